@@ -41,7 +41,7 @@ Measurement product_of_floats(const Geometry& geometry) {
 Measurement lu(const Geometry& geometry, bool overlap) {
   constexpr std::size_t n = 51200, block = 2048;
   constexpr double published = 480;
-  const dense::LuTime time = dense::predict_lu(geometry, n, block, overlap);
+  const dense::LuTime time = dense::predict_lu(dense::FactorClock(geometry), n, block, overlap);
   const double rate = time.gflops(n);
   Measurement measurement{
       overlap ? "LU, N = 51200" : "LU, N = 51200, panels and updates in turns", rate, "Gflops",

@@ -20,7 +20,7 @@
 #include "emulator/isa/ports.hpp"
 #include "emulator/isa/table.hpp"
 #include "gdr/error.hpp"
-#include "kernels/compiler/diagnostics/page.hpp"
+#include "kernels/compiler/diagnostics/table.hpp"
 #include "libgdr/device/option_table.hpp"
 
 namespace gdr::docs {

@@ -1,19 +1,97 @@
+// Instructions and programs as assembly text.
 #include <fmt/core.h>
 
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <string_view>
 
 #include "emulator/assembler/assembler.hpp"
+#include "emulator/assembler/front/parser.hpp"
 #include "emulator/assembler/instruction_text.hpp"
 
 namespace gdr {
 namespace {
 
-constexpr std::array<std::string_view, 5> kind_names{"ivar", "jvar", "fvar", "param", "ovar"};
-constexpr std::array<std::string_view, 10> reduce_names{"pass", "fadd", "fmax", "fmin", "iadd",
-                                                        "imax", "imin", "iand", "ior",  "ixor"};
-constexpr std::size_t comment_column = 56;
+constexpr std::array<std::string_view, 4> t_targets{"", "$t", "$th", "$tl"};
+
+std::uint64_t key_of(const Operand& o) noexcept {
+  return static_cast<std::uint64_t>(o.space) | static_cast<std::uint64_t>(o.width) << 4 |
+         std::uint64_t{o.vector} << 5 | std::uint64_t{o.address} << 6 |
+         std::uint64_t{o.range_first} << 22 | std::uint64_t{o.range_last} << 38;
+}
+
+/// Hexadecimal bits; the number of digits gives the width.
+std::string hex_text(Long bits, Width width) {
+  if (width == Width::Short) return fmt::format("0x{:09x}", lower_half(bits).bits);
+  return fmt::format("0x{:09x}{:09x}", upper_half(bits).bits, lower_half(bits).bits);
+}
+
+/// A decimal number if it is short and exact, else the bits.
+std::string float_text(Long bits, Width width) {
+  Flags flags = no_flags;
+  const Long wide = widen_float(bits, width);
+  const double value = double_from_long(wide, flags);
+  const bool same = long_from_double(value) == wide && std::isfinite(value) && !std::signbit(value);
+  const std::string text = fmt::format("{}", value);
+  if (!same || text.size() > 12) return hex_text(bits, width);
+  const bool real = text.find_first_of(".e") != std::string::npos;
+  return text + (real ? "" : ".0") + (width == Width::Long ? "l" : "s");
+}
+
+std::string immediate_text(const Arithmetic& slot, const Operand& operand) {
+  constexpr u128 largest_decimal = 1U << 20;
+  if (info(slot.op).unit != Unit::Integer) return float_text(slot.immediate, operand.width);
+  if (operand.width == slot.width && slot.immediate.bits < largest_decimal) {
+    return fmt::format("{}", static_cast<std::uint64_t>(slot.immediate.bits));
+  }
+  return hex_text(slot.immediate, operand.width);
+}
+
+std::string operand_text(const Operand& operand, const OperandNames& names) {
+  const std::string* name = names.find(operand);
+  return name != nullptr ? *name : location_text(operand);
+}
+
+/// `location:$t:m0.neg`; $null and $lnull give the width of an operation without location (a mask
+/// alone means long).
+std::string destination_text(const Arithmetic& slot, const OperandNames& names) {
+  const bool masks = slot.mask.flag != MaskFlag::None;
+  std::string text;
+  if (slot.dst.used()) {
+    text = operand_text(slot.dst, names);
+  } else if (slot.width == Width::Short) {
+    text = "$null";
+  } else if (slot.t != TTarget::None || !masks) {
+    text = "$lnull";
+  }
+  if (slot.t != TTarget::None)
+    text += fmt::format(":{}", t_targets[static_cast<std::size_t>(slot.t)]);
+  if (masks) {
+    text += fmt::format("{}m{}.{}", text.empty() ? "" : ":", slot.mask.mask,
+                        mask_flag_names[static_cast<std::size_t>(slot.mask.flag)]);
+  }
+  return text;
+}
+
+std::string arithmetic_text(const Arithmetic& slot, const OperandNames& names) {
+  std::string text{info(slot.op).mnemonic};
+  text += ' ' + destination_text(slot, names);
+  for (const Operand* o : {&slot.a, &slot.b}) {
+    if (!o->used()) continue;
+    const bool immediate = o->space == Space::Immediate;
+    text += ' ' + (immediate ? immediate_text(slot, *o) : operand_text(*o, names));
+  }
+  return text;
+}
+
+std::string transfer_text(const Transfer& move, const OperandNames& names) {
+  const std::string pe = operand_text(move.pe, names);
+  const std::string bm = operand_text(move.bm, names);
+  if (move.op == Op::Bget) return fmt::format("bget {} {}", pe, bm);
+  return fmt::format("bput {} {} {}", bm, pe, move.pe_number);
+}
+
 constexpr unsigned vlen_at_start = 4;
 
 using Out = std::back_insert_iterator<std::string>;
@@ -59,7 +137,7 @@ void write_declarations(Out out, const Program& p) {
   if (!p.variables.empty()) fmt::format_to(out, "\n");
   for (const Variable& v : p.variables) {
     const bool reduced = v.kind == VarKind::Result || v.kind == VarKind::Output;
-    fmt::format_to(out, "{:<5} {:<5} {} {}", kind_names[static_cast<std::size_t>(v.kind)],
+    fmt::format_to(out, "{:<5} {:<5} {} {}", variable_keywords[static_cast<std::size_t>(v.kind)],
                    v.location.width == Width::Long ? "long" : "short", name_text(v.name),
                    conversion_text(v.conversion));
     if (reduced) fmt::format_to(out, " {}", reduce_names[static_cast<std::size_t>(v.reduce)]);
@@ -74,60 +152,89 @@ void write_declarations(Out out, const Program& p) {
   }
 }
 
-/// Writes the sections, tracking the state that continues from one to the next.
-class SectionWriter {
- public:
-  SectionWriter(std::string& text, const Program& program)
-      : text_(text), out_(text), program_(program), names_(program) {}
-
-  void write(unsigned s) {
-    const auto& section = program_.sections[s];
-    if (section.empty()) return;
-    fmt::format_to(out_, "\n.{}  # {} instructions, {} clocks\n", section_names[s], section.size(),
-                   program_.clocks(static_cast<Section>(s)));
+void write_sections(Out out, const Program& p) {
+  const OperandNames names(p);
+  unsigned vlen = vlen_at_start;
+  SourceLine line;
+  for (unsigned s = 0; s < section_count; ++s) {
+    const auto& section = p.sections[s];
+    if (section.empty()) continue;
+    fmt::format_to(out, "\n.{}  # {} instructions, {} clocks\n", section_names[s], section.size(),
+                   p.clocks(static_cast<Section>(s)));
     std::uint64_t clock = 0;
     for (std::size_t i = 0; i < section.size(); ++i) {
-      const auto& lines = program_.lines[s];
-      write_state(section[i].vlen, lines.empty() ? SourceLine{} : lines[i]);
-      write_instruction(section[i], clock);
+      const SourceLine from = p.lines[s].empty() ? SourceLine{} : p.lines[s][i];
+      if (from != line) fmt::format_to(out, "  .line {} {}\n", from.file, from.line);
+      if (section[i].vlen != vlen) fmt::format_to(out, "  vlen {}\n", section[i].vlen);
+      line = from;
+      vlen = section[i].vlen;
+      fmt::format_to(out, "    {:<51} # clock {}\n", instruction_text(section[i], names), clock);
       clock += section[i].clocks();
     }
   }
-
- private:
-  void write_state(unsigned vlen, SourceLine line) {
-    if (line != line_) fmt::format_to(out_, "  .line {} {}\n", line.file, line.line);
-    if (vlen != vlen_) fmt::format_to(out_, "  vlen {}\n", vlen);
-    line_ = line;
-    vlen_ = vlen;
-  }
-
-  void write_instruction(const Instruction& instruction, std::uint64_t clock) {
-    const std::size_t start = text_.size();
-    text_ += "    " + instruction_text(instruction, names_);
-    const std::size_t width = text_.size() - start;
-    text_.append(width < comment_column ? comment_column - width : 1, ' ');
-    fmt::format_to(out_, "# clock {}\n", clock);
-  }
-
-  std::string& text_;
-  Out out_;
-  const Program& program_;
-  OperandNames names_;
-  unsigned vlen_ = vlen_at_start;
-  SourceLine line_;
-};
+}
 
 std::string write_program(const Program& program, bool unchecked) {
   std::string text;
   write_head(Out(text), program, unchecked);
   write_declarations(Out(text), program);
-  SectionWriter sections(text, program);
-  for (unsigned s = 0; s < section_count; ++s) sections.write(s);
+  write_sections(Out(text), program);
   return text;
 }
 
 }  // namespace
+
+std::string name_text(const std::string& name) {
+  return assembly::is_reserved(name) ? '"' + name + '"' : name;
+}
+
+OperandNames::OperandNames(const Program& program) {
+  for (const Variable& v : program.variables) {
+    add_with_suffixes(name_text(v.name), v.location);
+    const bool source = v.kind == VarKind::Source;
+    if (!source && v.kind != VarKind::Output) continue;
+    const std::uint32_t step = source ? program.item_shorts : program.output_shorts;
+    for (std::uint32_t item = 1; item < program.group; ++item) {
+      Operand location = v.location;
+      if (location.address + std::uint64_t{item} * step > 0xffff) break;
+      location.address = static_cast<std::uint16_t>(location.address + item * step);
+      add_with_suffixes(fmt::format("{}@{}", name_text(v.name), item), location);
+    }
+  }
+  for (const Symbol& s : program.symbols) add_with_suffixes(name_text(s.name), s.location);
+}
+
+void OperandNames::add(const std::string& name, Operand operand) {
+  names_.try_emplace(key_of(operand), name);
+}
+
+void OperandNames::add_with_suffixes(const std::string& name, const Operand& location) {
+  add(name, location);
+  if (!has_address(location.space)) return;
+  Operand other = location;
+  other.vector = !location.vector;
+  add(name + (other.vector ? ".v" : ".s"), other);
+}
+
+const std::string* OperandNames::find(const Operand& operand) const {
+  const auto found = names_.find(key_of(operand));
+  return found == names_.end() ? nullptr : &found->second;
+}
+
+std::string instruction_text(const Instruction& i, const OperandNames& names) {
+  std::string text;
+  const auto join = [&text](const std::string& part) {
+    text += (text.empty() ? "" : " ; ") + part;
+  };
+  if (i.mul.used()) join(arithmetic_text(i.mul, names));
+  if (i.alu.used()) join(arithmetic_text(i.alu, names));
+  if (i.move.used()) join(transfer_text(i.move, names));
+  if (text.empty()) text = "nop";
+  if (!i.predicate.used) return text;
+  return fmt::format("[{}m{}] {}", i.predicate.value ? "" : "!", i.predicate.mask, text);
+}
+
+std::string to_text(const Instruction& instruction) { return instruction_text(instruction, {}); }
 
 std::string disassemble(const Program& program) {
   // Only the assembler can tell whether the program obeys all rules: try it.

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <iterator>
+#include <ranges>
 #include <unordered_map>
 
 #include "emulator/assembler/assembler.hpp"
@@ -13,13 +14,10 @@ namespace {
 /// Lines of a source text.
 std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  for (const auto part : std::views::split(text, '\n')) {
+    std::string_view line(part.begin(), part.end());
+    if (line.ends_with('\r')) line.remove_suffix(1);
     lines.push_back(line);
-    if (end == std::string_view::npos) break;
-    text.remove_prefix(end + 1);
   }
   return lines;
 }

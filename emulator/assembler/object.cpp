@@ -1,20 +1,26 @@
 #include "emulator/assembler/object.hpp"
 
 #include <fmt/core.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
-#include "emulator/assembler/bytes.hpp"
-#include "emulator/assembler/program_validation.hpp"
 #include "emulator/isa/encoding.hpp"
 #include "gdr/error.hpp"
 
 // Layout: docs/reference/object-file.md. The format is canonical: a reader accepts only the bytes
-// that the writer produces for a program.
+// that the writer produces for a program. One list of fields for each structure serves both.
 
 namespace gdr {
 namespace {
@@ -26,6 +32,8 @@ constexpr std::size_t header_bytes = 24, alignment = 8;
 constexpr std::size_t operand_bytes = 9, line_bytes = 8, instruction_bytes = 64;
 constexpr std::size_t min_string_bytes = 4, min_symbol_bytes = min_string_bytes + operand_bytes;
 constexpr std::size_t min_variable_bytes = min_symbol_bytes + 1 + 3 + 1 + 8;
+/// Size limit of object files (the largest programs have a few megabytes).
+constexpr std::size_t max_bytes = std::size_t{1} << 30;
 
 /// Chunks of a file in order.
 enum Chunk : std::size_t { Info, Code, Lines, Files, Variables, Symbols, chunk_count };
@@ -49,168 +57,205 @@ constexpr std::uint32_t tag_number(std::string_view tag) {
   fail(name, offset, fmt::format("truncated: {} bytes are missing, or a length is wrong", wanted));
 }
 
+[[noreturn]] void fail_io(const std::string& path, std::string_view doing, int error) {
+  throw Error(ErrorCategory::Io,
+              fmt::format("{} cannot be {}: {}", path, doing, std::strerror(error)));
+}
+
 std::uint32_t checksum(std::span<const std::uint8_t> bytes) noexcept {
   return static_cast<std::uint32_t>(crc32_z(crc32_z(0, nullptr, 0), bytes.data(), bytes.size()));
 }
 
-// --- writing ---
-
-void put_operand(ByteWriter& out, const Operand& o) {
-  out.put(static_cast<std::uint8_t>(o.space));
-  out.put(static_cast<std::uint8_t>(o.width));
-  out.put(static_cast<std::uint8_t>(o.vector));
-  out.put(o.address);
-  out.put(o.range_first);
-  out.put(o.range_last);
+/// The unsigned integer that represents a number, enumeration or truth value in a file.
+template <typename T>
+constexpr auto stored(T value) noexcept {
+  if constexpr (std::is_same_v<T, double>)
+    return std::bit_cast<std::uint64_t>(value);
+  else if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>)
+    return static_cast<std::uint8_t>(value);
+  else
+    return value;
 }
 
-void put_info(ByteWriter& out, const Program& p) {
-  out.put_string(p.name);
-  for (const std::uint32_t n :
-       {p.elements, p.group, p.item_shorts, p.output_shorts, p.fixed_shorts}) {
-    out.put(n);
+/// Appends fields to a byte vector, little-endian.
+class Writer {
+ public:
+  static constexpr bool reads = false;
+
+  template <typename... T>
+  void operator()(const T&... fields) {
+    (put(fields), ...);
   }
-  out.put(std::bit_cast<std::uint64_t>(p.flops));
+  /// A count and the elements.
+  template <typename T, typename Each>
+  void list(const std::vector<T>& elements, std::size_t, Each each) {
+    put(static_cast<std::uint32_t>(elements.size()));
+    for (const T& element : elements) each(element);
+  }
+  void put_bytes(std::span<const std::uint8_t> bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  /// Zeros up to the next multiple of `size`.
+  void align(std::size_t size) { bytes_.resize((bytes_.size() + size - 1) / size * size); }
+  std::vector<std::uint8_t> take() noexcept { return std::move(bytes_); }
+
+ private:
+  void put(const std::string& text) {
+    put(static_cast<std::uint32_t>(text.size()));
+    bytes_.insert(bytes_.end(), text.begin(), text.end());
+  }
+  template <typename T>
+  void put(T value) {
+    const auto number = stored(value);
+    for (unsigned i = 0; i < sizeof number; ++i) {
+      bytes_.push_back(static_cast<std::uint8_t>(number >> (8 * i)));
+    }
+  }
+
+  std::vector<std::uint8_t> bytes_;
+};
+
+/// Reads fields from a range of bytes. Throws gdr::Error beyond its end.
+class Reader {
+ public:
+  static constexpr bool reads = true;
+
+  /// `offset` is the position of the bytes in the file.
+  Reader(std::span<const std::uint8_t> bytes, const std::string& name, std::size_t offset) noexcept
+      : bytes_(bytes), name_(&name), offset_(offset) {}
+
+  template <typename... T>
+  void operator()(T&... fields) {
+    (get(fields), ...);
+  }
+  template <typename T, typename Each>
+  void list(std::vector<T>& elements, std::size_t min_bytes, Each each) {
+    resize(elements, get<std::uint32_t>(), min_bytes);
+    for (T& element : elements) each(element);
+  }
+  /// Fails if `count` elements of at least `min_bytes` cannot all be present, so that an invalid
+  /// length does not cause a large allocation.
+  template <typename T>
+  void resize(std::vector<T>& elements, std::size_t count, std::size_t min_bytes) {
+    if (count * min_bytes > bytes_.size()) fail_truncated(*name_, offset_, count * min_bytes);
+    elements.resize(count);
+  }
+  template <typename T>
+  T get() {
+    T value{};
+    get(value);
+    return value;
+  }
+  std::span<const std::uint8_t> get_bytes(std::uint64_t count) {
+    if (count > bytes_.size()) fail_truncated(*name_, offset_, count);
+    const auto part = bytes_.first(static_cast<std::size_t>(count));
+    bytes_ = bytes_.subspan(part.size());
+    offset_ += part.size();
+    return part;
+  }
+  /// A reader of the next `count` bytes, which are skipped here.
+  Reader part(std::uint64_t count) {
+    const std::size_t start = offset_;
+    return {get_bytes(count), *name_, start};
+  }
+
+  const std::string& name() const noexcept { return *name_; }
+  std::size_t offset() const noexcept { return offset_; }
+  std::size_t left() const noexcept { return bytes_.size(); }
+
+ private:
+  void get(std::string& text) {
+    const auto from = get_bytes(get<std::uint32_t>());
+    text.assign(from.begin(), from.end());
+  }
+  template <typename T>
+  void get(T& value) {
+    decltype(stored(value)) number = 0;
+    const std::size_t at = offset_;
+    const auto from = get_bytes(sizeof number);
+    for (unsigned i = 0; i < sizeof number; ++i) {
+      number =
+          static_cast<decltype(number)>(number | static_cast<decltype(number)>(from[i]) << (8 * i));
+    }
+    if constexpr (std::is_same_v<T, double>) {
+      value = std::bit_cast<double>(number);
+    } else {
+      if (std::is_same_v<T, bool> && number > 1) fail(*name_, at, "a truth value is not 0 or 1");
+      value = static_cast<T>(number);
+    }
+  }
+
+  std::span<const std::uint8_t> bytes_;
+  const std::string* name_;
+  std::size_t offset_;
+};
+
+template <typename Io, typename Location>
+void visit_operand(Io& io, Location& o) {
+  std::size_t at = 0;
+  if constexpr (Io::reads) at = io.offset();
+  io(o.space, o.width, o.vector, o.address, o.range_first, o.range_last);
+  if constexpr (Io::reads) {
+    if (auto wrong = validate_location(o); !wrong.empty()) fail(io.name(), at, wrong);
+  }
 }
 
-void put_code(ByteWriter& out, const Program& p) {
-  for (const auto& section : p.sections) out.put(static_cast<std::uint32_t>(section.size()));
+void visit_code(Writer& out, const Program& p) {
+  for (const auto& section : p.sections) out(static_cast<std::uint32_t>(section.size()));
   for (const auto& section : p.sections) {
     for (const Instruction& i : section) {
-      for (const std::uint64_t word : encode(i)) out.put(word);
+      for (const std::uint64_t word : encode(i)) out(word);
     }
   }
 }
 
-/// Sections without source lines are written with unknown ones (file 0, line 0).
-void put_lines(ByteWriter& out, const Program& p) {
-  for (unsigned s = 0; s < section_count; ++s) {
-    for (std::size_t i = 0; i < p.sections[s].size(); ++i) {
-      const SourceLine line = p.lines[s].empty() ? SourceLine{} : p.lines[s][i];
-      out.put(line.file);
-      out.put(line.line);
-    }
-  }
-}
-
-void put_files(ByteWriter& out, const Program& p) {
-  out.put(static_cast<std::uint32_t>(p.files.size()));
-  for (const std::string& file : p.files) out.put_string(file);
-}
-
-void put_variables(ByteWriter& out, const Program& p) {
-  out.put(static_cast<std::uint32_t>(p.variables.size()));
-  for (const Variable& v : p.variables) {
-    out.put_string(v.name);
-    out.put(static_cast<std::uint8_t>(v.kind));
-    put_operand(out, v.location);
-    out.put(static_cast<std::uint8_t>(v.conversion.host));
-    out.put(static_cast<std::uint8_t>(v.conversion.machine));
-    out.put(v.conversion.point);
-    out.put(static_cast<std::uint8_t>(v.reduce));
-    out.put(v.pad);
-  }
-}
-
-void put_symbols(ByteWriter& out, const Program& p) {
-  out.put(static_cast<std::uint32_t>(p.symbols.size()));
-  for (const Symbol& s : p.symbols) {
-    out.put_string(s.name);
-    put_operand(out, s.location);
-  }
-}
-
-using PutChunk = void (*)(ByteWriter&, const Program&);
-constexpr std::array<PutChunk, chunk_count> writers{put_info,  put_code,      put_lines,
-                                                    put_files, put_variables, put_symbols};
-
-// --- reading ---
-
-Operand get_operand(ByteReader& in, const std::string& name) {
-  const std::size_t at = in.offset();
-  Operand o;
-  o.space = static_cast<Space>(in.get<std::uint8_t>());
-  o.width = static_cast<Width>(in.get<std::uint8_t>());
-  const auto vector = in.get<std::uint8_t>();
-  o.vector = vector != 0;
-  o.address = in.get<std::uint16_t>();
-  o.range_first = in.get<std::uint16_t>();
-  o.range_last = in.get<std::uint16_t>();
-  if (vector > 1) fail(name, at, "invalid vector flag of a location");
-  if (auto wrong = validate_location(o); !wrong.empty()) fail(name, at, wrong);
-  return o;
-}
-
-void get_info(ByteReader& in, const std::string&, Program& p) {
-  p.name = in.get_string();
-  for (std::uint32_t* n :
-       {&p.elements, &p.group, &p.item_shorts, &p.output_shorts, &p.fixed_shorts}) {
-    *n = in.get<std::uint32_t>();
-  }
-  p.flops = std::bit_cast<double>(in.get<std::uint64_t>());
-}
-
-void get_code(ByteReader& in, const std::string& name, Program& p) {
+void visit_code(Reader& in, Program& p) {
   std::array<std::uint32_t, section_count> counts{};
-  for (auto& count : counts) count = in.get<std::uint32_t>();
+  for (auto& count : counts) in(count);
   std::string why;
   for (unsigned s = 0; s < section_count; ++s) {
-    const std::uint64_t wanted = std::uint64_t{counts[s]} * instruction_bytes;
-    if (wanted > in.left()) fail_truncated(name, in.offset(), wanted);
-    p.sections[s].reserve(counts[s]);
-    for (std::uint32_t i = 0; i < counts[s]; ++i) {
+    in.resize(p.sections[s], counts[s], instruction_bytes);
+    for (Instruction& instruction : p.sections[s]) {
       const std::size_t at = in.offset();
       EncodedInstruction word{};
-      for (auto& w : word) w = in.get<std::uint64_t>();
-      const auto instruction = decode(word, why);
-      if (!instruction) fail(name, at, "invalid instruction: " + why);
-      p.sections[s].push_back(*instruction);
+      for (auto& w : word) in(w);
+      const auto decoded = decode(word, why);
+      if (!decoded) fail(in.name(), at, "invalid instruction: " + why);
+      instruction = *decoded;
     }
   }
 }
 
-void get_lines(ByteReader& in, const std::string& name, Program& p) {
-  for (unsigned s = 0; s < section_count; ++s) {
-    const std::uint64_t wanted = p.sections[s].size() * line_bytes;
-    if (wanted > in.left()) fail_truncated(name, in.offset(), wanted);
-    p.lines[s].resize(p.sections[s].size());
-    for (SourceLine& line : p.lines[s]) {
-      line.file = in.get<std::uint32_t>();
-      line.line = in.get<std::uint32_t>();
-    }
+/// The fields of a chunk. A program that is written has a source line for every instruction.
+template <typename Io, typename AnyProgram>
+void visit_chunk(Io& io, std::size_t chunk, AnyProgram& p) {
+  switch (chunk) {
+    case Info:
+      return io(p.name, p.elements, p.group, p.item_shorts, p.output_shorts, p.fixed_shorts,
+                p.flops);
+    case Code:
+      return visit_code(io, p);
+    case Lines:
+      for (unsigned s = 0; s < section_count; ++s) {
+        if constexpr (Io::reads) io.resize(p.lines[s], p.sections[s].size(), line_bytes);
+        for (auto& line : p.lines[s]) io(line.file, line.line);
+      }
+      return;
+    case Files:
+      return io.list(p.files, min_string_bytes, [&io](auto& file) { io(file); });
+    case Variables:
+      return io.list(p.variables, min_variable_bytes, [&io](auto& v) {
+        io(v.name, v.kind);
+        visit_operand(io, v.location);
+        io(v.conversion.host, v.conversion.machine, v.conversion.point, v.reduce, v.pad);
+      });
+    default:
+      return io.list(p.symbols, min_symbol_bytes, [&io](auto& s) {
+        io(s.name);
+        visit_operand(io, s.location);
+      });
   }
 }
-
-void get_files(ByteReader& in, const std::string&, Program& p) {
-  p.files.resize(in.get_count(min_string_bytes));
-  for (std::string& file : p.files) file = in.get_string();
-}
-
-void get_variables(ByteReader& in, const std::string& name, Program& p) {
-  p.variables.resize(in.get_count(min_variable_bytes));
-  for (Variable& v : p.variables) {
-    v.name = in.get_string();
-    v.kind = static_cast<VarKind>(in.get<std::uint8_t>());
-    v.location = get_operand(in, name);
-    v.conversion.host = static_cast<HostType>(in.get<std::uint8_t>());
-    v.conversion.machine = static_cast<MachineFormat>(in.get<std::uint8_t>());
-    v.conversion.point = in.get<std::uint8_t>();
-    v.reduce = static_cast<Reduce>(in.get<std::uint8_t>());
-    v.pad = in.get<std::uint64_t>();
-  }
-}
-
-void get_symbols(ByteReader& in, const std::string& name, Program& p) {
-  p.symbols.resize(in.get_count(min_symbol_bytes));
-  for (Symbol& s : p.symbols) {
-    s.name = in.get_string();
-    s.location = get_operand(in, name);
-  }
-}
-
-using GetChunk = void (*)(ByteReader&, const std::string&, Program&);
-constexpr std::array<GetChunk, chunk_count> readers{get_info,  get_code,      get_lines,
-                                                    get_files, get_variables, get_symbols};
 
 /// Magic, version, checksum: checked in this order to give specific messages.
 void check_header(std::span<const std::uint8_t> bytes, const std::string& name) {
@@ -220,7 +265,7 @@ void check_header(std::span<const std::uint8_t> bytes, const std::string& name) 
     throw Error(ErrorCategory::Program, name + ": not an object file; create one with 'gdr asm'");
   }
   if (bytes.size() < header_bytes) fail_truncated(name, bytes.size(), header_bytes - bytes.size());
-  ByteReader in(bytes.subspan(magic.size()), name, magic.size(), fail_truncated);
+  Reader in(bytes.subspan(magic.size()), name, magic.size());
   const auto found = in.get<std::uint32_t>();
   const auto sum = in.get<std::uint32_t>();
   const auto length = in.get<std::uint64_t>();
@@ -237,41 +282,40 @@ void check_header(std::span<const std::uint8_t> bytes, const std::string& name) 
 
 }  // namespace
 
-std::vector<std::uint8_t> write_object(const Program& program) {
-  if (auto wrong = validate_program(program); !wrong.empty()) {
+std::vector<std::uint8_t> write_object(const Program& given) {
+  if (auto wrong = validate_program(given); !wrong.empty()) {
     throw Error(ErrorCategory::Program, "this program cannot be stored: " + wrong);
   }
-  ByteWriter chunks;
+  Program program = given;
+  for (unsigned s = 0; s < section_count; ++s) program.lines[s].resize(program.sections[s].size());
+  Writer chunks;
   for (std::size_t c = 0; c < chunk_count; ++c) {
-    ByteWriter body;
-    writers[c](body, program);
-    chunks.put(tag_number(tags[c]));
-    chunks.put(std::uint32_t{0});
-    chunks.put(static_cast<std::uint64_t>(body.size()));
-    chunks.put_bytes(body.take());
+    Writer writer;
+    visit_chunk(writer, c, std::as_const(program));
+    const auto body = writer.take();
+    chunks(tag_number(tags[c]), std::uint32_t{0}, std::uint64_t{body.size()});
+    chunks.put_bytes(body);
     chunks.align(alignment);
   }
   const auto body = chunks.take();
-  ByteWriter out;
+  Writer out;
   out.put_bytes(magic);
-  out.put(version);
-  out.put(checksum(body));
-  out.put(static_cast<std::uint64_t>(header_bytes + body.size()));
+  out(version, checksum(body), std::uint64_t{header_bytes + body.size()});
   out.put_bytes(body);
   return out.take();
 }
 
 Program read_object(std::span<const std::uint8_t> bytes, const std::string& name) {
   check_header(bytes, name);
-  ByteReader in(bytes.subspan(header_bytes), name, header_bytes, fail_truncated);
+  Reader in(bytes.subspan(header_bytes), name, header_bytes);
   Program program;
   for (std::size_t c = 0; c < chunk_count; ++c) {
     const std::size_t at = in.offset();
     const bool expected = in.get<std::uint32_t>() == tag_number(tags[c]);
     const bool reserved = in.get<std::uint32_t>() != 0;
     if (!expected || reserved) fail(name, at, fmt::format("chunk {} is expected here", tags[c]));
-    ByteReader body = in.part(in.get<std::uint64_t>());
-    readers[c](body, name, program);
+    Reader body = in.part(in.get<std::uint64_t>());
+    visit_chunk(body, c, program);
     if (body.left() != 0) {
       fail(name, body.offset(), fmt::format("chunk {} has trailing bytes", tags[c]));
     }
@@ -285,6 +329,42 @@ Program read_object(std::span<const std::uint8_t> bytes, const std::string& name
                 fmt::format("{}: {}; assemble the source again", name, wrong));
   }
   return program;
+}
+
+Program read_object_file(const std::string& path) {
+  const auto close = [](std::FILE* file) { std::fclose(file); };
+  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rbe"));
+  if (!file) fail_io(path, "opened", errno);
+  std::vector<std::uint8_t> bytes;
+  std::array<std::uint8_t, 65536> buffer{};
+  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
+    bytes.insert(bytes.end(), buffer.data(), buffer.data() + got);
+    if (bytes.size() > max_bytes) fail_io(path, "read", EFBIG);
+  }
+  if (std::ferror(file.get()) != 0) fail_io(path, "read", errno);
+  return read_object(bytes, path);
+}
+
+void write_object_file(const std::string& path, const Program& program) {
+  const auto bytes = write_object(program);
+  static std::atomic<unsigned> counter{0};
+  std::string temporary;
+  std::FILE* file = nullptr;
+  do {  // a new file with default permissions, unlike that of mkstemp
+    temporary = fmt::format("{}.{}-{}.tmp", path, ::getpid(), counter++);
+    file = std::fopen(temporary.c_str(), "wbxe");
+  } while (file == nullptr && errno == EEXIST);
+  if (file == nullptr) fail_io(path, "written", errno);
+  // Data must reach the disk before the rename.
+  int error = 0;
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() &&
+                       std::fflush(file) == 0 && ::fsync(::fileno(file)) == 0;
+  if (!written) error = errno;
+  if (std::fclose(file) != 0 && error == 0) error = errno;
+  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return;
+  ::unlink(temporary.c_str());
+  fail_io(path, "written", error);
 }
 
 }  // namespace gdr

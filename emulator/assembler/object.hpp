@@ -18,6 +18,13 @@ std::vector<std::uint8_t> write_object(const Program& program);
 /// outside `bytes`.
 Program read_object(std::span<const std::uint8_t> bytes, const std::string& name = "object");
 
+/// Empty if the program is valid, else a message: sizes in range, valid and unique names, variables
+/// in memories that their kind allows, encodable instructions, source lines in files of the table.
+std::string validate_program(const Program& program);
+
+/// Empty if `operand` is a valid location, else a message.
+std::string validate_location(const Operand& operand);
+
 /// File versions; write_object_file replaces the file atomically.
 Program read_object_file(const std::string& path);
 void write_object_file(const std::string& path, const Program& program);

@@ -1,12 +1,13 @@
-#include "emulator/assembler/program_validation.hpp"
-
+// Validity of programs, as required by object files.
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 #include <unordered_set>
 
+#include "emulator/assembler/object.hpp"
 #include "emulator/isa/geometry.hpp"
 #include "emulator/isa/validate.hpp"
 
@@ -15,13 +16,15 @@ namespace {
 
 constexpr std::uint32_t max_shorts = 2 * GeometryLimits::memory_words;
 constexpr std::uint32_t max_group = 4096;
+/// Limit of names of kernels, variables, symbols and files, in bytes.
+constexpr std::size_t max_name_length = 4096;
 
-bool in_memory_of_pe(const Operand& where) noexcept {
-  return where.space == Space::Register || where.space == Space::Local;
-}
-
-/// Check that a variable is inside its part of the broadcast memory.
-std::string check_inside(const Operand& where, std::uint32_t shorts, std::string_view part) {
+/// Check that a variable is a scalar inside its part of the broadcast memory.
+std::string check_inside(const Operand& where, Space space, std::uint32_t shorts,
+                         std::string_view part) {
+  if (where.space != space || where.vector) {
+    return fmt::format("its location must be in the {}", part);
+  }
   if (where.address + shorts_in(where.width) <= shorts) return {};
   return fmt::format("address {} is beyond the {} of {} shorts", where.address, part, shorts);
 }
@@ -32,25 +35,21 @@ std::string check_place(const Variable& v, const Program& p) {
   switch (v.kind) {
     case VarKind::Target:
     case VarKind::Result:
-      if (!in_memory_of_pe(where)) return "its location must be in registers or local memory";
+      if (!in_pe_memory(where.space)) return "its location must be in registers or local memory";
       if (!where.vector && p.elements > 1) return "its location must be a vector";
       return {};
     case VarKind::Param:
       if (where.vector) return "the location of a parameter must be a scalar";
-      if (in_memory_of_pe(where)) return {};
+      if (in_pe_memory(where.space)) return {};
       if (where.space != Space::Bm) {
         return "the location of a parameter must be in the fixed broadcast memory, registers or "
                "local memory";
       }
-      return check_inside(where, p.fixed_shorts, "fixed part");
+      return check_inside(where, Space::Bm, p.fixed_shorts, "fixed part");
     case VarKind::Source:
-      if (where.space != Space::BmSource || where.vector)
-        return "its location must be in the j-item";
-      return check_inside(where, p.item_shorts, "j-item");
+      return check_inside(where, Space::BmSource, p.item_shorts, "j-item");
     case VarKind::Output:
-      if (where.space != Space::BmOutput || where.vector)
-        return "its location must be in the output item";
-      return check_inside(where, p.output_shorts, "output item");
+      return check_inside(where, Space::BmOutput, p.output_shorts, "output item");
   }
   return "unknown kind";
 }
@@ -134,12 +133,12 @@ std::string check_sizes(const Program& p) {
 
 /// Items move with the loop, so only the body can access them.
 bool names_item_outside_body(const Program& p) {
-  const auto names_item = [](const Instruction& i) {
-    return i.move.bm.space == Space::BmSource || i.move.bm.space == Space::BmOutput;
-  };
-  return std::ranges::any_of(p.section(Section::Init), names_item) ||
-         std::ranges::any_of(p.section(Section::Start), names_item) ||
-         std::ranges::any_of(p.section(Section::End), names_item);
+  return std::ranges::any_of(
+      std::array{Section::Init, Section::Start, Section::End}, [&p](Section section) {
+        return std::ranges::any_of(p.section(section), [](const Instruction& i) {
+          return in_broadcast_memory(i.move.bm.space) && i.move.bm.space != Space::Bm;
+        });
+      });
 }
 
 /// A long in an item of odd size has an odd address in every second item.
@@ -186,14 +185,8 @@ std::string validate_location(const Operand& o) {
     return "only T-indirect locations have a range";
   if (o.range_first > o.range_last) return "empty range";
   if (o.width > Width::Long) return "unknown width";
+  if (o.space > Space::BmOutput) return "not a location";
   switch (o.space) {
-    case Space::Register:
-    case Space::Local:
-    case Space::Bm:
-    case Space::BmSource:
-    case Space::BmOutput:
-      if (o.width == Width::Long && o.address % 2 != 0) return "a long at an odd address";
-      return {};
     case Space::T:
       if (o.vector) return "T cannot be a vector";
       if (o.address > (o.width == Width::Long ? 0 : 1)) return "invalid half of T";
@@ -208,9 +201,10 @@ std::string validate_location(const Operand& o) {
       return {};
     case Space::None:
     case Space::Immediate:
-      break;
+      return "not a location";
+    default:
+      return o.width == Width::Long && o.address % 2 != 0 ? "a long at an odd address" : "";
   }
-  return "not a location";
 }
 
 std::string validate_program(const Program& p) {

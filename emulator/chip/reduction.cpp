@@ -1,36 +1,20 @@
 #include "emulator/chip/reduction.hpp"
 
+#include <array>
 #include <vector>
 
-#include "emulator/numeric/integer.hpp"
+#include "emulator/isa/table.hpp"
 
 namespace gdr {
 
 Long reduce_node(Reduce op, Long left, Long right, Flags& flags) noexcept {
-  constexpr Width wide = Width::Long;
-  switch (op) {
-    case Reduce::Fadd:
-      return fadd(left, right, wide, flags);
-    case Reduce::Fmax:
-      return fmax(left, right, wide, flags);
-    case Reduce::Fmin:
-      return fmin(left, right, wide, flags);
-    case Reduce::Iadd:
-      return {iadd(left.bits, right.bits, wide).value};
-    case Reduce::Imax:
-      return {imax(left.bits, right.bits, wide).value};
-    case Reduce::Imin:
-      return {imin(left.bits, right.bits, wide).value};
-    case Reduce::Iand:
-      return {left.bits & right.bits};
-    case Reduce::Ior:
-      return {left.bits | right.bits};
-    case Reduce::Ixor:
-      return {left.bits ^ right.bits};
-    case Reduce::Pass:
-      break;
-  }
-  return left;
+  // In the order of Reduce.
+  constexpr std::array operations{Op::None, Op::Fadd, Op::Fmax, Op::Fmin, Op::Iadd,
+                                  Op::Imax, Op::Imin, Op::Iand, Op::Ior,  Op::Ixor};
+  const OpInfo& row = info(operations[static_cast<std::size_t>(op)]);
+  if (row.op == Op::None) return left;
+  if (row.compute_float != nullptr) return row.compute_float(left, right, Width::Long, flags);
+  return {row.compute_int(left.bits, right.bits, Width::Long).value};
 }
 
 Long reduce_tree(Reduce op, std::span<const Long> leaves, Flags& flags) {

@@ -28,22 +28,14 @@ void write_word(LaneMemory& memory, std::size_t address, std::size_t lanes, std:
 /// Memory of a location and the address in it; `block` may be const or not.
 template <typename Block>
 auto find(Block& block, const Operand& x, unsigned pe, unsigned element) {
-  using Memory = decltype(&block.registers);
-  switch (x.space) {
-    case Space::Register:
-      return std::pair<Memory, std::size_t>{&block.registers, x.at(element)};
-    case Space::T:
-      return std::pair<Memory, std::size_t>{&block.t, element * 2 + x.address};
-    case Space::LocalByT: {
-      const std::size_t unit = shorts_in(x.width);
-      const std::size_t words = block.local.size() / block.pes / unit;
-      const std::uint64_t t = block.t[(element * 2 + 1) * block.pes + pe];
-      return std::pair<Memory, std::size_t>{&block.local,
-                                            static_cast<std::size_t>(t % words) * unit};
-    }
-    default:
-      return std::pair<Memory, std::size_t>{&block.local, x.at(element)};
-  }
+  using Location = std::pair<decltype(&block.registers), std::size_t>;
+  if (x.space == Space::Register) return Location{&block.registers, x.at(element)};
+  if (x.space == Space::T) return Location{&block.t, element * 2 + x.address};
+  if (x.space != Space::LocalByT) return Location{&block.local, x.at(element)};
+  const std::size_t unit = shorts_in(x.width);
+  const std::size_t words = block.local.size() / block.pes / unit;
+  const std::uint64_t t = block.t[(element * 2 + 1) * block.pes + pe];
+  return Location{&block.local, static_cast<std::size_t>(t % words) * unit};
 }
 
 }  // namespace
@@ -68,9 +60,7 @@ ChipState make_chip(const Geometry& g) {
 
 void clear(ChipState& chip) noexcept {
   for (BlockState& block : chip.blocks) {
-    for (auto* memory : {&block.registers, &block.local, &block.t, &block.masks, &block.bm}) {
-      std::fill(memory->begin(), memory->end(), 0);
-    }
+    for (const NamedMemory& memory : block_memories) std::ranges::fill(block.*memory.lanes, 0);
     block.flags = no_flags;
   }
 }
@@ -96,33 +86,16 @@ void write_bm(BlockState& block, std::uint32_t address, Width width, u128 word) 
 }
 
 std::optional<StateDifference> first_difference(const BlockState& a, const BlockState& b) {
-  struct Memory {
-    const char* name;
-    const LaneMemory& first;
-    const LaneMemory& second;
-    std::size_t lanes;
-  };
-  const Memory memories[] = {{"register", a.registers, b.registers, a.pes},
-                             {"local", a.local, b.local, a.pes},
-                             {"t", a.t, b.t, a.pes},
-                             {"mask", a.masks, b.masks, a.pes},
-                             {"bm", a.bm, b.bm, 1}};
-  for (const Memory& m : memories) {
-    const std::size_t size = std::min(m.first.size(), m.second.size());
-    const auto where = static_cast<std::size_t>(
-        std::mismatch(m.first.begin(), m.first.begin() + static_cast<std::ptrdiff_t>(size),
-                      m.second.begin())
-            .first -
-        m.first.begin());
-    if (where == size && m.first.size() == m.second.size()) continue;
-    StateDifference d{m.name,
-                      a.number,
-                      static_cast<std::uint32_t>(where % m.lanes),
-                      static_cast<std::uint32_t>(where / m.lanes),
-                      0,
-                      0};
-    if (where < m.first.size()) d.first = m.first[where];
-    if (where < m.second.size()) d.second = m.second[where];
+  for (const auto& [name, memory] : block_memories) {
+    const LaneMemory& x = a.*memory;
+    const LaneMemory& y = b.*memory;
+    const auto [in_x, in_y] = std::mismatch(x.begin(), x.end(), y.begin(), y.end());
+    if (in_x == x.end() && in_y == y.end()) continue;
+    const std::uint32_t lanes = memory == &BlockState::bm ? 1 : a.pes;
+    const auto where = static_cast<std::uint32_t>(in_x - x.begin());
+    StateDifference d{std::string(name), a.number, where % lanes, where / lanes, 0, 0};
+    if (in_x != x.end()) d.first = *in_x;
+    if (in_y != y.end()) d.second = *in_y;
     return d;
   }
   if (a.flags != b.flags) return StateDifference{"flags", a.number, 0, 0, a.flags, b.flags};

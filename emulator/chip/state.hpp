@@ -1,11 +1,13 @@
-// The state of the machine as plain data: copy, compare, save and restore are one line each.
+// The state of the machine as plain data, to be copied, compared and saved.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emulator/host/line_allocator.hpp"
@@ -35,6 +37,17 @@ struct BlockState {
 
   friend bool operator==(const BlockState&, const BlockState&) = default;
 };
+
+/// A memory of a block, by the name that messages use.
+struct NamedMemory {
+  std::string_view name;
+  LaneMemory BlockState::*lanes;
+};
+constexpr std::array<NamedMemory, 5> block_memories{{{"register", &BlockState::registers},
+                                                     {"local", &BlockState::local},
+                                                     {"t", &BlockState::t},
+                                                     {"mask", &BlockState::masks},
+                                                     {"bm", &BlockState::bm}}};
 
 /// One chip.
 struct ChipState {

@@ -1,4 +1,4 @@
-// Parallel work on host threads: phases in sequence, the tasks of a phase concurrently.
+// Parallel work on a pool of host threads: phases in sequence, the tasks of a phase concurrently.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,13 @@
 
 namespace gdr {
 
+/// Calls work(slot, task) for all tasks, in the caller and up to `helpers` threads of the process's
+/// pool. Slots 0 (the caller) to `helpers` are given to at most one thread each. Returns when all
+/// calls have; `work` must not throw. The caller waits only for helpers that have begun: if their
+/// cores are busy, it does all the work. Nested calls run on the calling thread.
+void parallel_for(std::size_t tasks, unsigned helpers,
+                  const std::function<void(unsigned slot, std::size_t task)>& work);
+
 struct Phase {
   std::size_t tasks = 0;
   std::function<void(std::size_t)> work;  ///< called once for each task number
@@ -20,7 +27,7 @@ struct Phase {
 /// exception of a task cancels the remaining work and is rethrown to the caller.
 void run_phases(std::span<const Phase> phases, unsigned threads);
 
-/// What the caller of long work hands to it.
+/// Cancellation and progress of long work, given by its caller.
 struct WorkMonitor {
   std::stop_token stop = {};             ///< cancels the work
   std::function<void()> heartbeat = {};  ///< reports progress; called by several threads

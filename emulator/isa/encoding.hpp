@@ -26,10 +26,10 @@ std::span<const EncodingField> encoding_fields() noexcept;
 
 EncodedInstruction encode(const Instruction& instruction) noexcept;
 
-/// The instruction of a word, or nothing with a reason in `why`. Refused are unknown opcodes, an
-/// operation in a slot that is not its own, spaces that cannot stand where they do, a long at an
-/// odd address, and any bit set that no field in use owns; so that decode(encode(i)) == i for every
-/// instruction that can be written, and encode(decode(w)) == w for every word accepted.
+/// The instruction of a word, or nothing with a reason in `why`. Unknown opcodes, operations in a
+/// wrong slot, invalid spaces of operands, longs at odd addresses and set bits outside the fields
+/// in use are rejected, so that decode(encode(i)) == i for every instruction that can be written,
+/// and encode(decode(w)) == w for every word accepted.
 std::optional<Instruction> decode(const EncodedInstruction& word, std::string& why);
 
 }  // namespace gdr

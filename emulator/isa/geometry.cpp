@@ -31,36 +31,29 @@ bool parse(std::string_view text, T& value) {
 }  // namespace
 
 std::string set_geometry_field(Geometry& geometry, std::string_view name, std::string_view value) {
-  const std::string what = std::string(name) + "=" + std::string(value);
+  const auto set = [&](auto& member, auto least, auto most, const std::string& needed) {
+    auto number = member;
+    const bool valid = parse(value, number) && number >= least && number <= most;
+    if (valid) member = number;
+    return valid ? std::string{} : std::string(name).append("=").append(value) + ": " + needed;
+  };
   for (const Field& field : fields) {
     if (field.name != name) continue;
-    std::uint32_t number = 0;
-    if (!parse(value, number) || number < 1 || number > field.limit) {
-      return what + ": a whole number from 1 to " + std::to_string(field.limit) + " is needed";
-    }
-    geometry.*field.member = number;
-    return {};
+    return set(geometry.*field.member, 1U, field.limit,
+               "a whole number from 1 to " + std::to_string(field.limit) + " is needed");
   }
   if (name == "dram") {
-    std::uint64_t bytes = 0;
-    if (!parse(value, bytes) || bytes < 4096 || bytes > (1ULL << 40)) {
-      return what + ": bytes from 4096 to 2^40 are needed";
-    }
-    geometry.dram_bytes = bytes / 8 * 8;
-    return {};
+    auto why = set(geometry.dram_bytes, 4096ULL, 1ULL << 40, "bytes from 4096 to 2^40 are needed");
+    geometry.dram_bytes = geometry.dram_bytes / 8 * 8;
+    return why;
   }
   if (name == "clock") {
-    double hertz = 0;
-    if (!parse(value, hertz) || !(hertz >= 1.0) || !(hertz <= 1e15)) {
-      return what + ": a clock in hertz from 1 to 1e15 is needed, for example 400e6";
-    }
-    geometry.clock_hz = hertz;
-    return {};
+    return set(geometry.clock_hz, 1.0, 1e15,
+               "a clock in hertz from 1 to 1e15 is needed, for example 400e6");
   }
   return std::string(name) +
          ": no such size; there are chips, blocks, pes, registers, local, bm, instructions, dram "
-         "and "
-         "clock";
+         "and clock";
 }
 
 }  // namespace gdr

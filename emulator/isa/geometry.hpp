@@ -1,4 +1,4 @@
-// The sizes of a machine: the real chip's by default, anything else for machines never built.
+// The sizes of a machine, by default those of the real chip.
 #pragma once
 
 #include <cstdint>

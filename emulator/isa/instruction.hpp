@@ -1,7 +1,9 @@
 // One decoded instruction: at most one operation for each of the three issue slots.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "emulator/isa/operand.hpp"
 
@@ -42,6 +44,9 @@ enum class Op : std::uint8_t {
 
 /// Which flag of an adder or integer result a mask is set from.
 enum class MaskFlag : std::uint8_t { None = 0, Negative = 1, Zero = 2, Carry = 3 };
+
+/// Names by MaskFlag.
+constexpr std::array<std::string_view, 4> mask_flag_names{"", "neg", "zero", "carry"};
 
 /// `mask.flag` as a destination: mask register `mask`, element by element.
 struct MaskTarget {

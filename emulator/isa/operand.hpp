@@ -7,7 +7,7 @@
 
 namespace gdr {
 
-/// Where an operand lives. Values are part of the encoding.
+/// Memory or register of an operand. Values are part of the encoding.
 enum class Space : std::uint8_t {
   None = 0,         ///< no operand
   Register = 1,     ///< the PE's register file
@@ -21,6 +21,15 @@ enum class Space : std::uint8_t {
   BmSource = 9,     ///< broadcast memory, relative to the current group of j-items
   BmOutput = 10,    ///< broadcast memory, relative to the current group of output items
 };
+
+constexpr bool in_broadcast_memory(Space space) noexcept { return space >= Space::Bm; }
+constexpr bool in_pe_memory(Space space) noexcept {
+  return space == Space::Register || space == Space::Local;
+}
+/// Whether operands of this space have an address, and may be vectors.
+constexpr bool has_address(Space space) noexcept {
+  return in_pe_memory(space) || in_broadcast_memory(space);
+}
 
 /// One operand. `address` counts shorts (a long stands at an even one) and is 0 (upper half or
 /// whole) or 1 (lower half) in T. A vector operand advances by its width from element to element;

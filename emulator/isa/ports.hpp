@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,13 +41,27 @@ struct Access {
 
 /// The port that an access of a memory goes through (masks have none).
 Port port_of(const Access& access) noexcept;
-/// Whether two accesses touch a short in common.
-bool overlap(const Access& a, const Access& b) noexcept;
+/// A memory that operands address.
+struct MemorySize {
+  std::string_view name;
+  std::uint32_t shorts;
+};
+/// The memory of a space; without name and size where operands have no address.
+MemorySize memory_of(Space space, const Geometry& geometry) noexcept;
 
-/// All accesses of element `element`, reads before writes. What two operands read in common (same
+/// All accesses of element `element`, reads before writes. A read that two operands share (same
 /// address and width) is listed once. T-indirect operands also read T.
 void accesses_of_element(const Instruction& instruction, unsigned element, const Geometry& geometry,
                          std::vector<Access>& out);
+
+/// Why the accesses of one element cannot be executed together.
+struct AccessConflict {
+  std::optional<Port> port;  ///< with more accesses than its limit; none: two writes of a location
+  unsigned used = 0, limit = 0;
+};
+bool has_duplicate_write(const std::vector<Access>& accesses) noexcept;
+/// The first conflict of an element that takes `stride` clocks, or nothing.
+std::optional<AccessConflict> find_conflict(const std::vector<Access>& accesses, unsigned stride);
 
 /// Empty if the instruction keeps every port limit, writes no location twice in one element and
 /// names only locations that the geometry has; else one line saying what is wrong.

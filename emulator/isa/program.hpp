@@ -1,4 +1,4 @@
-// A program: four sections of instructions, and the interface that its declarations give it.
+// A program: four sections of instructions, and the interface that it declares.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ enum class Section : std::uint8_t { Init = 0, Start = 1, Body = 2, End = 3 };
 constexpr unsigned section_count = 4;
 constexpr std::array<std::string_view, section_count> section_names{"init", "start", "body", "end"};
 
-/// Transfer type of a variable: which way it goes between host and chip.
+/// Transfer type of a variable: its direction between host and chip.
 enum class VarKind : std::uint8_t {
   Target = 0,  ///< `ivar`: one value for each i-particle, to the PEs
   Source = 1,  ///< `jvar`: one value for each j-item, to the broadcast memory
@@ -25,6 +25,9 @@ enum class VarKind : std::uint8_t {
   Param = 3,   ///< `param`: one value for all, to the broadcast memory or to every PE
   Output = 4,  ///< `ovar`: one value for each j-item and block, from the broadcast memory
 };
+/// Keywords by VarKind.
+constexpr std::array<std::string_view, 5> variable_keywords{"ivar", "jvar", "fvar", "param",
+                                                            "ovar"};
 
 /// Operations of a reduction network node. Pass takes one block's word.
 enum class Reduce : std::uint8_t {
@@ -39,6 +42,9 @@ enum class Reduce : std::uint8_t {
   Ior = 8,
   Ixor = 9
 };
+/// Names by Reduce.
+constexpr std::array<std::string_view, 10> reduce_names{"pass", "fadd", "fmax", "fmin", "iadd",
+                                                        "imax", "imin", "iand", "ior",  "ixor"};
 
 /// A declared variable of the kernel's interface.
 struct Variable {

@@ -25,13 +25,13 @@ struct OpInfo {
   Op op;
   std::string_view mnemonic;
   Unit unit;
-  std::uint8_t operands;  ///< sources: 1 or 2
-  std::uint8_t passes;    ///< clocks an element takes: 2 for dmul, else 1
-  bool signed_operands;   ///< integer: a short operand of a long operation widens with its sign
-  bool unsigned_count;    ///< integer: the second operand is a count, never sign-extended
-  bool has_carry;         ///< integer: sets the carry flag
-  FloatFunction compute_float;
-  IntFunction compute_int;
+  std::uint8_t operands;         ///< sources: 1 or 2
+  std::uint8_t passes;           ///< clocks an element takes: 2 for dmul, else 1
+  bool signed_operands = false;  ///< integer: a short operand widens with its sign
+  bool unsigned_count = false;   ///< integer: the second operand is a count, never sign-extended
+  bool has_carry = false;        ///< integer: sets the carry flag
+  FloatFunction compute_float = nullptr;
+  IntFunction compute_int = nullptr;
   std::string_view summary;  ///< one line for the reference page
   std::string_view meaning;  ///< a few lines of pseudo-code
   std::string_view notes;    ///< numerical notes

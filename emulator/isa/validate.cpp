@@ -1,5 +1,6 @@
 #include "emulator/isa/validate.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "emulator/isa/geometry.hpp"
@@ -8,29 +9,19 @@
 namespace gdr {
 namespace {
 
-enum Place : std::uint8_t { can_write = 1, can_read = 2, in_bm = 4, has_address = 8 };
+enum Place : std::uint8_t { can_write = 1, can_read = 2, in_bm = 4 };
 
-/// Where each space may stand, indexed by Space.
-constexpr std::array<std::uint8_t, 11> places{
-    0,                                   // None
-    can_write | can_read | has_address,  // Register
-    can_write | can_read | has_address,  // Local
-    can_write | can_read,                // LocalByT
-    can_write | can_read,                // T
-    can_read,                            // Immediate
-    can_read,                            // PeNumber
-    can_read,                            // BlockNumber
-    in_bm | has_address,                 // Bm
-    in_bm | has_address,                 // BmSource
-    in_bm | has_address,                 // BmOutput
-};
+/// Valid places of a space.
+constexpr unsigned places_of(Space space) noexcept {
+  if (space == Space::None || space > Space::BmOutput) return 0;
+  if (in_broadcast_memory(space)) return in_bm;
+  if (space > Space::T) return can_read;
+  return can_write | can_read;
+}
 
 std::string check_operand(const Operand& x, Place place, const char* role) {
-  const auto index = static_cast<std::size_t>(x.space);
-  if (index >= places.size() || (places[index] & place) == 0) {
-    return std::string(role) + " cannot be in this place";
-  }
-  const bool addressed = (places[index] & has_address) != 0;
+  if ((places_of(x.space) & place) == 0) return std::string(role) + " cannot be in this place";
+  const bool addressed = has_address(x.space);
   const bool half_of_t = x.space == Space::T && x.width == Width::Short && x.address == 1;
   if (!addressed && (x.vector || (x.address != 0 && !half_of_t))) {
     return std::string(role) + " has an address where it takes none";
@@ -102,12 +93,18 @@ std::string check_transfer(const Transfer& move) {
   return {};
 }
 
+/// Operands that may be T-indirect.
+std::array<const Operand*, 7> operands_of(const Instruction& i) noexcept {
+  return {&i.mul.dst, &i.mul.a, &i.mul.b, &i.alu.dst, &i.alu.a, &i.alu.b, &i.move.pe};
+}
+
+bool is_t_indirect(const Operand* x) noexcept { return x->space == Space::LocalByT; }
+
 /// The instruction word has one T range for all operands that use it.
 std::string check_ranges(const Instruction& i) {
   const Operand* first = nullptr;
-  for (const Operand* x :
-       {&i.mul.dst, &i.mul.a, &i.mul.b, &i.alu.dst, &i.alu.a, &i.alu.b, &i.move.pe}) {
-    if (x->space != Space::LocalByT) continue;
+  for (const Operand* x : operands_of(i)) {
+    if (!is_t_indirect(x)) continue;
     if (first == nullptr) first = x;
     if (first->range_first != x->range_first || first->range_last != x->range_last) {
       return "all accesses through T in an instruction have the same range";
@@ -129,11 +126,7 @@ std::string validate(const Instruction& i) {
 }
 
 bool uses_t_address(const Instruction& i) noexcept {
-  for (const Operand* x :
-       {&i.mul.dst, &i.mul.a, &i.mul.b, &i.alu.dst, &i.alu.a, &i.alu.b, &i.move.pe}) {
-    if (x->space == Space::LocalByT) return true;
-  }
-  return false;
+  return std::ranges::any_of(operands_of(i), is_t_indirect);
 }
 
 }  // namespace gdr

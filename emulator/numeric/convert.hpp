@@ -14,7 +14,7 @@
 
 namespace gdr {
 
-/// What a value is on the host's side of the port.
+/// Type of a value on the host.
 enum class HostType : std::uint8_t { F64, F32, I64, Raw };
 
 /// Which machine format a value takes; a location may be wider than the format (see `to_machine`).

@@ -123,16 +123,9 @@ FloatWord fmin(Long a, Long b, Width out, Flags& flags) noexcept {
 
 FloatWord fcvt(Long a, Width out, Flags& flags) noexcept {
   const Unpacked x = unpack(a);
-  switch (x.kind) {
-    case FloatClass::Nan:
-      return canonical_nan;
-    case FloatClass::Infinity:
-      return infinity(x.negative);
-    case FloatClass::Zero:
-      return zero(x.negative);
-    case FloatClass::Finite:
-      break;
-  }
+  if (x.kind == FloatClass::Nan) return canonical_nan;
+  if (x.kind == FloatClass::Infinity) return infinity(x.negative);
+  if (x.kind == FloatClass::Zero) return zero(x.negative);
   return round_pack(x, out, flags);
 }
 

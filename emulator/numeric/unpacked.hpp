@@ -19,7 +19,7 @@ struct Unpacked {
   std::uint64_t significand;
 };
 
-/// What a float format can hold: its significant bits and the exponents of its normal numbers.
+/// Range of a float format: its significant bits and the exponents of its normal numbers.
 struct FloatRange {
   int bits;
   int min_exponent;
@@ -48,7 +48,7 @@ constexpr int leading_zeros(u128 x) noexcept {
                     : 64 + std::countl_zero(static_cast<std::uint64_t>(x));
 }
 
-/// Shift right, or-ing what falls off into the last bit, so that rounding still sees it.
+/// Shift right; the bits shifted out are combined into the last bit, as a sticky bit for rounding.
 constexpr u128 shift_right_jam(u128 x, int count) noexcept {
   if (count == 0) return x;
   if (count > 127) return x != 0;
@@ -72,8 +72,8 @@ struct Rounded {
 };
 
 /// Contract of every operation: exact magnitude `value` * 2^(exponent - 127) (value not zero,
-/// sticky in its last bit) to the significant bits of a range, once. What is below the range before
-/// rounding underflows to zero; what is above it after rounding overflows to infinity.
+/// sticky in its last bit) to the significant bits of a range, once. A value below the range before
+/// rounding underflows to zero; one above it after rounding overflows to infinity.
 constexpr Rounded round_once(int exponent, u128 value, FloatRange range, Flags& flags) noexcept {
   const int shift = leading_zeros(value);
   exponent -= shift;

@@ -43,6 +43,14 @@ constexpr Long join(Short upper, Short lower) noexcept {
 /// A short float as the long float of the same value: its 36 bits become the upper half.
 constexpr Long widen_float(Short w) noexcept { return join(w, Short{0}); }
 
+/// A widened float as a location holds it: a long, or a short in the low 36 bits; and back.
+constexpr Long narrow_float(Long w, Width width) noexcept {
+  return width == Width::Long ? w : Long{upper_half(w).bits};
+}
+constexpr Long widen_float(Long w, Width width) noexcept {
+  return width == Width::Long ? w : widen_float(lower_half(w));
+}
+
 /// A short integer as a long integer: it becomes the low half, with its sign if asked for.
 constexpr Long widen_integer(Short w, bool with_sign) noexcept {
   const bool negative = with_sign && (w.bits >> (Short::bit_count - 1)) != 0;

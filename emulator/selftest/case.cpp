@@ -74,9 +74,4 @@ BlockState empty_block(const Geometry& geometry) {
   return make_chip(one).blocks[0];
 }
 
-void append(Program& program, Section section, const Instruction& instruction) {
-  program.section(section).push_back(instruction);
-  program.lines[static_cast<unsigned>(section)].emplace_back();
-}
-
 }  // namespace gdr::selftest

@@ -1,14 +1,17 @@
-// A test case: a program, its initial state, and the run.
+// A test case: a program, its initial state, and the run; generators of cases.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "emulator/engine/engine.hpp"
+#include "emulator/selftest/operands.hpp"
+#include "emulator/selftest/rng.hpp"
 
 namespace gdr::selftest {
 
 /// Every section that has instructions runs: Init, Start, Body as often as `run` says, End.
+/// Programs have no source lines.
 struct Case {
   std::string what;  ///< one line for messages: what kind of program and numbers
   Geometry geometry;
@@ -32,7 +35,33 @@ std::uint64_t operations_of(const Case& test) noexcept;
 /// A block of a geometry with all memories zero.
 BlockState empty_block(const Geometry& geometry);
 
-/// Append an instruction to a section, with its entry in the line table.
-void append(Program& program, Section section, const Instruction& instruction);
+// --- kinds of cases, each a function of its seed
+
+/// Some dozens of instructions of one kind: an operation, the widths of its operands and of its
+/// result, a vector length, with a predicate or without; each on operands of its own.
+Case operation_case(std::uint64_t seed);
+
+/// Up to some dozens of random instructions of all units on a small or odd machine, four times over
+/// at most, that use each other's results, overlap and access every memory; all in section Body.
+Case program_case(std::uint64_t seed);
+/// The same with or without port limits, on numbers of any distribution.
+Case program_case(std::uint64_t seed, bool keep_ports);
+
+/// A loop like those of kernels: items from the broadcast memory, temporaries, sums in longs, over
+/// up to hundreds of iterations, on numbers that mostly stay in range.
+Case loop_case(std::uint64_t seed);
+
+/// A kernel on random values of its variables, from one item to a full memory.
+Case kernel_case(const Program& kernel, std::uint64_t seed);
+
+/// True if two results of an element go to the same location.
+bool writes_twice(const Instruction& instruction, const Geometry& geometry);
+
+/// Fills every memory, T and the masks with random words. Half of the lower shorts belong to longs,
+/// the others are independent shorts.
+void randomize(BlockState& block, Rng& rng, OperandDistribution distribution);
+
+/// Writes boundary words to `count` words of the PEs' memories.
+void insert_boundary_words(BlockState& block, Rng& rng, unsigned count);
 
 }  // namespace gdr::selftest

@@ -1,32 +1,24 @@
-#include "emulator/selftest/divergence.hpp"
-
+// The first difference between two engines.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/assembler/instruction_text.hpp"
+#include "emulator/selftest/selftest.hpp"
 
 namespace gdr::selftest {
 namespace {
 
 constexpr std::array all_sections{Section::Init, Section::Start, Section::Body, Section::End};
 
-/// The case with nothing in its sections.
-Case without_sections(const Case& test) {
-  Case rest = test;
-  for (auto& section : rest.program.sections) section.clear();
-  for (auto& lines : rest.program.lines) lines.clear();
-  return rest;
-}
-
-/// A case for a single pass through some instructions of a section.
-Case one_pass(const Case& test, Section section, std::uint64_t iteration,
-              std::span<const Instruction> instructions) {
-  Case one = without_sections(test);
-  for (const Instruction& i : instructions) append(one.program, section, i);
+/// A case of a single instruction, in one iteration of its section.
+Case one_instruction(const Case& test, Section section, std::uint64_t iteration,
+                     const Instruction& instruction) {
+  Case one = test;
+  one.program.sections = {};
+  one.program.section(section) = {instruction};
   one.run.iterations = 1;
   if (section == Section::Body) {
     one.run.source_base += static_cast<std::uint32_t>(iteration) * test.run.source_step;
@@ -52,30 +44,29 @@ Long word_at(const LaneMemory& memory, std::uint32_t address, std::size_t lanes,
   return join(first, Short{memory[(address + 1) * lanes + pe]});
 }
 
-const LaneMemory& memory_of(const BlockState& block, const std::string& name) {
-  if (name == "register") return block.registers;
-  if (name == "local") return block.local;
-  if (name == "t") return block.t;
-  return name == "mask" ? block.masks : block.bm;
+const LaneMemory& memory_of(const BlockState& block, std::string_view name) {
+  return block.*std::ranges::find(block_memories, name, &NamedMemory::name)->lanes;
 }
 
-/// Element and width of what an instruction wrote at the place of a difference.
+Space space_of(std::string_view memory) {
+  return memory == "register" ? Space::Register
+         : memory == "local"  ? Space::Local
+         : memory == "t"      ? Space::T
+                              : Space::Bm;
+}
+
+/// Element and width of the result of an instruction at the location of a difference.
 void locate(const Instruction& i, Divergence& d) {
-  if (d.memory == "t" || d.memory == "mask") {
-    d.element = static_cast<int>(d.memory == "t" ? d.address / 2 : d.address % max_elements);
+  const Space space = space_of(d.memory);
+  if (d.memory == "mask") d.element = static_cast<int>(d.address % max_elements);
+  if (space == Space::T) {
+    d.element = static_cast<int>(d.address / 2);
+    if (i.mul.t == TTarget::Whole || i.alu.t == TTarget::Whole) d.width = Width::Long;
   }
-  if (d.memory == "t") {
-    for (const Arithmetic* slot : {&i.mul, &i.alu}) {
-      if (slot->t == TTarget::Whole) d.width = Width::Long;
-    }
-  }
-  const Space space = d.memory == "register" ? Space::Register
-                      : d.memory == "local"  ? Space::Local
-                                             : Space::T;
   for (const Operand* x : {&i.mul.dst, &i.alu.dst, &i.move.pe}) {
-    if (d.memory == "t" && x->space == Space::T) d.width = x->width;
-    if (d.memory != "register" && d.memory != "local") continue;
-    if (x->space == Space::LocalByT && d.memory == "local") d.width = x->width;
+    if (x->space == Space::T && space == Space::T) d.width = x->width;
+    if (x->space == Space::LocalByT && space == Space::Local) d.width = x->width;
+    if (!in_pe_memory(space)) continue;
     const int element = element_at(*x, space, d.address, i.vlen);
     if (element < 0) continue;
     d.element = element;
@@ -89,10 +80,7 @@ std::string place_text(const Divergence& d) {
   if (d.memory == "mask") return fmt::format("m{}", d.address / max_elements);
   Operand x;
   x.width = d.width;
-  x.space = d.memory == "register" ? Space::Register
-            : d.memory == "local"  ? Space::Local
-            : d.memory == "t"      ? Space::T
-                                   : Space::Bm;
+  x.space = space_of(d.memory);
   x.address = static_cast<std::uint16_t>(d.memory == "t" ? d.address % 2 : d.address);
   return location_text(x);
 }
@@ -150,7 +138,7 @@ std::optional<Divergence> alone(const Engine& reference, const Engine& other, co
     const std::uint64_t passes = section == Section::Body ? test.run.iterations : 1;
     for (std::uint64_t pass = 0; pass < passes; ++pass) {
       for (std::size_t n = 0; n < instructions.size(); ++n) {
-        Case one = one_pass(test, section, pass, {&instructions[n], 1});
+        Case one = one_instruction(test, section, pass, instructions[n]);
         one.state = std::move(state);
         state = run_case(reference, one);
         const BlockState got = run_case(other, one);
@@ -169,12 +157,13 @@ std::optional<Divergence> alone(const Engine& reference, const Engine& other, co
 
 /// The shortest beginning of a case that differs, whole iterations first, then instructions.
 std::optional<Divergence> together(const Engine& reference, const Engine& other, const Case& test) {
-  Case part = without_sections(test);
+  Case part = test;
+  part.program.sections = {};
   for (const Section section : all_sections) {
     const auto& instructions = test.program.section(section);
     if (instructions.empty()) continue;
-    part.program.section(section) = instructions;
-    part.program.lines[static_cast<unsigned>(section)].resize(instructions.size());
+    auto& prefix = part.program.section(section);
+    prefix = instructions;
     const std::uint64_t passes = section == Section::Body ? test.run.iterations : 1;
     std::uint64_t pass = 0;
     for (; pass < passes; ++pass) {
@@ -182,24 +171,17 @@ std::optional<Divergence> together(const Engine& reference, const Engine& other,
       if (!agree(reference, other, part)) break;
     }
     if (pass == passes) continue;
-    std::size_t last = instructions.size() - 1;
-    if (pass == 0) {
-      auto& prefix = part.program.section(section);
-      for (std::size_t n = 1; n < instructions.size(); ++n) {
-        prefix.assign(instructions.begin(), instructions.begin() + static_cast<std::ptrdiff_t>(n));
-        last = n - 1;
-        if (!agree(reference, other, part)) break;
-        last = n;
-      }
-      prefix.assign(instructions.begin(),
-                    instructions.begin() + static_cast<std::ptrdiff_t>(last + 1));
+    for (std::size_t n = 1; pass == 0 && n < instructions.size(); ++n) {
+      prefix.assign(instructions.begin(), instructions.begin() + static_cast<std::ptrdiff_t>(n));
+      if (!agree(reference, other, part)) break;
+      prefix = instructions;
     }
     Divergence d =
-        describe(instructions[last], test.state, run_case(reference, part), run_case(other, part));
-    d.operands.clear();  // what they were is not known here
+        describe(prefix.back(), test.state, run_case(reference, part), run_case(other, part));
+    d.operands.clear();  // their values are unknown here
     d.section = section;
     d.iteration = pass;
-    d.instruction = last;
+    d.instruction = prefix.size() - 1;
     return d;
   }
   return std::nullopt;
@@ -213,12 +195,9 @@ std::string_view section_name(Section section) noexcept {
 
 std::string word_text(Long word, Width width) {
   Flags flags = no_flags;
-  if (width == Width::Short) {
-    const Short half{static_cast<std::uint64_t>(word.bits)};
-    return fmt::format("{:09x} = {:.9g}", half.bits, double_from_long(widen_float(half), flags));
-  }
-  return fmt::format("{:09x}{:09x} = {:.17g}", upper_half(word).bits, lower_half(word).bits,
-                     double_from_long(word, flags));
+  const double value = double_from_long(widen_float(word, width), flags);
+  if (width == Width::Short) return fmt::format("{:09x} = {:.9g}", lower_half(word).bits, value);
+  return fmt::format("{:09x}{:09x} = {:.17g}", upper_half(word).bits, lower_half(word).bits, value);
 }
 
 std::optional<Divergence> find_divergence(const Engine& reference, const Engine& other,

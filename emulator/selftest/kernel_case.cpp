@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "emulator/selftest/generators.hpp"
+#include "emulator/selftest/case.hpp"
 
 namespace gdr::selftest {
 namespace {
@@ -20,19 +20,12 @@ struct Values {
 u128 host_value(Rng& rng, const Values& values) {
   Long word = random_word(rng, values.distribution);
   if (values.positive) word.bits &= Long::mask >> 1;
-  switch (values.variable->conversion.host) {
-    case HostType::F64:
-      return word.bits >> 8;
-    case HostType::F32: {
-      Flags flags = no_flags;
-      return to_host({HostType::F32, MachineFormat::FloatLong, 0}, Width::Long, word.bits, flags);
-    }
-    case HostType::I64:
-      return rng.below(40);
-    case HostType::Raw:
-      break;
-  }
-  return word.bits;
+  const HostType host = values.variable->conversion.host;
+  if (host == HostType::F64) return word.bits >> 8;
+  if (host == HostType::I64) return rng.below(40);
+  if (host == HostType::Raw) return word.bits;
+  Flags flags = no_flags;
+  return to_host({HostType::F32, MachineFormat::FloatLong, 0}, Width::Long, word.bits, flags);
 }
 
 u128 machine_value(Rng& rng, const Values& values) {
@@ -74,7 +67,7 @@ void draw_variable(Rng& rng, Case& test, const Values& values) {
   }
 }
 
-/// As many groups of items as are wanted or fit, sources before outputs.
+/// A random number of groups of items, as far as they fit; sources before outputs.
 void place_run(Rng& rng, Case& test) {
   const Program& p = test.program;
   const std::uint32_t room = test.geometry.broadcast_words * 2 - p.fixed_shorts;
@@ -96,6 +89,7 @@ Case kernel_case(const Program& kernel, std::uint64_t seed) {
   Rng rng(seed);
   Case test;
   test.program = kernel;
+  test.program.lines = {};
   test.geometry.blocks = 1;
   test.geometry.pes_per_block = rng.chance(70) ? 32 : rng.pick({1U, 3U, 8U, 40U});
   place_run(rng, test);

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "emulator/selftest/random_instruction.hpp"
+#include "emulator/selftest/case.hpp"
 
 namespace gdr::selftest {
 namespace {
 
-constexpr int input_level = 9;  // what moderate distributions keep
+constexpr int input_level = 9;  // bound of moderate distributions
 
 Operand at(Space space, Width width, bool vector, std::uint32_t address) {
   return {space, width, vector, static_cast<std::uint16_t>(address), 0, 0};
@@ -95,10 +95,11 @@ void LoopBuilder::emit_move(Op op, const Operand& pe, const Operand& bm, unsigne
   if (op == Op::Bput) {
     i.move.pe_number = static_cast<std::uint16_t>(rng_.below(test_.geometry.pes_per_block));
   }
-  append(test_.program, Section::Body, i);
+  test_.program.section(Section::Body).push_back(i);
 }
 
-/// One instruction for drafts of different slots; under a predicate only where what stays is known.
+/// One instruction for drafts of different slots; predicated only if the destinations have known
+/// bounds.
 void LoopBuilder::emit(std::initializer_list<Draft> drafts) {
   Instruction i;
   i.vlen = static_cast<std::uint8_t>(elements());
@@ -115,9 +116,12 @@ void LoopBuilder::emit(std::initializer_list<Draft> drafts) {
   if (predicated) {
     i.predicate = {true, rng_.chance(50), static_cast<std::uint8_t>(rng_.below(masks_set_))};
   }
-  append(test_.program, Section::Body, i);
+  test_.program.section(Section::Body).push_back(i);
   for (const Draft& draft : drafts) {
-    if (draft.slot.t != TTarget::None) forget_t();
+    for (Place& place : temporaries_) {
+      const bool overwritten = draft.slot.t != TTarget::None && place.where.space == Space::T;
+      if (overwritten) place.written = false;  // the bound of its new value is unknown
+    }
     if (draft.to == nullptr) continue;
     draft.to->level = predicated ? std::max(draft.to->level, draft.level) : draft.level;
     draft.to->written = true;
@@ -178,8 +182,7 @@ int LoopBuilder::read(Operand& operand, Arithmetic& slot, const Place* place) {
   operand.space = Space::Immediate;
   operand.width = wide ? Width::Long : Width::Short;
   if (!shared) {
-    const Long word = random_word(rng_, style_.immediates);
-    slot.immediate = wide ? word : Long{upper_half(word).bits};
+    slot.immediate = narrow_float(random_word(rng_, style_.immediates), operand.width);
   }
   return input_level;
 }
@@ -196,13 +199,6 @@ void LoopBuilder::write(Draft& draft, Place& place) {
   draft.slot.t = whole ? TTarget::Whole : rng_.pick({TTarget::Upper, TTarget::Lower});
 }
 
-/// What T held is gone, and a bound of what it holds now is not kept.
-void LoopBuilder::forget_t() {
-  for (Place& t : temporaries_) {
-    if (t.where.space == Space::T) t.written = false;
-  }
-}
-
 void LoopBuilder::write_frame() {
   const bool clear = rng_.chance(50), scale = rng_.chance(40);
   for (const Place& place : sums_) {
@@ -213,7 +209,7 @@ void LoopBuilder::write_frame() {
       i.alu.width = place.where.width;
       i.alu.dst = place.where;
       i.alu.a = at(Space::Immediate, place.where.width, false, 0);
-      append(test_.program, Section::Start, i);
+      test_.program.section(Section::Start).push_back(i);
     }
     if (!scale) continue;
     i.alu = {};
@@ -222,7 +218,7 @@ void LoopBuilder::write_frame() {
     i.mul.dst = i.mul.a = place.where;
     i.mul.b = at(Space::Immediate, Width::Long, false, 0);
     i.mul.immediate = random_word(rng_, OperandDistribution::Moderate);
-    append(test_.program, Section::End, i);
+    test_.program.section(Section::End).push_back(i);
   }
 }
 

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "emulator/selftest/case.hpp"
-#include "emulator/selftest/operands.hpp"
-#include "emulator/selftest/rng.hpp"
 
 namespace gdr::selftest {
 
@@ -16,7 +14,7 @@ namespace gdr::selftest {
 struct Place {
   Operand where;
   int level = 0;         ///< its numbers are below 2^level in magnitude
-  bool written = false;  ///< its level is known to hold
+  bool written = false;  ///< its level is known
 };
 
 /// Parameters of a random loop. Chances are in percent.
@@ -30,7 +28,7 @@ struct LoopStyle {
   unsigned vlen = max_elements;  ///< vector length of every instruction; 0: random
   /// Average number of steps that reach the ends of the range and return.
   unsigned range_limit_steps = 0;
-  bool feedback = false;  ///< sums may feed what is summed up
+  bool feedback = false;  ///< sums may be operands of the values that are summed
   bool halves = false;    ///< occasionally read shorts as longs and longs as shorts
 };
 
@@ -88,6 +86,7 @@ class LoopBuilder {
   Draft sum();
   Draft scaled(Place& to, const Operand& from, int exponent);
   Draft on_constant(Op op, Place& to, const Operand& a, Long word);
+  MaskTarget random_mask();
   Place& accumulator();
   Place& temporary();
   const Place* source(int largest_level);
@@ -95,7 +94,6 @@ class LoopBuilder {
   int read(Operand& operand, Arithmetic& slot, const Place* place);
   Operand view(const Operand& where);
   void write(Draft& draft, Place& place);
-  void forget_t();
   void emit(std::initializer_list<Draft> drafts);
   unsigned elements();
   void emit_move(Op op, const Operand& pe, const Operand& bm, unsigned vlen);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "emulator/selftest/generators.hpp"
+#include "emulator/selftest/case.hpp"
 #include "emulator/selftest/loop_builder.hpp"
 
 namespace gdr::selftest {
@@ -40,17 +40,13 @@ Inputs random_inputs(Rng& rng) {
           rng.chance(15) ? rng.between(1, 2) : 0};
 }
 
-Long word_as(Width width, Long word) {
-  return width == Width::Long ? word : Long{upper_half(word).bits};
-}
-
 void draw_places(Rng& rng, BlockState& block, const std::vector<Operand>& places,
                  OperandDistribution distribution) {
   for (const Operand& where : places) {
     for (unsigned pe = 0; pe < block.pes; ++pe) {
       for (unsigned element = 0; element < max_elements; ++element) {
         write_location(block, where, pe, element,
-                       word_as(where.width, random_word(rng, distribution)).bits);
+                       narrow_float(random_word(rng, distribution), where.width).bits);
       }
     }
   }
@@ -65,7 +61,7 @@ void draw_items(Rng& rng, Case& test, const std::vector<ItemField>& fields, cons
                                                     : boundary_word(rng);
       const Operand& x = field.in_item;
       write_bm(test.state, test.run.source_base + n * test.run.source_step + x.address, x.width,
-               word_as(x.width, word).bits);
+               narrow_float(word, x.width).bits);
     }
   }
 }
@@ -73,7 +69,7 @@ void draw_items(Rng& rng, Case& test, const std::vector<ItemField>& fields, cons
 /// Iterations, with source items after the scratch and the output items after those.
 void place_run(Rng& rng, Case& test) {
   BlockRun& run = test.run;
-  // Short loops are many in the time of a long one.
+  // Mostly short loops: many fit into the time of a long one.
   run.iterations = rng.pick({1U, 2U, 3U, 5U, 8U, 13U, 16U, 17U, 33U});
   if (rng.chance(10)) run.iterations = rng.pick({64U, 100U, 200U});
   if (rng.below(200) == 0) run.iterations = 1000;
@@ -127,7 +123,7 @@ Case loop_case(std::uint64_t seed) {
                   distribution_name(inputs.distribution), inputs.hard_item ? ", one hard item" : "",
                   inputs.edges > 0 ? ", some at edges" : "",
                   style.immediates == OperandDistribution::Edges ? ", constants at edges" : "",
-                  style.range_limit_steps > 0 ? ", range_limit_steps" : "",
+                  style.range_limit_steps > 0 ? ", ends of the range" : "",
                   style.feedback ? ", sums fed back" : "", style.halves ? ", halves of longs" : "");
   return test;
 }

@@ -1,4 +1,4 @@
-// The steps that loops are made of.
+// The steps of a loop: arithmetic, integer operations, transfers, masks, ends of the range.
 #include <algorithm>
 
 #include "emulator/isa/table.hpp"
@@ -7,6 +7,7 @@
 namespace gdr::selftest {
 namespace {
 
+constexpr int lowest = -1022, highest = 1023;  // exponents of the range
 constexpr u128 sign_of_short = u128{1} << 35, sign_of_long = u128{1} << 71;
 
 Operand at(Space space, Width width) { return {space, width, false, 0, 0, 0}; }
@@ -26,6 +27,13 @@ LoopBuilder::Draft LoopBuilder::product() {
   }
   write(draft, temporary());
   return draft;
+}
+
+MaskTarget LoopBuilder::random_mask() {
+  // Predicates may use masks from here on; before, masks are clear or random.
+  masks_set_ = 2;
+  const MaskFlag flag = rng_.pick({MaskFlag::Negative, MaskFlag::Zero});
+  return {flag, static_cast<std::uint8_t>(rng_.below(2))};
 }
 
 LoopBuilder::Draft LoopBuilder::sum() {
@@ -49,10 +57,7 @@ LoopBuilder::Draft LoopBuilder::sum() {
   }
   write(draft, temporary());
   if (rng_.chance(style_.mask_chance)) {
-    draft.slot.mask = {rng_.pick({MaskFlag::Negative, MaskFlag::Zero}),
-                       static_cast<std::uint8_t>(rng_.below(2))};
-    // A predicate may use a mask from now on; both are clear, or random, before.
-    masks_set_ = 2;
+    draft.slot.mask = random_mask();
   }
   return draft;
 }
@@ -154,8 +159,7 @@ void LoopBuilder::transfer_step() {
 void LoopBuilder::mask_step() {
   Draft draft;
   Arithmetic& slot = draft.slot;
-  slot.mask = {rng_.pick({MaskFlag::Negative, MaskFlag::Zero}),
-               static_cast<std::uint8_t>(rng_.below(2))};
+  slot.mask = random_mask();
   slot.width = rng_.chance(50) ? Width::Long : Width::Short;
   if (rng_.chance(40)) {
     slot.op = Op::Isub;
@@ -167,8 +171,72 @@ void LoopBuilder::mask_step() {
     read(slot.a, slot, source(2 * largest_factor));
     read(slot.b, slot, source(2 * largest_factor));
   }
-  masks_set_ = 2;
   emit({draft});
+}
+
+/// The product of a place and a constant of size 2^exponent.
+LoopBuilder::Draft LoopBuilder::scaled(Place& to, const Operand& from, int exponent) {
+  Draft draft;
+  draft.multiplier = true;
+  draft.slot.op = rng_.pick({Op::Fmul, Op::Dmul});
+  draft.slot.a = from;
+  draft.slot.b = at(Space::Immediate, rng_.pick({Width::Short, Width::Long}));
+  draft.slot.immediate = narrow_float(word_of_exponent(rng_, exponent), draft.slot.b.width);
+  write(draft, to);
+  return draft;
+}
+
+/// An operation of the adder on a constant, and on `a` or the constant again.
+LoopBuilder::Draft LoopBuilder::on_constant(Op op, Place& to, const Operand& a, Long word) {
+  Draft draft;
+  write(draft, to);
+  const bool one = a.space == Space::Immediate;
+  const Width width = one ? to.where.width : rng_.pick({Width::Short, Width::Long});
+  draft.slot.op = op;
+  draft.slot.a = one ? at(Space::Immediate, width) : a;
+  if (info(op).operands == 2) draft.slot.b = at(Space::Immediate, width);
+  draft.slot.immediate = narrow_float(word, width);
+  return draft;
+}
+
+/// Writes a boundary constant that only the final state shows.
+void LoopBuilder::edge_step() {
+  Place& place = temporary();
+  const Op op = rng_.pick({Op::Ipass, Op::Fcvt, Op::Fmax, Op::Fadd});
+  emit({on_constant(op, place, at(Space::Immediate, Width::Long), boundary_word(rng_))});
+  place.written = false;
+}
+
+/// Intermediate numbers near the ends of the range, observable only through later results. They
+/// derive from different numbers in all lanes, or from one.
+void LoopBuilder::range_limit_step() {
+  if (rng_.chance(30)) return edge_step();
+  Place& place = temporary();
+  const bool top = rng_.chance(50);
+  int level = 0, there = 0, back = 0;
+  if (rng_.chance(40)) {
+    const int first = static_cast<int>(rng_.below(1001)) - 500;
+    emit({on_constant(Op::Ipass, place, at(Space::Immediate, Width::Long),
+                      word_of_exponent(rng_, first))});
+    back = (top ? highest : lowest) + static_cast<int>(rng_.below(5)) - 2;
+    there = back - first;
+    emit({scaled(place, place.where, there)});
+  } else {
+    const Place* from = source(largest_factor);
+    if (from == nullptr) return;
+    level = from->level;
+    there = top ? highest - static_cast<int>(rng_.below(2 * level + 4))
+                : lowest + static_cast<int>(rng_.below(level + 70));
+    back = there;
+    emit({scaled(place, from->where, there)});
+  }
+  if (rng_.chance(60)) {
+    const Op op = rng_.pick({Op::Fadd, Op::Fsub, Op::Fmax, Op::Fmin});
+    const int size = back + static_cast<int>(rng_.below(70)) - 60;
+    emit({on_constant(op, place, place.where, word_of_exponent(rng_, size))});
+  }
+  emit({scaled(place, place.where, -back)});
+  place.level = level + 10;
 }
 
 void LoopBuilder::write_body(unsigned steps) {

@@ -12,13 +12,10 @@ constexpr std::uint64_t fraction_mask = (std::uint64_t{1} << 60) - 1;
 constexpr u128 sign_bit = u128{1} << 71;
 constexpr std::uint32_t bias = 1023, top_exponent = 2046, special = 2047;
 
-constexpr std::array<std::string_view, distribution_count> distribution_names{
-    "moderate", "wide",  "sparse", "ties",     "doubles",   "zeros",    "dirty zeros",
-    "large",    "small", "edges",  "specials", "sprinkled", "integers", "hostile"};
-/// Biased exponents at which something ends: the range (1, 2046), the last bits of a long as a
-/// second double (53 to 61), what rounds them as a double (9), factors whose products leave the
-/// range (512, 1535), sums that lanes of integers trust (128), products that matrices do (223,
-/// 1823), shorts that a multiple of 2^28 can round (2019), longs that become words (2045).
+/// Biased exponents at which a range ends: that of the formats (1, 2046), of the last bits of a
+/// long as a second double (53 to 61) and of their rounding as a double (9), of factors with
+/// products in range (512, 1535), of sums in integer lanes (128), of matrix products (223, 1823),
+/// of shorts rounded by a multiple of 2^28 (2019), of longs converted to words (2045).
 constexpr std::array edge_exponents{1U,   9U,    25U,   53U,   61U,   128U,  223U,
                                     512U, 1023U, 1535U, 1823U, 2019U, 2045U, 2046U};
 
@@ -37,7 +34,7 @@ Long with_exponent(Long w, std::int64_t exponent) {
                  static_cast<std::uint64_t>(w.bits));
 }
 
-/// A few bits set at random places, or all but a few.
+/// A fraction with a few random bits set, or with a few bits clear.
 std::uint64_t sparse_fraction(Rng& rng) {
   std::uint64_t fraction = 0;
   for (unsigned n = rng.below(4); n > 0; --n) fraction |= std::uint64_t{1} << rng.below(60);
@@ -46,7 +43,7 @@ std::uint64_t sparse_fraction(Rng& rng) {
   return rng.chance(30) ? ~fraction : fraction;
 }
 
-/// Halfway between two numbers of 25, 50 or 53 significant bits, or a unit beside that.
+/// Halfway between two numbers of 25, 50 or 53 significant bits, or one unit off.
 std::uint64_t tie_fraction(Rng& rng) {
   const unsigned cut = rng.pick({36U, 36U, 11U, 8U});
   const std::uint64_t kept = (rng.chance(30) ? sparse_fraction(rng) : rng.bits()) >> cut << cut;
@@ -65,7 +62,10 @@ Long moderate(Rng& rng) {
   return word_of(bits, bias - 8 + (bits >> 1) % 17, rng.bits());
 }
 
-Long zero(Rng& rng, bool dirty) { return word_of(rng.bits(), 0, dirty ? rng.bits() : 0); }
+template <bool dirty>
+Long zero(Rng& rng) {
+  return word_of(rng.bits(), 0, dirty ? rng.bits() : 0);
+}
 
 Long special_word(Rng& rng) {
   if (rng.chance(50)) return word_of(rng.bits(), special, 0);
@@ -111,10 +111,10 @@ Long near_equal(Rng& rng, Long a) {
   return {(bits & Long::mask) ^ sign};
 }
 
-/// b for which a + b or a - b is a tie of 25 or of 61 bits, or all but.
+/// b for which a + b or a - b is a tie of 25 or of 61 bits, or nearly one.
 Long sum_tie(Rng& rng, Long a) {
   const std::int64_t exponent = exponent_of(a);
-  if (rng.chance(50)) {  // half a unit of a's last place, give or take
+  if (rng.chance(50)) {  // about half a unit in the last place of a
     const Long half = word_of(rng.bits(), 1, rng.chance(50) ? rng.below(3) : rng.bits());
     return with_exponent(half, exponent - 60 - rng.below(3));
   }
@@ -124,8 +124,8 @@ Long sum_tie(Rng& rng, Long a) {
   return fsub(tie, a, Width::Long, flags);
 }
 
-/// b for which the biased exponents of a and b add up to `sum`; or for which the product lies next
-/// to a power of two, so that rounding decides on which side of it.
+/// b for which the biased exponents of a and b add up to `sum`, or the product is next to a power
+/// of two, so that rounding determines its exponent.
 Long product_partner(Rng& rng, Long a, std::int64_t sum) {
   const std::int64_t exponent = sum - exponent_of(a);
   const OperandDistribution distribution =
@@ -139,16 +139,54 @@ Long product_partner(Rng& rng, Long a, std::int64_t sum) {
   return with_exponent(b, exponent + rng.below(2));
 }
 
-/// Distances at which one operand ends where another one begins: of 25, 50, 53 and 61 bits.
+/// Distances of exponents near the width of a format: 25, 50, 53 and 61 bits.
 std::int64_t edge_distance(Rng& rng) {
   const std::int64_t distance = rng.pick({8U, 24U, 28U, 49U, 52U, 60U}) + rng.below(5);
   return rng.chance(50) ? distance : -distance;
 }
 
+/// Mostly moderate numbers, `percent` of the words from `rare`.
+template <unsigned percent, Long (*rare)(Rng& rng)>
+Long mixed(Rng& rng) {
+  return rng.chance(percent) ? rare(rng) : moderate(rng);
+}
+
+Long sprinkled(Rng& rng) {
+  if (rng.below(400) != 0) return moderate(rng);
+  return rng.chance(50) ? difficult_word(rng) : boundary_word(rng);
+}
+
+struct Distribution {
+  std::string_view name;
+  Long (*draw)(Rng& rng);
+};
+/// In the order of OperandDistribution.
+constexpr std::array<Distribution, distribution_count> distributions{{
+    {"moderate", moderate},
+    {"wide", [](Rng& rng) { return number(rng, bias - 300, bias + 300); }},
+    {"sparse",
+     [](Rng& rng) { return word_of(rng.bits(), bias - 30 + rng.below(61), sparse_fraction(rng)); }},
+    {"ties",
+     [](Rng& rng) { return word_of(rng.bits(), bias - 20 + rng.below(41), tie_fraction(rng)); }},
+    {"doubles",
+     [](Rng& rng) {
+       return Long{moderate(rng).bits & ~u128{rng.chance(70) ? 255U : Short::mask}};
+     }},
+    {"zeros", mixed<30, zero<false>>},
+    {"dirty zeros", mixed<30, zero<true>>},
+    {"large", large},
+    {"small", small},
+    {"edges", boundary_word},
+    {"specials", mixed<30, special_word>},
+    {"sprinkled", sprinkled},
+    {"integers", integer},
+    {"hostile", difficult_word},
+}};
+
 }  // namespace
 
 std::string_view distribution_name(OperandDistribution distribution) noexcept {
-  return distribution_names[static_cast<std::size_t>(distribution)];
+  return distributions[static_cast<std::size_t>(distribution)].name;
 }
 
 std::string_view relation_name(Relation relation) noexcept {
@@ -156,7 +194,7 @@ std::string_view relation_name(Relation relation) noexcept {
 }
 
 OperandDistribution random_distribution(Rng& rng) {
-  // Numbers of moderate size are what fast ways are made for: they get their share.
+  // Fast paths are made for moderate numbers.
   if (rng.chance(25)) return OperandDistribution::Moderate;
   return rng.chance(10) ? OperandDistribution::Edges
                         : static_cast<OperandDistribution>(rng.below(distribution_count));
@@ -182,7 +220,7 @@ Long difficult_word(Rng& rng) {
   };
   switch (rng.below(13)) {
     case 0:
-      return zero(rng, rng.chance(50));
+      return rng.chance(50) ? zero<true>(rng) : zero<false>(rng);
     case 1:
       return special_word(rng);
     case 2:
@@ -205,38 +243,7 @@ Long difficult_word(Rng& rng) {
 }
 
 Long random_word(Rng& rng, OperandDistribution distribution) {
-  switch (distribution) {
-    case OperandDistribution::Moderate:
-      return moderate(rng);
-    case OperandDistribution::Wide:
-      return number(rng, bias - 300, bias + 300);
-    case OperandDistribution::Sparse:
-      return word_of(rng.bits(), bias - 30 + rng.below(61), sparse_fraction(rng));
-    case OperandDistribution::Ties:
-      return word_of(rng.bits(), bias - 20 + rng.below(41), tie_fraction(rng));
-    case OperandDistribution::Doubles:
-      return Long{moderate(rng).bits & ~u128{rng.chance(70) ? 255U : Short::mask}};
-    case OperandDistribution::Zeros:
-      return rng.chance(30) ? zero(rng, false) : moderate(rng);
-    case OperandDistribution::DirtyZeros:
-      return rng.chance(30) ? zero(rng, true) : moderate(rng);
-    case OperandDistribution::Large:
-      return large(rng);
-    case OperandDistribution::Small:
-      return small(rng);
-    case OperandDistribution::Edges:
-      return boundary_word(rng);
-    case OperandDistribution::Specials:
-      return rng.chance(30) ? special_word(rng) : moderate(rng);
-    case OperandDistribution::Sprinkled:
-      if (rng.below(400) != 0) return moderate(rng);
-      return rng.chance(50) ? difficult_word(rng) : boundary_word(rng);
-    case OperandDistribution::Integers:
-      return integer(rng);
-    case OperandDistribution::Hostile:
-      break;
-  }
-  return difficult_word(rng);
+  return distributions[static_cast<std::size_t>(distribution)].draw(rng);
 }
 
 WordPair random_pair(Rng& rng, const PairKind& kind) {

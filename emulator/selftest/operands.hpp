@@ -15,14 +15,14 @@ namespace gdr::selftest {
 enum class OperandDistribution : std::uint8_t {
   Moderate,    ///< full fractions, magnitudes 2^-8 to 2^8
   Wide,        ///< magnitudes 2^-300 to 2^300
-  Sparse,      ///< fractions of a few bits, or of all ones but a few
+  Sparse,      ///< fractions with few bits set, or few clear
   Ties,        ///< halfway between numbers of 25, 50, 53 bits, and one unit to either side
   Doubles,     ///< longs whose last 8 fraction bits are zero, and shorts in longs
   Zeros,       ///< clean zeros of both signs among numbers
   DirtyZeros,  ///< zeros with fraction bits, too
   Large,       ///< 2^960 up to the largest number
   Small,       ///< 2^-1022 to 2^-900
-  Edges,       ///< exponents at the ends of what the engines' representations hold
+  Edges,       ///< exponents at the ends of the ranges of the engines' representations
   Specials,    ///< infinities and NaNs of all kinds among numbers
   Sprinkled,   ///< moderate numbers with rare difficult words
   Integers,    ///< small integers of both signs, as bits
@@ -50,7 +50,7 @@ Long difficult_word(Rng& rng);
 enum class Relation : std::uint8_t {
   Independent,
   NearEqual,    ///< equal but for the last bits, with equal or opposite signs
-  SumTie,       ///< the sum or difference is a tie, or all but one, of either format
+  SumTie,       ///< the sum or difference is a tie of either format, or nearly one
   FarApart,     ///< the smaller one barely affects the last bits of the larger, or not
   ProductLow,   ///< the product lies next to 2^-1022
   ProductHigh,  ///< the product lies next to 2^1024

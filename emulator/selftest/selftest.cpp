@@ -1,5 +1,6 @@
 #include "emulator/selftest/selftest.hpp"
 
+#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -7,41 +8,34 @@
 #include <atomic>
 #include <exception>
 
+#include "emulator/assembler/assembler.hpp"
 #include "emulator/engine/reference/reference.hpp"
 #include "emulator/host/stopwatch.hpp"
-#include "emulator/selftest/generators.hpp"
-#include "emulator/selftest/shrink.hpp"
+#include "emulator/selftest/case.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr::selftest {
 namespace {
 
-constexpr std::array<std::string_view, 4> names{"operations", "programs", "loops", "kernels"};
-/// Fractions of the time.
-constexpr std::array<double, names.size()> shares{0.45, 0.25, 0.22, 0.08};
-enum Category : std::size_t { Operations, Programs, Loops, Kernels };
-
-Case make_case(std::size_t category, std::uint64_t seed, std::span<const Program> kernels) {
-  switch (category) {
-    case Operations:
-      return operation_case(seed);
-    case Programs:
-      return program_case(seed);
-    case Loops:
-      return loop_case(seed);
-    default:
-      return kernel_case(kernels[seed % kernels.size()], seed);
-  }
-}
+/// A category of cases, with its fraction of the time and its generator; none: of kernels.
+struct Category {
+  std::string_view name;
+  double share;
+  Case (*make)(std::uint64_t seed);
+};
+constexpr std::array<Category, 4> categories{{{"operations", 0.45, operation_case},
+                                              {"programs", 0.25, program_case},
+                                              {"loops", 0.22, loop_case},
+                                              {"kernels", 0.08, nullptr}}};
 
 /// One run: threads generate cases until the time or number is reached, or a difference is found.
 class Run {
  public:
   Run(const std::vector<std::unique_ptr<Engine>>& engines, const Options& options)
       : engines_(engines), options_(options) {
-    for (std::size_t c = 0; c < names.size(); ++c) {
-      const bool wanted = options.category.empty() || options.category == names[c];
-      wanted_[c] = wanted && (c != Kernels || !options.kernels.empty());
+    for (std::size_t c = 0; c < categories.size(); ++c) {
+      const bool wanted = options.category.empty() || options.category == categories[c].name;
+      wanted_[c] = wanted && (categories[c].make != nullptr || !options.kernels.empty());
     }
   }
 
@@ -52,9 +46,9 @@ class Run {
     work();
     if (error_) std::rethrow_exception(error_);
     Outcome outcome;
-    for (std::size_t c = 0; c < names.size(); ++c) {
+    for (std::size_t c = 0; c < categories.size(); ++c) {
       if (wanted_[c])
-        outcome.counts.push_back({names[c], tallies_[c].cases, tallies_[c].operations});
+        outcome.counts.push_back({categories[c].name, tallies_[c].cases, tallies_[c].operations});
     }
     outcome.failure = std::move(failure_);
     return outcome;
@@ -67,7 +61,7 @@ class Run {
 
   void work() {
     try {
-      for (std::size_t category; !done_ && (category = next()) != names.size();) {
+      for (std::size_t category; !done_ && (category = next()) != categories.size();) {
         const Stopwatch timer;
         test(category, options_.seed + tallies_[category].started++);
         tallies_[category].nanoseconds += static_cast<std::uint64_t>(timer.seconds() * 1e9);
@@ -80,16 +74,16 @@ class Run {
     }
   }
 
-  /// The category that is furthest behind its share of time; names.size() at the end.
+  /// The category that is furthest behind its share of time; categories.size() at the end.
   std::size_t next() {
     const bool late = options_.cases == 0 && timer_.seconds() >= options_.seconds;
-    std::size_t best = names.size();
+    std::size_t best = categories.size();
     double least = 0;
-    for (std::size_t c = 0; c < names.size(); ++c) {
+    for (std::size_t c = 0; c < categories.size(); ++c) {
       const bool enough = options_.cases != 0 ? tallies_[c].started >= options_.cases : late;
       if (!wanted_[c] || enough) continue;
-      const double used = static_cast<double>(tallies_[c].nanoseconds) / shares[c];
-      if (best == names.size() || used < least) {
+      const double used = static_cast<double>(tallies_[c].nanoseconds) / categories[c].share;
+      if (best == categories.size() || used < least) {
         best = c;
         least = used;
       }
@@ -98,7 +92,10 @@ class Run {
   }
 
   void test(std::size_t category, std::uint64_t seed) {
-    const Case test_case = make_case(category, seed, options_.kernels);
+    const auto& kernels = options_.kernels;
+    const auto make = categories[category].make;
+    const Case test_case =
+        make != nullptr ? make(seed) : kernel_case(kernels[seed % kernels.size()], seed);
     const BlockState expected = run_case(reference_, test_case);
     for (const auto& engine : engines_) {
       if (run_case(*engine, test_case) == expected) continue;
@@ -111,14 +108,14 @@ class Run {
 
   void explain(std::size_t category, std::uint64_t seed, const Engine& engine,
                const Case& test_case) {
-    Failure f;
-    f.category = names[category];
-    f.seed = seed;
-    f.engine = engine.name();
-    f.isa = engine.isa();
-    f.what = test_case.what;
-    f.first = find_divergence(reference_, engine, test_case).value_or(Divergence{});
-    f.shrunk = shrink(reference_, engine, test_case);
+    Failure f{.category = categories[category].name,
+              .seed = seed,
+              .engine = std::string(engine.name()),
+              .isa = engine.isa(),
+              .what = test_case.what,
+              .first = find_divergence(reference_, engine, test_case).value_or(Divergence{}),
+              .shrunk = shrink(reference_, engine, test_case),
+              .in_shrunk = {}};
     f.in_shrunk = find_divergence(reference_, engine, f.shrunk).value_or(Divergence{});
     failure_ = std::move(f);
   }
@@ -138,22 +135,59 @@ class Run {
   const Options& options_;
   const ReferenceEngine reference_;
   const Stopwatch timer_;
-  std::array<bool, names.size()> wanted_{};
-  std::array<Tally, names.size()> tallies_;
+  std::array<bool, categories.size()> wanted_{};
+  std::array<Tally, categories.size()> tallies_;
   std::atomic<bool> done_ = false;
   std::exception_ptr error_;
   std::optional<Failure> failure_;  // written by the thread that set done_ first
 };
 
+std::string divergence_text(const Divergence& d, std::string_view engine) {
+  std::string text = fmt::format("  section {}, iteration {}, instruction {}: {}\n",
+                                 section_name(d.section), d.iteration, d.instruction, d.text);
+  if (!d.alone) {
+    text += "  by itself it leaves the same words; only with what runs before it does it differ\n";
+  }
+  text += fmt::format("  PE {}", d.pe);
+  if (d.element >= 0) text += fmt::format(", element {}", d.element);
+  text += fmt::format(", {} ({} address {})\n", d.place, d.memory, d.address);
+  text += fmt::format("    {:<10} {}\n", "reference", word_text(d.expected, d.width));
+  text += fmt::format("    {:<10} {}\n", engine, word_text(d.got, d.width));
+  for (const std::string& operand : d.operands) text += fmt::format("    {}\n", operand);
+  return text;
+}
+
+/// Parameters of the run that are not in the program.
+std::string run_text(const Case& test) {
+  const BlockRun& r = test.run;
+  return fmt::format("# {} PE{}, {} iteration{}, sources at {} + {} n, outputs at {} + {} n{}\n",
+                     test.state.pes, test.state.pes == 1 ? "" : "s", r.iterations,
+                     r.iterations == 1 ? "" : "s", r.source_base, r.source_step, r.output_base,
+                     r.output_step, r.collect_flags ? ", flags collected" : "");
+}
+
 }  // namespace
 
 Outcome run(const std::vector<std::unique_ptr<Engine>>& engines, const Options& options) {
   if (!options.category.empty() &&
-      std::find(names.begin(), names.end(), options.category) == names.end()) {
-    throw Error(ErrorCategory::Usage, "there are no cases named '" + std::string(options.category) +
-                                          "'; there are operations, programs, loops and kernels");
+      std::ranges::find(categories, options.category, &Category::name) == categories.end()) {
+    throw Error(ErrorCategory::Usage, fmt::format("there are no cases named '{}'; there are "
+                                                  "operations, programs, loops and kernels",
+                                                  options.category));
   }
   return Run(engines, options).go();
+}
+
+std::string failure_text(const Failure& f) {
+  const std::string engine = fmt::format("{}/{}", f.engine, isa_name(f.isa));
+  return fmt::format(
+      "{} leaves another state than reference\n"
+      "case: {} seed {}: {}\n"
+      "first difference\n{}"
+      "shrunk, first difference\n{}"
+      "shrunk program\n{}{}",
+      engine, f.category, f.seed, f.what, divergence_text(f.first, f.engine),
+      divergence_text(f.in_shrunk, f.engine), run_text(f.shrunk), disassemble(f.shrunk.program));
 }
 
 }  // namespace gdr::selftest

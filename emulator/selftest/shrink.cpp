@@ -1,7 +1,9 @@
-#include "emulator/selftest/shrink.hpp"
+// Minimisation of a failing case.
 
 #include <algorithm>
 #include <utility>
+
+#include "emulator/selftest/selftest.hpp"
 
 namespace gdr::selftest {
 namespace {
@@ -41,10 +43,7 @@ class Shrinker {
   void drop_sections() {
     for (unsigned s = 0; s < section_count; ++s) {
       if (test_.program.sections[s].empty()) continue;
-      attempt([s](Case& t) {
-        t.program.sections[s].clear();
-        t.program.lines[s].clear();
-      });
+      attempt([s](Case& t) { t.program.sections[s].clear(); });
     }
     if (test_.run.collect_flags) attempt([](Case& t) { t.run.collect_flags = false; });
   }
@@ -67,10 +66,7 @@ class Shrinker {
       first.run.iterations = count;
       first.program.section(Section::End).clear();
       t.state = run_case(reference_, first);
-      for (const Section done : {Section::Init, Section::Start}) {
-        t.program.section(done).clear();
-        t.program.lines[static_cast<unsigned>(done)].clear();
-      }
+      for (const Section done : {Section::Init, Section::Start}) t.program.section(done).clear();
       t.run.iterations -= count;
       t.split -= std::min(t.split, count);
       t.run.source_base += static_cast<std::uint32_t>(count) * t.run.source_step;
@@ -78,8 +74,8 @@ class Shrinker {
     });
   }
 
-  /// Begin with the state after the first instructions of the only section, as the reference leaves
-  /// it; as many of them as can be.
+  /// Begin with the state that the reference leaves after as many instructions as possible of the
+  /// only section.
   void skip_instructions() {
     for (unsigned s = 0; s < section_count; ++s) {
       if (test_.run.iterations != 1 || !only_section(s)) continue;
@@ -90,7 +86,6 @@ class Shrinker {
           first.program.sections[s].resize(n);
           t.state = run_case(reference_, first);
           section.erase(section.begin(), section.begin() + static_cast<std::ptrdiff_t>(n));
-          t.program.lines[s].resize(section.size());
         });
         if (skipped) return;
       }
@@ -110,20 +105,15 @@ class Shrinker {
       for (std::size_t run = test_.program.sections[s].size(); run > 0; run /= 2) {
         for (std::size_t at = test_.program.sections[s].size(); at > 0;) {
           at -= std::min(at, run);
-          drop(s, at, run);
+          attempt([=](Case& t) {
+            auto& section = t.program.sections[s];
+            const auto first = section.begin() + static_cast<std::ptrdiff_t>(at);
+            const std::size_t count = std::min(run, section.size() - at);
+            section.erase(first, first + static_cast<std::ptrdiff_t>(count));
+          });
         }
       }
     }
-  }
-
-  void drop(unsigned s, std::size_t at, std::size_t count) {
-    attempt([=](Case& t) {
-      auto& section = t.program.sections[s];
-      const auto first = section.begin() + static_cast<std::ptrdiff_t>(at);
-      section.erase(first,
-                    first + static_cast<std::ptrdiff_t>(std::min(count, section.size() - at)));
-      t.program.lines[s].resize(section.size());
-    });
   }
 
   void simplify(std::size_t s, std::size_t n) {

@@ -6,12 +6,9 @@
 #include <array>
 #include <cmath>
 
-#include "kernels/compiler/cancellation.hpp"
-#include "kernels/compiler/compile_error.hpp"
+#include "kernels/compiler/capacity.hpp"
 #include "kernels/compiler/lower/lower.hpp"
-#include "kernels/compiler/schedule/list_scheduler.hpp"
-#include "kernels/compiler/schedule/pipeline.hpp"
-#include "kernels/compiler/schedule/rematerialize.hpp"
+#include "kernels/compiler/schedule/schedule.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -27,17 +24,43 @@ struct PipelineMode {
   bool prologue_predicated;
 };
 
+/// Addresses of the source variables: longs first.
+ItemLayout lay_out_item(const Graph& graph) {
+  ItemLayout item;
+  item.address.assign(graph.variables.size(), none);
+  for (const bool longs : {true, false}) {
+    for (std::size_t i = 0; i < graph.variables.size(); ++i) {
+      const GraphVariable& v = graph.variables[i];
+      if (v.kind != VarKind::Source || (v.type == Type::Long) != longs) continue;
+      item.address[i] = static_cast<int>(item.shorts);
+      item.shorts += longs ? 2 : 1;
+    }
+  }
+  item.shorts += item.shorts % 2;
+  return item;
+}
+
 class CodeGenerator {
  public:
-  CodeGenerator(const CodegenOptions& options, CompiledKernel& out) : options_(options), out_(out) {
-    constexpr std::uint64_t steps =
-        8'000'000;  // annealing steps; a small kernel takes about a second per million
-    steps_left_ = steps * (1 + options.effort * (1 + options.effort));
+  CodeGenerator(const CompileOptions& options, std::span<const SourceText> sources,
+                CompiledKernel& out)
+      : options_(options), out_(out) {
+    // Annealing steps: a small kernel takes about a second per million.
+    steps_left_ = std::uint64_t{8'000'000} * (1 + options.effort * (1 + options.effort));
+    for (const SourceText& source : sources) {
+      std::vector<std::string_view>& lines = lines_.emplace_back();
+      std::string_view text = source.text;
+      for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
+        lines.push_back(text.substr(0, end));
+        text.remove_prefix(end + 1);
+      }
+      lines.push_back(text);
+    }
   }
 
-  void run(const Graph& graph) {
+  void run(const Graph& graph, const std::optional<SavedSchedule>& saved_schedule) {
     out_.graph = graph;
-    check_instruction_count();
+    check_instruction_count(out_.graph, options_.geometry);
     infer_types(out_.graph);
     factor_masks(out_.graph);
     out_.item = lay_out_item(out_.graph);
@@ -45,9 +68,8 @@ class CodeGenerator {
     // the II in instructions; of equal IIs the one with more targets per PE is better.
     const unsigned most = options_.elements != 0 ? options_.elements : max_elements;
     const unsigned fewest = options_.elements != 0 ? options_.elements : 1;
-    const bool known =
-        options_.saved_schedule && follow_saved(*options_.saved_schedule, fewest, most);
-    if (options_.saved_schedule && !known)
+    const bool known = saved_schedule && follow_saved(*saved_schedule, fewest, most);
+    if (saved_schedule && !known)
       out_.remarks.push_back(
           "the saved schedule in the source is not usable; a full search was made");
     if (!known && masks_exceed_registers(fewest)) steps_left_ /= 10;
@@ -70,22 +92,10 @@ class CodeGenerator {
       out_.remarks.push_back(fmt::format("{} values are rematerialized: {}", out_.rematerialized,
                                          exceeded_capacity_.message));
     if (out_.loop.elements < most && !known) out_.remarks.push_back(explain_fewer_targets(most));
-    emit_assembly();
+    out_.assembly = emit(out_);
   }
 
  private:
-  /// One way of compiling the loop.
-  struct Candidate {
-    MachineLoop loop;
-    Problem problem;
-    Schedule schedule;
-    Allocation allocation;
-    bool prologue_predicated = false;
-    SavedSchedule saved;
-    std::vector<ValueId> pads;
-    unsigned rematerialized = 0;  ///< number of rematerialized values
-  };
-
   /// Record why this number of targets failed. A capacity error says more than a failed search.
   void keep_failure(unsigned elements) {
     Diagnostic& kept = failures_[elements];
@@ -102,47 +112,13 @@ class CodeGenerator {
                        reason);
   }
 
-  /// Reject kernels that are far too large for the instruction memory before lowering, which would
-  /// take long. An instruction holds one adder and one multiplier operation.
-  void check_instruction_count() const {
-    const std::uint64_t have = options_.geometry.instruction_words;
-    const auto require_at_most = [&](std::uint64_t operations, const char* unit,
-                                     const SourceRange& where) {
-      if (operations <= have) return;
-      throw CompileError{capacity_error(
-          Code::TooManyInstructions, where, "the instruction memory is full",
-          fmt::format("from here on the {} has more operations than the {} available instructions",
-                      unit, have))};
-    };
-    std::uint64_t additions = 0, products = 0;
-    const std::vector<bool> needed = needed_nodes(out_.graph);
-    for (std::size_t i = 0; i < needed.size(); ++i) {
-      const Node& n = out_.graph.nodes[i];
-      const auto constant = [&](NodeId id) {
-        return id == no_node || out_.graph.node(id).fn == Fn::Constant;
-      };
-      if (!needed[i]) continue;
-      if (n.fn == Fn::Add || n.fn == Fn::Sub || n.fn == Fn::Min || n.fn == Fn::Max)
-        require_at_most(++additions, "adder", n.where);
-      if (n.fn == Fn::Mul && !constant(n.a) && !constant(n.b))
-        require_at_most(++products, "multiplier", n.where);
-    }
-    for (const Contribution& c : out_.graph.contributions)
-      require_at_most(++additions, "adder", c.where);
-  }
-
-  /// Try the saved schedule.
-  bool follow_saved(const SavedSchedule& saved_schedule, unsigned fewest, unsigned most) {
-    if (saved_schedule.elements < fewest || saved_schedule.elements > most) return false;
-    if (!prepare(saved_schedule.elements,
-                 saved_schedule.rematerialize ? pipelined_percent : no_limit))
-      return false;
-    const PipelineMode mode{saved_schedule.unroll, saved_schedule.prologue_predicated ? 2U : 3U,
-                            saved_schedule.prologue_predicated};
-    if (saved_schedule.unroll > 1 && current_.pads.empty()) return false;
-    set_mode(mode);
-    if (saved_schedule.ii < min_ii(current_.problem)) return false;
-    found_ = try_seed(saved_schedule.ii, saved_schedule.seed, saved_schedule.steps, mode);
+  bool follow_saved(const SavedSchedule& saved, unsigned fewest, unsigned most) {
+    if (saved.elements < fewest || saved.elements > most) return false;
+    if (!prepare(saved.elements, saved.rematerialize ? pipelined_percent : no_limit)) return false;
+    if (saved.unroll > 1 && current_.pads.empty()) return false;
+    set_mode({saved.unroll, saved.prologue_predicated ? 2U : 3U, saved.prologue_predicated});
+    if (saved.ii < min_ii(current_.problem)) return false;
+    found_ = try_seed(saved.ii, saved.seed, saved.steps);
     if (found_) save();
     return found_;
   }
@@ -179,9 +155,8 @@ class CodeGenerator {
     const std::size_t values = current_.loop.values.size();
     current_.problem.field_word.resize(values, 0);
     current_.problem.field_half.resize(values, 0);
-    const PipelineMode mode{1, 1, false};
-    set_mode(mode);
-    if (!is_usable(schedule, mode)) return false;
+    set_mode({1, 1, false});
+    if (!is_usable(schedule)) return false;
     current_.saved = {};
     return true;
   }
@@ -190,12 +165,13 @@ class CodeGenerator {
   /// if that is impossible or the kernel cannot fit.
   bool prepare(unsigned elements, unsigned capacity_percent) {
     throw_if_stopped(options_.stop);
-    current_ = Candidate{};
-    current_.loop = lower(out_.graph, {elements, options_.relaxed});
+    current_ = CompiledLoop{};
+    current_.loop = lower(out_.graph, elements, options_.relaxed);
     if (capacity_percent != no_limit) {
       exceeded_capacity_ = failure_;
       current_.rematerialized =
-          rematerialize(current_.loop, capacity_for_items() * capacity_percent / 100);
+          rematerialize(current_.loop, capacity_for_items(current_.loop, options_.geometry) *
+                                           capacity_percent / 100);
       if (current_.rematerialized == 0) return false;
     }
     for (MachineOp& op : current_.loop.ops) op.text = excerpt(op.where);
@@ -207,31 +183,11 @@ class CodeGenerator {
     set_blocks(elements);
     current_.pads = neutral_fields(current_.loop);
     mark_prologue_predicated();
-    if (results_exceed_registers() || tables_exceed_memory() || invariants_exceed_memory())
-      return false;
-    if (!current_.loop.lists.empty() && lists_exceed_memory()) {
-      const auto last = static_cast<std::size_t>(current_.loop.lists.back().variable);
-      failure_ = capacity_error(
-          Code::NoLocalMemory, out_.graph.variables[last].where, "the local memory is full",
-          fmt::format("the lists need {} shorts, {} are available",
-                      current_.loop.lists.back().end(), 2 * options_.geometry.local_words));
+    if (auto exceeded = exceeded_memory(out_.graph, current_.loop, options_.geometry)) {
+      failure_ = std::move(*exceeded);
       return false;
     }
     return true;
-  }
-
-  /// Shorts of memory for temporaries. Vectors of two widths in one file fragment it.
-  unsigned capacity_for_items() const {
-    const unsigned registers = 2 * options_.geometry.register_words;
-    const unsigned local = 2 * options_.geometry.local_words;
-    unsigned taken = registers / 4 + local / 16;
-    for (const MachineTable& t : current_.loop.tables) taken += t.padded * shorts_in(t.width);
-    for (const MachineList& l : current_.loop.lists) taken += l.end() - l.address;
-    for (const MachineValue& v : current_.loop.values) {
-      if (v.origin == Origin::Invariant || v.origin == Origin::Accumulator)
-        taken += shorts_in(v.width) * (v.scalar ? 1 : current_.loop.elements);
-    }
-    return registers + local - std::min(taken, registers + local);
   }
 
   /// Whether even the unpipelined loop needs too many masks at a time; a pipelined one then hardly
@@ -239,56 +195,6 @@ class CodeGenerator {
   bool masks_exceed_registers(unsigned elements) {
     if (!prepare(elements, no_limit) || current_.loop.masks.size() < mask_registers) return false;
     return !try_unpipelined(elements, no_limit) && failure_.code == number(Code::NoMasks);
-  }
-
-  /// Whether the tables alone exceed local memory.
-  bool tables_exceed_memory() {
-    for (const MachineTable& t : current_.loop.tables) {
-      const unsigned end = t.address + t.padded * shorts_in(t.width);
-      if (end <= 2 * options_.geometry.local_words) continue;
-      failure_ = capacity_error(
-          Code::NoLocalMemory, out_.graph.variable(t.variable).where, "the local memory is full",
-          fmt::format("the tables up to this one need {} shorts, {} are available", end,
-                      2 * options_.geometry.local_words));
-      return true;
-    }
-    return false;
-  }
-
-  /// Whether loop invariants and results exceed register file and local memory together.
-  bool invariants_exceed_memory() {
-    unsigned staying = 0;
-    std::int32_t last = none;
-    for (const MachineTable& t : current_.loop.tables)
-      staying = std::max(staying, t.address + t.padded * shorts_in(t.width));
-    for (const MachineList& l : current_.loop.lists) staying = std::max(staying, l.end());
-    for (const MachineValue& v : current_.loop.values) {
-      if (v.origin != Origin::Invariant && v.origin != Origin::Accumulator) continue;
-      staying += shorts_in(v.width) * (v.scalar ? 1 : current_.loop.elements);
-      if (v.origin == Origin::Invariant && v.variable != none) last = v.variable;
-    }
-    const unsigned have = 2 * (options_.geometry.register_words + options_.geometry.local_words);
-    if (staying <= have || last == none) return false;
-    failure_ = capacity_error(Code::NoLocalMemory, out_.graph.variable(last).where,
-                              "the local memory is full",
-                              fmt::format("targets, parameters and results need {} shorts; "
-                                          "register file and local memory have {}",
-                                          staying, have));
-    return true;
-  }
-
-  /// Whether lists leave too little memory for loop invariants, so that a search is pointless.
-  /// About half of the registers that accumulators leave can hold invariants.
-  bool lists_exceed_memory() const {
-    unsigned shorts = 0, sums = 0;
-    for (const MachineList& l : current_.loop.lists) shorts = std::max(shorts, l.end());
-    for (const MachineValue& v : current_.loop.values) {
-      const unsigned own = shorts_in(v.width) * (v.scalar ? 1 : current_.loop.elements);
-      if (v.origin == Origin::Invariant) shorts += own;
-      if (v.origin == Origin::Accumulator) sums += own;
-    }
-    const unsigned registers = current_.problem.register_shorts;
-    return shorts > 2 * options_.geometry.local_words + (registers - sums) / 2;
   }
 
   /// Record why this candidate failed; others may succeed.
@@ -329,25 +235,10 @@ class CodeGenerator {
     return fits;
   }
 
-  /// A line of the source; empty if it is unknown.
-  std::string_view source_line(const SourceRange& at) {
-    if (at.line == 0 || at.file >= options_.sources.size()) return {};
-    const std::string_view text = options_.sources[at.file].text;
-    line_begins_.resize(options_.sources.size());
-    std::vector<std::size_t>& begins = line_begins_[at.file];
-    if (begins.empty()) {
-      begins.push_back(0);
-      for (std::size_t k = text.find('\n'); k != std::string_view::npos; k = text.find('\n', k + 1))
-        begins.push_back(k + 1);
-    }
-    if (at.line > begins.size()) return {};
-    const std::size_t begin = begins[at.line - 1];
-    return text.substr(begin, text.find('\n', begin) - begin);
-  }
-
   /// The source characters of a range: one line, truncated.
   std::string excerpt(const SourceRange& at) {
-    const std::string_view text = source_line(at);
+    if (at.line == 0 || at.file >= lines_.size() || at.line > lines_[at.file].size()) return {};
+    const std::string_view text = lines_[at.file][at.line - 1];
     if (at.column == 0 || at.column > text.size()) return {};
     constexpr std::size_t longest = 28;
     std::string out(text.substr(at.column - 1, at.column_end - at.column));
@@ -358,6 +249,7 @@ class CodeGenerator {
   }
 
   void set_mode(const PipelineMode& mode) {
+    mode_ = mode;
     Problem& p = current_.problem;
     p.unroll = mode.unroll;
     p.max_stages = mode.max_stages;
@@ -379,32 +271,15 @@ class CodeGenerator {
       for (const PipelineMode& mode : modes) {
         if (mode.prologue_predicated && !closed_masks_suffice()) continue;
         set_mode(mode);
-        if (search(mode)) return true;
+        if (search()) return true;
       }
     }
     return false;
   }
 
   void save() {
-    out_.loop = current_.loop;
-    out_.problem = current_.problem;
+    static_cast<CompiledLoop&>(out_) = current_;
     out_.problem.loop = &out_.loop;
-    out_.schedule = current_.schedule;
-    out_.allocation = current_.allocation;
-    out_.prologue_predicated = current_.prologue_predicated;
-    out_.saved = current_.saved;
-    out_.rematerialized = current_.rematerialized;
-    pads_ = current_.pads;
-  }
-
-  void emit_assembly() {
-    EmitOptions emission;
-    emission.prologue_predicate = out_.prologue_predicated;
-    emission.pads = pads_;
-    emission.note = out_.graph.name + ": generated by the kernel compiler." +
-                    (out_.saved.elements != 0 ? "\n" + to_text(out_.saved) : "");
-    out_.assembly =
-        emit(out_.graph, out_.problem, out_.schedule, out_.allocation, out_.item, emission);
   }
 
   void set_blocks(unsigned elements) {
@@ -418,8 +293,7 @@ class CodeGenerator {
     for (std::size_t v = 0; v < n; ++v) {
       const MachineValue& value = current_.loop.values[v];
       if (value.origin != Origin::Field) continue;
-      const auto address =
-          static_cast<unsigned>(out_.item.address[static_cast<std::size_t>(value.variable)]);
+      const auto address = static_cast<unsigned>(out_.item.address[index(value.variable)]);
       p.field_word[v] = address / 2;
       p.field_half[v] = static_cast<int>(address % 2);
       for (Block& b : p.blocks)
@@ -440,7 +314,7 @@ class CodeGenerator {
       prologue_predicated_[i] = (result || op.list != none) && op.predicate == none;
     }
     for (const MachineMask& m : current_.loop.masks)
-      if (!m.defs.empty()) prologue_predicated_[static_cast<std::size_t>(m.defs.front())] = true;
+      if (!m.defs.empty()) prologue_predicated_[index(m.defs.front())] = true;
   }
 
   /// Whether no contribution executes where its mask is closed. A prologue predicate keeps masks
@@ -455,26 +329,8 @@ class CodeGenerator {
     });
   }
 
-  /// Whether the results alone exceed the register file.
-  bool results_exceed_registers() {
-    const unsigned have = current_.problem.register_shorts;
-    unsigned shorts = 0;
-    std::int32_t first_outside = none;
-    for (const MachineValue& v : current_.loop.values) {
-      if (v.origin != Origin::Accumulator) continue;
-      shorts += shorts_in(v.width) * current_.loop.elements;
-      if (shorts > have && first_outside == none) first_outside = v.variable;
-    }
-    if (first_outside == none) return false;
-    const GraphVariable& v = out_.graph.variable(first_outside);
-    failure_ =
-        capacity_error(Code::NoRegisters, v.where, "the register file is full",
-                       fmt::format("the results need {} shorts, {} are available", shorts, have));
-    return true;
-  }
-
   /// Search for the least II: upward from the lower bound until one works, then downward.
-  bool search(const PipelineMode& mode) {
+  bool search() {
     const unsigned least = min_ii(current_.problem);
     const std::size_t ops = current_.loop.ops.size();
     const std::uint64_t steps = 12000 * (ops + 8) / size_factor();
@@ -483,21 +339,21 @@ class CodeGenerator {
     for (const unsigned percent : {20U, 45U, 80U, 140U, 260U}) {
       ii = least + least * percent / 100 + 1;
       const unsigned seeds = size_factor() > 1 ? 1 : 1 + options_.effort / 2;
-      saved = try_ii(ii, steps, seeds, mode);
+      saved = try_ii(ii, steps, seeds);
       if (saved) break;
-      if (percent > 100 && mode.max_stages > 1) break;  // the next mode is better
+      if (percent > 100 && mode_.max_stages > 1) break;  // the next mode is better
     }
     if (!saved) return false;
     for (unsigned shorter = ii - 1; options_.effort > 0 && shorter >= least; --shorter)
-      if (!try_ii(shorter, 2 * steps, options_.effort, mode)) break;
+      if (!try_ii(shorter, 2 * steps, options_.effort)) break;
     return true;
   }
 
   /// Search one II with several seeds; keeps the first schedule found.
-  bool try_ii(unsigned ii, std::uint64_t steps, unsigned seeds, const PipelineMode& mode) {
+  bool try_ii(unsigned ii, std::uint64_t steps, unsigned seeds) {
     for (unsigned k = 0; k < seeds; ++k) {
       if (!spend_steps(steps)) return false;
-      if (try_seed(ii, options_.seed * 1000 + k, steps, mode)) return true;
+      if (try_seed(ii, options_.seed * 1000 + k, steps)) return true;
     }
     return false;
   }
@@ -522,12 +378,12 @@ class CodeGenerator {
     return true;
   }
 
-  bool try_seed(unsigned ii, std::uint64_t seed, std::uint64_t steps, const PipelineMode& mode) {
+  bool try_seed(unsigned ii, std::uint64_t seed, std::uint64_t steps) {
     record_failure("no schedule was found");
     const auto schedule = find_schedule(current_.problem, ii, seed, steps,
-                                        [&](const Schedule& s) { return is_usable(s, mode); });
+                                        [&](const Schedule& s) { return is_usable(s); });
     if (schedule)
-      current_.saved = {current_.loop.elements,      ii,   mode.unroll, mode.prologue_predicated,
+      current_.saved = {current_.loop.elements,      ii,   mode_.unroll, mode_.prologue_predicated,
                         current_.rematerialized > 0, seed, steps};
     return schedule.has_value();
   }
@@ -539,7 +395,7 @@ class CodeGenerator {
     std::vector<int> max_stages(schedule.ii, -1);
     for (std::size_t i = 0; i < prologue_predicated_.size(); ++i) {
       if (!prologue_predicated_[i] || !schedule.active[i]) continue;
-      int& pass = max_stages[static_cast<std::size_t>(schedule.time[i] % ii)];
+      int& pass = max_stages[index(schedule.time[i] % ii)];
       if (pass >= 0 && pass != schedule.time[i] / ii) return true;
       pass = schedule.time[i] / ii;
     }
@@ -548,48 +404,49 @@ class CodeGenerator {
 
   /// Whether a schedule has a correct prologue and can be allocated; if so it becomes the current
   /// one.
-  bool is_usable(const Schedule& schedule, const PipelineMode& mode) {
+  bool is_usable(const Schedule& schedule) {
     const MachineLoop& loop = current_.loop;
     const unsigned unroll = required_unroll(current_.problem, schedule);
-    if (unroll > mode.unroll) return false;
+    if (unroll > mode_.unroll) return false;
     const int ii = static_cast<int>(schedule.ii);
     const BodyTimes times{ii * static_cast<int>(unroll), ii};
     const int max_stages = stage_count(loop, schedule, times);
-    if (!mode.prologue_predicated && max_stages > 1 &&
+    if (!mode_.prologue_predicated && max_stages > 1 &&
         !prologue_is_neutral(loop, schedule, times, unroll)) {
       record_failure("the prologue would change results");
       return false;
     }
-    if (mode.prologue_predicated && (max_stages > 2 || prologue_predicates_conflict(schedule)))
+    if (mode_.prologue_predicated && (max_stages > 2 || prologue_predicates_conflict(schedule)))
       return false;
     auto allocation =
         allocate(current_.problem, schedule, options_.geometry, unroll, out_.graph, failure_);
     if (!allocation) return false;
     current_.schedule = schedule;
     current_.allocation = std::move(*allocation);
-    current_.prologue_predicated = mode.prologue_predicated && max_stages > 1;
+    current_.prologue_predicated = mode_.prologue_predicated && max_stages > 1;
     return true;
   }
 
-  const CodegenOptions& options_;
+  const CompileOptions& options_;
   CompiledKernel& out_;
-  Candidate current_;
+  CompiledLoop current_;
+  PipelineMode mode_{1, 1, false};  ///< of `current_`
   bool found_ = false;
   unsigned best_ = 0;
-  std::vector<ValueId> pads_;
   std::vector<bool> prologue_predicated_;
-  std::uint64_t steps_left_ = 0;  ///< remaining annealing steps
-  std::vector<std::vector<std::size_t>>
-      line_begins_;     ///< line offsets of each source, computed on demand
-  Diagnostic failure_;  ///< why the last candidate failed
+  std::uint64_t steps_left_ = 0;                       ///< remaining annealing steps
+  std::vector<std::vector<std::string_view>> lines_;   ///< of each source
+  Diagnostic failure_;                                 ///< why the last candidate failed
   std::array<Diagnostic, max_elements + 2> failures_;  ///< why this number of targets failed
   Diagnostic exceeded_capacity_;                       ///< why rematerialization was necessary
 };
 
 }  // namespace
 
-void generate_code(const Graph& graph, const CodegenOptions& options, CompiledKernel& out) {
-  CodeGenerator(options, out).run(graph);
+void generate_code(const Graph& graph, const CompileOptions& options,
+                   std::span<const SourceText> sources,
+                   const std::optional<SavedSchedule>& saved_schedule, CompiledKernel& out) {
+  CodeGenerator(options, sources, out).run(graph, saved_schedule);
 }
 
 }  // namespace gdr::kc

@@ -4,13 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "emulator/isa/geometry.hpp"
-#include "kernels/compiler/emit/emit.hpp"
+#include "kernels/compiler/compiler.hpp"
 #include "kernels/compiler/graph.hpp"
 #include "kernels/compiler/regalloc/allocation.hpp"
 
@@ -28,33 +26,43 @@ struct SavedSchedule {
 std::string to_text(const SavedSchedule& saved_schedule);
 std::optional<SavedSchedule> find_saved_schedule(std::string_view source);
 
-struct CodegenOptions {
-  Geometry geometry;
-  unsigned elements = 0;                        ///< targets per PE, 1 to 4; 0: as many as fit
-  unsigned effort = 3;                          ///< search effort, from 0 (first schedule) to 9
-  std::uint64_t seed = 1;                       ///< seed of the search
-  bool relaxed = false;                         ///< allow optimisations that change rounding
-  std::span<const SourceText> sources;          ///< source texts, for comments in the assembly
-  std::optional<SavedSchedule> saved_schedule;  ///< schedule to try first
-  std::stop_token stop;                         ///< cancellation, see CompileOptions
+/// Layout of an item in the source stream.
+struct ItemLayout {
+  std::vector<int> address;  ///< short address of each source variable, `none` for others
+  unsigned shorts = 0;       ///< size of an item, even
 };
 
-/// A scheduled kernel with everything that a report shows.
-struct CompiledKernel {
-  Graph graph;  ///< with inferred types and factored masks
+/// One way of compiling the loop.
+struct CompiledLoop {
   MachineLoop loop;
-  Problem problem;  ///< refers to `loop` of this object: do not copy it separately
+  Problem problem;  ///< refers to `loop`: adjust it after a copy
   Schedule schedule;
   Allocation allocation;
+  bool prologue_predicated = false;  ///< the prologue is predicated by a mask
+  std::vector<ValueId> pads;         ///< fields padded with zero; other numbers are padded far away
+  SavedSchedule saved;               ///< parameters of the schedule
+  unsigned rematerialized = 0;       ///< number of rematerialized values
+};
+
+/// A scheduled kernel with everything that a report shows. Not to be copied.
+struct CompiledKernel : CompiledLoop {
+  Graph graph;  ///< with inferred types and factored masks
   ItemLayout item;
-  bool prologue_predicated = false;
-  SavedSchedule saved;          ///< parameters of the schedule
-  unsigned rematerialized = 0;  ///< number of rematerialized values
   std::string assembly;
   std::vector<std::string> remarks;  ///< decisions of the compiler, one sentence each
 };
 
-/// Compile the graph. Throws CompileError if a resource is exceeded.
-void generate_code(const Graph& graph, const CodegenOptions& options, CompiledKernel& out);
+/// Compile the graph; a saved schedule is tried first, and `sources` are the texts for comments in
+/// the assembly. Throws CompileError if a resource is exceeded.
+void generate_code(const Graph& graph, const CompileOptions& options,
+                   std::span<const SourceText> sources,
+                   const std::optional<SavedSchedule>& saved_schedule, CompiledKernel& out);
+
+/// The assembly of a scheduled and allocated kernel: declarations, .start, .body and .end.
+std::string emit(const CompiledKernel& kernel);
+
+/// What limits the speed of a kernel: clocks; operations and port use of every instruction of the
+/// body, with totals; storage and lifetime of every value.
+std::string report(const CompiledKernel& kernel, const Program& program, const Geometry& geometry);
 
 }  // namespace gdr::kc

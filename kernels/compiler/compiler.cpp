@@ -9,11 +9,9 @@
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/assembler/diagnostics/codes.hpp"
 #include "gdr/error.hpp"
+#include "kernels/compiler/capacity.hpp"
 #include "kernels/compiler/codegen.hpp"
-#include "kernels/compiler/compile_error.hpp"
-#include "kernels/compiler/count_flops.hpp"
 #include "kernels/compiler/front/front.hpp"
-#include "kernels/compiler/report.hpp"
 
 namespace gdr {
 namespace {
@@ -64,22 +62,14 @@ CompileResult compile_kernel(std::string_view text, const std::string& file_name
                              const CompileOptions& options) {
   CompileResult result;
   kc::FrontResult front =
-      kc::read_kernel(text, file_name, {options.include_dirs, options.max_errors});
+      kc::read_kernel(text, file_name, options.include_dirs, options.max_errors);
   result.diagnostics = std::move(front.diagnostics);
   if (!front.graph) return result;
   if (front.graph->flops == 0) front.graph->flops = kc::count_flops(*front.graph);
-  kc::CodegenOptions codegen;
-  codegen.geometry = options.geometry;
-  codegen.elements = options.elements;
-  codegen.effort = options.effort;
-  codegen.seed = options.seed;
-  codegen.relaxed = options.relaxed;
-  codegen.saved_schedule = kc::find_saved_schedule(text);
-  codegen.stop = options.stop;
-  codegen.sources = result.diagnostics.sources;
   try {
     kc::CompiledKernel compiled;
-    kc::generate_code(*front.graph, codegen, compiled);
+    kc::generate_code(*front.graph, options, result.diagnostics.sources,
+                      kc::find_saved_schedule(text), compiled);
     AssembleOptions assembly;
     assembly.geometry = options.geometry;
     AssembleResult assembled = assemble(compiled.assembly, front.graph->name + ".gds", assembly);

@@ -1,4 +1,4 @@
-// Host evaluation of a graph: the oracle of the compiler's tests.
+// Host evaluation of a graph: constant folding, and the oracle of the compiler's tests.
 //
 // Nothing is rounded to machine words: every operation is that of `Real`, so a long double or wider
 // type gives a reference result. Conditions with NaN, minima and maxima follow the machine (a NaN
@@ -43,12 +43,12 @@ Real extreme(bool minimum, const Real& a, const Real& b) {
   return (a < b) == minimum ? a : b;
 }
 
-/// One node; Bools are 0 and 1.
+/// An operation on the operands of a node; Bools are 0 and 1.
 template <class Real>
-Real compute(const Node& n, const Real& a, const Real& b, const Real& c) {
+Real compute(Fn fn, const Real& a, const Real& b = {}, const Real& c = {}) {
   using Math = RealMath<Real>;
   const auto truth = [](bool x) { return Real(x ? 1 : 0); };
-  switch (n.fn) {
+  switch (fn) {
     case Fn::Add:
       return a + b;
     case Fn::Sub:
@@ -63,7 +63,7 @@ Real compute(const Node& n, const Real& a, const Real& b, const Real& c) {
       return Math::negative(a) ? -a : a;
     case Fn::Min:
     case Fn::Max:
-      return extreme(n.fn == Fn::Min, a, b);
+      return extreme(fn == Fn::Min, a, b);
     case Fn::Sqrt:
       return Math::sqrt(a);
     case Fn::Rsqrt:
@@ -113,7 +113,7 @@ std::vector<Real> evaluate_nodes(const Graph& graph, const InputValues<Real>& in
       const bool inside = a >= 0 && a < Real(table.size());
       values.push_back(inside ? table[static_cast<std::size_t>(a)] : Real(NAN));
     } else {
-      values.push_back(evaluation::compute(n, a, at(n.b), at(n.c)));
+      values.push_back(evaluation::compute(n.fn, a, at(n.b), at(n.c)));
     }
   }
   return values;

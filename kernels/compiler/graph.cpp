@@ -1,11 +1,61 @@
 #include "kernels/compiler/graph.hpp"
 
+#include <fmt/core.h>
+
+#include <string_view>
+
 namespace gdr::kc {
+namespace {
+
+struct FnInfo {
+  std::string_view name;
+  bool flop = false;  ///< counted by count_flops
+};
+/// By Fn.
+constexpr FnInfo fn_infos[] = {
+    {"input"},       {"constant"},  {"add", true}, {"sub", true}, {"mul", true},  {"div", true},
+    {"neg"},         {"abs"},       {"min", true}, {"max", true}, {"sqrt", true}, {"rsqrt", true},
+    {"recip", true}, {"exp", true}, {"convert"},   {"less"},      {"equal"},      {"and"},
+    {"or"},          {"not"},       {"select"},    {"lookup"},
+};
+static_assert(std::size(fn_infos) == static_cast<std::size_t>(Fn::Lookup) + 1);
+constexpr const FnInfo& info(Fn fn) { return fn_infos[static_cast<std::size_t>(fn)]; }
+
+constexpr std::string_view type_names[] = {"short", "long", "int", "bool"};
+constexpr char kind_letters[] = {'i', 'j', 'f', 'p', 'o'};
+
+std::string_view name_of(Type type) { return type_names[static_cast<std::size_t>(type)]; }
+bool is_number(Type type) { return type == Type::Short || type == Type::Long; }
+
+std::string operand_text(const Graph& graph, const Node& n) {
+  if (n.fn == Fn::Input) return graph.variable(n.variable).name;
+  if (n.fn == Fn::Constant)
+    return n.type == Type::Int ? fmt::format("{}", n.integer) : fmt::format("{}", n.number);
+  std::string out;
+  for (const NodeId id : {n.a, n.b, n.c})
+    if (id != no_node) out += fmt::format("{}%{}", out.empty() ? "" : " ", id);
+  return n.fn == Fn::Lookup ? graph.variable(n.variable).name + " " + out : out;
+}
+
+std::string contribution_text(const Graph& graph, const Contribution& c) {
+  const std::string_view reduction = c.reduction == Reduction::Min      ? "min="
+                                     : c.reduction == Reduction::Max    ? "max="
+                                     : c.reduction == Reduction::Append ? "append="
+                                     : c.negated                        ? "-="
+                                                                        : "+=";
+  std::string out = fmt::format("{} {} %{}", graph.variable(c.result).name, reduction, c.value);
+  if (c.payload != no_node)
+    out += fmt::format(", {} = %{}", graph.variable(c.payload_result).name, c.payload);
+  if (c.condition != no_node) out += fmt::format(" if %{}", c.condition);
+  return out + "\n";
+}
+
+}  // namespace
 
 std::vector<bool> needed_nodes(const Graph& graph) {
   std::vector<bool> needed(graph.nodes.size(), false);
   const auto need = [&](NodeId id) {
-    if (id != no_node) needed[static_cast<std::size_t>(id)] = true;
+    if (id != no_node) needed[index(id)] = true;
   };
   for (const Contribution& c : graph.contributions)
     for (const NodeId id : {c.value, c.payload, c.condition}) need(id);
@@ -13,6 +63,42 @@ std::vector<bool> needed_nodes(const Graph& graph) {
     if (needed[i])
       for (const NodeId id : {graph.nodes[i].a, graph.nodes[i].b, graph.nodes[i].c}) need(id);
   return needed;
+}
+
+double count_flops(const Graph& graph) {
+  const std::vector<bool> needed = needed_nodes(graph);
+  std::vector<bool> varies(graph.nodes.size(), false);
+  double flops = 0;
+  for (const Contribution& c : graph.contributions)
+    if (c.reduction != Reduction::Append && is_number(graph.node(c.value).type)) ++flops;
+  // Operands precede their users: variation propagates forward.
+  for (std::size_t k = 0; k < varies.size(); ++k) {
+    const Node& node = graph.nodes[k];
+    if (node.fn == Fn::Input) varies[k] = graph.variable(node.variable).kind != VarKind::Param;
+    for (const NodeId operand : {node.a, node.b, node.c})
+      if (operand != no_node && varies[index(operand)]) varies[k] = true;
+    if (needed[k] && varies[k] && is_number(node.type) && info(node.fn).flop) ++flops;
+  }
+  return flops;
+}
+
+std::string to_text(const Graph& graph) {
+  std::string out = "kernel " + graph.name;
+  if (graph.flops != 0) out += fmt::format(" flops {}", graph.flops);
+  out += "\n";
+  for (const GraphVariable& v : graph.variables) {
+    out += fmt::format("{} {}", kind_letters[static_cast<std::size_t>(v.kind)], v.name);
+    if (v.table_size != 0) out += fmt::format("[{}]", v.table_size);
+    if (v.list_size != 0) out += fmt::format(" list[{}]", v.list_size);
+    out += fmt::format(" {}{}\n", name_of(v.type), v.type_given ? "" : "?");
+  }
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& n = graph.nodes[i];
+    out += fmt::format("%{} {} = {} {}\n", i, name_of(n.type), info(n.fn).name,
+                       operand_text(graph, n));
+  }
+  for (const Contribution& c : graph.contributions) out += contribution_text(graph, c);
+  return out;
 }
 
 }  // namespace gdr::kc

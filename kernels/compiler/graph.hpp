@@ -44,6 +44,9 @@ enum class Fn : std::uint8_t {
 using NodeId = std::int32_t;
 constexpr NodeId no_node = -1;
 
+/// A number of a node, variable, operation or value as an index of its table.
+constexpr std::size_t index(std::int32_t id) noexcept { return static_cast<std::size_t>(id); }
+
 struct Node {
   Fn fn = Fn::Constant;
   Type type = Type::Short;
@@ -51,7 +54,7 @@ struct Node {
   std::int32_t variable = -1;  ///< Input, Lookup: index into Graph::variables
   double number = 0;           ///< Constant of type Short or Long
   std::int64_t integer = 0;    ///< Constant of type Int
-  SourceRange where;           ///< source range, for messages and comments
+  SourceRange where = {};      ///< source range, for messages and comments
 };
 
 /// A declared variable. Elements of an array are separate variables (`x[0]` is named x_0).
@@ -83,7 +86,7 @@ struct Contribution {
   NodeId payload = no_node;          ///< Min, Max with an index: the Int that accompanies the key
   std::int32_t payload_result = -1;  ///< result that receives the payload, else -1
   NodeId condition = no_node;        ///< Bool, or no_node: always
-  SourceRange where;
+  SourceRange where = {};
 };
 
 /// The whole kernel. Operands precede their users; equal nodes are shared.
@@ -94,14 +97,28 @@ struct Graph {
   std::vector<Node> nodes;
   std::vector<Contribution> contributions;
 
-  const Node& node(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
-  GraphVariable& variable(std::int32_t index) { return variables[static_cast<std::size_t>(index)]; }
-  const GraphVariable& variable(std::int32_t index) const {
-    return variables[static_cast<std::size_t>(index)];
-  }
+  const Node& node(NodeId id) const { return nodes[index(id)]; }
+  GraphVariable& variable(std::int32_t id) { return variables[index(id)]; }
+  const GraphVariable& variable(std::int32_t id) const { return variables[index(id)]; }
 };
 
 /// For each node, whether a contribution needs it.
 std::vector<bool> needed_nodes(const Graph& graph);
+
+/// The default number of floating-point operations of an interaction: one for each sum, difference,
+/// product, quotient, root, inverse, exponential, minimum and maximum that depends on the target or
+/// the source and is needed by a result, and one for each number contributed to a result. Signs,
+/// comparisons, selections and integer operations are free.
+double count_flops(const Graph& graph);
+
+/// The graph as text, for tests and debugging: one line for the kernel, each variable, each node
+/// and each contribution.
+///     kernel gravity flops 38
+///     i xi long?                      i, j, p, f: the kind; a `?` where the type is the default
+///     p sigma[16] short
+///     %2 short = sub %0 %1            type, function, operands
+///     ax += %9 if %4
+///     rmin min= %7, nn = %3
+std::string to_text(const Graph& graph);
 
 }  // namespace gdr::kc

@@ -1,8 +1,22 @@
 #include "kernels/compiler/machine_ir.hpp"
 
-#include <functional>
+#include <algorithm>
+
+#include "emulator/isa/table.hpp"
 
 namespace gdr::kc {
+
+std::uint8_t MachineOp::slot() const noexcept {
+  const Unit unit = info(op).unit;
+  return unit == Unit::Multiplier ? 0 : unit == Unit::Transfer ? 2 : 1;
+}
+
+unsigned MachineLoop::local_end() const noexcept {
+  unsigned end = 0;
+  for (const MachineTable& t : tables) end = std::max(end, t.end());
+  for (const MachineList& l : lists) end = std::max(end, l.end());
+  return end;
+}
 
 std::vector<std::size_t> topological_order(const MachineLoop& loop) {
   const std::size_t n = loop.ops.size();
@@ -12,32 +26,29 @@ std::vector<std::size_t> topological_order(const MachineLoop& loop) {
       if (r.kind != Ref::Kind::Value) continue;
       const MachineValue& v = loop.value(r.value);
       if (v.origin == Origin::Accumulator) continue;
-      for (const OpId d : v.defs) before[i].push_back(static_cast<std::size_t>(d));
+      for (const OpId d : v.defs) before[i].push_back(index(d));
     }
   }
   for (const MachineValue& v : loop.values)
     for (std::size_t k = 1; k < v.defs.size(); ++k)
-      before[static_cast<std::size_t>(v.defs[k])].push_back(
-          static_cast<std::size_t>(v.defs[k - 1]));
+      before[index(v.defs[k])].push_back(index(v.defs[k - 1]));
   for (const MachineLoop::Dependence& o : loop.dependences)
-    before[static_cast<std::size_t>(o.second)].push_back(static_cast<std::size_t>(o.first));
+    before[index(o.second)].push_back(index(o.first));
 
   std::vector<std::size_t> order;
-  std::vector<char> state(n, 0);
-  std::vector<std::pair<std::size_t, std::size_t>>
-      stack;  // operation, number of processed predecessors
+  std::vector<bool> reached(n, false);
+  // Operations with the number of processed predecessors.
+  std::vector<std::pair<std::size_t, std::size_t>> stack;
+  const auto visit = [&](std::size_t op) {
+    if (!reached[op]) stack.emplace_back(op, 0);
+    reached[op] = true;
+  };
   for (std::size_t root = 0; root < n; ++root) {
-    if (state[root] != 0) continue;
-    stack.emplace_back(root, 0);
-    state[root] = 1;
+    visit(root);
     while (!stack.empty()) {
       auto& [op, next] = stack.back();
       if (next < before[op].size()) {
-        const std::size_t needed = before[op][next++];
-        if (state[needed] == 0) {
-          state[needed] = 1;
-          stack.emplace_back(needed, 0);
-        }
+        visit(before[op][next++]);
       } else {
         order.push_back(op);
         stack.pop_back();

@@ -12,6 +12,7 @@
 #include "emulator/assembler/diagnostic.hpp"
 #include "emulator/isa/instruction.hpp"
 #include "emulator/isa/program.hpp"
+#include "kernels/compiler/graph.hpp"
 
 namespace gdr::kc {
 
@@ -23,6 +24,11 @@ constexpr std::int32_t none = -1;
 /// software pipelining anyway.
 constexpr MaskId max_tracked_masks = 64;
 
+/// The width of a word of this type.
+constexpr Width width_for(Type type) noexcept {
+  return type == Type::Long ? Width::Long : Width::Short;
+}
+
 /// Origin of a value.
 enum class Origin : std::uint8_t {
   Computed,     ///< computed in the body
@@ -32,7 +38,7 @@ enum class Origin : std::uint8_t {
 };
 
 struct MachineValue {
-  std::string name;
+  std::string name = {};
   Origin origin = Origin::Computed;
   Width width = Width::Short;
   bool scalar = false;  ///< one word for all elements (Invariant: a parameter)
@@ -41,10 +47,15 @@ struct MachineValue {
   std::int32_t variable = none;  ///< Field, Invariant, Accumulator: index into Graph::variables
   /// Computed: the writers, in order. The last one may be predicated; where its mask is off, the
   /// previous value remains.
-  std::vector<OpId> defs;
+  std::vector<OpId> defs = {};
   /// Readers, each once. Of an Accumulator only readers that do not write it (the next address of a
   /// list).
-  std::vector<OpId> uses;
+  std::vector<OpId> uses = {};
+
+  /// Whether it is live during the whole loop.
+  bool permanent() const noexcept {
+    return origin == Origin::Invariant || origin == Origin::Accumulator;
+  }
 };
 
 /// An operand of an operation.
@@ -53,13 +64,16 @@ struct Ref {
   ValueId value = none;
   Width width = Width::Short;  ///< Immediate: width of the constant
   u128 bits = 0;               ///< Immediate
-  static Ref of(ValueId v) { return {Kind::Value, v, Width::Short, 0}; }
+  static Ref of(ValueId v) { return {.kind = Kind::Value, .value = v}; }
+  static Ref immediate(u128 bits, Width width) {
+    return {.kind = Kind::Immediate, .width = width, .bits = bits};
+  }
 };
 
 struct MachineOp {
   Op op = Op::None;
   Width width = Width::Short;
-  std::array<Ref, 2> in;
+  std::array<Ref, 2> in = {};
   ValueId out = none;  ///< Computed value or Accumulator; `none` if only a mask is set
   MaskId sets = none;
   MaskFlag flag = MaskFlag::None;
@@ -73,10 +87,12 @@ struct MachineOp {
   std::int32_t table = none;  ///< table read at the index in T, the first operand
   std::int32_t list =
       none;  ///< list to which the second operand is stored, at the address in T (the first)
-  SourceRange where;  ///< source range
-  std::string text;   ///< source text, shortened, for comments
+  SourceRange where = {};  ///< source range
+  std::string text = {};   ///< source text, shortened, for comments
 
   bool dmul() const noexcept { return op == Op::Dmul; }
+  /// The slot of its unit in an instruction: 0 multiplier, 1 adder or integer unit, 2 transfer.
+  std::uint8_t slot() const noexcept;
 };
 
 /// A mask: the operations that set it, in order, and those predicated on it.
@@ -91,6 +107,7 @@ struct MachineMask {
 struct ConstantWord {
   Width width = Width::Short;
   u128 bits = 0;
+  friend bool operator==(const ConstantWord&, const ConstantWord&) = default;
 };
 
 /// A table of parameters in local memory, the same in every PE. Indices are masked to a power of
@@ -101,6 +118,7 @@ struct MachineTable {
   unsigned size = 0;     ///< number of elements that the host sets
   unsigned padded = 0;   ///< number of elements rounded up to a power of two
   unsigned address = 0;  ///< short address, a multiple of the padded size
+  unsigned end() const noexcept { return address + padded * shorts_in(width); }
 };
 
 /// A list of ints in local memory: entry k of element e at address + k*stride + e. One more short
@@ -145,12 +163,18 @@ struct MachineLoop {
   };
   std::vector<Dependence> dependences;
 
-  MachineValue& value(ValueId id) { return values[static_cast<std::size_t>(id)]; }
-  const MachineValue& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
-  MachineOp& op(OpId id) { return ops[static_cast<std::size_t>(id)]; }
-  const MachineOp& op(OpId id) const { return ops[static_cast<std::size_t>(id)]; }
-  MachineMask& mask(MaskId id) { return masks[static_cast<std::size_t>(id)]; }
-  const MachineMask& mask(MaskId id) const { return masks[static_cast<std::size_t>(id)]; }
+  MachineValue& value(ValueId id) { return values[index(id)]; }
+  const MachineValue& value(ValueId id) const { return values[index(id)]; }
+  MachineOp& op(OpId id) { return ops[index(id)]; }
+  const MachineOp& op(OpId id) const { return ops[index(id)]; }
+  MachineMask& mask(MaskId id) { return masks[index(id)]; }
+  const MachineMask& mask(MaskId id) const { return masks[index(id)]; }
+  /// Size of a value in shorts.
+  unsigned shorts(const MachineValue& v) const noexcept {
+    return shorts_in(v.width) * (v.scalar ? 1 : elements);
+  }
+  /// End of tables and lists in local memory, in shorts.
+  unsigned local_end() const noexcept;
   /// Instructions from the issue of an operation to the first reader of its result.
   int latency() const noexcept { return static_cast<int>((3 + elements) / elements); }
 };

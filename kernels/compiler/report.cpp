@@ -1,4 +1,3 @@
-#include "kernels/compiler/report.hpp"
 
 #include <fmt/core.h>
 
@@ -8,6 +7,7 @@
 
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/isa/ports.hpp"
+#include "kernels/compiler/codegen.hpp"
 
 namespace gdr::kc {
 namespace {

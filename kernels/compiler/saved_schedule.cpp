@@ -1,6 +1,7 @@
 // Saved schedules: a comment in the source with the parameters of a successful search.
 #include <fmt/core.h>
 
+#include <array>
 #include <charconv>
 
 #include "kernels/compiler/codegen.hpp"
@@ -8,49 +9,44 @@
 namespace gdr::kc {
 namespace {
 
-constexpr std::string_view mark = "schedule: elements ";
-
+/// The words before the numbers of the comment.
+constexpr std::array<std::string_view, 6> words{"schedule: elements ",  " ii ",   " unroll ",
+                                                " prologue_predicate ", " seed ", " steps "};
 constexpr std::string_view rematerialize_word = " rematerialize";
-
-/// Reads the number after a word; false if it is missing.
-bool read_number(std::string_view& text, std::string_view word, std::uint64_t& number) {
-  if (!text.starts_with(word)) return false;
-  text.remove_prefix(word.size());
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{}) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return true;
-}
 
 }  // namespace
 
-std::string to_text(const SavedSchedule& h) {
-  return fmt::format("{}{} ii {} unroll {} prologue_predicate {} seed {} steps {}{}", mark,
-                     h.elements, h.ii, h.unroll, h.prologue_predicated ? 1 : 0, h.seed, h.steps,
-                     h.rematerialize ? rematerialize_word : "");
+std::string to_text(const SavedSchedule& s) {
+  const std::uint64_t numbers[] = {s.elements, s.ii,   s.unroll, s.prologue_predicated ? 1U : 0U,
+                                   s.seed,     s.steps};
+  std::string text;
+  for (std::size_t k = 0; k < words.size(); ++k) text += fmt::format("{}{}", words[k], numbers[k]);
+  if (s.rematerialize) text += rematerialize_word;
+  return text;
 }
 
 std::optional<SavedSchedule> find_saved_schedule(std::string_view source) {
-  const std::size_t at = source.find(mark);
+  const std::size_t at = source.find(words[0]);
   if (at == std::string_view::npos) return std::nullopt;
   std::string_view text = source.substr(at);
-  std::uint64_t elements = 0, ii = 0, unroll = 0, prologue_predicate = 0;
-  SavedSchedule h;
-  const bool complete = read_number(text, mark, elements) && read_number(text, " ii ", ii) &&
-                        read_number(text, " unroll ", unroll) &&
-                        read_number(text, " prologue_predicate ", prologue_predicate) &&
-                        read_number(text, " seed ", h.seed) &&
-                        read_number(text, " steps ", h.steps);
-  constexpr std::uint64_t max_steps = 1'000'000'000;
-  if (!complete || elements < 1 || elements > max_elements || ii < 1 || ii > 10000 || unroll < 1 ||
-      unroll > 2 || prologue_predicate > 1 || h.steps > max_steps)
-    return std::nullopt;
-  h.elements = static_cast<unsigned>(elements);
-  h.ii = static_cast<unsigned>(ii);
-  h.unroll = static_cast<unsigned>(unroll);
-  h.prologue_predicated = prologue_predicate == 1;
-  h.rematerialize = text.starts_with(rematerialize_word);
-  return h;
+  constexpr std::array<std::uint64_t, 6> least{1, 1, 1, 0, 0, 0};
+  constexpr std::array<std::uint64_t, 6> most{max_elements,      10000,        2, 1,
+                                              ~std::uint64_t{0}, 1'000'000'000};
+  std::array<std::uint64_t, 6> numbers{};
+  for (std::size_t k = 0; k < words.size(); ++k) {
+    if (!text.starts_with(words[k])) return std::nullopt;
+    text.remove_prefix(words[k].size());
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), numbers[k]);
+    if (error != std::errc{} || numbers[k] < least[k] || numbers[k] > most[k]) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  }
+  return SavedSchedule{.elements = static_cast<unsigned>(numbers[0]),
+                       .ii = static_cast<unsigned>(numbers[1]),
+                       .unroll = static_cast<unsigned>(numbers[2]),
+                       .prologue_predicated = numbers[3] == 1,
+                       .rematerialize = text.starts_with(rematerialize_word),
+                       .seed = numbers[4],
+                       .steps = numbers[5]};
 }
 
 }  // namespace gdr::kc

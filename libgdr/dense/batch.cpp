@@ -10,9 +10,7 @@
 
 #include "gdr/error.hpp"
 #include "libgdr/dense/batch_kernel.hpp"
-#include "libgdr/dense/panel.hpp"
-#include "libgdr/dense/triangular.hpp"
-#include "libgdr/dense/updates.hpp"
+#include "libgdr/dense/factor.hpp"
 #include "libgdr/dense/views.hpp"
 
 namespace gdr {
@@ -175,7 +173,7 @@ void BatchedMatrices::multiply(std::size_t count, std::size_t m, std::size_t n, 
   if (k > 0) {
     impl_->gather(a, m, k, in);
     impl_->gather(b, k, n, in);
-    impl_->run(impl_->kernel("small_product", {{"m", m}, {"n", n}, {"k", k}}, words),
+    impl_->run(impl_->kernel("batched_product", {{"m", m}, {"n", n}, {"k", k}}, words),
                {{"a", m * k}, {"b", k * n}}, in, {"c", m * n}, out);
   } else {
     out.values.assign(m * n * count, 0);
@@ -207,12 +205,12 @@ std::size_t BatchedMatrices::lu(std::size_t count, std::size_t n, const MatrixBa
   if (impl_->full != 0 && n > max_full_precision_rows) {
     std::size_t singular = 0;
     for (std::size_t i = 0; i < count; ++i)
-      singular += dense::factor_panel(n, matrix_at(a, i), pivots.subspan(i * n, n), 1) ? 1 : 0;
+      singular += dense::factor_panel(n, matrix_at(a, i), pivots.subspan(i * n, n), {}) ? 1 : 0;
     return singular;
   }
   impl_->gather(const_view(a), n, n, in);
   std::vector<std::int64_t> order(n * count), rows(n);
-  impl_->run(impl_->kernel("small_lu", {{"n", n}}, words), {{"a", n * n}}, in, {"lu", n * n}, out,
+  impl_->run(impl_->kernel("batched_lu", {{"n", n}}, words), {{"a", n * n}}, in, {"lu", n * n}, out,
              "row", &order);
   std::size_t singular = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -224,7 +222,7 @@ std::size_t BatchedMatrices::lu(std::size_t count, std::size_t n, const MatrixBa
       on_host = pivot != 0 && !is_supported_pivot(pivot);
     }
     if (on_host) {
-      zero = dense::factor_panel(n, matrix_at(a, i), own, 1).has_value();
+      zero = dense::factor_panel(n, matrix_at(a, i), own, {}).has_value();
     } else {
       Impl::scatter(out.values.data(), count, i, n, n, matrix_at(a, i));
       // Convert the permutation of the rows to a sequence of exchanges.
@@ -267,7 +265,7 @@ void BatchedMatrices::solve(std::size_t count, std::size_t n, std::size_t column
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t c = 0; c < columns; ++c)
       std::copy_n(matrix_at(b, i).data + c * b.stride, n, own(i).data + c * n);
-    dense::exchange_rows(columns, own(i), pivots.subspan(i * n, n), 1);
+    dense::exchange_rows(columns, own(i), pivots.subspan(i * n, n), {});
   }
   const std::vector<double> exchanged = x;
   std::vector<bool> on_host(count, false);
@@ -278,17 +276,14 @@ void BatchedMatrices::solve(std::size_t count, std::size_t n, std::size_t column
     impl_->on_host.assign(count, false);
     impl_->gather(lu, n, n, in);
     impl_->gather({x.data() + first * n, n, n * columns}, n, width, in);
-    impl_->run(impl_->kernel("small_solve", {{"n", n}, {"m", width}}, n * n + n * width),
+    impl_->run(impl_->kernel("batched_solve", {{"n", n}, {"m", width}}, n * n + n * width),
                {{"lu", n * n}, {"b", n * width}}, in, {"x", n * width}, out);
     for (std::size_t i = 0; i < count; ++i) {
       Impl::scatter(out.values.data(), count, i, n, width, dense::submatrix(own(i), 0, first));
       on_host[i] = on_host[i] || impl_->on_host[i];
     }
   }
-  const auto subtract = [](std::size_t r, std::size_t c, std::size_t k, const auto& left,
-                           const auto& right, const auto& from) {
-    dense::subtract_on_host(r, c, k, left, right, from, 1);
-  };
+  const dense::Subtract subtract = dense::subtract_on({});
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t k = 0; k < n; ++k)
       if (!is_supported_pivot(dense::element(matrix_at(lu, i), k, k))) on_host[i] = true;
@@ -298,9 +293,9 @@ void BatchedMatrices::solve(std::size_t count, std::size_t n, std::size_t column
     if (on_host[i] || !finite) {
       std::copy_n(exchanged.data() + i * n * columns, n * columns, own(i).data);
       dense::solve_triangle(Side::Left, {n, true, true, matrix_at(lu, i)}, columns, own(i),
-                            subtract, 1);
+                            subtract, {});
       dense::solve_triangle(Side::Left, {n, false, false, matrix_at(lu, i)}, columns, own(i),
-                            subtract, 1);
+                            subtract, {});
     }
     for (std::size_t c = 0; c < columns; ++c)
       std::copy_n(own(i).data + c * n, n, matrix_at(b, i).data + c * b.stride);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "libgdr/dense/factor.hpp"
-#include "libgdr/dense/triangular.hpp"
 #include "libgdr/dense/views.hpp"
 
 namespace gdr::dense {
@@ -80,24 +79,24 @@ MatrixView<const double> panel_rows(Triangle triangle, const MatrixView<double>&
 /// A12.
 void solve_off_diagonal(Triangle triangle, std::size_t width, std::size_t rest,
                         const MatrixView<double>& factor, const MatrixView<double>& off_diagonal,
-                        const Subtract& subtract, unsigned threads) {
+                        const Subtract& subtract, const Host& host) {
   const bool lower = triangle == Triangle::Lower;
   solve_triangle(lower ? Side::Right : Side::Left,
                  {width, !lower, false, transpose_of(const_view(factor))}, rest, off_diagonal,
-                 subtract, threads);
+                 subtract, host);
 }
 
 std::optional<std::size_t> factor_recursive(Triangle triangle, std::size_t n,
                                             const MatrixView<double>& a, const Subtract& subtract,
-                                            unsigned threads) {
+                                            const Host& host) {
   if (n <= unblocked_size) return factor_unblocked(triangle, n, a);
   const std::size_t half = aligned_half(n, unblocked_size), rest = n - half;
-  if (const auto stop = factor_recursive(triangle, half, a, subtract, threads)) return stop;
+  if (const auto stop = factor_recursive(triangle, half, a, subtract, host)) return stop;
   const MatrixView<double> off_diagonal = panel_part(triangle, a, half, 0),
                            corner = submatrix(a, half, half);
-  solve_off_diagonal(triangle, half, rest, a, off_diagonal, subtract, threads);
+  solve_off_diagonal(triangle, half, rest, a, off_diagonal, subtract, host);
   subtract_square(triangle, rest, half, panel_rows(triangle, off_diagonal), corner, subtract);
-  const auto stop = factor_recursive(triangle, rest, corner, subtract, threads);
+  const auto stop = factor_recursive(triangle, rest, corner, subtract, host);
   return stop ? std::optional(half + *stop) : stop;
 }
 
@@ -106,20 +105,14 @@ std::optional<std::size_t> factor_recursive(Triangle triangle, std::size_t n,
 std::optional<std::size_t> factor_cholesky(Triangle triangle, std::size_t n,
                                            const MatrixView<double>& a, std::size_t block,
                                            bool overlap, Updates& updates) {
-  const unsigned threads = updates.threads();
-  const Subtract on_host = [threads](std::size_t rows, std::size_t columns, std::size_t inner,
-                                     const auto& x, const auto& y, const auto& z) {
-    subtract_on_host(rows, columns, inner, x, y, z, threads);
-  };
-  const Subtract on_device_or_host =
-      [&updates](std::size_t rows, std::size_t columns, std::size_t inner, const auto& x,
-                 const auto& y, const auto& z) { updates.subtract(rows, columns, inner, x, y, z); };
+  const Host& host = updates.host();
+  const Subtract on_host = subtract_on(host), on_device_or_host = updates.subtract_function();
   // A panel with all rows below, on the host alone, since the device is busy.
   const auto factor = [&](std::size_t at, std::size_t width) -> std::optional<std::size_t> {
-    if (const auto stop = factor_recursive(triangle, width, submatrix(a, at, at), on_host, threads))
+    if (const auto stop = factor_recursive(triangle, width, submatrix(a, at, at), on_host, host))
       return at + *stop;
     solve_off_diagonal(triangle, width, n - at - width, submatrix(a, at, at),
-                       panel_part(triangle, a, at + width, at), on_host, threads);
+                       panel_part(triangle, a, at + width, at), on_host, host);
     return {};
   };
 

@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "libgdr/dense/factor.hpp"
-#include "libgdr/dense/panel.hpp"
-#include "libgdr/dense/triangular.hpp"
 #include "libgdr/dense/views.hpp"
 
 namespace gdr {
@@ -56,10 +54,7 @@ struct LinearSolver::Impl {
 
   void triangle(Side side, const TriangularMatrix& t, std::size_t others,
                 const MatrixView<double>& b) {
-    const auto subtract = [this](std::size_t m, std::size_t n, std::size_t k, const auto& x,
-                                 const auto& y,
-                                 const auto& z) { updates.subtract(m, n, k, x, y, z); };
-    dense::solve_triangle(side, t, others, b, subtract, updates.threads());
+    dense::solve_triangle(side, t, others, b, updates.subtract_function(), updates.host());
   }
 
   /// Columns of a panel for a matrix of this order.
@@ -102,13 +97,13 @@ void LinearSolver::solve(std::size_t n, std::size_t columns, const MatrixView<co
             std::to_string(i) + " to " + std::to_string(n - 1) +
             "; pivots count from 0, as LinearSolver::lu returns them");
   impl_->begin();
-  const unsigned threads = impl_->updates.threads();
+  const dense::Host& host = impl_->updates.host();
   const bool transposed = lu.transpose == Transpose::Yes;
   const TriangularMatrix lower{n, !transposed, true, lu}, upper{n, transposed, false, lu};
-  if (!transposed) dense::exchange_rows(columns, b, pivots, threads);
+  if (!transposed) dense::exchange_rows(columns, b, pivots, host);
   impl_->triangle(Side::Left, transposed ? upper : lower, columns, b);
   impl_->triangle(Side::Left, transposed ? lower : upper, columns, b);
-  if (transposed) dense::restore_rows(columns, b, pivots, threads);
+  if (transposed) dense::restore_rows(columns, b, pivots, host);
 }
 
 std::optional<std::size_t> LinearSolver::cholesky(Triangle triangle, std::size_t n,

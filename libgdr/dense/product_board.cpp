@@ -226,7 +226,15 @@ void ProductRunner::store(const MatrixView<Number>& c, BoardProduct& board, cons
 void ProductRunner::fetch_results(BoardProduct& board, const ColumnBlock& columns) {
   execute(board);
   if (!needs_data()) {
-    for (const PendingRun& run : board.pending) tile_done[run.row / mapping.rows] = true;
+    for (const PendingRun& run : board.pending) {
+      tile_done[run.row / mapping.rows] = true;
+      if (clock == nullptr) continue;
+      // A result is written by the link and read, an element of C is written and read unless beta
+      // is zero. Packing the factors takes less.
+      const std::size_t accesses = 2 + (run.last ? 1 : 0) + (run.last && call.beta != 0 ? 1 : 0);
+      const std::size_t numbers = std::min(mapping.rows, call.m - run.row) * columns.count;
+      clock->add_work(0, static_cast<double>(accesses * numbers * sizeof(double)));
+    }
     board.pending.clear();
     return;
   }

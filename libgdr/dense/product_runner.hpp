@@ -131,6 +131,7 @@ struct ProductRunner {
   std::uint64_t tiled_generation = 0;     ///< generation of the tiled factor of this call
   std::atomic<bool> invalidated = false;  ///< set by invalidate(), also during a background call
   BoardMapping mapping;                   ///< mapping of the call's product to a board
+  FactorClock* clock = nullptr;           ///< gets the time of the host for boards without data
   Work work;
   std::stop_token stop;  ///< stop token of the running call
   Call call;

@@ -11,12 +11,12 @@
 
 namespace gdr::dense {
 
-/// The submatrix of op(X) from an element on.
+/// The submatrix of op(X) from an element on; a null pointer stays one.
 template <typename Number>
 MatrixView<Number> submatrix(const MatrixView<Number>& x, std::size_t row,
                              std::size_t column) noexcept {
   if (x.transpose == Transpose::Yes) std::swap(row, column);
-  return {x.data + row + column * x.stride, x.stride, x.transpose};
+  return {x.data == nullptr ? nullptr : x.data + row + column * x.stride, x.stride, x.transpose};
 }
 
 /// Read-only view of op(X).

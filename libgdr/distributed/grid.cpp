@@ -8,16 +8,8 @@
 namespace gdr {
 namespace {
 
-/// Rows of the most square grid with at least as many columns.
-unsigned most_square_rows(unsigned ranks) {
-  unsigned rows = 1;
-  for (unsigned r = 1; r * r <= ranks; ++r)
-    if (ranks % r == 0) rows = r;
-  return rows;
-}
-
 GridOptions checked(GridOptions options, unsigned ranks) {
-  if (options.rows == 0) options.rows = most_square_rows(ranks);
+  if (options.rows == 0) options.rows = static_cast<unsigned>(most_square_rows(ranks));
   if (ranks % options.rows != 0)
     throw Error(ErrorCategory::Usage, "a grid of " + std::to_string(options.rows) +
                                           " rows does not divide " + std::to_string(ranks) +

@@ -32,6 +32,14 @@ struct CyclicDistribution {
   std::size_t count(std::size_t n) const { return count_of(n, part); }
 };
 
+/// Rows of the most square grid of so many ranks with at least as many columns.
+constexpr std::size_t most_square_rows(std::size_t ranks) noexcept {
+  std::size_t rows = 1;
+  for (std::size_t r = 1; r * r <= ranks; ++r)
+    if (ranks % r == 0) rows = r;
+  return rows;
+}
+
 /// The grid with this rank's distributions and product.
 struct Grid {
   Grid(Device& opened, const GridOptions& chosen);

@@ -9,7 +9,7 @@
 
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
-#include "libgdr/dense/panel.hpp"
+#include "libgdr/dense/factor.hpp"
 #include "libgdr/dense/views.hpp"
 #include "libgdr/distributed/grid.hpp"
 
@@ -94,7 +94,7 @@ class Factorisation {
     if (has_panel(at)) {
       gather_panel(at, width);
       const auto own = pivots_.subspan(at, width);
-      const auto zero = dense::factor_panel(m, {panel_.data(), m}, own, 1);
+      const auto zero = dense::factor_panel(m, {panel_.data(), m}, own, {});
       double* tail = panel_.data() + m * width;
       for (const std::int64_t pivot : own) *tail++ = static_cast<double>(pivot);
       *tail = zero ? static_cast<double>(at + *zero) : -1;

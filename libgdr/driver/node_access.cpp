@@ -70,8 +70,8 @@ class NodeBoard : public BoardAccess {
         std::chrono::steady_clock::now() + std::chrono::duration<double>(queue_timeout);
     while (!open()) {
       if (std::chrono::steady_clock::now() >= end)
-        fail("the board is in use by another process; wait for it with queue_timeout=SECONDS",
-             false);
+        throw device_error(name_ +
+                           " is in use by another process; wait for it with queue_timeout=SECONDS");
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   }

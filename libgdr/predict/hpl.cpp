@@ -1,82 +1,63 @@
-// The simulation: for every node the time until which it is busy, step after step. Within a step
-// nodes have few different sizes of their parts, so costs are computed once for each size.
-#include "libgdr/predict/hpl.hpp"
-
+// HPL, simulated step by step: for every node the time until which it is busy.
+//
+// The steps of a node are computed by the library's LU with a clock (libgdr/dense/factor.hpp), but
+// their order and their messages are modelled here. The program to be predicted is HPL, whose
+// panels are distributed and whose row exchanges are not those of DistributedMatrices, and
+// executing the steps of thousands of nodes in one process would take hours. Within a step the
+// parts of the nodes have few different sizes, so costs are computed once for each size.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
 #include "gdr/error.hpp"
-#include "libgdr/dense/factor_cost.hpp"
-#include "libgdr/dense/tiles.hpp"
+#include "libgdr/dense/factor.hpp"
+#include "libgdr/distributed/grid.hpp"
+#include "libgdr/predict/jobs.hpp"
 #include "libgdr/predict/network.hpp"
 
 namespace gdr::predict {
 namespace {
 
-using dense::FactorCost;
+using dense::FactorClock;
 using dense::StepCost;
+using dense::Updates;
 
 constexpr double word = 8;
 
 double real(std::size_t n) noexcept { return static_cast<double>(n); }
 
-/// Rows (or columns) from `at` on that lie on one of `parts` nodes.
-class Dealt {
- public:
-  Dealt(std::size_t n, std::size_t block, std::size_t parts)
-      : n_(n), block_(block), parts_(parts) {}
-
-  std::size_t before(std::size_t at, std::size_t part) const noexcept {
-    const std::size_t blocks = at / block_, rest = at % block_;
-    const std::size_t whole = blocks / parts_ + (part < blocks % parts_ ? 1 : 0);
-    return whole * block_ + (part == blocks % parts_ ? rest : 0);
-  }
-  std::size_t from(std::size_t at, std::size_t part) const noexcept {
-    return before(n_, part) - before(at, part);
-  }
-
- private:
-  std::size_t n_, block_, parts_;
-};
-
-/// The sizes of all nodes along one side of the grid, and the different ones among them.
+/// Numbers of rows (or columns) of the nodes along one side of the grid, and the different ones
+/// among them.
 struct Sizes {
   std::vector<std::size_t> different, kind;  ///< kind[p]: index into `different`
 
-  Sizes(const Dealt& dealt, std::size_t at, std::size_t parts) : kind(parts) {
-    for (std::size_t p = 0; p < parts; ++p) {
-      const std::size_t size = dealt.from(at, p);
+  /// Indices `at` .. `n` - 1.
+  Sizes(const CyclicDistribution& distribution, std::size_t at, std::size_t n)
+      : kind(distribution.parts) {
+    for (std::size_t p = 0; p < kind.size(); ++p) {
+      const std::size_t size = distribution.count_of(n, p) - distribution.count_of(at, p);
       const auto found = std::ranges::find(different, size);
       kind[p] = static_cast<std::size_t>(found - different.begin());
       if (found == different.end()) different.push_back(size);
     }
   }
-  std::size_t largest() const noexcept { return *std::ranges::max_element(different); }
-};
-
-/// What one node does with its part of an update.
-struct Update {
-  StepCost board;     ///< of the columns beyond the next panel
-  double beside = 0;  ///< host, at the same time
 };
 
 class Simulation {
  public:
   Simulation(const Machine& machine, const HplJob& job)
       : job_(job),
-        cost_(machine.geometry(), machine.board_rates(), machine.host_rates(),
-              static_cast<unsigned>(machine.boards()), machine[Key::BoardProductShare]),
+        start_(machine.factor_clock()),
         network_(machine),
         memory_(machine[Key::HostMemoryBandwidth]),
-        rows_(job.n, job.block, job.rows),
-        columns_(job.n, job.block, job.columns),
+        rows_{job.block, job.rows},
+        columns_{job.block, job.columns},
         free_(job.rows * job.columns, 0.0),
-        panel_(job.rows, 0.0) {}
+        panel_(job.rows, 0.0),
+        pivots_(std::min(job.block, job.n)) {}
 
   Prediction run() {
     factor_panel(0, std::min(job_.block, job_.n), std::vector<double>(job_.rows, 0.0));
@@ -86,11 +67,7 @@ class Simulation {
     result.seconds = *std::ranges::max_element(free_) + solving;
     result.flops = real(job_.n) * real(job_.n) * (2.0 / 3 * real(job_.n) + 1.5);
     const double nodes = real(job_.rows * job_.columns);
-    result.usage[Resource::Chip] = use_.chip / nodes;
-    result.usage[Resource::Ports] = use_.ports / nodes;
-    result.usage[Resource::LinkWrite] = use_.link_write / nodes;
-    result.usage[Resource::LinkRead] = use_.link_read / nodes;
-    result.usage[Resource::Host] = use_.host / nodes;
+    result.usage = usage_of(use_, nodes);
     result.usage[Resource::Network] = network_seconds_ / nodes;
     result.details = {{"N", real(job_.n)},
                       {"block", real(job_.block)},
@@ -107,13 +84,24 @@ class Simulation {
  private:
   double& free(std::size_t p, std::size_t q) { return free_[p * job_.columns + q]; }
 
-  /// The nodes of a column factorise the panel at `at`, each once it is ready; sets panel_ to when
-  /// each has done it. All wait for one another at every pivot.
+  /// The cost of some steps of one node, a function of Updates.
+  template <typename Steps>
+  StepCost cost(const Steps& steps) const {
+    return clock_after(start_, steps).cost();
+  }
+
+  /// The nodes of a column factorise the panel at `at`, each from the time in `ready` on; sets
+  /// panel_ to the times of completion. All wait for each other at every pivot.
   void factor_panel(std::size_t at, std::size_t width, const std::vector<double>& ready) {
-    const Sizes m(rows_, at, job_.rows);
+    const Sizes m(rows_, at, job_.n);
     std::vector<double> costs;
+    // Every node has a copy of the panel's upper triangle, besides its own rows.
     for (const std::size_t size : m.different)
-      costs.push_back(size == 0 ? 0 : cost_.host().panel(size, width));
+      costs.push_back(size == 0 ? 0 : cost([&](Updates& node) {
+                                        dense::factor_panel(std::max(size, width), {},
+                                                            std::span(pivots_).first(width),
+                                                            node.host());
+                                      }).host);
     const double begin = *std::ranges::max_element(ready);
     const double work = *std::ranges::max_element(costs);
     for (const std::size_t kind : m.kind) use_.host += costs[kind];
@@ -129,8 +117,7 @@ class Simulation {
     const std::size_t width = std::min(job_.block, job_.n - at), end = at + width;
     const std::size_t k = at / job_.block, owner = k % job_.columns, next = (k + 1) % job_.columns;
     const std::size_t next_width = end < job_.n ? std::min(job_.block, job_.n - end) : 0;
-    const Sizes m(rows_, end, job_.rows), n(columns_, end, job_.columns);
-    const Sizes sent(rows_, at, job_.rows);
+    const Sizes m(rows_, end, job_.n), n(columns_, end, job_.n), sent(rows_, at, job_.n);
     receive_panel(at, width, owner, sent);
 
     std::vector<double> ready(job_.rows, 0.0);
@@ -153,7 +140,7 @@ class Simulation {
     }
   }
 
-  /// The panel goes along the rows of the grid as a ring, in pieces that are passed on at once.
+  /// The panel is sent along the rows of the grid as a ring, in segments.
   void receive_panel(std::size_t at, std::size_t width, std::size_t owner, const Sizes& sent) {
     for (std::size_t p = 0; p < job_.rows; ++p) {
       const double bytes =
@@ -168,17 +155,23 @@ class Simulation {
     }
   }
 
-  /// Nodes of a column exchange rows, and each solves for its columns of U: they go on together.
+  /// The nodes of a column exchange rows, and each solves for its columns of U, synchronously.
   void exchange_and_solve(std::size_t q, std::size_t width, std::size_t columns) {
     double begin = 0;
     for (std::size_t p = 0; p < job_.rows; ++p) begin = std::max(begin, free(p, q));
     for (std::size_t p = 0; p < job_.rows; ++p) waiting_ += begin - free(p, q);
     const std::size_t moved = (width + job_.rows - 1) / job_.rows;
-    const double local = cost_.host().exchange(moved, columns);
+    const double local =
+        cost([&](Updates& node) {
+          dense::exchange_rows(columns, {}, std::span(pivots_).first(moved), node.host());
+        }).host;
     const double messages = network_.exchange_rows(job_.rows, word * real(width) * real(columns));
     if (solved_for_ != std::pair(width, columns)) {
       solved_for_ = {width, columns};
-      solve_ = cost_.triangle(width, columns);
+      solve_ = cost([&](Updates& node) {
+        dense::solve_triangle(Side::Left, {width, true, true, {}}, columns, {},
+                              node.subtract_function(), node.host());
+      });
     }
     const double sum = local + messages + solve_.seconds, nodes = real(job_.rows);
     for (std::size_t p = 0; p < job_.rows; ++p) free(p, q) = begin + sum;
@@ -189,12 +182,13 @@ class Simulation {
     triangles_ += nodes * solve_.seconds;
   }
 
-  /// The columns of the next panel come first, and are factorised at once.
+  /// Updates the columns of the next panel first, and factorises it.
   void look_ahead(std::size_t end, std::size_t width, std::size_t next, std::size_t next_width,
                   const Sizes& m, std::vector<double>& ready) {
     std::vector<StepCost> costs;
     for (const std::size_t size : m.different)
-      costs.push_back(cost_.subtract(size, next_width, width));
+      costs.push_back(
+          cost([&](Updates& node) { node.subtract(size, next_width, width, {}, {}, {}); }));
     for (std::size_t p = 0; p < job_.rows; ++p) {
       const StepCost& first = costs[m.kind[p]];
       use_ += first;
@@ -205,36 +199,31 @@ class Simulation {
     factor_panel(end, next_width, ready);
   }
 
-  /// All nodes with parts of these sizes; `holds` those of the column that has the next panel.
+  /// Updates all nodes with parts of these sizes: with `holds` those of the grid column that has
+  /// the next panel, of which `done` columns have been updated.
   void update(const Sizes& m, std::size_t km, const Sizes& n, std::size_t kn, std::size_t width,
               bool holds, std::size_t next, std::size_t done) {
     if (holds && n.kind[next] != kn) return;
     const std::size_t columns = n.different[kn] - (holds ? done : 0);
-    const Update u = update_cost(m.different[km], columns, width);
-    const double alone = std::max(u.board.seconds, u.beside);
+    const FactorClock after = clock_after(
+        start_, [&](Updates& node) { node.start(m.different[km], columns, width, {}, {}, {}); });
+    const double board = after.boards_until(), host = after.time().total;
     for (std::size_t q = 0; q < job_.columns; ++q) {
       if ((q == next) != holds || n.kind[q] != kn) continue;
       for (std::size_t p = 0; p < job_.rows; ++p) {
         if (m.kind[p] != km) continue;
         double& time = free(p, q);
-        // The host first factorises, then adds what the boards have brought meanwhile.
-        time = holds && done > 0 ? std::max(time + u.board.seconds, panel_[p] + u.beside)
-                                 : time + alone;
-        use_ += u.board;
-        use_.host += u.beside;
-        updates_ += alone;
+        // The host factorises first, and then stores the results that the boards have returned.
+        time = holds && done > 0 ? std::max(time + board, panel_[p] + host)
+                                 : time + std::max(board, host);
+        use_ += after.cost();
+        updates_ += std::max(board, host);
       }
     }
   }
 
-  Update update_cost(std::size_t m, std::size_t n, std::size_t k) const {
-    if (m == 0 || n == 0) return {};
-    if (!cost_.on_device(m, n, k)) return {{}, cost_.host().product(m, n, k)};
-    return {cost_.board_product(m, n, k), cost_.host().additions(m, n)};
-  }
-
-  /// The last triangle goes from column to column of the grid: every node reads its part once, and
-  /// only those of one column work at a time.
+  /// The back substitution, from column to column of the grid: every node reads its part once, and
+  /// only those of one column compute at a time.
   double substitution() {
     const double steps = std::ceil(real(job_.n) / real(job_.block));
     const double reading = word * 0.5 * real(job_.n) * real(job_.n) / real(job_.rows) / memory_;
@@ -244,15 +233,17 @@ class Simulation {
   }
 
   HplJob job_;
-  FactorCost cost_;
+  FactorClock start_;  ///< clock of a node at the beginning of a step
   Network network_;
   double memory_;
-  Dealt rows_, columns_;
-  std::vector<double> free_;   ///< until when each node is busy
-  std::vector<double> panel_;  ///< when each row of the grid has its part of the next panel
+  CyclicDistribution rows_, columns_;
+  std::vector<double> free_;   ///< end of the work of each node
+  std::vector<double> panel_;  ///< time at which each grid row has its part of the next panel
+  std::vector<std::int64_t> pivots_;
   std::pair<std::size_t, std::size_t> solved_for_{};
   StepCost solve_;
-  StepCost use_;  ///< all nodes together, as are the sums below
+  // Sums over all nodes.
+  StepCost use_;
   double network_seconds_ = 0, panels_ = 0, exchanges_ = 0, triangles_ = 0, updates_ = 0,
          waiting_ = 0;
 };
@@ -260,9 +251,7 @@ class Simulation {
 }  // namespace
 
 void choose_grid(std::size_t nodes, HplJob& job) noexcept {
-  job.rows = 1;
-  for (std::size_t p = 1; p * p <= nodes; ++p)
-    if (nodes % p == 0) job.rows = p;
+  job.rows = most_square_rows(nodes);
   job.columns = nodes / job.rows;
 }
 
@@ -270,7 +259,8 @@ std::size_t largest_matrix(const Machine& machine, const HplJob& job) noexcept {
   constexpr double share = 0.8;  // netlib.org/benchmark/hpl/faqs.html
   constexpr double panels = 3;
   const double words = share * machine[Key::HostMemory] / word * real(job.rows * job.columns);
-  // Of n rows a node has n / rows, in each panel too: n n + panels n block columns <= words.
+  // A node has n / rows rows of the matrix and of each panel: n n + panels n block columns <=
+  // words.
   const double half = 0.5 * panels * real(job.block) * real(job.columns);
   const std::size_t unit = job.block * std::lcm(job.rows, job.columns);
   const auto most = static_cast<std::size_t>(std::sqrt(half * half + words) - half);
@@ -289,7 +279,7 @@ Prediction predict_hpl(const Machine& machine, const HplJob& job) {
         "a matrix of {} rows takes {:.3g} bytes on every node, and {} has {:.3g}; "
         "the largest that fits well has {} rows",
         job.n, bytes, machine.name, machine[Key::HostMemory], largest_matrix(machine, job)));
-  // Each step works out a few products, tile by tile, and goes through all nodes.
+  // Each step simulates a few products, tile by tile, and all nodes.
   const double steps = std::ceil(real(job.n) / real(job.block));
   const double tiles = real(job.n) / real(job.rows) / real(dense::tile_rows);
   if (steps * (real(job.rows * job.columns) + tiles) > 3e7)

@@ -1,4 +1,4 @@
-// Jobs on one node, and what many nodes add to it.
+// Jobs on one node; on many nodes the exchange of data is added.
 #include "libgdr/predict/jobs.hpp"
 
 #include <fmt/format.h>
@@ -6,9 +6,7 @@
 #include <algorithm>
 
 #include "gdr/error.hpp"
-#include "libgdr/dense/factor_cost.hpp"
-#include "libgdr/dense/panel.hpp"
-#include "libgdr/predict/hpl.hpp"
+#include "libgdr/dense/factor.hpp"
 #include "libgdr/predict/network.hpp"
 
 namespace gdr::predict {
@@ -52,7 +50,7 @@ ParticleTime on_grid(const Machine& machine, const KernelShape& kernel, const Pa
   part.sources = divide_up(job.sources, grid.columns);
   time.board = particle_time(kernel, machine.geometry(), machine.board_rates(),
                              static_cast<unsigned>(machine.boards()), part);
-  // Each number is read where the user has it and written where the link takes it, or back.
+  // Each number is read from the user's array and written to the link's buffer, or vice versa.
   const double memory = machine[Key::HostMemoryBandwidth];
   time.host = 2 * real(time.board.bytes_to_board + time.board.bytes_from_board) / memory;
   const Network network(machine);
@@ -61,7 +59,7 @@ ParticleTime on_grid(const Machine& machine, const KernelShape& kernel, const Pa
       network.all_gather(grid.columns, word * real(part.targets) * kernel.cost.target_words) +
       network.all_gather(grid.rows, word * real(part.sources) * kernel.cost.source_words) +
       network.reduce_scatter(grid.columns, results);
-  // Partial results come in, and are added to those that are there.
+  // Partial results of other nodes are added.
   if (grid.columns > 1) time.host += 3 * results / memory;
   return time;
 }
@@ -106,7 +104,7 @@ Prediction predict_particles(const Machine& machine, const KernelShape& kernel,
   result.usage[Resource::Host] = best->host;
   result.usage[Resource::Network] = best->network;
   result.details = {
-      {"clocks an interaction", kernel.clocks_per_interaction()},
+      {"clocks per interaction", kernel.clocks_per_interaction()},
       {"chip clocks", static_cast<double>(best->board.clocks.total)},
       {"seconds of the boards", best->board.seconds},
       {"bytes to the boards of a node", static_cast<double>(best->board.bytes_to_board)},
@@ -123,9 +121,7 @@ Prediction predict_product(const Machine& machine, std::size_t m, std::size_t n,
   HplJob grid;
   choose_grid(machine.nodes(), grid);
   const std::size_t rows = divide_up(m, grid.rows), columns = divide_up(n, grid.columns);
-  const dense::FactorCost cost(machine.geometry(), machine.board_rates(), machine.host_rates(),
-                               static_cast<unsigned>(machine.boards()),
-                               machine[Key::BoardProductShare]);
+  dense::FactorClock clock = machine.factor_clock();
   const std::size_t depth =
       dense::network_mapping(machine.geometry()).depth * machine.count(Key::BoardChips);
   const Network network(machine);
@@ -135,30 +131,28 @@ Prediction predict_product(const Machine& machine, std::size_t m, std::size_t n,
   result.machine = machine.name;
   result.flops = 2 * real(m) * real(n) * real(k);
   result.peak = machine.peak_double();
-  // One node takes all of the inner dimension in one call, as the library does.
+  // One node computes all of the inner dimension in one call. Many nodes compute the steps of
+  // DistributedMatrices::multiply, with messages of the model: no node has the data of the others.
   const std::size_t strip = machine.nodes() == 1 ? std::max<std::size_t>(1, k) : depth;
-  dense::StepCost use;
-  double messages_before = 0;
+  double product_before = 0;
   for (std::size_t done = 0; done < k; done += strip) {
     const std::size_t deep = std::min(strip, k - done);
     const double messages =
         network.ring(grid.columns - 1, grid.columns > 1 ? word * real(rows) * real(deep) : 0) +
         network.ring(grid.rows - 1, grid.rows > 1 ? word * real(deep) * real(columns) : 0);
-    dense::StepCost step = cost.board_product(rows, columns, deep);
-    if (done > 0) step.host += cost.host().additions(rows, columns);
-    step.seconds = std::max(step.seconds, step.host);
-    // The first strip has nothing to hide behind; every other one comes beside the one before.
-    result.seconds += done == 0 ? messages : std::max(0.0, messages - messages_before);
-    result.seconds += step.seconds;
-    messages_before = step.seconds;
+    const double begin = clock.time().total;
+    clock.start_product(rows, columns, deep, done > 0 ? 1 : 0);
+    clock.wait();
+    const double seconds = clock.time().total - begin;
+    // The messages of every strip but the first overlap with the product of the previous one.
+    result.seconds += done == 0 ? messages : std::max(0.0, messages - product_before);
+    result.seconds += seconds;
+    product_before = seconds;
     result.usage[Resource::Network] += messages;
-    use += step;
   }
-  result.usage[Resource::Chip] = use.chip;
-  result.usage[Resource::Ports] = use.ports;
-  result.usage[Resource::LinkWrite] = use.link_write;
-  result.usage[Resource::LinkRead] = use.link_read;
-  result.usage[Resource::Host] = use.host;
+  const double messages = result.usage[Resource::Network];
+  result.usage = usage_of(clock.cost());
+  result.usage[Resource::Network] = messages;
   if (machine.nodes() > 1)
     result.details = {{"grid rows", real(grid.rows)}, {"grid columns", real(grid.columns)}};
   return result;
@@ -168,27 +162,20 @@ Prediction predict_lu(const Machine& machine, std::size_t n, std::size_t block, 
   if (machine.nodes() > 1)
     throw Error(ErrorCategory::Usage, machine.name +
                                           " has many nodes, and LU is of one; the job hpl is the "
-                                          "factorisation of a matrix that lies on all of them");
-  const dense::FactorCost cost(machine.geometry(), machine.board_rates(), machine.host_rates(),
-                               static_cast<unsigned>(machine.boards()),
-                               machine[Key::BoardProductShare]);
+                                          "factorisation of a matrix that is distributed over all");
   const std::size_t depth =
       dense::network_mapping(machine.geometry()).depth * machine.count(Key::BoardChips);
   if (block == 0) block = dense::panel_columns(n, depth);
   Prediction result;
   result.job = fmt::format("LU, N = {}, panels of {}{}", n, block,
-                           overlap ? "" : ", panels and updates in turns");
+                           overlap ? "" : ", panels and updates alternating");
   require_memory(machine, result.job, real(n) * real(n));
-  const dense::LuTime time = dense::predict_lu(cost, n, block, overlap);
+  const dense::LuTime time = dense::predict_lu(machine.factor_clock(), n, block, overlap);
   result.machine = machine.name;
   result.seconds = time.total;
   result.flops = 2.0 / 3 * real(n) * real(n) * real(n);
   result.peak = machine.boards() > 0 ? machine.peak_double() : machine[Key::HostProduct];
-  result.usage[Resource::Chip] = time.use.chip;
-  result.usage[Resource::Ports] = time.use.ports;
-  result.usage[Resource::LinkWrite] = time.use.link_write;
-  result.usage[Resource::LinkRead] = time.use.link_read;
-  result.usage[Resource::Host] = time.use.host;
+  result.usage = usage_of(time.use);
   result.details = {{"panel width", real(block)},
                     {"seconds of panels", time.panels},
                     {"seconds of exchanges", time.exchanges},

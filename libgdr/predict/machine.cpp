@@ -122,6 +122,11 @@ dense::HostRates Machine::host_rates() const {
           (*this)[Key::HostCacheLine]};
 }
 
+dense::FactorClock Machine::factor_clock() const {
+  return dense::FactorClock(geometry(), board_rates(), host_rates(),
+                            static_cast<unsigned>(boards()), (*this)[Key::BoardProductShare]);
+}
+
 double Machine::peak_double() const noexcept {
   return (*this)[Key::ChipClock] * (*this)[Key::ChipBlocks] * (*this)[Key::ChipPes] *
          static_cast<double>(chips());

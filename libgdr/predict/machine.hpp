@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "emulator/board/time_model.hpp"
-#include "libgdr/dense/host_model.hpp"
+#include "libgdr/dense/prediction.hpp"
 
 namespace gdr::predict {
 
@@ -90,6 +90,8 @@ struct Machine {
   Geometry geometry() const;
   BoardRates board_rates() const;
   dense::HostRates host_rates() const;
+  /// The clock of a node for factorisations and matrix products.
+  dense::FactorClock factor_clock() const;
   std::size_t nodes() const noexcept { return count(Key::NetworkNodes); }
   std::size_t boards() const noexcept { return count(Key::NodeBoards); }
   /// Chips of the whole machine.

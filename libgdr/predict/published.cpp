@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "gdr/kernel.hpp"
-#include "libgdr/predict/hpl.hpp"
 #include "libgdr/predict/jobs.hpp"
 
 namespace gdr::predict {

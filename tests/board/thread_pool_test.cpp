@@ -1,6 +1,4 @@
 // The host's thread pool: every task runs once, for any number of calling threads.
-#include "emulator/host/thread_pool.hpp"
-
 #include <atomic>
 #include <stdexcept>
 #include <thread>

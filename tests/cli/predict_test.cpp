@@ -30,7 +30,7 @@ TEST_CASE("gdr predict reports time, rate and resources of a job") {
   const Shell shell;
   const Outcome text = shell.run("gdr predict gravity --particles 131072");
   CHECK(text.status == 0);
-  for (const char* word : {"Gflops", "bottleneck", "link to board", "clocks an interaction"})
+  for (const char* word : {"Gflops", "bottleneck", "link to board", "clocks per interaction"})
     CHECK(text.out.find(word) != std::string::npos);
 
   const auto json = json_of(shell, "gdr predict gravity --particles 131072 --json");

@@ -235,7 +235,7 @@ TEST_CASE("a value can have any number of uses") {
 
   // The cost of a schedule in which the value is one instruction later, so that every use is.
   const auto cost_of_delay = [&](int uses) {
-    const kc::MachineLoop loop = kc::lower(graph_of(text(uses)), {});
+    const kc::MachineLoop loop = kc::lower(graph_of(text(uses)), 4);
     kc::Problem problem;
     problem.loop = &loop;
     problem.field_word.assign(loop.values.size(), 0);

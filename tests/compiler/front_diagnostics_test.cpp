@@ -2,7 +2,6 @@
 #include <set>
 
 #include "compiler/front_support.hpp"
-#include "kernels/compiler/diagnostics/page.hpp"
 #include "kernels/compiler/diagnostics/table.hpp"
 #include "support/expected_diagnostics.hpp"
 
@@ -66,9 +65,7 @@ TEST_CASE("errors in loops and functions are reported once, with notes about the
 TEST_CASE("the number of stored errors is limited, the error count is not") {
   std::string text = "VARF f;\n";
   for (int i = 0; i < 500; ++i) text += "f += nothing;\n";
-  kc::FrontOptions options;
-  options.max_errors = 7;
-  const kc::FrontResult r = kc::read_kernel(text, "t.gdk", options);
+  const kc::FrontResult r = kc::read_kernel(text, "t.gdk", {}, 7);
   CHECK(r.diagnostics.list.size() == 7);
   CHECK(r.diagnostics.error_count == 500);
   CHECK(!r.graph);

@@ -150,17 +150,16 @@ TEST_CASE("included files are found in the file's directory and the given ones, 
   std::ofstream(dir / "lib" / "units.gdk") << "CONST unit = 4;\n";
   std::ofstream(dir / "vars.gdk") << "VARI x; VARF f;\nundefined += ;\n";
   std::ofstream(dir / "loop.gdk") << "include \"loop.gdk\";\n";
-  kc::FrontOptions options;
-  options.include_dirs = {(dir / "lib").string()};
+  const std::vector<std::string> include_dirs{(dir / "lib").string()};
   const std::string main = (dir / "main.gdk").string();
   const kc::FrontResult good = kc::read_kernel(
       "include \"forces.gdk\"; include \"units.gdk\"; VARI x; VARF f; f += force(x);", main,
-      options);
+      include_dirs);
   INFO(good.diagnostics.render());
   REQUIRE(good.graph);
   CHECK(good.graph->contributions.size() == 1);
   const kc::FrontResult bad =
-      kc::read_kernel("include \"vars.gdk\"; include \"loop.gdk\"; f += x;", main, options);
+      kc::read_kernel("include \"vars.gdk\"; include \"loop.gdk\"; f += x;", main, include_dirs);
   REQUIRE(bad.diagnostics.list.size() == 2);
   CHECK(bad.diagnostics.list[0].code == 6008);
   CHECK(bad.diagnostics.sources[bad.diagnostics.list[0].range.file].name ==

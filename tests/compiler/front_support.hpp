@@ -7,7 +7,7 @@
 
 #include "kernels/compiler/evaluate.hpp"
 #include "kernels/compiler/front/front.hpp"
-#include "kernels/compiler/graph_text.hpp"
+#include "kernels/compiler/graph.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {

@@ -57,7 +57,7 @@ Program chain(Rng& rng) {
   Program p;
   p.name = "chain";
   for (unsigned n = rng.between(1, 3), k = 0; k < n; ++k)
-    selftest::append(p, Section::Body, operation(rng, k == 0));
+    p.section(Section::Body).push_back(operation(rng, k == 0));
   return p;
 }
 

@@ -9,7 +9,6 @@
 #include "emulator/engine/native/native.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/selftest/case.hpp"
-#include "emulator/selftest/generators.hpp"
 #include "emulator/selftest/rng.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"
@@ -77,13 +76,13 @@ Program random_program(Rng& rng) {
   p.item_shorts = 2;
   for (const Section section : {Section::Start, Section::Body, Section::End}) {
     for (unsigned n = rng.between(1, 3); n > 0; --n) {
-      selftest::append(p, section, instruction(rng));
+      p.section(section).push_back(instruction(rng));
     }
   }
   Instruction get;
   get.vlen = 1;
   get.move = {Op::Bget, {Space::Register, Width::Long, false, 0}, {Space::BmSource}, 0};
-  selftest::append(p, Section::Body, get);
+  p.section(Section::Body).push_back(get);
   return p;
 }
 
@@ -317,7 +316,7 @@ void clear_some(Rng& rng, Program& program) {
       i.alu.immediate = number;
       if (i.alu.width == Width::Short) i.alu.immediate.bits = upper_half(number).bits;
     }
-    selftest::append(program, Section::Start, i);
+    program.section(Section::Start).push_back(i);
   }
 }
 

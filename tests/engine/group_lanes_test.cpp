@@ -1,5 +1,5 @@
 // Words of records to lanes, eight at a time, against the conversions of one word.
-#include "emulator/engine/native/group_lanes.hpp"
+#include "emulator/engine/native/by_eight.hpp"
 
 #include <algorithm>
 #include <random>

@@ -8,7 +8,6 @@
 #include <random>
 
 #include "emulator/engine/engine.hpp"
-#include "emulator/engine/jit/constants.hpp"
 #include "emulator/engine/jit/order.hpp"
 #include "emulator/engine/jit/x86/emit.hpp"
 #include "jit_interpreter.hpp"

@@ -5,8 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "emulator/engine/native/retiming.hpp"
-#include "emulator/engine/native/simplify.hpp"
+#include "emulator/engine/native/lower.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {

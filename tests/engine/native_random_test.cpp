@@ -11,7 +11,7 @@
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/isa/validate.hpp"
-#include "emulator/selftest/generators.hpp"
+#include "emulator/selftest/case.hpp"
 #include "emulator/selftest/rng.hpp"
 #include "support/catch.hpp"
 #include "support/iterations.hpp"

@@ -7,7 +7,7 @@
 #include "fuzz/check.hpp"
 #include "kernels/compiler/evaluate.hpp"
 #include "kernels/compiler/front/front.hpp"
-#include "kernels/compiler/graph_text.hpp"
+#include "kernels/compiler/graph.hpp"
 
 namespace {
 

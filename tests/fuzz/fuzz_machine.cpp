@@ -8,7 +8,6 @@
 #include "fuzz/check.hpp"
 #include "gdr/error.hpp"
 #include "gdr/kernel.hpp"
-#include "libgdr/predict/hpl.hpp"
 #include "libgdr/predict/jobs.hpp"
 #include "libgdr/predict/machine_file.hpp"
 

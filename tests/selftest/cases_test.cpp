@@ -6,7 +6,7 @@
 
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/isa/table.hpp"
-#include "emulator/selftest/generators.hpp"
+#include "emulator/selftest/case.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/selftest/selftest.hpp"
-#include "emulator/selftest/shrink.hpp"
 #include "selftest/defects.hpp"
 #include "support/catch.hpp"
 

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-#include "emulator/selftest/generators.hpp"
+#include "emulator/selftest/case.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {

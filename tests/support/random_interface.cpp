@@ -107,9 +107,10 @@ void add_interface(Program& p, Rng& rng) {
     p.symbols.push_back({"name" + std::to_string(n), random_symbol(rng)});
   }
   for (unsigned n = rng.below(3); n > 0; --n) p.files.push_back(random_file(rng));
-  for (auto& lines : p.lines) {
+  for (unsigned s = 0; s < section_count; ++s) {
     SourceLine line;
-    for (SourceLine& entry : lines) {
+    p.lines[s].resize(p.sections[s].size());
+    for (SourceLine& entry : p.lines[s]) {
       if (!p.files.empty() && rng.chance(60)) line = {rng.below(p.files.size()), rng.below(9999)};
       entry = line;
     }

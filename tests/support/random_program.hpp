@@ -1,7 +1,7 @@
 // Random programs with all parts of a program, for tests of other components.
 #pragma once
 
-#include "emulator/selftest/generators.hpp"
+#include "emulator/selftest/case.hpp"
 
 namespace gdr::test {
 

@@ -1,51 +1,44 @@
-#include "emulator/assembler/front/declare.hpp"
-
+// Declarations of variables, aliases and constants.
 #include <algorithm>
 #include <optional>
 
-#include "emulator/assembler/front/expression.hpp"
-#include "emulator/assembler/front/location.hpp"
-#include "emulator/assembler/front/statement.hpp"
+#include "emulator/assembler/front/parser.hpp"
 
 namespace gdr::assembly {
 namespace {
 
-/// Properties of a kind of variable, as in the table of docs/reference/assembler.md.
-struct KindInfo {
-  DeclarationKind kind;
-  const char* name;
-  VarKind variable;
-  bool interface;       ///< has a conversion and is stored in Program::variables
-  bool reduced;         ///< needs a reduction
-  Space default_space;  ///< memory without `at`
-  bool vector;
-  const char* locations;  ///< valid locations of `at`, for messages
-};
-constexpr KindInfo kinds[] = {
-    {DeclarationKind::Ivar, "ivar", VarKind::Target, true, false, Space::Local, true,
-     "a vector of registers or of the local memory"},
-    {DeclarationKind::Jvar, "jvar", VarKind::Source, true, false, Space::BmSource, false,
-     "a location in the item, like $ls0"},
-    {DeclarationKind::Fvar, "fvar", VarKind::Result, true, true, Space::Local, true,
-     "a vector of registers or of the local memory"},
-    {DeclarationKind::Param, "param", VarKind::Param, true, false, Space::Bm, false,
-     "a fixed word of the broadcast memory, or a scalar register or local memory word"},
-    {DeclarationKind::Ovar, "ovar", VarKind::Output, true, true, Space::BmOutput, false,
-     "a location in the output item, like $lo0"},
-    {DeclarationKind::Tmp, "tmp", VarKind::Target, false, false, Space::Local, true,
-     "a register, a word of the local memory or T"},
-    {DeclarationKind::Bm, "bm", VarKind::Param, false, false, Space::Bm, false,
-     "a fixed word of the broadcast memory, like $lb0"},
-};
+bool in_pe(const Operand& x) noexcept { return in_pe_memory(x.space); }
+template <Space space>
+bool is_scalar_in(const Operand& x) noexcept {
+  return x.space == space && !x.vector;
+}
 
-struct ReduceName {
-  std::string_view text;
-  Reduce reduce;
-};
-constexpr ReduceName reductions[] = {
-    {"pass", Reduce::Pass}, {"fadd", Reduce::Fadd}, {"fmax", Reduce::Fmax}, {"fmin", Reduce::Fmin},
-    {"iadd", Reduce::Iadd}, {"imax", Reduce::Imax}, {"imin", Reduce::Imin}, {"iand", Reduce::Iand},
-    {"ior", Reduce::Ior},   {"ixor", Reduce::Ixor},
+constexpr VariableKind kinds[] = {
+    {"ivar", VarKind::Target, false, Space::Local, true, in_pe,
+     "a vector of registers or of the local memory"},
+    {"jvar", VarKind::Source, false, Space::BmSource, false, is_scalar_in<Space::BmSource>,
+     "a location in the item, like $ls0"},
+    {"fvar", VarKind::Result, true, Space::Local, true, in_pe,
+     "a vector of registers or of the local memory"},
+    {"param", VarKind::Param, false, Space::Bm, false,
+     [](const Operand& x) noexcept { return (in_pe(x) || x.space == Space::Bm) && !x.vector; },
+     "a fixed word of the broadcast memory, or a scalar register or local memory word"},
+    {"ovar", VarKind::Output, true, Space::BmOutput, false, is_scalar_in<Space::BmOutput>,
+     "a location in the output item, like $lo0"},
+    {"tmp",
+     {},
+     false,
+     Space::Local,
+     true,
+     [](const Operand& x) noexcept { return in_pe(x) || x.space == Space::T; },
+     "a register, a word of the local memory or T"},
+    {"bm",
+     {},
+     false,
+     Space::Bm,
+     false,
+     is_scalar_in<Space::Bm>,
+     "a fixed word of the broadcast memory, like $lb0"},
 };
 
 /// A declared name. In quotes it may be a reserved word.
@@ -55,14 +48,13 @@ struct NewName {
 };
 
 struct Declaration {
-  const KindInfo* kind = nullptr;
+  const VariableKind* kind = nullptr;
   Width width = Width::Long;
   std::vector<NewName> names;
   Conversion conversion;
   Span conversion_span;
   std::optional<Reduce> reduce;
   std::optional<Operand> location;
-  Span location_span;
   std::uint64_t pad = 0;
 };
 
@@ -74,10 +66,9 @@ Span dotted_word(Cursor& c) noexcept {
 }
 
 std::optional<Reduce> find_reduce(std::string_view text) noexcept {
-  for (const ReduceName& r : reductions) {
-    if (r.text == text) return r.reduce;
-  }
-  return std::nullopt;
+  const auto* const found = std::ranges::find(reduce_names, text);
+  if (found == reduce_names.end()) return std::nullopt;
+  return static_cast<Reduce>(found - reduce_names.begin());
 }
 
 bool parse_width(Assembly& a, Cursor& c, Declaration& d) {
@@ -106,8 +97,7 @@ bool parse_names(Assembly& a, Cursor& c, Declaration& d) {
     const bool quoted = c.peek() == '"';
     const Span word = quoted ? ahead.name() : dotted_word(ahead);
     if (word.begin == word.end) {
-      a.report.error(Code::NameExpected, c.rest_of_word(), "a name is expected here");
-      return false;
+      return a.report.error(Code::NameExpected, c.rest_of_word(), "a name is expected here");
     }
     if (quoted && !is_digit(*word.begin)) {
       d.names.push_back({word, true});
@@ -117,10 +107,9 @@ bool parse_names(Assembly& a, Cursor& c, Declaration& d) {
     if (word.text() == "at" || word.text() == "pad" || find_reduce(word.text())) break;
     if (const auto conversion = find_conversion(word.text())) {
       if (!d.kind->interface) {
-        a.report.error(Code::ReductionMisplaced, word,
-                       std::string("`") + d.kind->name + "` has no conversion",
-                       "it is not transferred between host and chip");
-        return false;
+        return a.report.error(Code::ReductionMisplaced, word,
+                              in_quotes(d.kind->name) + " has no conversion",
+                              "it is not transferred between host and chip");
       }
       d.conversion = *conversion;
       d.conversion_span = word;
@@ -128,18 +117,14 @@ bool parse_names(Assembly& a, Cursor& c, Declaration& d) {
       break;
     }
     if (word.text().find('.') != std::string_view::npos || is_digit(*word.begin)) {
-      a.report.error(Code::NameExpected, word,
-                     in_quotes(word.text()) + " is not a name or conversion");
-      return false;
+      return a.report.error(Code::NameExpected, word,
+                            in_quotes(word.text()) + " is not a name or conversion");
     }
     d.names.push_back({word, false});
     c = ahead;
   }
-  if (d.names.empty()) {
-    a.report.error(Code::NameExpected, c.rest_of_word(), "a name is expected here");
-    return false;
-  }
-  return true;
+  return !d.names.empty() ||
+         a.report.error(Code::NameExpected, c.rest_of_word(), "a name is expected here");
 }
 
 /// Without a conversion the last "name" may be a misspelt one.
@@ -154,7 +139,7 @@ void missing_conversion(Assembly& a, Cursor& c, Declaration& d) {
     return;
   }
   a.report.error(Code::ConversionExpected, c.rest_of_word(),
-                 std::string("`") + d.kind->name + "` needs a conversion", {},
+                 in_quotes(d.kind->name) + " needs a conversion", {},
                  "for example f64to72 or f64to36");
 }
 
@@ -164,51 +149,24 @@ bool parse_pad(Assembly& a, Cursor& c, Declaration& d) {
   Value value;
   if (!parse_primary(a, c, value)) return false;
   const Span span{begin, c.p};
-  if (d.kind->kind != DeclarationKind::Jvar) {
-    a.report.error(Code::BadPad, span, "only a jvar can have a pad", {},
-                   "it is the value in items that complete a group");
-    return false;
+  if (d.kind->interface != VarKind::Source) {
+    return a.report.error(Code::BadPad, span, "only a jvar can have a pad", {},
+                          "it is the value in items that complete a group");
   }
   a.layout.pad_given = true;
-  if (value.hex_digits == 16) {
-    d.pad = static_cast<std::uint64_t>(value.integer);
-    return true;
-  }
   const HostType host = d.conversion.host;
-  if (host == HostType::F64 || host == HostType::F32) {
+  const bool real = host == HostType::F64 || host == HostType::F32;
+  if (real && value.hex_digits != 16) {
     const Rounded r = round_binary(value.as_binary(), host == HostType::F64 ? 52 : 23,
                                    host == HostType::F64 ? 11 : 8);
-    if (r.error == RoundError::None) {
-      d.pad = static_cast<std::uint64_t>(r.bits);
-      return true;
-    }
+    d.pad = static_cast<std::uint64_t>(r.bits);
+    if (r.error == RoundError::None) return true;
   } else if (!value.real && value.integer >= -(i128{1} << 63) && value.integer < (i128{1} << 64)) {
     d.pad = static_cast<std::uint64_t>(value.integer);
     return true;
   }
-  a.report.error(Code::BadPad, span, "the pad is not a value of the host type",
-                 "the conversion is " + std::string(conversion_name(d.conversion)));
-  return false;
-}
-
-bool is_valid_location(const KindInfo& kind, const Operand& x) noexcept {
-  const bool pe = x.space == Space::Register || x.space == Space::Local;
-  switch (kind.kind) {
-    case DeclarationKind::Ivar:
-    case DeclarationKind::Fvar:
-      return pe;
-    case DeclarationKind::Jvar:
-      return x.space == Space::BmSource && !x.vector;
-    case DeclarationKind::Ovar:
-      return x.space == Space::BmOutput && !x.vector;
-    case DeclarationKind::Param:
-      return (pe || x.space == Space::Bm) && !x.vector;
-    case DeclarationKind::Bm:
-      return x.space == Space::Bm && !x.vector;
-    case DeclarationKind::Tmp:
-      return pe || x.space == Space::T;
-  }
-  return false;
+  return a.report.error(Code::BadPad, span, "the pad is not a value of the host type",
+                        "the conversion is " + std::string(conversion_name(d.conversion)));
 }
 
 bool parse_at(Assembly& a, Cursor& c, Declaration& d) {
@@ -216,23 +174,21 @@ bool parse_at(Assembly& a, Cursor& c, Declaration& d) {
   const char* begin = c.p;
   Location location;
   if (c.peek() != '$' && !starts_name(c.peek())) {
-    a.report.error(Code::InvalidLocation, c.rest_of_word(), "a location is expected after `at`");
-    return false;
+    return a.report.error(Code::InvalidLocation, c.rest_of_word(),
+                          "a location is expected after `at`");
   }
   if (!parse_location(a, c, location)) return false;
-  d.location_span = {begin, c.p};
   const Operand& x = location.operand;
   const bool needs_vector =
       d.kind->interface && d.kind->vector && !x.vector && a.program.elements > 1;
-  if (!is_valid_location(*d.kind, x) || location.item != 0 || needs_vector || x.width != d.width) {
-    std::string label = "this is " + describe(x);
-    if (is_valid_location(*d.kind, x) && x.width == d.width)
-      label = "this is a scalar; a vector is required";
-    a.report.error(Code::InvalidLocation, d.location_span,
-                   std::string("`") + d.kind->name + " " +
-                       (d.width == Width::Long ? "long" : "short") + "` cannot have this location",
-                   std::move(label), std::string("use ") + d.kind->locations);
-    return false;
+  const bool allowed = d.kind->allows(x) && x.width == d.width;
+  if (!allowed || location.item != 0 || needs_vector) {
+    return a.report.error(
+        Code::InvalidLocation, {begin, c.p},
+        in_quotes(d.kind->name + std::string(d.width == Width::Long ? " long" : " short")) +
+            " cannot have this location",
+        allowed ? "this is a scalar; a vector is required" : "this is " + describe(x),
+        std::string("use ") + d.kind->locations);
   }
   d.location = x;
   return true;
@@ -242,29 +198,25 @@ bool parse_tail(Assembly& a, Cursor& c, Declaration& d) {
   for (c.skip(); !c.done(); c.skip()) {
     Cursor ahead = c;
     const Span word = ahead.word();
-    if (word.text() == "at") {
+    if (word.text() == "at" || word.text() == "pad") {
       c = ahead;
-      if (!parse_at(a, c, d)) return false;
-    } else if (word.text() == "pad") {
-      c = ahead;
-      if (!parse_pad(a, c, d)) return false;
+      if (!(word.text() == "at" ? parse_at(a, c, d) : parse_pad(a, c, d))) return false;
     } else if (const auto reduce = find_reduce(word.text()); reduce && !d.reduce) {
       c = ahead;
       if (!d.kind->reduced) {
-        a.report.error(Code::ReductionMisplaced, word,
-                       std::string("`") + d.kind->name + "` has no reduction",
-                       "only results have a reduction");
-        return false;
+        return a.report.error(Code::ReductionMisplaced, word,
+                              in_quotes(d.kind->name) + " has no reduction",
+                              "only results have a reduction");
       }
       d.reduce = reduce;
     } else {
       const Span rest = c.rest_of_word();
       Suggestion suggestion(word.text());
-      for (const ReduceName& r : reductions) suggestion.consider(r.text);
+      for (const std::string_view name : reduce_names) suggestion.consider(name);
       for (const std::string_view w : {"at", "pad"}) suggestion.consider(w);
-      a.report.error(Code::TrailingText, rest, in_quotes(rest.text()) + " is not expected here", {},
-                     suggestion.help());
-      return false;
+      return a.report.error(Code::TrailingText, rest,
+                            in_quotes(rest.text()) + " is not expected here", {},
+                            suggestion.help());
     }
   }
   return true;
@@ -272,9 +224,9 @@ bool parse_tail(Assembly& a, Cursor& c, Declaration& d) {
 
 void check_declaration(Assembly& a, Span word, Declaration& d) {
   if (d.kind->reduced && !d.reduce) {
-    a.report.error(
-        Code::ReductionMissing, word, std::string("`") + d.kind->name + "` needs a reduction",
-        "the reduction over the blocks", "one of fadd fmax fmin iadd imax imin iand ior ixor pass");
+    a.report.error(Code::ReductionMissing, word, in_quotes(d.kind->name) + " needs a reduction",
+                   "the reduction over the blocks",
+                   "one of fadd fmax fmin iadd imax imin iand ior ixor pass");
   }
   if (d.kind->interface && d.conversion.machine == MachineFormat::FloatLong &&
       d.width == Width::Short) {
@@ -308,54 +260,39 @@ std::uint32_t size_of(const Assembly& a, const Operand& x) noexcept {
   return shorts_in(x.width) * (x.vector ? a.program.elements : 1);
 }
 
-bool memory_full(Assembly& a, Span name, Code code, const char* memory, std::uint32_t need,
-                 std::uint32_t have) {
-  a.report.error(code, name,
-                 "the " + std::string(memory) + " is full: no space for " + in_quotes(name.text()),
-                 "needs " + std::to_string(need) + " shorts, available: " + std::to_string(have));
-  return false;
+bool memory_full(Assembly& a, Span name, Space space, std::uint32_t need, std::uint32_t have) {
+  const std::string memory(memory_of(space, a.options.geometry).name);
+  return a.report.error(
+      memory_code(space), name,
+      "the " + memory + " is full: no space for " + in_quotes(name.text()),
+      "needs " + std::to_string(need) + " shorts, available: " + std::to_string(have));
 }
 
 bool check_memory(Assembly& a, Span name, const Operand& x) {
-  if (a.unchecked) return true;
-  const Geometry& g = a.options.geometry;
+  if (a.unchecked || !has_address(x.space)) return true;
   const std::uint32_t need = x.address + size_of(a, x);
-  if (x.space == Space::Register && need > g.register_words * 2) {
-    return memory_full(a, name, Code::RegisterFile, "register file", need, g.register_words * 2);
-  }
-  if (x.space == Space::Local && need > g.local_words * 2) {
-    return memory_full(a, name, Code::LocalMemory, "local memory", need, g.local_words * 2);
-  }
-  if (x.space >= Space::Bm && need > g.broadcast_words * 2) {
-    return memory_full(a, name, Code::BroadcastMemory, "broadcast memory", need,
-                       g.broadcast_words * 2);
-  }
-  return true;
+  const std::uint32_t have = memory_of(x.space, a.options.geometry).shorts;
+  return need <= have || memory_full(a, name, x.space, need, have);
 }
 
 /// Mark the location of a variable as used; warn if it overlaps an automatic one.
 void reserve(Assembly& a, const Declaration& d, Span name, const Operand& x) {
   Layout& l = a.layout;
   const std::uint32_t end = x.address + size_of(a, x);
-  const bool is_long = x.width == Width::Long;
-  if (x.space == Space::Bm) l.fixed_need = std::max(l.fixed_need, end);
-  if (x.space == Space::BmSource) {
-    l.item_need = std::max(l.item_need, end);
-    l.long_in_item = l.long_in_item || is_long;
-  }
-  if (x.space == Space::BmOutput) {
-    l.output_need = std::max(l.output_need, end);
-    l.long_in_output = l.long_in_output || is_long;
+  if (in_broadcast_memory(x.space)) {
+    BroadcastPart& part = l.part(x.space);
+    part.need = std::max(part.need, end);
+    if (x.width == Width::Long && x.space != Space::Bm) part.holds_long = true;
   }
   if (x.space != Space::Local) return;
   if (d.location && d.kind->interface) {
     for (const Assembly::AutomaticAllocation& p : a.automatic) {
       if (p.first >= end || p.last < x.address) continue;
-      Diagnostic& w = a.report.warning(
+      a.report.warning(
           Code::OverlappingLocation, name,
           in_quotes(name.text()) + " overlaps in local memory with " + in_quotes(p.name->name), {},
           "declare explicit locations first: automatic ones avoid them");
-      a.report.note(w, p.name->declared, "automatic location");
+      a.report.note(p.name->declared, "automatic location");
       break;
     }
   }
@@ -369,12 +306,10 @@ bool allocate_variable(Assembly& a, Declaration& d, Span name, std::uint32_t ind
   if (d.location) {
     x = *d.location;
     if (x.space == Space::T && index > 0) {
-      a.report.error(Code::InvalidLocation, name, "T can hold one variable only");
-      return false;
+      return a.report.error(Code::InvalidLocation, name, "T can hold one variable only");
     }
     const std::uint32_t address = x.address + index * size_of(a, x);
-    if (address > max_field)
-      return memory_full(a, name, Code::LocalMemory, "memory", address, 65536);
+    if (address > max_field) return memory_full(a, name, x.space, address, 65536);
     x.address = static_cast<std::uint16_t>(address);
     return check_memory(a, name, x);
   }
@@ -388,20 +323,22 @@ bool allocate_variable(Assembly& a, Declaration& d, Span name, std::uint32_t ind
     const auto free = allocate_local(a, shorts, unit);
     if (!free) {
       const auto size = static_cast<std::uint32_t>(a.layout.local_taken.size());
-      return memory_full(a, name, Code::LocalMemory, "local memory", a.layout.local_next + shorts,
-                         size);
+      return memory_full(a, name, x.space, a.layout.local_next + shorts, size);
     }
     address = *free;
   } else {
-    const std::uint32_t next = x.space == Space::Bm         ? a.layout.fixed_need
-                               : x.space == Space::BmSource ? a.layout.item_need
-                                                            : a.layout.output_need;
-    address = (next + unit - 1) / unit * unit;
-    if (address > max_field)
-      return memory_full(a, name, Code::BroadcastMemory, "broadcast memory", address, 65536);
+    address = (a.layout.part(x.space).need + unit - 1) / unit * unit;
+    if (address > max_field) return memory_full(a, name, x.space, address, 65536);
   }
   x.address = static_cast<std::uint16_t>(address);
   return check_memory(a, name, x);
+}
+
+Name& add_name(Assembly& a, Span word, NameKind kind) {
+  Name& name = a.names.add(word.text());
+  name.kind = kind;
+  name.declared = a.report.span_of(word);
+  return name;
 }
 
 void declare_one(Assembly& a, Declaration& d, const NewName& given, std::uint32_t index) {
@@ -409,9 +346,7 @@ void declare_one(Assembly& a, Declaration& d, const NewName& given, std::uint32_
   const Span word = given.word;
   const bool placed = allocate_variable(a, d, word, index, x);
   if (!check_new_name(a, word, given.quoted)) return;
-  Name& name = a.names.add(word.text());
-  name.kind = NameKind::Location;
-  name.declared = a.report.span_of(word);
+  Name& name = add_name(a, word, NameKind::Location);
   name.location = {x, static_cast<std::uint16_t>(x.vector ? a.program.elements : 0), 0};
   if (!placed) {  // declared anyway, so that its uses raise no further errors
     x.address = 0;
@@ -424,32 +359,14 @@ void declare_one(Assembly& a, Declaration& d, const NewName& given, std::uint32_
   }
   if (d.kind->interface) {
     a.program.variables.push_back(
-        {name.name, d.kind->variable, x, d.conversion, d.reduce.value_or(Reduce::Pass), d.pad});
+        {name.name, *d.kind->interface, x, d.conversion, d.reduce.value_or(Reduce::Pass), d.pad});
   } else {
     a.program.symbols.push_back({name.name, x});
   }
 }
 
-}  // namespace
-
-void parse_declaration(Assembly& a, Cursor& c, const Keyword& keyword) {
-  Declaration d;
-  for (const KindInfo& kind : kinds) {
-    if (kind.kind == keyword.declaration) d.kind = &kind;
-  }
-  const Span word{c.p - keyword.text.size(), c.p};
-  if (!parse_width(a, c, d) || !parse_names(a, c, d)) return;
-  const bool conversion_missing = d.kind->interface && d.conversion_span.begin == nullptr;
-  if (conversion_missing) missing_conversion(a, c, d);
-  // Names are declared even after errors, so that their uses raise no further errors.
-  const bool tail = conversion_missing || parse_tail(a, c, d);
-  if (tail && !conversion_missing) check_declaration(a, word, d);
-  if (d.kind->vector) a.layout.elements_used = true;
-  std::uint32_t index = 0;
-  for (const NewName& name : d.names) declare_one(a, d, name, index++);
-}
-
-void parse_alias(Assembly& a, Cursor& c, bool equals) {
+/// `NAME = LOCATION`, without `=` where `equals` is false.
+void parse_location_name(Assembly& a, Cursor& c, bool equals) {
   Span word;
   c.skip_spaces();
   if (!parse_new_name(a, c, word, equals ? "the alias" : "the symbol")) return;
@@ -472,10 +389,8 @@ void parse_alias(Assembly& a, Cursor& c, bool equals) {
     return;
   }
   expect_end(a, c);
-  Name& name = a.names.add(word.text());
-  name.kind = NameKind::Location;
+  Name& name = add_name(a, word, NameKind::Location);
   name.location = location;
-  name.declared = a.report.span_of(word);
   if (location.item != 0) {
     a.symbol_fixups.push_back(
         {static_cast<std::uint32_t>(a.program.symbols.size()), location.item});
@@ -483,7 +398,30 @@ void parse_alias(Assembly& a, Cursor& c, bool equals) {
   a.program.symbols.push_back({name.name, location.operand});
 }
 
-void parse_const(Assembly& a, Cursor& c) {
+}  // namespace
+
+std::span<const VariableKind> variable_kinds() noexcept { return kinds; }
+
+void parse_declaration(Assembly& a, Cursor& c, const VariableKind& kind) {
+  Declaration d;
+  d.kind = &kind;
+  const Span word{c.p - std::string_view(kind.name).size(), c.p};
+  if (!parse_width(a, c, d) || !parse_names(a, c, d)) return;
+  const bool conversion_missing = d.kind->interface && d.conversion_span.begin == nullptr;
+  if (conversion_missing) missing_conversion(a, c, d);
+  // Names are declared even after errors, so that their uses raise no further errors.
+  const bool tail = conversion_missing || parse_tail(a, c, d);
+  if (tail && !conversion_missing) check_declaration(a, word, d);
+  if (d.kind->vector) a.layout.elements_used = true;
+  std::uint32_t index = 0;
+  for (const NewName& name : d.names) declare_one(a, d, name, index++);
+}
+
+void parse_alias(Assembly& a, Cursor& c, Span) { parse_location_name(a, c, true); }
+
+void parse_symbol(Assembly& a, Cursor& c, Span) { parse_location_name(a, c, false); }
+
+void parse_const(Assembly& a, Cursor& c, Span) {
   Span word;
   c.skip_spaces();
   if (!parse_new_name(a, c, word, "the constant")) return;
@@ -496,10 +434,7 @@ void parse_const(Assembly& a, Cursor& c) {
   Value value;
   const bool good = parse_expression(a, c, value);
   if (good) expect_end(a, c);
-  Name& name = a.names.add(word.text());
-  name.kind = NameKind::Constant;
-  name.value = value;
-  name.declared = a.report.span_of(word);
+  add_name(a, word, NameKind::Constant).value = value;
 }
 
 }  // namespace gdr::assembly

@@ -1,60 +1,62 @@
+// Expansion of templates and of braces in words.
 #include <algorithm>
 
-#include "emulator/assembler/front/expression.hpp"
-#include "emulator/assembler/front/macros.hpp"
-#include "emulator/assembler/front/statement.hpp"
+#include "emulator/assembler/front/parser.hpp"
 
 namespace gdr::assembly {
 namespace {
 
 /// A line under construction, with a map to its source characters.
-struct Builder {
-  const Line& line;
-  std::string& text;
-  std::vector<Segment>& map;
+class Builder {
+ public:
+  Builder(const Line& line, std::string& text, std::vector<Segment>& map) noexcept
+      : line_(line), whole_{0, line.offset, 0, true}, text_(text), map_(map) {}
 
-  std::uint32_t source_of(const char* p) const noexcept {
-    const auto at = static_cast<std::uint32_t>(p - line.begin);
-    if (line.map.empty()) return line.offset + at;
-    const Segment* found = &line.map.front();
-    for (const Segment& s : line.map) {
-      if (s.at <= at) found = &s;
-    }
-    return found->copied ? found->source + (at - found->at) : found->source;
-  }
   void copy(const char* begin, const char* end) {
     if (begin == end) return;
-    if (line.map.empty()) {
-      map.push_back({static_cast<std::uint32_t>(text.size()), source_of(begin), 0, true});
-    } else {
-      copy_segments(begin, end);
-    }
-    text.append(begin, end);
-  }
-  /// Append `replacement` for the characters from `begin` to `end` of the line.
-  void replace(const char* begin, const char* end, std::string_view replacement) {
-    const std::uint32_t from = source_of(begin);
-    const auto length = std::max<std::uint32_t>(source_of(end - 1) + 1, from + 1) - from;
-    map.push_back({static_cast<std::uint32_t>(text.size()), from, length, false});
-    text.append(replacement);
-  }
-
- private:
-  void copy_segments(const char* begin, const char* end) {
-    const auto from = static_cast<std::uint32_t>(begin - line.begin);
-    const auto to = static_cast<std::uint32_t>(end - line.begin);
-    for (std::size_t i = 0; i < line.map.size(); ++i) {
-      Segment s = line.map[i];
-      const std::uint32_t next = i + 1 < line.map.size() ? line.map[i + 1].at : to;
+    const std::uint32_t from = offset(begin), to = offset(end);
+    const std::span<const Segment> segments = origin();
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      Segment s = segments[i];
+      const std::uint32_t next = i + 1 < segments.size() ? segments[i + 1].at : to;
       if (next <= from || s.at >= to) continue;
       if (s.at < from) {
         if (s.copied) s.source += from - s.at;
         s.at = from;
       }
-      s.at = s.at - from + static_cast<std::uint32_t>(text.size());
-      map.push_back(s);
+      s.at = s.at - from + static_cast<std::uint32_t>(text_.size());
+      map_.push_back(s);
     }
+    text_.append(begin, end);
   }
+  /// Append `replacement` for the characters from `begin` to `end` of the line.
+  void replace(const char* begin, const char* end, std::string_view replacement) {
+    const std::uint32_t from = source_of(begin);
+    const auto length = std::max<std::uint32_t>(source_of(end - 1) + 1, from + 1) - from;
+    map_.push_back({static_cast<std::uint32_t>(text_.size()), from, length, false});
+    text_.append(replacement);
+  }
+
+ private:
+  std::uint32_t offset(const char* p) const noexcept {
+    return static_cast<std::uint32_t>(p - line_.begin);
+  }
+  std::span<const Segment> origin() const noexcept {
+    return line_.map.empty() ? std::span(&whole_, 1) : line_.map;
+  }
+  std::uint32_t source_of(const char* p) const noexcept {
+    const std::uint32_t at = offset(p);
+    const Segment* found = &origin().front();
+    for (const Segment& s : origin()) {
+      if (s.at <= at) found = &s;
+    }
+    return found->copied ? found->source + (at - found->at) : found->source;
+  }
+
+  const Line& line_;
+  const Segment whole_;  ///< origin of a line that was not expanded before
+  std::string& text_;
+  std::vector<Segment>& map_;
 };
 
 std::size_t index_of(const std::vector<std::string>& list, std::string_view word) noexcept {
@@ -82,7 +84,7 @@ const char* closing_brace(const char* p, const char* end) noexcept {
 /// A line of a template's body with arguments substituted for parameters.
 void substitute(const Line& line, const Template& made, const std::vector<std::string>& arguments,
                 std::string& text, std::vector<Segment>& map) {
-  Builder build{line, text, map};
+  Builder build(line, text, map);
   const char* stop = comment_start(line.begin, line.end);
   const char* copied = line.begin;
   for (const char* p = line.begin; p < stop;) {
@@ -137,9 +139,8 @@ bool parse_arguments(Assembly& a, Cursor& c, std::vector<std::string>& arguments
     }
     if (x == ')' || x == ']') --depth;
   }
-  a.report.error(Code::TemplateArguments, {open, open + 1}, "the parenthesis is not closed", {},
-                 "close the arguments with `)`");
-  return false;
+  return a.report.error(Code::TemplateArguments, {open, open + 1}, "the parenthesis is not closed",
+                        {}, "close the arguments with `)`");
 }
 
 struct Expanded {
@@ -150,25 +151,23 @@ struct Expanded {
 }  // namespace
 
 bool expand_braces(Assembly& a, const Line& line, std::string& text, std::vector<Segment>& map) {
-  Builder build{line, text, map};
+  Builder build(line, text, map);
   const char* stop = comment_start(line.begin, line.end);
   const char* copied = line.begin;
   for (const char* p = line.begin; p < stop; ++p) {
     if (*p != '{') continue;
     const char* close = closing_brace(p, stop);
     if (close == nullptr) {
-      a.report.error(Code::BadBraces, {p, p + 1}, "the brace is not closed", {},
-                     "write an integer expression in `{}`");
-      return false;
+      return a.report.error(Code::BadBraces, {p, p + 1}, "the brace is not closed", {},
+                            "write an integer expression in `{}`");
     }
     Cursor inner(p + 1, close);
     Value value;
     if (!parse_expression(a, inner, value)) return false;
     inner.skip_spaces();
     if (inner.p != close || value.real) {
-      a.report.error(Code::BadBraces, {p, close + 1}, "braces hold an integer expression",
-                     value.real ? "this is a real number" : "text after the expression");
-      return false;
+      return a.report.error(Code::BadBraces, {p, close + 1}, "braces hold an integer expression",
+                            value.real ? "this is a real number" : "text after the expression");
     }
     build.copy(copied, p);
     build.replace(p, close + 1, std::to_string(static_cast<long long>(value.integer)));
@@ -176,11 +175,10 @@ bool expand_braces(Assembly& a, const Line& line, std::string& text, std::vector
     p = close;
   }
   build.copy(copied, stop);
-  if (text.size() <= max_expanded_line) return true;
-  a.report.error(
-      Code::LineTooLong, {line.begin, line.begin + 1},
-      "the line expands to more than " + std::to_string(max_expanded_line) + " characters");
-  return false;
+  return text.size() <= max_expanded_line ||
+         a.report.error(
+             Code::LineTooLong, {line.begin, line.begin + 1},
+             "the line expands to more than " + std::to_string(max_expanded_line) + " characters");
 }
 
 void expand_template(Assembly& a, Cursor& c, Span word, const Name& name) {
@@ -189,17 +187,17 @@ void expand_template(Assembly& a, Cursor& c, Span word, const Name& name) {
   if (!parse_arguments(a, c, arguments)) return;
   expect_end(a, c);
   if (arguments.size() != made.parameters.size()) {
-    Diagnostic& d = a.report.error(
+    a.report.error(
         Code::TemplateArguments, word,
         in_quotes(name.name) + " takes " + std::to_string(made.parameters.size()) + " arguments",
         std::to_string(arguments.size()) + " given");
-    a.report.note(d, name.declared, "defined here");
+    a.report.note(name.declared, "defined here");
     return;
   }
   if (made.active) {
-    Diagnostic& d = a.report.error(Code::TemplateRecursion, word,
-                                   "the template " + in_quotes(name.name) + " uses itself");
-    a.report.note(d, name.declared, "defined here");
+    a.report.error(Code::TemplateRecursion, word,
+                   "the template " + in_quotes(name.name) + " uses itself");
+    a.report.note(name.declared, "defined here");
     return;
   }
   const SourceSpan use = a.report.span_of(word);

@@ -1,8 +1,11 @@
-#include "emulator/assembler/front/expression.hpp"
-
+// Numbers, constants and expressions.
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
+
+#include "emulator/assembler/front/parser.hpp"
 
 namespace gdr::assembly {
 namespace {
@@ -22,13 +25,6 @@ constexpr Function functions[] = {
     {"abs", 1, [](long double x, long double) { return std::fabs(x); }},
     {"floor", 1, [](long double x, long double) { return std::floor(x); }},
 };
-
-const Function* find_function(std::string_view name) noexcept {
-  for (const Function& f : functions) {
-    if (f.name == name) return &f;
-  }
-  return nullptr;
-}
 
 /// Operators by precedence, lowest first.
 struct Operator {
@@ -57,9 +53,8 @@ bool bad_number(Assembly& a, const char* begin, const Cursor& c, const char* why
   Cursor rest = c;
   while (is_word(*rest.p) || (*rest.p == '.' && rest.p < rest.end)) ++rest.p;
   const Span span{begin, rest.p};
-  a.report.error(Code::BadNumber, span, in_quotes(span.text()) + " is not a number", why,
-                 "write a decimal like 1.5e-3, or 0x with hexadecimal digits");
-  return false;
+  return a.report.error(Code::BadNumber, span, in_quotes(span.text()) + " is not a number", why,
+                        "write a decimal like 1.5e-3, or 0x with hexadecimal digits");
 }
 
 bool parse_hex(Assembly& a, Cursor& c, Value& value) {
@@ -137,31 +132,30 @@ class Evaluator {
     if (first == '(') return parenthesis(value);
     const Span word = c_.word();
     if (word.begin == word.end) {
-      a_.report.error(Code::ExpressionExpected, c_.rest_of_word(), "a number is expected here");
-      return false;
+      return a_.report.error(Code::ExpressionExpected, c_.rest_of_word(),
+                             "a number is expected here");
     }
     if (!c_.done() && c_.peek() == '(') {
-      if (const Function* f = find_function(word.text())) return call(*f, word, value);
+      const auto* const f = std::ranges::find(functions, word.text(), &Function::name);
+      if (f != std::end(functions)) return call(*f, word, value);
     }
     return constant(word, value);
   }
 
  private:
   bool too_deep() {
-    a_.report.error(
+    return a_.report.error(
         Code::ExpressionTooDeep, {c_.p, c_.p + 1},
         "the expression is nested more than " + std::to_string(max_expression_depth) + " deep", {},
         "define parts of it as constants");
-    return false;
   }
   bool integer_needed(Span at) {
-    a_.report.error(Code::IntegerNeeded, at, in_quotes(at.text()) + " requires integers",
-                    "an operand is a real number");
-    return false;
+    return a_.report.error(Code::IntegerNeeded, at, in_quotes(at.text()) + " requires integers",
+                           "an operand is a real number");
   }
   bool out_of_range(Span at, const char* why) {
-    a_.report.error(Code::ExpressionRange, at, "the value of the expression is invalid", why);
-    return false;
+    return a_.report.error(Code::ExpressionRange, at, "the value of the expression is invalid",
+                           why);
   }
 
   bool parenthesis(Value& value) {
@@ -170,9 +164,8 @@ class Evaluator {
     value.hex_digits = 0;
     c_.skip_spaces();
     if (c_.accept(')')) return true;
-    a_.report.error(Code::ExpressionExpected, {open, open + 1}, "the parenthesis is not closed", {},
-                    "close it with `)`");
-    return false;
+    return a_.report.error(Code::ExpressionExpected, {open, open + 1},
+                           "the parenthesis is not closed", {}, "close it with `)`");
   }
 
   bool constant(Span word, Value& value) {
@@ -182,22 +175,15 @@ class Evaluator {
       return true;
     }
     if (name != nullptr) {
-      Diagnostic& d =
-          a_.report.error(Code::NotANumber, word, in_quotes(word.text()) + " is not a constant", {},
-                          "expressions consist of numbers and `const` names");
-      a_.report.note(d, name->declared, "declared here");
-      return false;
+      a_.report.error(Code::NotANumber, word, in_quotes(word.text()) + " is not a constant", {},
+                      "expressions consist of numbers and `const` names");
+      return a_.report.note(name->declared, "declared here");
     }
     Suggestion suggestion(word.text());
-    if (a_.report.below_limit()) {
-      for (const Name& n : a_.names.all()) {
-        if (n.kind == NameKind::Constant) suggestion.consider(n.name);
-      }
-      for (const Function& f : functions) suggestion.consider(f.name);
-    }
-    a_.report.error(Code::NotANumber, word, in_quotes(word.text()) + " is not declared", {},
-                    suggestion.help());
-    return false;
+    suggest_names(a_, suggestion, {NameKind::Constant});
+    for (const Function& f : functions) suggestion.consider(f.name);
+    return a_.report.error(Code::NotANumber, word, in_quotes(word.text()) + " is not declared", {},
+                           suggestion.help());
   }
 
   bool call(const Function& f, Span word, Value& value) {
@@ -228,10 +214,10 @@ class Evaluator {
   }
 
   bool wrong_arguments(const Function& f, Span word) {
-    a_.report.error(Code::ExpressionExpected, word,
-                    in_quotes(f.name) + " takes " +
-                        (f.arguments == 1 ? "one argument" : "two arguments") + " in parentheses");
-    return false;
+    return a_.report.error(Code::ExpressionExpected, word,
+                           in_quotes(f.name) + " takes " +
+                               (f.arguments == 1 ? "one argument" : "two arguments") +
+                               " in parentheses");
   }
 
   bool apply(char op, Value& left, const Value& right, Span at) {
@@ -284,23 +270,8 @@ class Evaluator {
   bool apply_real(char op, Value& left, const Value& right, Span at) {
     const long double x = left.as_host();
     const long double y = right.as_host();
-    long double result = 0;
-    switch (op) {
-      case '+':
-        result = x + y;
-        break;
-      case '-':
-        result = x - y;
-        break;
-      case '*':
-        result = x * y;
-        break;
-      case '/':
-        result = x / y;
-        break;
-      default:
-        return integer_needed(at);
-    }
+    if (std::string_view("+-*/").find(op) == std::string_view::npos) return integer_needed(at);
+    const long double result = op == '+' ? x + y : op == '-' ? x - y : op == '*' ? x * y : x / y;
     if (!std::isfinite(result)) return out_of_range(at, "infinite, or not a number");
     left = real_value(result);
     return true;
@@ -310,24 +281,6 @@ class Evaluator {
   Cursor& c_;
   int depth_ = 0;
 };
-
-std::optional<std::int64_t> checked_integer(Assembly& a, const Value& value, Span span,
-                                            std::int64_t first, std::int64_t last, const char* what,
-                                            Code out_of_range) {
-  if (value.real) {
-    a.report.error(Code::IntegerNeeded, span, std::string(what) + " must be an integer",
-                   "this is a real number");
-    return std::nullopt;
-  }
-  if (value.integer < first || value.integer > last) {
-    a.report.error(out_of_range, span, std::string(what) + " is out of range",
-                   last == std::numeric_limits<std::int64_t>::max()
-                       ? "at least " + std::to_string(first)
-                       : "from " + std::to_string(first) + " to " + std::to_string(last));
-    return std::nullopt;
-  }
-  return static_cast<std::int64_t>(value.integer);
-}
 
 }  // namespace
 
@@ -387,21 +340,26 @@ bool parse_expression(Assembly& a, Cursor& c, Value& value) {
 }
 
 std::optional<std::int64_t> parse_integer(Assembly& a, Cursor& c, std::int64_t first,
-                                          std::int64_t last, const char* what, Code out_of_range) {
+                                          std::int64_t last, const char* what, Code out_of_range,
+                                          bool (*parse)(Assembly& a, Cursor& c, Value& value)) {
   c.skip_spaces();
   const char* begin = c.p;
   Value value;
-  if (!parse_expression(a, c, value)) return std::nullopt;
-  return checked_integer(a, value, {begin, c.p}, first, last, what, out_of_range);
-}
-
-std::optional<std::int64_t> parse_small_integer(Assembly& a, Cursor& c, std::int64_t first,
-                                                std::int64_t last, const char* what,
-                                                Code out_of_range) {
-  const char* begin = c.p;
-  Value value;
-  if (!parse_primary(a, c, value)) return std::nullopt;
-  return checked_integer(a, value, {begin, c.p}, first, last, what, out_of_range);
+  if (!parse(a, c, value)) return std::nullopt;
+  const Span span{begin, c.p};
+  if (value.real) {
+    a.report.error(Code::IntegerNeeded, span, std::string(what) + " must be an integer",
+                   "this is a real number");
+    return std::nullopt;
+  }
+  if (value.integer < first || value.integer > last) {
+    a.report.error(out_of_range, span, std::string(what) + " is out of range",
+                   last == std::numeric_limits<std::int64_t>::max()
+                       ? "at least " + std::to_string(first)
+                       : "from " + std::to_string(first) + " to " + std::to_string(last));
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(value.integer);
 }
 
 }  // namespace gdr::assembly

@@ -1,13 +1,9 @@
-#include "emulator/assembler/front/instruction.hpp"
-
+// Instruction lines: an optional predicate and up to three operations, with checks of port limits
+// and memory sizes.
 #include <algorithm>
 #include <functional>
 
-#include "emulator/assembler/front/destination.hpp"
-#include "emulator/assembler/front/expression.hpp"
-#include "emulator/assembler/front/location.hpp"
-#include "emulator/assembler/front/operand.hpp"
-#include "emulator/assembler/front/statement.hpp"
+#include "emulator/assembler/front/parser.hpp"
 
 namespace gdr::assembly {
 namespace {
@@ -16,8 +12,6 @@ namespace {
 struct Draft {
   Instruction instruction;
   InstructionText text;
-  std::array<Span, 2> mul, alu;
-  Span move;
   std::array<Span, 3> mnemonics;  ///< mnemonics of occupied slots
   std::uint16_t item = 0;
   bool nop = false;
@@ -28,21 +22,13 @@ bool parse_predicate(Assembly& a, Cursor& c, Draft& draft) {
   Predicate& p = draft.instruction.predicate;
   p.value = !c.accept('!');
   const bool mask = c.accept('m') && is_digit(*c.p);
-  unsigned number = 0;
-  for (; mask && is_digit(*c.p); ++c.p)
-    number = std::min(number * 10 + static_cast<unsigned>(*c.p - '0'), 1000U);
+  const unsigned number = mask ? parse_mask_number(c) : 0;
   if (!mask || !c.accept(']')) {
-    a.report.error(Code::BadPredicate, {begin, c.rest_of_word().end},
-                   "a predicate is `[mN]` or `[!mN]`");
-    return false;
+    return a.report.error(Code::BadPredicate, {begin, c.rest_of_word().end},
+                          "a predicate is `[mN]` or `[!mN]`");
   }
   draft.text.predicate = {begin, c.p};
-  if (number >= mask_registers) {
-    a.report.error(Code::BadMask, draft.text.predicate,
-                   "mask " + std::to_string(number) + " does not exist", {},
-                   "masks are m0 to m" + std::to_string(mask_registers - 1));
-    return false;
-  }
+  if (!check_mask(a, draft.text.predicate, number)) return false;
   p.used = true;
   p.mask = static_cast<std::uint8_t>(number);
   return true;
@@ -51,20 +37,24 @@ bool parse_predicate(Assembly& a, Cursor& c, Draft& draft) {
 bool at_operand_end(const Cursor& c) noexcept { return c.done() || c.peek() == ';'; }
 
 bool missing_operands(Assembly& a, Span word, std::string_view form) {
-  a.report.error(Code::OperandCount, word, in_quotes(word.text()) + " needs more operands", {},
-                 "write `" + std::string(form) + "`");
-  return false;
+  return a.report.error(Code::OperandCount, word, in_quotes(word.text()) + " needs more operands",
+                        {}, "write `" + std::string(form) + "`");
 }
 
 bool surplus_operand(Assembly& a, Cursor& c, Span word, std::string_view form) {
-  a.report.error(Code::OperandCount, c.rest_of_word(),
-                 in_quotes(word.text()) + " has too many operands", {},
-                 "write `" + std::string(form) + "`; operations are separated by `;`");
-  return false;
+  return a.report.error(Code::OperandCount, c.rest_of_word(),
+                        in_quotes(word.text()) + " has too many operands", {},
+                        "write `" + std::string(form) + "`; operations are separated by `;`");
 }
 
 std::string arithmetic_form(const OpInfo& op) {
   return std::string(op.mnemonic) + (op.operands == 2 ? " DST A B" : " DST A");
+}
+
+bool slot_taken(Assembly& a, Span word, const Draft& draft, unsigned slot, const char* what) {
+  a.report.error(Code::SlotTaken, word, std::string("an instruction holds one ") + what, {},
+                 "move this one to another line");
+  return a.report.note(a.report.span_of(draft.mnemonics[slot]), "first operation");
 }
 
 bool parse_arithmetic(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft& draft) {
@@ -72,12 +62,9 @@ bool parse_arithmetic(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft
   const unsigned slot_number = multiplier ? 0 : 1;
   Arithmetic& slot = multiplier ? draft.instruction.mul : draft.instruction.alu;
   if (slot.used()) {
-    Diagnostic& d = a.report.error(Code::SlotTaken, word,
-                                   std::string("an instruction holds one operation of the ") +
-                                       (multiplier ? "multiplier" : "adder or the integer unit"),
-                                   {}, "move this one to another line");
-    a.report.note(d, a.report.span_of(draft.mnemonics[slot_number]), "first operation");
-    return false;
+    return slot_taken(
+        a, word, draft, slot_number,
+        multiplier ? "operation of the multiplier" : "operation of the adder or the integer unit");
   }
   slot.op = op.op;
   draft.mnemonics[slot_number] = word;
@@ -96,7 +83,6 @@ bool parse_arithmetic(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft
       good = false;
       c.skip_operand(begin);
     }
-    (multiplier ? draft.mul : draft.alu)[i] = operands[i].span;
   }
   c.skip();
   if (!good) return false;
@@ -116,26 +102,22 @@ bool parse_transfer_operand(Assembly& a, Cursor& c, Span word, std::string_view 
                             TransferOperand& x) {
   c.skip();
   if (at_operand_end(c)) return missing_operands(a, word, form);
+  const auto wrong = [&](Span span, std::string label) {
+    return a.report.error(Code::WrongOperand, span,
+                          std::string("a transfer requires a location of the ") +
+                              (bm ? "broadcast memory" : "PE") + " here",
+                          std::move(label), "write `" + std::string(form) + "`");
+  };
   x.span.begin = c.p;
   if (c.peek() != '$' && (!starts_name(c.peek()) || is_digit(c.peek()))) {
-    a.report.error(Code::WrongOperand, c.rest_of_word(),
-                   std::string("a transfer requires a location of the ") +
-                       (bm ? "broadcast memory" : "PE") + " here",
-                   {}, "write `" + std::string(form) + "`");
-    return false;
+    return wrong(c.rest_of_word(), {});
   }
   if (!parse_location(a, c, x.location)) return false;
   x.span.end = c.p;
   const Space space = x.location.operand.space;
-  const bool in_bm = space == Space::Bm || space == Space::BmSource || space == Space::BmOutput;
-  const bool in_pe = space == Space::Register || space == Space::Local ||
-                     space == Space::LocalByT || space == Space::T;
-  if (bm ? in_bm : in_pe) return true;
-  a.report.error(Code::WrongOperand, x.span,
-                 std::string("a transfer requires a location of the ") +
-                     (bm ? "broadcast memory" : "PE") + " here",
-                 "this is " + describe(x.location.operand), "write `" + std::string(form) + "`");
-  return false;
+  const bool in_pe = in_pe_memory(space) || space == Space::LocalByT || space == Space::T;
+  if (bm ? in_broadcast_memory(space) : in_pe) return true;
+  return wrong(x.span, "this is " + describe(x.location.operand));
 }
 
 bool parse_transfer(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft& draft) {
@@ -143,16 +125,10 @@ bool parse_transfer(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft& 
   const std::string_view form =
       get ? "bget PE_LOCATION BM_LOCATION" : "bput BM_LOCATION PE_LOCATION PE_NUMBER";
   Transfer& move = draft.instruction.move;
-  if (move.used()) {
-    Diagnostic& d = a.report.error(Code::SlotTaken, word, "an instruction holds one transfer", {},
-                                   "move this one to another line");
-    a.report.note(d, a.report.span_of(draft.mnemonics[2]), "first operation");
-    return false;
-  }
+  if (move.used()) return slot_taken(a, word, draft, 2, "transfer");
   move.op = op.op;
   draft.mnemonics[2] = word;
   TransferOperand to, from;
-  const std::size_t errors = a.report.errors();
   const bool good_target = parse_transfer_operand(a, c, word, form, !get, to);
   if (!good_target) {
     if (at_operand_end(c)) return false;
@@ -160,14 +136,14 @@ bool parse_transfer(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft& 
     c.skip();
     if (at_operand_end(c)) return false;
   }
-  if (!parse_transfer_operand(a, c, word, form, get, from)) return false;
-  if (a.report.errors() != errors) return false;
+  if (!parse_transfer_operand(a, c, word, form, get, from) || !good_target) return false;
   c.skip();
   if (!get) {
     if (at_operand_end(c)) return missing_operands(a, word, form);
     const std::int64_t last =
         a.unchecked ? max_field : std::int64_t{a.options.geometry.pes_per_block} - 1;
-    const auto pe = parse_small_integer(a, c, 0, last, "the PE's number", Code::PeNumberRange);
+    const auto pe =
+        parse_integer(a, c, 0, last, "the PE's number", Code::PeNumberRange, parse_primary);
     if (!pe) return false;
     move.pe_number = static_cast<std::uint16_t>(*pe);
     c.skip();
@@ -176,20 +152,18 @@ bool parse_transfer(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft& 
   const TransferOperand& pe = get ? to : from;
   const TransferOperand& bm = get ? from : to;
   if (pe.location.operand.width != bm.location.operand.width) {
-    a.report.error(
+    return a.report.error(
         Code::WidthMismatch, from.span, "both sides of a transfer must have the same width",
         "from " + describe(from.location.operand) + " to " + describe(to.location.operand));
-    return false;
   }
   if (bm.location.operand.space != Space::Bm && a.section != static_cast<int>(Section::Body)) {
-    a.report.error(Code::OutsideBody, bm.span, "an item of the stream can only be used in the body",
-                   "there is no current item here", "move the transfer to `.body`");
-    return false;
+    return a.report.error(Code::OutsideBody, bm.span,
+                          "an item of the stream can only be used in the body",
+                          "there is no current item here", "move the transfer to `.body`");
   }
   move.pe = pe.location.operand;
   move.bm = bm.location.operand;
   draft.item = bm.location.item;
-  draft.move = from.span;
   draft.text.add(to.span, 2, true, to.location.operand);
   draft.text.add(from.span, 2, false, from.location.operand);
   return true;
@@ -198,11 +172,10 @@ bool parse_transfer(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft& 
 bool unknown_operation(Assembly& a, Span word) {
   Suggestion suggestion(word.text());
   for (const Keyword& k : keywords()) {
-    if (k.kind == KeywordKind::Operation || k.kind == KeywordKind::Nop) suggestion.consider(k.text);
+    if (k.operation != nullptr) suggestion.consider(k.text);
   }
-  a.report.error(Code::UnknownInstruction, word, "unknown instruction " + in_quotes(word.text()),
-                 {}, suggestion.help());
-  return false;
+  return a.report.error(Code::UnknownInstruction, word,
+                        "unknown instruction " + in_quotes(word.text()), {}, suggestion.help());
 }
 
 /// One operation, up to `;` or the end.
@@ -211,31 +184,29 @@ bool parse_operation(Assembly& a, Cursor& c, Draft& draft) {
   if (word.begin == word.end) {
     const Span rest = c.rest_of_word();
     if (c.done() || c.peek() == ';') {
-      a.report.error(Code::OperandCount, c.done() ? Span{c.p - 1, c.p} : rest,
-                     "an operation is expected at `;`");
-    } else if (c.peek() == '[') {
-      a.report.error(Code::BadPredicate, rest,
-                     "an instruction has one predicate, before all operations");
-    } else {
-      a.report.error(Code::UnexpectedCharacter, rest,
-                     in_quotes(rest.text()) + " cannot begin an operation");
+      return a.report.error(Code::OperandCount, c.done() ? Span{c.p - 1, c.p} : rest,
+                            "an operation is expected at `;`");
     }
-    return false;
+    if (c.peek() == '[') {
+      return a.report.error(Code::BadPredicate, rest,
+                            "an instruction has one predicate, before all operations");
+    }
+    return a.report.error(Code::UnexpectedCharacter, rest,
+                          in_quotes(rest.text()) + " cannot begin an operation");
   }
   const Keyword* keyword = find_keyword(word.text());
-  if (keyword == nullptr || keyword->kind > KeywordKind::Nop) return unknown_operation(a, word);
-  if (keyword->kind == KeywordKind::Nop) {
+  if (keyword == nullptr || keyword->operation == nullptr) return unknown_operation(a, word);
+  const OpInfo& op = *keyword->operation;
+  if (op.op == Op::None) {
     draft.nop = true;
     c.skip();
     if (c.done()) return true;
     if (c.peek() != ';') return surplus_operand(a, c, word, "nop");
-    a.report.error(Code::NopJoined, word, "`nop` cannot be combined", {},
-                   "remove it: unused slots are idle");
-    return false;
+    return a.report.error(Code::NopJoined, word, "`nop` cannot be combined", {},
+                          "remove it: unused slots are idle");
   }
-  if (keyword->operation->unit == Unit::Transfer)
-    return parse_transfer(a, c, *keyword->operation, word, draft);
-  return parse_arithmetic(a, c, *keyword->operation, word, draft);
+  return op.unit == Unit::Transfer ? parse_transfer(a, c, op, word, draft)
+                                   : parse_arithmetic(a, c, op, word, draft);
 }
 
 bool check_ranges(Assembly& a, const Draft& draft) {
@@ -246,26 +217,117 @@ bool check_ranges(Assembly& a, const Draft& draft) {
     if (first == nullptr) first = &x;
     if (x.operand.range_first != first->operand.range_first ||
         x.operand.range_last != first->operand.range_last) {
-      Diagnostic& d = a.report.error(
-          Code::BadTRange, x.span, "all accesses through T in an instruction have the same range");
-      a.report.note(d, a.report.span_of(first->span), "a different range");
-      return false;
+      a.report.error(Code::BadTRange, x.span,
+                     "all accesses through T in an instruction have the same range");
+      return a.report.note(a.report.span_of(first->span), "a different range");
     }
   }
   return true;
 }
 
-void record_spans(Assembly& a, const Draft& d) {
-  InstructionSpans spans;
-  const Report& report = a.report;
-  spans.whole = report.span_of(d.text.whole);
-  if (d.text.predicate.begin != nullptr) spans.predicate = report.span_of(d.text.predicate);
-  for (unsigned i = 0; i < 2; ++i) {
-    if (d.mul[i].begin != nullptr) spans.mul[i] = report.span_of(d.mul[i]);
-    if (d.alu[i].begin != nullptr) spans.alu[i] = report.span_of(d.alu[i]);
+bool uses_port(const Operand& x, bool write, Port port) noexcept {
+  switch (port) {
+    case Port::RegisterRead:
+    case Port::RegisterWrite:
+      return x.space == Space::Register && write == (port == Port::RegisterWrite);
+    case Port::LocalAccess:
+      return x.space == Space::Local || x.space == Space::LocalByT;
+    case Port::TRead:
+      return x.space == Space::LocalByT || (x.space == Space::T && !write);
+    case Port::TWrite:
+      return x.space == Space::T && write;
+    case Port::BmAccess:
+      break;
   }
-  if (d.move.begin != nullptr) spans.move = report.span_of(d.move);
-  a.instruction_spans[static_cast<std::size_t>(a.section)].push_back(spans);
+  return in_broadcast_memory(x.space);
+}
+
+/// Report why the accesses of an element cannot be executed together.
+bool report_conflict(Assembly& a, const InstructionText& text, const AccessConflict& conflict,
+                     unsigned element) {
+  const std::string where = element == 0 ? "" : " (element " + std::to_string(element) + ")";
+  if (!conflict.port) {
+    return a.report.error(Code::DuplicateWrite, text.whole,
+                          "two operations of this instruction write the same location" + where, {},
+                          "choose another destination for one of them");
+  }
+  std::string accesses;
+  const OperandSpan* last = nullptr;
+  for (unsigned i = 0; i < text.count; ++i) {
+    const OperandSpan& x = text.operands[i];
+    if (!uses_port(x.operand, x.write, *conflict.port)) continue;
+    accesses += accesses.empty() ? "" : ", ";
+    accesses += (x.write ? "writes " : "reads ") + in_quotes(x.span.text());
+    if (last == nullptr || x.span.begin > last->span.begin) last = &x;
+  }
+  return a.report.error(
+      Code::PortLimit, last != nullptr ? last->span : text.whole,
+      std::string(port_name(*conflict.port)) + ": " + std::to_string(conflict.used) + " in " +
+          (a.accesses.stride == 2 ? "the two clocks of a dmul element" : "one clock") + ", where " +
+          std::to_string(conflict.limit) +
+          (conflict.limit == 1 ? " is possible" : " are possible") + where,
+      std::move(accesses),
+      "move one of the operations to another instruction, or an operand to another memory");
+}
+
+/// Check that an operand with all its elements is inside its memory.
+bool check_extent(Assembly& a, const OperandSpan& x, unsigned vlen) {
+  if (!has_address(x.operand.space)) return true;
+  const MemorySize memory = memory_of(x.operand.space, a.options.geometry);
+  const unsigned need = x.operand.at(vlen - 1) + shorts_in(x.operand.width);
+  if (need <= memory.shorts) return true;
+  return a.report.error(
+      memory_code(x.operand.space), x.span,
+      in_quotes(x.span.text()) + " is outside the " + std::string(memory.name),
+      "needs " + std::to_string(need) + " shorts, available: " + std::to_string(memory.shorts),
+      x.operand.vector
+          ? "a vector needs an address for each of its " + std::to_string(vlen) + " elements"
+          : "");
+}
+
+/// Record which part of the fixed broadcast memory and of the group a transfer accesses; checked
+/// once the layout is known.
+void record_extent(Assembly& a, const OperandSpan& x, unsigned vlen, unsigned item) {
+  const Space space = x.operand.space;
+  if (!in_broadcast_memory(space)) return;
+  const unsigned need = x.operand.at(vlen - 1) + shorts_in(x.operand.width);
+  BroadcastPart& part = a.layout.part(space);
+  if (space == Space::Bm) {
+    std::uint32_t& fixed = a.unchecked ? a.layout.fixed_extent : part.need;
+    fixed = std::max(fixed, need);
+    return;
+  }
+  if (x.operand.width == Width::Long) part.holds_long = true;
+  if (part.extents.size() <= item) part.extents.resize(item + 1U);
+  if (need > part.extents[item].need) part.extents[item] = {need, a.report.span_of(x.span)};
+}
+
+/// Check port limits, memory sizes and duplicate writes. Leaves the accesses of the instruction in
+/// a.accesses. `item` is the K of NAME@K.
+bool check_instruction(Assembly& a, const Instruction& instruction, const InstructionText& text,
+                       unsigned item) {
+  for (unsigned i = 0; i < text.count; ++i) {
+    if (!a.unchecked && !check_extent(a, text.operands[i], instruction.vlen)) return false;
+    if (text.operands[i].slot == 2) record_extent(a, text.operands[i], instruction.vlen, item);
+  }
+  if (a.unchecked) return true;
+  a.accesses.collect(instruction, a.options.geometry);
+  for (unsigned k = 0; k < instruction.vlen; ++k) {
+    const auto conflict = find_conflict(a.accesses.lists[k], a.accesses.stride);
+    if (conflict) return report_conflict(a, text, *conflict, k);
+  }
+  return true;
+}
+
+void record_spans(Assembly& a, const InstructionText& text) {
+  InstructionSpans spans;
+  spans.whole = a.report.span_of(text.whole);
+  if (text.predicate.begin != nullptr) spans.predicate = a.report.span_of(text.predicate);
+  for (unsigned i = 0; i < text.count; ++i) {
+    const OperandSpan& x = text.operands[i];
+    if (!x.write) spans.sources.push_back({a.report.span_of(x.span), x.slot, x.operand});
+  }
+  a.instruction_spans[static_cast<std::size_t>(a.section)].push_back(std::move(spans));
 }
 
 /// Append a complete instruction to its section.
@@ -284,7 +346,7 @@ void emit(Assembly& a, const Draft& draft, std::uint32_t line) {
   section.push_back(draft.instruction);
   a.program.lines[s].push_back(a.tool_lines ? a.tool_line
                                             : SourceLine{a.report.line->source, line});
-  if (a.options.stall_is_error) record_spans(a, draft);
+  if (a.options.stall_is_error) record_spans(a, draft.text);
 }
 
 /// Order of positions in a line; null comes first.
@@ -319,6 +381,11 @@ bool read_draft(Assembly& a, Cursor& c, Draft& draft) {
 
 }  // namespace
 
+Code memory_code(Space space) noexcept {
+  if (space == Space::Register) return Code::RegisterFile;
+  return space == Space::Local ? Code::LocalMemory : Code::BroadcastMemory;
+}
+
 void parse_instruction(Assembly& a, Cursor& c) {
   if (a.section < 0) {
     a.report.error(Code::NoSection, c.rest_of_word(), "no section is open for this instruction", {},
@@ -330,7 +397,7 @@ void parse_instruction(Assembly& a, Cursor& c) {
   if (read_draft(a, c, draft) && check_instruction(a, draft.instruction, draft.text, draft.item)) {
     emit(a, draft, line);
   } else {
-    a.clocks[static_cast<std::size_t>(a.section)].gap();
+    skip_instruction(a);
   }
 }
 

@@ -1,46 +1,48 @@
-#include "emulator/assembler/front/location.hpp"
+// Locations: registers, memories, T, fixed inputs, declared names, and their suffixes.
+#include <fmt/core.h>
 
-#include <array>
+#include <algorithm>
 
-#include "emulator/assembler/front/expression.hpp"
+#include "emulator/assembler/front/parser.hpp"
+#include "emulator/assembler/instruction_text.hpp"
 
-namespace gdr::assembly {
+namespace gdr {
+namespace assembly {
 namespace {
 
+/// A word after `$`; longs of addressed memories have the prefix `l`.
 struct Prefix {
   std::string_view text;
   Space space;
   Width width;
-  bool numbered;  ///< followed by an address
-  std::uint16_t address = 0;
+  std::uint16_t address = 0;  ///< of spaces that are not followed by an address
 };
 constexpr Prefix prefixes[] = {
-    {"r", Space::Register, Width::Short, true},
-    {"lr", Space::Register, Width::Long, true},
-    {"m", Space::Local, Width::Short, true},
-    {"lm", Space::Local, Width::Long, true},
-    {"b", Space::Bm, Width::Short, true},
-    {"lb", Space::Bm, Width::Long, true},
-    {"s", Space::BmSource, Width::Short, true},
-    {"ls", Space::BmSource, Width::Long, true},
-    {"o", Space::BmOutput, Width::Short, true},
-    {"lo", Space::BmOutput, Width::Long, true},
-    {"t", Space::T, Width::Long, false},
-    {"th", Space::T, Width::Short, false, 0},
-    {"tl", Space::T, Width::Short, false, 1},
-    {"pe", Space::PeNumber, Width::Long, false},
-    {"bb", Space::BlockNumber, Width::Long, false},
-    {"null", Space::None, Width::Short, false},
-    {"lnull", Space::None, Width::Long, false},
+    {"r", Space::Register, Width::Short},
+    {"lr", Space::Register, Width::Long},
+    {"m", Space::Local, Width::Short},
+    {"lm", Space::Local, Width::Long},
+    {"b", Space::Bm, Width::Short},
+    {"lb", Space::Bm, Width::Long},
+    {"s", Space::BmSource, Width::Short},
+    {"ls", Space::BmSource, Width::Long},
+    {"o", Space::BmOutput, Width::Short},
+    {"lo", Space::BmOutput, Width::Long},
+    {"th", Space::T, Width::Short, 0},
+    {"tl", Space::T, Width::Short, 1},
+    {"t", Space::T, Width::Long},
+    {"pe", Space::PeNumber, Width::Long},
+    {"bb", Space::BlockNumber, Width::Long},
+    {"null", Space::None, Width::Short},
+    {"lnull", Space::None, Width::Long},
 };
 
 bool bad_location(Assembly& a, const char* begin, Cursor& c, const char* why) {
   while (is_word(*c.p)) ++c.p;
   const Span span{begin, c.p};
-  a.report.error(
+  return a.report.error(
       Code::BadLocation, span, in_quotes(span.text()) + " is not a location", why,
       "locations are like $r5 $lr6v $lm8 $lm[$t] $t $lb10; see docs/reference/assembler.md");
-  return false;
 }
 
 const Prefix* find_prefix(std::string_view text) noexcept {
@@ -59,20 +61,19 @@ bool parse_t_indirect(Assembly& a, Cursor& c, const char* begin, Operand& x) {
   if (!c.accept(':')) return bad_location(a, begin, c, "`]` or a range like `:16..31` is expected");
   const std::int64_t units = a.options.geometry.local_words * (x.width == Width::Long ? 1LL : 2LL);
   const std::int64_t last_unit = a.unchecked ? max_field : std::min(max_field, units - 1);
-  const auto first =
-      parse_small_integer(a, c, 0, last_unit, "the T range's first address", Code::BadTRange);
+  const auto first = parse_integer(a, c, 0, last_unit, "the T range's first address",
+                                   Code::BadTRange, parse_primary);
   if (!first) return false;
   if (!(c.accept('.') && c.accept('.'))) return bad_location(a, begin, c, "a range is FIRST..LAST");
-  const auto last =
-      parse_small_integer(a, c, 0, last_unit, "the T range's last address", Code::BadTRange);
+  const auto last = parse_integer(a, c, 0, last_unit, "the T range's last address", Code::BadTRange,
+                                  parse_primary);
   if (!last) return false;
   if (!c.accept(']')) return bad_location(a, begin, c, "`]` is expected");
   if (*last < *first || *last == 0) {
-    a.report.error(
+    return a.report.error(
         Code::BadTRange, {begin, c.p}, "the declared range of T is empty",
         *last == 0 ? "a range of address 0 alone" : "the last address is below the first",
         *last == 0 ? "write `$lm0` or `$m0`" : "");
-    return false;
   }
   x.range_first = static_cast<std::uint16_t>(*first);
   x.range_last = static_cast<std::uint16_t>(*last);
@@ -89,7 +90,7 @@ bool parse_register(Assembly& a, Cursor& c, Location& location) {
   x.space = prefix->space;
   x.width = prefix->width;
   x.address = prefix->address;
-  if (!prefix->numbered) {
+  if (!has_address(x.space)) {
     if (is_word(*c.p)) return bad_location(a, begin, c, "it has no address");
     return true;
   }
@@ -105,54 +106,35 @@ bool parse_register(Assembly& a, Cursor& c, Location& location) {
   }
   if (is_word(*c.p)) return bad_location(a, begin, c, "letters after the address");
   if (x.width == Width::Long && address % 2 != 0) {
-    a.report.error(Code::OddLong, {begin, c.p}, "a long needs an even address",
-                   "address " + std::to_string(address) + " is odd",
-                   "addresses count shorts: write " + std::to_string(address - 1) + " or " +
-                       std::to_string(address + 1));
-    return false;
+    return a.report.error(Code::OddLong, {begin, c.p}, "a long needs an even address",
+                          "address " + std::to_string(address) + " is odd",
+                          "addresses count shorts: write " + std::to_string(address - 1) + " or " +
+                              std::to_string(address + 1));
   }
   return true;
 }
 
 bool unknown_name(Assembly& a, Span word) {
   Suggestion suggestion(word.text());
-  if (a.report.below_limit()) {
-    for (const Name& n : a.names.all()) {
-      if (n.kind == NameKind::Location || n.kind == NameKind::Constant) suggestion.consider(n.name);
-    }
-  }
+  suggest_names(a, suggestion, {NameKind::Location, NameKind::Constant});
   std::string help = suggestion.help();
   if (help.empty() &&
       find_prefix(word.text().substr(0, word.text().find_first_of("0123456789"))) != nullptr) {
     help = "registers and memories are prefixed with `$`";
   }
-  a.report.error(Code::UnknownName, word, in_quotes(word.text()) + " is not declared", {},
-                 std::move(help));
-  return false;
+  return a.report.error(Code::UnknownName, word, in_quotes(word.text()) + " is not declared", {},
+                        std::move(help));
 }
 
 bool bad_suffix(Assembly& a, const char* begin, const Cursor& c, std::string message,
                 std::string help = {}) {
-  a.report.error(Code::BadSuffix, {begin, c.p}, std::move(message), {}, std::move(help));
-  return false;
-}
-
-bool has_address(const Operand& x) noexcept {
-  switch (x.space) {
-    case Space::Register:
-    case Space::Local:
-    case Space::Bm:
-    case Space::BmSource:
-    case Space::BmOutput:
-      return true;
-    default:
-      return false;
-  }
+  return a.report.error(Code::BadSuffix, {begin, c.p}, std::move(message), {}, std::move(help));
 }
 
 bool select_half(Assembly& a, Cursor& c, const char* begin, Operand& x, bool low) {
   if (x.width != Width::Long) return bad_suffix(a, begin, c, "a short has no halves");
-  if (x.space != Space::T && !has_address(x)) return bad_suffix(a, begin, c, "this has no halves");
+  if (x.space != Space::T && !has_address(x.space))
+    return bad_suffix(a, begin, c, "this has no halves");
   if (x.vector) {
     return bad_suffix(a, begin, c, "a vector has no halves", "select an element: `NAME[0].hi`");
   }
@@ -168,7 +150,7 @@ bool parse_dot_suffix(Assembly& a, Cursor& c, const char* begin, Location& locat
   Operand& x = location.operand;
   if (text == "hi" || text == "lo") return select_half(a, c, begin, x, text == "lo");
   if (text == "v" || text == "s") {
-    if (!has_address(x)) return bad_suffix(a, begin, c, "this is neither vector nor scalar");
+    if (!has_address(x.space)) return bad_suffix(a, begin, c, "this is neither vector nor scalar");
     x.vector = text == "v";
     return true;
   }
@@ -185,7 +167,7 @@ bool parse_element(Assembly& a, Cursor& c, const char* begin, Location& location
   if (!c.accept(']')) return bad_suffix(a, begin, c, "the bracket is not closed");
   Operand& x = location.operand;
   const std::int64_t address = x.address + *k * shorts_in(x.width);
-  if (!has_address(x) || address > max_field)
+  if (!has_address(x.space) || address > max_field)
     return bad_suffix(a, begin, c, "this has no elements");
   x.address = static_cast<std::uint16_t>(address);
   x.vector = false;
@@ -195,11 +177,12 @@ bool parse_element(Assembly& a, Cursor& c, const char* begin, Location& location
 bool parse_item(Assembly& a, Cursor& c, const char* begin, Location& location) {
   ++c.p;
   const Space space = location.operand.space;
-  if (space != Space::BmSource && space != Space::BmOutput) {
+  if (!in_broadcast_memory(space) || space == Space::Bm) {
     return bad_suffix(a, begin, c, "only jvars and ovars have items", "use [K] for an element");
   }
   const std::int64_t last = static_cast<std::int64_t>(a.program.group) - 1;
-  const auto k = parse_small_integer(a, c, 0, last, "the item of the group", Code::BadSuffix);
+  const auto k =
+      parse_integer(a, c, 0, last, "the item of the group", Code::BadSuffix, parse_primary);
   if (!k) return false;
   location.item = static_cast<std::uint16_t>(*k);
   return true;
@@ -231,17 +214,14 @@ bool parse_location(Assembly& a, Cursor& c, Location& location) {
   }
   const Span word = c.name();
   if (word.begin == word.end) {
-    a.report.error(Code::BadLocation, c.rest_of_word(), "a name is expected here", {},
-                   "quoted names consist of letters, digits and `_`");
-    return false;
+    return a.report.error(Code::BadLocation, c.rest_of_word(), "a name is expected here", {},
+                          "quoted names consist of letters, digits and `_`");
   }
   const Name* name = a.names.find(word.text());
   if (name == nullptr) return unknown_name(a, word);
   if (name->kind != NameKind::Location) {
-    Diagnostic& d =
-        a.report.error(Code::WrongOperand, word, in_quotes(word.text()) + " is not a location");
-    a.report.note(d, name->declared, "declared here");
-    return false;
+    a.report.error(Code::WrongOperand, word, in_quotes(word.text()) + " is not a location");
+    return a.report.note(name->declared, "declared here");
   }
   location = name->location;
   return parse_suffixes(a, c, begin, location);
@@ -249,25 +229,33 @@ bool parse_location(Assembly& a, Cursor& c, Location& location) {
 
 std::string describe(const Operand& x) {
   const std::string width = x.width == Width::Long ? "a long " : "a short ";
-  switch (x.space) {
-    case Space::None:
-      return "nothing";
-    case Space::Register:
-      return width + "register";
-    case Space::Local:
-    case Space::LocalByT:
-      return width + "location of the local memory";
-    case Space::T:
-      return x.width == Width::Long ? "T" : "half of T";
-    case Space::Immediate:
-      return "a number";
-    case Space::PeNumber:
-      return "the PE's number";
-    case Space::BlockNumber:
-      return "the block's number";
-    default:
-      return width + "word of the broadcast memory";
+  if (x.space == Space::Register) return width + "register";
+  if (x.space == Space::Local || x.space == Space::LocalByT) {
+    return width + "location of the local memory";
   }
+  if (in_broadcast_memory(x.space)) return width + "word of the broadcast memory";
+  if (x.space == Space::T) return x.width == Width::Long ? "T" : "half of T";
+  if (x.space == Space::PeNumber) return "the PE's number";
+  if (x.space == Space::BlockNumber) return "the block's number";
+  return x.space == Space::Immediate ? "a number" : "nothing";
 }
 
-}  // namespace gdr::assembly
+}  // namespace assembly
+
+std::string location_text(const Operand& o) {
+  if (o.space == Space::LocalByT) {
+    const std::string memory = o.width == Width::Long ? "$lm[$t" : "$m[$t";
+    return o.range_last == 0 ? memory + "]"
+                             : fmt::format("{}:{}..{}]", memory, o.range_first, o.range_last);
+  }
+  const bool addressed = has_address(o.space);
+  const auto* const prefix =
+      std::ranges::find_if(assembly::prefixes, [&](const assembly::Prefix& p) {
+        return p.space == o.space && p.width == o.width && (addressed || p.address == o.address);
+      });
+  if (prefix == std::end(assembly::prefixes)) return "?";
+  if (!addressed) return fmt::format("${}", prefix->text);
+  return fmt::format("${}{}{}", prefix->text, o.address, o.vector ? "v" : "");
+}
+
+}  // namespace gdr

@@ -1,24 +1,21 @@
 #include "emulator/assembler/front/number.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <vector>
 
+#include "emulator/numeric/unpacked.hpp"
+
 namespace gdr::assembly {
 namespace {
-
-unsigned width_of(u128 x) noexcept {
-  const auto high = static_cast<std::uint64_t>(x >> 64);
-  return high != 0 ? 64U + static_cast<unsigned>(std::bit_width(high))
-                   : static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(x)));
-}
 
 /// x 2^exponent, with a sticky bit.
 Binary normalize(u128 x, std::int64_t exponent, bool sticky) noexcept {
   Binary result;
   if (x == 0) return result;
-  const unsigned width = width_of(x);
+  const auto width = static_cast<unsigned>(128 - leading_zeros(x));
   if (width > 64) {
     const unsigned cut = width - 64;
     sticky = sticky || (x & ((u128{1} << cut) - 1)) != 0;
@@ -72,32 +69,19 @@ class BigInteger {
   std::vector<std::uint32_t> words_;
 };
 
-constexpr std::uint64_t powers_of_ten[19] = {1ULL,
-                                             10ULL,
-                                             100ULL,
-                                             1000ULL,
-                                             10000ULL,
-                                             100000ULL,
-                                             1000000ULL,
-                                             10000000ULL,
-                                             100000000ULL,
-                                             1000000000ULL,
-                                             10000000000ULL,
-                                             100000000000ULL,
-                                             1000000000000ULL,
-                                             10000000000000ULL,
-                                             100000000000000ULL,
-                                             1000000000000000ULL,
-                                             10000000000000000ULL,
-                                             100000000000000000ULL,
-                                             1000000000000000000ULL};
+constexpr std::array powers_of_ten = [] {
+  std::array<std::uint64_t, 19> powers{1};
+  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = 10 * powers[i - 1];
+  return powers;
+}();
 
 /// Scale by 10^exponent10 in steps of one word; exact except for `sticky`. Successive divisions are
 /// exact: floor(floor(x/a)/b) = floor(x/(ab)), and the remainder is zero if all partial ones are.
 Binary scale_big(BigInteger number, std::int64_t exponent10) {
   if (exponent10 >= 0) {
     for (; exponent10 >= 9; exponent10 -= 9) number.multiply_add(1'000'000'000, 0);
-    number.multiply_add(static_cast<std::uint32_t>(powers_of_ten[exponent10]), 0);
+    number.multiply_add(
+        static_cast<std::uint32_t>(powers_of_ten[static_cast<std::size_t>(exponent10)]), 0);
     return number.leading(0, false);
   }
   // 10^k < 2^(10k/3 + 1), so this shift leaves at least 96 bits of quotient.
@@ -106,7 +90,9 @@ Binary scale_big(BigInteger number, std::int64_t exponent10) {
   bool sticky = false;
   for (; exponent10 <= -9; exponent10 += 9) sticky = number.divide(1'000'000'000) || sticky;
   if (exponent10 != 0) {
-    sticky = number.divide(static_cast<std::uint32_t>(powers_of_ten[-exponent10])) || sticky;
+    sticky = number.divide(static_cast<std::uint32_t>(
+                 powers_of_ten[static_cast<std::size_t>(-exponent10)])) ||
+             sticky;
   }
   return number.leading(-32 * static_cast<std::int64_t>(words), sticky);
 }
@@ -122,7 +108,6 @@ Binary binary_from_decimal(std::string_view digits, std::int64_t exponent10) {
   std::size_t count = 0;
   bool after_point = false;
   std::int64_t scale = std::clamp<std::int64_t>(exponent10, -1'000'000'000, 1'000'000'000);
-  std::vector<std::uint8_t> all;
   bool lost = false;
   for (const char c : digits) {
     if (c == '.') {
@@ -138,14 +123,6 @@ Binary binary_from_decimal(std::string_view digits, std::int64_t exponent10) {
       continue;
     }
     if (count < 19) small = small * 10 + digit;
-    if (count == 19) {
-      all.reserve(digits.size());
-      for (std::uint64_t power = powers_of_ten[18], rest = small; power != 0; power /= 10) {
-        all.push_back(static_cast<std::uint8_t>(rest / power));
-        rest %= power;
-      }
-    }
-    if (count >= 19) all.push_back(digit);
     ++count;
   }
   if (count == 0) return {};
@@ -153,23 +130,23 @@ Binary binary_from_decimal(std::string_view digits, std::int64_t exponent10) {
   if (magnitude > 5000) return {false, std::uint64_t{1} << 63, out_of_range};
   if (magnitude < -5000) return {false, std::uint64_t{1} << 63, -out_of_range};
   if (count <= 19 && scale >= 0 && scale <= 18) {
-    return normalize(u128{small} * powers_of_ten[scale], 0, false);
+    return normalize(u128{small} * powers_of_ten[static_cast<std::size_t>(scale)], 0, false);
   }
   if (count <= 19 && scale < 0 && scale >= -18) {
     // The quotient keeps 127 - 60 bits or more.
     const unsigned shift = 127U - static_cast<unsigned>(std::bit_width(small));
     const u128 dividend = u128{small} << shift;
-    const u128 divisor = powers_of_ten[-scale];
+    const u128 divisor = powers_of_ten[static_cast<std::size_t>(-scale)];
     return normalize(dividend / divisor, -static_cast<std::int64_t>(shift),
                      dividend % divisor != 0);
   }
   BigInteger number;
-  if (count <= 19) {
-    number.multiply_add(1, static_cast<std::uint32_t>(small >> 32));
-    number.multiply_add(1U << 16, static_cast<std::uint32_t>((small >> 16) & 0xffff));
-    number.multiply_add(1U << 16, static_cast<std::uint32_t>(small & 0xffff));
+  std::size_t left = count;
+  for (const char c : digits) {
+    if (c == '.' || (left == count && c == '0')) continue;
+    if (left-- == 0) break;
+    number.multiply_add(10, static_cast<std::uint32_t>(c - '0'));
   }
-  for (const std::uint8_t digit : all) number.multiply_add(10, digit);
   if (lost) {  // a final digit as sticky bit
     number.multiply_add(10, 1);
     --scale;
@@ -204,24 +181,17 @@ long double host_from_binary(const Binary& number) noexcept {
 
 Rounded round_binary(const Binary& number, unsigned fraction_bits,
                      unsigned exponent_bits) noexcept {
-  const unsigned sign_shift = fraction_bits + exponent_bits;
-  const u128 sign = u128{number.negative ? 1U : 0U} << sign_shift;
+  const u128 sign = u128{number.negative ? 1U : 0U} << (fraction_bits + exponent_bits);
   if (number.significand == 0) return {sign};
-  const unsigned cut = 63 - fraction_bits;
-  const std::uint64_t half = std::uint64_t{1} << (cut - 1);
-  const std::uint64_t rest = number.significand & (2 * half - 1);
-  u128 kept = number.significand >> cut;
-  if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
-  std::int64_t exponent = std::int64_t{number.exponent} + 63;
-  const std::int64_t bias = (std::int64_t{1} << (exponent_bits - 1)) - 1;
-  if (exponent < 1 - bias) return {sign, false, RoundError::TooSmall};
-  if (kept >> (fraction_bits + 1) != 0) {
-    kept >>= 1;
-    ++exponent;
-  }
-  if (exponent > bias) return {sign, false, RoundError::TooLarge};
-  const u128 fraction = kept & ((u128{1} << fraction_bits) - 1);
-  return {sign | (static_cast<u128>(exponent + bias) << fraction_bits) | fraction, rest == 0};
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const FloatRange range{static_cast<int>(fraction_bits) + 1, 1 - bias, bias};
+  Flags flags = no_flags;
+  const auto r = round_once(number.exponent + 63, u128{number.significand} << 64, range, flags);
+  if (r.kind == FloatClass::Zero) return {sign, false, RoundError::TooSmall};
+  if (r.kind == FloatClass::Infinity) return {sign, false, RoundError::TooLarge};
+  const u128 fraction = r.significand & ((std::uint64_t{1} << fraction_bits) - 1);
+  const bool exact = number.significand << (fraction_bits + 1) == 0;
+  return {sign | (static_cast<u128>(r.exponent + bias) << fraction_bits) | fraction, exact};
 }
 
 Rounded round_binary(const Binary& number, Width width) noexcept {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <tuple>
 
 namespace gdr::assembly {
 namespace {
@@ -103,59 +105,53 @@ SourceRange Report::range(const SourceSpan& p) const noexcept {
   return range;
 }
 
-Diagnostic& Report::add(Code code, Severity severity, const SourceSpan& where, std::string message,
-                        std::string label, std::string help) {
+void Report::add(Code code, Severity severity, const SourceSpan& where, std::string message,
+                 std::string label, std::string help) {
   if (severity == Severity::Error) ++errors_;
-  if (!below_limit()) {
-    spare_.notes.clear();
-    return spare_;
-  }
-  Diagnostic d;
-  d.code = static_cast<std::uint16_t>(code);
-  d.severity = severity;
-  d.range = range(where);
-  d.message = std::move(message);
-  d.label = std::move(label);
-  d.help = std::move(help);
+  stored_ = below_limit();
+  if (!stored_) return;
+  list_.push_back({static_cast<std::uint16_t>(code),
+                   severity,
+                   range(where),
+                   std::move(message),
+                   std::move(label),
+                   {},
+                   std::move(help)});
   unsigned shown = 0;
   for (const Frame* f = frame; f != nullptr && shown < 4; f = f->parent, ++shown) {
     const std::string name(f->name);
-    note(d, f->use,
-         f->is_template ? "in the template `" + name + "`, used here"
-                        : "in this repeat, with " + name + " = " + std::to_string(f->value));
+    note(f->use, f->is_template
+                     ? "in the template `" + name + "`, used here"
+                     : "in this repeat, with " + name + " = " + std::to_string(f->value));
   }
-  list_.push_back(std::move(d));
-  return list_.back();
 }
 
-Diagnostic& Report::error(Code code, Span span, std::string message, std::string label,
-                          std::string help) {
-  return add(code, Severity::Error, span_of(span), std::move(message), std::move(label),
-             std::move(help));
+bool Report::error(Code code, Span span, std::string message, std::string label, std::string help) {
+  return error(code, span_of(span), std::move(message), std::move(label), std::move(help));
 }
 
-Diagnostic& Report::error(Code code, const SourceSpan& where, std::string message,
-                          std::string label, std::string help) {
-  return add(code, Severity::Error, where, std::move(message), std::move(label), std::move(help));
+bool Report::error(Code code, const SourceSpan& where, std::string message, std::string label,
+                   std::string help) {
+  add(code, Severity::Error, where, std::move(message), std::move(label), std::move(help));
+  return false;
 }
 
-Diagnostic& Report::warning(Code code, Span span, std::string message, std::string label,
-                            std::string help) {
-  return add(code, Severity::Warning, span_of(span), std::move(message), std::move(label),
-             std::move(help));
+void Report::warning(Code code, Span span, std::string message, std::string label,
+                     std::string help) {
+  add(code, Severity::Warning, span_of(span), std::move(message), std::move(label),
+      std::move(help));
 }
 
-void Report::note(Diagnostic& diagnostic, const SourceSpan& where, std::string message) const {
-  diagnostic.notes.push_back({range(where), std::move(message)});
+bool Report::note(const SourceSpan& where, std::string message) {
+  if (stored_) list_.back().notes.push_back({range(where), std::move(message)});
+  return false;
 }
 
 std::vector<Diagnostic> Report::release() {
   std::vector<Diagnostic> all(std::make_move_iterator(list_.begin()),
                               std::make_move_iterator(list_.end()));
-  std::stable_sort(all.begin(), all.end(), [](const Diagnostic& a, const Diagnostic& b) {
-    if (a.range.file != b.range.file) return a.range.file < b.range.file;
-    if (a.range.line != b.range.line) return a.range.line < b.range.line;
-    return a.range.column < b.range.column;
+  std::ranges::stable_sort(all, {}, [](const Diagnostic& d) {
+    return std::tuple(d.range.file, d.range.line, d.range.column);
   });
   return all;
 }

@@ -34,15 +34,16 @@ class Report {
   /// Whether messages are still stored; otherwise they need not be composed.
   bool below_limit() const noexcept { return list_.size() < max_kept_; }
 
-  /// Add an error at characters of the current line. The reference is valid until the next one is
-  /// added; beyond the limit it refers to a dummy.
-  Diagnostic& error(Code code, Span span, std::string message, std::string label = {},
-                    std::string help = {});
-  Diagnostic& error(Code code, const SourceSpan& where, std::string message, std::string label = {},
-                    std::string help = {});
-  Diagnostic& warning(Code code, Span span, std::string message, std::string label = {},
-                      std::string help = {});
-  void note(Diagnostic& diagnostic, const SourceSpan& where, std::string message) const;
+  /// Add an error, at characters of the current line or elsewhere. Returns false, the result of a
+  /// parser that failed.
+  bool error(Code code, Span span, std::string message, std::string label = {},
+             std::string help = {});
+  bool error(Code code, const SourceSpan& where, std::string message, std::string label = {},
+             std::string help = {});
+  void warning(Code code, Span span, std::string message, std::string label = {},
+               std::string help = {});
+  /// Add a note to the latest diagnostic. Returns false, too.
+  bool note(const SourceSpan& where, std::string message);
 
   /// Source span of characters of the current line.
   SourceSpan span_of(Span span) const noexcept;
@@ -52,15 +53,15 @@ class Report {
   std::vector<Diagnostic> release();
 
  private:
-  Diagnostic& add(Code code, Severity severity, const SourceSpan& where, std::string message,
-                  std::string label, std::string help);
+  void add(Code code, Severity severity, const SourceSpan& where, std::string message,
+           std::string label, std::string help);
   SourceRange range(const SourceSpan& where) const noexcept;
 
   std::deque<SourceText>& sources_;
   std::size_t max_kept_;
   std::size_t errors_ = 0;
   std::deque<Diagnostic> list_;
-  Diagnostic spare_;
+  bool stored_ = false;  ///< the latest diagnostic is in the list
 };
 
 /// The candidate nearest to a misspelt word, or empty.

@@ -44,14 +44,16 @@ class Scheduler {
     timeline_.seed(entry);
     for (std::uint32_t i = 0; i < section.size(); ++i) {
       accesses_.collect(section[i], geometry_);
-      const Stall stall = timeline_.stall_of(accesses_);
-      if (stall.clocks != 0) {
-        pads.push_back({i, stall});
-        timeline_.advance(stall.clocks);
-      }
-      timeline_.issue(accesses_, {static_cast<std::uint8_t>(s), i});
+      const Stall stall = timeline_.issue_early(accesses_, {static_cast<std::uint8_t>(s), i});
+      if (stall.clocks != 0) pads.push_back({i, stall});
     }
     return pads;
+  }
+
+  /// The stalls of `linear` if they suffice after `entry`, else those of the earliest schedule.
+  std::vector<Pad> after(Section s, const std::vector<Pad>& linear,
+                         const std::vector<RecentWrite>& entry) {
+    return remaining_stall(s, linear, entry).clocks == 0 ? linear : earliest(s, entry);
   }
 
   /// The longest stall that remains in a section with pads after `entry`. Only the first clocks can
@@ -134,7 +136,6 @@ class Scheduler {
   }
 
   void add_writes(std::vector<RecentWrite>& writes, unsigned issued_before_end, Writer writer) {
-    const LocationIndex& locations = timeline_.locations();
     for (unsigned k = 0; k < accesses_.vlen; ++k) {
       for (const Access& access : accesses_.lists[k]) {
         if (!access.write) continue;
@@ -143,13 +144,8 @@ class Scheduler {
         // In the next iteration a stream item is a different location.
         if (access.what == Access::What::BmSource || access.what == Access::What::BmOutput)
           continue;
-        if (locations.covers_local_memory(access)) {
-          writes.push_back({locations.whole_local_memory(), age, writer});
-          continue;
-        }
-        const std::uint32_t first = locations.first(access, k);
-        for (std::uint32_t i = 0; i < access.shorts; ++i)
-          writes.push_back({first + i, age, writer});
+        const auto [first, end] = timeline_.locations().range(access, k);
+        for (std::uint32_t i = first; i < end; ++i) writes.push_back({i, age, writer});
       }
     }
   }
@@ -162,14 +158,121 @@ class Scheduler {
 
 }  // namespace
 
+LocationIndex::LocationIndex(const Geometry& geometry) noexcept
+    : local_shorts_(geometry.local_words * 2) {
+  const std::uint32_t bm = geometry.broadcast_words * 2;
+  // In the order of Access::What: Register, Local, T, Bm, BmSource, BmOutput, Mask.
+  const std::array<std::uint32_t, 7> sizes{
+      geometry.register_words * 2,  local_shorts_, max_elements * 2, bm, bm, bm,
+      mask_registers * max_elements};
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    base_[i] = next;
+    next += sizes[i];
+  }
+  count_ = next;
+}
+
+Timeline::Timeline(const Geometry& geometry, bool track_writers)
+    : locations_(geometry), track_(track_writers), written_(locations_.count() + 1) {
+  if (track_) writers_.resize(written_.size());
+}
+
+void Timeline::reset() {
+  std::fill(written_.begin(), written_.end(), Clock{0});
+  local_latest_ = 0;
+  now_ = origin;
+}
+
+void Timeline::seed(const std::vector<RecentWrite>& writes) {
+  for (const RecentWrite& w : writes) {
+    if (w.age >= result_latency || w.location >= written_.size()) continue;
+    const Clock time = origin - w.age;
+    if (written_[w.location] >= time) continue;
+    written_[w.location] = time;
+    if (track_) writers_[w.location] = w.writer;
+    const bool local =
+        w.location == locations_.whole_local_memory() || locations_.is_local(w.location);
+    if (local && time > local_latest_) {
+      local_latest_ = time;
+      local_latest_location_ = w.location;
+    }
+  }
+}
+
+Timeline::Clock Timeline::last_write(const Access& access, unsigned element,
+                                     std::uint32_t& location) const noexcept {
+  if (locations_.covers_local_memory(access)) {
+    location = local_latest_location_;
+    return local_latest_;
+  }
+  Clock latest = 0;
+  const auto [first, end] = locations_.range(access, element);
+  for (std::uint32_t i = first; i < end; ++i) {
+    if (written_[i] > latest) {
+      latest = written_[i];
+      location = i;
+    }
+  }
+  if (access.what == Access::What::Local && written_.back() > latest) {
+    latest = written_.back();
+    location = locations_.whole_local_memory();
+  }
+  return latest;
+}
+
+Writer Timeline::writer_of(std::uint32_t location) const {
+  return track_ ? writers_[location] : Writer{};
+}
+
+Stall Timeline::stall_of(const InstructionAccesses& accesses) const {
+  Stall stall;
+  for (unsigned k = 0; k < accesses.vlen; ++k) {
+    const Clock clock = now_ + k * accesses.stride;
+    for (const Access& access : accesses.lists[k]) {
+      if (access.write) break;  // reads come first
+      std::uint32_t location = 0;
+      const Clock written = last_write(access, k, location);
+      if (written + result_latency <= clock + stall.clocks || written == 0) continue;
+      stall = {written + result_latency - clock, access, k, writer_of(location), 0};
+    }
+  }
+  return stall;
+}
+
+void Timeline::issue(const InstructionAccesses& accesses, Writer writer) {
+  for (unsigned k = 0; k < accesses.vlen; ++k) {
+    for (const Access& access : accesses.lists[k]) {
+      if (!access.write) continue;
+      const Clock clock = now_ + accesses.clock_of(k, access);
+      const auto [first, end] = locations_.range(access, k);
+      for (std::uint32_t i = first; i < end; ++i) {
+        written_[i] = clock;
+        if (track_) writers_[i] = writer;
+      }
+      if (access.what == Access::What::Local && clock >= local_latest_) {
+        local_latest_ = clock;
+        local_latest_location_ = first;
+      }
+    }
+  }
+  now_ += accesses.clocks();
+}
+
+void SectionClock::add(const InstructionAccesses& accesses, Section section,
+                       const Geometry& geometry, bool track_writers) {
+  if (!timeline_) timeline_ = std::make_unique<Timeline>(geometry, track_writers);
+  const Stall stall =
+      timeline_->issue_early(accesses, {static_cast<std::uint8_t>(section), count_});
+  if (stall.clocks != 0) pads_.push_back({count_, stall});
+  ++count_;
+}
+
 SectionPads schedule(const Program& program, const Geometry& geometry, const SectionPads& linear,
                      bool body_is_stale, bool track_writers) {
   Scheduler scheduler(program, geometry, track_writers);
   SectionPads pads = linear;
-  auto& init = pads[static_cast<std::size_t>(Section::Init)];
-  auto& start = pads[static_cast<std::size_t>(Section::Start)];
-  auto& body = pads[static_cast<std::size_t>(Section::Body)];
-  auto& end = pads[static_cast<std::size_t>(Section::End)];
+  auto& [init, start, body, end] = pads;
   if (body_is_stale) body = scheduler.earliest(Section::Body, {});
   body = scheduler.close_loop(body);
   const auto after_init = scheduler.exit(Section::Init, init, {});
@@ -177,10 +280,8 @@ SectionPads schedule(const Program& program, const Geometry& geometry, const Sec
   std::vector<RecentWrite> after_end;  // grows to a fixed point
   for (unsigned round = 0; round < 16; ++round) {
     const auto before_start = merged(after_init, after_end);
-    start = linear[static_cast<std::size_t>(Section::Start)];
-    if (scheduler.remaining_stall(Section::Start, start, before_start).clocks != 0) {
-      start = scheduler.earliest(Section::Start, before_start);
-    }
+    start = scheduler.after(Section::Start, linear[static_cast<std::size_t>(Section::Start)],
+                            before_start);
     auto after_start = scheduler.exit(Section::Start, start, before_start);
     if (const Stall stall = scheduler.remaining_stall(Section::Body, body, after_start);
         stall.clocks != 0) {
@@ -188,10 +289,7 @@ SectionPads schedule(const Program& program, const Geometry& geometry, const Sec
       after_start = aged(std::move(after_start), stall.clocks);
     }
     const auto before_end = merged(after_start, scheduler.exit(Section::Body, body, after_start));
-    end = linear[static_cast<std::size_t>(Section::End)];
-    if (scheduler.remaining_stall(Section::End, end, before_end).clocks != 0) {
-      end = scheduler.earliest(Section::End, before_end);
-    }
+    end = scheduler.after(Section::End, linear[static_cast<std::size_t>(Section::End)], before_end);
     auto grown = merged(after_end, scheduler.exit(Section::End, end, before_end));
     if (grown == after_end) break;
     after_end = std::move(grown);
@@ -200,7 +298,7 @@ SectionPads schedule(const Program& program, const Geometry& geometry, const Sec
 }
 
 void insert_pads(std::vector<Instruction>& section, std::vector<SourceLine>& lines,
-                 const std::vector<Pad>& pads, const std::vector<SourceLine>& at_end) {
+                 const std::vector<Pad>& pads, SourceLine at_end) {
   if (pads.empty()) return;
   std::vector<Instruction> padded;
   std::vector<SourceLine> padded_lines;
@@ -209,9 +307,7 @@ void insert_pads(std::vector<Instruction>& section, std::vector<SourceLine>& lin
   std::size_t next = 0;
   for (std::size_t i = 0; i <= section.size(); ++i) {
     for (; next < pads.size() && pads[next].index == i; ++next) {
-      const SourceLine line = i < lines.size() ? lines[i]
-                              : at_end.empty() ? SourceLine{}
-                                               : at_end.front();
+      const SourceLine line = i < lines.size() ? lines[i] : at_end;
       for (unsigned clocks = pads[next].stall.clocks; clocks > 0;) {
         Instruction idle;
         idle.vlen = static_cast<std::uint8_t>(std::min(clocks, max_elements));

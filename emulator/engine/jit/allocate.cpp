@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "emulator/engine/jit/registers.hpp"
-
 namespace gdr::jit {
 namespace {
 
@@ -11,6 +9,66 @@ namespace {
 /// library's kernels on the native engine, 8 and 64 make the mean 1.5 % faster than never loading
 /// early; without a limit a few lose up to 8 %.
 constexpr std::uint32_t load_within = 64;
+
+/// One class of registers and the values in them.
+class RegisterFile {
+ public:
+  static constexpr int none = -1;
+
+  /// Registers 0 .. count - 1, without those below `first`.
+  RegisterFile(unsigned first, unsigned count, std::size_t values)
+      : first_(first), holder_(count, no_value), pinned_(count, false), register_(values, none) {}
+
+  int where(ValueId value) const noexcept { return register_[value]; }
+  ValueId holder(int r) const noexcept { return holder_[static_cast<std::size_t>(r)]; }
+  void put(ValueId value, int r) noexcept {
+    holder_[static_cast<std::size_t>(r)] = value;
+    register_[value] = r;
+  }
+  void drop(ValueId value) noexcept {
+    if (register_[value] == none) return;
+    holder_[static_cast<std::size_t>(register_[value])] = no_value;
+    register_[value] = none;
+  }
+  void pin(int r, bool on) noexcept { pinned_[static_cast<std::size_t>(r)] = on; }
+  bool is_free(int r) const noexcept {
+    return holder(r) == no_value && !pinned_[static_cast<std::size_t>(r)];
+  }
+  void unpin_all() noexcept { pinned_.assign(pinned_.size(), false); }
+
+  /// A free register that `avoid` does not want, or none.
+  template <typename Avoid>
+  int find_free(Avoid avoid) const noexcept {
+    int found = none;
+    for (unsigned r = first_; r < holder_.size(); ++r) {
+      const int n = static_cast<int>(r);
+      if (!is_free(n)) continue;
+      if (!avoid(n)) return n;
+      found = n;
+    }
+    return found;
+  }
+  /// The register whose value `next_use` says is needed latest.
+  template <typename NextUse>
+  int find_victim(NextUse next_use) const noexcept {
+    int best = none;
+    std::uint64_t latest = 0;
+    for (unsigned r = first_; r < holder_.size(); ++r) {
+      if (pinned_[r] || holder_[r] == no_value) continue;
+      const std::uint64_t use = next_use(holder_[r]);
+      if (best != none && use <= latest) continue;
+      best = static_cast<int>(r);
+      latest = use;
+    }
+    return best;
+  }
+
+ private:
+  unsigned first_;
+  std::vector<ValueId> holder_;  ///< by register
+  std::vector<bool> pinned_;
+  std::vector<int> register_;  ///< by value
+};
 
 class Allocator {
  public:
@@ -44,6 +102,7 @@ class Allocator {
 
  private:
   static constexpr std::int32_t no_slot = -1;
+  static constexpr std::uint32_t never = ~std::uint32_t{0};
 
   // --- values
   const Value& value(ValueId v) const { return block_.values[v]; }
@@ -51,9 +110,9 @@ class Allocator {
   RegisterFile& file(ValueId v) { return in_mask_file(v) ? masks_ : vectors_; }
   bool in_register(ValueId v) { return file(v).where(v) != RegisterFile::none; }
   std::uint32_t next_use(ValueId v) const {
-    return next_[v] < uses_[v].size() ? uses_[v][next_[v]] : RegisterFile::never;
+    return next_[v] < uses_[v].size() ? uses_[v][next_[v]] : never;
   }
-  bool is_dead(ValueId v) const { return next_use(v) == RegisterFile::never; }
+  bool is_dead(ValueId v) const { return next_use(v) == never; }
   bool dies(ValueId v) { return in_register(v) && is_dead(v); }
 
   void note_use(ValueId v, std::uint32_t position) {

@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <map>
 #include <vector>
 
 namespace gdr::jit {
@@ -24,6 +26,7 @@ struct VectorTarget {
 /// all ones or zero.
 enum class Type : std::uint8_t { Vector, Mask };
 
+/// makes_mask and the latencies (order.cpp) depend on the order.
 enum class Op : std::uint8_t {
   Load,   ///< from `place`, at this point of the code; a mask as it was stored
   Store,  ///< to `place`
@@ -163,37 +166,44 @@ void each_operand(const Operation& o, Visit visit) {
 }
 
 /// Whether the result is a mask; where masks are vectors, that also depends on the operands.
-constexpr bool makes_mask(Op op) noexcept {
-  switch (op) {
-    case Op::LanesToMask:
-    case Op::Compare:
-    case Op::CompareSigned:
-    case Op::CompareUnsigned:
-    case Op::TestBits:
-    case Op::NotFinite:
-    case Op::MaskAnd:
-    case Op::MaskAndNot:
-    case Op::MaskOr:
-    case Op::MaskNot:
-      return true;
-    default:
-      return false;
-  }
+constexpr bool makes_mask(Op op) noexcept { return op >= Op::LanesToMask && op <= Op::MaskNot; }
+
+/// Whether a op b is b op a.
+constexpr bool commutes(Op op) noexcept {
+  return op == Op::Add || op == Op::Mul || op == Op::And || op == Op::Or || op == Op::Xor ||
+         op == Op::IntAdd;
 }
 
-/// a op b is b op a.
-constexpr bool commutes(Op op) noexcept {
-  switch (op) {
-    case Op::Add:
-    case Op::Mul:
-    case Op::And:
-    case Op::Or:
-    case Op::Xor:
-    case Op::IntAdd:
-      return true;
-    default:
-      return false;
+/// A function's constants in memory: on AVX-512 one lane of each, for embedded broadcasts; on AVX2
+/// a vector of each.
+class ConstantPool {
+ public:
+  /// `base`: base pointer of the memory that will hold the bytes.
+  ConstantPool(VectorTarget target, std::uint8_t base) : target_(target), base_(base) {}
+
+  /// The place of the constant with these bits in each lane.
+  Place place(std::uint64_t lane) {
+    const auto [at, is_new] = known_.try_emplace(lane, static_cast<std::int32_t>(known_.size()));
+    return {base_, target_.avx512, at->second * static_cast<std::int32_t>(stride())};
   }
-}
+  std::vector<std::uint8_t> bytes() const {
+    std::vector<std::uint8_t> all(known_.size() * stride());
+    for (const auto& [lane, number] : known_) {
+      for (std::uint32_t at = 0; at < stride(); at += target_.lane_bytes()) {
+        std::memcpy(&all[static_cast<std::size_t>(number) * stride() + at], &lane,
+                    target_.lane_bytes());
+      }
+    }
+    return all;
+  }
+
+ private:
+  std::uint32_t stride() const {
+    return target_.avx512 ? target_.lane_bytes() : target_.vector_bytes();
+  }
+  VectorTarget target_;
+  std::uint8_t base_;
+  std::map<std::uint64_t, std::int32_t> known_;
+};
 
 }  // namespace gdr::jit

@@ -7,23 +7,22 @@
 
 namespace gdr::jit {
 
-/// Orders operations so that few values are alive at a time: of those that are ready the one that
-/// frees most registers, among equals the first in depth-first order from the roots. The block has
-/// no memory operations yet. Returns the largest number of vectors alive, carried values included;
-/// masks do not count.
+/// Orders operations for few live values: of the ready operations, the one that frees most
+/// registers, among equals the first in depth-first order from the roots. The block has no memory
+/// operations yet. Returns the largest number of live vectors, carried values included; masks do
+/// not count.
 unsigned order_for_registers(Block& block, std::span<const ValueId> roots);
 
-/// A list schedule for latencies: of the ready operations, the one with the longest critical path
-/// to the end. A store stays behind what reads its place before it in the given order, be it a load
-/// or the operand of an operation. `window`: operations that are looked at, of those that are left
-/// in the given order; more overlap costs more registers.
+/// A list schedule for latencies: of the ready operations, the one with the longest critical path.
+/// A store stays behind all reads of its place that precede it. `window`: number of unscheduled
+/// operations, in the given order, that are considered; more overlap costs more registers.
 void order_for_latency(Block& block, std::size_t window);
 
-/// Clocks that a block takes if operations wait for nothing but their operands.
+/// Length of the critical path, in clocks.
 int longest_way(const Block& block);
 
-/// Copies of a block side by side: each operation once for every copy. `place(p, copy)` says where
-/// a copy has what the block has at p; memory that is at the same place for all is read once.
+/// Interleaves copies of a block, operation by operation. `place(p, copy)`: the place of a copy
+/// that corresponds to p; memory at the same place for all copies is one value.
 template <typename PlaceOf>
 Block interleaved(const Block& block, unsigned copies, PlaceOf place) {
   Block made;

@@ -4,8 +4,10 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 
+#include "emulator/engine/native/by_eight.hpp"
 #include "emulator/engine/native/float_range.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/parallel.hpp"
@@ -29,9 +31,9 @@ Scratch& scratch_of_thread() {
   return scratch;
 }
 
-template <typename Integer>
-Integer integer_at(const std::byte* at) noexcept {
-  Integer value = 0;
+template <typename T>
+T load(const std::byte* at) noexcept {
+  T value;
   std::memcpy(&value, at, sizeof value);
   return value;
 }
@@ -40,124 +42,7 @@ void grow(Bytes& bytes, std::size_t size) {
   if (bytes.size() < size) bytes.resize(size);
 }
 
-class SectionRun {
- public:
-  /// `folded`: only element 0 is computed.
-  SectionRun(const CompiledSection& section, BlockState& block, const BlockRun& run,
-             bool folded = false)
-      : s_(section), block_(block), run_(run), code_(nullptr), live_(block.pes), folded_(folded) {
-    // A word for the broadcast memory may come from any PE.
-    if (run.live_pes != 0 && section.bm_stores().empty()) live_ = std::min(live_, run.live_pes);
-  }
-
-  /// For a section without kernels: stores the constants that the next one does not absorb.
-  void leave_to(const CompiledSection& next) {
-    scratch_.scatter_words.assign(s_.bm_stores().size() * 3 * block_.pes, 0);
-    gather_moved();
-    leave_moved();
-    leave_constants(next.unfused_constants());
-    scatter_words();
-  }
-
-  /// Sets the windows of the next passes' sources: `first` is the index of the first window.
-  void take_windows(const SourceWindows& windows, std::uint64_t first) {
-    windows_ = &windows;
-    first_window_ = first;
-  }
-
-  /// `after`: the previous section's constants are inputs of this one.
-  void passes(std::uint64_t count, std::uint32_t source_base, bool after = false) {
-    after_ = after;
-    source_base_ = source_base;
-    count_ = count;
-    // Streams were checked at conversion.
-    if (!prepare(s_.precision()) || !compute()) {
-      s_.note_run_in_doubles();
-      prepare(Precision::Double);
-      compute();
-    }
-    gather_moved();
-    for (std::size_t k = 0; k < s_.kernels().size(); ++k) leave(k);
-    leave_moved();
-    leave_constants(s_.constants());
-    scatter_words();
-  }
-
- private:
-  /// Location of a kernel's work items.
-  struct Place {
-    std::size_t begin = 0, items = 0, padded = 0;  ///< padded to the work items per call
-  };
-
-  bool prepare(Precision precision);
-  std::uint64_t zero_words() const;
-  void clear_padding() const;
-  bool gather_words();
-  void widen_stream();
-  bool take_state();
-  void round_to_floats(std::span<const RowTransfer> rows, const WorkItems& items) const;
-  void take_given(const CompiledKernels::One& one, const WorkItems& items) const;
-  bool take_row(const RowTransfer& t, std::size_t item, std::byte* to) const;
-  void take_fixed(Take take, std::size_t first, std::size_t count, std::byte* to) const;
-  bool compute();
-  void execute(std::size_t k);
-  const LoopRun* plan_loop(std::size_t k, std::size_t item, std::size_t count);
-  bool is_positive(std::size_t k, std::size_t item, std::size_t count) const;
-  void gather_compared(std::uint32_t slot, std::size_t k, std::size_t item, std::size_t count);
-  bool find_hits(LeafKey source);
-  const std::byte* input(std::size_t k, std::size_t item, std::uint32_t slot) const {
-    const KernelCode& code = code_->kernels[k].code;
-    return scratch_.items.data() + places_[k].begin + item * code.layout.bytes() +
-           code.input_offset[slot];
-  }
-  std::size_t live_lanes(std::size_t item) const;
-  bool results_are_finite() const;
-  void leave(std::size_t k);
-  void leave_row(const RowTransfer& t, std::size_t item, const std::byte* from);
-  void gather_moved();
-  void leave_moved();
-  void leave_constants(const std::vector<ConstantRoot>& constants);
-  void scatter_words();
-  std::uint64_t* put_row(LeafKey key, unsigned word);
-
-  WorkItems work_items(std::size_t k) const {
-    return {scratch_.items.data() + places_[k].begin, code_->kernels[k].code.layout.bytes(),
-            chunks(), live_};
-  }
-  std::size_t instances(std::size_t k) const {
-    return folded_ ? 1 : s_.kernels()[k].instances.size();
-  }
-  /// Transfers of the active instances; those of the first one come first.
-  std::span<const RowTransfer> worked_on(const std::vector<RowTransfer>& rows,
-                                         std::size_t of_first) const {
-    return {rows.data(), folded_ ? of_first : rows.size()};
-  }
-  /// Whether code on doubles reads a stream of floats.
-  bool is_widened() const { return run_.stream.groups != nullptr && precision() != s_.precision(); }
-  std::size_t lanes() const { return code_->target.lanes(); }
-  std::size_t chunks() const { return chunks_; }
-  Precision precision() const { return code_->target.precision; }
-
-  Scratch& scratch_ = scratch_of_thread();
-  const CompiledSection& s_;
-  BlockState& block_;
-  const BlockRun& run_;
-  const CompiledKernels* code_;
-  const std::byte* source_ = nullptr;
-  std::vector<Place> places_;
-  std::uint64_t count_ = 1;
-  std::uint32_t source_base_ = 0;
-  const SourceWindows* windows_ = nullptr;
-  std::uint64_t first_window_ = 0;
-  std::uint32_t live_;  ///< active PEs
-  bool folded_;
-  bool after_ = false;      ///< the previous section's constants are inputs
-  bool by_eight_ = false;   ///< the code is for the host's AVX-512 and doubles
-  std::size_t chunks_ = 0;  ///< vectors that they fill
-};
-
-/// Lanes of a row are few: eight at a time, written out, cost less than a call that finds out how
-/// many there are.
+/// Rows have few lanes: an unrolled loop of eight costs less than a call of a library function.
 constexpr std::size_t at_once = 8;
 
 void fill_lanes(std::uint64_t* to, std::size_t n, std::uint64_t word) {
@@ -195,407 +80,496 @@ bool convert(const std::vector<LeafKey>& words, Precision precision, const std::
   return fits;
 }
 
-std::uint64_t SectionRun::zero_words() const {
-  std::uint64_t zeros = 0;
-  const auto& words = s_.uniform_words().words;
-  for (std::size_t w = 0; w < std::min<std::size_t>(words.size(), 64); ++w) {
-    if (((s_.zero_candidates() >> w) & 1) == 0) continue;
-    std::uint64_t bits = 0;
-    words_to_lanes(words[w].take, Precision::Double,
-                   memory_words(block_, words[w].take, words[w].place, 0), 1,
-                   reinterpret_cast<std::byte*>(&bits), sizeof bits);
-    if (bits == 0) zeros |= std::uint64_t{1} << w;
-  }
-  return zeros;
-}
-
-/// Selects the code and loads its inputs; false if floats cannot represent them.
-bool SectionRun::prepare(Precision precision) {
-  code_ = &s_.code(zero_words(), precision);
-  by_eight_ = code_->target.isa == Isa::Avx512 && code_->target.precision == Precision::Double;
-  chunks_ = (live_ + lanes() - 1) / lanes();
-  std::size_t bytes = 0;
-  places_.clear();
-  for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
-    const auto& one = code_->kernels[k];
-    const std::size_t copies = one.machine.copies;
-    const std::size_t items = instances(k) * chunks();
-    const std::size_t padded = (items + copies - 1) / copies * copies;
-    places_.push_back({bytes, items, padded});
-    bytes += padded * one.code.layout.bytes();
-  }
-  grow(scratch_.items, bytes);
-  scratch_.scatter_words.assign(s_.bm_stores().size() * 3 * block_.pes, 0);
-  if (precision == Precision::Double) return gather_words() && take_state();
-  clear_padding();
-  const RangeWatch watch(true);
-  return gather_words() && take_state() && !watch.left();
-}
-
-/// Stale values in padding lanes must not raise flags.
-void SectionRun::clear_padding() const {
-  for (std::size_t k = 0; k < places_.size(); ++k) {
-    const std::size_t bytes = code_->kernels[k].code.layout.bytes();
-    const Place& place = places_[k];
-    std::memset(scratch_.items.data() + place.begin + place.items * bytes, 0,
-                (place.padded - place.items) * bytes);
-  }
-}
-
-bool SectionRun::gather_words() {
-  const std::size_t lane = code_->target.lane_bytes();
-  const auto& uniforms = s_.uniform_words().words;
-  const auto& sources = s_.source_words().words;
-  grow(scratch_.uniforms, uniforms.size() * lane);
-  bool fits = true;
-  for (std::size_t w = 0; w < uniforms.size(); ++w) {
-    const auto words = memory_words(block_, uniforms[w].take, uniforms[w].place, 0);
-    fits = words_to_lanes(uniforms[w].take, precision(), words, 1,
-                          scratch_.uniforms.data() + w * lane, lane) &&
-           fits;
-  }
-  source_ = run_.stream.groups;
-  if (source_ != nullptr) {
-    if (is_widened()) widen_stream();
-    return fits;
-  }
-  grow(scratch_.source, sources.size() * lane * count_);
-  source_ = scratch_.source.data();
-  return convert(sources, precision(), block_.bm.data() + source_base_, count_, run_.source_step,
-                 scratch_.source.data()) &&
-         fits;
-}
-
-/// Converts a stream of floats for code on doubles, after a range error elsewhere.
-void SectionRun::widen_stream() {
-  const auto& words = s_.source_words().words;
-  grow(scratch_.source, words.size() * sizeof(double) * count_);
-  for (std::size_t i = 0; i < words.size() * count_; ++i) {
-    std::uint64_t wide = 0;
-    if (words[i % words.size()].take == Take::Bits) {
-      std::int32_t integer = 0;
-      std::memcpy(&integer, source_ + i * sizeof integer, sizeof integer);
-      wide = static_cast<std::uint64_t>(std::int64_t{integer}) << short_shift;
-    } else {
-      float number = 0;
-      std::memcpy(&number, source_ + i * sizeof number, sizeof number);
-      wide = std::bit_cast<std::uint64_t>(static_cast<double>(number));
-    }
-    std::memcpy(scratch_.source.data() + i * sizeof wide, &wide, sizeof wide);
-  }
-  source_ = scratch_.source.data();
-}
-
-bool SectionRun::take_state() {
-  bool fits = true;
-  for (std::size_t k = 0; k < code_->kernels.size(); ++k) {
-    const auto& one = code_->kernels[k];
-    const WorkItems items = work_items(k);
-    const std::span<const RowTransfer> in =
-        after_ ? worked_on(one.in_fused, one.first_in_fused) : worked_on(one.in, one.first_in);
-    if (after_) take_given(one, items);
-    if (after_) fits = one.constants_fit && fits;
-    if (by_eight_) rows_to_lanes_by_eight(in, block_, items);
-    for (const RowTransfer& t : in) {
-      if (by_eight_ && !t.elsewhere()) continue;
-      fits = take_row(t, items.bytes, items.place(t)) && fits;
-    }
-    if (is_widened()) round_to_floats(in, items);
-  }
-  return fits;
-}
-
-/// Sources that were floats meet numbers of the state that are rounded as they are: particles at
-/// the same place must stay there.
-void SectionRun::round_to_floats(std::span<const RowTransfer> rows, const WorkItems& items) const {
-  for (const RowTransfer& t : rows) {
-    if (t.key.take != Take::Long && t.key.take != Take::Short) continue;
-    std::byte* at = items.place(t);
-    for (std::size_t v = 0; v < items.vectors; ++v, at += items.bytes)
-      for (std::size_t k = 0; k < lanes(); ++k) {
-        double number = 0;
-        std::memcpy(&number, at + k * sizeof number, sizeof number);
-        if (!fits_float(number)) continue;
-        number = static_cast<float>(number);
-        std::memcpy(at + k * sizeof number, &number, sizeof number);
-      }
-  }
-}
-
-void SectionRun::take_given(const CompiledKernels::One& one, const WorkItems& items) const {
-  for (const ConstantInput& given : one.given) {
-    if (folded_ && given.instance != 0) continue;
-    std::byte* to = items.first + given.instance * items.vectors * items.bytes + given.offset;
-    for (std::size_t v = 0; v < items.vectors; ++v, to += items.bytes)
-      std::memcpy(to, given.lanes.data(), given.lanes.size());
-  }
-}
-
-bool SectionRun::take_row(const RowTransfer& t, std::size_t item, std::byte* to) const {
-  const bool fixed = t.key.take == Take::PeNumber || t.key.take == Take::BlockNumber;
-  bool fits = true;
-  for (std::size_t first = 0; first < live_; first += lanes(), to += item) {
-    const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
-    if (count < lanes()) std::memset(to, 0, lanes() * code_->target.lane_bytes());
-    if (fixed) {
-      take_fixed(t.key.take, first, count, to);
-      continue;
-    }
-    const std::uint64_t* const upper = t.cell.in(std::as_const(block_)) + first;
-    const std::uint64_t* const lower = t.key.take == Take::Long ? upper + block_.pes : upper;
-    fits = row_to_lanes(code_->target, t.key.take, upper, lower, count, to) && fits;
-  }
-  return fits;
-}
-
-void SectionRun::take_fixed(Take take, std::size_t first, std::size_t count, std::byte* to) const {
-  const std::size_t lane = code_->target.lane_bytes();
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t word = take == Take::PeNumber ? first + i : block_.number;
-    words_to_lanes(Take::Bits, precision(), {&word, &word, 0}, 1, to + i * lane, lane);
-  }
-}
-
-/// Runs all kernels; false after a float range error: underflow to zero, or overflow that reached a
-/// result.
-bool SectionRun::compute() {
-  if (precision() == Precision::Double) {
-    for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
-    return true;
-  }
-  const RangeWatch watch(s_.compares_results());
-  for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
-  return !watch.left() && results_are_finite();
-}
-
 /// The largest magnitude, as bits, among n adjacent floats.
 std::uint32_t largest_magnitude(const std::byte* from, std::size_t n) {
   std::uint32_t largest = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    std::uint32_t lane = 0;
-    std::memcpy(&lane, from + i * sizeof lane, sizeof lane);
-    largest = std::max(largest, lane & ~(1U << 31));
+    largest = std::max(largest, load<std::uint32_t>(from + i * sizeof(float)) & ~(1U << 31));
   }
   return largest;
 }
 
-/// Of floats, in the lanes that count.
-bool SectionRun::results_are_finite() const {
-  constexpr std::uint32_t infinity = 255U << 23;
-  std::uint32_t largest = 0;
-  for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
-    const WorkItems items = work_items(k);
-    const auto& one = code_->kernels[k];
-    for (const RowTransfer& t : worked_on(one.out, one.first_out)) {
-      if (t.key.take != Take::Long && t.key.take != Take::Short) continue;
-      const std::byte* from = items.place(t);
-      std::size_t left = live_;
-      for (; left >= lanes(); left -= lanes(), from += items.bytes)
-        largest = std::max(largest, largest_magnitude(from, lanes()));
-      largest = std::max(largest, largest_magnitude(from, left));
+/// Row of the buffers of BM stores (upper, lower, enabled) that a part begins with.
+unsigned row_of(LeafKey key) {
+  const auto part = static_cast<BmStorePart>(key.delay);
+  return part == BmStorePart::Enabled ? 2 : part == BmStorePart::Lower ? 1 : 0;
+}
+
+class SectionRun {
+ public:
+  /// `folded`: only element 0 is computed.
+  SectionRun(const CompiledSection& section, BlockState& block, const BlockRun& run,
+             bool folded = false)
+      : s_(section), block_(block), run_(run), code_(nullptr), live_(block.pes), folded_(folded) {
+    // A word for the broadcast memory may come from any PE.
+    if (run.live_pes != 0 && section.bm_stores().empty()) live_ = std::min(live_, run.live_pes);
+  }
+
+  /// For a section without kernels: stores the constants that the next one does not absorb.
+  void leave_to(const CompiledSection& next) {
+    scratch_.scatter_words.assign(s_.bm_stores().size() * 3 * block_.pes, 0);
+    finish(next.unfused_constants());
+  }
+
+  /// Sets the windows of the next passes' sources: `first` is the index of the first window.
+  void take_windows(const SourceWindows& windows, std::uint64_t first) {
+    windows_ = &windows;
+    first_window_ = first;
+  }
+
+  /// `after`: the previous section's constants are inputs of this one.
+  void passes(std::uint64_t count, std::uint32_t source_base, bool after = false) {
+    after_ = after;
+    source_base_ = source_base;
+    count_ = count;
+    // Streams were checked at conversion.
+    if (!prepare(s_.precision()) || !compute()) {
+      s_.note_run_in_doubles();
+      prepare(Precision::Double);
+      compute();
     }
+    finish(s_.constants());
   }
-  return largest < infinity;
-}
 
-void SectionRun::execute(std::size_t k) {
-  const auto& one = code_->kernels[k];
-  std::byte* at = scratch_.items.data() + places_[k].begin;
-  const std::size_t item = one.code.layout.bytes();
-  for (std::size_t left = places_[k].items; left > 0;) {
-    if (one.portable) {
-      one.portable->run(at, source_, scratch_.uniforms.data(), count_);
-      at += item;
-      --left;
-      continue;
-    }
-    const CompiledKernel& code = s_.code_for(one, code_->target, left);
-    grow(scratch_.spills, code.spill_bytes);
-    const std::size_t first = places_[k].items - left;
-    const LoopRun* const runs = plan_loop(k, first, std::min<std::size_t>(left, code.copies));
-    code.function(at, source_, scratch_.uniforms.data(), count_, scratch_.spills.data(), runs);
-    at += code.copies * item;
-    left -= code.copies;
-  }
-}
-
-/// Lanes of a work item that hold targets.
-std::size_t SectionRun::live_lanes(std::size_t item) const {
-  return std::min<std::size_t>(lanes(), live_ - item % chunks() * lanes());
-}
-
-/// Schedules the passes of the loop that can run unguarded, for some work items.
-const LoopRun* SectionRun::plan_loop(std::size_t k, std::size_t item, std::size_t count) {
-  const CompiledKernels::One& one = code_->kernels[k];
-  const UnguardedLoop& free = one.code.free;
-  if (!free.usable) return nullptr;
-  const std::uint64_t windows = (count_ + SourceWindows::groups - 1) / SourceWindows::groups;
-  scratch_.hit.assign(windows, 0);
-  bool known = is_positive(k, item, count);
-  const EqualWords* before = nullptr;
-  for (const EqualWords& equal : free.equal) {
-    if (!known) break;
-    if (before == nullptr || before->slot != equal.slot)
-      gather_compared(equal.slot, k, item, count);
-    known = find_hits(equal.source);
-    before = &equal;
-  }
-  if (!known) std::ranges::fill(scratch_.hit, std::uint8_t{1});
-  plan_loop_runs(count_, scratch_.hit, scratch_.runs);
-  return scratch_.runs.data();
-}
-
-/// Whether all inputs and words required to be positive are positive.
-bool SectionRun::is_positive(std::size_t k, std::size_t item, std::size_t count) const {
-  const UnguardedLoop& free = code_->kernels[k].code.free;
-  const bool floats = precision() == Precision::Float;
-  const std::int64_t least = floats
-                                 ? std::bit_cast<std::int32_t>(std::numeric_limits<float>::min())
-                                 : std::bit_cast<std::int64_t>(std::numeric_limits<double>::min());
-  const std::size_t lane = code_->target.lane_bytes();
-  const auto bits = [&](const std::byte* at) {
-    return floats ? std::int64_t{integer_at<std::int32_t>(at)} : integer_at<std::int64_t>(at);
+ private:
+  /// Location of a kernel's work items.
+  struct Place {
+    std::size_t begin = 0, items = 0, padded = 0;  ///< padded to the work items per call
   };
-  for (const LeafKey word : free.positive_uniforms) {
-    if (bits(scratch_.uniforms.data() + s_.uniform_words().number(word) * lane) < least)
-      return false;
+
+  /// Selects the code and loads its inputs; false if floats cannot represent them.
+  bool prepare(Precision precision) {
+    code_ = &s_.code(zero_words(), precision);
+    by_eight_ = code_->target.isa == Isa::Avx512 && code_->target.precision == Precision::Double;
+    chunks_ = (live_ + lanes() - 1) / lanes();
+    std::size_t bytes = 0;
+    places_.clear();
+    for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
+      const auto& one = code_->kernels[k];
+      const std::size_t copies = one.machine.copies;
+      const std::size_t items = instances(k) * chunks();
+      const std::size_t padded = (items + copies - 1) / copies * copies;
+      places_.push_back({bytes, items, padded});
+      bytes += padded * one.code.layout.bytes();
+    }
+    grow(scratch_.items, bytes);
+    scratch_.scatter_words.assign(s_.bm_stores().size() * 3 * block_.pes, 0);
+    if (precision == Precision::Double) return gather_words() && take_state();
+    clear_padding();
+    const RangeWatch watch(true);
+    return gather_words() && take_state() && !watch.left();
   }
-  for (const std::uint32_t slot : free.positive_slots)
-    for (std::size_t i = item; i < item + count; ++i)
-      for (std::size_t n = 0; n < live_lanes(i); ++n) {
-        if (bits(input(k, i, slot) + n * lane) < least) return false;
+
+  /// Runs all kernels; false after a float range error: underflow to zero, or overflow that reached
+  /// a result.
+  bool compute() {
+    std::optional<RangeWatch> watch;
+    if (precision() == Precision::Float) watch.emplace(s_.compares_results());
+    for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
+    return !watch || (!watch->left() && results_are_finite());
+  }
+
+  /// Results to the state and to the broadcast memory.
+  void finish(const std::vector<ConstantRoot>& constants) {
+    gather_moved();
+    for (std::size_t k = 0; k < s_.kernels().size(); ++k) leave(k);
+    leave_moved();
+    leave_constants(constants);
+    scatter_words();
+  }
+
+  const std::byte* input(std::size_t k, std::size_t item, std::uint32_t slot) const {
+    const KernelCode& code = code_->kernels[k].code;
+    return scratch_.items.data() + places_[k].begin + item * code.layout.bytes() +
+           code.input_offset[slot];
+  }
+  WorkItems work_items(std::size_t k) const {
+    return {scratch_.items.data() + places_[k].begin, code_->kernels[k].code.layout.bytes(),
+            chunks(), live_};
+  }
+  std::size_t instances(std::size_t k) const {
+    return folded_ ? 1 : s_.kernels()[k].instances.size();
+  }
+  /// Transfers of the active instances.
+  std::span<const RowTransfer> active(const std::vector<RowTransfer>& rows) const {
+    if (!folded_) return rows;
+    return {rows.begin(), std::ranges::partition_point(
+                              rows, [](const RowTransfer& t) { return t.instance == 0; })};
+  }
+  /// Whether code on doubles reads a stream of floats.
+  bool is_widened() const { return run_.stream.groups != nullptr && precision() != s_.precision(); }
+  std::size_t lanes() const { return code_->target.lanes(); }
+  std::size_t chunks() const { return chunks_; }
+  Precision precision() const { return code_->target.precision; }
+
+  std::uint64_t zero_words() const {
+    std::uint64_t zeros = 0;
+    const auto& words = s_.uniform_words().words;
+    for (std::size_t w = 0; w < std::min<std::size_t>(words.size(), 64); ++w) {
+      if (((s_.zero_candidates() >> w) & 1) == 0) continue;
+      std::uint64_t bits = 0;
+      words_to_lanes(words[w].take, Precision::Double,
+                     memory_words(block_, words[w].take, words[w].place, 0), 1,
+                     reinterpret_cast<std::byte*>(&bits), sizeof bits);
+      if (bits == 0) zeros |= std::uint64_t{1} << w;
+    }
+    return zeros;
+  }
+
+  /// Stale values in padding lanes must not raise flags.
+  void clear_padding() const {
+    for (std::size_t k = 0; k < places_.size(); ++k) {
+      const std::size_t bytes = code_->kernels[k].code.layout.bytes();
+      const Place& place = places_[k];
+      std::memset(scratch_.items.data() + place.begin + place.items * bytes, 0,
+                  (place.padded - place.items) * bytes);
+    }
+  }
+
+  bool gather_words() {
+    const std::size_t lane = code_->target.lane_bytes();
+    const auto& uniforms = s_.uniform_words().words;
+    const auto& sources = s_.source_words().words;
+    grow(scratch_.uniforms, uniforms.size() * lane);
+    bool fits = true;
+    for (std::size_t w = 0; w < uniforms.size(); ++w) {
+      const auto words = memory_words(block_, uniforms[w].take, uniforms[w].place, 0);
+      fits = words_to_lanes(uniforms[w].take, precision(), words, 1,
+                            scratch_.uniforms.data() + w * lane, lane) &&
+             fits;
+    }
+    source_ = run_.stream.groups;
+    if (source_ != nullptr) {
+      if (is_widened()) widen_stream();
+      return fits;
+    }
+    grow(scratch_.source, sources.size() * lane * count_);
+    source_ = scratch_.source.data();
+    return convert(sources, precision(), block_.bm.data() + source_base_, count_, run_.source_step,
+                   scratch_.source.data()) &&
+           fits;
+  }
+
+  /// Converts a stream of floats for code on doubles, after a range error elsewhere.
+  void widen_stream() {
+    const auto& words = s_.source_words().words;
+    grow(scratch_.source, words.size() * sizeof(double) * count_);
+    for (std::size_t i = 0; i < words.size() * count_; ++i) {
+      std::uint64_t wide = 0;
+      if (words[i % words.size()].take == Take::Bits) {
+        const std::int64_t integer = load<std::int32_t>(source_ + i * sizeof(float));
+        wide = static_cast<std::uint64_t>(integer) << short_shift;
+      } else {
+        wide = std::bit_cast<std::uint64_t>(double{load<float>(source_ + i * sizeof(float))});
       }
-  return true;
-}
-
-/// The integers of a slot in targets, sorted.
-void SectionRun::gather_compared(std::uint32_t slot, std::size_t k, std::size_t item,
-                                 std::size_t count) {
-  std::vector<std::int64_t>& found = scratch_.compared;
-  found.clear();
-  for (std::size_t i = item; i < item + count; ++i) {
-    const std::byte* at = input(k, i, slot);
-    for (std::size_t n = 0; n < live_lanes(i); ++n, at += code_->target.lane_bytes())
-      found.push_back(precision() == Precision::Float ? lane_integer(integer_at<std::int32_t>(at))
-                                                      : lane_integer(integer_at<std::int64_t>(at)));
+      std::memcpy(scratch_.source.data() + i * sizeof wide, &wide, sizeof wide);
+    }
+    source_ = scratch_.source.data();
   }
-  if (!std::ranges::is_sorted(found)) std::ranges::sort(found);
-}
 
-/// Marks windows of sources whose range of words overlaps with the gathered targets. False if no
-/// ranges are known.
-bool SectionRun::find_hits(LeafKey source) {
-  constexpr std::uint8_t hit = 1, near = 2;
-  if (windows_ == nullptr) return false;
-  const auto word = std::ranges::find(windows_->words, source);
-  if (word == windows_->words.end()) return false;
-  const auto& ranges = windows_->ranges[static_cast<std::size_t>(word - windows_->words.begin())];
-  const std::int64_t* const least = ranges.least.data() + first_window_;
-  const std::int64_t* const most = ranges.most.data() + first_window_;
-  const std::vector<std::int64_t>& targets = scratch_.compared;
-  const std::int64_t first = targets.front(), last = targets.back();
-  std::uint8_t* const hits = scratch_.hit.data();
-  const std::size_t windows = scratch_.hit.size();
-  // Nearly all windows are disjoint from all targets; a branch-free sign test detects that.
-  std::int64_t any = 0;
-  for (std::size_t w = 0; w < windows; ++w) {
-    const std::int64_t meets = ~((most[w] - first) | (last - least[w])) >> 63;
-    hits[w] = static_cast<std::uint8_t>(hits[w] | (meets & near));
-    any |= meets;
+  bool take_state() {
+    bool fits = true;
+    for (std::size_t k = 0; k < code_->kernels.size(); ++k) {
+      const auto& one = code_->kernels[k];
+      const WorkItems items = work_items(k);
+      const std::span<const RowTransfer> in = active(after_ ? one.in_fused : one.in);
+      if (after_) {
+        take_given(one, items);
+        fits = one.constants_fit && fits;
+      }
+      if (by_eight_) rows_to_lanes_by_eight(in, block_, items);
+      for (const RowTransfer& t : in) {
+        if (by_eight_ && !t.elsewhere()) continue;
+        fits = take_row(t, items.bytes, items.place(t)) && fits;
+      }
+      if (is_widened()) round_to_floats(in, items);
+    }
+    return fits;
   }
-  for (std::size_t w = 0; any != 0 && w < windows; ++w) {
-    if (hits[w] < near) continue;
-    const bool found = *std::ranges::lower_bound(targets, least[w]) <= most[w];
-    hits[w] = found ? hit : hits[w] & hit;
-  }
-  return true;
-}
 
-void SectionRun::leave(std::size_t k) {
-  const auto& one = code_->kernels[k];
-  const WorkItems items = work_items(k);
-  const std::span<const RowTransfer> out = worked_on(one.out, one.first_out);
-  if (by_eight_) lanes_to_rows_by_eight(out, items, block_);
-  for (const RowTransfer& t : out) {
-    if (!by_eight_ || t.elsewhere()) leave_row(t, items.bytes, items.place(t));
+  /// Rounds numbers of the state like the sources, which were floats: particles at the same place
+  /// must stay there.
+  void round_to_floats(std::span<const RowTransfer> rows, const WorkItems& items) const {
+    for (const RowTransfer& t : rows) {
+      if (t.key.take != Take::Long && t.key.take != Take::Short) continue;
+      std::byte* at = items.place(t);
+      for (std::size_t v = 0; v < items.vectors; ++v, at += items.bytes)
+        for (std::size_t k = 0; k < lanes(); ++k) {
+          double number = load<double>(at + k * sizeof(double));
+          if (!fits_float(number)) continue;
+          number = static_cast<float>(number);
+          std::memcpy(at + k * sizeof number, &number, sizeof number);
+        }
+    }
   }
-}
 
-void SectionRun::leave_row(const RowTransfer& t, std::size_t item, const std::byte* from) {
-  WordsOut rows{};
-  if (t.key.delay == 0) {
-    rows.upper = t.cell.in(block_);
-    rows.lower = t.key.take == Take::Long ? rows.upper + block_.pes : rows.upper;
-  } else {
-    const auto part = static_cast<BmStorePart>(t.key.delay);
-    const unsigned row = part == BmStorePart::Enabled ? 2 : part == BmStorePart::Lower ? 1 : 0;
-    rows = {put_row(t.key, row), put_row(t.key, 1)};
+  void take_given(const CompiledKernels::One& one, const WorkItems& items) const {
+    for (const ConstantInput& given : one.given) {
+      if (folded_ && given.instance != 0) continue;
+      std::byte* to = items.first + given.instance * items.vectors * items.bytes + given.offset;
+      for (std::size_t v = 0; v < items.vectors; ++v, to += items.bytes)
+        std::memcpy(to, given.lanes.data(), given.lanes.size());
+    }
   }
-  for (std::size_t first = 0; first < live_; first += lanes(), from += item) {
-    const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
-    lanes_to_row(code_->target, t.key.take, from, count, {rows.upper + first, rows.lower + first});
+
+  bool take_row(const RowTransfer& t, std::size_t item, std::byte* to) const {
+    const bool fixed = t.key.take == Take::PeNumber || t.key.take == Take::BlockNumber;
+    bool fits = true;
+    for (std::size_t first = 0; first < live_; first += lanes(), to += item) {
+      const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
+      if (count < lanes()) std::memset(to, 0, lanes() * code_->target.lane_bytes());
+      if (fixed) {
+        take_fixed(t.key.take, first, count, to);
+        continue;
+      }
+      const std::uint64_t* const upper = t.cell.in(std::as_const(block_)) + first;
+      const std::uint64_t* const lower = t.key.take == Take::Long ? upper + block_.pes : upper;
+      fits = row_to_lanes(code_->target, t.key.take, upper, lower, count, to) && fits;
+    }
+    return fits;
   }
-}
 
-/// Buffers of BM stores in rows: upper, lower, enabled.
-std::uint64_t* SectionRun::put_row(LeafKey key, unsigned word) {
-  return scratch_.scatter_words.data() + (key.place * 3 + word) * block_.pes;
-}
+  void take_fixed(Take take, std::size_t first, std::size_t count, std::byte* to) const {
+    const std::size_t lane = code_->target.lane_bytes();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t word = take == Take::PeNumber ? first + i : block_.number;
+      words_to_lanes(Take::Bits, precision(), {&word, &word, 0}, 1, to + i * lane, lane);
+    }
+  }
 
-/// Copies shorts, from the initial state or from the last group of items.
-void SectionRun::gather_moved() {
-  scratch_.moved.resize(s_.moves().size() * block_.pes);
-  std::uint64_t* to = scratch_.moved.data();
-  for (const MovedRow& move : s_.moves()) {
-    if (move.from == NodeOp::Input) {
-      copy_lanes(move.cell.in(block_), live_, to);
+  /// Of floats, in the lanes that count.
+  bool results_are_finite() const {
+    constexpr std::uint32_t infinity = 255U << 23;
+    std::uint32_t largest = 0;
+    for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
+      const WorkItems items = work_items(k);
+      const auto& one = code_->kernels[k];
+      for (const RowTransfer& t : active(one.out)) {
+        if (t.key.take != Take::Long && t.key.take != Take::Short) continue;
+        const std::byte* from = items.place(t);
+        for (std::size_t first = 0; first < live_; first += lanes(), from += items.bytes) {
+          const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
+          largest = std::max(largest, largest_magnitude(from, count));
+        }
+      }
+    }
+    return largest < infinity;
+  }
+
+  void execute(std::size_t k) {
+    const auto& one = code_->kernels[k];
+    std::byte* at = scratch_.items.data() + places_[k].begin;
+    const std::size_t item = one.code.layout.bytes();
+    for (std::size_t left = places_[k].items; left > 0;) {
+      if (one.portable) {
+        one.portable(at, source_, scratch_.uniforms.data(), count_);
+        at += item;
+        --left;
+        continue;
+      }
+      const CompiledKernel& code = s_.code_for(one, code_->target, left);
+      grow(scratch_.spills, code.spill_bytes);
+      const std::size_t first = places_[k].items - left;
+      const LoopRun* const runs = plan_loop(k, first, std::min<std::size_t>(left, code.copies));
+      code.function(at, source_, scratch_.uniforms.data(), count_, scratch_.spills.data(), runs);
+      at += code.copies * item;
+      left -= code.copies;
+    }
+  }
+
+  /// Lanes of a work item that hold targets.
+  std::size_t live_lanes(std::size_t item) const {
+    return std::min<std::size_t>(lanes(), live_ - item % chunks() * lanes());
+  }
+
+  /// Schedules the passes of the loop that can run unguarded, for some work items.
+  const LoopRun* plan_loop(std::size_t k, std::size_t item, std::size_t count) {
+    const CompiledKernels::One& one = code_->kernels[k];
+    const UnguardedLoop& free = one.code.unguarded;
+    if (!free.usable) return nullptr;
+    const std::uint64_t windows = (count_ + SourceWindows::groups - 1) / SourceWindows::groups;
+    scratch_.hit.assign(windows, 0);
+    bool known = is_positive(k, item, count);
+    const EqualWords* before = nullptr;
+    for (const EqualWords& equal : free.equal) {
+      if (!known) break;
+      if (before == nullptr || before->slot != equal.slot)
+        gather_compared(equal.slot, k, item, count);
+      known = find_hits(equal.source);
+      before = &equal;
+    }
+    if (!known) std::ranges::fill(scratch_.hit, std::uint8_t{1});
+    plan_loop_runs(count_, scratch_.hit, scratch_.runs);
+    return scratch_.runs.data();
+  }
+
+  /// Whether all inputs and words required to be positive are positive.
+  bool is_positive(std::size_t k, std::size_t item, std::size_t count) const {
+    const UnguardedLoop& free = code_->kernels[k].code.unguarded;
+    const bool floats = precision() == Precision::Float;
+    const std::int64_t least =
+        floats ? std::bit_cast<std::int32_t>(std::numeric_limits<float>::min())
+               : std::bit_cast<std::int64_t>(std::numeric_limits<double>::min());
+    const std::size_t lane = code_->target.lane_bytes();
+    const auto bits = [&](const std::byte* at) {
+      return floats ? std::int64_t{load<std::int32_t>(at)} : load<std::int64_t>(at);
+    };
+    for (const LeafKey word : free.positive_uniforms) {
+      if (bits(scratch_.uniforms.data() + s_.uniform_words().number(word) * lane) < least)
+        return false;
+    }
+    for (const std::uint32_t slot : free.positive_slots)
+      for (std::size_t i = item; i < item + count; ++i)
+        for (std::size_t n = 0; n < live_lanes(i); ++n) {
+          if (bits(input(k, i, slot) + n * lane) < least) return false;
+        }
+    return true;
+  }
+
+  /// The integers of a slot in targets, sorted.
+  void gather_compared(std::uint32_t slot, std::size_t k, std::size_t item, std::size_t count) {
+    std::vector<std::int64_t>& found = scratch_.compared;
+    found.clear();
+    for (std::size_t i = item; i < item + count; ++i) {
+      const std::byte* at = input(k, i, slot);
+      for (std::size_t n = 0; n < live_lanes(i); ++n, at += code_->target.lane_bytes())
+        found.push_back(precision() == Precision::Float ? lane_integer(load<std::int32_t>(at))
+                                                        : lane_integer(load<std::int64_t>(at)));
+    }
+    if (!std::ranges::is_sorted(found)) std::ranges::sort(found);
+  }
+
+  /// Marks windows of sources whose range of words overlaps the gathered targets. False if the
+  /// ranges are unknown.
+  bool find_hits(LeafKey source) {
+    constexpr std::uint8_t hit = 1, near = 2;
+    if (windows_ == nullptr) return false;
+    const auto word = std::ranges::find(windows_->words, source);
+    if (word == windows_->words.end()) return false;
+    const auto& ranges = windows_->ranges[static_cast<std::size_t>(word - windows_->words.begin())];
+    const std::int64_t* const least = ranges.least.data() + first_window_;
+    const std::int64_t* const most = ranges.most.data() + first_window_;
+    const std::vector<std::int64_t>& targets = scratch_.compared;
+    const std::int64_t first = targets.front(), last = targets.back();
+    std::uint8_t* const hits = scratch_.hit.data();
+    const std::size_t windows = scratch_.hit.size();
+    // Nearly all windows are disjoint from all targets; a branch-free sign test detects that.
+    std::int64_t any = 0;
+    for (std::size_t w = 0; w < windows; ++w) {
+      const std::int64_t meets = ~((most[w] - first) | (last - least[w])) >> 63;
+      hits[w] = static_cast<std::uint8_t>(hits[w] | (meets & near));
+      any |= meets;
+    }
+    for (std::size_t w = 0; any != 0 && w < windows; ++w) {
+      if (hits[w] < near) continue;
+      const bool found = *std::ranges::lower_bound(targets, least[w]) <= most[w];
+      hits[w] = found ? hit : hits[w] & hit;
+    }
+    return true;
+  }
+
+  void leave(std::size_t k) {
+    const auto& one = code_->kernels[k];
+    const WorkItems items = work_items(k);
+    const std::span<const RowTransfer> out = active(one.out);
+    if (by_eight_) lanes_to_rows_by_eight(out, items, block_);
+    for (const RowTransfer& t : out) {
+      if (!by_eight_ || t.elsewhere()) leave_row(t, items.bytes, items.place(t));
+    }
+  }
+
+  void leave_row(const RowTransfer& t, std::size_t item, const std::byte* from) {
+    WordsOut rows{};
+    if (t.key.delay == 0) {
+      rows.upper = t.cell.in(block_);
+      rows.lower = t.key.take == Take::Long ? rows.upper + block_.pes : rows.upper;
     } else {
-      std::uint64_t base = 0;
-      if (move.from == NodeOp::Source) {
-        base = run_.stream.groups != nullptr ? run_.stream.last_group
-                                             : source_base_ + (count_ - 1) * run_.source_step;
+      rows = {put_row(t.key, row_of(t.key)), put_row(t.key, 1)};
+    }
+    for (std::size_t first = 0; first < live_; first += lanes(), from += item) {
+      const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
+      lanes_to_row(code_->target, t.key.take, from, count,
+                   {rows.upper + first, rows.lower + first});
+    }
+  }
+
+  std::uint64_t* put_row(LeafKey key, unsigned word) {
+    return scratch_.scatter_words.data() + (key.place * 3 + word) * block_.pes;
+  }
+
+  CellRow cell(std::uint32_t number) const { return cell_row(s_.map(), {Take::Bits, number, 0}); }
+
+  /// Copies shorts, from the initial state or from the last group of items.
+  void gather_moved() {
+    scratch_.moved.resize(s_.moves().size() * block_.pes);
+    std::uint64_t* to = scratch_.moved.data();
+    for (const MovedShort& move : s_.moves()) {
+      if (move.from == NodeOp::Input) {
+        copy_lanes(cell(move.place).in(block_), live_, to);
+      } else {
+        std::uint64_t base = 0;
+        if (move.from == NodeOp::Source) {
+          base = run_.stream.groups != nullptr ? run_.stream.last_group
+                                               : source_base_ + (count_ - 1) * run_.source_step;
+        }
+        fill_lanes(to, live_, block_.bm[base + move.place]);
       }
-      fill_lanes(to, live_, block_.bm[base + move.place]);
+      to += block_.pes;
     }
-    to += block_.pes;
   }
-}
 
-void SectionRun::leave_moved() {
-  const std::uint64_t* from = scratch_.moved.data();
-  for (const MovedRow& move : s_.moves()) {
-    copy_lanes(from, live_, move.to.in(block_));
-    from += block_.pes;
-  }
-}
-
-void SectionRun::leave_constants(const std::vector<ConstantRoot>& constants) {
-  for (const ConstantRoot& constant : constants) {
-    const std::size_t pes = block_.pes;
-    if (constant.key.delay != 0) {
-      const auto part = static_cast<BmStorePart>(constant.key.delay);
-      const unsigned row = part == BmStorePart::Enabled ? 2 : part == BmStorePart::Lower ? 1 : 0;
-      std::fill_n(put_row(constant.key, row), pes, constant.upper);
-      if (part == BmStorePart::Word) std::fill_n(put_row(constant.key, 1), pes, constant.lower);
-      continue;
+  void leave_moved() {
+    const std::uint64_t* from = scratch_.moved.data();
+    for (const MovedShort& move : s_.moves()) {
+      copy_lanes(from, live_, cell(move.to).in(block_));
+      from += block_.pes;
     }
-    std::uint64_t* const row = constant.cell.in(block_);
-    fill_lanes(row, live_, constant.upper);
-    if (constant.key.take == Take::Long) fill_lanes(row + pes, live_, constant.lower);
   }
-}
 
-void SectionRun::scatter_words() {
-  for (std::uint32_t n = 0; n < s_.bm_stores().size(); ++n) {
-    const BmStoreTarget& put = s_.bm_stores()[n];
-    const LeafKey key{Take::Mask, n, 0};
-    if (put_row(key, 2)[put.pe] == 0) continue;
-    const u128 lower = put_row(key, 1)[put.pe];
-    const u128 upper = put_row(key, 0)[put.pe];
-    write_bm(block_, put.address, put.width,
-             put.width == Width::Long ? (upper << Short::bit_count) | lower : lower);
+  void leave_constants(const std::vector<ConstantRoot>& constants) {
+    for (const ConstantRoot& constant : constants) {
+      const std::size_t pes = block_.pes;
+      if (constant.key.delay != 0) {
+        const bool word = static_cast<BmStorePart>(constant.key.delay) == BmStorePart::Word;
+        std::fill_n(put_row(constant.key, row_of(constant.key)), pes, constant.upper);
+        if (word) std::fill_n(put_row(constant.key, 1), pes, constant.lower);
+        continue;
+      }
+      std::uint64_t* const row = cell_row(s_.map(), constant.key).in(block_);
+      fill_lanes(row, live_, constant.upper);
+      if (constant.key.take == Take::Long) fill_lanes(row + pes, live_, constant.lower);
+    }
   }
-}
+
+  void scatter_words() {
+    for (std::uint32_t n = 0; n < s_.bm_stores().size(); ++n) {
+      const BmStore& put = s_.bm_stores()[n];
+      const LeafKey key{Take::Mask, n, 0};
+      if (put_row(key, 2)[put.pe] == 0) continue;
+      const u128 lower = put_row(key, 1)[put.pe];
+      const u128 upper = put_row(key, 0)[put.pe];
+      write_bm(block_, put.address, put.width,
+               put.width == Width::Long ? (upper << Short::bit_count) | lower : lower);
+    }
+  }
+
+  Scratch& scratch_ = scratch_of_thread();
+  const CompiledSection& s_;
+  BlockState& block_;
+  const BlockRun& run_;
+  const CompiledKernels* code_;
+  const std::byte* source_ = nullptr;
+  std::vector<Place> places_;
+  std::uint64_t count_ = 1;
+  std::uint32_t source_base_ = 0;
+  const SourceWindows* windows_ = nullptr;
+  std::uint64_t first_window_ = 0;
+  std::uint32_t live_;  ///< active PEs
+  bool folded_;
+  bool after_ = false;      ///< the previous section's constants are inputs
+  bool by_eight_ = false;   ///< the code is for the host's AVX-512 and doubles
+  std::size_t chunks_ = 0;  ///< vectors that they fill
+};
 
 }  // namespace
 
@@ -613,36 +587,32 @@ void run_section(const CompiledSection& section, BlockState& block, const BlockR
 }
 
 void run_program(const CompiledProgram& program, BlockState& block, const BlockRun& body) {
-  const auto section = [&](Section s) -> const CompiledSection& {
-    return *program.parts[static_cast<unsigned>(s)].section;
-  };
-  SectionRun(section(Section::Start), block, body).leave_to(section(Section::Body));
-  SectionRun(section(Section::Body), block, body).passes(body.iterations, body.source_base, true);
+  SectionRun(*program.section(Section::Start), block, body)
+      .leave_to(*program.section(Section::Body));
+  SectionRun(*program.section(Section::Body), block, body)
+      .passes(body.iterations, body.source_base, true);
   BlockRun end = body;
   end.stream = {};
-  SectionRun(section(Section::End), block, end).passes(1, body.source_base);
+  SectionRun(*program.section(Section::End), block, end).passes(1, body.source_base);
 }
 
-void run_packed(const CompiledProgram& program, BlockState& block, PackedPes pes,
+void run_packed(const CompiledProgram& program, BlockState& block, std::uint32_t live, bool folded,
                 const PackedSources& sources) {
-  const auto section = [&](Section s) -> const CompiledSection& {
-    return *program.parts[static_cast<unsigned>(s)].section;
-  };
   BlockRun run;
-  run.live_pes = pes.live;
-  SectionRun start(section(Section::Start), block, run, pes.folded);
+  run.live_pes = live;
+  SectionRun start(*program.section(Section::Start), block, run, folded);
   if (program.fusable)
-    start.leave_to(section(Section::Body));
+    start.leave_to(*program.section(Section::Body));
   else
     start.passes(1, 0);
-  const std::size_t bytes = section(Section::Body).stream_bytes();
+  const std::size_t bytes = program.section(Section::Body)->stream_bytes();
   BlockRun body = run;
   body.stream = {sources.groups, sources.address};
   const std::uint64_t* last_group = sources.last_groups;
   for (std::uint64_t done = 0; done < sources.count; last_group += sources.group_shorts) {
     const std::uint64_t some = std::min(groups_between_polls, sources.count - done);
     std::copy_n(last_group, sources.group_shorts, block.bm.data() + sources.address);
-    SectionRun loop(section(Section::Body), block, body, pes.folded);
+    SectionRun loop(*program.section(Section::Body), block, body, folded);
     if (sources.windows != nullptr)
       loop.take_windows(*sources.windows, sources.first_window + done / SourceWindows::groups);
     loop.passes(some, 0, done == 0 && program.fusable);
@@ -650,7 +620,7 @@ void run_packed(const CompiledProgram& program, BlockState& block, PackedPes pes
     done += some;
     if (done < sources.count) cancellation_point();
   }
-  SectionRun(section(Section::End), block, run, pes.folded).passes(1, 0);
+  SectionRun(*program.section(Section::End), block, run, folded).passes(1, 0);
 }
 
 bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts,

@@ -16,12 +16,6 @@ void run_program(const CompiledProgram& program, BlockState& block, const BlockR
 bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts,
                      std::size_t groups, std::uint32_t step, std::byte* to) noexcept;
 
-/// PEs of a packed block (packed_plan.hpp) that hold targets; folded: in element 0 only.
-struct PackedPes {
-  std::uint32_t live = 0;
-  bool folded = false;
-};
-
 /// Groups of sources between two cancellation points: some milliseconds of work.
 constexpr std::uint64_t groups_between_polls = 16384;
 static_assert(groups_between_polls % SourceWindows::groups == 0);
@@ -37,8 +31,9 @@ struct PackedSources {
   std::uint64_t first_window = 0;  ///< window of the first group
 };
 
-/// Runs Start, the body over all sources, and End on a packed block.
-void run_packed(const CompiledProgram& program, BlockState& block, PackedPes pes,
+/// Runs Start, the body over all sources, and End on a packed block, of which `live` PEs hold
+/// targets; folded: in element 0 only.
+void run_packed(const CompiledProgram& program, BlockState& block, std::uint32_t live, bool folded,
                 const PackedSources& sources);
 
 }  // namespace gdr::native

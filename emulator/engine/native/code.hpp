@@ -1,9 +1,12 @@
-// Machine code of a kernel, generated at run time.
+// Executable kernels: machine code that is generated at run time, or the interpreter.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "emulator/engine/native/lower.hpp"
@@ -27,12 +30,36 @@ struct ItemLayout {
   std::uint32_t bytes() const noexcept { return (inputs + 2 * carried + outputs) * vector_bytes; }
 };
 
-/// Indices of the broadcast memory words that a section reads.
+/// The broadcast memory words that a section reads, by index. The delay of a key is ignored.
 struct WordTable {
   std::vector<LeafKey> words;
-  /// Index of a word, ignoring its delay; the number of words if it is absent.
-  std::uint32_t number(LeafKey key) const;
-  void add(LeafKey key);
+  /// Index of a word; the number of words if it is absent.
+  std::uint32_t number(LeafKey key) const {
+    key.delay = 0;
+    return static_cast<std::uint32_t>(std::ranges::find(words, key) - words.begin());
+  }
+  void add(LeafKey key) {
+    key.delay = 0;
+    if (number(key) == words.size()) words.push_back(key);
+  }
+};
+
+/// Base pointers of a kernel's code.
+enum Base : std::uint8_t {
+  base_items,     ///< the work items
+  base_source,    ///< the group of source words of this pass
+  base_uniforms,  ///< invariant words
+  base_spills,
+  base_carried,  ///< set of loop-carried values to read
+  base_next,     ///< the set to write
+  base_constants,
+  base_count
+};
+
+/// A location relative to a base pointer.
+struct Location {
+  Base base = base_items;
+  std::int32_t offset = 0;  ///< bytes
 };
 
 /// The segments of a kernel, ready for code generation.
@@ -40,16 +67,56 @@ struct KernelCode {
   ItemLayout layout;
   bool loops = false;
   Segment once, first, loop, last;
-  UnguardedLoop free;                       ///< the loop without rare conditions
+  UnguardedLoop unguarded;                  ///< the loop without rare conditions
   std::vector<std::uint32_t> carried_slot;  ///< input slot of each loop-carried location
-  std::vector<Take> inputs;
   std::vector<std::uint32_t> input_offset;  ///< initial offset of an input in a work item
 };
 
-/// items: `copies` consecutive work items; source: words of the first group; uniforms:
-/// loop-invariant words; passes: 1 or more; spills: spill area; runs: schedule of passes 1 ..
-/// passes - 2 for kernels with an unguarded loop (plan_loop_runs). All but the words are aligned to
-/// the vector size.
+/// A kernel with its target and the words of its section. The word tables are complete: groups of
+/// source words are consecutive.
+struct CodeContext {
+  const KernelCode& kernel;
+  Target target;
+  const WordTable& source_words;
+  const WordTable& uniform_words;
+
+  std::uint32_t group_bytes() const noexcept {
+    return static_cast<std::uint32_t>(source_words.words.size()) * target.lane_bytes();
+  }
+  /// The number of the loop-carried location of an input slot, if it is one.
+  std::optional<std::uint32_t> carried_number(std::uint32_t slot) const {
+    const auto found = std::ranges::find(kernel.carried_slot, slot);
+    if (found == kernel.carried_slot.end()) return std::nullopt;
+    return static_cast<std::uint32_t>(found - kernel.carried_slot.begin());
+  }
+  Location carried(Base set, std::uint32_t number) const {
+    return {set, static_cast<std::int32_t>(number * kernel.layout.vector_bytes)};
+  }
+  /// The location of an Input, Source or Uniform.
+  Location leaf(const Node& node) const {
+    const LeafKey key = LeafKey::unpack(node.bits);
+    const auto word = [&](std::uint32_t number) {
+      return static_cast<std::int32_t>(number * target.lane_bytes());
+    };
+    if (node.op == NodeOp::Source) {
+      const auto delay = static_cast<std::int32_t>(key.delay * group_bytes());
+      return {base_source, word(source_words.number(key)) - delay};
+    }
+    if (node.op == NodeOp::Uniform) return {base_uniforms, word(uniform_words.number(key))};
+    if (const auto number = carried_number(key.place)) return carried(base_carried, *number);
+    return {base_items, static_cast<std::int32_t>(kernel.layout.input(key.place))};
+  }
+  /// The destination of a store; `set`: for carried values.
+  Location destination(const Store& store, Base set) const {
+    if (store.area != Store::Area::Output) return carried(set, store.slot);
+    return {base_items, static_cast<std::int32_t>(kernel.layout.output(store.slot))};
+  }
+};
+
+/// items: `copies` consecutive work items; source: words of the first group; uniforms: invariant
+/// words; passes: 1 or more; spills: spill area; runs: schedule of passes 1 .. passes - 2 for
+/// kernels with an unguarded loop (plan_loop_runs). All but the words are aligned to the vector
+/// size.
 using KernelFunction = void (*)(std::byte* items, const std::byte* source,
                                 const std::byte* uniforms, std::uint64_t passes, std::byte* spills,
                                 const LoopRun* runs);
@@ -66,11 +133,14 @@ struct CompiledKernel {
 /// Maximum number of work items per call.
 constexpr std::uint32_t max_copies = 2;
 
-/// Generates machine code for Avx2 or Avx512 (the host need not support it). `source_words` and
-/// `uniform_words` are complete: groups of source words are consecutive. `copies`: work items per
-/// call; 0: the fastest number. Results do not depend on it. Throws Unsupported if the operating
-/// system gives no executable memory.
-CompiledKernel compile_kernel(const KernelCode& code, Target target, const WordTable& source_words,
-                              const WordTable& uniform_words, std::uint32_t copies = 0);
+/// As a KernelFunction, for one work item on the portable path.
+using InterpretedKernel = std::function<void(std::byte* item, const std::byte* source,
+                                             const std::byte* uniforms, std::uint64_t passes)>;
+InterpretedKernel interpret_kernel(const CodeContext& context);
+
+/// Generates machine code for Avx2 or Avx512 (the host need not support it). `copies`: work items
+/// per call; 0: the fastest number. Results do not depend on it. Throws Unsupported if the
+/// operating system gives no executable memory.
+CompiledKernel compile_kernel(const CodeContext& context, std::uint32_t copies = 0);
 
 }  // namespace gdr::native

@@ -37,51 +37,12 @@ double fma_of(const Node& n, double a, double b, double c) {
 }
 
 bool commutes(NodeOp op) {
-  switch (op) {
-    case NodeOp::Add:
-    case NodeOp::Mul:
-    case NodeOp::IntAdd:
-    case NodeOp::And:
-    case NodeOp::Or:
-    case NodeOp::Xor:
-    case NodeOp::BitsEqual:
-    case NodeOp::Both:
-      return true;
-    default:
-      return false;
-  }
+  constexpr NodeOp ops[] = {NodeOp::Add, NodeOp::Mul, NodeOp::IntAdd,    NodeOp::And,
+                            NodeOp::Or,  NodeOp::Xor, NodeOp::BitsEqual, NodeOp::Both};
+  return std::ranges::find(ops, op) != std::end(ops);
 }
 
 }  // namespace
-
-unsigned operand_count(NodeOp op) noexcept {
-  switch (op) {
-    case NodeOp::Constant:
-    case NodeOp::Input:
-    case NodeOp::Source:
-    case NodeOp::Uniform:
-      return 0;
-    case NodeOp::Round:
-    case NodeOp::Rsqrt:
-    case NodeOp::Recip:
-    case NodeOp::RsqrtEstimate:
-    case NodeOp::RecipEstimate:
-    case NodeOp::Sqrt:
-    case NodeOp::AsBits:
-    case NodeOp::AsNumber:
-    case NodeOp::Negative:
-    case NodeOp::IsZero:
-    case NodeOp::BitsNegative:
-      return 1;
-    case NodeOp::Fma:
-    case NodeOp::Select:
-      return 3;
-    default:
-      return 2;
-  }
-}
-
-bool is_leaf(NodeOp op) noexcept { return operand_count(op) == 0; }
 
 std::uint64_t evaluate(const Node& n, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   const double x = number_of(a);
@@ -171,7 +132,7 @@ std::size_t Graph::NodeHash::operator()(const Node& n) const noexcept {
 Graph::Graph() { always_ = constant(Kind::Mask, ~std::uint64_t{0}); }
 
 Ref Graph::add(Node node) {
-  // The smaller operand first: a * b and b * a are one.
+  // The smaller operand first, so that a * b and b * a are one node.
   if (commutes(node.op) && node.a > node.b) std::swap(node.a, node.b);
   const auto [found, is_new] =
       known_.try_emplace(node, ref_to(static_cast<std::uint32_t>(nodes_.size())));
@@ -194,10 +155,8 @@ Ref Graph::leaf(NodeOp op, LeafKey key) {
 
 Ref Graph::op(NodeOp op, Kind kind, Ref a, Ref b, Ref c, std::uint8_t detail) {
   const Node node{op, kind, detail, a, b, c, 0};
-  bool constant_operands = true;
-  for (const Ref r : {a, b, c})
-    constant_operands = constant_operands && (r == no_ref || is_constant(r));
-  if (!constant_operands) return add(node);
+  if (!std::ranges::all_of(node.operands(), [&](Ref r) { return is_constant(r); }))
+    return add(node);
   const auto value = [&](Ref r) -> std::uint64_t {
     if (r == no_ref) return 0;
     return negated(r) ? ~(*this)[r].bits : (*this)[r].bits;
@@ -222,7 +181,7 @@ Ref Graph::select(Ref mask, Ref yes, Ref no) {
   if (kind == Kind::Mask) {
     const Ref first = both(mask, yes);
     const Ref second = both(complement(mask), no);
-    // One of them is often empty, or the other way round a single "both".
+    // Often one of them is empty, or the complement of the result is a single Both.
     if (second == complement(always_)) return first;
     if (no == complement(mask)) return complement(both(mask, complement(yes)));
     return complement(both(complement(first), complement(second)));
@@ -260,6 +219,14 @@ Ref Graph::as_number(Ref bits) {
   const Node node = (*this)[bits];
   if (node.op == NodeOp::AsBits) return node.a;
   return op(NodeOp::AsNumber, Kind::Number, bits);
+}
+
+std::vector<bool> with_operands(const Graph& graph, std::vector<bool> marked) {
+  for (std::uint32_t n = static_cast<std::uint32_t>(graph.size()); n-- > 0;) {
+    if (!marked[n]) continue;
+    for (const Ref r : graph[ref_to(n)].operands()) marked[node_of(r)] = true;
+  }
+  return marked;
 }
 
 }  // namespace gdr::native

@@ -5,6 +5,8 @@
 // so that bits and short numbers convert without instructions.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -14,7 +16,7 @@
 namespace gdr::native {
 
 /// Thrown for operations that host numbers cannot represent. Never leaves the engine: the section
-/// runs on the exact engine and the text becomes SectionStats::reason.
+/// then runs on the exact engine, and the text becomes SectionStats::reason.
 class Unsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -23,11 +25,11 @@ class Unsupported : public std::runtime_error {
 enum class Kind : std::uint8_t { Number, Bits, Mask };
 
 enum class NodeOp : std::uint8_t {
-  // leaves
+  // leaves; they come first (is_leaf)
   Constant,  ///< `bits`: a double's, or a short's at the top
-  Input,     ///< a location of the PE when the pass begins; `bits`: key
-  Source,    ///< a word of the group of j-items, the same for all PEs; `bits`: key
-  Uniform,   ///< a word of the broadcast memory that stays where it is; `bits`: key
+  Input,     ///< a location of the PE at the beginning of the pass; `bits`: key
+  Source,    ///< a word of the group of j-items, equal in all PEs; `bits`: key
+  Uniform,   ///< a word of the broadcast memory outside of the j-items; `bits`: key
   // numbers
   Add,
   Sub,
@@ -92,6 +94,14 @@ struct Node {
   Ref a = no_ref, b = no_ref, c = no_ref;
   std::uint64_t bits = 0;
   friend bool operator==(const Node&, const Node&) = default;
+
+  /// The operands that the node has, for range-based loops.
+  struct Operands {
+    std::array<Ref, 3> refs;
+    const Ref* begin() const noexcept { return refs.data(); }
+    const Ref* end() const noexcept { return std::find(refs.begin(), refs.end(), no_ref); }
+  };
+  Operands operands() const noexcept { return {{a, b, c}}; }
 };
 
 /// Interpretation of a word of the state or of the broadcast memory.
@@ -123,8 +133,8 @@ constexpr std::uint64_t round_to_short(std::uint64_t bits) noexcept {
   return (bits + ((std::uint64_t{1} << (short_shift - 1)) - 1) + odd) & short_mask;
 }
 
-unsigned operand_count(NodeOp op) noexcept;
-bool is_leaf(NodeOp op) noexcept;
+constexpr bool is_leaf(NodeOp op) noexcept { return op <= NodeOp::Uniform; }
+constexpr bool is_sum(NodeOp op) noexcept { return op == NodeOp::Add || op == NodeOp::Sub; }
 
 /// Nodes in an order in which operands come first. Equal nodes are one, constants are folded.
 class Graph {
@@ -163,5 +173,46 @@ class Graph {
 
 /// The definition of an operation on the bits of its operands, for one lane.
 std::uint64_t evaluate(const Node& node, std::uint64_t a, std::uint64_t b, std::uint64_t c);
+
+/// Marks, by node, also all nodes that marked ones depend on.
+std::vector<bool> with_operands(const Graph& graph, std::vector<bool> marked);
+
+/// By node: the union of the properties, `own(ref)`, of the node and of all nodes it depends on.
+template <typename Own>
+std::vector<unsigned> inherited(const Graph& graph, Own own) {
+  std::vector<unsigned> properties(graph.size());
+  for (std::uint32_t n = 0; n < graph.size(); ++n) {
+    properties[n] = own(ref_to(n));
+    for (const Ref r : graph[ref_to(n)].operands()) properties[n] |= properties[node_of(r)];
+  }
+  return properties;
+}
+
+/// References into a copy of a graph, by node of the original.
+class NodeMap {
+ public:
+  explicit NodeMap(std::size_t nodes) : to_(nodes, no_ref) {}
+  Ref operator()(Ref r) const { return r == no_ref ? r : to_[node_of(r)] ^ (r & 1); }
+  void set(std::uint32_t node, Ref to) { to_[node] = to; }
+
+ private:
+  std::vector<Ref> to_;
+};
+
+/// Copies the nodes for which `wanted` is set. `change(to, old, copy)` creates the replacement of
+/// the old reference in the new graph, or returns no_ref for an unchanged node; `copy` maps old
+/// references of earlier nodes.
+template <typename Change>
+NodeMap copy_graph(const Graph& from, Graph& to, const std::vector<bool>& wanted, Change change) {
+  NodeMap copy(from.size());
+  for (std::uint32_t n = 0; n < from.size(); ++n) {
+    if (!wanted[n]) continue;
+    const Ref changed = change(to, ref_to(n), copy);
+    const Node& node = from[ref_to(n)];
+    copy.set(n, changed != no_ref ? changed
+                                  : to.rebuilt(node, copy(node.a), copy(node.b), copy(node.c)));
+  }
+  return copy;
+}
 
 }  // namespace gdr::native

@@ -28,18 +28,17 @@ struct Rows {
   void bits(F f) const {
     for (std::size_t i = 0; i < row_lanes; ++i) to[i] = f(a[i], b[i]);
   }
+  /// A mask from numbers.
   template <typename F>
   void test(F f) const {
-    for (std::size_t i = 0; i < row_lanes; ++i) {
-      to[i] = f(std::bit_cast<Lane>(a[i])) ? static_cast<Word>(~Word{0}) : Word{0};
-    }
+    bits([f](Word x, Word) { return mask_of(f(std::bit_cast<Lane>(x))); });
   }
+  /// A mask from bits.
   template <typename F>
   void test_bits(F f) const {
-    for (std::size_t i = 0; i < row_lanes; ++i) {
-      to[i] = f(a[i], b[i]) ? static_cast<Word>(~Word{0}) : Word{0};
-    }
+    bits([f](Word x, Word y) { return mask_of(f(x, y)); });
   }
+  static Word mask_of(bool value) { return value ? static_cast<Word>(~Word{0}) : Word{0}; }
 };
 
 template <typename Lane>
@@ -51,93 +50,60 @@ Lane smaller(Lane a, Lane b) {
   return std::isnan(a) || !(b < a || std::isnan(b)) ? a : b;
 }
 
-/// Arithmetic and comparisons of numbers; false if the operation is another one.
+/// Any operation that is not a leaf.
 template <typename Lane, typename Word>
-bool apply_number(const Node& node, const Rows<Lane, Word>& r) {
+void apply(const Node& node, const Rows<Lane, Word>& r) {
   switch (node.op) {
     case NodeOp::Add:
-      r.numbers([](Lane a, Lane b, Lane) { return a + b; });
-      return true;
+      return r.numbers([](Lane a, Lane b, Lane) { return a + b; });
     case NodeOp::Sub:
-      r.numbers([](Lane a, Lane b, Lane) { return a - b; });
-      return true;
+      return r.numbers([](Lane a, Lane b, Lane) { return a - b; });
     case NodeOp::Mul:
-      r.numbers([](Lane a, Lane b, Lane) { return a * b; });
-      return true;
+      return r.numbers([](Lane a, Lane b, Lane) { return a * b; });
     case NodeOp::Fma: {
       // Two roundings: a fused one is a function call on hosts without the instruction.
       const Lane product = (node.detail & fma_negate_product) != 0 ? Lane{-1} : Lane{1};
       const Lane addend = (node.detail & fma_negate_addend) != 0 ? Lane{-1} : Lane{1};
-      r.numbers([=](Lane a, Lane b, Lane c) { return product * a * b + addend * c; });
-      return true;
+      return r.numbers([=](Lane a, Lane b, Lane c) { return product * a * b + addend * c; });
     }
     case NodeOp::Max:
-      r.numbers([](Lane a, Lane b, Lane) { return larger(a, b); });
-      return true;
+      return r.numbers([](Lane a, Lane b, Lane) { return larger(a, b); });
     case NodeOp::Min:
-      r.numbers([](Lane a, Lane b, Lane) { return smaller(a, b); });
-      return true;
+      return r.numbers([](Lane a, Lane b, Lane) { return smaller(a, b); });
     case NodeOp::Divide:
-      r.numbers([](Lane a, Lane b, Lane) { return a / b; });
-      return true;
+      return r.numbers([](Lane a, Lane b, Lane) { return a / b; });
     case NodeOp::Sqrt:
-      r.numbers([](Lane a, Lane, Lane) { return std::sqrt(a); });
-      return true;
+      return r.numbers([](Lane a, Lane, Lane) { return std::sqrt(a); });
     case NodeOp::Negative:
-      r.test([](Lane a) { return a < 0; });
-      return true;
+      return r.test([](Lane a) { return a < 0; });
     case NodeOp::IsZero:
-      r.test([](Lane a) { return a == 0; });
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// Bits and masks; false if the operation is another one.
-template <typename Lane, typename Word>
-bool apply_logic(const Node& node, const Rows<Lane, Word>& r) {
-  switch (node.op) {
+      return r.test([](Lane a) { return a == 0; });
     case NodeOp::Select:
       for (std::size_t i = 0; i < row_lanes; ++i) r.to[i] = (r.a[i] & r.b[i]) | (~r.a[i] & r.c[i]);
-      return true;
+      return;
     case NodeOp::AsBits:
     case NodeOp::AsNumber:
-      r.bits([](Word a, Word) { return a; });
-      return true;
+      return r.bits([](Word a, Word) { return a; });
     case NodeOp::IntAdd:
-      r.bits([](Word a, Word b) { return a + b; });
-      return true;
+      return r.bits([](Word a, Word b) { return a + b; });
     case NodeOp::IntSub:
-      r.bits([](Word a, Word b) { return a - b; });
-      return true;
+      return r.bits([](Word a, Word b) { return a - b; });
     case NodeOp::And:
     case NodeOp::Both:
-      r.bits([](Word a, Word b) { return a & b; });
-      return true;
+      return r.bits([](Word a, Word b) { return a & b; });
     case NodeOp::Or:
-      r.bits([](Word a, Word b) { return a | b; });
-      return true;
+      return r.bits([](Word a, Word b) { return a | b; });
     case NodeOp::Xor:
-      r.bits([](Word a, Word b) { return a ^ b; });
-      return true;
+      return r.bits([](Word a, Word b) { return a ^ b; });
     case NodeOp::BitsEqual:
-      r.test_bits([](Word a, Word b) { return a == b; });
-      return true;
+      return r.test_bits([](Word a, Word b) { return a == b; });
     case NodeOp::BitsAtLeast:
-      r.test_bits([](Word a, Word b) { return a >= b; });
-      return true;
+      return r.test_bits([](Word a, Word b) { return a >= b; });
     case NodeOp::BitsNegative:
-      r.test_bits([](Word a, Word) { return (a >> (8 * sizeof(Word) - 1)) != 0; });
-      return true;
+      return r.test_bits([](Word a, Word) { return (a >> (8 * sizeof(Word) - 1)) != 0; });
     default:
-      return false;
+      break;
   }
-}
-
-/// Rare operations, by their definition.
-template <typename Lane, typename Word>
-void apply_any(const Node& node, const Rows<Lane, Word>& r) {
   if constexpr (sizeof(Word) == 8) {
     if (node.op == NodeOp::Round) return r.bits([](Word a, Word) { return round_to_short(a); });
     if (node.op == NodeOp::ShiftRight) {
@@ -150,13 +116,6 @@ void apply_any(const Node& node, const Rows<Lane, Word>& r) {
   for (std::size_t i = 0; i < row_lanes; ++i) {
     r.to[i] = static_cast<Word>(evaluate(node, r.a[i], r.b[i], r.c[i]));
   }
-}
-
-/// Any operation that is not a leaf.
-template <typename Lane, typename Word>
-void apply(const Node& node, const Rows<Lane, Word>& rows) {
-  if (apply_number(node, rows) || apply_logic(node, rows)) return;
-  apply_any(node, rows);
 }
 
 }  // namespace gdr::native

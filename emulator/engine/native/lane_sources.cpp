@@ -27,27 +27,20 @@ std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-/// Lane representation: a double, a short's bits at the top of 64, or, among floats, a float or a
-/// 32-bit integer.
-struct ToLong {
-  static std::uint64_t wide(std::uint64_t bits) noexcept { return port::canonical(bits); }
-};
-struct ToShort {
-  static std::uint64_t wide(std::uint64_t bits) noexcept {
+/// The word of a lane of 64 bits: a double, or a short's bits at the top.
+template <WordConversion conversion>
+std::uint64_t wide_lane(std::uint64_t bits) noexcept {
+  if constexpr (conversion == WordConversion::Long) return port::canonical(bits);
+  if constexpr (conversion == WordConversion::Short)
     return port::double_to_short(bits).upper << short_shift;
-  }
-};
-struct ToInteger {
-  static std::uint64_t wide(std::uint64_t bits) noexcept {
-    return port::int_to_short(bits).upper << short_shift;
-  }
-};
+  return port::int_to_short(bits).upper << short_shift;
+}
 
 /// The smallest and the largest of n integers.
 template <typename Integer>
 std::pair<std::int64_t, std::int64_t> range_of(const std::byte* from, std::size_t step,
                                                std::uint64_t n) noexcept {
-  constexpr std::uint64_t chains = 4;  // that do not wait for each other
+  constexpr std::uint64_t chains = 4;  // independent of each other
   std::array<Integer, chains> least{}, most{};
   least.fill(std::numeric_limits<Integer>::max());
   most.fill(std::numeric_limits<Integer>::min());
@@ -64,16 +57,17 @@ std::pair<std::int64_t, std::int64_t> range_of(const std::byte* from, std::size_
   return {lane_integer(std::ranges::min(least)), lane_integer(std::ranges::max(most))};
 }
 
-/// One word of n groups. False if an integer does not fit.
-template <typename Conversion, typename Lane>
+/// Converts one word of n groups to doubles or shorts, or to floats or integers of 32 bits. False
+/// if an integer does not fit.
+template <WordConversion conversion, typename Lane>
 bool convert_word(const std::uint64_t* from, std::size_t from_step, std::byte* to,
                   std::size_t to_step, std::uint64_t n) noexcept {
   bool fits = true;
   for (std::uint64_t g = 0; g < n; ++g, from += from_step, to += to_step) {
-    const std::uint64_t wide = Conversion::wide(*from);
+    const std::uint64_t wide = wide_lane<conversion>(*from);
     if constexpr (std::is_same_v<Lane, double>) {
       std::memcpy(to, &wide, sizeof wide);
-    } else if constexpr (std::is_same_v<Conversion, ToInteger>) {
+    } else if constexpr (conversion == WordConversion::Integer) {
       const auto value = static_cast<std::int64_t>(wide) >> short_shift;
       const auto narrow = static_cast<std::int32_t>(value);
       fits = fits && narrow == value;
@@ -84,6 +78,20 @@ bool convert_word(const std::uint64_t* from, std::size_t from_step, std::byte* t
     }
   }
   return fits;
+}
+
+/// The simple conversion of a field, as port_load. Floats that are read as bits, and integers that
+/// are read as numbers, are rare.
+std::optional<WordConversion> conversion_of(const PortField& f, LeafKey key) noexcept {
+  const MachineFormat machine = f.conversion.machine;
+  const bool number = machine == MachineFormat::FloatLong || machine == MachineFormat::FloatShort;
+  const bool f64 = number && f.conversion.host == HostType::F64;
+  if (f64 && f.width == Width::Short && key.take == Take::Short) return WordConversion::Short;
+  if (f64 && machine == MachineFormat::FloatLong && key.take == Take::Long)
+    return WordConversion::Long;
+  if (machine == MachineFormat::Integer && f.width == Width::Short && key.take == Take::Bits)
+    return WordConversion::Integer;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -106,19 +114,6 @@ LaneSources::LaneSources(const CompiledSection& body, const LoadedProgram& loade
     by_eight_.emplace(words_, loaded.program.group * words);
   windows_.words = body.compared_words();
   windows_.ranges.resize(windows_.words.size());
-}
-
-/// As port_load does it; floats that are taken as bits, or integers as numbers, are rare.
-std::optional<WordConversion> LaneSources::conversion_of(const PortField& f, LeafKey key) noexcept {
-  const MachineFormat machine = f.conversion.machine;
-  const bool number = machine == MachineFormat::FloatLong || machine == MachineFormat::FloatShort;
-  const bool f64 = number && f.conversion.host == HostType::F64;
-  if (f64 && f.width == Width::Short && key.take == Take::Short) return WordConversion::Short;
-  if (f64 && machine == MachineFormat::FloatLong && key.take == Take::Long)
-    return WordConversion::Long;
-  if (machine == MachineFormat::Integer && f.width == Width::Short && key.take == Take::Bits)
-    return WordConversion::Integer;
-  return std::nullopt;
 }
 
 /// Without pads.
@@ -283,21 +278,20 @@ bool LaneSources::convert_whole(const std::uint64_t* from, std::uint64_t n, std:
     const std::uint64_t some = std::min(groups_at_once, n - g);
     for (std::size_t w = 0; w < words_.size(); ++w) {
       const std::uint64_t* const column = from + g * words + words_[w].from;
-      const auto run = [&]<typename Conversion>(Conversion) {
+      const auto run = [&]<WordConversion conversion>() {
         const auto work =
-            floats ? convert_word<Conversion, float> : convert_word<Conversion, double>;
-        fits = work(column, words, to + g * bytes + w * lane, bytes, some) && fits;
+            floats ? convert_word<conversion, float> : convert_word<conversion, double>;
+        return work(column, words, to + g * bytes + w * lane, bytes, some);
       };
-      switch (words_[w].conversion) {
-        case WordConversion::Long:
-          run(ToLong());
-          break;
-        case WordConversion::Short:
-          run(ToShort());
-          break;
-        case WordConversion::Integer:
-          run(ToInteger());
+      bool word_fits = true;
+      if (words_[w].conversion == WordConversion::Long) {
+        word_fits = run.template operator()<WordConversion::Long>();
+      } else if (words_[w].conversion == WordConversion::Short) {
+        word_fits = run.template operator()<WordConversion::Short>();
+      } else {
+        word_fits = run.template operator()<WordConversion::Integer>();
       }
+      fits = fits && word_fits;
     }
   }
   return fits;

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "emulator/engine/native/group_lanes.hpp"
+#include "emulator/engine/native/by_eight.hpp"
 #include "emulator/engine/native/program.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/port/loaded_program.hpp"
@@ -58,7 +58,6 @@ class LaneSources {
   std::uint64_t group_of(std::uint64_t item) const noexcept;
   std::uint64_t first_item(std::uint64_t group) const noexcept;
   std::uint64_t groups_for(std::uint64_t items) const noexcept;
-  static std::optional<WordConversion> conversion_of(const PortField& field, LeafKey key) noexcept;
   bool convert_whole(const std::uint64_t* from, std::uint64_t n, std::byte* to) const;
   void add_changes(std::size_t segment, const Key& now, std::uint64_t first,
                    std::vector<Range>& ranges);

@@ -14,12 +14,15 @@ namespace gdr::native {
 /// Masks (or complements) that hold wherever a value is live, ascending. Empty: always live.
 using Condition = std::vector<Ref>;
 
-/// Live-out cells and masks of a section, for other sections, later runs and the host: nothing
-/// (dead), or the masks (place * 2 + complemented) that hold where it is live.
+/// Liveness of a location or value: nothing if it is dead, else the masks that hold where it is
+/// live.
+using Live = std::optional<Condition>;
+
+/// Live-out cells and masks of a section, for other sections, later runs and the host. Conditions
+/// name masks by their place * 2 + complemented.
 struct LiveOut {
   explicit LiveOut(const CellMap& map) : cells(map.count), masks(CellMap::masks) {}
-  std::vector<std::optional<Condition>> cells, masks;
-  void mark_all();
+  std::vector<Live> cells, masks;
   void mark_cell(std::uint32_t cell) { cells[cell] = Condition{}; }
   /// True if anything changed.
   bool merge(const LiveOut& other);
@@ -38,7 +41,6 @@ enum class BmStorePart : std::uint32_t { None = 0, Word = 1, Upper = 2, Lower = 
 
 /// A loop-carried location.
 struct Carried {
-  LeafKey key;
   Ref input = no_ref;
   Ref next = no_ref;
 };
@@ -46,8 +48,8 @@ struct Carried {
 /// Live values of a section and their conditions.
 struct Liveness {
   std::vector<Root> roots;
-  std::vector<Carried> carried;                   ///< only if the section is a loop
-  std::vector<std::optional<Condition>> of_node;  ///< nothing: the node is dead
+  std::vector<Carried> carried;  ///< only if the section is a loop
+  std::vector<Live> of_node;
 };
 
 /// Backward analysis from the live-out set. With `loop`, loop-carried values are live, too. Throws
@@ -57,8 +59,24 @@ Liveness analyse_liveness(SectionModel& model, const LiveOut& needs, bool loop);
 /// Marks the roots that other sections read.
 void mark_read_by_sections(const LiveOut& needs_of_sections, Liveness& demand);
 
-/// Adds a mask that holds, and its implications, to a condition.
-void assume(const Graph& graph, Ref mask, Condition& condition);
+/// Makes a value live under another condition, too: their common masks remain. True if anything
+/// changed.
+bool join(Live& live, const Condition& condition);
+
+/// A condition with one more mask that holds, and its implications.
+Condition assuming(const Graph& graph, Ref mask, Condition condition);
+
+/// Calls `demand(operand, condition)` for the operands of a live node.
+template <typename Demand>
+void demand_operands(const Graph& graph, const Node& node, const Condition& live, Demand demand) {
+  if (node.op != NodeOp::Select) {
+    for (const Ref r : node.operands()) demand(r, live);
+    return;
+  }
+  demand(node.a, live);
+  demand(node.b, assuming(graph, node.a, live));
+  demand(node.c, assuming(graph, complement(node.a), live));
+}
 
 /// The only live side of a select under the condition; else no_ref.
 Ref decided(const Node& select, const Condition& condition);

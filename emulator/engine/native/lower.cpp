@@ -2,14 +2,185 @@
 
 #include <bit>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "emulator/engine/native/float_range.hpp"
-#include "emulator/engine/native/rsqrt_idiom.hpp"
-#include "emulator/engine/native/short_rounding.hpp"
-#include "emulator/engine/native/simplify.hpp"
 
 namespace gdr::native {
 namespace {
+
+// --- rounding of shorts
+
+/// Whether a value is a short for all uses. (A long that is also stored as a short stays a long for
+/// others.)
+bool is_short(const Node& node) {
+  switch (node.op) {
+    case NodeOp::Add:
+    case NodeOp::Sub:
+    case NodeOp::Mul:
+      return node.detail == short_result;
+    case NodeOp::Rsqrt:
+    case NodeOp::Recip:
+      return node.detail == static_cast<std::uint8_t>(Accuracy::Short);
+    case NodeOp::Input:
+      return LeafKey::unpack(node.bits).take == Take::Short;
+    default:
+      return false;
+  }
+}
+
+/// Marks the shorts that a reference may stand for, on both sides of a select, if they or the
+/// select are used more than once: one that nothing else is made of is rounded when it is stored.
+void mark_shorts(const Graph& g, Ref r, const std::vector<unsigned>& uses, bool shared,
+                 std::vector<bool>& marked) {
+  const Node& node = g[r];
+  shared = shared || uses[node_of(r)] > 1;
+  if (node.op == NodeOp::Select) {
+    mark_shorts(g, node.b, uses, shared, marked);
+    mark_shorts(g, node.c, uses, shared, marked);
+  } else if (shared && is_short(node)) {
+    marked[node_of(r)] = true;
+  }
+}
+
+void drop_left_stores(Segment& segment) {
+  std::erase_if(segment.stores, [](const Store& s) { return s.area == Store::Area::Left; });
+}
+
+/// Rounds shorts where that is observable. Host numbers that represent shorts are not rounded in
+/// general, which is correct as long as all uses of one read the same number. A short that another
+/// section reads is rounded in the state, so all its uses must read the rounded number: a Newton
+/// step that the other section completes corrects, to first order, the approximation that it
+/// started from. The same holds for other kernels of the section, which mark it as
+/// Store::Area::Left; the result has no such stores.
+Segment round_outputs(const Segment& segment) {
+  const Graph& old = segment.graph;
+  const std::vector<unsigned> uses = use_counts(segment);
+  std::vector<bool> left(old.size(), false);
+  for (const Store& store : segment.stores) {
+    if (!store.read_by_section || store.take != Take::Short) continue;
+    mark_shorts(old, store.value, uses, false, left);
+  }
+  Segment made = copied(segment, [&](Graph& g, Ref r, const NodeMap& copy) {
+    if (!left[node_of(r)]) return no_ref;
+    const Node& node = old[r];
+    return g.op(NodeOp::Round, Kind::Number,
+                g.rebuilt(node, copy(node.a), copy(node.b), copy(node.c)));
+  });
+  drop_left_stores(made);
+  return cleaned(made);
+}
+
+/// Whether a value that a reference may denote is a sum with this constant.
+bool is_sum_with(const Graph& g, Ref r, Ref constant) {
+  const Node& node = g[r];
+  if (node.op == NodeOp::Select) {
+    return is_sum_with(g, node.b, constant) || is_sum_with(g, node.c, constant);
+  }
+  return is_sum(node.op) && (node.a == constant || node.b == constant);
+}
+
+// --- simplification
+
+/// Removes x - 0, of an x that is not subnormal because it was computed.
+Segment without_zeros(const Segment& s) {
+  return rewritten(s, [&](Graph&, Ref r, const NodeMap& copy) {
+    const Node& node = s.graph[r];
+    if (node.op == NodeOp::Sub && s.graph.is_constant(node.b) && s.graph[node.b].bits == 0) {
+      const NodeOp op = s.graph[node.a].op;
+      if (is_sum(op) || op == NodeOp::Mul) return copy(node.a);
+    }
+    return no_ref;
+  });
+}
+
+/// A constant factor that may move to another factor: only values within 20 powers of two of the
+/// ends of the range become zero or infinite by that.
+std::optional<double> moderate_constant(const Graph& g, Ref r) {
+  if (!g.is_constant(r) || g[r].kind != Kind::Number) return std::nullopt;
+  const double value = std::bit_cast<double>(g[r].bits);
+  if (!(std::abs(value) >= 0x1p-20 && std::abs(value) <= 0x1p20)) return std::nullopt;
+  return value;
+}
+
+/// c (x y) as x (c y), where another product of x has the same constant.
+Segment with_shared_factors(const Segment& s) {
+  const Graph& old = s.graph;
+  const std::vector<unsigned> uses = use_counts(s);
+  struct Scaled {
+    Ref product, constant;
+  };
+  // c (x y), where nothing else uses x y, and neither x nor y is a constant.
+  const auto scaled_product = [&](Ref r) -> std::optional<Scaled> {
+    const Node& node = old[r];
+    if (node.op != NodeOp::Mul) return std::nullopt;
+    const bool second = moderate_constant(old, node.b).has_value();
+    if (!second && !moderate_constant(old, node.a)) return std::nullopt;
+    const Ref product = second ? node.a : node.b;
+    const Node& inner = old[product];
+    if (inner.op != NodeOp::Mul || uses[node_of(product)] != 1 || inner.a == inner.b ||
+        old.is_constant(inner.a) || old.is_constant(inner.b)) {
+      return std::nullopt;
+    }
+    return Scaled{product, second ? node.b : node.a};
+  };
+  std::map<std::pair<Ref, Ref>, unsigned> count;  // scaled products by factor and constant
+  for (std::uint32_t n = 0; n < old.size(); ++n) {
+    const auto scaled = uses[n] != 0 ? scaled_product(ref_to(n)) : std::nullopt;
+    if (!scaled) continue;
+    for (const Ref factor : old[scaled->product].operands()) ++count[{factor, scaled->constant}];
+  }
+  return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
+    const auto scaled = scaled_product(r);
+    if (!scaled) return no_ref;
+    const Node& product = old[scaled->product];
+    for (const bool second : {false, true}) {
+      const Ref common = second ? product.b : product.a;
+      const Ref own = second ? product.a : product.b;
+      if (count.at({common, scaled->constant}) < 2) continue;
+      const Ref factor = g.op(NodeOp::Mul, Kind::Number, copy(common), copy(scaled->constant));
+      return g.op(NodeOp::Mul, Kind::Number, copy(own), factor, no_ref, old[r].detail);
+    }
+    return no_ref;
+  });
+}
+
+/// Joins the constants of nested products: c (x (k y)) as x ((c k) y), where nothing else uses the
+/// parts.
+Segment with_joined_constants(const Segment& s) {
+  const Graph& old = s.graph;
+  const std::vector<unsigned> uses = use_counts(s);
+  return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
+    // c x, if a constant factor of x can take c; else no_ref.
+    const auto scaled_by = [&](const auto& self, double c, Ref x) -> Ref {
+      const Node& node = old[x];
+      if (node.op != NodeOp::Mul || uses[node_of(x)] != 1) return no_ref;
+      for (const bool second : {false, true}) {
+        const Ref one = second ? node.b : node.a, other = second ? node.a : node.b;
+        Ref scaled = no_ref;
+        if (const auto k = moderate_constant(old, one)) {
+          const Ref product = g.number(c * *k);
+          if (moderate_constant(g, product)) scaled = product;
+        } else if (one != other) {
+          scaled = self(self, c, one);
+        }
+        if (scaled == no_ref) continue;
+        return g.op(NodeOp::Mul, Kind::Number, scaled, copy(other), no_ref, node.detail);
+      }
+      return no_ref;
+    };
+    const Node& node = old[r];
+    for (const bool second : {false, true}) {
+      if (node.op != NodeOp::Mul) break;
+      const auto c = moderate_constant(old, second ? node.b : node.a);
+      const Ref scaled = c ? scaled_by(scaled_by, *c, second ? node.a : node.b) : no_ref;
+      if (scaled != no_ref) return scaled;
+    }
+    return no_ref;
+  });
+}
 
 // --- fused multiply-adds
 
@@ -24,16 +195,16 @@ std::vector<bool> fusable_products(const Segment& s) {
   for (std::uint32_t n = 0; n < s.graph.size(); ++n) {
     if (!needed[n]) continue;
     const Node& node = s.graph[ref_to(n)];
-    const bool sum = node.op == NodeOp::Add || node.op == NodeOp::Sub;
-    for (const Ref r : {node.a, node.b, node.c}) {
-      if (r != no_ref && (!sum || node.a == node.b)) fusable[node_of(r)] = false;
+    const bool sum = is_sum(node.op);
+    for (const Ref r : node.operands()) {
+      if (!sum || node.a == node.b) fusable[node_of(r)] = false;
     }
-    // A difference of products that are equal is zero: neither may keep what the other rounds.
+    // A difference of equal products is zero: both have to be rounded.
     if (node.op == NodeOp::Sub && s.graph[node.a].op == NodeOp::Mul &&
         s.graph[node.b].op == NodeOp::Mul) {
       fusable[node_of(node.a)] = fusable[node_of(node.b)] = false;
     }
-    // Of two products only one goes into the sum: the second, so that a chain stays a chain.
+    // Of two products only the second is fused, so that a chain stays a chain.
     if (sum && fusable[node_of(node.a)] && fusable[node_of(node.b)]) {
       fusable[node_of(node.a)] = false;
     }
@@ -43,18 +214,18 @@ std::vector<bool> fusable_products(const Segment& s) {
 
 Segment fused(const Segment& s) {
   const std::vector<bool> fusable = fusable_products(s);
-  return cleaned(rewritten(s, [&](Graph& g, Ref r, const auto& copy) {
+  return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
     const Node& node = s.graph[r];
-    const bool sum = node.op == NodeOp::Add || node.op == NodeOp::Sub;
+    const bool sum = is_sum(node.op);
     const bool first = sum && fusable[node_of(node.a)];
     const bool second = sum && fusable[node_of(node.b)];
-    if (!first && !second) return g.rebuilt(node, copy(node.a), copy(node.b), copy(node.c));
+    if (!first && !second) return no_ref;
     const Node& product = s.graph[first ? node.a : node.b];
     std::uint8_t sign = fma_plain;
     if (node.op == NodeOp::Sub) sign = first ? fma_negate_addend : fma_negate_product;
     return g.add({NodeOp::Fma, Kind::Number, sign, copy(product.a), copy(product.b),
                   copy(first ? node.b : node.a), 0});
-  }));
+  });
 }
 
 // --- reciprocals and roots
@@ -71,8 +242,8 @@ struct Maker {
   Ref scaled(Ref y, double scale) const { return scale == 1 ? y : mul(y, number(scale)); }
 };
 
-/// What the host divides or takes a root of, with NaN for an infinite x in place of zero: what has
-/// overflowed must not be lost, whatever the instruction set.
+/// A quotient or root by the host's instructions, with NaN instead of zero for an infinite x: an
+/// overflow must not be lost, whatever the instruction set.
 Ref with_infinity(const Maker& m, Ref x, Ref quotient) { return m.fma(x, m.number(0), quotient); }
 
 /// y = 1 / sqrt(x) from an estimate of 14 bits (12 will do for floats): one Newton step, or one of
@@ -96,9 +267,9 @@ Ref rsqrt_by_estimate(const Maker& m, Ref x, double scale, bool coarse) {
 }
 
 /// The same by integers, where the host has no estimate for doubles: a seed from the exponent and
-/// the minimax parabola of the gravity kernel, at the scale where its constants are fewest: then
-/// y sqrt(x) = rho within 2^-15.9. A Newton step at that scale makes 2 rho^3 of it, or a step of
-/// fourth order what is wanted.
+/// the minimax parabola of the gravity kernel, at the scale where it has the fewest constants: then
+/// y sqrt(x) = rho within 2^-15.9. A Newton step at that scale gives 2 rho^3; a step of fourth
+/// order gives 1.
 Ref rsqrt_by_integers(const Maker& m, Ref x, double scale, bool coarse) {
   constexpr std::uint64_t magic = 0x5fe4000000000000;
   constexpr double fit_1 = -1.32769405841827392578125, fit_2 = 1.407470285892486572265625;
@@ -128,8 +299,8 @@ Ref rsqrt_by_integers(const Maker& m, Ref x, double scale, bool coarse) {
   return m.mul(y, m.fma(p, e, factor(1, 0)));
 }
 
-/// `of_quarter`: the host makes zero of an estimate that is too small for a float, without telling
-/// (AVX2), so that of a quarter of x is taken.
+/// `of_quarter`: the host silently flushes an estimate that is too small for a float (AVX2), so the
+/// estimate of x / 4 is used.
 Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse, bool of_quarter) {
   if (of_quarter) {
     x = m.mul(x, m.number(0.25));
@@ -144,16 +315,14 @@ Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse, bool of_
 }
 
 Segment with_steps(const Segment& s, Target target) {
-  return cleaned(rewritten(s, [&](Graph& g, Ref r, const auto& copy) {
+  return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
     const Node& node = s.graph[r];
     const bool floats = target.precision == Precision::Float;
     const bool estimates = target.isa == Isa::Avx512 || (target.isa == Isa::Avx2 && floats);
     if (node.op == NodeOp::RecipEstimate && !estimates) {
       return g.op(NodeOp::Divide, Kind::Number, g.number(1), copy(node.a));
     }
-    if (node.op != NodeOp::Rsqrt && node.op != NodeOp::Recip) {
-      return g.rebuilt(node, copy(node.a), copy(node.b), copy(node.c));
-    }
+    if (node.op != NodeOp::Rsqrt && node.op != NodeOp::Recip) return no_ref;
     const Maker m{g};
     const Ref x = copy(node.a);
     const double scale = std::bit_cast<double>(node.bits);
@@ -166,28 +335,27 @@ Segment with_steps(const Segment& s, Target target) {
     if (target.isa == Isa::Avx2) return rsqrt_by_integers(m, x, scale, coarse);
     const Ref root = g.op(NodeOp::Sqrt, Kind::Number, x);
     return with_infinity(m, x, g.op(NodeOp::Divide, Kind::Number, m.number(scale), root));
-  }));
+  });
 }
 
 // --- masks
 
-/// Without masked operations, p + q under a mask is best p plus what is left of q.
+/// Without masked operations: p + q under a mask as p + (mask ? q : 0).
 Segment with_masked_terms(const Segment& s) {
   const std::vector<unsigned> uses = use_counts(s);
-  return cleaned(rewritten(s, [&](Graph& g, Ref r, const auto& copy) {
+  return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
     const Node& node = s.graph[r];
     if (node.op == NodeOp::Select && uses[node_of(node.b)] == 1) {
       const Node& sum = s.graph[node.b];
-      const bool is_sum = sum.op == NodeOp::Add || sum.op == NodeOp::Sub;
       const bool turned = sum.op == NodeOp::Add && sum.b == node.c;
-      if (is_sum && (sum.a == node.c || turned)) {
+      if (is_sum(sum.op) && (sum.a == node.c || turned)) {
         const Ref term =
             g.select(copy(node.a), copy(turned ? sum.a : sum.b), g.constant(Kind::Number, 0));
         return g.op(sum.op, Kind::Number, copy(node.c), term, no_ref, sum.detail);
       }
     }
-    return g.rebuilt(node, copy(node.a), copy(node.b), copy(node.c));
-  }));
+    return no_ref;
+  });
 }
 
 // --- floats
@@ -203,7 +371,7 @@ void check_float_constant(const Node& node) {
   }
 }
 
-/// Integers are 32 bits wide beside floats, and have nothing to do with numbers' bits.
+/// With floats, integers have 32 bits and are unrelated to the bits of numbers.
 void check_floats(const Segment& s) {
   const std::vector<bool> needed = needed_nodes(s);
   for (std::uint32_t n = 0; n < s.graph.size(); ++n) {
@@ -224,6 +392,30 @@ void check_floats(const Segment& s) {
 
 }  // namespace
 
+Segment simplified(const Segment& segment) {
+  return with_joined_constants(with_shared_factors(without_zeros(segment)));
+}
+
+Kernel round_loop_sums(const Kernel& kernel) {
+  const Graph& old = kernel.graph;
+  std::vector<Ref> next(kernel.inputs.size(), no_ref);
+  for (const KernelCarried& c : kernel.carried) {
+    if (kernel.inputs[c.slot] == Take::Short) next[c.slot] = c.next;
+  }
+  return rewritten(kernel, [&](Graph& g, Ref r, const NodeMap& copy) {
+    const Node& node = old[r];
+    if (!is_sum(node.op)) return no_ref;
+    const auto operand = [&](Ref x, Ref other) {
+      if (old[x].op != NodeOp::Input || !old.is_constant(other)) return copy(x);
+      const Ref before = next[LeafKey::unpack(old[x].bits).place];
+      if (before == no_ref || !is_sum_with(old, before, other)) return copy(x);
+      return g.op(NodeOp::Round, Kind::Number, copy(x));
+    };
+    const Ref a = operand(node.a, node.b);
+    return g.rebuilt(node, a, operand(node.b, node.a), no_ref);
+  });
+}
+
 std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept {
   if (precision == Precision::Double || constant.kind == Kind::Mask) return constant.bits;
   if (constant.kind == Kind::Bits) {
@@ -233,10 +425,13 @@ std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept 
 }
 
 Segment lowered(const Segment& segment, Target target) {
-  Segment s = cleaned(replace_rsqrt_idioms(segment, target.precision));
-  // A float has fewer bits than a short.
-  s = target.precision == Precision::Double ? round_outputs(s)
-                                            : cleaned(drop_left_stores(std::move(s)));
+  Segment s = replace_rsqrt_idioms(segment, target.precision);
+  if (target.precision == Precision::Double) {
+    s = round_outputs(s);
+  } else {  // a float has fewer bits than a short
+    drop_left_stores(s);
+    s = cleaned(s);
+  }
   s = simplified(s);
   if (target.isa == Isa::Avx2) s = with_masked_terms(s);
   s = with_steps(fused(s), target);

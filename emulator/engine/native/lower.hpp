@@ -1,4 +1,4 @@
-// Lowering of program operations to host vector operations.
+// Lowering of program operations to host vector operations, as a sequence of rewriting passes.
 #pragma once
 
 #include "emulator/engine/engine.hpp"
@@ -27,9 +27,26 @@ struct Target {
 /// Bits of a constant in a lane.
 std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept;
 
-/// Products that only sums use become fused multiply-adds; reciprocals and reciprocal square roots
-/// become the host's estimate and as many steps as their accuracy asks for. Throws Unsupported
-/// where floats lack the range of doubles.
+/// Recognises idioms, rounds shorts, simplifies, fuses products and sums, and replaces reciprocals
+/// and reciprocal square roots by the host's estimate and as many steps as their accuracy requires.
+/// Throws Unsupported where floats lack the range of doubles.
 Segment lowered(const Segment& segment, Target target);
+
+/// Replaces every value that is an idiom, c/x or c/sqrt(x), of a number whose bits are used: by
+/// Rsqrt and Recip nodes that are at least as accurate as the program's own sequence (or as the
+/// short that it is rounded to). If the program's value at x = 0 is finite and may be live, it is
+/// kept: programs multiply it by zero, or clamp it. With floats it is scaled to the end of their
+/// range.
+Segment replace_rsqrt_idioms(const Segment& segment, Precision precision);
+
+/// Adding and subtracting a large constant rounds. If one pass adds and the next subtracts, the sum
+/// between them is rounded here, as within a pass.
+Kernel round_loop_sums(const Kernel& kernel);
+
+/// Removes arithmetic that only the chip needs: subtractions of zero, by which a program sets a
+/// mask. Moves constant factors to where they cost least: c (x w) and c (y w) are x (c w) and y (c
+/// w), and c (x (k y)) is x ((c k) y). Values within 20 powers of two of the ends of the range may
+/// become zero or infinite. Runs before products and sums are fused.
+Segment simplified(const Segment& segment);
 
 }  // namespace gdr::native

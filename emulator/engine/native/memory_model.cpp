@@ -18,54 +18,10 @@ CellValue MemoryModel::add(const Cell& cell) {
   return found->second;
 }
 
-CellValue MemoryModel::input(std::uint32_t place) {
-  Cell cell{.tag = Tag::Input};
-  cell.place = place;
-  return add(cell);
-}
-
-CellValue MemoryModel::memory(NodeOp space, std::uint32_t address) {
-  Cell cell{.tag = Tag::Memory};
-  cell.space = space;
-  cell.place = address;
-  return add(cell);
-}
-
-CellValue MemoryModel::constant(std::uint64_t short_bits) {
-  Cell cell{.tag = Tag::Constant};
-  cell.bits = short_bits;
-  return add(cell);
-}
-
-CellValue MemoryModel::value(Ref ref) {
-  Cell cell{.tag = Tag::Value};
-  cell.ref = ref;
-  return add(cell);
-}
-
-CellValue MemoryModel::half(Ref number, bool lower) {
-  Cell cell{.tag = Tag::Half};
-  cell.ref = number;
-  cell.lower = lower;
-  return add(cell);
-}
-
-CellValue MemoryModel::sum(std::uint64_t constant_upper, Ref integer, bool lower) {
-  Cell cell{.tag = Tag::Sum};
-  cell.bits = constant_upper;
-  cell.ref = integer;
-  cell.lower = lower;
-  return add(cell);
-}
-
 CellValue MemoryModel::select(Ref mask, CellValue yes, CellValue no) {
   if (yes == no || mask == graph_.always()) return yes;
   if (mask == complement(graph_.always())) return no;
-  Cell cell{.tag = Tag::Select};
-  cell.ref = mask;
-  cell.yes = yes;
-  cell.no = no;
-  return add(cell);
+  return add({.tag = Tag::Select, .ref = mask, .yes = yes, .no = no});
 }
 
 Ref MemoryModel::leaf(const Cell& cell, Take take) {
@@ -124,7 +80,7 @@ Ref MemoryModel::bits(CellValue r) {
                        graph_.constant(Kind::Bits, short_mask));
     case Tag::Sum: {
       if (cell.lower) return cell.ref;
-      // What is added to the upper half is the integer's sign.
+      // The integer's sign is added to the upper half.
       const Ref count = graph_.constant(Kind::Bits, std::uint64_t{63} << short_shift);
       const Ref sign = graph_.op(NodeOp::And, Kind::Bits,
                                  graph_.op(NodeOp::ShiftArith, Kind::Bits, cell.ref, count),
@@ -138,7 +94,7 @@ Ref MemoryModel::bits(CellValue r) {
   return graph_.select(cell.ref, bits(cell.yes), bits(cell.no));
 }
 
-/// Do they stand side by side as they were found?
+/// Whether they are adjacent halves of one unchanged word.
 bool MemoryModel::are_one_word(const Cell& upper, const Cell& lower) const noexcept {
   return (upper.tag == Tag::Input || upper.tag == Tag::Memory) && upper.tag == lower.tag &&
          upper.space == lower.space && upper.place + 1 == lower.place;
@@ -149,9 +105,9 @@ bool MemoryModel::are_one_number(const Cell& upper, const Cell& lower) const noe
          !upper.lower && lower.lower;
 }
 
-/// A double has the first 28 bits of a long's lower half and not the last eight. That is what
-/// rounding does to a number; but an integer may be all in these bits, with a constant above it
-/// that is then taken away. So halves must be of one number, or the lower one must be zero.
+/// A double has the first 28 bits of a long's lower half, not the last eight. For a number that is
+/// a rounding; but an integer may be entirely in these bits, below a constant that is subtracted
+/// later. So halves must be of one number, or the lower one must be zero.
 Ref MemoryModel::long_number(CellValue upper, CellValue lower) {
   const Cell hi = cells_[upper];
   const Cell lo = cells_[lower];

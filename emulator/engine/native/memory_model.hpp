@@ -39,15 +39,26 @@ class MemoryModel {
   explicit MemoryModel(Graph& graph) : graph_(graph) {}
 
   // --- construction
-  CellValue input(std::uint32_t place);  ///< initial contents of a cell
-  CellValue memory(NodeOp source_or_uniform, std::uint32_t address);  ///< a short of the BM
-  CellValue constant(std::uint64_t short_bits);                       ///< 36 bits
-  CellValue value(Ref short_number_or_bits);
-  CellValue half(Ref long_number, bool lower);
+  /// Initial contents of a cell.
+  CellValue input(std::uint32_t place) { return add({.tag = Tag::Input, .place = place}); }
+  /// A short of the broadcast memory; `space`: Source or Uniform.
+  CellValue memory(NodeOp space, std::uint32_t address) {
+    return add({.tag = Tag::Memory, .space = space, .place = address});
+  }
+  /// A short of 36 bits.
+  CellValue constant(std::uint64_t bits) { return add({.tag = Tag::Constant, .bits = bits}); }
+  CellValue value(Ref short_number_or_bits) {
+    return add({.tag = Tag::Value, .ref = short_number_or_bits});
+  }
+  CellValue half(Ref long_number, bool lower) {
+    return add({.tag = Tag::Half, .lower = lower, .ref = long_number});
+  }
   CellValue select(Ref mask, CellValue yes, CellValue no);
   /// A half of a long constant, whose upper bits are these and whose lower are zero, to which a
   /// short integer is added.
-  CellValue sum(std::uint64_t constant_upper, Ref integer, bool lower);
+  CellValue sum(std::uint64_t constant_upper, Ref integer, bool lower) {
+    return add({.tag = Tag::Sum, .lower = lower, .bits = constant_upper, .ref = integer});
+  }
 
   // --- interpretation; throws Unsupported if host numbers cannot represent it
   Ref short_number(CellValue cell);

@@ -1,14 +1,15 @@
 #include "emulator/engine/native/native.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <list>
 #include <mutex>
 
 #include "emulator/engine/blockwise/streaming_executable.hpp"
 #include "emulator/engine/check.hpp"
 #include "emulator/engine/matmul/fast_kernels.hpp"
 #include "emulator/engine/native/block_executor.hpp"
-#include "emulator/engine/native/cache.hpp"
 #include "emulator/engine/native/packed_runner.hpp"
 #include "emulator/engine/stream_check.hpp"
 #include "emulator/engine/vector/vector.hpp"
@@ -17,13 +18,55 @@
 namespace gdr {
 namespace {
 
+/// Key of a compiled program: its content and geometry, without names of variables and files.
+struct Key {
+  Program program;
+  Geometry geometry;
+  native::Target target;
+
+  bool operator==(const Key& other) const {
+    const auto same_place = [](const Variable& a, const Variable& b) {
+      return a.kind == b.kind && a.location == b.location;
+    };
+    return target == other.target && program.sections == other.program.sections &&
+           program.elements == other.program.elements &&
+           program.fixed_shorts == other.program.fixed_shorts && geometry == other.geometry &&
+           std::ranges::equal(program.variables, other.program.variables, same_place);
+  }
+};
+
+struct CachedProgram {
+  Key key;
+  std::shared_ptr<const native::CompiledProgram> compiled;
+};
+
+/// Equal programs and geometries are compiled once per process. Thread-safe.
+std::shared_ptr<const native::CompiledProgram> compiled_program(const Program& program,
+                                                                const Geometry& geometry,
+                                                                native::Target target) {
+  constexpr std::size_t max_programs = 64;
+  static std::mutex mutex;
+  static std::list<CachedProgram> entries;  // most recently used first
+  Key key{program, geometry, target};
+  const std::lock_guard lock(mutex);
+  const auto found = std::ranges::find(entries, key, &CachedProgram::key);
+  if (found != entries.end()) {
+    entries.splice(entries.begin(), entries, found);
+    return entries.front().compiled;
+  }
+  auto compiled = std::make_shared<native::CompiledProgram>(program, geometry, target);
+  entries.push_front({std::move(key), compiled});
+  if (entries.size() > max_programs) entries.pop_back();
+  return compiled;
+}
+
 class NativeExecutable final : public StreamingExecutable {
  public:
   NativeExecutable(const Program& program, const Geometry& geometry, native::Target target)
       : isa_(target.isa),
         geometry_(geometry),
         source_(program),
-        program_(native::compiled_program(program, geometry, target)),
+        program_(compiled_program(program, geometry, target)),
         products_(target.precision == native::Precision::Double ? fast_matmul_of(target.isa)
                                                                 : nullptr),
         accepts_streams_(body_accepts_streams(program)) {}
@@ -31,7 +74,7 @@ class NativeExecutable final : public StreamingExecutable {
   void run(BlockState& block, const BlockRun& run) const override {
     if (run.iterations == 0) return;
     const auto number = static_cast<unsigned>(run.section);
-    const native::CompiledSection* section = program_->parts[number].section.get();
+    const native::CompiledSection* const section = program_->section(run.section);
     if (section == nullptr || run.collect_flags) {
       exact_runs_[number].fetch_add(1, std::memory_order_relaxed);
       exact().run(block, run);
@@ -43,13 +86,12 @@ class NativeExecutable final : public StreamingExecutable {
   }
 
   std::size_t stream_bytes() const noexcept override {
-    const auto& body = program_->parts[static_cast<unsigned>(Section::Body)].section;
-    return body && accepts_streams_ ? body->stream_bytes() : 0;
+    const native::CompiledSection* const body = program_->section(Section::Body);
+    return body != nullptr && accepts_streams_ ? body->stream_bytes() : 0;
   }
   bool convert_sources(const std::uint64_t* shorts, std::size_t groups, std::uint32_t step,
                        std::byte* to) const noexcept override {
-    const auto& body = program_->parts[static_cast<unsigned>(Section::Body)].section;
-    return native::convert_sources(*body, shorts, groups, step, to);
+    return native::convert_sources(*program_->section(Section::Body), shorts, groups, step, to);
   }
 
   std::uint64_t max_fused_groups() const noexcept override {
@@ -80,16 +122,16 @@ class NativeExecutable final : public StreamingExecutable {
   const FastMatmulKernels* fast_matmul_kernels() const noexcept override { return products_; }
   std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
                                           const Geometry& geometry) const override {
-    return std::make_unique<native::PackedRunner>(
-        *program_, loaded, geometry, *this, StreamingExecutable::pass_runner(loaded, geometry),
-        runs_.data());
+    return native::make_packed_runner(*program_, loaded, geometry, *this,
+                                      StreamingExecutable::pass_runner(loaded, geometry),
+                                      runs_.data());
   }
   void record_matmul(std::uint64_t blocks, std::uint64_t /*slow*/) const noexcept override {
     runs_[static_cast<unsigned>(Section::Body)].fetch_add(blocks, std::memory_order_relaxed);
   }
 
  private:
-  /// The exact engine's, made when it is first needed: most programs never do.
+  /// The exact engine's, made on first use: most programs never need it.
   const Executable& exact() const {
     std::call_once(exact_made_,
                    [this] { exact_ = VectorEngine(isa_).prepare(source_, geometry_); });

@@ -3,8 +3,7 @@
 
 namespace gdr::native {
 
-CompiledKernel compile_kernel(const KernelCode&, Target, const WordTable&, const WordTable&,
-                              std::uint32_t) {
+CompiledKernel compile_kernel(const CodeContext&, std::uint32_t) {
   throw Unsupported("this build has no code generator (xbyak)");
 }
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 #include "emulator/chip/reduction.hpp"
 #include "emulator/engine/blockwise/small_blocks.hpp"
 #include "emulator/engine/native/block_executor.hpp"
+#include "emulator/engine/native/lane_sources.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/stopwatch.hpp"
+#include "emulator/host/thread_choice.hpp"
 
 namespace gdr::native {
 namespace {
@@ -35,334 +38,382 @@ Geometry one_block(Geometry geometry, std::uint32_t pes) {
   return geometry;
 }
 
+class PackedRunner final : public PassRunner {
+ public:
+  PackedRunner(const CompiledProgram& compiled, const LoadedProgram& loaded,
+               const Geometry& geometry, const Executable& executable,
+               std::unique_ptr<PassRunner> blockwise, std::atomic<std::uint64_t>* runs)
+      : compiled_(compiled),
+        loaded_(loaded),
+        geometry_(geometry),
+        executable_(executable),
+        blockwise_(std::move(blockwise)),
+        runs_(runs),
+        plan_(make_packed_plan(compiled, loaded)),
+        threads_(loaded.program.group) {
+    if (!plan_.usable) return;
+    sources_ = std::make_unique<LaneSources>(*compiled.section(Section::Body), loaded);
+  }
+  void run(const Pass& pass) override {
+    if (!takes(pass) || !run_targets(pass)) blockwise_->run(pass);
+  }
+  void invalidate_chips() noexcept override { blockwise_->invalidate_chips(); }
+
+ private:
+  /// Targets of a write, the destination of their results, and their slice of the sources.
+  struct Group {
+    const TargetWrite* write = nullptr;
+    const ResultRead* read = nullptr;
+    std::uint64_t first = 0, count = 0;
+    std::size_t slice = 0;
+  };
+  /// Groups of sources, and the last one of each of its parts (PackedSources).
+  struct Slice {
+    std::uint64_t first = 0, count = 0;
+    std::vector<std::uint64_t> last_groups;
+  };
+
+  std::size_t raw_words() const noexcept { return 2 * loaded_.results.size(); }
+
+  bool takes(const Pass& pass) const {
+    return plan_.usable && takes_runs(pass) && takes_transfers(pass);
+  }
+
+  /// Whether the runs are one results-only loop from Start to End.
+  bool takes_runs(const Pass& pass) const {
+    if (!wants_results_only(pass)) return false;
+    const PassRun& first = pass.runs.front();
+    // Partial sums of integers wrap around in the PEs; the network adds them up with more bits.
+    const bool any_order = std::ranges::none_of(
+        loaded_.results, [](const PortField& field) { return field.reduce == Reduce::Iadd; });
+    return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
+      return run.plan.partition == ChipPartition::TargetsOverBlocks
+                 ? run.chips == first.chips
+                 : run.plan.partition == ChipPartition::SourcesOverBlocks && any_order &&
+                       (run.flags & run_reassociate) != 0;
+    });
+  }
+
+  /// Whether all targets are written and all their results are read.
+  bool takes_transfers(const Pass& pass) const {
+    if (pass.writes.empty() || pass.writes.size() != pass.reads.size()) return false;
+    const PassRun& run = pass.runs.front();
+    for (std::size_t k = 0; k < pass.writes.size(); ++k) {
+      const TargetWrite& write = pass.writes[k];
+      const ResultRead& read = pass.reads[k];
+      const auto chip = static_cast<std::size_t>(std::countr_zero(write.chips));
+      const std::uint64_t targets = run.targets != 0 ? run.targets : pass.chips[chip].targets;
+      const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
+      const bool whole =
+          split ? pass.writes.size() == 1 && read.joined && run.chips == write.chips
+                : std::has_single_bit(write.chips) && !read.joined && takes_part(run.chips, chip);
+      if (!whole || write.slots.partition != run.plan.partition ||
+          read.slots.partition != run.plan.partition || read.chips != write.chips ||
+          write.slots.first != 0 || read.slots.first != 0 || write.slots.count != targets ||
+          read.slots.count != targets || targets == 0)
+        return false;
+    }
+    return true;
+  }
+
+  /// Collects the sources of all runs. False if chips have different ones, or there are none.
+  bool gather_segments(const Pass& pass) {
+    segments_.clear();
+    std::uint64_t items = 0;
+    for (const PassRun& run : pass.runs) {
+      const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
+      const BoardMemory* first = nullptr;
+      for (std::size_t c = 0; c < pass.chips.size(); ++c) {
+        if (!takes_part(run.chips, c)) continue;
+        const BoardMemory& memory = pass.chips[c].memory;
+        if (!split && first != nullptr) {
+          if (memory.contents() != first->contents()) return false;
+          continue;
+        }
+        first = &memory;
+        if (run.plan.items != 0) segments_.push_back({&memory, run.address, run.plan.items});
+        items += run.plan.items;
+      }
+    }
+    return items != 0;
+  }
+
+  /// Creates the initial PE state; false if PEs differ.
+  bool make_image(const Pass& pass) {
+    const LoadedChip* first = nullptr;
+    for (const PassRun& run : pass.runs)
+      for (std::size_t c = 0; c < pass.chips.size(); ++c) {
+        if (!takes_part(run.chips, c)) continue;
+        if (first == nullptr) first = &pass.chips[c].chip;
+        if (pass.chips[c].chip.params() != first->params()) return false;
+      }
+    if (image_made_ && image_params_ == first->params()) return image_usable_;
+    image_ = make_chip(one_block(geometry_, geometry_.pes_per_block));
+    initialise_blocks(image_, loaded_, executable_);
+    image_params_ = first->params();
+    BlockState& block = image_.blocks[0];
+    for (const auto& [variable, words] : image_params_)
+      load_param(loaded_.params[variable], loaded_.program.elements, block, words.data());
+    image_made_ = true;
+    image_number_ = next_image();
+    image_usable_ = std::ranges::all_of(plan_.presets, [&](const std::vector<CellRow>& rows) {
+      const std::uint64_t word = *rows.front().in(block);
+      return std::ranges::all_of(rows, [&](const CellRow& row) {
+        const std::uint64_t* const words = row.in(block);
+        return std::all_of(words, words + block.pes, [&](std::uint64_t w) { return w == word; });
+      });
+    });
+    return image_usable_;
+  }
+
+  /// Number of slices that keeps threads busy with few targets. One slice if the order of sums is
+  /// fixed or a result is passed from one block.
+  std::uint64_t slices_wanted(const Pass& pass) const {
+    const bool joins = pass.runs.front().plan.partition == ChipPartition::SourcesOverBlocks &&
+                       std::ranges::none_of(loaded_.results, [](const PortField& field) {
+                         return field.reduce == Reduce::Pass;
+                       });
+    if (!joins) return 1;
+    return std::clamp<std::uint64_t>(sources_->item_count() / items_a_slice, 1, max_slices);
+  }
+
+  /// Whole stretches, of nearly equal size.
+  void make_slices(std::uint64_t wanted) {
+    constexpr std::uint64_t stretch = LaneSources::stretch;
+    const std::uint64_t groups = sources_->group_count();
+    const std::uint64_t stretches = (groups + stretch - 1) / stretch;
+    wanted = std::min(wanted, stretches);
+    slices_.resize(wanted);
+    for (std::uint64_t s = 0; s < wanted; ++s) {
+      const std::uint64_t first = stretches * s / wanted * stretch;
+      const std::uint64_t end = std::min(groups, stretches * (s + 1) / wanted * stretch);
+      slices_[s].first = first;
+      slices_[s].count = end - first;
+      take_last_groups(slices_[s]);
+    }
+  }
+
+  /// The last group of each part, whose words the loop may store.
+  void take_last_groups(Slice& slice) const {
+    const std::size_t size = loaded_.program.group * std::size_t{loaded_.program.item_shorts};
+    slice.last_groups.resize((slice.count + groups_between_polls - 1) / groups_between_polls *
+                             size);
+    std::uint64_t* to = slice.last_groups.data();
+    for (std::uint64_t end = 0; end < slice.count; to += size) {
+      end = std::min(slice.count, end + groups_between_polls);
+      take_group(slice.first + end - 1, to);
+    }
+  }
+
+  /// A group of sources as it would stand in the broadcast memory.
+  void take_group(std::uint64_t group, std::uint64_t* to) const {
+    const std::size_t item_shorts = loaded_.program.item_shorts,
+                      words = loaded_.layout.source_words;
+    std::vector<std::uint64_t> scratch;
+    const auto [first, count] = sources_->items_of(group, 1);
+    for (std::uint32_t k = 0; k < loaded_.program.group; ++k, to += item_shorts) {
+      std::ranges::copy(loaded_.pad_item, to);
+      if (k >= count) continue;
+      std::uint64_t item = first + k;
+      for (const SourceSegment& s : segments_) {
+        if (item >= s.items) {
+          item -= s.items;
+          continue;
+        }
+        const std::uint64_t* const record =
+            s.memory->view(s.address + item * words, words, scratch);
+        for (const PortField& field : loaded_.sources)
+          port_load(field, {record, words}, 1, {to + field.location.address, item_shorts, 1});
+        break;
+      }
+    }
+  }
+
+  /// Whole vectors, of nearly equal size, for load balance.
+  std::vector<Group> make_groups(const Pass& pass, unsigned threads) const {
+    const std::uint64_t lanes = std::uint64_t{compiled_.target.lanes()} * plan_.elements;
+    std::vector<Group> groups;
+    for (std::size_t k = 0; k < pass.writes.size(); ++k) {
+      const std::uint64_t count = pass.writes[k].slots.count;
+      const std::uint64_t vectors = (count + lanes - 1) / lanes;
+      const std::uint64_t least = (count + max_targets - 1) / max_targets;
+      const std::uint64_t parts = (threads + slices_.size() - 1) / slices_.size();
+      const std::uint64_t wanted = std::max(least, std::min(parts, vectors));
+      const std::uint64_t size = (vectors + wanted - 1) / wanted * lanes;
+      for (std::size_t slice = 0; slice < slices_.size(); ++slice)
+        for (std::uint64_t first = 0; first < count; first += size)
+          groups.push_back(
+              {&pass.writes[k], &pass.reads[k], first, std::min(size, count - first), slice});
+    }
+    return groups;
+  }
+
+  bool run_targets(const Pass& pass) {
+    if (!gather_segments(pass) || !make_image(pass)) return false;
+    std::vector<Phase> phases;
+    sources_->prepare(segments_, phases);
+    const bool new_sources = !phases.empty();
+    if (new_sources) {
+      std::uint64_t tasks = 0;
+      for (const Phase& phase : phases) tasks += phase.tasks;
+      constexpr double ns_a_task = 10'000;
+      run_phases(phases, threads_for(static_cast<double>(tasks) * ns_a_task, pass.threads));
+      sources_->done();
+      phases.clear();
+    }
+    if (!sources_->usable()) return false;
+    make_slices(slices_wanted(pass));
+    std::uint64_t targets = 0;
+    for (const TargetWrite& write : pass.writes) targets += write.slots.count;
+    const auto pairs = static_cast<double>(targets) * static_cast<double>(sources_->group_count());
+    constexpr double ns_to_fetch_a_byte = 0.3;
+    const double fetched =
+        new_sources ? ns_to_fetch_a_byte * static_cast<double>(sources_->bytes()) : 0;
+    const unsigned threads = threads_.choose(pairs, fetched, pass.threads);
+    const std::vector<Group> groups = make_groups(pass, threads);
+    if (slices_.size() > 1) {
+      const std::size_t words = slices_.size() * targets * raw_words();
+      if (partial_results_.size() < words) partial_results_.resize(words);
+    }
+    const Phase phase{groups.size(), [&](std::size_t i) { work(pass, groups[i]); }};
+    const Stopwatch timer;
+    run_phases({&phase, 1}, threads);
+    threads_.record(pairs, threads, timer.seconds() * 1e9);
+    if (slices_.size() > 1) join_slices(pass);
+    for (const Section s : {Section::Start, Section::Body, Section::End})
+      runs_[static_cast<unsigned>(s)].fetch_add(groups.size(), std::memory_order_relaxed);
+    return true;
+  }
+
+  void work(const Pass& pass, const Group& group) {
+    const MachineFloatMode mode;
+    PackedBlock& packed = packed_block;
+    if (packed.image != image_number_) {
+      // A packed run never reads stale words of another program.
+      const Geometry geometry = one_block(geometry_, max_targets);
+      if (packed.chip.blocks.empty() || packed.chip.geometry != geometry)
+        packed.chip = make_chip(geometry);
+      packed.chip.blocks[0].bm = image_.blocks[0].bm;
+      packed.image = image_number_;
+    }
+    BlockState& block = packed.chip.blocks[0];
+    const std::uint64_t pes = (group.count + plan_.elements - 1) / plan_.elements;
+    const Slice& slice = slices_[group.slice];
+    const std::size_t group_bytes = compiled_.section(Section::Body)->stream_bytes();
+    for (const std::vector<CellRow>& rows : plan_.presets)
+      std::fill_n(rows.front().in(block), pes, *rows.front().in(image_.blocks[0]));
+    load(block, group);
+    run_packed(
+        compiled_, block, static_cast<std::uint32_t>(pes), plan_.elements == 1,
+        {sources_->groups() + slice.first * group_bytes, slice.count, slice.last_groups.data(),
+         loaded_.program.group * loaded_.program.item_shorts, loaded_.halves.source_base[0],
+         &sources_->windows(), slice.first / SourceWindows::groups});
+    if (slices_.size() == 1) return store(block, group, pass.results + group.read->offset);
+    const std::uint64_t targets = group.write->slots.count;
+    store_raw(block, group, partial_results_.data() + group.slice * targets * raw_words());
+  }
+
+  /// PEs of a group that hold a target in an element.
+  std::uint64_t pes_with(const Group& group, unsigned element) const {
+    return (group.count + plan_.elements - 1 - element) / plan_.elements;
+  }
+
+  void load(BlockState& block, const Group& group) const {
+    const std::size_t words = loaded_.layout.target_words;
+    for (unsigned e = 0; e < plan_.elements; ++e)
+      for (const PortField& field : loaded_.targets)
+        port_load(field, {group.write->records + (group.first + e) * words, words * plan_.elements},
+                  pes_with(group, e), pe_lanes(block, field.location, e));
+  }
+
+  void store(const BlockState& block, const Group& group, std::uint64_t* results) const {
+    if (group.read->raw) return store_raw(block, group, results);
+    const std::size_t words = loaded_.layout.result_words;
+    std::uint64_t* const records = results + group.first * words;
+    if (loaded_.packs_results) std::fill_n(records, group.count * words, 0);
+    for (unsigned e = 0; e < plan_.elements; ++e)
+      for (const PortField& field : loaded_.results)
+        port_store(field, pe_lanes(block, field.location, e), pes_with(group, e),
+                   {records + e * words, words * plan_.elements});
+  }
+
+  /// Stores words of the network, two for each result.
+  void store_raw(const BlockState& block, const Group& group, std::uint64_t* words) const {
+    for (std::uint64_t i = 0; i < group.count; ++i) {
+      const auto element = static_cast<unsigned>(i % plan_.elements);
+      std::uint64_t* to = words + (group.first + i) * raw_words();
+      for (const PortField& field : loaded_.results) {
+        const Lanes<const std::uint64_t> lanes = pe_lanes(block, field.location, element);
+        const std::uint64_t* const at = lanes.shorts + i / plan_.elements;
+        const u128 word = field.width == Width::Short
+                              ? u128{*at}
+                              : join(Short{at[0]}, Short{at[lanes.lower]}).bits;
+        const u128 wide = network_word(field, word).bits;
+        *to++ = static_cast<std::uint64_t>(wide);
+        *to++ = static_cast<std::uint64_t>(wide >> 64);
+      }
+    }
+  }
+
+  /// Joins the slices in their order, like the network joins blocks.
+  void join_slices(const Pass& pass) const {
+    const ResultRead& read = pass.reads.front();  // sources over blocks have one
+    const std::uint64_t targets = read.slots.count;
+    const std::size_t words = loaded_.layout.result_words;
+    std::uint64_t* const results = pass.results + read.offset;
+    if (!read.raw && loaded_.packs_results) std::fill_n(results, targets * words, 0);
+    std::vector<Long> leaves(slices_.size());
+    Flags ignored = no_flags;
+    for (std::uint64_t i = 0; i < targets; ++i)
+      for (std::size_t f = 0; f < loaded_.results.size(); ++f) {
+        const PortField& field = loaded_.results[f];
+        for (std::size_t s = 0; s < leaves.size(); ++s) {
+          const std::uint64_t* const word =
+              partial_results_.data() + (s * targets + i) * raw_words() + 2 * f;
+          leaves[s] = {u128{word[1]} << 64 | word[0]};
+        }
+        const Long joined = reduce_tree(field.reduce, leaves, ignored);
+        if (!read.raw) {
+          put_host_bits(field, network_to_host(field, joined), results + i * words);
+          continue;
+        }
+        std::uint64_t* const to = results + i * raw_words() + 2 * f;
+        to[0] = static_cast<std::uint64_t>(joined.bits);
+        to[1] = static_cast<std::uint64_t>(joined.bits >> 64);
+      }
+  }
+
+  const CompiledProgram& compiled_;
+  const LoadedProgram& loaded_;
+  const Geometry geometry_;
+  const Executable& executable_;
+  const std::unique_ptr<PassRunner> blockwise_;
+  std::atomic<std::uint64_t>* const runs_;  ///< by section
+  const PackedPlan plan_;
+  std::unique_ptr<LaneSources> sources_;
+  std::vector<SourceSegment> segments_;
+  std::vector<Slice> slices_;
+  /// Words of the network by slice and target, if there are several slices.
+  std::vector<std::uint64_t> partial_results_;
+
+  /// The initial state of a PE: one block after Init and parameters.
+  ChipState image_;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> image_params_;
+  bool image_made_ = false, image_usable_ = false;
+  std::uint64_t image_number_ = 0;  ///< counts images, of all runners
+  ThreadChoice threads_;            ///< units: a target and a group of sources
+};
+
 }  // namespace
 
-PackedRunner::PackedRunner(const CompiledProgram& compiled, const LoadedProgram& loaded,
-                           const Geometry& geometry, const Executable& executable,
-                           std::unique_ptr<PassRunner> blockwise, std::atomic<std::uint64_t>* runs)
-    : compiled_(compiled),
-      loaded_(loaded),
-      geometry_(geometry),
-      executable_(executable),
-      blockwise_(std::move(blockwise)),
-      runs_(runs),
-      plan_(make_packed_plan(compiled, loaded)),
-      threads_(loaded.program.group) {
-  if (!plan_.usable) return;
-  const auto& body = compiled.parts[static_cast<unsigned>(Section::Body)].section;
-  sources_ = std::make_unique<LaneSources>(*body, loaded);
-}
-
-void PackedRunner::run(const Pass& pass) {
-  if (!takes(pass) || !run_targets(pass)) blockwise_->run(pass);
-}
-
-bool PackedRunner::takes(const Pass& pass) const {
-  return plan_.usable && takes_runs(pass) && takes_transfers(pass);
-}
-
-/// Whether the runs are one results-only loop from Start to End.
-bool PackedRunner::takes_runs(const Pass& pass) const {
-  if (!wants_results_only(pass)) return false;
-  const PassRun& first = pass.runs.front();
-  // Partial sums of integers wrap around in the PEs; the network adds them up with more bits.
-  const bool any_order = std::ranges::none_of(
-      loaded_.results, [](const PortField& field) { return field.reduce == Reduce::Iadd; });
-  return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
-    return run.plan.partition == ChipPartition::TargetsOverBlocks
-               ? run.chips == first.chips
-               : run.plan.partition == ChipPartition::SourcesOverBlocks && any_order &&
-                     (run.flags & run_reassociate) != 0;
-  });
-}
-
-/// Whether all targets are written and all their results are read.
-bool PackedRunner::takes_transfers(const Pass& pass) const {
-  if (pass.writes.empty() || pass.writes.size() != pass.reads.size()) return false;
-  const PassRun& run = pass.runs.front();
-  for (std::size_t k = 0; k < pass.writes.size(); ++k) {
-    const TargetWrite& write = pass.writes[k];
-    const ResultRead& read = pass.reads[k];
-    const auto chip = static_cast<std::size_t>(std::countr_zero(write.chips));
-    const std::uint64_t targets = run.targets != 0 ? run.targets : pass.chips[chip].targets;
-    const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
-    const bool whole =
-        split ? pass.writes.size() == 1 && read.joined && run.chips == write.chips
-              : std::has_single_bit(write.chips) && !read.joined && takes_part(run.chips, chip);
-    if (!whole || write.slots.partition != run.plan.partition ||
-        read.slots.partition != run.plan.partition || read.chips != write.chips ||
-        write.slots.first != 0 || read.slots.first != 0 || write.slots.count != targets ||
-        read.slots.count != targets || targets == 0)
-      return false;
-  }
-  return true;
-}
-
-/// Collects the sources of all runs. False if chips have different ones, or there are none.
-bool PackedRunner::gather_segments(const Pass& pass) {
-  segments_.clear();
-  std::uint64_t items = 0;
-  for (const PassRun& run : pass.runs) {
-    const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
-    const BoardMemory* first = nullptr;
-    for (std::size_t c = 0; c < pass.chips.size(); ++c) {
-      if (!takes_part(run.chips, c)) continue;
-      const BoardMemory& memory = pass.chips[c].memory;
-      if (!split && first != nullptr) {
-        if (memory.contents() != first->contents()) return false;
-        continue;
-      }
-      first = &memory;
-      if (run.plan.items != 0) segments_.push_back({&memory, run.address, run.plan.items});
-      items += run.plan.items;
-    }
-  }
-  return items != 0;
-}
-
-/// Creates the initial PE state; false if PEs differ.
-bool PackedRunner::make_image(const Pass& pass) {
-  const LoadedChip* first = nullptr;
-  for (const PassRun& run : pass.runs)
-    for (std::size_t c = 0; c < pass.chips.size(); ++c) {
-      if (!takes_part(run.chips, c)) continue;
-      if (first == nullptr) first = &pass.chips[c].chip;
-      if (pass.chips[c].chip.params() != first->params()) return false;
-    }
-  if (image_made_ && image_params_ == first->params()) return image_usable_;
-  image_ = make_chip(one_block(geometry_, geometry_.pes_per_block));
-  initialise_blocks(image_, loaded_, executable_);
-  image_params_ = first->params();
-  BlockState& block = image_.blocks[0];
-  for (const auto& [variable, words] : image_params_)
-    load_param(loaded_.params[variable], loaded_.program.elements, block, words.data());
-  image_made_ = true;
-  image_number_ = next_image();
-  image_usable_ = std::ranges::all_of(plan_.presets, [&](const PackedPlan::Preset& preset) {
-    const std::uint64_t word = *preset.row.in(block);
-    const auto is_word = [&](const CellRow& row) {
-      const std::uint64_t* const words = row.in(block);
-      return std::all_of(words, words + block.pes, [&](std::uint64_t w) { return w == word; });
-    };
-    return is_word(preset.row) && std::ranges::all_of(preset.elements, is_word);
-  });
-  return image_usable_;
-}
-
-/// Number of slices that keeps threads busy with few targets. One slice if the order of sums is
-/// fixed or a result is passed from one block.
-std::uint64_t PackedRunner::slices_wanted(const Pass& pass) const {
-  const bool joins = pass.runs.front().plan.partition == ChipPartition::SourcesOverBlocks &&
-                     std::ranges::none_of(loaded_.results, [](const PortField& field) {
-                       return field.reduce == Reduce::Pass;
-                     });
-  if (!joins) return 1;
-  return std::clamp<std::uint64_t>(sources_->item_count() / items_a_slice, 1, max_slices);
-}
-
-/// Whole stretches, of nearly equal size.
-void PackedRunner::make_slices(std::uint64_t wanted) {
-  constexpr std::uint64_t stretch = LaneSources::stretch;
-  const std::uint64_t groups = sources_->group_count();
-  const std::uint64_t stretches = (groups + stretch - 1) / stretch;
-  wanted = std::min(wanted, stretches);
-  slices_.resize(wanted);
-  for (std::uint64_t s = 0; s < wanted; ++s) {
-    const std::uint64_t first = stretches * s / wanted * stretch;
-    const std::uint64_t end = std::min(groups, stretches * (s + 1) / wanted * stretch);
-    slices_[s].first = first;
-    slices_[s].count = end - first;
-    take_last_groups(slices_[s]);
-  }
-}
-
-/// The last group of each part, whose words the loop may store.
-void PackedRunner::take_last_groups(Slice& slice) const {
-  const std::size_t size = loaded_.program.group * std::size_t{loaded_.program.item_shorts};
-  slice.last_groups.resize((slice.count + groups_between_polls - 1) / groups_between_polls * size);
-  std::uint64_t* to = slice.last_groups.data();
-  for (std::uint64_t end = 0; end < slice.count; to += size) {
-    end = std::min(slice.count, end + groups_between_polls);
-    take_group(slice.first + end - 1, to);
-  }
-}
-
-/// A group of sources as it would stand in the broadcast memory.
-void PackedRunner::take_group(std::uint64_t group, std::uint64_t* to) const {
-  const std::size_t item_shorts = loaded_.program.item_shorts, words = loaded_.layout.source_words;
-  std::vector<std::uint64_t> scratch;
-  const auto [first, count] = sources_->items_of(group, 1);
-  for (std::uint32_t k = 0; k < loaded_.program.group; ++k, to += item_shorts) {
-    std::ranges::copy(loaded_.pad_item, to);
-    if (k >= count) continue;
-    std::uint64_t item = first + k;
-    for (const SourceSegment& s : segments_) {
-      if (item >= s.items) {
-        item -= s.items;
-        continue;
-      }
-      const std::uint64_t* const record = s.memory->view(s.address + item * words, words, scratch);
-      for (const PortField& field : loaded_.sources)
-        port_load(field, {record, words}, 1, {to + field.location.address, item_shorts, 1});
-      break;
-    }
-  }
-}
-
-/// Whole vectors, of nearly equal size, for load balance.
-std::vector<PackedRunner::Group> PackedRunner::make_groups(const Pass& pass,
-                                                           unsigned threads) const {
-  const std::uint64_t lanes = std::uint64_t{compiled_.target.lanes()} * plan_.elements;
-  std::vector<Group> groups;
-  for (std::size_t k = 0; k < pass.writes.size(); ++k) {
-    const std::uint64_t count = pass.writes[k].slots.count;
-    const std::uint64_t vectors = (count + lanes - 1) / lanes;
-    const std::uint64_t least = (count + max_targets - 1) / max_targets;
-    const std::uint64_t parts = (threads + slices_.size() - 1) / slices_.size();
-    const std::uint64_t wanted = std::max(least, std::min(parts, vectors));
-    const std::uint64_t size = (vectors + wanted - 1) / wanted * lanes;
-    for (std::size_t slice = 0; slice < slices_.size(); ++slice)
-      for (std::uint64_t first = 0; first < count; first += size)
-        groups.push_back(
-            {&pass.writes[k], &pass.reads[k], first, std::min(size, count - first), slice});
-  }
-  return groups;
-}
-
-bool PackedRunner::run_targets(const Pass& pass) {
-  if (!gather_segments(pass) || !make_image(pass)) return false;
-  std::vector<Phase> phases;
-  sources_->prepare(segments_, phases);
-  const bool new_sources = !phases.empty();
-  if (new_sources) {
-    std::uint64_t tasks = 0;
-    for (const Phase& phase : phases) tasks += phase.tasks;
-    constexpr double ns_a_task = 10'000;
-    run_phases(phases, threads_for(static_cast<double>(tasks) * ns_a_task, pass.threads));
-    sources_->done();
-    phases.clear();
-  }
-  if (!sources_->usable()) return false;
-  make_slices(slices_wanted(pass));
-  std::uint64_t targets = 0;
-  for (const TargetWrite& write : pass.writes) targets += write.slots.count;
-  const auto pairs = static_cast<double>(targets) * static_cast<double>(sources_->group_count());
-  constexpr double ns_to_fetch_a_byte = 0.3;
-  const double fetched =
-      new_sources ? ns_to_fetch_a_byte * static_cast<double>(sources_->bytes()) : 0;
-  const unsigned threads = threads_.choose(pairs, fetched, pass.threads);
-  const std::vector<Group> groups = make_groups(pass, threads);
-  if (slices_.size() > 1) {
-    const std::size_t words = slices_.size() * targets * raw_words();
-    if (partial_results_.size() < words) partial_results_.resize(words);
-  }
-  const Phase phase{groups.size(), [&](std::size_t i) { work(pass, groups[i]); }};
-  const Stopwatch timer;
-  run_phases({&phase, 1}, threads);
-  threads_.record(pairs, threads, timer.seconds() * 1e9);
-  if (slices_.size() > 1) join_slices(pass);
-  for (const Section s : {Section::Start, Section::Body, Section::End})
-    runs_[static_cast<unsigned>(s)].fetch_add(groups.size(), std::memory_order_relaxed);
-  return true;
-}
-
-void PackedRunner::work(const Pass& pass, const Group& group) {
-  const MachineFloatMode mode;
-  PackedBlock& packed = packed_block;
-  if (packed.image != image_number_) {
-    // Stale words of another program are never read.
-    const Geometry geometry = one_block(geometry_, max_targets);
-    if (packed.chip.blocks.empty() || packed.chip.geometry != geometry)
-      packed.chip = make_chip(geometry);
-    packed.chip.blocks[0].bm = image_.blocks[0].bm;
-    packed.image = image_number_;
-  }
-  BlockState& block = packed.chip.blocks[0];
-  const std::uint64_t pes = (group.count + plan_.elements - 1) / plan_.elements;
-  const Slice& slice = slices_[group.slice];
-  const auto& body = *compiled_.parts[static_cast<unsigned>(Section::Body)].section;
-  for (const PackedPlan::Preset& preset : plan_.presets)
-    std::fill_n(preset.row.in(block), pes, *preset.row.in(image_.blocks[0]));
-  load(block, group);
-  run_packed(
-      compiled_, block, {static_cast<std::uint32_t>(pes), plan_.elements == 1},
-      {sources_->groups() + slice.first * body.stream_bytes(), slice.count,
-       slice.last_groups.data(), loaded_.program.group * loaded_.program.item_shorts,
-       loaded_.halves.source_base[0], &sources_->windows(), slice.first / SourceWindows::groups});
-  if (slices_.size() == 1) return store(block, group, pass.results + group.read->offset);
-  const std::uint64_t targets = group.write->slots.count;
-  store_raw(block, group, partial_results_.data() + group.slice * targets * raw_words());
-}
-
-/// PEs of a group that hold a target in an element.
-std::uint64_t PackedRunner::pes_with(const Group& group, unsigned element) const noexcept {
-  return (group.count + plan_.elements - 1 - element) / plan_.elements;
-}
-
-void PackedRunner::load(BlockState& block, const Group& group) const {
-  const std::size_t words = loaded_.layout.target_words;
-  for (unsigned e = 0; e < plan_.elements; ++e)
-    for (const PortField& field : loaded_.targets)
-      port_load(field, {group.write->records + (group.first + e) * words, words * plan_.elements},
-                pes_with(group, e), pe_lanes(block, field.location, e));
-}
-
-void PackedRunner::store(const BlockState& block, const Group& group,
-                         std::uint64_t* results) const {
-  if (group.read->raw) return store_raw(block, group, results);
-  const std::size_t words = loaded_.layout.result_words;
-  std::uint64_t* const records = results + group.first * words;
-  if (loaded_.packs_results) std::fill_n(records, group.count * words, 0);
-  for (unsigned e = 0; e < plan_.elements; ++e)
-    for (const PortField& field : loaded_.results)
-      port_store(field, pe_lanes(block, field.location, e), pes_with(group, e),
-                 {records + e * words, words * plan_.elements});
-}
-
-/// As words of the network, two for each result.
-void PackedRunner::store_raw(const BlockState& block, const Group& group,
-                             std::uint64_t* words) const {
-  for (std::uint64_t i = 0; i < group.count; ++i) {
-    const auto element = static_cast<unsigned>(i % plan_.elements);
-    std::uint64_t* to = words + (group.first + i) * raw_words();
-    for (const PortField& field : loaded_.results) {
-      const Lanes<const std::uint64_t> lanes = pe_lanes(block, field.location, element);
-      const std::uint64_t* const at = lanes.shorts + i / plan_.elements;
-      const u128 word =
-          field.width == Width::Short ? u128{*at} : join(Short{at[0]}, Short{at[lanes.lower]}).bits;
-      const u128 wide = network_word(field, word).bits;
-      *to++ = static_cast<std::uint64_t>(wide);
-      *to++ = static_cast<std::uint64_t>(wide >> 64);
-    }
-  }
-}
-
-/// As the network joins blocks, in the order of the slices.
-void PackedRunner::join_slices(const Pass& pass) const {
-  const ResultRead& read = pass.reads.front();  // sources over blocks have one
-  const std::uint64_t targets = read.slots.count;
-  const std::size_t words = loaded_.layout.result_words;
-  std::uint64_t* const results = pass.results + read.offset;
-  if (!read.raw && loaded_.packs_results) std::fill_n(results, targets * words, 0);
-  std::vector<Long> leaves(slices_.size());
-  Flags ignored = no_flags;
-  for (std::uint64_t i = 0; i < targets; ++i)
-    for (std::size_t f = 0; f < loaded_.results.size(); ++f) {
-      const PortField& field = loaded_.results[f];
-      for (std::size_t s = 0; s < leaves.size(); ++s) {
-        const std::uint64_t* const word =
-            partial_results_.data() + (s * targets + i) * raw_words() + 2 * f;
-        leaves[s] = {u128{word[1]} << 64 | word[0]};
-      }
-      const Long joined = reduce_tree(field.reduce, leaves, ignored);
-      if (!read.raw) {
-        put_host_bits(field, network_to_host(field, joined), results + i * words);
-        continue;
-      }
-      std::uint64_t* const to = results + i * raw_words() + 2 * f;
-      to[0] = static_cast<std::uint64_t>(joined.bits);
-      to[1] = static_cast<std::uint64_t>(joined.bits >> 64);
-    }
+std::unique_ptr<PassRunner> make_packed_runner(const CompiledProgram& compiled,
+                                               const LoadedProgram& loaded,
+                                               const Geometry& geometry,
+                                               const Executable& executable,
+                                               std::unique_ptr<PassRunner> blockwise,
+                                               std::atomic<std::uint64_t>* runs) {
+  return std::make_unique<PackedRunner>(compiled, loaded, geometry, executable,
+                                        std::move(blockwise), runs);
 }
 
 }  // namespace gdr::native

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <compare>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,30 +13,23 @@
 #include <vector>
 
 #include "emulator/engine/native/code.hpp"
-#include "emulator/engine/native/interpret.hpp"
 #include "emulator/engine/native/word_conversion.hpp"
 
 namespace gdr::native {
 
-/// A broadcast memory word that a section stores from kernel outputs.
-struct BmStoreTarget {
-  std::uint32_t address = 0, pe = 0;
-  Width width = Width::Long;
+/// A short of a PE's state: a cell, or a mask of an element.
+struct StatePlace {
+  bool mask = false;
+  std::uint32_t number = 0;
+  friend auto operator<=>(const StatePlace&, const StatePlace&) = default;
 };
+/// The places of a word.
+std::vector<StatePlace> places_of(LeafKey key);
 
 /// A root that is equal in all PEs, or a part of a BM store.
 struct ConstantRoot {
   LeafKey key;
-  CellRow cell;  ///< unused for parts of BM stores
   std::uint64_t upper = 0, lower = 0;
-};
-
-/// A short that is copied without interpretation.
-struct MovedRow {
-  CellRow to;
-  NodeOp from = NodeOp::Input;
-  CellRow cell;             ///< source of an Input
-  std::uint32_t place = 0;  ///< else its address in the broadcast memory
 };
 
 /// An input that the previous section sets to a constant: a vector of it.
@@ -44,25 +38,24 @@ struct ConstantInput {
   std::vector<std::byte> lanes;
 };
 
-/// Code for 1 .. max_copies - 1 work items, generated on first use.
-struct PartialCode {
-  std::array<CompiledKernel, max_copies - 1> code;
-  std::array<std::once_flag, max_copies - 1> made;
+/// Code for a single work item, generated on first use.
+struct SingleItemCode {
+  std::once_flag made;
+  CompiledKernel code;
 };
+static_assert(max_copies == 2);
 
 /// Code of a section's kernels, specialised for a set of uniform words that are zero.
 struct CompiledKernels {
   struct One {
     KernelCode code;
-    std::vector<RowTransfer> in, out;   ///< transfers of all instances
-    std::vector<RowTransfer> in_fused;  ///< inputs except constants of the previous section
-    std::vector<ConstantInput> given;   ///< constants of the previous section
-    bool constants_fit = true;          ///< among floats
-    CompiledKernel machine;             ///< none on the portable path
-    std::unique_ptr<InterpretedKernel> portable;
-    /// Number of transfers of the first instance, which come first, in in, in_fused and out.
-    std::size_t first_in = 0, first_in_fused = 0, first_out = 0;
-    std::unique_ptr<PartialCode> narrow;  ///< none on the portable path
+    std::vector<RowTransfer> in, out;        ///< transfers of all instances, in their order
+    std::vector<RowTransfer> in_fused;       ///< inputs except constants of the previous section
+    std::vector<ConstantInput> given;        ///< constants of the previous section
+    bool constants_fit = true;               ///< among floats
+    CompiledKernel machine;                  ///< none on the portable path
+    InterpretedKernel portable;              ///< on the portable path
+    std::unique_ptr<SingleItemCode> narrow;  ///< none on the portable path
   };
   std::pair<std::uint64_t, Precision> key;  ///< zero words and requested precision
   Target target;
@@ -73,18 +66,18 @@ struct CompiledKernels {
 class CompiledSection {
  public:
   CompiledSection(const SectionModel& model, const Liveness& demand, bool loops, Target target);
-  const CellMap& map() const noexcept { return map_; }
   /// Call before any code is generated: `before` may precede this section in a fused run, in which
   /// its constants need not go through the state.
   void follow(const CompiledSection& before);
   /// Constants of the previous section that must be stored to the state nevertheless.
-  const std::vector<ConstantRoot>& unfused_constants() const noexcept { return left_before_; }
+  const std::vector<ConstantRoot>& unfused_constants() const noexcept { return unfused_constants_; }
 
+  const CellMap& map() const noexcept { return map_; }
   bool loops() const noexcept { return loops_; }
   const std::vector<Kernel>& kernels() const noexcept { return kernels_; }
   const std::vector<ConstantRoot>& constants() const noexcept { return constants_; }
-  const std::vector<MovedRow>& moves() const noexcept { return moves_; }
-  const std::vector<BmStoreTarget>& bm_stores() const noexcept { return bm_stores_; }
+  const std::vector<MovedShort>& moves() const noexcept { return moves_; }
+  const std::vector<BmStore>& bm_stores() const noexcept { return bm_stores_; }
   const WordTable& source_words() const noexcept { return source_words_; }
   const WordTable& uniform_words() const noexcept { return uniform_words_; }
   /// Source words that are compared with words of targets.
@@ -95,8 +88,8 @@ class CompiledSection {
   /// The code specialised for a set of zero words; generated on first use. Falls back to the
   /// portable path if the code generator fails.
   const CompiledKernels& code(std::uint64_t zero_words, Precision precision) const;
-  /// Machine code of a kernel for `items` work items, fewer than `machine` takes, with the same
-  /// results. Throws Unsupported like compile_kernel.
+  /// Machine code of a kernel for at most `items` work items; results do not depend on it. Throws
+  /// Unsupported like compile_kernel.
   const CompiledKernel& code_for(const CompiledKernels::One& one, Target target,
                                  std::size_t items) const;
   /// The requested precision, or doubles where floats are unsupported.
@@ -119,6 +112,11 @@ class CompiledSection {
   std::string remark() const;
 
  private:
+  CompiledKernels::One make_one(const Kernel& kernel, std::uint64_t zero_words,
+                                Target target) const;
+  CodeContext context(const CompiledKernels::One& one, Target target) const {
+    return {one.code, target, source_words_, uniform_words_};
+  }
   void add_transfers(const Kernel& kernel, Target target, CompiledKernels::One& one) const;
   bool is_given(LeafKey key) const;
   void add_given(const RowTransfer& to, Target target, CompiledKernels::One& one) const;
@@ -132,11 +130,10 @@ class CompiledSection {
   Target target_;
   std::vector<Kernel> kernels_;
   std::vector<ConstantRoot> constants_;
-  std::vector<MovedRow> moves_;
-  std::vector<BmStoreTarget> bm_stores_;
-  /// Constants of the previous section by [is mask][cell or mask].
-  std::map<std::pair<bool, std::uint32_t>, std::uint64_t> given_;
-  std::vector<ConstantRoot> left_before_;
+  std::vector<MovedShort> moves_;
+  std::vector<BmStore> bm_stores_;
+  std::map<StatePlace, std::uint64_t> given_;  ///< constants of the previous section
+  std::vector<ConstantRoot> unfused_constants_;
   WordTable source_words_, uniform_words_;
   std::uint64_t zero_candidates_ = 0;
   mutable std::shared_mutex mutex_;
@@ -163,6 +160,11 @@ struct CompiledProgram {
   /// Whether Start, body and End can run fused: all are compiled, Start computes nothing, and Start
   /// and End access only fixed words of the broadcast memory.
   bool fusable = false;
+
+  /// Null if it runs on the exact engine.
+  const CompiledSection* section(Section s) const noexcept {
+    return parts[static_cast<unsigned>(s)].section.get();
+  }
 };
 
 }  // namespace gdr::native

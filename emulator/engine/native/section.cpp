@@ -25,102 +25,6 @@ struct Outcome {
   Ref flag = no_ref;
 };
 
-class Translator {
- public:
-  explicit Translator(SectionModel& model)
-      : m_(model), g_(model.graph), c_(model.cells), zero_(c_.constant(0)) {}
-
-  void run(const Instruction& i);
-
- private:
-  Pair read(const Operand& x, Long immediate, unsigned element);
-  Ref number(const Operand& x, Pair word);
-  Pair number_word(Ref value, Width width);
-  Outcome compute(const Arithmetic& slot, unsigned element);
-  Outcome compute_number(const Arithmetic& slot, Pair a, Pair b);
-  Ref computed(const Arithmetic& slot, Pair a, Pair b);
-  Outcome compute_short(const Arithmetic& slot, Pair a, Pair b);
-  Outcome compute_long(const Arithmetic& slot, Pair a, Pair b);
-  bool add_to_constant(const Arithmetic& slot, Pair a, Pair b, Outcome& out);
-  Ref integer_as_number(const Arithmetic& slot, Pair a, Pair b);
-  Ref sum(const Arithmetic& slot, Ref a, Ref b);
-  Ref unrounded(const Operand& x, Ref inner, Ref other);
-  Pair widened(const Operand& x, Pair word, bool with_sign);
-  Pair moved_number(const Arithmetic& slot, Pair a, Pair b);
-  Ref flag(MaskFlag wanted, Ref bits_upper, Ref bits_lower);
-  Ref short_carry(const Arithmetic& slot, Ref a, Ref b, Ref result);
-  void write(const Operand& dst, Width width, unsigned element, Pair word, Ref enabled);
-  void commit(const Arithmetic& slot, const Outcome& out, unsigned element, Ref enabled);
-  void put(const Instruction& i, unsigned element, Pair word, Ref enabled);
-  Pair memory(const Operand& x, unsigned element);
-  Ref bits_constant(std::uint64_t value) { return g_.constant(Kind::Bits, value << short_shift); }
-
-  SectionModel& m_;
-  Graph& g_;
-  MemoryModel& c_;
-  CellValue zero_;
-};
-
-Pair Translator::read(const Operand& x, Long immediate, unsigned element) {
-  const bool wide = x.width == Width::Long;
-  switch (x.space) {
-    case Space::None:
-      return {zero_, zero_};
-    case Space::Immediate: {
-      const CellValue low = c_.constant(lower_half(immediate).bits);
-      return wide ? Pair{c_.constant(upper_half(immediate).bits), low} : Pair{zero_, low};
-    }
-    case Space::PeNumber:
-    case Space::BlockNumber: {
-      const Take take = x.space == Space::PeNumber ? Take::PeNumber : Take::BlockNumber;
-      return {zero_, c_.value(g_.leaf(NodeOp::Input, {take, 0, 0}))};
-    }
-    default: {
-      const std::uint32_t cell = m_.map.cell(x, element);
-      return wide ? Pair{m_.state[cell], m_.state[cell + 1]} : Pair{zero_, m_.state[cell]};
-    }
-  }
-}
-
-Ref Translator::number(const Operand& x, Pair word) {
-  return x.width == Width::Long ? c_.long_number(word.upper, word.lower)
-                                : c_.short_number(word.lower);
-}
-
-Pair Translator::number_word(Ref value, Width width) {
-  if (width == Width::Short) return {zero_, c_.value(value)};
-  if (g_.is_constant(value)) {
-    Flags ignored = no_flags;
-    const Long word = fcvt(Long{u128{g_[value].bits} << 8}, Width::Long, ignored);
-    return {c_.constant(upper_half(word).bits), c_.constant(lower_half(word).bits)};
-  }
-  return {c_.half(value, false), c_.half(value, true)};
-}
-
-/// Adding and subtracting a large constant rounds if the intermediate sum is rounded to its format;
-/// host numbers have more bits than a short and fewer than a long.
-Ref Translator::unrounded(const Operand& x, Ref inner, Ref other) {
-  const Node node = g_[inner];
-  if (node.op != NodeOp::Add && node.op != NodeOp::Sub) return inner;
-  const auto same = [&](Ref r) {
-    const NodeOp op = g_[r].op;
-    if (op == NodeOp::Constant) return g_.is_constant(other);
-    return r == other && (op == NodeOp::Uniform || op == NodeOp::Input);
-  };
-  if (!same(node.a) && !same(node.b)) return inner;
-  if (x.width == Width::Long) {
-    throw Unsupported("a long is rounded by adding and subtracting a constant");
-  }
-  return g_.op(NodeOp::Round, Kind::Number, inner);
-}
-
-Ref Translator::sum(const Arithmetic& slot, Ref a, Ref b) {
-  const Ref x = unrounded(slot.a, a, b);
-  const Ref y = unrounded(slot.b, b, a);
-  return g_.op(slot.op == Op::Fadd ? NodeOp::Add : NodeOp::Sub, Kind::Number, x, y, no_ref,
-               slot.width == Width::Short ? short_result : std::uint8_t{0});
-}
-
 /// Longs with this exponent count in ones: 1.5 * 2^60 and 36 bits of integer, added up as integers,
 /// are the number of that sum.
 constexpr std::uint64_t exponent_of_ones = 1023 + 60;
@@ -132,306 +36,23 @@ bool counts_in_ones(std::uint64_t upper) {
   return ((upper >> 24) & 2047) == exponent_of_ones && fraction >= 1 && fraction < 0xffffff;
 }
 
-/// An integer is added to the bits of a number with unit last place. Doubles cannot represent the
-/// sum: it stays symbolic until the number is subtracted or the bits are used.
-bool Translator::add_to_constant(const Arithmetic& slot, Pair a, Pair b, Outcome& out) {
-  if (slot.op != Op::Iadd || slot.mask.flag != MaskFlag::None) return false;
-  const bool first = c_.is_constant(a.upper) && c_.is_constant(a.lower);
-  const Pair number = first ? a : b;
-  const Pair integer = first ? b : a;
-  const Operand& x = first ? slot.b : slot.a;
-  if (x.width == Width::Long || c_.is_constant(integer.lower)) return false;
-  if (!c_.is_constant(number.upper) || !c_.is_constant(number.lower)) return false;
-  const std::uint64_t upper = c_.constant_bits(number.upper);
-  if (c_.constant_bits(number.lower) != 0 || !counts_in_ones(upper)) return false;
-  const Ref bits = c_.bits(integer.lower);
-  out = {{c_.sum(upper, bits, false), c_.sum(upper, bits, true)}, no_ref};
-  return true;
-}
-
-/// The integer of such a sum after its number is subtracted, as a number; else no_ref.
-Ref Translator::integer_as_number(const Arithmetic& slot, Pair a, Pair b) {
-  if (slot.op != Op::Fsub || slot.a.width != Width::Long) return no_ref;
-  const CellValue upper = slot.b.width == Width::Long ? b.upper : b.lower;
-  if (!c_.is_constant(upper) || (slot.b.width == Width::Long && !c_.is_zero(b.lower))) {
-    return no_ref;
-  }
-  const std::uint64_t constant = c_.constant_bits(upper);
-  const Ref integer = c_.integer_added_to(constant, a.upper, a.lower);
-  if (integer == no_ref) return no_ref;
-  // The same within a double: added to 1.5 * 2^52, which is taken away. (As a fused product with
-  // one, which is exact and is nobody's sum with a constant.)
-  constexpr double base = 0x1.8p52;
-  const Ref low = g_.op(NodeOp::ShiftArith, Kind::Bits, integer, bits_constant(short_shift));
-  const Ref bits = g_.op(NodeOp::IntAdd, Kind::Bits, low,
-                         g_.constant(Kind::Bits, std::bit_cast<std::uint64_t>(base)));
-  return g_.op(NodeOp::Fma, Kind::Number, g_.as_number(bits), g_.number(1), g_.number(base),
-               fma_negate_addend);
-}
-
-Outcome Translator::compute_number(const Arithmetic& slot, Pair a, Pair b) {
-  Ref value = integer_as_number(slot, a, b);
-  if (value == no_ref) value = computed(slot, a, b);
-  Outcome out{number_word(value, slot.width), no_ref};
-  if (slot.mask.flag != MaskFlag::None) {
-    const bool negative = slot.mask.flag == MaskFlag::Negative;
-    out.flag = g_.op(negative ? NodeOp::Negative : NodeOp::IsZero, Kind::Mask, value);
-  }
-  return out;
-}
-
-Ref Translator::computed(const Arithmetic& slot, Pair a, Pair b) {
-  const Ref x = number(slot.a, a);
-  const Ref y = slot.b.used() ? number(slot.b, b) : no_ref;
-  switch (slot.op) {
-    case Op::Fadd:
-    case Op::Fsub:
-      return sum(slot, x, y);
-    case Op::Fmul:
-    case Op::Dmul:
-      return g_.op(NodeOp::Mul, Kind::Number, x, y, no_ref,
-                   slot.width == Width::Short ? short_result : std::uint8_t{0});
-    case Op::Fmax:
-    case Op::Fmin: {
-      // The host's instructions give the second operand where one is NaN: a constant stands first.
-      const bool turned = g_.is_constant(y);
-      return g_.op(slot.op == Op::Fmax ? NodeOp::Max : NodeOp::Min, Kind::Number, turned ? y : x,
-                   turned ? x : y);
-    }
-    default:
-      return x;
-  }
-}
-
-Ref Translator::flag(MaskFlag wanted, Ref upper, Ref lower) {
-  if (wanted == MaskFlag::Negative) return g_.op(NodeOp::BitsNegative, Kind::Mask, upper);
-  const Ref all = upper == lower ? lower : g_.op(NodeOp::Or, Kind::Bits, upper, lower);
-  // a - b is zero where a equals b; that spares the subtraction.
-  if (g_[all].op == NodeOp::IntSub) {
-    const Node difference = g_[all];
-    return g_.op(NodeOp::BitsEqual, Kind::Mask, difference.a, difference.b);
-  }
-  return g_.op(NodeOp::BitsEqual, Kind::Mask, all, bits_constant(0));
-}
-
-Ref Translator::short_carry(const Arithmetic& slot, Ref a, Ref b, Ref result) {
-  if (slot.op == Op::Iadd) return complement(g_.op(NodeOp::BitsAtLeast, Kind::Mask, result, a));
-  if (slot.op == Op::Isub) return g_.op(NodeOp::BitsAtLeast, Kind::Mask, a, b);
-  return complement(g_.always());
-}
-
 struct IntegerNode {
   Op op;
   NodeOp node;
 };
-constexpr std::array<IntegerNode, 12> integer_nodes{{{Op::Iadd, NodeOp::IntAdd},
-                                                     {Op::Isub, NodeOp::IntSub},
-                                                     {Op::Iand, NodeOp::And},
-                                                     {Op::Ior, NodeOp::Or},
-                                                     {Op::Ixor, NodeOp::Xor},
-                                                     {Op::Ishl, NodeOp::ShiftLeft},
-                                                     {Op::Ishr, NodeOp::ShiftRight},
-                                                     {Op::Iasr, NodeOp::ShiftArith},
-                                                     {Op::Imax, NodeOp::SignedMax},
-                                                     {Op::Imin, NodeOp::SignedMin},
-                                                     {Op::Umax, NodeOp::UnsignedMax},
-                                                     {Op::Umin, NodeOp::UnsignedMin}}};
+/// Inot: the second operand is all ones.
+constexpr IntegerNode integer_nodes[] = {
+    {Op::Iadd, NodeOp::IntAdd},      {Op::Isub, NodeOp::IntSub},
+    {Op::Iand, NodeOp::And},         {Op::Ior, NodeOp::Or},
+    {Op::Ixor, NodeOp::Xor},         {Op::Ishl, NodeOp::ShiftLeft},
+    {Op::Ishr, NodeOp::ShiftRight},  {Op::Iasr, NodeOp::ShiftArith},
+    {Op::Imax, NodeOp::SignedMax},   {Op::Imin, NodeOp::SignedMin},
+    {Op::Umax, NodeOp::UnsignedMax}, {Op::Umin, NodeOp::UnsignedMin},
+    {Op::Inot, NodeOp::Xor}};
 
-NodeOp integer_node(Op op) {
-  const auto* found = std::find_if(integer_nodes.begin(), integer_nodes.end(),
-                                   [op](auto& n) { return n.op == op; });
-  return found->node;
-}
+NodeOp integer_node(Op op) { return std::ranges::find(integer_nodes, op, &IntegerNode::op)->node; }
 
-Outcome Translator::compute_short(const Arithmetic& slot, Pair a, Pair b) {
-  if (slot.op == Op::Ipass || slot.op == Op::Upass) {
-    Outcome out{{zero_, a.lower}, no_ref};
-    if (slot.mask.flag == MaskFlag::Carry) out.flag = complement(g_.always());
-    if (slot.mask.flag != MaskFlag::None && slot.mask.flag != MaskFlag::Carry) {
-      const Ref bits = c_.bits(a.lower);
-      out.flag = flag(slot.mask.flag, bits, bits);
-    }
-    return out;
-  }
-  const Ref x = c_.bits(a.lower);
-  const Ref y = slot.op == Op::Inot ? g_.constant(Kind::Bits, short_mask) : c_.bits(b.lower);
-  const NodeOp op = slot.op == Op::Inot ? NodeOp::Xor : integer_node(slot.op);
-  Ref result = g_.op(op, Kind::Bits, x, y);
-  if (op == NodeOp::ShiftRight || op == NodeOp::ShiftArith) {
-    result = g_.op(NodeOp::And, Kind::Bits, result, g_.constant(Kind::Bits, short_mask));
-  }
-  Outcome out{{zero_, c_.value(result)}, no_ref};
-  if (slot.mask.flag == MaskFlag::Carry) {
-    out.flag = short_carry(slot, x, y, result);
-  } else if (slot.mask.flag != MaskFlag::None) {
-    out.flag = flag(slot.mask.flag, result, result);
-  }
-  return out;
-}
-
-/// A short operand of a long operation becomes the low half, with its sign if asked for.
-Pair Translator::widened(const Operand& x, Pair word, bool with_sign) {
-  if (x.width == Width::Long || !with_sign) return word;
-  if (c_.is_constant(word.lower)) {
-    const bool negative = (c_.constant_bits(word.lower) >> sign_count) != 0;
-    return {c_.constant(negative ? Short::mask : 0), word.lower};
-  }
-  if (x.space == Space::PeNumber || x.space == Space::BlockNumber) return word;
-  const Ref sign = g_.op(NodeOp::ShiftArith, Kind::Bits, c_.bits(word.lower), bits_constant(63));
-  const Ref cut = g_.op(NodeOp::And, Kind::Bits, sign, g_.constant(Kind::Bits, short_mask));
-  return {c_.value(cut), word.lower};
-}
-
-/// Exponent, sign and leading bits of a computed long number, changed by a constant that leaves the
-/// last 36 bits alone: an absolute value, a power of two.
-Pair Translator::moved_number(const Arithmetic& slot, Pair a, Pair b) {
-  const bool first = c_.is_half_of_number(a.upper);
-  const Pair number = first ? a : b;
-  const Pair other = first ? b : a;
-  const Ref value = c_.long_number(number.upper, number.lower);
-  const bool keeps_low =
-      slot.op == Op::Iand
-          ? c_.is_constant(other.lower) && c_.constant_bits(other.lower) == Short::mask
-          : c_.is_constant(other.lower) && c_.constant_bits(other.lower) == 0;
-  if (!keeps_low || (slot.op == Op::Isub && !first)) {
-    throw Unsupported("the low bits of a long number are used as an integer");
-  }
-  Ref mask = c_.bits(other.upper);
-  if (slot.op == Op::Iand) {
-    mask = g_.op(NodeOp::Or, Kind::Bits, mask, g_.constant(Kind::Bits, ~short_mask));
-  }
-  return number_word(
-      g_.as_number(g_.op(integer_node(slot.op), Kind::Bits, g_.as_bits(value), mask)), Width::Long);
-}
-
-Outcome Translator::compute_long(const Arithmetic& slot, Pair a, Pair b) {
-  const OpInfo& op = info(slot.op);
-  a = widened(slot.a, a, op.signed_operands);
-  b = widened(slot.b, b, op.signed_operands && !op.unsigned_count);
-  if (Outcome sum; add_to_constant(slot, a, b, sum)) return sum;
-  const bool passes = slot.op == Op::Ipass || slot.op == Op::Upass;
-  if (passes && slot.mask.flag == MaskFlag::None) return {a, no_ref};
-  const bool adds = slot.op == Op::Iadd || slot.op == Op::Isub;
-  const bool logical = slot.op == Op::Iand || slot.op == Op::Ior || slot.op == Op::Ixor;
-  if (!passes && !adds && !logical && slot.op != Op::Inot) {
-    throw Unsupported("integer operation " + std::string(op.mnemonic) + " on longs");
-  }
-  if ((adds || logical) && slot.mask.flag == MaskFlag::None &&
-      (c_.is_half_of_number(a.upper) || c_.is_half_of_number(b.upper))) {
-    return {moved_number(slot, a, b), no_ref};
-  }
-  Ref upper = c_.bits(a.upper);
-  Ref lower = c_.bits(a.lower);
-  Ref carry = complement(g_.always());
-  if (adds) {
-    const Ref bu = c_.bits(b.upper);
-    const Ref bl = c_.bits(b.lower);
-    const NodeOp node = integer_node(slot.op);
-    if (slot.mask.flag == MaskFlag::Carry) throw Unsupported("the carry of a long is used");
-    const Ref low = g_.op(node, Kind::Bits, lower, bl);
-    carry = slot.op == Op::Iadd ? complement(g_.op(NodeOp::BitsAtLeast, Kind::Mask, low, lower))
-                                : complement(g_.op(NodeOp::BitsAtLeast, Kind::Mask, lower, bl));
-    const Ref one = g_.select(carry, bits_constant(1), bits_constant(0));
-    upper = g_.op(node, Kind::Bits, g_.op(node, Kind::Bits, upper, bu), one);
-    lower = low;
-  } else if (logical) {
-    upper = g_.op(integer_node(slot.op), Kind::Bits, upper, c_.bits(b.upper));
-    lower = g_.op(integer_node(slot.op), Kind::Bits, lower, c_.bits(b.lower));
-  } else if (slot.op == Op::Inot) {
-    const Ref ones = g_.constant(Kind::Bits, short_mask);
-    upper = g_.op(NodeOp::Xor, Kind::Bits, upper, ones);
-    lower = g_.op(NodeOp::Xor, Kind::Bits, lower, ones);
-  }
-  Outcome out{passes ? a : Pair{c_.value(upper), c_.value(lower)}, no_ref};
-  if (slot.mask.flag == MaskFlag::Carry) out.flag = complement(g_.always());
-  if (slot.mask.flag == MaskFlag::Negative || slot.mask.flag == MaskFlag::Zero) {
-    out.flag = flag(slot.mask.flag, upper, lower);
-  }
-  return out;
-}
-
-Outcome Translator::compute(const Arithmetic& slot, unsigned element) {
-  const Pair a = read(slot.a, slot.immediate, element);
-  const Pair b = read(slot.b, slot.immediate, element);
-  if (info(slot.op).unit != Unit::Integer) return compute_number(slot, a, b);
-  return slot.width == Width::Short ? compute_short(slot, a, b) : compute_long(slot, a, b);
-}
-
-Pair Translator::memory(const Operand& x, unsigned element) {
-  if (x.space == Space::BmOutput) throw Unsupported("output items are read");
-  const NodeOp op = x.space == Space::BmSource ? NodeOp::Source : NodeOp::Uniform;
-  const std::uint32_t address = x.at(element);
-  const auto touches = [&](const BmStore& p) {
-    const std::uint32_t end = p.address + shorts_in(p.width);
-    return address < end && p.address < address + shorts_in(x.width);
-  };
-  if (op == NodeOp::Uniform && std::any_of(m_.bm_stores.begin(), m_.bm_stores.end(), touches)) {
-    throw Unsupported(
-        "a word that a PE stored to the broadcast memory is read in the same section");
-  }
-  const CellValue first = c_.memory(op, address);
-  if (x.width == Width::Short) return {zero_, first};
-  return {first, c_.memory(op, address + 1)};
-}
-
-void Translator::write(const Operand& dst, Width width, unsigned element, Pair word, Ref enabled) {
-  const std::uint32_t cell = m_.map.cell(dst, element);
-  const auto store = [&](std::uint32_t at, CellValue value) {
-    m_.state[at] = c_.select(enabled, value, m_.state[at]);
-    m_.written.push_back(at);
-  };
-  if (width == Width::Short) return store(cell, word.lower);
-  store(cell, word.upper);
-  store(cell + 1, word.lower);
-}
-
-void Translator::commit(const Arithmetic& slot, const Outcome& out, unsigned element, Ref enabled) {
-  if (slot.dst.used()) write(slot.dst, slot.width, element, out.word, enabled);
-  if (slot.t != TTarget::None) {
-    const auto half = static_cast<std::uint16_t>(slot.t == TTarget::Lower ? 1 : 0);
-    write({Space::T, slot.width, false, half}, slot.width, element, out.word, enabled);
-  }
-  if (slot.mask.flag != MaskFlag::None) {
-    Ref& mask = m_.masks[slot.mask.mask * max_elements + element];
-    mask = g_.select(enabled, out.flag, mask);
-  }
-}
-
-void Translator::put(const Instruction& i, unsigned element, Pair word, Ref enabled) {
-  const Operand& bm = i.move.bm;
-  if (bm.space != Space::Bm) throw Unsupported("a word is stored to an item");
-  m_.bm_stores.push_back(
-      {bm.at(element), bm.width, i.move.pe_number, word.upper, word.lower, enabled});
-}
-
-void Translator::run(const Instruction& i) {
-  if (uses_t_address(i)) throw Unsupported("local memory is addressed through T");
-  struct Element {
-    Ref enabled;
-    Outcome mul, alu;
-    Pair moved;
-  };
-  std::array<Element, max_elements> results{};
-  for (unsigned k = 0; k < i.vlen; ++k) {
-    Element& r = results[k];
-    r.enabled = g_.always();
-    if (i.predicate.used) {
-      const Ref mask = m_.masks[i.predicate.mask * max_elements + k];
-      r.enabled = i.predicate.value ? mask : complement(mask);
-    }
-    if (i.mul.used()) r.mul = compute(i.mul, k);
-    if (i.alu.used()) r.alu = compute(i.alu, k);
-    if (i.move.op == Op::Bget) r.moved = memory(i.move.bm, k);
-    if (i.move.op == Op::Bput) r.moved = read(i.move.pe, {}, k);
-  }
-  for (unsigned k = 0; k < i.vlen; ++k) {
-    const Element& r = results[k];
-    if (i.mul.used()) commit(i.mul, r.mul, k, r.enabled);
-    if (i.alu.used()) commit(i.alu, r.alu, k, r.enabled);
-    if (i.move.op == Op::Bget) write(i.move.pe, i.move.pe.width, k, r.moved, r.enabled);
-    if (i.move.op == Op::Bput) put(i, k, r.moved, r.enabled);
-  }
-}
+bool is_pass(Op op) { return op == Op::Ipass || op == Op::Upass; }
 
 std::string place_of(const Program& program, Section section, std::size_t n) {
   std::string text = "instruction " + std::to_string(n);
@@ -443,6 +64,343 @@ std::string place_of(const Program& program, Section section, std::size_t n) {
   }
   return text;
 }
+
+class Translator {
+ public:
+  explicit Translator(SectionModel& model)
+      : m_(model), g_(model.graph), c_(model.cells), zero_(c_.constant(0)) {}
+
+  void run(const Instruction& i) {
+    if (uses_t_address(i)) throw Unsupported("local memory is addressed through T");
+    struct Element {
+      Ref enabled;
+      Outcome mul, alu;
+      Pair moved;
+    };
+    std::array<Element, max_elements> results{};
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      Element& r = results[k];
+      r.enabled = g_.always();
+      if (i.predicate.used) {
+        const Ref mask = m_.masks[i.predicate.mask * max_elements + k];
+        r.enabled = i.predicate.value ? mask : complement(mask);
+      }
+      if (i.mul.used()) r.mul = compute(i.mul, k);
+      if (i.alu.used()) r.alu = compute(i.alu, k);
+      if (i.move.op == Op::Bget) r.moved = memory(i.move.bm, k);
+      if (i.move.op == Op::Bput) r.moved = read(i.move.pe, {}, k);
+    }
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      const Element& r = results[k];
+      if (i.mul.used()) commit(i.mul, r.mul, k, r.enabled);
+      if (i.alu.used()) commit(i.alu, r.alu, k, r.enabled);
+      if (i.move.op == Op::Bget) write(i.move.pe, i.move.pe.width, k, r.moved, r.enabled);
+      if (i.move.op == Op::Bput) put(i, k, r.moved, r.enabled);
+    }
+  }
+
+ private:
+  Ref bits_constant(std::uint64_t value) { return g_.constant(Kind::Bits, value << short_shift); }
+  Ref ones() { return g_.constant(Kind::Bits, short_mask); }
+  Ref bits(NodeOp op, Ref a, Ref b) { return g_.op(op, Kind::Bits, a, b); }
+  Ref test(NodeOp op, Ref a, Ref b = no_ref) { return g_.op(op, Kind::Mask, a, b); }
+  Ref never() const { return complement(g_.always()); }
+
+  Pair read(const Operand& x, Long immediate, unsigned element) {
+    const bool wide = x.width == Width::Long;
+    switch (x.space) {
+      case Space::None:
+        return {zero_, zero_};
+      case Space::Immediate: {
+        const CellValue low = c_.constant(lower_half(immediate).bits);
+        return wide ? Pair{c_.constant(upper_half(immediate).bits), low} : Pair{zero_, low};
+      }
+      case Space::PeNumber:
+      case Space::BlockNumber: {
+        const Take take = x.space == Space::PeNumber ? Take::PeNumber : Take::BlockNumber;
+        return {zero_, c_.value(g_.leaf(NodeOp::Input, {take, 0, 0}))};
+      }
+      default: {
+        const std::uint32_t cell = m_.map.cell(x, element);
+        return wide ? Pair{m_.state[cell], m_.state[cell + 1]} : Pair{zero_, m_.state[cell]};
+      }
+    }
+  }
+
+  Ref number(const Operand& x, Pair word) {
+    return x.width == Width::Long ? c_.long_number(word.upper, word.lower)
+                                  : c_.short_number(word.lower);
+  }
+
+  Pair number_word(Ref value, Width width) {
+    if (width == Width::Short) return {zero_, c_.value(value)};
+    if (g_.is_constant(value)) {
+      Flags ignored = no_flags;
+      const Long word = fcvt(Long{u128{g_[value].bits} << 8}, Width::Long, ignored);
+      return {c_.constant(upper_half(word).bits), c_.constant(lower_half(word).bits)};
+    }
+    return {c_.half(value, false), c_.half(value, true)};
+  }
+
+  /// Adding and subtracting a large constant rounds if the intermediate sum is rounded to its
+  /// format; host numbers have more bits than a short and fewer than a long.
+  Ref unrounded(const Operand& x, Ref inner, Ref other) {
+    const Node node = g_[inner];
+    if (!is_sum(node.op)) return inner;
+    const auto same = [&](Ref r) {
+      const NodeOp op = g_[r].op;
+      if (op == NodeOp::Constant) return g_.is_constant(other);
+      return r == other && (op == NodeOp::Uniform || op == NodeOp::Input);
+    };
+    if (!same(node.a) && !same(node.b)) return inner;
+    if (x.width == Width::Long) {
+      throw Unsupported("a long is rounded by adding and subtracting a constant");
+    }
+    return g_.op(NodeOp::Round, Kind::Number, inner);
+  }
+
+  Ref sum(const Arithmetic& slot, Ref a, Ref b) {
+    const Ref x = unrounded(slot.a, a, b);
+    const Ref y = unrounded(slot.b, b, a);
+    return g_.op(slot.op == Op::Fadd ? NodeOp::Add : NodeOp::Sub, Kind::Number, x, y, no_ref,
+                 slot.width == Width::Short ? short_result : std::uint8_t{0});
+  }
+
+  /// An integer is added to the bits of a number with unit last place. Doubles cannot represent the
+  /// sum: it stays symbolic until the number is subtracted or the bits are used.
+  bool add_to_constant(const Arithmetic& slot, Pair a, Pair b, Outcome& out) {
+    if (slot.op != Op::Iadd || slot.mask.flag != MaskFlag::None) return false;
+    const bool first = c_.is_constant(a.upper) && c_.is_constant(a.lower);
+    const Pair number = first ? a : b;
+    const Pair integer = first ? b : a;
+    const Operand& x = first ? slot.b : slot.a;
+    if (x.width == Width::Long || c_.is_constant(integer.lower)) return false;
+    if (!c_.is_constant(number.upper) || !c_.is_constant(number.lower)) return false;
+    const std::uint64_t upper = c_.constant_bits(number.upper);
+    if (c_.constant_bits(number.lower) != 0 || !counts_in_ones(upper)) return false;
+    const Ref bits = c_.bits(integer.lower);
+    out = {{c_.sum(upper, bits, false), c_.sum(upper, bits, true)}, no_ref};
+    return true;
+  }
+
+  /// The integer of such a sum after its number is subtracted, as a number; else no_ref.
+  Ref integer_as_number(const Arithmetic& slot, Pair a, Pair b) {
+    if (slot.op != Op::Fsub || slot.a.width != Width::Long) return no_ref;
+    const CellValue upper = slot.b.width == Width::Long ? b.upper : b.lower;
+    if (!c_.is_constant(upper) || (slot.b.width == Width::Long && !c_.is_zero(b.lower))) {
+      return no_ref;
+    }
+    const std::uint64_t constant = c_.constant_bits(upper);
+    const Ref integer = c_.integer_added_to(constant, a.upper, a.lower);
+    if (integer == no_ref) return no_ref;
+    // The same within a double: added to 1.5 * 2^52, which is subtracted again. (As a fused product
+    // with one, which is exact and is not taken for a sum with a constant.)
+    constexpr double base = 0x1.8p52;
+    const Ref low = bits(NodeOp::ShiftArith, integer, bits_constant(short_shift));
+    const Ref sum =
+        bits(NodeOp::IntAdd, low, g_.constant(Kind::Bits, std::bit_cast<std::uint64_t>(base)));
+    return g_.op(NodeOp::Fma, Kind::Number, g_.as_number(sum), g_.number(1), g_.number(base),
+                 fma_negate_addend);
+  }
+
+  Outcome compute_number(const Arithmetic& slot, Pair a, Pair b) {
+    Ref value = integer_as_number(slot, a, b);
+    if (value == no_ref) value = computed(slot, a, b);
+    Outcome out{number_word(value, slot.width), no_ref};
+    if (slot.mask.flag != MaskFlag::None) {
+      const bool negative = slot.mask.flag == MaskFlag::Negative;
+      out.flag = test(negative ? NodeOp::Negative : NodeOp::IsZero, value);
+    }
+    return out;
+  }
+
+  Ref computed(const Arithmetic& slot, Pair a, Pair b) {
+    const Ref x = number(slot.a, a);
+    const Ref y = slot.b.used() ? number(slot.b, b) : no_ref;
+    switch (slot.op) {
+      case Op::Fadd:
+      case Op::Fsub:
+        return sum(slot, x, y);
+      case Op::Fmul:
+      case Op::Dmul:
+        return g_.op(NodeOp::Mul, Kind::Number, x, y, no_ref,
+                     slot.width == Width::Short ? short_result : std::uint8_t{0});
+      case Op::Fmax:
+      case Op::Fmin: {
+        // The host's instructions give the second operand where one is NaN: a constant stands
+        // first.
+        const bool turned = g_.is_constant(y);
+        return g_.op(slot.op == Op::Fmax ? NodeOp::Max : NodeOp::Min, Kind::Number, turned ? y : x,
+                     turned ? x : y);
+      }
+      default:
+        return x;
+    }
+  }
+
+  /// The flag of an integer result, if the operation sets one.
+  Ref flag(MaskFlag wanted, Ref upper, Ref lower, Ref carry) {
+    if (wanted == MaskFlag::None) return no_ref;
+    if (wanted == MaskFlag::Carry) return carry;
+    if (wanted == MaskFlag::Negative) return test(NodeOp::BitsNegative, upper);
+    const Ref all = upper == lower ? lower : bits(NodeOp::Or, upper, lower);
+    // a - b is zero where a equals b; that spares the subtraction.
+    const Node node = g_[all];
+    if (node.op == NodeOp::IntSub) return test(NodeOp::BitsEqual, node.a, node.b);
+    return test(NodeOp::BitsEqual, all, bits_constant(0));
+  }
+
+  Ref short_carry(const Arithmetic& slot, Ref a, Ref b, Ref result) {
+    if (slot.mask.flag != MaskFlag::Carry) return no_ref;
+    if (slot.op == Op::Iadd) return complement(test(NodeOp::BitsAtLeast, result, a));
+    return slot.op == Op::Isub ? test(NodeOp::BitsAtLeast, a, b) : never();
+  }
+
+  Outcome compute_short(const Arithmetic& slot, Pair a, Pair b) {
+    const MaskFlag wanted = slot.mask.flag;
+    if (is_pass(slot.op)) {
+      const bool tests = wanted == MaskFlag::Negative || wanted == MaskFlag::Zero;
+      const Ref word = tests ? c_.bits(a.lower) : no_ref;
+      return {{zero_, a.lower}, flag(wanted, word, word, never())};
+    }
+    const Ref x = c_.bits(a.lower);
+    const Ref y = slot.op == Op::Inot ? ones() : c_.bits(b.lower);
+    const NodeOp op = integer_node(slot.op);
+    Ref result = bits(op, x, y);
+    if (op == NodeOp::ShiftRight || op == NodeOp::ShiftArith)
+      result = bits(NodeOp::And, result, ones());
+    return {{zero_, c_.value(result)},
+            flag(wanted, result, result, short_carry(slot, x, y, result))};
+  }
+
+  /// A short operand of a long operation becomes the lower half, on request with its sign above.
+  Pair widened(const Operand& x, Pair word, bool with_sign) {
+    if (x.width == Width::Long || !with_sign) return word;
+    if (c_.is_constant(word.lower)) {
+      const bool negative = (c_.constant_bits(word.lower) >> sign_count) != 0;
+      return {c_.constant(negative ? Short::mask : 0), word.lower};
+    }
+    if (x.space == Space::PeNumber || x.space == Space::BlockNumber) return word;
+    const Ref sign = bits(NodeOp::ShiftArith, c_.bits(word.lower), bits_constant(63));
+    return {c_.value(bits(NodeOp::And, sign, ones())), word.lower};
+  }
+
+  /// Exponent, sign and leading bits of a computed long number, changed by a constant that leaves
+  /// the last 36 bits alone: an absolute value, a power of two.
+  Pair moved_number(const Arithmetic& slot, Pair a, Pair b) {
+    const bool first = c_.is_half_of_number(a.upper);
+    const Pair number = first ? a : b;
+    const Pair other = first ? b : a;
+    const Ref value = c_.long_number(number.upper, number.lower);
+    const bool keeps_low =
+        c_.is_constant(other.lower) &&
+        c_.constant_bits(other.lower) == (slot.op == Op::Iand ? Short::mask : std::uint64_t{0});
+    if (!keeps_low || (slot.op == Op::Isub && !first)) {
+      throw Unsupported("the low bits of a long number are used as an integer");
+    }
+    Ref mask = c_.bits(other.upper);
+    if (slot.op == Op::Iand) mask = bits(NodeOp::Or, mask, g_.constant(Kind::Bits, ~short_mask));
+    return number_word(g_.as_number(bits(integer_node(slot.op), g_.as_bits(value), mask)),
+                       Width::Long);
+  }
+
+  Outcome compute_long(const Arithmetic& slot, Pair a, Pair b) {
+    const OpInfo& op = info(slot.op);
+    a = widened(slot.a, a, op.signed_operands);
+    b = widened(slot.b, b, op.signed_operands && !op.unsigned_count);
+    if (Outcome sum; add_to_constant(slot, a, b, sum)) return sum;
+    const bool passes = is_pass(slot.op);
+    if (passes && slot.mask.flag == MaskFlag::None) return {a, no_ref};
+    const bool adds = slot.op == Op::Iadd || slot.op == Op::Isub;
+    const bool logical = slot.op == Op::Iand || slot.op == Op::Ior || slot.op == Op::Ixor;
+    if (!passes && !adds && !logical && slot.op != Op::Inot) {
+      throw Unsupported("integer operation " + std::string(op.mnemonic) + " on longs");
+    }
+    if ((adds || logical) && slot.mask.flag == MaskFlag::None &&
+        (c_.is_half_of_number(a.upper) || c_.is_half_of_number(b.upper))) {
+      return {moved_number(slot, a, b), no_ref};
+    }
+    Ref upper = c_.bits(a.upper);
+    Ref lower = c_.bits(a.lower);
+    if (adds) {
+      const Ref bu = c_.bits(b.upper);
+      const Ref bl = c_.bits(b.lower);
+      const NodeOp node = integer_node(slot.op);
+      if (slot.mask.flag == MaskFlag::Carry) throw Unsupported("the carry of a long is used");
+      const Ref low = bits(node, lower, bl);
+      const Ref no_carry = slot.op == Op::Iadd ? test(NodeOp::BitsAtLeast, low, lower)
+                                               : test(NodeOp::BitsAtLeast, lower, bl);
+      const Ref one = g_.select(complement(no_carry), bits_constant(1), bits_constant(0));
+      upper = bits(node, bits(node, upper, bu), one);
+      lower = low;
+    } else if (!passes) {
+      const auto operand = [&](CellValue cell) { return logical ? c_.bits(cell) : ones(); };
+      upper = bits(integer_node(slot.op), upper, operand(b.upper));
+      lower = bits(integer_node(slot.op), lower, operand(b.lower));
+    }
+    return {passes ? a : Pair{c_.value(upper), c_.value(lower)},
+            flag(slot.mask.flag, upper, lower, never())};
+  }
+
+  Outcome compute(const Arithmetic& slot, unsigned element) {
+    const Pair a = read(slot.a, slot.immediate, element);
+    const Pair b = read(slot.b, slot.immediate, element);
+    if (info(slot.op).unit != Unit::Integer) return compute_number(slot, a, b);
+    return slot.width == Width::Short ? compute_short(slot, a, b) : compute_long(slot, a, b);
+  }
+
+  Pair memory(const Operand& x, unsigned element) {
+    if (x.space == Space::BmOutput) throw Unsupported("output items are read");
+    const NodeOp op = x.space == Space::BmSource ? NodeOp::Source : NodeOp::Uniform;
+    const std::uint32_t address = x.at(element);
+    const auto touches = [&](const BmStore& p) {
+      const std::uint32_t end = p.address + shorts_in(p.width);
+      return address < end && p.address < address + shorts_in(x.width);
+    };
+    if (op == NodeOp::Uniform && std::any_of(m_.bm_stores.begin(), m_.bm_stores.end(), touches)) {
+      throw Unsupported(
+          "a word that a PE stored to the broadcast memory is read in the same section");
+    }
+    const CellValue first = c_.memory(op, address);
+    if (x.width == Width::Short) return {zero_, first};
+    return {first, c_.memory(op, address + 1)};
+  }
+
+  void write(const Operand& dst, Width width, unsigned element, Pair word, Ref enabled) {
+    const std::uint32_t cell = m_.map.cell(dst, element);
+    const auto store = [&](std::uint32_t at, CellValue value) {
+      m_.state[at] = c_.select(enabled, value, m_.state[at]);
+      m_.written.push_back(at);
+    };
+    if (width == Width::Short) return store(cell, word.lower);
+    store(cell, word.upper);
+    store(cell + 1, word.lower);
+  }
+
+  void commit(const Arithmetic& slot, const Outcome& out, unsigned element, Ref enabled) {
+    if (slot.dst.used()) write(slot.dst, slot.width, element, out.word, enabled);
+    if (slot.t != TTarget::None) {
+      const auto half = static_cast<std::uint16_t>(slot.t == TTarget::Lower ? 1 : 0);
+      write({Space::T, slot.width, false, half}, slot.width, element, out.word, enabled);
+    }
+    if (slot.mask.flag != MaskFlag::None) {
+      Ref& mask = m_.masks[slot.mask.mask * max_elements + element];
+      mask = g_.select(enabled, out.flag, mask);
+    }
+  }
+
+  void put(const Instruction& i, unsigned element, Pair word, Ref enabled) {
+    const Operand& bm = i.move.bm;
+    if (bm.space != Space::Bm) throw Unsupported("a word is stored to an item");
+    m_.bm_stores.push_back(
+        {bm.at(element), bm.width, i.move.pe_number, word.upper, word.lower, enabled});
+  }
+
+  SectionModel& m_;
+  Graph& g_;
+  MemoryModel& c_;
+  CellValue zero_;
+};
 
 }  // namespace
 

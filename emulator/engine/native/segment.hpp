@@ -1,11 +1,8 @@
 // Straight-line segments of a kernel, and the form of its loop.
-//
-// A loop over n passes is: `first` (pass 0, if there is more than one), `loop` (passes 1 to n - 2),
-// `last` (delayed values), `once` (the last pass, with all outputs). Values that depend on j-items
-// only, and that a pass carries without using them, are computed one pass late, in the pass that
-// uses them: this undoes software pipelining.
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "emulator/engine/native/kernel.hpp"
@@ -28,37 +25,58 @@ struct Segment {
   std::vector<Store> stores;
 };
 
+/// A loop over n passes is: `first` (pass 0, if there is more than one), `loop` (passes 1 to n -
+/// 2), `last` (delayed values), `once` (the last pass, with all outputs). Values that depend on
+/// j-items only, and that a pass carries without using them, are computed one pass late, in the
+/// pass that uses them: this undoes software pipelining.
 struct LoopForm {
   Segment once;
-  bool loops = false;  ///< the other segments are valid
-  Segment first, loop, last;
+  Segment first, loop, last;  ///< only of loops
 };
 
 /// Splits a kernel into segments; `loops` is false for sections other than the body.
 LoopForm make_loop_form(const Kernel& kernel, bool loops);
 
-Segment cleaned(const Segment& old);
+/// Retiming (Leiserson and Saxe, Algorithmica 6, 1991) by one pass of a software-pipelined loop
+/// whose only recurrences are sums. Such a loop carries products, differences and so on from pass
+/// to pass, and a pass adds terms of its own items and of the previous ones. If all carried values
+/// except sums depend on items only, the terms of an item can be added in any pass: the loop adds
+/// all terms of a group one pass late, computed from that group, and carries only sums. Nothing, if
+/// the kernel is not of that form; else the segments without `once`.
+std::optional<LoopForm> retimed_loop(const Kernel& kernel);
 
+/// A segment without dead nodes.
+Segment cleaned(const Segment& old);
 /// By node: whether a store depends on it.
 std::vector<bool> needed_nodes(const Segment& segment);
 /// By node: how often it is used, stores included.
 std::vector<unsigned> use_counts(const Segment& segment);
 
-/// Rebuilds a segment without dead nodes: `change(graph, old, copy)` creates the replacement of an
-/// old reference; `copy` maps references that were replaced before.
+/// Copies a segment with changes (copy_graph), without the nodes that are dead before.
+template <typename Change>
+Segment copied(const Segment& old, Change change) {
+  Segment made{{}, old.stores};
+  const NodeMap copy = copy_graph(old.graph, made.graph, needed_nodes(old), change);
+  for (Store& store : made.stores) store.value = copy(store.value);
+  return made;
+}
+
+/// Rewrites a segment (copy_graph), without dead nodes.
 template <typename Change>
 Segment rewritten(const Segment& old, Change change) {
-  const std::vector<bool> needed = needed_nodes(old);
-  Segment made;
-  std::vector<Ref> to(old.graph.size(), no_ref);
-  const auto copy = [&](Ref r) { return r == no_ref ? r : to[node_of(r)] ^ (r & 1); };
-  for (std::uint32_t n = 0; n < old.graph.size(); ++n) {
-    if (needed[n]) to[n] = change(made.graph, ref_to(n), copy);
-  }
-  for (Store store : old.stores) {
-    store.value = copy(store.value);
-    made.stores.push_back(store);
-  }
+  return cleaned(copied(old, change));
+}
+
+/// Rewrites a kernel.
+template <typename Change>
+Kernel rewritten(const Kernel& old, Change change) {
+  Kernel made = old;
+  made.graph = Graph();
+  const NodeMap copy =
+      copy_graph(old.graph, made.graph, std::vector<bool>(old.graph.size(), true), change);
+  for (KernelOutput& output : made.outputs) output.value = copy(output.value);
+  for (KernelCarried& carried : made.carried) carried.next = copy(carried.next);
+  for (Ref& left : made.left) left = copy(left);
   return made;
 }
 

@@ -22,18 +22,29 @@ using jit::ValueId;
 constexpr std::uint64_t top_bit = std::uint64_t{1} << 63;
 constexpr std::uint64_t all_bits = ~std::uint64_t{0};
 
-bool is_comparison(NodeOp op) {
-  switch (op) {
-    case NodeOp::Negative:
-    case NodeOp::IsZero:
-    case NodeOp::BitsNegative:
-    case NodeOp::BitsEqual:
-    case NodeOp::BitsAtLeast:
-      return true;
-    default:
-      return false;
-  }
+/// A comparison and its complement; b is zero if the node has one operand.
+struct Comparison {
+  NodeOp node;
+  Op op;
+  std::uint8_t yes, no;
+};
+constexpr std::uint8_t code_of(Predicate p) { return static_cast<std::uint8_t>(p); }
+constexpr std::uint8_t code_of(IntPredicate p) { return static_cast<std::uint8_t>(p); }
+constexpr Comparison comparisons[] = {
+    {NodeOp::Negative, Op::Compare, code_of(Predicate::Less), code_of(Predicate::NotLess)},
+    {NodeOp::IsZero, Op::Compare, code_of(Predicate::Equal), code_of(Predicate::NotEqual)},
+    {NodeOp::BitsNegative, Op::CompareSigned, code_of(IntPredicate::Less),
+     code_of(IntPredicate::NotLess)},
+    {NodeOp::BitsEqual, Op::CompareSigned, code_of(IntPredicate::Equal),
+     code_of(IntPredicate::NotEqual)},
+    {NodeOp::BitsAtLeast, Op::CompareUnsigned, code_of(IntPredicate::NotLess),
+     code_of(IntPredicate::Less)}};
+
+const Comparison* comparison(NodeOp op) {
+  const auto* const found = std::ranges::find(comparisons, op, &Comparison::node);
+  return found == std::end(comparisons) ? nullptr : found;
 }
+bool is_comparison(NodeOp op) { return comparison(op) != nullptr; }
 
 bool is_free(NodeOp op) { return op == NodeOp::AsBits || op == NodeOp::AsNumber; }
 
@@ -43,70 +54,72 @@ Ref value_behind(const Graph& graph, Ref r) {
   return r;
 }
 
+struct SimpleOp {
+  NodeOp node;
+  Op op;
+};
+constexpr SimpleOp simple_ops[] = {{NodeOp::Add, Op::Add},
+                                   {NodeOp::Sub, Op::Sub},
+                                   {NodeOp::Mul, Op::Mul},
+                                   {NodeOp::Divide, Op::Divide},
+                                   {NodeOp::Sqrt, Op::Sqrt},
+                                   {NodeOp::RsqrtEstimate, Op::RsqrtEstimate},
+                                   {NodeOp::RecipEstimate, Op::RecipEstimate},
+                                   {NodeOp::And, Op::And},
+                                   {NodeOp::Or, Op::Or},
+                                   {NodeOp::Xor, Op::Xor},
+                                   {NodeOp::IntAdd, Op::IntAdd},
+                                   {NodeOp::IntSub, Op::IntSub},
+                                   {NodeOp::SignedMax, Op::SignedMax},
+                                   {NodeOp::SignedMin, Op::SignedMin},
+                                   {NodeOp::UnsignedMax, Op::UnsignedMax},
+                                   {NodeOp::UnsignedMin, Op::UnsignedMin}};
+
 Op simple_op(NodeOp op) {
-  switch (op) {
-    case NodeOp::Add:
-      return Op::Add;
-    case NodeOp::Sub:
-      return Op::Sub;
-    case NodeOp::Mul:
-      return Op::Mul;
-    case NodeOp::Divide:
-      return Op::Divide;
-    case NodeOp::Sqrt:
-      return Op::Sqrt;
-    case NodeOp::RsqrtEstimate:
-      return Op::RsqrtEstimate;
-    case NodeOp::RecipEstimate:
-      return Op::RecipEstimate;
-    case NodeOp::And:
-      return Op::And;
-    case NodeOp::Or:
-      return Op::Or;
-    case NodeOp::Xor:
-      return Op::Xor;
-    case NodeOp::IntAdd:
-      return Op::IntAdd;
-    case NodeOp::IntSub:
-      return Op::IntSub;
-    default:
-      throw Unsupported("an operation that has no instruction");
-  }
+  const auto* const found = std::ranges::find(simple_ops, op, &SimpleOp::node);
+  if (found == std::end(simple_ops)) throw Unsupported("an operation that has no instruction");
+  return found->op;
 }
 
 /// Lowers one work item's code; memory operations are added after scheduling.
 class Lowering {
  public:
-  Lowering(IrContext& context, const Segment& s, unsigned resident)
+  Lowering(const CodeContext& context, jit::ConstantPool& pool, const Segment& s,
+           CarriedStores stores, unsigned resident)
       : c_(context),
+        pool_(pool),
         s_(s),
         g_(s.graph),
         wide_(context.target.isa == Isa::Avx512),
+        stores_(stores),
         needed_(needed_nodes(s)),
         uses_(use_counts(s)),
         id_(s.graph.size(), no_value) {
     choose_resident(resident);
+    find_inverted();
   }
 
-  IrSegment run(bool is_loop, CarriedStores stores) {
-    find_inverted();
+  IrSegment run() {
+    const auto is_resident = [&](const Store& store) {
+      return stores_ == CarriedStores::Loop && resident_[store.slot];
+    };
     absorbed_.assign(g_.size(), false);
     if (wide_) find_absorbed();
     for (std::uint32_t n = 0; n < g_.size(); ++n) {
       const NodeOp op = g_[ref_to(n)].op;
-      if (needed_[n] && !absorbed_[n] && !is_leaf(op) && !is_free(op)) lower(n);
+      if (needed_[n] && !absorbed_[n] && !is_leaf(op) && !is_free(op)) id_[n] = lowered_node(n);
     }
     for (const Store& store : s_.stores) {
-      if (is_loop && resident_[store.slot]) finish_carried(store);
+      if (is_resident(store)) finish_carried(store);
     }
     std::vector<ValueId> roots;
     for (const Store& store : s_.stores) roots.push_back(value(value_behind(g_, store.value)));
     IrSegment made;
     made.pressure = jit::order_for_registers(block_, roots);
     for (const Store& store : s_.stores) {
-      if (is_loop && resident_[store.slot]) continue;
-      made.in_memory = made.in_memory || is_loop;
-      add_store(store, stores);
+      if (is_resident(store)) continue;
+      made.in_memory = made.in_memory || stores_ == CarriedStores::Loop;
+      add_store(store);
     }
     weave_stores();
     made.block = std::move(block_);
@@ -114,22 +127,44 @@ class Lowering {
   }
 
  private:
+  // --- selection
+  void choose_resident(unsigned most) {
+    resident_.assign(c_.kernel.carried_slot.size(), false);
+    carried_in_.assign(resident_.size(), no_value);
+    unsigned count = 0;
+    for (const Store& store : s_.stores) {
+      if (store.take == Take::Mask || count == most) continue;
+      resident_[store.slot] = true;
+      carried_in_[store.slot] = block_.add_value({});
+      ++count;
+    }
+  }
+
+  /// Comparisons of which only the complement is used, if the host has an instruction for that:
+  /// AVX2 compares integers in two ways only, and Select and Both accept complements.
+  void find_inverted() {
+    inverted_.assign(g_.size(), false);
+    std::vector<bool> straight(g_.size(), false), turned(g_.size(), false);
+    const auto note = [&](Ref r) { (negated(r) ? turned : straight)[node_of(r)] = true; };
+    for (const Store& store : s_.stores) note(store.value);
+    for (std::uint32_t n = 0; n < g_.size(); ++n) {
+      if (!needed_[n]) continue;
+      for (const Ref r : g_[ref_to(n)].operands()) note(r);
+    }
+    for (std::uint32_t n = 0; n < g_.size(); ++n) {
+      const NodeOp op = g_[ref_to(n)].op;
+      const bool of_integers = op == NodeOp::BitsEqual || op == NodeOp::BitsNegative;
+      inverted_[n] = turned[n] && !straight[n] && is_comparison(op) && (wide_ || !of_integers);
+    }
+  }
+
   // --- values
-  Place at(Base base, std::uint32_t offset) const {
-    return {base, false, static_cast<std::int32_t>(offset)};
-  }
-  std::optional<std::uint32_t> carried_number(std::uint32_t slot) const {
-    const auto& slots = c_.kernel.carried_slot;
-    const auto found = std::find(slots.begin(), slots.end(), slot);
-    if (found == slots.end()) return std::nullopt;
-    return static_cast<std::uint32_t>(found - slots.begin());
-  }
-  Place carried_place(Base set, std::uint32_t number) const {
-    return at(set, number * c_.kernel.layout.vector_bytes);
+  static Place place_at(Location l, bool broadcast = false) {
+    return {l.base, broadcast, l.offset};
   }
   Place constant_place(Kind kind, std::uint64_t bits) {
     const Node node{NodeOp::Constant, kind, 0, no_ref, no_ref, no_ref, bits};
-    return c_.pool.place(constant_lane(node, c_.target.precision));
+    return pool_.place(constant_lane(node, c_.target.precision));
   }
   ValueId constant(Kind kind, std::uint64_t bits) {
     const Place place = constant_place(kind, bits);
@@ -140,22 +175,12 @@ class Lowering {
 
   Place leaf_place(const Node& n) {
     if (n.op == NodeOp::Constant) return constant_place(n.kind, n.bits);
-    const LeafKey key = LeafKey::unpack(n.bits);
-    if (n.op == NodeOp::Source) {
-      const auto offset = static_cast<std::int32_t>(c_.source_words.number(key) * c_.word_bytes());
-      return {base_source, true, offset - static_cast<std::int32_t>(key.delay * c_.group_bytes())};
-    }
-    if (n.op == NodeOp::Uniform) {
-      const auto offset = static_cast<std::int32_t>(c_.uniform_words.number(key) * c_.word_bytes());
-      return {base_uniforms, true, offset};
-    }
-    if (const auto number = carried_number(key.place)) return carried_place(base_carried, *number);
-    return at(base_items, c_.kernel.layout.input(key.place));
+    return place_at(c_.leaf(n), n.op != NodeOp::Input);
   }
   ValueId leaf(const Node& n) {
     if (n.op == NodeOp::Constant && n.kind != Kind::Mask) return constant(n.kind, n.bits);
     if (n.op == NodeOp::Input) {
-      const auto number = carried_number(LeafKey::unpack(n.bits).place);
+      const auto number = c_.carried_number(LeafKey::unpack(n.bits).place);
       if (number && carried_in_[*number] != no_value) return carried_in_[*number];
     }
     // A mask is in memory as lanes of ones and zeros.
@@ -164,13 +189,13 @@ class Lowering {
     const ValueId v = block_.add_value({type, true, leaf_place(n)});
     return lanes ? block_.add(Op::LanesToMask, Type::Mask, {v, no_value, no_value}) : v;
   }
-  /// The value of a node; of a mask perhaps its complement (`effective`).
+  /// The value of a node; for a mask perhaps its complement (`effective`).
   ValueId value(Ref r) {
     const std::uint32_t n = node_of(value_behind(g_, r));
     if (id_[n] == no_value && is_leaf(g_[ref_to(n)].op)) id_[n] = leaf(g_[ref_to(n)]);
     return id_[n];
   }
-  /// Whether a mask is the complement of what its value is.
+  /// Whether a mask is the complement of its value.
   bool effective(Ref r) const { return negated(r) != inverted_[node_of(r)]; }
   ValueId operation(Op op, Type type, ValueId a, ValueId b = no_value, ValueId c = no_value,
                     std::uint8_t detail = 0) {
@@ -187,38 +212,259 @@ class Lowering {
   ValueId mask_for(Ref r) { return effective(r) ? complement_of(value(r)) : value(r); }
   bool is_zero(Ref r) const { return g_.is_constant(r) && g_[r].bits == 0; }
 
-  // --- selection
-  void choose_resident(unsigned most);
-  void find_inverted();
-  void find_absorbed();
-  Ref absorbed_by_select(const Node& select) const;
-  Ref absorbed_by_both(const Node& both) const;
   bool single(Ref r) const { return uses_[node_of(r)] == 1; }
 
-  // --- operations
-  void lower(std::uint32_t n);
-  ValueId lowered_node(std::uint32_t n);
-  ValueId lower_plain(const Node& node);
-  ValueId lower_masked(const Node& inner, const Node& select);
-  ValueId lower_select(const Node& node);
-  ValueId lower_extreme(const Node& node);
-  ValueId lower_round(const Node& node);
-  ValueId lower_shift(const Node& node);
-  ValueId lower_integer_extreme(const Node& node);
-  ValueId lower_comparison(const Node& node, bool inverted, ValueId mask);
-  ValueId lower_comparison_narrow(const Node& node, bool inverted);
-  ValueId lower_both(const Node& node);
-  ValueId compared(Op op, ValueId a, ValueId b, std::uint8_t predicate, ValueId mask);
+  /// The operation that can run under a select's mask: its own only user's.
+  Ref absorbed_by_select(const Node& select) const {
+    const Node& inner = g_[select.b];
+    if (!single(select.b) || select.b == select.c) return no_ref;
+    switch (inner.op) {
+      case NodeOp::Add:
+      case NodeOp::Sub:
+      case NodeOp::Mul:
+        return select.b;
+      case NodeOp::Fma:
+        return is_zero(select.c) || inner.c == select.c ? select.b : no_ref;
+      default:
+        return no_ref;
+    }
+  }
+
+  /// A comparison under the mask of the other one.
+  Ref absorbed_by_both(const Node& both) const {
+    for (const Ref r : {both.b, both.a}) {
+      if (single(r) && is_comparison(g_[r].op) && g_[r].op != NodeOp::BitsNegative) return r;
+    }
+    return no_ref;
+  }
+
+  void find_absorbed() {
+    for (std::uint32_t n = 0; n < g_.size(); ++n) {
+      if (!needed_[n]) continue;
+      const Node& node = g_[ref_to(n)];
+      Ref inner = no_ref;
+      if (node.op == NodeOp::Select) inner = absorbed_by_select(node);
+      if (node.op == NodeOp::Both) inner = absorbed_by_both(node);
+      if (inner != no_ref) absorbed_[node_of(inner)] = true;
+    }
+  }
+
+  ValueId lowered_node(std::uint32_t n) {
+    const Node& node = g_[ref_to(n)];
+    if (node.op == NodeOp::Select && absorbed_[node_of(node.b)] &&
+        absorbed_by_select(node) != no_ref) {
+      return lower_masked(g_[node.b], node);
+    }
+    if (node.op == NodeOp::Both && wide_) {
+      if (const Ref inner = absorbed_by_both(node); inner != no_ref) {
+        const ValueId mask = mask_for(inner == node.b ? node.a : node.b);
+        return lower_comparison(g_[inner], negated(inner), mask);
+      }
+    }
+    switch (node.op) {
+      case NodeOp::Select:
+        return lower_select(node);
+      case NodeOp::Max:
+      case NodeOp::Min:
+        return lower_extreme(node);
+      case NodeOp::Round:
+        return lower_round(node);
+      case NodeOp::ShiftLeft:
+      case NodeOp::ShiftRight:
+      case NodeOp::ShiftArith:
+        return lower_shift(node);
+      case NodeOp::SignedMax:
+      case NodeOp::SignedMin:
+      case NodeOp::UnsignedMax:
+      case NodeOp::UnsignedMin:
+        return lower_integer_extreme(node);
+      case NodeOp::Both:
+        return lower_both(node);
+      default:
+        if (is_comparison(node.op)) return lower_comparison(node, inverted_[n], no_value);
+        return lower_plain(node);
+    }
+  }
+
+  ValueId lower_plain(const Node& node) {
+    if (node.op == NodeOp::Fma) {
+      return vector(Op::Fma, value(node.a), value(node.b), value(node.c), node.detail);
+    }
+    const ValueId b = node.b == no_ref ? no_value : value(node.b);
+    return vector(simple_op(node.op), value(node.a), b);
+  }
+
+  /// An operation under a mask: other lanes are zero, or the select's other operand.
+  ValueId lower_masked(const Node& inner, const Node& select) {
+    const ValueId mask = mask_for(select.a);
+    const ValueId result = lower_plain(inner);
+    Operation& o = block_.code.back();
+    o.mask = mask;
+    if (!is_zero(select.c)) o.otherwise = value(select.c);
+    return result;
+  }
+
+  ValueId lower_select(const Node& node) {
+    Ref yes = node.b;
+    Ref no = node.c;
+    if (effective(node.a)) std::swap(yes, no);
+    const ValueId mask = value(node.a);
+    if (!wide_ && is_zero(no)) return vector(Op::And, mask, value(yes));
+    if (!wide_ && is_zero(yes)) return vector(Op::AndNot, mask, value(no));
+    return vector(Op::Select, mask, value(yes), value(no));
+  }
+
+  /// The host gives the second operand where one is NaN; a NaN in the first must come through, too.
+  ValueId lower_extreme(const Node& node) {
+    const ValueId a = value(node.a);
+    const ValueId extreme = vector(node.op == NodeOp::Max ? Op::Max : Op::Min, a, value(node.b));
+    if (g_.is_constant(node.a)) return extreme;
+    const ValueId nan = compared(Op::Compare, a, a, code_of(Predicate::Unordered));
+    return vector(Op::Select, nan, a, extreme);
+  }
+
+  /// To the nearest short, ties to even: just under half is added, and one more for an odd last
+  /// bit.
+  ValueId lower_round(const Node& node) {
+    const ValueId x = value(node.a);
+    const auto bits = [&](std::uint64_t b) { return constant(Kind::Bits, b); };
+    ValueId t = vector(Op::ShiftRight, x, no_value, no_value, short_shift);
+    t = vector(Op::And, t, bits(1));
+    t = vector(Op::IntAdd, t, x);
+    t = vector(Op::IntAdd, t, bits((std::uint64_t{1} << (short_shift - 1)) - 1));
+    return vector(Op::And, t, bits(short_mask));
+  }
+
+  ValueId lower_shift(const Node& node) {
+    const bool arithmetic = node.op == NodeOp::ShiftArith;
+    const bool left = node.op == NodeOp::ShiftLeft;
+    const ValueId x = value(node.a);
+    if (g_.is_constant(node.b)) {
+      const std::uint64_t most = arithmetic ? 63 : 64;
+      const auto count = static_cast<std::uint8_t>(std::min(g_[node.b].bits >> short_shift, most));
+      const Op op = arithmetic && wide_ ? Op::ShiftArith : left ? Op::ShiftLeft : Op::ShiftRight;
+      const ValueId shifted = vector(op, x, no_value, no_value, count);
+      if (!arithmetic || wide_) return shifted;
+      // Sign extension: (x ^ s) - s, with s the shifted sign bit.
+      const ValueId sign = constant(Kind::Bits, top_bit >> count);
+      return vector(Op::IntSub, vector(Op::Xor, shifted, sign), sign);
+    }
+    if (arithmetic && !wide_) throw Unsupported("an arithmetic shift by a variable count (AVX2)");
+    const ValueId count = vector(Op::ShiftRight, value(node.b), no_value, no_value, short_shift);
+    const Op op = arithmetic ? Op::ShiftArithBy : left ? Op::ShiftLeftBy : Op::ShiftRightBy;
+    return vector(op, x, count);
+  }
+
+  ValueId lower_integer_extreme(const Node& node) {
+    if (wide_) return lower_plain(node);
+    const ValueId a = value(node.a), b = value(node.b);
+    ValueId x = a, y = b;
+    if (node.op == NodeOp::UnsignedMax || node.op == NodeOp::UnsignedMin) {
+      const ValueId top = constant(Kind::Bits, top_bit);
+      y = vector(Op::Xor, b, top);
+      x = vector(Op::Xor, a, top);
+    }
+    const ValueId larger = compared(Op::CompareSigned, x, y, code_of(IntPredicate::Greater));
+    const bool max = node.op == NodeOp::SignedMax || node.op == NodeOp::UnsignedMax;
+    return vector(Op::Select, larger, max ? a : b, max ? b : a);
+  }
+
+  ValueId compared(Op op, ValueId a, ValueId b, std::uint8_t predicate, ValueId mask = no_value) {
+    const ValueId result = operation(op, Type::Mask, a, b, no_value, predicate);
+    block_.code.back().mask = mask;
+    return result;
+  }
+
+  ValueId lower_comparison(const Node& node, bool inverted, ValueId mask) {
+    const bool of_numbers = node.op == NodeOp::Negative || node.op == NodeOp::IsZero;
+    if (!wide_ && !of_numbers) return lower_comparison_narrow(node, inverted);
+    const ValueId a = value(node.a);
+    const ValueId b =
+        node.b == no_ref ? constant(of_numbers ? Kind::Number : Kind::Bits, 0) : value(node.b);
+    const Comparison& c = *comparison(node.op);
+    return compared(c.op, a, b, inverted ? c.no : c.yes, mask);
+  }
+
+  ValueId lower_comparison_narrow(const Node& node, bool inverted) {
+    const auto greater = [&](ValueId x, ValueId y) {
+      return compared(Op::CompareSigned, x, y, code_of(IntPredicate::Greater));
+    };
+    const ValueId a = value(node.a);
+    ValueId mask = no_value;
+    if (node.op == NodeOp::BitsNegative) {
+      mask = greater(constant(Kind::Bits, 0), a);
+    } else if (node.op == NodeOp::BitsEqual) {
+      mask = compared(Op::CompareSigned, a, value(node.b), code_of(IntPredicate::Equal));
+    } else {
+      // Unsigned a >= b is not (b > a), as signed integers with inverted top bits.
+      const ValueId top = constant(Kind::Bits, top_bit);
+      const ValueId b = vector(Op::Xor, value(node.b), top);
+      mask = greater(b, vector(Op::Xor, a, top));
+      inverted = !inverted;
+    }
+    return inverted ? complement_of(mask) : mask;
+  }
+
+  ValueId lower_both(const Node& node) {
+    ValueId a = value(node.a), b = value(node.b);
+    const bool turned_a = effective(node.a), turned_b = effective(node.b);
+    if (turned_a && turned_b) {
+      return complement_of(operation(wide_ ? Op::MaskOr : Op::Or, Type::Mask, a, b));
+    }
+    if (!turned_a && !turned_b) return operation(wide_ ? Op::MaskAnd : Op::And, Type::Mask, a, b);
+    if (turned_b) std::swap(a, b);
+    return operation(wide_ ? Op::MaskAndNot : Op::AndNot, Type::Mask, a, b);
+  }
+
+  void finish_carried(const Store& store) {
+    const ValueId out = value(value_behind(g_, store.value));
+    block_.carried.push_back(
+        {carried_in_[store.slot], out, place_at(c_.carried(base_carried, store.slot))});
+  }
 
   // --- stores
-  void finish_carried(const Store& store);
-  void add_store(const Store& store, CarriedStores stores);
-  void weave_stores();
+  /// Stores follow the defining operation, or go to the end if no operation defines the value or
+  /// others still read the location.
+  void add_store(const Store& store) {
+    const Ref behind = value_behind(g_, store.value);
+    const bool in_place = store.area == Store::Area::Carried && stores_ == CarriedStores::InPlace;
+    const bool at_end = is_leaf(g_[behind].op) || in_place;
+    std::vector<Operation>& list = at_end ? stores_at_end_ : stores_after_[value(behind)];
+    // Preparatory operations are appended to the block and then moved to the list.
+    const std::size_t before = block_.code.size();
+    ValueId stored = value(behind);
+    if (g_[behind].kind == Kind::Mask) {
+      if (effective(behind)) stored = complement_of(stored);
+      if (wide_) stored = vector(Op::MaskToLanes, stored);
+    }
+    list.insert(list.end(), block_.code.begin() + static_cast<std::ptrdiff_t>(before),
+                block_.code.end());
+    block_.code.resize(before);
+    Operation o;
+    o.op = Op::Store;
+    o.in[0] = stored;
+    o.place = place_at(c_.destination(store, in_place ? base_carried : base_next));
+    list.push_back(o);
+  }
 
-  IrContext& c_;
+  void weave_stores() {
+    std::vector<Operation> woven;
+    for (const Operation& o : block_.code) {
+      woven.push_back(o);
+      const auto found = stores_after_.find(o.to);
+      if (found == stores_after_.end()) continue;
+      woven.insert(woven.end(), found->second.begin(), found->second.end());
+    }
+    woven.insert(woven.end(), stores_at_end_.begin(), stores_at_end_.end());
+    block_.code = std::move(woven);
+  }
+
+  const CodeContext& c_;
+  jit::ConstantPool& pool_;
   const Segment& s_;
   const Graph& g_;
   bool wide_;
+  CarriedStores stores_;
   std::vector<bool> needed_;
   std::vector<unsigned> uses_;
   std::vector<ValueId> id_;  ///< by node
@@ -232,341 +478,22 @@ class Lowering {
   std::vector<Operation> stores_at_end_;
 };
 
-void Lowering::choose_resident(unsigned most) {
-  resident_.assign(c_.kernel.carried_slot.size(), false);
-  carried_in_.assign(resident_.size(), no_value);
-  unsigned count = 0;
-  for (const Store& store : s_.stores) {
-    if (store.take == Take::Mask || count == most) continue;
-    resident_[store.slot] = true;
-    carried_in_[store.slot] = block_.add_value({});
-    ++count;
-  }
-}
-
-/// Comparisons of which only the complement is used, if the host can tell it at once: AVX2 compares
-/// integers in two ways only, and what joins or selects takes a complement as it is.
-void Lowering::find_inverted() {
-  inverted_.assign(g_.size(), false);
-  std::vector<bool> straight(g_.size(), false), turned(g_.size(), false);
-  const auto note = [&](Ref r) { (negated(r) ? turned : straight)[node_of(r)] = true; };
-  for (const Store& store : s_.stores) note(store.value);
-  for (std::uint32_t n = 0; n < g_.size(); ++n) {
-    const Node& node = g_[ref_to(n)];
-    if (!needed_[n]) continue;
-    for (const Ref r : {node.a, node.b, node.c}) {
-      if (r != no_ref) note(r);
-    }
-  }
-  for (std::uint32_t n = 0; n < g_.size(); ++n) {
-    const NodeOp op = g_[ref_to(n)].op;
-    const bool of_integers = op == NodeOp::BitsEqual || op == NodeOp::BitsNegative;
-    inverted_[n] = turned[n] && !straight[n] && is_comparison(op) && (wide_ || !of_integers);
-  }
-}
-
-/// The operation that can run under a select's mask: its own only user's.
-Ref Lowering::absorbed_by_select(const Node& select) const {
-  const Node& inner = g_[select.b];
-  if (!single(select.b) || select.b == select.c) return no_ref;
-  switch (inner.op) {
-    case NodeOp::Add:
-    case NodeOp::Sub:
-    case NodeOp::Mul:
-      return select.b;
-    case NodeOp::Fma:
-      return is_zero(select.c) || inner.c == select.c ? select.b : no_ref;
-    default:
-      return no_ref;
-  }
-}
-
-/// A comparison under the mask of the other one.
-Ref Lowering::absorbed_by_both(const Node& both) const {
-  for (const Ref r : {both.b, both.a}) {
-    if (single(r) && is_comparison(g_[r].op) && g_[r].op != NodeOp::BitsNegative) return r;
-  }
-  return no_ref;
-}
-
-void Lowering::find_absorbed() {
-  for (std::uint32_t n = 0; n < g_.size(); ++n) {
-    if (!needed_[n]) continue;
-    const Node& node = g_[ref_to(n)];
-    Ref inner = no_ref;
-    if (node.op == NodeOp::Select) inner = absorbed_by_select(node);
-    if (node.op == NodeOp::Both) inner = absorbed_by_both(node);
-    if (inner != no_ref) absorbed_[node_of(inner)] = true;
-  }
-}
-
-void Lowering::lower(std::uint32_t n) { id_[n] = lowered_node(n); }
-
-ValueId Lowering::lowered_node(std::uint32_t n) {
-  const Node& node = g_[ref_to(n)];
-  if (node.op == NodeOp::Select && absorbed_[node_of(node.b)] &&
-      absorbed_by_select(node) != no_ref) {
-    return lower_masked(g_[node.b], node);
-  }
-  if (node.op == NodeOp::Both && wide_) {
-    if (const Ref inner = absorbed_by_both(node); inner != no_ref) {
-      const ValueId mask = mask_for(inner == node.b ? node.a : node.b);
-      return lower_comparison(g_[inner], negated(inner), mask);
-    }
-  }
-  switch (node.op) {
-    case NodeOp::Select:
-      return lower_select(node);
-    case NodeOp::Max:
-    case NodeOp::Min:
-      return lower_extreme(node);
-    case NodeOp::Round:
-      return lower_round(node);
-    case NodeOp::ShiftLeft:
-    case NodeOp::ShiftRight:
-    case NodeOp::ShiftArith:
-      return lower_shift(node);
-    case NodeOp::SignedMax:
-    case NodeOp::SignedMin:
-    case NodeOp::UnsignedMax:
-    case NodeOp::UnsignedMin:
-      return lower_integer_extreme(node);
-    case NodeOp::Both:
-      return lower_both(node);
-    default:
-      if (is_comparison(node.op)) return lower_comparison(node, inverted_[n], no_value);
-      return lower_plain(node);
-  }
-}
-
-ValueId Lowering::lower_plain(const Node& node) {
-  if (node.op == NodeOp::Fma) {
-    return vector(Op::Fma, value(node.a), value(node.b), value(node.c), node.detail);
-  }
-  const ValueId b = node.b == no_ref ? no_value : value(node.b);
-  return vector(simple_op(node.op), value(node.a), b);
-}
-
-/// An operation in the lanes of a mask only: elsewhere zero, or what the select has there.
-ValueId Lowering::lower_masked(const Node& inner, const Node& select) {
-  const ValueId mask = mask_for(select.a);
-  const ValueId result = lower_plain(inner);
-  Operation& o = block_.code.back();
-  o.mask = mask;
-  if (!is_zero(select.c)) o.otherwise = value(select.c);
-  return result;
-}
-
-ValueId Lowering::lower_select(const Node& node) {
-  Ref yes = node.b;
-  Ref no = node.c;
-  if (effective(node.a)) std::swap(yes, no);
-  const ValueId mask = value(node.a);
-  if (!wide_ && is_zero(no)) return vector(Op::And, mask, value(yes));
-  if (!wide_ && is_zero(yes)) return vector(Op::AndNot, mask, value(no));
-  return vector(Op::Select, mask, value(yes), value(no));
-}
-
-/// The host gives the second operand where one is NaN; a NaN in the first must come through, too.
-ValueId Lowering::lower_extreme(const Node& node) {
-  const ValueId a = value(node.a);
-  const ValueId extreme = vector(node.op == NodeOp::Max ? Op::Max : Op::Min, a, value(node.b));
-  if (g_.is_constant(node.a)) return extreme;
-  const ValueId nan =
-      compared(Op::Compare, a, a, static_cast<std::uint8_t>(Predicate::Unordered), no_value);
-  return vector(Op::Select, nan, a, extreme);
-}
-
-/// To the nearest short, ties to even: just under half is added, and one more for an odd last bit.
-ValueId Lowering::lower_round(const Node& node) {
-  const ValueId x = value(node.a);
-  const auto bits = [&](std::uint64_t b) { return constant(Kind::Bits, b); };
-  ValueId t = vector(Op::ShiftRight, x, no_value, no_value, short_shift);
-  t = vector(Op::And, t, bits(1));
-  t = vector(Op::IntAdd, t, x);
-  t = vector(Op::IntAdd, t, bits((std::uint64_t{1} << (short_shift - 1)) - 1));
-  return vector(Op::And, t, bits(short_mask));
-}
-
-ValueId Lowering::lower_shift(const Node& node) {
-  const bool arithmetic = node.op == NodeOp::ShiftArith;
-  const bool left = node.op == NodeOp::ShiftLeft;
-  const ValueId x = value(node.a);
-  if (g_.is_constant(node.b)) {
-    const std::uint64_t most = arithmetic ? 63 : 64;
-    const auto count = static_cast<std::uint8_t>(std::min(g_[node.b].bits >> short_shift, most));
-    const Op op = arithmetic && wide_ ? Op::ShiftArith : left ? Op::ShiftLeft : Op::ShiftRight;
-    const ValueId shifted = vector(op, x, no_value, no_value, count);
-    if (!arithmetic || wide_) return shifted;
-    // The sign comes down as a zero; taking the place where it is, and away again, spreads it.
-    const ValueId sign = constant(Kind::Bits, top_bit >> count);
-    return vector(Op::IntSub, vector(Op::Xor, shifted, sign), sign);
-  }
-  if (arithmetic && !wide_) throw Unsupported("an arithmetic shift by a variable count (AVX2)");
-  const ValueId count = vector(Op::ShiftRight, value(node.b), no_value, no_value, short_shift);
-  const Op op = arithmetic ? Op::ShiftArithBy : left ? Op::ShiftLeftBy : Op::ShiftRightBy;
-  return vector(op, x, count);
-}
-
-ValueId Lowering::lower_integer_extreme(const Node& node) {
-  const ValueId a = value(node.a), b = value(node.b);
-  const bool is_signed = node.op == NodeOp::SignedMax || node.op == NodeOp::SignedMin;
-  const bool max = node.op == NodeOp::SignedMax || node.op == NodeOp::UnsignedMax;
-  if (wide_) {
-    const Op op = is_signed ? (max ? Op::SignedMax : Op::SignedMin)
-                            : (max ? Op::UnsignedMax : Op::UnsignedMin);
-    return vector(op, a, b);
-  }
-  const auto above = static_cast<std::uint8_t>(IntPredicate::Greater);
-  ValueId larger = no_value;
-  if (is_signed) {
-    larger = compared(Op::CompareSigned, a, b, above, no_value);
-  } else {
-    const ValueId top = constant(Kind::Bits, top_bit);
-    larger = compared(Op::CompareSigned, vector(Op::Xor, a, top), vector(Op::Xor, b, top), above,
-                      no_value);
-  }
-  return vector(Op::Select, larger, max ? a : b, max ? b : a);
-}
-
-ValueId Lowering::compared(Op op, ValueId a, ValueId b, std::uint8_t predicate, ValueId mask) {
-  const ValueId result = operation(op, Type::Mask, a, b, no_value, predicate);
-  block_.code.back().mask = mask;
-  return result;
-}
-
-ValueId Lowering::lower_comparison(const Node& node, bool inverted, ValueId mask) {
-  const bool of_numbers = node.op == NodeOp::Negative || node.op == NodeOp::IsZero;
-  if (!wide_ && !of_numbers) return lower_comparison_narrow(node, inverted);
-  const ValueId a = value(node.a);
-  const ValueId b =
-      node.b == no_ref ? constant(of_numbers ? Kind::Number : Kind::Bits, 0) : value(node.b);
-  const auto numbers = [&](Predicate yes, Predicate no) {
-    return compared(Op::Compare, a, b, static_cast<std::uint8_t>(inverted ? no : yes), mask);
-  };
-  const auto integers = [&](Op op, IntPredicate yes, IntPredicate no) {
-    return compared(op, a, b, static_cast<std::uint8_t>(inverted ? no : yes), mask);
-  };
-  switch (node.op) {
-    case NodeOp::Negative:
-      return numbers(Predicate::Less, Predicate::NotLess);
-    case NodeOp::IsZero:
-      return numbers(Predicate::Equal, Predicate::NotEqual);
-    case NodeOp::BitsNegative:
-      return integers(Op::CompareSigned, IntPredicate::Less, IntPredicate::NotLess);
-    case NodeOp::BitsEqual:
-      return integers(Op::CompareSigned, IntPredicate::Equal, IntPredicate::NotEqual);
-    default:
-      return integers(Op::CompareUnsigned, IntPredicate::NotLess, IntPredicate::Less);
-  }
-}
-
-ValueId Lowering::lower_comparison_narrow(const Node& node, bool inverted) {
-  const ValueId a = value(node.a);
-  const auto above = static_cast<std::uint8_t>(IntPredicate::Greater);
-  const auto perhaps_inverted = [&](ValueId mask, bool wanted) {
-    return wanted ? complement_of(mask) : mask;
-  };
-  switch (node.op) {
-    case NodeOp::BitsNegative:
-      return perhaps_inverted(
-          compared(Op::CompareSigned, constant(Kind::Bits, 0), a, above, no_value), inverted);
-    case NodeOp::BitsEqual:
-      return perhaps_inverted(compared(Op::CompareSigned, a, value(node.b),
-                                       static_cast<std::uint8_t>(IntPredicate::Equal), no_value),
-                              inverted);
-    default: {
-      // a >= b where b is not above a, once the top bits are turned.
-      const ValueId top = constant(Kind::Bits, top_bit);
-      const ValueId b = vector(Op::Xor, value(node.b), top);
-      return perhaps_inverted(
-          compared(Op::CompareSigned, b, vector(Op::Xor, a, top), above, no_value), !inverted);
-    }
-  }
-}
-
-ValueId Lowering::lower_both(const Node& node) {
-  ValueId a = value(node.a), b = value(node.b);
-  const bool turned_a = effective(node.a), turned_b = effective(node.b);
-  if (turned_a && turned_b) {
-    return complement_of(operation(wide_ ? Op::MaskOr : Op::Or, Type::Mask, a, b));
-  }
-  if (!turned_a && !turned_b) return operation(wide_ ? Op::MaskAnd : Op::And, Type::Mask, a, b);
-  if (turned_b) std::swap(a, b);
-  return operation(wide_ ? Op::MaskAndNot : Op::AndNot, Type::Mask, a, b);
-}
-
-// --- stores
-
-void Lowering::finish_carried(const Store& store) {
-  const ValueId out = value(value_behind(g_, store.value));
-  block_.carried.push_back({carried_in_[store.slot], out, carried_place(base_carried, store.slot)});
-}
-
-/// Stores follow the defining operation, or go to the end if no operation defines the value or
-/// others still read the location.
-void Lowering::add_store(const Store& store, CarriedStores stores) {
-  const Ref behind = value_behind(g_, store.value);
-  const bool in_place = store.area == Store::Area::Carried && stores == CarriedStores::InPlace;
-  const bool at_end = is_leaf(g_[behind].op) || in_place;
-  std::vector<Operation>& list = at_end ? stores_at_end_ : stores_after_[value(behind)];
-  // What has to be done first is appended to the block and moves from there to the list.
-  const std::size_t before = block_.code.size();
-  ValueId stored = value(behind);
-  if (g_[behind].kind == Kind::Mask) {
-    if (effective(behind)) stored = complement_of(stored);
-    if (wide_) stored = vector(Op::MaskToLanes, stored);
-  }
-  list.insert(list.end(), block_.code.begin() + static_cast<std::ptrdiff_t>(before),
-              block_.code.end());
-  block_.code.resize(before);
-  Operation o;
-  o.op = Op::Store;
-  o.in[0] = stored;
-  o.place = store.area == Store::Area::Output
-                ? at(base_items, c_.kernel.layout.output(store.slot))
-                : carried_place(in_place ? base_carried : base_next, store.slot);
-  list.push_back(o);
-}
-
-void Lowering::weave_stores() {
-  std::vector<Operation> woven;
-  for (const Operation& o : block_.code) {
-    woven.push_back(o);
-    const auto found = stores_after_.find(o.to);
-    if (found == stores_after_.end()) continue;
-    woven.insert(woven.end(), found->second.begin(), found->second.end());
-  }
-  woven.insert(woven.end(), stores_at_end_.begin(), stores_at_end_.end());
-  block_.code = std::move(woven);
-}
-
-/// Work items are consecutive; other operands are shared.
-jit::Block interleave(const IrContext& c, const jit::Block& block, unsigned copies) {
-  return jit::interleaved(block, copies, [&](Place p, unsigned copy) {
-    if (p.base == base_items || p.base == base_carried || p.base == base_next) {
-      p.offset += static_cast<std::int32_t>(copy * c.kernel.layout.bytes());
-    }
-    return p;
-  });
-}
-
 }  // namespace
 
 jit::VectorTarget vector_target(Target target) noexcept {
   return {target.isa == Isa::Avx512, target.precision == Precision::Float};
 }
 
-IrSegment to_ir(IrContext& context, const Segment& segment, unsigned copies, CarriedStores stores) {
-  IrSegment made = Lowering(context, segment, 0).run(false, stores);
-  made.block = interleave(context, made.block, copies);
-  return made;
-}
-
-IrSegment loop_to_ir(IrContext& context, const Segment& segment, unsigned copies,
-                     unsigned resident) {
-  IrSegment made = Lowering(context, segment, resident).run(true, CarriedStores::Next);
-  made.block = interleave(context, made.block, copies);
+IrSegment to_ir(const CodeContext& context, jit::ConstantPool& pool, const Segment& segment,
+                unsigned copies, CarriedStores stores, unsigned resident) {
+  IrSegment made = Lowering(context, pool, segment, stores, resident).run();
+  // Work items are consecutive; other operands are shared.
+  made.block = jit::interleaved(made.block, copies, [&](Place p, unsigned copy) {
+    if (p.base == base_items || p.base == base_carried || p.base == base_next) {
+      p.offset += static_cast<std::int32_t>(copy * context.kernel.layout.bytes());
+    }
+    return p;
+  });
   return made;
 }
 

@@ -7,6 +7,11 @@
 namespace gdr::native {
 namespace {
 
+template <typename T>
+void add_once(std::vector<T>& list, const T& value) {
+  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+}
+
 class Remover {
  public:
   Remover(const Segment& loop, std::span<const std::uint32_t> carried_slots)
@@ -20,11 +25,9 @@ class Remover {
       made_.usable = made_.usable || never[n];
     }
     if (!made_.usable) return {};
-    made_.loop = cleaned(rewritten(s_, [&](Graph& g, Ref r, const auto& copy) {
-      if (never[node_of(r)]) return complement(g.always());
-      const Node& node = g_[r];
-      return g.rebuilt(node, copy(node.a), copy(node.b), copy(node.c));
-    }));
+    made_.loop = rewritten(s_, [&](Graph& g, Ref r, const NodeMap&) {
+      return never[node_of(r)] ? complement(g.always()) : no_ref;
+    });
     return std::move(made_);
   }
 
@@ -43,52 +46,45 @@ class Remover {
     if (source.op != NodeOp::Source || !is_invariant(target)) return false;
     EqualWords found{LeafKey::unpack(target.bits).place, LeafKey::unpack(source.bits)};
     found.source.delay = 0;
-    if (std::ranges::find(made_.equal, found) == made_.equal.end()) made_.equal.push_back(found);
+    add_once(made_.equal, found);
     return true;
   }
 
   bool is_zero_of_positive(const Node& node) {
-    if (node.op != NodeOp::IsZero) return false;
-    std::vector<std::uint32_t> slots;
-    std::vector<LeafKey> uniforms;
-    if (!positive(node.a, slots, uniforms)) return false;
-    for (const std::uint32_t slot : slots) {
-      if (std::ranges::find(made_.positive_slots, slot) == made_.positive_slots.end())
-        made_.positive_slots.push_back(slot);
-    }
-    for (const LeafKey word : uniforms) {
-      if (std::ranges::find(made_.positive_uniforms, word) == made_.positive_uniforms.end())
-        made_.positive_uniforms.push_back(word);
+    std::vector<Ref> leaves;
+    if (node.op != NodeOp::IsZero || !positive(node.a, leaves)) return false;
+    for (const Ref r : leaves) {
+      const LeafKey key = LeafKey::unpack(g_[r].bits);
+      if (g_[r].op == NodeOp::Input) {
+        add_once(made_.positive_slots, key.place);
+      } else {
+        add_once(made_.positive_uniforms, key);
+      }
     }
     return true;
   }
 
   /// Whether a number is positive (or NaN) if these inputs and words are. Sums of nonnegative terms
   /// do not round below their largest term; products may underflow.
-  bool positive(Ref r, std::vector<std::uint32_t>& slots, std::vector<LeafKey>& uniforms) const {
+  bool positive(Ref r, std::vector<Ref>& leaves) const {
     const Node& node = g_[r];
-    const auto one_of = [&](Ref a, Ref b) {
-      return (not_negative(a) && positive(b, slots, uniforms)) ||
-             (not_negative(b) && positive(a, slots, uniforms));
-    };
     switch (node.op) {
       case NodeOp::Constant:
         return node.kind == Kind::Number && std::isnormal(std::bit_cast<double>(node.bits)) &&
                std::bit_cast<double>(node.bits) > 0;
       case NodeOp::Input:
-        if (node.kind != Kind::Number || !is_invariant(node)) return false;
-        slots.push_back(LeafKey::unpack(node.bits).place);
-        return true;
       case NodeOp::Uniform:
         if (node.kind != Kind::Number) return false;
-        uniforms.push_back(LeafKey::unpack(node.bits));
+        if (node.op == NodeOp::Input && !is_invariant(node)) return false;
+        leaves.push_back(r);
         return true;
       case NodeOp::Add:
-        return one_of(node.a, node.b);
+        return (not_negative(node.a) && positive(node.b, leaves)) ||
+               (not_negative(node.b) && positive(node.a, leaves));
       case NodeOp::Fma:
-        return node.detail == fma_plain && node.a == node.b && positive(node.c, slots, uniforms);
+        return node.detail == fma_plain && node.a == node.b && positive(node.c, leaves);
       case NodeOp::Round:
-        return positive(node.a, slots, uniforms);
+        return positive(node.a, leaves);
       default:
         return false;
     }

@@ -27,14 +27,14 @@ GDR_INLINE std::uint64_t long_to_double(std::uint64_t upper, std::uint64_t lower
   return (cut | (special & some)) + (up & (special - 1));
 }
 
-/// Subnormals are zeros of their sign, every NaN is the canonical one.
+/// Flushes subnormals to zeros of their sign, and makes every NaN the canonical one.
 GDR_INLINE std::uint64_t canonical(std::uint64_t bits) noexcept {
   const std::uint64_t magnitude = bits & ~sign_bit;
   bits = magnitude < (std::uint64_t{1} << 52) ? bits & sign_bit : bits;
   return magnitude > infinity ? quiet_nan : bits;
 }
 
-/// A float of a double's bits; what is too small for a float becomes a zero of its sign.
+/// A double's bits as a float.
 GDR_INLINE float narrow(std::uint64_t bits) noexcept {
   return static_cast<float>(std::bit_cast<double>(canonical(bits)));
 }
@@ -98,17 +98,12 @@ auto with_conversion(Take take, Precision precision, Work work) {
                                        : with_take.template operator()<Precision::Double>();
 }
 
-struct RowIn {
-  const std::uint64_t* upper;
-  const std::uint64_t* lower;
-  std::size_t n;
-};
-
 template <typename Way>
-GDR_INLINE bool take_row(Way, RowIn from, std::byte* __restrict to) noexcept {
+GDR_INLINE bool take_row(Way, const std::uint64_t* upper, const std::uint64_t* lower, std::size_t n,
+                         std::byte* __restrict to) noexcept {
   std::uint64_t lost = 0;
-  for (std::size_t i = 0; i < from.n; ++i) {
-    const auto lane = lane_of<Way::take, Way::precision>(from.upper[i], from.lower[i], lost);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto lane = lane_of<Way::take, Way::precision>(upper[i], lower[i], lost);
     std::memcpy(to + i * sizeof lane, &lane, sizeof lane);
   }
   return lost == 0;
@@ -140,45 +135,29 @@ GDR_INLINE void leave_row(Way, const std::byte* from, std::size_t n,
 
 /// The loops of a kind of words.
 struct RowCode {
-  bool (*take)(RowIn from, std::byte* to) noexcept;
+  bool (*take)(const std::uint64_t* upper, const std::uint64_t* lower, std::size_t n,
+               std::byte* to) noexcept;
   void (*leave)(const std::byte* from, std::size_t n, WordsOut to) noexcept;
 };
 
-/// The same loops in the instructions of a host.
-struct AnyHost {
-  template <typename Way>
-  static bool take(RowIn from, std::byte* to) noexcept {
-    return take_row(Way(), from, to);
-  }
-  template <typename Way>
-  static void leave(const std::byte* from, std::size_t n, WordsOut to) noexcept {
-    leave_row(Way(), from, n, to.upper, to.lower);
-  }
-};
-
+/// The same loops, compiled for the instructions of a host.
+#define GDR_HOST(Name, attribute)                                                             \
+  struct Name {                                                                               \
+    template <typename Way>                                                                   \
+    attribute static bool take(const std::uint64_t* upper, const std::uint64_t* lower,        \
+                               std::size_t n, std::byte* to) noexcept {                       \
+      return take_row(Way(), upper, lower, n, to);                                            \
+    }                                                                                         \
+    template <typename Way>                                                                   \
+    attribute static void leave(const std::byte* from, std::size_t n, WordsOut to) noexcept { \
+      leave_row(Way(), from, n, to.upper, to.lower);                                          \
+    }                                                                                         \
+  };
+GDR_HOST(AnyHost, )
 #if defined(__x86_64__)
-#define GDR_AVX2 __attribute__((target("avx2")))
-#define GDR_AVX512 __attribute__((target("avx2,avx512f,avx512dq,avx512vl,prefer-vector-width=512")))
-struct OnAvx2 {
-  template <typename Way>
-  GDR_AVX2 static bool take(RowIn from, std::byte* to) noexcept {
-    return take_row(Way(), from, to);
-  }
-  template <typename Way>
-  GDR_AVX2 static void leave(const std::byte* from, std::size_t n, WordsOut to) noexcept {
-    leave_row(Way(), from, n, to.upper, to.lower);
-  }
-};
-struct OnAvx512 {
-  template <typename Way>
-  GDR_AVX512 static bool take(RowIn from, std::byte* to) noexcept {
-    return take_row(Way(), from, to);
-  }
-  template <typename Way>
-  GDR_AVX512 static void leave(const std::byte* from, std::size_t n, WordsOut to) noexcept {
-    leave_row(Way(), from, n, to.upper, to.lower);
-  }
-};
+GDR_HOST(OnAvx2, __attribute__((target("avx2"))))
+GDR_HOST(OnAvx512,
+         __attribute__((target("avx2,avx512f,avx512dq,avx512vl,prefer-vector-width=512"))))
 #endif
 
 template <typename Host>
@@ -200,7 +179,7 @@ RowCode row_code(Target target, Take take) noexcept {
 
 bool row_to_lanes(Target target, Take take, const std::uint64_t* upper, const std::uint64_t* lower,
                   std::size_t n, std::byte* to) noexcept {
-  return row_code(target, take).take({upper, lower, n}, to);
+  return row_code(target, take).take(upper, lower, n, to);
 }
 
 void lanes_to_row(Target target, Take take, const std::byte* from, std::size_t n,

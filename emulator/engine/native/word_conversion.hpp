@@ -80,11 +80,4 @@ struct WorkItems {
   }
 };
 
-/// words_to_lanes and lanes_to_row for all rows of the state, in vectors of eight doubles, on hosts
-/// with AVX-512. Lanes without a PE become zero.
-void rows_to_lanes_by_eight(std::span<const RowTransfer> rows, const BlockState& block,
-                            const WorkItems& items) noexcept;
-void lanes_to_rows_by_eight(std::span<const RowTransfer> rows, const WorkItems& items,
-                            BlockState& block) noexcept;
-
 }  // namespace gdr::native

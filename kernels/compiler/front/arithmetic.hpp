@@ -1,4 +1,5 @@
-// Operations on values: type rules and constant folding.
+// Nodes and values of expressions during graph construction, and operations on values: type rules
+// and constant folding.
 //
 // An operation that rounds gives a long if the context requires one or an operand is wide, else a
 // short. Long inputs are not wide: their difference is computed exactly and rounded once, to a
@@ -6,24 +7,97 @@
 // the type of their operands.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "kernels/compiler/front/messages.hpp"
-#include "kernels/compiler/front/nodes.hpp"
-#include "kernels/compiler/front/token.hpp"
-#include "kernels/compiler/front/value.hpp"
+#include "kernels/compiler/graph.hpp"
 
 namespace gdr::kc::front {
+
+/// Hash-consed nodes of a graph under construction.
+class NodeTable {
+ public:
+  /// The node with this function, type, operands and payload; its source range is that of the first
+  /// request. Operands of commutative operations may be swapped.
+  NodeId node(Node n);
+  NodeId make(Fn fn, Type type, const SourceRange& where, NodeId a, NodeId b = no_node,
+              NodeId c = no_node) {
+    return node({.fn = fn, .type = type, .a = a, .b = b, .c = c, .where = where});
+  }
+
+  const Node& operator[](NodeId id) const { return nodes_[index(id)]; }
+  std::size_t size() const noexcept { return nodes_.size(); }
+  std::vector<Node> release() { return std::move(nodes_); }
+
+ private:
+  /// All members of a node but its source range; the number as bits, since zeros of different signs
+  /// differ.
+  using Key =
+      std::tuple<Fn, Type, NodeId, NodeId, NodeId, std::int32_t, std::uint64_t, std::int64_t>;
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const noexcept;
+  };
+
+  std::vector<Node> nodes_;
+  std::unordered_map<Key, NodeId, KeyHash> ids_;
+};
+
+/// Remove nodes that no contribution needs.
+void drop_unused_nodes(Graph& graph);
+
+enum class Kind : std::uint8_t {
+  Poison,  ///< invalid, already reported
+  Number,
+  Int,
+  Bool,
+};
+
+/// The value of an expression: a node or a constant.
+struct Value {
+  Kind kind = Kind::Poison;
+  bool constant = false;
+  bool wide = false;       ///< operations that use it give longs
+  bool fixed_int = false;  ///< constant declared as int: not converted to a number
+  bool truth = false;      ///< constant Bool
+  NodeId node = no_node;   ///< node of a variable value
+  double number = 0;       ///< constant Number, or constant Int as a number
+  std::int64_t integer = 0;
+
+  bool poison() const noexcept { return kind == Kind::Poison; }
+  bool constant_int() const noexcept { return constant && kind == Kind::Int; }
+};
+
+constexpr Value constant_number(double x, bool wide = false) noexcept {
+  return {.kind = Kind::Number, .constant = true, .wide = wide, .number = x};
+}
+constexpr Value constant_int(std::int64_t x) noexcept {
+  return {.kind = Kind::Int, .constant = true, .number = static_cast<double>(x), .integer = x};
+}
+constexpr Value constant_bool(bool x) noexcept {
+  return {.kind = Kind::Bool, .constant = true, .truth = x};
+}
+constexpr Value node_value(Kind kind, NodeId node, bool wide = false) noexcept {
+  return {.kind = kind, .wide = wide, .node = node};
+}
+
+/// Requirements of the context of an expression.
+struct Context {
+  bool wide = false;      ///< operations give longs
+  bool want_int = false;  ///< constants are ints
+};
 
 class Arithmetic {
  public:
   Arithmetic(NodeTable& nodes, Messages& messages) : nodes_(nodes), messages_(messages) {}
 
-  /// + - * / of numbers and ints. Here and below a poisoned operand gives poison.
-  Value combine(TokenKind op, const Value& a, const Value& b, Context ctx,
-                const SourceRange& where);
+  /// Add, Sub, Mul, Div of numbers and ints. Here and below a poisoned operand gives poison.
+  Value combine(Fn fn, const Value& a, const Value& b, Context ctx, const SourceRange& where);
   Value negate(const Value& a, const SourceRange& where);
   /// Sqrt, Rsqrt, Reciprocal, Exp.
   Value round1(Fn fn, const Value& a, Context ctx, const SourceRange& where);
@@ -34,9 +108,13 @@ class Arithmetic {
   Value power(const Value& base, const Value& exponent, Context ctx, const SourceRange& where);
 
   /// < <= > >= == !=. Comparisons with NaN are false, except !=.
-  Value compare(TokenKind op, const Value& a, const Value& b, const SourceRange& where);
-  Value both(const Value& a, const Value& b, const SourceRange& where);
-  Value either(const Value& a, const Value& b, const SourceRange& where);
+  Value compare(std::string_view op, const Value& a, const Value& b, const SourceRange& where);
+  Value both(const Value& a, const Value& b, const SourceRange& where) {
+    return logic(Fn::And, a, b, where);
+  }
+  Value either(const Value& a, const Value& b, const SourceRange& where) {
+    return logic(Fn::Or, a, b, where);
+  }
   Value invert(const Value& a, const SourceRange& where);
   /// condition ? yes : no.
   Value choose(const Value& condition, const Value& yes, const Value& no, Context ctx,
@@ -50,20 +128,20 @@ class Arithmetic {
   /// A node for a number, of `type` if one has to be created; `a` may be an Int.
   NodeId number_node(const Value& a, Type type, const SourceRange& where);
   NodeId int_node(const Value& a, const SourceRange& where);
-  NodeId bool_node(const Value& a) const { return a.node; }
 
  private:
+  Message error(Code code, const SourceRange& where, std::string message) {
+    return messages_.error(code, where, std::move(message));
+  }
   bool check_int(const Value& constant, const SourceRange& where);
   bool arithmetic_operand(const Value& a, const SourceRange& where);
-  Value combine_ints(TokenKind op, const Value& a, const Value& b, Context ctx,
-                     const SourceRange& where);
+  Value combine_ints(Fn fn, const Value& a, const Value& b, Context ctx, const SourceRange& where);
   Value times_constant(const Value& a, std::int64_t factor, const SourceRange& where);
   Value exact(Fn fn, const Value& condition, const Value& a, const Value& b, bool wide,
               const SourceRange& where);
   Value known(double x, bool wide, const SourceRange& where);
-  Value less(const Value& a, const Value& b, const SourceRange& where);
-  Value equal(const Value& a, const Value& b, const SourceRange& where);
-  Value compare_nodes(Fn fn, const Value& a, const Value& b, const SourceRange& where);
+  Value relation(Fn fn, const Value& a, const Value& b, const SourceRange& where);
+  Value logic(Fn fn, const Value& a, const Value& b, const SourceRange& where);
   Value whole_power(const Value& base, int n, Context ctx, const SourceRange& where);
   bool is_long(const Value& a) const;
 
@@ -74,7 +152,5 @@ class Arithmetic {
 
 /// A shortest addition chain for n >= 1: each step adds two previous numbers (index 0 is 1).
 std::vector<std::pair<int, int>> addition_chain(int n);
-/// Largest exponent of power().
-constexpr int max_exponent = 64;
 
 }  // namespace gdr::kc::front

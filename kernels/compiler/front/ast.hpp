@@ -1,4 +1,4 @@
-// Abstract syntax tree: statements and expressions as plain data.
+// Tokens, and the abstract syntax tree: statements and expressions as plain data.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,38 @@
 
 #include "emulator/assembler/diagnostic.hpp"
 #include "emulator/isa/program.hpp"
-#include "kernels/compiler/front/token.hpp"
+#include "kernels/compiler/front/messages.hpp"
 #include "kernels/compiler/graph.hpp"
 
 namespace gdr::kc::front {
+
+enum class TokenKind : std::uint8_t {
+  End,
+  Bad,  ///< not part of the language, already reported
+  Word,
+  Number,
+  String,
+  Symbol,  ///< operator or punctuation, identified by its text
+};
+
+/// A literal: an integer if it is written as one and fits, else a float.
+struct Literal {
+  bool integral = false;
+  std::int64_t integer = 0;
+  double number = 0;  ///< also set for integers
+};
+
+struct Token {
+  TokenKind kind = TokenKind::End;
+  bool first_on_line = false;
+  SourceRange where;
+  std::string_view text;  ///< source text; of a string without quotes
+  Literal literal;        ///< value of a Number
+};
+
+/// The tokens of a source text, terminated by an End. Invalid text is reported and becomes a Bad
+/// token.
+std::vector<Token> tokens_of(std::string_view text, std::uint32_t file, Messages& messages);
 
 using ExprId = std::int32_t;
 using BlockId = std::int32_t;
@@ -30,31 +58,30 @@ enum class ExprKind : std::uint8_t {
 
 struct ExprOperand {
   ExprId expr = none;
-  TokenKind op = TokenKind::End;  ///< Chain: operator before this operand
+  std::string_view op = {};  ///< Chain: operator before this operand
 };
 
 /// Chains are flat, so that a long sum is not a deep tree.
 struct Expr {
   ExprKind kind = ExprKind::Bad;
-  TokenKind op = TokenKind::End;
-  SourceRange where;
-  std::string_view name;
-  Literal literal;
-  std::vector<ExprOperand> operands;
+  std::string_view op = {};
+  SourceRange where = {};
+  std::string_view name = {};
+  Literal literal = {};
+  std::vector<ExprOperand> operands = {};
 };
 
 /// A name with optional indices: the operand of a declaration or assignment.
 struct LValue {
   std::string_view name;
   SourceRange where;
-  std::vector<ExprId> indices;  ///< in a declaration the sizes
+  std::vector<ExprId> indices = {};  ///< in a declaration the sizes
 };
 
 enum class StatementKind : std::uint8_t {
   Declare,    ///< CONST, VARI, VARJ, VARF: `variable_kind`, `type`, `table`, `list`, `items`
   Local,      ///< long, short, int, bool: `type`, `items`
-  Assign,     ///< `lvalue` `op` `value`
-  Reduce,     ///< `lvalue` min= `value` with optional `payload_lvalue` and `payload`; append=
+  Assign,     ///< `lvalue` `op` `value`; with min and max optional `payload_lvalue`, `payload`
   If,         ///< `value`, `body`, optional `other`
   For,        ///< `lvalue` = `value` .. `last` step `step`, `body`
   Skip,       ///< skip if `value`
@@ -73,10 +100,9 @@ struct Statement {
   StatementKind kind = StatementKind::Assign;
   SourceRange where;
   LValue lvalue;
-  TokenKind op = TokenKind::Equals;
+  std::string_view op;  ///< = += -= min max append
   ExprId value = none, last = none, step = none, payload = none;
   LValue payload_lvalue;
-  Reduction reduction = Reduction::Min;
   BlockId body = none, other = none;
   VarKind variable_kind = VarKind::Target;
   std::optional<Type> type;
@@ -84,9 +110,8 @@ struct Statement {
   std::vector<DeclaredItem> items;
 };
 
-struct Block {
-  std::vector<std::int32_t> statements;
-};
+/// Numbers of statements.
+using Block = std::vector<std::int32_t>;
 
 struct Parameter {
   std::string_view name;
@@ -108,6 +133,11 @@ struct Program {
   std::vector<Block> blocks;
   std::vector<Function> functions;
   BlockId top = none;
+
+  Expr& expr(ExprId id) { return exprs[index(id)]; }
+  const Expr& expr(ExprId id) const { return exprs[index(id)]; }
+  const Statement& statement(std::int32_t id) const { return statements[index(id)]; }
+  const Block& block(BlockId id) const { return blocks[index(id)]; }
 };
 
 }  // namespace gdr::kc::front

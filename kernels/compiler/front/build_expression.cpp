@@ -1,7 +1,86 @@
-// Evaluation of expressions.
+// Expressions: names, indices, calls of built-in functions and of the kernel's own, which are
+// inlined.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "emulator/assembler/front/report.hpp"
 #include "kernels/compiler/front/builder.hpp"
 
 namespace gdr::kc::front {
+namespace {
+
+using assembly::in_quotes;
+
+std::vector<ExprId> indices_of(const Expr& e) {
+  std::vector<ExprId> indices;
+  for (const ExprOperand& o : e.operands) indices.push_back(o.expr);
+  return indices;
+}
+
+/// A call of a built-in function.
+struct Call {
+  Arithmetic& with;
+  const Arguments& a;
+  Context ctx;
+  const SourceRange& where;
+};
+
+template <Fn fn>
+Value rounded(const Call& c) {
+  return c.with.round1(fn, c.a[0], c.ctx, c.where);
+}
+template <Fn fn>
+Value extreme(const Call& c) {
+  return c.with.extreme(fn, c.a[0], c.a[1], c.ctx, c.where);
+}
+template <Type type>
+Value converted(const Call& c) {
+  return c.with.convert(type, c.a[0], c.where);
+}
+Value absolute(const Call& c) { return c.with.absolute(c.a[0], c.where); }
+Value power(const Call& c) { return c.with.power(c.a[0], c.a[1], c.ctx, c.where); }
+Value inverse_cube_of_root(const Call& c) {
+  return c.with.power(c.a[0], constant_number(-1.5), c.ctx, c.where);
+}
+
+struct Operator {
+  std::string_view text;
+  Fn fn;
+};
+constexpr Operator operators[] = {{"+", Fn::Add}, {"-", Fn::Sub}, {"*", Fn::Mul}, {"/", Fn::Div}};
+
+struct Builtin {
+  std::string_view name;
+  std::size_t arguments;
+  Value (*apply)(const Call& call);
+};
+constexpr Builtin builtins[] = {
+    {"rsqrt", 1, rounded<Fn::Rsqrt>},
+    {"sqrt", 1, rounded<Fn::Sqrt>},
+    {"recip", 1, rounded<Fn::Reciprocal>},
+    {"exp", 1, rounded<Fn::Exp>},
+    {"abs", 1, absolute},
+    {"min", 2, extreme<Fn::Min>},
+    {"max", 2, extreme<Fn::Max>},
+    {"pow", 2, power},
+    {"powm32", 1, inverse_cube_of_root},
+    {"short", 1, converted<Type::Short>},
+    {"long", 1, converted<Type::Long>},
+};
+
+const Builtin* find_builtin(std::string_view name) noexcept {
+  const auto* found = std::ranges::find(builtins, name, &Builtin::name);
+  return found == std::end(builtins) ? nullptr : found;
+}
+
+std::string count_text(std::size_t count) {
+  return count == 1   ? "one argument"
+         : count == 0 ? "no argument"
+                      : std::to_string(count) + " arguments";
+}
+
+}  // namespace
 
 Value Builder::evaluate(ExprId id, Context ctx) {
   const Expr& e = expr(id);
@@ -11,7 +90,7 @@ Value Builder::evaluate(ExprId id, Context ctx) {
   if (nodes_.size() > max_nodes)
     return too_large(e.where, "more than a million operations"), Value{};
   if (depth_ >= max_evaluation_depth) {
-    messages_.error(Code::NestedTooDeeply, e.where, "expressions and calls are nested too deeply");
+    error(Code::NestedTooDeeply, e.where, "expressions and calls are nested too deeply");
     return {};
   }
   ++depth_;
@@ -31,8 +110,8 @@ Value Builder::evaluate_kind(const Expr& e, Context ctx) {
       return call(e, ctx);
     case ExprKind::Unary: {
       const Value v = evaluate(e.operands[0].expr, ctx);
-      if (e.op == TokenKind::Not) return arithmetic_.invert(v, e.where);
-      if (e.op == TokenKind::Minus) return arithmetic_.negate(v, e.where);
+      if (e.op == "!") return arithmetic_.invert(v, e.where);
+      if (e.op == "-") return arithmetic_.negate(v, e.where);
       // A plus sign only requires a number; negate() reports conditions.
       return v.kind == Kind::Bool ? arithmetic_.negate(v, e.where) : v;
     }
@@ -56,18 +135,17 @@ Value Builder::chain(const Expr& e, Context ctx) {
   for (std::size_t i = 1; i < e.operands.size(); ++i) {
     const auto [operand, op] = e.operands[i];
     where = joined(where, expr(operand).where);
-    const bool logic = op == TokenKind::AndAnd || op == TokenKind::OrOr;
+    const bool logic = op == "&&" || op == "||";
     // A constant decides: the right operand may be invalid.
-    if (logic && left.constant && left.kind == Kind::Bool && left.truth == (op == TokenKind::OrOr))
-      continue;
+    if (logic && left.constant && left.kind == Kind::Bool && left.truth == (op == "||")) continue;
     const Value right = evaluate(operand, ctx);
-    if (op == TokenKind::AndAnd)
+    if (op == "&&")
       left = arithmetic_.both(left, right, where);
-    else if (op == TokenKind::OrOr)
+    else if (op == "||")
       left = arithmetic_.either(left, right, where);
-    else if (op == TokenKind::Plus || op == TokenKind::Minus || op == TokenKind::Star ||
-             op == TokenKind::Slash)
-      left = arithmetic_.combine(op, left, right, ctx, where);
+    else if (const auto* known = std::ranges::find(operators, op, &Operator::text);
+             known != std::end(operators))
+      left = arithmetic_.combine(known->fn, left, right, ctx, where);
     else
       left = arithmetic_.compare(op, left, right, where);
   }
@@ -75,12 +153,314 @@ Value Builder::chain(const Expr& e, Context ctx) {
 }
 
 Value Builder::choice(const Expr& e, Context ctx) {
-  const Value c = arithmetic_.condition(evaluate(e.operands[0].expr, {wide_, false}),
-                                        expr(e.operands[0].expr).where);
+  const Value c = test(e.operands[0].expr);
   if (c.constant) return evaluate(e.operands[c.truth ? 1 : 2].expr, ctx);
   const Value yes = evaluate(e.operands[1].expr, ctx);
   const Value no = evaluate(e.operands[2].expr, ctx);
   return arithmetic_.choose(c, yes, no, ctx, e.where);
+}
+
+Value Builder::read_name(const Expr& e) {
+  Name* n = find(e.name);
+  if (n == nullptr) return unknown_name(e);
+  switch (n->kind) {
+    case NameKind::Input:
+      return read_input(*n, e);
+    case NameKind::Table:
+      return read_table(*n, e);
+    case NameKind::Temporary:
+      return read_temporary(*n, e);
+    case NameKind::Constant: {
+      if (n->value.poison()) return {};
+      const bool indexed = !e.operands.empty();
+      return indexed && !element(*n, {none}, e.where) ? Value{} : n->value;
+    }
+    case NameKind::Result:
+    case NameKind::List:
+      break;
+  }
+  const bool list = n->kind == NameKind::List;
+  error(Code::ResultRead, e.where,
+        std::string(list ? "the list " : "the result ") + in_quotes(n->name) + " cannot be read")
+      .help(list
+                ? "only the host can read it; use a sum for a count"
+                : "it is a sum over all sources; use a temporary for the contribution of this pair")
+      .note(n->where, "declared here");
+  return {};
+}
+
+Value Builder::unknown_name(const Expr& e) {
+  const auto later = assigned_somewhere_.find(e.name);
+  if (later != assigned_somewhere_.end() && local_ == nullptr) {
+    error(Code::NotAssigned, e.where, in_quotes(e.name) + " is read before it is assigned")
+        .note(later->second, "assigned here");
+    return {};
+  }
+  assembly::Suggestion suggestion(e.name);
+  for (const Scope* scope : {local_, &global_}) {
+    if (scope == nullptr || !messages_.below_limit()) continue;
+    for (const auto& [name, n] : *scope) {
+      const bool hidden = local_ != nullptr && scope == &global_ && n->kind == NameKind::Temporary;
+      if (!hidden && n->kind != NameKind::Result && n->kind != NameKind::List)
+        suggestion.consider(name);
+    }
+  }
+  error(Code::UnknownName, e.where, in_quotes(e.name) + " is not declared")
+      .help(!suggestion.best().empty() ? suggestion.help()
+            : local_ != nullptr ? "a function sees its parameters, inputs and constants, but not "
+                                  "the kernel's temporaries"
+                                : "declare it, or assign it first");
+  return {};
+}
+
+Value Builder::test(ExprId id) {
+  return arithmetic_.condition(evaluate(id, {wide_, false}), expr(id).where);
+}
+
+Value Builder::int_value(ExprId id) {
+  return arithmetic_.convert(Type::Int, evaluate(id, {false, true}), expr(id).where);
+}
+
+std::optional<double> Builder::constant_value(ExprId id, const char* what) {
+  const Value v = evaluate(id, {});
+  if (v.poison()) return std::nullopt;
+  if (v.constant && v.kind != Kind::Bool) return v.number;
+  error(Code::ConstantNeeded, expr(id).where,
+        std::string(what) + " must be a compile-time constant")
+      .help("constants consist of literals, `CONST name = ...;` and loop variables");
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> Builder::constant_integer(ExprId id, const char* what) {
+  const std::optional<double> x = constant_value(id, what);
+  if (!x) return std::nullopt;
+  if (*x == std::trunc(*x) && std::fabs(*x) < 0x1p53) return static_cast<std::int64_t>(*x);
+  error(Code::IntegerNeeded, expr(id).where, std::string(what) + " must be an integer");
+  return std::nullopt;
+}
+
+/// Reports an error and returns false if an index is out of range.
+bool Builder::in_range(const Name& n, std::int64_t at, std::int64_t size,
+                       const SourceRange& where) {
+  if (at >= 0 && at < size) return true;
+  error(Code::IndexRange, where,
+        "the index " + std::to_string(at) + " is out of range for " + in_quotes(n.name))
+      .label("from 0 to " + std::to_string(size - 1))
+      .note(n.where, "declared here");
+  return false;
+}
+
+std::optional<std::int64_t> Builder::element(const Name& n, const std::vector<ExprId>& indices,
+                                             const SourceRange& where) {
+  const std::size_t wanted = n.growing ? 1 : n.sizes.size();
+  if (indices.size() != wanted) {
+    const std::string has = wanted == 0   ? "no index"
+                            : wanted == 1 ? "1 index"
+                                          : std::to_string(wanted) + " indices";
+    error(Code::IndexCount, where, in_quotes(n.name) + " takes " + has)
+        .note(n.where, "declared here");
+    return std::nullopt;
+  }
+  std::int64_t number = 0;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const auto index = constant_integer(indices[i], "the index of an array");
+    if (!index) return std::nullopt;
+    const auto size = n.growing ? static_cast<std::int64_t>(max_array_elements) : n.sizes[i];
+    if (!in_range(n, *index, size, expr(indices[i]).where)) return std::nullopt;
+    number = number * size + *index;
+  }
+  return number;
+}
+
+/// An Input, or a Lookup at an index.
+Value Builder::read_variable(Fn fn, std::int32_t variable, NodeId at, const SourceRange& where) {
+  const Type type = graph_.variable(variable).type;
+  return node_value(
+      type == Type::Int ? Kind::Int : Kind::Number,
+      nodes_.node({.fn = fn, .type = type, .a = at, .variable = variable, .where = where}));
+}
+
+Value Builder::read_input(Name& n, const Expr& e) {
+  n.used = true;
+  const auto number = element(n, indices_of(e), e.where);
+  if (!number) return {};
+  return read_variable(Fn::Input, n.first + static_cast<std::int32_t>(*number), no_node, e.where);
+}
+
+/// `t[i]`, or `t[i][j]` for element i*columns + j.
+Value Builder::read_table(Name& n, const Expr& e) {
+  n.used = true;
+  if (e.operands.size() != n.sizes.size()) {
+    element(n, indices_of(e), e.where);
+    return {};
+  }
+  Value at = constant_int(0);
+  for (std::size_t i = 0; i < e.operands.size(); ++i) {
+    const SourceRange& where = expr(e.operands[i].expr).where;
+    const Value index = int_value(e.operands[i].expr);
+    if (index.poison()) return {};
+    if (index.constant && !in_range(n, index.integer, n.sizes[i], where)) return {};
+    if (i == 0) {
+      at = index;
+      continue;
+    }
+    at = arithmetic_.combine(Fn::Mul, at, constant_int(n.sizes[i]), {}, where);
+    at = arithmetic_.combine(Fn::Add, at, index, {}, where);
+  }
+  if (at.poison()) return {};
+  return read_variable(Fn::Lookup, n.first, arithmetic_.int_node(at, e.where), e.where);
+}
+
+Value Builder::read_temporary(Name& n, const Expr& e) {
+  const auto number = element(n, indices_of(e), e.where);
+  if (!number) return {};
+  std::int32_t at = n.first + static_cast<std::int32_t>(*number);
+  if (n.growing) {
+    const auto it = n.elements.find(*number);
+    at = it == n.elements.end() ? none : it->second;
+  }
+  const SlotState state = at == none ? SlotState::Unassigned : slot(at).state;
+  if (state == SlotState::Assigned) {
+    mark_read(slot(at).definition);
+    return slot(at).value;
+  }
+  const std::string what = n.sizes.empty() && !n.growing
+                               ? in_quotes(n.name)
+                               : "element " + std::to_string(*number) + " of " + in_quotes(n.name);
+  if (state == SlotState::Unassigned) {
+    error(Code::NotAssigned, e.where, what + " is read before it is assigned");
+    return {};
+  }
+  mark_read(slot(at).definition);
+  error(Code::PartlyAssigned, e.where, what + " is assigned under a condition only")
+      .help("assign it before the `if`, or in both branches")
+      .note(slot(at).where, "assigned here");
+  return {};
+}
+
+void Builder::check_functions() {
+  for (const Function& f : program_.functions) {
+    if (find_builtin(f.name) != nullptr) {
+      error(Code::NameReserved, f.where, in_quotes(f.name) + " is a built-in function");
+      continue;
+    }
+    const auto [it, is_new] = functions_.try_emplace(f.name, &f);
+    if (!is_new) {
+      error(Code::NameTaken, f.where, "the function " + in_quotes(f.name) + " is already defined")
+          .note(it->second->where, "defined here");
+    }
+    if (f.body == none) continue;
+    bool returns = false;
+    for (const std::int32_t id : program_.block(f.body)) {
+      const Statement& s = program_.statement(id);
+      returns = s.kind == StatementKind::Return;
+      if (returns && id != program_.block(f.body).back())
+        error(Code::Misplaced, s.where, "`return` must be the last statement of a function");
+    }
+    if (!returns)
+      error(Code::ReturnMissing, f.where,
+            "the function " + in_quotes(f.name) + " has no return statement")
+          .help("end it with `return expression;`");
+  }
+}
+
+Value Builder::call(const Expr& e, Context ctx) {
+  if (find_builtin(e.name) != nullptr) return call_builtin(e, ctx);
+  const auto it = functions_.find(e.name);
+  if (it != functions_.end()) return call_function(*it->second, e, ctx);
+  assembly::Suggestion suggestion(e.name);
+  for (const Builtin& b : builtins) suggestion.consider(b.name);
+  if (messages_.below_limit())
+    for (const auto& [name, f] : functions_) suggestion.consider(name);
+  error(Code::UnknownFunction, e.where, in_quotes(e.name) + " is not a function")
+      .help(suggestion.help());
+  for (const ExprOperand& o : e.operands) evaluate(o.expr, ctx);
+  return {};
+}
+
+Arguments Builder::arguments_of(const Expr& e, Context ctx) {
+  Arguments values;
+  for (const ExprOperand& o : e.operands) values.push_back(evaluate(o.expr, ctx));
+  return values;
+}
+
+Value Builder::call_builtin(const Expr& e, Context ctx) {
+  const Builtin& b = *find_builtin(e.name);
+  Context inner = ctx;
+  if (b.name == "long") inner.wide = true;
+  if (b.name == "short") inner.wide = false;
+  const Arguments values = arguments_of(e, inner);
+  if (values.size() != b.arguments) {
+    error(Code::ArgumentCount, e.where, in_quotes(b.name) + " takes " + count_text(b.arguments))
+        .label(std::to_string(values.size()) + " are given");
+    return {};
+  }
+  return b.apply({arithmetic_, values, ctx, e.where});
+}
+
+/// Reports an error and returns false if the call is invalid.
+bool Builder::can_call(const Function& f, const Expr& e) {
+  if (e.operands.size() != f.parameters.size()) {
+    error(Code::ArgumentCount, e.where,
+          in_quotes(f.name) + " takes " + count_text(f.parameters.size()))
+        .label(std::to_string(e.operands.size()) + " are given")
+        .note(f.where, "defined here");
+    return false;
+  }
+  if (std::ranges::find(calls_, &f) != calls_.end()) {
+    error(Code::Recursion, e.where, in_quotes(f.name) + " calls itself")
+        .label("recursion is not supported");
+    return false;
+  }
+  if (calls_.size() < index(max_call_depth)) return true;
+  error(Code::NestedTooDeeply, e.where, "calls are nested too deeply");
+  return false;
+}
+
+/// Parameters are temporaries with an initial value.
+void Builder::bind(const Function& f, const Expr& e, const Arguments& values, Context ctx) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Parameter& p = f.parameters[i];
+    if (!is_free(p.name, p.where)) continue;
+    Value v = values[i];
+    if (p.type)
+      v = arithmetic_.convert(*p.type, v, expr(e.operands[i].expr).where);
+    else
+      v.wide = v.wide || ctx.wide;
+    Name& n = add_name(NameKind::Temporary, p.name, p.where);
+    n.type = p.type;
+    n.first = new_slot();
+    slot(n.first) = {SlotState::Assigned, v, false, none, p.where};
+  }
+}
+
+Value Builder::call_function(const Function& f, const Expr& e, Context ctx) {
+  const Arguments values = arguments_of(e, ctx);
+  if (f.body == none || !can_call(f, e)) return {};
+  Scope scope;
+  Scope* const outer = std::exchange(local_, &scope);
+  const std::size_t names = names_.size();
+  const std::size_t slots = slots_.size();
+  const std::size_t trail = trail_.size();
+  calls_.push_back(&f);
+  messages_.frames.push_back({e.where, "in " + in_quotes(f.name) + ", called here"});
+  bind(f, e, values, ctx);
+  Value result;
+  for (const std::int32_t id : program_.block(f.body)) {
+    const Statement& s = program_.statement(id);
+    if (s.kind != StatementKind::Return)
+      run(s);
+    else if (charge_statement(s.where))
+      result = evaluate(s.value, ctx);
+  }
+  messages_.frames.pop_back();
+  calls_.pop_back();
+  local_ = outer;
+  // Trail entries of the call concern its own slots only.
+  trail_.erase(trail_.begin() + static_cast<std::ptrdiff_t>(trail), trail_.end());
+  slots_.resize(slots);
+  names_.resize(names);
+  return result;
 }
 
 }  // namespace gdr::kc::front

@@ -1,15 +1,22 @@
-// Statements: assignments create new values, loops are unrolled.
+// Statements: assignments, loops, conditions and contributions to results.
 #include "emulator/assembler/front/report.hpp"
 #include "kernels/compiler/front/builder.hpp"
 
 namespace gdr::kc::front {
+namespace {
 
 using assembly::in_quotes;
 
+constexpr const char* reduction_text(Reduction reduction) noexcept {
+  return reduction == Reduction::Sum ? "+=" : reduction == Reduction::Min ? "min=" : "max=";
+}
+
+}  // namespace
+
 void Builder::run(BlockId block) {
-  for (const std::int32_t id : program_.blocks[static_cast<std::size_t>(block)].statements) {
+  for (const std::int32_t id : program_.block(block)) {
     if (stopped_) return;
-    run(program_.statements[static_cast<std::size_t>(id)]);
+    run(program_.statement(id));
   }
 }
 
@@ -26,7 +33,6 @@ void Builder::run(const Statement& s) {
     case StatementKind::Local:
       return local(s);
     case StatementKind::Assign:
-    case StatementKind::Reduce:
       return assign(s);
     case StatementKind::If:
       return branch(s);
@@ -45,34 +51,29 @@ void Builder::run(const Statement& s) {
 
 void Builder::assign(const Statement& s) {
   any_statement_ = true;
-  Name* n = find(s.lvalue.name);
-  if (n != nullptr && n->kind == NameKind::Result && local_ == nullptr &&
-      (s.kind == StatementKind::Reduce ? s.reduction != Reduction::Append
-                                       : s.op != TokenKind::Equals)) {
-    const Reduction reduction = s.kind == StatementKind::Reduce ? s.reduction : Reduction::Sum;
-    return contribute(*n, s.lvalue, reduction, s.op == TokenKind::MinusEquals, s.value,
-                      s.kind == StatementKind::Reduce ? &s : nullptr);
-  }
-  const bool reduces = s.kind == StatementKind::Reduce;
-  const bool appends = reduces && s.reduction == Reduction::Append;
-  if (n != nullptr && n->kind == NameKind::List && local_ == nullptr && appends)
-    return append(*n, s);
+  const LValue& to = s.lvalue;
+  Name* n = find(to.name);
+  const bool reduces = s.op == "min" || s.op == "max", appends = s.op == "append";
+  const bool is_list = n != nullptr && n->kind == NameKind::List;
+  const bool is_result = n != nullptr && n->kind == NameKind::Result;
   const bool is_temporary = n == nullptr || n->kind == NameKind::Temporary;
-  if (appends && (n == nullptr || n->kind != NameKind::List)) {
-    Diagnostic& d = messages_.error(
-        Code::NotAList, s.lvalue.where, in_quotes(s.lvalue.name) + " is not a list", {},
-        "declare one with its capacity: `VARF list " + std::string(s.lvalue.name) + "[32];`");
-    if (n != nullptr) d.notes.push_back({n->where, "declared here"});
+  if (is_result && local_ == nullptr && !appends && s.op != "=") return contribute(*n, s);
+  if (is_list && local_ == nullptr && appends) return append(*n, s);
+  if (appends && !is_list) {
+    Message d =
+        error(Code::NotAList, to.where, in_quotes(to.name) + " is not a list")
+            .help("declare one with its capacity: `VARF list " + std::string(to.name) + "[32];`");
+    if (n != nullptr) d.note(n->where, "declared here");
   } else if (is_temporary && reduces) {
-    messages_.error(Code::NotAResult, s.lvalue.where,
-                    in_quotes(s.lvalue.name) + " is not a result: min= and max= apply to results",
-                    {}, "for a temporary use `t = min(t, x);`");
+    error(Code::NotAResult, to.where,
+          in_quotes(to.name) + " is not a result: min= and max= apply to results")
+        .help("for a temporary use `t = min(t, x);`");
   } else if (!is_temporary) {
-    cannot_assign(*n, s.lvalue, reduces ? TokenKind::PlusEquals : s.op);
+    cannot_assign(*n, s);
   } else if (n == nullptr) {
     return assign_new(s);
-  } else if (const std::int32_t at = row_of(*n, s.lvalue); at != none) {
-    return assign_slot(at, s.lvalue, s.op, s.value, n->type);
+  } else if (const std::int32_t at = slot_of(*n, to); at != none) {
+    return assign_slot(at, to, s.op, s.value, n->type);
   }
   evaluate(s.value, {wide_, false});  // report its errors
 }
@@ -80,7 +81,7 @@ void Builder::assign(const Statement& s) {
 /// A new temporary is declared after its first assignment.
 void Builder::assign_new(const Statement& s) {
   const std::int32_t at = new_slot();
-  if (row_of_time_.size() > max_nodes)
+  if (slots_.size() > max_nodes)
     return too_large(s.lvalue.where, "more than a million temporaries");
   assign_slot(at, s.lvalue, s.op, s.value, std::nullopt);
   Name& made = add_name(NameKind::Temporary, s.lvalue.name, s.lvalue.where);
@@ -88,9 +89,8 @@ void Builder::assign_new(const Statement& s) {
   if (s.lvalue.indices.empty()) return;
   made.growing = true;
   if (s.lvalue.indices.size() > 1) {
-    messages_.error(Code::IndexCount, s.lvalue.where,
-                    "an array with several indices must be declared", {},
-                    "for example `short " + std::string(made.name) + "[3][3];`");
+    error(Code::IndexCount, s.lvalue.where, "an array with several indices must be declared")
+        .help("for example `short " + std::string(made.name) + "[3][3];`");
     made.kind = NameKind::Constant;
     return;
   }
@@ -100,36 +100,34 @@ void Builder::assign_new(const Statement& s) {
     made.kind = NameKind::Constant;
 }
 
-void Builder::cannot_assign(const Name& n, const LValue& lvalue, TokenKind op) {
+void Builder::cannot_assign(const Name& n, const Statement& s) {
+  const SourceRange& where = s.lvalue.where;
   if (n.kind == NameKind::Result) {
-    const bool set = op == TokenKind::Equals;
-    Diagnostic& d = messages_.error(
-        Code::ResultAssigned, lvalue.where,
-        set ? "the result " + in_quotes(n.name) + " cannot be assigned"
-            : "a function cannot contribute to the result " + in_quotes(n.name),
-        {}, set ? "use `" + std::string(n.name) + " += ...;`: it starts as zero" : "");
-    d.notes.push_back({n.where, "declared here"});
+    const bool set = s.op == "=";
+    error(Code::ResultAssigned, where,
+          set ? "the result " + in_quotes(n.name) + " cannot be assigned"
+              : "a function cannot contribute to the result " + in_quotes(n.name))
+        .help(set ? "use `" + std::string(n.name) + " += ...;`: it starts as zero" : "")
+        .note(n.where, "declared here");
     return;
   }
   if (n.kind == NameKind::List) {
-    Diagnostic& d = messages_.error(
-        Code::ListAppended, lvalue.where,
-        local_ != nullptr ? "a function cannot append to the list " + in_quotes(n.name)
-                          : "the list " + in_quotes(n.name) + " can only be appended to",
-        {}, "use `" + std::string(n.name) + " append= ...;`: it starts empty");
-    d.notes.push_back({n.where, "declared here"});
+    error(Code::ListAppended, where,
+          local_ != nullptr ? "a function cannot append to the list " + in_quotes(n.name)
+                            : "the list " + in_quotes(n.name) + " can only be appended to")
+        .help("use `" + std::string(n.name) + " append= ...;`: it starts empty")
+        .note(n.where, "declared here");
     return;
   }
   if (n.kind == NameKind::Constant && n.value.poison()) return;  // already reported
-  Diagnostic& d = messages_.error(Code::CannotAssign, lvalue.where,
-                                  in_quotes(n.name) + " cannot be assigned to",
-                                  n.kind == NameKind::Constant ? "a constant" : "an input");
-  d.notes.push_back({n.where, "declared here"});
+  error(Code::CannotAssign, where, in_quotes(n.name) + " cannot be assigned to")
+      .label(n.kind == NameKind::Constant ? "a constant" : "an input")
+      .note(n.where, "declared here");
 }
 
 /// The slot of a temporary or of an element, created if the array has no declared size; none after
 /// an error.
-std::int32_t Builder::row_of(Name& n, const LValue& lvalue) {
+std::int32_t Builder::slot_of(Name& n, const LValue& lvalue) {
   const auto number = element(n, lvalue.indices, lvalue.where);
   if (!number && n.growing) n.kind = NameKind::Constant;  // its elements are unknown from here on
   if (!number) return none;
@@ -141,35 +139,34 @@ std::int32_t Builder::row_of(Name& n, const LValue& lvalue) {
   return at;
 }
 
-void Builder::assign_slot(std::int32_t at, const LValue& lvalue, TokenKind op, ExprId value,
+void Builder::assign_slot(std::int32_t at, const LValue& lvalue, std::string_view op, ExprId value,
                           std::optional<Type> type) {
   const Context ctx{type ? *type == Type::Long : wide_, type == Type::Int};
   Value v = evaluate(value, ctx);
   const SourceRange& where = expr(value).where;
   Slot next = slot(at);
-  if (op != TokenKind::Equals) {
-    const bool minus = op == TokenKind::MinusEquals;
+  if (op != "=") {
+    const bool minus = op == "-=";
     if (next.state == SlotState::Unassigned) {
       // It starts as zero: nothing is added to the first term.
       next.accumulates = true;
       if (minus) v = arithmetic_.negate(v, where);
     } else if (next.state == SlotState::Partial) {
-      Diagnostic& d =
-          messages_.error(Code::PartlyAssigned, lvalue.where,
-                          in_quotes(lvalue.name) + " is assigned under a condition only");
-      d.notes.push_back({next.where, "assigned here"});
+      error(Code::PartlyAssigned, lvalue.where,
+            in_quotes(lvalue.name) + " is assigned under a condition only")
+          .note(next.where, "assigned here");
       v = {};
     } else {
       mark_read(next.definition);
-      v = arithmetic_.combine(minus ? TokenKind::Minus : TokenKind::Plus, next.value, v, ctx,
+      v = arithmetic_.combine(minus ? Fn::Sub : Fn::Add, next.value, v, ctx,
                               joined(lvalue.where, where));
     }
   } else {
     next.accumulates = false;
     const auto old = next.definition;
-    if (old >= 0 && branches_ == 0 && !definitions_[static_cast<std::size_t>(old)].read) {
-      const std::int32_t site = definitions_[static_cast<std::size_t>(old)].site;
-      if (site >= 0) sites_[static_cast<std::size_t>(site)].overwritten = lvalue.where;
+    if (old >= 0 && branches_ == 0 && !definitions_[index(old)].read) {
+      const std::int32_t site = definitions_[index(old)].site;
+      if (site >= 0) sites_[index(site)].overwritten = lvalue.where;
     }
   }
   if (type) v = arithmetic_.convert(*type, v, where);
@@ -188,7 +185,7 @@ void Builder::loop(const Statement& s) {
       s.step == none ? std::optional<std::int64_t>(1) : constant_integer(s.step, "a step");
   if (!is_free(s.lvalue.name, s.lvalue.where)) return;
   if (step == 0) {
-    messages_.error(Code::BadStep, expr(s.step).where, "the step of a loop must not be zero");
+    error(Code::BadStep, expr(s.step).where, "the step of a loop must not be zero");
     return;
   }
   Name& n = add_name(NameKind::Constant, s.lvalue.name, s.lvalue.where);
@@ -197,7 +194,7 @@ void Builder::loop(const Statement& s) {
   } else {
     unroll_loop(s, n, *first, *last, *step);
   }
-  (local_ != nullptr ? *local_ : global_).erase(s.lvalue.name);
+  scope().erase(s.lvalue.name);
 }
 
 void Builder::unroll_loop(const Statement& s, Name& n, std::int64_t first, std::int64_t last,
@@ -210,6 +207,182 @@ void Builder::unroll_loop(const Statement& s, Name& n, std::int64_t first, std::
     run(s.body);
     messages_.frames.pop_back();
   }
+}
+
+void Builder::skip(const Statement& s) {
+  any_statement_ = true;
+  const SourceRange& where = expr(s.value).where;
+  const Value c = test(s.value);
+  if (c.poison()) return;
+  not_skipped_ = arithmetic_.both(
+      not_skipped_, arithmetic_.invert(arithmetic_.both(path_, c, where), where), where);
+}
+
+/// Restore the slots assigned since the trail had size `mark`; returns their later values.
+Builder::Slots Builder::undo(std::size_t mark) {
+  Slots since;
+  while (trail_.size() > mark) {
+    auto& [at, before] = trail_.back();
+    since.try_emplace(at, slot(at));
+    slot(at) = std::move(before);
+    trail_.pop_back();
+  }
+  return since;
+}
+
+void Builder::branch(const Statement& s) {
+  any_statement_ = true;
+  const SourceRange& where = expr(s.value).where;
+  const Value c = test(s.value);
+  if (c.constant) {
+    if (c.truth)
+      run(s.body);
+    else if (s.other != none)
+      run(s.other);
+    return;
+  }
+  // After an invalid condition the branches are still checked for errors.
+  const Value outer = path_;
+  const std::size_t mark = trail_.size();
+  ++branches_;
+  if (!c.poison()) path_ = arithmetic_.both(outer, c, where);
+  run(s.body);
+  const Slots yes = undo(mark);
+  Slots no;
+  if (s.other != none) {
+    if (!c.poison()) path_ = arithmetic_.both(outer, arithmetic_.invert(c, where), where);
+    run(s.other);
+    no = undo(mark);
+  }
+  --branches_;
+  path_ = outer;
+  merge(c, yes, no, where);
+}
+
+void Builder::merge(const Value& condition, const Slots& yes, const Slots& no,
+                    const SourceRange& where) {
+  Slots changed = yes;
+  changed.insert(no.begin(), no.end());
+  for (const auto& [at, last] : changed) {
+    const auto in_yes = yes.find(at);
+    const auto in_no = no.find(at);
+    Slot a = in_yes != yes.end() ? in_yes->second : slot(at);
+    Slot b = in_no != no.end() ? in_no->second : slot(at);
+    // A slot that only accumulates is zero where nothing was added.
+    const auto start_at_zero = [](Slot& s, const Slot& other) {
+      if (s.state != SlotState::Unassigned || !other.accumulates) return;
+      s.state = SlotState::Assigned;
+      s.value = constant_int(0);
+      s.accumulates = true;
+    };
+    start_at_zero(a, b);
+    start_at_zero(b, a);
+    Slot merged = last;
+    merged.accumulates = a.accumulates && b.accumulates;
+    merged.state = a.state == SlotState::Assigned && b.state == SlotState::Assigned
+                       ? SlotState::Assigned
+                       : SlotState::Partial;
+    merged.value = {};
+    if (merged.state == SlotState::Assigned)
+      merged.value = arithmetic_.choose(condition, a.value, b.value, {}, where);
+    definitions_.push_back({none, a.definition, b.definition, false});
+    merged.definition = static_cast<std::int32_t>(definitions_.size() - 1);
+    set(at, std::move(merged));
+  }
+}
+
+/// Record the reduction of a result; reports an error and returns false on a conflict.
+bool Builder::claim(std::int32_t result, Reduction reduction, std::int32_t payload_result,
+                    const SourceRange& where) {
+  ResultUse& use = results_[index(result)];
+  if (!use.used) {
+    use = {true, reduction, payload_result, false, where};
+    return true;
+  }
+  if (use.reduction == reduction && use.payload_result == payload_result && !use.is_payload)
+    return true;
+  const std::string& name = graph_.variable(result).name;
+  error(Code::ReductionMixed, where,
+        "the result " + in_quotes(name) + " has two different reductions")
+      .help("declare another result")
+      .note(use.where, use.is_payload ? "used as an index here"
+                       : use.reduction != reduction
+                           ? std::string("reduced by ") + reduction_text(use.reduction) + " here"
+                           : "another index here");
+  return false;
+}
+
+/// The index of a minimum or maximum.
+bool Builder::payload(const Statement& s, Contribution& c) {
+  const LValue& lvalue = s.payload_lvalue;
+  Name* n = find(lvalue.name);
+  const Value value = int_value(s.payload);
+  if (n == nullptr || n->kind != NameKind::Result || n->type != Type::Int) {
+    Message d = error(Code::BadPayload, lvalue.where, "the index must be stored in an int result")
+                    .help("declare it: `VARF int " + std::string(lvalue.name) + ";`");
+    if (n != nullptr) d.note(n->where, "declared here");
+    return false;
+  }
+  const auto number = element(*n, lvalue.indices, lvalue.where);
+  if (!number || value.poison()) return false;
+  c.payload_result = n->first + static_cast<std::int32_t>(*number);
+  c.payload = arithmetic_.int_node(value, expr(s.payload).where);
+  ResultUse& use = results_[index(c.payload_result)];
+  if (!use.used) {
+    use = {true, c.reduction, c.result, true, lvalue.where};
+    return true;
+  }
+  if (use.is_payload && use.payload_result == c.result) return true;
+  error(Code::BadPayload, lvalue.where, in_quotes(n->name) + " already has another contribution")
+      .help("declare another result")
+      .note(use.where, "used here");
+  return false;
+}
+
+/// `list append= int;`
+void Builder::append(Name& n, const Statement& s) {
+  const Value v = int_value(s.value);
+  if (!s.lvalue.indices.empty()) {
+    error(Code::IndexCount, s.lvalue.where, "an append to " + in_quotes(n.name) + " takes no index")
+        .help("write `" + std::string(n.name) + " append= ...;`")
+        .note(n.where, "declared here");
+    return;
+  }
+  results_[index(n.first)].used = true;
+  if (v.poison()) return;
+  add_contribution({.result = n.first,
+                    .reduction = Reduction::Append,
+                    .value = arithmetic_.int_node(v, expr(s.value).where),
+                    .where = s.lvalue.where});
+}
+
+/// `result += value;`, also -=, min= and max=.
+void Builder::contribute(Name& n, const Statement& s) {
+  const auto number = element(n, s.lvalue.indices, s.lvalue.where);
+  const bool is_int = n.type == Type::Int;
+  const SourceRange& where = expr(s.value).where;
+  Value v = evaluate(s.value, {wide_, is_int});
+  // convert() reports conditions.
+  if (v.kind == Kind::Bool || is_int)
+    v = arithmetic_.convert(is_int ? Type::Int : Type::Short, v, where);
+  if (!number) return;
+  Contribution c;
+  c.result = n.first + static_cast<std::int32_t>(*number);
+  c.reduction = s.op == "min" ? Reduction::Min : s.op == "max" ? Reduction::Max : Reduction::Sum;
+  c.negated = s.op == "-=";
+  c.where = s.lvalue.where;
+  if (s.payload != none && !payload(s, c)) return;
+  if (!claim(c.result, c.reduction, c.payload_result, c.where) || v.poison()) return;
+  c.value = is_int ? arithmetic_.int_node(v, where) : arithmetic_.number_node(v, Type::Long, where);
+  add_contribution(c);
+}
+
+/// Add a contribution under the current condition.
+void Builder::add_contribution(Contribution c) {
+  const Value condition = arithmetic_.both(path_, not_skipped_, c.where);
+  if (condition.poison() || (condition.constant && !condition.truth)) return;
+  if (!condition.constant) c.condition = condition.node;
+  graph_.contributions.push_back(c);
 }
 
 }  // namespace gdr::kc::front

@@ -1,28 +1,32 @@
+// Names, scopes and declarations.
 #include "kernels/compiler/front/builder.hpp"
+
+#include <algorithm>
 
 #include "emulator/assembler/front/report.hpp"
 
 namespace gdr::kc::front {
+namespace {
 
 using assembly::in_quotes;
 
+}  // namespace
+
 Builder::Builder(const Program& program, Messages& messages)
     : program_(program), messages_(messages), arithmetic_(nodes_, messages) {
-  for (const Statement& s : program.statements) {
-    if (s.kind == StatementKind::Assign)
+  for (const Statement& s : program.statements)
+    if (s.kind == StatementKind::Assign && s.op.ends_with('='))
       assigned_somewhere_.try_emplace(s.lvalue.name, s.lvalue.where);
-  }
 }
 
 Graph Builder::build(std::string name) {
   graph_.name = std::move(name);
   check_functions();
   run(program_.top);
-  bool any_result = false;
-  for (const GraphVariable& v : graph_.variables) any_result |= v.kind == VarKind::Result;
-  if (!any_result && messages_.errors() == 0) {
-    messages_.error(Code::NoResult, {0, 1, 1, 2}, "the kernel has no result", {},
-                    "declare one, `VARF ax;`, and add to it, `ax += ...;`");
+  if (std::ranges::count(graph_.variables, VarKind::Result, &GraphVariable::kind) == 0 &&
+      messages_.errors() == 0) {
+    error(Code::NoResult, {0, 1, 1, 2}, "the kernel has no result")
+        .help("declare one, `VARF ax;`, and add to it, `ax += ...;`");
   }
   warn_unused();
   graph_.nodes = nodes_.release();
@@ -43,37 +47,31 @@ Name* Builder::find(std::string_view name) {
 }
 
 Name& Builder::add_name(NameKind kind, std::string_view name, const SourceRange& where) {
-  Name& n = names_.emplace_back();
-  n.kind = kind;
-  n.name = name;
-  n.where = where;
-  Scope& scope = local_ != nullptr ? *local_ : global_;
-  scope[name] = &n;
+  Name& n = names_.emplace_back(Name{.kind = kind, .name = name, .where = where});
+  scope()[name] = &n;
   return n;
 }
 
 void Builder::name_taken(const Name& n, const SourceRange& where) {
-  Diagnostic& d = messages_.error(Code::NameTaken, where,
-                                  "the name " + in_quotes(n.name) + " is already declared");
-  d.notes.push_back({n.where, n.kind == NameKind::Temporary ? "used here first" : "declared here"});
+  error(Code::NameTaken, where, "the name " + in_quotes(n.name) + " is already declared")
+      .note(n.where, n.kind == NameKind::Temporary ? "used here first" : "declared here");
 }
 
 bool Builder::is_free(std::string_view name, const SourceRange& where) {
-  const Scope& scope = local_ != nullptr ? *local_ : global_;
-  const auto it = scope.find(name);
-  if (it == scope.end()) return true;
+  const auto it = scope().find(name);
+  if (it == scope().end()) return true;
   name_taken(*it->second, where);
   return false;
 }
 
 std::int32_t Builder::new_slot() {
-  row_of_time_.emplace_back();
-  return static_cast<std::int32_t>(row_of_time_.size() - 1);
+  slots_.emplace_back();
+  return static_cast<std::int32_t>(slots_.size() - 1);
 }
 
-void Builder::set(std::int32_t index, Slot to) {
-  if (branches_ > 0) trail_.emplace_back(index, slot(index));
-  slot(index) = std::move(to);
+void Builder::set(std::int32_t at, Slot to) {
+  if (branches_ > 0) trail_.emplace_back(at, slot(at));
+  slot(at) = std::move(to);
 }
 
 /// A new value of `lvalue`, for warnings about unused values.
@@ -92,18 +90,17 @@ void Builder::mark_read(std::int32_t definition) {
     const std::int32_t id = open.back();
     open.pop_back();
     if (id < 0) continue;
-    Definition& d = definitions_[static_cast<std::size_t>(id)];
+    Definition& d = definitions_[index(id)];
     if (d.read) continue;
     d.read = true;
-    if (d.site >= 0) sites_[static_cast<std::size_t>(d.site)].read = true;
+    if (d.site >= 0) sites_[index(d.site)].read = true;
     open.push_back(d.first);
     open.push_back(d.second);
   }
 }
 
 void Builder::too_large(const SourceRange& where, const char* what) {
-  if (!stopped_)
-    messages_.error(Code::TooLarge, where, std::string("the kernel is too large: ") + what);
+  if (!stopped_) error(Code::TooLarge, where, std::string("the kernel is too large: ") + what);
   stopped_ = true;
 }
 
@@ -120,24 +117,193 @@ void Builder::warn_unused() {
   for (const Name& n : names_) {
     const bool input = n.kind == NameKind::Input || n.kind == NameKind::Table;
     if (input && !n.used)
-      messages_.warning(Code::UnusedInput, n.where, in_quotes(n.name) + " is never used", {},
-                        "it is still transferred to the chip; remove it");
+      messages_.warning(Code::UnusedInput, n.where, in_quotes(n.name) + " is never used")
+          .help("it is still transferred to the chip; remove it");
     if (n.kind != NameKind::Result && n.kind != NameKind::List) continue;
-    std::int64_t count = 1;
-    if (n.kind == NameKind::Result)
-      for (const std::int64_t size : n.sizes) count *= size;
+    const auto count = n.kind == NameKind::Result ? n.count() : 1;
     bool any = false;
-    for (std::int64_t i = 0; i < count; ++i)
-      any |= results_[static_cast<std::size_t>(n.first + i)].used;
+    for (std::size_t i = 0; i < count; ++i) any |= results_[index(n.first) + i].used;
     if (!any)
-      messages_.warning(Code::EmptyResult, n.where, in_quotes(n.name) + " has no contribution",
-                        n.kind == NameKind::List ? "it remains empty" : "it remains zero");
+      messages_.warning(Code::EmptyResult, n.where, in_quotes(n.name) + " has no contribution")
+          .label(n.kind == NameKind::List ? "it remains empty" : "it remains zero");
   }
   for (const AssignmentSite& s : sites_) {
     if (s.read) continue;
-    Diagnostic& d = messages_.warning(Code::UnusedValue, s.where,
-                                      "this value of " + in_quotes(s.name) + " is never used");
-    if (s.overwritten) d.notes.push_back({*s.overwritten, "overwritten here"});
+    Message d = messages_.warning(Code::UnusedValue, s.where,
+                                  "this value of " + in_quotes(s.name) + " is never used");
+    if (s.overwritten) d.note(*s.overwritten, "overwritten here");
+  }
+}
+
+std::optional<std::vector<std::int64_t>> Builder::sizes_of(const LValue& lvalue) {
+  std::vector<std::int64_t> sizes;
+  std::int64_t count = 1;
+  for (const ExprId id : lvalue.indices) {
+    const auto size = constant_integer(id, "the size of an array");
+    if (!size) return std::nullopt;
+    if (*size < 1 || *size > static_cast<std::int64_t>(max_array_elements) ||
+        (count *= *size) > static_cast<std::int64_t>(max_array_elements)) {
+      error(Code::BadSize, expr(id).where, "the size of an array must be 1 to 65536")
+          .label(std::to_string(*size) + " is given");
+      return std::nullopt;
+    }
+    sizes.push_back(*size);
+  }
+  return sizes;
+}
+
+void Builder::declare(const Statement& s) {
+  const bool is_const = s.variable_kind == VarKind::Param;
+  if (s.type == Type::Bool || (s.table && !is_const)) {
+    error(Code::TypeNotPossible, s.where,
+          s.table ? "only a CONST can be a table" : "inputs and results cannot be bool")
+        .help(s.table ? "" : "use long, short or int");
+    return;
+  }
+  if (s.list && (s.variable_kind != VarKind::Result || s.type.value_or(Type::Int) != Type::Int)) {
+    const bool result = s.variable_kind == VarKind::Result;
+    error(Code::TypeNotPossible, s.where,
+          result ? "a list must be of type int" : "only a VARF can be a list")
+        .help(result ? "omit the type, and append the index of the source" : "");
+    return;
+  }
+  for (const DeclaredItem& item : s.items) declare_item(s, item);
+}
+
+void Builder::declare_item(const Statement& s, const DeclaredItem& item) {
+  if (!is_free(item.lvalue.name, item.lvalue.where)) return;
+  if (item.value != none) return declare_constant(s, item);
+  const NameKind kind = s.table                              ? NameKind::Table
+                        : s.list                             ? NameKind::List
+                        : s.variable_kind == VarKind::Result ? NameKind::Result
+                                                             : NameKind::Input;
+  const auto sizes = sizes_of(item.lvalue);
+  Name& n = add_name(kind, item.lvalue.name, item.lvalue.where);
+  n.type = s.list ? Type::Int : s.type;
+  n.first = static_cast<std::int32_t>(graph_.variables.size());
+  if (s.list && sizes && sizes->size() != 1) {
+    error(Code::BadSize, n.where,
+          sizes->empty() ? "a list needs a capacity" : "a list has only one capacity")
+        .help("for example `VARF list " + std::string(n.name) + "[32];`");
+    n.kind = NameKind::Constant;
+    return;
+  }
+  if (!sizes || (s.table && sizes->empty())) {
+    if (sizes)
+      error(Code::BadSize, n.where, "a table needs a size")
+          .help("for example `CONST table " + std::string(n.name) + "[16];`");
+    n.kind = NameKind::Constant;  // poisoned, so that its uses are not reported
+    return;
+  }
+  n.sizes = *sizes;
+  declare_variables(s, item, n);
+}
+
+/// One variable for a scalar or a table, one per element of an array.
+void Builder::declare_variables(const Statement& s, const DeclaredItem& item, Name& n) {
+  const bool single = s.table || s.list;
+  const std::size_t count = single ? 1 : n.count();
+  GraphVariable v;
+  v.kind = s.variable_kind;
+  v.type = s.list ? Type::Int : s.type.value_or(Type::Long);
+  v.type_given = s.list || s.type.has_value();
+  v.where = item.lvalue.where;
+  if (single) (s.table ? v.table_size : v.list_size) = static_cast<std::uint32_t>(n.count());
+  if (graph_.variables.size() + count > max_array_elements) {
+    n.kind = NameKind::Constant;
+    return too_large(n.where, "more than 65536 variables");
+  }
+  const auto take_name = [&](const std::string& name, const char* owner) {
+    if (!variable_names_.insert(name).second)
+      error(Code::NameTaken, n.where, "the name " + in_quotes(name) + " is already declared")
+          .label(std::string(owner) + " has this name");
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    v.name = std::string(n.name);
+    std::size_t below = count;
+    for (std::size_t k = 0; k < n.sizes.size() && !single; ++k) {
+      const auto size = static_cast<std::size_t>(n.sizes[k]);
+      below /= size;
+      v.name += "_" + std::to_string(i / below % size);
+    }
+    take_name(v.name, "an element of an array");
+    graph_.variables.push_back(v);
+    results_.emplace_back();
+    for (std::uint32_t k = 0; k < std::max(v.list_size, v.table_size); ++k)
+      take_name(v.name + "_" + std::to_string(k),
+                s.list ? "an entry of the list" : "an element of the table");
+  }
+}
+
+void Builder::declare_constant(const Statement& s, const DeclaredItem& item) {
+  const LValue& lvalue = item.lvalue;
+  Name& n = add_name(NameKind::Constant, lvalue.name, lvalue.where);
+  if (s.variable_kind != VarKind::Param || s.table || !lvalue.indices.empty()) {
+    error(Code::CannotAssign, lvalue.where, "only a single CONST can be declared with a value")
+        .help("the host sets all other variables");
+    return;
+  }
+  if (!constant_value(item.value, "the value of a CONST")) return;
+  n.value = evaluate(item.value, {s.type == Type::Long, s.type == Type::Int});
+  if (s.type) n.value = arithmetic_.convert(*s.type, n.value, expr(item.value).where);
+}
+
+/// `long t = ...;` or `short d[3];`. Loops repeat their declarations.
+void Builder::local(const Statement& s) {
+  any_statement_ = true;
+  for (const DeclaredItem& item : s.items) {
+    const LValue& lvalue = item.lvalue;
+    const auto it = scope().find(lvalue.name);
+    Name* n = it == scope().end() ? nullptr : it->second;
+    const bool again = n != nullptr && n->kind == NameKind::Temporary &&
+                       n->where.file == lvalue.where.file && n->where.line == lvalue.where.line &&
+                       n->where.column == lvalue.where.column;
+    if (n != nullptr && !again) {
+      name_taken(*n, lvalue.where);
+      continue;
+    }
+    const bool is_array = !lvalue.indices.empty();
+    if (is_array && item.value != none) {
+      error(Code::BadSize, lvalue.where, "an array cannot be initialised; assign its elements");
+      continue;
+    }
+    if (!again) {
+      const auto sizes = sizes_of(lvalue);
+      n = &add_name(NameKind::Temporary, lvalue.name, lvalue.where);
+      n->type = s.type;
+      if (!sizes) {
+        n->kind = NameKind::Constant;
+        continue;
+      }
+      n->sizes = *sizes;
+      n->first = static_cast<std::int32_t>(slots_.size());
+      if (slots_.size() + n->count() > max_nodes)
+        return too_large(lvalue.where, "more than a million temporaries");
+      slots_.resize(slots_.size() + n->count());
+    }
+    if (item.value != none) assign_slot(n->first, lvalue, "=", item.value, n->type);
+  }
+}
+
+void Builder::setting(const Statement& s) {
+  const auto [first, is_new] = settings_.try_emplace(s.kind, s.where);
+  if (!is_new) {
+    error(Code::SettingTwice, s.where, "this setting is already given")
+        .note(first->second, "given here");
+    return;
+  }
+  if (s.kind == StatementKind::Kernel) {
+    graph_.name = std::string(s.lvalue.name);
+  } else if (s.kind == StatementKind::Flops) {
+    const auto flops = constant_value(s.value, "the number of operations");
+    if (flops && *flops >= 0)
+      graph_.flops = *flops;
+    else if (flops)
+      error(Code::NoValue, expr(s.value).where, "the number of operations is negative");
+  } else if (any_statement_) {
+    error(Code::SettingLate, s.where, "the precision must precede the first assignment");
+  } else {
+    wide_ = s.type == Type::Long;
   }
 }
 

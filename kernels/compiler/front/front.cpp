@@ -23,12 +23,12 @@ std::string kernel_name(const std::string& file_name) {
 }  // namespace
 
 FrontResult read_kernel(std::string_view text, const std::string& file_name,
-                        const FrontOptions& options) {
+                        const std::vector<std::string>& include_dirs, std::size_t max_errors) {
   using namespace front;
   FrontResult result;
-  Messages messages(options.max_errors);
+  Messages messages(max_errors);
   const bool too_long = text.size() > max_characters;
-  Sources sources(too_long ? std::string_view{} : text, file_name, options.include_dirs);
+  Sources sources(too_long ? std::string_view{} : text, file_name, include_dirs);
   Program program;
   program.top = 0;
   program.blocks.emplace_back();

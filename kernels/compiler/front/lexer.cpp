@@ -1,46 +1,157 @@
-// The lexer: one pass over the text, with a symbol table.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <system_error>
 
+#include "emulator/assembler/front/number.hpp"
 #include "emulator/assembler/front/report.hpp"
 #include "emulator/assembler/front/text.hpp"
-#include "kernels/compiler/front/literal.hpp"
-#include "kernels/compiler/front/token.hpp"
+#include "kernels/compiler/front/ast.hpp"
 
 namespace gdr::kc::front {
 namespace {
 
+using assembly::hex_digit;
 using assembly::in_quotes;
 using assembly::is_blank;
 using assembly::is_digit;
 using assembly::is_word;
 
-struct Symbol {
-  std::string_view text;
-  TokenKind kind;
-};
 /// Longer ones first.
-constexpr Symbol symbols[] = {
-    {"+=", TokenKind::PlusEquals},   {"-=", TokenKind::MinusEquals}, {"<=", TokenKind::LessEqual},
-    {">=", TokenKind::GreaterEqual}, {"==", TokenKind::EqualEqual},  {"!=", TokenKind::NotEqual},
-    {"&&", TokenKind::AndAnd},       {"||", TokenKind::OrOr},        {"..", TokenKind::Dots},
-    {"+", TokenKind::Plus},          {"-", TokenKind::Minus},        {"*", TokenKind::Star},
-    {"/", TokenKind::Slash},         {"^", TokenKind::Caret},        {"=", TokenKind::Equals},
-    {"<", TokenKind::Less},          {">", TokenKind::Greater},      {"!", TokenKind::Not},
-    {"?", TokenKind::Question},      {":", TokenKind::Colon},        {";", TokenKind::Semicolon},
-    {",", TokenKind::Comma},         {"(", TokenKind::ParenOpen},    {")", TokenKind::ParenClose},
-    {"[", TokenKind::BracketOpen},   {"]", TokenKind::BracketClose}, {"{", TokenKind::BraceOpen},
-    {"}", TokenKind::BraceClose},
+constexpr std::string_view symbols[] = {
+    "+=", "-=", "<=", ">=", "==", "!=", "&&", "||", "..", "+", "-", "*", "/", "^",
+    "=",  "<",  ">",  "!",  "?",  ":",  ";",  ",",  "(",  ")", "[", "]", "{", "}",
 };
 
 /// Smallest normal number of the machine; it has no subnormal numbers.
 constexpr double smallest = std::numeric_limits<double>::min();
 
-const Symbol* symbol_at(std::string_view text) noexcept {
-  const auto* found = std::ranges::find_if(
-      symbols, [&](const Symbol& s) { return text.substr(0, s.text.size()) == s.text; });
-  return found == std::end(symbols) ? nullptr : found;
+/// The symbol at the beginning of the text, or nothing.
+std::string_view symbol_at(std::string_view text) noexcept {
+  const auto* found =
+      std::ranges::find_if(symbols, [&](std::string_view s) { return text.starts_with(s); });
+  return found == std::end(symbols) ? std::string_view{} : *found;
+}
+
+constexpr bool is_suffix(char c) noexcept {
+  return std::string_view("fFlLuU").find(c) != std::string_view::npos;
+}
+
+/// Scanner of a literal; reading past the end gives a zero.
+struct Scan {
+  std::string_view text;
+  std::size_t at = 0;
+
+  char peek(std::size_t ahead = 0) const noexcept {
+    return at + ahead < text.size() ? text[at + ahead] : '\0';
+  }
+  std::size_t digits(unsigned base) noexcept {
+    const std::size_t begin = at;
+    while (hex_digit(peek()) < base) ++at;
+    return at - begin;
+  }
+  /// A decimal point, but not the first character of a range `..`.
+  bool point() noexcept {
+    if (peek() != '.' || peek(1) == '.') return false;
+    ++at;
+    return true;
+  }
+  /// An exponent after `lower` or its capital, if present; false if it has no digits.
+  bool exponent(char lower, bool& there) noexcept {
+    there = (peek() | 0x20) == lower;
+    if (!there) return true;
+    ++at;
+    if (peek() == '-' || peek() == '+') ++at;
+    return digits(10) > 0;
+  }
+};
+
+/// Digits in a base as an integer, or as a float if they exceed it.
+const char* integer_of(std::string_view digits, unsigned base, Literal& out) {
+  std::uint64_t value = 0;
+  out.integral = true;
+  for (const char c : digits) {
+    const unsigned digit = hex_digit(c);
+    if (digit >= base) return "not a digit of its base";
+    if (out.integral && value > (std::uint64_t{1} << 58)) {
+      out.integral = false;
+      out.number = static_cast<double>(value);
+    }
+    if (out.integral)
+      value = value * base + digit;
+    else
+      out.number = out.number * base + digit;
+  }
+  if (!out.integral) return std::isfinite(out.number) ? nullptr : "too large";
+  out.integer = static_cast<std::int64_t>(value);
+  out.number = static_cast<double>(value);
+  return nullptr;
+}
+
+const char* decimal_of(std::string_view digits, std::string_view exponent, Literal& out) {
+  std::int64_t power = 0;
+  const bool negative = exponent.find('-') != std::string_view::npos;
+  for (const char c : exponent) {
+    if (is_digit(c)) power = std::min<std::int64_t>(power * 10 + (c - '0'), 1 << 30);
+  }
+  const auto binary = assembly::binary_from_decimal(digits, negative ? -power : power);
+  out.number = static_cast<double>(assembly::host_from_binary(binary));
+  return std::isfinite(out.number) ? nullptr : "too large";
+}
+
+const char* hex_float_of(std::string_view text, Literal& out) {
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), out.number, std::chars_format::hex);
+  if (error == std::errc::result_out_of_range) {
+    out.number = 0;
+    return text.find('-') == std::string_view::npos ? "too large" : nullptr;
+  }
+  return error == std::errc{} && end == text.data() + text.size() ? nullptr : "not a number";
+}
+
+const char* scan_based(Scan& scan, unsigned base, Literal& out) {
+  scan.at = 2;
+  std::size_t count = scan.digits(base);
+  const bool real = base == 16 && scan.point();
+  if (real) count += scan.digits(16);
+  if (count == 0) return "no digits after 0x or 0b";
+  bool exponent = false;
+  if (base == 16 && !scan.exponent('p', exponent)) return "the exponent has no digits";
+  const std::string_view digits = scan.text.substr(2, scan.at - 2);
+  if (!real && !exponent) return integer_of(digits, base, out);
+  if (!exponent) return "a hexadecimal float needs an exponent, as in 0x1.8p0";
+  return hex_float_of(digits, out);
+}
+
+const char* scan_decimal(Scan& scan, Literal& out) {
+  scan.digits(10);
+  const bool real = scan.point();
+  if (real) scan.digits(10);
+  const std::size_t digits_end = scan.at;
+  bool exponent = false;
+  if (!scan.exponent('e', exponent)) return "the exponent has no digits";
+  const std::string_view digits = scan.text.substr(0, digits_end);
+  if (real || exponent)
+    return decimal_of(digits, scan.text.substr(digits_end, scan.at - digits_end), out);
+  if (digits.size() > 1 && digits.front() == '0') return integer_of(digits.substr(1), 8, out);
+  if (digits.size() > 18) return decimal_of(digits, {}, out);
+  return integer_of(digits, 10, out);
+}
+
+/// Scan the literal at the beginning of `scan.text`, which starts with a digit, or a point and a
+/// digit: decimal, octal, hexadecimal and binary integers; decimal and hexadecimal floats; a point
+/// at either end; the suffixes f F l L u U without effect. Rounded to double exactly once. Returns
+/// an error message, or null; `scan.at` is the length of the literal, valid or not.
+const char* scan_literal(Scan& scan, Literal& out) {
+  const char second = static_cast<char>(scan.peek(1) | 0x20);
+  const bool based = scan.peek() == '0' && (second == 'x' || second == 'b');
+  const char* problem =
+      based ? scan_based(scan, second == 'x' ? 16 : 2, out) : scan_decimal(scan, out);
+  while (is_suffix(scan.peek())) ++scan.at;
+  if (problem == nullptr && is_word(scan.peek())) problem = "letters in a number";
+  while (is_word(scan.peek())) ++scan.at;
+  return problem;
 }
 
 class Lexer {
@@ -58,6 +169,10 @@ class Lexer {
   }
 
  private:
+  Message error(Code code, const SourceRange& where, std::string message) {
+    return messages_.error(code, where, std::move(message));
+  }
+
   char peek(std::size_t ahead = 0) const noexcept {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
@@ -112,8 +227,7 @@ class Lexer {
       else
         ++at_;
     }
-    messages_.error(Code::CommentNotClosed, begin, "the comment is not closed", {},
-                    "close it with `*/`");
+    error(Code::CommentNotClosed, begin, "the comment is not closed").help("close it with `*/`");
   }
 
   void one() {
@@ -126,26 +240,28 @@ class Lexer {
       return;
     }
     if (c == '"') return string();
-    if (const Symbol* s = symbol_at(text_.substr(at_))) {
-      token(s->kind, at_, at_ + s->text.size());
-      return;
-    }
-    unexpected();
+    const std::string_view symbol = symbol_at(text_.substr(at_));
+    if (symbol.empty()) return unexpected();
+    token(TokenKind::Symbol, at_, at_ + symbol.size());
   }
 
   void number() {
-    const ScannedLiteral scanned = scan_literal(text_.substr(at_));
-    Token& t = token(TokenKind::Number, at_, at_ + scanned.length);
-    t.literal = scanned.literal;
-    if (scanned.problem == nullptr) {
+    Scan scan{text_.substr(at_)};
+    Literal literal;
+    const char* const problem = scan_literal(scan, literal);
+    Token& t = token(TokenKind::Number, at_, at_ + scan.at);
+    t.literal = literal;
+    if (problem == nullptr) {
       if (std::abs(t.literal.number) < smallest && t.literal.number != 0)
-        messages_.warning(Code::TooSmall, t.where, in_quotes(t.text) + " is too small",
-                          "below 2^-1022: it becomes 0", "write 0 if this is intended");
+        messages_.warning(Code::TooSmall, t.where, in_quotes(t.text) + " is too small")
+            .label("below 2^-1022: it becomes 0")
+            .help("write 0 if this is intended");
       return;
     }
     t.kind = TokenKind::Bad;
-    messages_.error(Code::BadNumber, t.where, in_quotes(t.text) + " is not a number",
-                    scanned.problem, "use the syntax of C: 1.5e-3, .5, 0x1f, 0x1.8p-2");
+    error(Code::BadNumber, t.where, in_quotes(t.text) + " is not a number")
+        .label(problem)
+        .help("use the syntax of C: 1.5e-3, .5, 0x1f, 0x1.8p-2");
   }
 
   void string() {
@@ -159,21 +275,21 @@ class Lexer {
       return;
     }
     t.kind = TokenKind::Bad;
-    messages_.error(Code::BadString, t.where, "the string is not closed", {}, "close it with `\"`");
+    error(Code::BadString, t.where, "the string is not closed").help("close it with `\"`");
   }
 
   /// One message for a sequence of unexpected characters.
   void unexpected() {
     std::size_t end = at_ + 1;
     while (end < text_.size() && text_[end] != '\n' && !is_blank(text_[end]) &&
-           !is_word(text_[end]) && text_[end] != '"' && symbol_at(text_.substr(end)) == nullptr)
+           !is_word(text_[end]) && text_[end] != '"' && symbol_at(text_.substr(end)).empty())
       ++end;
     const Token& t = token(TokenKind::Bad, at_, end);
     const char* help = t.text == "%" || t.text == "#" || t.text == "&" || t.text == "|"
                            ? "comments begin with //; and, or and not are && || !"
                            : "";
-    messages_.error(Code::UnexpectedCharacter, t.where,
-                    in_quotes(t.text) + " is not part of the language", {}, help);
+    error(Code::UnexpectedCharacter, t.where, in_quotes(t.text) + " is not part of the language")
+        .help(help);
   }
 
   std::string_view text_;

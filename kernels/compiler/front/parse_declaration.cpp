@@ -1,65 +1,55 @@
 // Declarations in both forms, typed temporaries, functions and includes.
 #include <algorithm>
-#include <array>
+#include <filesystem>
 
+#include "emulator/assembler/front/files.hpp"
 #include "emulator/assembler/front/report.hpp"
 #include "kernels/compiler/front/parser.hpp"
 
 namespace gdr::kc::front {
 namespace {
 
-struct DeclarationWord {
+template <class T>
+struct Keyword {
   std::string_view text;
-  VarKind kind;
+  T meaning;
 };
-constexpr DeclarationWord declaration_words[] = {
-    {"CONST", VarKind::Param},
-    {"VARI", VarKind::Target},
-    {"VARJ", VarKind::Source},
-    {"VARF", VarKind::Result},
-};
-
-const DeclarationWord* declaration_word(const Token& t) noexcept {
-  if (t.kind != TokenKind::Word) return nullptr;
-  const auto* found = std::ranges::find(declaration_words, t.text, &DeclarationWord::text);
-  return found == std::end(declaration_words) ? nullptr : found;
-}
-
-struct TypeWord {
-  std::string_view text;
-  Type type;
-};
-constexpr TypeWord type_words[] = {
+constexpr Keyword<VarKind> declaration_words[] = {{"CONST", VarKind::Param},
+                                                  {"VARI", VarKind::Target},
+                                                  {"VARJ", VarKind::Source},
+                                                  {"VARF", VarKind::Result}};
+constexpr Keyword<Type> type_words[] = {
     {"long", Type::Long}, {"short", Type::Short}, {"int", Type::Int}, {"bool", Type::Bool}};
 
-std::optional<Type> type_word(const Token& t) noexcept {
-  if (t.kind != TokenKind::Word) return std::nullopt;
-  const auto* found = std::ranges::find(type_words, t.text, &TypeWord::text);
-  return found == std::end(type_words) ? std::nullopt : std::optional(found->type);
+template <class T, std::size_t count>
+std::optional<T> meaning(const Keyword<T> (&words)[count], const Token& t) noexcept {
+  const auto* found = std::ranges::find(words, t.text, &Keyword<T>::text);
+  const bool known = t.kind == TokenKind::Word && found != std::end(words);
+  return known ? std::optional(found->meaning) : std::nullopt;
 }
 
 }  // namespace
 
 /// `VARI`, or `/VARI`. These four words are the only reserved ones.
 bool Parser::starts_declaration() const {
-  return declaration_word(peek(at(TokenKind::Slash) ? 1 : 0)) != nullptr;
+  return meaning(declaration_words, peek(at("/") ? 1 : 0)).has_value();
 }
 
 /// A type before a name. Elsewhere the words are ordinary names.
 bool Parser::starts_local() const {
-  return type_word(peek()).has_value() && peek(1).kind == TokenKind::Word;
+  return meaning(type_words, peek()).has_value() && at(TokenKind::Word, 1);
 }
 
 std::optional<Statement> Parser::declaration() {
   Statement s = make(StatementKind::Declare);
-  const bool slash = accept(TokenKind::Slash);
+  const bool slash = accept("/");
   s.where = joined(s.where, peek().where);
-  s.variable_kind = declaration_word(advance())->kind;
-  while (peek(1).kind == TokenKind::Word && !(slash && peek(1).first_on_line)) {
-    const std::optional<Type> type = type_word(peek());
-    if (at_word("table") && !s.table)
+  s.variable_kind = *meaning(declaration_words, advance());
+  while (at(TokenKind::Word, 1) && !(slash && peek(1).first_on_line)) {
+    const std::optional<Type> type = meaning(type_words, peek());
+    if (at("table") && !s.table)
       s.table = true;
-    else if (at_word("list") && !s.list)
+    else if (at("list") && !s.list)
       s.list = true;
     else if (type && !s.type)
       s.type = type;
@@ -70,14 +60,13 @@ std::optional<Statement> Parser::declaration() {
   // The names read so far are declared.
   if (!items(s, slash, true)) return skip_statement(), s;
   if (slash && (peek().first_on_line || at(TokenKind::End))) return s;
-  if (accept(TokenKind::Semicolon)) return s;
-  if (!end_statement()) skip_statement();
+  if (!accept(";") && !end_statement()) skip_statement();
   return s;
 }
 
 std::optional<Statement> Parser::local() {
   Statement s = make(StatementKind::Local);
-  s.type = type_word(advance());
+  s.type = meaning(type_words, advance());
   if (!items(s, false, false) && s.items.empty()) return std::nullopt;
   return s;
 }
@@ -87,12 +76,12 @@ bool Parser::items(Statement& s, bool until_line_end, bool commas_may_miss) {
   while (true) {
     auto declared = lvalue();
     if (!declared) return false;
-    DeclaredItem item{std::move(*declared), none};
+    DeclaredItem item{std::move(*declared)};
     const bool goes_on = !until_line_end || !peek().first_on_line;
-    if (goes_on && accept(TokenKind::Equals)) item.value = expression();
+    if (goes_on && accept("=")) item.value = expression();
     s.items.push_back(std::move(item));
     if (failed_) return false;
-    if (accept(TokenKind::Comma)) continue;
+    if (accept(",")) continue;
     const bool comma_missing =
         commas_may_miss && at(TokenKind::Word) && !peek().first_on_line && !starts_declaration();
     if (!comma_missing) return true;
@@ -123,25 +112,22 @@ void Parser::function() {
 }
 
 bool Parser::parameters(Function& f) {
-  if (accept(TokenKind::ParenClose)) return true;
+  if (accept(")")) return true;
   do {
     Parameter p;
-    if (peek(1).kind == TokenKind::Word) {
-      p.type = type_word(peek());
-      if (p.type) advance();
-    }
+    if (starts_local()) p.type = meaning(type_words, advance());
     auto name = lvalue();
     if (!name || failed_) return false;
     if (!name->indices.empty()) {
-      fail(Code::NameExpected, name->where, "a parameter must be a single value", {},
+      fail(Code::NameExpected, name->where, "a parameter must be a single value",
            "pass the elements separately");
       return false;
     }
     p.name = name->name;
     p.where = name->where;
     f.parameters.push_back(p);
-  } while (accept(TokenKind::Comma));
-  return expect(TokenKind::ParenClose, ")", "after the parameters");
+  } while (accept(","));
+  return expect(")", "after the parameters");
 }
 
 void Parser::include() {
@@ -149,25 +135,48 @@ void Parser::include() {
   advance();
   const Token name = advance();
   if (!end_statement()) skip_statement();
-  if (sources_.open.size() > static_cast<std::size_t>(max_nesting)) {
-    messages_.error(Code::NestedTooDeeply, name.where, "includes are nested too deeply");
+  if (sources_.open.size() > index(max_nesting)) {
+    error(Code::NestedTooDeeply, name.where, "includes are nested too deeply");
     return;
   }
   const auto found = sources_.find(std::string(name.text), file_);
   if (!found) {
-    messages_.error(Code::IncludeUnreadable, name.where,
-                    "the file " + assembly::in_quotes(name.text) + " cannot be read", {},
-                    "it is searched in this file's directory and the include directories (-I)");
+    error(Code::IncludeUnreadable, name.where,
+          "the file " + assembly::in_quotes(name.text) + " cannot be read")
+        .help("it is searched in this file's directory and the include directories (-I)");
     return;
   }
   if (std::ranges::find(sources_.open, found->file) != sources_.open.end()) {
-    messages_.error(Code::IncludeCycle, name.where,
-                    assembly::in_quotes(name.text) + " includes itself",
-                    "the file is already being read");
+    error(Code::IncludeCycle, name.where, assembly::in_quotes(name.text) + " includes itself")
+        .label("the file is already being read");
     return;
   }
   // A file is read once, even if several others include it.
   if (found->is_new) Parser(program_, sources_, messages_, found->file).parse_file();
+}
+
+Sources::Sources(std::string_view text, const std::string& name,
+                 std::vector<std::string> include_dirs)
+    : include_dirs_(std::move(include_dirs)), characters_(text.size()) {
+  texts.push_back({name, std::string(text)});
+  numbers_.emplace(std::filesystem::path(name).lexically_normal().string(), 0);
+}
+
+std::optional<Sources::Included> Sources::read(const std::string& path) {
+  if (const auto known = numbers_.find(path); known != numbers_.end())
+    return Included{known->second, false};
+  std::optional<std::string> text = assembly::read_text(path);
+  if (!text || text->size() > max_characters - characters_) return std::nullopt;
+  characters_ += text->size();
+  const auto number = static_cast<std::uint32_t>(texts.size());
+  texts.push_back({path, std::move(*text)});
+  numbers_.emplace(path, number);
+  return Included{number, true};
+}
+
+std::optional<Sources::Included> Sources::find(const std::string& name, std::uint32_t from) {
+  return assembly::find_include(name, texts[from].name, include_dirs_,
+                                [&](const std::string& path) { return read(path); });
 }
 
 }  // namespace gdr::kc::front

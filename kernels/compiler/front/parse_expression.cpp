@@ -1,37 +1,26 @@
 // Expressions, by increasing precedence: ?:, ||, &&, == !=, < <= > >=, + -, * /, signs and !, ^.
+#include <algorithm>
 #include <array>
 
-#include "emulator/assembler/front/report.hpp"
 #include "kernels/compiler/front/parser.hpp"
 
 namespace gdr::kc::front {
 namespace {
 
-constexpr std::array<std::array<TokenKind, 4>, 6> levels{{
-    {TokenKind::OrOr},
-    {TokenKind::AndAnd},
-    {TokenKind::EqualEqual, TokenKind::NotEqual},
-    {TokenKind::Less, TokenKind::LessEqual, TokenKind::Greater, TokenKind::GreaterEqual},
-    {TokenKind::Plus, TokenKind::Minus},
-    {TokenKind::Star, TokenKind::Slash},
+constexpr int max_expression_depth = 200;
+
+constexpr std::array<std::array<std::string_view, 4>, 6> levels{{
+    {"||"},
+    {"&&"},
+    {"==", "!="},
+    {"<", "<=", ">", ">="},
+    {"+", "-"},
+    {"*", "/"},
 }};
 
-bool belongs_to(TokenKind kind, std::size_t level) noexcept {
-  if (kind == TokenKind::End) return false;
-  for (const TokenKind k : levels[level]) {
-    if (k == kind) return true;
-  }
-  return false;
+bool belongs_to(const Token& t, std::size_t level) noexcept {
+  return t.kind == TokenKind::Symbol && std::ranges::count(levels[level], t.text) > 0;
 }
-
-/// Increments a depth during its lifetime.
-struct Deeper {
-  int& depth;
-  explicit Deeper(int& d) : depth(d) { ++depth; }
-  ~Deeper() { --depth; }
-  Deeper(const Deeper&) = delete;
-  Deeper& operator=(const Deeper&) = delete;
-};
 
 }  // namespace
 
@@ -40,119 +29,94 @@ ExprId Parser::add(Expr expr) {
   return static_cast<ExprId>(program_.exprs.size() - 1);
 }
 
-ExprId Parser::bad(const SourceRange& where) {
-  Expr e;
-  e.where = where;
-  return add(std::move(e));
-}
-
 /// Replace an invalid expression, keeping its source range.
 void Parser::replace_by_bad(ExprId& id) {
-  id = bad(id == none ? after_last_token() : program_.exprs[static_cast<std::size_t>(id)].where);
+  id = bad(id == none ? after_last_token() : program_.expr(id).where);
 }
 
-/// Reports an error and returns false if expressions are nested too deeply.
-bool Parser::enter() {
-  if (depth_ < max_expression_depth) return true;
-  fail(Code::NestedTooDeeply, peek().where,
-       "the expression is nested more than " + std::to_string(max_expression_depth) + " deep", {},
-       "assign parts of it to temporaries");
-  return false;
+SourceRange Parser::joined_range(ExprId first, ExprId last) const {
+  return joined(program_.expr(first).where, program_.expr(last).where);
 }
 
-ExprId Parser::expression() {
-  if (!enter()) return bad(peek().where);
-  const Deeper deeper(depth_);
+/// Parse by `rule`, one level deeper; reports an error if expressions are nested too deeply.
+ExprId Parser::nested(ExprId (Parser::*rule)()) {
+  if (depth_ >= max_expression_depth) {
+    fail(Code::NestedTooDeeply, peek().where,
+         "the expression is nested more than " + std::to_string(max_expression_depth) + " deep",
+         "assign parts of it to temporaries");
+    return bad(peek().where);
+  }
+  ++depth_;
+  const ExprId made = (this->*rule)();
+  --depth_;
+  return made;
+}
+
+ExprId Parser::choice() {
   const ExprId condition = level(0);
-  if (!accept(TokenKind::Question)) return condition;
+  if (!accept("?")) return condition;
   const ExprId yes = expression();
-  if (!expect(TokenKind::Colon, ":", "between the two values of `? :`")) return bad(peek().where);
+  if (!expect(":", "between the two values of `? :`")) return bad(peek().where);
   const ExprId no = expression();
-  Expr e;
-  e.kind = ExprKind::Choice;
-  e.where = joined(program_.exprs[static_cast<std::size_t>(condition)].where,
-                   program_.exprs[static_cast<std::size_t>(no)].where);
-  e.operands = {{condition, {}}, {yes, {}}, {no, {}}};
-  return add(std::move(e));
+  return add({.kind = ExprKind::Choice,
+              .where = joined_range(condition, no),
+              .operands = {{condition}, {yes}, {no}}});
 }
 
-ExprId Parser::level(int precedence) {
-  const auto row = static_cast<std::size_t>(precedence);
-  if (row == levels.size()) return unary();
+ExprId Parser::level(std::size_t precedence) {
+  if (precedence == levels.size()) return unary();
   const ExprId first = level(precedence + 1);
-  if (!belongs_to(peek().kind, row)) return first;
-  Expr chain;
-  chain.kind = ExprKind::Chain;
-  chain.where = program_.exprs[static_cast<std::size_t>(first)].where;
-  chain.operands.push_back({first, TokenKind::End});
-  while (belongs_to(peek().kind, row)) {
-    const TokenKind op = advance().kind;
+  if (!belongs_to(peek(), precedence)) return first;
+  Expr chain{.kind = ExprKind::Chain, .where = program_.expr(first).where, .operands = {{first}}};
+  while (belongs_to(peek(), precedence)) {
+    const std::string_view op = advance().text;
     const ExprId next = level(precedence + 1);
     chain.operands.push_back({next, op});
-    chain.where = joined(chain.where, program_.exprs[static_cast<std::size_t>(next)].where);
+    chain.where = joined(chain.where, program_.expr(next).where);
   }
   return add(std::move(chain));
 }
 
 ExprId Parser::unary() {
-  const Token& sign = peek();
-  if (sign.kind != TokenKind::Minus && sign.kind != TokenKind::Plus && sign.kind != TokenKind::Not)
-    return power();
-  if (!enter()) return bad(sign.where);
-  const Deeper deeper(depth_);
-  Expr e;
-  e.kind = ExprKind::Unary;
-  e.op = sign.kind;
-  e.where = sign.where;
-  advance();
+  return at("-") || at("+") || at("!") ? nested(&Parser::signed_operand) : power();
+}
+
+ExprId Parser::signed_operand() {
+  const Token& sign = advance();
   const ExprId operand = unary();
-  e.operands = {{operand, {}}};
-  e.where = joined(e.where, program_.exprs[static_cast<std::size_t>(operand)].where);
-  return add(std::move(e));
+  return add({.kind = ExprKind::Unary,
+              .op = sign.text,
+              .where = joined(sign.where, program_.expr(operand).where),
+              .operands = {{operand}}});
 }
 
 /// The exponent may have a sign; `^` is right-associative.
 ExprId Parser::power() {
   const ExprId base = primary();
-  if (!at(TokenKind::Caret)) return base;
-  if (!enter()) return bad(peek().where);
-  const Deeper deeper(depth_);
-  advance();
-  const ExprId exponent = unary();
-  Expr e;
-  e.kind = ExprKind::Power;
-  e.operands = {{base, {}}, {exponent, {}}};
-  e.where = joined(program_.exprs[static_cast<std::size_t>(base)].where,
-                   program_.exprs[static_cast<std::size_t>(exponent)].where);
-  return add(std::move(e));
+  if (!accept("^")) return base;
+  const ExprId exponent = nested(&Parser::unary);
+  return add({.kind = ExprKind::Power,
+              .where = joined_range(base, exponent),
+              .operands = {{base}, {exponent}}});
 }
 
 ExprId Parser::primary() {
   const Token& t = peek();
+  if (t.kind == TokenKind::Word) return name_or_call();
   if (t.kind == TokenKind::Number) {
     advance();
-    Expr e;
-    e.kind = ExprKind::Literal;
-    e.where = t.where;
-    e.literal = t.literal;
-    return add(std::move(e));
+    return add({.kind = ExprKind::Literal, .where = t.where, .literal = t.literal});
   }
-  if (t.kind == TokenKind::ParenOpen) {
-    advance();
+  if (accept("(")) {
     const ExprId inner = expression();
-    expect(TokenKind::ParenClose, ")", "to close the parenthesis");
+    expect(")", "to close the parenthesis");
     // A pair of parentheses only extends the source range.
-    Expr& e = program_.exprs[static_cast<std::size_t>(inner)];
-    e.where = joined(t.where, joined(e.where, tokens_[at_ > 0 ? at_ - 1 : 0].where));
+    Expr& e = program_.expr(inner);
+    e.where = joined(t.where, joined(e.where, tokens_[at_ - 1].where));
     return inner;
   }
-  if (t.kind == TokenKind::Word) return name_or_call();
-  if (t.kind == TokenKind::Bad) {
-    advance();
-    return bad(t.where);
-  }
-  const bool stops = t.kind == TokenKind::Semicolon || t.kind == TokenKind::End ||
-                     t.kind == TokenKind::BraceClose || t.first_on_line;
+  if (t.kind == TokenKind::Bad) return bad(advance().where);
+  const bool stops = at(";") || at("}") || at(TokenKind::End) || t.first_on_line;
   const SourceRange where = stops ? after_last_token() : t.where;
   fail(Code::ExpressionExpected, where,
        "a number, a name, a function or a parenthesis is expected here");
@@ -161,35 +125,27 @@ ExprId Parser::primary() {
 
 ExprId Parser::name_or_call() {
   const Token& word = advance();
-  Expr e;
-  e.kind = ExprKind::Name;
-  e.where = word.where;
-  e.name = word.text;
-  if (at(TokenKind::ParenOpen)) {
+  Expr e{.kind = ExprKind::Name, .where = word.where, .name = word.text};
+  if (accept("(")) {
     e.kind = ExprKind::Call;
-    advance();
-    if (!operands_in(TokenKind::ParenClose, ")", e.operands)) e.kind = ExprKind::Bad;
+    if (!accept(")")) {
+      do {
+        e.operands.push_back({expression()});
+      } while (accept(","));
+      if (!expect(")", "after the arguments")) e.kind = ExprKind::Bad;
+    }
     e.where = joined(e.where, tokens_[at_ - 1].where);
     return add(std::move(e));
   }
-  while (accept(TokenKind::BracketOpen)) {
-    e.operands.push_back({expression(), {}});
-    if (!expect(TokenKind::BracketClose, "]", "after the index")) {
+  while (accept("[")) {
+    e.operands.push_back({expression()});
+    if (!expect("]", "after the index")) {
       e.kind = ExprKind::Bad;
       break;
     }
     e.where = joined(e.where, tokens_[at_ - 1].where);
   }
   return add(std::move(e));
-}
-
-/// Expressions separated by commas, up to and including `close`.
-bool Parser::operands_in(TokenKind close, const char* text, std::vector<ExprOperand>& operands) {
-  if (accept(close)) return true;
-  do {
-    operands.push_back({expression(), {}});
-  } while (accept(TokenKind::Comma));
-  return expect(close, text, "after the arguments");
 }
 
 }  // namespace gdr::kc::front

@@ -16,39 +16,27 @@ bool power_of_two(double x) {
   return std::abs(std::frexp(x, &exponent)) == 0.5;
 }
 
-Width width_for(Type type) { return type == Type::Long ? Width::Long : Width::Short; }
-
 }  // namespace
 
 Ref constant_ref(double number) {
   Flags flags = no_flags;
   const Long exact = long_from_double(number);
   const Long narrow = short_from_double(number, flags);
-  Ref r;
-  r.kind = Ref::Kind::Immediate;
-  if (narrow == exact) {
-    r.width = Width::Short;
-    r.bits = upper_half(narrow).bits;
-  } else {
-    r.width = Width::Long;
-    r.bits = exact.bits;
-  }
-  return r;
+  return narrow == exact ? Ref::immediate(upper_half(narrow).bits, Width::Short)
+                         : Ref::immediate(exact.bits, Width::Long);
 }
 
-Builder::Builder(const Graph& graph, const LowerOptions& options)
-    : graph_(graph), options_(options) {
-  loop_.elements = options.elements;
+Builder::Builder(const Graph& graph, unsigned elements, bool relaxed)
+    : graph_(graph), relaxed_(relaxed) {
+  loop_.elements = elements;
   const std::size_t n = graph.nodes.size();
   node_uses_.assign(n, 0);
   terms_.resize(n);
-  have_term_.assign(n, false);
   integers_.resize(n);
-  have_integer_.assign(n, false);
   inputs_.assign(graph.variables.size(), none);
   // Only nodes that a contribution needs count as readers.
   const auto count_use = [&](NodeId id) {
-    if (id != no_node) ++node_uses_[static_cast<std::size_t>(id)];
+    if (id != no_node) ++node_uses_[index(id)];
   };
   for (const Contribution& c : graph.contributions)
     for (const NodeId id : {c.value, c.payload, c.condition}) count_use(id);
@@ -69,9 +57,7 @@ bool Builder::invariant(const Ref& ref) const {
 
 Ref Builder::immediate(double number) { return constant_ref(number); }
 
-Ref Builder::bits(std::uint64_t short_bits) {
-  return {Ref::Kind::Immediate, none, Width::Short, short_bits};
-}
+Ref Builder::bits(std::uint64_t short_bits) { return Ref::immediate(short_bits, Width::Short); }
 
 /// Emit an operation, or reuse the value of an equal one (value numbering). Operations on loop
 /// invariants are hoisted out of the loop.
@@ -93,19 +79,10 @@ Ref Builder::emit(Op op, Width width, Ref a, Ref b) {
   if (const auto found = value_numbers_.find(key); found != value_numbers_.end())
     return Ref::of(found->second);
 
-  MachineOp made;
-  made.op = op;
-  made.width = width;
-  made.in = {a, b};
-  made.where = where_;
+  MachineOp made{.op = op, .width = width, .in = {a, b}, .where = where_};
   if (invariant(a) && invariant(b)) {
-    MachineValue value;
-    value.origin = Origin::Invariant;
-    value.width = width;
-    made.out = static_cast<ValueId>(loop_.values.size());
-    value.name = "t" + std::to_string(made.out);
+    made.out = new_value({.origin = Origin::Invariant, .width = width});
     loop_.setup.push_back(made);
-    loop_.values.push_back(std::move(value));
   } else {
     made.out = append_op(made).value;
   }
@@ -113,27 +90,27 @@ Ref Builder::emit(Op op, Width width, Ref a, Ref b) {
   return Ref::of(made.out);
 }
 
+/// Add a value; one without a name is named after its number.
+ValueId Builder::new_value(MachineValue value) {
+  const auto id = static_cast<ValueId>(loop_.values.size());
+  if (value.name.empty()) value.name = "t" + std::to_string(id);
+  loop_.values.push_back(std::move(value));
+  return id;
+}
+
 /// Append an operation of the loop; its result is a new value.
 Ref Builder::append_op(MachineOp op) {
-  MachineValue value;
-  value.width = op.width;
-  op.out = static_cast<ValueId>(loop_.values.size());
-  value.name = "t" + std::to_string(op.out);
-  value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
-  loop_.values.push_back(std::move(value));
+  op.out = new_value({.width = op.width, .defs = {static_cast<OpId>(loop_.ops.size())}});
   loop_.ops.push_back(op);
   return Ref::of(op.out);
 }
 
 ValueId Builder::new_accumulator(std::int32_t variable, Width width, bool integer) {
-  MachineValue value;
-  value.name = graph_.variable(variable).name;
-  value.origin = Origin::Accumulator;
-  value.width = width;
-  value.integer = integer;
-  value.variable = variable;
-  loop_.values.push_back(std::move(value));
-  return static_cast<ValueId>(loop_.values.size() - 1);
+  return new_value({.name = graph_.variable(variable).name,
+                    .origin = Origin::Accumulator,
+                    .width = width,
+                    .integer = integer,
+                    .variable = variable});
 }
 
 /// Predicate an operation on a condition, after the operations that set its mask.
@@ -151,46 +128,36 @@ MachineOp* Builder::writer(const Ref& ref) {
   if (ref.kind != Ref::Kind::Value) return nullptr;
   const MachineValue& v = loop_.value(ref.value);
   if (v.origin != Origin::Computed || v.defs.size() != 1) return nullptr;
-  return &loop_.ops[static_cast<std::size_t>(v.defs[0])];
+  return &loop_.op(v.defs[0]);
 }
 
 Ref Builder::input(std::int32_t variable) {
-  ValueId& known = inputs_[static_cast<std::size_t>(variable)];
+  ValueId& known = inputs_[index(variable)];
   if (known != none) return Ref::of(known);
   const GraphVariable& v = graph_.variable(variable);
-  MachineValue value;
-  value.name = v.name;
-  value.width = width_for(v.type);
-  value.integer = v.type == Type::Int;
-  value.variable = variable;
-  known = static_cast<ValueId>(loop_.values.size());
-  if (v.kind == VarKind::Source) {
-    value.origin = Origin::Field;
-    value.scalar = true;
-    MachineOp load;
-    load.op = Op::Bget;
-    load.width = value.width;
-    load.out = known;
-    load.field = known;
-    value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
-    loop_.ops.push_back(load);
-  } else {
-    value.origin = Origin::Invariant;
-    value.scalar = v.kind == VarKind::Param;
+  const bool source = v.kind == VarKind::Source;
+  const Width width = width_for(v.type);
+  known = new_value({.name = v.name,
+                     .origin = source ? Origin::Field : Origin::Invariant,
+                     .width = width,
+                     .scalar = source || v.kind == VarKind::Param,
+                     .integer = v.type == Type::Int,
+                     .variable = variable});
+  if (source) {
+    loop_.value(known).defs = {static_cast<OpId>(loop_.ops.size())};
+    loop_.ops.push_back({.op = Op::Bget, .width = width, .out = known, .field = known});
   }
-  loop_.values.push_back(std::move(value));
   return Ref::of(known);
 }
 
 const Term& Builder::term(NodeId id) {
-  const auto at = static_cast<std::size_t>(id);
-  if (!have_term_[at]) {
-    const Term made = make_term(graph_.nodes[at]);
-    terms_[at] = made;
-    have_term_[at] = true;
-    if (!made.constant && made.ref.kind == Ref::Kind::Value) ++nodes_of_value_[made.ref.value];
+  std::optional<Term>& known = terms_[index(id)];
+  if (!known) {
+    known = make_term(graph_.node(id));
+    if (!known->constant && known->ref.kind == Ref::Kind::Value)
+      ++nodes_of_value_[known->ref.value];
   }
-  return terms_[at];
+  return *known;
 }
 
 /// Whether the node divides by the square root `operand`: one function computes both.
@@ -204,81 +171,57 @@ Term Builder::root_operand(NodeId root) { return term(graph_.node(root).a); }
 Term Builder::make_term(const Node& node) {
   const Width width = width_for(node.type);
   // Operands first, so that each operation carries its own source range.
+  Term a, b;
   for (const NodeId id : {node.a, node.b, node.c}) {
     if (id == no_node || inverse_root(node, id)) continue;
     const Type type = graph_.node(id).type;
-    if (type == Type::Short || type == Type::Long) term(id);
+    if (type != Type::Short && type != Type::Long) continue;
+    const Term& operand = term(id);
+    if (id == node.a) a = operand;
+    if (id == node.b) b = operand;
   }
   where_ = node.where;
   switch (node.fn) {
-    case Fn::Input: {
-      if (node.type != Type::Int) return {input(node.variable), 1, false, 0};
+    case Fn::Input:
+      if (node.type != Type::Int) return {input(node.variable)};
       break;
-    }
     case Fn::Constant:
-      return {
-          {}, 1, true, node.type == Type::Int ? static_cast<double>(node.integer) : node.number};
+      return Term::of(node.type == Type::Int ? static_cast<double>(node.integer) : node.number);
     case Fn::Add:
-      return add(term(node.a), term(node.b), width);
-    case Fn::Sub: {
-      Term b = term(node.b);
-      if (b.constant) {
-        b.number = -b.number;
-      } else {
-        b.scale = -b.scale;
-      }
-      return add(term(node.a), b, width);
-    }
-    case Fn::Neg: {
-      Term a = term(node.a);
-      if (a.constant) {
-        a.number = -a.number;
-      } else {
-        a.scale = -a.scale;
-      }
-      return a;
-    }
-    case Fn::Mul: {
-      if (node.a == node.b) {
-        const Term t = term(node.a);
-        return multiply(t, t, width);
-      }
-      const Term a = term(node.a);
-      return multiply(a, term(node.b), width);
-    }
-    case Fn::Div: {
-      const Term a = term(node.a);
+      return add(a, b, width);
+    case Fn::Sub:
+      return add(a, -b, width);
+    case Fn::Neg:
+      return -a;
+    case Fn::Mul:
+      return multiply(a, b, width);
+    case Fn::Div:
       if (inverse_root(node, node.b)) return multiply(a, rsqrt(root_operand(node.b), width), width);
-      return multiply(a, reciprocal(term(node.b), width), width);
-    }
+      return multiply(a, reciprocal(b, width), width);
     case Fn::Reciprocal:
       if (inverse_root(node, node.a)) return rsqrt(root_operand(node.a), width);
-      return reciprocal(term(node.a), width);
+      return reciprocal(a, width);
     case Fn::Rsqrt:
-      return rsqrt(term(node.a), width);
+      return rsqrt(a, width);
     case Fn::Sqrt:
-      return square_root(term(node.a), width);
+      return square_root(a, width);
     case Fn::Exp:
-      return exponential(term(node.a), width);
+      return exponential(a, width);
     case Fn::Abs:
-      return magnitude(term(node.a), width);
+      return magnitude(a, width);
     case Fn::Min:
-    case Fn::Max: {
-      const Term a = term(node.a);
-      return extreme(node.fn == Fn::Min ? Op::Fmin : Op::Fmax, a, term(node.b), width);
-    }
+    case Fn::Max:
+      return extreme(node.fn == Fn::Min ? Op::Fmin : Op::Fmax, a, b, width);
     case Fn::Convert: {
-      const Node& a = graph_.node(node.a);
-      if (a.fn == Fn::Constant && a.type == Type::Int)
-        return {{}, 1, true, static_cast<double>(a.integer)};
-      if (a.type == Type::Int) return {number_of(integer(node.a), width), 1, false, 0};
-      Term t = term(node.a);
-      if (!t.constant && width == Width::Short && width_of(t.ref) == Width::Long)
-        t.ref = short_of(t.ref);
-      return t;
+      const Node& from = graph_.node(node.a);
+      if (from.fn == Fn::Constant && from.type == Type::Int)
+        return Term::of(static_cast<double>(from.integer));
+      if (from.type == Type::Int) return {number_of(integer(node.a), width)};
+      if (!a.constant && width == Width::Short) a.ref = short_of(a.ref);
+      return a;
     }
     case Fn::Lookup:
-      return {table_lookup(node), 1, false, 0};
+      return {table_lookup(node)};
     case Fn::Select:
       return choose(node);
     default:
@@ -296,11 +239,11 @@ Ref Builder::short_of(const Ref& ref) {
 /// The product. Scales multiply; a constant power of two is absorbed by the scale, as is any
 /// constant if the scale is not trivial.
 Term Builder::multiply(Term a, Term b, Width width) {
-  if (a.constant && b.constant) return {{}, 1, true, a.number * b.number};
+  if (a.constant && b.constant) return Term::of(a.number * b.number);
   if (a.constant) std::swap(a, b);
   if (b.constant) {
     const double c = b.number;
-    if (c != 0 && (power_of_two(c) || !power_of_two(a.scale) || options_.relaxed)) {
+    if (c != 0 && (power_of_two(c) || !power_of_two(a.scale) || relaxed_)) {
       a.scale /= c;
       return a;
     }
@@ -311,10 +254,10 @@ Term Builder::multiply(Term a, Term b, Width width) {
             : Op::Fmul;
     // The multiplier truncates its second operand to 25 bits, so a long goes first.
     if (factor.width == Width::Long && width_of(a.ref) == Width::Short)
-      return {emit(op, width, factor, a.ref), a.scale, false, 0};
+      return {emit(op, width, factor, a.ref), a.scale};
     if (factor.width == Width::Long && op == Op::Fmul)
-      return {emit(op, width, factor, short_of(a.ref)), a.scale, false, 0};
-    return {emit(op, width, a.ref, factor), a.scale, false, 0};
+      return {emit(op, width, factor, short_of(a.ref)), a.scale};
+    return {emit(op, width, a.ref, factor), a.scale};
   }
   const double scale = a.scale * b.scale;
   Ref x = a.ref, y = b.ref;
@@ -324,32 +267,25 @@ Term Builder::multiply(Term a, Term b, Width width) {
     // One pass of the multiplier would truncate the second operand: round an invariant to a short
     // outside the loop, else take two passes.
     if (invariant(x) && !invariant(y)) std::swap(x, y);
-    if (invariant(y)) return {emit(Op::Fmul, width, x, short_of(y)), scale, false, 0};
-    return {emit(Op::Dmul, width, x, y), scale, false, 0};
+    if (invariant(y)) return {emit(Op::Fmul, width, x, short_of(y)), scale};
+    return {emit(Op::Dmul, width, x, y), scale};
   }
   if (!two_longs && x.kind == Ref::Kind::Value && y.kind == Ref::Kind::Value &&
       width_of(x) == width_of(y) && y.value < x.value)
     std::swap(x, y);
-  return {emit(two_longs ? Op::Dmul : Op::Fmul, width, x, y), scale, false, 0};
+  return {emit(two_longs ? Op::Dmul : Op::Fmul, width, x, y), scale};
 }
 
 /// The stored number with another scale.
 Term Builder::with_scale(const Term& t, double scale, Width width) {
-  if (t.constant) return {immediate(t.number * scale), scale, false, 0};
+  if (t.constant) return {immediate(t.number * scale), scale};
   if (t.scale == scale) return t;
   const double factor = scale / t.scale;
-  if (factor == -1) return {emit(Op::Fsub, width, immediate(0), t.ref), scale, false, 0};
+  if (factor == -1) return {emit(Op::Fsub, width, immediate(0), t.ref), scale};
   const Ref f = immediate(factor);
-  const Width have = width_of(t.ref);
-  Ref made;
-  if (f.width == Width::Short) {
-    made = emit(Op::Fmul, width, t.ref, f);
-  } else if (have == Width::Short) {
-    made = emit(Op::Fmul, width, f, t.ref);
-  } else {
-    made = emit(Op::Dmul, width, t.ref, f);
-  }
-  return {made, scale, false, 0};
+  if (f.width == Width::Short) return {emit(Op::Fmul, width, t.ref, f), scale};
+  if (width_of(t.ref) == Width::Short) return {emit(Op::Fmul, width, f, t.ref), scale};
+  return {emit(Op::Dmul, width, t.ref, f), scale};
 }
 
 /// The number itself, with scale 1.
@@ -359,19 +295,19 @@ Ref Builder::plain(const Term& t, Width width) {
 }
 
 Term Builder::add(Term a, Term b, Width width) {
-  if (a.constant && b.constant) return {{}, 1, true, a.number + b.number};
+  if (a.constant && b.constant) return Term::of(a.number + b.number);
   if (a.constant) {
     // c + b: the constant takes the scale of b, and the sum its sign.
     const Ref c = immediate(a.number * std::abs(b.scale));
-    if (b.scale < 0) return {emit(Op::Fsub, width, c, b.ref), -b.scale, false, 0};
-    return {emit(Op::Fadd, width, b.ref, c), b.scale, false, 0};
+    if (b.scale < 0) return {emit(Op::Fsub, width, c, b.ref), -b.scale};
+    return {emit(Op::Fadd, width, b.ref, c), b.scale};
   }
   if (b.constant) {
     if (b.number == 0) return a;
     if (a.scale < 0) return add(b, a, width);
     const double c = b.number * a.scale;
-    if (c < 0) return {emit(Op::Fsub, width, a.ref, immediate(-c)), a.scale, false, 0};
-    return {emit(Op::Fadd, width, a.ref, immediate(c)), a.scale, false, 0};
+    if (c < 0) return {emit(Op::Fsub, width, a.ref, immediate(-c)), a.scale};
+    return {emit(Op::Fadd, width, a.ref, immediate(c)), a.scale};
   }
   if (std::abs(a.scale) != std::abs(b.scale)) {
     // Rescale an invariant operand, which is free in the loop, else the one with a nontrivial
@@ -386,117 +322,11 @@ Term Builder::add(Term a, Term b, Width width) {
   const double scale = std::abs(a.scale);
   if (a.scale > 0 && b.scale > 0) {
     if (b.ref.value < a.ref.value) std::swap(a, b);
-    return {emit(Op::Fadd, width, a.ref, b.ref), scale, false, 0};
+    return {emit(Op::Fadd, width, a.ref, b.ref), scale};
   }
-  if (a.scale > 0) return {emit(Op::Fsub, width, a.ref, b.ref), scale, false, 0};
-  if (b.scale > 0) return {emit(Op::Fsub, width, b.ref, a.ref), scale, false, 0};
-  return {emit(Op::Fadd, width, a.ref, b.ref), -scale, false, 0};
-}
-
-/// An integer as a number: added to the low bits of 1.5 * 2^60, which is then subtracted.
-Ref Builder::number_of(const Ref& integer, Width width) {
-  const Ref magic = immediate(1.5 * 1152921504606846976.0);
-  Ref wide = magic;
-  if (magic.width == Width::Short) {
-    wide.width = Width::Long;
-    wide.bits = magic.bits << Short::bit_count;
-  }
-  const Ref shifted = emit(Op::Iadd, Width::Long, wide, integer);
-  return emit(Op::Fsub, width, shifted, magic);
-}
-
-/// An element of a table: the index goes to T, and local memory is read at T.
-Ref Builder::table_lookup(const Node& node) {
-  const GraphVariable& v = graph_.variable(node.variable);
-  std::int32_t table = 0;
-  while (table < static_cast<std::int32_t>(loop_.tables.size()) &&
-         loop_.tables[static_cast<std::size_t>(table)].variable != node.variable)
-    ++table;
-  if (table == static_cast<std::int32_t>(loop_.tables.size())) {
-    MachineTable made;
-    made.variable = node.variable;
-    made.width = v.type == Type::Long ? Width::Long : Width::Short;
-    made.size = v.table_size;
-    made.padded = std::max(2U, std::bit_ceil(v.table_size));
-    const unsigned shorts = made.padded * shorts_in(made.width);
-    made.address = (local_end() + shorts - 1) / shorts * shorts;
-    loop_.tables.push_back(made);
-  }
-  const MachineTable& t = loop_.tables[static_cast<std::size_t>(table)];
-  // These operations are never shared: T serves one reader at a time.
-  MachineOp made;
-  made.where = node.where;
-  const auto index_in_t = [&](Op op, const Ref& a, const Ref& b) {
-    made.op = op;
-    made.width = Width::Long;
-    made.in = {a, b};
-    const Ref at = append_op(made);
-    loop_.value(at.value).in_t = true;
-    return at;
-  };
-  const Ref index = integer(node.a);
-  const std::uint64_t base = t.address / shorts_in(t.width);
-  Ref at;
-  if (index.kind == Ref::Kind::Immediate) {
-    const Ref known = bits((static_cast<std::uint64_t>(index.bits) & (t.padded - 1)) | base);
-    at = index_in_t(Op::Ior, known, known);
-  } else if (base == 0) {
-    at = index_in_t(Op::Iand, index, bits(t.padded - 1));
-  } else {
-    const Ref inside = emit(Op::Iand, Width::Short, index, bits(t.padded - 1));
-    at = index_in_t(Op::Ior, inside, bits(base));
-  }
-  made.op = Op::Upass;
-  made.width = t.width;
-  made.in = {at, {}};
-  made.table = table;
-  return append_op(made);
-}
-
-Ref Builder::integer(NodeId id) {
-  const auto at = static_cast<std::size_t>(id);
-  if (!have_integer_[at]) {
-    const Ref made = make_integer(graph_.nodes[at]);
-    integers_[at] = made;
-    have_integer_[at] = true;
-  }
-  return integers_[at];
-}
-
-Ref Builder::make_integer(const Node& node) {
-  where_ = node.where;
-  switch (node.fn) {
-    case Fn::Input:
-      return input(node.variable);
-    case Fn::Lookup:
-      return table_lookup(node);
-    case Fn::Abs: {
-      const Ref a = integer(node.a);
-      return emit(Op::Imax, Width::Short, a, emit(Op::Isub, Width::Short, bits(0), a));
-    }
-    case Fn::Constant:
-      return bits(static_cast<std::uint64_t>(node.integer) & Short::mask);
-    case Fn::Add:
-    case Fn::Sub: {
-      const Ref a = integer(node.a);
-      return emit(node.fn == Fn::Add ? Op::Iadd : Op::Isub, Width::Short, a, integer(node.b));
-    }
-    case Fn::Neg:
-      return emit(Op::Isub, Width::Short, bits(0), integer(node.a));
-    case Fn::Min:
-    case Fn::Max: {
-      const Ref a = integer(node.a);
-      return emit(node.fn == Fn::Min ? Op::Imin : Op::Imax, Width::Short, a, integer(node.b));
-    }
-    case Fn::Select: {
-      const Condition c = condition(node.a);
-      const Ref yes = integer(node.b), no = integer(node.c);
-      return select(c, yes, false, no, false, Width::Short);
-    }
-    default:
-      break;
-  }
-  throw Error(ErrorCategory::Internal, "this operation is not possible on integers");
+  if (a.scale > 0) return {emit(Op::Fsub, width, a.ref, b.ref), scale};
+  if (b.scale > 0) return {emit(Op::Fsub, width, b.ref, a.ref), scale};
+  return {emit(Op::Fadd, width, a.ref, b.ref), -scale};
 }
 
 /// Lowering recurses from the results to the inputs. A deep graph is lowered in steps of limited
@@ -509,7 +339,7 @@ void Builder::lower_deep_chains() {
   for (std::size_t i = 0; i < n; ++i) {
     const Node& node = graph_.nodes[i];
     for (const NodeId in : {node.a, node.b, node.c})
-      if (in != no_node) depth[i] = std::max(depth[i], depth[static_cast<std::size_t>(in)] + 1);
+      if (in != no_node) depth[i] = std::max(depth[i], depth[index(in)] + 1);
     if (!needed[i] || depth[i] == 0 || depth[i] % depth_step != 0) continue;
     if (node.type == Type::Int) (void)integer(static_cast<NodeId>(i));
     if (node.type == Type::Short || node.type == Type::Long) (void)term(static_cast<NodeId>(i));
@@ -538,8 +368,8 @@ void Builder::collect_uses() {
   }
 }
 
-MachineLoop lower(const Graph& graph, const LowerOptions& options) {
-  return Builder(graph, options).build();
+MachineLoop lower(const Graph& graph, unsigned elements, bool relaxed) {
+  return Builder(graph, elements, relaxed).build();
 }
 
 }  // namespace gdr::kc

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "kernels/compiler/lower/lower.hpp"
@@ -11,10 +12,12 @@ namespace gdr::kc {
 /// A number in the machine: the stored value is `scale` times the true one. Constant factors and
 /// signs accumulate in the scale and cost nothing until an addition.
 struct Term {
-  Ref ref;
+  Ref ref = {};
   double scale = 1;
   bool constant = false;
   double number = 0;  ///< constant: true value (materialized on use)
+  static Term of(double number) { return {.constant = true, .number = number}; }
+  Term operator-() const { return {ref, constant ? scale : -scale, constant, -number}; }
 };
 
 /// A condition: it holds where the mask's bit equals `value`.
@@ -25,11 +28,11 @@ struct Condition {
 
 class Builder {
  public:
-  Builder(const Graph& graph, const LowerOptions& options);
+  Builder(const Graph& graph, unsigned elements, bool relaxed);
   MachineLoop build();
 
  private:
-  // builder.cpp: operands and arithmetic
+  // builder.cpp: operands and arithmetic; functions.cpp: integers and tables
   const Term& term(NodeId node);
   Term make_term(const Node& node);
   bool inverse_root(const Node& node, NodeId operand) const;
@@ -40,6 +43,7 @@ class Builder {
   Ref number_of(const Ref& integer, Width width);
   Ref table_lookup(const Node& node);
   Ref emit(Op op, Width width, Ref a, Ref b = {});
+  ValueId new_value(MachineValue value);
   ValueId new_accumulator(std::int32_t variable, Width width, bool integer);
   Ref append_op(MachineOp op);
   void predicate(OpId op, Condition condition);
@@ -83,24 +87,20 @@ class Builder {
   Ref upper_key(const Term& key);
   OpId accumulate(MachineOp op, NodeId condition_node);
 
-  // lists.cpp
   void make_list(std::size_t variable, const std::vector<const Contribution*>& mine);
   OpId append(std::int32_t list, const Contribution& c, OpId before);
-  unsigned local_end() const;
 
   void lower_deep_chains();
   void find_compatible_predicates();
   void collect_uses();
 
   const Graph& graph_;
-  LowerOptions options_;
+  bool relaxed_;
   MachineLoop loop_;
   std::vector<std::uint32_t> node_uses_;
   std::map<ValueId, unsigned> nodes_of_value_;  ///< number of nodes that share a value
-  std::vector<Term> terms_;
-  std::vector<bool> have_term_;
-  std::vector<Ref> integers_;
-  std::vector<bool> have_integer_;
+  std::vector<std::optional<Term>> terms_;      ///< by node, computed on demand
+  std::vector<std::optional<Ref>> integers_;    ///< by node, computed on demand
   std::vector<ValueId> inputs_;
   std::map<NodeId, Condition> conditions_;
   struct Key {
@@ -112,8 +112,5 @@ class Builder {
   std::map<Key, ValueId> value_numbers_;
   SourceRange where_;
 };
-
-/// The machine word of a number: a short if that is exact, else a long.
-Ref constant_ref(double number);
 
 }  // namespace gdr::kc

@@ -27,15 +27,6 @@ MaskId Builder::new_mask() {
 /// Emit an operation whose flag sets a mask, after the previous ones that set it.
 OpId Builder::set_mask(MaskId mask, Op op, Ref a, Ref b, MaskFlag flag, MaskId predicate,
                        bool value) {
-  MachineOp made;
-  made.op = op;
-  made.width = info(op).unit == Unit::Integer ? Width::Short : Width::Long;
-  made.in = {a, b};
-  made.sets = mask;
-  made.flag = flag;
-  made.predicate = predicate;
-  made.where = where_;
-  made.predicate_value = value;
   const auto id = static_cast<OpId>(loop_.ops.size());
   MachineMask& m = loop_.mask(mask);
   const int latency = loop_.latency();
@@ -47,7 +38,14 @@ OpId Builder::set_mask(MaskId mask, Op op, Ref a, Ref b, MaskFlag flag, MaskId p
     p.uses.push_back(id);
   }
   m.defs.push_back(id);
-  loop_.ops.push_back(made);
+  loop_.ops.push_back({.op = op,
+                       .width = info(op).unit == Unit::Integer ? Width::Short : Width::Long,
+                       .in = {a, b},
+                       .sets = mask,
+                       .flag = flag,
+                       .predicate = predicate,
+                       .predicate_value = value,
+                       .where = where_});
   return id;
 }
 
@@ -98,7 +96,7 @@ Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool
 
 /// Whether others use a condition's mask; a negation shares the mask of its operand.
 bool Builder::is_shared(NodeId id) const {
-  while (node_uses_[static_cast<std::size_t>(id)] == 1) {
+  while (node_uses_[index(id)] == 1) {
     const Node& node = graph_.node(id);
     if (node.fn != Fn::Not) return false;
     id = node.a;
@@ -165,14 +163,14 @@ Condition Builder::condition(NodeId id) {
 /// scale than its operand shares the operand's value; so do equal operations.
 bool Builder::owns_its_value(NodeId id) const {
   const auto value_of = [&](NodeId n) {
-    const auto at = static_cast<std::size_t>(n);
-    if (n == no_node || !have_term_[at] || terms_[at].constant) return ValueId{none};
-    return terms_[at].ref.kind == Ref::Kind::Value ? terms_[at].ref.value : ValueId{none};
+    const Term* known = n == no_node || !terms_[index(n)] ? nullptr : &*terms_[index(n)];
+    const bool is_value = known && !known->constant && known->ref.kind == Ref::Kind::Value;
+    return is_value ? known->ref.value : none;
   };
   const ValueId value = value_of(id);
   if (value == none) return false;
   for (unsigned nodes = 1;; ++nodes) {
-    const auto at = static_cast<std::size_t>(id);
+    const auto at = index(id);
     if (node_uses_[at] != 1) return false;
     const Node& node = graph_.nodes[at];
     id = no_node;
@@ -197,11 +195,8 @@ Ref Builder::fresh_copy(const Ref& ref, bool own, Width width) {
       return ref;
     }
   }
-  MachineOp copy;
-  copy.op = width_of(ref) == width ? Op::Upass : Op::Fcvt;
-  copy.width = width;
-  copy.in = {ref, {}};
-  return append_op(copy);
+  return append_op(
+      {.op = width_of(ref) == width ? Op::Upass : Op::Fcvt, .width = width, .in = {ref, {}}});
 }
 
 /// condition ? yes : no. Two operations write one value, the second under the mask.
@@ -220,18 +215,12 @@ Ref Builder::select(Condition c, const Ref& yes, bool own_yes, const Ref& no, bo
 /// The same with a constant `no`: a transfer from the broadcast memory writes it first.
 Ref Builder::select_constant(Condition c, const Ref& yes, bool own_yes, u128 no_bits, Width width) {
   const Ref over = fresh_copy(yes, own_yes, width);
-  std::size_t word = 0;
-  while (word < loop_.words.size() &&
-         !(loop_.words[word].width == width && loop_.words[word].bits == no_bits))
-    ++word;
-  if (word == loop_.words.size()) loop_.words.push_back({width, no_bits});
-  MachineOp clear;
-  clear.op = Op::Bget;
-  clear.width = width;
-  clear.out = over.value;
-  clear.word = static_cast<std::int32_t>(word);
+  const ConstantWord constant{width, no_bits};
+  const auto word = std::ranges::find(loop_.words, constant) - loop_.words.begin();
+  if (word == std::ssize(loop_.words)) loop_.words.push_back(constant);
   const auto id = static_cast<OpId>(loop_.ops.size());
-  loop_.ops.push_back(clear);
+  loop_.ops.push_back(
+      {.op = Op::Bget, .width = width, .out = over.value, .word = static_cast<std::int32_t>(word)});
   std::vector<OpId>& defs = loop_.value(over.value).defs;
   defs.insert(defs.begin(), id);
   predicate(defs[1], c);
@@ -239,7 +228,7 @@ Ref Builder::select_constant(Condition c, const Ref& yes, bool own_yes, u128 no_
 }
 
 Term Builder::choose(const Node& node) {
-  const Width width = node.type == Type::Long ? Width::Long : Width::Short;
+  const Width width = width_for(node.type);
   Term yes = term(node.b);
   Term no = term(node.c);
   Condition c = condition(node.a);
@@ -253,18 +242,18 @@ Term Builder::choose(const Node& node) {
   const bool own_no = owns_its_value(no_node_id);
   if (yes.constant) {  // both are constant
     const Ref a = emit(Op::Fcvt, width, immediate(yes.number));
-    return {select_constant(c, a, false, word_of(no.number, width), width), 1, false, 0};
+    return {select_constant(c, a, false, word_of(no.number, width), width)};
   }
   if (no.constant) {
     const u128 word = word_of(no.number * yes.scale, width);
-    return {select_constant(c, yes.ref, own_yes, word, width), yes.scale, false, 0};
+    return {select_constant(c, yes.ref, own_yes, word, width), yes.scale};
   }
   bool own = own_no;
   if (no.scale != yes.scale) {
     no = with_scale(no, yes.scale, width);
     own = false;
   }
-  return {select(c, yes.ref, own_yes, no.ref, own, width), yes.scale, false, 0};
+  return {select(c, yes.ref, own_yes, no.ref, own, width), yes.scale};
 }
 
 }  // namespace gdr::kc

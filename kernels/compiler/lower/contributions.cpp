@@ -1,5 +1,6 @@
 // Results: accumulators and their scales, and the operations compatible with a predicate.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -8,6 +9,15 @@
 #include "kernels/compiler/lower/builder.hpp"
 
 namespace gdr::kc {
+namespace {
+
+Op operation_of(Reduction reduction, bool ints) {
+  if (reduction == Reduction::Min) return ints ? Op::Imin : Op::Fmin;
+  if (reduction == Reduction::Max) return ints ? Op::Imax : Op::Fmax;
+  return ints ? Op::Iadd : Op::Fadd;
+}
+
+}  // namespace
 
 void Builder::contribute(std::size_t variable) {
   std::vector<const Contribution*> mine;
@@ -20,20 +30,19 @@ void Builder::contribute(std::size_t variable) {
 
   const GraphVariable& result = graph_.variables[variable];
   if (result.list_size > 0) return make_list(variable, mine);
-  const Width width = result.type == Type::Long ? Width::Long : Width::Short;
-  const ValueId acc =
-      new_accumulator(static_cast<std::int32_t>(variable), width, result.type == Type::Int);
-  MachineResult made;
-  made.accumulator = acc;
-  made.variable = static_cast<std::int32_t>(variable);
+  const Width width = width_for(result.type);
+  const bool ints = result.type == Type::Int;
+  const ValueId acc = new_accumulator(static_cast<std::int32_t>(variable), width, ints);
+  MachineResult made{.accumulator = acc, .variable = static_cast<std::int32_t>(variable)};
+  if (!mine.empty()) made.reduction = operation_of(mine.front()->reduction, ints);
   std::vector<Term> terms;
   for (const Contribution* c : mine) {
     Term t;
-    if (result.type == Type::Int) {
+    if (ints) {
       t.ref = integer(c->value);
     } else {
       t = term(c->value);
-      const Width own = graph_.node(c->value).type == Type::Long ? Width::Long : Width::Short;
+      const Width own = width_for(graph_.node(c->value).type);
       if (c->reduction != Reduction::Sum && t.scale < 0) t = with_scale(t, -t.scale, own);
     }
     terms.push_back(t);
@@ -54,7 +63,7 @@ void Builder::contribute(std::size_t variable) {
   for (std::size_t i = 0; i < terms.size(); ++i) {
     Term t = terms[i];
     const Contribution& c = *mine[i];
-    const Width own = graph_.node(c.value).type == Type::Long ? Width::Long : Width::Short;
+    const Width own = width_for(graph_.node(c.value).type);
     bool negative = c.negated;
     if (t.constant) {
       t.ref = immediate(t.number * scale);
@@ -62,27 +71,14 @@ void Builder::contribute(std::size_t variable) {
       if (std::abs(t.scale) != scale) t = with_scale(t, std::copysign(scale, t.scale), own);
       if (t.scale < 0) negative = !negative;
     }
-    MachineOp op;
-    op.width = width;
-    op.in = {Ref::of(acc), t.ref};
-    op.out = acc;
-    const bool integer_sum = result.type == Type::Int;
-    switch (c.reduction) {
-      case Reduction::Sum:
-        op.op = integer_sum ? (negative ? Op::Isub : Op::Iadd) : negative ? Op::Fsub : Op::Fadd;
-        made.reduction = integer_sum ? Op::Iadd : Op::Fadd;
-        break;
-      case Reduction::Min:
-        op.op = made.reduction = integer_sum ? Op::Imin : Op::Fmin;
-        break;
-      case Reduction::Max:
-        op.op = made.reduction = integer_sum ? Op::Imax : Op::Fmax;
-        break;
-      case Reduction::Append:  // lists only, handled above
-        break;
-    }
-    op.where = c.where;
-    accumulate(op, c.condition);
+    accumulate({.op = !negative ? made.reduction
+                      : ints    ? Op::Isub
+                                : Op::Fsub,
+                .width = width,
+                .in = {Ref::of(acc), t.ref},
+                .out = acc,
+                .where = c.where},
+               c.condition);
   }
   loop_.results.push_back(made);
 }
@@ -92,27 +88,23 @@ void Builder::contribute(std::size_t variable) {
 void Builder::contribute_with_index(const std::vector<const Contribution*>& mine) {
   const Contribution& first = *mine.front();
   const ValueId acc = new_accumulator(first.result, Width::Long, true);
-  const Op reduction = first.reduction == Reduction::Min ? Op::Imin : Op::Imax;
+  const Op reduction = operation_of(first.reduction, true);
   for (const Contribution* c : mine) {
     const Term key = term(c->value);
     const Ref index = integer(c->payload);
     const Ref both = emit(Op::Ior, Width::Long, upper_key(key), index);
-    MachineOp op;
-    op.op = reduction;
-    op.width = Width::Long;
-    op.in = {Ref::of(acc), both};
-    op.out = acc;
-    op.where = c->where;
-    accumulate(op, c->condition);
+    accumulate({.op = reduction,
+                .width = Width::Long,
+                .in = {Ref::of(acc), both},
+                .out = acc,
+                .where = c->where},
+               c->condition);
   }
-  MachineResult made;
-  made.accumulator = acc;
-  made.reduction = reduction;
-  made.variable = first.result;
-  loop_.results.push_back(made);
-  made.variable = first.payload_result;
-  made.index = true;
-  loop_.results.push_back(made);
+  loop_.results.push_back({.accumulator = acc, .variable = first.result, .reduction = reduction});
+  loop_.results.push_back({.accumulator = acc,
+                           .variable = first.payload_result,
+                           .reduction = reduction,
+                           .index = true});
 }
 
 /// A key as the upper half of a long. A constant is shifted at compile time: the shift has no
@@ -121,10 +113,8 @@ Ref Builder::upper_key(const Term& key) {
   if (!key.constant)
     return emit(Op::Ishl, Width::Long, short_of(plain(key, Width::Short)), bits(Short::bit_count));
   Flags flags = no_flags;
-  Ref made = immediate(key.number);
-  made.width = Width::Long;
-  made.bits = u128{upper_half(short_from_double(key.number, flags)).bits} << Short::bit_count;
-  return made;
+  const u128 bits = upper_half(short_from_double(key.number, flags)).bits;
+  return Ref::immediate(bits << Short::bit_count, Width::Long);
 }
 
 /// Emit an operation on an accumulator or list, under its condition.
@@ -136,6 +126,51 @@ OpId Builder::accumulate(MachineOp op, NodeId condition_node) {
   loop_.ops.push_back(op);
   if (conditional) predicate(id, c);
   return id;
+}
+
+void Builder::make_list(std::size_t variable, const std::vector<const Contribution*>& mine) {
+  const GraphVariable& result = graph_.variables[variable];
+  const auto id = static_cast<std::int32_t>(variable);
+  const ValueId accumulator = new_accumulator(id, Width::Short, true);
+  const auto number = static_cast<std::int32_t>(loop_.lists.size());
+  loop_.lists.push_back({.variable = id,
+                         .accumulator = accumulator,
+                         .capacity = result.list_size,
+                         .stride = std::bit_ceil(loop_.elements),
+                         .address = loop_.local_end()});
+  OpId before = none;
+  for (const Contribution* c : mine) before = append(number, *c, before);
+}
+
+/// The next entry is one stride after the last one. Appends to a full list store to the overflow
+/// slot behind it, shared by all elements. `before` stored the previous entry of this source, if
+/// any; returns the store.
+OpId Builder::append(std::int32_t number, const Contribution& c, OpId before) {
+  const MachineList list = loop_.lists[index(number)];
+  const Ref entry = integer(c.value);
+  const Ref last = Ref::of(list.accumulator);
+
+  const OpId advanced = accumulate({.op = Op::Iadd,
+                                    .width = Width::Short,
+                                    .in = {last, bits(list.stride)},
+                                    .out = list.accumulator,
+                                    .where = c.where},
+                                   c.condition);
+  const Ref at = append_op({.op = Op::Imin,
+                            .width = Width::Long,
+                            .in = {last, bits(list.overflow_slot())},
+                            .where = c.where});
+  MachineValue& address = loop_.value(at.value);
+  address.integer = address.in_t = true;
+  const OpId limited = address.defs.front();
+  const OpId stored = accumulate(
+      {.op = Op::Upass, .width = Width::Short, .in = {at, entry}, .list = number, .where = c.where},
+      c.condition);
+
+  // The address is read between this advance and the next one, of this source or the next.
+  loop_.dependences.push_back({advanced, limited, loop_.latency()});
+  if (before != none) loop_.dependences.push_back({before, advanced, 0});
+  return stored;
 }
 
 /// An operation may share an instruction with a predicated one if its result is unused where the

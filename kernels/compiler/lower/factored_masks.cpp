@@ -13,25 +13,6 @@ namespace {
 /// inputs), or nothing (for example a root).
 enum class Known : std::uint8_t { Zero, Finite, Anything };
 
-bool finite_function(Fn fn) {
-  switch (fn) {
-    case Fn::Input:
-    case Fn::Constant:
-    case Fn::Add:
-    case Fn::Sub:
-    case Fn::Mul:
-    case Fn::Neg:
-    case Fn::Abs:
-    case Fn::Min:
-    case Fn::Max:
-    case Fn::Convert:
-    case Fn::Lookup:
-      return true;
-    default:
-      return false;
-  }
-}
-
 Known combine(const Node& n, Known a, Known b, Known c) {
   if (a == Known::Anything || b == Known::Anything || c == Known::Anything) return Known::Anything;
   switch (n.fn) {
@@ -49,7 +30,7 @@ Known combine(const Node& n, Known a, Known b, Known c) {
     case Fn::Select:
       return b == Known::Zero && c == Known::Zero ? Known::Zero : Known::Finite;
     default:
-      return finite_function(n.fn) ? Known::Finite : Known::Anything;
+      return n.fn == Fn::Lookup ? Known::Finite : Known::Anything;
   }
 }
 
@@ -72,29 +53,26 @@ class MaskFactoring {
     std::vector<Known> known(graph_.nodes.size(), Known::Anything);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& n = graph_.nodes[i];
-      auto of = [&](NodeId id) {
-        return id == no_node ? Known::Zero : known[static_cast<std::size_t>(id)];
-      };
+      // An absent operand does not matter.
+      const auto of = [&](NodeId id) { return id == no_node ? Known::Finite : known[index(id)]; };
       const bool leaf = n.fn == Fn::Input || n.fn == Fn::Constant;
       known[i] = static_cast<NodeId>(i) == at ? Known::Zero
                  : leaf                       ? Known::Finite
-                 : n.fn == Fn::Select && n.a != no_node
-                     ? combine(n, Known::Finite, of(n.b), of(n.c))
-                     : combine(n, of(n.a), n.b == no_node ? Known::Finite : of(n.b),
-                               n.c == no_node ? Known::Finite : of(n.c));
+                 : n.fn == Fn::Select         ? combine(n, Known::Finite, of(n.b), of(n.c))
+                                              : combine(n, of(n.a), of(n.b), of(n.c));
     }
     return std::all_of(members.begin(), members.end(), [&](std::size_t m) {
-      return known[static_cast<std::size_t>(graph_.contributions[m].value)] == Known::Zero;
+      return known[index(graph_.contributions[m].value)] == Known::Zero;
     });
   }
 
   bool depends(NodeId node, NodeId on) const {
     std::vector<bool> yes(graph_.nodes.size(), false);
-    yes[static_cast<std::size_t>(on)] = true;
-    for (std::size_t i = static_cast<std::size_t>(on) + 1; i < graph_.nodes.size(); ++i)
+    yes[index(on)] = true;
+    for (std::size_t i = index(on) + 1; i < graph_.nodes.size(); ++i)
       for (const NodeId in : {graph_.nodes[i].a, graph_.nodes[i].b, graph_.nodes[i].c})
-        if (in != no_node && yes[static_cast<std::size_t>(in)]) yes[i] = true;
-    return yes[static_cast<std::size_t>(node)];
+        if (in != no_node && yes[index(in)]) yes[i] = true;
+    return yes[index(node)];
   }
 
   void factor(NodeId condition, const std::vector<std::size_t>& members) {
@@ -117,35 +95,28 @@ class MaskFactoring {
     // The condition may follow the node: users of the selection are appended.
     std::map<NodeId, NodeId> made;
     const Node old = graph_.node(at);
-    Node zero;
-    zero.fn = Fn::Constant;
-    zero.type = old.type;
-    zero.where = old.where;
-    graph_.nodes.push_back(zero);
-    Node select;
-    select.fn = Fn::Select;
-    select.type = old.type;
-    select.a = condition;
-    select.b = at;
-    select.c = static_cast<NodeId>(graph_.nodes.size() - 1);
-    select.where = old.where;
-    graph_.nodes.push_back(select);
-    made[at] = static_cast<NodeId>(graph_.nodes.size() - 1);
-    const NodeId last = at;
-    std::vector<bool> changed(graph_.nodes.size(), false);
-    changed[static_cast<std::size_t>(last)] = true;
-    const std::size_t old_count = graph_.nodes.size() - 2;
-    for (std::size_t i = static_cast<std::size_t>(at) + 1; i < old_count; ++i) {
+    const std::size_t old_count = graph_.nodes.size();
+    const auto append = [&](const Node& n) {
+      graph_.nodes.push_back(n);
+      return static_cast<NodeId>(graph_.nodes.size() - 1);
+    };
+    const NodeId zero = append({.fn = Fn::Constant, .type = old.type, .where = old.where});
+    made[at] = append({.fn = Fn::Select,
+                       .type = old.type,
+                       .a = condition,
+                       .b = at,
+                       .c = zero,
+                       .where = old.where});
+    for (std::size_t i = index(at) + 1; i < old_count; ++i) {
       Node n = graph_.nodes[i];
       bool any = false;
       for (NodeId* in : {&n.a, &n.b, &n.c}) {
-        if (*in == no_node || made.count(*in) == 0) continue;
-        *in = made[*in];
+        const auto replaced = made.find(*in);
+        if (replaced == made.end()) continue;
+        *in = replaced->second;
         any = true;
       }
-      if (!any) continue;
-      graph_.nodes.push_back(n);
-      made[static_cast<NodeId>(i)] = static_cast<NodeId>(graph_.nodes.size() - 1);
+      if (any) made[static_cast<NodeId>(i)] = append(n);
     }
     for (const std::size_t m : members) {
       Contribution& c = graph_.contributions[m];
@@ -178,15 +149,14 @@ void infer_types(Graph& graph) {
     for (const NodeId in : {n.a, n.b, n.c}) {
       const std::int32_t v = variable_of(in);
       if (v < 0) continue;
-      read[static_cast<std::size_t>(v)] = true;
+      read[index(v)] = true;
       const bool short_product = (n.fn == Fn::Mul || n.fn == Fn::Div) && n.type == Type::Short;
-      if (!short_product) narrow[static_cast<std::size_t>(v)] = false;
+      if (!short_product) narrow[index(v)] = false;
     }
   }
   for (const Contribution& c : graph.contributions)
     for (const NodeId id : {c.value, c.payload, c.condition})
-      if (const std::int32_t v = variable_of(id); v >= 0)
-        narrow[static_cast<std::size_t>(v)] = false;
+      if (const std::int32_t v = variable_of(id); v >= 0) narrow[index(v)] = false;
   for (std::size_t v = 0; v < graph.variables.size(); ++v)
     if (narrow[v] && read[v]) graph.variables[v].type = Type::Short;
   for (Node& n : graph.nodes)

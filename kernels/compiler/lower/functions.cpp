@@ -1,5 +1,7 @@
-// Functions of several operations: a seed from the number's bits, a polynomial correction, and
-// Newton steps.
+// Integers, table lookups and functions of several operations: a seed from the number's bits, a
+// polynomial correction, and Newton steps.
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "emulator/numeric/float.hpp"
@@ -28,8 +30,98 @@ constexpr double reciprocal_bias = 6e-9;        // the mean of the squared error
 
 }  // namespace
 
+/// An integer as a number: added to the low bits of 1.5 * 2^60, which is then subtracted.
+Ref Builder::number_of(const Ref& integer, Width width) {
+  const Ref magic = immediate(1.5 * 1152921504606846976.0);
+  Ref wide = magic;
+  if (magic.width == Width::Short) {
+    wide.width = Width::Long;
+    wide.bits = magic.bits << Short::bit_count;
+  }
+  const Ref shifted = emit(Op::Iadd, Width::Long, wide, integer);
+  return emit(Op::Fsub, width, shifted, magic);
+}
+
+/// An element of a table: the index goes to T, and local memory is read at T.
+Ref Builder::table_lookup(const Node& node) {
+  const auto found = std::ranges::find(loop_.tables, node.variable, &MachineTable::variable);
+  const auto table = static_cast<std::int32_t>(found - loop_.tables.begin());
+  if (found == loop_.tables.end()) {
+    const GraphVariable& v = graph_.variable(node.variable);
+    const unsigned padded = std::max(2U, std::bit_ceil(v.table_size));
+    const unsigned shorts = padded * shorts_in(width_for(v.type));
+    loop_.tables.push_back({.variable = node.variable,
+                            .width = width_for(v.type),
+                            .size = v.table_size,
+                            .padded = padded,
+                            .address = (loop_.local_end() + shorts - 1) / shorts * shorts});
+  }
+  const MachineTable& t = loop_.tables[index(table)];
+  const std::uint64_t base = t.address / shorts_in(t.width);
+  // These operations are never shared: T serves one reader at a time.
+  MachineOp move{.width = Width::Long, .where = node.where};
+  const Ref element = integer(node.a);
+  if (element.kind == Ref::Kind::Immediate) {
+    const Ref known = bits((static_cast<std::uint64_t>(element.bits) & (t.padded - 1)) | base);
+    move.op = Op::Ior;
+    move.in = {known, known};
+  } else if (base == 0) {
+    move.op = Op::Iand;
+    move.in = {element, bits(t.padded - 1)};
+  } else {
+    move.op = Op::Ior;
+    move.in = {emit(Op::Iand, Width::Short, element, bits(t.padded - 1)), bits(base)};
+  }
+  const Ref at = append_op(move);
+  loop_.value(at.value).in_t = true;
+  return append_op(
+      {.op = Op::Upass, .width = t.width, .in = {at, {}}, .table = table, .where = node.where});
+}
+
+Ref Builder::integer(NodeId id) {
+  std::optional<Ref>& known = integers_[index(id)];
+  if (!known) known = make_integer(graph_.node(id));
+  return *known;
+}
+
+Ref Builder::make_integer(const Node& node) {
+  where_ = node.where;
+  switch (node.fn) {
+    case Fn::Input:
+      return input(node.variable);
+    case Fn::Lookup:
+      return table_lookup(node);
+    case Fn::Abs: {
+      const Ref a = integer(node.a);
+      return emit(Op::Imax, Width::Short, a, emit(Op::Isub, Width::Short, bits(0), a));
+    }
+    case Fn::Constant:
+      return bits(static_cast<std::uint64_t>(node.integer) & Short::mask);
+    case Fn::Add:
+    case Fn::Sub: {
+      const Ref a = integer(node.a);
+      return emit(node.fn == Fn::Add ? Op::Iadd : Op::Isub, Width::Short, a, integer(node.b));
+    }
+    case Fn::Neg:
+      return emit(Op::Isub, Width::Short, bits(0), integer(node.a));
+    case Fn::Min:
+    case Fn::Max: {
+      const Ref a = integer(node.a);
+      return emit(node.fn == Fn::Min ? Op::Imin : Op::Imax, Width::Short, a, integer(node.b));
+    }
+    case Fn::Select: {
+      const Condition c = condition(node.a);
+      const Ref yes = integer(node.b), no = integer(node.c);
+      return select(c, yes, false, no, false, Width::Short);
+    }
+    default:
+      break;
+  }
+  throw Error(ErrorCategory::Internal, "this operation is not possible on integers");
+}
+
 Term Builder::rsqrt(Term x, Width width) {
-  if (x.constant) return {{}, 1, true, 1 / std::sqrt(x.number)};
+  if (x.constant) return Term::of(1 / std::sqrt(x.number));
   if (x.scale < 0) x = with_scale(x, -x.scale, width_of(x.ref));
   const double root = std::sqrt(x.scale);
   const Width half = Width::Short;
@@ -46,7 +138,7 @@ Term Builder::rsqrt(Term x, Width width) {
   const Ref t1 = emit(Op::Fmul, half, r, y1y1);
   const Ref n = emit(Op::Fsub, half, immediate(rsqrt_newton), t1);
   const Ref y2 = emit(Op::Fmul, half, n, y1);
-  if (width == Width::Short) return {y2, rsqrt_scale / root, false, 0};
+  if (width == Width::Short) return {y2, rsqrt_scale / root};
 
   // y = k / sqrt(x) (1 + e), with e below 1e-7: (3 k^2 - x y^2) y is 2 k^3 / sqrt(x) (1 - 1.5 e^2).
   const double k = rsqrt_scale;
@@ -54,11 +146,11 @@ Term Builder::rsqrt(Term x, Width width) {
   const Ref t2 = width_of(x.ref) == Width::Long ? emit(Op::Dmul, Width::Long, x.ref, yy)
                                                 : emit(Op::Fmul, Width::Long, yy, x.ref);
   const Ref n2 = emit(Op::Fsub, Width::Long, immediate(3 * k * k), t2);
-  return {emit(Op::Fmul, Width::Long, n2, y2), 2 * k * k * k / root, false, 0};
+  return {emit(Op::Fmul, Width::Long, n2, y2), 2 * k * k * k / root};
 }
 
 Term Builder::reciprocal(Term x, Width width) {
-  if (x.constant) return {{}, 1, true, 1 / x.number};
+  if (x.constant) return Term::of(1 / x.number);
   const Width half = Width::Short;
   const Ref r = short_of(x.ref);
   const Ref y0 = emit(Op::Isub, half, bits(reciprocal_magic), r);
@@ -73,16 +165,16 @@ Term Builder::reciprocal(Term x, Width width) {
   const Ref n = emit(Op::Fsub, half, immediate(two_k), t1);
   const Ref y2 = emit(Op::Fmul, half, y1, n);
   const double scale = two_k * two_k / 4 * (1 - reciprocal_bias);
-  if (width == Width::Short) return {y2, scale / x.scale, false, 0};
+  if (width == Width::Short) return {y2, scale / x.scale};
 
   const Ref t2 = emit(Op::Fmul, Width::Long, x.ref, y2);
   const Ref n2 = emit(Op::Fsub, Width::Long, immediate(2 * scale), t2);
-  return {emit(Op::Fmul, Width::Long, n2, y2), scale * scale / x.scale, false, 0};
+  return {emit(Op::Fmul, Width::Long, n2, y2), scale * scale / x.scale};
 }
 
 /// x / sqrt(x), and zero for zero.
 Term Builder::square_root(Term x, Width width) {
-  if (x.constant) return {{}, 1, true, std::sqrt(x.number)};
+  if (x.constant) return Term::of(std::sqrt(x.number));
   if (x.scale < 0) x = with_scale(x, -x.scale, width_of(x.ref));
   const MaskId mask = new_mask();
   set_mask(mask, Op::Fsub, x.ref, immediate(0), MaskFlag::Zero, none, true);
@@ -91,31 +183,28 @@ Term Builder::square_root(Term x, Width width) {
   const Term product = multiply(x, root, width);
   const Ref made = select_constant({mask, false}, product.ref, true, 0, width);
   value_numbers_.clear();
-  return {made, product.scale, false, 0};
+  return {made, product.scale};
 }
 
 Term Builder::magnitude(Term x, Width width) {
-  if (x.constant) return {{}, 1, true, std::abs(x.number)};
+  if (x.constant) return Term::of(std::abs(x.number));
   const Ref negative = emit(Op::Fsub, width, immediate(0), x.ref);
-  return {emit(Op::Fmax, width, x.ref, negative), std::abs(x.scale), false, 0};
+  return {emit(Op::Fmax, width, x.ref, negative), std::abs(x.scale)};
 }
 
 Term Builder::extreme(Op op, Term a, Term b, Width width) {
   if (a.constant && b.constant)
-    return {{},
-            1,
-            true,
-            op == Op::Fmin ? std::fmin(a.number, b.number) : std::fmax(a.number, b.number)};
+    return Term::of(op == Op::Fmin ? std::fmin(a.number, b.number) : std::fmax(a.number, b.number));
   if (a.constant) std::swap(a, b);
   if (a.scale < 0) a = with_scale(a, -a.scale, width);
   b = with_scale(b, a.scale, width);
-  return {emit(op, width, a.ref, b.ref), a.scale, false, 0};
+  return {emit(op, width, a.ref, b.ref), a.scale};
 }
 
 /// e^x = 2^n 2^f with n = round(x log2 e) and f in -1/2..1/2: a Taylor polynomial in f ln 2, and n
 /// added to the exponent. The argument is clamped to -700..700.
 Term Builder::exponential(Term x, Width width) {
-  if (x.constant) return {{}, 1, true, std::exp(x.number)};
+  if (x.constant) return Term::of(std::exp(x.number));
   const Width wide = Width::Long;
   const bool is_long = width == Width::Long;
   const Ref given = plain(x, width_of(x.ref));
@@ -150,10 +239,10 @@ Term Builder::exponential(Term x, Width width) {
     coefficient *= i / M_LN2;
   }
   const Ref exponent = emit(Op::Ishl, Width::Short, shifted, bits(24));
-  if (!is_long) return {emit(Op::Iadd, Width::Short, p, exponent), 1, false, 0};
+  if (!is_long) return {emit(Op::Iadd, Width::Short, p, exponent)};
   // 2^n as a short: the bits of 1 with n added to the exponent.
   const Ref power = emit(Op::Iadd, Width::Short, exponent, bits(std::uint64_t{1023} << 24));
-  return {emit(Op::Fmul, Width::Long, p, power), 1, false, 0};
+  return {emit(Op::Fmul, Width::Long, p, power)};
 }
 
 }  // namespace gdr::kc

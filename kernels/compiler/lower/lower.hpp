@@ -7,12 +7,6 @@
 
 namespace gdr::kc {
 
-struct LowerOptions {
-  unsigned elements = 4;
-  /// Allow optimisations that change rounding: constant factors move out of the loop.
-  bool relaxed = false;
-};
-
 /// Narrow inputs without declared type to short if all uses multiply in short precision, as the
 /// original kernels hold masses.
 void infer_types(Graph& graph);
@@ -21,8 +15,11 @@ void infer_types(Graph& graph);
 /// stay with their contributions.
 void factor_masks(Graph& graph);
 
-/// The operations of one item, unscheduled, operands first. Throws CompileError if there are more
-/// conditions than masks can be tracked.
-MachineLoop lower(const Graph& graph, const LowerOptions& options);
+/// The operations of one item for `elements` targets per PE, unscheduled, operands first. `relaxed`
+/// allows optimisations that change rounding: constant factors move out of the loop.
+MachineLoop lower(const Graph& graph, unsigned elements, bool relaxed = false);
+
+/// The machine word of a number: a short if that is exact, else a long.
+Ref constant_ref(double number);
 
 }  // namespace gdr::kc

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "kernels/compiler/compile_error.hpp"
+#include "kernels/compiler/capacity.hpp"
 #include "kernels/compiler/regalloc/live_ranges.hpp"
-#include "kernels/compiler/schedule/pipeline.hpp"
+#include "kernels/compiler/schedule/schedule.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -23,8 +23,7 @@ Lifetime lifetime_of(const Problem& problem, const Schedule& s, ValueId id) {
   if (v.origin == Origin::Field && s.placement_of(id).storage == StorageClass::Block) {
     for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
       const auto& fields = problem.blocks[b].fields;
-      if (std::find(fields.begin(), fields.end(), id) != fields.end())
-        lifetime.from = s.time[loop.ops.size() + b];
+      if (std::ranges::count(fields, id) > 0) lifetime.from = s.time[loop.ops.size() + b];
     }
     lifetime.to = lifetime.from + 1;
   } else {
@@ -72,36 +71,24 @@ class Allocator {
         body_length_(static_cast<int>(schedule.ii * unroll)) {}
 
   std::optional<Allocation> run(Diagnostic& why) {
-    const auto per_copy = std::vector<int>(static_cast<std::size_t>(unroll_), none);
+    const std::vector<int> per_copy(index(unroll_), none);
     out_.unroll = static_cast<unsigned>(unroll_);
     out_.address.assign(loop_.values.size(), per_copy);
     out_.block_address.assign(problem_.blocks.size(), per_copy);
     out_.mask.assign(loop_.masks.size(), per_copy);
-    out_.mask_before.assign(loop_.masks.size(),
-                            std::vector<bool>(static_cast<std::size_t>(unroll_), false));
+    out_.mask_before.assign(loop_.masks.size(), std::vector<bool>(index(unroll_), false));
+    const unsigned register_shorts = 2 * geometry_.register_words;
+    const unsigned local_shorts = 2 * geometry_.local_words;
     constexpr unsigned steps = 3000;
     MemoryRanges registers, local, masks;
-    for (std::size_t t = 0; t < loop_.tables.size(); ++t) {
-      const MachineTable& table = loop_.tables[t];
-      LiveRange range;
-      range.span = static_cast<int>(table.padded * shorts_in(table.width));
-      range.segments.push_back(segment({0, body_length_}, 0, range.span, 0));
-      range.address = static_cast<int>(table.address);
-      local.ranges.push_back(std::move(range));
-      local.owners.push_back({});
-    }
-    for (const MachineList& list : loop_.lists) {
-      LiveRange range;
-      range.span = static_cast<int>(list.end() - list.address);
-      range.segments.push_back(segment({0, body_length_}, 0, range.span, 0));
-      range.address = static_cast<int>(list.address);
-      local.ranges.push_back(std::move(range));
-      local.owners.push_back({});
-      if (list.end() > 2 * geometry_.local_words) {
+    for (const MachineTable& t : loop_.tables) reserve(local, t.address, t.end());
+    for (const MachineList& l : loop_.lists) {
+      reserve(local, l.address, l.end());
+      if (l.end() > local_shorts) {
         why = capacity_error(
-            Code::NoLocalMemory, graph_.variable(list.variable).where, "the local memory is full",
-            fmt::format("the lists up to this one need {} shorts, {} are available", list.end(),
-                        2 * geometry_.local_words));
+            Code::NoLocalMemory, graph_.variable(l.variable).where, "the local memory is full",
+            fmt::format("the lists up to this one need {} shorts, {} are available", l.end(),
+                        local_shorts));
         return std::nullopt;
       }
     }
@@ -110,24 +97,22 @@ class Allocator {
     add_values(registers, local);
     add_blocks(registers);
     add_masks(masks);
-    if (!assign_addresses(registers.ranges, body_length_,
-                          static_cast<int>(2 * geometry_.register_words), steps)) {
-      why = too_much(Code::NoRegisters, registers, "register file is", "shorts",
-                     2 * geometry_.register_words);
-      return std::nullopt;
-    }
-    if (!assign_first_fit(local.ranges, body_length_,
-                          static_cast<int>(2 * geometry_.local_words))) {
-      why = too_much(Code::NoLocalMemory, local, "local memory is", "shorts",
-                     2 * geometry_.local_words);
-      return std::nullopt;
-    }
     // One mask register stays free for the prologue predicate.
-    if (!assign_addresses(masks.ranges, body_length_, static_cast<int>(mask_registers) - 1,
-                          steps)) {
-      why = too_much(Code::NoMasks, masks, "mask registers are", "conditions", mask_registers - 1);
-      return std::nullopt;
-    }
+    constexpr unsigned usable_masks = mask_registers - 1;
+    if (!assign_addresses(registers.ranges, body_length_, register_shorts, steps))
+      why = too_much(Code::NoRegisters, registers, "register file is", "shorts", register_shorts);
+    else if (!assign_first_fit(local.ranges, body_length_, local_shorts))
+      why = too_much(Code::NoLocalMemory, local, "local memory is", "shorts", local_shorts);
+    else if (!assign_addresses(masks.ranges, body_length_, usable_masks, steps))
+      why = too_much(Code::NoMasks, masks, "mask registers are", "conditions", usable_masks);
+    else
+      return stored(registers, local, masks, first_unread);
+    return std::nullopt;
+  }
+
+ private:
+  Allocation stored(const MemoryRanges& registers, const MemoryRanges& local,
+                    const MemoryRanges& masks, std::size_t first_unread) {
     for (std::size_t i = 0, t = first_unread; i < out_.unread.size(); ++i)
       if (out_.unread[i] != none) out_.unread[i] = local.ranges[t++].address;
     out_.registers_used = store(registers, out_.address);
@@ -137,7 +122,13 @@ class Allocator {
     return std::move(out_);
   }
 
- private:
+  /// Reserve local memory for a table or a list.
+  void reserve(MemoryRanges& local, unsigned address, unsigned end) const {
+    const int shorts = static_cast<int>(end - address);
+    add(local, segment({0, body_length_}, 0, shorts, 0), 1, {});
+    local.ranges.back().address = static_cast<int>(address);
+  }
+
   /// Error for a memory that is too small or too fragmented.
   Diagnostic too_much(Code code, const MemoryRanges& memory, const char* name, const char* unit,
                       unsigned have) const {
@@ -174,7 +165,7 @@ class Allocator {
   }
 
   void add(MemoryRanges& memory, const Segment& p, int align, const Owner& owner) const {
-    memory.ranges.push_back({{p}, p.shorts, align, none});
+    memory.ranges.push_back({{p}, p.shorts, align});
     memory.owners.push_back(owner);
   }
 
@@ -189,10 +180,9 @@ class Allocator {
     out_.unread.assign(graph_.variables.size(), none);
     for (std::size_t i = 0; i < graph_.variables.size(); ++i) {
       if (graph_.variables[i].kind != VarKind::Target) continue;
-      const bool read = std::any_of(
-          loop_.values.begin(), loop_.values.end(),
-          [i](const MachineValue& v) { return v.variable == static_cast<std::int32_t>(i); });
-      if (read) continue;
+      if (std::ranges::count(loop_.values, static_cast<std::int32_t>(i), &MachineValue::variable) >
+          0)
+        continue;
       const int width = graph_.variables[i].type == Type::Long ? 2 : 1;
       out_.unread[i] = 0;
       add(local, segment({0, 1}, 0, width * static_cast<int>(loop_.elements), 0),
@@ -208,8 +198,8 @@ class Allocator {
       const int width = static_cast<int>(shorts_in(v.width));
       const StorageClass storage = s_.placement[i].storage;
       MemoryRanges& memory = storage == StorageClass::Local ? local : registers;
-      if (v.origin == Origin::Invariant || v.origin == Origin::Accumulator) {
-        const int shorts = width * (v.scalar ? 1 : elements);
+      if (v.permanent()) {
+        const int shorts = static_cast<int>(loop_.shorts(v));
         add(v.origin == Origin::Accumulator ? registers : memory,
             segment({0, body_length_}, 0, shorts, 0), alignment(width, v.scalar), {id, none, 0});
         continue;
@@ -236,7 +226,7 @@ class Allocator {
         range.align = 2;
         range.segments.push_back(segment({t, t + 1}, c, range.span, 0));
         for (const ValueId f : problem_.blocks[b].fields) {
-          const auto at = static_cast<std::size_t>(f);
+          const auto at = index(f);
           if (s_.placement[at].storage != StorageClass::Block) continue;
           Segment p = segment(lifetime_of(problem_, s_, f), c,
                               static_cast<int>(shorts_in(loop_.values[at].width)), 0);
@@ -250,7 +240,7 @@ class Allocator {
   }
 
   int offset_in_block(ValueId field, const Block& block) const {
-    const auto at = static_cast<std::size_t>(field);
+    const auto at = index(field);
     return static_cast<int>(2 * (problem_.field_word[at] - block.first_word)) +
            problem_.field_half[at];
   }
@@ -260,7 +250,7 @@ class Allocator {
       if (loop_.masks[m].defs.empty()) continue;
       for (int c = 0; c < unroll_; ++c) {
         const MaskLifetime mask = mask_lifetime(loop_.masks[m], c);
-        out_.mask_before[m][static_cast<std::size_t>(c)] = mask.before;
+        out_.mask_before[m][index(c)] = mask.before;
         add(masks, segment(mask.lifetime, c, 1, 1), 1, {static_cast<ValueId>(m), none, c});
       }
     }
@@ -278,14 +268,14 @@ class Allocator {
     int last = lifetime.from;
     for (const auto* ops : {&m.defs, &m.uses})
       for (const OpId i : *ops) last = std::max(last, s_.time_of(i));
-    const int first_pass = times.stage(lifetime.from, copy);
-    const bool before = first_pass != times.stage(last, copy);
+    const int first_stage = times.stage(lifetime.from, copy);
+    const bool before = first_stage != times.stage(last, copy);
     if (problem_.prologue_predicated.empty()) return {lifetime, before};
     // A mask read in the first row would share its register with one that is live from there.
     if (times.position(lifetime.to, copy) == 0) ++lifetime.to;
-    if (first_pass == 0) return {lifetime, before};
+    if (first_stage == 0) return {lifetime, before};
     // The prologue predicate suppresses its first write: the initial value is live from the start.
-    lifetime.from = first_pass * times.body_length - copy * times.ii;
+    lifetime.from = first_stage * times.body_length - copy * times.ii;
     return {lifetime, true};
   }
 
@@ -295,31 +285,24 @@ class Allocator {
     for (std::size_t i = 0; i < memory.ranges.size(); ++i) {
       const LiveRange& t = memory.ranges[i];
       const Owner& o = memory.owners[i];
-      const auto copy = static_cast<std::size_t>(o.copy);
+      const auto copy = index(o.copy);
       used = std::max(used, t.address + t.span);
       if (o.value == none && o.block == none) continue;  // a table, a list or an unread target
       if (o.block != none) {
-        const Block& block = problem_.blocks[static_cast<std::size_t>(o.block)];
-        out_.block_address[static_cast<std::size_t>(o.block)][copy] = t.address;
+        const Block& block = problem_.blocks[index(o.block)];
+        out_.block_address[index(o.block)][copy] = t.address;
         for (const ValueId f : block.fields)
           if (s_.placement_of(f).storage == StorageClass::Block)
-            where[static_cast<std::size_t>(f)][copy] = t.address + offset_in_block(f, block);
+            where[index(f)][copy] = t.address + offset_in_block(f, block);
         continue;
       }
-      std::vector<int>& mine = where[static_cast<std::size_t>(o.value)];
-      const bool shared = &where == &out_.address && permanent(o.value);
-      if (shared) {
-        std::fill(mine.begin(), mine.end(), t.address);
-      } else {
+      std::vector<int>& mine = where[index(o.value)];
+      if (&where == &out_.address && loop_.value(o.value).permanent())
+        std::ranges::fill(mine, t.address);
+      else
         mine[copy] = t.address;
-      }
     }
     return static_cast<unsigned>(used);
-  }
-
-  bool permanent(ValueId id) const {
-    const Origin origin = loop_.value(id).origin;
-    return origin == Origin::Invariant || origin == Origin::Accumulator;
   }
 
   const Problem& problem_;
@@ -338,8 +321,7 @@ unsigned required_unroll(const Problem& problem, const Schedule& s) {
   int longest = 1;
   for (std::size_t i = 0; i < loop.values.size(); ++i) {
     const MachineValue& v = loop.values[i];
-    if (v.origin != Origin::Computed && v.origin != Origin::Field) continue;
-    if (v.defs.empty() || in_t(s.placement[i].storage)) continue;
+    if (v.permanent() || v.defs.empty() || in_t(s.placement[i].storage)) continue;
     const Lifetime lifetime = lifetime_of(problem, s, static_cast<ValueId>(i));
     longest = std::max(longest, lifetime.to - lifetime.from);
   }

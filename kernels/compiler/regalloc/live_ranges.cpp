@@ -34,11 +34,11 @@ bool spans_body(const LiveRange& t, int body_length) {
 /// Backtracking search that continues with the live range that has the fewest possible addresses.
 class Search {
  public:
-  Search(std::vector<LiveRange>& ranges, int body_length, int capacity, unsigned steps)
+  Search(std::vector<LiveRange>& ranges, int body_length, unsigned capacity, unsigned steps)
       : ranges_(ranges),
         body_length_(body_length),
-        capacity_(capacity),
-        reservation_table_(steps) {}
+        capacity_(static_cast<int>(capacity)),
+        steps_left_(steps) {}
 
   bool run() {
     std::vector<std::uint64_t> open(ranges_.size(), 0);
@@ -83,8 +83,8 @@ class Search {
     if (next == ranges_.size()) return true;
     LiveRange& t = ranges_[next];
     for (std::uint64_t left = open[next]; left != 0; left &= left - 1) {
-      if (reservation_table_ == 0) return false;
-      --reservation_table_;
+      if (steps_left_ == 0) return false;
+      --steps_left_;
       t.address = std::countr_zero(left) * t.align;
       std::vector<std::uint64_t> rest = open;
       restrict(rest, next);
@@ -96,19 +96,19 @@ class Search {
 
   std::vector<LiveRange>& ranges_;
   int body_length_, capacity_;
-  unsigned reservation_table_;
+  unsigned steps_left_;
 };
 
 /// Allocated live ranges, indexed by short and time bucket: only those in the same shorts at about
 /// the same time can interfere.
 class OccupancyMap {
  public:
-  OccupancyMap(std::vector<LiveRange>& ranges, int body_length, int capacity)
+  OccupancyMap(std::vector<LiveRange>& ranges, int body_length, unsigned capacity)
       : ranges_(ranges),
         body_length_(body_length),
-        capacity_(capacity),
+        capacity_(static_cast<int>(capacity)),
         buckets_(body_length / bucket_length + 1),
-        taken_(static_cast<std::size_t>(capacity * buckets_)) {
+        taken_(static_cast<std::size_t>(capacity_ * buckets_)) {
     for (std::size_t i = 0; i < ranges_.size(); ++i)
       if (ranges_[i].address >= 0) add(i);
   }
@@ -189,7 +189,7 @@ Pressure max_pressure(const std::vector<LiveRange>& ranges, int body_length) {
   return {*most, static_cast<int>(most - usage.begin())};
 }
 
-bool assign_addresses(std::vector<LiveRange>& ranges, int body_length, int capacity,
+bool assign_addresses(std::vector<LiveRange>& ranges, int body_length, unsigned capacity,
                       unsigned steps) {
   // Ranges that span the whole body are packed first, the widest first.
   std::vector<std::size_t> order;
@@ -205,7 +205,7 @@ bool assign_addresses(std::vector<LiveRange>& ranges, int body_length, int capac
   return Search(ranges, body_length, capacity, steps).run();
 }
 
-bool assign_first_fit(std::vector<LiveRange>& ranges, int body_length, int capacity) {
+bool assign_first_fit(std::vector<LiveRange>& ranges, int body_length, unsigned capacity) {
   OccupancyMap occupancy(ranges, body_length, capacity);
   for (std::size_t i = 0; i < ranges.size(); ++i)
     if (ranges[i].address < 0 && !occupancy.first_fit(i)) return false;

@@ -33,10 +33,10 @@ Pressure max_pressure(const std::vector<LiveRange>& ranges, int body_length);
 
 /// Assign every range an address below `capacity`, by a backtracking search with a limited number
 /// of steps. False if none was found. Ties are broken by the order of the ranges.
-bool assign_addresses(std::vector<LiveRange>& ranges, int body_length, int capacity,
+bool assign_addresses(std::vector<LiveRange>& ranges, int body_length, unsigned capacity,
                       unsigned steps);
 
 /// The same by first fit, for memories that are rarely full.
-bool assign_first_fit(std::vector<LiveRange>& ranges, int body_length, int capacity);
+bool assign_first_fit(std::vector<LiveRange>& ranges, int body_length, unsigned capacity);
 
 }  // namespace gdr::kc

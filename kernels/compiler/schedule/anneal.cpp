@@ -2,8 +2,6 @@
 // and storage classes.
 #include <algorithm>
 
-#include "emulator/isa/table.hpp"
-#include "kernels/compiler/cancellation.hpp"
 #include "kernels/compiler/schedule/cost.hpp"
 
 namespace gdr::kc {
@@ -77,7 +75,6 @@ class Search {
     return cost_.cost() == 0 && accept_schedule(cost_.schedule());
   }
   const Schedule& schedule() const { return cost_.schedule(); }
-  int cost() const { return cost_.cost(); }
 
  private:
   bool accept(int before) {
@@ -102,7 +99,7 @@ class Search {
     if (to < from || random_.below(4) == 0) {
       time += static_cast<int>(random_.below(7)) - 3;
     } else {
-      time = from + static_cast<int>(random_.below(static_cast<std::size_t>(to - from + 1)));
+      time = from + static_cast<int>(random_.below(index(to - from + 1)));
     }
     if (time < 0 || time == old) return;
     const int before = cost_.cost();
@@ -123,7 +120,8 @@ class Search {
         p.storage = classes[random_.below(6)];
         if (value.width == Width::Long && p.storage == StorageClass::TLower)
           p.storage = StorageClass::TUpper;
-        if (p.storage == StorageClass::Block && !has_block(v)) p.storage = StorageClass::Scalar;
+        if (p.storage == StorageClass::Block && !cost_.has_block(v))
+          p.storage = StorageClass::Scalar;
         return p;
       }
       default:
@@ -134,8 +132,8 @@ class Search {
     p.storage = classes[random_.below(4)];
     const bool is_long = value.width == Width::Long;
     if (is_long && p.storage == StorageClass::TLower) p.storage = StorageClass::TUpper;
-    const bool may_copy = value.defs.size() == 1 && value.uses.size() > 1 &&
-                          loop_.ops[static_cast<std::size_t>(value.defs[0])].op != Op::Bget;
+    const bool may_copy =
+        value.defs.size() == 1 && value.uses.size() > 1 && loop_.op(value.defs[0]).op != Op::Bget;
     if (may_copy && (p.storage == StorageClass::Register || p.storage == StorageClass::Local) &&
         random_.below(2) == 0) {
       p.has_t_copy = true;
@@ -170,12 +168,6 @@ class Search {
     cost_.set_time(b, tb);
   }
 
-  bool has_block(ValueId v) const {
-    for (const Block& b : cost_.problem().blocks)
-      if (std::find(b.fields.begin(), b.fields.end(), v) != b.fields.end()) return true;
-    return false;
-  }
-
   ScheduleCost cost_;
   const MachineLoop& loop_;
   Random random_;
@@ -188,11 +180,7 @@ class Search {
 
 unsigned min_ii(const Problem& problem) {
   unsigned units[3] = {0, 0, 0};
-  for (const MachineOp& op : problem.loop->ops) {
-    const Unit unit = info(op.op).unit;
-    if (unit == Unit::Transfer) continue;
-    ++units[unit == Unit::Multiplier ? 0 : 1];
-  }
+  for (const MachineOp& op : problem.loop->ops) ++units[op.slot()];
   return std::max({units[0], units[1], 1U});
 }
 

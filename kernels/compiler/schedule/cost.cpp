@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "emulator/isa/table.hpp"
-
 namespace gdr::kc {
 namespace {
 
@@ -23,11 +21,6 @@ enum AccessKind : std::uint32_t {
 constexpr std::uint32_t code_of(ValueId value, int stage, std::uint32_t kind) {
   return (static_cast<std::uint32_t>(value) << 12) |
          ((static_cast<std::uint32_t>(stage) & 255U) << 4) | kind;
-}
-
-unsigned slot_kind(const MachineOp& op) {
-  const Unit unit = info(op.op).unit;
-  return unit == Unit::Multiplier ? 0 : unit == Unit::Transfer ? 2 : 1;
 }
 
 }  // namespace
@@ -56,11 +49,10 @@ ScheduleCost::ScheduleCost(const Problem& problem, unsigned ii)
   for (std::size_t i = 0; i < ops; ++i) {
     const MachineOp& op = loop_.ops[i];
     OpData& data = info_[i];
-    data.slot = static_cast<std::uint8_t>(slot_kind(op));
+    data.slot = op.slot();
     data.loads = op.field != none;
     auto add = [&](ValueId v) {
-      if (v != none && std::find(data.values.begin(), data.values.end(), v) == data.values.end())
-        data.values.push_back(v);
+      if (v != none && std::ranges::count(data.values, v) == 0) data.values.push_back(v);
     };
     add(op.out);
     for (const Ref& r : op.in)
@@ -72,7 +64,7 @@ ScheduleCost::ScheduleCost(const Problem& problem, unsigned ii)
     data.loads = true;
     data.values = problem.blocks[b].fields;
     for (const ValueId v : problem.blocks[b].fields)
-      block_of_[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(b);
+      block_of_[index(v)] = static_cast<std::int32_t>(b);
   }
   all_dependences_ = loop_.dependences;
   const int longest = ii_ * static_cast<int>(problem.unroll);
@@ -83,41 +75,22 @@ ScheduleCost::ScheduleCost(const Problem& problem, unsigned ii)
   for (const MachineValue& value : loop_.values)
     if (value.origin == Origin::Accumulator)
       for (const OpId use : value.uses) all_dependences_.push_back({use, value.defs.front(), -ii_});
-  for (std::size_t k = 0; k < all_dependences_.size(); ++k) {
-    dependences_of_[static_cast<std::size_t>(all_dependences_[k].first)].push_back(
-        static_cast<std::int32_t>(k));
-    dependences_of_[static_cast<std::size_t>(all_dependences_[k].second)].push_back(
-        static_cast<std::int32_t>(k));
-  }
-  // Initial schedule: as soon as operands are ready, values in registers.
+  for (std::size_t k = 0; k < all_dependences_.size(); ++k)
+    for (const OpId op : {all_dependences_[k].first, all_dependences_[k].second})
+      dependences_of_[index(op)].push_back(static_cast<std::int32_t>(k));
+  // Initial schedule: as soon as operands are ready, values in registers, fields in their blocks.
   for (std::size_t v = 0; v < loop_.values.size(); ++v) {
     const MachineValue& value = loop_.values[v];
     Placement& place = schedule_.placement[v];
-    switch (value.origin) {
-      case Origin::Computed:
-        choosable_[v] = !value.in_t && !value.defs.empty();
-        if (value.in_t) place.storage = StorageClass::TUpper;
-        break;
-      case Origin::Field:
-        choosable_[v] = true;
-        if (block_of_[v] != none) {
-          place.storage = StorageClass::Block;
-          ++block_members_[static_cast<std::size_t>(block_of_[v])];
-        }
-        break;
-      case Origin::Invariant:
-        place.storage = StorageClass::Local;
-        choosable_[v] = true;
-        break;
-      case Origin::Accumulator:
-        break;
-    }
-  }
-  for (std::size_t v = 0; v < loop_.values.size(); ++v) {
-    if (loop_.values[v].origin == Origin::Field &&
-        schedule_.placement[v].storage == StorageClass::Block)
-      for (const OpId d : loop_.values[v].defs)
-        schedule_.active[static_cast<std::size_t>(d)] = false;
+    const bool computed = value.origin == Origin::Computed;
+    choosable_[v] =
+        computed ? !value.in_t && !value.defs.empty() : value.origin != Origin::Accumulator;
+    if (computed && value.in_t) place.storage = StorageClass::TUpper;
+    if (value.origin == Origin::Invariant) place.storage = StorageClass::Local;
+    if (value.origin != Origin::Field || block_of_[v] == none) continue;
+    place.storage = StorageClass::Block;
+    ++block_members_[index(block_of_[v])];
+    for (const OpId d : value.defs) schedule_.active[index(d)] = false;
   }
   for (std::size_t b = 0; b < problem.blocks.size(); ++b)
     schedule_.active[ops + b] = block_members_[b] > 0;
@@ -125,35 +98,33 @@ ScheduleCost::ScheduleCost(const Problem& problem, unsigned ii)
   for (std::size_t i = 0; i < ops; ++i) add_op(i, 1);
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) add_block(b, 1);
   for (std::size_t v = 0; v < loop_.values.size(); ++v) add_value(static_cast<ValueId>(v), 1);
-  for (std::size_t k = 0; k < all_dependences_.size(); ++k) {
-    const auto& o = all_dependences_[k];
-    const int missing = schedule_.time_of(o.first) + o.latency - schedule_.time_of(o.second);
-    if (missing > 0) cost_ += latency_violation * missing;
-  }
+  for (const MachineLoop::Dependence& o : all_dependences_) cost_ += violation(o);
   settle();
+}
+
+int ScheduleCost::violation(const MachineLoop::Dependence& o) const {
+  const int missing = schedule_.time_of(o.first) + o.latency - schedule_.time_of(o.second);
+  return latency_violation * std::max(missing, 0);
 }
 
 /// Issue times as soon as operands are ready; in a long loop, in the next free slot of the unit.
 void ScheduleCost::first_times() {
-  std::vector<std::array<bool, 3>> taken(static_cast<std::size_t>(ii_));
+  std::vector<std::array<bool, 3>> taken(index(ii_));
   for (std::size_t i = 0; i < loop_.ops.size(); ++i) {
     const OpData& data = info_[i];
     int& time = schedule_.time[i];
     time = data.loads ? 0 : std::max(0, earliest(i));
     if (ii_ <= long_loop_ii || data.loads) continue;
-    const auto busy = [&](int t) -> bool& {
-      return taken[static_cast<std::size_t>(t % ii_)][data.slot];
-    };
+    const auto busy = [&](int t) -> bool& { return taken[index(t % ii_)][data.slot]; };
     for (int waited = 0; busy(time) && waited < ii_; ++waited) ++time;
     busy(time) = true;
   }
 }
 
 std::size_t ScheduleCost::row_of(int time) const noexcept {
-  if (time >= 0 && static_cast<std::size_t>(time) < row_of_time_.size())
-    return row_of_time_[static_cast<std::size_t>(time)];
+  if (time >= 0 && index(time) < row_of_time_.size()) return row_of_time_[index(time)];
   const int slot = time % ii_;
-  return static_cast<std::size_t>(slot < 0 ? slot + ii_ : slot);
+  return index(slot < 0 ? slot + ii_ : slot);
 }
 
 void ScheduleCost::mark(std::size_t slot) {
@@ -178,14 +149,18 @@ void ScheduleCost::count_access(int time, std::uint32_t code, Port port, int del
   accesses.push_back({code, port, 1});
 }
 
-void ScheduleCost::occupy_t(int half, int from, int to, int delta) {
-  std::vector<int>& used = t_used_[static_cast<std::size_t>(half)];
-  std::size_t slot = row_of(from);
-  for (int t = from; t < to; ++t) {
-    int& n = used[slot];
-    if (delta > 0 ? n >= 1 : n >= 2) cost_ += delta * t_conflict;
-    n += delta;
-    if (++slot == used.size()) slot = 0;
+/// A short in one half of T, or a long in both.
+void ScheduleCost::occupy_t(Width width, StorageClass storage, int from, int to, int delta) {
+  for (const StorageClass half : {StorageClass::TUpper, StorageClass::TLower}) {
+    if (width == Width::Short && storage != half) continue;
+    std::vector<int>& used = t_used_[half == StorageClass::TUpper ? 0 : 1];
+    std::size_t slot = row_of(from);
+    for (int t = from; t < to; ++t) {
+      int& n = used[slot];
+      if (delta > 0 ? n >= 1 : n >= 2) cost_ += delta * t_conflict;
+      n += delta;
+      if (++slot == used.size()) slot = 0;
+    }
   }
 }
 
@@ -208,12 +183,8 @@ void ScheduleCost::add_reads(ValueId value, StorageClass storage, std::span<cons
   const bool invariant = loop_.value(value).origin == Origin::Invariant;
   for (const int time : times) {
     const int stage = invariant ? 0 : time / ii_;
-    if (in_t(storage)) {
-      count_access(time, code_of(value, stage, reads_t), Port::TRead, delta);
-    } else {
-      count_access(time, code_of(value, stage, reads_storage),
-                   storage == StorageClass::Local ? Port::LocalAccess : Port::RegisterRead, delta);
-    }
+    count_access(time, code_of(value, stage, in_t(storage) ? reads_t : reads_storage),
+                 read_port(storage), delta);
   }
 }
 
@@ -230,11 +201,8 @@ void ScheduleCost::add_value(ValueId v, int delta) {
     case Origin::Invariant: {
       const StorageClass storage = schedule_.placement_of(v).storage;
       for (const OpId u : value.uses) add_reads(v, storage, {&schedule_.time_of(u), 1}, delta);
-      if (storage == StorageClass::Register) {
-        const int shorts =
-            static_cast<int>(shorts_in(value.width) * (value.scalar ? 1 : loop_.elements));
-        occupy_registers(0, ii_, shorts, delta);
-      }
+      if (storage == StorageClass::Register)
+        occupy_registers(0, ii_, static_cast<int>(loop_.shorts(value)), delta);
       return;
     }
     case Origin::Accumulator:
@@ -263,30 +231,22 @@ void ScheduleCost::add_computed(ValueId v, int delta) {
   for (std::size_t i = 0; i < reads.size() && reads[i] < ready; ++i)
     cost_ += delta * latency_violation * (ready - reads[i]);
   for (std::size_t k = 1; k < value.defs.size(); ++k) {
-    const int gap = schedule_.time[static_cast<std::size_t>(value.defs[k - 1])] + 1 -
-                    schedule_.time[static_cast<std::size_t>(value.defs[k])];
+    const int gap = schedule_.time_of(value.defs[k - 1]) + 1 - schedule_.time_of(value.defs[k]);
     if (gap > 0) cost_ += delta * latency_violation * gap;
   }
   const int from = std::min(first, written);
   const int last = reads.empty() ? written + 1 : std::max(reads.back(), written + 1);
-  const bool is_long = value.width == Width::Long;
   auto live_in_t = [&](StorageClass storage, int until) {
-    const int to = std::max(until, written + 1);
-    if (is_long) {
-      occupy_t(0, from, to, delta);
-      occupy_t(1, from, to, delta);
-    } else {
-      occupy_t(storage == StorageClass::TLower ? 1 : 0, from, to, delta);
-    }
+    occupy_t(value.width, storage, from, std::max(until, written + 1), delta);
   };
-  auto write_all = [&](std::uint32_t kind, Port port) {
-    for (std::size_t k = 0; k < value.defs.size(); ++k) {
-      count_access(schedule_.time[static_cast<std::size_t>(value.defs[k])],
-                   code_of(v, static_cast<int>(k), kind), port, delta);
-    }
+  auto write_all = [&](StorageClass storage) {
+    for (std::size_t k = 0; k < value.defs.size(); ++k)
+      count_access(schedule_.time_of(value.defs[k]),
+                   code_of(v, static_cast<int>(k), in_t(storage) ? writes_t : writes_storage),
+                   write_port(storage), delta);
   };
   if (in_t(place.storage)) {
-    write_all(writes_t, Port::TWrite);
+    write_all(place.storage);
     add_reads(v, place.storage, reads, delta);
     live_in_t(place.storage, last);
     return;
@@ -294,12 +254,11 @@ void ScheduleCost::add_computed(ValueId v, int delta) {
   std::size_t from_copy = 0;
   if (place.has_t_copy && reads.size() > 1) {
     from_copy = std::min<std::size_t>(place.t_copy_readers, reads.size() - 1);
-    write_all(writes_t, Port::TWrite);
+    write_all(place.t_copy_storage);
     add_reads(v, place.t_copy_storage, reads.first(from_copy), delta);
     live_in_t(place.t_copy_storage, reads[from_copy - 1]);
   }
-  write_all(writes_storage,
-            place.storage == StorageClass::Local ? Port::LocalAccess : Port::RegisterWrite);
+  write_all(place.storage);
   add_reads(v, place.storage, reads.subspan(from_copy), delta);
   const int limit = ii_ * static_cast<int>(problem_.unroll);
   if (last - from > limit) cost_ += delta * range_violation * (last - from - limit);
@@ -313,8 +272,7 @@ void ScheduleCost::add_field(ValueId v, int delta) {
   const Placement& place = schedule_.placement_of(v);
   const bool block = place.storage == StorageClass::Block;
   const std::size_t load =
-      block ? loop_.ops.size() + static_cast<std::size_t>(block_of_[static_cast<std::size_t>(v)])
-            : static_cast<std::size_t>(value.defs.front());
+      block ? loop_.ops.size() + index(block_of_[index(v)]) : index(value.defs.front());
   const int written = schedule_.time[load];
   int last = written + 1;
   for (const OpId u : value.uses) {
@@ -322,25 +280,13 @@ void ScheduleCost::add_field(ValueId v, int delta) {
     last = std::max(last, t);
     const int early = definition_end(v) - t;
     if (early > 0) cost_ += delta * latency_violation * early;
-    add_reads(
-        v, block || place.storage == StorageClass::Scalar ? StorageClass::Register : place.storage,
-        {&t, 1}, delta);
+    add_reads(v, place.storage, {&t, 1}, delta);
   }
   const int shorts = static_cast<int>(shorts_in(value.width));
-  if (!block) {
-    const Port port = in_t(place.storage)                    ? Port::TWrite
-                      : place.storage == StorageClass::Local ? Port::LocalAccess
-                                                             : Port::RegisterWrite;
-    count_access(written, code_of(v, 0, in_t(place.storage) ? writes_t : writes_storage), port,
-                 delta);
-  }
-  if (in_t(place.storage)) {
-    if (value.width == Width::Long || place.storage == StorageClass::TUpper)
-      occupy_t(0, written, last, delta);
-    if (value.width == Width::Long || place.storage == StorageClass::TLower)
-      occupy_t(1, written, last, delta);
-    return;
-  }
+  if (!block)
+    count_access(written, code_of(v, 0, in_t(place.storage) ? writes_t : writes_storage),
+                 write_port(place.storage), delta);
+  if (in_t(place.storage)) return occupy_t(value.width, place.storage, written, last, delta);
   const int limit = ii_ * static_cast<int>(problem_.unroll);
   if (last - written > limit) cost_ += delta * range_violation * (last - written - limit);
   if (place.storage == StorageClass::Register)
@@ -355,9 +301,9 @@ int ScheduleCost::definition_end(ValueId v) const {
   auto instructions = [&](int clocks) { return (clocks + elements - 1) / elements; };
   if (value.origin == Origin::Field) {
     if (place.storage == StorageClass::Block) {
-      const auto b = static_cast<std::size_t>(block_of_[static_cast<std::size_t>(v)]);
-      const int word = static_cast<int>(problem_.field_word[static_cast<std::size_t>(v)] -
-                                        problem_.blocks[b].first_word);
+      const auto b = index(block_of_[index(v)]);
+      const int word =
+          static_cast<int>(problem_.field_word[index(v)] - problem_.blocks[b].first_word);
       return schedule_.time[loop_.ops.size() + b] + instructions(word + 4);
     }
     const int t = schedule_.time_of(value.defs.front());
@@ -381,7 +327,7 @@ void ScheduleCost::add_block(std::size_t b, int delta) {
   for (int from = 0; from < 2 * cell; from += cell) {
     int last = t;
     for (const ValueId v : problem_.blocks[b].fields) {
-      const auto at = static_cast<std::size_t>(v);
+      const auto at = index(v);
       if (schedule_.placement[at].storage != StorageClass::Block) continue;
       const int offset =
           static_cast<int>(2 * (problem_.field_word[at] - problem_.blocks[b].first_word));
@@ -420,45 +366,34 @@ void ScheduleCost::add_op(std::size_t op, int delta) {
 }
 
 void ScheduleCost::add_dependences(std::size_t op, int delta) {
-  for (const std::int32_t k : dependences_of_[op]) {
-    const auto& o = all_dependences_[static_cast<std::size_t>(k)];
-    const int missing = schedule_.time_of(o.first) + o.latency - schedule_.time_of(o.second);
-    if (missing > 0) cost_ += delta * latency_violation * missing;
-  }
+  for (const std::int32_t k : dependences_of_[op])
+    cost_ += delta * violation(all_dependences_[index(k)]);
+}
+
+/// Whether an operation that the predicate or the prologue suppresses may share an instruction with
+/// another one.
+bool ScheduleCost::compatible(std::size_t a, std::size_t b) const {
+  if (b >= loop_.ops.size()) return false;
+  const MachineOp& op = loop_.ops[a];
+  const MachineOp& other = loop_.ops[b];
+  if (is_prologue_predicated(a)) return is_prologue_predicated(b);
+  if (schedule_.time[a] != schedule_.time[b] || is_prologue_predicated(b)) return false;
+  if (other.predicate != none)
+    return other.predicate == op.predicate && other.predicate_value == op.predicate_value;
+  if (op.predicate >= max_tracked_masks) return false;
+  const std::uint64_t masks =
+      op.predicate_value ? other.compatible_if_set : other.compatible_if_clear;
+  return ((masks >> static_cast<unsigned>(op.predicate)) & 1) != 0;
 }
 
 int ScheduleCost::predicate_conflicts(const ReservationRow& step) const {
   int conflicts = 0;
   for (const std::int32_t i : step.ops) {
-    const auto a = static_cast<std::size_t>(i);
+    const std::size_t a = index(i);
     if (a >= loop_.ops.size()) continue;
-    const MachineOp& op = loop_.ops[a];
-    const bool prologue_predicated =
-        !problem_.prologue_predicated.empty() && problem_.prologue_predicated[a];
-    if (op.predicate == none && !prologue_predicated) continue;
-    for (const std::int32_t j : step.ops) {
-      if (j == i) continue;
-      const auto b = static_cast<std::size_t>(j);
-      bool fine = false;
-      if (b < loop_.ops.size()) {
-        const MachineOp& other = loop_.ops[b];
-        const bool same_time = schedule_.time[a] == schedule_.time[b];
-        const bool other_guarded =
-            !problem_.prologue_predicated.empty() && problem_.prologue_predicated[b];
-        if (prologue_predicated) {
-          fine = other_guarded;
-        } else if (same_time && !other_guarded) {
-          const std::uint64_t bit = op.predicate < max_tracked_masks
-                                        ? std::uint64_t{1} << static_cast<unsigned>(op.predicate)
-                                        : 0;
-          fine = (other.predicate == op.predicate && other.predicate_value == op.predicate_value) ||
-                 (other.predicate == none &&
-                  ((op.predicate_value ? other.compatible_if_set : other.compatible_if_clear) &
-                   bit) != 0);
-        }
-      }
-      if (!fine) ++conflicts;
-    }
+    if (loop_.ops[a].predicate == none && !is_prologue_predicated(a)) continue;
+    for (const std::int32_t j : step.ops)
+      if (j != i && !compatible(a, index(j))) ++conflicts;
   }
   return conflicts;
 }
@@ -503,10 +438,10 @@ void ScheduleCost::set_time(std::size_t op, int time) {
       add_op(op, delta);
       std::int32_t done = none;  // last block whose lifetimes were updated
       for (const ValueId v : info_[op].values) {
-        const std::int32_t b = block_of_[static_cast<std::size_t>(v)];
+        const std::int32_t b = block_of_[index(v)];
         if (b == none || b == done || schedule_.placement_of(v).storage != StorageClass::Block)
           continue;
-        add_block(static_cast<std::size_t>(b), delta);
+        add_block(index(b), delta);
         done = b;
       }
     }
@@ -519,7 +454,7 @@ void ScheduleCost::set_time(std::size_t op, int time) {
 }
 
 void ScheduleCost::set_placement(ValueId v, const Placement& place) {
-  const auto at = static_cast<std::size_t>(v);
+  const auto at = index(v);
   const MachineValue& value = loop_.values[at];
   if (value.origin != Origin::Field) {
     add_value(v, -1);
@@ -528,10 +463,10 @@ void ScheduleCost::set_placement(ValueId v, const Placement& place) {
     settle();
     return;
   }
-  const auto load = static_cast<std::size_t>(value.defs.front());
+  const auto load = index(value.defs.front());
   const bool was = schedule_.placement[at].storage == StorageClass::Block,
              is = place.storage == StorageClass::Block;
-  const auto b = static_cast<std::size_t>(block_of_[at]);
+  const auto b = index(block_of_[at]);
   add_value(v, -1);
   if (was != is) {
     add_block(b, -1);
@@ -560,9 +495,8 @@ int ScheduleCost::earliest(std::size_t op) const {
     }
   }
   for (const std::int32_t k : dependences_of_[op]) {
-    const auto& o = all_dependences_[static_cast<std::size_t>(k)];
-    if (static_cast<std::size_t>(o.second) == op)
-      time = std::max(time, schedule_.time_of(o.first) + o.latency);
+    const auto& o = all_dependences_[index(k)];
+    if (index(o.second) == op) time = std::max(time, schedule_.time_of(o.first) + o.latency);
   }
   return time;
 }
@@ -572,8 +506,7 @@ int ScheduleCost::latest(std::size_t op) const {
   auto before_readers = [&](ValueId v) {
     const int wait = definition_end(v);
     const MachineValue& value = loop_.value(v);
-    const std::size_t writer =
-        op >= loop_.ops.size() ? op : static_cast<std::size_t>(value.defs.back());
+    const std::size_t writer = op >= loop_.ops.size() ? op : index(value.defs.back());
     if (writer != op) return;
     const int lag = wait - schedule_.time[op];
     for (const OpId u : value.uses) time = std::min(time, schedule_.time_of(u) - lag);
@@ -586,8 +519,8 @@ int ScheduleCost::latest(std::size_t op) const {
     before_readers(v);
   }
   for (const std::int32_t k : dependences_of_[op]) {
-    const auto& o = all_dependences_[static_cast<std::size_t>(k)];
-    if (static_cast<std::size_t>(o.first) == op && o.latency > 0)
+    const auto& o = all_dependences_[index(k)];
+    if (index(o.first) == op && o.latency > 0)
       time = std::min(time, schedule_.time_of(o.second) - o.latency);
   }
   return time;

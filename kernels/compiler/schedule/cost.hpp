@@ -33,10 +33,11 @@ class ScheduleCost {
   /// less).
   int earliest(std::size_t op) const;
   int latest(std::size_t op) const;
-  bool loads_item(std::size_t op) const { return info_[op].loads; }
 
+  /// Whether the value is a field in a block.
+  bool has_block(ValueId value) const { return block_of_[index(value)] != none; }
   /// Whether the storage class of the value can be chosen.
-  bool choosable(ValueId value) const { return choosable_[static_cast<std::size_t>(value)]; }
+  bool choosable(ValueId value) const { return choosable_[index(value)]; }
 
  private:
   struct OpData {
@@ -61,7 +62,7 @@ class ScheduleCost {
   void first_times();
   std::size_t row_of(int time) const noexcept;
   void count_access(int time, std::uint32_t code, Port port, int delta);
-  void occupy_t(int half, int from, int to, int delta);
+  void occupy_t(Width width, StorageClass storage, int from, int to, int delta);
   void occupy_registers(int from, int to, int shorts, int delta);
   void add_value(ValueId value, int delta);
   void add_computed(ValueId value, int delta);
@@ -70,10 +71,15 @@ class ScheduleCost {
   void add_op(std::size_t op, int delta);
   void add_reads(ValueId value, StorageClass storage, std::span<const int> times, int delta);
   int definition_end(ValueId value) const;
+  int violation(const MachineLoop::Dependence& o) const;
   void add_dependences(std::size_t op, int delta);
   void settle();
   int row_penalty(const ReservationRow& step) const;
   int predicate_conflicts(const ReservationRow& step) const;
+  bool compatible(std::size_t a, std::size_t b) const;
+  bool is_prologue_predicated(std::size_t op) const {
+    return !problem_.prologue_predicated.empty() && problem_.prologue_predicated[op];
+  }
   void mark(std::size_t slot);
 
   const Problem& problem_;

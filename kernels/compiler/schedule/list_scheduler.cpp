@@ -1,11 +1,9 @@
-#include "kernels/compiler/schedule/list_scheduler.hpp"
-
+// The list scheduler.
 #include <algorithm>
 #include <array>
 #include <map>
 
-#include "emulator/isa/ports.hpp"
-#include "emulator/isa/table.hpp"
+#include "kernels/compiler/schedule/schedule.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -21,7 +19,7 @@ std::vector<StorageClass> choose_storage(const MachineLoop& loop,
   std::vector<bool> appended(loop.values.size(), false);
   for (const MachineOp& op : loop.ops)
     if (op.list != none && op.in[1].kind == Ref::Kind::Value)
-      appended[static_cast<std::size_t>(op.in[1].value)] = true;
+      appended[index(op.in[1].value)] = true;
   struct Lifetime {
     std::size_t value;
     int from, to, shorts;
@@ -42,13 +40,12 @@ std::vector<StorageClass> choose_storage(const MachineLoop& loop,
       continue;
     }
     if (value.origin != Origin::Computed || value.defs.empty() || value.in_t) continue;
-    Lifetime lifetime{v, when[static_cast<std::size_t>(value.defs.front())], 0, shorts};
-    for (const OpId d : value.defs)
-      lifetime.from = std::min(lifetime.from, when[static_cast<std::size_t>(d)]);
-    for (const OpId d : value.defs)
-      lifetime.to = std::max(lifetime.to, when[static_cast<std::size_t>(d)]);
-    for (const OpId u : value.uses)
-      lifetime.to = std::max(lifetime.to, when[static_cast<std::size_t>(u)]);
+    Lifetime lifetime{v, when[index(value.defs.front())], 0, shorts};
+    for (const auto* ops : {&value.defs, &value.uses})
+      for (const OpId o : *ops) {
+        lifetime.from = std::min(lifetime.from, when[index(o)]);
+        lifetime.to = std::max(lifetime.to, when[index(o)]);
+      }
     lifetimes.push_back(lifetime);
   }
   // Vectors of two widths fragment the file: a quarter is left free.
@@ -99,8 +96,11 @@ class ListScheduler {
 
  private:
   bool local(const Ref& r) const {
-    return r.kind == Ref::Kind::Value &&
-           storage_[static_cast<std::size_t>(r.value)] == StorageClass::Local;
+    return r.kind == Ref::Kind::Value && storage_[index(r.value)] == StorageClass::Local;
+  }
+
+  static bool reads_same_twice(const MachineOp& op) {
+    return op.in[1].kind == Ref::Kind::Value && op.in[0].value == op.in[1].value;
   }
 
   void push(const MachineOp& op, bool with_next) {
@@ -127,11 +127,14 @@ class ListScheduler {
     return static_cast<ValueId>(new_.values.size() - 1);
   }
 
+  static MachineOp copy_of(ValueId value, Width width, ValueId out) {
+    return {.op = Op::Upass, .width = width, .in = {Ref::of(value), {}}, .out = out};
+  }
+
   /// Rewrite an operation so that operands and result go through T where an instruction would
   /// access local memory twice.
   void rewrite(MachineOp op) {
-    const bool to_local =
-        op.out != none && storage_[static_cast<std::size_t>(op.out)] == StorageClass::Local;
+    const bool to_local = op.out != none && storage_[index(op.out)] == StorageClass::Local;
     if (op.op == Op::Bget) {
       push(op, false);
       return;
@@ -152,39 +155,28 @@ class ListScheduler {
       if (to_local) read.out = in_t(op.width, StorageClass::TLower);
       push(read, to_local);
       if (!to_local) return;
-      MachineOp store;
-      store.op = Op::Upass;
-      store.width = op.width;
-      store.out = op.out;
-      store.in = {Ref::of(read.out), {}};
-      push(store, false);
+      push(copy_of(read.out, op.width, op.out), false);
       return;
     }
-    const bool same = op.in[1].kind == Ref::Kind::Value && op.in[0].value == op.in[1].value;
-    const int locals = (local(op.in[0]) ? 1 : 0) + (local(op.in[1]) && !same ? 1 : 0);
+    const int locals =
+        (local(op.in[0]) ? 1 : 0) + (local(op.in[1]) && !reads_same_twice(op) ? 1 : 0);
     if (locals == 2) {
-      MachineOp copy;
-      copy.op = Op::Upass;
-      copy.width = new_.values[static_cast<std::size_t>(op.in[1].value)].width;
-      copy.in = {op.in[1], {}};
-      copy.out = in_t(copy.width, StorageClass::TUpper);
-      push(copy, true);
-      op.in[1] = Ref::of(copy.out);
+      const Width width = new_.value(op.in[1].value).width;
+      const ValueId copy = in_t(width, StorageClass::TUpper);
+      push(copy_of(op.in[1].value, width, copy), true);
+      op.in[1] = Ref::of(copy);
     }
     if (!to_local || locals == 0) {
       push(op, false);
       return;
     }
     // The result leaves T in a separate instruction, under the operation's predicate.
-    MachineOp store;
-    store.op = Op::Upass;
-    store.width = op.width;
-    store.out = op.out;
+    const ValueId result = in_t(op.width, StorageClass::TLower);
+    MachineOp store = copy_of(result, op.width, op.out);
     store.predicate = op.predicate;
     store.predicate_value = op.predicate_value;
     op.predicate = none;
-    op.out = in_t(op.width, StorageClass::TLower);
-    store.in = {Ref::of(op.out), {}};
+    op.out = result;
     push(op, true);
     push(store, false);
   }
@@ -199,34 +191,11 @@ class ListScheduler {
 
   std::array<int, port_count> ports_of(const MachineOp& op) const {
     std::array<int, port_count> used{};
-    if (op.table != none || op.list != none) ++used[static_cast<std::size_t>(Port::LocalAccess)];
-    auto count = [&](Port p) { ++used[static_cast<std::size_t>(p)]; };
-    const bool same = op.in[1].kind == Ref::Kind::Value && op.in[0].value == op.in[1].value;
-    for (std::size_t k = 0; k < (same ? 1U : 2U); ++k) {
-      if (op.in[k].kind != Ref::Kind::Value) continue;
-      switch (storage_[static_cast<std::size_t>(op.in[k].value)]) {
-        case StorageClass::Local:
-          count(Port::LocalAccess);
-          break;
-        case StorageClass::Register:
-          count(Port::RegisterRead);
-          break;
-        default:
-          count(Port::TRead);
-      }
-    }
-    if (op.out != none) {
-      switch (storage_[static_cast<std::size_t>(op.out)]) {
-        case StorageClass::Local:
-          count(Port::LocalAccess);
-          break;
-        case StorageClass::Register:
-          count(Port::RegisterWrite);
-          break;
-        default:
-          count(Port::TWrite);
-      }
-    }
+    const auto count = [&](Port p) { ++used[static_cast<std::size_t>(p)]; };
+    if (op.table != none || op.list != none) count(Port::LocalAccess);
+    for (std::size_t k = 0; k < (reads_same_twice(op) ? 1U : 2U); ++k)
+      if (op.in[k].kind == Ref::Kind::Value) count(read_port(storage_[index(op.in[k].value)]));
+    if (op.out != none) count(write_port(storage_[index(op.out)]));
     return used;
   }
 
@@ -251,16 +220,15 @@ class ListScheduler {
         const int offset = static_cast<int>(k - i) * latency;
         auto after = [&](int time) { at = std::max(at, time - offset); };
         for (const Ref& r : op.in)
-          if (r.kind == Ref::Kind::Value && !chained(r.value))
-            after(ready[static_cast<std::size_t>(r.value)]);
+          if (r.kind == Ref::Kind::Value && !chained(r.value)) after(ready[index(r.value)]);
         if (op.out != none && !chained(op.out)) {
-          after(written[static_cast<std::size_t>(op.out)] + 1);
-          if (accumulator(op.out)) after(last_read[static_cast<std::size_t>(op.out)]);
+          after(written[index(op.out)] + 1);
+          if (accumulator(op.out)) after(last_read[index(op.out)]);
         }
-        if (op.predicate != none) after(mask_ready[static_cast<std::size_t>(op.predicate)]);
+        if (op.predicate != none) after(mask_ready[index(op.predicate)]);
         if (op.sets != none) {
-          after(mask_used[static_cast<std::size_t>(op.sets)] + 1);
-          after(mask_ready[static_cast<std::size_t>(op.sets)] - latency + 1);
+          after(mask_used[index(op.sets)] + 1);
+          after(mask_ready[index(op.sets)] - latency + 1);
         }
       }
       while (!fits(rows, i, end, at, latency)) ++at;
@@ -268,28 +236,26 @@ class ListScheduler {
         const MachineOp& op = new_.ops[k];
         const int time = at + static_cast<int>(k - i) * latency;
         s.time[k] = time;
-        InstructionSlot& row = rows[static_cast<std::size_t>(time)];
+        InstructionSlot& row = rows[index(time)];
         const std::array<int, port_count> used = ports_of(op);
         for (std::size_t p = 0; p < port_count; ++p) row.ports[p] += used[p];
-        ++row.units[unit(op)];
+        ++row.units[op.slot()];
         row.alone = row.alone || alone(op);
         // The address of a list's next entry is read before a later operation advances it.
         for (const Ref& r : op.in)
           if (r.kind == Ref::Kind::Value && r.value != op.out)
-            last_read[static_cast<std::size_t>(r.value)] =
-                std::max(last_read[static_cast<std::size_t>(r.value)], time);
+            last_read[index(r.value)] = std::max(last_read[index(r.value)], time);
         if (op.out != none) {
-          ready[static_cast<std::size_t>(op.out)] = time + latency;
-          written[static_cast<std::size_t>(op.out)] = time;
+          ready[index(op.out)] = time + latency;
+          written[index(op.out)] = time;
         }
-        if (op.sets != none) mask_ready[static_cast<std::size_t>(op.sets)] = time + latency;
+        if (op.sets != none) mask_ready[index(op.sets)] = time + latency;
         if (op.predicate != none)
-          mask_used[static_cast<std::size_t>(op.predicate)] =
-              std::max(mask_used[static_cast<std::size_t>(op.predicate)], time);
+          mask_used[index(op.predicate)] = std::max(mask_used[index(op.predicate)], time);
       }
       if (end - i > 1)
         for (int t = at; t <= at + static_cast<int>(end - i - 1) * latency; ++t)
-          rows[static_cast<std::size_t>(t)].t = true;
+          rows[index(t)].t = true;
       ready.resize(new_.values.size(), 0);
       // Lifetimes must not grow much beyond the order for which storage was chosen.
       floor = std::max(floor, at - 8);
@@ -300,28 +266,22 @@ class ListScheduler {
 
   bool accumulator(ValueId v) const { return new_.value(v).origin == Origin::Accumulator; }
   bool chained(ValueId v) const {
-    return kc::in_t(storage_[static_cast<std::size_t>(v)]);  // the free function, not the member
-  }
-  static std::size_t unit(const MachineOp& op) {
-    const Unit u = info(op.op).unit;
-    return u == Unit::Multiplier ? 0 : u == Unit::Transfer ? 2 : 1;
+    return kc::in_t(storage_[index(v)]);  // the free function, not the member
   }
   static bool alone(const MachineOp& op) { return op.predicate != none || op.dmul(); }
 
   bool fits(std::vector<InstructionSlot>& rows, std::size_t i, std::size_t end, int at,
             int latency) const {
     const int last = at + static_cast<int>(end - i - 1) * latency;
-    if (rows.size() <= static_cast<std::size_t>(last))
-      rows.resize(static_cast<std::size_t>(last) + 1);
+    if (rows.size() <= index(last)) rows.resize(index(last) + 1);
     if (end - i > 1)
       for (int t = at; t <= last; ++t)
-        if (rows[static_cast<std::size_t>(t)].t) return false;
+        if (rows[index(t)].t) return false;
     for (std::size_t k = i; k < end; ++k) {
       const MachineOp& op = new_.ops[k];
-      const InstructionSlot& row =
-          rows[static_cast<std::size_t>(at + static_cast<int>(k - i) * latency)];
-      const bool occupancy = row.units[0] + row.units[1] + row.units[2] > 0;
-      if (row.alone || (occupancy && alone(op)) || row.units[unit(op)] > 0) return false;
+      const InstructionSlot& row = rows[index(at + static_cast<int>(k - i) * latency)];
+      const bool used_row = row.units[0] + row.units[1] + row.units[2] > 0;
+      if (row.alone || (used_row && alone(op)) || row.units[op.slot()] > 0) return false;
       const std::array<int, port_count> used = ports_of(op);
       for (std::size_t p = 0; p < port_count; ++p)
         if (row.ports[p] + used[p] > port_limits[p]) return false;

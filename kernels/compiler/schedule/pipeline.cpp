@@ -1,10 +1,11 @@
-#include "kernels/compiler/schedule/pipeline.hpp"
-
+// Behaviour of a pipelined loop for nonexistent items: in the prologue, and in an incomplete last
+// group.
 #include <algorithm>
 #include <numeric>
 
 #include "emulator/isa/table.hpp"
 #include "emulator/numeric/float.hpp"
+#include "kernels/compiler/schedule/schedule.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -48,7 +49,7 @@ class AbstractInterpreter {
   bool run(const MachineOp& op) {
     int allowed = 1;
     if (op.predicate != none) {
-      const int m = masks[static_cast<std::size_t>(op.predicate)];
+      const int m = masks[index(op.predicate)];
       allowed = m < 0 ? -1 : (m == 1) == op.predicate_value ? 1 : 0;
     }
     if (allowed == 0) return true;
@@ -60,14 +61,14 @@ class AbstractInterpreter {
                                  : op.table != none ? AbstractValue::finite()
                                                     : compute(op, a, b);
     if (op.sets != none) {
-      int& mask = masks[static_cast<std::size_t>(op.sets)];
+      int& mask = masks[index(op.sets)];
       int now = -1;
       if (result.kind == AbstractValue::Kind::Exact && !result.arbitrary)
-        now = op.flag == MaskFlag::Zero ? flag_zero(op, result) : flag_negative(op, result);
+        now = flag(op, result.word);
       mask = allowed == 1 || mask == now ? now : -1;
     }
     if (op.out == none) return true;
-    AbstractValue& out = values[static_cast<std::size_t>(op.out)];
+    AbstractValue& out = values[index(op.out)];
     if (allowed == 1) {
       out = result;
     } else if (!(out.kind == AbstractValue::Kind::Exact &&
@@ -85,28 +86,28 @@ class AbstractInterpreter {
     return k.kind == AbstractValue::Kind::Finite ||
            (k.kind == AbstractValue::Kind::Exact && ((k.word.bits >> 60) & 2047) != 2047);
   }
-  static int flag_zero(const MachineOp& op, const AbstractValue& k) {
-    return info(op.op).unit == Unit::Integer ? upper_half(k.word).bits == 0 : is_zero(k.word);
-  }
-  static int flag_negative(const MachineOp& op, const AbstractValue& k) {
-    return info(op.op).unit == Unit::Integer ? (k.word.bits >> 71) != 0 : is_negative(k.word);
+  /// The flag of an exact result that sets a mask.
+  static int flag(const MachineOp& op, const Long& word) {
+    const bool integer = info(op.op).unit == Unit::Integer;
+    if (op.flag == MaskFlag::Zero) return integer ? upper_half(word).bits == 0 : is_zero(word);
+    return integer ? (word.bits >> 71) != 0 : is_negative(word);
   }
 
   AbstractValue operand(const Ref& r) const {
     if (r.kind == Ref::Kind::None) return AbstractValue::exact({});
-    if (r.kind == Ref::Kind::Immediate)
-      return AbstractValue::exact(r.width == Width::Long
-                                      ? Long{r.bits}
-                                      : widen_float(Short{static_cast<std::uint64_t>(r.bits)}));
-    return values[static_cast<std::size_t>(r.value)];
+    if (r.kind == Ref::Kind::Immediate) return constant(r.width, r.bits);
+    return values[index(r.value)];
   }
 
   AbstractValue load(const MachineOp& op) const {
-    if (op.word == none) return values[static_cast<std::size_t>(op.out)];
-    const ConstantWord& w = loop_.words[static_cast<std::size_t>(op.word)];
-    return AbstractValue::exact(w.width == Width::Long
-                                    ? Long{w.bits}
-                                    : widen_float(Short{static_cast<std::uint64_t>(w.bits)}));
+    if (op.word == none) return values[index(op.out)];
+    const ConstantWord& w = loop_.words[index(op.word)];
+    return constant(w.width, w.bits);
+  }
+
+  static AbstractValue constant(Width width, u128 bits) {
+    return AbstractValue::exact(
+        width == Width::Long ? Long{bits} : widen_float(Short{static_cast<std::uint64_t>(bits)}));
   }
 
   /// Words are kept as widened floats, so a short integer is in the upper half.
@@ -153,14 +154,6 @@ class AbstractInterpreter {
   bool trust_seeds_;
 };
 
-std::vector<std::size_t> by_time(const MachineLoop& loop, const Schedule& s) {
-  std::vector<std::size_t> order(loop.ops.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return s.time[a] < s.time[b]; });
-  return order;
-}
-
 }  // namespace
 
 int stage_count(const MachineLoop& loop, const Schedule& s, const BodyTimes& times) {
@@ -173,7 +166,9 @@ int stage_count(const MachineLoop& loop, const Schedule& s, const BodyTimes& tim
 
 bool prologue_is_neutral(const MachineLoop& loop, const Schedule& s, const BodyTimes& times,
                          unsigned unroll) {
-  const std::vector<std::size_t> order = by_time(loop, s);
+  std::vector<std::size_t> order(loop.ops.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return s.time[i]; });
   const int stages = stage_count(loop, s, times);
   for (int copy = 0; copy < static_cast<int>(unroll); ++copy) {
     for (int stage = 1; stage < stages; ++stage) {

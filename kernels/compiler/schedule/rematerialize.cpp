@@ -1,7 +1,8 @@
-#include "kernels/compiler/schedule/rematerialize.hpp"
-
+// Rematerialization.
 #include <algorithm>
 #include <numeric>
+
+#include "kernels/compiler/schedule/schedule.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -36,43 +37,33 @@ struct Plan {
   int gap = 0;         ///< positions without a use of the value
   bool moved = false;  ///< no earlier use: the value is only computed later
 
-  /// Prefer moves, then long gaps for few operations.
-  bool better_than(const Plan& other) const noexcept {
+  /// Prefer moves, then long gaps for few operations. `count` is the number of operations, or 1, an
+  /// upper bound of the merit, before they are known.
+  bool better_than(const Plan& other, std::size_t count) const noexcept {
     if (other.value == none || moved != other.moved) return other.value == none || moved;
-    return gap * static_cast<int>(other.ops.size()) > other.gap * static_cast<int>(ops.size());
-  }
-  /// Upper bound before the operations are known: there is at least one.
-  bool could_be_better_than(const Plan& other) const noexcept {
-    if (other.value == none || moved != other.moved) return other.value == none || moved;
-    return gap * static_cast<int>(other.ops.size()) > other.gap;
-  }
-};
-
-/// Compares operations by position in the order.
-struct Earlier {
-  const std::vector<int>& position;
-  bool operator()(OpId a, OpId b) const {
-    return position[static_cast<std::size_t>(a)] < position[static_cast<std::size_t>(b)];
+    return gap * static_cast<int>(other.ops.size()) > other.gap * static_cast<int>(count);
   }
 };
 
 /// Operations and values keep their numbers while operations move and new ones are added: the order
 /// is a separate list, so that a step takes a few linear passes.
 class Rematerializer {
+  auto by_position() const {
+    return [this](OpId o) { return position(o); };
+  }
+
  public:
   Rematerializer(MachineLoop& loop, unsigned capacity)
       : loop_(loop), capacity_(static_cast<int>(capacity)) {
     for (const std::size_t i : topological_order(loop_)) order_.push_back(static_cast<OpId>(i));
     position_.resize(order_.size());
     number_from(0);
-    for (MachineValue& v : loop_.values)
-      std::sort(v.uses.begin(), v.uses.end(), Earlier{position_});
+    for (MachineValue& v : loop_.values) std::ranges::sort(v.uses, {}, by_position());
     ends_.resize(loop_.values.size());
     for (std::size_t v = 0; v < ends_.size(); ++v) find_ends(static_cast<ValueId>(v));
     has_dependence_.assign(loop_.ops.size(), false);
     for (const MachineLoop::Dependence& o : loop_.dependences)
-      has_dependence_[static_cast<std::size_t>(o.first)] =
-          has_dependence_[static_cast<std::size_t>(o.second)] = true;
+      has_dependence_[index(o.first)] = has_dependence_[index(o.second)] = true;
   }
 
   unsigned run() {
@@ -89,7 +80,10 @@ class Rematerializer {
         ++extensions;
       }
       if (plan.value == none) break;
-      apply(plan);
+      if (plan.moved)
+        move(plan.ops.front(), plan.before);
+      else
+        duplicate(plan);
       ++done;
     }
     renumber();
@@ -98,19 +92,17 @@ class Rematerializer {
 
  private:
   Lifetime lifetime(ValueId v) const {
-    const Ends& e = ends_[static_cast<std::size_t>(v)];
+    const Ends& e = ends_[index(v)];
     return e.shorts == 0 ? Lifetime{} : Lifetime{position(e.def), position(e.last)};
   }
   /// Position of an operation in the order.
-  int position(OpId o) const { return position_[static_cast<std::size_t>(o)]; }
+  int position(OpId o) const { return position_[index(o)]; }
 
-  int shorts_of(const MachineValue& v) const {
-    return static_cast<int>(shorts_in(v.width) * (v.scalar ? 1 : loop_.elements));
-  }
+  int shorts_of(const MachineValue& v) const { return static_cast<int>(loop_.shorts(v)); }
 
   void number_from(std::size_t first) {
     for (std::size_t k = first; k < order_.size(); ++k)
-      position_[static_cast<std::size_t>(order_[k])] = static_cast<int>(k);
+      position_[index(order_[k])] = static_cast<int>(k);
   }
 
   /// Renumber the operations by position.
@@ -120,14 +112,10 @@ class Rematerializer {
     for (const OpId o : order_) ops.push_back(std::move(loop_.op(o)));
     loop_.ops = std::move(ops);
     const auto to_place = [&](OpId& o) { o = position(o); };
-    for (MachineValue& v : loop_.values) {
-      std::for_each(v.defs.begin(), v.defs.end(), to_place);
-      std::for_each(v.uses.begin(), v.uses.end(), to_place);
-    }
-    for (MachineMask& m : loop_.masks) {
-      std::for_each(m.defs.begin(), m.defs.end(), to_place);
-      std::for_each(m.uses.begin(), m.uses.end(), to_place);
-    }
+    for (MachineValue& v : loop_.values)
+      for (std::vector<OpId>* ids : {&v.defs, &v.uses}) std::ranges::for_each(*ids, to_place);
+    for (MachineMask& m : loop_.masks)
+      for (std::vector<OpId>* ids : {&m.defs, &m.uses}) std::ranges::for_each(*ids, to_place);
     for (MachineLoop::Dependence& o : loop_.dependences) {
       to_place(o.first);
       to_place(o.second);
@@ -137,10 +125,9 @@ class Rematerializer {
   /// Determine definition and last use of a value.
   void find_ends(ValueId id) {
     const MachineValue& v = loop_.value(id);
-    const bool passing = v.origin == Origin::Computed || v.origin == Origin::Field;
-    Ends& e = ends_[static_cast<std::size_t>(id)];
+    Ends& e = ends_[index(id)];
     e = {};
-    if (!passing || v.defs.empty() || v.in_t) return;
+    if (v.permanent() || v.defs.empty() || v.in_t) return;
     e = {v.defs.front(), v.defs.back(), shorts_of(v)};
     if (!v.uses.empty() && position(v.uses.back()) > position(e.last)) e.last = v.uses.back();
   }
@@ -149,8 +136,8 @@ class Rematerializer {
     pressure_.assign(order_.size(), 0);
     for (const Ends& e : ends_) {
       if (e.shorts == 0 || position(e.last) <= position(e.def)) continue;
-      pressure_[static_cast<std::size_t>(position(e.def))] += e.shorts;
-      pressure_[static_cast<std::size_t>(position(e.last))] -= e.shorts;
+      pressure_[index(position(e.def))] += e.shorts;
+      pressure_[index(position(e.last))] -= e.shorts;
     }
     // Differences become totals.
     std::partial_sum(pressure_.begin(), pressure_.end(), pressure_.begin());
@@ -194,7 +181,7 @@ class Rematerializer {
       }
       if (!plan_value(r.value, at, before, depth + 1, allowed, ops)) return false;
     }
-    if (std::find(ops.begin(), ops.end(), def) == ops.end()) ops.push_back(def);
+    if (std::ranges::count(ops, def) == 0) ops.push_back(def);
     return ops.size() <= max_duplicated_ops;
   }
 
@@ -204,22 +191,20 @@ class Rematerializer {
       const auto id = static_cast<ValueId>(i);
       const MachineValue& v = loop_.values[i];
       if (!lifetime(id).spans(at) || !is_plain(v)) continue;
-      const auto late = std::upper_bound(v.uses.begin(), v.uses.end(), at,
-                                         [this](int p, OpId use) { return p < position(use); });
+      const auto late = std::ranges::upper_bound(v.uses, at, {}, by_position());
       if (late == v.uses.end()) continue;
       const bool moved = late == v.uses.begin();
       const int last = position(moved ? v.defs.front() : *(late - 1));
       if (last == at && !moved) continue;  // used there
       Plan plan{id, {}, *late, position(*late) - last, moved};
-      if (plan.gap < 2 || !plan.could_be_better_than(best)) continue;
+      if (plan.gap < 2 || !plan.better_than(best, 1)) continue;
       Allowance allowed{shorts_of(v), extended};
       if (!plan_value(id, at, plan.before, 0, allowed, plan.ops)) continue;
       // Computing a value later does not pay if it requires further rematerialization.
       if (moved &&
-          (plan.ops.size() > 1 || has_dependence_[static_cast<std::size_t>(plan.ops.front())] ||
-           saved(plan) <= 0))
+          (plan.ops.size() > 1 || has_dependence_[index(plan.ops.front())] || saved(plan) <= 0))
         continue;
-      if (plan.better_than(best)) best = plan;
+      if (plan.better_than(best, plan.ops.size())) best = plan;
     }
     return best;
   }
@@ -234,20 +219,12 @@ class Rematerializer {
     const OpId moving = plan.ops.front();
     const int from = position(moving), before = position(plan.before);
     const int own = shorts_of(loop_.value(plan.value));
-    int sum = own * (before - 1 - from) + pressure_[static_cast<std::size_t>(from)] -
-              pressure_[static_cast<std::size_t>(before - 1)];
+    int sum = own * (before - 1 - from) + pressure_[index(from)] - pressure_[index(before - 1)];
     for (const Ref& r : loop_.op(moving).in) {
       if (r.kind != Ref::Kind::Value || lifetime(r.value).to != from) continue;
       sum -= shorts_of(loop_.value(r.value)) * (before - 1 - from);
     }
     return sum;
-  }
-
-  void apply(const Plan& plan) {
-    if (plan.moved)
-      move(plan.ops.front(), plan.before);
-    else
-      duplicate(plan);
   }
 
   /// Move an operation directly before a later one.
@@ -259,7 +236,7 @@ class Rematerializer {
     const auto first = order_.begin() + position(moving), last = order_.begin() + position(before);
     std::rotate(first, first + 1, last);
     for (auto k = first; k != last; ++k)
-      position_[static_cast<std::size_t>(*k)] = static_cast<int>(k - order_.begin());
+      position_[index(*k)] = static_cast<int>(k - order_.begin());
     for (const ValueId v : operands) {
       add_use(v, moving);
       find_ends(v);
@@ -269,7 +246,7 @@ class Rematerializer {
   /// Insert a reader of a value at its position in the order.
   void add_use(ValueId v, OpId reader) {
     std::vector<OpId>& uses = loop_.value(v).uses;
-    const auto at = std::lower_bound(uses.begin(), uses.end(), reader, Earlier{position_});
+    const auto at = std::ranges::lower_bound(uses, position(reader), {}, by_position());
     if (at == uses.end() || *at != reader) uses.insert(at, reader);
   }
 
@@ -297,7 +274,7 @@ class Rematerializer {
     const int first = position(plan.before);
     order_.insert(order_.begin() + first, ops.begin(), ops.end());
     position_.resize(order_.size());
-    number_from(static_cast<std::size_t>(first));
+    number_from(index(first));
     for (const OpId o : ops)
       for (const Ref& r : loop_.op(o).in)
         if (r.kind == Ref::Kind::Value) add_use(r.value, o);

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "emulator/isa/geometry.hpp"
+#include "emulator/isa/ports.hpp"
+#include "gdr/error.hpp"
 #include "kernels/compiler/machine_ir.hpp"
 
 namespace gdr::kc {
@@ -30,6 +32,18 @@ enum class StorageClass : std::uint8_t {
 /// Whether the storage is T or a half of it.
 constexpr bool in_t(StorageClass storage) noexcept {
   return storage == StorageClass::TUpper || storage == StorageClass::TLower;
+}
+
+/// The ports of reads and writes.
+constexpr Port read_port(StorageClass storage) noexcept {
+  return in_t(storage)                    ? Port::TRead
+         : storage == StorageClass::Local ? Port::LocalAccess
+                                          : Port::RegisterRead;
+}
+constexpr Port write_port(StorageClass storage) noexcept {
+  return in_t(storage)                    ? Port::TWrite
+         : storage == StorageClass::Local ? Port::LocalAccess
+                                          : Port::RegisterWrite;
 }
 
 /// Storage of a value. A computed value may also be written to T, for its first readers.
@@ -70,11 +84,14 @@ struct Schedule {
   std::vector<bool> active;          ///< false for loads that the storage classes make redundant
   std::vector<Placement> placement;  ///< by value
 
-  const int& time_of(OpId op) const { return time[static_cast<std::size_t>(op)]; }
-  const Placement& placement_of(ValueId value) const {
-    return placement[static_cast<std::size_t>(value)];
-  }
+  const int& time_of(OpId op) const { return time[index(op)]; }
+  const Placement& placement_of(ValueId value) const { return placement[index(value)]; }
 };
+
+/// Throws Error (Device) if a stop was requested.
+inline void throw_if_stopped(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Error(ErrorCategory::Device, "compilation was cancelled");
+}
 
 /// Lower bound of the II from the number of operations per unit (resource-constrained MII).
 unsigned min_ii(const Problem& problem);
@@ -86,5 +103,40 @@ unsigned min_ii(const Problem& problem);
 std::optional<Schedule> find_schedule(const Problem& problem, unsigned ii, std::uint64_t seed,
                                       std::uint64_t steps,
                                       const std::function<bool(const Schedule&)>& accept_schedule);
+
+/// Fallback scheduler: list scheduling of one item at a time, with spilling. Values with short
+/// lifetimes stay in registers, the others are spilled to local memory. The loop is rewritten so
+/// that no instruction accesses local memory twice (operands and results go through T). Operations
+/// issue as early as ports allow, without overlapping items. Port limits hold; capacities are
+/// checked by the allocation.
+Schedule list_schedule(MachineLoop& loop, unsigned register_shorts);
+
+/// Recompute values instead of keeping them where memory is short: reduces the number of live
+/// shorts of an item, to `capacity` if possible. Values with late uses only are computed later;
+/// values with early and late uses are computed twice if a few operations on available values
+/// suffice. The operations end up in an order of short lifetimes. Returns the number of values that
+/// are moved or duplicated.
+unsigned rematerialize(MachineLoop& loop, unsigned capacity);
+
+/// Conversion of issue times to rows and stages of the unrolled body.
+struct BodyTimes {
+  int body_length = 0;  ///< instructions of the body: II times unroll factor
+  int ii = 0;
+  int position(int time, int copy) const noexcept { return (time + copy * ii) % body_length; }
+  /// Pipeline stage in iterations of the body: how many iterations after its item's start an
+  /// operation executes.
+  int stage(int time, int copy) const noexcept { return (time + copy * ii) / body_length; }
+};
+
+/// Number of pipeline stages, in iterations of the body.
+int stage_count(const MachineLoop& loop, const Schedule& schedule, const BodyTimes& times);
+
+/// Whether operations of items "before the first" leave all results unchanged, if all live values
+/// start as zero and all masks as off.
+bool prologue_is_neutral(const MachineLoop& loop, const Schedule& schedule, const BodyTimes& times,
+                         unsigned unroll);
+
+/// Fields (item variables) that make an item contribute nothing if they are zero.
+std::vector<ValueId> neutral_fields(const MachineLoop& loop);
 
 }  // namespace gdr::kc

@@ -10,7 +10,6 @@
 #include "libgdr/cli/predict_report.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
-#include "libgdr/predict/hpl.hpp"
 #include "libgdr/predict/jobs.hpp"
 #include "libgdr/predict/machine_file.hpp"
 

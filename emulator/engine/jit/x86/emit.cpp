@@ -1,5 +1,8 @@
 #include "emulator/engine/jit/x86/emit.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace gdr::jit {
 namespace {
 
@@ -15,93 +18,62 @@ using ThreeOperands = void (*)(CodeGenerator&, const Xmm& to, const Xmm& a, cons
   [](CodeGenerator& c, const Xmm& to, const Xmm& a, const Operand& b) { c.name(to, a, b); }
 
 /// Instructions for doubles (or 64 bits) and floats (or 32).
-struct Unary {
-  TwoOperands of_doubles, of_floats;
-};
 struct Binary {
   ThreeOperands of_doubles, of_floats;
 };
+/// AVX2 has other estimates, for floats only.
+struct Unary {
+  TwoOperands of_doubles, of_floats, of_floats_avx2;
+};
 
-/// AVX2 has another estimate for floats.
-Unary unary(Op op, bool avx512) {
-  switch (op) {
-    case Op::Sqrt:
-      return {GDR_ONE(vsqrtpd), GDR_ONE(vsqrtps)};
-    case Op::RsqrtEstimate:
-      if (!avx512) return {nullptr, GDR_ONE(vrsqrtps)};
-      return {GDR_ONE(vrsqrt14pd), GDR_ONE(vrsqrt14ps)};
-    case Op::RecipEstimate:
-      if (!avx512) return {nullptr, GDR_ONE(vrcpps)};
-      return {GDR_ONE(vrcp14pd), GDR_ONE(vrcp14ps)};
-    case Op::IntToDouble:
-      return {GDR_ONE(vcvtqq2pd), nullptr};
-    case Op::DoubleToInt:
-      return {GDR_ONE(vcvttpd2qq), nullptr};
-    default:
-      return {};
-  }
-}
+constexpr std::pair<Op, Unary> unary[] = {
+    {Op::Sqrt, {GDR_ONE(vsqrtpd), GDR_ONE(vsqrtps), GDR_ONE(vsqrtps)}},
+    {Op::RsqrtEstimate, {GDR_ONE(vrsqrt14pd), GDR_ONE(vrsqrt14ps), GDR_ONE(vrsqrtps)}},
+    {Op::RecipEstimate, {GDR_ONE(vrcp14pd), GDR_ONE(vrcp14ps), GDR_ONE(vrcpps)}},
+    {Op::IntToDouble, {GDR_ONE(vcvtqq2pd), nullptr, nullptr}},
+    {Op::DoubleToInt, {GDR_ONE(vcvttpd2qq), nullptr, nullptr}}};
 
-Binary binary(Op op) {
-  switch (op) {
-    case Op::Add:
-      return {GDR_TWO(vaddpd), GDR_TWO(vaddps)};
-    case Op::Sub:
-      return {GDR_TWO(vsubpd), GDR_TWO(vsubps)};
-    case Op::Mul:
-      return {GDR_TWO(vmulpd), GDR_TWO(vmulps)};
-    case Op::Divide:
-      return {GDR_TWO(vdivpd), GDR_TWO(vdivps)};
-    case Op::Max:
-      return {GDR_TWO(vmaxpd), GDR_TWO(vmaxps)};
-    case Op::Min:
-      return {GDR_TWO(vminpd), GDR_TWO(vminps)};
-    case Op::And:
-      return {GDR_TWO(vandpd), GDR_TWO(vandps)};
-    case Op::AndNot:
-      return {GDR_TWO(vandnpd), GDR_TWO(vandnps)};
-    case Op::Or:
-      return {GDR_TWO(vorpd), GDR_TWO(vorps)};
-    case Op::Xor:
-      return {GDR_TWO(vxorpd), GDR_TWO(vxorps)};
-    case Op::IntAdd:
-      return {GDR_TWO(vpaddq), GDR_TWO(vpaddd)};
-    case Op::IntSub:
-      return {GDR_TWO(vpsubq), GDR_TWO(vpsubd)};
-    case Op::ShiftLeftBy:
-      return {GDR_TWO(vpsllvq), nullptr};
-    case Op::ShiftRightBy:
-      return {GDR_TWO(vpsrlvq), nullptr};
-    case Op::ShiftArithBy:
-      return {GDR_TWO(vpsravq), nullptr};
-    case Op::SignedMax:
-      return {GDR_TWO(vpmaxsq), nullptr};
-    case Op::SignedMin:
-      return {GDR_TWO(vpminsq), nullptr};
-    case Op::UnsignedMax:
-      return {GDR_TWO(vpmaxuq), nullptr};
-    case Op::UnsignedMin:
-      return {GDR_TWO(vpminuq), nullptr};
-    default:
-      return {};
-  }
-}
+constexpr std::pair<Op, Binary> binary[] = {{Op::Add, {GDR_TWO(vaddpd), GDR_TWO(vaddps)}},
+                                            {Op::Sub, {GDR_TWO(vsubpd), GDR_TWO(vsubps)}},
+                                            {Op::Mul, {GDR_TWO(vmulpd), GDR_TWO(vmulps)}},
+                                            {Op::Divide, {GDR_TWO(vdivpd), GDR_TWO(vdivps)}},
+                                            {Op::Max, {GDR_TWO(vmaxpd), GDR_TWO(vmaxps)}},
+                                            {Op::Min, {GDR_TWO(vminpd), GDR_TWO(vminps)}},
+                                            {Op::And, {GDR_TWO(vandpd), GDR_TWO(vandps)}},
+                                            {Op::AndNot, {GDR_TWO(vandnpd), GDR_TWO(vandnps)}},
+                                            {Op::Or, {GDR_TWO(vorpd), GDR_TWO(vorps)}},
+                                            {Op::Xor, {GDR_TWO(vxorpd), GDR_TWO(vxorps)}},
+                                            {Op::IntAdd, {GDR_TWO(vpaddq), GDR_TWO(vpaddd)}},
+                                            {Op::IntSub, {GDR_TWO(vpsubq), GDR_TWO(vpsubd)}},
+                                            {Op::ShiftLeftBy, {GDR_TWO(vpsllvq), nullptr}},
+                                            {Op::ShiftRightBy, {GDR_TWO(vpsrlvq), nullptr}},
+                                            {Op::ShiftArithBy, {GDR_TWO(vpsravq), nullptr}},
+                                            {Op::SignedMax, {GDR_TWO(vpmaxsq), nullptr}},
+                                            {Op::SignedMin, {GDR_TWO(vpminsq), nullptr}},
+                                            {Op::UnsignedMax, {GDR_TWO(vpmaxuq), nullptr}},
+                                            {Op::UnsignedMin, {GDR_TWO(vpminuq), nullptr}}};
 
 /// By form (FmaForm), sign (FmaSign) and type.
-const Binary multiply_adds[3][4] = {{{GDR_TWO(vfmadd132pd), GDR_TWO(vfmadd132ps)},
-                                     {GDR_TWO(vfnmadd132pd), GDR_TWO(vfnmadd132ps)},
-                                     {GDR_TWO(vfmsub132pd), GDR_TWO(vfmsub132ps)},
-                                     {GDR_TWO(vfnmsub132pd), GDR_TWO(vfnmsub132ps)}},
-                                    {{GDR_TWO(vfmadd213pd), GDR_TWO(vfmadd213ps)},
-                                     {GDR_TWO(vfnmadd213pd), GDR_TWO(vfnmadd213ps)},
-                                     {GDR_TWO(vfmsub213pd), GDR_TWO(vfmsub213ps)},
-                                     {GDR_TWO(vfnmsub213pd), GDR_TWO(vfnmsub213ps)}},
-                                    {{GDR_TWO(vfmadd231pd), GDR_TWO(vfmadd231ps)},
-                                     {GDR_TWO(vfnmadd231pd), GDR_TWO(vfnmadd231ps)},
-                                     {GDR_TWO(vfmsub231pd), GDR_TWO(vfmsub231ps)},
-                                     {GDR_TWO(vfnmsub231pd), GDR_TWO(vfnmsub231ps)}}};
+constexpr Binary multiply_adds[3][4] = {{{GDR_TWO(vfmadd132pd), GDR_TWO(vfmadd132ps)},
+                                         {GDR_TWO(vfnmadd132pd), GDR_TWO(vfnmadd132ps)},
+                                         {GDR_TWO(vfmsub132pd), GDR_TWO(vfmsub132ps)},
+                                         {GDR_TWO(vfnmsub132pd), GDR_TWO(vfnmsub132ps)}},
+                                        {{GDR_TWO(vfmadd213pd), GDR_TWO(vfmadd213ps)},
+                                         {GDR_TWO(vfnmadd213pd), GDR_TWO(vfnmadd213ps)},
+                                         {GDR_TWO(vfmsub213pd), GDR_TWO(vfmsub213ps)},
+                                         {GDR_TWO(vfnmsub213pd), GDR_TWO(vfnmsub213ps)}},
+                                        {{GDR_TWO(vfmadd231pd), GDR_TWO(vfmadd231ps)},
+                                         {GDR_TWO(vfnmadd231pd), GDR_TWO(vfnmadd231ps)},
+                                         {GDR_TWO(vfmsub231pd), GDR_TWO(vfmsub231ps)},
+                                         {GDR_TWO(vfnmsub231pd), GDR_TWO(vfnmsub231ps)}}};
 #undef GDR_ONE
 #undef GDR_TWO
+
+/// The entry of an operation in a table that has one.
+template <typename Table>
+const auto& entry(const Table& table, Op op) {
+  return std::ranges::find(table, op, [](const auto& row) { return row.first; })->second;
+}
 
 class Emitter {
  public:
@@ -180,9 +152,12 @@ class Emitter {
     if (l.kind == Location::Kind::Memory) return AnyOperand(address(l.place));
     return AnyOperand(vector(l));
   }
-  template <typename Choice>
-  auto pick(const Choice& choice) const {
-    return c_.target.floats ? choice.of_floats : choice.of_doubles;
+  ThreeOperands of_type(const Binary& b) const {
+    return c_.target.floats ? b.of_floats : b.of_doubles;
+  }
+  TwoOperands of_type(const Unary& u) const {
+    if (!c_.target.floats) return u.of_doubles;
+    return c_.target.avx512 ? u.of_floats : u.of_floats_avx2;
   }
   Xmm under_mask(const Instruction& i) const {
     const Xmm to = vector(i.to);
@@ -199,14 +174,10 @@ class Emitter {
     if (i.a.kind != Location::Kind::Memory || !i.a.place.broadcast) {
       return a_.vmovapd(vector(i.to), operand(i.a));
     }
-    // The instructions want to be sure of the register's length.
+    // Xbyak derives the vector length from the type of the register.
     const Xbyak::Address from = address({i.a.place.base, false, i.a.place.offset});
     const Xbyak::Ymm to = c_.target.avx512 ? Xbyak::Ymm(zmm(i.to)) : Xbyak::Ymm(i.to.number);
-    if (c_.target.floats) {
-      a_.vbroadcastss(to, from);
-    } else {
-      a_.vbroadcastsd(to, from);
-    }
+    return c_.target.floats ? a_.vbroadcastss(to, from) : a_.vbroadcastsd(to, from);
   }
 
   void store(const Instruction& i) {
@@ -218,42 +189,32 @@ class Emitter {
   }
 
   static Xmm rounded(const Xmm& x, Rounding rounding) {
-    switch (rounding) {
-      case Rounding::Nearest:
-        return x | Xbyak::util::T_rn_sae;
-      case Rounding::Down:
-        return x | Xbyak::util::T_rd_sae;
-      case Rounding::Up:
-        return x | Xbyak::util::T_ru_sae;
-      case Rounding::Truncate:
-        return x | Xbyak::util::T_rz_sae;
-      case Rounding::Current:
-        break;
-    }
-    return x;
+    const Xbyak::EvexModifierRounding modes[] = {Xbyak::util::T_rn_sae, Xbyak::util::T_rd_sae,
+                                                 Xbyak::util::T_ru_sae, Xbyak::util::T_rz_sae};
+    return x | modes[static_cast<int>(rounding) - 1];
   }
 
   void plain(const Instruction& i) {
     if (i.b.kind == Location::Kind::None) {
-      pick(unary(i.op, c_.target.avx512))(a_, vector(i.to), operand(i.a));
+      of_type(entry(unary, i.op))(a_, vector(i.to), operand(i.a));
     } else if (i.rounding != Rounding::Current) {
-      pick(binary(i.op))(a_, vector(i.to), vector(i.a), rounded(vector(i.b), i.rounding));
+      of_type(entry(binary, i.op))(a_, vector(i.to), vector(i.a), rounded(vector(i.b), i.rounding));
     } else {
-      pick(binary(i.op))(a_, under_mask(i), vector(i.a), operand(i.b));
+      of_type(entry(binary, i.op))(a_, under_mask(i), vector(i.a), operand(i.b));
     }
   }
 
   void multiply_add(const Instruction& i) {
     if (i.rounding != Rounding::Current) return multiply_add_rounded(i);
-    const Binary& form = multiply_adds[static_cast<int>(i.form)][i.detail & 3];
-    pick(form)(a_, under_mask(i), vector(i.a), operand(i.b));
+    of_type(multiply_adds[static_cast<int>(i.form)][i.detail & 3])(a_, under_mask(i), vector(i.a),
+                                                                   operand(i.b));
   }
 
-  /// The encoding in full, since generators of code have left out this one.
+  /// Encoded by hand: Xbyak lacks the forms with static rounding.
   void multiply_add_rounded(const Instruction& i) {
     const unsigned to = i.to.number, x = i.a.number, y = i.b.number;
     const auto bit = [](unsigned number, unsigned n) { return ~number >> n & 1U; };
-    const unsigned mode = static_cast<unsigned>(i.rounding) - 1;  // as the hardware counts
+    const unsigned mode = static_cast<unsigned>(i.rounding) - 1;  // hardware encoding
     constexpr std::uint8_t by_form[] = {0x98, 0xa8, 0xb8};
     constexpr std::uint8_t by_sign[] = {0, 4, 2, 6};
     const auto byte = [this](unsigned b) { a_.db(static_cast<int>(b)); };
@@ -266,18 +227,14 @@ class Emitter {
   }
 
   void select(const Instruction& i) {
+    const Xmm to = vector(i.to), no = vector(i.c);
+    const AnyOperand yes = operand(i.b);
     if (c_.target.avx512) {
-      const Xmm to = vector(i.to) | mask(i.a);
-      if (c_.target.floats) {
-        a_.vblendmps(to, vector(i.c), operand(i.b));
-      } else {
-        a_.vblendmpd(to, vector(i.c), operand(i.b));
-      }
-    } else if (c_.target.floats) {
-      a_.vblendvps(vector(i.to), vector(i.c), operand(i.b), vector(i.a));
-    } else {
-      a_.vblendvpd(vector(i.to), vector(i.c), operand(i.b), vector(i.a));
+      const Xmm masked = to | mask(i.a);
+      return c_.target.floats ? a_.vblendmps(masked, no, yes) : a_.vblendmpd(masked, no, yes);
     }
+    const Xmm lanes = vector(i.a);
+    return c_.target.floats ? a_.vblendvps(to, no, yes, lanes) : a_.vblendvpd(to, no, yes, lanes);
   }
 
   void compare(const Instruction& i) {

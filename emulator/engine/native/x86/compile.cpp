@@ -10,33 +10,22 @@
 namespace gdr::native {
 namespace {
 
-/// How many work items a kernel should take at once, and the room for its loop's carried values.
-struct Interleaving {
-  unsigned copies = 1, resident = 0;
-};
-
-/// Two where all their values have registers, so that they hide each other's latencies. Measured:
-/// with 16 registers one is fastest, whose passes overlap as it is.
-unsigned fastest_copies(IrContext& c) {
+/// Two work items if all their values have registers, so that they hide each other's latencies.
+/// Measured: with 16 registers one is fastest, whose passes overlap anyway.
+unsigned fastest_copies(const CodeContext& c, jit::ConstantPool& pool) {
   if (c.target.isa != Isa::Avx512) return 1;
   const KernelCode& k = c.kernel;
   const bool loop = k.loops && !k.carried_slot.empty();
   const unsigned all = ~0U;
-  const unsigned pressure =
-      loop ? loop_to_ir(c, k.free.usable ? k.free.loop : k.loop, 1, all).pressure
-           : to_ir(c, k.once, 1, CarriedStores::Next).pressure;
+  const unsigned pressure = loop ? to_ir(c, pool, k.unguarded.usable ? k.unguarded.loop : k.loop, 1,
+                                         CarriedStores::Loop, all)
+                                       .pressure
+                                 : to_ir(c, pool, k.once, 1, CarriedStores::Next).pressure;
   constexpr unsigned max_pressure = 12;
   return pressure <= max_pressure ? max_copies : 1;
 }
 
-Interleaving choose_interleaving(IrContext& c, unsigned wanted) {
-  const unsigned registers = c.target.isa == Isa::Avx512 ? 32 : 16;
-  const unsigned copies = wanted != 0 ? wanted : fastest_copies(c);
-  // Carried values leave some registers for the work itself.
-  return {copies, (registers - 1) * 2 / 3 / copies};
-}
-
-/// Instructions, but for moves from register to register, which hosts do by renaming.
+/// Instructions without moves between registers, which hosts execute by renaming.
 std::size_t cost_of(const std::vector<jit::Instruction>& code) {
   return static_cast<std::size_t>(std::ranges::count_if(code, [](const jit::Instruction& i) {
     return i.op != jit::Op::Load || i.a.kind == jit::Location::Kind::Memory;
@@ -46,18 +35,22 @@ std::size_t cost_of(const std::vector<jit::Instruction>& code) {
 /// The function of a kernel.
 class KernelEmitter {
  public:
-  /// `copies`: work items at once; 0: as many as run fastest.
-  KernelEmitter(Xbyak::CodeGenerator& generator, IrContext& context, unsigned copies)
-      : a_(generator), c_(context), form_(choose_interleaving(context, copies)) {}
+  /// `copies`: work items per call; 0: the fastest number.
+  KernelEmitter(Xbyak::CodeGenerator& generator, const CodeContext& context, unsigned copies)
+      : a_(generator),
+        c_(context),
+        target_(vector_target(context.target)),
+        pool_(target_, base_constants),
+        copies_(copies != 0 ? copies : fastest_copies(context, pool_)) {}
 
-  /// All but the constants.
-  void emit_function(Xbyak::Label& constants) {
+  void emit_function() {
     constexpr auto near = Xbyak::CodeGenerator::T_NEAR;
+    Xbyak::Label constants;
     const KernelCode& k = c_.kernel;
     const auto set_place = [&](std::uint32_t number) {
       return a_.ptr[base(base_items) + std::size_t{k.layout.set(number)}];
     };
-    const bool chooses = k.loops && !k.carried_slot.empty() && k.free.usable;
+    const bool chooses = k.loops && !k.carried_slot.empty() && k.unguarded.usable;
     if (chooses) a_.mov(runs_, base(base_carried));
     a_.mov(base(base_constants), constants);
     a_.lea(base(base_carried), set_place(0));
@@ -87,8 +80,9 @@ class KernelEmitter {
     straight(k.once, CarriedStores::Next);
     a_.vzeroupper();
     a_.ret();
+    jit::embed(a_, constants, pool_.bytes());
   }
-  unsigned copies() const { return form_.copies; }
+  unsigned copies() const { return copies_; }
   std::size_t spill_bytes() const {
     return spills_.slots * std::size_t{c_.kernel.layout.vector_bytes};
   }
@@ -96,41 +90,35 @@ class KernelEmitter {
  private:
   const Xbyak::Reg64& base(Base b) const { return bases_[b]; }
   jit::RegisterLimits limits() const { return {c_.target.isa == Isa::Avx512 ? 32U : 16U, 8}; }
-  jit::AllocatedBlock allocated(const jit::Block& block) {
-    return jit::allocate(block, vector_target(c_.target), limits(), spills_);
+  jit::AllocatedBlock allocated(const jit::Block& block, jit::SpillArea& spills) const {
+    return jit::allocate(block, target_, limits(), spills);
   }
   void emit(const std::vector<jit::Instruction>& code) {
-    jit::emit({a_, vector_target(c_.target), bases_, {}}, code);
+    jit::emit({a_, target_, bases_, {}}, code);
   }
 
-  /// In the order that needs few registers, or ordered for latencies: hosts look some hundred
-  /// instructions ahead, and overlap the better what is independent the nearer it stands. That is
-  /// worth some spilling, less where 32 registers mean that spilled values are many. The limits and
-  /// the window were measured on the kernels of the library.
+  /// In an order for few registers, or for latencies: hosts look some hundred instructions ahead,
+  /// and the nearer independent operations are, the better they overlap. That is worth some
+  /// spilling, less with 32 registers, where spilled values are many. The limits and the window
+  /// were measured on the kernels of the library.
   jit::AllocatedBlock loop_code(const jit::Block& block) {
     constexpr std::size_t window = 24;
-    const double limit = c_.target.isa == Isa::Avx512 ? 1.05 : 1.13;
+    const double limit = target_.avx512 ? 1.05 : 1.13;
     jit::Block ordered = block;
     jit::order_for_latency(ordered, window);
-    jit::SpillArea spills = spills_;
-    jit::AllocatedBlock overlapped =
-        jit::allocate(ordered, vector_target(c_.target), limits(), spills);
-    jit::SpillArea few_spills = spills_;
-    jit::AllocatedBlock plain =
-        jit::allocate(block, vector_target(c_.target), limits(), few_spills);
+    jit::SpillArea spills = spills_, few_spills = spills_;
+    jit::AllocatedBlock overlapped = allocated(ordered, spills);
+    jit::AllocatedBlock plain = allocated(block, few_spills);
     const auto cost = static_cast<double>(cost_of(overlapped.body));
-    if (cost > limit * static_cast<double>(cost_of(plain.body))) {
-      spills_ = few_spills;
-      return plain;
-    }
-    spills_ = spills;
-    return overlapped;
+    const bool spills_too_much = cost > limit * static_cast<double>(cost_of(plain.body));
+    spills_ = spills_too_much ? few_spills : spills;
+    return spills_too_much ? plain : overlapped;
   }
 
   void straight(const Segment& segment, CarriedStores stores) {
-    emit(allocated(to_ir(c_, segment, form_.copies, stores).block).body);
+    emit(allocated(to_ir(c_, pool_, segment, copies_, stores).block, spills_).body);
   }
-  /// As the list of runs says: passes with conditions, then some without, and so on.
+  /// Passes with conditions, then some without, and so on, as scheduled in the list of runs.
   void loop_runs() {
     constexpr auto near = Xbyak::CodeGenerator::T_NEAR;
     Xbyak::Label next, free, done;
@@ -144,16 +132,18 @@ class KernelEmitter {
     a_.add(runs_, static_cast<int>(sizeof(LoopRun)));
     a_.test(passes_, passes_);
     a_.jz(done, near);
-    loop(c_.kernel.free.loop);
+    loop(c_.kernel.unguarded.loop);
     a_.jmp(next, near);
     a_.L(done);
     // Only the last run may be without free passes.
     a_.cmp(a_.qword[runs_ - static_cast<int>(sizeof(LoopRun))], 0);
     a_.jne(next, near);
   }
-  /// `passes_` times. What is carried is in the set base_carried before and after.
+  /// `passes_` passes. Carried values are in the set base_carried before and after.
   void loop(const Segment& segment) {
-    const IrSegment ir = loop_to_ir(c_, segment, form_.copies, form_.resident);
+    // Carried values leave some registers for the work itself.
+    const unsigned resident = (limits().vectors - 1) * 2 / 3 / copies_;
+    const IrSegment ir = to_ir(c_, pool_, segment, copies_, CarriedStores::Loop, resident);
     const jit::AllocatedBlock code = loop_code(ir.block);
     emit(code.before);
     Xbyak::Label top;
@@ -168,9 +158,8 @@ class KernelEmitter {
     emit(code.after);
   }
 
-  /// The host forgets what it fetches by itself at each page, and many sources are not in the
-  /// caches next to the core: 4 to 10 % of the speed of two threads (of distances of 512 bytes to 4
-  /// KB).
+  /// The host's prefetcher stops at page boundaries, and many sources are not in the caches next to
+  /// the core: 4 to 10 % of the speed of two threads (for distances of 512 bytes to 4 KB).
   void fetch_ahead() {
     constexpr int ahead = 2048, line = 64;
     for (int at = 0; at < static_cast<int>(c_.group_bytes()); at += line)
@@ -178,8 +167,10 @@ class KernelEmitter {
   }
 
   Xbyak::CodeGenerator& a_;
-  IrContext& c_;
-  Interleaving form_;
+  const CodeContext& c_;
+  jit::VectorTarget target_;
+  jit::ConstantPool pool_;
+  unsigned copies_;
   jit::SpillArea spills_{base_spills, 0, 0};
   /// The function's arguments are items, source, uniforms, passes, spills and runs, which moves to
   /// `runs_`.
@@ -190,25 +181,15 @@ class KernelEmitter {
 
 }  // namespace
 
-CompiledKernel compile_kernel(const KernelCode& code, Target target, const WordTable& source_words,
-                              const WordTable& uniform_words, std::uint32_t copies) {
+CompiledKernel compile_kernel(const CodeContext& context, std::uint32_t copies) {
   try {
-    // Writable while it is made, then executable and no longer writable.
+    // Writable during generation, then executable and no longer writable.
     const auto generator = std::make_shared<Xbyak::CodeGenerator>(4096, Xbyak::AutoGrow);
-    IrContext context{target, code, source_words, uniform_words,
-                      jit::ConstantPool(vector_target(target), base_constants)};
     KernelEmitter emitter(*generator, context, copies);
-    Xbyak::Label constants;
-    emitter.emit_function(constants);
-    jit::embed(*generator, constants, context.pool.bytes());
+    emitter.emit_function();
     generator->ready(Xbyak::CodeArray::PROTECT_RE);
-    CompiledKernel made;
-    made.function = generator->getCode<KernelFunction>();
-    made.copies = emitter.copies();
-    made.bytes = generator->getSize();
-    made.spill_bytes = emitter.spill_bytes();
-    made.owner = generator;
-    return made;
+    return {generator->getCode<KernelFunction>(), emitter.copies(), generator->getSize(),
+            emitter.spill_bytes(), generator};
   } catch (const Xbyak::Error& e) {
     throw Unsupported(std::string("the code generator failed: ") + e.what());
   }

@@ -1,7 +1,6 @@
 // A trace as lowered IR: one piece for each level.
 #pragma once
 
-#include "emulator/engine/jit/constants.hpp"
 #include "emulator/engine/jit/ir.hpp"
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
 

@@ -1,0 +1,203 @@
+#include "emulator/engine/jit/order.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace gdr::jit {
+namespace {
+
+/// Which operations must precede which.
+class Dependences {
+ public:
+  explicit Dependences(const Block& block) : after_(block.code.size()), waits_(block.code.size()) {
+    constexpr std::uint32_t nobody = ~std::uint32_t{0};
+    std::vector<std::uint32_t> made_by(block.values.size(), nobody);
+    std::map<std::tuple<unsigned, std::int32_t>, std::vector<std::uint32_t>> readers;
+    const auto key = [](const Place& p) { return std::tuple(unsigned{p.base}, p.offset); };
+    for (std::uint32_t n = 0; n < block.code.size(); ++n) {
+      const Operation& o = block.code[n];
+      each_operand(o, [&](ValueId v) {
+        if (made_by[v] != nobody) depend(made_by[v], n);
+        if (block.values[v].in_memory) readers[key(block.values[v].place)].push_back(n);
+      });
+      if (o.op == Op::Load) readers[key(o.place)].push_back(n);
+      if (o.op == Op::Store) {
+        for (const std::uint32_t reader : readers[key(o.place)]) {
+          if (reader != n) depend(reader, n);
+        }
+      }
+      if (o.to != no_value) made_by[o.to] = n;
+    }
+  }
+  const std::vector<std::uint32_t>& after(std::size_t n) const { return after_[n]; }
+  bool waits(std::size_t n) const { return waits_[n] != 0; }
+  /// Calls `ready` for the operations that waited for the last time.
+  template <typename Ready>
+  void done(std::size_t n, Ready ready) {
+    for (const std::uint32_t m : after_[n]) {
+      if (--waits_[m] == 0) ready(m);
+    }
+  }
+
+ private:
+  void depend(std::uint32_t first, std::uint32_t second) {
+    after_[first].push_back(second);
+    ++waits_[second];
+  }
+  std::vector<std::vector<std::uint32_t>> after_;
+  std::vector<std::uint32_t> waits_;  ///< number of unscheduled predecessors
+};
+
+/// List scheduling for few live values.
+class PressureScheduler {
+ public:
+  PressureScheduler(const Block& block, std::span<const ValueId> roots)
+      : b_(block),
+        ops_(block.code),
+        dependences_(block),
+        op_of_(block.values.size(), none),
+        uses_left_(block.values.size()),
+        rank_(ops_.size(), none) {
+    for (std::uint32_t k = 0; k < ops_.size(); ++k) {
+      op_of_[ops_[k].to] = k;
+      each_operand(ops_[k], [&](ValueId v) { ++uses_left_[v]; });
+    }
+    for (const ValueId root : roots) rank(root);
+  }
+
+  unsigned run(std::vector<Operation>& ordered) {
+    std::vector<std::uint32_t> ready;
+    for (std::uint32_t k = 0; k < ops_.size(); ++k) {
+      if (!dependences_.waits(k)) ready.push_back(k);
+    }
+    int alive = static_cast<int>(b_.carried.size());
+    int most = alive;
+    while (!ready.empty()) {
+      const auto best = std::min_element(ready.begin(), ready.end(), [&](auto a, auto b) {
+        return std::pair(growth(a), rank_[a]) < std::pair(growth(b), rank_[b]);
+      });
+      const std::uint32_t chosen = *best;
+      ready.erase(best);
+      alive += growth(chosen);
+      most = std::max(most, alive);
+      each_operand(ops_[chosen], [&](ValueId v) { --uses_left_[v]; });
+      dependences_.done(chosen, [&](std::uint32_t user) { ready.push_back(user); });
+      ordered.push_back(ops_[chosen]);
+    }
+    return static_cast<unsigned>(most);
+  }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  bool holds_register(ValueId v) const {
+    return b_.values[v].type == Type::Vector && !b_.values[v].in_memory;
+  }
+
+  void rank(ValueId v) {
+    const std::uint32_t k = op_of_[v];
+    if (k == none || rank_[k] != none) return;
+    rank_[k] = 0;
+    each_operand(ops_[k], [&](ValueId operand) { rank(operand); });
+    rank_[k] = next_rank_++;
+  }
+
+  /// Registers that an operation takes, less those that it frees.
+  int growth(std::uint32_t k) const {
+    int sum = holds_register(ops_[k].to) && uses_left_[ops_[k].to] > 0 ? 1 : 0;
+    std::array<ValueId, 5> seen{};
+    std::size_t count = 0;
+    each_operand(ops_[k], [&](ValueId v) {
+      if (std::find(seen.begin(), seen.begin() + count, v) != seen.begin() + count) return;
+      seen[count++] = v;
+      unsigned here = 0;
+      each_operand(ops_[k], [&](ValueId w) { here += w == v ? 1 : 0; });
+      if (holds_register(v) && uses_left_[v] == here) --sum;
+    });
+    return sum;
+  }
+
+  const Block& b_;
+  const std::vector<Operation>& ops_;
+  Dependences dependences_;
+  std::vector<std::uint32_t> op_of_;  ///< by value
+  std::vector<unsigned> uses_left_;   ///< by value
+  std::vector<unsigned> rank_;        ///< by operation, in depth-first order
+  unsigned next_rank_ = 0;
+};
+
+/// Clocks from an operation to the use of its result on current hosts.
+int latency(Op op) {
+  if (op == Op::Store) return 0;
+  if ((op >= Op::And && op <= Op::ShiftRight) || op == Op::Select) return 1;
+  return makes_mask(op) && op != Op::LanesToMask ? 3 : 4;
+}
+
+constexpr unsigned operations_a_clock = 2;
+
+/// By operation: clocks from its beginning to the end of all that waits for it.
+std::vector<int> heights(const Block& block, const Dependences& dependences) {
+  std::vector<int> height(block.code.size());
+  for (std::size_t n = height.size(); n-- > 0;) {
+    for (const std::uint32_t m : dependences.after(n)) height[n] = std::max(height[n], height[m]);
+    height[n] += latency(block.code[n].op);
+  }
+  return height;
+}
+
+}  // namespace
+
+unsigned order_for_registers(Block& block, std::span<const ValueId> roots) {
+  std::vector<Operation> ordered;
+  ordered.reserve(block.code.size());
+  const unsigned most = PressureScheduler(block, roots).run(ordered);
+  block.code = std::move(ordered);
+  return most;
+}
+
+int longest_way(const Block& block) {
+  const std::vector<int> height = heights(block, Dependences(block));
+  return height.empty() ? 0 : *std::ranges::max_element(height);
+}
+
+void order_for_latency(Block& block, std::size_t window) {
+  const std::vector<Operation>& code = block.code;
+  const std::size_t count = code.size();
+  Dependences dependences(block);
+  const std::vector<int> height = heights(block, dependences);
+  std::vector<int> ready(count);
+  std::vector<Operation> ordered;
+  ordered.reserve(count);
+  std::vector<bool> done(count);
+  std::size_t first = 0;
+  const auto best_at = [&](int now) {
+    std::size_t best = count, seen = 0;
+    for (std::size_t n = first; n < count && seen < window; ++n) {
+      if (done[n]) continue;
+      ++seen;
+      if (dependences.waits(n) || ready[n] > now) continue;
+      // Nothing waits for these, but their operands occupy registers.
+      if (code[n].op == Op::Store || code[n].op == Op::Collect) return n;
+      if (best == count || height[n] > height[best]) best = n;
+    }
+    return best;
+  };
+  for (int now = 0; ordered.size() < count; ++now) {
+    for (unsigned issued = 0; issued < operations_a_clock;) {
+      const std::size_t n = best_at(now);
+      if (n == count) break;
+      done[n] = true;
+      ordered.push_back(code[n]);
+      dependences.done(n, [](std::uint32_t) {});
+      for (const std::uint32_t m : dependences.after(n)) {
+        ready[m] = std::max(ready[m], now + latency(code[n].op));
+      }
+      while (first < count && done[first]) ++first;
+      if (code[n].op != Op::Store) ++issued;
+    }
+  }
+  block.code = std::move(ordered);
+}
+
+}  // namespace gdr::jit

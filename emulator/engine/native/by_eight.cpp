@@ -1,0 +1,214 @@
+#include "emulator/engine/native/by_eight.hpp"
+
+#include <algorithm>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace gdr::native {
+
+GroupLanes::GroupLanes(std::span<const GroupWord> words, std::uint32_t from_words)
+    : from_words_(from_words), to_words_(static_cast<std::uint32_t>(words.size())) {
+  for (std::uint32_t w = 0; w < words.size(); ++w) {
+    const std::uint32_t lane = w % 8, part_first = words[w].from / 8 * 8;
+    const auto bit = static_cast<std::uint8_t>(1U << lane);
+    if (lane == 0) {
+      chunks_.emplace_back().first = w;
+      chunks_.back().keep.fill(~std::uint64_t{0});
+    }
+    Chunk& chunk = chunks_.back();
+    chunk.lanes |= bit;
+    if (words[w].conversion == WordConversion::Integer) chunk.integers |= bit;
+    if (words[w].conversion == WordConversion::Short) {
+      chunk.half[lane] = (std::uint64_t{1} << (short_shift - 1)) - 1;
+      chunk.odd[lane] = 1;
+      chunk.keep[lane] = short_mask;
+    }
+    auto part = std::ranges::find(chunk.parts, part_first, &Part::first);
+    if (part == chunk.parts.end()) {
+      const std::uint32_t count = std::min(8U, from_words - part_first);
+      part = chunk.parts.insert(part,
+                                {part_first, static_cast<std::uint8_t>((1U << count) - 1), 0, {}});
+    }
+    part->taken |= bit;
+    part->index[lane] = words[w].from - part_first;
+  }
+}
+
+#if defined(__x86_64__)
+
+#define GDR_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl")))
+
+namespace {
+
+GDR_AVX512 __m512i all(std::uint64_t x) { return _mm512_set1_epi64(static_cast<long long>(x)); }
+
+constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
+constexpr std::uint64_t infinity = std::uint64_t{2047} << 52;
+constexpr std::uint64_t quiet_nan = infinity | (std::uint64_t{1} << 51);
+
+/// For zero-masked forms: GCC warns about undefined vectors inside the plain ones.
+constexpr __mmask8 every = 0xff;
+
+GDR_AVX512 __m512i up(__m512i x, unsigned n) { return _mm512_maskz_slli_epi64(every, x, n); }
+GDR_AVX512 __m512i down(__m512i x, unsigned n) { return _mm512_maskz_srli_epi64(every, x, n); }
+GDR_AVX512 __m512i add(__m512i a, __m512i b) { return _mm512_add_epi64(a, b); }
+
+GDR_AVX512 __m512i long_to_double(__m512i upper, __m512i lower) {
+  const __m512i cut = _mm512_or_epi64(up(upper, short_shift), down(lower, 8));
+  const __m512i rest = _mm512_and_epi64(lower, all(255));
+  const __m512i odd = _mm512_and_epi64(cut, all(1));
+  const __m512i raise = down(add(add(rest, all(127)), odd), 8);
+  const __mmask8 special =
+      _mm512_cmpeq_epi64_mask(_mm512_and_epi64(cut, all(infinity)), all(infinity));
+  const __m512i some = down(add(rest, all(255)), 8);
+  const __m512i rounded = add(cut, raise);
+  return _mm512_mask_or_epi64(rounded, special, cut, some);
+}
+
+/// port::canonical.
+GDR_AVX512 __m512i canonical(__m512i bits) {
+  const __m512i magnitude = _mm512_and_epi64(bits, all(~sign_bit));
+  const __mmask8 zero = _mm512_cmplt_epu64_mask(magnitude, all(std::uint64_t{1} << 52));
+  const __mmask8 nan = _mm512_cmpgt_epu64_mask(magnitude, all(infinity));
+  bits = _mm512_mask_and_epi64(bits, zero, bits, all(sign_bit));
+  return _mm512_mask_mov_epi64(bits, nan, all(quiet_nan));
+}
+
+GDR_AVX512 __m512i lane_of(Take take, __m512i upper, __m512i lower) {
+  if (take == Take::Long) return long_to_double(upper, lower);
+  return take == Take::Mask ? lower : up(lower, short_shift);
+}
+
+/// The only short of a word, or of a long the upper one.
+GDR_AVX512 __m512i upper_of(Take take, __m512i lane) {
+  if (take == Take::Mask) return lane;
+  if (take == Take::Short) {
+    const __m512i odd = _mm512_and_epi64(down(lane, short_shift), all(1));
+    lane = add(add(lane, all((std::uint64_t{1} << (short_shift - 1)) - 1)), odd);
+  }
+  return down(lane, short_shift);
+}
+
+/// Lanes of the PEs from `first` on, at most eight.
+__mmask8 live_lanes(std::size_t first, std::size_t live) {
+  return live - first >= 8 ? every : static_cast<__mmask8>((1U << (live - first)) - 1);
+}
+
+GDR_AVX512 __m512i load(const std::array<std::uint64_t, 8>& words) {
+  return _mm512_loadu_si512(words.data());
+}
+
+/// port::int_to_short, at the top of 64 bits.
+GDR_AVX512 __m512i short_integer(__m512i value) {
+  constexpr std::int64_t most = (std::int64_t{1} << 35) - 1;
+  value = _mm512_maskz_min_epi64(every, value, _mm512_set1_epi64(most));
+  value = _mm512_maskz_max_epi64(every, value, _mm512_set1_epi64(-most - 1));
+  return up(value, short_shift);
+}
+
+}  // namespace
+
+/// `count`: number of parts of the chunk whose indices stay in registers.
+template <unsigned count>
+GDR_AVX512 void GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_t* from,
+                                          std::size_t n, std::uint64_t* to) const noexcept {
+  static_assert(count == 1 || count == 2);
+  const Part& first = chunk.parts[0];
+  const Part& second = chunk.parts[count - 1];
+  const bool others = chunk.parts.size() > count;
+  // Words 8 to 15 of the permutation are those of the second part.
+  const __m512i from_first = load(first.index);
+  const __m512i index =
+      count == 1 ? from_first
+                 : _mm512_mask_add_epi64(from_first, second.taken, load(second.index), all(8));
+  const __m512i half = load(chunk.half), odd = load(chunk.odd), keep = load(chunk.keep);
+  // Copies, because the compiler assumes that a store to the lanes may change the chunk.
+  const std::uint64_t *in = from + first.first, *in_second = from + second.first;
+  const __mmask8 there = first.there, there_second = second.there;
+  const __mmask8 lanes = chunk.lanes, integers = chunk.integers;
+  const std::size_t step = from_words_, to_step = to_words_;
+  to += chunk.first;
+  for (std::size_t g = 0; g < n; ++g, in += step, in_second += step, to += to_step) {
+    const __m512i words = _mm512_maskz_loadu_epi64(there, in);
+    __m512i raw = count == 1 ? _mm512_maskz_permutexvar_epi64(every, index, words)
+                             : _mm512_permutex2var_epi64(
+                                   words, index, _mm512_maskz_loadu_epi64(there_second, in_second));
+    if (others) {
+      for (std::size_t p = count; p < chunk.parts.size(); ++p) {
+        const Part& part = chunk.parts[p];
+        raw = _mm512_mask_permutexvar_epi64(
+            raw, part.taken, load(part.index),
+            _mm512_maskz_loadu_epi64(part.there, from + g * step + part.first));
+      }
+    }
+    // port::double_to_short, at the top of 64 bits, where lanes are shorts.
+    const __m512i number = canonical(raw);
+    const __m512i last = _mm512_and_epi64(down(number, short_shift), odd);
+    __m512i lane = _mm512_and_epi64(_mm512_add_epi64(_mm512_add_epi64(number, half), last), keep);
+    if (integers != 0) lane = _mm512_mask_mov_epi64(lane, integers, short_integer(raw));
+    _mm512_mask_storeu_epi64(to, lanes, lane);
+  }
+}
+
+void GroupLanes::convert(const std::uint64_t* from, std::size_t n,
+                         std::uint64_t* to) const noexcept {
+  // Some groups at a time stay in the first cache for all chunks.
+  constexpr std::size_t at_once = 64;
+  for (; n > 0;
+       n -= std::min(n, at_once), from += at_once * from_words_, to += at_once * to_words_) {
+    for (const Chunk& chunk : chunks_) {
+      const std::size_t some = std::min(n, at_once);
+      if (chunk.parts.size() == 1)
+        convert_chunk<1>(chunk, from, some, to);
+      else
+        convert_chunk<2>(chunk, from, some, to);
+    }
+  }
+}
+
+GDR_AVX512 void rows_to_lanes_by_eight(std::span<const RowTransfer> rows, const BlockState& block,
+                                       const WorkItems& items) noexcept {
+  for (const RowTransfer& t : rows) {
+    if (t.elsewhere()) continue;
+    const std::uint64_t* const upper = t.cell.in(block);
+    const std::uint64_t* const lower = t.key.take == Take::Long ? upper + block.pes : upper;
+    std::byte* to = items.place(t);
+    for (std::size_t pe = 0; pe < items.live; pe += 8, to += items.bytes) {
+      const __mmask8 some = live_lanes(pe, items.live);
+      _mm512_storeu_si512(to, lane_of(t.key.take, _mm512_maskz_loadu_epi64(some, upper + pe),
+                                      _mm512_maskz_loadu_epi64(some, lower + pe)));
+    }
+  }
+}
+
+GDR_AVX512 void lanes_to_rows_by_eight(std::span<const RowTransfer> rows, const WorkItems& items,
+                                       BlockState& block) noexcept {
+  for (const RowTransfer& t : rows) {
+    if (t.elsewhere()) continue;
+    std::uint64_t* const upper = t.cell.in(block);
+    const std::byte* from = items.place(t);
+    const bool number = t.key.take == Take::Long || t.key.take == Take::Short;
+    for (std::size_t pe = 0; pe < items.live; pe += 8, from += items.bytes) {
+      const __mmask8 some = live_lanes(pe, items.live);
+      const __m512i raw = _mm512_loadu_si512(from);
+      const __m512i lane = number ? canonical(raw) : raw;
+      _mm512_mask_storeu_epi64(upper + pe, some, upper_of(t.key.take, lane));
+      if (t.key.take != Take::Long) continue;
+      _mm512_mask_storeu_epi64(upper + block.pes + pe, some,
+                               up(_mm512_and_epi64(lane, all(~short_mask)), 8));
+    }
+  }
+}
+
+#else
+
+void GroupLanes::convert(const std::uint64_t*, std::size_t, std::uint64_t*) const noexcept {}
+void rows_to_lanes_by_eight(std::span<const RowTransfer>, const BlockState&,
+                            const WorkItems&) noexcept {}
+void lanes_to_rows_by_eight(std::span<const RowTransfer>, const WorkItems&, BlockState&) noexcept {}
+
+#endif
+
+}  // namespace gdr::native

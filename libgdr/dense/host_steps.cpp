@@ -1,0 +1,185 @@
+// Steps of factorisations on the host: products, row exchanges and triangular solves. Products are
+// divided into blocks that depend on the shape only, so that the order of sums does not depend on
+// threads or caches. Every step first asks for a clock, which counts its arithmetic and its memory
+// traffic beyond the caches instead.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "libgdr/dense/factor.hpp"
+#include "libgdr/dense/host/kernels.hpp"
+#include "libgdr/dense/tiles.hpp"
+#include "libgdr/dense/views.hpp"
+
+namespace gdr::dense {
+namespace {
+
+/// Block size: half of the L2 cache for a factor.
+constexpr std::size_t piece_rows = 240, piece_columns = 240;
+/// Products from which threads are used, multiplications.
+constexpr double threads_from = 1e6;
+/// Largest triangle that is solved by substitution, rows.
+constexpr std::size_t small = 32;
+/// Vectors per task of a thread.
+constexpr std::size_t strip = 64;
+
+double real(std::size_t n) noexcept { return static_cast<double>(n); }
+
+HostFactor host_factor(const MatrixView<const double>& x) noexcept {
+  const bool transposed = x.transpose == Transpose::Yes;
+  return {x.data, transposed ? x.stride : 1, transposed ? 1 : x.stride};
+}
+
+template <typename Exchange>
+void each_column(std::size_t n, const MatrixView<double>& a, std::size_t pivots, const Host& host,
+                 const Exchange& exchange) {
+  if (host.clock != nullptr) return host.clock->add_exchange(real(pivots) * real(n));
+  const auto columns = static_cast<std::ptrdiff_t>(n);
+#pragma omp parallel for num_threads(static_cast <int>(host.threads)) if (columns > 256)
+  for (std::ptrdiff_t c = 0; c < columns; ++c)
+    exchange(a.data + static_cast<std::size_t>(c) * a.stride);
+}
+
+/// The triangle in the order of substitution: unknown i depends on those before it. Element (i, j),
+/// j <= i, at i + j * small.
+using Ordered = std::array<double, small * small>;
+
+struct Substitution {
+  std::size_t n;
+  Ordered t;
+  bool forward;  ///< unknown 0 first, else the last one
+  bool unit;
+  std::size_t place(std::size_t i) const noexcept { return forward ? i : n - 1 - i; }
+};
+
+Substitution substitution(Side side, const TriangularMatrix& t) noexcept {
+  Substitution s{t.n, {}, (side == Side::Left) == t.lower, t.unit};
+  for (std::size_t j = 0; j < t.n; ++j)
+    for (std::size_t i = t.unit ? j + 1 : j; i < t.n; ++i)
+      s.t[i + j * small] = side == Side::Left ? element(t.view, s.place(i), s.place(j))
+                                              : element(t.view, s.place(j), s.place(i));
+  return s;
+}
+
+/// Solves one column of B, whose unknowns are contiguous.
+void solve_column(const Substitution& s, double* b) noexcept {
+  const HostKernels& kernels = host_kernels();
+  std::array<double, small> x;
+  for (std::size_t i = 0; i < s.n; ++i) x[i] = b[s.place(i)];
+  for (std::size_t j = 0; j < s.n; ++j) {
+    if (!s.unit) x[j] /= s.t[j + j * small];
+    kernels.subtract_scaled(x.data() + j + 1, s.t.data() + j + 1 + j * small, x[j], s.n - j - 1);
+  }
+  for (std::size_t i = 0; i < s.n; ++i) b[s.place(i)] = x[i];
+}
+
+/// Solves some rows of B; unknown i of all rows is a column.
+void solve_rows(const Substitution& s, double* b, std::size_t stride, std::size_t rows) noexcept {
+  const HostKernels& kernels = host_kernels();
+  for (std::size_t j = 0; j < s.n; ++j) {
+    double* const x = b + s.place(j) * stride;
+    if (!s.unit) kernels.divide(x, s.t[j + j * small], rows);
+    for (std::size_t i = j + 1; i < s.n; ++i)
+      kernels.subtract_scaled(b + s.place(i) * stride, x, s.t[i + j * small], rows);
+  }
+}
+
+void substitute(Side side, const TriangularMatrix& t, std::size_t others,
+                const MatrixView<double>& b, const Host& host) {
+  if (host.clock != nullptr)
+    return host.clock->add_work(real(t.n) * real(t.n) * real(others),
+                                2 * sizeof(double) * real(t.n) * real(others));
+  const Substitution s = substitution(side, t);
+  const auto strips = static_cast<std::ptrdiff_t>((others + strip - 1) / strip);
+#pragma omp parallel for num_threads(static_cast <int>(host.threads)) if (strips > 16)
+  for (std::ptrdiff_t k = 0; k < strips; ++k) {
+    const std::size_t first = static_cast<std::size_t>(k) * strip;
+    const std::size_t count = std::min(strip, others - first);
+    if (side == Side::Right) {
+      solve_rows(s, b.data + first, b.stride, count);
+    } else {
+      for (std::size_t c = first; c < first + count; ++c) solve_column(s, b.data + c * b.stride);
+    }
+  }
+}
+
+}  // namespace
+
+void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
+                      const MatrixView<const double>& a, const MatrixView<const double>& b,
+                      const MatrixView<double>& c, const Host& host) {
+  if (m == 0 || n == 0 || k == 0) return;
+  const double products = real(m) * real(n) * real(k);
+  if (host.clock != nullptr)
+    return host.clock->add_work(
+        2 * products,
+        sizeof(double) * (2 * real(m) * real(n) + real(m) * real(k) + real(k) * real(n)));
+  const HostKernels& kernels = host_kernels();
+  const std::size_t down = (m + piece_rows - 1) / piece_rows;
+  const auto count = static_cast<std::ptrdiff_t>(down * ((n + piece_columns - 1) / piece_columns));
+  [[maybe_unused]] const bool many = products > threads_from;
+#pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(host.threads)) if (many)
+  for (std::ptrdiff_t p = 0; p < count; ++p) {
+    const std::size_t row = static_cast<std::size_t>(p) % down * piece_rows;
+    const std::size_t column = static_cast<std::size_t>(p) / down * piece_columns;
+    const std::size_t rows = std::min(piece_rows, m - row);
+    const std::size_t columns = std::min(piece_columns, n - column);
+    thread_local std::vector<double> scratch;
+    if (scratch.size() < kernels.scratch(rows, columns))
+      scratch.resize(kernels.scratch(rows, columns));
+    kernels.subtract_product({rows, columns, k, host_factor(submatrix(a, row, 0)),
+                              host_factor(submatrix(b, 0, column)), submatrix(c, row, column).data,
+                              c.stride, scratch.data()});
+  }
+}
+
+Subtract subtract_on(const Host& host) {
+  return [host](std::size_t m, std::size_t n, std::size_t k, const auto& a, const auto& b,
+                const auto& c) { subtract_on_host(m, n, k, a, b, c, host); };
+}
+
+void exchange_rows(std::size_t n, const MatrixView<double>& a, std::span<const std::int64_t> pivots,
+                   const Host& host) {
+  each_column(n, a, pivots.size(), host, [&](double* column) {
+    for (std::size_t i = 0; i < pivots.size(); ++i)
+      std::swap(column[i], column[static_cast<std::size_t>(pivots[i])]);
+  });
+}
+
+void restore_rows(std::size_t n, const MatrixView<double>& a, std::span<const std::int64_t> pivots,
+                  const Host& host) {
+  each_column(n, a, pivots.size(), host, [&](double* column) {
+    for (std::size_t i = pivots.size(); i-- > 0;)
+      std::swap(column[i], column[static_cast<std::size_t>(pivots[i])]);
+  });
+}
+
+void solve_triangle(Side side, const TriangularMatrix& t, std::size_t others,
+                    const MatrixView<double>& b, const Subtract& subtract, const Host& host) {
+  if (t.n == 0 || others == 0) return;
+  if (t.n <= small) return substitute(side, t, others, b, host);
+  const std::size_t half = aligned_half(t.n, small), rest = t.n - half;
+  const bool left = side == Side::Left;
+  const TriangularMatrix upper_left{half, t.lower, t.unit, t.view};
+  const TriangularMatrix lower_right{rest, t.lower, t.unit, submatrix(t.view, half, half)};
+  const MatrixView<const double> corner =
+      t.lower ? submatrix(t.view, half, 0) : submatrix(t.view, 0, half);
+  const MatrixView<double> b_half = b;
+  const MatrixView<double> b_rest = left ? submatrix(b, half, 0) : submatrix(b, 0, half);
+
+  // The half that does not depend on the other one is solved first.
+  const bool forward = left == t.lower;
+  const TriangularMatrix& first = forward ? upper_left : lower_right;
+  const TriangularMatrix& second = forward ? lower_right : upper_left;
+  const MatrixView<double>& known = forward ? b_half : b_rest;
+  const MatrixView<double>& open = forward ? b_rest : b_half;
+  solve_triangle(side, first, others, known, subtract, host);
+  if (left) {
+    subtract(second.n, others, first.n, corner, const_view(known), open);
+  } else {
+    subtract(others, second.n, first.n, const_view(known), corner, open);
+  }
+  solve_triangle(side, second, others, open, subtract, host);
+}
+
+}  // namespace gdr::dense
