@@ -222,8 +222,7 @@ def default_device() -> Device:
 def set_default_device(device: Optional[Device]) -> None:
     """Use this device as the default; None: open a new one on the next use."""
     global _default
-    if device is not None:
-        check_type("device", device, Device, "a gdr.Device")
+    check_type("device", device, (Device, type(None)), "a gdr.Device")
     with _default_lock:
         _default = device
 

@@ -7,7 +7,6 @@ import inspect
 import math
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, NoReturn, Optional, Set, Tuple
-from typing import Type
 
 import numpy as np
 
@@ -60,7 +59,7 @@ _COMPARE = {
     ast.Gt: ">",
     ast.GtE: ">=",
 }
-_NODE_NAMES: Dict[Type[ast.AST], str] = {
+_NODE_NAMES: Dict[type, str] = {
     ast.JoinedStr: "f-string",
     ast.Lambda: "lambda; define the function with def outside of the kernel",
     ast.NamedExpr: ":=; use a separate assignment",

@@ -121,10 +121,7 @@ class _Doc:
     def __get__(self, kernel: Optional["ParticleKernel"], owner: type) -> str:
         if kernel is not None:
             return kernel._docstring()
-        return (
-            "A pair kernel as a function on arrays. ``help`` of an instance shows its arguments\n"
-            "and results."
-        )
+        return "A pair kernel as a function on arrays. ``help`` of an instance describes it."
 
 
 class ParticleKernel:

@@ -193,7 +193,5 @@ def builtin_names() -> List[str]:
 
 def _path(path: Any) -> str:
     """A path as a string, with surrogate escapes for bytes that are not UTF-8."""
-    try:
-        return os.fsdecode(path)
-    except TypeError:
-        raise TypeError(f"path: expected a path, got {type(path).__name__}") from None
+    check_type("path", path, (str, bytes, os.PathLike), "a path")
+    return os.fsdecode(path)

@@ -6,8 +6,7 @@ import ast
 import contextlib
 import itertools
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, NoReturn, Optional
-from typing import Tuple, Type
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, NoReturn, Optional, Tuple
 
 from ._expressions import Expressions
 from ._source import NotConstant, Source, to_python
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
     from ._codegen import TranslationUnit
 
 MAX_ITERATIONS = 10000
-_ADDITION: Dict[Type[ast.operator], str] = {ast.Add: "+=", ast.Sub: "-="}
-_HINTS: Dict[Type[ast.AST], str] = {
+_ADDITION: Dict[type, str] = {ast.Add: "+=", ast.Sub: "-="}
+_HINTS: Dict[type, str] = {
     ast.While: "use a loop over constants: for k in range(3)",
     ast.Break: "loops are unrolled; use an if in the loop body",
     ast.Continue: "use an if in the loop body",
@@ -85,11 +84,10 @@ class Statements(Expressions):
         if not isinstance(value, str) and value is not Ellipsis:  # a docstring
             self.generic_visit(node)
 
-    def visit_Import(self, node: ast.Import) -> None:
+    def visit_Import(self, node: ast.stmt) -> None:
         self.scope.imports(node)
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        self.scope.imports(node)
+    visit_ImportFrom = visit_Import
 
     # -- assignments -------------------------------------------------------------------------
 
