@@ -120,4 +120,45 @@ TEST_CASE("chains of operations at the ends of representations have the bits of 
   CHECK((!can_verify_doubles(host_isas().front()) || proved > runs / 5));
 }
 
+TEST_CASE("a mask from the bits of a sum near the largest number is exact") {
+  Geometry geometry;
+  geometry.blocks = geometry.pes_per_block = 1;
+  geometry.register_words = 8;
+  geometry.local_words = geometry.broadcast_words = 1;
+  const auto sum = [](std::uint32_t to, std::uint32_t a, std::uint32_t b) {
+    Instruction i;
+    i.vlen = 1;
+    i.alu.op = Op::Fadd;
+    i.alu.width = Width::Short;
+    i.alu.dst = at(to, Width::Short);
+    i.alu.a = at(a, Width::Short);
+    i.alu.b = at(b, Width::Short);
+    return i;
+  };
+  Instruction test;
+  test.vlen = 1;
+  test.alu.op = Op::Ipass;
+  test.alu.width = Width::Short;
+  test.alu.a = at(4, Width::Short);
+  test.alu.mask.flag = MaskFlag::Negative;
+  Program p;
+  p.name = "mask";
+  selftest::append(p, Section::Body, sum(4, 0, 1));
+  selftest::append(p, Section::Body, test);
+  selftest::append(p, Section::Body, sum(4, 2, 3));  // the tested sum is not left in the block
+  const auto reference = make_engine("reference");
+  for (const Isa isa : host_isas()) {
+    for (const std::uint64_t exponent : {900U, 994U, 996U, 1000U, 1022U}) {
+      CAPTURE(isa_name(isa), exponent);
+      BlockState start = selftest::empty_block(geometry);
+      for (std::uint32_t k = 0; k < 2; ++k)
+        write_location(start, at(k, Width::Short), 0, 0, u128{(1023 + exponent) << 24});
+      BlockState expected = start, got = start;
+      reference->prepare(p, geometry)->run(expected, {});
+      VectorEngine(isa).prepare(p, geometry)->run(got, {});
+      CHECK((got == expected));
+    }
+  }
+}
+
 }  // namespace gdr

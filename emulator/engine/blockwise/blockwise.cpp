@@ -7,10 +7,10 @@ namespace {
 
 /// Maximum size of a chip's shared buffers in shorts (64-bit lanes), to fit the cache.
 constexpr std::uint64_t chunk_shorts = std::uint64_t{1} << 18;
-constexpr std::uint64_t slots_a_part = 64;
+constexpr std::uint64_t slots_per_part = 64;
 
 /// Estimated costs on the host, for the choice of the number of threads.
-constexpr double ns_a_value = 3, ns_a_lane_clock = 0.5;
+constexpr double ns_per_value = 3, ns_per_lane_clock = 0.5;
 
 std::uint64_t parts(std::uint64_t count, std::uint64_t size) noexcept {
   return count / size + (count % size != 0 ? 1 : 0);
@@ -76,11 +76,12 @@ std::vector<BlockwiseRunner::Chunk> BlockwiseRunner::make_chunks() const {
   const BmHalves& halves = program_.halves;
   if (is_matmul()) return {Chunk{0, fills_before_matmul(), true, true}};
   const std::uint64_t fills = loop().plan.fills(loop().plan.slice(0).count);
-  const std::uint64_t a_group =
+  const std::uint64_t shorts_per_group =
       (shares_sources() ? halves.source_step : 0) +
       (joins_outputs() ? std::uint64_t{halves.output_step} * geometry_.blocks : 0);
-  if (a_group == 0 || fills == 0) return {Chunk{0, fills, true, true}};
-  const std::uint64_t most = std::max<std::uint64_t>(1, chunk_shorts / (a_group * halves.groups));
+  if (shorts_per_group == 0 || fills == 0) return {Chunk{0, fills, true, true}};
+  const std::uint64_t most =
+      std::max<std::uint64_t>(1, chunk_shorts / (shorts_per_group * halves.groups));
   std::vector<Chunk> passes;
   for (std::uint64_t f = 0; f < fills; f += most) {
     passes.push_back({f, std::min(most, fills - f), f == 0, f + most >= fills});
@@ -92,16 +93,16 @@ double BlockwiseRunner::estimate(std::size_t tasks) const noexcept {
   const Program& p = program_.program;
   double ns = 0;
   for (const TargetWrite& w : writes_) {
-    ns += static_cast<double>(w.slots.count * program_.layout.target_words) * ns_a_value;
+    ns += static_cast<double>(w.slots.count * program_.layout.target_words) * ns_per_value;
   }
   for (const ResultRead& r : reads_) {
-    ns += static_cast<double>(r.slots.count * program_.layout.result_words) * ns_a_value;
+    ns += static_cast<double>(r.slots.count * program_.layout.result_words) * ns_per_value;
   }
   if (run_ == nullptr) return ns;
   const auto iterations = static_cast<double>(loop().plan.slice(0).count);
   const double clocks = static_cast<double>(p.clocks(Section::Start) + p.clocks(Section::End)) +
                         iterations * static_cast<double>(p.clocks(Section::Body));
-  return ns + clocks * geometry_.pes_per_block * static_cast<double>(tasks) * ns_a_lane_clock;
+  return ns + clocks * geometry_.pes_per_block * static_cast<double>(tasks) * ns_per_lane_clock;
 }
 
 std::uint64_t BlockwiseRunner::targets_of(std::size_t chip) const noexcept {
@@ -284,19 +285,20 @@ void BlockwiseRunner::add_joined_read(const ResultRead& read, std::vector<Phase>
   // Threads write disjoint words: fields are separate tasks unless some share a word.
   const bool whole = program_.packs_results || read.raw;
   const std::size_t ways = whole ? 1 : results.size();
-  phases.push_back({ways * parts(read.slots.count, slots_a_part), [=, this, &read](std::size_t i) {
-                      std::vector<const ChipState*> chips;
-                      for (std::size_t c = 0; c < pass_->chips.size(); ++c) {
-                        if (takes_part(read.chips, c)) chips.push_back(&state(c));
-                      }
-                      const std::uint64_t first = read.slots.first + i / ways * slots_a_part;
-                      const std::uint64_t last =
-                          std::min(first + slots_a_part, read.slots.first + read.slots.count);
-                      std::uint64_t* const to = pass_->results + read.offset;
-                      if (read.raw) return join_raw(program_, chips, read.slots, first, last, to);
-                      const auto fields = whole ? results : results.subspan(i % ways, 1);
-                      join_results(program_, chips, read.slots, fields, first, last, to);
-                    }});
+  phases.push_back(
+      {ways * parts(read.slots.count, slots_per_part), [=, this, &read](std::size_t i) {
+         std::vector<const ChipState*> chips;
+         for (std::size_t c = 0; c < pass_->chips.size(); ++c) {
+           if (takes_part(read.chips, c)) chips.push_back(&state(c));
+         }
+         const std::uint64_t first = read.slots.first + i / ways * slots_per_part;
+         const std::uint64_t last =
+             std::min(first + slots_per_part, read.slots.first + read.slots.count);
+         std::uint64_t* const to = pass_->results + read.offset;
+         if (read.raw) return join_raw(program_, chips, read.slots, first, last, to);
+         const auto fields = whole ? results : results.subspan(i % ways, 1);
+         join_results(program_, chips, read.slots, fields, first, last, to);
+       }});
 }
 
 }  // namespace gdr

@@ -101,17 +101,11 @@ bool are_sums(const LoadedProgram& loaded, const PortField& field) noexcept {
          field.conversion.machine == MachineFormat::FloatLong && Sums::supports(loaded, field);
 }
 
+/// Adds up rows of `size` words into the first, as reduce_tree does.
 template <typename Sums>
-std::size_t row_words(const Row& row) noexcept {
-  return Sums::words * row.count;
-}
-
-/// Adds up rows into the first, as reduce_tree does.
-template <typename Sums>
-const std::uint64_t* add_rows(const Row& row, std::vector<std::uint64_t>& rows) {
+const std::uint64_t* add_rows(const Row& row, std::vector<std::uint64_t>& rows, std::size_t size) {
   std::uint64_t* const first = rows.data();
-  if (Sums::add_all(row, rows)) return first;
-  const std::size_t size = row_words<Sums>(row);
+  if (rows.size() == size || Sums::add_all(row, rows)) return first;
   for (std::size_t n = rows.size() / size; n > 1; n = (n + 1) / 2) {
     for (std::size_t k = 0; k < n / 2; ++k) {
       std::uint64_t* const left = first + 2 * k * size;
@@ -122,95 +116,83 @@ const std::uint64_t* add_rows(const Row& row, std::vector<std::uint64_t>& rows) 
   return first;
 }
 
-/// Sums over blocks and chips, in the order of the tree, one lane per PE.
+/// Sums of rows over blocks and then chips, in the order of the tree.
 template <typename Sums>
 class RowSum {
  public:
-  struct SlotRange {
-    std::uint64_t first, last;
-  };
-
-  /// Sums of slots first .. last - 1 of one field as doubles, by `store(slot, bits)`.
-  template <typename Store>
-  void sum(const PortField& field, std::span<const ChipState* const> chips, ChipPartition partition,
-           SlotRange slots, std::uint64_t elements, Store store) {
-    const std::uint64_t pes = chips[0]->geometry.pes_per_block;
-    for (std::uint64_t e = 0; e < elements; ++e) {
-      const auto pes_below = [&](std::uint64_t slot) {
-        return (std::max(slot, e) - e + elements - 1) / elements;
-      };
-      const std::uint64_t last = pes_below(slots.last);
-      for (std::uint64_t pe = pes_below(slots.first); pe < last;) {
-        const std::uint64_t block = pe / pes;
-        const Row row{field, static_cast<unsigned>(e), pe % pes,
-                      std::min(last, (block + 1) * pes) - pe};
-        const std::uint64_t* const sums = partition == ChipPartition::SourcesOverBlocks
-                                              ? over_blocks(row, chips)
-                                              : over_chips(row, chips, block);
-        numbers_.resize(row.count);
-        Sums::to_doubles(row, sums, numbers_.data());
-        for (std::uint64_t i = 0; i < row.count; ++i) store((pe + i) * elements + e, numbers_[i]);
-        pe += row.count;
-      }
+  /// `read(chip, block, to)` reads a row; the sums are stored to `numbers` as doubles.
+  template <typename Read>
+  void sum(const Row& row, std::size_t chips, std::size_t blocks, Read read,
+           std::uint64_t* numbers) {
+    const std::size_t size = Sums::words * row.count;
+    chips_.resize(chips * size);
+    blocks_.resize(blocks * size);
+    for (std::size_t c = 0; c < chips; ++c) {
+      for (std::size_t b = 0; b < blocks; ++b) read(c, b, blocks_.data() + b * size);
+      std::copy_n(add_rows<Sums>(row, blocks_, size), size, chips_.data() + c * size);
     }
-  }
-
- private:
-  const std::uint64_t* over_blocks(const Row& row, std::span<const ChipState* const> chips) {
-    const std::size_t size = row_words<Sums>(row);
-    chips_.resize(chips.size() * size);
-    for (std::size_t c = 0; c < chips.size(); ++c) {
-      const auto& blocks = chips[c]->blocks;
-      blocks_.resize(blocks.size() * size);
-      for (std::size_t b = 0; b < blocks.size(); ++b)
-        Sums::read(row, blocks[b], blocks_.data() + b * size);
-      std::copy_n(add_rows<Sums>(row, blocks_), size, chips_.data() + c * size);
-    }
-    return add_rows<Sums>(row, chips_);
-  }
-  const std::uint64_t* over_chips(const Row& row, std::span<const ChipState* const> chips,
-                                  std::uint64_t block) {
-    const std::size_t size = row_words<Sums>(row);
-    chips_.resize(chips.size() * size);
-    for (std::size_t c = 0; c < chips.size(); ++c)
-      Sums::read(row, chips[c]->blocks[block], chips_.data() + c * size);
-    return add_rows<Sums>(row, chips_);
-  }
-  std::vector<std::uint64_t> blocks_, chips_, numbers_;
-};
-
-/// Output items that consist of sums of consecutive longs: an item is a row.
-template <typename Sums>
-class ItemSums {
- public:
-  static bool serves(const LoadedProgram& loaded, std::uint64_t records) noexcept {
-    if (records != 1 || loaded.program.output_shorts != 2 * loaded.outputs.size()) return false;
-    for (std::size_t k = 0; k < loaded.outputs.size(); ++k) {
-      const PortField& field = loaded.outputs[k];
-      if (!are_sums<Sums>(loaded, field) || field.location.address != 2 * k) return false;
-    }
-    return true;
-  }
-
-  void join(const LoadedProgram& loaded, std::span<const std::vector<const std::uint64_t*>> chips,
-            std::uint64_t count, std::uint64_t* to) {
-    const Row row{loaded.outputs[0], 0, 0, loaded.outputs.size()};
-    const std::size_t size = row_words<Sums>(row);
-    chips_.resize(chips.size() * size);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      for (std::size_t c = 0; c < chips.size(); ++c) {
-        blocks_.resize(chips[c].size() * size);
-        for (std::size_t b = 0; b < chips[c].size(); ++b)
-          Sums::read_items(row.count, chips[c][b] + i * 2 * row.count, blocks_.data() + b * size);
-        std::copy_n(add_rows<Sums>(row, blocks_), size, chips_.data() + c * size);
-      }
-      Sums::to_doubles(row, add_rows<Sums>(row, chips_), to + i * row.count);
-    }
+    Sums::to_doubles(row, add_rows<Sums>(row, chips_, size), numbers);
   }
 
  private:
   std::vector<std::uint64_t> blocks_, chips_;
 };
+
+/// Sums of slots first .. last - 1 of one field as doubles, by `store(slot, bits)`.
+template <typename Sums, typename Store>
+void sum_slots(const PortField& field, std::span<const ChipState* const> chips,
+               ChipPartition partition, std::uint64_t first, std::uint64_t last,
+               std::uint64_t elements, Store store) {
+  thread_local RowSum<Sums> sums;
+  thread_local std::vector<std::uint64_t> numbers;
+  const bool over_blocks = partition == ChipPartition::SourcesOverBlocks;
+  const std::uint64_t pes = chips[0]->geometry.pes_per_block;
+  for (std::uint64_t e = 0; e < elements; ++e) {
+    const auto pes_below = [&](std::uint64_t slot) {
+      return (std::max(slot, e) - e + elements - 1) / elements;
+    };
+    const std::uint64_t end = pes_below(last);
+    for (std::uint64_t pe = pes_below(first); pe < end;) {
+      const std::uint64_t block = pe / pes;
+      const Row row{field, static_cast<unsigned>(e), pe % pes,
+                    std::min(end, (block + 1) * pes) - pe};
+      numbers.resize(row.count);
+      sums.sum(
+          row, chips.size(), over_blocks ? chips[0]->blocks.size() : 1,
+          [&](std::size_t c, std::size_t b, std::uint64_t* to) {
+            Sums::read(row, chips[c]->blocks[over_blocks ? b : block], to);
+          },
+          numbers.data());
+      for (std::uint64_t i = 0; i < row.count; ++i) store((pe + i) * elements + e, numbers[i]);
+      pe += row.count;
+    }
+  }
+}
+
+/// True if output items consist of sums of consecutive longs: an item is a row.
+template <typename Sums>
+bool are_rows(const LoadedProgram& loaded, std::uint64_t records) noexcept {
+  if (records != 1 || loaded.program.output_shorts != 2 * loaded.outputs.size()) return false;
+  for (std::size_t k = 0; k < loaded.outputs.size(); ++k) {
+    const PortField& field = loaded.outputs[k];
+    if (!are_sums<Sums>(loaded, field) || field.location.address != 2 * k) return false;
+  }
+  return true;
+}
+
+template <typename Sums>
+void join_rows(const LoadedProgram& loaded,
+               std::span<const std::vector<const std::uint64_t*>> chips, std::uint64_t count,
+               std::uint64_t* to) {
+  const Row row{loaded.outputs[0], 0, 0, loaded.outputs.size()};
+  RowSum<Sums> sums;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto read = [&](std::size_t c, std::size_t b, std::uint64_t* words) {
+      Sums::read_items(row.count, chips[c][b] + i * 2 * row.count, words);
+    };
+    sums.sum(row, chips.size(), chips[0].size(), read, to + i * row.count);
+  }
+}
 
 // --- targets and results
 
@@ -307,17 +289,16 @@ Long join_word(const PortField& field, std::span<const ChipState* const> chips,
 
 /// Reduces the fields that `Sums` supports.
 template <typename Sums>
-void join_rows(const LoadedProgram& loaded, std::span<const ChipState* const> chips,
-               const TargetSlots& slots, std::span<const PortField> fields,
-               typename RowSum<Sums>::SlotRange range, std::uint64_t* records) {
+void join_fields(const LoadedProgram& loaded, std::span<const ChipState* const> chips,
+                 const TargetSlots& slots, std::span<const PortField> fields, std::uint64_t first,
+                 std::uint64_t last, std::uint64_t* records) {
   const std::size_t words = loaded.layout.result_words;
-  RowSum<Sums> rows;
   for (const PortField& field : fields) {
     if (!are_sums<Sums>(loaded, field)) continue;
-    rows.sum(field, chips, slots.partition, range, loaded.program.elements,
-             [&](std::uint64_t slot, std::uint64_t bits) {
-               put_host_bits(field, bits, records + (slot - slots.first) * words);
-             });
+    sum_slots<Sums>(field, chips, slots.partition, first, last, loaded.program.elements,
+                    [&](std::uint64_t slot, std::uint64_t bits) {
+                      put_host_bits(field, bits, records + (slot - slots.first) * words);
+                    });
   }
 }
 
@@ -378,8 +359,8 @@ void join_results(const LoadedProgram& loaded, std::span<const ChipState* const>
   const std::uint64_t elements = loaded.program.elements;
   if (loaded.packs_results)
     std::fill_n(records + (first - slots.first) * words, (last - first) * words, 0);
-  join_rows<HostSums>(loaded, chips, slots, fields, {first, last}, records);
-  join_rows<ExactSums>(loaded, chips, slots, fields, {first, last}, records);
+  join_fields<HostSums>(loaded, chips, slots, fields, first, last, records);
+  join_fields<ExactSums>(loaded, chips, slots, fields, first, last, records);
   const bool all = std::ranges::all_of(
       fields, [&](const PortField& field) { return joined_in_rows(loaded, field); });
   if (all) return;
@@ -442,10 +423,8 @@ void store_outputs(const LoadedProgram& loaded, const std::uint64_t* shorts,
 void join_outputs(const LoadedProgram& loaded,
                   std::span<const std::vector<const std::uint64_t*>> chips, std::uint64_t records,
                   std::uint64_t count, std::uint64_t* to) {
-  if (ItemSums<HostSums>::serves(loaded, records))
-    return ItemSums<HostSums>().join(loaded, chips, count, to);
-  if (ItemSums<ExactSums>::serves(loaded, records))
-    return ItemSums<ExactSums>().join(loaded, chips, count, to);
+  if (are_rows<HostSums>(loaded, records)) return join_rows<HostSums>(loaded, chips, count, to);
+  if (are_rows<ExactSums>(loaded, records)) return join_rows<ExactSums>(loaded, chips, count, to);
   const std::size_t words = loaded.layout.output_words;
   const std::size_t step = loaded.program.output_shorts;
   std::vector<Long> blocks(chips[0].size()), joined(chips.size());

@@ -3,7 +3,7 @@
 // A long s (61 bits) is a pair of doubles, s = h + l. Each step of the machine rounds once: the
 // product P = a b of two factors of 50 bits, and the sum S = s + P. Both roundings are done where
 // it is cheap, on the small part: with e the exponent of the exact value, a number in the middle of
-// the binade [2^(e-8), 2^(e-7)), where doubles lie 2^(e-60) apart, is added to it and taken off
+// the binade [2^(e-8), 2^(e-7)), where doubles are 2^(e-60) apart, is added to it and subtracted
 // again. e itself comes from a product or sum that is rounded towards zero.
 //
 // Values must be split so that heads add up exactly. All heads of a block's sum are on one grid: h
@@ -104,7 +104,7 @@ class ExactMatmul {
     V h, l;
   };
 
-  /// Sums of blocks or chips, one behind the other, as pairs: [column][PE] of each.
+  /// Consecutive sums of blocks or chips, as pairs: [column][PE] of each.
   struct Leaves {
     static constexpr std::size_t pairs = unroll * panel_lanes, size = 2 * pairs;
     double *high, *low;

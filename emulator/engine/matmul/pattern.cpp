@@ -100,7 +100,7 @@ class SymbolicBody {
     require(slot.width == Width::Long && slot.mask.flag == MaskFlag::None);
     switch (slot.op) {
       case Op::Fmul:
-        // Of two shorts one pass makes the whole product, as two do.
+        // One pass computes the complete product of two shorts.
         require(slot.a.width == Width::Short && slot.b.width == Width::Short);
         [[fallthrough]];
       case Op::Dmul:

@@ -53,15 +53,18 @@ class Planner {
     return row;
   }
 
-  RowRef rows_of(const Operand& x, Long immediate, Plan& p) {
+  static RowRef location(const Operand& x) {
+    if (x.space == Space::T) return {RowBase::T, x.address, 2};
     const std::uint32_t unit = x.vector ? shorts_in(x.width) : 0;
+    return {x.space == Space::Register ? RowBase::Registers : RowBase::Local, x.address, unit};
+  }
+
+  RowRef rows_of(const Operand& x, Long immediate, Plan& p) {
     switch (x.space) {
       case Space::Register:
-        return {RowBase::Registers, x.address, unit};
       case Space::Local:
-        return {RowBase::Local, x.address, unit};
       case Space::T:
-        return {RowBase::T, x.address, 2};
+        return location(x);
       case Space::PeNumber:
         return {RowBase::Constants, pe_row_ - 1, 0};
       case Space::BlockNumber:
@@ -133,25 +136,10 @@ class Planner {
   }
 
   static void make_direct(const Arithmetic& slot, ArithmeticPlan& plan) {
-    if (!plan.used) return;
-    if (slot.dst.used()) {
-      const std::uint32_t unit = slot.dst.vector ? shorts_in(slot.width) : 0;
-      switch (slot.dst.space) {
-        case Space::Register:
-          plan.out = {RowBase::Registers, slot.dst.address, unit};
-          break;
-        case Space::Local:
-          plan.out = {RowBase::Local, slot.dst.address, unit};
-          break;
-        default:
-          plan.out = {RowBase::T, slot.dst.address, 2};
-          break;
-      }
-      plan.direct = true;
-    } else if (slot.t != TTarget::None) {
-      plan.out = {RowBase::T, slot.t == TTarget::Lower ? 1U : 0U, 2};
-      plan.direct = true;
-    }
+    if (!plan.used || !(slot.dst.used() || slot.t != TTarget::None)) return;
+    plan.direct = true;
+    plan.out = slot.dst.used() ? location(slot.dst)
+                               : RowRef{RowBase::T, slot.t == TTarget::Lower ? 1U : 0U, 2};
   }
 
   const Geometry& geometry_;

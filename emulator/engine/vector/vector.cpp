@@ -340,12 +340,12 @@ class VectorExecutable final : public StreamingExecutable {
     BlockRun part = run;
     for (std::uint64_t left = run.iterations; left > 0; left -= part.iterations) {
       part.iterations = left;
-      const std::uint64_t proved = doubles_ == nullptr ? 0 : on_doubles(block, part, sources);
-      if (proved == 0) return on_integers(block, part);
-      part.iterations = proved;
-      sources.first += proved * sources.step;
-      part.source_base += static_cast<std::uint32_t>(proved) * run.source_step;
-      part.output_base += static_cast<std::uint32_t>(proved) * run.output_step;
+      const std::uint64_t verified = doubles_ == nullptr ? 0 : on_doubles(block, part, sources);
+      if (verified == 0) return on_integers(block, part);
+      part.iterations = verified;
+      sources.first += verified * sources.step;
+      part.source_base += static_cast<std::uint32_t>(verified) * run.source_step;
+      part.output_base += static_cast<std::uint32_t>(verified) * run.output_step;
     }
   }
 
@@ -375,12 +375,13 @@ class VectorExecutable final : public StreamingExecutable {
   bool run_program(BlockState& block, const BlockRun& body) const override {
     const MachineFloatMode mode;
     if (run_verified(fused_, block, body, stream_of(body)).failure != 0) {
-      max_fused_groups_ = groups_a_proof;
+      max_fused_groups_ = groups_per_verification;
       return false;
     }
     for (const Section section : {Section::Start, Section::Body, Section::End}) {
       const auto number = static_cast<unsigned>(section);
-      if (sections_[number][0]->has_floats) proved_[number].fetch_add(1, std::memory_order_relaxed);
+      if (sections_[number][0]->has_floats)
+        verified_[number].fetch_add(1, std::memory_order_relaxed);
     }
     return true;
   }
@@ -390,7 +391,8 @@ class VectorExecutable final : public StreamingExecutable {
     const std::scoped_lock lock(fallback_lock_);
     for (unsigned s = 0; s < section_count; ++s) {
       const DoublesSection& section = *sections_[s][0];
-      stats[s] = {section.usable, section.reason, fallbacks_[s], proved_[s], repeated_[s], 0, 0.0};
+      stats[s] = {
+          section.usable, section.reason, fallbacks_[s], verified_[s], repeated_[s], 0, 0.0};
     }
     const std::scoped_lock smaller(smaller_mutex_);
     for (const auto& executable : smaller_) {
@@ -417,7 +419,7 @@ class VectorExecutable final : public StreamingExecutable {
   }
   void record_matmul(std::uint64_t blocks, std::uint64_t slow) const noexcept override {
     const auto body = static_cast<unsigned>(Section::Body);
-    proved_[body].fetch_add(blocks, std::memory_order_relaxed);
+    verified_[body].fetch_add(blocks, std::memory_order_relaxed);
     repeated_[body].fetch_add(slow, std::memory_order_relaxed);
   }
 
@@ -426,7 +428,7 @@ class VectorExecutable final : public StreamingExecutable {
 
   /// Groups of j-items per verified run: amortises import and export, and bounds the cost of a
   /// repetition.
-  static constexpr std::uint64_t groups_a_proof = 512;
+  static constexpr std::uint64_t groups_per_verification = 512;
 
   SourceLanes stream_of(const BlockRun& run) const {
     return {reinterpret_cast<const std::uint64_t*>(run.stream.groups), group_shorts()};
@@ -436,10 +438,10 @@ class VectorExecutable final : public StreamingExecutable {
     SourceLanes sources = stream_of(run);
     BlockRun part = run;
     for (std::uint64_t done = 0; done < run.iterations; done += part.iterations) {
-      part.iterations = std::min(groups_a_proof, run.iterations - done);
-      const std::uint64_t proved = on_doubles(block, part, sources);
-      if (proved != 0) {
-        part.iterations = proved;
+      part.iterations = std::min(groups_per_verification, run.iterations - done);
+      const std::uint64_t verified = on_doubles(block, part, sources);
+      if (verified != 0) {
+        part.iterations = verified;
       } else {
         stream_on_integers(block, part, sources);
       }
@@ -448,7 +450,7 @@ class VectorExecutable final : public StreamingExecutable {
     }
   }
 
-  /// Group after group goes through the place of the last one in the broadcast memory.
+  /// Copies each group to the place of the last one in the broadcast memory and executes it.
   void stream_on_integers(BlockState& block, const BlockRun& run, SourceLanes sources) const {
     std::uint64_t* const place = block.bm.data() + run.stream.last_group;
     const std::vector<std::uint64_t> last(place, place + sources.step);
@@ -504,7 +506,7 @@ class VectorExecutable final : public StreamingExecutable {
     }
     const DoublesResult result = run_verified(section, block, run, sources);
     if (result.passes == 0) record_failure(number, block, run, sources);
-    (result.passes != 0 ? proved_ : repeated_)[number].fetch_add(1, std::memory_order_relaxed);
+    (result.passes != 0 ? verified_ : repeated_)[number].fetch_add(1, std::memory_order_relaxed);
     return result.passes;
   }
 
@@ -524,7 +526,7 @@ class VectorExecutable final : public StreamingExecutable {
   const StripKernels& kernels_;
   PlannedProgram planned_;
   std::shared_ptr<const Executable> reference_;
-  mutable std::array<std::atomic<std::uint64_t>, section_count> proved_{}, repeated_{};
+  mutable std::array<std::atomic<std::uint64_t>, section_count> verified_{}, repeated_{};
   mutable std::array<std::atomic_flag, section_count> fallback_known_{};
   mutable std::mutex fallback_lock_;  ///< protects the texts
   mutable std::array<std::string, section_count> fallbacks_;

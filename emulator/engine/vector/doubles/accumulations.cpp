@@ -17,18 +17,6 @@ struct Accumulation {
   }
 };
 
-/// Whether two operands have a row in common.
-bool meet(const RowSpan& a, std::uint32_t a_elements, const RowSpan& b, std::uint32_t b_elements) {
-  if (!a.used || !b.used) return false;
-  const auto rows_meet = [&](RowId x, RowId y) {
-    return x.kind == y.kind && x.number <= y.number + b.stride * (b_elements - 1) &&
-           y.number <= x.number + a.stride * (a_elements - 1);
-  };
-  return rows_meet(a.lanes, b.lanes) || (a.has_tail && rows_meet(a.tail, b.lanes)) ||
-         (b.has_tail && rows_meet(a.lanes, b.tail)) ||
-         (a.has_tail && b.has_tail && rows_meet(a.tail, b.tail));
-}
-
 class AccumulationPass {
  public:
   AccumulationPass(std::vector<RowOp>& ops, const DoublesKernels& kernels)

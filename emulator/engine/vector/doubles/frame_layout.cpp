@@ -162,6 +162,17 @@ std::vector<std::uint32_t> checkpoint(const MaskedLists& lists, const RowLayout&
 
 }  // namespace
 
+bool meet(const RowSpan& a, std::uint32_t a_elements, const RowSpan& b, std::uint32_t b_elements) {
+  if (!a.used || !b.used) return false;
+  const auto rows_meet = [&](RowId x, RowId y) {
+    return x.kind == y.kind && x.number <= y.number + b.stride * (b_elements - 1) &&
+           y.number <= x.number + a.stride * (a_elements - 1);
+  };
+  return rows_meet(a.lanes, b.lanes) || (a.has_tail && rows_meet(a.tail, b.lanes)) ||
+         (b.has_tail && rows_meet(a.lanes, b.tail)) ||
+         (a.has_tail && b.has_tail && rows_meet(a.tail, b.tail));
+}
+
 RowSpan constant_row(std::vector<ConstantRow>& constants, std::uint64_t bits,
                      ConstantRow::Kind kind) {
   const auto found = std::ranges::find_if(

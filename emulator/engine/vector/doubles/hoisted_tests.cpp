@@ -68,7 +68,7 @@ class TestHoisting {
     bool is_input = true;
     for (std::uint32_t k = 0; k < list.ops()[n].op.elements; ++k)
       is_input = is_input && list.at(n, k).*site < 0;
-    if (is_input) return true;
+    if (is_input) return !is_checked(list, n, operand);
     const ValueSite first = list.at(n, 0).*site;
     if (first < 0 || element_at(first) != 0 || !has_elements(list, n, site, op_at(first)))
       return false;
@@ -76,6 +76,22 @@ class TestHoisting {
     if (maker.kind != RowOpKind::Compute || maker.out.lanes.kind != RowKind::Scratch) return false;
     made_by = add_steps(list, op_at(first), steps);
     return made_by >= 0;
+  }
+
+  /// Whether the bits of an input are checked before the integer operation n reads them. A hoisted
+  /// test would read them before.
+  bool is_checked(const ListLiveness& list, std::size_t n, const RowSpan& input) const {
+    const DoublesOp& op = list.ops()[n].op;
+    const bool integer =
+        std::ranges::count(kernels_.integer, op.kernel) != 0 ||
+        std::ranges::any_of(kernels_.integer_test, [&](const DoublesKernel(&tests)[2]) {
+          return tests[0] == op.kernel || tests[1] == op.kernel;
+        });
+    const std::span before(list.ops().data(), n);
+    return integer && std::ranges::any_of(before, [&](const RowOp& o) {
+             const bool checks = o.kind == RowOpKind::Check || o.kind == RowOpKind::CheckedInput;
+             return checks && meet(o.a, o.op.elements, input, op.elements);
+           });
   }
 
   /// Whether this operand of each element of operation m is the same element of operation n.

@@ -9,7 +9,7 @@
 namespace gdr {
 
 template <class H>
-struct DoublesMaker {
+struct DoublesKernelTable {
   using D = typename H::D;
   using M = typename H::M;
 

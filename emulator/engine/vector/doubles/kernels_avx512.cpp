@@ -10,7 +10,7 @@
 namespace gdr {
 namespace {
 
-/// The instructions that FlagSteps needs, on some vectors side by side.
+/// The instructions that FlagSteps needs, on interleaved vectors.
 template <std::size_t Vectors>
 struct LanesAvx512 {
   static constexpr std::size_t vectors = Vectors;
@@ -157,9 +157,6 @@ struct LanesAvx512 {
   /// Infinite or not a number.
   static constexpr auto beyond =
       lift([](V a) GDR_INLINE { return _mm512_fpclass_pd_mask(a, 0x99); });
-  /// Whether both have a common set bit.
-  static constexpr auto bits_meet =
-      lift([](V a, V b) GDR_INLINE { return _mm512_test_epi64_mask(bits(a), bits(b)); });
   static constexpr auto bits_less =
       lift([](V a, V b) GDR_INLINE { return _mm512_cmplt_epi64_mask(bits(a), bits(b)); });
 
@@ -190,9 +187,10 @@ using HostAvx512 = FlagSteps<LanesAvx512<Lanes / 8>>;
 }  // namespace
 
 const DoublesKernels& doubles_kernels_avx512(std::uint32_t batch) noexcept {
-  static constexpr DoublesKernels wide = DoublesMaker<HostAvx512<wide_batch>>::make(wide_batch);
+  static constexpr DoublesKernels wide =
+      DoublesKernelTable<HostAvx512<wide_batch>>::make(wide_batch);
   static constexpr DoublesKernels narrow =
-      DoublesMaker<HostAvx512<narrow_batch>>::make(narrow_batch);
+      DoublesKernelTable<HostAvx512<narrow_batch>>::make(narrow_batch);
   return batch == narrow_batch ? narrow : wide;
 }
 

@@ -16,16 +16,16 @@ namespace gdr {
 /// Definition of a row's value: an element of an operation of the list, or (negative) the row
 /// itself before the list.
 using ValueSite = std::int32_t;
-constexpr ValueSite elements_a_site = 4096;
+constexpr ValueSite elements_per_site = 4096;
 constexpr ValueSite site_of(std::size_t op, std::uint32_t element) {
-  return static_cast<ValueSite>(op) * elements_a_site + static_cast<ValueSite>(element);
+  return static_cast<ValueSite>(op) * elements_per_site + static_cast<ValueSite>(element);
 }
 constexpr ValueSite entry_site(int row) { return -1 - row; }
 constexpr std::size_t op_at(ValueSite site) {
-  return static_cast<std::size_t>(site / elements_a_site);
+  return static_cast<std::size_t>(site / elements_per_site);
 }
 constexpr std::uint32_t element_at(ValueSite site) {
-  return static_cast<std::uint32_t>(site % elements_a_site);
+  return static_cast<std::uint32_t>(site % elements_per_site);
 }
 
 /// A mask has a value in a lane.

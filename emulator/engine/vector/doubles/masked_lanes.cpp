@@ -8,9 +8,9 @@ namespace gdr {
 namespace {
 
 /// Constants and rows added to a program.
-class Supply {
+class RowSupply {
  public:
-  explicit Supply(RowProgram& program) : constants_(program.constants) {}
+  explicit RowSupply(RowProgram& program) : constants_(program.constants) {}
 
   /// A harmless number: a short, or a long without a tail. It varies, so that differences are not
   /// 0.
@@ -54,7 +54,7 @@ RowOp choice(const DoublesKernels& kernels, const RowSpan& mask, bool value, con
 class Masker {
  public:
   /// `guarded`: dead lanes of the rows before the list may hold anything.
-  Masker(const ListLiveness& list, const RowNumbering& rows, Supply& supply,
+  Masker(const ListLiveness& list, const RowNumbering& rows, RowSupply& supply,
          const DoublesKernels& kernels, bool guarded)
       : list_(list),
         rows_(rows),
@@ -340,7 +340,7 @@ class Masker {
 
   const ListLiveness& list_;
   const RowNumbering& rows_;
-  Supply& supply_;
+  RowSupply& supply_;
   const DoublesKernels& kernels_;
   bool guarded_;
   std::vector<ValueSite> now_;  ///< by row
@@ -481,7 +481,7 @@ class MaskedProgram {
   RowProgram& program_;
   const DoublesKernels& kernels_;
   RowNumbering rows_;
-  Supply supply_;
+  RowSupply supply_;
   ListLiveness before_, pass_, last_, last_but_one_, after_;
   bool fused_;
 };

@@ -57,6 +57,9 @@ struct RowSection {
   bool writes_memory = false;
 };
 
+/// Whether two operands have a row in common.
+bool meet(const RowSpan& a, std::uint32_t a_elements, const RowSpan& b, std::uint32_t b_elements);
+
 /// The row of a constant, which is added if it is missing.
 RowSpan constant_row(std::vector<ConstantRow>& constants, std::uint64_t bits,
                      ConstantRow::Kind kind = ConstantRow::Kind::Bits);

@@ -9,12 +9,12 @@ namespace gdr {
 namespace {
 
 /// Frame of one row for each of h, l, b and the results.
-struct Bench {
+struct KernelTest {
   alignas(64) std::array<double, 5 * 32> rows{};
-  std::array<DoublesOp, 2> ops;  ///< the one, and an end
+  std::array<DoublesOp, 2> ops;  ///< the tested operation, and the end
   DoublesRun run;
 
-  Bench(double h, double l, double b) {
+  KernelTest(double h, double l, double b) {
     for (std::size_t i = 0; i < 32; ++i) {
       rows[i] = h;
       rows[32 + i] = l;
@@ -31,7 +31,7 @@ struct Bench {
   }
 
   /// True if flags and failure bits report an exact result.
-  bool proved(DoublesKernel kernel, unsigned failure_flags) {
+  bool is_exact(DoublesKernel kernel, unsigned failure_flags) {
     clear_flags();
     ops[0].kernel = kernel;
     ops[1].kernel = stop;
@@ -44,29 +44,29 @@ struct Bench {
 
 bool sums_hold(const DoublesKernels& k) {
   const auto& add = k.sum[0][2][0];
-  Bench exact(1.5, 0x1p-55, 0x1.8p-20);
-  if (!exact.proved(add[1].always, k.failure_flags)) return false;
+  KernelTest exact(1.5, 0x1p-55, 0x1.8p-20);
+  if (!exact.is_exact(add[1].always, k.failure_flags)) return false;
   if (exact.h() != 1.5 + 0x1.8p-20 || exact.l() != 0x1p-55) return false;
-  Bench rounded(1.5, 0x1p-55, 0x1.000002p-59);  // ends below the 60th place, and rounds there
-  if (!rounded.proved(add[1].always, k.failure_flags)) return false;
+  KernelTest rounded(1.5, 0x1p-55, 0x1.000002p-59);  // ends below the 60th place, and rounds there
+  if (!rounded.is_exact(add[1].always, k.failure_flags)) return false;
   if (rounded.h() != 1.5 || rounded.l() != 0x1p-55 + 0x1p-59) return false;
-  Bench far(1.5, 0x1p-55, 0x1.000002p-150);  // the tail would need more than a double
-  if (far.proved(add[1].always, k.failure_flags)) return false;
-  Bench tiny(0x1p-1018, 0, 0x1p-1022);
-  if (tiny.proved(add[1].always, k.failure_flags)) return false;
-  Bench overflow(0x1p1023, 0, 0x1p1023);
-  return !overflow.proved(add[1].always, k.failure_flags) || std::isnan(overflow.h());
+  KernelTest far(1.5, 0x1p-55, 0x1.000002p-150);  // the tail would need more than a double
+  if (far.is_exact(add[1].always, k.failure_flags)) return false;
+  KernelTest tiny(0x1p-1018, 0, 0x1p-1022);
+  if (tiny.is_exact(add[1].always, k.failure_flags)) return false;
+  KernelTest overflow(0x1p1023, 0, 0x1p1023);
+  return !overflow.is_exact(add[1].always, k.failure_flags) || std::isnan(overflow.h());
 }
 
 bool shorts_hold(const DoublesKernels& k) {
   const DoublesKernel mul = k.product[0][0][0][0].always;
   const DoublesKernel add = k.sum[0][0][0][0].always;
-  Bench tie(1.0, 0, 0x1p-25);
-  if (!tie.proved(add, k.failure_flags) || tie.h() != 1.0) return false;
-  Bench up(1.0 + 0x1p-24, 0, 0x1p-25);
-  if (!up.proved(add, k.failure_flags) || up.h() != 1.0 + 0x1p-23) return false;
-  Bench zero(-0.0, 0, 0x1.8p3);
-  return zero.proved(mul, k.failure_flags) && std::signbit(zero.h()) && zero.h() == 0;
+  KernelTest tie(1.0, 0, 0x1p-25);
+  if (!tie.is_exact(add, k.failure_flags) || tie.h() != 1.0) return false;
+  KernelTest up(1.0 + 0x1p-24, 0, 0x1p-25);
+  if (!up.is_exact(add, k.failure_flags) || up.h() != 1.0 + 0x1p-23) return false;
+  KernelTest zero(-0.0, 0, 0x1.8p3);
+  return zero.is_exact(mul, k.failure_flags) && std::signbit(zero.h()) && zero.h() == 0;
 }
 
 [[maybe_unused]] bool exception_flags_work(const DoublesKernels& kernels) {

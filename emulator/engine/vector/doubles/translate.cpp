@@ -163,6 +163,8 @@ class Translator : public WordPass {
     const auto n = static_cast<unsigned>(slot.op) - static_cast<unsigned>(Op::Iadd);
     s.kernel.always = kernels_.integer[n];
     if (pass) {
+      // An infinity or NaN in place of a large number may have another sign; neither is zero.
+      if (slot.mask.flag == MaskFlag::Negative) check_numbers(slot.a, vlen, s.a);
       s.result.is_float = may_be_float(slot.a, vlen);
     } else {
       if (slot.b.used()) check_numbers(slot.b, vlen, s.b);

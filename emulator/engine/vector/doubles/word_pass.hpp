@@ -136,7 +136,7 @@ class WordPass {
     }
     if (rep == Rep::Shorts) {
       if (!low_half) return {Form::Short, short_rows(at, by_element ? 1 : 0)};
-      // Words stand two rows apart, in T one.
+      // The distance of words is two rows, in T one.
       const unsigned stride = x.space == Space::T ? 1 : 2;
       return {Form::Short, short_rows({at.word, 1}, by_element ? stride : 0)};
     }

@@ -48,7 +48,7 @@ struct WordNumbers {
       : registers(geometry.register_words), local(geometry.local_words) {}
   std::uint32_t count() const { return registers + local + 4; }
   std::uint32_t first_t() const { return registers + local; }
-  /// T's upper halves stand one after the other, then its lower ones: both are strips.
+  /// T's upper halves are consecutive, and so are its lower ones.
   std::uint32_t short_row(std::uint32_t word, unsigned half) const {
     return word < first_t() ? 2 * word + half : 2 * first_t() + 4 * half + (word - first_t());
   }

@@ -25,8 +25,10 @@ TracedLanes::D TracedLanes::set_bits(std::uint64_t x) {
 TracedLanes::D TracedLanes::set(double x) { return set_bits(std::bit_cast<std::uint64_t>(x)); }
 
 const DoublesKernels& tracing_kernels(Isa isa) noexcept {
-  static constexpr DoublesKernels avx512 = DoublesMaker<FlagSteps<TracedAvx512>>::make(wide_batch);
-  static constexpr DoublesKernels avx2 = DoublesMaker<TestedSteps<TracedAvx2>>::make(wide_batch);
+  static constexpr DoublesKernels avx512 =
+      DoublesKernelTable<FlagSteps<TracedAvx512>>::make(wide_batch);
+  static constexpr DoublesKernels avx2 =
+      DoublesKernelTable<TestedSteps<TracedAvx2>>::make(wide_batch);
   return isa == Isa::Avx2 ? avx2 : avx512;
 }
 

@@ -128,7 +128,7 @@ class Function {
       }
     }
   }
-  /// Sets the zero flag where there is nothing; the sign of a lane is nothing.
+  /// Sets the zero flag if no bit is set; signs of lanes do not count.
   void test_found(int n) {
     if (target_.avx512) {
       a_.kortestb(Xbyak::Opmask(n), Xbyak::Opmask(n));
