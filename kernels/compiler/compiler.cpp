@@ -1,9 +1,11 @@
 #include "kernels/compiler/compiler.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <utility>
 
 #include "emulator/assembler/assembler.hpp"
@@ -31,25 +33,20 @@ SourceRange longest_statement(const kc::MachineLoop& loop) {
   return longest;
 }
 
-/// The last declared source variable, the one that exceeded the size of an item.
-SourceRange last_source(const kc::Graph& graph) {
-  SourceRange last;
-  for (const kc::GraphVariable& v : graph.variables)
-    if (v.kind == VarKind::Source) last = v.where;
-  return last;
-}
-
 /// Translate a capacity error of the assembler into one of the kernel. Any other error in generated
 /// assembly is an internal error.
 kc::CompileError compile_error_of(const Diagnostics& diagnostics,
                                   const kc::CompiledKernel& compiled,
                                   const std::string& file_name) {
   const Diagnostic& first = diagnostics.list.front();
+  // The last source variable is the one that exceeded the size of an item.
+  const auto last_source = std::ranges::find(std::views::reverse(compiled.graph.variables),
+                                             VarKind::Source, &kc::GraphVariable::kind);
   if (first.code == static_cast<std::uint16_t>(Code::InstructionMemory))
     return {kc::capacity_error(kc::Code::TooManyInstructions, longest_statement(compiled.loop),
                                "the instruction memory is full", first.label)};
   if (first.code == static_cast<std::uint16_t>(Code::BroadcastMemory))
-    return {kc::capacity_error(kc::Code::ItemTooLarge, last_source(compiled.graph),
+    return {kc::capacity_error(kc::Code::ItemTooLarge, last_source->where,
                                "the broadcast memory is full", first.label)};
   throw Error(ErrorCategory::Internal, "the assembly generated for " + file_name +
                                            " is invalid; please report this:\n" +

@@ -38,35 +38,6 @@ constexpr bool is_suffix(char c) noexcept {
   return std::string_view("fFlLuU").find(c) != std::string_view::npos;
 }
 
-/// Scanner of a literal; reading past the end gives a zero.
-struct Scan {
-  std::string_view text;
-  std::size_t at = 0;
-
-  char peek(std::size_t ahead = 0) const noexcept {
-    return at + ahead < text.size() ? text[at + ahead] : '\0';
-  }
-  std::size_t digits(unsigned base) noexcept {
-    const std::size_t begin = at;
-    while (hex_digit(peek()) < base) ++at;
-    return at - begin;
-  }
-  /// A decimal point, but not the first character of a range `..`.
-  bool point() noexcept {
-    if (peek() != '.' || peek(1) == '.') return false;
-    ++at;
-    return true;
-  }
-  /// An exponent after `lower` or its capital, if present; false if it has no digits.
-  bool exponent(char lower, bool& there) noexcept {
-    there = (peek() | 0x20) == lower;
-    if (!there) return true;
-    ++at;
-    if (peek() == '-' || peek() == '+') ++at;
-    return digits(10) > 0;
-  }
-};
-
 /// Digits in a base as an integer, or as a float if they exceed it.
 const char* integer_of(std::string_view digits, unsigned base, Literal& out) {
   std::uint64_t value = 0;
@@ -108,50 +79,6 @@ const char* hex_float_of(std::string_view text, Literal& out) {
     return text.find('-') == std::string_view::npos ? "too large" : nullptr;
   }
   return error == std::errc{} && end == text.data() + text.size() ? nullptr : "not a number";
-}
-
-const char* scan_based(Scan& scan, unsigned base, Literal& out) {
-  scan.at = 2;
-  std::size_t count = scan.digits(base);
-  const bool real = base == 16 && scan.point();
-  if (real) count += scan.digits(16);
-  if (count == 0) return "no digits after 0x or 0b";
-  bool exponent = false;
-  if (base == 16 && !scan.exponent('p', exponent)) return "the exponent has no digits";
-  const std::string_view digits = scan.text.substr(2, scan.at - 2);
-  if (!real && !exponent) return integer_of(digits, base, out);
-  if (!exponent) return "a hexadecimal float needs an exponent, as in 0x1.8p0";
-  return hex_float_of(digits, out);
-}
-
-const char* scan_decimal(Scan& scan, Literal& out) {
-  scan.digits(10);
-  const bool real = scan.point();
-  if (real) scan.digits(10);
-  const std::size_t digits_end = scan.at;
-  bool exponent = false;
-  if (!scan.exponent('e', exponent)) return "the exponent has no digits";
-  const std::string_view digits = scan.text.substr(0, digits_end);
-  if (real || exponent)
-    return decimal_of(digits, scan.text.substr(digits_end, scan.at - digits_end), out);
-  if (digits.size() > 1 && digits.front() == '0') return integer_of(digits.substr(1), 8, out);
-  if (digits.size() > 18) return decimal_of(digits, {}, out);
-  return integer_of(digits, 10, out);
-}
-
-/// Scan the literal at the beginning of `scan.text`, which starts with a digit, or a point and a
-/// digit: decimal, octal, hexadecimal and binary integers; decimal and hexadecimal floats; a point
-/// at either end; the suffixes f F l L u U without effect. Rounded to double exactly once. Returns
-/// an error message, or null; `scan.at` is the length of the literal, valid or not.
-const char* scan_literal(Scan& scan, Literal& out) {
-  const char second = static_cast<char>(scan.peek(1) | 0x20);
-  const bool based = scan.peek() == '0' && (second == 'x' || second == 'b');
-  const char* problem =
-      based ? scan_based(scan, second == 'x' ? 16 : 2, out) : scan_decimal(scan, out);
-  while (is_suffix(scan.peek())) ++scan.at;
-  if (problem == nullptr && is_word(scan.peek())) problem = "letters in a number";
-  while (is_word(scan.peek())) ++scan.at;
-  return problem;
 }
 
 class Lexer {
@@ -245,23 +172,83 @@ class Lexer {
     token(TokenKind::Symbol, at_, at_ + symbol.size());
   }
 
+  /// Skip digits; returns their number.
+  std::size_t digits(unsigned base) noexcept {
+    const std::size_t begin = at_;
+    while (hex_digit(peek()) < base) ++at_;
+    return at_ - begin;
+  }
+
+  /// Skip a decimal point, but not the first character of a range `..`.
+  bool point() noexcept {
+    const bool there = peek() == '.' && peek(1) != '.';
+    if (there) ++at_;
+    return there;
+  }
+
+  /// Skip an exponent after `lower` or its capital, if present; false if it has no digits.
+  bool exponent(char lower, bool& there) noexcept {
+    there = (peek() | 0x20) == lower;
+    if (!there) return true;
+    ++at_;
+    if (peek() == '-' || peek() == '+') ++at_;
+    return digits(10) > 0;
+  }
+
+  const char* based_literal(unsigned base, Literal& out) {
+    at_ += 2;
+    const std::size_t begin = at_;
+    std::size_t count = digits(base);
+    const bool real = base == 16 && point();
+    if (real) count += digits(16);
+    if (count == 0) return "no digits after 0x or 0b";
+    bool has_exponent = false;
+    if (base == 16 && !exponent('p', has_exponent)) return "the exponent has no digits";
+    const std::string_view text = text_.substr(begin, at_ - begin);
+    if (!real && !has_exponent) return integer_of(text, base, out);
+    if (!has_exponent) return "a hexadecimal float needs an exponent, as in 0x1.8p0";
+    return hex_float_of(text, out);
+  }
+
+  const char* decimal_literal(Literal& out) {
+    const std::size_t begin = at_;
+    digits(10);
+    const bool real = point();
+    if (real) digits(10);
+    const std::string_view number = text_.substr(begin, at_ - begin);
+    const std::size_t end = at_;
+    bool has_exponent = false;
+    if (!exponent('e', has_exponent)) return "the exponent has no digits";
+    if (real || has_exponent) return decimal_of(number, text_.substr(end, at_ - end), out);
+    if (number.size() > 1 && number.front() == '0') return integer_of(number.substr(1), 8, out);
+    return number.size() > 18 ? decimal_of(number, {}, out) : integer_of(number, 10, out);
+  }
+
+  /// A literal with the syntax of C: decimal, octal, hexadecimal and binary integers; decimal and
+  /// hexadecimal floats; a point at either end; the suffixes f F l L u U without effect. Rounded to
+  /// double exactly once.
   void number() {
-    Scan scan{text_.substr(at_)};
+    const std::size_t begin = at_;
+    const char second = static_cast<char>(peek(1) | 0x20);
+    const bool based = peek() == '0' && (second == 'x' || second == 'b');
     Literal literal;
-    const char* const problem = scan_literal(scan, literal);
-    Token& t = token(TokenKind::Number, at_, at_ + scan.at);
+    const char* problem =
+        based ? based_literal(second == 'x' ? 16 : 2, literal) : decimal_literal(literal);
+    while (is_suffix(peek())) ++at_;
+    if (problem == nullptr && is_word(peek())) problem = "letters in a number";
+    while (is_word(peek())) ++at_;
+    Token& t = token(TokenKind::Number, begin, at_);
     t.literal = literal;
-    if (problem == nullptr) {
-      if (std::abs(t.literal.number) < smallest && t.literal.number != 0)
-        messages_.warning(Code::TooSmall, t.where, in_quotes(t.text) + " is too small")
-            .label("below 2^-1022: it becomes 0")
-            .help("write 0 if this is intended");
-      return;
+    if (problem != nullptr) {
+      t.kind = TokenKind::Bad;
+      error(Code::BadNumber, t.where, in_quotes(t.text) + " is not a number")
+          .label(problem)
+          .help("use the syntax of C: 1.5e-3, .5, 0x1f, 0x1.8p-2");
+    } else if (std::abs(literal.number) < smallest && literal.number != 0) {
+      messages_.warning(Code::TooSmall, t.where, in_quotes(t.text) + " is too small")
+          .label("below 2^-1022: it becomes 0")
+          .help("write 0 if this is intended");
     }
-    t.kind = TokenKind::Bad;
-    error(Code::BadNumber, t.where, in_quotes(t.text) + " is not a number")
-        .label(problem)
-        .help("use the syntax of C: 1.5e-3, .5, 0x1f, 0x1.8p-2");
   }
 
   void string() {
