@@ -132,7 +132,7 @@ gdr_status gdr_device_board_statistics(const gdr_device* device, gdr_board_stati
   return guarded({{device, "device"}, {statistics, "statistics"}}, [&] {
     const gdr::Statistics s = device->device.statistics();
     const gdr_board_statistics all = {s.conversion_seconds, s.transfer_seconds, s.board_seconds,
-                                      s.overlap_seconds,    s.failed_boards,      s.checks};
+                                      s.overlap_seconds,    s.failed_boards,    s.checks};
     copy_prefix(statistics, size, all);
   });
 }

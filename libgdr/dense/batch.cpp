@@ -230,8 +230,8 @@ std::size_t BatchedMatrices::lu(std::size_t count, std::size_t n, const MatrixBa
   std::vector<std::int64_t> order(n * count), rows(n);
   if (on_device) {
     impl_->gather(const_view(a), n, n, in);
-    impl_->run(impl_->kernel("batched_lu", {{"n", n}}, words), {{"a", n * n}}, in, {"lu", n * n}, out,
-               "row", &order);
+    impl_->run(impl_->kernel("batched_lu", {{"n", n}}, words), {{"a", n * n}}, in, {"lu", n * n},
+               out, "row", &order);
   }
   std::size_t singular = 0;
   for (std::size_t i = 0; i < count; ++i) {

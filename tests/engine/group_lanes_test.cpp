@@ -1,9 +1,8 @@
 // Words of records to lanes, eight at a time, against the conversions of one word.
-#include "emulator/engine/native/by_eight.hpp"
-
 #include <algorithm>
 #include <random>
 
+#include "emulator/engine/native/by_eight.hpp"
 #include "emulator/engine/native/graph.hpp"
 #include "emulator/host/isa.hpp"
 #include "emulator/port/port_words.hpp"

@@ -1,9 +1,8 @@
 // Plain text snapshots: what is accepted, and errors with line and column.
-#include "libgdr/io/snapshot.hpp"
-
 #include <cmath>
 #include <limits>
 
+#include "libgdr/io/snapshot.hpp"
 #include "support/expect_error.hpp"
 
 namespace gdr::test {

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "emulator/engine/native/program.hpp"
 #include "emulator/engine/check.hpp"
+#include "emulator/engine/native/program.hpp"
 #include "emulator/isa/ports.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/isa/validate.hpp"
