@@ -10,11 +10,10 @@ struct BuiltinKernel {
   std::string_view name;    ///< the file's name without its ending
   std::string_view source;  ///< assembly text
 };
-/// Pair laws: of targets and sources.
+/// The pair laws of the library.
 std::span<const BuiltinKernel> builtin_kernels() noexcept;
-/// For matrices: they run on whole machines only, fed by libgdr/dense.
-std::span<const BuiltinKernel> dense_kernels() noexcept;
-/// The text of one of them. Throws Error (Internal) for a name that none has.
+/// The assembly text of a kernel for matrices, which libgdr/dense runs. Throws Error (Internal) for
+/// an unknown name.
 std::string_view dense_kernel(std::string_view name);
 
 }  // namespace gdr

@@ -32,7 +32,6 @@ namespace gdr {
 namespace {
 ${tables}}
 std::span<const BuiltinKernel> builtin_kernels() noexcept { return pair_laws; }
-std::span<const BuiltinKernel> dense_kernels() noexcept { return dense; }
 std::string_view dense_kernel(std::string_view name) {
   const auto found = std::ranges::find(dense, name, &BuiltinKernel::name);
   if (found == std::ranges::end(dense))

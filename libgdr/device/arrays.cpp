@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "emulator/host/parallel.hpp"
+#include "emulator/isa/program.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/columns.hpp"
 #include "libgdr/device/names.hpp"
@@ -20,7 +21,6 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "fields are addressed in 32-bit halves, lower half first");
 
-constexpr std::string_view role_names[] = {"ivar", "jvar", "fvar", "param", "ovar"};
 constexpr std::string_view type_names[] = {"float64", "float32", "int64", "raw"};
 
 std::string_view type_name(HostNumber type) { return type_names[static_cast<unsigned>(type)]; }
@@ -191,7 +191,7 @@ LinkGroup link_group(const Program& program, VarKind kind) {
   const std::uint32_t words[] = {layout.target_words, layout.source_words, layout.result_words, 0,
                                  layout.output_words};
   LinkGroup group;
-  group.role = role_names[static_cast<unsigned>(kind)];
+  group.role = variable_keywords[static_cast<std::size_t>(kind)];
   group.words = words[static_cast<unsigned>(kind)];
   for (const LinkLayout::Field& f : *fields[static_cast<unsigned>(kind)]) {
     const Variable& v = program.variables[f.variable];

@@ -22,9 +22,6 @@ struct KernelData {
 
 namespace {
 
-constexpr const char* reductions[] = {"pass", "fadd", "fmax", "fmin", "iadd",
-                                      "imax", "imin", "iand", "ior",  "ixor"};
-
 KernelVariable describe(const Variable& v) {
   KernelVariable out;
   out.name = v.name;
@@ -34,7 +31,7 @@ KernelVariable describe(const Variable& v) {
   if (v.conversion.machine == MachineFormat::Fixed)
     out.conversion.append(".").append(std::to_string(v.conversion.point));
   if (v.kind == VarKind::Result || v.kind == VarKind::Output)
-    out.reduction = reductions[static_cast<unsigned>(v.reduce)];
+    out.reduction = reduce_names[static_cast<std::size_t>(v.reduce)];
   out.host_bytes = half_words(v.conversion, v.location.width) * sizeof(std::uint32_t);
   return out;
 }

@@ -13,6 +13,7 @@
 #include "emulator/chip/state.hpp"
 #include "emulator/engine/blockwise/transfers.hpp"
 #include "emulator/engine/engine.hpp"
+#include "emulator/isa/program.hpp"
 #include "emulator/port/loaded_program.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/arrays.hpp"
@@ -22,10 +23,6 @@ namespace gdr {
 namespace {
 
 [[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
-
-/// Names by Reduce.
-constexpr std::array<std::string_view, 10> reductions{"pass", "fadd", "fmax", "fmin", "iadd",
-                                                      "imax", "imin", "iand", "ior",  "ixor"};
 
 constexpr std::array stepped{Section::Start, Section::Body, Section::End};
 
@@ -324,11 +321,11 @@ MachineFlags Machine::flags(std::size_t block) const {
 
 std::vector<std::uint64_t> Machine::reduced(MachineMemory memory,
                                             std::string_view operation) const {
-  const auto* const found = std::ranges::find(reductions, operation);
-  if (found == reductions.end())
-    usage(unknown_name("reduction", operation, {reductions.begin(), reductions.end()}));
+  const auto* const found = std::ranges::find(reduce_names, operation);
+  if (found == reduce_names.end())
+    usage(unknown_name("reduction", operation, {reduce_names.begin(), reduce_names.end()}));
   if (memory == MachineMemory::Masks) usage("masks do not pass the reduction network");
-  const auto op = static_cast<Reduce>(found - reductions.begin());
+  const auto op = static_cast<Reduce>(found - reduce_names.begin());
   const auto lanes = lanes_of(memory);
   const std::size_t width = memory == MachineMemory::Broadcast ? 1 : pes();
   std::vector<std::uint64_t> out((impl_->chip.blocks.front().*lanes).size());

@@ -93,14 +93,6 @@ void gather_parts(RankGroup& ranks, void* values, std::size_t n, std::size_t eac
   ranks.start_gather(static_cast<std::uint64_t*>(values), offsets)->wait();
 }
 
-bool on_any_rank(RankGroup* ranks, bool value) {
-  if (ranks == nullptr) return value;
-  const char own = value ? 1 : 0;
-  std::vector<char> all(ranks->size());
-  ranks->gather(&own, 1, all.data());
-  return std::ranges::find(all, 1) != all.end();
-}
-
 void require_equal(RankGroup& ranks, std::uint64_t hash, const std::string& difference) {
   std::vector<std::uint64_t> all(ranks.size());
   ranks.gather(&hash, sizeof hash, all.data());

@@ -130,9 +130,6 @@ constexpr std::size_t part_begin(std::size_t n, std::size_t r, std::size_t ranks
 /// part.
 void gather_parts(RankGroup& ranks, void* values, std::size_t n, std::size_t each);
 
-/// Logical or over all ranks; collective. Without a group returns `value`.
-bool on_any_rank(RankGroup* ranks, bool value);
-
 /// Throws CollectiveError on all ranks, "rank R `difference`", if the hash of a rank differs from
 /// that of rank 0; collective.
 void require_equal(RankGroup& ranks, std::uint64_t hash, const std::string& difference);

@@ -197,7 +197,7 @@ TEST_CASE("the matrix kernel gives every row of a tile times every column, bit f
   geometry.chips_per_board = chips;
   geometry.blocks = blocks;
   Rig rig(geometry, engine, 2);
-  rig.load(assembled(dense_kernels().front().source));
+  rig.load(assembled(dense_kernel("dgemm")));
   const auto a = [](unsigned row, unsigned k) { return number(31 * row + 7 * k); };
   const auto b = [](unsigned k, unsigned column) { return number(13 * k + 5 * column + 3); };
   for (unsigned chip = 0; chip < chips; ++chip) {
@@ -252,7 +252,7 @@ TEST_CASE(
   Geometry geometry;
   geometry.clock_hz = 400e6;
   Rig rig(geometry, "reference");
-  const Program program = assembled(dense_kernels().front().source);
+  const Program program = assembled(dense_kernel("dgemm"));
   CHECK(program.clocks(Section::Body) == 544);
   const LoadedProgram loaded = load_program(program, geometry, Isa::Portable);
   const ProgramTiming timing = program_timing(program, geometry);

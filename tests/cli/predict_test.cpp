@@ -133,7 +133,8 @@ TEST_CASE("gdr predict reports invalid command lines") {
   refused(shell, "gdr predict lu --size 10 --machine cluster64", 2, "hpl");
   refused(shell, "gdr predict hpl --machine cluster64 --grid 9x9", 2, "does not fit");
   refused(shell, "gdr predict hpl --machine cluster64 --grid 8", 2, "ROWSxCOLUMNS");
-  refused(shell, "gdr predict hpl --machine cluster64 --size 500000", 2, "the largest that fits");
+  refused(shell, "gdr predict hpl --machine cluster64 --size 500000", 2,
+          "the largest recommended matrix");
   refused(shell, "gdr predict hpl --csv points.csv", 2, "--scaling");
   refused(shell, "gdr predict published --machine chip", 2, "--machine does not apply");
   refused(shell, "gdr predict hpl --scaling --csv no/such/folder/points.csv", 1, "no/such/folder");
