@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <random>
 
-#include "emulator/engine/native/by_eight.hpp"
+#include "emulator/engine/native/conversion_avx512.hpp"
 #include "emulator/engine/native/graph.hpp"
 #include "emulator/host/isa.hpp"
 #include "emulator/port/port_words.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "emulator/engine/native/by_eight.hpp"
+#include "emulator/engine/native/conversion_avx512.hpp"
 #include "emulator/engine/native/float_range.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/parallel.hpp"
@@ -140,7 +140,8 @@ class SectionRun {
   /// Selects the code and loads its inputs; false if floats cannot represent them.
   bool prepare(Precision precision) {
     code_ = &s_.code(zero_words(), precision);
-    by_eight_ = code_->target.isa == Isa::Avx512 && code_->target.precision == Precision::Double;
+    converts_avx512_ =
+        code_->target.isa == Isa::Avx512 && code_->target.precision == Precision::Double;
     chunks_ = (live_ + lanes() - 1) / lanes();
     std::size_t bytes = 0;
     places_.clear();
@@ -277,9 +278,9 @@ class SectionRun {
         take_given(one, items);
         fits = one.constants_fit && fits;
       }
-      if (by_eight_) rows_to_lanes_by_eight(in, block_, items);
+      if (converts_avx512_) rows_to_lanes_avx512(in, block_, items);
       for (const RowTransfer& t : in) {
-        if (by_eight_ && !t.elsewhere()) continue;
+        if (converts_avx512_ && !t.elsewhere()) continue;
         fits = take_row(t, items.bytes, items.place(t)) && fits;
       }
       if (is_widened()) round_to_floats(in, items);
@@ -472,9 +473,9 @@ class SectionRun {
     const auto& one = code_->kernels[k];
     const WorkItems items = work_items(k);
     const std::span<const RowTransfer> out = active(one.out);
-    if (by_eight_) lanes_to_rows_by_eight(out, items, block_);
+    if (converts_avx512_) lanes_to_rows_avx512(out, items, block_);
     for (const RowTransfer& t : out) {
-      if (!by_eight_ || t.elsewhere()) leave_row(t, items.bytes, items.place(t));
+      if (!converts_avx512_ || t.elsewhere()) leave_row(t, items.bytes, items.place(t));
     }
   }
 
@@ -566,9 +567,9 @@ class SectionRun {
   std::uint64_t first_window_ = 0;
   std::uint32_t live_;  ///< active PEs
   bool folded_;
-  bool after_ = false;      ///< the previous section's constants are inputs
-  bool by_eight_ = false;   ///< the code is for the host's AVX-512 and doubles
-  std::size_t chunks_ = 0;  ///< vectors that they fill
+  bool after_ = false;            ///< the previous section's constants are inputs
+  bool converts_avx512_ = false;  ///< the code is for the host's AVX-512 and doubles
+  std::size_t chunks_ = 0;        ///< vectors that they fill
 };
 
 }  // namespace

@@ -111,7 +111,7 @@ LaneSources::LaneSources(const CompiledSection& body, const LoadedProgram& loade
     words_.push_back(word.value_or(GroupWord{}));
   }
   if (all_simple_ && body.target().isa == Isa::Avx512 && body.precision() == Precision::Double)
-    by_eight_.emplace(words_, loaded.program.group * words);
+    group_lanes_.emplace(words_, loaded.program.group * words);
   windows_.words = body.compared_words();
   windows_.ranges.resize(windows_.words.size());
 }
@@ -263,8 +263,8 @@ void LaneSources::convert_some(std::uint64_t first_group, std::uint64_t count) {
 /// Converts n complete groups if all words have a WordConversion. False if an integer exceeds a
 /// float lane.
 bool LaneSources::convert_whole(const std::uint64_t* from, std::uint64_t n, std::byte* to) const {
-  if (by_eight_) {
-    by_eight_->convert(from, n, reinterpret_cast<std::uint64_t*>(to));
+  if (group_lanes_) {
+    group_lanes_->convert(from, n, reinterpret_cast<std::uint64_t*>(to));
     return true;
   }
   const std::size_t words = std::size_t{loaded_.program.group} * loaded_.layout.source_words;

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "emulator/engine/native/by_eight.hpp"
+#include "emulator/engine/native/conversion_avx512.hpp"
 #include "emulator/engine/native/program.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/port/loaded_program.hpp"
@@ -75,7 +75,7 @@ class LaneSources {
   const LoadedProgram& loaded_;
   std::vector<GroupWord> words_;
   bool all_simple_ = true;  ///< every word has a WordConversion
-  std::optional<GroupLanes> by_eight_;
+  std::optional<GroupLanes> group_lanes_;
   std::vector<SourceSegment> segments_;
   std::vector<Key> keys_;
   std::uint64_t items_ = 0, groups_ = 0;

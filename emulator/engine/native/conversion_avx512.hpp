@@ -57,9 +57,9 @@ class GroupLanes {
 };
 
 /// words_to_lanes and lanes_to_row for all rows of the state. Lanes without a PE become zero.
-void rows_to_lanes_by_eight(std::span<const RowTransfer> rows, const BlockState& block,
-                            const WorkItems& items) noexcept;
-void lanes_to_rows_by_eight(std::span<const RowTransfer> rows, const WorkItems& items,
-                            BlockState& block) noexcept;
+void rows_to_lanes_avx512(std::span<const RowTransfer> rows, const BlockState& block,
+                          const WorkItems& items) noexcept;
+void lanes_to_rows_avx512(std::span<const RowTransfer> rows, const WorkItems& items,
+                          BlockState& block) noexcept;
 
 }  // namespace gdr::native

@@ -1,4 +1,4 @@
-#include "emulator/engine/native/by_eight.hpp"
+#include "emulator/engine/native/conversion_avx512.hpp"
 
 #include <algorithm>
 
@@ -168,8 +168,8 @@ void GroupLanes::convert(const std::uint64_t* from, std::size_t n,
   }
 }
 
-GDR_AVX512 void rows_to_lanes_by_eight(std::span<const RowTransfer> rows, const BlockState& block,
-                                       const WorkItems& items) noexcept {
+GDR_AVX512 void rows_to_lanes_avx512(std::span<const RowTransfer> rows, const BlockState& block,
+                                     const WorkItems& items) noexcept {
   for (const RowTransfer& t : rows) {
     if (t.elsewhere()) continue;
     const std::uint64_t* const upper = t.cell.in(block);
@@ -183,8 +183,8 @@ GDR_AVX512 void rows_to_lanes_by_eight(std::span<const RowTransfer> rows, const 
   }
 }
 
-GDR_AVX512 void lanes_to_rows_by_eight(std::span<const RowTransfer> rows, const WorkItems& items,
-                                       BlockState& block) noexcept {
+GDR_AVX512 void lanes_to_rows_avx512(std::span<const RowTransfer> rows, const WorkItems& items,
+                                     BlockState& block) noexcept {
   for (const RowTransfer& t : rows) {
     if (t.elsewhere()) continue;
     std::uint64_t* const upper = t.cell.in(block);
@@ -205,9 +205,9 @@ GDR_AVX512 void lanes_to_rows_by_eight(std::span<const RowTransfer> rows, const 
 #else
 
 void GroupLanes::convert(const std::uint64_t*, std::size_t, std::uint64_t*) const noexcept {}
-void rows_to_lanes_by_eight(std::span<const RowTransfer>, const BlockState&,
-                            const WorkItems&) noexcept {}
-void lanes_to_rows_by_eight(std::span<const RowTransfer>, const WorkItems&, BlockState&) noexcept {}
+void rows_to_lanes_avx512(std::span<const RowTransfer>, const BlockState&,
+                          const WorkItems&) noexcept {}
+void lanes_to_rows_avx512(std::span<const RowTransfer>, const WorkItems&, BlockState&) noexcept {}
 
 #endif
 
