@@ -16,7 +16,7 @@ from . import functions as functions
 from . import linalg as linalg
 from . import nbody as nbody
 from ._decorator import FunctionKernel, kernel
-from ._device import Device, default_device, open, set_default_device
+from ._open import Device, default_device, open, set_default_device
 from ._forces import Gravity, ParticleKernel, gravity
 from ._interface import Variable
 from ._job import Job

@@ -10,8 +10,8 @@ import numpy as np
 from . import _core
 from ._arrays import AnyArray, Floats, Ints, as_array, check_finite, check_no_overlap, check_type
 from ._arrays import floats, integer
-from ._device import Device, device_or_default
-from ._job import mark_collective
+from ._open import Device, device_or_default
+from ._ranks import mark_collective
 from ._matrices import LinAlgError, full_precision, product_factors
 from .errors import InputError
 

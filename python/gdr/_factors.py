@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import AnyArray, Floats, Ints, check_finite, choice, floats, integer, number
-from ._device import Device, device_or_default
+from ._open import Device, device_or_default
 from ._matrices import LinAlgError, check_triangle, full_precision, is_packed, linear_operator
 from ._matrices import right_hand_sides, square, workspace
 

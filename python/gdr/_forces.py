@@ -17,8 +17,8 @@ import numpy as np
 from . import _core, _kernel
 from ._arrays import AnyArray, Floats, as_array, check_finite, check_no_overlap, floats, number
 from ._arrays import output_array
-from ._device import Device, device_or_default
-from ._job import mark_collective
+from ._open import Device, device_or_default
+from ._ranks import mark_collective
 from .errors import InputError
 
 #: Vector inputs, with the names of their components without the final i or j.

@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Unio
 
 import numpy as np
 
+from . import _core
 from ._arrays import AnyArray, as_array, check_finite, check_shape, check_type, integer
 from ._arrays import output_array, to_float64
 from .errors import UsageError
@@ -35,6 +36,23 @@ class Variable:
     def words(self) -> int:
         """Elements of ``dtype`` for one value: more than 1 only for raw words."""
         return self.host_bytes // 8 if self.type == "raw" else 1
+
+
+class CompiledKernel:
+    """A compiled kernel and its variables: what devices, jobs and chips need of ``gdr.Kernel``."""
+
+    def __init__(self, core: _core.Kernel) -> None:
+        self.core = core
+        self._variables = tuple(Variable(*v) for v in core.variables)
+
+    @property
+    def variables(self) -> Tuple[Variable, ...]:
+        """The interface, in the order of declaration."""
+        return self._variables
+
+    def names(self, role: str) -> Tuple[str, ...]:
+        """Names of the variables of a role ("target", "source", "result", "param", "output")."""
+        return tuple(v.name for v in self._variables if v.role == role)
 
 
 def input_arrays(

@@ -1,62 +1,13 @@
-"""Jobs: a kernel on a device with its data; argument checks of the ranks that share a device."""
+"""Jobs: a kernel on a device with its data."""
 
 from __future__ import annotations
 
-import contextlib
-from typing import Any, Dict, Iterator, Optional, Tuple, TypeVar
-
-import numpy as np
+from typing import Any, Dict, Optional, Tuple
 
 from . import _core
-from ._arrays import AnyArray, Floats, check_type, integer, number
-from ._interface import Results, input_arrays, result_arrays
-from ._kernel import Kernel
-from .errors import Error
-
-Raised = TypeVar("Raised", bound=BaseException)
-
-
-class RankGroup:
-    """The ranks of one open device; one rank for every device but "mpi"."""
-
-    def __init__(self, core: _core.Device) -> None:
-        self.core = core
-        self._collective = core.ranks > 1
-
-    @contextlib.contextmanager
-    def argument_checks(self) -> Iterator[None]:
-        """Context of the argument checks of a collective call: an error on one rank is raised on
-        all ranks, which would otherwise wait for that rank."""
-        try:
-            yield
-        except Exception as error:
-            if self._collective:
-                with contextlib.suppress(Error):  # this rank raises the original error
-                    self.core.agree(str(error), isinstance(error, TypeError))
-                mark_collective(error)
-            raise
-        if self._collective:
-            self.core.agree(None, False)
-
-    def gather(self, value: float) -> Floats:
-        """The values of all ranks, in rank order; collective."""
-        return np.frombuffer(self.core.gather_bytes(np.float64(value).tobytes()))
-
-    def offset(self, n: int) -> int:
-        """Sum of ``n`` over the ranks before this one; collective."""
-        return int(self.gather(n)[: self.core.rank].sum()) if self._collective else 0
-
-    def minimum(self, value: float) -> float:
-        """The minimum over all ranks; collective."""
-        return float(self.gather(value).min()) if self._collective else value
-
-
-def mark_collective(error: Raised, source: Optional[BaseException] = None) -> Raised:
-    """Mark an error that all ranks raise, so that ``Device.retry_on_rank_failure`` does not take it
-    for a failure of this rank alone. With ``source``: only if that error is marked."""
-    if source is None or getattr(source, "_collective", False):
-        setattr(error, "_collective", True)
-    return error
+from ._arrays import AnyArray, check_type, integer, number
+from ._interface import CompiledKernel, Results, input_arrays, result_arrays
+from ._ranks import RankGroup
 
 
 class Job:
@@ -66,8 +17,8 @@ class Job:
     Sources stay on the boards until they change.
     """
 
-    def __init__(self, ranks: RankGroup, kernel: Kernel) -> None:
-        check_type("kernel", kernel, Kernel, "a gdr.Kernel")
+    def __init__(self, ranks: RankGroup, kernel: CompiledKernel) -> None:
+        check_type("kernel", kernel, CompiledKernel, "a gdr.Kernel")
         self.kernel = kernel
         self._ranks = ranks
         self._core = _core.Job(ranks.core, kernel.core)

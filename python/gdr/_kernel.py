@@ -8,7 +8,8 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import _core
 from ._arrays import AnyArray, check_text, check_type, integer
-from ._interface import Variable
+from ._interface import CompiledKernel
+from ._open import device_or_default
 from ._system import PathLike, replacing
 from .errors import UsageError
 
@@ -23,23 +24,13 @@ class VariableNames:
     results: Dict[str, str] = dataclasses.field(default_factory=dict)
 
 
-class Kernel:
+class Kernel(CompiledKernel):
     """A kernel: from ``gdr.compile``, ``gdr.assemble``, ``gdr.load``, ``gdr.builtin`` or
     ``@gdr.kernel``. It is immutable; any number of devices and threads may use it."""
 
     def __init__(self, core: _core.Kernel, caller_names: Optional[VariableNames] = None) -> None:
-        self.core = core
-        self._variables = tuple(Variable(*v) for v in core.variables)
+        super().__init__(core)
         self._caller_names = caller_names or VariableNames()
-
-    @property
-    def variables(self) -> Tuple[Variable, ...]:
-        """The interface, in the order of declaration."""
-        return self._variables
-
-    def names(self, role: str) -> Tuple[str, ...]:
-        """Names of the variables of a role ("target", "source", "result", "param", "output")."""
-        return tuple(v.name for v in self._variables if v.role == role)
 
     @property
     def name(self) -> str:
@@ -89,8 +80,6 @@ class Kernel:
         ``params``. ``results``: names of the results to compute, or a dictionary with an array to
         fill for each; all results by default.
         """
-        from ._device import device_or_default
-
         names = self._caller_names
         chosen = device_or_default(device)
         job = chosen.job(self)

@@ -16,7 +16,7 @@ from . import _core
 from ._arrays import AnyArray, check_type, choice, integer, number
 from ._interface import Results, input_arrays, result_arrays
 from ._kernel import Kernel
-from ._device import device_name
+from ._open import device_name
 from .errors import UsageError
 
 MEMORIES = ("registers", "local", "t", "masks", "broadcast")

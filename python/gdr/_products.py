@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from ._arrays import AnyArray, Floats, Ints, as_array, check_finite, check_no_overlap, check_shape
 from ._arrays import check_writable, choice, floats
-from ._device import Device, device_or_default
+from ._open import Device, device_or_default
 from ._matrices import LinAlgError, full_precision, is_packed, is_single, linear_operator, matrix
 from ._matrices import product_factors
 

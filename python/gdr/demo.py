@@ -9,7 +9,7 @@ import numpy as np
 
 from . import nbody
 from ._arrays import number
-from ._device import Device, open
+from ._open import Device, open
 from ._system import PathLike, require
 from .nbody import History, Snapshot
 

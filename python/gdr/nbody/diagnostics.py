@@ -8,7 +8,7 @@ from typing import Any, List, NamedTuple, Optional, Sequence, Union
 import numpy as np
 
 from .._arrays import Floats, floats
-from .._device import Device
+from .._open import Device
 from .._forces import gravity
 from .integrate import State
 from .snapshot import Snapshot

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Union
 import numpy as np
 
 from .._arrays import Floats, check_type, number
-from .._device import Device, device_or_default
+from .._open import Device, device_or_default
 from .._forces import ParticleKernel, gravity
 from .._system import require
 from .snapshot import Snapshot

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from .._device import Device
+from .._open import Device
 from .._records import Statistics, TimelineEvent
 from .._system import require
 from .diagnostics import History, Stars, centre_of_mass
