@@ -64,7 +64,7 @@ RoleText role_text(const Kernel& kernel, Role role, const std::string& structure
   }
   if (text.count > 0) {
     text.fields.back() = '}';  // the last comma
-    text.fields.insert(0, "{");
+    text.fields.insert(text.fields.begin(), '{');
   }
   return text;
 }

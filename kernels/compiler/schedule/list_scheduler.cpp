@@ -1,4 +1,6 @@
 // The list scheduler.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -120,7 +122,7 @@ class ListScheduler {
 
   ValueId in_t(Width width, StorageClass half) {
     MachineValue v;
-    v.name = "t" + std::to_string(new_.values.size());
+    v.name = fmt::format("t{}", new_.values.size());
     v.width = width;
     new_.values.push_back(v);
     storage_.push_back(width == Width::Long ? StorageClass::TUpper : half);
