@@ -1,4 +1,4 @@
-// Operands, destinations and immediates: what the text says is what the instruction holds.
+// Operands, destinations and immediates: the instruction has the fields that the text specifies.
 #include <mpfr.h>
 
 #include <random>

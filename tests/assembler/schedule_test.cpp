@@ -1,4 +1,4 @@
-// Idle clocks: counts computed by hand, and random programs against a plain simulation of time.
+// Idle clocks: counts computed by hand, and random programs against a simulation of the clock.
 #include <map>
 #include <random>
 #include <tuple>
@@ -63,7 +63,7 @@ TEST_CASE("dependences between sections are met on all paths") {
   const std::string read = "vlen 1\nfadd $lr2 $lr0 $lr10\n";
   const Program init = program_of(".init\n" + write + ".start\n" + read);
   CHECK(shape_of(init, Section::Start) == "3I");
-  // What only the first iteration would wait for is waited for once, in front of the loop.
+  // A stall that only the first iteration needs is inserted once, before the loop.
   const Program start = program_of(".start\n" + write + ".body\n" + read);
   CHECK(shape_of(start, Section::Start) == "I3");
   CHECK(shape_of(start, Section::Body) == "I");
@@ -95,7 +95,7 @@ TEST_CASE("stall errors name reader, writer and clocks") {
 
 namespace {
 
-/// Time as the contract tells it, one element after the other, along one way through the sections.
+/// The clock as the contract defines it, element by element, along one path through the sections.
 class PlainClock {
  public:
   explicit PlainClock(const Program& program) : program_(program) {}
@@ -126,7 +126,7 @@ class PlainClock {
                                  : 0};
         const std::int64_t issue = now_ + static_cast<std::int64_t>(k) * i.stride();
         if (a.write) {
-          // Later than what this instruction may still read: noted down when it is over.
+          // Later than the remaining reads of this instruction: recorded at its end.
           pending_.push_back({key, issue + (a.slot == 0 && i.stride() == 2 ? 1 : 0)});
         } else if (const auto found = written_.find(key); found != written_.end()) {
           shortest = std::min(shortest, issue - found->second);
@@ -202,7 +202,7 @@ TEST_CASE(
       }
       REQUIRE(clock.shortest >= 4);
     }
-    // The loop alone: take one idle clock away anywhere, and a read comes early.
+    // The loop alone: with any one idle clock removed, a read is too early.
     Program shorter = *result.program;
     auto& body = shorter.section(Section::Body);
     for (std::size_t i = 0; i < body.size(); ++i) {

@@ -1,4 +1,4 @@
-// Short ways to assemble a text in a test and to look at what came out.
+// Helpers that assemble a text in a test and examine the program.
 #pragma once
 
 #include <string>

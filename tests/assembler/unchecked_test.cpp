@@ -1,4 +1,4 @@
-// `.unchecked`: a program as it stands, without idle clocks and without the limits of a geometry.
+// `.unchecked`: a program as written, without idle clocks and without the limits of a geometry.
 #include "assembler/support.hpp"
 #include "emulator/assembler/object.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 using Codes = std::vector<unsigned>;
 
-/// What `text` raises when it is checked; unchecked it must raise nothing and make an object.
+/// The diagnostics of `text`; with `.unchecked` there are none, and an object is written.
 Codes only_checked(const std::string& text) {
   INFO(text);
   const Program p = program_of(".kernel k\n.unchecked\n" + text);

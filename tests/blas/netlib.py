@@ -21,7 +21,7 @@ BOARD = "emulator"
 
 
 def shorter(text: str) -> str:
-    """The same test with fewer sizes: a number of values, and the values, on lines of their own."""
+    """The same test with fewer sizes; counts and values are on separate lines."""
     text = re.sub(r"^6( +NUMBER OF VALUES OF N\s*\n).*?( +VALUES OF N)", r"2\g<1>3 9\2", text,
                   flags=re.M)
     text = re.sub(r"^3( +NUMBER OF VALUES OF ALPHA\s*\n).*?( +VALUES OF ALPHA)", r"1\g<1>0.7\2",
@@ -31,7 +31,7 @@ def shorter(text: str) -> str:
 
 
 def passes(program: str, text: str, settings: dict[str, str], routine: str, calls: int) -> None:
-    """Every routine passes, error exits included, and the device did what the shape says."""
+    """Every routine passes, error exits included, and the device did the work of these shapes."""
     # Thousands of products of a millisecond: passive waiting avoids that threads compete on a busy
     # host.
     settings = {"OMP_WAIT_POLICY": "passive", **settings}

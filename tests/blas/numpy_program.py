@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A program of NumPy (and SciPy, if it is there) whose products go through libgdrblas; run by
+"""A NumPy program (with SciPy, if installed) whose products are computed by libgdrblas; run by
 numpy_programs.py. Integers are exact in double, and NumPy multiplies integers without BLAS."""
 
 import os
@@ -24,7 +24,7 @@ def products(single_is_exact_below: int = 2**5) -> None:
 
 
 def solve() -> None:
-    """By LAPACK, which may or may not come back to us for its products."""
+    """LAPACK's solver, which may call the BLAS under test for its products."""
     a, x = integers(200, 200) / 2.0**20, integers(200) / 2.0**20
     assert numpy.allclose(numpy.linalg.solve(a, numpy.einsum("ij,j", a, x)), x, atol=1e-9)
 
@@ -34,7 +34,7 @@ def in_a_fork() -> None:
     if child == 0:
         try:
             products()
-        except BaseException:  # whatever it is, the parent must not go on twice
+        except BaseException:  # the child must not continue with the parent's code
             os._exit(1)
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0

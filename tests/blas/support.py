@@ -1,4 +1,4 @@
-"""What the tests of libgdrblas share: running a program over it, and reading what it reports."""
+"""Shared helpers of the tests of libgdrblas: running a program with it, and parsing its statistics."""
 
 import os
 import re
@@ -16,7 +16,7 @@ def skip(why: str) -> None:
 
 
 def environment(settings: dict[str, str]) -> dict[str, str]:
-    """This process's environment without what steers the library, and with `settings`."""
+    """This process's environment without the library's variables, with `settings` added."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("GDR_", "LD_"))}
     return {**kept, "GDR_BLAS_STATS": "1", "OMP_NUM_THREADS": "2", **settings}
 

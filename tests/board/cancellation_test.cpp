@@ -12,7 +12,7 @@ using namespace gdr::test;
 
 namespace {
 
-/// One block with one target and so many sources that they fill its memory many times over.
+/// One block with one target and `sources` sources, which exceed its memory many times.
 void long_work(Rig& rig, std::size_t sources) {
   rig.write(1, 0, std::vector<double>(sources, 0.5));
   rig.targets(1, ChipPartition::TargetsOverBlocks, {2});

@@ -15,8 +15,8 @@ using namespace gdr::test;
 
 namespace {
 
-/// PE 1 of each block leaves the product of its target and of the block's part of an item, and the
-/// part itself.
+/// PE 1 of each block outputs the product of its target and the block's part of an item, and that
+/// part.
 Program parts_program(std::string_view reduce) {
   return assembled(
       ".elements 1\nivar long a f64to72 at $lr0v\njvar long b f64to72\njvar long c f64to72\n"
@@ -39,7 +39,7 @@ TEST_CASE("every block works on its part of an item, and the network reduces the
   const auto [name, op] =
       GENERATE(table<const char*, Reduce>({{"fadd", Reduce::Fadd}, {"fmax", Reduce::Fmax}}));
   const bool returned = GENERATE(false, true);
-  // Products that underflow cannot be proved in doubles: items are done again on integers.
+  // Products that underflow cannot be verified in doubles: items are repeated on integers.
   const bool tiny = GENERATE(false, true);
   CAPTURE(engine, name, returned, tiny);
   if (tiny && std::string_view(engine) == "native") return;
@@ -120,7 +120,7 @@ TEST_CASE("output items leave the same memories in every engine") {
     if (tiny) a[1] = a[3] = parts[items / 2 * 2] = 1e-200;
     rig.targets(1, ChipPartition::TargetsOverBlocks, a);
     rig.write(1, 0, parts);
-    // In two parts, so that halves are half full and what was there before counts.
+    // In two parts, so that halves are partly filled and previous contents matter.
     rig.run(1, partition, 0, items / 2 + 1, run_start | run_return);
     rig.run(1, partition, 0, items, run_end | run_return);
     results.push_back(rig.execute());
@@ -257,7 +257,7 @@ TEST_CASE(
   const LoadedProgram loaded = load_program(program, geometry, Isa::Portable);
   const ProgramTiming timing = program_timing(program, geometry);
   // 51200 x 2048 by 2048 x 51200 on one board, of 819 Gflops at the most: 730 were published. B
-  // goes to the memories once; tiles of A are sent while the one before is worked on.
+  // is sent to the memories once; tiles of A are sent while the previous tile is computed.
   constexpr std::uint64_t n = 51200, inner = 2048, tile = 131072;
   const LoopPlan plan = make_plan(loaded, geometry, ChipPartition::PartsOverBlocks, n + 1);
   const ChipClocks clocks = loop_clocks(plan, timing, geometry, run_start | run_return);
@@ -267,7 +267,7 @@ TEST_CASE(
   CHECK(clocks.port_in == (n + 1) * 512);
   CHECK(clocks.port_out == (n + 1) * 512);
   // A half holds one column: the first fill of 512 words and the last 256 results of two clocks
-  // each stand outside of the passes, which hide all other transfers.
+  // each are outside of the passes, which hide all other transfers.
   CHECK(clocks.total == start + 512 + (n + 1) * 544 + 2 * 256);
   Timeline time(4, geometry.clock_hz);
   const std::uint64_t words = (n + 1) * 512;

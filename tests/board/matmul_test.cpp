@@ -56,7 +56,7 @@ bput c4.v $lr24v 9
 )";
 }
 
-/// Numbers of one kind, to be multiplied.
+/// A distribution of random factors.
 using Sampler = double (*)(std::mt19937_64&);
 double uniform(std::mt19937_64& r) { return std::uniform_real_distribution<>(-1, 1)(r); }
 double wide(std::mt19937_64& r) {
@@ -71,7 +71,7 @@ double integers(std::mt19937_64& r) {
 double powers(std::mt19937_64& r) {
   return std::ldexp(uniform(r) < 0 ? -1.0 : 1.0, std::uniform_int_distribution<>(-3, 3)(r));
 }
-/// Exponents around where the ways of adding up change.
+/// Exponents around the limits at which the summation algorithm changes.
 template <int Spread>
 double spread(std::mt19937_64& r) {
   return std::ldexp(uniform(r), std::uniform_int_distribution<>(-Spread, Spread)(r));
@@ -83,17 +83,17 @@ double edges(std::mt19937_64& r) {
                    (uniform(r) < 0 ? std::ldexp(1.0, -bit(r)) : 0);
   return uniform(r) < 0 ? -x : x;
 }
-/// On both sides of the smallest float that is not subnormal.
+/// Magnitudes on both sides of the smallest normal float.
 double tiny(std::mt19937_64& r) {
   return std::ldexp(uniform(r), std::uniform_int_distribution<>(-132, -120)(r));
 }
-/// Exponents around one: of factors whose products, or the sums of these, are at an end of what
-/// doubles are trusted with, or of the range.
+/// Exponents around `Center`: products of such factors, or sums of these, are near a limit of the
+/// verified range of doubles, or of all doubles.
 template <int Center>
 double near(std::mt19937_64& r) {
   return std::ldexp(uniform(r), Center + std::uniform_int_distribution<>(-2, 2)(r));
 }
-/// One number among many that is at such an end.
+/// Mostly ordinary numbers; one in many is near such a limit.
 double seldom(std::mt19937_64& r) {
   constexpr int ends[] = {-1022, -970, -511, -401, -52, 52, 401, 511, 970, 1023};
   const double x = uniform(r);
@@ -134,11 +134,11 @@ constexpr std::pair<const char*, Sampler> samplers[] = {
     {"one at an end", seldom},
 };
 
-/// Whether what is multiplied crosses the link as floats.
+/// Whether factors are transferred as floats.
 bool of_floats(const Program& program) {
   return program.variables.front().conversion.host == HostType::F32;
 }
-/// As floats, two to a word.
+/// Packs numbers as floats, two to a word.
 std::vector<double> packed(const std::vector<double>& numbers) {
   std::vector<double> words;
   const auto bits = [&](std::size_t i) {
@@ -180,8 +180,8 @@ std::vector<std::uint64_t> results(const Program& program, const Shape& shape, c
   return rig.execute();
 }
 
-/// The same with random numbers; what stands in a PE is smaller than in the one before it by two to
-/// the `slope`, in every eight.
+/// The same with random numbers; within every eight PEs, numbers decrease from one PE to the next
+/// by a factor 2^slope.
 std::vector<std::uint64_t> results(const Program& program, const Shape& shape, const char* engine,
                                    const char* isa, Sampler sample, std::uint64_t seed,
                                    bool at_once, int slope = 0) {
@@ -264,9 +264,9 @@ TEST_CASE("a matrix product keeps all bits of small sums next to large ones") {
 TEST_CASE(
     "a matrix product joins blocks of different magnitudes, and blocks that cancel, like the "
     "network") {
-  // Every block is smaller than the one before by two to the `slope`. In every second block, and in
-  // every second PE of all, products come in pairs that leave 2^-left of them: around where the
-  // blocks' sums are too small to share a grid (2^-19 with 2048 products), and sums that are zero.
+  // Numbers decrease from block to block by a factor 2^slope. In every second block, and in every
+  // second PE of all blocks, products cancel in pairs to 2^-left of their magnitude: around the
+  // limit below which the blocks' sums do not share a grid (2^-19 with 2048 products), and to zero.
   const Program program = dgemm();
   constexpr std::size_t depth = 32, words = 64, slots = 32 * 4;  // of a block
   constexpr Shape shapes[] = {{4, 16, 32, 7}, {2, 3, 32, 12}};
@@ -301,7 +301,7 @@ TEST_CASE(
 
 TEST_CASE("a matrix product keeps the bits of a sum that cancels far below its products") {
   // Products x - 2^-59 and -x, x half way between two points of the grid of heads: fifteen of them
-  // leave 15 grid steps in the heads, as many in the tails, and 15 2^-59 together. A product of
+  // sum to 15 grid steps in the heads, as many in the tails, and 15 2^-59 in total. A product of
   // 2^30 in the next PE sets the grid.
   const Program program = dgemm();
   const double x = 1 + std::ldexp(1.5, -15), little = std::ldexp(1.0, -45);
@@ -369,7 +369,7 @@ TEST_CASE("a fast matrix product is close to the exact one") {
         worst = std::max(worst, std::abs(real(exact[i]) - real(fast[i])));
       CAPTURE(isa, items);
       REQUIRE(worst < 1e-13);
-      // Nothing that is infinite or no number becomes finite.
+      // Infinities and NaN do not become finite.
       const auto a = results(program, shape, "vector", isa, special, 4, true);
       const auto b = results(program, shape, "native", isa, special, 4, true);
       std::size_t odd = 0;
@@ -384,7 +384,7 @@ TEST_CASE("a fast matrix product is close to the exact one") {
 
 namespace {
 
-/// The same lists for an engine with fast numerics and for the reference.
+/// The same command lists on an engine with fast numerics and on the reference engine.
 struct Pair {
   static constexpr unsigned chips = 2, blocks = 2, pes = 32;
   explicit Pair(const char* isa, unsigned threads)
@@ -402,13 +402,13 @@ struct Pair {
     on(fast);
     on(exact);
   }
-  /// Results of the lists so far are the same but for rounding.
+  /// Executes the lists; results may differ by rounding only.
   void execute() {
     const auto a = fast.execute(), b = exact.execute();
     REQUIRE(a.size() == b.size());
     for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(std::abs(real(a[i]) - real(b[i])) < 1e-12);
   }
-  /// All words of the local memories are the same, bit for bit.
+  /// Checks that all words of the local memories have the same bits.
   void look() {
     for (unsigned c = 0; c < chips; ++c)
       for (unsigned b = 0; b < blocks; ++b)
@@ -461,7 +461,7 @@ TEST_CASE("a fast matrix product leaves the written targets in the PEs' state") 
     for (int step = 0; step < 40; ++step) {
       const std::uint64_t chips = any(1, all);
       switch (any(0, 11)) {
-        case 0:  // words that no double holds, and that nobody asked for
+        case 0:  // words that a double cannot represent, and that are not read
           pair.execute();
           pair.both([&, c = static_cast<unsigned>(any(0, 1)), word = any(0, 255 * 32),
                      bits = any(0, 255)](Rig& rig) {
@@ -505,8 +505,8 @@ TEST_CASE("a fast matrix product leaves the written targets in the PEs' state") 
 
 namespace {
 
-/// A tile of some rows and inner indices; what is beyond them is zero, but for `beyond` in every
-/// `step`-th item, where the tile has zeros.
+/// A tile of `rows` rows and `depth` inner indices. Elements beyond them are zero, except for
+/// `beyond` in every `step`-th item, at inner indices where the tile has zeros.
 Numbers short_tile(const Program& program, const Shape& shape, std::size_t rows, std::size_t depth,
                    double beyond, std::size_t step) {
   const std::size_t in_block = of_floats(program) ? 64 : 32, in_chip = shape.blocks * in_block;
@@ -570,7 +570,7 @@ TEST_CASE("a fast matrix product of few rows and inner indices equals that of fu
         REQUIRE(std::ranges::equal(exact, fast, same));
         const auto odd = std::ranges::count_if(
             fast, [](std::uint64_t word) { return !std::isfinite(real(word)); });
-        // Every row of every seventh column, in the chips that have zeros in such places.
+        // Every row of every seventh column, in the chips whose tile has zeros there.
         REQUIRE((odd > 0) == (part < 250 && !std::isfinite(beyond)));
       }
     }
@@ -597,7 +597,7 @@ TEST_CASE("a fast matrix product accepts columns at any distance") {
           std::vector<const double*> in_place, anywhere;
           for (std::size_t j = 0; j < columns; ++j) {
             in_place.push_back(even.data() + j * depth);
-            // In no order, and at no distance that comes again.
+            // In irregular order, at irregular distances.
             const std::size_t slot = (columns - 1 - j) ^ (columns % 2 == 1 ? 0 : 1);
             double* const to = scattered.data() + slot * (depth + 1) + slot * slot / 2;
             std::copy_n(in_place[j], depth, to);
@@ -670,7 +670,7 @@ TEST_CASE("bodies with other operations are not recognised as matrix products") 
   CHECK_FALSE(known(changed("dmul $t a0 $lr0", "fmul $t a0 $lr0")));
   CHECK_FALSE(known(changed("dmul $t a0 $lr0", "dmul $t a0 a0")));
   CHECK_FALSE(known(changed("dmul $t a0 $lr0", "dmul $t a0 $lr2")));
-  // A sum over items, and one that begins with what an earlier run left.
+  // A sum over items, and one that begins with the result of an earlier run.
   CHECK_FALSE(known(changed("upass $lr16v $t", "fadd $lr16v $lr16v $t")));
   CHECK_FALSE(known(changed("upass $lr16v 0\n", "")));
   CHECK_FALSE(known(small_product() + ".end\nvlen 2\nupass $lr16v 0\n"));

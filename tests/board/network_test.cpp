@@ -63,7 +63,7 @@ TEST_CASE("The reduction tree agrees with an oracle for every operation and numb
   for (std::size_t n = 1; n <= 40; ++n) {
     for (unsigned round = 0; round < 25; ++round) {
       std::vector<Long> leaves;
-      // Even rounds have exponents close together, so that the order of the sums shows.
+      // Even rounds have similar exponents, so that the order of the sums affects the result.
       for (std::size_t k = 0; k < n; ++k) {
         Long word{cases.word(oracle::long_format).bits};
         if (round % 2 == 0) {
@@ -151,7 +151,7 @@ TEST_CASE("raw reads return the network's words, reduced but not rounded", "[boa
   CAPTURE(static_cast<int>(partition), mask);
   Rig rig(small_geometry(2, 3, 2));
   rig.load(pair_program());
-  // Sums that a double does not hold: the last bits are the ones that raw words keep.
+  // Sums with more bits than a double: raw words keep the last ones.
   const std::vector<double> x = {0.1, 1.0 / 3, -7e-5, 1e15};
   rig.targets(3, partition, x);
   std::vector<Long> expected[2];
@@ -170,7 +170,7 @@ TEST_CASE("raw reads return the network's words, reduced but not rounded", "[boa
   }
   const bool both = mask == 3;
   rig.read(mask, partition, x.size(), read_raw | (both ? read_combine : 0U));
-  // Some of them, not from the first on.
+  // A part of them, beginning with the second.
   rig.read(mask, partition, 2, read_raw | (both ? read_combine : 0U));
   rig.list.commands.back().first = 1;
   const auto words = rig.execute();
@@ -218,7 +218,7 @@ TEST_CASE("Output items are joined over the blocks that see the same source", "[
   read.count = n * records + 2;
   const auto words = rig.execute();
   REQUIRE(words.front() == 0);
-  REQUIRE(words.back() == 0);  // pads leave nothing
+  REQUIRE(words.back() == 0);  // pads have no effect
   for (std::size_t j = 0; j < n; ++j) {
     std::vector<Long> leaves;
     for (std::size_t b = 0; b < g.blocks; ++b) {
@@ -305,7 +305,7 @@ TEST_CASE("Vectorised sums of results agree with an oracle on random words", "[b
         for (std::uint64_t& s : *memory) {
           s = random() & Short::mask;
           const auto kind = random() % 16;
-          if (kind == 0) s |= std::uint64_t{2047} << 24;  // infinite, or no number
+          if (kind == 0) s |= std::uint64_t{2047} << 24;  // infinity or NaN
           if (kind == 1) s &= ~(std::uint64_t{2047} << 24);
           if (kind > 8) s = (s & ~(std::uint64_t{2047} << 24)) | (1000 + kind) << 24;
         }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t both = run_start | run_end;
 
-/// Ids: a few that meet often, those of sources in order, or any.
+/// Ids: from a small set (many equal pairs), the sources' numbers in order, or arbitrary.
 enum class Ids { Few, InOrder, Any };
 
 std::uint64_t id_of(Ids ids, bool target, std::size_t i, std::uint64_t random) {
@@ -30,7 +30,7 @@ std::uint64_t id_of(Ids ids, bool target, std::size_t i, std::uint64_t random) {
   }
 }
 
-/// Records of n variables of a kind: numbers of a magnitude that suits all kernels.
+/// n records of the variables of a kind: numbers whose magnitude is valid for all kernels.
 std::vector<std::uint64_t> records(const Program& program, VarKind kind, std::size_t n,
                                    unsigned seed, Ids ids = Ids::Few) {
   const LinkLayout layout = link_layout(program);
@@ -68,7 +68,7 @@ struct Job {
   std::uint64_t target_count = 0, source_count = 0;
 };
 
-/// The same job with pads for sources behind its own, as the engine has them.
+/// The same job with the engine's padding items appended to its sources.
 Job with_pads(Job job) {
   const std::uint64_t group = job.program.group;
   if (group == 1) return job;
@@ -94,7 +94,7 @@ void load(Rig& rig, const Job& job, double param = 0.5) {
     rig.add(CommandKind::WriteParam, 3, {bits(param)}).variable = v;
 }
 
-/// On two chips: every target sees all sources, which lie in both memories.
+/// On two chips: every target sees all sources, which are in the memories of both.
 std::vector<std::uint64_t> by_targets(Rig& rig, const Job& job, std::uint32_t flags) {
   const std::uint64_t words = job.targets.size() / job.target_count;
   rig.add(CommandKind::WriteMemory, 3, job.sources).count = job.sources.size();
@@ -122,7 +122,7 @@ std::vector<std::uint64_t> by_sources(Rig& rig, const Job& job, std::uint32_t fl
   rig.add(CommandKind::WriteMemory, 1, {job.sources.begin(), middle}).count = half * words;
   rig.add(CommandKind::WriteMemory, 2, {middle, middle + static_cast<std::ptrdiff_t>(half * words)})
       .count = half * words;
-  // An odd one goes to the first chip, behind its half.
+  // The last of an odd number is appended to the first chip's half.
   const auto rest = middle + static_cast<std::ptrdiff_t>(half * words);
   Command& c = rig.add(CommandKind::WriteMemory, 1, {rest, job.sources.end()});
   c.count = static_cast<std::uint64_t>(job.sources.end() - rest);
@@ -141,7 +141,8 @@ std::vector<std::uint64_t> by_sources(Rig& rig, const Job& job, std::uint32_t fl
   return rig.execute();
 }
 
-/// Of results that are doubles, beside the largest of them; other words must be the same.
+/// The largest difference of results that are doubles, relative to the largest result; other words
+/// must be equal.
 double largest_difference(const Program& program, const std::vector<std::uint64_t>& a,
                           const std::vector<std::uint64_t>& b) {
   const LinkLayout layout = link_layout(program);
@@ -197,12 +198,13 @@ TEST_CASE("packed targets give the same bits as blocks, for every kernel", "[boa
         vectors.execute();
         const ChipState before = vectors.board.chip(0);
         const auto got = by_targets(vectors, job, both | run_results_only);
-        // Packed targets never come near the chip.
+        // Packed targets do not change the state of the chip.
         const bool is_packed = vectors.board.chip(0) == before;
         packed += is_packed;
         ++all;
         const auto expected = by_targets(blocks, is_packed ? with_pads(job) : job, both);
-        // Idle PEs of a block may move a run of floats to doubles; packed targets have none.
+        // Idle PEs of a block may cause a run of floats to be repeated in doubles; packed targets
+        // have no idle PEs.
         if (std::string(engine) == "native")
           CHECK(got == expected);
         else
@@ -221,14 +223,14 @@ TEST_CASE("unguarded loops give the same bits as guarded ones", "[board]") {
          {"gravity", "gravity_jerk", "gravity_potential", "gravity_jerk_long", "gravity_nearest"})
       for (const Ids ids : {Ids::Few, Ids::InOrder, Ids::Any})
         for (const double eps2 : {0.5, 0.0}) {
-          // Numbers are of 4096: with 1000 sources some pairs have no distance.
+          // Coordinates are from 4096 values: with 1000 sources some pairs coincide.
           const Job job = job_of(Kernel::builtin(name).program(), 45, 1000, ids);
           INFO(name << " on " << engine << ", " << isa << ", ids " << static_cast<int>(ids)
                     << ", eps2 " << eps2);
           Rig blocks(geometry, engine, 1, isa.c_str()), vectors(geometry, engine, 2, isa.c_str());
           load(blocks, job, eps2);
           load(vectors, job, eps2);
-          // Only packed targets' sources are known by windows.
+          // Only the sources of packed targets have ranges of ids by window.
           const auto got = by_targets(vectors, job, both | run_results_only);
           const auto expected = by_targets(blocks, with_pads(job), both);
           if (std::string(engine) == "native")
@@ -281,7 +283,7 @@ TEST_CASE("few targets with many sources: slices are joined independently of the
 
 namespace {
 
-/// All sources to all chips, and one run on the first.
+/// Sends all sources to all chips and runs on the first.
 std::vector<std::uint64_t> on_one_chip(Rig& rig, const Job& job, ChipPartition partition,
                                        std::uint32_t flags) {
   rig.add(CommandKind::WriteMemory, 3, job.sources).count = job.sources.size();
@@ -301,7 +303,7 @@ TEST_CASE("a changed source takes effect, and only written words change results"
   const std::string engine = GENERATE("native", "vector");
   const ChipPartition partition =
       GENERATE(ChipPartition::TargetsOverBlocks, ChipPartition::SourcesOverBlocks);
-  // The native engine has pads between so many sources, too.
+  // With 5000 sources the native engine also inserts padding groups between them.
   const std::uint64_t sources = GENERATE(500U, 5000U);
   CAPTURE(engine, partition == ChipPartition::TargetsOverBlocks, sources);
   const bool packed = engine == "native" && partition == ChipPartition::TargetsOverBlocks;
@@ -321,7 +323,7 @@ TEST_CASE("a changed source takes effect, and only written words change results"
     Command& c = rig.add(CommandKind::WriteMemory, 3, fresh);
     c.address = first * words;
     c.count = n * words;
-    if (change % 3 != 0) continue;  // several changes at a time, too
+    if (change % 3 != 0) continue;  // runs follow one or several changes
     Command& write = rig.add(CommandKind::WriteTargets, 1, job.targets);
     write.partition = partition;
     write.count = job.target_count;

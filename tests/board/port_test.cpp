@@ -15,7 +15,7 @@ using namespace gdr;
 
 namespace {
 
-/// Doubles where rounding, carries, overflow, underflow and special values happen.
+/// Doubles that cause rounding, carries, overflow and underflow, and special values.
 std::vector<std::uint64_t> edge_doubles() {
   std::vector<std::uint64_t> v;
   for (const std::uint64_t sign : {0ULL, 1ULL << 63}) {
@@ -205,7 +205,7 @@ TEST_CASE("the network widens short words to long ones", "[board]") {
   const Short tenth = upper_half(short_from_double(0.1, flags));
   f.reduce = Reduce::Fadd;
   REQUIRE(network_word(f, tenth.bits) == widen_float(tenth));
-  // What a short could not hold reaches the host: the sum was made at long width.
+  // The sum has long width: bits beyond those of a short reach the host.
   const Long sum = fadd(widen_float(tenth), long_from_double(1e6), Width::Long, flags);
   REQUIRE(network_to_host(f, sum) == std::bit_cast<std::uint64_t>(double_from_long(sum, flags)));
   f = field_of({HostType::I64, MachineFormat::Integer, 0}, Width::Short, 0);

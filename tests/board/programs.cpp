@@ -97,7 +97,7 @@ Program pair_program(const PairOptions& o) {
     body.push_back(alu(o.elements, Op::Fadd, acc, acc, by_element));
     if (!o.outputs) continue;
     body.push_back(mul(1, product, mass, weight));
-    // Blocks differ, so that reductions show: what leaves is the product plus PE 2's first target.
+    // The output is the product plus PE 2's first target, so that it differs between blocks.
     body.push_back(alu(1, Op::Fadd, product, product, at(Space::Local, 4)));
     body.push_back(move(Op::Bput, product, at(Space::BmOutput, 2 * k), 2));
   }

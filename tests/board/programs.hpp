@@ -14,18 +14,18 @@ namespace gdr::test {
 inline std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
 inline double real(std::uint64_t x) { return std::bit_cast<double>(x); }
 
-/// A program from its assembly text, which must be right.
+/// Assembles a text, which must be valid.
 Program assembled(std::string_view text);
 
-/// Each target's xi times each source's mj, summed up: `acc` += xi * mj, and `n` counts the
-/// passes of the body as an integer. With `outputs` the block leaves mj * weight in an ovar, where
-/// the param `weight` stands in the BM. `group` items are taken one after the other in the body.
+/// The sum over sources of xi * mj (`acc`), and the number of passes of the body as an integer
+/// (`n`). With `outputs` the block writes mj * weight to an ovar; the param `weight` is in the
+/// broadcast memory. The body processes `group` items in sequence.
 struct PairOptions {
   unsigned elements = 4;
   unsigned group = 1;
   bool outputs = false;
-  Reduce reduce = Reduce::Fadd;         ///< of acc
-  Reduce output_reduce = Reduce::Fmax;  ///< of the ovar
+  Reduce reduce = Reduce::Fadd;         ///< reduction of `acc`
+  Reduce output_reduce = Reduce::Fmax;  ///< reduction of the ovar
   double pad = 0;
 };
 Program pair_program(const PairOptions& options = {});
@@ -37,7 +37,7 @@ Long pair_sum(double x, const std::vector<double>& masses, std::size_t first, st
 Geometry small_geometry(unsigned chips = 1, unsigned blocks = 3, unsigned pes = 5,
                         unsigned bm_words = 32);
 
-/// A board and the lists that it is given.
+/// A board and a command list under construction.
 class Rig {
  public:
   explicit Rig(const Geometry& geometry, const char* engine = "reference", unsigned threads = 1,
@@ -52,7 +52,7 @@ class Rig {
            std::uint32_t flags = run_start | run_end);
   void read(std::uint64_t chips, ChipPartition partition, std::uint64_t count,
             std::uint32_t flags = 0);
-  /// Executes the list collected so far, and begins a new one.
+  /// Executes the list and begins a new one.
   std::vector<std::uint64_t> execute();
 
   Board board;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t huge = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t memory_words = (1 << 20) / 8;
 
-/// The category of what executing the list throws, and nothing of it happened.
+/// Executes the list, which must throw without any effect; returns the category of the error.
 ErrorCategory refused(Rig& rig) {
   const ChipState before = rig.board.chip(0);
   const WorkCounts counts = rig.board.counts();
@@ -261,7 +261,7 @@ TEST_CASE("Loading a program clears the machine and runs section Init", "[board]
   rig.run(3, ChipPartition::TargetsOverBlocks, 0, 2);
   rig.execute();
   Program p = pair_program();
-  p.section(Section::Init) = {p.section(Section::Body).back()};  // the counter goes up by one
+  p.section(Section::Init) = {p.section(Section::Body).back()};  // increments the counter
   rig.load(p);
   Rig fresh(small_geometry(2));
   fresh.load(p);

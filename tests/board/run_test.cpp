@@ -16,7 +16,7 @@ std::vector<double> some_values(std::size_t n, double first = 1.25) {
   return v;
 }
 
-/// What a block's slice must be: G / B groups each, the first G mod B blocks one more.
+/// The expected slice of a block: G / B groups each, one more in the first G mod B blocks.
 struct Slice {
   std::size_t first, count;
 };
@@ -100,7 +100,7 @@ TEST_CASE("Engines leave a chip in the same state, its broadcast memories includ
   const auto group = GENERATE(1u, 2u);
   const auto n = GENERATE(std::size_t{1}, std::size_t{14}, std::size_t{64}, std::size_t{301},
                           std::size_t{3000});
-  // One number that doubles cannot take: proofs fail, and integers go over the same items.
+  // One number that fails the verification in doubles: the items are repeated on integers.
   const auto hard = GENERATE(1.25, 1e-306, 1e301);
   CAPTURE(group, n, hard);
   Rig reference(small_geometry(), "reference");
@@ -177,7 +177,7 @@ TEST_CASE("A run can be split anywhere between groups", "[board]") {
   }
   whole.run(1, partition, 0, 50);
   split.run(1, partition, 0, 11, run_start);
-  split.write(1, 0, std::vector<double>(3, 1e9));  // those 11 are done with
+  split.write(1, 0, std::vector<double>(3, 1e9));  // the first 11 are no longer needed
   split.run(1, partition, 11, 19, 0);
   split.run(1, partition, 30, 20, run_end);
   whole.read(1, partition, 33);
@@ -225,7 +225,7 @@ TEST_CASE("Only blocks that hold targets run", "[board]") {
   REQUIRE(blocks[0] != fresh.blocks[0]);
   REQUIRE(blocks[1] != fresh.blocks[1]);
   REQUIRE(blocks[2] == fresh.blocks[2]);
-  // A new, smaller set; then the command's own word counts.
+  // A new, smaller set of targets.
   rig.targets(1, ChipPartition::TargetsOverBlocks, some_values(2));
   rig.run(1, ChipPartition::TargetsOverBlocks, 0, 4);
   rig.execute();

@@ -10,8 +10,8 @@ namespace {
 
 constexpr double units = 1000, microsecond = 1000;
 
-/// Calls that take what `ns` says of a number of threads and of how many calls in a row had it: how
-/// many of the last half had two threads, as a fraction.
+/// Simulates calls whose time is `ns` of the number of threads and of the number of consecutive
+/// calls with it. Returns the fraction of calls with two threads in the second half.
 double two_threads(ThreadChoice& choice, unsigned calls,
                    const std::function<double(unsigned threads, unsigned in_a_row)>& ns) {
   unsigned twice = 0, in_a_row = 0, before = 0;

@@ -20,10 +20,10 @@ ChipClocks clocks(std::initializer_list<HalfWork> halves, double hz = clock_hz) 
   return run_clocks(10, v, 5, hz);
 }
 
-/// Seconds in nanoseconds, which they must be a whole number of.
+/// Seconds as an integer number of nanoseconds.
 std::int64_t nanoseconds(double seconds) {
   const double ns = seconds * 1e9;
-  REQUIRE(std::abs(ns - std::round(ns)) < 1e-6);  // decimals are no doubles
+  REQUIRE(std::abs(ns - std::round(ns)) < 1e-6);  // decimal fractions are not exact in double
   return std::llround(ns);
 }
 
@@ -54,10 +54,10 @@ TEST_CASE("A run takes the larger of compute and ports for every half", "[board]
   REQUIRE(clocks({{2, 25, 4, 30}}) == ChipClocks{65, 8, 120, 15 + 4 + 25 + 60 + 60});
   // Four halves of one kind, then a shorter one:
   // 15 + 40 + 3 * max(30, 40, 6, memory 43) + max(30, 8, 6) + max(6, 6) + last 2 * 1.
-  // Beside a half in the middle 40 + 3 words cross the memory, which takes one a clock: 43.
+  // During a half in the middle 40 + 3 words are transferred by the memory, one per clock: 43.
   REQUIRE(clocks({{4, 30, 40, 3}, {1, 6, 8, 1}}) ==
           ChipClocks{141, 168, 26, 15 + 40 + 40 + 43 + 43 + 30 + 6 + 2});
-  // At 1 GHz the memory gives a word every two clocks: 15 + 80 + max(100, 80) + 100 + 6.
+  // At 1 GHz the memory transfers a word every two clocks: 15 + 80 + max(100, 80) + 100 + 6.
   REQUIRE(clocks({{2, 100, 40, 0}}, 1e9) == ChipClocks{215, 80, 0, 15 + 80 + 100 + 100});
   REQUIRE(clocks({{2, 50, 40, 0}}, 1e9) == ChipClocks{115, 80, 0, 15 + 80 + 80 + 50});
 }

@@ -1,4 +1,4 @@
-/* The C interface from C99: every function used well and badly. */
+/* The C interface from C99: every function with valid and with invalid arguments. */
 #include <gdr.h>
 #include <math.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static void test_kernels(void) {
   CHECK(gdr_kernel_assemble(text, NULL, NULL) == GDR_ERROR_USAGE);
 }
 
-/* After a run; a caller that knows fewer members, or more, gets what there is. */
+/* Statistics after a run, for callers whose structure has fewer or more members. */
 static void test_board_statistics(gdr_device* device) {
   struct {
     gdr_board_statistics known;
@@ -140,7 +140,7 @@ static void test_job(gdr_device* device) {
   CHECK(gdr_job_ready(job) == 1);
   check_forces(0.5);
 
-  /* wrong use: a code and a message each, and nothing lost */
+  /* invalid arguments: a status and a message each, without side effects */
   CHECK(gdr_job_set(job, "kk", 1) == GDR_ERROR_USAGE);
   CHECK(strstr(gdr_last_error(), "\"k\"") != NULL);
   CHECK(gdr_job_set(job, "k", (double)NAN) == GDR_ERROR_INPUT);

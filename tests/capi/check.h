@@ -1,4 +1,4 @@
-/* A check that says where it failed and is counted; test programs return how many failed. */
+/* A check that reports its position if it fails; test programs return the number of failures. */
 #ifndef GDR_TEST_CHECK_H
 #define GDR_TEST_CHECK_H
 

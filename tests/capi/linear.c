@@ -58,7 +58,7 @@ static void check_cholesky(gdr_linear_solver* solver, const double* a, const dou
     CHECK(bad == -1);
     CHECK(gdr_linear_solve_cholesky(solver, triangle, N, 1, factor, N, x, N) == GDR_OK);
     CHECK(residual(s, x, b, 0) < 1e-10);
-    /* The same in two steps. */
+    /* The same by factorisation and solve. */
     memcpy(x, b, sizeof x);
     CHECK(gdr_linear_solve_triangular(solver, GDR_LEFT, triangle,
                                       upper ? GDR_TRANSPOSE : GDR_NO_TRANSPOSE, GDR_DIAGONAL_STORED,

@@ -1,4 +1,4 @@
-// `gdr asm`, `gdr disasm` and `gdr header` from outside.
+// The commands `gdr asm`, `gdr disasm` and `gdr header`.
 #include <string>
 
 #include "cli/shell.hpp"
@@ -8,7 +8,7 @@
 namespace gdr::test {
 namespace {
 
-/// A program with three mistakes.
+/// A program with three errors.
 const char* const wrong_source = R"(.kernel wrong
 .body
     fadd $lr0v $lr0v nothing

@@ -8,7 +8,7 @@
 namespace gdr::test {
 namespace {
 
-/// Leaves known words in every memory.
+/// A program that writes known words to every memory.
 const char* const marks_kernel = R"(.kernel marks
 ivar  long xi f64to72
 param long p  f64to72

@@ -1,4 +1,4 @@
-// Help texts against committed baselines. GDR_UPDATE_BASELINES=1 writes them anew.
+// Help texts, compared with committed baselines; GDR_UPDATE_BASELINES=1 rewrites these.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -31,7 +31,7 @@ TEST_CASE("gdr --help matches its baseline and lists all commands") {
   CHECK(help.err.empty());
   for (const std::string name : command_names)
     CHECK(help.out.find("\n  " + name + " ") != std::string::npos);
-  // The version in the first line is no part of the layout.
+  // The version in the first line is not compared.
   check_baseline("help", help.out.substr(help.out.find('\n') + 1));
   CHECK(shell.run("gdr -h").out == help.out);
 }

@@ -1,4 +1,4 @@
-// `gdr predict` from outside.
+// The command `gdr predict`.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -15,7 +15,7 @@ nlohmann::json json_of(const Shell& shell, const std::string& line) {
   return nlohmann::json::parse(outcome.out);
 }
 
-/// The line is refused with this status, in these words.
+/// Checks that a command line is refused with a status and a message.
 void refused(const Shell& shell, const std::string& line, int status, const std::string& words) {
   const Outcome outcome = shell.run(line);
   INFO(line << "\n" << outcome.err);
@@ -54,7 +54,7 @@ TEST_CASE("gdr predict agrees with the counts of the emulated board") {
   const std::string data = std::string(GDR_SOURCE_DIR) + "/examples/data/plummer_1024.hdf5";
   const auto counted = json_of(
       shell, "gdr force " + data + " --eps 0.015625 --device emulator -o forces.hdf5 --json");
-  // The first call of a device loads the program, too, and nothing else.
+  // The first call of a device differs only by loading the program.
   const double load =
       counted["chip_clocks"].get<double>() - predicted["details"]["chip clocks"].get<double>();
   CHECK(load >= 0);

@@ -1,4 +1,4 @@
-// `gdr run`: tables in, tables out, statistics, and what can be wrong with them.
+// The command `gdr run`: input and output tables, statistics, and errors in them.
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -11,7 +11,7 @@
 namespace gdr::test {
 namespace {
 
-/// Numbers of a table, comments left out.
+/// The numbers of a table without its comments.
 std::vector<double> numbers(const std::string& text) {
   std::vector<double> values;
   std::istringstream lines(text);

@@ -1,4 +1,4 @@
-// `gdr selftest` from outside: counts, JSON, wrong usage.
+// The command `gdr selftest`: counts, JSON, usage errors.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -9,7 +9,7 @@
 namespace gdr::test {
 namespace {
 
-/// An outcome with a difference, made by hand.
+/// A constructed outcome with a difference.
 selftest::Outcome outcome_with_failure() {
   selftest::Outcome outcome;
   outcome.counts = {{"operations", 2, 12288}};

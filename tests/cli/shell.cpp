@@ -31,7 +31,7 @@ fvar  long total f64to72 fadd at $lr24v
 
 Outcome Shell::run(const std::string& line) const {
   const std::string program_folder = fs::path(GDR_COMMAND).parent_path().string();
-  // The line stands in a file, so that it needs no quoting here.
+  // The line is in a file, so that it needs no quoting.
   write(".line", line + "\n");
   const std::string command = "cd '" + folder_.path() +
                               "' && env -u GDR_ENGINE -u GDR_ISA "

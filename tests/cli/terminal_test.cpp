@@ -1,4 +1,4 @@
-// What reaches the terminal: nothing that files hold may control it.
+// Output on a terminal: contents of files cannot control it.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -93,7 +93,7 @@ TEST_CASE("control characters in the names of an object file are escaped on a te
   INFO(shown);
   CHECK(shown.find("evil\\x1b[31m") != std::string::npos);
   CHECK(controls(shown) == 0);
-  // A file gets the bytes as they are.
+  // Output to a file has the bytes unchanged.
   CHECK(shell.run("gdr asm k.gds -o k.gdo").out.find("evil\x1b[31m") != std::string::npos);
 }
 

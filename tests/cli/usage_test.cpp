@@ -1,4 +1,4 @@
-// Wrong usage: exit status 2, a message that says what is wrong, the nearest right name.
+// Usage errors: exit status 2, a message with the reason, and the nearest valid name.
 #include <string>
 
 #include "cli/shell.hpp"
@@ -41,7 +41,7 @@ TEST_CASE("errors about unknown options suggest the nearest option") {
   CHECK(option.status == 2);
   CHECK(contains(option.err, "unknown option '--stat' of 'gdr run'; did you mean '--stats'?"));
 
-  // -o is missing, too, but the misspelt option is the better thing to say.
+  // -o is missing, too, but the misspelt option is the more helpful message.
   const Outcome before = shell.run("gdr force file --esp 0.1");
   CHECK(before.status == 2);
   CHECK(contains(before.err, "unknown option '--esp' of 'gdr force'; did you mean '--eps'?"));
@@ -122,7 +122,7 @@ TEST_CASE("input from a pipe is read completely") {
 
 TEST_CASE("a closed pipe ends the command without a message") {
   const Shell shell;
-  // The reader is gone before anything is written.
+  // The reader exits before the first byte is written.
   const Outcome piped = shell.run("{ sleep 0.2; gdr info --json; echo status $? >&2; } | true");
   CHECK(piped.err == "status 141\n");
 }

@@ -15,7 +15,7 @@ static int saved_stderr = -1;
 static char message_file[] = "/tmp/gdrdgemm_XXXXXX";
 static char text[4096];
 
-/* What the library writes to standard error between these two goes to `text`. */
+/* Redirects standard error: text written between these two calls is stored in `text`. */
 static void begin_messages(void) {
   static int file = -1;
   if (file < 0) file = mkstemp(message_file);
@@ -44,8 +44,8 @@ static int multiply(int nota, int notb, int m, int n, int k, double alpha, doubl
   return done;
 }
 
-/* The check with which the original's HPL program began: rows first, so that A and B change places.
- * 2048 as it was, fewer by default. */
+/* The initial check of the original's HPL program: row-major, so A and B are exchanged. Its size
+ * was 2048; the default here is smaller. */
 static void test_identity(void) {
   const char* const given = getenv("GDR_TEST_IDENTITY");
   const int n = given != NULL ? atoi(given) : 300;
@@ -115,8 +115,8 @@ static void test_transposes(void) {
   CHECK(errors_of(1, 1, 0, 0, 0, 1, 0, right) == 0);
 }
 
-/* Skip-send, as a program uses it that changes A between products and leaves B; and one that says
- * so of a B that did change. */
+/* Skip-send in a program that changes A between products and keeps B, and in one that changes B
+ * although it requested skip-send. */
 static void test_skip(void) {
   set_matmul_msg_level(2);
   gdrdgemm_set_procname(5);

@@ -11,7 +11,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
-/// Any word whose exponent is among `count` from `first` on.
+/// A random word with an exponent in first .. first + count - 1.
 Long any_long(Random& random, unsigned first, unsigned count) {
   const u128 exponent{first + random() % count};
   const std::uint64_t fraction = random() & random() & ((std::uint64_t{1} << 60) - 1);
@@ -73,7 +73,7 @@ TEST_CASE("rows added in doubles have the sums of the tree") {
       added += add_random(random, isa, shape, 1023, 12) ? 1 : 0;
       add_random(random, isa, shape, 1, 70);      // some underflow
       add_random(random, isa, shape, 1960, 87);   // some become infinite
-      add_random(random, isa, {2, 1}, 900, 300);  // far apart
+      add_random(random, isa, {2, 1}, 900, 300);  // very different exponents
       add_random(random, isa, {3, 2}, 0, 3);      // zeros, also with fractions
       add_random(random, isa, {2, 1}, 2044, 4);   // infinities and NaN
     }

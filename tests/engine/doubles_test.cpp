@@ -40,7 +40,7 @@ struct Outcome {
   SectionStats stats;
   bool same = false;
 };
-/// The body on the vector engine, and whether the reference engine leaves the same.
+/// The body on the vector engine, and whether the state equals that of the reference engine.
 Outcome run(Isa isa, const std::string& body, Long x, Short y, std::uint64_t iterations = 3) {
   Geometry geometry;
   geometry.blocks = 1;
@@ -121,7 +121,7 @@ TEST_CASE("the maximum of a long beyond 2^995 and a small one is not minus infin
 }
 
 TEST_CASE("A long constant near the smallest number keeps its last bits") {
-  // Below 2^-969 they are a subnormal double, which the kernels take for a zero.
+  // Below 2^-969 they are subnormal doubles, which the kernels treat as zero.
   for (const Isa isa : host_isas()) {
     for (unsigned exponent = 1; exponent < 64; exponent += exponent < 52 ? 10 : 1) {
       for (const std::uint64_t last : {0x01U, 0x80U, 0xffU}) {
@@ -146,7 +146,7 @@ TEST_CASE("A long constant near the smallest number keeps its last bits") {
 TEST_CASE("a long that overflows is infinite as an operand of the next operation") {
   for (const Isa isa : host_isas()) {
     CAPTURE(isa_name(isa));
-    // 2^512 squared; the second product would bring it back into the range.
+    // 2^512 squared; the second product is within the range again.
     const std::string square = "  vlen 1\n  dmul $lr12 $lr8 $lr8\n";
     for (const double x : {0x1p512, -0x1p512, 0x1.8p512, 0x1.0000000000001p512}) {
       CHECK(run(isa, square + "  dmul $lr12 $lr12 0x39b000000000000000\n", number(x),
@@ -187,7 +187,7 @@ TEST_CASE("a sum of two zeros has the sign of the contract") {
 }
 
 TEST_CASE("a failed run that stores to the broadcast memory restores it") {
-  // Tails first, then an overflow: translated twice, and both times in vain.
+  // Tails first, then an overflow: both translations fail.
   const std::string body =
       "  vlen 1\n  bget $lr12 xj\n  fadd $lr8 $lr8 $lr12\n  bput word $lr8 0\n";
   for (const Isa isa : host_isas()) {

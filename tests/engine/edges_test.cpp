@@ -22,10 +22,10 @@ Operand at(std::uint32_t address, Width width) {
 
 Width some_width(Rng& rng) { return rng.chance(60) ? Width::Long : Width::Short; }
 
-/// The place that all operations of a chain write, behind three words that they read.
+/// The register that all operations of a chain write; they read the three words before it.
 constexpr std::uint32_t result = 6;
 
-/// Now and then a constant.
+/// Occasionally a constant.
 Operand operand(Rng& rng, Arithmetic& slot, std::uint32_t address) {
   const Width width = some_width(rng);
   const bool taken = slot.a.space == Space::Immediate;
@@ -47,7 +47,7 @@ Instruction operation(Rng& rng, bool first) {
   slot.a = operand(rng, slot, first ? 0 : result);
   if (info(slot.op).operands == 2) slot.b = operand(rng, slot, first ? 2 : 4);
   if (info(slot.op).operands == 2 && rng.chance(30)) {
-    // The immediate goes with the width of its operand.
+    // The immediate has the width of its operand.
     std::swap(slot.a, slot.b);
   }
   return i;

@@ -13,10 +13,10 @@ namespace gdr::test {
 /// Rounding properties of an engine.
 struct Rounding {
   double inputs;     ///< relative error of an input
-  double operation;  ///< of a sum, a product, a function
+  double operation;  ///< relative error of a sum, a product, a function
 };
 
-/// A number and the largest error of an engine's value for it, to first order in the rounding.
+/// A number and a bound of the error of an engine's value for it, to first order in the rounding.
 struct Bounded {
   long double value = 0, error = 0;
 
@@ -26,16 +26,15 @@ struct Bounded {
       : value(static_cast<long double>(x)) {}  // NOLINT: constants of the graph
   Bounded(long double x, long double e) : value(x), error(std::isnan(e) ? HUGE_VALL : e) {}
 
-  /// Of the operations that follow, on this thread.
+  /// The rounding of the following operations on this thread.
   static inline thread_local Rounding rounding{0, 0};
-  /// A comparison, since this was cleared, whose outcome the errors leave open.
+  /// Set by a comparison whose outcome is undecided within the errors.
   static inline thread_local bool undecided = false;
 
   static Bounded input(double x) {
     return {x, std::fabs(static_cast<long double>(x)) * static_cast<long double>(rounding.inputs)};
   }
-  /// A result, rounded; beyond the range in which the machine's scaled numbers live nothing is
-  /// said.
+  /// A rounded result; beyond the range of the machine's scaled numbers the bound is infinite.
   static Bounded rounded(long double x, long double e, int operations = 1) {
     constexpr long double largest = 1e250L;
     const long double magnitude = std::fabs(x);
@@ -43,7 +42,7 @@ struct Bounded {
     return {x, e + operations * magnitude * static_cast<long double>(rounding.operation)};
   }
   explicit operator std::size_t() const { return static_cast<std::size_t>(value); }
-  /// Nearest to zero that the engine's number may be.
+  /// The smallest magnitude that the engine's value may have.
   long double least() const { return std::fabs(value) - error; }
 };
 

@@ -24,7 +24,8 @@ std::shared_ptr<const StreamingExecutable> streamed(const Engine& engine, const 
 
 using selftest::Rng;
 
-/// Few places, so that sections meet: two long words of each memory, or the halves of them.
+/// Operands in few places, so that sections use the same ones: two longs of each memory, or their
+/// halves.
 Operand place(Rng& rng, Width width) {
   const Space space = rng.pick({Space::Register, Space::Register, Space::Local, Space::T});
   const std::uint32_t shorts = space == Space::T ? 2 : 4;
@@ -86,7 +87,8 @@ Program random_program(Rng& rng) {
   return p;
 }
 
-/// Sums of the large numbers are beyond what doubles round as shorts: they must be seen to be.
+/// Sums of the large numbers exceed the range in which doubles round like shorts, which the engine
+/// must detect.
 void fill(Rng& rng, BlockState& block) {
   const double large = rng.chance(30) ? 0x1p997 : 1;
   for (auto* memory : {&block.registers, &block.local, &block.t}) {
@@ -95,14 +97,14 @@ void fill(Rng& rng, BlockState& block) {
       const double scale = rng.chance(10) ? large : 1;
       const double x = (rng.chance(50) ? scale : -scale) * (1 + rng.below(1000) * 0x1p-10);
       const Short number = upper_half(short_from_double(x, ignored));
-      // Upper halves of longs may be anything's lower halves, and integers are no numbers.
+      // Halves of longs may be combined arbitrarily, and integers are arbitrary bits.
       s = rng.chance(93) ? number.bits : rng.chance(50) ? 0 : rng.below(1000);
     }
   }
   for (std::uint64_t& mask : block.masks) mask = rng.chance(50) ? ~std::uint64_t{0} : 0;
 }
 
-/// A run of one to three items, on a block with few words and numbers in all of them.
+/// A run of one to three items on a block with few words, all of which contain numbers.
 selftest::Case random_case(Rng& rng, const Program& program) {
   selftest::Case test;
   test.geometry.blocks = 1;
@@ -196,7 +198,7 @@ TEST_CASE(
     "compiled operations leave the same state as single ones, for every kernel of the library") {
   const std::vector<Isa> isas = host_isas();
   const bool there = std::count(isas.begin(), isas.end(), Isa::Avx512) != 0;
-  if (!there || !can_verify_doubles(Isa::Avx512)) return;  // nothing is fused here
+  if (!there || !can_verify_doubles(Isa::Avx512)) return;  // runs are not fused on this host
   for_every_kernel([](selftest::Case& test) {
     for (const Section section : {Section::Start, Section::Body, Section::End}) {
       test.run.section = section;
@@ -257,7 +259,7 @@ bool results_only_suffice(const StreamingExecutable& executable, const selftest:
   if (executable.max_fused_groups() < body.iterations || !executable.run_program(all, body))
     return false;
   body.results_only = true;
-  // Lanes that nobody observes have other numbers then, and need not be proved with these.
+  // Unobserved lanes have other numbers in such a run, which need not be verified.
   if (!executable.run_program(some, body)) return false;
   REQUIRE(results_of(test.program, some) == results_of(test.program, all));
   REQUIRE(is_old_or_new(some, test.state, all));
@@ -299,7 +301,7 @@ TEST_CASE("results-only runs leave exact results and no other changes than docum
 
 namespace {
 
-/// A Start that puts constants in some places, and nothing else.
+/// A Start that only writes constants to some places.
 void clear_some(Rng& rng, Program& program) {
   program.section(Section::Start).clear();
   for (unsigned n = rng.between(1, 4); n > 0; --n) {

@@ -26,7 +26,7 @@ std::uint64_t one_lane(WordConversion way, std::uint64_t bits) {
   return 0;
 }
 
-/// Numbers of every exponent, what is at the ends of the formats, and small integers.
+/// Numbers of every exponent, limits of the formats, and small integers.
 std::uint64_t any_bits(std::mt19937_64& random) {
   constexpr std::uint64_t ends[] = {0,
                                     1,

@@ -11,7 +11,7 @@
 
 namespace gdr::test {
 
-/// Runs blocks on memory: `bases` are the beginnings of what places refer to.
+/// Executes blocks on memory; `bases` are the base addresses of places.
 class JitInterpreter {
  public:
   using Lanes = std::vector<std::uint64_t>;
@@ -21,7 +21,7 @@ class JitInterpreter {
 
   void run(const jit::Block& block) { run_pass(block, Values(block.values.size())); }
 
-  /// A loop: what is carried is in its places before and after.
+  /// A loop: carried values are in their places before and after it.
   void run_loop(const jit::Block& block, unsigned passes) {
     std::vector<Lanes> carried;
     for (const jit::Carried& c : block.carried) carried.push_back(read(c.place));

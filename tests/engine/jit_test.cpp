@@ -35,7 +35,7 @@ class Memory {
   std::vector<std::byte> bytes_;
 };
 
-/// Writes blocks. `alive`: how many values are used again at the end.
+/// Generates blocks. `alive`: the number of values that are used again at the end.
 class Author {
  public:
   Author(VectorTarget target, std::uint64_t seed, ConstantPool& pool)
@@ -57,7 +57,7 @@ class Author {
       block_.carried.push_back({in, no_value, place(base_results, n)});
     }
     for (unsigned n = 0; n < operations; ++n) add_operation();
-    // Also values of other places, and of memory.
+    // Also values from other places and from memory.
     for (Carried& c : block_.carried) c.out = any(numbers_);
     return std::move(block_);
   }
@@ -166,7 +166,7 @@ class Author {
     add(Op::ShiftArith, bits_, {any(bits_), no_value, no_value}, count);
     add(below(2) == 0 ? Op::SignedMax : Op::UnsignedMin, bits_, {any(bits_), any(bits_), no_value});
     add(Op::LargerMagnitude, numbers_, {any(numbers_), block_.code.front().in[0], no_value});
-    numbers_.pop_back();  // of two equal magnitudes it may be either
+    numbers_.pop_back();  // for equal magnitudes the result may be either operand
     add(Op::IntToDouble, numbers_, {any(bits_), no_value, no_value});
     add(Op::TestBits, masks_, {any(bits_), any(bits_), no_value});
     add(Op::NotFinite, masks_, {any(numbers_), no_value, no_value});
@@ -191,7 +191,7 @@ class Author {
     collect.in[0] = any(masks_);
     block_.code.push_back(collect);
   }
-  /// The last mask is made by the operation that is to be masked.
+  /// The last mask is computed by the masked operation itself.
   ValueId any_mask_before() { return masks_[below(masks_.size() - 1)]; }
 
   void under_mask() {
@@ -219,7 +219,7 @@ class Author {
     block_.code.back().rounding = rounding;
   }
 
-  /// The latest values, and so some that have waited for long.
+  /// Stores the latest values, and some that have long been live.
   void store(unsigned n) {
     const std::vector<ValueId>& from = below(2) == 0 ? numbers_ : bits_;
     Operation o;
@@ -229,7 +229,7 @@ class Author {
     block_.code.push_back(o);
   }
 
-  /// Computed values over data that nothing reads from there on.
+  /// Stores computed values over data that are not read afterwards.
   void overwrite() {
     for (unsigned n = 0; n < data_vectors; n += 3) {
       const ValueId v = any(numbers_);
@@ -275,7 +275,7 @@ bool same_lane(const std::byte* a, const std::byte* b, bool floats) {
   return std::isnan(x) && std::isnan(y);
 }
 
-/// Data and results as the interpreter and as the machine leave them, and what was spilled.
+/// Final data and results of the interpreter and of the machine code, and the number of spills.
 struct Outcome {
   Memory expected_data{data_vectors * 64}, data{data_vectors * 64};
   Memory expected{result_vectors * 64}, got{result_vectors * 64};
@@ -303,7 +303,7 @@ struct Outcome {
   }
 };
 
-/// Runs the code; a loop as often as `passes` says.
+/// Runs the code; a loop takes `passes` passes.
 void run_machine_code(const Block& block, VectorTarget target, const ConstantPool& pool,
                       unsigned passes, Outcome& outcome) {
   SpillArea spills{base_spills, 0, 0};
@@ -458,7 +458,7 @@ TEST_CASE("interleaved copies and reordering change no result") {
     block.code.push_back(store);
     CHECK(longest_way(block) == 8);
     const Block two = interleaved(block, 2, [&](Place p, unsigned copy) {
-      // The second copy has its results, and its b, elsewhere; a and c are the same.
+      // The second copy has its results and its b at another offset; a and c are the same.
       const auto bytes = static_cast<std::int32_t>(target.vector_bytes());
       if (p.base == base_results || p.offset == bytes) {
         p.offset += static_cast<std::int32_t>(copy) * 3 * bytes;

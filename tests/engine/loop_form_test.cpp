@@ -14,7 +14,7 @@ using namespace native;
 
 namespace {
 
-/// One lane of a kernel's loop: what is in its carried locations, and the pass it is at.
+/// One lane of a kernel's loop: the contents of its carried locations, and the current pass.
 class Lane {
  public:
   Lane(const Kernel& kernel, const std::vector<double>& start) : kernel_(kernel) {
@@ -36,7 +36,7 @@ class Lane {
     state_ = std::move(next);
     ++pass_;
   }
-  /// The kernel itself, as it is.
+  /// One pass of the unmodified kernel.
   void run_kernel() {
     const Values values = values_of(kernel_.graph);
     auto next = state_;
@@ -152,7 +152,7 @@ TEST_CASE("a retimed loop gives the sums of the kernel") {
     const auto form = retimed_loop(kernel);
     if (form) {
       ++retimed;
-      CHECK(form->loop.stores.size() == 3);  // no more than the sums
+      CHECK(form->loop.stores.size() == 3);  // the sums only
     }
     for (const unsigned passes : {2U, 3U, 4U, 9U}) {
       if (form) REQUIRE(same_after(kernel, *form, passes));
@@ -217,7 +217,7 @@ TEST_CASE("a constant factor of products with a common factor is multiplied once
   CHECK(count(simplified(scaled_products(3)), NodeOp::Mul) == 4);
   CHECK(count(simplified(scaled_products(-3)), NodeOp::Mul) == 4);
   CHECK(count(simplified(scaled_products(1e-5)), NodeOp::Mul) == 4);
-  // These could make zeros and infinities of numbers that are far from the ends of the range.
+  // These could turn numbers far from the limits of the range into zeros or infinities.
   CHECK(count(simplified(scaled_products(1e-7)), NodeOp::Mul) == 6);
   CHECK(count(simplified(scaled_products(1e7)), NodeOp::Mul) == 6);
 }
@@ -255,7 +255,7 @@ TEST_CASE("a subtraction of zero is removed") {
   };
   store(s.graph.op(NodeOp::Sub, Kind::Number, product, zero));
   CHECK(count(simplified(s), NodeOp::Sub) == 0);
-  // An input may be a subnormal number, which arithmetic takes for zero.
+  // An input may be subnormal, which arithmetic treats as zero.
   store(s.graph.op(NodeOp::Sub, Kind::Number, input(0), zero));
   CHECK(count(simplified(s), NodeOp::Sub) == 1);
 }

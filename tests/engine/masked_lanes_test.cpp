@@ -62,7 +62,7 @@ Case empty_case(const Program& program, std::uint32_t items) {
   return test;
 }
 
-/// Gives a variable of the kernel to an item, or to an element of a PE, as the host would.
+/// Sets a variable of the kernel in an item, or in an element of a PE, as the host does.
 void set_item(Case& test, const Variable& v, std::uint32_t item, double x) {
   Flags ignored = no_flags;
   const auto at = test.run.source_base + item * test.program.item_shorts + v.location.address;
@@ -79,10 +79,10 @@ void set_target(Case& test, const Variable& v, unsigned pe, unsigned element, do
                  to_machine(v.conversion, v.location.width, bits, ignored));
 }
 
-/// Which id an item gets; targets have 1, 2, 3, ...
+/// The id of an item; targets have the ids 1, 2, 3, ...
 using IdOfItem = std::function<unsigned(unsigned)>;
 
-/// A kernel of the library on points in space. Items that have a target's id are that target.
+/// A kernel of the library on points in space. An item with a target's id has that target's place.
 Case particles(const Program& program, std::uint32_t items, double eps2, const IdOfItem& id) {
   Case test = empty_case(program, items);
   const auto coordinate = [](const std::string& name, unsigned particle) {
@@ -153,7 +153,7 @@ TEST_CASE("Pairs with equal ids stay in doubles") {
         INFO(name << ", " << isa_name(isa) << ": " << pattern.what << ", "
                   << got.stats[static_cast<unsigned>(Section::Body)].first_failure);
         CHECK(got.state == expected.state);
-        // What the last passes leave in the lanes of an excluded pair is observed.
+        // Results of the last passes in the lanes of an excluded pair are observed.
         CHECK(got.stats[static_cast<unsigned>(Section::Body)].runs == 1);
         CHECK(fallbacks(got) <= 2);
         if (pattern.id(items - 1) == away + items - 1 && pattern.id(items - 3) >= away)
@@ -166,7 +166,7 @@ TEST_CASE("Pairs with equal ids stay in doubles") {
 TEST_CASE("Coincident particles without softening stay in doubles") {
   constexpr unsigned items = 128;
   for (const char* name : {"gravity_jerk", "gravity_snap", "gravity", "gravity_nearest"}) {
-    // The same places, but other ids; the last items are somewhere else.
+    // The same positions with other ids; the last items are at other positions.
     Case test = particles(builtin(name), items, 0,
                           [](unsigned n) { return n < items - 8 ? n + 1 : 5000 + n; });
     for (const Variable& v : test.program.variables) {
@@ -189,7 +189,7 @@ namespace {
 /// The lower half of a long as a short: 2^900, whose square is too large.
 constexpr std::uint64_t huge_half = 0x783000001;
 
-/// $r21 keeps the lower half of x where flag is 0; nobody looks at its square there.
+/// $r21 keeps the lower half of x where flag is 0; its square is not observed there.
 const std::string remains = R"(.kernel k
 jvar long x raw
 jvar short flag raw
@@ -227,7 +227,7 @@ TEST_CASE("stale values in masked lanes are live only at the end of a run") {
   };
   const Pattern patterns[] = {
       {{true, true, true, true, true, true}, 0},       {{false, false, true, false, true, true}, 0},
-      {{true, false, true, true, true, false}, 1},  // the square in $r26 stays
+      {{true, false, true, true, true, false}, 1},  // the square in $r26 is observed
       {{false, false, false, false, false, false}, 1}, {{false}, 1},
   };
   for (const Isa isa : proving_isas()) {
@@ -238,7 +238,7 @@ TEST_CASE("stale values in masked lanes are live only at the end of a run") {
       CHECK(got.state == run_sections(*make_engine("reference"), test).state);
       CHECK(fallbacks(got) == pattern.fallbacks);
     }
-    // Overwritten in the same pass, nobody ever looks at it.
+    // It is overwritten in the same pass and therefore not observed.
     const Case test = with_remains(remains + "    ipass $r26 0\n", {false, false, false});
     const Outcome got = run_sections(VectorEngine(isa), test);
     CHECK(got.state == run_sections(*make_engine("reference"), test).state);

@@ -56,7 +56,7 @@ TEST_CASE("native gives the reciprocal of a zero the sign of the zero") {
 }
 
 TEST_CASE("native keeps the reciprocal of zero in pad items") {
-  // Its product with the factor that compilers put off is infinite, and is limited.
+  // Its product with the factor that compilers move out of the sum is infinite, and is limited.
   const Data data{{"x", {1}}, {"k", {-3, 0.5, 2, 0.25}}};
   check_everywhere(head + "f += x*k*exp(recip(k));", data, {1e-6, 1e-6, 1e-5});
   check_everywhere(head + "f += x*k*min(recip(k), 5);", data, {1e-6, 1e-6, 1e-5});
@@ -86,7 +86,7 @@ TEST_CASE("native subtracts equal products to zero") {
 TEST_CASE(
     "native does not recognise sequences that are a root or reciprocal for most numbers only") {
   const Data data{{"x", {-1e-300, 1e-300, 3e200, -3e-200, 0.5}}, {"k", {1}}};
-  // Each is 1/x or 1/sqrt(x) to a part in a thousand for most of the exponents.
+  // Each is 1/x or 1/sqrt(x) within 0.1 % for most exponents.
   check_everywhere(long_head + "f += min(recip(x), 1e250) + max(recip(x), -1e250);", data,
                    {1e-12, 1e-12, 1e-5});
   check_everywhere(long_head + "f += k*abs(recip(x) + 1e-190);", data, {1e-12, 1e-12, 1e-5});

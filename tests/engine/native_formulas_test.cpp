@@ -48,7 +48,7 @@ class Author {
                   "abs(" + atom() + ") > 2.5", "pow(" + atom() + ",-2) > 2.5",
                   function(1) + " < " + one_of("0.75", "-0.5", "y"));
   }
-  /// A function of something that may be negative, which many of them turn into what is not.
+  /// A function of an argument of either sign, which many functions map to non-negative numbers.
   std::string function(int depth) {
     const std::string a = number(depth);
     switch (below(14)) {
@@ -121,14 +121,14 @@ Data random_numbers(std::uint64_t seed) {
   return data;
 }
 
-/// Whether a kernel was refused because constants in it make an infinity.
+/// Whether a kernel was refused because an expression of constants is infinite.
 bool is_infinite(const CompileResult& result) {
   return !result.ok() && std::ranges::any_of(result.diagnostics.list,
                                              [](const Diagnostic& d) { return d.code == 7019; });
 }
 
-/// The result for one target, or nothing where the roundings leave a condition open or the error
-/// unbounded.
+/// The result for one target; none if, with the rounding errors, a condition is undecided or the
+/// error unbounded.
 std::optional<Bounded> bound_of(const kc::Graph& graph, const Data& data, std::size_t target) {
   Bounded::undecided = false;
   Bounded sum;
@@ -153,7 +153,7 @@ struct Engine {
 };
 
 std::vector<Engine> engines() {
-  // A product cuts its factors to 25 or 50 bits; functions in longs reach 1e-14.
+  // Products truncate their factors to 25 or 50 bits; functions of longs are accurate to 1e-14.
   const Rounding shorts{0, 0x1p-24}, longs{0, 0x1p-48}, floats{0x1p-24, 0x1p-23};
   std::vector<Engine> all{{"reference", shorts, longs}};
   for (const Isa isa : host_isas()) {

@@ -1,5 +1,5 @@
-// Kernels of the kernel language on the native engine: ints that become numbers, and functions of
-// long precision side by side. The oracle is what the kernel's graph gives in long doubles.
+// Kernels of the kernel language on the native engine: conversion of ints to numbers, and several
+// functions in long precision. The oracle evaluates the kernel's graph in long double.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -12,7 +12,7 @@
 namespace gdr::test {
 namespace {
 
-/// Writes kernels in which ints and numbers meet in every way that the language has.
+/// Generates kernels with all combinations of ints and numbers that the language has.
 class IntAuthor {
  public:
   explicit IntAuthor(std::uint64_t seed) : random_(seed) {}
@@ -41,7 +41,7 @@ class IntAuthor {
                   "abs(" + part() + ")", one_of("min(", "max(") + part() + ", " + part() + ")",
                   "(" + condition(depth - 1) + " ? " + part() + " : " + part() + ")");
   }
-  /// Numbers are no integers, so that no rounding decides.
+  /// Compared numbers are never integers, so that rounding does not change the outcome.
   std::string condition(int depth = 1) {
     const int less = std::max(0, depth - 1);
     return one_of("m < u", "n > " + integer(less), "a < v",
@@ -96,7 +96,7 @@ TEST_CASE("native keeps long precision in kernels with several functions") {
   }
   check_everywhere(head + "r += recip(y)+x*exp(y);", data, of_longs);
   check_everywhere(head + "r += rsqrt(1+y^2)*recip(1+abs(y))*exp(y);", data, of_longs);
-  // A short beside a long: the long stays one.
+  // A short does not reduce the precision of a long in the same kernel.
   const std::string mixed = "VARI long x; VARJ long y; VARF r, s; long a = 1 + y^2; short b = a;\n";
   check_everywhere(mixed + "long c = rsqrt(a); r += c; s += 0*recip(b);", data, of_longs);
 }
@@ -119,7 +119,7 @@ TEST_CASE("native runs kernels that copy a word of a target to where a section r
 
 TEST_CASE("native gives NaNs without a sign, like the chip") {
   const Data data{{"x", {1e300, 1}}, {"y", {1e300, -1e300}}};
-  // An infinite factor: a product alone may be finite inside a fused multiply-add.
+  // An infinite factor: inside a fused multiply-add the product may be finite.
   const Kernel kernel(*compiled("VARI x; VARJ y; VARF f; f += (x*y)*abs(x);").program);
   for (const Place& place : places(of_shorts)) {
     INFO(place.engine);

@@ -1,6 +1,6 @@
-// Random programs on the native engine. Integers, moves and masks are exact there, too: those
-// programs must leave the state of the reference engine, bit for bit. Numbers may differ by what
-// shorts round away.
+// Random programs on the native engine. Integers, moves and masks are exact: the final state of
+// such programs has the bits of the reference engine's. Numbers may differ by the rounding of
+// shorts.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -32,7 +32,7 @@ std::string text_of(const Program& program) {
   return text;
 }
 
-/// Leaves integers, transfers to PEs, masks and predicates of a case.
+/// Removes all instructions from a case but integers, transfers to PEs, masks and predicates.
 void keep_integers(selftest::Case& test) {
   std::vector<Instruction> kept;
   for (Instruction i : test.program.section(Section::Body)) {
@@ -81,8 +81,8 @@ TEST_CASE("random integer programs leave the same bits on the native engine") {
 }
 
 /// Programs of numbers: longs in the first half of the register file, shorts in the second, with
-/// values near one, so that every sum and product means something. Masks come of integers, which
-/// are the same on all engines.
+/// values near one, so that sums and products keep significant bits. Masks are computed from
+/// integers, which are equal on all engines.
 class NumberProgram {
  public:
   explicit NumberProgram(std::uint64_t seed) : rng_(seed) {
@@ -135,7 +135,7 @@ class NumberProgram {
     const u128 bits = width == Width::Long ? word.bits : u128{upper_half(word).bits};
     write_location(block, {space, width, false, address}, pe, 0, bits);
   }
-  /// A place for numbers of a width.
+  /// A register for numbers of a width.
   Operand place(Width width) {
     Operand x{Space::Register, width, rng_.chance(60)};
     x.address =
@@ -195,7 +195,7 @@ class NumberProgram {
   Program program_;
 };
 
-/// The largest difference of all numbers, over the largest of them.
+/// The largest difference of all numbers, relative to the largest number.
 double difference(const BlockState& a, const BlockState& b) {
   double most = 0, size = 1;
   const auto note = [&](Width width, std::uint16_t address, unsigned pe) {

@@ -59,7 +59,7 @@ BlockRun body_run(std::uint64_t iterations = 1) {
   return run;
 }
 
-// The sequence of the gravity kernel for 1 / sqrt, with its scale taken out again: y in $lr4.
+// The sequence of the gravity kernel for 1 / sqrt, without its scale factor: y in $lr4.
 const std::string rsqrt_text = R"(.kernel rsqrt
 .body
     ishr $r8 $r0 1
@@ -77,7 +77,7 @@ const std::string rsqrt_text = R"(.kernel rsqrt
 )";
 constexpr double rsqrt_scale = 6.857869399714055;
 
-// Newton steps for 1 / x from a seed out of the exponent; y in $lr4.
+// Newton steps for 1 / x, with an initial value from the exponent; y in $lr4.
 const std::string recip_text = R"(.kernel recip
 .body
     isub $r8 0x7fde00000 $r0

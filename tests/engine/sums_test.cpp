@@ -1,7 +1,7 @@
 // Sums near rounding boundaries: every instruction set against the scalar arithmetic.
 //
-// The vector engine adds in the host's doubles and finds the inexact lanes itself; random operands
-// meet these once in millions of sums, the operands here all the time.
+// The vector engine adds in the host's doubles and detects inexact lanes; random operands cause
+// these once in millions of sums, the operands here in most sums.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -45,7 +45,7 @@ struct Exponents {
   unsigned first, count;
 };
 
-/// A long and a short whose last bits meet, often beside a power of two; zeros now and then.
+/// A long and a short whose last bits overlap, often next to a power of two; occasionally zeros.
 Pair near_long_tie(Random& random, Exponents among) {
   const auto exponent = static_cast<unsigned>(among.first + below(random, among.count));
   std::uint64_t fraction = random();
@@ -61,7 +61,7 @@ Pair near_long_tie(Random& random, Exponents among) {
   return p;
 }
 
-/// A tie of 25 bits, or the last of 53 bits beside it.
+/// A tie of 25 bits, or a neighbour of it in 53 bits.
 Long near_tie_of_doubles(Random& random, Exponents among) {
   const std::uint64_t kept = random() & ((std::uint64_t{1} << 24) - 1);
   const std::uint64_t off = (below(random, 3) - 1) << 8;
@@ -70,8 +70,8 @@ Long near_tie_of_doubles(Random& random, Exponents among) {
                  (kept << 36) + (std::uint64_t{1} << 35) + off);
 }
 
-/// Two longs of 53 bits. Either the first is near a tie of shorts, the second far below, or their
-/// sum or difference is; equal ones and zeros now and then.
+/// Two longs of 53 bits: the first near a tie of shorts and the second much smaller, or their sum
+/// or difference near a tie; occasionally equal numbers and zeros.
 Pair doubles_near_short_tie(Random& random, Exponents among) {
   const auto some = [&random](int exponent, std::uint64_t fraction) {
     return long_of(below(random, 2) != 0, static_cast<unsigned>(std::clamp(exponent, 1, 2046)),
@@ -157,7 +157,7 @@ void compare(Op op, Width b, Width out, Rng random_pair, int rounds = 200) {
   }
 }
 
-// --- several sums in a row into one word
+// --- repeated sums into one word
 
 constexpr unsigned terms = 3;
 
@@ -192,7 +192,7 @@ Program accumulation(Random& random) {
   return p;
 }
 
-/// A short beside what has been summed up, or all but its opposite, or beside what came `first`.
+/// A short near the sum so far, near its negative, or near the `first` term.
 Long term_beside(Random& random, Long sum, Long first) {
   Flags flags = no_flags;
   const Long x = fadd(sum, {}, Width::Short, flags);
@@ -229,7 +229,8 @@ void write_terms(Random& random, BlockState& block, Exponents among) {
   }
 }
 
-/// Compares all instruction sets on sums in a row; how many runs each of them proved on doubles.
+/// Compares all instruction sets on repeated sums; returns the number of runs that each verified in
+/// doubles.
 std::map<Isa, std::uint64_t> proved_sums_in_a_row(Exponents among, int programs) {
   Geometry geometry;
   geometry.blocks = 1;

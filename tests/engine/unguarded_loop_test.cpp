@@ -11,7 +11,7 @@ using namespace native;
 
 namespace {
 
-/// The conditions that each pass from 1 on has, in order.
+/// Whether each pass from 1 on is guarded, in order.
 std::vector<bool> guarded_passes(const std::vector<LoopRun>& runs) {
   std::vector<bool> passes;
   for (const LoopRun& run : runs) {
@@ -38,7 +38,7 @@ TEST_CASE(
       expected.push_back(hit[p / SourceWindows::groups] != 0 ||
                          hit[(p - 1) / SourceWindows::groups] != 0);
     REQUIRE(guarded_passes(runs) == expected);
-    // The machine code ends at the first run that is empty, and goes on behind any other.
+    // The machine code ends at the first empty run, and continues after any other.
     REQUIRE(!runs.empty());
     REQUIRE((runs.back().guarded == 0 && runs.back().free == 0));
     for (std::size_t k = 0; k + 1 < runs.size(); ++k) {
@@ -70,7 +70,7 @@ TEST_CASE("a softened distance is known to be positive") {
   REQUIRE(softened.usable);
   CHECK(softened.positive_slots == std::vector<std::uint32_t>{2});
   CHECK(softened.equal.empty());
-  // Not of a square alone, of a difference, of a product that may vanish, or of a sum that changes.
+  // Not for a square alone, a difference, a product that may be zero, or a sum that changes.
   CHECK(!make_unguarded_loop(loop_of(square), carried).usable);
   CHECK(!make_unguarded_loop(loop_of(g.op(NodeOp::Sub, Kind::Number, square, input(2))), carried)
              .usable);

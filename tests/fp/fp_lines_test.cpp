@@ -15,7 +15,7 @@ struct Outcome {
   std::string messages;
 };
 
-/// All of the text, in pieces of a given size.
+/// Evaluates a text in chunks of a given size.
 Outcome evaluate(std::string_view text, std::size_t piece = std::string::npos) {
   FpLines lines;
   while (!text.empty()) {
@@ -38,7 +38,7 @@ void check_good(std::string_view line, const std::string& result) {
 void check_bad(std::string_view line, const std::string& part) {
   INFO(line);
   const Outcome got = evaluate("\n" + std::string(line) + "\ncvt.s 3ff800000\n");
-  CHECK(got.results == "3ff800000 -\n");  // reading goes on
+  CHECK(got.results == "3ff800000 -\n");  // the next line is evaluated
   CHECK(got.messages.substr(0, 8) == "line 2: ");
   CHECK(got.messages.find(part) != std::string::npos);
   CHECK(got.messages.find('\n') == got.messages.size() - 1);

@@ -27,7 +27,7 @@ void close_end(int& end) {
   end = -1;
 }
 
-/// Append what is there; at the end of the stream close it.
+/// Appends the available bytes; closes the stream at its end.
 void read_into(int& end, std::string& text) {
   std::array<char, 65536> buffer;
   const ssize_t count = ::read(end, buffer.data(), buffer.size());

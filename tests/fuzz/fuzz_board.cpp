@@ -108,7 +108,7 @@ class Fenced {
   void check_fences() const {
     for (std::size_t k = 0; k < fence; ++k)
       check(words_[k] == canary && words_[fence + size_ + k] == canary,
-            "a board writes where it was lent memory");
+            "a board writes only to mapped memory");
   }
 
  private:
@@ -119,7 +119,7 @@ class Fenced {
 class Host {
  public:
   Host() : bar_(bar_bytes / word_bytes), areas_{Fenced(area_words[0]), Fenced(area_words[1])} {
-    for (int k = 0; k < 2; ++k) lend(k);
+    for (int k = 0; k < 2; ++k) map_area(k);
     board_ =
         std::make_unique<BoardHardware>(HardwareConfig{geometry(), engine(), 1, 4096}, bar_.bytes(),
                                         space_, HardwareSignals{[this] { ++interrupts_; }, {}});
@@ -153,7 +153,7 @@ class Host {
         break;
       case 6:
         space_.remove(area_bus[1]);
-        if (script.byte() % 2 == 0) lend(1);
+        if (script.byte() % 2 == 0) map_area(1);
         break;
       default:
         commands_ = 0;
@@ -187,7 +187,7 @@ class Host {
     static const std::shared_ptr<const Engine> made = make_engine("vector");
     return made;
   }
-  void lend(int k) { space_.add({areas_[k].bytes(), area_bus[k], area_words[k] * word_bytes}); }
+  void map_area(int k) { space_.add({areas_[k].bytes(), area_bus[k], area_words[k] * word_bytes}); }
   std::uint64_t& at(Register r) { return bar_.data()[static_cast<std::size_t>(r) / word_bytes]; }
   Register of_queue(Register board, Register chip, std::size_t queue) {
     return queue == 0 ? board : of_chip(chip, static_cast<unsigned>(queue - 1));
@@ -323,7 +323,7 @@ class Host {
   std::uint64_t sequence_[chips + 1] = {};
   std::uint64_t commands_ = 0;
   unsigned interrupts_ = 0;
-  bool orderly_ = true;  ///< since the reset nothing was done that no driver does
+  bool orderly_ = true;  ///< all actions since the reset were those of a correct driver
   bool rung_ = false, overlapped_ = false;
 };
 

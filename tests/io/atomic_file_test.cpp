@@ -1,4 +1,4 @@
-// Files are there whole or not at all: full disks, folders, links, devices.
+// Atomic replacement of files: full disks, folders, links, devices.
 #include "libgdr/io/atomic_file.hpp"
 
 #include <sys/resource.h>
@@ -14,7 +14,7 @@
 namespace gdr::test {
 namespace {
 
-/// While it lives, no file of this process can grow beyond `bytes`: a full disk that needs no root.
+/// During its lifetime files of this process cannot exceed `bytes`, which simulates a full disk.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {

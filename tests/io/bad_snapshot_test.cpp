@@ -14,7 +14,7 @@ namespace {
 
 const std::vector<double> places = {1, 2, 3, 4, 5, 6};
 
-/// A file with one type, two particles; the parts in `without` are left out.
+/// Writes a file with two particles of one type, without the parts named in `without`.
 void make_file(const std::string& path, const std::string& without = "") {
   ForeignFile file(path);
   file.group("Header");
@@ -143,7 +143,7 @@ TEST_CASE("a small file that claims many numbers is refused before memory is all
   with_all({1ULL << 20});
   expect_input(path, {"PartType1/Coordinates", "402653184 numbers", "more than a file of"});
   make_with(path, "Masses", [](ForeignFile& f) { f.claim("PartType1/Masses", {2}, {1ULL << 28}); });
-  CHECK_THROWS_AS(read_snapshot(path), Error);  // HDF5 itself allows no such chunk
+  CHECK_THROWS_AS(read_snapshot(path), Error);  // HDF5 itself rejects such a chunk
   CHECK(peak() - before < (64L << 10));
 }
 
@@ -177,14 +177,14 @@ TEST_CASE("a virtual dataset is read if complete and refused if a source is miss
   expect_input(path, {"PartType1/Coordinates", "source.hdf5", "cannot be opened"});
   std::filesystem::remove(source);
   expect_input(path, {"PartType1/Coordinates", "source.hdf5", "missing"});
-  // Which of many files are there cannot be told; one of them is, so that there are two rows.
+  // A series of numbered files, whose number is unknown; one exists, so that there are two rows.
   make_source({2, 3});
   std::filesystem::rename(source, folder.file("source0.hdf5"));
   make_with(path, "Coordinates", [&](ForeignFile& f) {
     f.virtual_series("PartType1/Coordinates", folder.file("source%b.hdf5"), "x");
   });
   expect_input(path, {"PartType1/Coordinates", "numbered names"});
-  // Parts of itself: in the same file, and endlessly.
+  // A source in the same file, and one that is the dataset itself.
   make_with(path, "Masses", [](ForeignFile& f) {
     f.virtual_doubles("PartType1/Masses", {2}, ".", "PartType1/M");
     f.doubles("PartType1/M", {2}, {3, 4});

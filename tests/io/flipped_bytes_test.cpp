@@ -23,11 +23,11 @@ namespace {
 constexpr unsigned most_seconds = 20;             // for one file
 constexpr long most_kilobytes = long{256} << 10;  // more than before the first file
 
-/// What the reading process reports its work, in memory that both processes see.
+/// The progress of the reading process, in memory shared with its parent.
 struct Progress {
-  std::size_t next = 0;  ///< the change at hand
+  std::size_t next = 0;  ///< index of the current change
   std::size_t read = 0, refused = 0;
-  char failure[400] = {};  ///< what was wrong although the process went on; empty if nothing
+  char failure[400] = {};  ///< a failed check that did not end the process; empty if none
 };
 
 struct Change {
@@ -53,7 +53,8 @@ long peak_kilobytes() {
   return usage.ru_maxrss;
 }
 
-/// Empty if the file is read as it should be, or refused by an error about its content.
+/// Empty if the file is read correctly or refused with an error about its content, else the
+/// failure.
 std::string read_one(const std::string& path, Progress& progress) {
   try {
     const Snapshot s = read_snapshot(path);
@@ -73,7 +74,7 @@ std::string read_one(const std::string& path, Progress& progress) {
   return {};
 }
 
-/// Works through the changes from `progress.next` on; ends the process.
+/// Reads the file with each change from `progress.next` on; ends the process.
 [[noreturn]] void read_all(const std::string& path, const std::string& image,
                            const std::vector<Change>& list, Progress& progress) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -82,7 +83,7 @@ std::string read_one(const std::string& path, Progress& progress) {
 #endif
   const rlimit no_dump{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_dump);
-  // The parent reports a death; Catch2 need not.
+  // The parent reports a crash; Catch2's handlers are removed.
   for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) std::signal(number, SIG_DFL);
   const int file = ::open(path.c_str(), O_WRONLY);
   const long before = peak_kilobytes();
@@ -110,7 +111,7 @@ struct Report {
   std::vector<std::string> failures;
 };
 
-/// Reads the file once for each change. A process that dies is replaced.
+/// Reads the file once for each change, in child processes; a crashed one is replaced.
 Report read_changed(const std::string& image, const std::vector<Change>& list) {
   const TemporaryFolder folder;
   Report report;
@@ -141,7 +142,7 @@ void expect_no_failure(const Report& report) {
   CHECK(report.failures.empty());
 }
 
-/// 1 of so many bytes is changed; all of them with GDR_TEST_FLIPS=all.
+/// The distance between changed bytes; 1 with GDR_TEST_FLIPS=all.
 std::size_t stride() {
   const char* wish = std::getenv("GDR_TEST_FLIPS");
   return wish != nullptr && std::string(wish) == "all" ? 1 : 37;
@@ -163,7 +164,7 @@ std::string our_image() {
   return content_of(folder.file("s.hdf5"));
 }
 
-/// Packed chunks, floats of either byte order, and a mass table, as other codes have them.
+/// Compressed chunks, floats of either byte order, and a mass table, as in files of other codes.
 std::string foreign_image() {
   const TemporaryFolder folder;
   const std::string path = folder.file("s.hdf5");

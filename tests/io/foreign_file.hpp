@@ -1,4 +1,4 @@
-// HDF5 files as other codes write them, made with the C library itself and none of our code.
+// HDF5 files as other codes write them, made with the C library only.
 #pragma once
 
 #include <hdf5.h>
@@ -42,25 +42,25 @@ class ForeignFile {
     H5Aclose(handle);
     H5Sclose(space);
   }
-  /// A dataset of text, where numbers belong.
+  /// A dataset of text instead of numbers.
   void text(const std::string& name, const std::string& value) {
     const hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, value.size());
     dataset(name, {1, 3}, type, type, std::string(3 * value.size(), 'x').c_str(), false);
     H5Tclose(type);
   }
-  /// A dataset that claims so many numbers, in chunks; none is stored.
+  /// A chunked dataset of a given shape, of which no chunk is stored.
   void claim(const std::string& name, const std::vector<hsize_t>& shape,
              const std::vector<hsize_t>& chunk, hid_t type = H5T_IEEE_F64LE) {
     const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data());
     create(name, shape, type, properties);
   }
-  /// A dataset that has a place in the file, but no numbers.
+  /// A dataset that is created but not written.
   void unwritten(const std::string& name, const std::vector<hsize_t>& shape) {
     create(name, shape, H5T_IEEE_F64LE, H5Pcreate(H5P_DATASET_CREATE));
   }
-  /// A virtual dataset: what it holds is a dataset of the same shape in another file.
+  /// A virtual dataset, mapped to a dataset of the same shape in another file.
   void virtual_doubles(const std::string& name, const std::vector<hsize_t>& shape,
                        const std::string& source_file, const std::string& source) {
     const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
@@ -69,7 +69,7 @@ class ForeignFile {
     H5Sclose(all);
     create(name, shape, H5T_IEEE_F64LE, properties);
   }
-  /// A virtual dataset made of rows of as many files as there are: SOURCE_FILE has "%b" in it.
+  /// A virtual dataset with rows from all files of a series: SOURCE_FILE contains "%b".
   void virtual_series(const std::string& name, const std::string& source_file,
                       const std::string& source) {
     const hsize_t none[2] = {0, 3}, most[2] = {H5S_UNLIMITED, 3}, rows[2] = {2, 3};
@@ -93,7 +93,7 @@ class ForeignFile {
   }
 
  private:
-  /// Takes the properties along.
+  /// Creates a dataset and closes `properties`.
   void create(const std::string& name, const std::vector<hsize_t>& shape, hid_t type,
               hid_t properties) {
     const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);

@@ -1,4 +1,4 @@
-// Snapshots of other codes: types, number formats, headers that are short of things.
+// Snapshots of other codes: particle types, number formats, incomplete headers.
 #include <limits>
 
 #include "foreign_file.hpp"
@@ -43,11 +43,11 @@ TEST_CASE("particles are ordered by type, with ids of any integer type") {
   const std::string path = folder.file("types.hdf5");
   {
     ForeignFile file(path);
-    add_type(file, "PartType4", 4);  // made first: the order is that of the types
+    add_type(file, "PartType4", 4);  // created first; particles are ordered by type
     file.ids("PartType4/ParticleIDs", {-7, 8}, H5T_STD_I32LE);
     add_type(file, "PartType0", 1);
     file.ids("PartType0/ParticleIDs", {3, 1}, H5T_STD_U64BE);
-    file.group("PartType2");  // empty groups are found in the wild
+    file.group("PartType2");  // some codes write empty groups
   }
   const Snapshot s = read_snapshot(path);
   CHECK(s.type_counts == std::vector<std::size_t>{2, 0, 0, 0, 2, 0});
@@ -102,7 +102,7 @@ TEST_CASE("MassTable provides the masses of a type without a dataset") {
     file.group("PartType1");
     file.doubles("PartType1/Coordinates", {2, 3}, two_places);
     file.doubles("PartType1/Velocities", {2, 3}, two_velocities);
-    add_type(file, "PartType2", 2);  // its own masses go before the table
+    add_type(file, "PartType2", 2);  // its masses take precedence over the table
   }
   const Snapshot s = read_snapshot(path);
   CHECK(s.mass == std::vector<double>{0.25, 0.25, 2, 4});

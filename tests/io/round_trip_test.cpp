@@ -1,4 +1,4 @@
-// What we write is read back with the same bits, and equal states make equal files.
+// Snapshots are read back with the same bits, and equal states are written as equal bytes.
 #include <cmath>
 #include <cstring>
 #include <limits>

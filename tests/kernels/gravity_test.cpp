@@ -1,4 +1,4 @@
-// The gravity kernel against direct sums in long double: accuracy, what is left out, edges, clocks.
+// The gravity kernel against direct sums in long double: accuracy, excluded pairs, limits, clocks.
 #include <cmath>
 #include <iostream>
 
@@ -9,11 +9,11 @@ using namespace kernel_test;
 
 namespace {
 
-// A machine of few PEs, so that the reference engine is quick and every edge is met often.
+// A machine of few PEs, so that the reference engine is quick and jobs exceed its capacities.
 const std::string small = "emulator:threads=1,chips=2,blocks=3,pes=4,";
 const std::string engines[] = {"engine=reference", "engine=vector"};
 
-// One interaction is good to about 2e-7 at worst (docs/internals/gravity-kernel.md).
+// The largest error of an interaction is about 2e-7 (docs/internals/gravity-kernel.md).
 constexpr double one_pair = 3e-7;
 
 void check_close(const Forces& got, const Forces& expected, double rms, double largest) {
@@ -96,8 +96,8 @@ TEST_CASE("gravity of one pair is accurate over the whole range of distances") {
 }
 
 TEST_CASE("gravity errors have no bias") {
-  // Single pairs: every target feels one source, so the mean error is that of an interaction.
-  // (Constants that were longs a hair off a short once made all potentials 1.4e-8, all
+  // Single pairs: one source for every target, so the mean error is that of an interaction.
+  // (Regression: constants close to but not equal to a short made all potentials 1.4e-8 and all
   // forces 4.2e-8 too large.)
   Particles targets = plummer(4000, 1, 3), source;
   source.add(0.01, 0.02, -0.03, 1);
@@ -132,7 +132,7 @@ TEST_CASE("gravity excludes coincident pairs at zero softening") {
   }
   for (const std::string& engine : engines) {
     check_close(run_kernel(small + engine, p, p, 0), direct_sum(p, p, 0), one_pair, one_pair * 10);
-    // All at one place: nothing is left.
+    // All at one position: no pair contributes.
     Particles heap = p;
     heap.x = heap.y = heap.z = std::vector<double>(24, 0.25);
     CHECK(run_kernel(small + engine, heap, heap, 0) == Forces(24));
@@ -154,7 +154,7 @@ TEST_CASE("gravity includes coincident pairs with softening") {
 TEST_CASE("gravity excludes pairs with equal ids only") {
   Particles targets = plummer(13), sources = plummer(31, 10, 2);
   for (const std::string& engine : engines) {
-    // A target with no source's id feels all of them, also the one at its own place.
+    // A target without a source of equal id has forces of all sources, also of a coincident one.
     for (auto& id : targets.id) id = -1;
     check_close(run_kernel(small + engine, targets, sources, 0.01),
                 direct_sum(targets, sources, 0.01), one_pair, one_pair * 10);
@@ -168,7 +168,7 @@ TEST_CASE("gravity excludes pairs with equal ids only") {
 }
 
 TEST_CASE("gravity does not depend on previous runs") {
-  // Overflow: two particles so near that the force is beyond the numbers.
+  // Overflow: two particles so close that the force exceeds the range.
   Particles wild;
   for (int i = 0; i < 24; ++i) wild.add(std::ldexp(i, -500), 0, 0, 1e300);
   const Particles p = plummer(31);

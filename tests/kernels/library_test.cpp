@@ -1,6 +1,5 @@
-// Every kernel of the library that works on pairs of particles, on every engine, against direct
-// sums in long double: accuracy, few and odd numbers of particles, none at all, particles at one
-// place.
+// Every kernel of the library on pairs of particles, on every engine, against direct sums in long
+// double: accuracy, few and odd numbers of particles, no particles, coincident particles.
 #include <cmath>
 #include <map>
 #include <set>
@@ -13,10 +12,10 @@ using namespace gdr::bench;
 
 namespace {
 
-// A machine of few PEs, so that the reference engine is quick and every edge is met often.
+// A machine of few PEs, so that the reference engine is quick and jobs exceed its capacities.
 const std::string small = ",threads=1,chips=2,blocks=3,pes=4";
 
-/// The largest of the errors must stay below `limit`, every one of them finite.
+/// Checks that all errors are finite and below `limit`.
 void check_errors(const Law& law, const Columns& found, const Columns& right, double limit) {
   for (const LawError& e : compare(law, found, right)) {
     INFO(law.kernel << ", " << e.quantity << ": rms " << e.rms << ", largest " << e.largest);
@@ -34,7 +33,7 @@ void check(const Law& law, const std::string& device, const Sample& targets, con
                direct_law(kernel, law, targets, sources), limit);
 }
 
-/// Ids that no source has.
+/// The sample with ids that no source has.
 Sample strangers(Sample sample) {
   for (double& id : sample.columns["id"]) id = -1;
   return sample;

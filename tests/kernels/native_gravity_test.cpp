@@ -1,4 +1,4 @@
-// The gravity kernel in fast numerics: errors, what is left out, edges; every instruction set.
+// The gravity kernel in fast numerics: errors, excluded pairs, limits; every instruction set.
 #include <cmath>
 #include <string>
 
@@ -12,8 +12,8 @@ namespace {
 
 const std::string small = ",threads=1,chips=2,blocks=3,pes=11";
 
-/// An engine with fast numerics and what one of its interactions may be off by. Doubles stop where
-/// the kernel's own sequences do; a short would add 6e-8.
+/// An engine with fast numerics and the error bound of an interaction. In double the bound is that
+/// of the kernel's iterations; rounding to shorts would add 6e-8.
 struct Numerics {
   std::string engine;
   double rms, largest;
@@ -108,7 +108,7 @@ TEST_CASE("native gravity excludes the same pairs as the exact engines") {
   for_all([&](const std::string& name, const Numerics& n) {
     const Numerics loose{n.engine, n.rms * 10, n.largest * 10};
     check_close(run_kernel(name + small, p, p, 0), direct_sum(p, p, 0), loose);
-    // Ids of more than 32 bits: floats give way to doubles.
+    // Ids of more than 32 bits: the engine uses doubles instead of floats.
     check_close(run_kernel(name + small, targets, sources, 0.01),
                 direct_sum(targets, sources, 0.01), loose);
     const Particles self = p.first(1);

@@ -17,7 +17,7 @@ struct Lists {
   bool operator==(const Lists&) const = default;
 };
 
-/// The cluster with a radius for each target, and ids that are none of their numbers.
+/// The cluster with a radius for each target, and ids that differ from the particles' numbers.
 Sample with_radii(std::size_t n, double radius2) {
   Sample s = law_of("gravity_neighbours").sample(n, 9);
   for (std::size_t k = 0; k < n; ++k) {

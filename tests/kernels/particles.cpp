@@ -95,7 +95,7 @@ Errors compare(const Forces& got, const Forces& expected) {
                                          got.az[i] - expected.az[i]);
     const double a = difference / std::hypot(expected.ax[i], expected.ay[i], expected.az[i]);
     const double p = std::abs(got.pot[i] / expected.pot[i] - 1);
-    // A NaN must not slip through a maximum.
+    // The comparison propagates a NaN to the maximum.
     e.largest = a <= e.largest ? e.largest : a;
     e.potential_largest = p <= e.potential_largest ? e.potential_largest : p;
     e.rms += a * a;

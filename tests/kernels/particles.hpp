@@ -1,5 +1,5 @@
-// Particles for the tests of the gravity kernel, the forces that they should feel, and those that
-// the kernel gives them.
+// Particles for the tests of the gravity kernel, their forces by direct summation, and those of the
+// kernel.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ struct Particles {
   std::vector<std::int64_t> id;
 
   std::size_t size() const { return x.size(); }
-  /// Adds one with the next free id, counted from 0.
+  /// Adds a particle with the next free id, counted from 0.
   void add(double px, double py, double pz, double mass);
-  /// The first n of them.
+  /// The first n particles.
   Particles first(std::size_t n) const;
 };
 

@@ -1,5 +1,5 @@
-// What the laws of physics say about the kernels' results: forces are slopes of energies, jerks are
-// slopes of forces, and what one particle gains another one loses.
+// Physical laws of the kernels' results: forces are derivatives of energies, jerks are derivatives
+// of forces, and momentum and energy are conserved.
 #include <array>
 #include <cmath>
 
@@ -19,7 +19,7 @@ Columns run(const std::string& kernel, const Law& law, const Sample& targets,
   return run_law(device, Kernel::builtin(kernel), law, targets, sources);
 }
 
-/// Test particles between the others: no id in common, no place in common.
+/// Test particles whose ids and positions differ from those of the sources.
 Sample probes(const Law& law) {
   Sample s = law.sample(64, 21);
   for (const char* axis : axes)
@@ -28,7 +28,7 @@ Sample probes(const Law& law) {
   return s;
 }
 
-/// Everything `step` later: positions by velocities, velocities by accelerations.
+/// The sample advanced by `step`: positions by velocities, velocities by accelerations.
 Sample later(Sample s, double step) {
   for (const char* axis : axes) {
     const std::string v = std::string("v") + axis, a = std::string("a") + axis;
@@ -42,7 +42,7 @@ Sample later(Sample s, double step) {
   return s;
 }
 
-/// Root mean square of found - right over that of right.
+/// Root mean square of found - right, relative to that of right.
 double difference(const std::vector<double>& found, const std::vector<double>& right) {
   double off = 0, size = 0;
   for (std::size_t k = 0; k < right.size(); ++k) {
@@ -82,7 +82,7 @@ TEST_CASE("forces are the negative gradients of energies") {
     Law law = law_of(c.kernel);
     for (auto& [name, value] : law.parameters) {
       if (name == "eps2") value = 0.01;
-      if (name == "rc2") value = 1e4;  // no jump of the energy within a step
+      if (name == "rc2") value = 1e4;  // no pair crosses the cut-off within a step
       if (name == "alpha") value = 0.3;
     }
     const Sample sources = law.sample(64, 20), targets = probes(law);
@@ -103,7 +103,7 @@ TEST_CASE("forces are the negative gradients of energies") {
 TEST_CASE("jerk and snap are time derivatives of force and jerk") {
   struct Case {
     const char* kernel;
-    std::size_t order;  // derivatives
+    std::size_t order;  // number of derivatives
   };
   for (const Case& c : {Case{"gravity_jerk", 1},
                         {"gravity_jerk_long", 1},
@@ -144,7 +144,7 @@ TEST_CASE("virials are the derivatives of energies with respect to scale") {
 TEST_CASE("total momentum is conserved") {
   struct Case {
     const char* kernel;
-    const char* weight;  // column that makes a force of the result; null: it is one
+    const char* weight;  // column by which the result is multiplied to be a force; null: none
   };
   for (const Case& c : {Case{"gravity_jerk", "m"},
                         {"gravity_snap", "m"},
@@ -231,7 +231,7 @@ TEST_CASE("a binary conserves its energy to first post-Newtonian order") {
     return static_cast<double>((energy(later(s, step), cinv2) - energy(later(s, -step), cinv2)) /
                                (2 * step));
   };
-  // What is left over is of second order in 1/c^2: a term too few would leave one of first order.
+  // The rest is of second order in 1/c^2: without one of the terms it would be of first order.
   CHECK(std::abs(rate(1e-2)) > 1e-6);
   CHECK(std::abs(rate(1e-3)) < 2e-2 * std::abs(rate(1e-2)));
 }

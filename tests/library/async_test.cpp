@@ -38,7 +38,8 @@ TEST_CASE("queued jobs run in order, and the next call on a job waits for it") {
     give(jobs[k], in);
     jobs[k].start({{"force", forces[k]}});
   }
-  CHECK(run(jobs[7]) == expected);  // waits for its own start, which waits for the others
+  CHECK(run(jobs[7]) ==
+        expected);  // waits for its background run, which is queued after the others
   for (std::size_t k = 0; k < 8; ++k) {
     jobs[k].wait();
     CHECK(forces[k] == expected.force);

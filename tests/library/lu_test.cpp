@@ -236,7 +236,7 @@ TEST_CASE("a background product has the bits of a foreground one") {
   const MatrixXd a = random_matrix(300, 70, 1), b = random_matrix(70, 20, 2);
   MatrixXd c = MatrixXd::Zero(300, 20), d = c;
   product.compute(300, 20, 70, 1, {a.data(), 300}, {b.data(), 70}, 0, {c.data(), 300});
-  product.wait();  // nothing is under way
+  product.wait();  // returns immediately: no work is in progress
   product.start(300, 20, 70, 1, {a.data(), 300}, {b.data(), 70}, 0, {d.data(), 300});
   product.wait();
   CHECK(c == d);

@@ -104,7 +104,7 @@ TEST_CASE("memories of a machine can be read and written") {
   has(refused([&] { machine.set_memory(Local, 0, 0, 0, std::uint64_t{1} << 36); }),
       "too many bits");
   has(refused([&] { machine.memory(T, 2); }), "2");
-  machine.load(spring());  // everything begins anew
+  machine.load(spring());  // clears the state
   CHECK(machine.memory(Registers, 1).at(5 * 3 + 2) == 0);
 }
 

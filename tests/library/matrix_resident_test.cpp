@@ -19,7 +19,7 @@ std::vector<double> whole(std::size_t count, int seed) {
   return all;
 }
 
-/// C = A B on a device, with what each call sends.
+/// C = A B on a device, with the bytes that each call sends.
 struct Bench {
   Device device;
   MatrixProduct product;
@@ -80,7 +80,7 @@ TEST_CASE(
     x.sent(Reuse::Nothing);
     const std::uint64_t all = x.sent(Reuse::Nothing);
     CHECK(x.sent(Reuse::B) < all);
-    x.a[3] = 1;  // two terms now: B stands there otherwise
+    x.a[3] = 1;  // two terms instead of one: the layout of B changes
     const std::uint64_t fewer = x.sent(Reuse::B);
     CHECK(x.sent(Reuse::B) < fewer);
   }

@@ -139,7 +139,7 @@ TEST_CASE("fast products have the same bits for any number of threads") {
   if (isa == ",isa=avx2" && std::ranges::find(has, Isa::Avx2) == has.end()) return;
   const bool turned = GENERATE(false, true);
   const Transpose t = turned ? yes : no;
-  // Several slabs and tiles, more columns than a piece of the memory holds, odd ones left over.
+  // Several slabs and tiles, more columns than a part of the memory holds, and incomplete blocks.
   const std::size_t m = 300, n = 397, k = 700;
   const Matrix a = random_matrix(turned ? k : m, turned ? m : k, 1);
   const Matrix b = random_matrix(turned ? n : k, turned ? k : n, 2);

@@ -70,7 +70,7 @@ TEST_CASE("predicted product and LU of one board agree with published rates") {
   CHECK(overlapped.gflops(51200) < 1.15 * 480);
   CHECK(in_turns.total > overlapped.total);
   CHECK(in_turns.panels == overlapped.panels);
-  // Without look-ahead nothing overlaps but the boards and the storing of their results.
+  // Without look-ahead only the boards and the storing of their results overlap.
   CHECK(in_turns.total ==
         Approx(in_turns.panels + in_turns.updates + in_turns.solves + in_turns.exchanges));
   CHECK(predict_lu(start, 0, 2048, true).total == 0);

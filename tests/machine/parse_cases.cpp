@@ -187,7 +187,7 @@ void parse_geometry(const Words& words, Geometry& geometry) {
   }
 }
 
-/// True if the line was about the test; else it belongs to the program.
+/// True if the line describes the test; else it belongs to the program.
 bool parse_line(const std::string& line, unsigned number_of_line, MachineCase& test) {
   const Words words = split(line);
   if (words.empty()) return false;

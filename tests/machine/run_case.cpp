@@ -51,7 +51,7 @@ void put_all(ChipState& chip, const std::vector<Cell>& cells) {
   }
 }
 
-/// The state that the case expects: what was there before, but for what its `.expect` lines say.
+/// The expected state: that before the program, changed by the `.expect` lines.
 ChipState expected_state(const MachineCase& test, const ChipState& before) {
   ChipState chip = before;
   put_all(chip, test.after);
@@ -65,7 +65,7 @@ ChipState expected_state(const MachineCase& test, const ChipState& before) {
   return chip;
 }
 
-/// Each section in its order; the body as often as the case says.
+/// Runs the sections in order, the body for the iterations of the case.
 void run_program(const Engine& engine, const Program& program, const MachineCase& test,
                  ChipState& chip) {
   const auto executable = engine.prepare(program, test.geometry);

@@ -16,7 +16,7 @@ struct Ended {
 /// An installed MPI: its launcher, and the plugin that libgdr loads for it.
 struct MpiKind {
   std::string name, launcher, library;
-  std::vector<std::string> options = {};  ///< of the launcher
+  std::vector<std::string> options = {};  ///< options of the launcher
 };
 /// The MPIs for which plugins were built; first the one found by CMake.
 std::vector<MpiKind> mpi_kinds();

@@ -105,11 +105,11 @@ TEST_CASE("gdr nbody continues without killed ranks, with the same bits") {
     const auto report = nlohmann::json::parse(ended.output);
     CHECK(report["ranks"].size() == losses.ranks - losses.victims.size());
     CHECK(report["snapshots"].size() == 7);
-    auto lost = report["failed_ranks"].get<std::vector<unsigned>>();
-    REQUIRE(lost.size() == losses.victims.size());
-    for (std::size_t k = 0; k < lost.size(); ++k) {
-      CHECK(lost[k] == losses.victims[k].first);
-      const std::string said = "rank " + std::to_string(lost[k]) + " failed";
+    auto failed = report["failed_ranks"].get<std::vector<unsigned>>();
+    REQUIRE(failed.size() == losses.victims.size());
+    for (std::size_t k = 0; k < failed.size(); ++k) {
+      CHECK(failed[k] == losses.victims[k].first);
+      const std::string said = "rank " + std::to_string(failed[k]) + " failed";
       CHECK(ended.errors.find(said) != std::string::npos);
     }
   }
@@ -132,11 +132,11 @@ TEST_CASE("runs continue with the same bits wherever ranks are killed") {
     REQUIRE(ended.status == 0);
     CHECK(ended.seconds < 60);
     for (const std::string& victim : victims)
-      CHECK(ended.output.find("lost " + victim + "\n") != std::string::npos);
+      CHECK(ended.output.find("failed " + victim + "\n") != std::string::npos);
     for (unsigned rank = 0; rank < 5; ++rank) {
       const std::string name = std::to_string(rank);
-      const bool is_lost = name == victims[0] || name == victims[1];
-      CHECK((ended.output.find("left " + name + " of 3\n") != std::string::npos) == !is_lost);
+      const bool is_victim = name == victims[0] || name == victims[1];
+      CHECK((ended.output.find("left " + name + " of 3\n") != std::string::npos) == !is_victim);
     }
   }
 }
@@ -158,14 +158,14 @@ TEST_CASE("C and Fortran programs continue without failed ranks") {
   // Rank 1 first; then rank 2, which is one of three.
   const std::vector<std::string> left = {"0", "2", "3"};
   for (std::size_t r = 0; r < 3; ++r) {
-    says(in_c, left[r] + ": tries 2, described");
+    says(in_c, left[r] + ": attempts 2, described");
     says(in_c, left[r] + ": rank " + std::to_string(r) + " of 3, the same");
     says(in_c, left[r] + ": status 4, rank 0: the work returned status 4");
   }
   for (std::size_t r = 0; r < 2; ++r) {
     const std::string name = r == 0 ? "0" : "3";
     says(in_c, name + ": status 9");
-    says(in_c, name + ": lost 2, 9, count 1");
+    says(in_c, name + ": failed 2, 9, count 1");
     says(in_c, name + ": rank " + std::to_string(r) + " of 2, the same");
   }
 
@@ -176,7 +176,7 @@ TEST_CASE("C and Fortran programs continue without failed ranks") {
   says(in_fortran, "0: status 0");
   says(in_fortran, "0: rank 0 of 2, the same T");
   says(in_fortran, "2: rank 1 of 2, the same T");
-  says(in_fortran, "2: status 5, lost 0");
+  says(in_fortran, "2: status 5, failed 0");
 }
 
 TEST_CASE("gdr force continues without killed ranks, with the same bits") {

@@ -12,7 +12,7 @@ using namespace gdr;
 
 namespace {
 
-constexpr double travel = 0.02;  ///< seconds, of a piece
+constexpr double travel = 0.02;  ///< duration of the transfer of a block, in seconds
 
 /// A transfer that progresses only when it is polled, like those of most MPIs: it is complete after
 /// its duration if it was polled in every tenth of it.

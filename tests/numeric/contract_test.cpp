@@ -1,4 +1,4 @@
-// The words of the arithmetic's definition, one by one, with results computed by hand.
+// The definition of the arithmetic (contract), sentence by sentence, with results computed by hand.
 #include "emulator/numeric/float.hpp"
 #include "support/catch.hpp"
 
@@ -108,7 +108,7 @@ TEST_CASE("the multiplier truncates its operands to 50 and 25 bits", "[numeric]"
   check(dmul, one, below50, Width::Long, {one, 0});
   check(fmul, at50, one, Width::Long, {at50, 0});
   check(dmul, one, at50, Width::Long, {at50, 0});
-  // Cut, not rounded: all ones below the place stay away.
+  // Truncated, not rounded: ones below the last bit have no effect.
   check(fmul, one, word(0, 1023, ulp25 - 1), Width::Long, {one, 0});
   // 1.5 * 1.5 = 2.25
   check(fmul, word(0, 1023, top), word(0, 1023, top), Width::Short, {word(0, 1024, top / 4), 0});

@@ -41,8 +41,8 @@ constexpr std::array float_conversions{
     Conversion{HostType::F32, MachineFormat::FloatShort, 0},
 };
 
-/// What the oracle makes of a host float in a location: rounded to short first where the format is
-/// short, then as the location holds it.
+/// The oracle's conversion of a host float to a location: rounded to short if the format is short,
+/// then converted to the width of the location.
 oracle::Result expected_word(Oracle& reference, Conversion conversion, Width location,
                              oracle::Word host) {
   const bool is_short = conversion.machine == MachineFormat::FloatShort;
@@ -166,7 +166,7 @@ TEST_CASE("subnormals are zeros of their sign and set no flag", "[numeric]") {
   CHECK(long_from_double(std::bit_cast<double>(0x000fffffffffffffULL)).bits == 0);
   CHECK(to_machine({HostType::F64, MachineFormat::Fixed, 71}, Width::Long, 1, flags) == 0);
   CHECK(flags == no_flags);
-  // On the way out a value below 2^-126 has no float: it is a zero, and that is an underflow.
+  // A value below 2^-126 has no normal float: the result is zero, with the flag for underflow.
   const Long small = long_from_double(-std::ldexp(1.0, -127));
   CHECK(std::bit_cast<std::uint32_t>(float_from_long(small, flags)) == 0x80000000U);
   CHECK(flags == flag_underflow);

@@ -27,7 +27,7 @@ constexpr std::array conversions{
     Conversion{HostType::I64, MachineFormat::Integer, 0},
 };
 
-/// Everything that arithmetic and conversions give for a fixed set of operands.
+/// All results of arithmetic and conversions for a fixed set of operands.
 std::vector<u128> fingerprint() {
   std::vector<u128> words;
   oracle::Cases cases(31);
@@ -53,7 +53,7 @@ std::vector<u128> fingerprint() {
   return words;
 }
 
-/// Puts the thread's floating-point environment back, whatever a check does.
+/// Restores the thread's floating-point environment at the end of its scope.
 class KeepEnvironment {
  public:
   KeepEnvironment() { std::fegetenv(&kept_); }

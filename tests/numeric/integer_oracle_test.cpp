@@ -49,7 +49,7 @@ struct Expected {
 
 enum class Signs { Signed, Unsigned };
 
-/// One operation: the product's, and the same in words that GMP understands.
+/// One operation: that of the library, and the same with GMP.
 struct Row {
   const char* name;
   Signs signs;  ///< how a short operand of a long operation widens
@@ -106,7 +106,7 @@ const std::vector<Row> rows{
      }},
 };
 
-/// The operand as the contract words it: its value in its own width, then modulo the operation's.
+/// The operand by the contract: its value in its own width, modulo that of the operation.
 Integer widened(IntWord x, Width from, Width to, Signs signs) {
   const unsigned n = size_of(to);
   const Integer value =

@@ -1,4 +1,4 @@
-// Assemble, disassemble, assemble: the same object, whatever the program.
+// The disassembly of any program assembles to the same object.
 #include <string>
 
 #include "emulator/assembler/assembler.hpp"
@@ -11,7 +11,7 @@ namespace {
 using namespace gdr;
 using namespace gdr::test;
 
-/// Assembles the disassembly and compares the objects; the text is shown where they differ.
+/// Assembles the disassembly and compares the objects; reports the text if they differ.
 void check_round_trip(const Program& program) {
   const std::string text = disassemble(program);
   const AssembleResult again = assemble(text, "disassembly");

@@ -1,4 +1,4 @@
-// Changed object files with a checksum that fits, to reach what stands behind it.
+// Modified object files with a correct checksum, so that their contents are checked.
 #pragma once
 
 #include <zlib.h>
@@ -8,7 +8,7 @@
 
 namespace gdr::test {
 
-/// Writes the checksum and the length that belong to the bytes behind the 24 of the header.
+/// Writes the correct checksum and length of the bytes after the 24 bytes of the header.
 inline void make_checksum_good(std::vector<std::uint8_t>& bytes) {
   if (bytes.size() < 24) return;
   const auto sum = static_cast<std::uint32_t>(crc32_z(0, bytes.data() + 24, bytes.size() - 24));

@@ -1,4 +1,4 @@
-// Object files: what is written comes back, and nothing that is damaged is accepted.
+// Object files: written programs are read back, and damaged files are rejected.
 #include "emulator/assembler/object.hpp"
 
 #include <sys/stat.h>
@@ -125,7 +125,7 @@ TEST_CASE("errors in the header of an object file are reported") {
 }
 
 TEST_CASE("modified objects with valid checksum are rejected or canonical") {
-  // One chunk after the other: what a reader must find out without the checksum's help.
+  // Modifications of each chunk, which the reader must detect without the checksum.
   const auto bytes = write_object(random_object(11));
   Rng rng(5);
   unsigned refused = 0;
@@ -262,7 +262,7 @@ TEST_CASE("object files on disk are replaced atomically") {
   CHECK_THROWS_AS(write_object_file(path, bad), Error);
   CHECK(read_object_file(path) == second);
   CHECK_THROWS_AS(write_object_file((folder / "none" / "k.gdo").string(), first), Error);
-  // A folder in the file's place: the rename fails, and nothing is left behind.
+  // The path is a folder: the rename fails, and the temporary file is removed.
   std::filesystem::create_directory(folder / "taken.gdo");
   CHECK_THROWS_AS(write_object_file((folder / "taken.gdo").string(), first), Error);
   const auto entries = std::distance(std::filesystem::directory_iterator(folder), {});

@@ -28,12 +28,12 @@ double value(Long w) {
   return double_from_long(w, flags);
 }
 
-/// -0 + -0 comes out as +0.
+/// -0 + -0 is +0.
 Long lost_sign_of_zero(const Arithmetic& slot, Long, Long, Long right) {
   return is_sum(slot) && right.bits == sign ? Long{0} : right;
 }
 
-/// x - x comes out with the sign of x.
+/// x - x is a zero with the sign of x.
 Long sign_of_cancellation(const Arithmetic& slot, Long a, Long b, Long right) {
   return is_sum(slot) && right.bits == 0 && !is_zero(a) && !is_zero(b) && negative(a) ? Long{sign}
                                                                                       : right;
@@ -42,7 +42,7 @@ Long sign_of_cancellation(const Arithmetic& slot, Long a, Long b, Long right) {
 /// The product is rounded first, and only then compared with 2^-1022.
 Long underflow_after_rounding(const Arithmetic& slot, Long a, Long b, Long right) {
   if (!is_product(slot) || !is_zero(right) || is_zero(a) || is_zero(b)) return right;
-  // Both operands up by 2^600: out of the way of underflow.
+  // Both operands times 2^600, so that the product does not underflow.
   const auto up = [](Long w) { return Long{w.bits + (u128{600} << 60)}; };
   if (exponent_of(a) + 600 > 2046 || exponent_of(b) + 600 > 2046) return right;
   Flags flags = no_flags;
@@ -50,7 +50,7 @@ Long underflow_after_rounding(const Arithmetic& slot, Long a, Long b, Long right
   return exponent_of(scaled) == 1201 ? Long{(right.bits & sign) | (u128{1} << 60)} : right;
 }
 
-/// Halves go away from zero in short products.
+/// Ties are rounded away from zero in short products.
 Long ties_away(const Arithmetic& slot, Long a, Long b, Long right) {
   if (!is_product(slot) || slot.width != Width::Short || !finite(right) || is_zero(right)) {
     return right;
@@ -64,7 +64,7 @@ Long ties_away(const Arithmetic& slot, Long a, Long b, Long right) {
              : right;
 }
 
-/// Halves go away from zero in long products of one pass, which have 75 bits.
+/// Ties are rounded away from zero in long products of one pass, which have 75 bits.
 Long ties_away_in_longs(const Arithmetic& slot, Long a, Long b, Long right) {
   if (slot.op != Op::Fmul || slot.width != Width::Long || !finite(right) || is_zero(right)) {
     return right;
@@ -77,7 +77,7 @@ Long ties_away_in_longs(const Arithmetic& slot, Long a, Long b, Long right) {
   return rest == 4096 ? Long{right.bits | 1} : right;
 }
 
-/// What is more than 64 bits below the larger operand is forgotten.
+/// Bits more than 64 places below the larger operand are dropped instead of made sticky.
 Long lost_sticky(const Arithmetic& slot, Long a, Long b, Long right) {
   if (!is_sum(slot) || slot.width != Width::Long || !finite(right)) return right;
   const Long& big = exponent_of(a) > exponent_of(b) ? a : b;
@@ -86,7 +86,7 @@ Long lost_sticky(const Arithmetic& slot, Long a, Long b, Long right) {
   return big.bits == a.bits ? a : right;
 }
 
-/// Overflow leaves the largest number where the product is just beyond it.
+/// A product slightly beyond the range is the largest number instead of infinity.
 Long saturating_overflow(const Arithmetic& slot, Long a, Long b, Long right) {
   if (!is_product(slot) || finite(right) || !finite(a) || !finite(b)) return right;
   return exponent_of(a) + exponent_of(b) < 1023 + 2048
@@ -94,35 +94,35 @@ Long saturating_overflow(const Arithmetic& slot, Long a, Long b, Long right) {
              : right;
 }
 
-/// The larger of -0 and +0 is whichever comes first.
+/// The maximum of -0 and +0 is the first operand.
 Long maximum_of_zeros(const Arithmetic& slot, Long a, Long b, Long right) {
   const bool pick = slot.op == Op::Fmax && is_zero(a) && is_zero(b) && negative(a) && !negative(b);
   return pick ? Long{sign} : right;
 }
 
-/// A NaN whose upper half looks like an infinity is taken for one.
+/// A NaN whose upper half has the bits of an infinity is treated as infinity.
 Long hidden_nan(const Arithmetic& slot, Long a, Long, Long right) {
   const bool hidden = exponent_of(a) == 2047 && (a.bits >> 36 & 0xffffff) == 0 && is_nan(a);
   return slot.op == Op::Fcvt && hidden ? Long{(a.bits & sign) | infinity.bits} : right;
 }
 
-/// The fraction of a zero counts in a product.
+/// The fraction of a zero is not ignored in a product.
 Long dirty_zero(const Arithmetic& slot, Long a, Long b, Long right) {
   const bool dirty = is_product(slot) && is_zero(a) && (a.bits & ~sign) != 0 && finite(b);
   return dirty ? Long{right.bits | (u128{1} << 60)} : right;
 }
 
-/// The sum of two longs is right to 53 bits only.
+/// The sum of two longs is rounded to 53 bits before the rounding to short.
 Long sum_in_double(const Arithmetic& slot, Long a, Long b, Long right) {
   if (!is_sum(slot) || slot.width != Width::Short || !finite(right) || is_zero(right)) return right;
   const double sum = slot.op == Op::Fadd ? value(a) + value(b) : value(a) - value(b);
   Flags flags = no_flags;
   const Long twice = short_from_double(sum, flags);
-  // Flushing is another mistake.
+  // Flushing to zero is a different defect.
   return std::fpclassify(sum) == FP_NORMAL && finite(twice) ? twice : right;
 }
 
-/// The last eight fraction bits of a constant that are, as a double of their own, below 2^-1022.
+/// The last eight fraction bits of a constant are dropped if their double is below 2^-1022.
 Long lost_end_of_constant(const Arithmetic& slot, Long a, Long b, Long) {
   const auto cut = [](const Operand& x, Long w) {
     const auto last = static_cast<std::uint64_t>(w.bits) & 255;

@@ -33,7 +33,7 @@ void check_same(const Case& a, const Case& b) {
   CHECK(a.run.iterations == b.run.iterations);
 }
 
-/// Counts what the operands of a program are.
+/// Counts operands of programs by kind.
 struct Uses {
   std::map<Space, unsigned> spaces;
   std::map<Op, unsigned> ops;
@@ -143,7 +143,7 @@ TEST_CASE("most loops on moderate numbers stay in range") {
     if (!plain || test.run.iterations > 20) continue;
     ++moderate;
     const BlockState state = run_case(*reference, test);
-    // What is written stands at even addresses or is the lower half of a long, which says nothing.
+    // Written words are at even addresses, or are lower halves of longs, which are not checked.
     bool ok = true;
     for (std::size_t row = 0; row < state.registers.size() / state.pes; row += 2) {
       for (std::size_t pe = 0; pe < state.pes; ++pe) {

@@ -16,7 +16,7 @@ namespace {
 using selftest::Divergence;
 using selftest::Failure;
 
-/// The failure that a self-test of a defective engine must end with.
+/// The failure that a self-test of a defective engine must report.
 Failure failure_of(const Defect& defect, std::string_view category, std::uint64_t cases = 3000) {
   std::vector<std::unique_ptr<Engine>> engines;
   engines.push_back(std::make_unique<DefectiveEngine>(defect));
@@ -35,8 +35,8 @@ std::size_t length_of(const Program& program) {
   return sum;
 }
 
-/// The last bit of a product of two shorts in a vector of registers is wrong where some ten bits of
-/// it happen to be all ones.
+/// The last bit of a product of two shorts in a vector of registers is wrong if ten of its bits are
+/// all ones.
 void rare_product(const Instruction& i, BlockState& state) {
   const auto written = [&](unsigned pe, unsigned k) {
     if (!i.predicate.used) return true;
@@ -54,7 +54,7 @@ void rare_product(const Instruction& i, BlockState& state) {
   }
 }
 
-/// The largest finite long goes wrong in a sum, where a mask is at work.
+/// A predicated sum that is the largest finite long is wrong.
 void predicated_sum(const Instruction& i, BlockState& state) {
   if (i.alu.op != Op::Fsub || !i.predicate.used || i.alu.dst.space != Space::Register) return;
   const Operand& x = i.alu.dst;
@@ -130,7 +130,7 @@ TEST_CASE("missing sticky flags are detected") {
 }
 
 TEST_CASE("a difference after many iterations is reported with its iteration") {
-  // Wrong from the third time on that a block sees its instruction, which no instruction alone is.
+  // Wrong from the third execution of an instruction on, which a single execution cannot show.
   class Late final : public Engine {
    public:
     std::string_view name() const noexcept override { return "late"; }

@@ -25,7 +25,7 @@ bool has_words(const Operand& x) {
          (x.space >= Space::Register && x.space <= Space::T);
 }
 
-/// Where the results of a float operation can be looked at and changed afterwards.
+/// Whether the results of a float operation can be read and changed after the instruction.
 bool observable(const Arithmetic& slot) {
   return slot.used() && info(slot.op).unit != Unit::Integer && has_words(slot.a) &&
          has_words(slot.b) && (slot.dst.space == Space::Register || slot.dst.space == Space::Local);

@@ -8,7 +8,7 @@
 
 namespace gdr::test {
 
-/// Changes what an instruction left; `state` is what it should leave.
+/// Changes the state after an instruction; `state` is the correct one.
 using Defect = std::function<void(const Instruction& instruction, BlockState& state)>;
 
 /// Result of a defective unit for two operands, given the right result. Floats are widened;
@@ -19,7 +19,7 @@ using WrongResult = std::function<Long(const Arithmetic& slot, Long a, Long b, L
 class DefectiveEngine final : public Engine {
  public:
   explicit DefectiveEngine(Defect defect, Isa isa = Isa::Portable);
-  /// The same for a defect that looks at operands.
+  /// The same for a defect that depends on operands.
   explicit DefectiveEngine(WrongResult wrong, Isa isa = Isa::Portable);
   std::string_view name() const noexcept override { return "defective"; }
   Isa isa() const noexcept override { return isa_; }

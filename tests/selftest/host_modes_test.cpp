@@ -25,7 +25,7 @@ class KeepEnvironment {
   std::fenv_t kept_{};
 };
 
-/// What a user can see of the unit's settings: rounding, and on x86 all control bits.
+/// The visible settings of the floating-point unit: rounding, and on x86 all control bits.
 std::vector<unsigned> settings() {
   std::vector<unsigned> list{static_cast<unsigned>(std::fegetround())};
 #if defined(__SSE2__)
@@ -70,7 +70,7 @@ TEST_CASE("engines neither depend on nor change the host's floating-point settin
         INFO(isa_name(isa) << ", " << mode.name << ", seed " << seed);
         CHECK(got == expected);
         CHECK(after == before);
-        // What was raised stays so: a flag of the user's own work is not lost.
+        // Flags that the user's code raised remain set.
         CHECK((!raised || still_raised));
       }
     }

@@ -17,7 +17,7 @@ namespace {
 std::vector<std::unique_ptr<Engine>> vector_engines() {
   std::vector<std::unique_ptr<Engine>> engines;
   for (const Isa isa : host_isas()) engines.push_back(make_engine("vector", isa_name(isa)));
-  // Without machine code of its own, which hardly leaves work to the kernels elsewhere.
+  // Without generated machine code, so that the precompiled kernels are executed.
   if (host_isas().front() == Isa::Avx512)
     engines.push_back(std::make_unique<VectorEngine>(Isa::Avx512, false));
   return engines;

@@ -1,4 +1,4 @@
-// Checking an error's category and that its message names what it must.
+// Checks of an error's category and of words in its message.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace gdr::test {
 
-/// Runs `work`, which must throw a gdr::Error of this category whose message holds all of `words`.
+/// Runs `work`, which must throw a gdr::Error of this category whose message contains all `words`.
 template <typename Work>
 void expect_error(ErrorCategory category, const std::vector<std::string>& words, const Work& work) {
   try {

@@ -1,4 +1,4 @@
-// MPFR does the arithmetic; what is done here is taking words apart, and putting them together.
+// Unpacking of words to MPFR numbers, MPFR's arithmetic, and packing of the results.
 #include "support/float_oracle.hpp"
 
 #include <stdexcept>
@@ -82,7 +82,7 @@ void Oracle::load(mpfr_t value, Word w) {
   if (negative(w)) mpfr_neg(value, value, MPFR_RNDN);
 }
 
-/// exact_, which is finite, in a format. `is_negative` is the sign of a zero.
+/// Rounds exact_, which is finite, to a format. `is_negative` is the sign of a zero.
 Result Oracle::round(bool is_negative, Format out) {
   if (mpfr_zero_p(exact_) != 0) return zero(is_negative, out);
   is_negative = mpfr_signbit(exact_) != 0;
@@ -129,7 +129,7 @@ Result Oracle::product(Word a, int a_bits, Word b, int b_bits, Format out) {
   }
   load(a_, a);
   load(b_, b);
-  mpfr_prec_round(a_, a_bits, MPFR_RNDZ);  // the leading bits: cut
+  mpfr_prec_round(a_, a_bits, MPFR_RNDZ);  // truncated to the leading bits
   mpfr_prec_round(b_, b_bits, MPFR_RNDZ);
   require_exact(mpfr_mul(exact_, a_, b_, MPFR_RNDN));
   mpfr_set_prec(a_, enough);

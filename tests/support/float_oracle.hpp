@@ -1,5 +1,5 @@
-// An oracle for floating point that shares no code with the product: MPFR does the arithmetic, in a
-// precision that holds every exact result, and one rounding to the format at the end.
+// An oracle for floating point that shares no code with the library: MPFR computes the exact
+// result, which is rounded once to the format.
 #pragma once
 
 #include <mpfr.h>
@@ -40,7 +40,7 @@ struct Result {
 enum class Op { Fadd, Fsub, Fmul, Dmul, Fmax, Fmin, Cvt };
 std::string_view name_of(Op op);
 
-/// Holds the MPFR variables, so that millions of cases do not allocate.
+/// Owns the MPFR variables, so that millions of cases do not allocate.
 class Oracle {
  public:
   Oracle();

@@ -1,4 +1,4 @@
-// How long random tests run.
+// The length of random tests.
 #pragma once
 
 #include <cstdint>

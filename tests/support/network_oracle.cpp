@@ -63,8 +63,8 @@ Long add(Long a, Long b) { return evaluate(Op::Fadd, a, b); }
 Long multiply(Long a, Long b) { return evaluate(Op::Fmul, a, b); }
 Long multiply_twice(Long a, Long b) { return evaluate(Op::Dmul, a, b); }
 
-// The left subtree of a node is the largest complete one: pairs level by level, an odd one out
-// unchanged, come to the same tree.
+// The left subtree of a node is the largest complete one, which is the tree of joining pairs level
+// by level, with an odd word passed on unchanged.
 Long reduce(Reduce op, std::span<const Long> leaves) {
   if (leaves.size() == 1) return leaves[0];
   const std::size_t left = std::bit_ceil(leaves.size()) / 2;

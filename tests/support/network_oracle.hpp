@@ -1,5 +1,5 @@
-// The reduction network and multiply-add chains without the product's arithmetic: MPFR for floats,
-// 128-bit integers for the rest (contract, paragraphs 2, 3 and 6).
+// The reduction network and multiply-add chains without the library's arithmetic: MPFR for floats,
+// 128-bit integers otherwise (contract, paragraphs 2, 3 and 6).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ gdr::Long multiply(gdr::Long a, gdr::Long b);
 /// Both passes of the multiplier, rounded to a long.
 gdr::Long multiply_twice(gdr::Long a, gdr::Long b);
 
-/// The word that the network makes of one word of every leaf; `leaves` is not empty.
+/// The reduction of one word of every leaf; `leaves` is not empty.
 gdr::Long reduce(gdr::Reduce op, std::span<const gdr::Long> leaves);
 
 }  // namespace oracle

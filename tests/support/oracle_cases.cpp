@@ -1,4 +1,4 @@
-// How the random operands are drawn.
+// The distributions of the random operands.
 #include "support/oracle_cases.hpp"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ Word Cases::word(Format format) {
   return make(format, below(2) != 0, exponent_field(format), fraction(format.fraction_bits));
 }
 
-/// A second operand that has to do with the first: a sum whose bits overlap or just miss, or a
+/// A second operand related to the first: a sum whose bits overlap or are adjacent, or a
 /// cancellation; a product close to a limit of the range.
 Word Cases::relative(Word other, Format format, Op op) {
   const long top = highest_field(format);

@@ -1,4 +1,4 @@
-// Random and edge operands: mostly words that sit close to where arithmetic goes wrong.
+// Random and edge operands: mostly words near rounding boundaries and limits of the range.
 #pragma once
 
 #include <cstdint>

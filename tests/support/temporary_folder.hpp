@@ -13,7 +13,7 @@
 
 namespace gdr::test {
 
-/// A new folder, removed with its contents at the end of its life.
+/// A new folder, removed with its contents at the end of the object's lifetime.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -15,8 +15,7 @@ static int fail(const char* what) {
   return 1;
 }
 
-/* Accelerations of particles first .. first + count - 1, and all of them as sources; on ranks each
- * has count of them. */
+/* Accelerations of the targets first .. first + count - 1, which are also this rank's sources. */
 static void forces(gdr_device* device, size_t first, size_t count, const double* x, const double* m,
                    double* a) {
   gdr_gravity* gravity = NULL;
@@ -26,8 +25,8 @@ static void forces(gdr_device* device, size_t first, size_t count, const double*
   gdr_gravity_free(gravity);
 }
 
-/* All ranks hear what each did; what the caller's structure lacks, and whom it has no room for, is
- * left out. */
+/* All ranks receive the reports of all; members and ranks beyond the caller's structure and array
+ * are not written. */
 static void check_reports(gdr_device* shared, gdr_device* alone, int size) {
   gdr_rank_report reports[8];
   size_t count = 9;
@@ -79,7 +78,7 @@ int main(int argc, char** argv) {
   check_reports(shared, alone, size);
   gdr_device_close(alone);
   gdr_device_close(shared);
-  /* What cannot be used is refused, with a message. */
+  /* A null communicator is refused with a message. */
   shared = NULL;
   if (rank == 0)
     printf("null communicator: %d\n",

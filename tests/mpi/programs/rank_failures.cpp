@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
       const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
       if (device.statistics().failed_ranks.empty()) longest = std::max(longest, spent.count());
     }
-    for (const unsigned lost : device.statistics().failed_ranks) std::printf("lost %u\n", lost);
+    for (const unsigned rank : device.statistics().failed_ranks) std::printf("failed %u\n", rank);
     std::printf("left %u of %u\n", me, device.ranks());
     return 0;
   } catch (const std::exception& e) {

@@ -1,6 +1,6 @@
-/* The C interface where ranks are lost: forces again and again while ranks 1 and 2 kill themselves,
- * one in gdr_device_retry_on_rank_failure, one between calls of the program's own, which then calls
- * gdr_device_shrink. Prints on every rank that is left what it saw.
+/* The C interface under rank failures: repeated forces while ranks 1 and 2 kill themselves, rank 1
+ * in gdr_device_retry_on_rank_failure, rank 2 outside of it, after which the program calls
+ * gdr_device_shrink. Every remaining rank prints its results.
  *
  * usage: test_mpi_rank_failures_c DEVICE
  */
@@ -17,8 +17,8 @@ typedef struct {
   gdr_device* device;
   gdr_gravity* gravity;
   double x[3 * n], m[n], a[3 * n];
-  int dies; /* in the next try */
-  int tries;
+  int killed; /* in the next attempt */
+  int attempts;
 } forces;
 
 static void fail(const char* what) {
@@ -26,18 +26,18 @@ static void fail(const char* what) {
   exit(1);
 }
 
-/* This rank's part of the particles; all ranks have all of them. */
+/* Forces on this rank's part of the particles; all ranks store all particles. */
 static gdr_status compute(void* data) {
   forces* f = data;
   const unsigned rank = gdr_device_rank(f->device), ranks = gdr_device_ranks(f->device);
   const size_t first = (size_t)n * rank / ranks, end = (size_t)n * (rank + 1) / ranks;
-  ++f->tries;
-  if (f->dies) raise(SIGKILL);
+  ++f->attempts;
+  if (f->killed) raise(SIGKILL);
   return gdr_gravity_compute(f->gravity, end - first, f->x + 3 * first, f->m + first, 0.125,
                              f->a + 3 * first, NULL);
 }
 
-/* One rank's own trouble. */
+/* Work that fails on rank 0 only. */
 static gdr_status no_file(void* data) {
   const forces* f = data;
   return gdr_device_rank(f->device) == 0 ? GDR_ERROR_IO : GDR_OK;
@@ -54,7 +54,7 @@ static void print_part(const forces* f, const double* right, unsigned me) {
 
 int main(int argc, char** argv) {
   static forces f, alone;
-  unsigned me, lost[4] = {9, 9, 9, 9};
+  unsigned me, failed[4] = {9, 9, 9, 9};
   size_t count = 0;
   gdr_status status;
   int k;
@@ -70,11 +70,11 @@ int main(int argc, char** argv) {
   me = gdr_device_rank(f.device);
   if (gdr_device_retry_on_rank_failure(f.device, compute, &f) != GDR_OK) fail("whole");
 
-  f.dies = me == 1;
-  f.tries = 0;
+  f.killed = me == 1;
+  f.attempts = 0;
   while (gdr_device_ranks(f.device) == 4)
     if (gdr_device_retry_on_rank_failure(f.device, compute, &f) != GDR_OK) fail("without rank 1");
-  printf("%u: tries %d, %s\n", me, f.tries,
+  printf("%u: attempts %d, %s\n", me, f.attempts,
          strstr(gdr_device_description(f.device), "3 ranks") ? "described" : "");
   print_part(&f, alone.a, me);
 
@@ -85,8 +85,8 @@ int main(int argc, char** argv) {
   do status = compute(&f);
   while (status == GDR_OK);
   printf("%u: status %d\n", me, status);
-  if (gdr_device_shrink(f.device, lost, 1, &count) != GDR_OK) fail("shrink");
-  printf("%u: lost %u, %u, count %u\n", me, lost[0], lost[1], (unsigned)count);
+  if (gdr_device_shrink(f.device, failed, 1, &count) != GDR_OK) fail("shrink");
+  printf("%u: failed %u, %u, count %u\n", me, failed[0], failed[1], (unsigned)count);
   if (gdr_device_retry_on_rank_failure(f.device, compute, &f) != GDR_OK) fail("without rank 2");
   print_part(&f, alone.a, me);
   fflush(stdout);

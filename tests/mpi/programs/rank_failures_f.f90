@@ -1,8 +1,8 @@
-! The Fortran interface where a rank is lost: forces while rank 1 kills itself. Prints on every rank
-! that is left what it saw.
+! The Fortran interface under a rank failure: forces while rank 1 kills itself. Every remaining rank
+! prints its results.
 !
 ! usage: test_mpi_rank_failures_f DEVICE
-! A module's procedure is given: one of the program itself would need a stack that is executable.
+! The callback is a module procedure: an internal one of the program needs an executable stack.
 module part_of_forces
   use, intrinsic :: iso_c_binding
   use gdr
@@ -23,7 +23,7 @@ module part_of_forces
 
 contains
 
-  ! This rank's part of the particles; all ranks have all of them.
+  ! Forces on this rank's part of the particles; all ranks store all particles.
   subroutine forces(status)
     integer, intent(out) :: status
     first = n*gdr_device_rank(device)/gdr_device_ranks(device) + 1
@@ -35,13 +35,13 @@ contains
 
 end module part_of_forces
 
-program losses
+program rank_failures
   use part_of_forces
   implicit none
   type(gdr_device) :: alone
   type(gdr_gravity) :: reference
   real(c_double) :: right(3, n)
-  integer, allocatable :: lost(:)
+  integer, allocatable :: failed(:)
   integer :: status, me, k
   character(len=80) :: name
 
@@ -63,10 +63,10 @@ program losses
   print "(i0, a, i0)", me, ": status ", status
   print "(i0, a, i0, a, i0, a, l1)", me, ": rank ", gdr_device_rank(device), " of ", &
        gdr_device_ranks(device), ", the same ", all(a(:, first:last) == right(:, first:last))
-  ! Nobody is lost now.
-  call gdr_device_shrink(device, lost, status)
-  print "(i0, a, i0, a, i0)", me, ": status ", status, ", lost ", size(lost)
-  deallocate (lost)  ! a main program's is not freed by itself
+  ! No rank has failed since.
+  call gdr_device_shrink(device, failed, status)
+  print "(i0, a, i0, a, i0)", me, ": status ", status, ", failed ", size(failed)
+  deallocate (failed)  ! variables of a main program are not freed automatically
   call gdr_gravity_free(gravity)
   call gdr_device_close(device)
-end program losses
+end program rank_failures

@@ -1,5 +1,5 @@
-/* The structures of the library's kernels in one program: two stars on a circle by gravity_jerk,
- * and a pair of Lennard-Jones particles at the bottom of the well. */
+/* The generated headers of the library's kernels in one program: two stars on a circular orbit with
+ * gravity_jerk, and a pair of Lennard-Jones particles at the minimum of the potential. */
 #include <math.h>
 
 #include "all_kernels.h"
@@ -26,8 +26,8 @@ static void two_stars(void) {
   CHECK(gravity_jerk_send_i_particles(i, 2) == 0);
   CHECK(gravity_jerk_grape_run(2) == 0);
   CHECK(gravity_jerk_get_result(f, 2) == 0);
-  /* 1/4 each towards the other; the jerk of a circle is minus speed over radius times it, along y.
-   */
+  /* Accelerations of 1/4 towards each other; on a circle the jerk is the acceleration times speed
+   * over radius, opposite to the velocity (along y). */
   CHECK(near(f[0].ax, -0.25) && near(f[1].ax, 0.25));
   CHECK(near(f[0].jy, -0.125) && near(f[1].jy, 0.125));
   CHECK(near(f[0].jx, 0) && near(f[0].pot, -0.5));

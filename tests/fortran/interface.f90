@@ -1,6 +1,6 @@
 ! The Fortran module: gravity, a job with a kernel from a string, arrays with strides,
 ! and errors. Stops with 1 if any check fails.
-program test_fortran
+program fortran_interface
   use, intrinsic :: iso_c_binding
   use gdr
   implicit none
@@ -202,4 +202,4 @@ contains
        end do
     end do
   end function expected
-end program test_fortran
+end program fortran_interface

@@ -1,5 +1,5 @@
 ! Systems of linear equations from Fortran. Stops with 1 if any check fails.
-program test_linear
+program fortran_linear
   use, intrinsic :: iso_c_binding
   use gdr
   implicit none
@@ -121,4 +121,4 @@ contains
     print *, "failed: ", what, " (last error: ", gdr_last_error(), ")"
   end subroutine check
 
-end program test_linear
+end program fortran_linear

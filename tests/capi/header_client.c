@@ -1,4 +1,4 @@
-/* A client of a generated header: sends, runs and gets, and checks every number. */
+/* A client of a generated header: sends data, runs the kernel, and checks all results. */
 #include "check.h"
 #include "pull.h"
 
@@ -54,7 +54,7 @@ int main(void) {
   CHECK(pull_send_i_particles(target, ni) == GDR_OK);
   check_run(nj, 0.5);
 
-  /* one source changes; then fewer are used; then all of them again */
+  /* one source changes; then fewer sources are used; then all again */
   source[17].double_ = 3;
   CHECK(pull_send_j_particle(&source[17], 17) == GDR_OK);
   check_run(nj, 0.5);
@@ -67,7 +67,7 @@ int main(void) {
   CHECK(pull_get_result(result, ni) == GDR_OK);
   check_results(0, 2);
 
-  /* wrong use is refused, and changes nothing */
+  /* invalid arguments are refused without side effects */
   CHECK(pull_grape_run(nj + 1) == GDR_ERROR_USAGE);
   CHECK(pull_grape_run(-1) == GDR_ERROR_USAGE);
   CHECK(pull_send_j_particle(&source[0], -1) == GDR_ERROR_USAGE);

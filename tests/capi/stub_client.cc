@@ -1,2 +1,0 @@
-// The same client in C++.
-#include "stub_client.c"
