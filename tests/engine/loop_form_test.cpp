@@ -83,11 +83,11 @@ struct Pipeline {
   std::uint32_t slots = 0;
 
   Ref source(std::uint32_t place) {
-    return kernel.graph.leaf(NodeOp::Source, {Take::Long, place, 0});
+    return kernel.graph.leaf(NodeOp::Source, {WordType::Long, place, 0});
   }
   Ref input() {
-    kernel.inputs.push_back(Take::Long);
-    return kernel.graph.leaf(NodeOp::Input, {Take::Long, slots++, 0});
+    kernel.inputs.push_back(WordType::Long);
+    return kernel.graph.leaf(NodeOp::Input, {WordType::Long, slots++, 0});
   }
   void carry(Ref input, Ref next) {
     kernel.carried.push_back({LeafKey::unpack(kernel.graph[input].bits).place, next});
@@ -200,11 +200,11 @@ std::size_t count(const Segment& s, NodeOp op) {
 Segment scaled_products(double c) {
   Segment s;
   const auto input = [&](std::uint32_t slot) {
-    return s.graph.leaf(NodeOp::Input, {Take::Long, slot, 0});
+    return s.graph.leaf(NodeOp::Input, {WordType::Long, slot, 0});
   };
   for (std::uint32_t k = 0; k < 3; ++k) {
     const Ref product = s.graph.op(NodeOp::Mul, Kind::Number, input(k), input(3));
-    s.stores.push_back({Store::Area::Output, k, Take::Long,
+    s.stores.push_back({Store::Area::Output, k, WordType::Long,
                         s.graph.op(NodeOp::Mul, Kind::Number, product, s.graph.number(c)), false});
   }
   return s;
@@ -226,13 +226,13 @@ TEST_CASE("two constant factors of a product are merged") {
   const auto product = [](double outer, double inner, bool shared) {
     Segment s;
     const auto input = [&](std::uint32_t slot) {
-      return s.graph.leaf(NodeOp::Input, {Take::Long, slot, 0});
+      return s.graph.leaf(NodeOp::Input, {WordType::Long, slot, 0});
     };
     const auto mul = [&](Ref a, Ref b) { return s.graph.op(NodeOp::Mul, Kind::Number, a, b); };
     const Ref scaled = mul(input(0), s.graph.number(inner));
     const Ref all = mul(s.graph.number(outer), mul(input(1), scaled));
-    s.stores.push_back({Store::Area::Output, 0, Take::Long, all, false});
-    if (shared) s.stores.push_back({Store::Area::Output, 1, Take::Long, scaled, false});
+    s.stores.push_back({Store::Area::Output, 0, WordType::Long, all, false});
+    if (shared) s.stores.push_back({Store::Area::Output, 1, WordType::Long, scaled, false});
     return s;
   };
   const Segment one = simplified(product(1e-3, 3, false));
@@ -245,13 +245,13 @@ TEST_CASE("two constant factors of a product are merged") {
 TEST_CASE("a subtraction of zero is removed") {
   Segment s;
   const auto input = [&](std::uint32_t slot) {
-    return s.graph.leaf(NodeOp::Input, {Take::Long, slot, 0});
+    return s.graph.leaf(NodeOp::Input, {WordType::Long, slot, 0});
   };
   const Ref zero = s.graph.number(0);
   const Ref product = s.graph.op(NodeOp::Mul, Kind::Number, input(0), input(1));
   const auto store = [&](Ref r) {
-    s.stores.push_back(
-        {Store::Area::Output, static_cast<std::uint32_t>(s.stores.size()), Take::Long, r, false});
+    s.stores.push_back({Store::Area::Output, static_cast<std::uint32_t>(s.stores.size()),
+                        WordType::Long, r, false});
   };
   store(s.graph.op(NodeOp::Sub, Kind::Number, product, zero));
   CHECK(count(simplified(s), NodeOp::Sub) == 0);

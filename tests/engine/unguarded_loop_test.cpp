@@ -51,7 +51,7 @@ TEST_CASE(
 TEST_CASE("a softened distance is known to be positive") {
   Graph g;
   const auto input = [&](std::uint32_t slot) {
-    return g.leaf(NodeOp::Input, {Take::Long, slot, 0});
+    return g.leaf(NodeOp::Input, {WordType::Long, slot, 0});
   };
   const Ref dx = g.op(NodeOp::Sub, Kind::Number, input(0), input(1));
   const Ref square = g.op(NodeOp::Mul, Kind::Number, dx, dx);
@@ -61,7 +61,7 @@ TEST_CASE("a softened distance is known to be positive") {
     Segment s;
     s.graph = g;
     s.stores.push_back(
-        {Store::Area::Carried, 0, Take::Long, s.graph.select(zero, input(3), sum), false});
+        {Store::Area::Carried, 0, WordType::Long, s.graph.select(zero, input(3), sum), false});
     return s;
   };
   const std::vector<std::uint32_t> carried{3};

@@ -59,10 +59,10 @@ void copy_lanes(const std::uint64_t* from, std::size_t n, std::uint64_t* to) {
   for (; i < n; ++i) to[i] = from[i];
 }
 
-WordsIn memory_words(const BlockState& block, Take take, std::uint32_t address,
+WordsIn memory_words(const BlockState& block, WordType type, std::uint32_t address,
                      std::size_t stride) {
   const std::uint64_t* first = block.bm.data() + address;
-  return {first, take == Take::Long ? first + 1 : first, stride};
+  return {first, type == WordType::Long ? first + 1 : first, stride};
 }
 
 /// Words of groups of items, one group behind the other.
@@ -72,9 +72,9 @@ bool convert(const std::vector<LeafKey>& words, Precision precision, const std::
   bool fits = true;
   for (std::size_t w = 0; w < words.size(); ++w) {
     const std::uint64_t* first = shorts + words[w].place;
-    const WordsIn in{first, words[w].take == Take::Long ? first + 1 : first, step};
+    const WordsIn in{first, words[w].type == WordType::Long ? first + 1 : first, step};
     fits =
-        words_to_lanes(words[w].take, precision, in, groups, to + w * lane, words.size() * lane) &&
+        words_to_lanes(words[w].type, precision, in, groups, to + w * lane, words.size() * lane) &&
         fits;
   }
   return fits;
@@ -112,7 +112,7 @@ class SectionRun {
   }
 
   /// Sets the windows of the next passes' sources: `first` is the index of the first window.
-  void take_windows(const SourceWindows& windows, std::uint64_t first) {
+  void set_windows(const SourceWindows& windows, std::uint64_t first) {
     windows_ = &windows;
     first_window_ = first;
   }
@@ -146,34 +146,34 @@ class SectionRun {
     std::size_t bytes = 0;
     places_.clear();
     for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
-      const auto& one = code_->kernels[k];
-      const std::size_t copies = one.machine.copies;
+      const auto& entry = code_->kernels[k];
+      const std::size_t copies = entry.machine.copies;
       const std::size_t items = instances(k) * chunks();
       const std::size_t padded = (items + copies - 1) / copies * copies;
       places_.push_back({bytes, items, padded});
-      bytes += padded * one.code.layout.bytes();
+      bytes += padded * entry.code.layout.bytes();
     }
     grow(scratch_.items, bytes);
     scratch_.scatter_words.assign(s_.bm_stores().size() * 3 * block_.pes, 0);
-    if (precision == Precision::Double) return gather_words() && take_state();
+    if (precision == Precision::Double) return gather_words() && load_state();
     clear_padding();
-    const RangeWatch watch(true);
-    return gather_words() && take_state() && !watch.left();
+    const RangeErrorMonitor range_errors(true);
+    return gather_words() && load_state() && !range_errors.detected();
   }
 
   /// Runs all kernels; false after a float range error: underflow to zero, or overflow that reached
   /// a result.
   bool compute() {
-    std::optional<RangeWatch> watch;
-    if (precision() == Precision::Float) watch.emplace(s_.compares_results());
+    std::optional<RangeErrorMonitor> range_errors;
+    if (precision() == Precision::Float) range_errors.emplace(s_.compares_results());
     for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
-    return !watch || (!watch->left() && results_are_finite());
+    return !range_errors || (!range_errors->detected() && results_are_finite());
   }
 
   /// Results to the state and to the broadcast memory.
   void finish(const std::vector<ConstantRoot>& constants) {
     gather_moved();
-    for (std::size_t k = 0; k < s_.kernels().size(); ++k) leave(k);
+    for (std::size_t k = 0; k < s_.kernels().size(); ++k) store_results(k);
     leave_moved();
     leave_constants(constants);
     scatter_words();
@@ -209,8 +209,8 @@ class SectionRun {
     for (std::size_t w = 0; w < std::min<std::size_t>(words.size(), 64); ++w) {
       if (((s_.zero_candidates() >> w) & 1) == 0) continue;
       std::uint64_t bits = 0;
-      words_to_lanes(words[w].take, Precision::Double,
-                     memory_words(block_, words[w].take, words[w].place, 0), 1,
+      words_to_lanes(words[w].type, Precision::Double,
+                     memory_words(block_, words[w].type, words[w].place, 0), 1,
                      reinterpret_cast<std::byte*>(&bits), sizeof bits);
       if (bits == 0) zeros |= std::uint64_t{1} << w;
     }
@@ -234,8 +234,8 @@ class SectionRun {
     grow(scratch_.uniforms, uniforms.size() * lane);
     bool fits = true;
     for (std::size_t w = 0; w < uniforms.size(); ++w) {
-      const auto words = memory_words(block_, uniforms[w].take, uniforms[w].place, 0);
-      fits = words_to_lanes(uniforms[w].take, precision(), words, 1,
+      const auto words = memory_words(block_, uniforms[w].type, uniforms[w].place, 0);
+      fits = words_to_lanes(uniforms[w].type, precision(), words, 1,
                             scratch_.uniforms.data() + w * lane, lane) &&
              fits;
     }
@@ -251,13 +251,13 @@ class SectionRun {
            fits;
   }
 
-  /// Converts a stream of floats for code on doubles, after a range error elsewhere.
+  /// Converts a stream of floats for code on doubles, after a range error of other data.
   void widen_stream() {
     const auto& words = s_.source_words().words;
     grow(scratch_.source, words.size() * sizeof(double) * count_);
     for (std::size_t i = 0; i < words.size() * count_; ++i) {
       std::uint64_t wide = 0;
-      if (words[i % words.size()].take == Take::Bits) {
+      if (words[i % words.size()].type == WordType::Bits) {
         const std::int64_t integer = load<std::int32_t>(source_ + i * sizeof(float));
         wide = static_cast<std::uint64_t>(integer) << short_shift;
       } else {
@@ -268,20 +268,20 @@ class SectionRun {
     source_ = scratch_.source.data();
   }
 
-  bool take_state() {
+  bool load_state() {
     bool fits = true;
     for (std::size_t k = 0; k < code_->kernels.size(); ++k) {
-      const auto& one = code_->kernels[k];
+      const auto& entry = code_->kernels[k];
       const WorkItems items = work_items(k);
-      const std::span<const RowTransfer> in = active(after_ ? one.in_fused : one.in);
+      const std::span<const RowTransfer> in = active(after_ ? entry.in_fused : entry.in);
       if (after_) {
-        take_given(one, items);
-        fits = one.constants_fit && fits;
+        load_previous_constants(entry, items);
+        fits = entry.constants_fit && fits;
       }
       if (converts_avx512_) rows_to_lanes_avx512(in, block_, items);
       for (const RowTransfer& t : in) {
-        if (converts_avx512_ && !t.elsewhere()) continue;
-        fits = take_row(t, items.bytes, items.place(t)) && fits;
+        if (converts_avx512_ && !t.outside_state()) continue;
+        fits = load_row(t, items.bytes, items.place(t)) && fits;
       }
       if (is_widened()) round_to_floats(in, items);
     }
@@ -292,7 +292,7 @@ class SectionRun {
   /// must stay there.
   void round_to_floats(std::span<const RowTransfer> rows, const WorkItems& items) const {
     for (const RowTransfer& t : rows) {
-      if (t.key.take != Take::Long && t.key.take != Take::Short) continue;
+      if (t.key.type != WordType::Long && t.key.type != WordType::Short) continue;
       std::byte* at = items.place(t);
       for (std::size_t v = 0; v < items.vectors; ++v, at += items.bytes)
         for (std::size_t k = 0; k < lanes(); ++k) {
@@ -304,8 +304,8 @@ class SectionRun {
     }
   }
 
-  void take_given(const CompiledKernels::One& one, const WorkItems& items) const {
-    for (const ConstantInput& given : one.given) {
+  void load_previous_constants(const CompiledKernels::Entry& entry, const WorkItems& items) const {
+    for (const ConstantInput& given : entry.given) {
       if (folded_ && given.instance != 0) continue;
       std::byte* to = items.first + given.instance * items.vectors * items.bytes + given.offset;
       for (std::size_t v = 0; v < items.vectors; ++v, to += items.bytes)
@@ -313,28 +313,28 @@ class SectionRun {
     }
   }
 
-  bool take_row(const RowTransfer& t, std::size_t item, std::byte* to) const {
-    const bool fixed = t.key.take == Take::PeNumber || t.key.take == Take::BlockNumber;
+  bool load_row(const RowTransfer& t, std::size_t item, std::byte* to) const {
+    const bool fixed = t.key.type == WordType::PeNumber || t.key.type == WordType::BlockNumber;
     bool fits = true;
     for (std::size_t first = 0; first < live_; first += lanes(), to += item) {
       const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
       if (count < lanes()) std::memset(to, 0, lanes() * code_->target.lane_bytes());
       if (fixed) {
-        take_fixed(t.key.take, first, count, to);
+        load_fixed(t.key.type, first, count, to);
         continue;
       }
       const std::uint64_t* const upper = t.cell.in(std::as_const(block_)) + first;
-      const std::uint64_t* const lower = t.key.take == Take::Long ? upper + block_.pes : upper;
-      fits = row_to_lanes(code_->target, t.key.take, upper, lower, count, to) && fits;
+      const std::uint64_t* const lower = t.key.type == WordType::Long ? upper + block_.pes : upper;
+      fits = row_to_lanes(code_->target, t.key.type, upper, lower, count, to) && fits;
     }
     return fits;
   }
 
-  void take_fixed(Take take, std::size_t first, std::size_t count, std::byte* to) const {
+  void load_fixed(WordType type, std::size_t first, std::size_t count, std::byte* to) const {
     const std::size_t lane = code_->target.lane_bytes();
     for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t word = take == Take::PeNumber ? first + i : block_.number;
-      words_to_lanes(Take::Bits, precision(), {&word, &word, 0}, 1, to + i * lane, lane);
+      const std::uint64_t word = type == WordType::PeNumber ? first + i : block_.number;
+      words_to_lanes(WordType::Bits, precision(), {&word, &word, 0}, 1, to + i * lane, lane);
     }
   }
 
@@ -344,9 +344,9 @@ class SectionRun {
     std::uint32_t largest = 0;
     for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
       const WorkItems items = work_items(k);
-      const auto& one = code_->kernels[k];
-      for (const RowTransfer& t : active(one.out)) {
-        if (t.key.take != Take::Long && t.key.take != Take::Short) continue;
+      const auto& entry = code_->kernels[k];
+      for (const RowTransfer& t : active(entry.out)) {
+        if (t.key.type != WordType::Long && t.key.type != WordType::Short) continue;
         const std::byte* from = items.place(t);
         for (std::size_t first = 0; first < live_; first += lanes(), from += items.bytes) {
           const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
@@ -358,17 +358,17 @@ class SectionRun {
   }
 
   void execute(std::size_t k) {
-    const auto& one = code_->kernels[k];
+    const auto& entry = code_->kernels[k];
     std::byte* at = scratch_.items.data() + places_[k].begin;
-    const std::size_t item = one.code.layout.bytes();
+    const std::size_t item = entry.code.layout.bytes();
     for (std::size_t left = places_[k].items; left > 0;) {
-      if (one.portable) {
-        one.portable(at, source_, scratch_.uniforms.data(), count_);
+      if (entry.portable) {
+        entry.portable(at, source_, scratch_.uniforms.data(), count_);
         at += item;
         --left;
         continue;
       }
-      const CompiledKernel& code = s_.code_for(one, code_->target, left);
+      const CompiledKernel& code = s_.code_for(entry, code_->target, left);
       grow(scratch_.spills, code.spill_bytes);
       const std::size_t first = places_[k].items - left;
       const LoopRun* const runs = plan_loop(k, first, std::min<std::size_t>(left, code.copies));
@@ -385,8 +385,8 @@ class SectionRun {
 
   /// Schedules the passes of the loop that can run unguarded, for some work items.
   const LoopRun* plan_loop(std::size_t k, std::size_t item, std::size_t count) {
-    const CompiledKernels::One& one = code_->kernels[k];
-    const UnguardedLoop& free = one.code.unguarded;
+    const CompiledKernels::Entry& entry = code_->kernels[k];
+    const UnguardedLoop& free = entry.code.unguarded;
     if (!free.usable) return nullptr;
     const std::uint64_t windows = (count_ + SourceWindows::groups - 1) / SourceWindows::groups;
     scratch_.hit.assign(windows, 0);
@@ -469,27 +469,27 @@ class SectionRun {
     return true;
   }
 
-  void leave(std::size_t k) {
-    const auto& one = code_->kernels[k];
+  void store_results(std::size_t k) {
+    const auto& entry = code_->kernels[k];
     const WorkItems items = work_items(k);
-    const std::span<const RowTransfer> out = active(one.out);
+    const std::span<const RowTransfer> out = active(entry.out);
     if (converts_avx512_) lanes_to_rows_avx512(out, items, block_);
     for (const RowTransfer& t : out) {
-      if (!converts_avx512_ || t.elsewhere()) leave_row(t, items.bytes, items.place(t));
+      if (!converts_avx512_ || t.outside_state()) store_row(t, items.bytes, items.place(t));
     }
   }
 
-  void leave_row(const RowTransfer& t, std::size_t item, const std::byte* from) {
+  void store_row(const RowTransfer& t, std::size_t item, const std::byte* from) {
     WordsOut rows{};
     if (t.key.delay == 0) {
       rows.upper = t.cell.in(block_);
-      rows.lower = t.key.take == Take::Long ? rows.upper + block_.pes : rows.upper;
+      rows.lower = t.key.type == WordType::Long ? rows.upper + block_.pes : rows.upper;
     } else {
       rows = {put_row(t.key, row_of(t.key)), put_row(t.key, 1)};
     }
     for (std::size_t first = 0; first < live_; first += lanes(), from += item) {
       const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
-      lanes_to_row(code_->target, t.key.take, from, count,
+      lanes_to_row(code_->target, t.key.type, from, count,
                    {rows.upper + first, rows.lower + first});
     }
   }
@@ -498,7 +498,9 @@ class SectionRun {
     return scratch_.scatter_words.data() + (key.place * 3 + word) * block_.pes;
   }
 
-  CellRow cell(std::uint32_t number) const { return cell_row(s_.map(), {Take::Bits, number, 0}); }
+  CellRow cell(std::uint32_t number) const {
+    return cell_row(s_.map(), {WordType::Bits, number, 0});
+  }
 
   /// Copies shorts, from the initial state or from the last group of items.
   void gather_moved() {
@@ -538,14 +540,14 @@ class SectionRun {
       }
       std::uint64_t* const row = cell_row(s_.map(), constant.key).in(block_);
       fill_lanes(row, live_, constant.upper);
-      if (constant.key.take == Take::Long) fill_lanes(row + pes, live_, constant.lower);
+      if (constant.key.type == WordType::Long) fill_lanes(row + pes, live_, constant.lower);
     }
   }
 
   void scatter_words() {
     for (std::uint32_t n = 0; n < s_.bm_stores().size(); ++n) {
       const BmStore& put = s_.bm_stores()[n];
-      const LeafKey key{Take::Mask, n, 0};
+      const LeafKey key{WordType::Mask, n, 0};
       if (put_row(key, 2)[put.pe] == 0) continue;
       const u128 lower = put_row(key, 1)[put.pe];
       const u128 upper = put_row(key, 0)[put.pe];
@@ -615,7 +617,7 @@ void run_packed(const CompiledProgram& program, BlockState& block, std::uint32_t
     std::copy_n(last_group, sources.group_shorts, block.bm.data() + sources.address);
     SectionRun loop(*program.section(Section::Body), block, body, folded);
     if (sources.windows != nullptr)
-      loop.take_windows(*sources.windows, sources.first_window + done / SourceWindows::groups);
+      loop.set_windows(*sources.windows, sources.first_window + done / SourceWindows::groups);
     loop.passes(some, 0, done == 0 && program.fusable);
     body.stream.groups += some * bytes;
     done += some;
@@ -627,10 +629,10 @@ void run_packed(const CompiledProgram& program, BlockState& block, std::uint32_t
 bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts,
                      std::size_t groups, std::uint32_t step, std::byte* to) noexcept {
   const MachineFloatMode mode;
-  const RangeWatch watch(true);
+  const RangeErrorMonitor range_errors(true);
   const bool fits =
       convert(section.source_words().words, section.precision(), shorts, groups, step, to);
-  return fits && (section.precision() == Precision::Double || !watch.left());
+  return fits && (section.precision() == Precision::Double || !range_errors.detected());
 }
 
 }  // namespace gdr::native

@@ -84,14 +84,14 @@ class CrossSectionTypes {
 
   /// Checks the longs that a compiled section reads.
   std::optional<TypeConflict> check(Section reader, const SectionModel& model,
-                                    const Liveness& demand) const {
+                                    const Liveness& liveness) const {
     const Graph& g = model.graph;
-    for (std::uint32_t n = 0; n < demand.of_node.size(); ++n) {
-      if (!demand.of_node[n]) continue;
+    for (std::uint32_t n = 0; n < liveness.of_node.size(); ++n) {
+      if (!liveness.of_node[n]) continue;
       const Node& node = g[ref_to(n)];
       if (is_leaf(node.op)) {
         const LeafKey key = LeafKey::unpack(node.bits);
-        if (node.op != NodeOp::Constant && key.take == Take::Long &&
+        if (node.op != NodeOp::Constant && key.type == WordType::Long &&
             holds_integers(reader, node.op, key.place)) {
           return TypeConflict{bit(reader), integers_as_number};
         }
@@ -271,7 +271,7 @@ class CrossSectionTypes {
       return bits_read(reader, g, node.b) | bits_read(reader, g, node.c);
     if (node.op != NodeOp::Input) return 0;
     const LeafKey key = LeafKey::unpack(node.bits);
-    if (key.take != Take::Bits || key.place % 2 == 0) return 0;
+    if (key.type != WordType::Bits || key.place % 2 == 0) return 0;
     return number_writers_of(reader, key.place - 1);
   }
 
@@ -280,7 +280,7 @@ class CrossSectionTypes {
     if (!taken) return 0;
     const Node& number = g[g.is_constant(node.a) ? node.b : node.a];
     const LeafKey key = LeafKey::unpack(number.bits);
-    if (number.op != NodeOp::Input || key.take != Take::Long) return 0;
+    if (number.op != NodeOp::Input || key.type != WordType::Long) return 0;
     // c - x subtracts c where x contains c.
     const bool turned = node.op == NodeOp::Sub && g.is_constant(node.a);
     return added_in(reader, key.place, turned ? *taken : -*taken);
@@ -357,7 +357,7 @@ void add_exact_needs(const Program& program, Section section, const Geometry& ge
 CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometry, Target wanted)
     : map(geometry), target(wanted) {
   Models models;
-  std::array<Liveness, section_count> demands;
+  std::array<Liveness, section_count> liveness;
   LiveOut needs = needs_of_host(program, map);
   LiveOut of_sections(map);
   const auto give_up = [&](unsigned s, const Unsupported& e) {
@@ -397,13 +397,13 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
         continue;
       }
       try {
-        demands[s] = analyse_liveness(*models[s], needs, static_cast<Section>(s) == Section::Body);
-        if (const auto found = types.check(static_cast<Section>(s), *models[s], demands[s])) {
+        liveness[s] = analyse_liveness(*models[s], needs, static_cast<Section>(s) == Section::Body);
+        if (const auto found = types.check(static_cast<Section>(s), *models[s], liveness[s])) {
           give_up_all(*found);
           changed = true;
           continue;
         }
-        const LiveOut own = live_in(*models[s], demands[s]);
+        const LiveOut own = live_in(*models[s], liveness[s]);
         of_sections.merge(own);
         changed = needs.merge(own) || changed;
       } catch (const Unsupported& e) {
@@ -414,9 +414,9 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
   }
   for (unsigned s = 0; s < section_count; ++s) {
     if (!models[s]) continue;
-    mark_read_by_sections(of_sections, demands[s]);
+    mark_read_by_sections(of_sections, liveness[s]);
     parts[s].section = std::make_unique<CompiledSection>(
-        *models[s], demands[s], static_cast<Section>(s) == Section::Body, target);
+        *models[s], liveness[s], static_cast<Section>(s) == Section::Body, target);
   }
   const CompiledSection* const start = section(Section::Start);
   fusable = start != nullptr && section(Section::Body) != nullptr &&

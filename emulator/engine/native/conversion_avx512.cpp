@@ -31,7 +31,7 @@ GroupLanes::GroupLanes(std::span<const GroupWord> words, std::uint32_t from_word
       part = chunk.parts.insert(part,
                                 {part_first, static_cast<std::uint8_t>((1U << count) - 1), 0, {}});
     }
-    part->taken |= bit;
+    part->lanes |= bit;
     part->index[lane] = words[w].from - part_first;
   }
 }
@@ -76,15 +76,15 @@ GDR_AVX512 __m512i canonical(__m512i bits) {
   return _mm512_mask_mov_epi64(bits, nan, all(quiet_nan));
 }
 
-GDR_AVX512 __m512i lane_of(Take take, __m512i upper, __m512i lower) {
-  if (take == Take::Long) return long_to_double(upper, lower);
-  return take == Take::Mask ? lower : up(lower, short_shift);
+GDR_AVX512 __m512i lane_of(WordType type, __m512i upper, __m512i lower) {
+  if (type == WordType::Long) return long_to_double(upper, lower);
+  return type == WordType::Mask ? lower : up(lower, short_shift);
 }
 
 /// The only short of a word, or of a long the upper one.
-GDR_AVX512 __m512i upper_of(Take take, __m512i lane) {
-  if (take == Take::Mask) return lane;
-  if (take == Take::Short) {
+GDR_AVX512 __m512i upper_of(WordType type, __m512i lane) {
+  if (type == WordType::Mask) return lane;
+  if (type == WordType::Short) {
     const __m512i odd = _mm512_and_epi64(down(lane, short_shift), all(1));
     lane = add(add(lane, all((std::uint64_t{1} << (short_shift - 1)) - 1)), odd);
   }
@@ -122,25 +122,25 @@ GDR_AVX512 void GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_
   const __m512i from_first = load(first.index);
   const __m512i index =
       count == 1 ? from_first
-                 : _mm512_mask_add_epi64(from_first, second.taken, load(second.index), all(8));
+                 : _mm512_mask_add_epi64(from_first, second.lanes, load(second.index), all(8));
   const __m512i half = load(chunk.half), odd = load(chunk.odd), keep = load(chunk.keep);
   // Copies, because the compiler assumes that a store to the lanes may change the chunk.
   const std::uint64_t *in = from + first.first, *in_second = from + second.first;
-  const __mmask8 there = first.there, there_second = second.there;
+  const __mmask8 valid = first.valid, valid_second = second.valid;
   const __mmask8 lanes = chunk.lanes, integers = chunk.integers;
   const std::size_t step = from_words_, to_step = to_words_;
   to += chunk.first;
   for (std::size_t g = 0; g < n; ++g, in += step, in_second += step, to += to_step) {
-    const __m512i words = _mm512_maskz_loadu_epi64(there, in);
+    const __m512i words = _mm512_maskz_loadu_epi64(valid, in);
     __m512i raw = count == 1 ? _mm512_maskz_permutexvar_epi64(every, index, words)
                              : _mm512_permutex2var_epi64(
-                                   words, index, _mm512_maskz_loadu_epi64(there_second, in_second));
+                                   words, index, _mm512_maskz_loadu_epi64(valid_second, in_second));
     if (others) {
       for (std::size_t p = count; p < chunk.parts.size(); ++p) {
         const Part& part = chunk.parts[p];
         raw = _mm512_mask_permutexvar_epi64(
-            raw, part.taken, load(part.index),
-            _mm512_maskz_loadu_epi64(part.there, from + g * step + part.first));
+            raw, part.lanes, load(part.index),
+            _mm512_maskz_loadu_epi64(part.valid, from + g * step + part.first));
       }
     }
     // port::double_to_short, at the top of 64 bits, where lanes are shorts.
@@ -171,13 +171,13 @@ void GroupLanes::convert(const std::uint64_t* from, std::size_t n,
 GDR_AVX512 void rows_to_lanes_avx512(std::span<const RowTransfer> rows, const BlockState& block,
                                      const WorkItems& items) noexcept {
   for (const RowTransfer& t : rows) {
-    if (t.elsewhere()) continue;
+    if (t.outside_state()) continue;
     const std::uint64_t* const upper = t.cell.in(block);
-    const std::uint64_t* const lower = t.key.take == Take::Long ? upper + block.pes : upper;
+    const std::uint64_t* const lower = t.key.type == WordType::Long ? upper + block.pes : upper;
     std::byte* to = items.place(t);
     for (std::size_t pe = 0; pe < items.live; pe += 8, to += items.bytes) {
       const __mmask8 some = live_lanes(pe, items.live);
-      _mm512_storeu_si512(to, lane_of(t.key.take, _mm512_maskz_loadu_epi64(some, upper + pe),
+      _mm512_storeu_si512(to, lane_of(t.key.type, _mm512_maskz_loadu_epi64(some, upper + pe),
                                       _mm512_maskz_loadu_epi64(some, lower + pe)));
     }
   }
@@ -186,16 +186,16 @@ GDR_AVX512 void rows_to_lanes_avx512(std::span<const RowTransfer> rows, const Bl
 GDR_AVX512 void lanes_to_rows_avx512(std::span<const RowTransfer> rows, const WorkItems& items,
                                      BlockState& block) noexcept {
   for (const RowTransfer& t : rows) {
-    if (t.elsewhere()) continue;
+    if (t.outside_state()) continue;
     std::uint64_t* const upper = t.cell.in(block);
     const std::byte* from = items.place(t);
-    const bool number = t.key.take == Take::Long || t.key.take == Take::Short;
+    const bool number = t.key.type == WordType::Long || t.key.type == WordType::Short;
     for (std::size_t pe = 0; pe < items.live; pe += 8, from += items.bytes) {
       const __mmask8 some = live_lanes(pe, items.live);
       const __m512i raw = _mm512_loadu_si512(from);
       const __m512i lane = number ? canonical(raw) : raw;
-      _mm512_mask_storeu_epi64(upper + pe, some, upper_of(t.key.take, lane));
-      if (t.key.take != Take::Long) continue;
+      _mm512_mask_storeu_epi64(upper + pe, some, upper_of(t.key.type, lane));
+      if (t.key.type != WordType::Long) continue;
       _mm512_mask_storeu_epi64(upper + block.pes + pe, some,
                                up(_mm512_and_epi64(lane, all(~short_mask)), 8));
     }

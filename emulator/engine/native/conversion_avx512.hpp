@@ -34,8 +34,8 @@ class GroupLanes {
   /// Eight consecutive words of the records.
   struct Part {
     std::uint32_t first = 0;
-    std::uint8_t there = 0;  ///< mask of valid words
-    std::uint8_t taken = 0;  ///< mask of lanes read from them
+    std::uint8_t valid = 0;  ///< mask of valid words
+    std::uint8_t lanes = 0;  ///< mask of lanes read from them
     std::array<std::uint64_t, 8> index{};
   };
   /// Eight lanes.

@@ -23,32 +23,32 @@ inline bool fits_float(double value) noexcept {
 /// Detects range errors of a thread's operations: underflow and, on request, overflow. Subnormals
 /// are enabled in its scope, since the host's reciprocal estimates raise no flag but the use of a
 /// subnormal does. Restores the mode at the end.
-class RangeWatch {
+class RangeErrorMonitor {
  public:
 #if defined(__x86_64__)
-  explicit RangeWatch(bool overflow)
+  explicit RangeErrorMonitor(bool overflow)
       : saved_(_mm_getcsr()), flags_(small | (overflow ? large : 0U)) {
     _mm_setcsr(0x1f80);
   }
-  ~RangeWatch() { _mm_setcsr(saved_); }
-  bool left() const { return (_mm_getcsr() & flags_) != 0; }
+  ~RangeErrorMonitor() { _mm_setcsr(saved_); }
+  bool detected() const { return (_mm_getcsr() & flags_) != 0; }
 
  private:
   static constexpr unsigned small = 0x12, large = 0x08;
   unsigned saved_, flags_;
 #else
-  explicit RangeWatch(bool overflow) : flags_(FE_UNDERFLOW | (overflow ? FE_OVERFLOW : 0)) {
+  explicit RangeErrorMonitor(bool overflow) : flags_(FE_UNDERFLOW | (overflow ? FE_OVERFLOW : 0)) {
     std::feclearexcept(flags_);
   }
-  bool left() const { return std::fetestexcept(flags_) != 0; }
+  bool detected() const { return std::fetestexcept(flags_) != 0; }
 
  private:
   int flags_;
 #endif
 
  public:
-  RangeWatch(const RangeWatch&) = delete;
-  RangeWatch& operator=(const RangeWatch&) = delete;
+  RangeErrorMonitor(const RangeErrorMonitor&) = delete;
+  RangeErrorMonitor& operator=(const RangeErrorMonitor&) = delete;
 };
 
 }  // namespace gdr::native

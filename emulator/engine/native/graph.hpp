@@ -105,20 +105,20 @@ struct Node {
 };
 
 /// Interpretation of a word of the state or of the broadcast memory.
-enum class Take : std::uint8_t { Long, Short, Bits, Mask, PeNumber, BlockNumber };
+enum class WordType : std::uint8_t { Long, Short, Bits, Mask, PeNumber, BlockNumber };
 
 /// Key of a leaf: location (a cell of the PE, an address in the BM) and interpretation; for a
 /// source also the age of its group in passes.
 struct LeafKey {
-  Take take = Take::Long;
+  WordType type = WordType::Long;
   std::uint32_t place = 0;
   std::uint32_t delay = 0;
   friend bool operator==(const LeafKey&, const LeafKey&) = default;
   std::uint64_t packed() const noexcept {
-    return (std::uint64_t{delay} << 48) | (static_cast<std::uint64_t>(take) << 32) | place;
+    return (std::uint64_t{delay} << 48) | (static_cast<std::uint64_t>(type) << 32) | place;
   }
   static LeafKey unpack(std::uint64_t bits) noexcept {
-    return {static_cast<Take>((bits >> 32) & 0xff), static_cast<std::uint32_t>(bits),
+    return {static_cast<WordType>((bits >> 32) & 0xff), static_cast<std::uint32_t>(bits),
             static_cast<std::uint32_t>(bits >> 48)};
   }
 };

@@ -361,7 +361,7 @@ class IdiomReplacer {
     if (std::ranges::none_of(found_, [](const auto& f) { return f.has_value(); })) {
       return cleaned(s_);
     }
-    find_guards();
+    find_conditions();
     return rewritten(s_, [&](Graph& g, Ref old, const NodeMap& copy) {
       const std::uint32_t n = node_of(old);
       const Node& node = g_[old];
@@ -406,14 +406,14 @@ class IdiomReplacer {
   }
 
   /// Liveness conditions of values within the segment.
-  void find_guards() {
+  void find_conditions() {
     conditions_.resize(g_.size());
-    const auto demand = [&](Ref r, const Condition& where) {
+    const auto mark_live = [&](Ref r, const Condition& where) {
       join(conditions_[node_of(r)], where);
     };
-    for (const Store& store : s_.stores) demand(store.value, {});
+    for (const Store& store : s_.stores) mark_live(store.value, {});
     for (std::uint32_t n = static_cast<std::uint32_t>(g_.size()); n-- > 0;) {
-      if (conditions_[n]) demand_operands(g_, g_[ref_to(n)], *conditions_[n], demand);
+      if (conditions_[n]) for_each_live_operand(g_, g_[ref_to(n)], *conditions_[n], mark_live);
     }
   }
 

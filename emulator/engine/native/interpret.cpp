@@ -33,19 +33,19 @@ class Interpreter {
            std::uint64_t passes) const {
     Bases bases{item, item + layout_.set(0), item + layout_.set(1), source, uniforms};
     if (loops_ && passes > 1) {
-      run_piece(first_, bases);
+      run_segment(first_, bases);
       std::swap(bases.carried, bases.next);
       bases.source += group_bytes_;
       for (std::uint64_t pass = 1; pass + 1 < passes; ++pass) {
-        run_piece(loop_, bases);
+        run_segment(loop_, bases);
         std::swap(bases.carried, bases.next);
         bases.source += group_bytes_;
       }
       std::byte* const spare = std::exchange(bases.next, bases.carried);
-      run_piece(last_, bases);
+      run_segment(last_, bases);
       bases.next = spare;
     }
-    run_piece(once_, bases);
+    run_segment(once_, bases);
   }
 
  private:
@@ -62,7 +62,7 @@ class Interpreter {
     bool inverted;
   };
   /// Step n makes value n.
-  struct Piece {
+  struct SegmentCode {
     std::vector<Step> steps;
     std::vector<Stored> stores;
   };
@@ -75,8 +75,8 @@ class Interpreter {
     }
   };
 
-  static Piece prepare(const Segment& segment, const CodeContext& context) {
-    Piece piece;
+  static SegmentCode prepare(const Segment& segment, const CodeContext& context) {
+    SegmentCode code;
     const std::vector<bool> needed = needed_nodes(segment);
     std::vector<std::uint32_t> number(segment.graph.size(), 0);
     for (std::uint32_t n = 0; n < segment.graph.size(); ++n) {
@@ -90,23 +90,23 @@ class Interpreter {
       }
       if (is_leaf(step.node.op) && step.node.op != NodeOp::Constant)
         step.leaf = context.leaf(step.node);
-      number[n] = static_cast<std::uint32_t>(piece.steps.size());
-      piece.steps.push_back(step);
+      number[n] = static_cast<std::uint32_t>(code.steps.size());
+      code.steps.push_back(step);
     }
     for (const Store& store : segment.stores) {
-      piece.stores.push_back({context.destination(store, base_next), number[node_of(store.value)],
-                              negated(store.value)});
+      code.stores.push_back({context.destination(store, base_next), number[node_of(store.value)],
+                             negated(store.value)});
     }
-    return piece;
+    return code;
   }
 
   template <typename Lane, typename Word>
-  void run_lanes(const Piece& piece, const Bases& bases) const {
+  void run_lanes(const SegmentCode& code, const Bases& bases) const {
     static thread_local std::vector<Word> memory;
-    memory.resize((piece.steps.size() + 3) * lanes);
-    Word* const turned = memory.data() + piece.steps.size() * lanes;  // complements of masks
+    memory.resize((code.steps.size() + 3) * lanes);
+    Word* const complements = memory.data() + code.steps.size() * lanes;  // complements of masks
     Word* to = memory.data();
-    for (const Step& step : piece.steps) {
+    for (const Step& step : code.steps) {
       Word* const made = std::exchange(to, to + lanes);
       switch (step.node.op) {
         case NodeOp::Constant:
@@ -130,27 +130,27 @@ class Interpreter {
         in[k] = memory.data() + step.in[k] * lanes;
         if (!step.inverted[k]) continue;
         for (std::size_t i = 0; i < lanes; ++i)
-          turned[k * lanes + i] = static_cast<Word>(~in[k][i]);
-        in[k] = turned + k * lanes;
+          complements[k * lanes + i] = static_cast<Word>(~in[k][i]);
+        in[k] = complements + k * lanes;
       }
       apply(step.node, Rows<Lane, Word>{in[0], in[1], in[2], made});
     }
-    for (const Stored& store : piece.stores) {
+    for (const Stored& store : code.stores) {
       std::byte* const base = store.to.base == base_items ? bases.item : bases.next;
       const Word* from = memory.data() + store.value * lanes;
       if (store.inverted) {
-        for (std::size_t i = 0; i < lanes; ++i) turned[i] = static_cast<Word>(~from[i]);
-        from = turned;
+        for (std::size_t i = 0; i < lanes; ++i) complements[i] = static_cast<Word>(~from[i]);
+        from = complements;
       }
       std::memcpy(base + store.to.offset, from, lanes * sizeof(Word));
     }
   }
 
-  void run_piece(const Piece& piece, const Bases& bases) const {
+  void run_segment(const SegmentCode& code, const Bases& bases) const {
     if (precision_ == Precision::Float) {
-      run_lanes<float, std::uint32_t>(piece, bases);
+      run_lanes<float, std::uint32_t>(code, bases);
     } else {
-      run_lanes<double, std::uint64_t>(piece, bases);
+      run_lanes<double, std::uint64_t>(code, bases);
     }
   }
 
@@ -158,7 +158,7 @@ class Interpreter {
   ItemLayout layout_;
   std::uint32_t group_bytes_;
   bool loops_;
-  Piece once_, first_, loop_, last_;
+  SegmentCode once_, first_, loop_, last_;
 };
 
 }  // namespace

@@ -16,8 +16,8 @@ bool alike(const Kernel& a, const Kernel& b) {
 
 class Splitter {
  public:
-  Splitter(const SectionModel& model, const Liveness& demand)
-      : g_(model.graph), d_(demand), size_(model.graph.size()) {}
+  Splitter(const SectionModel& model, const Liveness& liveness)
+      : g_(model.graph), d_(liveness), size_(model.graph.size()) {}
 
   SplitSection run() {
     find_private();
@@ -122,7 +122,7 @@ class Splitter {
         continue;
       }
       const LeafKey from = LeafKey::unpack(g_[value].bits);
-      if (is_leaf(g_[value].op) && !is_private(value) && from.take == Take::Bits &&
+      if (is_leaf(g_[value].op) && !is_private(value) && from.type == WordType::Bits &&
           d_.roots[r].key.delay == 0) {
         made_.moves.push_back({d_.roots[r].key.place, g_[value].op, from.place});
         continue;
@@ -153,7 +153,7 @@ class Splitter {
   void find_left() {
     left_.assign(size_, false);
     for (const Root& root : d_.roots) {
-      if (root.read_by_section && root.key.take == Take::Short) mark_left(root.value);
+      if (root.read_by_section && root.key.type == WordType::Short) mark_left(root.value);
     }
   }
 
@@ -232,16 +232,16 @@ class Splitter {
         const LeafKey key = LeafKey::unpack(node.bits);
         const auto slot = static_cast<std::uint32_t>(kernel.inputs.size());
         slots[n] = slot;
-        kernel.inputs.push_back(key.take);
+        kernel.inputs.push_back(key.type);
         instance.inputs.push_back(key);
-        made.set(n, kernel.graph.leaf(NodeOp::Input, {key.take, slot, 0}));
+        made.set(n, kernel.graph.leaf(NodeOp::Input, {key.type, slot, 0}));
       } else {
         made.set(n, kernel.graph.rebuilt(node, copy(node.a), copy(node.b), copy(node.c)));
       }
     }
     for (const std::size_t r : part.roots) {
       const Root& root = d_.roots[r];
-      kernel.outputs.push_back({root.key.take, copy(root.value), root.read_by_section});
+      kernel.outputs.push_back({root.key.type, copy(root.value), root.read_by_section});
       instance.outputs.push_back(root.key);
     }
     for (const std::size_t c : carried_here) {
@@ -271,8 +271,8 @@ class Splitter {
 
 }  // namespace
 
-SplitSection split(const SectionModel& model, const Liveness& demand) {
-  return Splitter(model, demand).run();
+SplitSection split(const SectionModel& model, const Liveness& liveness) {
+  return Splitter(model, liveness).run();
 }
 
 }  // namespace gdr::native

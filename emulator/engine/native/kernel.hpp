@@ -11,7 +11,7 @@ namespace gdr::native {
 
 /// An output of a kernel.
 struct KernelOutput {
-  Take take = Take::Long;
+  WordType type = WordType::Long;
   Ref value = no_ref;
   bool read_by_section = false;  ///< whether a section reads it
   friend bool operator==(const KernelOutput&, const KernelOutput&) = default;
@@ -32,7 +32,7 @@ struct KernelInstance {
 /// Input leaves of the graph name slots: LeafKey::place counts `inputs` of the instances.
 struct Kernel {
   Graph graph;
-  std::vector<Take> inputs;
+  std::vector<WordType> inputs;
   std::vector<KernelOutput> outputs;
   std::vector<KernelCarried> carried;
   /// Shorts of this kernel that another kernel of the section, which also computes them, stores.
@@ -57,6 +57,6 @@ struct SplitSection {
 };
 
 /// Splits the live values of a section into kernels.
-SplitSection split(const SectionModel& model, const Liveness& demand);
+SplitSection split(const SectionModel& model, const Liveness& liveness);
 
 }  // namespace gdr::native

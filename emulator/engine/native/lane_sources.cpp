@@ -86,10 +86,10 @@ std::optional<WordConversion> conversion_of(const PortField& f, LeafKey key) noe
   const MachineFormat machine = f.conversion.machine;
   const bool number = machine == MachineFormat::FloatLong || machine == MachineFormat::FloatShort;
   const bool f64 = number && f.conversion.host == HostType::F64;
-  if (f64 && f.width == Width::Short && key.take == Take::Short) return WordConversion::Short;
-  if (f64 && machine == MachineFormat::FloatLong && key.take == Take::Long)
+  if (f64 && f.width == Width::Short && key.type == WordType::Short) return WordConversion::Short;
+  if (f64 && machine == MachineFormat::FloatLong && key.type == WordType::Long)
     return WordConversion::Long;
-  if (machine == MachineFormat::Integer && f.width == Width::Short && key.take == Take::Bits)
+  if (machine == MachineFormat::Integer && f.width == Width::Short && key.type == WordType::Bits)
     return WordConversion::Integer;
   return std::nullopt;
 }
@@ -117,19 +117,19 @@ LaneSources::LaneSources(const CompiledSection& body, const LoadedProgram& loade
 }
 
 /// Without pads.
-std::uint64_t LaneSources::items_per_stretch() const noexcept {
+std::uint64_t LaneSources::items_per_chunk() const noexcept {
   const std::uint64_t group = loaded_.program.group;
-  return (stretch - (group > 1 ? 1 : 0)) * group;
+  return (chunk_groups - (group > 1 ? 1 : 0)) * group;
 }
 
 std::uint64_t LaneSources::group_of(std::uint64_t item) const noexcept {
-  const std::uint64_t items = items_per_stretch();
-  return item / items * stretch + item % items / loaded_.program.group;
+  const std::uint64_t items = items_per_chunk();
+  return item / items * chunk_groups + item % items / loaded_.program.group;
 }
 
 std::uint64_t LaneSources::first_item(std::uint64_t group) const noexcept {
-  return group / stretch * items_per_stretch() +
-         std::min(items_per_stretch(), group % stretch * loaded_.program.group);
+  return group / chunk_groups * items_per_chunk() +
+         std::min(items_per_chunk(), group % chunk_groups * loaded_.program.group);
 }
 
 LaneSources::Range LaneSources::items_of(std::uint64_t first_group,
@@ -139,9 +139,9 @@ LaneSources::Range LaneSources::items_of(std::uint64_t first_group,
 }
 
 std::uint64_t LaneSources::groups_for(std::uint64_t items) const noexcept {
-  const std::uint64_t group = loaded_.program.group, rest = items % items_per_stretch();
+  const std::uint64_t group = loaded_.program.group, rest = items % items_per_chunk();
   const std::uint64_t more = rest == 0 ? 0 : divide_up(rest, group) + (group > 1 ? 1 : 0);
-  return items / items_per_stretch() * stretch + more;
+  return items / items_per_chunk() * chunk_groups + more;
 }
 
 void LaneSources::add_changes(std::size_t segment, const Key& now, std::uint64_t first,
@@ -235,13 +235,13 @@ const std::uint64_t* LaneSources::records(std::uint64_t first, std::uint64_t cou
 void LaneSources::convert(std::uint64_t first_group, std::uint64_t count) {
   for (std::uint64_t done = 0; done < count;) {
     const std::uint64_t first = first_group + done;
-    const std::uint64_t some = std::min(count - done, stretch - first % stretch);
+    const std::uint64_t some = std::min(count - done, chunk_groups - first % chunk_groups);
     convert_some(first, some);
     done += some;
   }
 }
 
-/// Groups of one stretch.
+/// Groups of one chunk.
 void LaneSources::convert_some(std::uint64_t first_group, std::uint64_t count) {
   thread_local std::vector<std::uint64_t> scratch;
   const std::uint32_t group = loaded_.program.group;
@@ -253,9 +253,9 @@ void LaneSources::convert_some(std::uint64_t first_group, std::uint64_t count) {
   // The last group may have to be filled up.
   const std::uint64_t whole = all_simple_ ? items / group : 0;
   const MachineFloatMode mode;
-  const RangeWatch watch(true);
+  const RangeErrorMonitor range_errors(true);
   const bool fits = convert_whole(from, whole, to);
-  if (!fits || (body_.precision() == Precision::Float && watch.left())) usable_ = false;
+  if (!fits || (body_.precision() == Precision::Float && range_errors.detected())) usable_ = false;
   convert_any(from + whole * group * words, items - whole * group, count - whole,
               to + whole * bytes);
 }

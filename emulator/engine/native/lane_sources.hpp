@@ -22,13 +22,13 @@ struct SourceSegment {
 };
 
 /// A cache of the j-items of several segments as one list of groups. After changes in the memories
-/// only changed items are converted. A loop may end after any stretch of groups: a program that
+/// only changed items are converted. A loop may end after any chunk of groups: a program that
 /// processes several items at a time may finish the last ones in section End, from rounded shorts,
-/// so a group of pads ends each stretch.
+/// so a group of pads ends each chunk.
 class LaneSources {
  public:
-  static constexpr std::uint64_t stretch = 1024;  ///< groups, whole windows
-  static_assert(stretch % SourceWindows::groups == 0);
+  static constexpr std::uint64_t chunk_groups = 1024;  ///< groups of a chunk: whole windows
+  static_assert(chunk_groups % SourceWindows::groups == 0);
 
   LaneSources(const CompiledSection& body, const LoadedProgram& loaded);
 
@@ -57,7 +57,7 @@ class LaneSources {
     std::uint64_t contents = 0, address = 0, items = 0;
     friend bool operator==(const Key&, const Key&) = default;
   };
-  std::uint64_t items_per_stretch() const noexcept;
+  std::uint64_t items_per_chunk() const noexcept;
   std::uint64_t group_of(std::uint64_t item) const noexcept;
   std::uint64_t first_item(std::uint64_t group) const noexcept;
   std::uint64_t groups_for(std::uint64_t items) const noexcept;

@@ -16,7 +16,7 @@ class Finder {
 
   Liveness run(const LiveOut& needs) {
     add_roots(needs);
-    for (const Root& root : d_.roots) demand(root.value, root.condition);
+    for (const Root& root : d_.roots) mark_live(root.value, root.condition);
     do {
       changed_ = false;
       for (std::uint32_t n = static_cast<std::uint32_t>(g_.size()); n-- > 0;) {
@@ -40,16 +40,16 @@ class Finder {
       if (m_.cells.holds_half(lower) ||
           (m_.cells.holds_half(upper) && needed(even + 1) &&
            !m_.cells.holds_input(lower, even + 1) && !m_.cells.prefers_number(lower))) {
-        add_root({Take::Long, even, 0}, needs);
+        add_root({WordType::Long, even, 0}, needs);
         done = even + 2;
         continue;
       }
       const bool number = m_.cells.prefers_number(m_.state[cell]);
-      add_root({number ? Take::Short : Take::Bits, cell, 0}, needs);
+      add_root({number ? WordType::Short : WordType::Bits, cell, 0}, needs);
     }
     for (std::uint32_t mask = 0; mask < CellMap::masks; ++mask) {
-      const Ref own = g_.leaf(NodeOp::Input, {Take::Mask, mask, 0});
-      if (needs.masks[mask] && m_.masks[mask] != own) add_root({Take::Mask, mask, 0}, needs);
+      const Ref own = g_.leaf(NodeOp::Input, {WordType::Mask, mask, 0});
+      if (needs.masks[mask] && m_.masks[mask] != own) add_root({WordType::Mask, mask, 0}, needs);
     }
     add_bm_stores();
   }
@@ -66,11 +66,11 @@ class Finder {
 
   void add_root(LeafKey key, const LiveOut& needs) {
     Condition condition;
-    if (key.take == Take::Mask) {
+    if (key.type == WordType::Mask) {
       condition = at_end(*needs.masks[key.place]);
     } else {
       const auto& first = needs.cells[key.place];
-      const auto& second = key.take == Take::Long ? needs.cells[key.place + 1] : first;
+      const auto& second = key.type == WordType::Long ? needs.cells[key.place + 1] : first;
       Live by_place = first;
       if (second) join(by_place, *second);
       condition = at_end(*by_place);
@@ -79,20 +79,20 @@ class Finder {
   }
 
   void add_bm_stores() {
-    const auto add = [&](Take take, std::uint32_t put, BmStorePart part, Ref value) {
-      d_.roots.push_back({{take, put, static_cast<std::uint32_t>(part)}, value, {}, false});
+    const auto add = [&](WordType type, std::uint32_t put, BmStorePart part, Ref value) {
+      d_.roots.push_back({{type, put, static_cast<std::uint32_t>(part)}, value, {}, false});
     };
     for (std::uint32_t n = 0; n < m_.bm_stores.size(); ++n) {
       const BmStore& put = m_.bm_stores[n];
-      add(Take::Mask, n, BmStorePart::Enabled, put.enabled);
+      add(WordType::Mask, n, BmStorePart::Enabled, put.enabled);
       const bool wide = put.width == Width::Long;
       if (wide && m_.cells.holds_half(put.upper) && m_.cells.holds_half(put.lower)) {
-        add(Take::Long, n, BmStorePart::Word, m_.cells.long_number(put.upper, put.lower));
+        add(WordType::Long, n, BmStorePart::Word, m_.cells.long_number(put.upper, put.lower));
         continue;
       }
       const auto add_short = [&](CellValue cell, BmStorePart part) {
         const bool number = m_.cells.prefers_number(cell);
-        add(number ? Take::Short : Take::Bits, n, part,
+        add(number ? WordType::Short : WordType::Bits, n, part,
             number ? m_.cells.short_number(cell) : m_.cells.bits(cell));
       };
       if (wide) add_short(put.upper, BmStorePart::Upper);
@@ -100,7 +100,7 @@ class Finder {
     }
   }
 
-  void demand(Ref r, const Condition& condition) {
+  void mark_live(Ref r, const Condition& condition) {
     const std::uint32_t n = node_of(r);
     if (n >= d_.of_node.size()) d_.of_node.resize(g_.size());
     changed_ = join(d_.of_node[n], condition) || changed_;
@@ -110,7 +110,7 @@ class Finder {
   std::optional<Ref> next_of(std::uint32_t n) {
     const Node node = g_[ref_to(n)];
     const LeafKey key = LeafKey::unpack(node.bits);
-    if (key.take == Take::PeNumber || key.take == Take::BlockNumber) return std::nullopt;
+    if (key.type == WordType::PeNumber || key.type == WordType::BlockNumber) return std::nullopt;
     const Ref next = m_.final_value(key);
     if (next == ref_to(n)) return std::nullopt;
     return next;
@@ -131,13 +131,13 @@ class Finder {
         const Ref left = m_.masks[LeafKey::unpack(mask.bits).place];
         before = assuming(g_, negated(literal) ? complement(left) : left, std::move(before));
       }
-      demand(*next, before);
+      mark_live(*next, before);
       return;
     }
     const Ref side = node.op == NodeOp::Select ? decided(node, condition) : no_ref;
-    if (side != no_ref) return demand(side, condition);
-    demand_operands(g_, node, condition,
-                    [this](Ref r, const Condition& where) { demand(r, where); });
+    if (side != no_ref) return mark_live(side, condition);
+    for_each_live_operand(g_, node, condition,
+                          [this](Ref r, const Condition& where) { mark_live(r, where); });
   }
 
   void collect_carried() {
@@ -201,35 +201,35 @@ Liveness analyse_liveness(SectionModel& model, const LiveOut& needs, bool loop) 
   return Finder(model, loop).run(needs);
 }
 
-void mark_read_by_sections(const LiveOut& needs_of_sections, Liveness& demand) {
-  for (Root& root : demand.roots) {
+void mark_read_by_sections(const LiveOut& needs_of_sections, Liveness& liveness) {
+  for (Root& root : liveness.roots) {
     const auto& needs =
-        root.key.take == Take::Mask ? needs_of_sections.masks : needs_of_sections.cells;
+        root.key.type == WordType::Mask ? needs_of_sections.masks : needs_of_sections.cells;
     // Parts of BM stores have an index instead of a location.
     root.read_by_section = root.key.delay == 0 && needs[root.key.place].has_value();
   }
 }
 
-LiveOut live_in(const SectionModel& model, const Liveness& demand) {
+LiveOut live_in(const SectionModel& model, const Liveness& liveness) {
   LiveOut needs(model.map);
-  for (std::uint32_t n = 0; n < demand.of_node.size(); ++n) {
+  for (std::uint32_t n = 0; n < liveness.of_node.size(); ++n) {
     const Node& node = model.graph[ref_to(n)];
-    if (!demand.of_node[n] || node.op != NodeOp::Input) continue;
+    if (!liveness.of_node[n] || node.op != NodeOp::Input) continue;
     const LeafKey key = LeafKey::unpack(node.bits);
-    if (key.take == Take::PeNumber || key.take == Take::BlockNumber) continue;
+    if (key.type == WordType::PeNumber || key.type == WordType::BlockNumber) continue;
     Condition by_place;
-    for (const Ref literal : *demand.of_node[n]) {
+    for (const Ref literal : *liveness.of_node[n]) {
       const Node& mask = model.graph[literal];
       if (mask.op != NodeOp::Input) continue;
       by_place.push_back(LeafKey::unpack(mask.bits).place * 2 + (negated(literal) ? 1U : 0U));
     }
     std::sort(by_place.begin(), by_place.end());
-    if (key.take == Take::Mask) {
+    if (key.type == WordType::Mask) {
       join(needs.masks[key.place], by_place);
       continue;
     }
     join(needs.cells[key.place], by_place);
-    if (key.take == Take::Long) join(needs.cells[key.place + 1], by_place);
+    if (key.type == WordType::Long) join(needs.cells[key.place + 1], by_place);
   }
   return needs;
 }

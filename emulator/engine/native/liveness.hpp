@@ -57,7 +57,7 @@ struct Liveness {
 Liveness analyse_liveness(SectionModel& model, const LiveOut& needs, bool loop);
 
 /// Marks the roots that other sections read.
-void mark_read_by_sections(const LiveOut& needs_of_sections, Liveness& demand);
+void mark_read_by_sections(const LiveOut& needs_of_sections, Liveness& liveness);
 
 /// Makes a value live under another condition, too: their common masks remain. True if anything
 /// changed.
@@ -66,22 +66,22 @@ bool join(Live& live, const Condition& condition);
 /// A condition with one more mask that holds, and its implications.
 Condition assuming(const Graph& graph, Ref mask, Condition condition);
 
-/// Calls `demand(operand, condition)` for the operands of a live node.
-template <typename Demand>
-void demand_operands(const Graph& graph, const Node& node, const Condition& live, Demand demand) {
+/// Calls `work(operand, condition)` for the operands of a live node.
+template <typename Work>
+void for_each_live_operand(const Graph& graph, const Node& node, const Condition& live, Work work) {
   if (node.op != NodeOp::Select) {
-    for (const Ref r : node.operands()) demand(r, live);
+    for (const Ref r : node.operands()) work(r, live);
     return;
   }
-  demand(node.a, live);
-  demand(node.b, assuming(graph, node.a, live));
-  demand(node.c, assuming(graph, complement(node.a), live));
+  work(node.a, live);
+  work(node.b, assuming(graph, node.a, live));
+  work(node.c, assuming(graph, complement(node.a), live));
 }
 
 /// The only live side of a select under the condition; else no_ref.
 Ref decided(const Node& select, const Condition& condition);
 
 /// Live-in cells and masks of the section.
-LiveOut live_in(const SectionModel& model, const Liveness& demand);
+LiveOut live_in(const SectionModel& model, const Liveness& liveness);
 
 }  // namespace gdr::native

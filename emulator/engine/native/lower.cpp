@@ -24,7 +24,7 @@ bool is_short(const Node& node) {
     case NodeOp::Recip:
       return node.detail == static_cast<std::uint8_t>(Accuracy::Short);
     case NodeOp::Input:
-      return LeafKey::unpack(node.bits).take == Take::Short;
+      return LeafKey::unpack(node.bits).type == WordType::Short;
     default:
       return false;
   }
@@ -59,7 +59,7 @@ Segment round_outputs(const Segment& segment) {
   const std::vector<unsigned> uses = use_counts(segment);
   std::vector<bool> left(old.size(), false);
   for (const Store& store : segment.stores) {
-    if (!store.read_by_section || store.take != Take::Short) continue;
+    if (!store.read_by_section || store.type != WordType::Short) continue;
     mark_shorts(old, store.value, uses, false, left);
   }
   Segment made = copied(segment, [&](Graph& g, Ref r, const NodeMap& copy) {
@@ -399,7 +399,7 @@ Kernel round_loop_sums(const Kernel& kernel) {
   const Graph& old = kernel.graph;
   std::vector<Ref> next(kernel.inputs.size(), no_ref);
   for (const KernelCarried& c : kernel.carried) {
-    if (kernel.inputs[c.slot] == Take::Short) next[c.slot] = c.next;
+    if (kernel.inputs[c.slot] == WordType::Short) next[c.slot] = c.next;
   }
   return rewritten(kernel, [&](Graph& g, Ref r, const NodeMap& copy) {
     const Node& node = old[r];

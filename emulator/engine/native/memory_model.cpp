@@ -24,9 +24,9 @@ CellValue MemoryModel::select(Ref mask, CellValue yes, CellValue no) {
   return add({.tag = Tag::Select, .ref = mask, .yes = yes, .no = no});
 }
 
-Ref MemoryModel::leaf(const Cell& cell, Take take) {
+Ref MemoryModel::leaf(const Cell& cell, WordType type) {
   const NodeOp op = cell.tag == Tag::Input ? NodeOp::Input : cell.space;
-  return graph_.leaf(op, {take, cell.place, 0});
+  return graph_.leaf(op, {type, cell.place, 0});
 }
 
 bool MemoryModel::holds_half(CellValue r) const noexcept {
@@ -47,7 +47,7 @@ Ref MemoryModel::short_number(CellValue r) {
   switch (cell.tag) {
     case Tag::Input:
     case Tag::Memory:
-      return leaf(cell, Take::Short);
+      return leaf(cell, WordType::Short);
     case Tag::Constant:
       return graph_.constant(Kind::Number, cell.bits << short_shift);
     case Tag::Value:
@@ -68,7 +68,7 @@ Ref MemoryModel::bits(CellValue r) {
   switch (cell.tag) {
     case Tag::Input:
     case Tag::Memory:
-      return leaf(cell, Take::Bits);
+      return leaf(cell, WordType::Bits);
     case Tag::Constant:
       return graph_.constant(Kind::Bits, cell.bits << short_shift);
     case Tag::Value:
@@ -115,7 +115,7 @@ Ref MemoryModel::long_number(CellValue upper, CellValue lower) {
     Flags ignored = no_flags;
     return graph_.number(double_from_long(join(Short{hi.bits}, Short{lo.bits}), ignored));
   }
-  if (are_one_word(hi, lo)) return leaf(hi, Take::Long);
+  if (are_one_word(hi, lo)) return leaf(hi, WordType::Long);
   if (are_one_number(hi, lo)) return hi.ref;
   if (hi.tag == Tag::Select) {
     const bool both = lo.tag == Tag::Select && lo.ref == hi.ref;

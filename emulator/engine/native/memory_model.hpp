@@ -101,7 +101,7 @@ class MemoryModel {
     friend auto operator<=>(const Cell&, const Cell&) = default;
   };
   CellValue add(const Cell& cell);
-  Ref leaf(const Cell& cell, Take take);
+  Ref leaf(const Cell& cell, WordType type);
   bool are_one_word(const Cell& upper, const Cell& lower) const noexcept;
   bool are_one_number(const Cell& upper, const Cell& lower) const noexcept;
 

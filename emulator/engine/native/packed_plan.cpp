@@ -74,7 +74,7 @@ class Planner {
     if (!is_new && at->second != other) throw Unsupported("elements compute differently");
   }
   void match(unsigned e, LeafKey first, LeafKey other) {
-    if (other.take != first.take) throw Unsupported("elements compute differently");
+    if (other.type != first.type) throw Unsupported("elements compute differently");
     const std::vector<StatePlace> from = places_of(first), to = places_of(other);
     for (std::size_t k = 0; k < from.size(); ++k) match(e, from[k], to[k]);
   }
@@ -87,7 +87,7 @@ class Planner {
   void check_instances(const Kernel& kernel) {
     for (const KernelInstance& instance : instances(kernel)) {
       for (const LeafKey key : instance.inputs)
-        if (key.take == Take::PeNumber || key.take == Take::BlockNumber)
+        if (key.type == WordType::PeNumber || key.type == WordType::BlockNumber)
           throw Unsupported("a PE reads its number");
       for (const LeafKey key : instance.outputs)
         if (key.delay != 0) throw Unsupported("it stores words");
@@ -179,7 +179,7 @@ class Planner {
   }
 
   CellRow row_of(const StatePlace& place) const {
-    return cell_row(compiled_.map, {place.mask ? Take::Mask : Take::Bits, place.number, 0});
+    return cell_row(compiled_.map, {place.mask ? WordType::Mask : WordType::Bits, place.number, 0});
   }
 
   std::vector<CellRow> preset(const StatePlace& place) const {

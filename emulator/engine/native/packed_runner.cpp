@@ -173,36 +173,36 @@ class PackedRunner final : public PassRunner {
     return std::clamp<std::uint64_t>(sources_->item_count() / items_a_slice, 1, max_slices);
   }
 
-  /// Whole stretches, of nearly equal size.
+  /// Whole chunks, of nearly equal size.
   void make_slices(std::uint64_t wanted) {
-    constexpr std::uint64_t stretch = LaneSources::stretch;
+    constexpr std::uint64_t chunk = LaneSources::chunk_groups;
     const std::uint64_t groups = sources_->group_count();
-    const std::uint64_t stretches = (groups + stretch - 1) / stretch;
-    wanted = std::min(wanted, stretches);
+    const std::uint64_t chunks = (groups + chunk - 1) / chunk;
+    wanted = std::min(wanted, chunks);
     slices_.resize(wanted);
     for (std::uint64_t s = 0; s < wanted; ++s) {
-      const std::uint64_t first = stretches * s / wanted * stretch;
-      const std::uint64_t end = std::min(groups, stretches * (s + 1) / wanted * stretch);
+      const std::uint64_t first = chunks * s / wanted * chunk;
+      const std::uint64_t end = std::min(groups, chunks * (s + 1) / wanted * chunk);
       slices_[s].first = first;
       slices_[s].count = end - first;
-      take_last_groups(slices_[s]);
+      copy_last_groups(slices_[s]);
     }
   }
 
   /// The last group of each part, whose words the loop may store.
-  void take_last_groups(Slice& slice) const {
+  void copy_last_groups(Slice& slice) const {
     const std::size_t size = loaded_.program.group * std::size_t{loaded_.program.item_shorts};
     slice.last_groups.resize((slice.count + groups_between_polls - 1) / groups_between_polls *
                              size);
     std::uint64_t* to = slice.last_groups.data();
     for (std::uint64_t end = 0; end < slice.count; to += size) {
       end = std::min(slice.count, end + groups_between_polls);
-      take_group(slice.first + end - 1, to);
+      copy_group(slice.first + end - 1, to);
     }
   }
 
   /// A group of sources in the layout of the broadcast memory.
-  void take_group(std::uint64_t group, std::uint64_t* to) const {
+  void copy_group(std::uint64_t group, std::uint64_t* to) const {
     const std::size_t item_shorts = loaded_.program.item_shorts,
                       words = loaded_.layout.source_words;
     std::vector<std::uint64_t> scratch;

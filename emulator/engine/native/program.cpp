@@ -18,7 +18,7 @@ bool is_memory(NodeOp op) { return op == NodeOp::Source || op == NodeOp::Uniform
 ConstantRoot constant_root(const Root& root, const Node& constant, bool complemented) {
   ConstantRoot made{root.key};
   const std::uint64_t bits = complemented ? ~constant.bits : constant.bits;
-  lanes_to_row({}, root.key.take, reinterpret_cast<const std::byte*>(&bits), 1,
+  lanes_to_row({}, root.key.type, reinterpret_cast<const std::byte*>(&bits), 1,
                {&made.upper, &made.lower});
   return made;
 }
@@ -36,24 +36,24 @@ Kernel with_zeros(const Kernel& kernel, std::uint64_t zero_words, const WordTabl
 
 }  // namespace
 
-CompiledSection::CompiledSection(const SectionModel& model, const Liveness& demand, bool loops,
+CompiledSection::CompiledSection(const SectionModel& model, const Liveness& liveness, bool loops,
                                  Target target)
     : map_(model.map), loops_(loops), target_(target) {
-  SplitSection pieces = split(model, demand);
+  SplitSection pieces = split(model, liveness);
   kernels_ = std::move(pieces.kernels);
   moves_ = std::move(pieces.moves);
   bm_stores_ = model.bm_stores;
   for (const auto& [number, value] : pieces.constants) {
-    const Root& root = demand.roots[number];
+    const Root& root = liveness.roots[number];
     constants_.push_back(constant_root(root, model.graph[value], negated(value)));
     // A constant of a cell is known to the last bit.
-    if (root.key.delay != 0 || root.key.take == Take::Mask) continue;
+    if (root.key.delay != 0 || root.key.type == WordType::Mask) continue;
     const auto exact = [&](std::uint32_t cell, std::uint64_t& word) {
       const CellValue held = model.state[cell];
       if (model.cells.is_constant(held)) word = model.cells.constant_bits(held);
     };
     exact(root.key.place, constants_.back().upper);
-    if (root.key.take == Take::Long) exact(root.key.place + 1, constants_.back().lower);
+    if (root.key.type == WordType::Long) exact(root.key.place + 1, constants_.back().lower);
   }
   collect_words();
   check_precision();
@@ -160,8 +160,8 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
 }
 
 std::vector<StatePlace> places_of(LeafKey key) {
-  const bool mask = key.take == Take::Mask;
-  if (key.take != Take::Long) return {{mask, key.place}};
+  const bool mask = key.type == WordType::Mask;
+  if (key.type != WordType::Long) return {{mask, key.place}};
   return {{mask, key.place}, {mask, key.place + 1}};
 }
 
@@ -178,7 +178,7 @@ void CompiledSection::follow(const CompiledSection& before) {
     for (const StatePlace place : places_of(key)) to.insert(place);
   };
   for (const MovedShort& move : moves_) {
-    if (move.from == NodeOp::Input) insert(read, {Take::Bits, move.place, 0});
+    if (move.from == NodeOp::Input) insert(read, {WordType::Bits, move.place, 0});
   }
   for (const Kernel& kernel : kernels_) {
     for (const KernelInstance& instance : kernel.instances) {
@@ -200,64 +200,65 @@ void CompiledSection::follow(const CompiledSection& before) {
 }
 
 bool CompiledSection::is_given(LeafKey key) const {
-  if (key.take == Take::PeNumber || key.take == Take::BlockNumber || key.delay != 0) return false;
+  if (key.type == WordType::PeNumber || key.type == WordType::BlockNumber || key.delay != 0)
+    return false;
   return std::ranges::all_of(places_of(key), [&](StatePlace p) { return given_.contains(p); });
 }
 
 void CompiledSection::add_given(const RowTransfer& to, Target target,
-                                CompiledKernels::One& one) const {
+                                CompiledKernels::Entry& entry) const {
   const std::size_t lane = target.lane_bytes();
   ConstantInput input{to.instance, to.offset, std::vector<std::byte>(target.lanes() * lane)};
   const std::vector<StatePlace> places = places_of(to.key);
   const std::uint64_t upper = given_.at(places.front()), lower = given_.at(places.back());
   const MachineFloatMode mode;
-  const RangeWatch watch(true);
+  const RangeErrorMonitor range_errors(true);
   bool fits = true;
   for (std::size_t k = 0; k < target.lanes(); ++k) {
-    fits = fits && words_to_lanes(to.key.take, target.precision, {&upper, &lower, 0}, 1,
+    fits = fits && words_to_lanes(to.key.type, target.precision, {&upper, &lower, 0}, 1,
                                   input.lanes.data() + k * lane, lane);
   }
   // Not representable in floats: the run is repeated in doubles.
-  const bool lost = target.precision == Precision::Float && watch.left();
-  one.constants_fit = one.constants_fit && fits && !lost;
-  one.given.push_back(input);
+  const bool lost = target.precision == Precision::Float && range_errors.detected();
+  entry.constants_fit = entry.constants_fit && fits && !lost;
+  entry.given.push_back(input);
 }
 
 void CompiledSection::add_transfers(const Kernel& kernel, Target target,
-                                    CompiledKernels::One& one) const {
+                                    CompiledKernels::Entry& entry) const {
   for (std::uint32_t i = 0; i < kernel.instances.size(); ++i) {
     const KernelInstance& instance = kernel.instances[i];
     for (std::uint32_t n = 0; n < instance.inputs.size(); ++n) {
       const LeafKey key = instance.inputs[n];
-      one.in.push_back({key, cell_row(map_, key), i, one.code.input_offset[n]});
+      entry.in.push_back({key, cell_row(map_, key), i, entry.code.input_offset[n]});
     }
     for (std::uint32_t n = 0; n < instance.outputs.size(); ++n) {
       const LeafKey key = instance.outputs[n];
-      one.out.push_back({key, cell_row(map_, key), i, one.code.layout.output(n)});
+      entry.out.push_back({key, cell_row(map_, key), i, entry.code.layout.output(n)});
     }
   }
-  for (const RowTransfer& t : one.in) {
+  for (const RowTransfer& t : entry.in) {
     if (is_given(t.key)) {
-      add_given(t, target, one);
+      add_given(t, target, entry);
     } else {
-      one.in_fused.push_back(t);
+      entry.in_fused.push_back(t);
     }
   }
 }
 
-CompiledKernels::One CompiledSection::make_one(const Kernel& kernel, std::uint64_t zero_words,
-                                               Target target) const {
-  CompiledKernels::One one;
-  one.code = make_code(kernel, zero_words, target);
-  add_transfers(kernel, target, one);
+CompiledKernels::Entry CompiledSection::make_entry(const Kernel& kernel, std::uint64_t zero_words,
+                                                   Target target) const {
+  CompiledKernels::Entry entry;
+  entry.code = make_code(kernel, zero_words, target);
+  add_transfers(kernel, target, entry);
   if (target.isa == Isa::Portable) {
-    one.portable = interpret_kernel(context(one, target));
+    entry.portable = interpret_kernel(context(entry, target));
   } else {
-    one.machine = compile_kernel(context(one, target));
-    one.narrow = std::make_unique<SingleItemCode>();
-    code_bytes_ += one.machine.bytes;
+    entry.machine = compile_kernel(context(entry, target));
+    entry.narrow = std::make_unique<SingleItemCode>();
+    code_bytes_ += entry.machine.bytes;
   }
-  return one;
+  return entry;
 }
 
 std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_words,
@@ -268,7 +269,7 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_wor
   for (;;) {
     try {
       for (const Kernel& kernel : kernels_)
-        made->kernels.push_back(make_one(kernel, zero_words, made->target));
+        made->kernels.push_back(make_entry(kernel, zero_words, made->target));
       return made;
     } catch (const Unsupported& e) {
       if (made->target.isa == Isa::Portable) throw;
@@ -299,12 +300,12 @@ const CompiledKernels& CompiledSection::code(std::uint64_t zero_words, Precision
   return *at->second;
 }
 
-const CompiledKernel& CompiledSection::code_for(const CompiledKernels::One& one, Target target,
+const CompiledKernel& CompiledSection::code_for(const CompiledKernels::Entry& entry, Target target,
                                                 std::size_t items) const {
-  if (items >= one.machine.copies) return one.machine;
-  SingleItemCode& narrow = *one.narrow;
+  if (items >= entry.machine.copies) return entry.machine;
+  SingleItemCode& narrow = *entry.narrow;
   std::call_once(narrow.made, [&] {
-    narrow.code = compile_kernel(context(one, target), 1);
+    narrow.code = compile_kernel(context(entry, target), 1);
     code_bytes_ += narrow.code.bytes;
   });
   return narrow.code;

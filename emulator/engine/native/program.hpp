@@ -47,7 +47,7 @@ static_assert(max_copies == 2);
 
 /// Code of a section's kernels, specialised for a set of uniform words that are zero.
 struct CompiledKernels {
-  struct One {
+  struct Entry {
     KernelCode code;
     std::vector<RowTransfer> in, out;        ///< transfers of all instances, in their order
     std::vector<RowTransfer> in_fused;       ///< inputs except constants of the previous section
@@ -59,13 +59,13 @@ struct CompiledKernels {
   };
   std::pair<std::uint64_t, Precision> key;  ///< zero words and requested precision
   Target target;
-  std::vector<One> kernels;  ///< same order as the section's
+  std::vector<Entry> kernels;  ///< same order as the section's
 };
 
 /// One section. Immutable except for code generated on first use.
 class CompiledSection {
  public:
-  CompiledSection(const SectionModel& model, const Liveness& demand, bool loops, Target target);
+  CompiledSection(const SectionModel& model, const Liveness& liveness, bool loops, Target target);
   /// Call before any code is generated: `before` may precede this section in a fused run, in which
   /// its constants need not go through the state.
   void follow(const CompiledSection& before);
@@ -90,7 +90,7 @@ class CompiledSection {
   const CompiledKernels& code(std::uint64_t zero_words, Precision precision) const;
   /// Machine code of a kernel for at most `items` work items; results do not depend on it. Throws
   /// Unsupported like compile_kernel.
-  const CompiledKernel& code_for(const CompiledKernels::One& one, Target target,
+  const CompiledKernel& code_for(const CompiledKernels::Entry& entry, Target target,
                                  std::size_t items) const;
   /// The requested precision, or doubles where floats are unsupported.
   Target target() const noexcept { return target_; }
@@ -112,14 +112,14 @@ class CompiledSection {
   std::string remark() const;
 
  private:
-  CompiledKernels::One make_one(const Kernel& kernel, std::uint64_t zero_words,
-                                Target target) const;
-  CodeContext context(const CompiledKernels::One& one, Target target) const {
-    return {one.code, target, source_words_, uniform_words_};
+  CompiledKernels::Entry make_entry(const Kernel& kernel, std::uint64_t zero_words,
+                                    Target target) const;
+  CodeContext context(const CompiledKernels::Entry& entry, Target target) const {
+    return {entry.code, target, source_words_, uniform_words_};
   }
-  void add_transfers(const Kernel& kernel, Target target, CompiledKernels::One& one) const;
+  void add_transfers(const Kernel& kernel, Target target, CompiledKernels::Entry& entry) const;
   bool is_given(LeafKey key) const;
-  void add_given(const RowTransfer& to, Target target, CompiledKernels::One& one) const;
+  void add_given(const RowTransfer& to, Target target, CompiledKernels::Entry& entry) const;
   std::unique_ptr<CompiledKernels> compile(std::uint64_t zero_words, Precision precision) const;
   void check_precision();
   KernelCode make_code(const Kernel& kernel, std::uint64_t zero_words, Target target) const;

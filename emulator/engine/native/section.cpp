@@ -117,8 +117,9 @@ class Translator {
       }
       case Space::PeNumber:
       case Space::BlockNumber: {
-        const Take take = x.space == Space::PeNumber ? Take::PeNumber : Take::BlockNumber;
-        return {zero_, c_.value(g_.leaf(NodeOp::Input, {take, 0, 0}))};
+        const WordType type =
+            x.space == Space::PeNumber ? WordType::PeNumber : WordType::BlockNumber;
+        return {zero_, c_.value(g_.leaf(NodeOp::Input, {type, 0, 0}))};
       }
       default: {
         const std::uint32_t cell = m_.map.cell(x, element);
@@ -404,14 +405,14 @@ class Translator {
 }  // namespace
 
 Ref SectionModel::final_value(LeafKey key) {
-  switch (key.take) {
-    case Take::Long:
+  switch (key.type) {
+    case WordType::Long:
       return cells.long_number(state[key.place], state[key.place + 1]);
-    case Take::Short:
+    case WordType::Short:
       return cells.short_number(state[key.place]);
-    case Take::Bits:
+    case WordType::Bits:
       return cells.bits(state[key.place]);
-    case Take::Mask:
+    case WordType::Mask:
       return masks[key.place];
     default:
       return graph.leaf(NodeOp::Input, key);
@@ -421,7 +422,7 @@ Ref SectionModel::final_value(LeafKey key) {
 void translate(const Program& program, Section section, SectionModel& m) {
   for (std::uint32_t cell = 0; cell < m.map.count; ++cell) m.state.push_back(m.cells.input(cell));
   for (std::uint32_t mask = 0; mask < CellMap::masks; ++mask) {
-    m.masks.push_back(m.graph.leaf(NodeOp::Input, {Take::Mask, mask, 0}));
+    m.masks.push_back(m.graph.leaf(NodeOp::Input, {WordType::Mask, mask, 0}));
   }
   Translator translator(m);
   const auto& instructions = program.section(section);

@@ -32,7 +32,7 @@ struct SectionModel {
   std::vector<BmStore> bm_stores;
   std::vector<std::uint32_t> written;  ///< cells that some instruction writes, ascending
 
-  /// The final value of a location, interpreted by LeafKey::take.
+  /// The final value of a location, interpreted by LeafKey::type.
   Ref final_value(LeafKey key);
 };
 

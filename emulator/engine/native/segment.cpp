@@ -254,11 +254,11 @@ LoopForm make_loop_form(const Kernel& kernel, bool loops) {
   if (loops) form = make_loop(kernel);
   form.once.graph = kernel.graph;
   for (std::uint32_t n = 0; n < kernel.outputs.size(); ++n) {
-    form.once.stores.push_back({Store::Area::Output, n, kernel.outputs[n].take,
+    form.once.stores.push_back({Store::Area::Output, n, kernel.outputs[n].type,
                                 kernel.outputs[n].value, kernel.outputs[n].read_by_section});
   }
   for (const Ref left : kernel.left) {
-    form.once.stores.push_back({Store::Area::Left, 0, Take::Short, left, true});
+    form.once.stores.push_back({Store::Area::Left, 0, WordType::Short, left, true});
   }
   form.once = cleaned(form.once);
   return form;

@@ -15,7 +15,7 @@ struct Store {
   enum class Area : std::uint8_t { Output, Carried, Left };
   Area area = Area::Output;
   std::uint32_t slot = 0;  ///< output number, or number in Kernel::carried
-  Take take = Take::Long;
+  WordType type = WordType::Long;
   Ref value = no_ref;
   bool read_by_section = false;  ///< an output that some section reads
 };

@@ -133,7 +133,7 @@ class Lowering {
     carried_in_.assign(resident_.size(), no_value);
     unsigned count = 0;
     for (const Store& store : s_.stores) {
-      if (store.take == Take::Mask || count == most) continue;
+      if (store.type == WordType::Mask || count == most) continue;
       resident_[store.slot] = true;
       carried_in_[store.slot] = block_.add_value({});
       ++count;

@@ -50,7 +50,7 @@ struct SourceWindows {
   std::vector<Ranges> ranges;  ///< by word
 };
 
-/// A stretch of passes: some with conditions, then some without. A list ends with an empty one.
+/// A run of passes: some with conditions, then some without. A list ends with an empty one.
 struct LoopRun {
   std::uint64_t guarded = 0, free = 0;
 };

@@ -46,19 +46,19 @@ GDR_INLINE std::uint64_t round_to_short(std::uint64_t bits) noexcept {
 }
 
 /// One word as a lane; `lost` becomes nonzero if an integer exceeds 32 bits (floats).
-template <Take take, Precision precision>
+template <WordType type, Precision precision>
 GDR_INLINE auto lane_of(std::uint64_t upper, std::uint64_t lower, std::uint64_t& lost) noexcept {
   if constexpr (precision == Precision::Double) {
-    return take == Take::Long ? long_to_double(upper, lower)
-                              : lower << (take == Take::Mask ? 0 : short_shift);
-  } else if constexpr (take == Take::Long) {
+    return type == WordType::Long ? long_to_double(upper, lower)
+                                  : lower << (type == WordType::Mask ? 0 : short_shift);
+  } else if constexpr (type == WordType::Long) {
     return narrow(long_to_double(upper, lower));
-  } else if constexpr (take == Take::Short) {
+  } else if constexpr (type == WordType::Short) {
     return narrow(lower << short_shift);
   } else {
     const auto value = static_cast<std::int64_t>(lower << short_shift) >> short_shift;
     const auto narrowed = static_cast<std::int32_t>(value);
-    if (take != Take::Mask) lost |= static_cast<std::uint64_t>(value ^ std::int64_t{narrowed});
+    if (type != WordType::Mask) lost |= static_cast<std::uint64_t>(value ^ std::int64_t{narrowed});
     return narrowed;
   }
 }
@@ -75,83 +75,84 @@ GDR_INLINE std::uint64_t number_at(const std::byte* from) noexcept {
 }
 
 /// Kinds of words as types, so that each has a loop of its own.
-template <Take take_, Precision precision_>
-struct Way {
-  static constexpr Take take = take_;
+template <WordType type_, Precision precision_>
+struct Kind {
+  static constexpr WordType type = type_;
   static constexpr Precision precision = precision_;
 };
 template <typename Work>
-auto with_conversion(Take take, Precision precision, Work work) {
-  const auto with_take = [&]<Precision p>() {
-    switch (take) {
-      case Take::Long:
-        return work(Way<Take::Long, p>());
-      case Take::Short:
-        return work(Way<Take::Short, p>());
-      case Take::Mask:
-        return work(Way<Take::Mask, p>());
+auto with_conversion(WordType type, Precision precision, Work work) {
+  const auto with_type = [&]<Precision p>() {
+    switch (type) {
+      case WordType::Long:
+        return work(Kind<WordType::Long, p>());
+      case WordType::Short:
+        return work(Kind<WordType::Short, p>());
+      case WordType::Mask:
+        return work(Kind<WordType::Mask, p>());
       default:
-        return work(Way<Take::Bits, p>());
+        return work(Kind<WordType::Bits, p>());
     }
   };
-  return precision == Precision::Float ? with_take.template operator()<Precision::Float>()
-                                       : with_take.template operator()<Precision::Double>();
+  return precision == Precision::Float ? with_type.template operator()<Precision::Float>()
+                                       : with_type.template operator()<Precision::Double>();
 }
 
-template <typename Way>
-GDR_INLINE bool take_row(Way, const std::uint64_t* upper, const std::uint64_t* lower, std::size_t n,
-                         std::byte* __restrict to) noexcept {
+template <typename Kind>
+GDR_INLINE bool convert_row_to_lanes(Kind, const std::uint64_t* upper, const std::uint64_t* lower,
+                                     std::size_t n, std::byte* __restrict to) noexcept {
   std::uint64_t lost = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const auto lane = lane_of<Way::take, Way::precision>(upper[i], lower[i], lost);
+    const auto lane = lane_of<Kind::type, Kind::precision>(upper[i], lower[i], lost);
     std::memcpy(to + i * sizeof lane, &lane, sizeof lane);
   }
   return lost == 0;
 }
 
-template <typename Way>
-GDR_INLINE void leave_row(Way, const std::byte* from, std::size_t n,
-                          std::uint64_t* __restrict upper,
-                          std::uint64_t* __restrict lower) noexcept {
-  constexpr bool floats = Way::precision == Precision::Float;
+template <typename Kind>
+GDR_INLINE void convert_lanes_to_row(Kind, const std::byte* from, std::size_t n,
+                                     std::uint64_t* __restrict upper,
+                                     std::uint64_t* __restrict lower) noexcept {
+  constexpr bool floats = Kind::precision == Precision::Float;
   using Number = std::conditional_t<floats, float, std::uint64_t>;
   using Integer = std::conditional_t<floats, std::int32_t, std::int64_t>;
   for (std::size_t i = 0; i < n; ++i) {
-    if constexpr (Way::take == Take::Long) {
+    if constexpr (Kind::type == WordType::Long) {
       const std::uint64_t word = canonical(number_at<Number>(from + i * sizeof(Number)));
       upper[i] = word >> short_shift;
       lower[i] = (word & ~short_mask) << 8;
-    } else if constexpr (Way::take == Take::Short) {
+    } else if constexpr (Kind::type == WordType::Short) {
       upper[i] = round_to_short(number_at<Number>(from + i * sizeof(Number)));
     } else {
       Integer lane;
       std::memcpy(&lane, from + i * sizeof lane, sizeof lane);
       const auto word = static_cast<std::uint64_t>(std::int64_t{lane});
-      const std::uint64_t wide = floats && Way::take != Take::Mask ? word << short_shift : word;
-      upper[i] = Way::take == Take::Mask ? wide : wide >> short_shift;
+      const std::uint64_t wide =
+          floats && Kind::type != WordType::Mask ? word << short_shift : word;
+      upper[i] = Kind::type == WordType::Mask ? wide : wide >> short_shift;
     }
   }
 }
 
 /// The loops of a kind of words.
 struct RowCode {
-  bool (*take)(const std::uint64_t* upper, const std::uint64_t* lower, std::size_t n,
-               std::byte* to) noexcept;
-  void (*leave)(const std::byte* from, std::size_t n, WordsOut to) noexcept;
+  bool (*to_lanes)(const std::uint64_t* upper, const std::uint64_t* lower, std::size_t n,
+                   std::byte* to) noexcept;
+  void (*from_lanes)(const std::byte* from, std::size_t n, WordsOut to) noexcept;
 };
 
 /// The same loops, compiled for the instructions of a host.
-#define GDR_HOST(Name, attribute)                                                             \
-  struct Name {                                                                               \
-    template <typename Way>                                                                   \
-    attribute static bool take(const std::uint64_t* upper, const std::uint64_t* lower,        \
-                               std::size_t n, std::byte* to) noexcept {                       \
-      return take_row(Way(), upper, lower, n, to);                                            \
-    }                                                                                         \
-    template <typename Way>                                                                   \
-    attribute static void leave(const std::byte* from, std::size_t n, WordsOut to) noexcept { \
-      leave_row(Way(), from, n, to.upper, to.lower);                                          \
-    }                                                                                         \
+#define GDR_HOST(Name, attribute)                                                                  \
+  struct Name {                                                                                    \
+    template <typename Kind>                                                                       \
+    attribute static bool to_lanes(const std::uint64_t* upper, const std::uint64_t* lower,         \
+                                   std::size_t n, std::byte* to) noexcept {                        \
+      return convert_row_to_lanes(Kind(), upper, lower, n, to);                                    \
+    }                                                                                              \
+    template <typename Kind>                                                                       \
+    attribute static void from_lanes(const std::byte* from, std::size_t n, WordsOut to) noexcept { \
+      convert_lanes_to_row(Kind(), from, n, to.upper, to.lower);                                   \
+    }                                                                                              \
   };
 GDR_HOST(AnyHost, )
 #if defined(__x86_64__)
@@ -161,39 +162,39 @@ GDR_HOST(OnAvx512,
 #endif
 
 template <typename Host>
-RowCode code_on(Take take, Precision precision) noexcept {
-  return with_conversion(take, precision, []<typename Way>(Way) {
-    return RowCode{Host::template take<Way>, Host::template leave<Way>};
+RowCode code_on(WordType type, Precision precision) noexcept {
+  return with_conversion(type, precision, []<typename Kind>(Kind) {
+    return RowCode{Host::template to_lanes<Kind>, Host::template from_lanes<Kind>};
   });
 }
 
-RowCode row_code(Target target, Take take) noexcept {
+RowCode row_code(Target target, WordType type) noexcept {
 #if defined(__x86_64__)
-  if (target.isa == Isa::Avx512) return code_on<OnAvx512>(take, target.precision);
-  if (target.isa == Isa::Avx2) return code_on<OnAvx2>(take, target.precision);
+  if (target.isa == Isa::Avx512) return code_on<OnAvx512>(type, target.precision);
+  if (target.isa == Isa::Avx2) return code_on<OnAvx2>(type, target.precision);
 #endif
-  return code_on<AnyHost>(take, target.precision);
+  return code_on<AnyHost>(type, target.precision);
 }
 
 }  // namespace
 
-bool row_to_lanes(Target target, Take take, const std::uint64_t* upper, const std::uint64_t* lower,
-                  std::size_t n, std::byte* to) noexcept {
-  return row_code(target, take).take(upper, lower, n, to);
+bool row_to_lanes(Target target, WordType type, const std::uint64_t* upper,
+                  const std::uint64_t* lower, std::size_t n, std::byte* to) noexcept {
+  return row_code(target, type).to_lanes(upper, lower, n, to);
 }
 
-void lanes_to_row(Target target, Take take, const std::byte* from, std::size_t n,
+void lanes_to_row(Target target, WordType type, const std::byte* from, std::size_t n,
                   WordsOut to) noexcept {
-  row_code(target, take).leave(from, n, to);
+  row_code(target, type).from_lanes(from, n, to);
 }
 
-bool words_to_lanes(Take take, Precision precision, WordsIn from, std::size_t n, std::byte* to,
+bool words_to_lanes(WordType type, Precision precision, WordsIn from, std::size_t n, std::byte* to,
                     std::size_t step) noexcept {
-  return with_conversion(take, precision, [&]<typename Way>(Way) {
+  return with_conversion(type, precision, [&]<typename Kind>(Kind) {
     std::uint64_t lost = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      const auto lane = lane_of<Way::take, Way::precision>(from.upper[i * from.stride],
-                                                           from.lower[i * from.stride], lost);
+      const auto lane = lane_of<Kind::type, Kind::precision>(from.upper[i * from.stride],
+                                                             from.lower[i * from.stride], lost);
       std::memcpy(to + i * step, &lane, sizeof lane);
     }
     return lost == 0;
@@ -201,7 +202,7 @@ bool words_to_lanes(Take take, Precision precision, WordsIn from, std::size_t n,
 }
 
 CellRow cell_row(const CellMap& map, LeafKey key) noexcept {
-  if (key.take == Take::Mask) return {&BlockState::masks, key.place};
+  if (key.type == WordType::Mask) return {&BlockState::masks, key.place};
   if (key.place < map.local) return {&BlockState::registers, key.place};
   if (key.place < map.t) return {&BlockState::local, key.place - map.local};
   return {&BlockState::t, key.place - map.t};

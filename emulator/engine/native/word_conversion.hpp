@@ -29,16 +29,16 @@ constexpr std::int64_t lane_integer(std::int64_t lane) noexcept { return lane >>
 
 /// Converts n words to lanes, `step` bytes apart. False if an integer exceeds the 32 bits of a
 /// float lane; the lanes are then undefined.
-bool words_to_lanes(Take take, Precision precision, WordsIn from, std::size_t n, std::byte* to,
+bool words_to_lanes(WordType type, Precision precision, WordsIn from, std::size_t n, std::byte* to,
                     std::size_t step) noexcept;
 
 /// Converts n adjacent words to adjacent lanes, with the target's instructions.
-bool row_to_lanes(Target target, Take take, const std::uint64_t* upper, const std::uint64_t* lower,
-                  std::size_t n, std::byte* to) noexcept;
+bool row_to_lanes(Target target, WordType type, const std::uint64_t* upper,
+                  const std::uint64_t* lower, std::size_t n, std::byte* to) noexcept;
 
 /// Converts n adjacent lanes to adjacent words, with the target's instructions: rounds to nearest
 /// even, gives canonical NaNs and flushes underflow to zero.
-void lanes_to_row(Target target, Take take, const std::byte* from, std::size_t n,
+void lanes_to_row(Target target, WordType type, const std::byte* from, std::size_t n,
                   WordsOut to) noexcept;
 
 /// The rows of a cell in a block.
@@ -63,8 +63,8 @@ struct RowTransfer {
   std::uint32_t instance = 0;  ///< instance of the kernel
   std::uint32_t offset = 0;    ///< offset in the work item, bytes
   /// Not in the PEs' state: a fixed input or part of a BM store.
-  bool elsewhere() const noexcept {
-    return key.take == Take::PeNumber || key.take == Take::BlockNumber || key.delay != 0;
+  bool outside_state() const noexcept {
+    return key.type == WordType::PeNumber || key.type == WordType::BlockNumber || key.delay != 0;
   }
 };
 
