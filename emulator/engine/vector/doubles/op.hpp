@@ -33,7 +33,7 @@ struct DoublesRun {
   const DoublesOp* next = nullptr;  ///< continuation after a pause
   std::uint64_t* memory[3] = {};    ///< broadcast memory: fixed words, current j-items, outputs
   std::uint64_t failure = 0;        ///< bits of DoublesFailure; flags of the host come on top
-  std::uint64_t put[8] = {};        ///< words to be stored to the broadcast memory (upper, lower)
+  std::uint64_t bm_words[8] = {};   ///< words to be stored to the broadcast memory (upper, lower)
 };
 
 /// Executes an operation and then the next one in the array; the last one stops. Some pause, which
@@ -56,7 +56,7 @@ struct DoublesOp {
   LanePlace old;                   ///< under a predicate: values of the excluded lanes
   bool value = true;               ///< the predicate's bit in written lanes
   std::uint8_t memory = 0;         ///< transfers: which of DoublesRun::memory
-  std::uint8_t element = 0;        ///< transfers to the memory: which word of `put`
+  std::uint8_t element = 0;        ///< transfers to the memory: which of `bm_words`
   std::uint32_t address = 0;       ///< transfers: in shorts from there
   std::uint32_t address_step = 0;  ///< fills: from an element to the next
   std::uint32_t lane = 0;          ///< transfers to the memory: the PE
@@ -121,9 +121,9 @@ const DoublesKernels& doubles_kernels_avx512(std::uint32_t batch) noexcept;
 
 // --- kernels that need no vectors: transfers to the broadcast memory, and the end of a list
 
-/// Copies a lane's short to DoublesRun::put, before the instruction writes anything.
+/// Copies a lane's short to DoublesRun::bm_words, before the instruction writes anything.
 void read_lane(const DoublesOp& op, DoublesRun& run);
-/// Stores a word of DoublesRun::put to the broadcast memory, always or under the lane's mask.
+/// Stores a word of DoublesRun::bm_words to the broadcast memory, always or under the lane's mask.
 void write_always(const DoublesOp& op, DoublesRun& run);
 void write_masked_word(const DoublesOp& op, DoublesRun& run);
 /// Stores a lane's long of each element to consecutive words; `a` has their upper and lower halves.

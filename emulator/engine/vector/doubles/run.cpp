@@ -275,7 +275,7 @@ void run_next(const DoublesOp& op, DoublesRun& run) {
   next.kernel(next, run);
 }
 void write_word(const DoublesOp& op, DoublesRun& run) {
-  run.memory[op.memory][op.address] = run.put[op.element];
+  run.memory[op.memory][op.address] = run.bm_words[op.element];
 }
 
 /// Texts for MXCSR's flags (in the order of their bits) and DoublesFailure.
@@ -373,7 +373,7 @@ std::string diagnose(const Program& program, const DoublesSection& section,
 void read_lane(const DoublesOp& op, DoublesRun& run) {
   std::uint64_t bits;
   std::memcpy(&bits, run.frame + op.a.lanes + op.lane * sizeof bits, sizeof bits);
-  run.put[op.element] = bits >> 28;
+  run.bm_words[op.element] = bits >> 28;
   run_next(op, run);
 }
 void write_always(const DoublesOp& op, DoublesRun& run) {

@@ -61,7 +61,7 @@ class Fuser {
 
 }  // namespace
 
-struct CompiledDoubles::Late {
+struct CompiledDoubles::FirstRunCompilation {
   Translate translate;
   Isa isa = Isa::Avx512;
   std::uint32_t batch = 0;
@@ -73,26 +73,26 @@ CompiledDoubles::CompiledDoubles(Translate translate, const DoublesKernels& kern
                                  std::optional<Isa> fuse)
     : plain_(std::make_shared<const DoublesSection>(translate(kernels))) {
   if (!fuse || !plain_->usable) return;
-  late_ = std::make_shared<Late>();
-  late_->translate = std::move(translate);
-  late_->isa = *fuse;
-  late_->batch = kernels.batch;
+  compiled_ = std::make_shared<FirstRunCompilation>();
+  compiled_->translate = std::move(translate);
+  compiled_->isa = *fuse;
+  compiled_->batch = kernels.batch;
 }
 
 const DoublesSection& CompiledDoubles::ready() const {
-  if (late_ == nullptr) return *plain_;
-  std::call_once(late_->made, [this] {
-    late_->section = *plain_;
-    DoublesKernels kernels = tracing_kernels(late_->isa);
-    kernels.batch = late_->batch;
-    const DoublesSection traced = late_->translate(kernels);
-    Fuser fuser(late_->section, traced, late_->isa);
+  if (compiled_ == nullptr) return *plain_;
+  std::call_once(compiled_->made, [this] {
+    compiled_->section = *plain_;
+    DoublesKernels kernels = tracing_kernels(compiled_->isa);
+    kernels.batch = compiled_->batch;
+    const DoublesSection traced = compiled_->translate(kernels);
+    Fuser fuser(compiled_->section, traced, compiled_->isa);
     for (OpList DoublesSection::*list : {&DoublesSection::before, &DoublesSection::pass,
                                          &DoublesSection::last, &DoublesSection::after}) {
-      fuser.replace(late_->section.*list, (traced.*list).ops);
+      fuser.replace(compiled_->section.*list, (traced.*list).ops);
     }
   });
-  return late_->section;
+  return compiled_->section;
 }
 
 }  // namespace gdr::codegen

@@ -28,9 +28,9 @@ class CompiledDoubles {
   const DoublesSection& ready() const;
 
  private:
-  struct Late;
+  struct FirstRunCompilation;
   std::shared_ptr<const DoublesSection> plain_;
-  std::shared_ptr<Late> late_;  ///< null: not compiled
+  std::shared_ptr<FirstRunCompilation> compiled_;  ///< null: not compiled
 };
 
 }  // namespace gdr::codegen

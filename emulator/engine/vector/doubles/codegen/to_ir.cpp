@@ -27,11 +27,11 @@ class Lowering {
     find_kept();
   }
 
-  Pieces run() {
-    Pieces made;
-    made.pass = piece(Level::Pass);
-    made.lanes = piece(Level::Lanes);
-    made.element = piece(Level::Element);
+  LoopNestCode run() {
+    LoopNestCode made;
+    made.pass = code_of(Level::Pass);
+    made.lanes = code_of(Level::Lanes);
+    made.element = code_of(Level::Element);
     begin();
     for (const RowStore& s : r_.stores) {
       if (s.level != Level::Element) store(s, after_all);
@@ -67,7 +67,7 @@ class Lowering {
     }
   }
 
-  /// Scratch locations of values that later pieces use; those of a pass come first.
+  /// Scratch locations of values that later levels use; those of a pass come first.
   void find_kept() {
     std::vector<bool> crosses(r_.steps.size());
     for (const Step& s : r_.steps) {
@@ -113,12 +113,12 @@ class Lowering {
     return {s.level == Level::Element ? base_element : base_lanes, false, offset};
   }
 
-  // --- a piece
+  // --- code of a level
   void begin() {
     block_ = {};
     id_.assign(r_.steps.size(), no_value);
   }
-  /// The value of a step in this piece.
+  /// The value of a step at this level.
   ValueId value(StepId n, Level level) {
     if (n == no_step || id_[n] != no_value) return n == no_step ? no_value : id_[n];
     const Type type = type_of(r_.steps[n]);
@@ -128,7 +128,7 @@ class Lowering {
     return id_[n];
   }
 
-  jit::Block piece(Level level) {
+  jit::Block code_of(Level level) {
     begin();
     const std::vector<std::vector<const RowStore*>> stores = stores_of(level);
     for (StepId n = 0; n < r_.steps.size(); ++n) {
@@ -218,13 +218,13 @@ class Lowering {
   std::vector<std::int32_t> slot_;  ///< by step: its place in the scratch
   std::uint32_t pass_slots_ = 0, own_slots_ = 0;
   jit::Block block_;
-  std::vector<ValueId> id_;  ///< by step: in this piece
+  std::vector<ValueId> id_;  ///< by step: at this level
 };
 
 }  // namespace
 
-Pieces to_ir(const Trace& trace, jit::VectorTarget target, Arrangement arrangement,
-             jit::ConstantPool& pool) {
+LoopNestCode to_ir(const Trace& trace, jit::VectorTarget target, Arrangement arrangement,
+                   jit::ConstantPool& pool) {
   return Lowering(trace, target, arrangement, pool).run();
 }
 

@@ -78,9 +78,9 @@ enum Base : std::uint8_t {
   base_count = base_memory + 3
 };
 
-/// Pieces of code: `pass` runs first; for every group of vectors, `lanes`, `element` for each
-/// element, and `left`. Values that later pieces use are in scratch.
-struct Pieces {
+/// Code of a pass by loop level: `pass` runs first; for every group of vectors, `lanes`, `element`
+/// for each element, and `left`. Values that later levels use are in scratch.
+struct LoopNestCode {
   jit::Block pass, lanes, element, left;
   std::uint32_t kept = 0;  ///< vectors of scratch
 };
@@ -91,8 +91,8 @@ struct Arrangement {
   std::size_t window = 1;
 };
 
-Pieces to_ir(const Trace& trace, jit::VectorTarget target, Arrangement arrangement,
-             jit::ConstantPool& pool);
+LoopNestCode to_ir(const Trace& trace, jit::VectorTarget target, Arrangement arrangement,
+                   jit::ConstantPool& pool);
 
 // --- machine code
 

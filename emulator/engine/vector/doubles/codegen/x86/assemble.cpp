@@ -17,10 +17,10 @@ jit::RegisterLimits limits(jit::VectorTarget target) {
 /// Instructions per vector, including spills.
 std::size_t instructions(const Trace& trace, jit::VectorTarget target, Arrangement a) {
   jit::ConstantPool pool(target, base_constants);
-  const Pieces pieces = to_ir(trace, target, a, pool);
+  const LoopNestCode code = to_ir(trace, target, a, pool);
   jit::SpillArea spills{base_scratch, 0, 0};
   std::size_t count = 0;
-  for (const jit::Block* block : {&pieces.lanes, &pieces.element, &pieces.left})
+  for (const jit::Block* block : {&code.lanes, &code.element, &code.left})
     count += jit::allocate(*block, target, limits(target), spills).body.size();
   return count / a.copies;
 }
@@ -63,9 +63,8 @@ class Function {
         pool_(target_, base_constants),
         vectors_(lanes / target_.lanes()),
         arrangement_(arrangement(trace, target_, vectors_)),
-        pieces_(to_ir(trace, target_, arrangement_, pool_)),
-        spills_{base_scratch, static_cast<std::int32_t>(pieces_.kept * target_.vector_bytes()), 0} {
-  }
+        code_(to_ir(trace, target_, arrangement_, pool_)),
+        spills_{base_scratch, static_cast<std::int32_t>(code_.kept * target_.vector_bytes()), 0} {}
 
   void emit(std::uint32_t scratch) {
     constexpr auto near = Xbyak::CodeGenerator::T_NEAR;
@@ -77,7 +76,7 @@ class Function {
       a_.mov(bases_[base_memory + m], of_run(offsetof(DoublesRun, memory) + 8 * m));
     }
     clear_found();
-    emit(pieces_.pass);
+    emit(code_.pass);
 
     // From here on the broadcast memory is not read.
     const Xbyak::Reg64 vectors_left = a_.r9, elements_left = a_.rcx;
@@ -85,16 +84,16 @@ class Function {
     Xbyak::Label next_vectors, next_element;
     a_.align(32);
     a_.L(next_vectors);
-    emit(pieces_.lanes);
+    emit(code_.lanes);
     a_.mov(base(base_element), base(base_lanes));
     a_.mov(elements_left, trace_.elements);
     a_.align(32);
     a_.L(next_element);
-    emit(pieces_.element);
+    emit(code_.element);
     a_.add(base(base_element), trace_.row_bytes);
     a_.dec(elements_left);
     a_.jnz(next_element, near);
-    emit(pieces_.left);
+    emit(code_.left);
     a_.add(base(base_lanes), target_.vector_bytes() * arrangement_.copies);
     a_.dec(vectors_left);
     a_.jnz(next_vectors, near);
@@ -103,7 +102,7 @@ class Function {
   }
 
   std::uint32_t scratch_bytes() const {
-    return (pieces_.kept + spills_.slots) * target_.vector_bytes();
+    return (code_.kept + spills_.slots) * target_.vector_bytes();
   }
 
  private:
@@ -158,7 +157,7 @@ class Function {
   jit::ConstantPool pool_;
   std::uint32_t vectors_;
   Arrangement arrangement_;
-  Pieces pieces_;
+  LoopNestCode code_;
   jit::SpillArea spills_;
   const Xbyak::Reg64 op_ = a_.rdi, run_ = a_.rsi;
   const std::array<Xbyak::Reg64, base_count> bases_{a_.rax, a_.r8,  a_.r10, a_.r11,
