@@ -2,20 +2,21 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <utility>
 #include <vector>
+
+#include "emulator/host/stopwatch.hpp"
 
 namespace gdr::bench {
 
 /// Seconds that one call takes.
 template <typename Work>
 double seconds_of(const Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch stopwatch;
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return stopwatch.seconds();
 }
 
 /// The middle value; of an even number the mean of the two in the middle. 0 for none.

@@ -1,12 +1,12 @@
 // The program `gdr fp`: random lines against MPFR, interactive use, invalid input, full disks.
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "emulator/host/stopwatch.hpp"
 #include "fp/program.hpp"
 #include "support/catch.hpp"
 #include "support/float_oracle.hpp"
@@ -39,9 +39,9 @@ TEST_CASE("gdr fp agrees with MPFR on random and edge lines", "[fp][oracle]") {
       expected += oracle::hex(result.bits, c.out) + " " + result.flags + "\n";
     }
     test::Program program(command);
-    const auto begin = std::chrono::steady_clock::now();
+    const gdr::Stopwatch stopwatch;
     const auto outcome = program.finish(input);
-    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    seconds += stopwatch.seconds();
     CHECK(outcome.status == 0);
     CHECK(outcome.errors.empty());
     if (outcome.output == expected) continue;

@@ -3,6 +3,7 @@
 #include <string>
 #include <thread>
 
+#include "emulator/host/stopwatch.hpp"
 #include "library/kernels.hpp"
 #include "support/catch.hpp"
 
@@ -17,7 +18,7 @@ double seconds_to_end(gdr::Device& device, gdr::Job& job) {
   job.start({{"force", force}});
   std::this_thread::sleep_for(std::chrono::milliseconds(150));
   // On a busy host it may not have started yet; an interrupt has no effect then.
-  const auto begin = std::chrono::steady_clock::now();
+  const gdr::Stopwatch stopwatch;
   for (device.interrupt(); !job.ready(); device.interrupt())
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   bool ended = false;
@@ -26,8 +27,7 @@ double seconds_to_end(gdr::Device& device, gdr::Job& job) {
   } catch (const gdr::Error& e) {
     ended = e.category() == gdr::ErrorCategory::Device;
   }
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-  return ended ? spent.count() : -1;
+  return ended ? stopwatch.seconds() : -1;
 }
 
 }  // namespace

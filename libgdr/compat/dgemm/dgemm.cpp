@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "emulator/assembler/printable.hpp"
+#include "emulator/host/hash.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/gdr.hpp"
 
@@ -88,8 +89,8 @@ void check_matrix(const MatrixView<const double>& x, std::size_t rows, std::size
 }
 
 /// 64-bit checksum of all elements (rows x columns as stored) and their order, at the speed of
-/// memory. Every step mixes a word into a lane by a bijection, so that a change of one element is
-/// always detected; other changes are missed with probability 2^-64.
+/// memory. Hash::add_word is a bijection for each word, so that a change of one element is always
+/// detected; other changes are missed with probability 2^-64.
 class Checksum {
  public:
   Checksum(const double* data, std::size_t rows, std::size_t columns, std::size_t stride) noexcept {
@@ -97,27 +98,22 @@ class Checksum {
       const double* const column = data + c * stride;
       std::size_t r = 0;
       for (; r + lanes.size() <= rows; r += lanes.size())  // independent chains
-        for (std::size_t lane = 0; lane < lanes.size(); ++lane) add(lanes[lane], column[r + lane]);
-      for (; r < rows; ++r) add(lanes[0], column[r]);
+        for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+          lanes[lane].add_word(bits(column[r + lane]));
+      for (; r < rows; ++r) lanes[0].add_word(bits(column[r]));
     }
   }
 
   std::uint64_t value() const noexcept {
-    std::uint64_t all = 0;
-    for (const std::uint64_t lane : lanes) mix(all, lane);
-    return all;
+    Hash all;
+    for (const Hash& lane : lanes) all.add_word(lane.value());
+    return all.value();
   }
 
  private:
-  static void mix(std::uint64_t& hash, std::uint64_t word) noexcept {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15U;  // 2^64 over the golden ratio, odd
-    hash ^= hash >> 32;                          // carries of products go upwards only
-  }
-  static void add(std::uint64_t& hash, double x) noexcept {
-    mix(hash, std::bit_cast<std::uint64_t>(x));
-  }
+  static std::uint64_t bits(double x) noexcept { return std::bit_cast<std::uint64_t>(x); }
 
-  std::array<std::uint64_t, 4> lanes{1, 2, 3, 4};
+  std::array<Hash, 4> lanes;
 };
 
 /// The boards of a process.
