@@ -10,7 +10,7 @@
 namespace gdr::test {
 
 TEST_CASE("automatic addresses follow declaration order and avoid explicit ones") {
-  const Program p = program_of(
+  const Program p = assembled(
       "ivar short a f64to36\nivar long b f64to72 at $lm8v\nfvar long c f64to72 fadd\ntmp short d\n"
       "param short e f64to36\nparam long f f64to72\nbm short g\njvar short h f64to36\njvar long i "
       "f64to72\n"
@@ -50,13 +50,13 @@ TEST_CASE("memory overflow errors state required and available sizes") {
 
 TEST_CASE("symbols of an item cannot exceed the address range") {
   const std::string head = ".group 2\n.item 2\njvar long a f64to72 pad 0\n";
-  const Program p = program_of(head + "alias far = $ls65532@1\n");
+  const Program p = assembled(head + "alias far = $ls65532@1\n");
   CHECK(p.symbols[0].location.address == 65534);
   CHECK(codes_of(head + "alias far = $ls65534@1\n") == std::vector<unsigned>{5005});
 }
 
 TEST_CASE("repeats and templates expand to the expected lines") {
-  const Program p = program_of(
+  const Program p = assembled(
       "const n = 2\n.template add(D, A)\n  fadd $lr{D}v {A} $lr{D+8}v\n.endtemplate\n.body\n"
       ".repeat i = n, 0, -1\n  .repeat j = 0, i\n    add({8*j}, $lm{8*(i+j)}v)\n  "
       ".endrepeat\n.endrepeat\n");
@@ -71,7 +71,7 @@ TEST_CASE("repeats and templates expand to the expected lines") {
 }
 
 TEST_CASE("line continuations, comments, CRLF and a missing final line feed are accepted") {
-  const Program p = program_of(
+  const Program p = assembled(
       ".body # a comment \\\r\nfadd $lr0v, \\\r\n  $lr8v, \\\n  $lr16v // text\r\n\tfadd $lr0v "
       "$lr8v 2");
   REQUIRE(p.section(Section::Body).size() == 2);
@@ -136,7 +136,7 @@ TEST_CASE("a listing has address, clock, line, source and encoding") {
 }
 
 TEST_CASE("tool directives set line table and layout") {
-  const Program p = program_of(
+  const Program p = assembled(
       ".kernel \"\"\n.file 1 \"a\\x20b\"\n.item 6\n.output 4\n.fixed 10\n.symbol s $lr4v\n.body\n"
       "nop\n.line 1 77\nnop\nnop\njvar long x f64to72 at $ls2 pad 0x3ff0000000000000\n");
   CHECK(p.name.empty());

@@ -77,7 +77,7 @@ TEST_CASE("quoted keywords are names") {
 }
 
 TEST_CASE("NAME@K is offset by whole items, including later declarations") {
-  const Program p = program_of(
+  const Program p = assembled(
       ".group 2\njvar long a f64to72 pad 0\nalias a1 = a@1\n.body\nbget $lr0 a@1\njvar short b c d "
       "f64to36\n");
   CHECK(p.item_shorts == 6);
@@ -144,7 +144,7 @@ TEST_CASE("decimal literals are rounded correctly (oracle: MPFR)") {
   std::string source = ".body\n";
   for (const std::string& text : texts)
     source += "fadd $lr0v " + text + "l $lr8v\nfadd $r16v " + text + "s $r20v\n";
-  const Program program = program_of(source);
+  const Program program = assembled(source);
   const auto& body = program.section(Section::Body);
   REQUIRE(body.size() == 2 * texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {

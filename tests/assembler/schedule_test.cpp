@@ -10,7 +10,7 @@ namespace gdr::test {
 namespace {
 
 std::string body_shape(const std::string& lines) {
-  return shape_of(program_of(".body\nvlen 1\n" + lines), Section::Body);
+  return shape_of(assembled(".body\nvlen 1\n" + lines), Section::Body);
 }
 
 }  // namespace
@@ -52,29 +52,28 @@ TEST_CASE("dependences over the loop's back edge are met with the shortest body"
 
 TEST_CASE("stream items of successive iterations are distinct locations") {
   const Program moving =
-      program_of("jvar long a f64to72\n.body\nvlen 1\nbget $lr0 a\nbput a $lr8 0\n");
+      assembled("jvar long a f64to72\n.body\nvlen 1\nbget $lr0 a\nbput a $lr8 0\n");
   CHECK(shape_of(moving, Section::Body) == "II");
-  const Program fixed = program_of("bm long a\n.body\nvlen 1\nbget $lr0 a\nbput a $lr8 0\n");
+  const Program fixed = assembled("bm long a\n.body\nvlen 1\nbget $lr0 a\nbput a $lr8 0\n");
   CHECK(shape_of(fixed, Section::Body) == "3II");
 }
 
 TEST_CASE("dependences between sections are met on all paths") {
   const std::string write = "vlen 1\nfadd $lr0 $lr8 $lr8\n";
   const std::string read = "vlen 1\nfadd $lr2 $lr0 $lr10\n";
-  const Program init = program_of(".init\n" + write + ".start\n" + read);
+  const Program init = assembled(".init\n" + write + ".start\n" + read);
   CHECK(shape_of(init, Section::Start) == "3I");
   // A stall that only the first iteration needs is inserted once, before the loop.
-  const Program start = program_of(".start\n" + write + ".body\n" + read);
+  const Program start = assembled(".start\n" + write + ".body\n" + read);
   CHECK(shape_of(start, Section::Start) == "I3");
   CHECK(shape_of(start, Section::Body) == "I");
-  const Program end = program_of(".body\n" + write + ".end\n" + read);
+  const Program end = assembled(".body\n" + write + ".end\n" + read);
   CHECK(shape_of(end, Section::End) == "3I");
-  const Program none = program_of(".start\n" + write + ".end\n" + read);  // also with no iteration
+  const Program none = assembled(".start\n" + write + ".end\n" + read);  // also with no iteration
   CHECK(shape_of(none, Section::End) == "3I");
-  const Program again = program_of(".start\n" + read + ".end\n" + write);  // the next run
+  const Program again = assembled(".start\n" + read + ".end\n" + write);  // the next run
   CHECK(shape_of(again, Section::Start) == "3I");
-  const Program through =
-      program_of(".init\n" + write + ".end\n" + read);  // empty sections between
+  const Program through = assembled(".init\n" + write + ".end\n" + read);  // empty sections between
   CHECK(shape_of(through, Section::Start) + shape_of(through, Section::End) == "3I");
 }
 
@@ -89,7 +88,7 @@ TEST_CASE("stall errors name reader, writer and clocks") {
   CHECK(d.label.find("iteration before") != std::string::npos);
   REQUIRE(d.notes.size() == 1);
   CHECK(d.notes[0].range.line == 4);
-  CHECK(program_of(".body\nfadd $lr0v $lr8v $lr8v\nfadd $lr8v $lr0v $lr0v\n", options)
+  CHECK(assembled(".body\nfadd $lr0v $lr8v $lr8v\nfadd $lr8v $lr0v $lr0v\n", options)
             .clocks(Section::Body) == 8);
 }
 

@@ -6,21 +6,14 @@
 #include <vector>
 
 #include "emulator/assembler/assembler.hpp"
+#include "support/assembled.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {
 
-/// The program of a text that must assemble.
-inline Program program_of(std::string_view text, const AssembleOptions& options = {}) {
-  AssembleResult result = assemble(text, "test.gds", options);
-  INFO(result.diagnostics.render());
-  REQUIRE(result.ok());
-  return *std::move(result.program);
-}
-
 /// The only instruction of a line in the body.
 inline Instruction instruction_of(const std::string& line, const std::string& before = {}) {
-  const Program program = program_of(before + "\n.body\n" + line + "\n");
+  const Program program = assembled(before + "\n.body\n" + line + "\n");
   REQUIRE(program.section(Section::Body).size() == 1);
   return program.section(Section::Body).front();
 }

@@ -10,15 +10,15 @@ using Codes = std::vector<unsigned>;
 /// The diagnostics of `text`; with `.unchecked` there are none, and an object is written.
 Codes only_checked(const std::string& text) {
   INFO(text);
-  const Program p = program_of(".kernel k\n.unchecked\n" + text);
+  const Program p = assembled(".kernel k\n.unchecked\n" + text);
   CHECK(read_object(write_object(p)) == p);
   return codes_of(".kernel k\n" + text);
 }
 
 TEST_CASE(".unchecked disables idle clocks") {
   const std::string body = ".body\nfadd $lr0 $lr2 $lr4\nvlen 1\nfadd $lr2 $lr0 $lr4\n";
-  CHECK(shape_of(program_of(".unchecked\n" + body), Section::Body) == "II");
-  CHECK(shape_of(program_of(body), Section::Body).size() > 2);
+  CHECK(shape_of(assembled(".unchecked\n" + body), Section::Body) == "II");
+  CHECK(shape_of(assembled(body), Section::Body).size() > 2);
   AssembleOptions strict;
   strict.stall_is_error = true;
   CHECK(codes_of(".unchecked\n" + body, strict).empty());
@@ -47,7 +47,7 @@ TEST_CASE(".unchecked disables the check of the instruction memory") {
   small.geometry.instruction_words = 2;
   const std::string body = ".body\nnop\nnop\nnop\n";
   CHECK(codes_of(body, small) == Codes{5001});
-  CHECK(program_of(".unchecked\n" + body, small).section(Section::Body).size() == 3);
+  CHECK(assembled(".unchecked\n" + body, small).section(Section::Body).size() == 3);
 }
 
 TEST_CASE(".unchecked does not disable the limits of object files") {
@@ -72,13 +72,13 @@ TEST_CASE(".unchecked is allowed once, before declarations and sections") {
 }
 
 TEST_CASE("a disassembly has .unchecked only if necessary") {
-  const Program wrong = program_of(".unchecked\n.body\nfadd $lr0 $lr2 $lr4\nfadd $lr2 $lr0 $lr4\n");
+  const Program wrong = assembled(".unchecked\n.body\nfadd $lr0 $lr2 $lr4\nfadd $lr2 $lr0 $lr4\n");
   CHECK(disassemble(wrong).find(".unchecked") != std::string::npos);
-  const Program right = program_of(".unchecked\n.body\nfadd $lr0 $lr2 $lr4\n");
+  const Program right = assembled(".unchecked\n.body\nfadd $lr0 $lr2 $lr4\n");
   CHECK(disassemble(right).find(".unchecked") == std::string::npos);
-  const Program braces = program_of(".kernel \"a\\x7bb\\x7dc\"\n.body\nnop\n");
+  const Program braces = assembled(".kernel \"a\\x7bb\\x7dc\"\n.body\nnop\n");
   REQUIRE(braces.name == "a{b}c");
-  CHECK(program_of(disassemble(braces)) == braces);
+  CHECK(assembled(disassemble(braces)) == braces);
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ TEST_CASE("output items leave the same memories in every engine") {
   }
 }
 
-TEST_CASE("Sums over parts of items stay with the blocks' own targets") {
+TEST_CASE("sums over parts of items stay with the blocks' own targets") {
   const char* const engine = GENERATE("reference", "vector", "native");
   CAPTURE(engine);
   constexpr unsigned blocks = 3, pes = 5;

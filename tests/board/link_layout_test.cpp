@@ -50,7 +50,7 @@ TEST_CASE("floats pack two to a word, all other fields begin a word", "[board]")
   REQUIRE(layout.outputs.empty());
 }
 
-TEST_CASE("Slots and output records follow from the geometry", "[board]") {
+TEST_CASE("slots and output records follow from the geometry", "[board]") {
   const Geometry g = test::small_geometry(1, 3, 5);
   Program p = test::pair_program({.elements = 2, .outputs = true});
   REQUIRE(target_slots(p, g, ChipPartition::TargetsOverBlocks) == 30);

@@ -55,7 +55,7 @@ Long joined_sum(const std::vector<ChipState>& chips, ChipPartition partition, st
 
 }  // namespace
 
-TEST_CASE("The reduction tree agrees with an oracle for every operation and number of leaves",
+TEST_CASE("the reduction tree agrees with an oracle for every operation and number of leaves",
           "[board]") {
   const auto op = GENERATE(Reduce::Pass, Reduce::Fadd, Reduce::Fmax, Reduce::Fmin, Reduce::Iadd,
                            Reduce::Imax, Reduce::Imin, Reduce::Iand, Reduce::Ior, Reduce::Ixor);
@@ -80,7 +80,7 @@ TEST_CASE("The reduction tree agrees with an oracle for every operation and numb
   }
 }
 
-TEST_CASE("Blocks are joined by the reduction of the variable", "[board]") {
+TEST_CASE("blocks are joined by the reduction of the variable", "[board]") {
   const auto op = GENERATE(Reduce::Pass, Reduce::Fadd, Reduce::Fmax, Reduce::Fmin, Reduce::Iadd,
                            Reduce::Imax, Reduce::Imin, Reduce::Iand, Reduce::Ior, Reduce::Ixor);
   CAPTURE(static_cast<int>(op));
@@ -106,7 +106,7 @@ TEST_CASE("Blocks are joined by the reduction of the variable", "[board]") {
   }
 }
 
-TEST_CASE("The board joins the words of its chips before conversion", "[board]") {
+TEST_CASE("the board joins the words of its chips before conversion", "[board]") {
   const auto partition =
       GENERATE(ChipPartition::TargetsOverBlocks, ChipPartition::SourcesOverBlocks);
   const auto mask = GENERATE(std::uint64_t{7}, std::uint64_t{6}, std::uint64_t{1});
@@ -193,7 +193,7 @@ TEST_CASE("raw reads return the network's words, reduced but not rounded", "[boa
   CHECK(is_longer);
 }
 
-TEST_CASE("Output items are joined over the blocks that see the same source", "[board]") {
+TEST_CASE("output items are joined over the blocks that see the same source", "[board]") {
   const auto op = GENERATE(Reduce::Fmax, Reduce::Fadd, Reduce::Pass);
   const auto group = GENERATE(1u, 2u);
   const auto n = GENERATE(std::size_t{1}, std::size_t{7}, std::size_t{50});
@@ -293,7 +293,7 @@ TEST_CASE("results do not depend on the number of threads", "[board]") {
   REQUIRE(counts[0] == counts[2]);
 }
 
-TEST_CASE("Vectorised sums of results agree with an oracle on random words", "[board]") {
+TEST_CASE("vectorised sums of results agree with an oracle on random words", "[board]") {
   const Geometry g = small_geometry(3, 5, 6, 64);
   const Program program = pair_program({});
   const LoadedProgram words = load_program(program, g, Isa::Portable);

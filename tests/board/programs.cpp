@@ -126,13 +126,6 @@ Geometry small_geometry(unsigned chips, unsigned blocks, unsigned pes, unsigned 
   return g;
 }
 
-Program assembled(std::string_view text) {
-  const AssembleResult result = assemble(text, "test.gds");
-  INFO(result.diagnostics.render());
-  REQUIRE(result.ok());
-  return *result.program;
-}
-
 Rig::Rig(const Geometry& geometry, const char* engine, unsigned threads, const char* isa)
     : board(geometry, make_engine(engine, isa), threads) {}
 

@@ -8,14 +8,12 @@
 #include <vector>
 
 #include "emulator/board/board.hpp"
+#include "support/assembled.hpp"
 
 namespace gdr::test {
 
 inline std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
 inline double real(std::uint64_t x) { return std::bit_cast<double>(x); }
-
-/// Assembles a text, which must be valid.
-Program assembled(std::string_view text);
 
 /// The sum over sources of xi * mj (`acc`), and the number of passes of the body as an integer
 /// (`n`). With `outputs` the block writes mj * weight to an ovar; the param `weight` is in the

@@ -253,7 +253,7 @@ TEST_CASE("impossible geometries are refused", "[board]") {
   REQUIRE_NOTHROW(board.chip(63));
 }
 
-TEST_CASE("Loading a program clears the machine and runs section Init", "[board]") {
+TEST_CASE("loading a program clears the machine and runs section Init", "[board]") {
   Rig rig(small_geometry(2));
   rig.load(pair_program());
   rig.write(3, 0, {1, 2});
@@ -278,7 +278,7 @@ TEST_CASE("Loading a program clears the machine and runs section Init", "[board]
   REQUIRE(rig.execute() == std::vector<std::uint64_t>{bits(1), bits(2)});
 }
 
-TEST_CASE("Parameters reach every block, or every PE", "[board]") {
+TEST_CASE("parameters reach every block, or every PE", "[board]") {
   Program p = pair_program();
   Operand in_pe = p.variables[0].location;
   in_pe.space = Space::Register;

@@ -31,7 +31,7 @@ Slice slice(std::size_t groups, std::size_t blocks, std::size_t b) {
 
 }  // namespace
 
-TEST_CASE("Every target sees every source", "[board]") {
+TEST_CASE("every target sees every source", "[board]") {
   const char* engine = GENERATE("reference", "vector");
   const auto group = GENERATE(1u, 2u, 3u);
   const auto n = GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{13}, std::size_t{64});
@@ -59,7 +59,7 @@ TEST_CASE("Every target sees every source", "[board]") {
   }
 }
 
-TEST_CASE("Sources shared over blocks are joined by the network", "[board]") {
+TEST_CASE("sources shared over blocks are joined by the network", "[board]") {
   const char* engine = GENERATE("reference", "vector");
   const auto group = GENERATE(1u, 2u);
   const auto n = GENERATE(std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{101});
@@ -94,7 +94,7 @@ TEST_CASE("Sources shared over blocks are joined by the network", "[board]") {
   }
 }
 
-TEST_CASE("Engines leave a chip in the same state, its broadcast memories included", "[board]") {
+TEST_CASE("engines leave a chip in the same state, its broadcast memories included", "[board]") {
   const auto partition =
       GENERATE(ChipPartition::TargetsOverBlocks, ChipPartition::SourcesOverBlocks);
   const auto group = GENERATE(1u, 2u);
@@ -164,7 +164,7 @@ TEST_CASE("a run uses the current contents of its chips' memories", "[board]") {
   REQUIRE(sums() == expected(a, a));
 }
 
-TEST_CASE("A run can be split anywhere between groups", "[board]") {
+TEST_CASE("a run can be split anywhere between groups", "[board]") {
   const ChipPartition partition = ChipPartition::TargetsOverBlocks;
   const auto masses = some_values(50);
   const auto x = some_values(33, 2);
@@ -213,7 +213,7 @@ TEST_CASE("targets may be written and read in parts", "[board]") {
   REQUIRE(parts.board.counts().interactions == ni * 9);
 }
 
-TEST_CASE("Only blocks that hold targets run", "[board]") {
+TEST_CASE("only blocks that hold targets run", "[board]") {
   Rig rig(small_geometry());
   rig.load(pair_program());
   rig.write(1, 0, some_values(4));
@@ -237,7 +237,7 @@ TEST_CASE("Only blocks that hold targets run", "[board]") {
   REQUIRE(rig.board.counts().interactions == 21 * 4 + 2 * 4 + 60 * 4);
 }
 
-TEST_CASE("A run of no sources leaves what section Start leaves", "[board]") {
+TEST_CASE("a run of no sources leaves what section Start leaves", "[board]") {
   Rig rig(small_geometry());
   rig.load(pair_program());
   rig.targets(1, ChipPartition::TargetsOverBlocks, some_values(60));
@@ -247,7 +247,7 @@ TEST_CASE("A run of no sources leaves what section Start leaves", "[board]") {
   REQUIRE(results == std::vector<std::uint64_t>(120, 0));
 }
 
-TEST_CASE("Sticky flags are kept where a run asks for them", "[board]") {
+TEST_CASE("sticky flags are kept where a run asks for them", "[board]") {
   Rig rig(small_geometry());
   rig.load(pair_program());
   rig.write(1, 0, {1e308});

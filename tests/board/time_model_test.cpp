@@ -29,7 +29,7 @@ std::int64_t nanoseconds(double seconds) {
 
 }  // namespace
 
-TEST_CASE("Every constant has a unit, a source and a reason", "[board]") {
+TEST_CASE("every constant has a unit, a source and a reason", "[board]") {
   std::set<std::string_view> names;
   for (const TimeConstant& c : time_constants()) {
     REQUIRE(names.insert(c.name).second);
@@ -42,7 +42,7 @@ TEST_CASE("Every constant has a unit, a source and a reason", "[board]") {
   REQUIRE(names.count("link.read") == 1);
 }
 
-TEST_CASE("A run takes the larger of compute and ports for every half", "[board]") {
+TEST_CASE("a run takes the larger of compute and ports for every half", "[board]") {
   REQUIRE(clocks({}) == ChipClocks{15, 0, 0, 15});
   // One half: first fill, compute, last results: 10 + 40 + 100 + 2 * 3 + 5.
   REQUIRE(clocks({{1, 100, 40, 3}}) == ChipClocks{115, 40, 6, 161});
@@ -62,7 +62,7 @@ TEST_CASE("A run takes the larger of compute and ports for every half", "[board]
   REQUIRE(clocks({{2, 50, 40, 0}}, 1e9) == ChipClocks{115, 80, 0, 15 + 80 + 80 + 50});
 }
 
-TEST_CASE("The counts of a command list equal numbers computed by hand", "[board]") {
+TEST_CASE("the counts of a command list equal numbers computed by hand", "[board]") {
   // 3 blocks of 5 PEs, BM of 64 shorts; fixed part 2, a half has 30 shorts: 15 items of 2 shorts.
   // The body takes 1 + 4 + 4 + 4 = 13 clocks an item, Start 4 + 4 + 1 = 9.
   Rig rig(small_geometry(2));
@@ -89,7 +89,7 @@ TEST_CASE("The counts of a command list equal numbers computed by hand", "[board
   REQUIRE(nanoseconds(c.predicted_seconds) == 160 + 594 * 2 + 100);
 }
 
-TEST_CASE("Slices of blocks share the input port", "[board]") {
+TEST_CASE("slices of blocks share the input port", "[board]") {
   // 40 items over 3 blocks: 14, 13, 13; a half holds 15. The port brings all 40.
   Rig rig(small_geometry());
   rig.load(pair_program());
@@ -128,7 +128,7 @@ TEST_CASE("the link transfers while chips compute, and waits for memory in use",
   REQUIRE(nanoseconds(t.seconds()) == 9000);
 }
 
-TEST_CASE("Counts do not depend on the engine", "[board]") {
+TEST_CASE("counts do not depend on the engine", "[board]") {
   WorkCounts counts[2];
   const char* engines[] = {"reference", "vector"};
   for (int e = 0; e < 2; ++e) {

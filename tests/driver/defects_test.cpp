@@ -88,8 +88,8 @@ TEST_CASE("the self-test at opening detects and locates a stuck bit of any memor
       bus.add_uio(std::make_shared<DefectiveEngine>(stuck, block));
       const std::string error = error_of([] { Device::open("board:0"); });
       INFO("word " << stuck.word << ", bit " << stuck.bit << ": " << error);
-      CHECK(says(error, std::string("failed its test: ") + memory.name));
-      CHECK(says(error, "of block " + std::to_string(block) + " of chip "));
+      CHECK(contains(error, std::string("failed its test: ") + memory.name));
+      CHECK(contains(error, "of block " + std::to_string(block) + " of chip "));
     }
   }
 }
@@ -111,7 +111,7 @@ TEST_CASE("a board with a stuck bit is removed, and another board does its work"
   const std::vector<BoardTest> tests = untested.test();
   REQUIRE(tests.size() == 2);
   CHECK(tests[0].failure.empty());
-  CHECK(says(tests[1].failure, "local memory of PE"));
+  CHECK(contains(tests[1].failure, "local memory of PE"));
   CHECK(untested.statistics().failed_boards == 1);
   CHECK(forces(untested, 3000, 70) == expected_forces(3000, 70));
 }

@@ -42,7 +42,7 @@ struct Resources {
   static std::size_t count_shared() {
     std::ifstream maps("/proc/self/maps");
     std::size_t n = 0;
-    for (std::string line; std::getline(maps, line);) n += says(line, "memfd:gdr") ? 1 : 0;
+    for (std::string line; std::getline(maps, line);) n += contains(line, "memfd:gdr") ? 1 : 0;
     return n;
   }
 };
@@ -138,7 +138,7 @@ TEST_CASE("the end of a server during a job is reported as an error within ten s
     const int status = server.wait();
     work.join();
     CHECK(status == (signal == SIGKILL ? -SIGKILL : 0));
-    CHECK(says(error, "all 2 boards failed"));
+    CHECK(contains(error, "all 2 boards failed"));
     CHECK(stopwatch.seconds() < 10);
   }
 }

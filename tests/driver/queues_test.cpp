@@ -226,8 +226,8 @@ TEST_CASE("a chip's queue rejects commands for other chips") {
   host.put(1, all);
   host.step();
   CHECK(host.status(2) == CompletionStatus::Refused);
-  CHECK(says(host.message(2), "command 1: a list in the queue of chip 1"));
-  CHECK(says(host.message(1), "command 0: a list in the queue of chip 0"));
+  CHECK(contains(host.message(2), "command 1: a list in the queue of chip 1"));
+  CHECK(contains(host.message(1), "command 0: a list in the queue of chip 0"));
   CHECK(host.at(Register::ChipCommands, 1) == 0);  // not even the first
 }
 
@@ -334,7 +334,7 @@ TEST_CASE("chips have separate programs") {
   const CommandList wrong = std::exchange(list, {});
   std::vector<std::uint64_t> none;
   const std::string error = error_of([&] { here->execute(wrong, none); });
-  CHECK(says(error, "chip 1 holds another program than chip 0"));
+  CHECK(contains(error, "chip 1 holds another program than chip 0"));
   CHECK(error_of([&] {
           board->execute(wrong, none);
           board->wait_for_completion();
@@ -366,7 +366,7 @@ TEST_CASE("the driver submits lists for one chip to its queue, others to the boa
   // Chip 0 rejects a posted list; the later list of chip 1 is executed.
   board->execute(memory(CommandKind::WriteMemory, 0, ~std::uint64_t{0}, 1), results);
   board->execute(write(1, 43), results);
-  CHECK(says(error_of([&] { board->wait_for_completion(); }), "beyond the memory"));
+  CHECK(contains(error_of([&] { board->wait_for_completion(); }), "beyond the memory"));
   board->execute(read(1), results);
   CHECK(results == std::vector<std::uint64_t>{43});
   board->execute(read(0), results);

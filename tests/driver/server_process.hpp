@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "gdr/gdr.hpp"
+#include "support/text.hpp"
 
 namespace driver_test {
+
+using gdr::test::contains;
 
 /// A small geometry that supports matrix products.
 inline const std::string small_machine = "chips=2,blocks=2,pes=32";
@@ -53,11 +56,6 @@ std::string error_of(Call&& call) {
     return e.what();
   }
   return "no error";
-}
-
-/// Whether a text contains a part.
-inline bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace driver_test

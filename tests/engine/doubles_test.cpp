@@ -6,19 +6,13 @@
 
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/engine/vector/vector.hpp"
+#include "support/assembled.hpp"
 #include "support/catch.hpp"
 
 namespace gdr {
 namespace {
 
-Program assembled(const std::string& text) {
-  const AssembleResult made = assemble(text, "test.gds");
-  std::string messages;
-  for (const auto& d : made.diagnostics.list) messages += d.message + '\n';
-  INFO(messages);
-  REQUIRE(made.ok());
-  return *made.program;
-}
+using test::assembled;
 
 /// x in the long $lr8, y in the short $r40, in every PE.
 BlockState block_with(const Geometry& geometry, Long x, Short y) {
@@ -120,7 +114,7 @@ TEST_CASE("the maximum of a long beyond 2^995 and a small one is not minus infin
   }
 }
 
-TEST_CASE("A long constant near the smallest number keeps its last bits") {
+TEST_CASE("a long constant near the smallest number keeps its last bits") {
   // Below 2^-969 they are subnormal doubles, which the kernels treat as zero.
   for (const Isa isa : host_isas()) {
     for (unsigned exponent = 1; exponent < 64; exponent += exponent < 52 ? 10 : 1) {

@@ -9,6 +9,7 @@
 #include "emulator/selftest/case.hpp"
 #include "emulator/selftest/rng.hpp"
 #include "kernels/builtin.hpp"
+#include "support/assembled.hpp"
 #include "support/catch.hpp"
 
 namespace gdr {
@@ -16,15 +17,7 @@ namespace {
 
 using selftest::Case;
 using selftest::Rng;
-
-Program assembled(const std::string& text, const std::string& name = "masked.gds") {
-  const AssembleResult made = assemble(text, name);
-  std::string messages;
-  for (const auto& d : made.diagnostics.list) messages += d.message + '\n';
-  INFO(messages);
-  REQUIRE(made.ok());
-  return *made.program;
-}
+using test::assembled;
 
 /// Start, body and End on an engine, section by section.
 struct Outcome {
@@ -112,7 +105,7 @@ Case particles(const Program& program, std::uint32_t items, double eps2, const I
 
 Program builtin(std::string_view name) {
   for (const BuiltinKernel& kernel : builtin_kernels()) {
-    if (kernel.name == name) return assembled(std::string(kernel.source), std::string(name));
+    if (kernel.name == name) return assembled(kernel.source, {}, std::string(name));
   }
   FAIL("no kernel " << name);
   return {};
@@ -128,7 +121,7 @@ std::vector<Isa> proving_isas() {
 
 }  // namespace
 
-TEST_CASE("Pairs with equal ids stay in doubles") {
+TEST_CASE("pairs with equal ids stay in doubles") {
   struct Pattern {
     const char* what;
     IdOfItem id;
@@ -163,7 +156,7 @@ TEST_CASE("Pairs with equal ids stay in doubles") {
   }
 }
 
-TEST_CASE("Coincident particles without softening stay in doubles") {
+TEST_CASE("coincident particles without softening stay in doubles") {
   constexpr unsigned items = 128;
   for (const char* name : {"gravity_jerk", "gravity_snap", "gravity", "gravity_nearest"}) {
     // The same positions with other ids; the last items are at other positions.
@@ -256,7 +249,7 @@ TEST_CASE("a failed verification reports the first inexact instruction") {
     CAPTURE(isa_name(isa));
     CHECK(fallbacks(got) == 1);
     const std::string& text = got.stats[static_cast<unsigned>(Section::Body)].first_failure;
-    CHECK(text == "body, instruction 2, masked.gds:5: a number is too large for doubles");
+    CHECK(text == "body, instruction 2, test.gds:5: a number is too large for doubles");
   }
 }
 

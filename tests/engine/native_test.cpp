@@ -9,6 +9,7 @@
 
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/engine/engine.hpp"
+#include "support/assembled.hpp"
 #include "support/catch.hpp"
 #include "support/random_program.hpp"
 
@@ -16,15 +17,6 @@ namespace {
 
 using namespace gdr;
 using namespace gdr::test;
-
-Program assembled(const std::string& text, const Geometry& geometry = {}) {
-  AssembleOptions options;
-  options.geometry = geometry;
-  const AssembleResult result = assemble(text, "test.gds", options);
-  for (const auto& d : result.diagnostics.list) UNSCOPED_INFO(d.message);
-  REQUIRE(result.ok());
-  return *result.program;
-}
 
 double long_at(const BlockState& block, unsigned address, unsigned pe) {
   Flags flags = no_flags;
@@ -407,8 +399,9 @@ TEST_CASE("native programs run in many threads at once") {
 }
 
 TEST_CASE("native computes the same bits from a stream of items as from the broadcast memory") {
-  Geometry geometry;
-  geometry.pes_per_block = 13;
+  AssembleOptions options;
+  options.geometry.pes_per_block = 13;
+  const Geometry& geometry = options.geometry;
   const Program program = assembled(R"(.kernel sum
 .group 2
 jvar long  xj f64to72 pad 0
@@ -423,7 +416,7 @@ fvar long  sum f64to72 fadd at $lr0v
     fmul $t $lr16 $r40
     fadd $lr0v $lr0v $t
 )",
-                                    geometry);
+                                    options);
   constexpr std::uint32_t groups = 40;
   for_all([&](const Engine& engine, bool) {
     const auto executable =

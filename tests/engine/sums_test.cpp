@@ -297,7 +297,7 @@ TEST_CASE("sums of longs near a tie of shorts round to nearest even") {
   compare(Op::Fadd, Width::Long, Width::Short, negated);
 }
 
-TEST_CASE("Sums of doubles near a tie of shorts round once") {
+TEST_CASE("sums of doubles near a tie of shorts round once") {
   for (const Exponents among : {Exponents{900, 250}, {1, 80}, {1980, 67}}) {
     const auto pair = [among](Random& random) { return doubles_near_short_tie(random, among); };
     for (const Op op : {Op::Fadd, Op::Fsub}) {
@@ -307,7 +307,7 @@ TEST_CASE("Sums of doubles near a tie of shorts round once") {
   }
 }
 
-TEST_CASE("Products of doubles near a tie of shorts round once") {
+TEST_CASE("products of doubles near a tie of shorts round once") {
   for (const Exponents among : {Exponents{900, 250}, {1, 80}, {1980, 67}}) {
     const auto pair = [among](Random& random) { return factors_near_short_tie(random, among); };
     for (const Op op : {Op::Fmul, Op::Dmul}) {

@@ -10,16 +10,13 @@
 #include "fuzz/check.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/io/snapshot.hpp"
+#include "support/same_bits.hpp"
 
 namespace {
 
 using fuzz::check;
 using gdr::Snapshot;
-
-bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-  return a.size() == b.size() &&
-         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
-}
+using gdr::test::same_bits;
 
 void check_snapshot(const Snapshot& snapshot) {
   const std::size_t n = snapshot.size();

@@ -6,14 +6,11 @@
 
 #include "libgdr/io/snapshot.hpp"
 #include "support/expect_error.hpp"
+#include "support/same_bits.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace gdr::test {
 namespace {
-
-bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
-}
 
 /// Finite doubles of every exponent.
 double any_double(std::mt19937_64& random) {

@@ -8,6 +8,7 @@
 #include "libgdr/io/hdf5.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "mpi/program.hpp"
+#include "mpi/snapshots.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -24,13 +25,6 @@ std::vector<std::string> nbody(const std::string& file, const std::string& end,
           "4steps",    "--json"};
 }
 
-void same_particles(const std::string& a, const std::string& b) {
-  const gdr::Snapshot x = gdr::read_snapshot(a), y = gdr::read_snapshot(b);
-  CHECK((x.position == y.position));
-  CHECK((x.velocity == y.velocity));
-  CHECK(x.time == y.time);
-}
-
 MpiKind mpi() { return mpi_kinds().at(0); }
 
 }  // namespace
@@ -44,11 +38,11 @@ TEST_CASE("gdr nbody runs on ranks and restarts with another number of ranks") {
   INFO(first.errors);
   REQUIRE(first.status == 0);
   const std::string half = three + "/snapshot_00000004.hdf5";
-  same_particles(half, one + "/snapshot_00000004.hdf5");
+  check_same_particles(half, one + "/snapshot_00000004.hdf5");
   const Ended second = run_ranks(mpi(), 2, nbody(half, "0.0078125", three, "mpi:threads=1"));
   INFO(second.errors);
   REQUIRE(second.status == 0);
-  same_particles(three + "/snapshot_00000008.hdf5", one + "/snapshot_00000008.hdf5");
+  check_same_particles(three + "/snapshot_00000008.hdf5", one + "/snapshot_00000008.hdf5");
 
   // One JSON object for all ranks, with the statistics of each.
   const auto report = nlohmann::json::parse(second.output);

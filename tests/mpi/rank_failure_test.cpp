@@ -8,6 +8,7 @@
 #include "libgdr/io/hdf5.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "mpi/program.hpp"
+#include "mpi/snapshots.hpp"
 #include "support/catch.hpp"
 #include "support/iterations.hpp"
 #include "support/temporary_folder.hpp"
@@ -68,13 +69,6 @@ std::string snapshot(const std::string& folder, int step) {
   return folder + "/snapshot_000000" + (step < 10 ? "0" : "") + std::to_string(step) + ".hdf5";
 }
 
-void same_particles(const std::string& a, const std::string& b) {
-  const gdr::Snapshot x = gdr::read_snapshot(a), y = gdr::read_snapshot(b);
-  CHECK((x.position == y.position));
-  CHECK((x.velocity == y.velocity));
-  CHECK(x.time == y.time);
-}
-
 }  // namespace
 
 TEST_CASE("gdr nbody continues without killed ranks, with the same bits") {
@@ -101,7 +95,7 @@ TEST_CASE("gdr nbody continues without killed ranks, with the same bits") {
     REQUIRE(ended.status == 0);
     CHECK(ended.seconds < 60);
     for (const int step : {4, 8, 12, 16, 20, 24})
-      same_particles(snapshot(out, step), snapshot(one, step));
+      check_same_particles(snapshot(out, step), snapshot(one, step));
     const auto report = nlohmann::json::parse(ended.output);
     CHECK(report["ranks"].size() == losses.ranks - losses.victims.size());
     CHECK(report["snapshots"].size() == 7);

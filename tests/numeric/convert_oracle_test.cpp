@@ -6,6 +6,7 @@
 
 #include "emulator/numeric/convert.hpp"
 #include "emulator/numeric/integer.hpp"
+#include "numeric/flag_letters.hpp"
 #include "support/catch.hpp"
 #include "support/float_oracle.hpp"
 #include "support/iterations.hpp"
@@ -17,14 +18,7 @@ using namespace gdr;  // NOLINT: the names under test
 using oracle::Cases;
 using oracle::Format;
 using oracle::Oracle;
-
-std::string letters(Flags flags) {
-  std::string text;
-  if ((flags & flag_invalid) != 0) text += 'i';
-  if ((flags & flag_overflow) != 0) text += 'o';
-  if ((flags & flag_underflow) != 0) text += 'u';
-  return text.empty() ? "-" : text;
-}
+using test::letters;
 
 Format host_format(HostType host) {
   return host == HostType::F32 ? oracle::single_format : oracle::double_format;

@@ -6,21 +6,15 @@
 #include <vector>
 
 #include "emulator/numeric/float.hpp"
+#include "numeric/flag_letters.hpp"
 #include "support/catch.hpp"
 #include "support/iterations.hpp"
 #include "support/oracle_cases.hpp"
 
 namespace {
 
+using gdr::test::letters;
 using oracle::Op;
-
-std::string letters(gdr::Flags flags) {
-  std::string text;
-  if ((flags & gdr::flag_invalid) != 0) text += 'i';
-  if ((flags & gdr::flag_overflow) != 0) text += 'o';
-  if ((flags & gdr::flag_underflow) != 0) text += 'u';
-  return text.empty() ? "-" : text;
-}
 
 gdr::Long operand(oracle::Word w) {
   if (w.format == oracle::long_format) return {w.bits};

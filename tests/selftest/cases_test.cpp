@@ -4,10 +4,9 @@
 #include <tuple>
 #include <vector>
 
-#include "emulator/assembler/assembler.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/selftest/case.hpp"
-#include "kernels/builtin.hpp"
+#include "selftest/kernels.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {
@@ -16,14 +15,6 @@ namespace {
 using selftest::Case;
 using selftest::OperandDistribution;
 using selftest::Rng;
-
-std::vector<Program> kernels() {
-  std::vector<Program> list;
-  for (const BuiltinKernel& kernel : builtin_kernels()) {
-    list.push_back(assemble(kernel.source, "kernel").program.value());
-  }
-  return list;
-}
 
 void check_same(const Case& a, const Case& b) {
   CHECK(a.what == b.what);
@@ -68,7 +59,7 @@ unsigned exponent_of(std::uint64_t short_bits) {
 }  // namespace
 
 TEST_CASE("a case is the same for the same seed") {
-  const std::vector<Program> library = kernels();
+  const std::vector<Program> library = library_kernels();
   REQUIRE_FALSE(library.empty());
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     check_same(selftest::program_case(seed), selftest::program_case(seed));

@@ -4,11 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "emulator/assembler/assembler.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/selftest/selftest.hpp"
 #include "gdr/error.hpp"
-#include "kernels/builtin.hpp"
+#include "selftest/kernels.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {
@@ -23,19 +22,11 @@ std::vector<std::unique_ptr<Engine>> vector_engines() {
   return engines;
 }
 
-std::vector<Program> kernels() {
-  std::vector<Program> list;
-  for (const BuiltinKernel& kernel : builtin_kernels()) {
-    list.push_back(assemble(kernel.source, "kernel").program.value());
-  }
-  return list;
-}
-
 }  // namespace
 
 TEST_CASE("every engine leaves the state of the reference") {
   const auto engines = vector_engines();
-  const std::vector<Program> library = kernels();
+  const std::vector<Program> library = library_kernels();
   selftest::Options options;
   options.kernels = library;
   options.seconds = 4;
@@ -51,7 +42,7 @@ TEST_CASE("every engine leaves the state of the reference") {
 
 TEST_CASE("the requested number of cases runs, with any number of threads") {
   const auto engines = vector_engines();
-  const std::vector<Program> library = kernels();
+  const std::vector<Program> library = library_kernels();
   std::uint64_t operations = 0;
   for (const unsigned threads : {1U, 3U}) {
     selftest::Options options;
