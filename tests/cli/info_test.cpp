@@ -22,7 +22,7 @@ TEST_CASE("gdr info describes host, device and kernels") {
   CHECK(json["device"]["geometry"]["pes"] == 512);
   CHECK(json["device"]["geometry"]["peak_gflops_single"] == 512.0);
   CHECK(json["kernels"][0]["name"] == "gravity");
-  CHECK(json["kernels"][0]["clocks_per_interaction"].get<double>() <= 32.0);
+  CHECK(json["kernels"][0]["clocks_per_interaction"] == 19.0);
   CHECK(json["time_model"].size() >= 5);
 }
 
