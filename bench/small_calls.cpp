@@ -62,7 +62,7 @@ struct Particles {
   std::vector<std::int64_t> id, other_id;  ///< of sources and of targets: no pair is left out
 };
 
-/// A job of some size that is called again and again, with new targets each time.
+/// A job that is called repeatedly, with new targets each time.
 class Calls {
  public:
   Calls(const Context& context, const Particles& particles, const Case& c)

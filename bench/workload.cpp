@@ -1,4 +1,4 @@
-// Making up particles, assembly text and lines of arithmetic.
+// Generation of particles, assembly text and lines of arithmetic.
 #include "bench/workload.hpp"
 
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ std::string assembly_text(std::size_t lines, std::uint64_t seed) {
 std::string fp_text(std::size_t lines, std::uint64_t seed) {
   constexpr std::string_view ops[] = {"fadd", "fsub", "fmul", "dmul", "fmax", "fmin"};
   Random random(seed);
-  // Exponents near one another, so that additions have something to do.
+  // Similar exponents, so that both operands contribute to a sum.
   const auto word = [&](bool is_long) {
     const std::uint64_t exponent = 1000 + random.below(48);
     const std::uint64_t upper = (random.below(2) << 35) | (exponent << 24) | (random.bits() >> 40);

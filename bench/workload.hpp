@@ -30,8 +30,8 @@ struct Sphere {
 };
 Sphere plummer_sphere(std::size_t n, std::uint64_t seed);
 
-/// Assembly text with `lines` lines of instructions of all kinds in its loop body, that assembles
-/// without any stall to be put in.
+/// Assembly text with `lines` lines of instructions of all kinds in its loop body, which assembles
+/// without stalls.
 std::string assembly_text(std::size_t lines, std::uint64_t seed);
 
 /// Lines for `gdr fp`: all operations and formats, operands with random bits.

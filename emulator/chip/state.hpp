@@ -23,7 +23,7 @@ using LaneMemory = std::vector<std::uint64_t, LineAllocator<std::uint64_t>>;
 /// One broadcast block: its PEs' memories and its broadcast memory.
 ///
 /// Every memory is an array of shorts (36 bits in a 64-bit lane, the upper 28 bits zero), structure
-/// of arrays: the lanes of all PEs for one address stand side by side, `[address][PE]`. The long at
+/// of arrays: the lanes of all PEs for one address are adjacent, `[address][PE]`. The long at
 /// an even address is the short there (upper half) and the one after it.
 struct BlockState {
   std::uint32_t number = 0;  ///< number of the block in its chip
@@ -61,7 +61,7 @@ ChipState make_chip(const Geometry& geometry);
 void clear(ChipState& chip) noexcept;
 
 /// The word of a PE's location for an element (Register, Local, T; LocalByT through T). A short
-/// stands in the low 36 bits. `location` must lie in the memory.
+/// is in the low 36 bits. `location` must be within the memory.
 u128 read_location(const BlockState& block, const Operand& location, unsigned pe, unsigned element);
 void write_location(BlockState& block, const Operand& location, unsigned pe, unsigned element,
                     u128 word);

@@ -81,7 +81,7 @@ struct ResultRead {
   bool raw = false;     ///< words of the network, not converted; always joined
 };
 
-/// The loop over the j-items that stand at one address of some chips' memories.
+/// The loop over the j-items at one address of some chips' memories.
 struct PassRun {
   std::uint64_t chips = 0;
   LoopPlan plan;

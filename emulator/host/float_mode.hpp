@@ -8,7 +8,7 @@
 namespace gdr {
 
 /// Rounding to nearest, zeros for subnormals on both sides, all exceptions masked; the caller's
-/// mode comes back at the end of the scope. It belongs to the thread.
+/// mode is restored at the end of the scope. The mode is that of the thread.
 class MachineFloatMode {
  public:
 #if defined(__x86_64__)

@@ -31,7 +31,7 @@ constexpr bool has_address(Space space) noexcept {
   return in_pe_memory(space) || in_broadcast_memory(space);
 }
 
-/// One operand. `address` counts shorts (a long stands at an even one) and is 0 (upper half or
+/// One operand. `address` counts shorts (that of a long is even) and is 0 (upper half or
 /// whole) or 1 (lower half) in T. A vector operand advances by its width from element to element;
 /// T and T-indirect operands always go by element.
 struct Operand {

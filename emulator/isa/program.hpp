@@ -58,7 +58,7 @@ struct Variable {
   friend bool operator==(const Variable&, const Variable&) = default;
 };
 
-/// A name that stands for a location or a constant, kept for listings and the disassembler.
+/// The name of a location or a constant, kept for listings and the disassembler.
 struct Symbol {
   std::string name;
   Operand location;

@@ -1,5 +1,5 @@
 // The instruction table. Mnemonics, encoding, decoding, operands, flags, clocks and the reference
-// pages in docs/ all come from these rows; an operation is added by adding one (and, for
+// pages in docs/ are all derived from these rows; an operation is added by adding one (and, for
 // arithmetic, the function that computes it).
 #pragma once
 

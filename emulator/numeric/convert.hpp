@@ -1,7 +1,7 @@
 // Conversions between the host's numbers and machine words, as the chip's port makes them.
 //
 // A link word is 64 bits: one double, one integer, or one float (a float array travels two to a
-// word). One table says for each conversion what the host holds and what the machine holds.
+// word). One table has the host's and the machine's format of each conversion.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace gdr {
 /// Type of a value on the host.
 enum class HostType : std::uint8_t { F64, F32, I64, Raw };
 
-/// Which machine format a value takes; a location may be wider than the format (see `to_machine`).
+/// The machine format of a value; a location may be wider than the format (see `to_machine`).
 enum class MachineFormat : std::uint8_t {
   FloatLong,
   FloatShort,
@@ -54,7 +54,7 @@ std::string_view conversion_name(Conversion conversion) noexcept;
 /// integer, 1 for a float, 4 for a raw long, 2 for a raw short.
 unsigned half_words(Conversion conversion, Width location) noexcept;
 
-/// Host bits to a machine word of the location's width (a short result stands in the low 36 bits).
+/// Host bits to a machine word of the location's width (a short result is in the low 36 bits).
 /// `host` holds the bits of a double, of a float (low half), or an integer; of a raw value the bits
 /// themselves. A FloatShort value in a long location is rounded to short and widened. An integer
 /// that a short location cannot hold, or a fixed-point value out of range, saturates and sets

@@ -2,7 +2,7 @@
 //
 // Every operation takes the exact result; below 2^-1022 it becomes a zero of its sign, otherwise it
 // is rounded once, to nearest even, into the destination's format. There are no subnormals, and
-// every NaN that comes out is the canonical one.
+// every NaN result is the canonical one.
 #pragma once
 
 #include <bit>
@@ -20,7 +20,7 @@ constexpr Flags operator|(Flags a, Flags b) noexcept {
 }
 constexpr Flags& operator|=(Flags& a, Flags b) noexcept { return a = a | b; }
 
-/// An operand or a result of the adder or the multiplier: a long, in which a short stands widened.
+/// An operand or a result of the adder or the multiplier: a long, or a short widened to a long.
 /// Results of short format are returned widened too, so `upper_half` is the short itself.
 using FloatWord = Long;
 

@@ -31,7 +31,7 @@ constexpr i128 signed_value(IntWord x, Width width) noexcept {
   return static_cast<i128>(x << unused) >> unused;
 }
 
-/// An operand of width `from` as an operation of width `to` sees it.
+/// An operand of width `from`, converted for an operation of width `to`.
 constexpr IntWord int_operand(IntWord x, Width from, Width to, bool with_sign) noexcept {
   if (from == to || to == Width::Short) return x & bit_mask(to);
   return widen_integer(Short{static_cast<std::uint64_t>(x)}, with_sign).bits;

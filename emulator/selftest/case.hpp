@@ -10,7 +10,7 @@
 
 namespace gdr::selftest {
 
-/// Every section that has instructions runs: Init, Start, Body as often as `run` says, End.
+/// Every section that has instructions runs: Init, Start, Body for the iterations of `run`, End.
 /// Programs have no source lines.
 struct Case {
   std::string what;  ///< one line for messages: what kind of program and numbers

@@ -27,7 +27,7 @@ Case one_instruction(const Case& test, Section section, std::uint64_t iteration,
   return one;
 }
 
-/// Which element of an operand stands at an address; -1 if none does.
+/// The element of an operand that is at an address; -1 if none is.
 int element_at(const Operand& x, Space memory, std::uint32_t address, unsigned vlen) {
   if (x.space != memory) return -1;
   for (int k = static_cast<int>(vlen) - 1; k >= 0; --k) {

@@ -24,7 +24,7 @@ LoopBuilder::LoopBuilder(Rng& rng, Case& test, const LoopStyle& style)
 
 Operand LoopBuilder::take_registers(Width width, bool vector) {
   const unsigned shorts = shorts_in(width) * (vector ? max_elements : 1);
-  // Longs stand at even addresses.
+  // Longs have even addresses.
   if (width == Width::Long) next_register_ += next_register_ % 2;
   const Operand where = at(Space::Register, width, vector, next_register_);
   next_register_ += shorts;

@@ -146,7 +146,8 @@ std::string divergence_text(const Divergence& d, std::string_view engine) {
   std::string text = fmt::format("  section {}, iteration {}, instruction {}: {}\n",
                                  section_name(d.section), d.iteration, d.instruction, d.text);
   if (!d.alone) {
-    text += "  by itself it leaves the same words; only with what runs before it does it differ\n";
+    text +=
+        "  executed alone it gives equal words; the difference depends on earlier instructions\n";
   }
   text += fmt::format("  PE {}", d.pe);
   if (d.element >= 0) text += fmt::format(", element {}", d.element);

@@ -89,7 +89,7 @@ bool parse_hex(std::string_view digits, u128& value) noexcept {
   return seen < 16;
 }
 
-/// A long or a short, whose digits tell which; a double too where the operation takes one.
+/// A long or a short, by the number of digits; also a double if the operation takes one.
 Long parse_operand(std::string_view token, bool takes_double) {
   u128 bits = 0;
   const bool known_size = token.size() == long_digits || token.size() == short_digits ||

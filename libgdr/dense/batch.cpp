@@ -130,7 +130,7 @@ struct BatchedMatrices::Impl {
         to.data[r + c * to.stride] = word[(r + c * rows) * count + i];
   }
 
-  /// Inputs and results by the prefix of their names: "a" stands for a0, a1, ...
+  /// Inputs and results by the prefix of their names: "a" denotes a0, a1, ...
   struct NamedWords {
     std::string name;
     std::size_t words;

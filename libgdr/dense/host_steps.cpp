@@ -1,7 +1,7 @@
 // Steps of factorisations on the host: products, row exchanges and triangular solves. Products are
 // divided into blocks that depend on the shape only, so that the order of sums does not depend on
-// threads or caches. Every step first asks for a clock, which counts its arithmetic and its memory
-// traffic beyond the caches instead.
+// threads or caches. With a clock a step is not executed: the clock counts its arithmetic and its
+// memory traffic beyond the caches.
 #include <algorithm>
 #include <array>
 #include <vector>

@@ -82,7 +82,7 @@ def match(pattern: str, text: str) -> re.Match[str]:
 
 
 def wrap(text: str, first: str, following: str, glue: str) -> list[str]:
-    """Text in lines of at most 97 columns; `glue` stands at the end of a line that is continued."""
+    """Text in lines of at most 97 columns; continued lines end with `glue`."""
     lines = [first]
     empty = True
     for word in text.split():
@@ -209,7 +209,7 @@ class Procedure:
         return p.pointee in ("gdr_input", "gdr_result")
 
     def is_list(self, p: Parameter) -> bool:
-        """A result of a length that the call tells: a parameter `capacity` follows."""
+        """A result whose length the call returns: a parameter `capacity` follows."""
         following = self.parameters[self.parameters.index(p) :]
         return p.is_pointer and any(q.name == "capacity" for q in following)
 
@@ -242,7 +242,7 @@ class Procedure:
         return self.pointee_type(p) + p.intent
 
     def interface_lines(self) -> list[str]:
-        """The C function as Fortran sees it."""
+        """The Fortran interface of the C function."""
         f = self.function
         kind, result = ("subroutine", "") if f.result == "void" else ("function", " result(returned)")
         names = ", ".join(p.name for p in self.parameters)
@@ -376,7 +376,7 @@ class Procedure:
             self.add_after(p.name + "%handle = c_null_ptr")
 
     def convert_list(self, k: int) -> int:
-        """Results of a length that the call tells: one entry for each rank at most."""
+        """Results whose length the call returns: at most one entry for each rank."""
         p = self.parameters[k]
         declared = self.pointee_type(p) if self.is_struct(p) else "integer"
         self.argument(p.name, declared + ", allocatable, intent(out)", "(:)")

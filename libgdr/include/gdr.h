@@ -75,7 +75,7 @@ typedef struct gdr_result {
   ptrdiff_t stride;
 } gdr_result;
 
-/* One variable of a kernel's interface. The strings live as long as the kernel. */
+/* One variable of a kernel's interface. The strings are valid as long as the kernel. */
 typedef struct gdr_variable {
   const char* name;
   gdr_role role;
@@ -154,8 +154,8 @@ typedef struct gdr_batched_matrices gdr_batched_matrices;
 
 /* The library's version: "0.1.0". */
 const char* gdr_version(void);
-/* Message of this thread's last error, "" if there was none. It lives until the next error of this
- * thread. */
+/* Message of this thread's last error, "" if there was none. It is valid until the next error of
+ * this thread. */
 const char* gdr_last_error(void);
 /* Kind of this thread's last error. Successful calls change neither. */
 gdr_status gdr_last_status(void);
@@ -191,7 +191,7 @@ gdr_status gdr_device_rank_reports(gdr_device* device, gdr_rank_report* reports,
                                    size_t capacity, size_t* count);
 /* Close a device. Running work is cancelled; jobs may be freed before or after. */
 void gdr_device_close(gdr_device* device);
-/* Description in one line; it lives until the device is closed. "" for a null device. */
+/* Description in one line, valid until the device is closed. "" for a null device. */
 const char* gdr_device_description(gdr_device* device);
 /* Statistics of the emulated device. */
 gdr_status gdr_device_statistics(const gdr_device* device, gdr_statistics* statistics);
@@ -200,8 +200,8 @@ gdr_status gdr_device_statistics(const gdr_device* device, gdr_statistics* stati
 gdr_status gdr_device_board_statistics(const gdr_device* device, gdr_board_statistics* statistics,
                                        size_t size);
 /* Engine ("vector") and instruction set ("avx2") of the device, and why the loaded kernel always
- * runs on the fallback, if it does ("" otherwise). The texts live until the next such call or until
- * the device is closed. "" for a null device. */
+ * runs on the fallback, if it does ("" otherwise). The texts are valid until the next such call or
+ * until the device is closed. "" for a null device. */
 const char* gdr_device_engine(gdr_device* device);
 const char* gdr_device_isa(gdr_device* device);
 const char* gdr_device_fallback_reason(gdr_device* device);

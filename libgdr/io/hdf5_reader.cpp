@@ -276,7 +276,7 @@ void silence() noexcept { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 std::string last_failure() {
   std::string description;
   const auto keep = [](unsigned, const H5E_error2_t* entry, void* text) -> herr_t {
-    // The walk goes from the call upward: the first entry is where it went wrong.
+    // The walk goes from the call upward: the first entry is the origin of the error.
     auto& kept = *static_cast<std::string*>(text);
     if (kept.empty() && entry->desc != nullptr) kept = entry->desc;
     return 0;

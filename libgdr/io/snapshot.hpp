@@ -72,9 +72,8 @@ Snapshot read_snapshot(const std::string& path, Velocities velocities = Velociti
 SnapshotFormat snapshot_format(const std::string& path);
 /// Write a snapshot atomically: a failure leaves the old file. Throws Error (Io).
 void write_snapshot(const std::string& path, const Snapshot& snapshot, SnapshotFormat format);
-/// Write a snapshot to a new file in `folder`, readable by this user only, under a name that begins
-/// with `prefix` and that nobody can guess (see write_private_file). Returns its path. Throws Error
-/// (Io).
+/// Write a snapshot to a new file in `folder`, readable by this user only, under an unpredictable
+/// name that begins with `prefix` (see write_private_file). Returns its path. Throws Error (Io).
 std::string write_private_snapshot(const std::string& folder, std::string_view prefix,
                                    const Snapshot& snapshot, SnapshotFormat format);
 

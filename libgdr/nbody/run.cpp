@@ -97,7 +97,8 @@ class Run {
       step();
       values = diagnose(particles_);
       if (observer_.progress) observer_.progress(result_.end.step);
-      result_.stopped = observer_.stop && observer_.stop() && result_.end.step < plan_.last_step;
+      result_.stopped = observer_.stop_requested && observer_.stop_requested() &&
+                        result_.end.step < plan_.last_step;
       const bool last = result_.stopped || result_.end.step == plan_.last_step;
       record(values, last || result_.end.step % plan_.energy_every == 0);
       const bool due = plan_.snapshot_every > 0 && result_.end.step % plan_.snapshot_every == 0;

@@ -60,12 +60,13 @@ struct EnergyRecord {
 struct RunObserver {
   std::function<void(const EnergyRecord&)> energies;
   std::function<void(std::int64_t step)> progress;
-  std::function<bool()> stop;  ///< called after every step; true ends the run with a snapshot
+  std::function<bool()>
+      stop_requested;  ///< called after every step; true ends the run with a snapshot
 };
 
 struct RunResult {
   RunState end;                        ///< final state of the run
-  bool stopped = false;                ///< whether RunObserver::stop ended the run early
+  bool stopped = false;                ///< whether RunObserver::stop_requested ended the run early
   std::vector<EnergyRecord> records;   ///< at the first, the planned and the last step
   double largest_error = 0;            ///< maximum of |energy error| over all steps
   std::vector<std::string> snapshots;  ///< paths of snapshots, in order

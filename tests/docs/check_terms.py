@@ -118,6 +118,15 @@ TERMS = [
     ("comes of it", "results from it"),
     ("makes of it", "(name the result)"),
     ("made of it", "(name the result)"),
+    ("comes out", "is; results in"),
+    ("goes wrong", "fails; is wrong"),
+    ("went wrong", "failed"),
+    ("again and again", "repeatedly"),
+    ("looks at", "reads; examines"),
+    ("stands behind", "follows"),
+    ("as it stands", "as written; unchanged"),
+    ("in the wild", "(say where)"),
+    ("says so", "states it; declares it"),
 ]
 
 # Files that define the terms.

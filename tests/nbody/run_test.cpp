@@ -99,7 +99,7 @@ TEST_CASE("a stopped run writes a snapshot for a restart") {
   RunObserver observer;
   std::int64_t seen = 0;
   observer.progress = [&](std::int64_t step) { seen = step; };
-  observer.stop = [&] { return seen == 13; };
+  observer.stop_requested = [&] { return seen == 13; };
   const RunResult result =
       run_simulation(s, plan(s, 1.5), host_forces(0.05), {folder.path()}, observer);
   CHECK(result.stopped);

@@ -110,7 +110,7 @@ constexpr DiagnosticInfo rows[] = {
      "------------------------------------------------------------------------------------------"
      "----------------------------------------------1\n"},
 
-    // 2xxx: declarations, directives and the layout they ask for
+    // 2xxx: declarations, directives and the layout that they specify
     {number(Code::NameTaken), "name already declared",
      "Variables, aliases, constants and templates share one namespace; a name can be declared "
      "once.",

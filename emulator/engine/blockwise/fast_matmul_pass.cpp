@@ -96,7 +96,7 @@ void BlockwiseRunner::cache_fast_factors() {
     LoadedChip& chip = pass_->chips[c].chip;
     CachedFactors& cached = cached_factors_[c];
     cached.version = chip.version();
-    states_[c] = nullptr;  // whoever needs it now asks for it
+    states_[c] = nullptr;  // requested again where it is needed
     if (cached.by_records) chip.defer([this, c](ChipState& state) { scatter_factors(c, state); });
   }
 }

@@ -86,7 +86,7 @@ const MatmulKernels& exact_matmul_avx512() noexcept;
 const MatmulKernels* exact_matmul_of(Isa isa) noexcept;
 
 /// A sum over one block in eight PEs on integers, for any numbers. `numbers` are [factor][PE], item
-/// k stands at `item + k * step`.
+/// k is at `item + k * step`.
 struct FallbackBlock {
   Isa isa;
   const double* numbers;

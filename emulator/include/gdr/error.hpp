@@ -6,7 +6,7 @@
 
 namespace gdr {
 
-/// What kind of thing went wrong. The C API returns these as codes, the command as its exit status
+/// The category of an error. The C API returns these as codes, the command as its exit status
 /// (2 for Usage, 1 for the rest).
 enum class ErrorCategory {
   Usage = 1,        ///< a wrong option, name or argument

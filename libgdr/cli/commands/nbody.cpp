@@ -60,7 +60,7 @@ std::optional<Comparison> compare(Snapshot snapshot, RunPlan plan, const Snapsho
   observer.progress = [&](std::int64_t step) {
     progress.update(static_cast<double>(step - plan.start.step));
   };
-  observer.stop = [] { return InterruptGuard::received() != 0; };
+  observer.stop_requested = [] { return InterruptGuard::received() != 0; };
   const RunResult result = run_simulation(
       snapshot, plan, host_forces(plan.start.softening, plan.start.gravity), {}, observer);
   if (result.stopped) return {};
@@ -83,7 +83,7 @@ RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& p
   Progress progress("gdr nbody", static_cast<double>(plan.steps()));
   RunObserver observer;
   // All ranks stop after the same step.
-  observer.stop = [&] {
+  observer.stop_requested = [&] {
     signal = signal_on_ranks();
     return signal != 0;
   };

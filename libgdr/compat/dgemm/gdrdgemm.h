@@ -19,8 +19,8 @@ extern "C" {
 /* C = alpha op(A) op(B) + beta C, by the rules of BLAS: matrices are stored by columns, op(A) has m
  * rows and k columns, op(B) k rows and n columns. *nota and *notb are 1 for the matrix, 0 for its
  * transpose. *done becomes 1 if the board computed the product, else 0, and the caller must compute
- * the product itself. C is unchanged then; only a board that failed during the product may leave
- * parts of C written, and the message says so. */
+ * the product itself. C is unchanged then, unless a board failed during the product: C may be
+ * partly written, which the message states. */
 void gdr_dgemm_(const int* nota, const int* notb, const int* m, const int* n, const int* k,
                 const double* alpha, const double* beta, const int* lda, const int* ldb,
                 const int* ldc, const double* a, const double* b, double* c, int* done);

@@ -124,7 +124,7 @@ struct LanesAvx512 {
   static constexpr auto larger =
       lift([](V x, V y) GDR_INLINE { return _mm512_range_pd(x, y, 0x7); });
 
-  /// x with its last bit set where the mask says so.
+  /// x with its last bit set where the mask is set.
   static constexpr auto set_last = lift([](B m, V x) GDR_INLINE {
     return from(_mm512_mask_or_epi64(bits(x), m, bits(x), _mm512_set1_epi64(1)));
   });
