@@ -6,7 +6,7 @@ BUILD := build/$(PRESET)
 GDR := $(BUILD)/libgdr/gdr
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help setup ulfm configure build demo test bench format check-format install sanitize docs clean
+.PHONY: help setup ulfm configure build demo test bench format check-format install sanitize kernels docs clean
 
 help:
 	@echo "make demo               build, integrate a star cluster on the emulated chip, and draw it"
@@ -17,6 +17,7 @@ help:
 	@echo "make format             format the sources"
 	@echo "make sanitize           tests under the address, undefined and thread sanitizers (long)"
 	@echo "make docs               write the generated pages of docs/reference"
+	@echo "make kernels            compile the library's kernels to kernels/compiled (minutes)"
 	@echo "PRESET=developer        as above with warnings as errors; also debug, asan, tsan"
 
 # The thread sanitizer needs LLVM's OpenMP, which reports its barriers to it (HACKING.md).
@@ -69,6 +70,9 @@ format:
 check-format:
 	@cmake/setup.sh clang-format
 	@$(SOURCES) | xargs clang-format --dry-run -Werror
+
+kernels: configure
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_compile_kernels
 
 docs: build
 	@cmake --build --preset $(PRESET) --target gdr_docs

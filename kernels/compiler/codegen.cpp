@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <memory>
 
 #include "kernels/compiler/capacity.hpp"
 #include "kernels/compiler/lower/lower.hpp"
 #include "kernels/compiler/schedule/schedule.hpp"
+#include "kernels/compiler/schedule/search.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -18,7 +21,13 @@ namespace {
 /// item may use all of it, but list scheduling lengthens some lifetimes.
 constexpr unsigned no_limit = 0, pipelined_percent = 50, unpipelined_percent[] = {100, 85, 70};
 
-/// A way of pipelining, listed from the fastest to the one that always works.
+/// Loops with more operations are not pipelined: the search would take minutes.
+constexpr std::size_t max_pipelined_ops = 600;
+
+/// The computing time of the search by effort, relative to the default.
+constexpr std::array<double, 10> effort_factors{0.1, 0.4, 1, 2, 4, 8, 16, 32, 64, 128};
+
+/// A way of pipelining.
 struct PipelineMode {
   unsigned unroll, max_stages;
   bool prologue_predicated;
@@ -40,13 +49,18 @@ ItemLayout lay_out_item(const Graph& graph) {
   return item;
 }
 
+/// A loop with a way of pipelining it.
+struct Variant {
+  CompiledLoop compiled;
+  PipelineMode mode{1, 1, false};
+  std::vector<bool> prologue_predicated;  ///< operations that must not execute for missing items
+};
+
 class CodeGenerator {
  public:
   CodeGenerator(const CompileOptions& options, std::span<const SourceText> sources,
                 CompiledKernel& out)
       : options_(options), out_(out) {
-    // Annealing steps: a small kernel takes about a second per million.
-    steps_left_ = std::uint64_t{8'000'000} * (1 + options.effort * (1 + options.effort));
     for (const SourceText& source : sources) {
       std::vector<std::string_view>& lines = lines_.emplace_back();
       std::string_view text = source.text;
@@ -58,7 +72,7 @@ class CodeGenerator {
     }
   }
 
-  void run(const Graph& graph, const std::optional<SavedSchedule>& saved_schedule) {
+  void run(const Graph& graph) {
     out_.graph = graph;
     check_instruction_count(out_.graph, options_.geometry);
     infer_types(out_.graph);
@@ -68,30 +82,17 @@ class CodeGenerator {
     // the II in instructions; of equal IIs the one with more targets per PE is better.
     const unsigned most = options_.elements != 0 ? options_.elements : max_elements;
     const unsigned fewest = options_.elements != 0 ? options_.elements : 1;
-    const bool known = saved_schedule && follow_saved(*saved_schedule, fewest, most);
-    if (saved_schedule && !known)
-      out_.remarks.push_back(
-          "the saved schedule in the source is not usable; a full search was made");
-    if (!known && masks_exceed_registers(fewest)) steps_left_ /= 10;
-    for (unsigned elements = most; !known && elements >= fewest; --elements) {
-      if (!try_pipelined(elements)) {
-        keep_failure(elements);
-        continue;
-      }
-      const unsigned bound = min_ii(current_.problem);
-      save_if_shorter();
-      if (best_ <= bound + bound / 2) break;
-    }
-    const bool overlaps = found_;
-    if (!overlaps) compile_unpipelined(fewest, most);
+    const bool overlaps = compile_pipelined(fewest, most);
+    if (!overlaps || out_.schedule.ii > 2 * out_.bounds.least()) compile_unpipelined(fewest, most);
     if (!found_) fail(fewest);
-    if (!overlaps)
+    if (!out_.pipelined)
       out_.remarks.push_back(
-          "no pipelined schedule was found; sources are processed one at a time");
-    if (out_.rematerialized > 0 && !known)
+          overlaps ? "the pipelined loop is not faster; sources are processed one at a time"
+                   : "no pipelined schedule was found; sources are processed one at a time");
+    if (out_.rematerialized > 0)
       out_.remarks.push_back(fmt::format("{} values are rematerialized: {}", out_.rematerialized,
                                          exceeded_capacity_.message));
-    if (out_.loop.elements < most && !known) out_.remarks.push_back(explain_fewer_targets(most));
+    if (out_.loop.elements < most) out_.remarks.push_back(explain_fewer_targets(most));
     out_.assembly = emit(out_);
   }
 
@@ -112,78 +113,132 @@ class CodeGenerator {
                        reason);
   }
 
-  bool follow_saved(const SavedSchedule& saved, unsigned fewest, unsigned most) {
-    if (saved.elements < fewest || saved.elements > most) return false;
-    if (!prepare(saved.elements, saved.rematerialize ? pipelined_percent : no_limit)) return false;
-    if (saved.unroll > 1 && current_.pads.empty()) return false;
-    set_mode({saved.unroll, saved.prologue_predicated ? 2U : 3U, saved.prologue_predicated});
-    if (saved.ii < min_ii(current_.problem)) return false;
-    found_ = try_seed(saved.ii, saved.seed, saved.steps);
-    if (found_) save();
-    return found_;
+  /// Modulo scheduling of all alternatives; those with rematerialization only if there is no other
+  /// way.
+  bool compile_pipelined(unsigned fewest, unsigned most) {
+    for (const unsigned percent : {no_limit, pipelined_percent}) {
+      std::vector<std::unique_ptr<Variant>> variants;
+      for (unsigned elements = most; elements >= fewest; --elements)
+        add_variants(elements, percent, variants);
+      if (variants.empty()) continue;
+      std::vector<Alternative> alternatives;
+      std::size_t ops = 0;
+      for (const auto& v : variants) {
+        ops = std::max(ops, v->compiled.loop.ops.size());
+        alternatives.push_back({.problem = &v->compiled.problem,
+                                .bounds = v->compiled.bounds,
+                                .accept = [this, variant = v.get()](const Schedule& s) {
+                                  const bool usable = is_usable(*variant, s);
+                                  if (!usable) keep_failure(variant->compiled.loop.elements);
+                                  return usable;
+                                }});
+      }
+      // About 20 ms for each operation.
+      constexpr double changes_per_op = 110000;
+      SearchOptions search;
+      search.changes = static_cast<std::uint64_t>(changes_per_op * static_cast<double>(ops) *
+                                                  effort_factors[std::min(options_.effort, 9U)]);
+      if (masks_exceed_registers(fewest)) search.changes /= 10;
+      search.progress = options_.progress;
+      record_failure("no schedule was found");
+      for (unsigned elements = fewest; elements <= most; ++elements) keep_failure(elements);
+      const std::optional<std::size_t> best = find_least_ii(alternatives, search);
+      if (!best) continue;
+      save(std::move(variants[*best]->compiled));
+      out_.pipelined = true;
+      return true;
+    }
+    return false;
+  }
+
+  /// The ways of pipelining a loop with this number of targets per PE.
+  void add_variants(unsigned elements, unsigned percent,
+                    std::vector<std::unique_ptr<Variant>>& variants) {
+    Variant first;
+    if (!prepare(first, elements, percent)) return keep_failure(elements);
+    const std::size_t ops = first.compiled.loop.ops.size();
+    if (ops > max_pipelined_ops) {
+      record_failure(fmt::format("{} operations are too many for software pipelining", ops));
+      return keep_failure(elements);
+    }
+    const PipelineMode modes[] = {{first.compiled.pads.empty() ? 1U : 2U, 3, false}, {1, 2, true}};
+    for (const PipelineMode& mode : modes) {
+      if (mode.prologue_predicated && !closed_masks_suffice(first.compiled.loop)) continue;
+      auto variant = std::make_unique<Variant>(first);
+      variant->compiled.problem.loop = &variant->compiled.loop;
+      set_mode(*variant, mode);
+      variant->compiled.bounds = lower_bounds(variant->compiled.problem);
+      variants.push_back(std::move(variant));
+    }
   }
 
   /// Compile without overlapping items: with as many targets per PE as possible, unless that
   /// requires rematerialization and fewer targets are faster.
   void compile_unpipelined(unsigned fewest, unsigned most) {
     for (unsigned elements = most; elements >= fewest; --elements) {
-      if (try_unpipelined(elements, no_limit)) {
-        save_if_shorter();
+      Variant v;
+      if (try_unpipelined(v, elements, no_limit)) {
+        save_if_shorter(v);
         return;
       }
       for (const unsigned percent : unpipelined_percent) {
-        if (!try_unpipelined(elements, percent)) continue;
-        save_if_shorter();
+        Variant limited;
+        if (!try_unpipelined(limited, elements, percent)) continue;
+        save_if_shorter(limited);
         break;
       }
       keep_failure(elements);
     }
   }
 
-  void save_if_shorter() {
-    if (found_ && current_.schedule.ii >= best_) return;
-    best_ = current_.schedule.ii;
+  void save_if_shorter(Variant& v) {
+    if (found_ && v.compiled.schedule.ii >= out_.schedule.ii) return;
+    v.compiled.bounds = lower_bounds(v.compiled.problem);
+    save(std::move(v.compiled));
+    out_.pipelined = false;
+  }
+
+  void save(CompiledLoop&& compiled) {
+    static_cast<CompiledLoop&>(out_) = std::move(compiled);
+    out_.problem.loop = &out_.loop;
     found_ = true;
-    save();
   }
 
   /// The fallback: list scheduling of one item at a time.
-  bool try_unpipelined(unsigned elements, unsigned capacity_percent) {
-    if (!prepare(elements, capacity_percent)) return false;
-    current_.problem.blocks.clear();
-    const Schedule schedule = list_schedule(current_.loop, current_.problem.register_shorts);
-    const std::size_t values = current_.loop.values.size();
-    current_.problem.field_word.resize(values, 0);
-    current_.problem.field_half.resize(values, 0);
-    set_mode({1, 1, false});
-    if (!is_usable(schedule)) return false;
-    current_.saved = {};
-    return true;
+  bool try_unpipelined(Variant& v, unsigned elements, unsigned capacity_percent) {
+    if (!prepare(v, elements, capacity_percent)) return false;
+    CompiledLoop& c = v.compiled;
+    c.problem.blocks.clear();
+    const Schedule schedule = list_schedule(c.loop, c.problem.register_shorts);
+    c.problem.field_word.resize(c.loop.values.size(), 0);
+    c.problem.field_half.resize(c.loop.values.size(), 0);
+    set_mode(v, {1, 1, false});
+    return is_usable(v, schedule);
   }
 
   /// Lower the graph. Within a limit, rematerialize values to reduce memory pressure. Returns false
   /// if that is impossible or the kernel cannot fit.
-  bool prepare(unsigned elements, unsigned capacity_percent) {
+  bool prepare(Variant& v, unsigned elements, unsigned capacity_percent) {
     throw_if_stopped(options_.stop);
-    current_ = CompiledLoop{};
-    current_.loop = lower(out_.graph, elements, options_.relaxed);
+    CompiledLoop& c = v.compiled;
+    c.loop = lower(out_.graph, elements, options_.relaxed);
     if (capacity_percent != no_limit) {
       exceeded_capacity_ = failure_;
-      current_.rematerialized =
-          rematerialize(current_.loop, capacity_for_items(current_.loop, options_.geometry) *
-                                           capacity_percent / 100);
-      if (current_.rematerialized == 0) return false;
+      c.rematerialized = rematerialize(
+          c.loop, capacity_for_items(c.loop, options_.geometry) * capacity_percent / 100);
+      if (c.rematerialized == 0) return false;
     }
-    for (MachineOp& op : current_.loop.ops) op.text = excerpt(op.where);
-    Problem& p = current_.problem;
-    p.loop = &current_.loop;
+    for (MachineOp& op : c.loop.ops) op.text = excerpt(op.where);
+    Problem& p = c.problem;
+    p.loop = &c.loop;
     p.stop = options_.stop;
     p.latency = (elements + 3) / elements;
     p.register_shorts = 2 * options_.geometry.register_words;
-    set_blocks(elements);
-    current_.pads = neutral_fields(current_.loop);
-    mark_prologue_predicated();
-    if (auto exceeded = exceeded_memory(out_.graph, current_.loop, options_.geometry)) {
+    p.local_shorts = 2 * options_.geometry.local_words;
+    set_blocks(c, elements);
+    c.pads = neutral_fields(c.loop);
+    mark_prologue_predicated(v);
+    if (auto exceeded = exceeded_memory(out_.graph, c.loop, options_.geometry)) {
       failure_ = std::move(*exceeded);
       return false;
     }
@@ -193,8 +248,10 @@ class CodeGenerator {
   /// Whether even the unpipelined loop needs too many masks at a time; a pipelined one then hardly
   /// fits.
   bool masks_exceed_registers(unsigned elements) {
-    if (!prepare(elements, no_limit) || current_.loop.masks.size() < mask_registers) return false;
-    return !try_unpipelined(elements, no_limit) && failure_.code == number(Code::NoMasks);
+    Variant v;
+    if (!prepare(v, elements, no_limit) || v.compiled.loop.masks.size() < mask_registers)
+      return false;
+    return !try_unpipelined(v, elements, no_limit) && failure_.code == number(Code::NoMasks);
   }
 
   /// Record why this candidate failed; others may succeed.
@@ -229,7 +286,13 @@ class CodeGenerator {
     unsigned fits = 0, fails = std::min(asked, 2 * options_.geometry.local_words);
     while (fits + 1 < fails) {
       longest.list_size = (fits + fails) / 2;
-      (try_unpipelined(elements, no_limit) ? fits : fails) = longest.list_size;
+      Variant v;
+      (try_unpipelined(v, elements, no_limit) ? fits : fails) = longest.list_size;
+    }
+    // A pipelined loop may leave room for a few more.
+    for (longest.list_size = fits + 1; longest.list_size < asked; ++longest.list_size) {
+      if (!compile_pipelined(elements, elements)) break;
+      fits = longest.list_size;
     }
     longest.list_size = asked;
     return fits;
@@ -248,50 +311,24 @@ class CodeGenerator {
     return out;
   }
 
-  void set_mode(const PipelineMode& mode) {
-    mode_ = mode;
-    Problem& p = current_.problem;
+  static void set_mode(Variant& v, const PipelineMode& mode) {
+    v.mode = mode;
+    Problem& p = v.compiled.problem;
     p.unroll = mode.unroll;
     p.max_stages = mode.max_stages;
-    p.prologue_predicated = mode.prologue_predicated ? prologue_predicated_ : std::vector<bool>{};
+    p.prologue_predicated = mode.prologue_predicated ? v.prologue_predicated : std::vector<bool>{};
   }
 
-  /// Overlap items by modulo scheduling, with rematerialization if values exceed the memory.
-  bool try_pipelined(unsigned elements) {
-    constexpr std::size_t max_ops = 600;  // a search beyond this size takes minutes
-    for (const unsigned percent : {no_limit, pipelined_percent}) {
-      if (!prepare(elements, percent)) return false;
-      if (current_.loop.ops.size() > max_ops) {
-        record_failure(fmt::format("{} operations are too many for software pipelining",
-                                   current_.loop.ops.size()));
-        return false;
-      }
-      const PipelineMode modes[] = {
-          {current_.pads.empty() ? 1U : 2U, 3, false}, {1, 2, true}, {1, 1, false}};
-      for (const PipelineMode& mode : modes) {
-        if (mode.prologue_predicated && !closed_masks_suffice()) continue;
-        set_mode(mode);
-        if (search()) return true;
-      }
-    }
-    return false;
-  }
-
-  void save() {
-    static_cast<CompiledLoop&>(out_) = current_;
-    out_.problem.loop = &out_.loop;
-  }
-
-  void set_blocks(unsigned elements) {
-    Problem& p = current_.problem;
-    const std::size_t n = current_.loop.values.size();
+  void set_blocks(CompiledLoop& c, unsigned elements) const {
+    Problem& p = c.problem;
+    const std::size_t n = c.loop.values.size();
     p.field_word.assign(n, 0);
     p.field_half.assign(n, 0);
     const unsigned words = out_.item.shorts / 2;
     for (unsigned first = 0; first + elements <= words; first += elements)
       p.blocks.push_back({first, {}});
     for (std::size_t v = 0; v < n; ++v) {
-      const MachineValue& value = current_.loop.values[v];
+      const MachineValue& value = c.loop.values[v];
       if (value.origin != Origin::Field) continue;
       const auto address = static_cast<unsigned>(out_.item.address[index(value.variable)]);
       p.field_word[v] = address / 2;
@@ -305,22 +342,21 @@ class CodeGenerator {
 
   /// Find the operations that must not execute for a nonexistent item: contributions, and those
   /// that open a mask.
-  void mark_prologue_predicated() {
-    prologue_predicated_.assign(current_.loop.ops.size(), false);
-    for (std::size_t i = 0; i < current_.loop.ops.size(); ++i) {
-      const MachineOp& op = current_.loop.ops[i];
-      const bool result =
-          op.out != none && current_.loop.value(op.out).origin == Origin::Accumulator;
-      prologue_predicated_[i] = (result || op.list != none) && op.predicate == none;
+  static void mark_prologue_predicated(Variant& v) {
+    const MachineLoop& loop = v.compiled.loop;
+    v.prologue_predicated.assign(loop.ops.size(), false);
+    for (std::size_t i = 0; i < loop.ops.size(); ++i) {
+      const MachineOp& op = loop.ops[i];
+      const bool result = op.out != none && loop.value(op.out).origin == Origin::Accumulator;
+      v.prologue_predicated[i] = (result || op.list != none) && op.predicate == none;
     }
-    for (const MachineMask& m : current_.loop.masks)
-      if (!m.defs.empty()) prologue_predicated_[index(m.defs.front())] = true;
+    for (const MachineMask& m : loop.masks)
+      if (!m.defs.empty()) v.prologue_predicated[index(m.defs.front())] = true;
   }
 
   /// Whether no contribution executes where its mask is closed. A prologue predicate keeps masks
   /// closed for a nonexistent item, so it could not suppress such a contribution (an `else`).
-  bool closed_masks_suffice() const {
-    const MachineLoop& loop = current_.loop;
+  static bool closed_masks_suffice(const MachineLoop& loop) {
     return std::none_of(loop.ops.begin(), loop.ops.end(), [&](const MachineOp& op) {
       const bool contributes =
           op.list != none || (op.out != none && loop.value(op.out).origin == Origin::Accumulator);
@@ -329,72 +365,13 @@ class CodeGenerator {
     });
   }
 
-  /// Search for the least II: upward from the lower bound until one works, then downward.
-  bool search() {
-    const unsigned least = min_ii(current_.problem);
-    const std::size_t ops = current_.loop.ops.size();
-    const std::uint64_t steps = 12000 * (ops + 8) / size_factor();
-    bool saved = false;
-    unsigned ii = least;
-    for (const unsigned percent : {20U, 45U, 80U, 140U, 260U}) {
-      ii = least + least * percent / 100 + 1;
-      const unsigned seeds = size_factor() > 1 ? 1 : 1 + options_.effort / 2;
-      saved = try_ii(ii, steps, seeds);
-      if (saved) break;
-      if (percent > 100 && mode_.max_stages > 1) break;  // the next mode is better
-    }
-    if (!saved) return false;
-    for (unsigned shorter = ii - 1; options_.effort > 0 && shorter >= least; --shorter)
-      if (!try_ii(shorter, 2 * steps, options_.effort)) break;
-    return true;
-  }
-
-  /// Search one II with several seeds; keeps the first schedule found.
-  bool try_ii(unsigned ii, std::uint64_t steps, unsigned seeds) {
-    for (unsigned k = 0; k < seeds; ++k) {
-      if (!spend_steps(steps)) return false;
-      if (try_seed(ii, options_.seed * 1000 + k, steps)) return true;
-    }
-    return false;
-  }
-
-  /// Cost factor of loops beyond the size that annealing handles well: the cube of the relative
-  /// size, else 1. The search of a long loop gets fewer steps, so that it takes no longer than that
-  /// of a small one.
-  std::uint64_t size_factor() const {
-    constexpr std::uint64_t long_loop = 136;
-    const std::uint64_t ops = current_.loop.ops.size();
-    return ops <= long_loop ? 1 : 1 + (ops * ops * ops) / (long_loop * long_loop * long_loop);
-  }
-
-  /// Charge annealing steps; a step costs more with more operations.
-  bool spend_steps(std::uint64_t steps) {
-    constexpr std::size_t small = 40;
-    const std::uint64_t price =
-        steps * std::max(small, current_.loop.ops.size()) / small * size_factor();
-    record_failure("the step limit of the search was reached");
-    if (price > steps_left_) return false;
-    steps_left_ -= price;
-    return true;
-  }
-
-  bool try_seed(unsigned ii, std::uint64_t seed, std::uint64_t steps) {
-    record_failure("no schedule was found");
-    const auto schedule = find_schedule(current_.problem, ii, seed, steps,
-                                        [&](const Schedule& s) { return is_usable(s); });
-    if (schedule)
-      current_.saved = {current_.loop.elements,      ii,   mode_.unroll, mode_.prologue_predicated,
-                        current_.rematerialized > 0, seed, steps};
-    return schedule.has_value();
-  }
-
   /// Whether one instruction would combine a suppressed contribution of the previous item with an
   /// unsuppressed one of the current item.
-  bool prologue_predicates_conflict(const Schedule& schedule) const {
+  static bool prologue_predicates_conflict(const Variant& v, const Schedule& schedule) {
     const auto ii = static_cast<int>(schedule.ii);
     std::vector<int> max_stages(schedule.ii, -1);
-    for (std::size_t i = 0; i < prologue_predicated_.size(); ++i) {
-      if (!prologue_predicated_[i] || !schedule.active[i]) continue;
+    for (std::size_t i = 0; i < v.prologue_predicated.size(); ++i) {
+      if (!v.prologue_predicated[i] || !schedule.active[i]) continue;
       int& pass = max_stages[index(schedule.time[i] % ii)];
       if (pass >= 0 && pass != schedule.time[i] / ii) return true;
       pass = schedule.time[i] / ii;
@@ -403,38 +380,68 @@ class CodeGenerator {
   }
 
   /// Whether a schedule has a correct prologue and can be allocated; if so it becomes the current
-  /// one.
-  bool is_usable(const Schedule& schedule) {
-    const MachineLoop& loop = current_.loop;
-    const unsigned unroll = required_unroll(current_.problem, schedule);
-    if (unroll > mode_.unroll) return false;
+  /// one. Whether the prologue is correct depends on the operations of each stage, so that a
+  /// schedule that starts some instructions later may be usable if this one is not.
+  bool is_usable(Variant& v, Schedule schedule) {
+    CompiledLoop& c = v.compiled;
+    const unsigned unroll = required_unroll(c.problem, schedule);
+    if (unroll > v.mode.unroll) return false;
+    const Shifts shifts = possible_shifts(v, schedule);
+    shift(schedule, shifts.least);
+    for (int k = shifts.least; k <= shifts.most; ++k, shift(schedule, 1)) {
+      if (!has_correct_prologue(v, schedule, unroll)) continue;
+      auto allocation =
+          allocate(c.problem, schedule, options_.geometry, unroll, out_.graph, failure_);
+      if (!allocation) return false;
+      c.schedule = schedule;
+      c.allocation = std::move(*allocation);
+      const BodyTimes times{static_cast<int>(schedule.ii * unroll), static_cast<int>(schedule.ii)};
+      c.prologue_predicated =
+          v.mode.prologue_predicated && stage_count(c.loop, schedule, times) > 1;
+      return true;
+    }
+    record_failure("the prologue would change results");
+    return false;
+  }
+
+  struct Shifts {
+    int least, most;
+  };
+  /// Instructions by which all operations can issue later, while fields are loaded in the first
+  /// stage.
+  static Shifts possible_shifts(const Variant& v, const Schedule& s) {
+    const MachineLoop& loop = v.compiled.loop;
+    int first = std::numeric_limits<int>::max(), last_load = 0, last = 0;
+    for (std::size_t i = 0; i < s.time.size(); ++i) {
+      if (!s.active[i]) continue;
+      first = std::min(first, s.time[i]);
+      last = std::max(last, s.time[i]);
+      const bool loads = i >= loop.ops.size() || loop.ops[i].field != none;
+      if (loads) last_load = std::max(last_load, s.time[i]);
+    }
+    const auto ii = static_cast<int>(s.ii);
+    const int end = ii * static_cast<int>(v.mode.max_stages);
+    return {-first, std::max(-first, std::min(ii - 1 - last_load, end - 1 - last))};
+  }
+  static void shift(Schedule& s, int instructions) {
+    for (std::size_t i = 0; i < s.time.size(); ++i)
+      if (s.active[i]) s.time[i] += instructions;
+  }
+
+  static bool has_correct_prologue(const Variant& v, const Schedule& schedule, unsigned unroll) {
+    const MachineLoop& loop = v.compiled.loop;
     const int ii = static_cast<int>(schedule.ii);
     const BodyTimes times{ii * static_cast<int>(unroll), ii};
-    const int max_stages = stage_count(loop, schedule, times);
-    if (!mode_.prologue_predicated && max_stages > 1 &&
-        !prologue_is_neutral(loop, schedule, times, unroll)) {
-      record_failure("the prologue would change results");
-      return false;
-    }
-    if (mode_.prologue_predicated && (max_stages > 2 || prologue_predicates_conflict(schedule)))
-      return false;
-    auto allocation =
-        allocate(current_.problem, schedule, options_.geometry, unroll, out_.graph, failure_);
-    if (!allocation) return false;
-    current_.schedule = schedule;
-    current_.allocation = std::move(*allocation);
-    current_.prologue_predicated = mode_.prologue_predicated && max_stages > 1;
-    return true;
+    const int stages = stage_count(loop, schedule, times);
+    if (stages == 1) return true;
+    if (v.mode.prologue_predicated)
+      return stages <= 2 && !prologue_predicates_conflict(v, schedule);
+    return prologue_is_neutral(loop, schedule, times, unroll);
   }
 
   const CompileOptions& options_;
   CompiledKernel& out_;
-  CompiledLoop current_;
-  PipelineMode mode_{1, 1, false};  ///< of `current_`
   bool found_ = false;
-  unsigned best_ = 0;
-  std::vector<bool> prologue_predicated_;
-  std::uint64_t steps_left_ = 0;                       ///< remaining annealing steps
   std::vector<std::vector<std::string_view>> lines_;   ///< of each source
   Diagnostic failure_;                                 ///< why the last candidate failed
   std::array<Diagnostic, max_elements + 2> failures_;  ///< why this number of targets failed
@@ -444,9 +451,8 @@ class CodeGenerator {
 }  // namespace
 
 void generate_code(const Graph& graph, const CompileOptions& options,
-                   std::span<const SourceText> sources,
-                   const std::optional<SavedSchedule>& saved_schedule, CompiledKernel& out) {
-  CodeGenerator(options, sources, out).run(graph, saved_schedule);
+                   std::span<const SourceText> sources, CompiledKernel& out) {
+  CodeGenerator(options, sources, out).run(graph);
 }
 
 }  // namespace gdr::kc

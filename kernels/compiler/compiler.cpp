@@ -65,14 +65,16 @@ CompileResult compile_kernel(std::string_view text, const std::string& file_name
   if (front.graph->flops == 0) front.graph->flops = kc::count_flops(*front.graph);
   try {
     kc::CompiledKernel compiled;
-    kc::generate_code(*front.graph, options, result.diagnostics.sources,
-                      kc::find_saved_schedule(text), compiled);
+    kc::generate_code(*front.graph, options, result.diagnostics.sources, compiled);
     AssembleOptions assembly;
     assembly.geometry = options.geometry;
     AssembleResult assembled = assemble(compiled.assembly, front.graph->name + ".gds", assembly);
     if (!assembled.ok()) throw compile_error_of(assembled.diagnostics, compiled, file_name);
     result.assembly = compiled.assembly;
     result.remarks = compiled.remarks;
+    result.initiation_interval = compiled.schedule.ii;
+    result.least_interval = compiled.bounds.least();
+    result.pipelined = compiled.pipelined;
     result.program = std::move(assembled.program);
     result.report = kc::report(compiled, *result.program, options.geometry);
   } catch (const kc::CompileError& refusal) {

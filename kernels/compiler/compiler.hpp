@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -18,12 +19,12 @@ struct CompileOptions {
   Geometry geometry;                      ///< memory sizes of the machine
   std::vector<std::string> include_dirs;  ///< searched after the including file's directory
   unsigned elements = 0;                  ///< targets per PE, 1 to 4; 0: as many as fit
-  unsigned effort = 2;                    ///< effort of the schedule search, 0 to 9
-  std::uint64_t seed =
-      1;  ///< seed of the search; the result depends on text, options and seed only
+  unsigned effort = 2;  ///< effort of the schedule search, 0 to 9; each step from 2 doubles it
   /// Allow optimisations that change rounding: constant factors move out of the loop.
   bool relaxed = false;
   std::size_t max_errors = 100;
+  /// Called from time to time with the share of the search that is done, from 0 to 1.
+  std::function<void(double)> progress = {};
   /// Cancels compilation: once a stop is requested, compile_kernel throws Error (Device).
   std::stop_token stop = {};
 };
@@ -35,6 +36,10 @@ struct CompileResult {
   std::string assembly;              ///< generated assembly
   std::string report;                ///< clocks, slots, ports and storage of the loop
   std::vector<std::string> remarks;  ///< decisions of the compiler, one sentence each
+  /// Instructions between the starts of two sources, and the lower bound of that number for the
+  /// chosen number of targets per PE.
+  unsigned initiation_interval = 0, least_interval = 0;
+  bool pipelined = false;  ///< sources overlap
   bool ok() const noexcept { return program.has_value(); }
 };
 

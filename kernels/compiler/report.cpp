@@ -147,8 +147,8 @@ std::string report(const CompiledKernel& c, const Program& program, const Geomet
       "  {} targets per PE, {} source{} per iteration; body {} clocks, start {}, end {}\n",
       program.elements, program.group, program.group == 1 ? "" : "s", program.clocks(Section::Body),
       program.clocks(Section::Start), program.clocks(Section::End));
-  out += fmt::format("  initiation interval: {} instructions, lower bound {}\n", c.schedule.ii,
-                     min_ii(c.problem));
+  out += fmt::format("  initiation interval: {} instructions, lower bound {} ({})\n", c.schedule.ii,
+                     c.bounds.least(), name_of(c.bounds.limiting()));
   out += fmt::format("  registers {} of {} shorts, local memory {} of {}, masks {}\n",
                      c.allocation.registers_used, 2 * geometry.register_words,
                      c.allocation.local_used, 2 * geometry.local_words, c.allocation.masks_used);

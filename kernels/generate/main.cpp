@@ -1,9 +1,37 @@
-// Compiles a kernel of the library while the library is built: NAME.gdk to assembly text.
-#include <cstdio>
-#include <fstream>
+// Compiles a kernel of the library to the assembly that is kept in kernels/compiled. The result
+// names the text that it was compiled from by a hash, with which a test finds outdated files. A
+// kept assembly of the same text whose loop is not longer stays.
+#include <fmt/core.h>
 
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "emulator/assembler/assembler.hpp"
+#include "emulator/host/hash.hpp"
 #include "gdr/error.hpp"
 #include "kernels/compiler/compiler.hpp"
+
+namespace {
+
+/// The kernels of the library are compiled once, so that the search may take a minute.
+constexpr unsigned effort = 6;
+
+std::string text_of(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+/// Whether the kept assembly is of this text and as fast as the new program.
+bool is_as_good(const std::string& kept, const std::string& header, const gdr::Program& program) {
+  if (!kept.starts_with(header)) return false;
+  const gdr::AssembleResult assembled = gdr::assemble(kept, "kept.gds");
+  return assembled.ok() &&
+         assembled.program->clocks_per_interaction() <= program.clocks_per_interaction();
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 3) {
@@ -11,13 +39,19 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const gdr::CompileResult result = gdr::compile_kernel_file(argv[1]);
+    gdr::CompileOptions options;
+    options.effort = effort;
+    const gdr::CompileResult result = gdr::compile_kernel_file(argv[1], options);
     std::fputs(result.diagnostics.render().c_str(), stderr);
     if (!result.ok() || !result.diagnostics.list.empty()) return 1;
     for (const std::string& remark : result.remarks)
       std::fprintf(stderr, "%s: %s\n", argv[1], remark.c_str());
+    const std::string header = fmt::format("# Compiled from {}, {:016x}.\n",
+                                           std::filesystem::path(argv[1]).filename().string(),
+                                           gdr::Hash().add(text_of(argv[1])).value());
+    if (is_as_good(text_of(argv[2]), header, *result.program)) return 0;
     std::ofstream file(argv[2], std::ios::binary);
-    file << result.assembly;
+    file << header << result.assembly;
     file.close();
     if (!file) throw gdr::Error(gdr::ErrorCategory::Io, std::string("cannot write ") + argv[2]);
   } catch (const std::exception& error) {

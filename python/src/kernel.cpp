@@ -31,7 +31,7 @@ Kernel kernel_of(CompileResult result) {
   return Kernel(std::move(*result.program));
 }
 
-/// Scheduling takes between a tenth of a second and a minute, depending on `effort`.
+/// Scheduling takes up to a few seconds at the default effort; each step of `effort` doubles it.
 Kernel compile(const std::string& text, const std::string& name, unsigned effort) {
   return run_interruptible_for<Kernel>([text, name, effort](const std::stop_token& stop) {
     CompileOptions options;

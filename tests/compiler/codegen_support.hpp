@@ -19,11 +19,9 @@ namespace gdr::test {
 using Data = std::map<std::string, std::vector<double>>;
 
 /// The text with a search that ends soon.
-inline CompileResult compiled(const std::string& text, unsigned effort = 0,
-                              std::uint64_t seed = 1) {
+inline CompileResult compiled(const std::string& text, unsigned effort = 0) {
   CompileOptions options;
   options.effort = effort;
-  options.seed = seed;
   CompileResult result = compile_kernel(text, "test.gdk", options);
   INFO(text << result.diagnostics.render());
   REQUIRE(result.ok());
@@ -137,8 +135,8 @@ inline void check(const std::string& text, const Program& program, const Data& d
 
 /// The same of a text that compiles.
 inline void check(const std::string& text, const Data& data, std::size_t targets,
-                  std::size_t sources, double tolerance, std::uint64_t seed = 1) {
-  check(text, *compiled(text, 0, seed).program, data, targets, sources, tolerance);
+                  std::size_t sources, double tolerance, unsigned effort = 0) {
+  check(text, *compiled(text, effort).program, data, targets, sources, tolerance);
 }
 
 }  // namespace gdr::test

@@ -44,7 +44,6 @@ inline void check_everywhere(const std::string& text, const Data& data,
   const kc::Graph graph = graph_of(text);
   CompileOptions options;
   options.effort = 0;
-  options.seed = seed;
   const CompileResult made = compile_kernel(text, "test.gdk", options);
   if (lacks_masks(made)) return;
   INFO(text << made.diagnostics.render());

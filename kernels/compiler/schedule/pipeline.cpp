@@ -15,7 +15,9 @@ struct AbstractValue {
   enum class Kind : std::uint8_t { Exact, Finite, Anything } kind = Kind::Anything;
   Long word;                   ///< Exact: the word (a short as widened float)
   bool may_be_zeroed = false;  ///< Finite: may be zero because of a mask or a limit
-  bool from_missing = false;   ///< Exact: zero of a missing item
+  bool has_zeroed_term =
+      false;                  ///< Finite: a sum with such a number, which a difference may cancel
+  bool from_missing = false;  ///< Exact: zero of a missing item
   /// Exact: computed from the bits of such a zero, as in 1/0. Only its finiteness is portable.
   bool arbitrary = false;
   bool zero() const noexcept { return kind == Kind::Exact && is_zero(word); }
@@ -139,7 +141,13 @@ class AbstractInterpreter {
     if (product && (a.arbitrary || b.arbitrary)) return {};
     const bool limit = op.op == Op::Fmax || op.op == Op::Fmin;
     if (product || limit) return AbstractValue::finite(a.may_be_zero() || b.may_be_zero());
-    return AbstractValue::finite(a.may_be_zero() && b.may_be_zero());
+    const bool with_zeroed =
+        a.has_zeroed_term || b.has_zeroed_term || a.may_be_zeroed || b.may_be_zeroed;
+    AbstractValue sum =
+        AbstractValue::finite((a.may_be_zero() && b.may_be_zero()) ||
+                              (op.op == Op::Fsub && (a.has_zeroed_term || b.has_zeroed_term)));
+    sum.has_zeroed_term = with_zeroed;
+    return sum;
   }
 
   /// Result of two exact words.

@@ -66,6 +66,7 @@ struct Problem {
   const MachineLoop* loop = nullptr;
   unsigned latency = 1;           ///< instructions from a result to its reader
   unsigned register_shorts = 64;  ///< size of the register file
+  unsigned local_shorts = 512;    ///< size of local memory
   unsigned unroll = 2;            ///< maximum unroll factor: a value may live `unroll` times the II
   unsigned max_stages = 3;        ///< maximum duration of an item, in multiples of the II
   std::vector<Block> blocks;
@@ -93,16 +94,24 @@ inline void throw_if_stopped(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Error(ErrorCategory::Device, "compilation was cancelled");
 }
 
-/// Lower bound of the II from the number of operations per unit (resource-constrained MII).
-unsigned min_ii(const Problem& problem);
+/// Limits of one attempt to find a schedule.
+struct AttemptLimits {
+  unsigned ii = 1;             ///< initiation interval in instructions
+  unsigned length = 0;         ///< maximum duration of an item, besides that of the problem
+  std::uint64_t changes = 0;   ///< maximum number of changes of the partial schedule
+  std::uint64_t sequence = 0;  ///< number of the sequence that breaks ties
+};
+struct ScheduleAttempt {
+  bool found = false;         ///< a schedule was accepted
+  std::size_t waiting = 0;    ///< fewest operations that were left unscheduled
+  std::uint64_t changes = 0;  ///< number of changes made
+};
 
-/// Searches for a schedule with this II by simulated annealing over issue times and storage
-/// classes, for `steps` steps. The same seed gives the same schedule on any host. Schedules that
-/// `accept_schedule` rejects (for example because values do not fit) are skipped. Returns nothing
-/// if none was found.
-std::optional<Schedule> find_schedule(const Problem& problem, unsigned ii, std::uint64_t seed,
-                                      std::uint64_t steps,
-                                      const std::function<bool(const Schedule&)>& accept_schedule);
+/// Searches for a schedule by iterative modulo scheduling. `accept_schedule` is called with every
+/// schedule found, until it returns true; it rejects those for which, for example, no addresses
+/// can be assigned. The result is the same on any host.
+ScheduleAttempt find_schedule(const Problem& problem, const AttemptLimits& limits,
+                              const std::function<bool(const Schedule&)>& accept_schedule);
 
 /// Fallback scheduler: list scheduling of one item at a time, with spilling. Values with short
 /// lifetimes stay in registers, the others are spilled to local memory. The loop is rewritten so

@@ -15,7 +15,6 @@ struct Options {
   std::string source, object, assembly, report;
   std::vector<std::string> includes, geometry;
   unsigned elements = 0, effort = 2;
-  std::uint64_t seed = 1;
   bool relaxed = false, quiet = false;
 };
 
@@ -31,7 +30,6 @@ int run(const Options& options) {
   compile.include_dirs = options.includes;
   compile.elements = options.elements;
   compile.effort = options.effort;
-  compile.seed = options.seed;
   compile.relaxed = options.relaxed;
   const CompileResult result = compile_kernel_file(options.source, compile);
   check_diagnostics(result, options.source, ", nothing written");
@@ -64,8 +62,6 @@ void add_options(CLI::App& app, Options& options) {
   add_whole_number(app, "--effort", options.effort,
                    "effort of the search for a shorter loop (default: 2)", 0U, 9U)
       ->type_name("0-9");
-  add_whole_number(app, "--seed", options.seed,
-                   "seed of the search: another seed may find a shorter loop");
   app.add_flag("--relaxed", options.relaxed,
                "allow changes of rounding: constant factors leave the loop");
   add_geometry_option(app, options.geometry);
@@ -80,8 +76,8 @@ const Registration registration{
      .prepare = prepare<Options, add_options, run>,
      .details =
          "Errors and warnings go to standard error with their place in the source; with an error\n"
-         "nothing is written and the exit status is 1. The same text, options and seed give the\n"
-         "same program on every host. The language is described in "
+         "nothing is written and the exit status is 1. The same text and options give the same\n"
+         "program on every host. The language is described in "
          "docs/reference/kernel-language.md."}};
 
 }  // namespace

@@ -1,0 +1,55 @@
+// Dependences between the operations of an item, and the longest paths between them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/compiler/schedule/schedule.hpp"
+
+namespace gdr::kc {
+
+/// Dependences by operation: reads of computed values, the order of several writes of a value,
+/// explicit ones, and those around the back edge (with a negative latency). Reads of fields are
+/// left out, because their loads and latencies depend on the storage class.
+class DependenceGraph {
+ public:
+  struct Edge {
+    std::size_t op;  ///< the other operation
+    int latency;     ///< instructions from the first to the second operation
+  };
+  /// `ii` bounds the distance around the back edge.
+  DependenceGraph(const Problem& problem, unsigned ii);
+
+  const std::vector<Edge>& before(std::size_t op) const { return before_[op]; }
+  const std::vector<Edge>& after(std::size_t op) const { return after_[op]; }
+  /// Instructions on the longest path between two operations of an item, through operations that
+  /// depend on each other; negative if there is none.
+  int path(std::size_t op, std::size_t later) const { return paths_from_[op * count_ + later]; }
+  /// The paths from an operation to all others, and from all others to it; `no_path` where there is
+  /// none.
+  std::span<const std::int16_t> paths_from(std::size_t op) const {
+    return {&paths_from_[op * count_], count_};
+  }
+  std::span<const std::int16_t> paths_to(std::size_t op) const {
+    return {&paths_to_[op * count_], count_};
+  }
+  static constexpr std::int16_t no_path = -10000;
+  /// Earliest issue time, from the start of the item.
+  int earliest(std::size_t op) const { return earliest_[op]; }
+  /// Instructions on the longest path to the last operation that depends on this one.
+  int tail(std::size_t op) const { return tail_[op]; }
+  /// Operations in topological order.
+  const std::vector<std::size_t>& order() const noexcept { return order_; }
+
+ private:
+  void add(std::size_t first, std::size_t second, int latency);
+
+  std::size_t count_;
+  std::vector<std::vector<Edge>> before_, after_;
+  std::vector<std::int16_t> paths_from_, paths_to_;
+  std::vector<int> earliest_, tail_;
+  std::vector<std::size_t> order_;
+};
+
+}  // namespace gdr::kc

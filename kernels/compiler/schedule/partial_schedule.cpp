@@ -1,0 +1,562 @@
+#include "kernels/compiler/schedule/partial_schedule.hpp"
+
+#include <algorithm>
+
+namespace gdr::kc {
+namespace {
+
+/// Beyond all issue times and paths.
+constexpr std::int16_t far_away = 10000;
+
+/// Kinds of access. Accesses of one value with equal stage and kind count once in a row.
+enum AccessKind : std::uint32_t {
+  reads_storage = 0,
+  reads_t = 1,
+  writes_storage = 2,
+  writes_t = 3
+};
+
+}  // namespace
+
+PartialSchedule::PartialSchedule(const Problem& problem, unsigned ii)
+    : problem_(problem),
+      loop_(*problem.loop),
+      ii_(static_cast<int>(ii)),
+      longest_lifetime_(ii_ * static_cast<int>(problem.unroll)),
+      op_count_(loop_.ops.size() + problem.blocks.size()) {
+  const std::size_t ops = loop_.ops.size();
+  schedule_.ii = ii;
+  schedule_.time.assign(op_count_, unscheduled);
+  schedule_.active.assign(op_count_, true);
+  schedule_.placement.assign(loop_.values.size(), {});
+  info_.resize(op_count_);
+  times_or_low_.assign(op_count_, -far_away);
+  times_or_high_.assign(op_count_, far_away);
+  block_of_.assign(loop_.values.size(), none);
+  rows_.resize(ii);
+  for (unsigned t = 0; t < 4 * ii; ++t) {
+    row_of_time_.push_back(static_cast<std::uint16_t>(t % ii));
+    stage_of_time_.push_back(static_cast<std::uint16_t>(t / ii));
+  }
+  for (std::vector<std::int16_t>& half : t_used_) half.assign(ii, 0);
+  registers_used_.assign(ii, 0);
+
+  for (std::size_t i = 0; i < ops; ++i) {
+    const MachineOp& op = loop_.ops[i];
+    OpData& data = info_[i];
+    data.slot = op.slot();
+    data.dmul = op.dmul();
+    data.local = op.table != none || op.list != none;
+    data.predicated = op.predicate != none || is_prologue_predicated(i);
+    const auto add = [&](ValueId v) {
+      if (v != none && std::ranges::count(data.values, v) == 0) data.values.push_back(v);
+    };
+    add(op.out);
+    for (const Ref& r : op.in)
+      if (r.kind == Ref::Kind::Value) add(r.value);
+  }
+  for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
+    info_[ops + b].slot = 2;
+    info_[ops + b].values = problem.blocks[b].fields;
+    for (const ValueId v : problem.blocks[b].fields)
+      block_of_[index(v)] = static_cast<std::int32_t>(b);
+  }
+  for (const MachineValue& v : loop_.values)
+    values_.push_back({.origin = v.origin,
+                       .width = v.width,
+                       .shorts = static_cast<int>(v.origin == Origin::Invariant
+                                                      ? loop_.shorts(v)
+                                                      : shorts_in(v.width) * loop_.elements),
+                       .defs = v.defs,
+                       .uses = v.uses});
+  for (std::size_t v = 0; v < loop_.values.size(); ++v) {
+    const MachineValue& value = loop_.values[v];
+    Placement& place = schedule_.placement[v];
+    if (value.origin == Origin::Computed && value.in_t) place.storage = StorageClass::TUpper;
+    if (value.origin == Origin::Invariant)
+      place.storage = fits_local(value) ? StorageClass::Local : StorageClass::Register;
+    if (place.storage == StorageClass::Local && value.origin == Origin::Invariant)
+      local_used_ += values_[v].shorts;
+    if (value.origin != Origin::Field) continue;
+    place.storage = block_of_[v] != none ? StorageClass::Block : StorageClass::Scalar;
+    if (block_of_[v] == none) continue;
+    for (const OpId d : value.defs) schedule_.active[index(d)] = false;
+  }
+  for (std::size_t v = 0; v < loop_.values.size(); ++v) apply(static_cast<ValueId>(v), 1);
+  for (const ValueData& v : values_)
+    if (v.origin == Origin::Accumulator) occupy_registers(0, ii_, v.shorts, 1);
+}
+
+std::size_t PartialSchedule::load_of(ValueId field) const {
+  return placement(field).storage == StorageClass::Block
+             ? loop_.ops.size() + index(block_of_[index(field)])
+             : index(loop_.value(field).defs.front());
+}
+
+void PartialSchedule::count_access(int time, ValueId value, int stage, std::uint32_t kind,
+                                   Port port, int delta) {
+  Row& row = rows_[row_of(time)];
+  const std::uint32_t code = (static_cast<std::uint32_t>(value) << 10) |
+                             ((static_cast<std::uint32_t>(stage) & 255U) << 2) | kind;
+  const auto p = static_cast<std::size_t>(port);
+  for (std::uint8_t k = 0; k < row.accesses; ++k) {
+    PortAccess& a = row.access[k];
+    if (a.code != code || a.port != p) continue;
+    a.count = static_cast<std::uint8_t>(a.count + delta);
+    if (a.count > 0) return;
+    if (row.used[p] > port_limit(row, p)) --violations_;
+    --row.used[p];
+    a = row.access[--row.accesses];
+    return;
+  }
+  row.access[row.accesses++] = {code, static_cast<std::uint8_t>(port), 1};
+  ++row.used[p];
+  if (row.used[p] > port_limit(row, p)) ++violations_;
+}
+
+/// A short in one half of T, or a long in both.
+void PartialSchedule::occupy_t(Width width, StorageClass storage, int from, int to, int delta) {
+  for (const StorageClass half : {StorageClass::TUpper, StorageClass::TLower}) {
+    if (width == Width::Short && storage != half) continue;
+    std::vector<std::int16_t>& used = t_used_[half == StorageClass::TUpper ? 0 : 1];
+    std::size_t row = row_of(from);
+    for (int t = from; t < to; ++t) {
+      std::int16_t& n = used[row];
+      if (delta > 0 ? n >= 1 : n >= 2) violations_ += delta;
+      n = static_cast<std::int16_t>(n + delta);
+      if (++row == used.size()) row = 0;
+    }
+  }
+}
+
+void PartialSchedule::occupy_registers(int from, int to, int shorts, int delta) {
+  const auto limit = static_cast<std::int16_t>(problem_.register_shorts);
+  const auto change = static_cast<std::int16_t>(delta * shorts);
+  int excess = 0;
+  // Rows from `row` on, and, behind the last one, from the first on.
+  std::size_t row = row_of(from);
+  for (std::size_t left = index(std::max(0, to - from)); left > 0; row = 0) {
+    const std::size_t n = std::min(left, registers_used_.size() - row);
+    std::int16_t* used = &registers_used_[row];
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::int16_t before = used[k];
+      const auto after = static_cast<std::int16_t>(before + change);
+      used[k] = after;
+      excess += std::max(after, limit) - std::max(before, limit);
+    }
+    left -= n;
+  }
+  register_excess_ += excess;
+  violations_ += excess;
+}
+
+std::int64_t PartialSchedule::register_load() const noexcept {
+  std::int64_t load = 0;
+  for (const std::int16_t n : registers_used_) load += std::int64_t{n} * n;
+  return load;
+}
+
+/// A lifetime outside of T.
+void PartialSchedule::count_range(int length, int delta) {
+  if (length > longest_lifetime_) violations_ += delta * (length - longest_lifetime_);
+}
+
+void PartialSchedule::apply(ValueId v, int delta) {
+  const ValueData& value = values_[index(v)];
+  switch (value.origin) {
+    case Origin::Computed:
+      if (!value.defs.empty()) apply_computed(v, delta);
+      return;
+    case Origin::Field:
+      if (placement(v).storage != StorageClass::Block) apply_field(v, delta);
+      return;
+    case Origin::Invariant: {
+      const StorageClass storage = placement(v).storage;
+      for (const OpId u : value.uses)
+        if (is_scheduled(index(u)))
+          count_access(schedule_.time_of(u), v, 0, reads_storage, read_port(storage), delta);
+      if (storage == StorageClass::Register) occupy_registers(0, ii_, value.shorts, delta);
+      return;
+    }
+    case Origin::Accumulator:
+      for (const OpId d : value.defs) {
+        if (!is_scheduled(index(d))) continue;
+        count_access(schedule_.time_of(d), v, 0, reads_storage, Port::RegisterRead, delta);
+        count_access(schedule_.time_of(d), v, 0, writes_storage, Port::RegisterWrite, delta);
+      }
+      for (const OpId u : value.uses)
+        if (is_scheduled(index(u)))
+          count_access(schedule_.time_of(u), v, 0, reads_storage, Port::RegisterRead, delta);
+      return;
+  }
+}
+
+void PartialSchedule::apply_computed(ValueId v, int delta) {
+  const ValueData& value = values_[index(v)];
+  const Placement& place = placement(v);
+  read_times_.clear();
+  for (const OpId u : value.uses) {
+    const int t = schedule_.time_of(u);
+    if (t == unscheduled) continue;
+    // Sorted by insertion: most values have one or two readers.
+    std::size_t k = read_times_.size();
+    read_times_.push_back(t);
+    for (; k > 0 && read_times_[k - 1] > t; --k) read_times_[k] = read_times_[k - 1];
+    read_times_[k] = t;
+  }
+  const std::span<const int> reads = read_times_;
+  int first = unscheduled, written = unscheduled;
+  for (const OpId d : value.defs) {
+    const int t = schedule_.time_of(d);
+    if (t == unscheduled) continue;
+    first = first == unscheduled ? t : std::min(first, t);
+    written = std::max(written, t);
+  }
+  if (written == unscheduled && reads.empty()) return;
+  const int from = written == unscheduled ? reads.front() : first;
+  const int last = std::max(reads.empty() ? unscheduled : reads.back(),
+                            written == unscheduled ? unscheduled : written + 1);
+  const auto write_all = [&](StorageClass storage) {
+    for (std::size_t k = 0; k < value.defs.size(); ++k)
+      if (const int t = schedule_.time_of(value.defs[k]); t != unscheduled)
+        count_access(t, v, static_cast<int>(k), in_t(storage) ? writes_t : writes_storage,
+                     write_port(storage), delta);
+  };
+  const auto read_all = [&](StorageClass storage, std::span<const int> times) {
+    const std::uint32_t kind = in_t(storage) ? reads_t : reads_storage;
+    const Port port = read_port(storage);
+    for (const int t : times) count_access(t, v, stage_of(t), kind, port, delta);
+  };
+  if (in_t(place.storage)) {
+    write_all(place.storage);
+    read_all(place.storage, reads);
+    occupy_t(value.width, place.storage, from, last, delta);
+    return;
+  }
+  std::size_t from_copy = 0;
+  if (place.has_t_copy) {
+    write_all(place.t_copy_storage);
+    if (reads.size() > 1) {
+      from_copy = std::min<std::size_t>(place.t_copy_readers, reads.size() - 1);
+      read_all(place.t_copy_storage, reads.first(from_copy));
+      const int end = written == unscheduled ? reads[from_copy - 1]
+                                             : std::max(reads[from_copy - 1], written + 1);
+      occupy_t(value.width, place.t_copy_storage, from, end, delta);
+    }
+  }
+  write_all(place.storage);
+  read_all(place.storage, reads.subspan(from_copy));
+  count_range(last - from, delta);
+  if (place.storage == StorageClass::Register) occupy_registers(from, last, value.shorts, delta);
+}
+
+/// A variable of the item with a load of its own.
+void PartialSchedule::apply_field(ValueId v, int delta) {
+  const MachineValue& value = loop_.value(v);
+  const StorageClass storage = placement(v).storage;
+  const int written = schedule_.time_of(value.defs.front());
+  int first = written, last = written == unscheduled ? unscheduled : written + 1;
+  for (const OpId u : value.uses) {
+    if (!is_scheduled(index(u))) continue;
+    const int t = schedule_.time_of(u);
+    count_access(t, v, stage_of(t), in_t(storage) ? reads_t : reads_storage, read_port(storage),
+                 delta);
+    last = std::max(last, t);
+    if (written == unscheduled) first = first == unscheduled ? t : std::min(first, t);
+  }
+  if (first == unscheduled) return;
+  if (written != unscheduled)
+    count_access(written, v, 0, in_t(storage) ? writes_t : writes_storage, write_port(storage),
+                 delta);
+  if (in_t(storage)) return occupy_t(value.width, storage, first, last, delta);
+  count_range(last - first, delta);
+  const int shorts = static_cast<int>(shorts_in(value.width));
+  if (storage == StorageClass::Register)
+    occupy_registers(first, last, shorts * static_cast<int>(loop_.elements), delta);
+  if (storage == StorageClass::Scalar) occupy_registers(first - 1, last + 1, shorts, delta);
+}
+
+/// The registers of a block, and the reads of its fields. Registers are reused in cells of one
+/// vector of shorts: a cell is free after the last read of its fields.
+void PartialSchedule::apply_block(std::size_t b, int delta) {
+  const std::size_t load = loop_.ops.size() + b;
+  const int written = schedule_.time[load];
+  if (written != unscheduled)
+    count_access(written, static_cast<ValueId>(loop_.values.size() + b), 0, writes_storage,
+                 Port::RegisterWrite, delta);
+  const int cell = static_cast<int>(loop_.elements);
+  std::array<int, 2> last{written, written};
+  int first = written;
+  for (const ValueId v : problem_.blocks[b].fields) {
+    if (placement(v).storage != StorageClass::Block) continue;
+    const int offset =
+        static_cast<int>(2 * (problem_.field_word[index(v)] - problem_.blocks[b].first_word));
+    for (const OpId u : loop_.value(v).uses) {
+      if (!is_scheduled(index(u))) continue;
+      const int t = schedule_.time_of(u);
+      count_access(t, v, stage_of(t), reads_storage, Port::RegisterRead, delta);
+      int& end = last[offset >= cell ? 1 : 0];
+      end = std::max(end, t);
+      if (written == unscheduled) first = first == unscheduled ? t : std::min(first, t);
+    }
+  }
+  if (first == unscheduled) return;
+  for (const int end : last) {
+    if (end == unscheduled) continue;
+    count_range(end - first, delta);
+    occupy_registers(first - 1, end + 1, cell, delta);
+  }
+}
+
+int PartialSchedule::latency_of(ValueId v) const {
+  const MachineValue& value = loop_.value(v);
+  const int elements = static_cast<int>(loop_.elements);
+  const auto instructions = [&](int clocks) { return (clocks + elements - 1) / elements; };
+  const StorageClass storage = placement(v).storage;
+  if (value.origin == Origin::Field && storage == StorageClass::Block) {
+    const auto b = index(block_of_[index(v)]);
+    return instructions(
+        static_cast<int>(problem_.field_word[index(v)] - problem_.blocks[b].first_word) + 4);
+  }
+  if (storage == StorageClass::Scalar) return instructions(elements + 3);
+  return static_cast<int>(problem_.latency);
+}
+
+bool PartialSchedule::keeps_latency(ValueId field) const {
+  const std::size_t load = load_of(field);
+  if (!is_scheduled(load)) return true;
+  const int ready = time(load) + latency_of(field);
+  return std::ranges::all_of(loop_.value(field).uses, [&](OpId u) {
+    return !is_scheduled(index(u)) || schedule_.time_of(u) >= ready;
+  });
+}
+
+/// Whether an operation that the predicate or the prologue suppresses may share an instruction with
+/// another one.
+bool PartialSchedule::compatible(std::size_t a, std::size_t b) const {
+  if (b >= loop_.ops.size()) return false;
+  const MachineOp& op = loop_.ops[a];
+  const MachineOp& other = loop_.ops[b];
+  if (is_prologue_predicated(a)) return is_prologue_predicated(b);
+  if (schedule_.time[a] != schedule_.time[b] || is_prologue_predicated(b)) return false;
+  if (other.predicate != none)
+    return other.predicate == op.predicate && other.predicate_value == op.predicate_value;
+  if (op.predicate >= max_tracked_masks) return false;
+  const std::uint64_t masks =
+      op.predicate_value ? other.compatible_if_set : other.compatible_if_clear;
+  return ((masks >> static_cast<unsigned>(op.predicate)) & 1) != 0;
+}
+
+int PartialSchedule::predicate_conflicts(const Row& row) const {
+  int conflicts = 0;
+  for (const std::int32_t a : row.ops) {
+    if (a == none || !info_[index(a)].predicated) continue;
+    for (const std::int32_t b : row.ops)
+      if (b != none && b != a && !compatible(index(a), index(b))) ++conflicts;
+  }
+  return conflicts;
+}
+
+/// Add a scheduled operation to its row.
+void PartialSchedule::enter(std::size_t op) {
+  const int t = schedule_.time[op];
+  Row& row = rows_[row_of(t)];
+  const OpData& data = info_[op];
+  row.ops[data.slot] = static_cast<std::int32_t>(op);
+  if (data.dmul) {
+    for (std::size_t p = 0; p < port_count; ++p)
+      violations_ -= std::max(0, row.used[p] - port_limit(row, p));
+    ++row.dmuls;
+    for (std::size_t p = 0; p < port_count; ++p)
+      violations_ += std::max(0, row.used[p] - port_limit(row, p));
+  }
+  if (data.local)
+    count_access(t, static_cast<ValueId>(loop_.values.size() + problem_.blocks.size() + op), 0,
+                 reads_storage, Port::LocalAccess, 1);
+  const int conflicts = predicate_conflicts(row);
+  violations_ += conflicts - row.predicate_conflicts;
+  row.predicate_conflicts = static_cast<std::int8_t>(conflicts);
+}
+
+void PartialSchedule::leave(std::size_t op) {
+  const int t = schedule_.time[op];
+  Row& row = rows_[row_of(t)];
+  const OpData& data = info_[op];
+  row.ops[data.slot] = none;
+  if (data.dmul) {
+    for (std::size_t p = 0; p < port_count; ++p)
+      violations_ -= std::max(0, row.used[p] - port_limit(row, p));
+    --row.dmuls;
+    for (std::size_t p = 0; p < port_count; ++p)
+      violations_ += std::max(0, row.used[p] - port_limit(row, p));
+  }
+  if (data.local)
+    count_access(t, static_cast<ValueId>(loop_.values.size() + problem_.blocks.size() + op), 0,
+                 reads_storage, Port::LocalAccess, -1);
+  const int conflicts = predicate_conflicts(row);
+  violations_ += conflicts - row.predicate_conflicts;
+  row.predicate_conflicts = static_cast<std::int8_t>(conflicts);
+}
+
+void PartialSchedule::set_time(std::size_t op, int time) {
+  ++changes_;
+  const OpData& data = info_[op];
+  const bool is_block = op >= loop_.ops.size();
+  const auto apply_all = [&](int delta) {
+    if (is_block) return apply_block(op - loop_.ops.size(), delta);
+    std::int32_t done = none;  // last block that was updated
+    for (const ValueId v : data.values) {
+      if (placement(v).storage != StorageClass::Block) {
+        apply(v, delta);
+      } else if (const std::int32_t b = block_of_[index(v)]; b != done) {
+        apply_block(index(b), delta);
+        done = b;
+      }
+    }
+  };
+  apply_all(-1);
+  if (schedule_.time[op] != unscheduled) leave(op);
+  schedule_.time[op] = time;
+  const bool scheduled = time != unscheduled;
+  times_or_low_[op] = scheduled ? static_cast<std::int16_t>(time) : -far_away;
+  times_or_high_[op] = scheduled ? static_cast<std::int16_t>(time) : far_away;
+  if (scheduled) enter(op);
+  apply_all(1);
+}
+
+void PartialSchedule::set_placement(ValueId v, const Placement& place) {
+  ++changes_;
+  apply(v, -1);
+  if (values_[index(v)].origin == Origin::Invariant && place.storage != placement(v).storage)
+    local_used_ +=
+        place.storage == StorageClass::Local ? values_[index(v)].shorts : -values_[index(v)].shorts;
+  schedule_.placement[index(v)] = place;
+  apply(v, 1);
+}
+
+/// Whether local memory can hold one more invariant, beside tables, lists and some temporaries.
+bool PartialSchedule::fits_local(const MachineValue& invariant) const {
+  const int temporaries = 4 * static_cast<int>(loop_.elements);
+  return static_cast<int>(loop_.local_end()) + local_used_ + temporaries +
+             static_cast<int>(loop_.shorts(invariant)) <=
+         static_cast<int>(problem_.local_shorts);
+}
+
+void PartialSchedule::set_in_block(ValueId field, const Placement& place) {
+  const auto b = index(block_of_[index(field)]);
+  const std::size_t load = index(loop_.value(field).defs.front());
+  apply_block(b, -1);
+  apply(field, -1);
+  schedule_.placement[index(field)] = place;
+  apply(field, 1);
+  apply_block(b, 1);
+  schedule_.active[load] = place.storage != StorageClass::Block;
+  schedule_.active[loop_.ops.size() + b] =
+      std::ranges::any_of(problem_.blocks[b].fields,
+                          [&](ValueId v) { return placement(v).storage == StorageClass::Block; });
+}
+
+void PartialSchedule::alternatives(ValueId v, std::vector<Placement>& out) const {
+  out.clear();
+  const MachineValue& value = loop_.value(v);
+  const Placement& now = placement(v);
+  const auto offer = [&](const Placement& p) {
+    if (!(p == now)) out.push_back(p);
+  };
+  const bool is_long = value.width == Width::Long;
+  switch (value.origin) {
+    case Origin::Accumulator:
+      return;
+    case Origin::Invariant:
+      if (fits_local(value)) offer({.storage = StorageClass::Local});
+      offer({.storage = StorageClass::Register});
+      return;
+    case Origin::Field:
+      if (now.storage == StorageClass::Block) return;
+      offer({.storage = StorageClass::Scalar});
+      offer({.storage = StorageClass::TUpper});
+      if (!is_long) offer({.storage = StorageClass::TLower});
+      offer({.storage = StorageClass::Local});
+      offer({.storage = StorageClass::Register});
+      return;
+    case Origin::Computed:
+      break;
+  }
+  if (value.in_t || value.defs.empty()) return;
+  offer({.storage = StorageClass::TUpper});
+  if (!is_long) offer({.storage = StorageClass::TLower});
+  offer({.storage = StorageClass::Register});
+  offer({.storage = StorageClass::Local});
+  if (value.defs.size() != 1 || value.uses.size() < 2 || loop_.op(value.defs[0]).op == Op::Bget)
+    return;
+  constexpr std::size_t most_copies = 3;
+  const std::size_t most = std::min(value.uses.size() - 1, most_copies);
+  for (std::uint32_t readers = 1; readers <= most; ++readers)
+    for (const StorageClass storage : {StorageClass::Register, StorageClass::Local})
+      for (const StorageClass half : {StorageClass::TUpper, StorageClass::TLower})
+        if (!is_long || half == StorageClass::TUpper)
+          offer({.storage = storage,
+                 .has_t_copy = true,
+                 .t_copy_storage = half,
+                 .t_copy_readers = readers});
+}
+
+std::optional<Placement> PartialSchedule::better_placement(ValueId v) {
+  if (loop_.value(v).origin == Origin::Accumulator || placement(v).storage == StorageClass::Block)
+    return std::nullopt;
+  ++changes_;
+  const int before = violations_;
+  const Placement old = placement(v);
+  apply(v, -1);
+  std::optional<Placement> choice;
+  if (violations_ < before) {
+    alternatives(v, alternatives_);
+    int fewest = before;
+    for (const Placement& p : alternatives_) {
+      changes_ += 1;
+      schedule_.placement[index(v)] = p;
+      if (loop_.value(v).origin == Origin::Field && !keeps_latency(v)) continue;
+      apply(v, 1);
+      if (violations_ < fewest) {
+        fewest = violations_;
+        choice = p;
+      }
+      apply(v, -1);
+      if (fewest == 0) break;
+    }
+    schedule_.placement[index(v)] = old;
+  }
+  apply(v, 1);
+  return choice;
+}
+
+void PartialSchedule::values_in_row(std::size_t row, std::vector<ValueId>& out) const {
+  const Row& r = rows_[row];
+  for (std::uint8_t k = 0; k < r.accesses; ++k) {
+    const auto v = static_cast<ValueId>(r.access[k].code >> 10);
+    if (index(v) < loop_.values.size() && std::ranges::count(out, v) == 0) out.push_back(v);
+  }
+}
+
+PartialSchedule::Interval PartialSchedule::lifetime(ValueId v) const {
+  Interval live{unscheduled, unscheduled};
+  const auto extend = [&](std::size_t op) {
+    if (!is_scheduled(op)) return;
+    live.from = live.from == unscheduled ? time(op) : std::min(live.from, time(op));
+    live.to = std::max(live.to, time(op));
+  };
+  const MachineValue& value = loop_.value(v);
+  for (const OpId d : value.defs) extend(index(d));
+  for (const OpId u : value.uses) extend(index(u));
+  return live.from == unscheduled ? Interval{} : live;
+}
+
+int PartialSchedule::row_violations(std::size_t row) const {
+  const Row& r = rows_[row];
+  int sum = r.predicate_conflicts;
+  for (std::size_t p = 0; p < port_count; ++p) sum += std::max(0, r.used[p] - port_limit(r, p));
+  for (const std::vector<std::int16_t>& half : t_used_) sum += std::max(0, half[row] - 1);
+  return sum + std::max(0, registers_used_[row] - static_cast<int>(problem_.register_shorts));
+}
+
+}  // namespace gdr::kc

@@ -1,0 +1,134 @@
+#include "kernels/compiler/schedule/search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace gdr::kc {
+namespace {
+
+/// Maximum durations of an item relative to its critical path. Short items have short lifetimes;
+/// long ones leave more freedom. None is best for all kernels.
+constexpr std::array<double, 6> lengths{1.3, 1.6, 1.15, 2.0, 1.05, 1e6};
+
+/// Intervals of the first attempts, relative to the lower bound.
+constexpr std::array<double, 6> first_ratios{1.25, 1.5, 2, 2.7, 3.6, 5};
+
+/// Successive halving: of the configurations (an alternative and a length), all make a short
+/// attempt; the half that left fewer operations waiting makes one twice as long, and so on
+/// (K. Jamieson and A. Talwalkar, "Non-stochastic best arm identification", 2016).
+class Search {
+ public:
+  Search(std::span<const Alternative> alternatives, const SearchOptions& options)
+      : alternatives_(alternatives), options_(options), left_(options.changes) {
+    for (std::size_t a = 0; a < alternatives.size(); ++a)
+      for (const double length : lengths) configurations_.push_back({a, length});
+    std::ranges::stable_sort(configurations_, {},
+                             [&](const Configuration& c) { return bound(c.alternative); });
+    least_ = configurations_.empty() ? 0 : bound(configurations_.front().alternative);
+  }
+
+  std::optional<std::size_t> run() {
+    if (find_first()) descend();
+    return found_;
+  }
+
+ private:
+  struct Configuration {
+    std::size_t alternative = 0;
+    double length = 1;
+    std::size_t waiting = 0;     ///< operations that the last attempt left waiting
+    std::uint64_t attempts = 0;  ///< number of attempts so far
+  };
+
+  unsigned bound(std::size_t a) const { return alternatives_[a].bounds.least(); }
+
+  /// Changes of a short attempt.
+  std::uint64_t short_attempt(const Configuration& c) const {
+    return 400 * (alternatives_[c.alternative].problem->loop->ops.size() + 10);
+  }
+
+  bool attempt(Configuration& c, unsigned ii, std::uint64_t changes) {
+    const Alternative& alternative = alternatives_[c.alternative];
+    const double longest = alternative.bounds.item_length * c.length + 2;
+    const ScheduleAttempt result =
+        find_schedule(*alternative.problem,
+                      {.ii = ii,
+                       .length = static_cast<unsigned>(std::min(longest, 9000.0)),
+                       .changes = std::min(changes, left_),
+                       .sequence = c.attempts},
+                      alternative.accept);
+    ++c.attempts;
+    c.waiting = result.found ? 0 : result.waiting;
+    left_ -= std::min(left_, result.changes);
+    if (options_.progress)
+      options_.progress(1 - static_cast<double>(left_) / static_cast<double>(options_.changes));
+    if (!result.found) return false;
+    found_ = c.alternative;
+    best_ = ii;
+    return true;
+  }
+
+  /// The first schedule: intervals grow until an attempt succeeds.
+  bool find_first() {
+    for (const double ratio : first_ratios) {
+      for (Configuration& c : configurations_) {
+        const auto ii = static_cast<unsigned>(std::ceil(bound(c.alternative) * ratio));
+        if (left_ > 0 && (!found_ || ii < best_)) attempt(c, ii, short_attempt(c) / 2);
+      }
+      if (found_) return true;
+    }
+    return false;
+  }
+
+  /// Whether one of the `count` most promising configurations has a schedule with this interval.
+  bool try_interval(unsigned ii, std::size_t count, std::uint64_t first_factor) {
+    std::ranges::stable_sort(configurations_, {}, &Configuration::waiting);
+    std::vector<Configuration*> active;
+    for (Configuration& c : configurations_)
+      if (active.size() < count && bound(c.alternative) <= ii) active.push_back(&c);
+    for (std::uint64_t factor = first_factor; !active.empty(); factor *= 2) {
+      for (Configuration* c : active) {
+        if (left_ == 0) return false;
+        if (attempt(*c, ii, factor * short_attempt(*c))) return true;
+      }
+      std::ranges::stable_sort(active, {}, [](const Configuration* c) { return c->waiting; });
+      active.resize(active.size() / 2);
+    }
+    return false;
+  }
+
+  void descend() {
+    const auto third = [&] { return std::max(1U, (best_ - least_) / 3); };
+    std::size_t count = 8;
+    std::uint64_t factor = 1;
+    for (unsigned step = third(); best_ > least_ && left_ > 0;) {
+      if (try_interval(best_ - step, count, factor)) {
+        step = std::min(step, third());
+      } else if (step > 1) {
+        step /= 2;
+      } else {
+        factor *= 2;
+        count = 4;
+      }
+    }
+  }
+
+  std::span<const Alternative> alternatives_;
+  const SearchOptions& options_;
+  std::uint64_t left_;  ///< changes that may still be made
+  std::vector<Configuration> configurations_;
+  unsigned least_ = 0;  ///< smallest lower bound
+  std::optional<std::size_t> found_;
+  unsigned best_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::size_t> find_least_ii(std::span<const Alternative> alternatives,
+                                         const SearchOptions& options) {
+  return Search(alternatives, options).run();
+}
+
+}  // namespace gdr::kc
