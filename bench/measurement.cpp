@@ -28,6 +28,8 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
       {"kernels", "every kernel of the library against direct sums in long double",
        kernel_accuracy},
       {"energy", "energy drift of plummer_1024, beside leapfrog in double", energy_drift},
+      {"compiler", "loops of the kernel compiler beside their lower bounds, and compile times",
+       compiler_quality},
       {"assembler", "lines assembled a second", assembler_rate},
       {"fp", "lines of arithmetic a second", fp_rate},
       {"force-call", "fixed cost of a force call", force_call},

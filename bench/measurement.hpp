@@ -52,6 +52,7 @@ std::span<const NamedBenchmark> benchmarks() noexcept;
 std::vector<Measurement> engine_table(const Context& context);
 std::vector<Measurement> gravity_rate(const Context& context);
 std::vector<Measurement> gravity_clocks(const Context& context);
+std::vector<Measurement> compiler_quality(const Context& context);
 std::vector<Measurement> assembler_rate(const Context& context);
 std::vector<Measurement> fp_rate(const Context& context);
 std::vector<Measurement> force_call(const Context& context);
