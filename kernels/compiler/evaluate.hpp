@@ -13,12 +13,73 @@
 
 namespace gdr::kc {
 
+/// The Boys function of this order: the integral of t^(2 order) exp(-x t^2) from 0 to 1. Its series
+/// has positive terms (I. Shavitt, Methods in Computational Physics 2, 1963); beyond it, at large
+/// x, the upper limit of the integral may be infinite.
+template <class Real>
+Real boys_function(int order, const Real& x) {
+  if (x > 60 + 4 * order) {
+    const auto pi = static_cast<Real>(3.14159265358979323846264338327950288L);
+    Real value = std::sqrt(pi / x) / 2;
+    for (int m = 1; m <= order; ++m) value *= Real(2 * m - 1) / (2 * x);
+    return value;
+  }
+  Real term = Real(1) / (2 * order + 1), sum = term;
+  for (int k = 1; k < 10 || term > sum * Real(1e-22); ++k) {
+    term *= 2 * x / Real(2 * order + 2 * k + 1);
+    sum += term;
+  }
+  return std::exp(-x) * sum;
+}
+
 /// The functions of a number type that evaluate() needs; specialise it for other types.
 template <class Real>
 struct RealMath {
   static Real sqrt(const Real& x) { return std::sqrt(x); }
   static Real exp(const Real& x) { return std::exp(x); }
   static bool negative(const Real& x) { return std::signbit(x); }
+  /// The functions from Fn::Quotient on. `order` is that of a Boys function.
+  static Real function(Fn fn, const Real& x, const Real& y, int order) {
+    switch (fn) {
+      case Fn::Quotient:
+        return std::trunc(x / y);
+      case Fn::Integer:
+      case Fn::Trunc:
+        return std::trunc(x);
+      case Fn::Round:
+        return std::nearbyint(x);
+      case Fn::Floor:
+        return std::floor(x);
+      case Fn::Log:
+        return std::log(x);
+      case Fn::Sin:
+        return std::sin(x);
+      case Fn::Cos:
+        return std::cos(x);
+      case Fn::Tan:
+        return std::tan(x);
+      case Fn::Asin:
+        return std::asin(x);
+      case Fn::Acos:
+        return std::acos(x);
+      case Fn::Atan2:
+        return std::atan2(x, y);
+      case Fn::Tanh:
+        return std::tanh(x);
+      case Fn::Pow:
+        return std::pow(x, y);
+      case Fn::Cbrt:
+        return std::cbrt(x);
+      case Fn::Erf:
+        return std::erf(x);
+      case Fn::Erfc:
+        return std::erfc(x);
+      case Fn::Boys:
+        return boys_function(order, x);
+      default:
+        return x;
+    }
+  }
 };
 
 /// Inputs of a graph: for each of Graph::variables its value, or the elements of its table; empty
@@ -43,9 +104,9 @@ Real extreme(bool minimum, const Real& a, const Real& b) {
   return (a < b) == minimum ? a : b;
 }
 
-/// An operation on the operands of a node; Bools are 0 and 1.
+/// An operation on the operands of a node; Bools are 0 and 1, `order` is that of a Boys function.
 template <class Real>
-Real compute(Fn fn, const Real& a, const Real& b = {}, const Real& c = {}) {
+Real compute(Fn fn, const Real& a, const Real& b = {}, const Real& c = {}, int order = 0) {
   using Math = RealMath<Real>;
   const auto truth = [](bool x) { return Real(x ? 1 : 0); };
   switch (fn) {
@@ -90,6 +151,8 @@ Real compute(Fn fn, const Real& a, const Real& b = {}, const Real& c = {}) {
     case Fn::Constant:
     case Fn::Lookup:
       break;
+    default:
+      return Math::function(fn, a, b, order);
   }
   return 0;
 }
@@ -113,7 +176,8 @@ std::vector<Real> evaluate_nodes(const Graph& graph, const InputValues<Real>& in
       const bool inside = a >= 0 && a < Real(table.size());
       values.push_back(inside ? table[static_cast<std::size_t>(a)] : Real(NAN));
     } else {
-      values.push_back(evaluation::compute(n.fn, a, at(n.b), at(n.c)));
+      const auto order = static_cast<int>(n.integer);
+      values.push_back(evaluation::compute(n.fn, a, at(n.b), at(n.c), order));
     }
   }
   return values;

@@ -13,12 +13,16 @@ struct FnInfo {
 };
 /// By Fn.
 constexpr FnInfo fn_infos[] = {
-    {"input"},       {"constant"},  {"add", true}, {"sub", true}, {"mul", true},  {"div", true},
-    {"neg"},         {"abs"},       {"min", true}, {"max", true}, {"sqrt", true}, {"rsqrt", true},
-    {"recip", true}, {"exp", true}, {"convert"},   {"less"},      {"equal"},      {"and"},
-    {"or"},          {"not"},       {"select"},    {"lookup"},
+    {"input"},       {"constant"},    {"add", true},   {"sub", true},   {"mul", true},
+    {"div", true},   {"neg"},         {"abs"},         {"min", true},   {"max", true},
+    {"sqrt", true},  {"rsqrt", true}, {"recip", true}, {"exp", true},   {"convert"},
+    {"less"},        {"equal"},       {"and"},         {"or"},          {"not"},
+    {"select"},      {"lookup"},      {"quotient"},    {"integer"},     {"round", true},
+    {"floor", true}, {"trunc", true}, {"log", true},   {"sin", true},   {"cos", true},
+    {"tan", true},   {"asin", true},  {"acos", true},  {"atan2", true}, {"tanh", true},
+    {"pow", true},   {"cbrt", true},  {"erf", true},   {"erfc", true},  {"boys", true},
 };
-static_assert(std::size(fn_infos) == static_cast<std::size_t>(Fn::Lookup) + 1);
+static_assert(std::size(fn_infos) == static_cast<std::size_t>(last_fn) + 1);
 constexpr const FnInfo& info(Fn fn) { return fn_infos[static_cast<std::size_t>(fn)]; }
 
 constexpr std::string_view type_names[] = {"short", "long", "int", "bool"};
@@ -34,6 +38,7 @@ std::string operand_text(const Graph& graph, const Node& n) {
   std::string out;
   for (const NodeId id : {n.a, n.b, n.c})
     if (id != no_node) out += fmt::format("{}%{}", out.empty() ? "" : " ", id);
+  if (n.fn == Fn::Boys) return fmt::format("{} {}", n.integer, out);
   return n.fn == Fn::Lookup ? graph.variable(n.variable).name + " " + out : out;
 }
 

@@ -39,7 +39,26 @@ enum class Fn : std::uint8_t {
   Not,         ///< Bool of a Bool
   Select,      ///< a (Bool) ? b : c
   Lookup,      ///< element a (Int) of the table `variable`
+  Quotient,    ///< Int: a / b, rounded towards zero; b is a Constant
+  Integer,     ///< Int: the number a, rounded towards zero
+  Round,       ///< the nearest integer, of two the even one
+  Floor,       ///< the largest integer that is not above a
+  Trunc,       ///< a without its fraction
+  Log,         ///< natural logarithm
+  Sin,
+  Cos,
+  Tan,
+  Asin,
+  Acos,
+  Atan2,  ///< the angle of the point (b, a)
+  Tanh,
+  Pow,   ///< a to the power b
+  Cbrt,  ///< cube root
+  Erf,   ///< error function
+  Erfc,  ///< 1 - erf
+  Boys,  ///< the integral of t^(2 `integer`) exp(-a t^2) from 0 to 1
 };
+constexpr Fn last_fn = Fn::Boys;
 
 using NodeId = std::int32_t;
 constexpr NodeId no_node = -1;
@@ -53,7 +72,7 @@ struct Node {
   NodeId a = no_node, b = no_node, c = no_node;
   std::int32_t variable = -1;  ///< Input, Lookup: index into Graph::variables
   double number = 0;           ///< Constant of type Short or Long
-  std::int64_t integer = 0;    ///< Constant of type Int
+  std::int64_t integer = 0;    ///< Constant of type Int; order of a Boys function
   SourceRange where = {};      ///< source range, for messages and comments
 };
 
@@ -106,9 +125,10 @@ struct Graph {
 std::vector<bool> needed_nodes(const Graph& graph);
 
 /// The default number of floating-point operations of an interaction: one for each sum, difference,
-/// product, quotient, root, inverse, exponential, minimum and maximum that depends on the target or
-/// the source and is needed by a result, and one for each number contributed to a result. Signs,
-/// comparisons, selections and integer operations are free.
+/// product, quotient, minimum, maximum and function (a root, an inverse, a logarithm, a rounding,
+/// each Boys function) that depends on the target or the source and is needed by a result, and one
+/// for each number contributed to a result. Signs, comparisons, selections and integer operations
+/// are free.
 double count_flops(const Graph& graph);
 
 /// The graph as text, for tests and debugging: one line for the kernel, each variable, each node

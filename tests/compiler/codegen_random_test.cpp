@@ -62,7 +62,7 @@ class Author {
     static const char* const comparisons[] = {"<", ">", "<=", ">="};
     if (depth == 0 || below(7) == 0) return below(7) == 0 ? numbers[below(6)] : atom();
     const auto part = [&] { return expression(depth - 1); };
-    switch (below(16)) {
+    switch (below(18)) {
       case 0:
         return "rsqrt(sq(" + part() + ") + 0.5)";
       case 1:
@@ -80,10 +80,42 @@ class Author {
       case 7:
         return "(" + part() + " " + comparisons[below(4)] + " " + part() + " ? " + part() + " : " +
                part() + ")";
+      case 8:
+        return function(part());
       default: {
         static const char* const operators[] = {" + ", " - ", "*"};
         return "(" + part() + operators[below(3)] + part() + ")";
       }
+    }
+  }
+
+  /// A function of x that does not amplify its relative error; rounded are inputs only.
+  std::string function(const std::string& x) {
+    switch (below(12)) {
+      case 0:
+        return "log(sq(" + x + ") + 0.5)";
+      case 1:
+        return "sin(3*tanh(" + x + "))";
+      case 2:
+        return "cos(2*tanh(" + x + "))";
+      case 3:
+        return "atan2(" + x + ", sq(" + atom() + ") + 0.5)";
+      case 4:
+        return "acos(0.9*tanh(" + x + "))";
+      case 5:
+        return "cbrt(sq(" + x + ") + 0.1)";
+      case 6:
+        return "erf(" + x + ")";
+      case 7:
+        return "erfc(abs(tanh(" + x + ")))";
+      case 8:
+        return "(boys(0, sq(" + x + ")) + boys(3, sq(" + x + ")))";
+      case 9:
+        return "pow(sq(" + x + ") + 0.5, 0.3)";
+      case 10:
+        return "(floor(4*a)*0.25 + round(8*p)*0.125)";
+      default:
+        return "tan(asin(0.5*tanh(" + x + ")))";
     }
   }
 

@@ -44,6 +44,12 @@ struct RealMath<test::Quad> {
   }
 
   static bool negative(const Quad& x) { return std::signbit(static_cast<long double>(x)); }
+
+  /// With the 64 bits of a long double.
+  static Quad function(Fn fn, const Quad& x, const Quad& y, int order) {
+    return RealMath<long double>::function(fn, static_cast<long double>(x),
+                                           static_cast<long double>(y), order);
+  }
 };
 
 }  // namespace gdr::kc

@@ -103,6 +103,18 @@ struct RealMath<test::Bounded> {
     return made;
   }
   static bool negative(const Bounded& x) { return std::signbit(x.value); }
+  /// The largest difference at the ends of the argument's error, where the function is monotonic.
+  static Bounded function(Fn fn, const Bounded& x, const Bounded& y, int order) {
+    const auto at = [&](long double a, long double b) {
+      return RealMath<long double>::function(fn, a, b, order);
+    };
+    const long double value = at(x.value, y.value);
+    long double error = 0;
+    for (const long double dx : {-x.error, x.error})
+      for (const long double dy : {-y.error, y.error})
+        error = std::max(error, std::fabs(at(x.value + dx, y.value + dy) - value));
+    return Bounded::rounded(value, error, 8);
+  }
 };
 
 namespace evaluation {

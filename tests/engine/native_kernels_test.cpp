@@ -146,4 +146,35 @@ TEST_CASE("native computes random kernels of ints and numbers") {
   }
 }
 
+TEST_CASE("two results that are computed alike are both computed if a PE has one target") {
+  const Kernel kernel = Kernel::assemble(R"(
+.kernel "alike"
+.elements 1
+ivar short x f64to36 at $r20v
+jvar short s f64to36 at $s0
+fvar long a f64to72 fadd at $lr0v
+fvar long b f64to72 fadd at $lr2v
+.start
+vlen 1
+    ipass $lr0v 0x000000000000000000
+    ipass $lr2v 0x000000000000000000
+.body
+vlen 1
+    bget $r30v s
+    fadd $lr0v $lr0v $r30v
+    fadd $lr2v $lr2v $r20v
+.end
+vlen 1
+    fmul $lr0v $lr0v 0x3fe000000
+    fmul $lr2v $lr2v 0x3fe000000
+)");
+  const Data data{{"x", {3, 5, 7}}, {"s", {11, 13}}};
+  for (const std::string engine : {"reference", "native"}) {
+    INFO(engine);
+    const Data got = run(kernel, data, 3, 2, engine);
+    CHECK(got.at("a") == std::vector<double>{12, 12, 12});
+    CHECK(got.at("b") == std::vector<double>{3, 5, 7});
+  }
+}
+
 }  // namespace gdr::test

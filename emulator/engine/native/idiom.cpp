@@ -98,6 +98,9 @@ constexpr double largest_error = 1e-3;
 /// leave the range, so that its value is meaningless: 1/sqrt(x) begins with a y near 2^-512, whose
 /// square is zero.
 constexpr unsigned margin = 4;
+/// The same for the small corrections of a Newton step, without which a value is right but less
+/// accurate: such points do not count for its factor.
+constexpr unsigned correction_margin = 64;
 
 /// Evaluation of some nodes of a cone on rows.
 class Sequence {
@@ -191,7 +194,7 @@ class Trial {
       }
       const double ratio = value * factors[i];
       if (std::abs(ratio - scale_) <= largest_error * std::abs(scale_)) {
-        ratios_.add(ratio);
+        if (!is_near_end(points.x[i], correction_margin)) ratios_.add(ratio);
       } else {
         holds_ = may_go_wrong(points.x[i], value, scale_ / factors[i]);
       }
@@ -216,10 +219,15 @@ class Trial {
  private:
   /// Whether x is so near to the ends of the range that a sequence may leave it.
   static bool may_go_wrong(std::uint64_t x, double value, double right) {
-    const auto exponent = static_cast<unsigned>(x >> 52) & 2047;
-    if (exponent <= margin || exponent > last_exponent - margin) return true;
+    if (is_near_end(x, margin)) return true;
     if (std::abs(right) >= 0x1p1019) return !std::isfinite(value);
     return std::abs(right) <= 0x1p-1018 && !(std::abs(value) > 0x1p-1016);
+  }
+
+  /// Whether the exponent of x is within this distance of the ends of the range.
+  static bool is_near_end(std::uint64_t x, unsigned distance) {
+    const auto exponent = static_cast<unsigned>(x >> 52) & 2047;
+    return exponent <= distance || exponent > last_exponent - distance;
   }
 
   std::uint32_t node_;

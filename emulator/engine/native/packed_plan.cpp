@@ -206,7 +206,7 @@ PackedPlan make_packed_plan(const CompiledProgram& compiled, const LoadedProgram
   for (const bool folded : {true, false}) {
     try {
       const unsigned elements = folded ? 1 : loaded.program.elements;
-      return {true, elements, Planner(compiled, loaded, folded).plan()};
+      return {true, folded, elements, Planner(compiled, loaded, folded).plan()};
     } catch (const Unsupported&) {  // the next way, or none
     }
   }

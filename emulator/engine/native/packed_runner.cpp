@@ -290,7 +290,7 @@ class PackedRunner final : public PassRunner {
       std::fill_n(rows.front().in(block), pes, *rows.front().in(image_.blocks[0]));
     load(block, group);
     run_packed(
-        compiled_, block, static_cast<std::uint32_t>(pes), plan_.elements == 1,
+        compiled_, block, static_cast<std::uint32_t>(pes), plan_.folded,
         {sources_->groups() + slice.first * group_bytes, slice.count, slice.last_groups.data(),
          loaded_.program.group * loaded_.program.item_shorts, loaded_.halves.source_base[0],
          &sources_->windows(), slice.first / SourceWindows::groups});

@@ -18,6 +18,9 @@ namespace gdr::native {
 /// one target in element 0. Few targets then fill vectors instead of blocks.
 struct PackedPlan {
   bool usable = false;
+  /// One instance of every kernel works for all elements; otherwise all instances work, also if a
+  /// PE has one element.
+  bool folded = false;
   unsigned elements = 1;  ///< targets of a PE
   /// A word that sections read before they write it and that belongs to no target: a constant of
   /// section Init, a parameter, or unused. It must be equal in all PEs and elements.

@@ -234,7 +234,11 @@ class Translator {
                      turned ? x : y);
       }
       default:
-        return x;
+        // A long as a short: the difference from zero, a short, so that it is rounded where another
+        // section reads it and where it is used beside the long.
+        if (slot.width == Width::Long || slot.a.width == Width::Short || g_.is_constant(x))
+          return x;
+        return g_.op(NodeOp::Sub, Kind::Number, x, g_.number(0), no_ref, short_result);
     }
   }
 

@@ -16,7 +16,7 @@ const DiagnosticInfo rows[] = {
     {number(Code::UnexpectedCharacter), "unexpected character",
      "A character that is not part of the language. Comments begin with `//` or are enclosed in "
      "`/*` and `*/`; logical and, or and not are `&&`, `||` and `!`; a power is `x^2`.",
-     "VARI x; VARF f;\nf += x % 2;\n"},
+     "VARI x; VARF f;\nf += x @ 2;\n"},
     {number(Code::BadNumber), "malformed number",
      "A number is not valid in C: an exponent without digits, letters in a decimal number, or an 8 "
      "in an octal number.",
@@ -117,15 +117,15 @@ const DiagnosticInfo rows[] = {
      "function sqrt(x) { return x; }\n"},
     {number(Code::WrongType), "wrong type",
      "Conditions cannot be used in arithmetic, numbers cannot be used as conditions, and ints can "
-     "only be added, subtracted, compared and multiplied by constants.",
+     "only be added, subtracted, compared, and multiplied and divided by constants.",
      "VARI x; VARF f;\nf += 2*(x > 0);\n"},
     {number(Code::IntegerNeeded), "int required",
-     "An index, a size, a loop bound or the value of an int must be an int. Numbers are not "
-     "converted to ints.",
+     "An index, a size, a loop bound or the value of an int must be an int. `int(x)` rounds a "
+     "number towards zero, `int(round(x))` to the nearest int.",
      "VARI x; VARF f;\nint n = x;\nf += n;\n"},
     {number(Code::ConstantNeeded), "constant required",
-     "The index of an array, a size, an exponent, a loop bound and the value of a CONST must be "
-     "known at compile time. Only a table can be indexed by a computed value.",
+     "The index of an array, a size, a loop bound, the order of a Boys function and the value of a "
+     "CONST must be known at compile time. Only a table can be indexed by a computed value.",
      "VARI x[3]; VARJ int n; VARF f;\nf += x[n];\n"},
     {number(Code::NoValue), "invalid constant",
      "A constant is infinite or not a number, or an int needs more than 36 bits.",
@@ -145,9 +145,9 @@ const DiagnosticInfo rows[] = {
      "VARI bool inside;\n"},
     {number(Code::BadStep), "endless loop", "The step of a loop must not be zero.",
      "VARI x; VARF f;\nfor k = 0 .. 2 step 0 { f += x; }\n"},
-    {number(Code::BadExponent), "invalid exponent",
-     "Exponents are multiples of 1/2 from -64 to 64. Use `exp` for others.",
-     "VARI x; VARF f;\nf += pow(x, 0.3);\n"},
+    {number(Code::BadOrder), "invalid order",
+     "The order of a Boys function is an integer from 0 to 16.",
+     "VARI x; VARF f;\nf += boys(17, x);\n"},
     {number(Code::TooLarge), "kernel too large",
      "Loops and functions expand to more than 100000 statements or a million operations, or the "
      "text has more than 1 MiB.",

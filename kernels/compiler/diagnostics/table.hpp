@@ -49,7 +49,7 @@ enum class Code : std::uint16_t {
   BadSize = 7022,
   TypeNotPossible = 7023,
   BadStep = 7024,
-  BadExponent = 7025,
+  BadOrder = 7025,
   TooLarge = 7026,
   SettingTwice = 7027,
   SettingLate = 7028,

@@ -12,7 +12,9 @@ namespace gdr::kc::front {
 namespace {
 
 constexpr std::int64_t int_limit = std::int64_t{1} << 35;  // signed 36-bit word
-constexpr int largest_exponent = 64;                       // of power()
+constexpr int largest_exponent = 64;                       // of power() by products
+constexpr int largest_boys_order = 16;
+constexpr std::int64_t largest_divisor = std::int64_t{1} << 26;  // of ints
 
 constexpr bool commutes(Fn fn) noexcept {
   return fn == Fn::Add || fn == Fn::Mul || fn == Fn::Min || fn == Fn::Max || fn == Fn::Equal ||
@@ -165,10 +167,59 @@ Value Arithmetic::combine_ints(Fn fn, const Value& a, const Value& b, Context ct
   }
   if (fn == Fn::Mul && a.constant) return times_constant(b, a.integer, where);
   if (fn == Fn::Mul && b.constant) return times_constant(a, b.integer, where);
+  if (fn == Fn::Div && b.constant) return quotient(a, b, where);
   error(Code::WrongType, where,
-        fn == Fn::Mul ? "ints can only be multiplied by constants" : "ints cannot be divided")
+        fn == Fn::Mul ? "ints can only be multiplied by constants"
+                      : "ints can only be divided by constants")
       .help("convert them to numbers: short(n) or long(n)");
   return {};
+}
+
+/// n divided by a constant, rounded towards zero.
+Value Arithmetic::quotient(const Value& a, const Value& b, const SourceRange& where) {
+  if (b.integer == 0) {
+    error(Code::NoValue, where, "an int is divided by zero");
+    return {};
+  }
+  if (b.integer == 1) return a;
+  if (b.integer < 0) return negate(quotient(a, constant_int(-b.integer), where), where);
+  if (b.integer >= largest_divisor && !std::has_single_bit(static_cast<std::uint64_t>(b.integer))) {
+    error(Code::NoValue, where, "a divisor must be a power of two, or below 2^26");
+    return {};
+  }
+  if (b.integer >= int_limit) return constant_int(0);
+  const NodeId divisor =
+      nodes_.node({.fn = Fn::Constant, .type = Type::Int, .integer = b.integer, .where = where});
+  return node_value(Kind::Int, nodes_.make(Fn::Quotient, Type::Int, where, a.node, divisor));
+}
+
+Value Arithmetic::remainder(const Value& a, const Value& b, const SourceRange& where) {
+  if (!arithmetic_operand(a, where) || !arithmetic_operand(b, where)) return {};
+  if (a.kind != Kind::Int || b.kind != Kind::Int || !b.constant) {
+    error(Code::WrongType, where, "`%` takes an int and a constant int")
+        .help("of numbers: x - floor(x/y)*y");
+    return {};
+  }
+  if (b.integer == 0) {
+    error(Code::NoValue, where, "an int is divided by zero");
+    return {};
+  }
+  if (a.constant) {
+    Value v = constant_int(b.integer == -1 ? 0 : a.integer % b.integer);
+    v.fixed_int = a.fixed_int || b.fixed_int;
+    return v;
+  }
+  const Value ratio = quotient(a, b, where);
+  if (ratio.poison()) return {};
+  const Value multiple = combine_ints(Fn::Mul, ratio, b, {}, where);
+  return combine_ints(Fn::Sub, a, multiple, {}, where);
+}
+
+Value Arithmetic::integer(const Value& a, const SourceRange& where) {
+  if (!arithmetic_operand(a, where)) return {};
+  if (a.kind == Kind::Int) return convert(Type::Int, a, where);
+  if (a.constant) return convert(Type::Int, constant_number(std::trunc(a.number)), where);
+  return node_value(Kind::Int, nodes_.make(Fn::Integer, Type::Int, where, a.node));
 }
 
 /// n times a constant, by doubling and adding: the machine has no integer multiplication.
@@ -210,6 +261,41 @@ Value Arithmetic::round1(Fn fn, const Value& a, Context ctx, const SourceRange& 
   const bool wide = ctx.wide || a.wide;
   const Type type = wide ? Type::Long : Type::Short;
   return node_value(Kind::Number, nodes_.make(fn, type, where, number_node(a, type, where)), wide);
+}
+
+Value Arithmetic::round2(Fn fn, const Value& a, const Value& b, Context ctx,
+                         const SourceRange& where) {
+  if (!arithmetic_operand(a, where) || !arithmetic_operand(b, where)) return {};
+  const bool wide = ctx.wide || a.wide || b.wide;
+  if (a.constant && b.constant)
+    return known(evaluation::compute(fn, a.number, b.number), wide, where);
+  const Type type = wide ? Type::Long : Type::Short;
+  const NodeId first = number_node(a, type, where);
+  return node_value(Kind::Number, nodes_.make(fn, type, where, first, number_node(b, type, where)),
+                    wide);
+}
+
+Value Arithmetic::boys(const Value& order, const Value& a, Context ctx, const SourceRange& where) {
+  if (!arithmetic_operand(order, where) || !arithmetic_operand(a, where)) return {};
+  if (!order.constant) {
+    error(Code::ConstantNeeded, where, "the order of a Boys function must be a constant");
+    return {};
+  }
+  if (order.number != std::trunc(order.number) || order.number < 0 ||
+      order.number > largest_boys_order) {
+    error(Code::BadOrder, where,
+          "the order of a Boys function must be an integer from 0 to " +
+              std::to_string(largest_boys_order));
+    return {};
+  }
+  const auto m = static_cast<int>(order.number);
+  if (a.constant) return known(evaluation::compute(Fn::Boys, a.number, 0.0, 0.0, m), a.wide, where);
+  const bool wide = ctx.wide || a.wide;
+  const Type type = wide ? Type::Long : Type::Short;
+  const NodeId x = number_node(a, type, where);
+  return node_value(
+      Kind::Number,
+      nodes_.node({.fn = Fn::Boys, .type = type, .a = x, .integer = m, .where = where}), wide);
 }
 
 /// Abs, Min, Max and Select of numbers: keep the type of the operands, so that nothing is rounded.
@@ -263,8 +349,8 @@ Value Arithmetic::convert(Type type, const Value& a, const SourceRange& where) {
     v.fixed_int = true;
     if (v.constant_int() && !check_int(v, where)) return {};
     if (v.kind == Kind::Int) return v;
-    error(Code::IntegerNeeded, where, "a number cannot be converted to an int")
-        .help("ints are int inputs, integer literals, and their sums and differences");
+    error(Code::IntegerNeeded, where, "a number is not an int")
+        .help("`int(x)` rounds it towards zero, `int(round(x))` to the nearest");
     return {};
   }
   v.wide = type == Type::Long;
@@ -390,16 +476,10 @@ Value Arithmetic::power(const Value& base, const Value& exponent, Context ctx,
                         const SourceRange& where) {
   if (base.poison() || exponent.poison()) return {};
   const double doubled = 2 * exponent.number;
-  if (!exponent.constant || exponent.kind == Kind::Bool) {
-    error(Code::ConstantNeeded, where, "an exponent must be a constant")
-        .help("x^y is exp(y*l), with l = log(x) computed by the host");
-    return {};
-  }
-  if (doubled != std::trunc(doubled) || std::fabs(exponent.number) > largest_exponent) {
-    error(Code::BadExponent, where, "an exponent must be a multiple of 1/2 from -64 to 64");
-    return {};
-  }
-  if (!arithmetic_operand(base, where)) return {};
+  if (!arithmetic_operand(base, where) || !arithmetic_operand(exponent, where)) return {};
+  if (!exponent.constant || doubled != std::trunc(doubled) ||
+      std::fabs(exponent.number) > largest_exponent)
+    return round2(Fn::Pow, base, exponent, ctx, where);
   const int halves = static_cast<int>(doubled);
   if (base.constant && !(base.kind == Kind::Int && halves > 0 && halves % 2 == 0))
     return known(std::pow(base.number, exponent.number), base.wide, where);

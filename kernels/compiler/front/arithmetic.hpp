@@ -99,12 +99,20 @@ class Arithmetic {
   /// Add, Sub, Mul, Div of numbers and ints. Here and below a poisoned operand gives poison.
   Value combine(Fn fn, const Value& a, const Value& b, Context ctx, const SourceRange& where);
   Value negate(const Value& a, const SourceRange& where);
-  /// Sqrt, Rsqrt, Reciprocal, Exp.
+  /// Functions of one number: Sqrt, Rsqrt, Reciprocal, Exp, and those from Round on.
   Value round1(Fn fn, const Value& a, Context ctx, const SourceRange& where);
+  /// Functions of two numbers: Atan2, Pow.
+  Value round2(Fn fn, const Value& a, const Value& b, Context ctx, const SourceRange& where);
+  /// The Boys function of a constant order.
+  Value boys(const Value& order, const Value& a, Context ctx, const SourceRange& where);
+  /// A number as an int, rounded towards zero; an int is unchanged.
+  Value integer(const Value& a, const SourceRange& where);
+  /// The remainder of ints, with the sign of a; b is a constant.
+  Value remainder(const Value& a, const Value& b, const SourceRange& where);
   Value absolute(const Value& a, const SourceRange& where);
   /// Min, Max.
   Value extreme(Fn fn, const Value& a, const Value& b, Context ctx, const SourceRange& where);
-  /// base^exponent for a constant exponent that is a multiple of 1/2.
+  /// base^exponent: by products and roots for a constant multiple of 1/2, else Pow.
   Value power(const Value& base, const Value& exponent, Context ctx, const SourceRange& where);
 
   /// < <= > >= == !=. Comparisons with NaN are false, except !=.
@@ -136,6 +144,7 @@ class Arithmetic {
   bool check_int(const Value& constant, const SourceRange& where);
   bool arithmetic_operand(const Value& a, const SourceRange& where);
   Value combine_ints(Fn fn, const Value& a, const Value& b, Context ctx, const SourceRange& where);
+  Value quotient(const Value& a, const Value& b, const SourceRange& where);
   Value times_constant(const Value& a, std::int64_t factor, const SourceRange& where);
   Value exact(Fn fn, const Value& condition, const Value& a, const Value& b, bool wide,
               const SourceRange& where);

@@ -38,7 +38,20 @@ template <Type type>
 Value converted(const Call& c) {
   return c.with.convert(type, c.a[0], c.where);
 }
+template <Fn fn>
+Value rounded2(const Call& c) {
+  return c.with.round2(fn, c.a[0], c.a[1], c.ctx, c.where);
+}
 Value absolute(const Call& c) { return c.with.absolute(c.a[0], c.where); }
+Value integer(const Call& c) { return c.with.integer(c.a[0], c.where); }
+Value boys(const Call& c) { return c.with.boys(c.a[0], c.a[1], c.ctx, c.where); }
+Value ceiling(const Call& c) {
+  const Value below = c.with.round1(Fn::Floor, c.with.negate(c.a[0], c.where), c.ctx, c.where);
+  return c.with.negate(below, c.where);
+}
+Value arc_tangent(const Call& c) {
+  return c.with.round2(Fn::Atan2, c.a[0], constant_number(1), c.ctx, c.where);
+}
 Value power(const Call& c) { return c.with.power(c.a[0], c.a[1], c.ctx, c.where); }
 Value inverse_cube_of_root(const Call& c) {
   return c.with.power(c.a[0], constant_number(-1.5), c.ctx, c.where);
@@ -65,6 +78,24 @@ constexpr Builtin builtins[] = {
     {"max", 2, extreme<Fn::Max>},
     {"pow", 2, power},
     {"powm32", 1, inverse_cube_of_root},
+    {"round", 1, rounded<Fn::Round>},
+    {"floor", 1, rounded<Fn::Floor>},
+    {"ceil", 1, ceiling},
+    {"trunc", 1, rounded<Fn::Trunc>},
+    {"log", 1, rounded<Fn::Log>},
+    {"sin", 1, rounded<Fn::Sin>},
+    {"cos", 1, rounded<Fn::Cos>},
+    {"tan", 1, rounded<Fn::Tan>},
+    {"asin", 1, rounded<Fn::Asin>},
+    {"acos", 1, rounded<Fn::Acos>},
+    {"atan", 1, arc_tangent},
+    {"atan2", 2, rounded2<Fn::Atan2>},
+    {"tanh", 1, rounded<Fn::Tanh>},
+    {"cbrt", 1, rounded<Fn::Cbrt>},
+    {"erf", 1, rounded<Fn::Erf>},
+    {"erfc", 1, rounded<Fn::Erfc>},
+    {"boys", 2, boys},
+    {"int", 1, integer},
     {"short", 1, converted<Type::Short>},
     {"long", 1, converted<Type::Long>},
 };
@@ -143,6 +174,8 @@ Value Builder::chain(const Expr& e, Context ctx) {
       left = arithmetic_.both(left, right, where);
     else if (op == "||")
       left = arithmetic_.either(left, right, where);
+    else if (op == "%")
+      left = arithmetic_.remainder(left, right, where);
     else if (const auto* known = std::ranges::find(operators, op, &Operator::text);
              known != std::end(operators))
       left = arithmetic_.combine(known->fn, left, right, ctx, where);

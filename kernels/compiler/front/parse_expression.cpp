@@ -15,7 +15,7 @@ constexpr std::array<std::array<std::string_view, 4>, 6> levels{{
     {"==", "!="},
     {"<", "<=", ">", ">="},
     {"+", "-"},
-    {"*", "/"},
+    {"*", "/", "%"},
 }};
 
 bool belongs_to(const Token& t, std::size_t level) noexcept {

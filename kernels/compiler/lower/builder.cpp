@@ -225,7 +225,7 @@ Term Builder::make_term(const Node& node) {
     case Fn::Select:
       return choose(node);
     default:
-      break;
+      return mathematical(node, a, b);
   }
   throw Error(ErrorCategory::Internal, "an integer or a table cannot be used as a number here");
 }

@@ -3,6 +3,8 @@
 
 #include <map>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "kernels/compiler/lower/lower.hpp"
@@ -66,6 +68,77 @@ class Builder {
   Term magnitude(Term x, Width width);
   Term extreme(Op op, Term a, Term b, Width width);
 
+  // math.cpp: the mathematical functions, and steps that they share
+  Term mathematical(const Node& node, const Term& a, const Term& b);
+  Ref product(Ref a, Ref b, Width width);
+  Ref times_constant(const Ref& x, double constant);
+  Ref horner(const Ref& x, double largest, std::span<const double> c, Width accuracy, Width width,
+             std::optional<double> limit = {});
+  Ref absolute(const Ref& x);
+  Ref rounded_short(const Ref& x);
+  Ref where(Condition condition, const Ref& yes, const Ref& no, Width width);
+  Condition flag_of(Op op, const Ref& a, const Ref& b, MaskFlag flag);
+  Ref short_inverse(const Ref& x);
+  Ref inverse(const Ref& x, Width accuracy);
+  Ref quotient(const Ref& a, const Ref& b);
+  Ref ratio(const Ref& a, const Ref& b, Width accuracy, Width width);
+  Ref ratio(const Ref& a, const Ref& b, Width width) { return ratio(a, b, width, width); }
+  Ref copy_of(const Ref& x, Width width);
+  Ref sign_of(const Ref& x);
+
+  // math_rounding.cpp
+  Ref nearest_integer(const Ref& x, Width width);
+  Ref floor_of(const Ref& x, Width width);
+  Ref truncated(const Ref& x, Width width);
+  Ref nearest_int(const Ref& x);
+  Ref with_sign(const Ref& n, const Ref& sign);
+  Ref truncated_int(const Ref& x);
+  Ref int_quotient(const Ref& n, std::int64_t divisor);
+
+  // math_exponential.cpp, math_logarithm.cpp, math_cube_root.cpp
+  struct Octave {
+    Ref f;
+    Ref power;
+  };
+  Octave octave_of(const Ref& x, const Ref& rest);
+  Ref hyperbolic_tangent(const Ref& x, Width width);
+  Ref power_of(const Ref& x, const Ref& y, Width width);
+  Ref cube_root(const Ref& x, Width width);
+  Ref cube_root_step(const Ref& x, const Ref& first, const Ref& correction, const Ref& yy,
+                     Width width);
+  Ref exponential_of(const Ref& x, const Ref& rest, Width accuracy);
+  struct Parts {
+    Ref shifted;
+    Ref n;
+    Condition valid;
+  };
+  Parts parts_of(const Ref& x);
+  Ref special_logarithm(const Ref& x, Width width);
+  Ref logarithm(const Ref& x, Width width);
+
+  // math_trigonometric.cpp, math_inverse_trigonometric.cpp, math_error_function.cpp
+  Ref tangent(const Ref& x, Width width);
+  Ref arc_tangent(const Ref& y, const Ref& x, Width width);
+  struct ArcSine {
+    Ref angle;
+    Ref sign;
+    Condition far;
+  };
+  ArcSine arc_sine_parts(const Ref& x, Width width);
+  Ref arc_sine(const Ref& x, Width width);
+  Ref arc_cosine(const Ref& x, Width width);
+  Ref reduced(const Ref& x, const Ref& whole, double period);
+  Ref sine_of_rest(const Ref& shifted, const Ref& r, Width width);
+  Ref sine(const Ref& x, Width width);
+  Ref cosine(const Ref& x, Width width);
+  Ref error_function(const Ref& x, Width width);
+  Ref complementary_error_function(const Ref& x, Width width);
+
+  // math_boys.cpp
+  Term boys(const Node& node, const Term& x, Width width);
+  std::vector<Ref> boys_set(int m, const Ref& t, Width accuracy);
+  Ref boys_far(int m, const Ref& t, const Ref& e, Width accuracy);
+
   // conditions.cpp: masks and selections
   Condition condition(NodeId node);
   Condition compare(const Node& node, MaskId into, MaskId predicate, bool predicate_value);
@@ -103,6 +176,7 @@ class Builder {
   std::vector<std::optional<Ref>> integers_;    ///< by node, computed on demand
   std::vector<ValueId> inputs_;
   std::map<NodeId, Condition> conditions_;
+  std::map<std::pair<NodeId, Type>, std::vector<Ref>> boys_sets_;  ///< by argument, see boys()
   struct Key {
     Op op;
     Width width;

@@ -4,9 +4,10 @@
 #include <bit>
 #include <cmath>
 
-#include "emulator/numeric/float.hpp"
 #include "gdr/error.hpp"
 #include "kernels/compiler/lower/builder.hpp"
+#include "kernels/compiler/lower/math.hpp"
+#include "kernels/compiler/lower/math_coefficients.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -114,6 +115,12 @@ Ref Builder::make_integer(const Node& node) {
       const Ref yes = integer(node.b), no = integer(node.c);
       return select(c, yes, false, no, false, Width::Short);
     }
+    case Fn::Integer: {
+      const Term& x = term(node.a);
+      return truncated_int(plain(x, width_of(x.ref)));
+    }
+    case Fn::Quotient:
+      return int_quotient(integer(node.a), graph_.node(node.b).integer);
     default:
       break;
   }
@@ -159,8 +166,7 @@ Term Builder::reciprocal(Term x, Width width) {
   const Ref y1 = emit(Op::Fmul, half, y0, p);
   // y1 = k / x (1 + e): (2 k - x y1) y1 is k^2 / x (1 - e^2).
   constexpr double k = reciprocal_mean;
-  Flags flags = no_flags;
-  const double two_k = double_from_long(short_from_double(2 * k, flags), flags);
+  const double two_k = nearest_short(2 * k);
   const Ref t1 = emit(Op::Fmul, half, r, y1);
   const Ref n = emit(Op::Fsub, half, immediate(two_k), t1);
   const Ref y2 = emit(Op::Fmul, half, y1, n);
@@ -201,48 +207,29 @@ Term Builder::extreme(Op op, Term a, Term b, Width width) {
   return {emit(op, width, a.ref, b.ref), a.scale};
 }
 
-/// e^x = 2^n 2^f with n = round(x log2 e) and f in -1/2..1/2: a Taylor polynomial in f ln 2, and n
-/// added to the exponent. The argument is clamped to -700..700.
+/// e^x, of an argument that is limited to -700..700. In shorts 2^n 2^f with n = round(x log2 e) and
+/// f in -1/2..1/2; n is added to the exponent of a polynomial in f.
 Term Builder::exponential(Term x, Width width) {
   if (x.constant) return Term::of(std::exp(x.number));
-  const Width wide = Width::Long;
-  const bool is_long = width == Width::Long;
   const Ref given = plain(x, width_of(x.ref));
   const Ref low = emit(Op::Fmax, width_of(given), given, immediate(-700));
   const Ref arg = emit(Op::Fmin, width_of(given), low, immediate(700));
-  const Ref scaled = width_of(arg) == wide ? emit(Op::Dmul, wide, arg, immediate(M_LOG2E))
-                                           : emit(Op::Fmul, wide, immediate(M_LOG2E), arg);
-  // Adding 1.5 * 2^24 rounds to an integer in the low bits of a short.
-  const double magic = 1.5 * 16777216.0;
-  const Ref shifted = emit(Op::Fadd, Width::Short, scaled, immediate(magic));
-  const Ref whole = emit(Op::Fsub, Width::Short, shifted, immediate(magic));
+  if (width == Width::Long) return {exponential_of(arg, {}, width)};
+  const Ref scaled = product(arg, immediate(M_LOG2E), Width::Long);
+  const Ref shifted = emit(Op::Fadd, Width::Short, scaled, immediate(short_ones));
+  const Ref whole = emit(Op::Fsub, Width::Short, shifted, immediate(short_ones));
   const Ref f = emit(Op::Fsub, width, scaled, whole);
-  Ref p = immediate(0);
-  const int degree = is_long ? 13 : 6;
-  double coefficient = 1;
-  for (int i = 1; i <= degree; ++i) coefficient *= M_LN2 / i;
-  for (int i = degree; i >= 0; --i) {
-    Ref c = constant_ref(coefficient);
-    if (!is_long) {
-      Flags flags = no_flags;
-      c = constant_ref(double_from_long(short_from_double(coefficient, flags), flags));
-    }
-    if (i == degree) {
-      p = c;
-    } else {
-      const Ref product =
-          p.kind == Ref::Kind::Immediate
-              ? (is_long ? emit(Op::Dmul, width, f, p) : emit(Op::Fmul, width, f, p))
-              : emit(is_long ? Op::Dmul : Op::Fmul, width, f, p);
-      p = emit(Op::Fadd, width, product, c);
-    }
-    coefficient *= i / M_LN2;
+  // Shorts throughout, for loops with little memory: 2^f = e^(f log 2).
+  std::vector<double> c(std::begin(coefficients::exp_short), std::end(coefficients::exp_short));
+  double power = 1;
+  for (double& k : c) {
+    k = nearest_short(k * power);
+    power *= M_LN2;
   }
-  const Ref exponent = emit(Op::Ishl, Width::Short, shifted, bits(24));
-  if (!is_long) return {emit(Op::Iadd, Width::Short, p, exponent)};
-  // 2^n as a short: the bits of 1 with n added to the exponent.
-  const Ref power = emit(Op::Iadd, Width::Short, exponent, bits(std::uint64_t{1023} << 24));
-  return {emit(Op::Fmul, Width::Long, p, power)};
+  Ref p = immediate(c.back());
+  for (std::size_t i = c.size() - 1; i-- > 0;)
+    p = emit(Op::Fadd, width, emit(Op::Fmul, width, f, p), immediate(c[i]));
+  return {emit(Op::Iadd, width, p, emit(Op::Ishl, width, shifted, bits(short_fraction_bits)))};
 }
 
 }  // namespace gdr::kc

@@ -1,0 +1,74 @@
+// The exponential function, and what is computed from it: powers and the hyperbolic tangent.
+#include <cmath>
+
+#include "kernels/compiler/lower/builder.hpp"
+#include "kernels/compiler/lower/math.hpp"
+#include "kernels/compiler/lower/math_coefficients.hpp"
+
+namespace gdr::kc {
+namespace {
+
+/// log 2 in two parts: n times the first, of 40 bits, is exact.
+constexpr double log2_high = 0x1.62e42fefa4000p-1;
+constexpr double largest_f = 0.3467;
+constexpr double log2_low = -0x1.8432a1b0e2634p-43;
+
+}  // namespace
+
+/// x = n log 2 + f with |f| below log(2) / 2, and 2^n. `rest` is added to f if it is not none.
+Builder::Octave Builder::octave_of(const Ref& x, const Ref& rest) {
+  const Ref shifted =
+      emit(Op::Fadd, Width::Short, times_constant(x, M_LOG2E), immediate(short_ones));
+  const Ref n = emit(Op::Fsub, Width::Short, shifted, immediate(short_ones));
+  const Ref first = emit(Op::Fsub, Width::Long, x, product(immediate(log2_high), n, Width::Long));
+  Octave made;
+  made.f = emit(Op::Fsub, Width::Long, first, product(immediate(log2_low), n, Width::Long));
+  if (rest.kind != Ref::Kind::None) made.f = emit(Op::Fadd, Width::Long, made.f, rest);
+  const Ref field = emit(Op::Ishl, Width::Short, shifted, bits(short_fraction_bits));
+  made.power = emit(Op::Iadd, Width::Short, field, bits(bits_of_one));
+  return made;
+}
+
+/// e^(x + rest) as a long, |x| up to 708. `rest` is small, or none.
+Ref Builder::exponential_of(const Ref& x, const Ref& rest, Width accuracy) {
+  const auto [f, power] = octave_of(x, rest);
+  if (accuracy == Width::Short) {
+    const Ref p = horner(f, largest_f, coefficients::exp_short, accuracy, Width::Long);
+    return product(p, power, Width::Long);
+  }
+  // e^(high + low) = e^high (1 + low): products with a short take one pass.
+  const Ref high = emit(Op::Fcvt, Width::Short, f);
+  const Ref low = emit(Op::Fsub, Width::Short, f, high);
+  const Ref p = horner(high, largest_f, coefficients::exp_long, accuracy, Width::Long);
+  return product(emit(Op::Fadd, Width::Long, p, product(p, low, Width::Long)), power, Width::Long);
+}
+
+/// tanh x = E / (E + 2) with E = e^(2x) - 1 = 2^n (e^f - 1) + 2^n - 1. |x| is limited to 20.
+Ref Builder::hyperbolic_tangent(const Ref& x, Width width) {
+  const Width wide = Width::Long;
+  const Ref limited =
+      emit(Op::Fmin, width_of(x), emit(Op::Fmax, width_of(x), x, immediate(-20)), immediate(20));
+  const auto [f, power] = octave_of(emit(Op::Fmul, wide, limited, immediate(2)), {});
+  const Ref ff = product(f, f, wide);
+  const Ref p = width == Width::Short
+                    ? horner(f, largest_f, coefficients::expm1_short, width, width)
+                    : horner(f, largest_f, coefficients::expm1_long, width, width);
+  const Ref e = emit(Op::Fadd, wide, f, product(ff, p, wide));
+  const Ref less = emit(Op::Fsub, wide, power, immediate(1));
+  const Ref excess = emit(Op::Fadd, wide, product(e, power, wide), less);
+  return ratio(excess, emit(Op::Fadd, wide, excess, immediate(2)), width);
+}
+
+/// x^y = e^(y log x), and zero where the exponent is below -708. The logarithm is a long.
+Ref Builder::power_of(const Ref& x, const Ref& y, Width width) {
+  constexpr double limit = 708;
+  const Ref exponent = product(logarithm(x, Width::Long), y, Width::Long);
+  const Condition tiny = flag_of(Op::Fadd, exponent, immediate(limit), MaskFlag::Negative);
+  const Ref low = emit(Op::Fmax, Width::Long, exponent, immediate(-limit));
+  const Ref made = exponential_of(emit(Op::Fmin, Width::Long, low, immediate(709.7)), {}, width);
+  const Ref zero =
+      append_op({.op = Op::Fmul, .width = width, .in = {made, immediate(0)}, .where = where_});
+  return where(tiny, zero, copy_of(made, width), width);
+}
+
+}  // namespace gdr::kc

@@ -1,0 +1,445 @@
+// The mathematical functions of the language on every engine, against MPFR: random arguments from
+// the whole range, and arguments where something changes.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compiler/codegen_support.hpp"
+#include "emulator/host/isa.hpp"
+#include "kernels/compiler/lower/lower.hpp"
+#include "support/iterations.hpp"
+#include "support/mpfr_functions.hpp"
+
+namespace gdr::test {
+namespace {
+
+constexpr double largest = std::numeric_limits<double>::max();
+constexpr double smallest = std::numeric_limits<double>::min();
+
+/// A function and its domain.
+struct Function {
+  std::string name;
+  double from, to;  ///< arguments; `log`: their magnitudes are distributed logarithmically
+  bool log, both_signs;
+  std::vector<double> edges;
+  double near_zero = 0;  ///< longs: 1e-14 of this is the allowed error where the result is less
+  int order = 0;
+};
+
+const std::vector<Function>& functions() {
+  static const std::vector<Function> all{
+      {"round", 1e-3, 8e6, true, true, {0, 0.5, 1.5, 2.5, -0.5, 8388607, 0.49999997, 1e-300}},
+      {"floor", 1e-3, 8e6, true, true, {0, 1, -1, -1e-20, 3, -3, 0.99999994, 8388607, -8388607}},
+      {"ceil", 1e-3, 8e6, true, true, {0, 1, -1, 1e-20, 3, -3, 0.99999994, 8388607, -8388607}},
+      {"trunc", 1e-3, 8e6, true, true, {0, 1, -1, 1e-20, 3, -3, 0.99999994, 8388607, -8388607}},
+      {"exp", -700, 700, false, false, {0, 1, -1, 0.34657359, 0.3465736, 700, -700}},
+      {"exp", -2, 2, false, false, {}},
+      {"log",
+       1e-290,
+       1e308,
+       true,
+       false,
+       {1, 1e-290, 1e308, 0.70710677, 0.7071068, 1.4142135, 1.4142137, 1 - 0x1p-25, 1 + 0x1p-24},
+       1},
+      {"log", 0.5, 2, false, false, {}, 1},
+      {"sin", 1e-8, 2.6e7, true, true, {0, 1e-300, smallest, 3.1415927, 1.5707964, 2.6e7}, 1},
+      {"sin", -20, 20, false, false, {}, 1},
+      {"cos", 1e-8, 2.6e7, true, true, {0, 1e-300, smallest, 3.1415927, 1.5707964, 2.6e7}, 1},
+      {"cos", -20, 20, false, false, {}, 1},
+      {"tan", 1e-8, 1.3e7, true, true, {0, smallest, 3.1415927, 1.5707964, 0.78539816, 1.3e7}, 1},
+      {"tan", -5, 5, false, false, {}, 1},
+      {"asin", 1e-8, 1, true, true, {0, smallest, 0.5, 1, -1, 0.50000006, 0.99999997, -0.5}},
+      {"asin", 0, 1, false, true, {}},
+      {"acos", 1e-8, 1, true, true, {0, smallest, 0.5, 1, -1, 0.50000006, 0.99999997, -0.5}, 1},
+      {"acos", 0, 1, false, true, {}, 1},
+      {"atan", 1e-250, 1e250, true, true, {0, 1, -1, 0.41421354, 0.4142136, 2.4142134, 1e-290}},
+      {"atan", 0, 4, false, true, {}},
+      {"tanh", 1e-9, 30, true, true, {0, smallest, 0.17328679, 0.1732868, largest, -largest}},
+      {"tanh", 0, 3, false, true, {}},
+      {"cbrt", 1e-290, 1e300, true, true, {0, 1, 8, -27, 1e-290, largest}},
+      {"cbrt", 0.9, 9, false, true, {}},
+      {"erf", 1e-9, 7, true, true, {0, smallest, 1, 4, 5.9, 6, 30, largest}},
+      {"erf", 0, 5, false, true, {}},
+      {"erfc", 1e-9, 26.5, true, true, {0, smallest, 1, 4, 6, -6, largest, 26.5}},
+      {"erfc", 0, 27, false, true, {}},
+  };
+  return all;
+}
+
+/// Precisions of argument and result.
+enum class Precision : std::uint8_t { Shorts, ShortOfLong, Longs };
+
+std::string kernel_text(const Function& f, Precision precision) {
+  const std::string call =
+      f.name == "boys" ? "boys(" + std::to_string(f.order) + ", a)" : f.name + "(a)";
+  switch (precision) {
+    case Precision::Shorts:
+      return "VARI short x; VARJ short s; VARF r; a = x + s; r += " + call + ";";
+    case Precision::ShortOfLong:
+      return "VARI long x; VARJ s; VARF r; a = x; r += " + call + " + s;";
+    default:
+      return "VARI long x; VARJ long s; VARF r; long a = x + s; r += " + call + ";";
+  }
+}
+
+double to_short(double x) {
+  const int exponent = std::ilogb(x);
+  if (!std::isfinite(x) || x == 0) return x;
+  if (std::fabs(x) > 0x1.ffffffp1023) return std::copysign(0x1.ffffffp1023, x);
+  return std::ldexp(std::nearbyint(std::ldexp(x, 24 - exponent)), exponent - 24);
+}
+
+std::vector<double> arguments(const Function& f, Precision precision, std::size_t random_ones,
+                              std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<double> x = f.edges;
+  const double low = f.log ? std::log(f.from) : f.from, high = f.log ? std::log(f.to) : f.to;
+  std::uniform_real_distribution<double> place(low, high);
+  while (x.size() < random_ones + f.edges.size()) {
+    double value = f.log ? std::exp(place(random)) : place(random);
+    value = f.both_signs && random() % 2 == 0 ? -value : value;
+    x.push_back(f.log ? std::clamp(value, -f.to, f.to) : value);
+  }
+  if (precision == Precision::Shorts) std::ranges::transform(x, x.begin(), to_short);
+  return x;
+}
+
+std::vector<std::string> engines() {
+  std::vector<std::string> all{"reference"};
+  for (const Isa isa : host_isas()) {
+    const std::string name = ",isa=" + std::string(isa_name(isa));
+    all.push_back("vector" + name);
+    all.push_back("native" + name);
+    all.push_back("native-float" + name);
+  }
+  return all;
+}
+
+bool is_float(const std::string& engine) { return engine.starts_with("native-float"); }
+
+/// The largest error that the documentation allows.
+long double bound(const Function& f, Precision precision, const std::string& engine,
+                  long double value) {
+  const long double size = std::fabs(value);
+  if (is_float(engine)) return 1e-6L * std::max(size, static_cast<long double>(f.near_zero));
+  if (precision != Precision::Longs) return 2 * 0x1p-25L * size;
+  return 1e-14L * std::max(size, static_cast<long double>(f.near_zero));
+}
+
+}  // namespace
+
+TEST_CASE("functions agree with MPFR") {
+  const std::size_t count = test::test_iterations(200);
+  for (const Function& f : functions()) {
+    for (const Precision precision :
+         {Precision::Shorts, Precision::ShortOfLong, Precision::Longs}) {
+      const std::string text = kernel_text(f, precision);
+      CAPTURE(text);
+
+      const CompileResult made = compiled(text);
+      const Kernel kernel(*made.program);
+      const std::vector<double> given = arguments(f, precision, count, 1);
+      for (const std::string& engine : engines()) {
+        std::vector<double> x = given;
+        if (is_float(engine))
+          std::ranges::transform(x, x.begin(), [](double v) {
+            return std::fabs(v) > 1e38 || std::fabs(v) < 1e-37 ? 0.75 : double(float(v));
+          });
+        const Data got = run(kernel, {{"x", x}, {"s", {0}}}, x.size(), 1, engine);
+        long double worst = 0;
+        double worst_x = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          const long double exact = mpfr_function(f.name, x[i], 0, f.order);
+          const double value = got.at("r")[i];
+          if (std::isnan(exact) || std::isinf(exact) || value == exact) {
+            const bool same = std::isnan(exact) ? std::isnan(value) : value == exact;
+            INFO(engine << ": " << value << " for " << x[i]);
+            CHECK(same);
+            continue;
+          }
+          const long double allowed = bound(f, precision, engine, exact);
+          const long double ratio = std::fabs(value - exact) / (allowed + 1e-307L);
+          if (!(ratio <= worst)) worst = ratio, worst_x = x[i];
+        }
+
+        INFO(engine << ": the error is " << static_cast<double>(worst) << " of the allowed one at "
+                    << worst_x);
+        CHECK(worst <= 1);
+      }
+    }
+  }
+}
+
+namespace {
+
+/// Arguments of functions of two numbers.
+struct Pairs {
+  std::vector<double> x, y;
+};
+
+Pairs random_pairs(std::size_t count, double decades, bool signs, bool shorts) {
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> exponent(-decades, decades);
+  Pairs pairs;
+  const auto number = [&](bool negative) {
+    const double magnitude = std::pow(10.0, exponent(random));
+    const double value = negative && random() % 2 == 0 ? -magnitude : magnitude;
+    return shorts ? to_short(value) : value;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    pairs.x.push_back(number(signs));
+    pairs.y.push_back(number(true));
+  }
+  return pairs;
+}
+
+void check_pairs(const std::string& name, const Pairs& pairs, bool shorts) {
+  const std::string type = shorts ? "short" : "long";
+  const std::string text = "VARI " + type + " x, y; VARJ " + type + " s; VARF r;\n" + type +
+                           " a = x + s;\n" + type + " b = y + s;\nr += " + name + "(a, b);";
+  CAPTURE(text);
+  const CompileResult made = compiled(text);
+  const Kernel kernel(*made.program);
+  for (const std::string& engine : engines()) {
+    Pairs given = pairs;
+    const auto as_float = [](double v) { return static_cast<double>(static_cast<float>(v)); };
+    if (is_float(engine)) {
+      const auto limited = [&](double v) { return as_float(std::clamp(v, -1e30, 1e30)); };
+      std::ranges::transform(given.x, given.x.begin(), limited);
+      std::ranges::transform(given.y, given.y.begin(), limited);
+    }
+    const Data got =
+        run(kernel, {{"x", given.x}, {"y", given.y}, {"s", {0}}}, given.x.size(), 1, engine);
+    long double worst = 0;
+    for (std::size_t i = 0; i < given.x.size(); ++i) {
+      const double x = given.x[i], y = given.y[i];
+      const double least = std::min(std::fabs(x), std::fabs(y));
+      if (is_float(engine) && least < 1e-30) continue;
+      const long double exact = mpfr_function(name, x, y);
+      const double value = got.at("r")[i];
+      // The exponent of a power is rounded before it becomes one.
+      const long double amplification =
+          name == "pow" ? 1 + std::fabs(y * std::log(static_cast<long double>(x))) : 1;
+      long double allowed = is_float(engine) ? 1e-6L
+                            : shorts         ? 2 * 0x1p-25L
+                                             : 1e-14L * amplification;
+      allowed *= std::fabs(exact);
+      // Where the machine's numbers end, and those of floats.
+      const double end = is_float(engine) ? 1e37 : 1e304;
+      if (exact == 0 || std::fabs(exact) > end || std::fabs(exact) < 1 / end) continue;
+      INFO(engine << ", " << x << " " << y << ": " << value << " instead of "
+                  << static_cast<double>(exact));
+      const long double ratio = std::fabs(value - exact) / allowed;
+      worst = ratio <= worst ? worst : ratio;
+      CHECK(ratio <= 1);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("functions of two numbers agree with MPFR") {
+  const std::size_t count = test::test_iterations(200);
+  for (const bool shorts : {true, false}) {
+    for (const double decades : {0.5, 100.0}) {
+      check_pairs("atan2", random_pairs(count, decades, true, shorts), shorts);
+    }
+    for (const double decades : {0.5, 2.5}) {
+      check_pairs("pow", random_pairs(count, decades, false, shorts), shorts);
+    }
+  }
+}
+
+TEST_CASE("sets of Boys functions agree with MPFR") {
+  const std::size_t count = test::test_iterations(150);
+  for (const int order : {0, 3, 8, 12, 16}) {
+    for (const bool shorts : {true, false}) {
+      const std::string type = shorts ? "short" : "long", m = std::to_string(order);
+      const std::string text = "VARI " + type + " x; VARJ " + type + " s; VARF r[" + m +
+                               " + 1];\n" + type + " t = x + s;\nfor k = 0 .. " + m +
+                               " { r[k] += boys(k, t); }\n";
+      CAPTURE(text);
+      const CompileResult made = compiled(text);
+      const Kernel kernel(*made.program);
+      std::mt19937_64 random(3);
+      std::uniform_real_distribution<double> exponent(-6, 4), place(0, order + 20);
+      std::vector<double> t{0, order + 8.0, std::nextafter(order + 8.0, 0), 1e4, 1e-300};
+      while (t.size() < count)
+        t.push_back(t.size() % 2 == 0 ? std::pow(10.0, exponent(random)) : place(random));
+      if (shorts) std::ranges::transform(t, t.begin(), to_short);
+      for (const std::string& engine : engines()) {
+        if (is_float(engine)) continue;
+        const Data got = run(kernel, {{"x", t}, {"s", {0}}}, t.size(), 1, engine);
+        long double worst = 0;
+        double worst_t = 0;
+        int worst_k = 0;
+        for (int k = 0; k <= order; ++k) {
+          const std::vector<double>& values = got.at("r_" + std::to_string(k));
+          for (std::size_t i = 0; i < t.size(); ++i) {
+            const long double exact = mpfr_function("boys", t[i], 0, k);
+            const long double allowed = (shorts ? 2 * 0x1p-25L : 1e-13L) * exact;
+            const long double ratio = std::fabs(values[i] - exact) / allowed;
+            if (!(ratio <= worst)) worst = ratio, worst_t = t[i], worst_k = k;
+          }
+        }
+
+        INFO(engine << ": order " << worst_k << " at " << worst_t);
+        CHECK(worst <= 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("numbers become ints as in C") {
+  const std::size_t count = test::test_iterations(300);
+  for (const std::string type : {"short", "long"}) {
+    const std::string text = "VARI " + type + " x; VARJ " + type + " s; VARF int n, m;\n" + type +
+                             " a = x + s; n += int(a); m += int(round(a));";
+    CAPTURE(text);
+    const CompileResult made = compiled(text);
+    const Kernel kernel(*made.program);
+    std::mt19937_64 random(4);
+    std::uniform_real_distribution<double> exponent(-2, 23);
+    std::vector<double> x{0, 1, -1, 0.99999994, -0.99999994, 8388607, -8388607, 2.5, 3.5, -2.5};
+    if (type == "long")
+      x.insert(x.end(), {34359738367.0, -34359738367.0, 34359738366.75, 0x1p34 + 0.5});
+    while (x.size() < count)
+      x.push_back(to_short(std::exp2(exponent(random))) * (random() % 2 == 0 ? 1 : -1));
+    for (const std::string& engine : engines()) {
+      const Data got = run(kernel, {{"x", x}, {"s", {0}}}, x.size(), 1, engine);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        if (is_float(engine) && x[i] != static_cast<double>(static_cast<float>(x[i]))) continue;
+        INFO(engine << ": " << x[i]);
+        CHECK(got.at("n")[i] == std::trunc(x[i]));
+        CHECK(got.at("m")[i] == std::nearbyint(x[i]));
+      }
+    }
+  }
+}
+
+TEST_CASE("ints are divided by constants as in C") {
+  const std::size_t count = test::test_iterations(200);
+  std::mt19937_64 random(5);
+  std::vector<double> n{0, 1, -1, 6, 7, -6, -7, 34359738367.0, -34359738368.0};
+  while (n.size() < count) {
+    const auto bits = static_cast<std::int64_t>(random() >> (29 + random() % 30));
+    n.push_back(static_cast<double>(random() % 2 == 0 ? bits : -bits));
+  }
+  for (const std::int64_t divisor : {1, 2, 3, 7, 8, 10, 1000, 1023, 65536, 67108863, -5, -16}) {
+    const std::string d = "(" + std::to_string(divisor) + ")";
+    const std::string text = "VARI int n; VARJ int s; VARF int q, r;\nint k = n + s;\nq += k/" + d +
+                             "; r += k % " + d + ";";
+    CAPTURE(text);
+    const CompileResult made = compiled(text);
+    const Kernel kernel(*made.program);
+    for (const std::string& engine : engines()) {
+      const Data got = run(kernel, {{"n", n}, {"s", {0}}}, n.size(), 1, engine);
+      for (std::size_t i = 0; i < n.size(); ++i) {
+        const auto value = static_cast<std::int64_t>(n[i]);
+        INFO(engine << ": " << value);
+        CHECK(got.at("q")[i] == static_cast<double>(value / divisor));
+        CHECK(got.at("r")[i] == static_cast<double>(value % divisor));
+      }
+    }
+  }
+}
+
+TEST_CASE("functions of zero, infinities and NaN") {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  struct Special {
+    std::string call;
+    double at_zero, at_infinity, at_minus_infinity;
+  };
+  const double half_pi = std::acos(0.0);
+  const Special all[] = {
+      {"log(a + 1)", 0, inf, nan},
+      {"round(a)", 0, nan, nan},
+      {"floor(a)", 0, nan, nan},
+      {"log(a)", -inf, inf, nan},
+      {"sin(a)", 0, nan, nan},
+      {"cos(a)", 1, nan, nan},
+      {"tan(a)", 0, nan, nan},
+      {"asin(a)", 0, half_pi, -half_pi},
+      {"acos(a)", half_pi, 0, 2 * half_pi},
+      {"atan(a)", 0, half_pi, -half_pi},
+      {"tanh(a)", 0, 1, -1},
+      {"erf(a)", 0, 1, -1},
+      {"erfc(a)", 1, 0, 2},
+      {"pow(a, 1.25)", 0, inf, nan},
+      {"atan2(a, -1)", 2 * half_pi, half_pi, -half_pi},
+      {"sin(a + 3e7)", nan, nan, nan},
+      {"boys(3, abs(a))", 1.0 / 7, nan, nan},
+  };
+  for (const Special& f : all) {
+    for (const std::string type : {"short", "long"}) {
+      const std::string text = "VARI x; VARJ s; VARF r, bad;\n" + type + " b = x*s;\n" + type +
+                               " a = b*s;\nr += " + f.call +
+                               ";\na = s*s; a = a - a;\nbad += " + f.call + ";";
+      CAPTURE(text);
+      const CompileResult made = compiled(text);
+      const Kernel kernel(*made.program);
+      for (const std::string& engine : engines()) {
+        if (is_float(engine)) continue;
+        const Data got = run(kernel, {{"x", {0, 1, -1}}, {"s", {1e300}}}, 3, 1, engine);
+        const double expected[] = {f.at_zero, f.at_infinity, f.at_minus_infinity};
+        for (std::size_t i = 0; i < 3; ++i) {
+          const double value = got.at("r")[i];
+          INFO(engine << ": " << value << " instead of " << expected[i]);
+          const double tolerance = type == "short" ? 1e-7 : 1e-14;
+          const bool same = std::isnan(expected[i])   ? !std::isfinite(value)
+                            : std::isinf(expected[i]) ? value == expected[i]
+                                                      : std::fabs(value - expected[i]) <= tolerance;
+          CHECK(same);
+          CHECK(std::isnan(got.at("bad")[i]));
+        }
+      }
+    }
+  }
+}
+
+namespace {
+
+/// Clocks of an evaluation in a full loop: instructions with a multiplication, of which one of two
+/// longs takes two, or with an operation of the adder or the integer unit, whichever are more.
+double clocks_of(const std::string& call, const std::string& type) {
+  const auto count = [&](const std::string& value) {
+    kc::Graph graph = graph_of("VARI " + type + " x, y; VARJ " + type + " s; VARF r;\n" + type +
+                               " a = x + s;\n" + type + " b = y + s;\nr += " + value + ";");
+    kc::infer_types(graph);
+    std::array<double, 3> slots{};
+    for (const kc::MachineOp& op : kc::lower(graph, 4).ops) slots[op.slot()] += op.dmul() ? 2 : 1;
+    return slots;
+  };
+  const bool two = call.find("b)") != std::string::npos;
+  const auto all = count(call), arguments = count(two ? "a + b" : "a");
+  return std::max(all[0] - arguments[0], all[1] - arguments[1] + (two ? 1 : 0));
+}
+
+}  // namespace
+
+TEST_CASE("the reference page has the clocks of all functions") {
+  std::ifstream file(GDR_SOURCE_DIR "/docs/reference/kernel-language.md");
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  const char* const calls[] = {"round(a)",   "floor(a)",   "trunc(a)", "log(a)",      "sin(a)",
+                               "cos(a)",     "tan(a)",     "asin(a)",  "acos(a)",     "atan2(a, b)",
+                               "tanh(a)",    "pow(a, b)",  "cbrt(a)",  "erf(a)",      "erfc(a)",
+                               "boys(0, a)", "boys(8, a)", "exp(a)",   "boys(16, a)", "sqrt(a)",
+                               "rsqrt(a)",   "recip(a)"};
+  for (const std::string call : calls) {
+    const std::string row =
+        fmt::format("| `{}` | {} | {} |", call, clocks_of(call, "short"), clocks_of(call, "long"));
+    INFO(row);
+    CHECK(page.find(row) != std::string::npos);
+  }
+}
+
+}  // namespace gdr::test

@@ -1,0 +1,102 @@
+#include "support/mpfr_functions.hpp"
+
+#include <mpfr.h>
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+
+namespace gdr::test {
+namespace {
+
+constexpr mpfr_prec_t precision = 160;
+
+/// A number of MPFR that frees itself.
+struct Number {
+  Number() { mpfr_init2(value, precision); }
+  explicit Number(double x) : Number() { mpfr_set_d(value, x, MPFR_RNDN); }
+  ~Number() { mpfr_clear(value); }
+  Number(const Number&) = delete;
+  Number& operator=(const Number&) = delete;
+  mpfr_t value;
+};
+
+using Unary = int (*)(mpfr_t, mpfr_srcptr, mpfr_rnd_t);
+using Binary = int (*)(mpfr_t, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
+
+struct UnaryRow {
+  std::string_view name;
+  Unary function;
+};
+constexpr UnaryRow unary[] = {{"round", mpfr_rint_roundeven},
+                              {"floor", mpfr_rint_floor},
+                              {"trunc", mpfr_rint_trunc},
+                              {"ceil", mpfr_rint_ceil},
+                              {"log", mpfr_log},
+                              {"exp", mpfr_exp},
+                              {"sin", mpfr_sin},
+                              {"cos", mpfr_cos},
+                              {"tan", mpfr_tan},
+                              {"asin", mpfr_asin},
+                              {"acos", mpfr_acos},
+                              {"atan", mpfr_atan},
+                              {"tanh", mpfr_tanh},
+                              {"cbrt", mpfr_cbrt},
+                              {"erf", mpfr_erf},
+                              {"erfc", mpfr_erfc}};
+
+struct BinaryRow {
+  std::string_view name;
+  Binary function;
+};
+constexpr BinaryRow binary[] = {{"atan2", mpfr_atan2}, {"pow", mpfr_pow}};
+
+/// The integral of t^(2m) exp(-x t^2) from 0 to 1: exp(-x) times the series of (2x)^k divided by
+/// (2m + 1) (2m + 3) ... (2m + 2k + 1), which has positive terms. From 400 on the integral to
+/// infinity, which differs by less than exp(-x): Gamma(m + 1/2) / (2 x^(m + 1/2)).
+void boys(mpfr_t result, mpfr_srcptr x, int order) {
+  Number term, twice;
+  if (mpfr_cmp_ui(x, 400) > 0) {
+    Number half;
+    mpfr_set_d(half.value, order + 0.5, MPFR_RNDN);
+    mpfr_gamma(term.value, half.value, MPFR_RNDN);
+    mpfr_pow(twice.value, x, half.value, MPFR_RNDN);
+    mpfr_div(result, term.value, twice.value, MPFR_RNDN);
+    mpfr_div_ui(result, result, 2, MPFR_RNDN);
+    return;
+  }
+  mpfr_mul_ui(twice.value, x, 2, MPFR_RNDN);
+  mpfr_set_ui(term.value, 1, MPFR_RNDN);
+  mpfr_div_ui(term.value, term.value, static_cast<unsigned long>(2 * order + 1), MPFR_RNDN);
+  mpfr_set(result, term.value, MPFR_RNDN);
+  for (unsigned long k = 1; k < 4000; ++k) {
+    mpfr_mul(term.value, term.value, twice.value, MPFR_RNDN);
+    mpfr_div_ui(term.value, term.value, static_cast<unsigned long>(2 * order + 1) + 2 * k,
+                MPFR_RNDN);
+    mpfr_add(result, result, term.value, MPFR_RNDN);
+  }
+  mpfr_neg(twice.value, x, MPFR_RNDN);
+  mpfr_exp(term.value, twice.value, MPFR_RNDN);
+  mpfr_mul(result, result, term.value, MPFR_RNDN);
+}
+
+}  // namespace
+
+long double mpfr_function(std::string_view name, double x, double y, int order) {
+  Number a(x), b(y), result;
+  const auto* const one = std::ranges::find(unary, name, &UnaryRow::name);
+  const auto* const two = std::ranges::find(binary, name, &BinaryRow::name);
+  if (name == "boys") {
+    boys(result.value, a.value, order);
+  } else if (one != std::end(unary)) {
+    one->function(result.value, a.value, MPFR_RNDN);
+  } else if (two != std::end(binary)) {
+    two->function(result.value, a.value, b.value, MPFR_RNDN);
+  } else {
+    throw std::invalid_argument("no function " + std::string(name));
+  }
+  return mpfr_get_ld(result.value, MPFR_RNDN);
+}
+
+}  // namespace gdr::test
