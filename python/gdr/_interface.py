@@ -130,6 +130,8 @@ def input_arrays(
             continue
         columns = array.reshape(count, math.prod(wholes[name].sizes))
         for k, element in enumerate(wholes[name].elements):
+            if element.name in arrays:
+                raise UsageError(f'"{element.name}" is given twice: alone, and in "{name}"')
             converted[element.name] = columns[:, k]
     return count, converted
 

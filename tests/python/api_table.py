@@ -81,7 +81,7 @@ PYTHON: Dict[str, str] = {
     "Kernel.builtin_names": "builtin_names",
     "Kernel.clocks_per_interaction": "Kernel.clocks",
     "Kernel.flops_per_interaction": "Kernel.flops",
-    **same("Kernel", "Kernel", "name variables object"),
+    **same("Kernel", "Kernel", "name variables arrays object"),
     "KernelVariable": "Variable",
     **same("KernelVariable", "Variable", "name role type conversion reduction host_bytes"),
     "KernelArray": "ArrayVariable",
