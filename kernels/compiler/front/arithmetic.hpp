@@ -165,7 +165,6 @@ class Arithmetic {
   bool check_int(const Value& constant, const SourceRange& where);
   bool arithmetic_operand(const Value& a, const SourceRange& where);
   Value combine_ints(Fn fn, const Value& a, const Value& b, Context ctx, const SourceRange& where);
-  Value combine_parts(Fn fn, const Value& a, const Value& b, Context ctx, const SourceRange& where);
   Value times_constant(const Value& a, std::int64_t factor, const SourceRange& where);
   Value exact(Fn fn, const Value& condition, const Value& a, const Value& b, bool wide,
               const SourceRange& where);
@@ -173,6 +172,7 @@ class Arithmetic {
   Value relation(Fn fn, const Value& a, const Value& b, const SourceRange& where);
   Value logic(Fn fn, const Value& a, const Value& b, const SourceRange& where);
   Value whole_power(const Value& base, int n, Context ctx, const SourceRange& where);
+  Value combine_parts(Fn fn, const Value& a, const Value& b, Context ctx, const SourceRange& where);
   bool is_long(const Value& a) const;
 
   NodeTable& nodes_;
