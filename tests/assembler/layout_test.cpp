@@ -148,7 +148,7 @@ TEST_CASE("tool directives set line table and layout") {
 }
 
 TEST_CASE(".array and .host describe the interface") {
-  const Program p = program_of(
+  const Program p = assembled(
       "ivar long x_0 x_1 f64to72\njvar long m f64to72\n.array x 2\n.host x \"position\"\n"
       ".host m \"mass of j\"\n.body\nfadd $t $t $t\n");
   REQUIRE(p.arrays.size() == 1);
