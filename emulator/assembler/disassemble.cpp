@@ -146,6 +146,13 @@ void write_declarations(Out out, const Program& p) {
     if (v.kind == VarKind::Source) fmt::format_to(out, " pad 0x{:016x}", v.pad);
     fmt::format_to(out, "\n");
   }
+  for (const VariableArray& array : p.arrays) {
+    fmt::format_to(out, ".array {}", name_text(array.name));
+    for (const std::uint32_t size : array.sizes) fmt::format_to(out, " {}", size);
+    fmt::format_to(out, "\n");
+  }
+  for (const HostName& n : p.host_names)
+    fmt::format_to(out, ".host {} {}\n", name_text(n.name), quoted(n.host));
   if (!p.symbols.empty()) fmt::format_to(out, "\n");
   for (const Symbol& s : p.symbols) {
     fmt::format_to(out, ".symbol {} {}\n", name_text(s.name), location_text(s.location));

@@ -32,13 +32,24 @@ constexpr std::size_t header_bytes = 24, alignment = 8;
 constexpr std::size_t operand_bytes = 9, line_bytes = 8, instruction_bytes = 64;
 constexpr std::size_t min_string_bytes = 4, min_symbol_bytes = min_string_bytes + operand_bytes;
 constexpr std::size_t min_variable_bytes = min_symbol_bytes + 1 + 3 + 1 + 8;
+constexpr std::size_t size_bytes = 4, min_array_bytes = min_string_bytes + 4 + 4 + size_bytes;
 /// Size limit of object files (the largest programs have a few megabytes).
 constexpr std::size_t max_bytes = std::size_t{1} << 30;
 
-/// Chunks of a file in order.
-enum Chunk : std::size_t { Info, Code, Lines, Files, Variables, Symbols, chunk_count };
-constexpr std::array<std::string_view, chunk_count> tags{"INFO", "CODE", "LINE",
-                                                         "FILE", "VARS", "SYMS"};
+/// Chunks of a file in order. The last two are present only if they are not empty.
+enum Chunk : std::size_t {
+  Info,
+  Code,
+  Lines,
+  Files,
+  Variables,
+  Symbols,
+  Arrays,
+  HostNames,
+  chunk_count
+};
+constexpr std::array<std::string_view, chunk_count> tags{"INFO", "CODE", "LINE", "FILE",
+                                                         "VARS", "SYMS", "ARRS", "HOST"};
 
 constexpr std::uint32_t tag_number(std::string_view tag) {
   std::uint32_t number = 0;
@@ -249,13 +260,28 @@ void visit_chunk(Io& io, std::size_t chunk, AnyProgram& p) {
         visit_operand(io, v.location);
         io(v.conversion.host, v.conversion.machine, v.conversion.point, v.reduce, v.pad);
       });
-    default:
+    case Symbols:
       return io.list(p.symbols, min_symbol_bytes, [&io](auto& s) {
         io(s.name);
         visit_operand(io, s.location);
       });
+    case Arrays:
+      return io.list(p.arrays, min_array_bytes, [&io](auto& a) {
+        io(a.name, a.first);
+        io.list(a.sizes, size_bytes, [&io](auto& size) { io(size); });
+      });
+    default:
+      return io.list(p.host_names, 2 * min_string_bytes, [&io](auto& n) { io(n.name, n.host); });
   }
 }
+
+/// Whether a chunk is omitted.
+bool is_absent(std::size_t chunk, const Program& p) noexcept {
+  return (chunk == Arrays && p.arrays.empty()) || (chunk == HostNames && p.host_names.empty());
+}
+
+/// The tag at the position of a copy of a reader.
+std::uint32_t next_tag(Reader in) { return in.get<std::uint32_t>(); }
 
 /// Magic, version, checksum: checked in this order to give specific messages.
 void check_header(std::span<const std::uint8_t> bytes, const std::string& name) {
@@ -290,6 +316,7 @@ std::vector<std::uint8_t> write_object(const Program& given) {
   for (unsigned s = 0; s < section_count; ++s) program.lines[s].resize(program.sections[s].size());
   Writer chunks;
   for (std::size_t c = 0; c < chunk_count; ++c) {
+    if (is_absent(c, program)) continue;
     Writer writer;
     visit_chunk(writer, c, std::as_const(program));
     const auto body = writer.take();
@@ -310,6 +337,7 @@ Program read_object(std::span<const std::uint8_t> bytes, const std::string& name
   Reader in(bytes.subspan(header_bytes), name, header_bytes);
   Program program;
   for (std::size_t c = 0; c < chunk_count; ++c) {
+    if (c >= Arrays && (in.left() == 0 || next_tag(in) != tag_number(tags[c]))) continue;
     const std::size_t at = in.offset();
     const bool expected = in.get<std::uint32_t>() == tag_number(tags[c]);
     const bool reserved = in.get<std::uint32_t>() != 0;
@@ -319,6 +347,7 @@ Program read_object(std::span<const std::uint8_t> bytes, const std::string& name
     if (body.left() != 0) {
       fail(name, body.offset(), fmt::format("chunk {} has trailing bytes", tags[c]));
     }
+    if (is_absent(c, program)) fail(name, at, fmt::format("chunk {} is empty", tags[c]));
     for (const auto pad : in.get_bytes((alignment - in.offset() % alignment) % alignment)) {
       if (pad != 0) fail(name, in.offset(), "padding between chunks is not zero");
     }

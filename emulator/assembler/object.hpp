@@ -22,6 +22,10 @@ Program read_object(std::span<const std::uint8_t> bytes, const std::string& name
 /// in memories that their kind allows, encodable instructions, source lines in files of the table.
 std::string validate_program(const Program& program);
 
+/// Whether two variables may be elements of one array: equal kinds, and values of the same type and
+/// size on the host.
+bool are_alike(const Variable& a, const Variable& b) noexcept;
+
 /// Empty if `operand` is a valid location, else a message.
 std::string validate_location(const Operand& operand);
 

@@ -111,6 +111,54 @@ std::string check_names(const Program& p) {
   return {};
 }
 
+std::string check_array(const VariableArray& array, const Program& p) {
+  if (!is_identifier(array.name) || array.name.size() > max_name_length)
+    return "the name of an array is invalid";
+  if (array.sizes.empty() || array.sizes.size() > max_array_indices)
+    return fmt::format("array '{}' has {} indices; valid are 1 to {}", array.name,
+                       array.sizes.size(), max_array_indices);
+  std::uint64_t count = 1;
+  for (const std::uint32_t size : array.sizes) {
+    count *= size;
+    if (size == 0 || count > max_array_elements)
+      return fmt::format("array '{}' has an invalid size", array.name);
+  }
+  if (array.first + count > p.variables.size())
+    return fmt::format("array '{}' has elements that are not declared", array.name);
+  const Variable& first = p.variables[array.first];
+  for (std::uint32_t k = 0; k < count; ++k) {
+    const Variable& v = p.variables[array.first + k];
+    if (v.name != array.element(k))
+      return fmt::format("element {} of array '{}' is not the next variable", k, array.name);
+    if (!are_alike(v, first))
+      return fmt::format("the elements of array '{}' are not of one kind", array.name);
+  }
+  return {};
+}
+
+std::string check_arrays(const Program& p) {
+  std::unordered_set<std::string_view> seen;
+  for (const VariableArray& array : p.arrays) {
+    if (auto wrong = check_array(array, p); !wrong.empty()) return wrong;
+    if (!seen.insert(array.name).second) return fmt::format("duplicate array '{}'", array.name);
+  }
+  return {};
+}
+
+std::string check_host_names(const Program& p) {
+  std::unordered_set<std::string_view> known, seen;
+  for (const Variable& v : p.variables) known.insert(v.name);
+  for (const VariableArray& a : p.arrays) known.insert(a.name);
+  for (const HostName& n : p.host_names) {
+    if (!known.contains(n.name)) return fmt::format("host name of '{}', which is unknown", n.name);
+    if (!seen.insert(n.name).second) return fmt::format("two host names of '{}'", n.name);
+    if (n.host.empty() || n.host.size() > max_name_length || n.host.find('\0') != std::string::npos)
+      return fmt::format("the host name of '{}' is empty, too long or contains a zero byte",
+                         n.name);
+  }
+  return {};
+}
+
 std::string check_sizes(const Program& p) {
   if (p.elements < 1 || p.elements > max_elements) {
     return fmt::format("{} elements; valid are 1 to {}", p.elements, max_elements);
@@ -179,6 +227,12 @@ std::string check_code(const Program& p) {
 
 }  // namespace
 
+bool are_alike(const Variable& a, const Variable& b) noexcept {
+  const bool raw = a.conversion.host == HostType::Raw;
+  return a.kind == b.kind && a.conversion.host == b.conversion.host &&
+         (!raw || a.location.width == b.location.width);
+}
+
 std::string validate_location(const Operand& o) {
   const bool by_t = o.space == Space::LocalByT;
   if (!by_t && (o.range_first != 0 || o.range_last != 0))
@@ -220,6 +274,8 @@ std::string validate_program(const Program& p) {
       return fmt::format("symbol '{}': {}", s.name, wrong);
     }
   }
+  if (auto wrong = check_arrays(p); !wrong.empty()) return wrong;
+  if (auto wrong = check_host_names(p); !wrong.empty()) return wrong;
   if (auto wrong = check_code(p); !wrong.empty()) return wrong;
   if (names_item_outside_body(p)) return "an item is used outside the loop body";
   return check_parity(p);

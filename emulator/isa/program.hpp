@@ -58,6 +58,39 @@ struct Variable {
   friend bool operator==(const Variable&, const Variable&) = default;
 };
 
+/// Several variables that the host may pass as one array: consecutive ones of one kind and
+/// host type, named `name_0`, `name_1`, ..., with several indices `name_0_0`, `name_0_1`, ..., the
+/// last index first. `name` itself may also be a variable, as for a list its number of entries.
+struct VariableArray {
+  std::string name;
+  std::uint32_t first = 0;           ///< index of the first element in Program::variables
+  std::vector<std::uint32_t> sizes;  ///< one for each index
+  friend bool operator==(const VariableArray&, const VariableArray&) = default;
+
+  /// Number of elements.
+  std::uint32_t count() const noexcept {
+    std::uint32_t product = 1;
+    for (const std::uint32_t size : sizes) product *= size;
+    return product;
+  }
+  /// The name of element k in the order of the elements.
+  std::string element(std::uint32_t k) const {
+    std::string text;
+    for (std::size_t i = sizes.size(); i-- > 0; k /= sizes[i])
+      text.insert(0, "_" + std::to_string(k % sizes[i]));
+    return name + text;
+  }
+};
+/// Limit of the elements and of the indices of an array.
+constexpr std::uint32_t max_array_elements = 65536, max_array_indices = 8;
+
+/// Another name of a variable or array, which programs that pass arrays by name may use.
+struct HostName {
+  std::string name;  ///< of a variable or array of the program
+  std::string host;  ///< any text; not necessarily unique
+  friend bool operator==(const HostName&, const HostName&) = default;
+};
+
 /// The name of a location or a constant, kept for listings and the disassembler.
 struct Symbol {
   std::string name;
@@ -79,6 +112,8 @@ struct Program {
   std::vector<std::string> files;
   std::vector<Variable> variables;  ///< in the order of declaration
   std::vector<Symbol> symbols;
+  std::vector<VariableArray> arrays;  ///< at most one of a name
+  std::vector<HostName> host_names;   ///< at most one for a name
 
   std::uint32_t elements = 4;       ///< i-particles a PE holds (1 to 4)
   std::uint32_t group = 1;          ///< j-items that one pass of the body takes

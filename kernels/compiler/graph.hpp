@@ -115,6 +115,9 @@ struct Graph {
   std::vector<GraphVariable> variables;  ///< in order of declaration
   std::vector<Node> nodes;
   std::vector<Contribution> contributions;
+  /// Arrays, vectors, tensors, tables and lists, as the host sees them; `first` is a variable of
+  /// the graph, where a table or list is one.
+  std::vector<VariableArray> arrays;
 
   const Node& node(NodeId id) const { return nodes[index(id)]; }
   GraphVariable& variable(std::int32_t id) { return variables[index(id)]; }

@@ -128,6 +128,13 @@ gdr_status gdr_job_set(gdr_job* job, const char* name, double value) {
   return guarded({{job, "job"}, {name, "name"}}, [&] { job->job.set(name, value); });
 }
 
+gdr_status gdr_job_set_values(gdr_job* job, const char* name, size_t n, const double* values) {
+  return guarded({{job, "job"}, {name, "name"}}, [&] {
+    if (n > 0) need(values, "values");
+    job->job.set(name, std::span(values, n));
+  });
+}
+
 gdr_status gdr_job_sources(gdr_job* job, size_t n, const gdr_input* arrays, size_t count) {
   return guarded({{job, "job"}}, [&] { job->job.sources(n, inputs_of(job, arrays, count)); });
 }

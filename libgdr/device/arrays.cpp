@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "emulator/host/parallel.hpp"
 #include "emulator/isa/program.hpp"
@@ -47,14 +48,6 @@ bool result_fits(const LinkField& field, HostNumber wanted) {
   return input_fits(field, wanted);
 }
 
-const LinkField& find_field(const LinkGroup& group, std::string_view name) {
-  for (const LinkField& field : group.fields)
-    if (field.name == name) return field;
-  std::vector<std::string_view> known;
-  for (const LinkField& field : group.fields) known.push_back(field.name);
-  throw Error(ErrorCategory::Usage, unknown_name(group.role, name, known));
-}
-
 /// Throws Error (Usage): `ivar "name" WHAT`.
 [[noreturn]] void refuse(const LinkGroup& group, std::string_view name, const std::string& what) {
   throw Error(ErrorCategory::Usage,
@@ -80,26 +73,45 @@ void refuse_twice(const LinkGroup& group, std::span<const Named> arrays) {
       if (arrays[k].name == arrays[m].name) refuse(group, arrays[k].name, "is given twice");
 }
 
-void refuse_missing(const LinkGroup& group, std::span<const NamedInput> arrays) {
+std::size_t index_of(const LinkGroup& group, const LinkField& field) {
+  return static_cast<std::size_t>(&field - group.fields.data());
+}
+
+/// The column of element k of an array with `count` elements for each item.
+template <typename Array>
+Array element_of(Array array, std::size_t k, std::size_t count) {
+  using Bytes = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(array.data)>>,
+                                   const char, char>;
+  if (array.data != nullptr)
+    array.data = static_cast<Bytes*>(array.data) + static_cast<std::ptrdiff_t>(k) * array.stride;
+  array.stride *= static_cast<std::ptrdiff_t>(count);
+  return array;
+}
+
+void refuse_missing(const LinkGroup& group, const std::vector<bool>& given) {
   std::string missing;
-  for (const LinkField& field : group.fields) {
-    bool found = false;
-    for (const NamedInput& a : arrays) found = found || a.name == field.name;
-    if (!found) missing += (missing.empty() ? "\"" : ", \"") + field.name + "\"";
-  }
+  for (std::size_t k = 0; k < group.fields.size(); ++k)
+    if (!given[k]) missing += (missing.empty() ? "\"" : ", \"") + group.fields[k].name + "\"";
   if (!missing.empty())
     throw Error(ErrorCategory::Usage, "no array is given for " + std::string(group.role) + " " +
                                           missing + "; every one needs values");
 }
 
-/// Throws Error (Input) for the first value of an array that is not finite.
+/// An element of an input for messages: `"x"[5]`, or of an array `"x"[5, 1]`.
+std::string place_text(const NamedInput& input, std::size_t i, std::size_t count) {
+  std::string text = "\"" + std::string(input.name) + "\"[" + std::to_string(i / count);
+  if (count > 1) text += ", " + std::to_string(i % count);
+  return text + "]";
+}
+
+/// Throws Error (Input) for the first value of an array that is not finite; it has `count` elements
+/// for each of n items.
 template <typename Number>
-void refuse_not_finite(const NamedInput& input, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
+void refuse_not_finite(const NamedInput& input, std::size_t n, std::size_t count) {
+  for (std::size_t i = 0; i < n * count; ++i) {
     const auto value = load<Number>(input.array.data, input.array.stride, i);
     if (std::isfinite(value)) continue;
-    throw Error(ErrorCategory::Input, "\"" + std::string(input.name) + "\"[" + std::to_string(i) +
-                                          "] is " +
+    throw Error(ErrorCategory::Input, place_text(input, i, count) + " is " +
                                           (std::isnan(value) ? "not a number" : "infinite") +
                                           "; all values must be finite");
   }
@@ -111,14 +123,14 @@ constexpr std::int64_t least_short = -(std::int64_t{1} << 35), most_short = -(le
 bool fits_short(std::int64_t value) noexcept { return value >= least_short && value <= most_short; }
 
 /// Throws Error (Input) for the first integer of an array that exceeds 36 bits.
-void refuse_long_integers(const NamedInput& input, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i)
+void refuse_long_integers(const NamedInput& input, std::size_t n, std::size_t count) {
+  for (std::size_t i = 0; i < n * count; ++i)
     if (const auto value = load<std::int64_t>(input.array.data, input.array.stride, i);
         !fits_short(value))
       throw Error(ErrorCategory::Input,
-                  "\"" + std::string(input.name) + "\"[" + std::to_string(i) + "] is " +
-                      std::to_string(value) + ", but its variable has 36 bits, for " +
-                      std::to_string(least_short) + " to " + std::to_string(most_short));
+                  place_text(input, i, count) + " is " + std::to_string(value) +
+                      ", but its variable has 36 bits, for " + std::to_string(least_short) +
+                      " to " + std::to_string(most_short));
 }
 
 /// Whether all integers of the 36-bit fields of `count` records are in range.
@@ -199,7 +211,44 @@ LinkGroup link_group(const Program& program, VarKind kind) {
     group.fields.push_back({v.name, host, f.half_word, f.half_words,
                             host == HostNumber::I64 && v.location.width == Width::Short});
   }
+  // The fields of a group are in the order of declaration, like the elements of an array.
+  for (const VariableArray& array : program.arrays) {
+    if (program.variables[array.first].kind != kind) continue;
+    const auto first =
+        std::ranges::find(group.fields, program.variables[array.first].name, &LinkField::name);
+    group.arrays.push_back(
+        {array.name, static_cast<std::size_t>(first - group.fields.begin()), array.count()});
+  }
   return group;
+}
+
+namespace {
+
+std::span<const LinkField> find_fields(const LinkGroup& group, std::string_view name) noexcept {
+  const bool whole = name.ends_with("[]");
+  if (whole) name.remove_suffix(2);
+  const auto field = std::ranges::find(group.fields, name, &LinkField::name);
+  if (!whole && field != group.fields.end()) return {field, 1};
+  const auto array = std::ranges::find(group.arrays, name, &LinkArray::name);
+  if (array == group.arrays.end()) return {};
+  return std::span(group.fields).subspan(array->first, array->count);
+}
+
+}  // namespace
+
+std::span<const LinkField> fields_named(const LinkGroup& group, std::string_view name) {
+  const std::span<const LinkField> found = find_fields(group, name);
+  if (!found.empty()) return found;
+  if (name.ends_with("[]") && !find_fields(group, name.substr(0, name.size() - 2)).empty())
+    refuse(group, name.substr(0, name.size() - 2), "is a single value: give its name without []");
+  std::vector<std::string_view> known;
+  for (const LinkArray& array : group.arrays) known.push_back(array.name);
+  for (const LinkField& field : group.fields) known.push_back(field.name);
+  throw Error(ErrorCategory::Usage, unknown_name(group.role, name, known));
+}
+
+bool has_fields(const LinkGroup& group, std::string_view name) noexcept {
+  return !find_fields(group, name).empty();
 }
 
 void check_count(std::size_t n, std::uint32_t words, const char* what) {
@@ -211,13 +260,16 @@ void check_count(std::size_t n, std::uint32_t words, const char* what) {
 
 void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
                   bool all) {
-  refuse_twice(group, arrays);
+  std::vector<bool> given(group.fields.size(), false);
   for (const NamedInput& input : arrays) {
-    const LinkField& field = find_field(group, input.name);
-    if (!input_fits(field, input.array.type)) wrong_type(group, field, input.array.type);
+    for (const LinkField& field : fields_named(group, input.name)) {
+      if (given[index_of(group, field)]) refuse(group, field.name, "is given twice");
+      given[index_of(group, field)] = true;
+      if (!input_fits(field, input.array.type)) wrong_type(group, field, input.array.type);
+    }
     check_pointer(group, input.name, input.array.data, n);
   }
-  if (all) refuse_missing(group, arrays);
+  if (all) refuse_missing(group, given);
 }
 
 void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
@@ -226,28 +278,33 @@ void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arr
   std::vector<Column> columns;
   // Sort by position in the record, so that adjacent columns are merged.
   std::vector<Column> unordered;
-  for (const NamedInput& input : arrays)
-    unordered.push_back(column_of(input.array, find_field(group, input.name)));
+  for (const NamedInput& input : arrays) {
+    const std::span<const LinkField> fields = fields_named(group, input.name);
+    for (std::size_t k = 0; k < fields.size(); ++k)
+      unordered.push_back(column_of(element_of(input.array, k, fields.size()), fields[k]));
+  }
   std::ranges::sort(unordered, {}, &Column::half_word);
   for (const Column& column : unordered) add_column(columns, column);
   words.resize(n * group.words);
   std::atomic<bool> finite = true, fit = true;
-  for_groups(n, arrays.size(), threads, [&](std::size_t first, std::size_t count) {
+  for_groups(n, unordered.size(), threads, [&](std::size_t first, std::size_t count) {
     auto* const records = reinterpret_cast<std::uint32_t*>(words.data());
     if (!pack_records(columns, first, count, records + first * halves, halves)) finite = false;
     if (!integers_fit(group.fields, records + first * halves, count, halves)) fit = false;
   });
   if (finite && fit) return;
   for (const NamedInput& input : arrays) {
-    if (find_field(group, input.name).short_integer) refuse_long_integers(input, n);
-    if (input.array.type == HostNumber::F64) refuse_not_finite<double>(input, n);
-    if (input.array.type == HostNumber::F32) refuse_not_finite<float>(input, n);
+    const std::span<const LinkField> fields = fields_named(group, input.name);
+    if (fields.front().short_integer) refuse_long_integers(input, n, fields.size());
+    if (input.array.type == HostNumber::F64) refuse_not_finite<double>(input, n, fields.size());
+    if (input.array.type == HostNumber::F32) refuse_not_finite<float>(input, n, fields.size());
   }
 }
 
-ParamBits param_bits(const LinkGroup& params, std::string_view name, double value) {
-  const LinkField& field = find_field(params, name);
-  const auto index = static_cast<std::size_t>(&field - params.fields.data());
+namespace {
+
+ParamBits bits_of_param(const LinkGroup& params, const LinkField& field, double value) {
+  const std::size_t index = index_of(params, field);
   if (!std::isfinite(value))
     throw Error(ErrorCategory::Input, "param \"" + field.name + "\" must be finite");
   if (field.type == HostNumber::F64) return {index, std::bit_cast<std::uint64_t>(value)};
@@ -267,59 +324,34 @@ ParamBits param_bits(const LinkGroup& params, std::string_view name, double valu
   return {index, static_cast<std::uint64_t>(static_cast<std::int64_t>(value))};
 }
 
-namespace {
-
-/// Whether a name is that of an element of `base`: base_4, or base_1_0 with two indices.
-bool element_of(std::string_view name, std::string_view base) {
-  if (!name.starts_with(base)) return false;
-  name.remove_prefix(base.size());
-  if (name.empty()) return false;
-  while (!name.empty()) {
-    const std::size_t digits = std::min(name.find_first_not_of("0123456789", 1), name.size());
-    if (name[0] != '_' || digits < 2) return false;
-    name.remove_prefix(digits);
-  }
-  return true;
-}
-
-/// Binds `name[]`, all elements of an array or a list, consecutive for each target. Returns false
-/// for other names.
-bool bind_row(const LinkGroup& group, std::size_t n, const NamedResult& result,
-              std::vector<ResultBinding>& bindings) {
-  if (!result.name.ends_with("[]")) return false;
-  const std::string_view base = result.name.substr(0, result.name.size() - 2);
-  std::vector<const LinkField*> row;
-  for (const LinkField& field : group.fields)
-    if (element_of(field.name, base)) row.push_back(&field);
-  if (row.empty()) {
-    find_field(group, base);  // throws for an unknown name
-    refuse(group, base, "is a single value: give its name without []");
-  }
-  check_pointer(group, result.name, result.array.data, n);
-  const std::ptrdiff_t step = result.array.stride;
-  for (std::size_t k = 0; k < row.size(); ++k) {
-    if (!result_fits(*row[k], result.array.type)) wrong_type(group, *row[k], result.array.type);
-    MutableArray column = result.array;
-    if (column.data != nullptr)
-      column.data = static_cast<char*>(column.data) + static_cast<std::ptrdiff_t>(k) * step;
-    column.stride = static_cast<std::ptrdiff_t>(row.size()) * step;
-    bindings.push_back({*row[k], column});
-  }
-  return true;
-}
-
 }  // namespace
+
+std::vector<ParamBits> param_bits(const LinkGroup& params, std::string_view name,
+                                  std::span<const double> values) {
+  const std::span<const LinkField> fields = fields_named(params, name);
+  if (values.size() != fields.size())
+    refuse(params, name,
+           fields.size() == 1 ? "is a single value"
+                              : "takes " + std::to_string(fields.size()) + " values, not " +
+                                    std::to_string(values.size()));
+  std::vector<ParamBits> bits;
+  for (std::size_t k = 0; k < fields.size(); ++k)
+    bits.push_back(bits_of_param(params, fields[k], values[k]));
+  return bits;
+}
 
 void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedResult> results,
                   std::vector<ResultBinding>& bindings) {
   refuse_twice(group, results);
   bindings.clear();
   for (const NamedResult& result : results) {
-    if (bind_row(group, n, result, bindings)) continue;
-    const LinkField& field = find_field(group, result.name);
-    if (!result_fits(field, result.array.type)) wrong_type(group, field, result.array.type);
+    const std::span<const LinkField> fields = fields_named(group, result.name);
     check_pointer(group, result.name, result.array.data, n);
-    bindings.push_back({field, result.array});
+    for (std::size_t k = 0; k < fields.size(); ++k) {
+      if (!result_fits(fields[k], result.array.type))
+        wrong_type(group, fields[k], result.array.type);
+      bindings.push_back({fields[k], element_of(result.array, k, fields.size())});
+    }
   }
 }
 

@@ -21,20 +21,36 @@ struct LinkField {
   bool short_integer = false;    ///< whether an int64 is stored in 36 bits
 };
 
+/// An array of the kernel's interface: `count` fields from number `first` of its group on.
+struct LinkArray {
+  std::string name;
+  std::size_t first = 0, count = 0;
+};
+
 /// All variables of one role: a record of one target, source or result has `words` link words.
 struct LinkGroup {
   std::string_view role;  ///< keyword for messages: "ivar", "jvar", "fvar"
   std::vector<LinkField> fields;
+  std::vector<LinkArray> arrays;  ///< those whose elements have this role
   std::uint32_t words = 0;
 };
 
 LinkGroup link_group(const Program& program, VarKind kind);
 
+/// The fields that a name stands for: one variable, or all elements of an array, vector or tensor.
+/// `name[]` means the array where a variable has the same name, as that of a list has. Throws Error
+/// (Usage) for an unknown name, and for `name[]` of a single variable.
+std::span<const LinkField> fields_named(const LinkGroup& group, std::string_view name);
+/// Whether fields_named knows the name.
+bool has_fields(const LinkGroup& group, std::string_view name) noexcept;
+
 /// Throws Error (Usage) for a count of elements, of so many words each, that exceeds the address
 /// space, e.g. a negative number. `what` is "sources".
 void check_count(std::size_t n, std::uint32_t words, const char* what);
 
-/// Checks names and types of input arrays against a group. Throws Error (Usage) for a name that is
+/// Checks names and types of input arrays against a group. An array of the kernel takes all its
+/// elements for each item, consecutive; its stride is that between elements. Throws Error (Usage)
+/// for a name that is
 /// unknown, given twice or (if `all`) missing, a null pointer, or a type that would
 /// lose bits.
 void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
@@ -51,9 +67,11 @@ struct ParamBits {
   std::size_t index;
   std::uint64_t bits;
 };
-/// Throws Error (Usage) for an unknown name, and Error (Input) for a value that the param's type
+/// The values of a param or of all elements of an array of them. Throws Error (Usage) for an
+/// unknown name or another number of values, and Error (Input) for a value that the param's type
 /// does not represent.
-ParamBits param_bits(const LinkGroup& params, std::string_view name, double value);
+std::vector<ParamBits> param_bits(const LinkGroup& params, std::string_view name,
+                                  std::span<const double> values);
 
 /// A result array bound to the field that fills it.
 struct ResultBinding {
@@ -61,8 +79,8 @@ struct ResultBinding {
   MutableArray array;
 };
 
-/// Matches result names to fields, into `bindings`; `name[]` means all elements of an array or a
-/// list, consecutive for each target. Throws Error (Usage) like check_inputs.
+/// Matches result names to fields, into `bindings`; the elements of an array are consecutive for
+/// each target. Throws Error (Usage) like check_inputs.
 void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedResult> results,
                   std::vector<ResultBinding>& bindings);
 

@@ -12,10 +12,11 @@
 namespace gdr {
 namespace {
 
-std::string member(const KernelVariable& v) {
+std::string member(const Member& m) {
   constexpr const char* types[] = {"double", "float", "int64_t", "uint64_t"};
-  return fmt::format("  {} {}{}; /* {} */\n", types[static_cast<unsigned>(v.type)], member_name(v),
-                     v.host_bytes == 16 ? "[2]" : "", v.conversion);
+  return fmt::format("  {} {}{}{}; /* {} */\n", types[static_cast<unsigned>(m.first->type)],
+                     member_name(m.name), m.sizes_text(), m.first->host_bytes == 16 ? "[2]" : "",
+                     m.first->conversion);
 }
 
 /// The structure members for the variables of a role, and the array list for the C interface.
@@ -27,13 +28,13 @@ struct RoleText {
 RoleText role_text(const Kernel& kernel, Role role, const std::string& p) {
   constexpr const char* types[] = {"GDR_F64", "GDR_F32", "GDR_I64", "GDR_RAW"};
   RoleText text;
-  for (const KernelVariable& v : kernel.variables()) {
-    if (v.role != role) continue;
-    text.members += member(v);
-    text.arrays +=
-        fmt::format("  {}_grape_array(list + {}, \"{}\", {}, &all->{}, sizeof *all);\n", p,
-                    text.count, v.name, types[static_cast<unsigned>(v.type)], member_name(v));
-    ++text.count;
+  for (const Member& m : members_of(kernel, role)) {
+    text.members += member(m);
+    for (std::size_t k = 0; k < m.count(); ++k, ++text.count)
+      text.arrays +=
+          fmt::format("  {}_grape_array(list + {}, \"{}\", {}, &all->{}{}, sizeof *all);\n", p,
+                      text.count, m.variable(k), types[static_cast<unsigned>(m.first->type)],
+                      member_name(m.name), m.index_text(k));
   }
   // C has no empty structures.
   if (text.count == 0) text.members = "  char none; /* the kernel declares none */\n";
@@ -42,15 +43,18 @@ RoleText role_text(const Kernel& kernel, Role role, const std::string& p) {
 
 std::string param_functions(const Kernel& kernel, const std::string& p) {
   std::string text;
-  for (const KernelVariable& v : kernel.variables()) {
-    if (v.role != Role::Param) continue;
+  for (const Member& m : members_of(kernel, Role::Param)) {
+    const bool single = m.sizes.empty();
     text += fmt::format(R"(
-/* Set the parameter {1} ({2}) for the runs that follow. */
-static inline int {0}_grape_set_{1}(double value) {{
-  return (int)gdr_job_set({0}_grape.job, "{1}", value);
+/* Set the parameter{3} {1} ({2}) for the runs that follow. */
+static inline int {0}_grape_set_{1}({4}) {{
+  return (int)gdr_job_set{5}({0}_grape.job, "{1}", {6});
 }}
 )",
-                        p, v.name, v.conversion);
+                        p, m.name, m.first->conversion, single ? "" : "s",
+                        single ? "double value" : fmt::format("const double values[{}]", m.count()),
+                        single ? "" : "_values",
+                        single ? "value" : fmt::format("{}, values", m.count()));
   }
   return text;
 }

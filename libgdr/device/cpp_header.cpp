@@ -29,21 +29,26 @@ constexpr std::string_view reserved[] = {
     "while",     "xor"};
 
 /// Member name of a variable, different from the names of the structures.
-std::string cpp_member_name(const KernelVariable& v) {
+std::string cpp_member_name(const std::string& name) {
   for (const std::string_view taken : {"Source", "Target", "Parameters", "Result", "Output"})
-    if (v.name == taken) return v.name + "_";
-  return member_name(v);
+    if (name == taken) return name + "_";
+  return member_name(name);
 }
 
-std::string member(const KernelVariable& v) {
+std::string member(const Member& m) {
+  const KernelVariable& v = *m.first;
   constexpr const char* types[] = {"double", "float", "std::int64_t", "std::uint64_t"};
   const std::string type = types[static_cast<unsigned>(v.type)];
   const std::string note =
       v.reduction.empty() ? v.conversion : fmt::format("{}, {}", v.conversion, v.reduction);
   // A param is one word for every location.
-  if (v.host_bytes == 16 && v.role != Role::Param)
-    return fmt::format("  std::array<{}, 2> {}{{}};  ///< {}\n", type, cpp_member_name(v), note);
-  return fmt::format("  {} {} = 0;  ///< {}\n", type, cpp_member_name(v), note);
+  const bool two_words = v.host_bytes == 16 && v.role != Role::Param;
+  if (m.sizes.empty() && !two_words)
+    return fmt::format("  {} {} = 0;  ///< {}\n", type, cpp_member_name(m.name), note);
+  std::string array = two_words ? fmt::format("std::array<{}, 2>", type) : type;
+  for (std::size_t k = m.sizes.size(); k-- > 0;)
+    array = fmt::format("std::array<{}, {}>", array, m.sizes[k]);
+  return fmt::format("  {} {}{{}};  ///< {}\n", array, cpp_member_name(m.name), note);
 }
 
 /// The text for the variables of a role.
@@ -55,12 +60,14 @@ struct RoleText {
 RoleText role_text(const Kernel& kernel, Role role, const std::string& structure) {
   constexpr const char* types[] = {"F64", "F32", "I64", "Raw"};
   RoleText text;
-  for (const KernelVariable& v : kernel.variables()) {
-    if (v.role != role) continue;
-    text.members += member(v);
-    text.fields += fmt::format("\n      Field{{\"{}\", HostNumber::{}, offsetof({}, {})}},", v.name,
-                               types[static_cast<unsigned>(v.type)], structure, cpp_member_name(v));
-    ++text.count;
+  for (const Member& m : members_of(kernel, role)) {
+    text.members += member(m);
+    const std::string name = cpp_member_name(m.name);
+    for (std::size_t k = 0; k < m.count(); ++k, ++text.count)
+      text.fields +=
+          fmt::format("\n      Field{{\"{}\", HostNumber::{}, offsetof({}, {}){}}},", m.variable(k),
+                      types[static_cast<unsigned>(m.first->type)], structure, name,
+                      k == 0 ? "" : fmt::format(" + {}", k * m.first->host_bytes));
   }
   if (text.count > 0) {
     text.fields.back() = '}';  // the last comma
@@ -143,10 +150,10 @@ inline std::vector<Result> compute(Device& device,{0}
 
 std::string set_function(const Kernel& kernel) {
   std::string text;
-  for (const KernelVariable& v : kernel.variables())
-    if (v.role == Role::Param)
-      text += fmt::format("    untyped().set(\"{}\", parameter(all.{}));\n", v.name,
-                          cpp_member_name(v));
+  for (const Member& m : members_of(kernel, Role::Param))
+    for (std::size_t k = 0; k < m.count(); ++k)
+      text += fmt::format("    untyped().set(\"{}\", parameter(all.{}{}));\n", m.variable(k),
+                          cpp_member_name(m.name), m.index_text(k));
   if (text.empty()) return text;
   return "  /// Set the parameters of the following runs.\n  void set(const Parameters& all) {\n" +
          text + "  }\n";
@@ -167,8 +174,45 @@ bool is_c_identifier(std::string_view text) {
   });
 }
 
-std::string member_name(const KernelVariable& v) {
-  return is_c_word(v.name) ? v.name + "_" : v.name;
+std::string member_name(std::string_view name) {
+  return std::string(name) + (is_c_word(name) ? "_" : "");
+}
+
+std::size_t Member::count() const noexcept {
+  std::size_t product = 1;
+  for (const std::size_t size : sizes) product *= size;
+  return product;
+}
+
+std::string Member::index_text(std::size_t k) const {
+  std::string text;
+  for (std::size_t i = sizes.size(); i-- > 0; k /= sizes[i])
+    text.insert(0, fmt::format("[{}]", k % sizes[i]));
+  return text;
+}
+
+std::string Member::sizes_text() const {
+  std::string text;
+  for (const std::size_t size : sizes) text += fmt::format("[{}]", size);
+  return text;
+}
+
+std::vector<Member> members_of(const Kernel& kernel, Role role) {
+  const std::vector<KernelVariable>& variables = kernel.variables();
+  std::vector<Member> members;
+  for (std::size_t k = 0; k < variables.size(); ++k) {
+    if (variables[k].role != role) continue;
+    const auto array = std::ranges::find_if(kernel.arrays(), [&](const KernelArray& a) {
+      return a.first == k && std::ranges::count(variables, a.name, &KernelVariable::name) == 0;
+    });
+    if (array == kernel.arrays().end()) {
+      members.push_back({variables[k].name, &variables[k]});
+      continue;
+    }
+    members.push_back({array->name, &variables[k], array->sizes});
+    k += array->count - 1;
+  }
+  return members;
 }
 
 std::string bytes_text(std::span<const std::uint8_t> bytes) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gdr/kernel.hpp"
 
@@ -28,8 +29,27 @@ std::string cpp_header(const Kernel& kernel, std::string_view name = {},
 bool is_c_word(std::string_view text);
 /// Whether a text consists of letters, digits and _, without a leading digit.
 bool is_c_identifier(std::string_view text);
-/// Name of the structure member for a variable; keywords get a trailing _.
-std::string member_name(const KernelVariable& v);
+/// Name of the structure member for a variable or array; keywords get a trailing _.
+std::string member_name(std::string_view name);
+
+/// A member of a structure: a variable, or an array of them.
+struct Member {
+  std::string name;
+  const KernelVariable* first = nullptr;  ///< the variable, or the first element
+  std::vector<std::size_t> sizes = {};    ///< of an array
+
+  /// Number of variables.
+  std::size_t count() const noexcept;
+  /// The declared name of element k.
+  const std::string& variable(std::size_t k) const noexcept { return first[k].name; }
+  /// The indices of element k: `[1][2]`; empty for a variable.
+  std::string index_text(std::size_t k) const;
+  /// `[2][3]`; empty for a variable.
+  std::string sizes_text() const;
+};
+/// The members for the variables of a role, in the order of declaration. The entries of a list are
+/// single members, since its name is that of their number.
+std::vector<Member> members_of(const Kernel& kernel, Role role);
 /// Bytes as the elements of an array, in lines.
 std::string bytes_text(std::span<const std::uint8_t> bytes);
 

@@ -144,8 +144,7 @@ struct Job::Impl {
   void bind(std::span<const NamedResult> results) {
     // All names but those of outputs are results, including unknown ones, for the error message.
     const auto is_output = [&](const NamedResult& r) {
-      return std::ranges::any_of(data.outputs_group.fields,
-                                 [&](const LinkField& f) { return f.name == r.name; });
+      return has_fields(data.outputs_group, r.name);
     };
     std::vector<NamedResult> wanted(results.begin(), results.end());
     const auto outputs =
@@ -175,12 +174,12 @@ Job::~Job() = default;
 Job::Job(Job&&) noexcept = default;
 Job& Job::operator=(Job&&) noexcept = default;
 
-void Job::set(std::string_view name, double value) {
+void Job::set(std::string_view name, std::span<const double> values) {
   impl_->settle();
   JobData& d = impl_->data;
   impl_->collectively("set", [&] {
-    const ParamBits param = param_bits(d.params_group, name, value);
-    d.params[2 * param.index] = param.bits;
+    for (const ParamBits& param : param_bits(d.params_group, name, values))
+      d.params[2 * param.index] = param.bits;
   });
 }
 

@@ -17,6 +17,7 @@ namespace gdr {
 struct KernelData {
   Program program;
   std::vector<KernelVariable> variables;
+  std::vector<KernelArray> arrays;
   std::vector<std::uint8_t> object;
 };
 
@@ -49,6 +50,8 @@ Kernel::Kernel(Program program) {
   auto data = std::make_shared<KernelData>();
   data->object = write_object(program);
   for (const Variable& v : program.variables) data->variables.push_back(describe(v));
+  for (const VariableArray& a : program.arrays)
+    data->arrays.push_back({a.name, a.first, {a.sizes.begin(), a.sizes.end()}, a.count()});
   data->program = std::move(program);
   data_ = std::move(data);
 }
@@ -90,6 +93,22 @@ std::vector<std::string> Kernel::builtin_names() {
 
 const std::string& Kernel::name() const noexcept { return data_->program.name; }
 const std::vector<KernelVariable>& Kernel::variables() const noexcept { return data_->variables; }
+const std::vector<KernelArray>& Kernel::arrays() const noexcept { return data_->arrays; }
+
+std::vector<std::pair<std::string, std::string>> Kernel::host_names() const {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const HostName& n : data_->program.host_names) names.emplace_back(n.name, n.host);
+  return names;
+}
+
+Kernel Kernel::with_host_names(
+    const std::vector<std::pair<std::string, std::string>>& names) const {
+  Program program = data_->program;
+  program.host_names.clear();
+  for (const auto& [name, host] : names) program.host_names.push_back({name, host});
+  return Kernel(std::move(program));
+}
+
 double Kernel::clocks_per_interaction() const noexcept {
   return data_->program.clocks_per_interaction();
 }

@@ -233,15 +233,20 @@ gdr_status gdr_job_create(gdr_device* device, const gdr_kernel* kernel, gdr_job*
 void gdr_job_free(gdr_job* job);
 /* Set a `param`; the default is 0. */
 gdr_status gdr_job_set(gdr_job* job, const char* name, double value);
+/* Set all n elements of an array of `param`s, such as the three components of a vector: values(n).
+ */
+gdr_status gdr_job_set_values(gdr_job* job, const char* name, size_t n, const double* values);
 /* Set the values of all `jvar`s (sources) or `ivar`s (targets): `count` arrays of n values each.
- * The arrays are read before the call returns. */
+ * The name of an array or vector of the kernel stands for all its elements: its array has them for
+ * each item, one after the other (n times 3 values for a vector), and `stride` is that between
+ * elements. The arrays are read before the call returns. */
 gdr_status gdr_job_sources(gdr_job* job, size_t n, const gdr_input* arrays, size_t count);
 gdr_status gdr_job_targets(gdr_job* job, size_t n, const gdr_input* arrays, size_t count);
 /* Replace n sources from index `first` on; other variables keep their values. */
 gdr_status gdr_job_update_sources(gdr_job* job, size_t first, size_t n, const gdr_input* arrays,
                                   size_t count);
-/* Compute, and fill the arrays of results. `name[]` means all elements name_0, name_1, ... of an
- * array or a list: a row for each target. */
+/* Compute, and fill the arrays of results. The name of an array or vector, or `name[]`, as for the
+ * entries of a list, means all elements name_0, name_1, ...: a row for each target. */
 gdr_status gdr_job_run(gdr_job* job, const gdr_result* results, size_t count);
 /* Start the computation in the background. The arrays are filled when gdr_job_wait (or the next
  * call on this job) returns, which also returns errors. */

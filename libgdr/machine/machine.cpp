@@ -181,7 +181,7 @@ void Machine::load(const Kernel& kernel) {
 
 void Machine::set(std::string_view name, double value) {
   const LoadedProgram& p = impl_->program();
-  const auto [k, bits] = param_bits(impl_->param_group, name, value);
+  const auto [k, bits] = param_bits(impl_->param_group, name, {&value, 1}).front();
   std::array<std::uint64_t, 2> record{};
   put_host_bits(p.params[k], bits, record.data());
   for (BlockState& block : impl_->chip.blocks)

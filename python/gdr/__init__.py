@@ -18,7 +18,7 @@ from . import nbody as nbody
 from ._decorator import FunctionKernel, kernel
 from ._open import Device, default_device, open, set_default_device
 from ._forces import Gravity, ParticleKernel, gravity
-from ._interface import Variable
+from ._interface import ArrayVariable, Variable
 from ._job import Job
 from ._kernel import Kernel, assemble, builtin, builtin_names, compile, from_object, load
 from ._machine import Machine
@@ -31,6 +31,7 @@ _mpi.warn_on_mismatch()
 atexit.register(_core.wait_for_detached)
 
 __all__ = [
+    "ArrayVariable",
     "BoardTest",
     "Device",
     "FunctionKernel",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 from types import FunctionType
-from typing import Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
 
-from ._expressions import LANGUAGE_FUNCTIONS
+from ._expressions import LANGUAGE_FUNCTIONS, find_intrinsic
 from ._kernel import VariableNames
+from ._shapes import TENSOR, VECTOR, ShapeReader, Shapes, shape_of_constant
 from ._source import NotConstant, Source
 from ._statements import Statements
 
-_RESERVED = {"CONST", "VARI", "VARJ", "VARF", *LANGUAGE_FUNCTIONS}
+_RESERVED = {"CONST", "VARI", "VARJ", "VARF", "identity", "vec3", "sym3", *LANGUAGE_FUNCTIONS}
 
 
 def unique(name: str, used: Set[str]) -> str:
@@ -75,12 +76,14 @@ class KernelGenerator(Statements):
         self, function: FunctionType, types: Mapping[str, str], unit: TranslationUnit
     ) -> None:
         super().__init__(function, unit)
+        self.function = function
         self.types.update(types)
         self.names = VariableNames()
         self.name = unique(function.__name__, _RESERVED)
         tree = self.source.tree
         self._check_arguments(tree)
         self.target, self.other, *params = self.arguments
+        self._shapes = self._infer_shapes()
         self.defaults = self._defaults(tree)
         for name in sorted(params) + sorted(self.temporaries):
             self.symbols[name] = unit.unique(name)
@@ -105,7 +108,20 @@ class KernelGenerator(Statements):
         if len(positional) < 2:
             self.source.fail(tree, "a kernel takes a target, a source, and parameters")
 
-    def _defaults(self, tree: ast.FunctionDef) -> Dict[str, float]:
+    def _infer_shapes(self) -> ShapeReader:
+        """The shapes of attributes, parameters and temporaries."""
+        particles = (self.target, self.other)
+        shapes = Shapes()
+        read = ShapeReader(shapes, self.source, self.function, find_intrinsic, particles)
+        for name, words in self.types.items():
+            shape = next((w for w in words.split() if w in (VECTOR, TENSOR)), None)
+            terms = [read.name(name), *(read.attribute(p, name) for p in particles)]
+            for term in terms:
+                shapes.state(term, shape)
+        shapes.solve()
+        return read
+
+    def _defaults(self, tree: ast.FunctionDef) -> Dict[str, Any]:
         positional = [*tree.args.posonlyargs, *tree.args.args]
         last = positional[len(positional) - len(tree.args.defaults) :]
         keyword = zip(tree.args.kwonlyargs, tree.args.kw_defaults)
@@ -114,28 +130,43 @@ class KernelGenerator(Statements):
             if expression is None:
                 continue
             value = self.constant(expression)
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                self.source.fail(expression, "the default of a parameter must be a number")
+            is_vector = shape_of_constant(value) == VECTOR
+            if isinstance(value, bool) or not (isinstance(value, (int, float)) or is_vector):
+                self.source.fail(
+                    expression, "the default of a parameter must be a number, or three of them"
+                )
+            if is_vector:
+                self._shapes.shapes.state(self._shapes.name(argument.arg), VECTOR)
+                self._shapes.shapes.solve()
             if argument.arg in (self.target, self.other):
                 self.source.fail(expression, "a target or a source cannot have a default")
-            defaults[argument.arg] = float(value)
+            defaults[argument.arg] = tuple(map(float, value)) if is_vector else float(value)
         return defaults
 
     def declarations(self) -> List[str]:
         """Declarations of the interface, and of temporaries with a given type."""
         lines = []
-        for keyword, table in (
-            ("CONST", self.names.params),
-            ("VARI", self.names.targets),
-            ("VARJ", self.names.sources),
-            ("VARF", self.names.results),
+        for keyword, particle, table in (
+            ("CONST", None, self.names.params),
+            ("VARI", self.target, self.names.targets),
+            ("VARJ", self.other, self.names.sources),
+            ("VARF", self.target, self.names.results),
         ):
-            lines += [f"{keyword} {self._type(name)}{symbol};" for name, symbol in table.items()]
+            lines += [
+                f"{keyword} {self._type(name, particle)}{symbol};" for name, symbol in table.items()
+            ]
         typed = sorted(self.temporaries & set(self.types))
         return lines + [f"{self.types[name]} {self.symbols[name]};" for name in typed]
 
-    def _type(self, name: str) -> str:
-        return self.types[name] + " " if name in self.types else ""
+    def _type(self, name: str, particle: Optional[str]) -> str:
+        """The type words of a parameter, or of an attribute of a particle."""
+        words = self.types.get(name, "").split()
+        read = self._shapes
+        term = read.name(name) if particle is None else read.attribute(particle, name)
+        shape = read.shapes.shape(term)
+        if shape is not None and not {VECTOR, TENSOR}.intersection(words):
+            words.append(shape)
+        return " ".join([*words, ""])
 
     def _check_types(self) -> None:
         names = self.names
@@ -148,7 +179,11 @@ class KernelGenerator(Statements):
 
     def _collect_results(self, tree: ast.FunctionDef) -> None:
         for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                node, is_stored = node.value, True
+            else:
+                is_stored = isinstance(getattr(node, "ctx", None), ast.Store)
+            if isinstance(node, ast.Attribute) and is_stored:
                 if self._is(node.value, self.target) and node.attr not in self.names.results:
                     self.names.results[node.attr] = self.unit.unique(node.attr)
 
@@ -177,6 +212,8 @@ class KernelGenerator(Statements):
 
     def result(self, to: ast.expr) -> str:
         """The result variable of an attribute of the target."""
+        if isinstance(to, ast.Subscript) and isinstance(to.value, ast.Attribute):
+            return f"{self.result(to.value)}.{self.component(to)}"
         if isinstance(to, ast.Attribute) and self._is(to.value, self.target):
             return self.names.results[to.attr]
         if isinstance(to, ast.Attribute) and self._is(to.value, self.other):

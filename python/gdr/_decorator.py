@@ -17,7 +17,10 @@ from ._kernel import Kernel, VariableNames, from_object
 from ._source import Source
 from .errors import ProgramError
 
-_TYPES = ("long", "short", "int")
+_SHAPES = ("vec3", "sym3")
+_TYPES = ("long", "short", "int", *_SHAPES) + tuple(
+    f"{precision} {shape}" for precision in ("long", "short") for shape in _SHAPES
+)
 Function = Callable[..., Any]
 
 
@@ -35,7 +38,7 @@ class FunctionKernel(Kernel):
         text: str,
         function: Optional[Function],
         names: VariableNames,
-        defaults: Mapping[str, float],
+        defaults: Mapping[str, Any],
     ) -> None:
         super().__init__(core, names)
         self.text = text
@@ -65,9 +68,7 @@ class FunctionKernel(Kernel):
                 f"{self.name}(targets={{...}}, sources={{...}}, ...)"
             )
         given = {**self.defaults, **dict(params or {}), **more}
-        return super().__call__(
-            targets=targets, sources=sources, params=given, results=results, device=device
-        )
+        return self._run(targets, sources, given, results, device)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         parts = (self.text, self._caller_names, self.defaults, self.__doc__)
@@ -124,9 +125,14 @@ def kernel(
     max) is a minimum (maximum) over the sources. The second argument is the source, all others are
     parameters. Supported: ``if``, ``and``, ``or``, ``not``, comparisons, ``a if c else b``, loops
     over constants (``for k in range(3)``), and ``return``, which ends the computation of this pair.
-    Functions: those of ``gdr.functions``, abs, min, max, where, hypot, square, and ``**`` with a
-    constant multiple of 1/2, under their names in Python and NumPy; and functions of numbers
+    Functions: those of the kernel language and of ``gdr.functions``, under their names in Python
+    (``math``), NumPy and SciPy: abs, min, max, where, hypot, square, and others; and functions
     defined with ``def``.
+
+    Vectors: the operators and ``np.dot``, ``@``, ``np.cross``, ``np.linalg.norm``, ``np.outer``,
+    ``np.array([x, y, z])`` and constant indices, ``d[0]``. Which attributes are vectors follows
+    from their use; their arrays have the shape (n, 3). ``types={"q": "sym3"}`` gives a symmetric
+    tensor, whose arrays have the shape (n, 6): xx, xy, xz, yy, yz, zz.
 
     Expressions that do not depend on a pair are evaluated when the function is decorated: global
     and enclosing names are constants with the value that they have then.
@@ -166,7 +172,8 @@ def _translate(
     for name, type_name in types.items():
         if type_name not in _TYPES:
             raise ValueError(
-                f"types: {name!r}: expected 'long', 'short' or 'int', got {type_name!r}"
+                f"types: {name!r}: expected 'long', 'short' or 'int', or a shape: 'vec3', 'sym3', "
+                f"'long vec3' and the like, got {type_name!r}"
             )
     unit = TranslationUnit(function, types)
     kernel = unit.kernel
@@ -175,6 +182,7 @@ def _translate(
         core = _core.Kernel.compile(text, kernel.name, effort)
     except ProgramError as error:
         raise ProgramError(_with_python_lines(str(error), kernel.name, unit.lines)) from None
+    core = core.with_host_names(kernel.names.pairs())
     return FunctionKernel(core, text, function, kernel.names, kernel.defaults)
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, NoReturn, Optiona
 
 import numpy as np
 
-from . import functions
+from . import _core, functions
+from ._shapes import COMPONENTS
 from ._source import NotConstant, Scope, Source, literal, to_python
 
 if TYPE_CHECKING:
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
 
 class Intrinsic(NamedTuple):
     """A function of Python, NumPy or ``gdr.functions`` that kernels support; ``text`` is its
-    translation with placeholders for the arguments."""
+    translation with placeholders for the arguments. ``shapes``: those of the arguments and the
+    result if they are not numbers, as letters: n for a number, v for a vector, t for a tensor."""
 
     name: str
     arguments: int
     text: str
     functions: Tuple[Any, ...]
+    shapes: str = ""
 
 
 #: ``Expressions.apply`` handles ``min`` and ``max`` of more than two, and the power of ``pow``.
@@ -43,11 +46,58 @@ INTRINSICS = (
     Intrinsic("square", 1, "pow({0}, 2)", (np.square,)),
     Intrinsic("hypot", 2, "sqrt(pow({0}, 2) + pow({1}, 2))", (math.hypot, np.hypot)),
     Intrinsic("where", 3, "({0} ? {1} : {2})", (np.where,)),
+    Intrinsic("dot", 2, "dot({0}, {1})", (np.dot, np.inner, np.vdot)),
+    Intrinsic("cross", 2, "cross({0}, {1})", (np.cross,), "vv>v"),
+    Intrinsic("norm", 1, "norm({0})", (np.linalg.norm,), "v>n"),
+    Intrinsic("norm2", 1, "norm2({0})", (functions.norm2,), "v>n"),
+    Intrinsic("outer", 2, "outer({0}, {1})", (np.outer,), "vv>t"),
+    Intrinsic("trace", 1, "trace({0})", (np.trace,), "t>n"),
+    Intrinsic("vector", 1, "vec3({0}, {1}, {2})", (np.array, np.asarray)),
+    Intrinsic("minimum_image", 2, "minimum_image({0})", (functions.minimum_image,)),
+    Intrinsic("round", 1, "round({0})", (round, np.rint, np.round)),
+    Intrinsic("atan2", 2, "atan2({0}, {1})", (math.atan2, np.arctan2)),
+    Intrinsic("asin", 1, "asin({0})", (math.asin, np.arcsin)),
+    Intrinsic("acos", 1, "acos({0})", (math.acos, np.arccos)),
+    Intrinsic("atan", 1, "atan({0})", (math.atan, np.arctan)),
 )
 
+
+def _other_functions() -> Dict[str, Intrinsic]:
+    """The functions of the language that Python or NumPy have under the same name."""
+    named = {}
+    modules = (math, np, functions)
+    for name, count in _core.Kernel.language_functions():
+        found = tuple(vars(m)[name] for m in modules if callable(vars(m).get(name)))
+        if all(name != i.name for i in INTRINSICS):
+            places = ", ".join(f"{{{k}}}" for k in range(count))
+            named[name] = Intrinsic(name, count, f"{name}({places})", found)
+    return named
+
+
 #: Functions of the kernel language, known by name where the name has no other definition.
-LANGUAGE_FUNCTIONS = {i.name: i for i in INTRINSICS if i.text.startswith(i.name)}
-_SUPPORTED = ", ".join(sorted(i.name for i in INTRINSICS))
+LANGUAGE_FUNCTIONS = {
+    **{i.name: i for i in INTRINSICS if i.text.startswith(i.name)},
+    **_other_functions(),
+}
+_KNOWN = (*INTRINSICS, *(i for i in LANGUAGE_FUNCTIONS.values() if i not in INTRINSICS))
+_SUPPORTED = ", ".join(sorted(i.name for i in _KNOWN if i.name != "vector"))
+
+
+def find_intrinsic(node: ast.AST, scope: Scope) -> Optional[Intrinsic]:
+    """The intrinsic function that a Python name refers to, or None."""
+    if not isinstance(node, (ast.Name, ast.Attribute)):
+        return None
+    if isinstance(node, ast.Name) and not scope.defines(node.id):
+        return LANGUAGE_FUNCTIONS.get(node.id)
+    try:
+        value = scope.value(node)
+    except NotConstant:
+        return None
+    found = next((i for i in _KNOWN if any(f is value for f in i.functions)), None)
+    # erf of scipy.special, for example.
+    ufunc = value.__name__ if found is None and isinstance(value, np.ufunc) else ""
+    return found or LANGUAGE_FUNCTIONS.get(ufunc)
+
 
 _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _UNARY = {ast.UAdd: "{}", ast.USub: "(-{})", ast.Not: "!({})"}
@@ -63,7 +113,6 @@ _NODE_NAMES: Dict[type, str] = {
     ast.JoinedStr: "f-string",
     ast.Lambda: "lambda; define the function with def outside of the kernel",
     ast.NamedExpr: ":=; use a separate assignment",
-    ast.Subscript: "index into a value that is not constant",
     ast.Yield: "yield",
 }
 
@@ -95,6 +144,18 @@ class Expressions(ast.NodeVisitor):
             return literal(self.source, node, value)
         return str(self.visit(node))
 
+    def component(self, node: ast.Subscript) -> str:
+        """The name of the component that an index of a vector selects."""
+        index = self.constant(node.slice)
+        if index is NotConstant:
+            self.source.fail(node, "the index of a vector must be a constant")
+        if isinstance(index, bool) or not isinstance(index, int) or not -3 <= index < 3:
+            self.source.fail(node, "a vector has three elements: the index must be 0, 1 or 2")
+        return COMPONENTS[index]
+
+    def visit_Subscript(self, node: ast.Subscript) -> str:
+        return f"{self.expression(node.value)}.{self.component(node)}"
+
     def generic_visit(self, node: ast.AST) -> NoReturn:
         what = _NODE_NAMES.get(type(node), type(node).__name__.lower())
         self.source.fail(node, f"this expression is not supported in a kernel ({what})")
@@ -115,8 +176,10 @@ class Expressions(ast.NodeVisitor):
         left = self.expression(node.left)
         if isinstance(node.op, ast.Pow):
             return f"pow({left}, {self._power(node.right)})"
+        if isinstance(node.op, ast.MatMult):
+            return f"dot({left}, {self.expression(node.right)})"
         if type(node.op) not in _BINARY:
-            self.source.fail(node, "a kernel supports the operators + - * / and **")
+            self.source.fail(node, "a kernel supports the operators + - * /, ** and @")
         return f"({left} {_BINARY[type(node.op)]} {self.expression(node.right)})"
 
     def _power(self, node: ast.expr) -> str:
@@ -166,6 +229,12 @@ class Expressions(ast.NodeVisitor):
         if function.name in ("min", "max") and len(arguments) > 2:
             rest = self.apply(node, function, arguments[1:])
             return f"{function.name}({self.expression(arguments[0])}, {rest})"
+        if function.name == "vector":
+            return self._vector(node, function, arguments)
+        if function.name == "minimum_image":
+            return function.text.format(", ".join(self.expression(a) for a in arguments))
+        if function.name == "outer" and len({ast.dump(a) for a in arguments}) == 1:
+            return f"outer({self.expression(arguments[0])})"
         count = function.arguments
         if len(arguments) != count:
             plural = "s" if count > 1 else ""
@@ -174,17 +243,15 @@ class Expressions(ast.NodeVisitor):
             return f"pow({self.expression(arguments[0])}, {self._power(arguments[1])})"
         return function.text.format(*(self.expression(a) for a in arguments))
 
+    def _vector(self, node: ast.AST, function: Intrinsic, arguments: List[ast.expr]) -> str:
+        elements = arguments[0] if arguments else None
+        if not isinstance(elements, (ast.List, ast.Tuple)) or len(elements.elts) != 3:
+            self.source.fail(node, "an array in a kernel has three elements: np.array([x, y, z])")
+        return function.text.format(*(self.expression(e) for e in elements.elts))
+
     def intrinsic(self, node: ast.AST) -> Optional[Intrinsic]:
         """The intrinsic function that a Python name refers to, or None."""
-        if not isinstance(node, (ast.Name, ast.Attribute)):
-            return None
-        if isinstance(node, ast.Name) and not self.scope.defines(node.id):
-            return LANGUAGE_FUNCTIONS.get(node.id)
-        try:
-            value = self.scope.value(node)
-        except NotConstant:
-            return None
-        return next((i for i in INTRINSICS if any(f is value for f in i.functions)), None)
+        return find_intrinsic(node, self.scope)
 
     def _function(self, node: ast.expr) -> Any:
         """The callee: an Intrinsic, or a Python function to translate."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _core
 from ._arrays import AnyArray, as_array, check_finite, check_shape, check_type, integer
-from ._arrays import output_array, to_float64
+from ._arrays import floats, number, output_array, to_float64
 from .errors import UsageError
 
 #: Names of results, or an array to fill for each; None selects all results.
@@ -38,53 +39,112 @@ class Variable:
         return self.host_bytes // 8 if self.type == "raw" else 1
 
 
+@dataclasses.dataclass(frozen=True)
+class ArrayVariable:
+    """Variables of a kernel that are passed as one array: an array, vector, tensor, table or list.
+
+    ``name`` stands for all elements; of a list, which has a variable of that name, ``name[]`` does.
+    """
+
+    name: str
+    sizes: Tuple[int, ...]  #: (3,) of a vector, (6,) of a tensor: xx, xy, xz, yy, yz, zz
+    elements: Tuple[Variable, ...]
+
+    @property
+    def role(self) -> str:
+        """Role of the elements, as in ``Variable``."""
+        return self.elements[0].role
+
+
 class CompiledKernel:
     """A compiled kernel and its variables: what devices, jobs and chips need of ``gdr.Kernel``."""
 
     def __init__(self, core: _core.Kernel) -> None:
         self.core = core
         self._variables = tuple(Variable(*v) for v in core.variables)
+        self._arrays = tuple(
+            ArrayVariable(name, sizes, self._variables[first : first + math.prod(sizes)])
+            for name, first, sizes in core.arrays
+        )
 
     @property
     def variables(self) -> Tuple[Variable, ...]:
         """The interface, in the order of declaration."""
         return self._variables
 
+    @property
+    def arrays(self) -> Tuple[ArrayVariable, ...]:
+        """Variables that are passed as one array."""
+        return self._arrays
+
     def names(self, role: str) -> Tuple[str, ...]:
         """Names of the variables of a role ("target", "source", "result", "param", "output")."""
         return tuple(v.name for v in self._variables if v.role == role)
 
+    def whole_names(self, names: Iterable[str]) -> Tuple[str, ...]:
+        """These names with that of an array instead of those of its elements, except lists."""
+        own = {v.name for v in self._variables}
+        whole = {e.name: a.name for a in self._arrays if a.name not in own for e in a.elements}
+        return tuple(dict.fromkeys(whole.get(name, name) for name in names))
+
+    def array_named(self, name: str) -> Optional[ArrayVariable]:
+        """The array that a name stands for, or None."""
+        if any(v.name == name for v in self._variables):
+            return None
+        stem = name[:-2] if name.endswith("[]") else name
+        return next((a for a in self._arrays if a.name == stem), None)
+
 
 def input_arrays(
-    variables: Sequence[Variable], role: str, n: Optional[int], arrays: Mapping[str, Any]
+    kernel: CompiledKernel, role: str, n: Optional[int], arrays: Mapping[str, Any]
 ) -> Tuple[int, Dict[str, AnyArray]]:
     """The number of items of a role, and the arrays of its variables in the library's types.
 
-    Raises TypeError or ValueError naming the array. Unknown names pass: the library rejects them.
+    An array of the kernel is replaced by the columns of its elements. Raises TypeError or
+    ValueError naming the array. Unknown names pass: the library rejects them.
     """
-    known = {v.name: v for v in variables if v.role == role}
+    known = {v.name: (v, ()) for v in kernel.variables if v.role == role}
+    wholes = {a.name: a for a in kernel.arrays if a.role == role and a.name not in known}
+    shapes: Dict[str, Tuple[Variable, Tuple[int, ...]]] = {
+        **known,
+        **{name: (a.elements[0], a.sizes) for name, a in wholes.items()},
+    }
     count = None if n is None else integer(f"the number of {role}s", n)
-    given = {name: as_array(name, value) for name, value in arrays.items() if name in known}
+    given = {name: as_array(name, value) for name, value in arrays.items() if name in shapes}
     for name, array in given.items():
-        if array.ndim > 0:
+        if array.ndim > len(shapes[name][1]):
             length = array.shape[0]
             if count is not None and length != count:
                 raise ValueError(f"{name}: expected {count} values, got {length}")
             count = length
     if count is None:
         raise UsageError(f"the number of {role}s is unknown: pass an array, or the number")
-    converted = {name: _input(known[name], array, count) for name, array in given.items()}
-    return count, {
-        name: converted[name] if name in converted else np.zeros(count) for name in arrays
-    }
+    converted: Dict[str, AnyArray] = {}
+    for name in arrays:
+        if name not in given:
+            converted[name] = np.zeros(count)
+            continue
+        array = _input(name, *shapes[name], given[name], count)
+        if name not in wholes:
+            converted[name] = array
+            continue
+        columns = array.reshape(count, math.prod(wholes[name].sizes))
+        for k, element in enumerate(wholes[name].elements):
+            if element.name in arrays:
+                raise UsageError(f'"{element.name}" is given twice: alone, and in "{name}"')
+            converted[element.name] = columns[:, k]
+    return count, converted
 
 
-def _input(variable: Variable, array: AnyArray, count: int) -> AnyArray:
+def _input(
+    name: str, variable: Variable, sizes: Tuple[int, ...], array: AnyArray, count: int
+) -> AnyArray:
     """The array in the variable's type: exact conversions only, and finite numbers."""
-    name, want = variable.name, variable.dtype
-    if array.ndim == 0:
-        array = np.full(count, array)
-    check_shape(name, array, (count,) if variable.words == 1 else (count, variable.words))
+    want = variable.dtype
+    if array.shape == sizes:  # one value for all items
+        array = np.broadcast_to(array, (count, *sizes))
+    words = (variable.words,) if variable.words > 1 else ()
+    check_shape(name, array, (count, *sizes, *words))
     if array.size == 0:
         return np.empty(array.shape, want)  # NumPy gives an empty list the type float64
     if array.dtype.kind in "iu" and want.kind == "u" and (array >= 0).all():
@@ -103,33 +163,57 @@ def _input(variable: Variable, array: AnyArray, count: int) -> AnyArray:
 
 
 def result_arrays(
-    variables: Sequence[Variable], results: Results, target_count: int, source_count: int
+    kernel: CompiledKernel, results: Results, target_count: int, source_count: int
 ) -> Dict[str, AnyArray]:
     """An array for each result: the caller's where given, else a new one."""
     if results is None:
-        results = [v.name for v in variables if v.role in ("result", "output")]
+        results = kernel.whole_names([*kernel.names("result"), *kernel.names("output")])
     if isinstance(results, str):
         raise TypeError("results: expected a list of names, got one string")
     check_type("results", results, Iterable, "names")
     arrays = {}
     for name in results:
         check_type("results", name, str, "names")
-        elements = _elements(variables, name)
+        whole = kernel.array_named(name)
+        elements = whole.elements if whole else [v for v in kernel.variables if v.name == name]
+        sizes = whole.sizes if whole else ()
         is_output = bool(elements) and elements[0].role == "output"
         out = results[name] if isinstance(results, Mapping) else None
-        arrays[name] = _result(name, elements, source_count if is_output else target_count, out)
+        count = source_count if is_output else target_count
+        arrays[name] = _result(name, elements, (count, *sizes), out)
     return arrays
 
 
+def param_numbers(kernel: CompiledKernel, params: Mapping[str, Any]) -> Dict[str, float]:
+    """The number of each ``param``: an array of them takes all its elements."""
+    numbers: Dict[str, float] = {}
+    for name, value in params.items():
+        whole = kernel.array_named(name)
+        if whole is None:
+            numbers[name] = number(name, value)
+            continue
+        elements = floats(name, value, whole.sizes).ravel()
+        check_finite(name, elements)
+        numbers.update((e.name, float(x)) for e, x in zip(whole.elements, elements))
+    return numbers
+
+
+def rows(arrays: Mapping[str, AnyArray]) -> Dict[str, AnyArray]:
+    """Result arrays for the library, which takes a row of elements for each item."""
+    return {
+        name: a if a.ndim <= 2 or a.size == 0 else a.reshape(len(a), -1)
+        for name, a in arrays.items()
+    }
+
+
 def _result(
-    name: str, elements: Sequence[Variable], count: int, out: Optional[AnyArray]
+    name: str, elements: Sequence[Variable], shape: Tuple[int, ...], out: Optional[AnyArray]
 ) -> AnyArray:
     """The array of one result; the caller's may have a stride if it has one dimension."""
     if not elements:
         return np.empty(0)  # an unknown name, which the library rejects
     variable = elements[0]
     dtype = variable.dtype
-    shape = (count,) if not name.endswith("[]") else (count, len(elements))
     if variable.words > 1:
         shape = (*shape, variable.words)
     if isinstance(out, np.ndarray) and out.shape == shape and len(shape) == 1:
@@ -138,13 +222,3 @@ def _result(
         if fits and out.flags.writeable:
             return out
     return output_array(name, out, shape, dtype)
-
-
-def _elements(variables: Sequence[Variable], name: str) -> Tuple[Variable, ...]:
-    """The variable of this name, or for ``name[]`` the variables ``name_0``, ``name_1``, ..."""
-    if not name.endswith("[]"):
-        return tuple(v for v in variables if v.name == name)
-    stem = name[:-2] + "_"
-    return tuple(
-        v for v in variables if v.name.startswith(stem) and v.name[len(stem) :].isdigit()
-    )

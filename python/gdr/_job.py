@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Dict, Optional, Tuple
 
 from . import _core
-from ._arrays import AnyArray, check_type, integer, number
-from ._interface import CompiledKernel, Results, input_arrays, result_arrays
+from ._arrays import AnyArray, check_type, integer
+from ._interface import CompiledKernel, Results, input_arrays, param_numbers, result_arrays
+from ._interface import rows
 from ._ranks import RankGroup
 
 
@@ -24,50 +25,53 @@ class Job:
         self._core = _core.Job(ranks.core, kernel.core)
         self._started: Dict[str, AnyArray] = {}
 
-    def set(self, **params: float) -> None:
-        """Set ``param``s by name. A ``param`` that is never set is 0."""
+    def set(self, **params: Any) -> None:
+        """Set ``param``s by name; a vector or table takes all its elements. A ``param`` that is
+        never set is 0."""
         with self._ranks.argument_checks():
-            numbers = {name: number(name, value) for name, value in params.items()}
+            numbers = param_numbers(self.kernel, params)
         for name, value in numbers.items():
             self._core.set(name, value)
 
     def sources(self, n: Optional[int] = None, /, **arrays: Any) -> None:
-        """Set all ``jvar``s, one value for each source; a number applies to all sources.
+        """Set all ``jvar``s, one value for each source; a number applies to all sources. The array
+        of a vector has the shape (n, 3), of a symmetric tensor (n, 6).
 
         The number of sources is the arrays' length; it must be given if there are no arrays. Raises
         TypeError or ValueError naming the array, and UsageError for unknown or missing variables.
         """
         with self._ranks.argument_checks():
-            inputs = input_arrays(self.kernel.variables, "source", n, arrays)
+            inputs = input_arrays(self.kernel, "source", n, arrays)
         self._core.sources(*inputs)
 
     def update_sources(self, first: int, n: Optional[int] = None, /, **arrays: Any) -> None:
         """Set new values for the sources from index ``first`` on; other variables keep theirs."""
         with self._ranks.argument_checks():
-            inputs = input_arrays(self.kernel.variables, "source", n, arrays)
+            inputs = input_arrays(self.kernel, "source", n, arrays)
             begin = integer("first", first)
         self._core.update_sources(begin, *inputs)
 
     def targets(self, n: Optional[int] = None, /, **arrays: Any) -> None:
         """Set all ``ivar``s, one value for each target; a number applies to all targets."""
         with self._ranks.argument_checks():
-            inputs = input_arrays(self.kernel.variables, "target", n, arrays)
+            inputs = input_arrays(self.kernel, "target", n, arrays)
         self._core.targets(*inputs)
 
     def run(self, results: Results = None) -> Dict[str, AnyArray]:
         """Compute, and return the results by name.
 
         ``results`` lists the names of the results (None: all ``fvar``s and ``ovar``s), or maps each
-        name to an array to fill. ``name[]`` selects all elements of an array or a list.
+        name to an array to fill. A vector has the shape (n, 3), a symmetric tensor (n, 6).
+        ``name[]`` selects all entries of a list.
         """
         arrays, counts = self._results(results)
-        self._core.run(arrays, *counts)
+        self._core.run(rows(arrays), *counts)
         return arrays
 
     def start(self, results: Results = None) -> None:
         """Like ``run``, in the background; ``wait`` returns the results or raises the error."""
         arrays, counts = self._results(results)
-        self._core.start(arrays, *counts)
+        self._core.start(rows(arrays), *counts)
         self._started = arrays
 
     @property
@@ -95,4 +99,4 @@ class Job:
         """The arrays to fill, and the numbers of targets and sources that give their lengths."""
         with self._ranks.argument_checks():
             counts = self._core.target_count, self._core.source_count
-            return result_arrays(self.kernel.variables, results, *counts), counts
+            return result_arrays(self.kernel, results, *counts), counts

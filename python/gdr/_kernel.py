@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import warnings
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+
+import numpy as np
 
 from . import _core
 from ._arrays import AnyArray, check_text, check_type, integer
@@ -23,6 +26,23 @@ class VariableNames:
     sources: Dict[str, str] = dataclasses.field(default_factory=dict)
     results: Dict[str, str] = dataclasses.field(default_factory=dict)
 
+    def pairs(self) -> List[Tuple[str, str]]:
+        """Variables and the caller's names, as object files keep them."""
+        tables = (self.params, self.targets, self.sources, self.results)
+        return [(variable, name) for table in tables for name, variable in table.items()]
+
+    @classmethod
+    def of_kernel(cls, kernel: CompiledKernel) -> VariableNames:
+        """The names that the kernel's object file keeps; empty if it has none."""
+        kept = dict(kernel.core.host_names)
+        if not kept:
+            return cls()
+        tables = (
+            {kept.get(name, name): name for name in kernel.whole_names(kernel.names(role))}
+            for role in ("param", "target", "source", "result")
+        )
+        return cls(*tables)
+
 
 class Kernel(CompiledKernel):
     """A kernel: from ``gdr.compile``, ``gdr.assemble``, ``gdr.load``, ``gdr.builtin`` or
@@ -30,7 +50,7 @@ class Kernel(CompiledKernel):
 
     def __init__(self, core: _core.Kernel, caller_names: Optional[VariableNames] = None) -> None:
         super().__init__(core)
-        self._caller_names = caller_names or VariableNames()
+        self._caller_names = caller_names or VariableNames.of_kernel(self)
 
     @property
     def name(self) -> str:
@@ -79,12 +99,26 @@ class Kernel(CompiledKernel):
         ``param`` must be given, as a keyword (``spring(targets=..., sources=..., k=2.0)``) or in
         ``params``. ``results``: names of the results to compute, or a dictionary with an array to
         fill for each; all results by default.
+
+        Vectors have arrays of shape (n, 3), symmetric tensors (n, 6). A result that is not finite
+        for some target raises a RuntimeWarning that names it.
         """
+        check_type("params", params, (Mapping, type(None)), "a dictionary")
+        return self._run(targets, sources, {**(params or {}), **more}, results, device)
+
+    def _run(
+        self,
+        targets: Union[Mapping[str, Any], int],
+        sources: Union[Mapping[str, Any], int],
+        params: Mapping[str, Any],
+        results: Any,
+        device: Any,
+    ) -> Dict[str, AnyArray]:
         names = self._caller_names
         chosen = device_or_default(device)
         job = chosen.job(self)
         with chosen._ranks.argument_checks():
-            given = self._params(params, more)
+            given = self._params(params)
             source_count, source_arrays = _items("sources", sources, names.sources)
             target_count, target_arrays = _items("targets", targets, names.targets)
         job.set(**given)
@@ -97,15 +131,38 @@ class Kernel(CompiledKernel):
             selected = [names.results.get(name, name) for name in results]
         caller_name = {variable: name for name, variable in names.results.items()}
         computed = job.run(selected)
-        return {caller_name.get(name, name): array for name, array in computed.items()}
+        out = {caller_name.get(name, name): array for name, array in computed.items()}
+        self._warn_not_finite(computed, out, job.source_count == job.target_count)
+        return out
 
-    def _params(
-        self, params: Optional[Mapping[str, float]], more: Mapping[str, float]
-    ) -> Dict[str, float]:
-        check_type("params", params, (Mapping, type(None)), "a dictionary")
+    def _warn_not_finite(
+        self, computed: Mapping[str, AnyArray], out: Mapping[str, AnyArray], maybe_same: bool
+    ) -> None:
+        """One warning for the sums that are infinite or not a number, at the caller's line."""
+        sums = {v.name for v in self.variables if v.reduction == "fadd"}
+        sums.update(a.name for a in self.arrays if a.elements[0].name in sums)
+        bad = []
+        for variable, (name, array) in zip(computed, out.items()):
+            if variable not in sums or array.dtype.kind != "f" or np.isfinite(array).all():
+                continue
+            rows = np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))
+            bad.append(f"{name!r} for {len(rows)} of {len(array)} targets (first: {rows[0]})")
+        if not bad:
+            return
+        hint = "a source at the position of a target may divide by zero"
+        if maybe_same:
+            hint += "; if the targets are the sources, exclude the pair of a particle with itself"
+        hint += ": skip pairs with distance zero or equal numbers, or add a softening length"
+        text = f"kernel {self.name!r}: results are not finite: {', '.join(bad)}; {hint}"
+        warnings.warn(text, RuntimeWarning, stacklevel=4)
+
+    def _params(self, params: Mapping[str, Any]) -> Dict[str, Any]:
         variables = self._caller_names.params
-        given = {variables.get(name, name): v for name, v in {**(params or {}), **more}.items()}
-        missing = [name for name in self.names("param") if name not in given]
+        given = {variables.get(name, name): v for name, v in params.items()}
+        wholes = [self.array_named(name) for name in given]
+        elements = {e.name for array in wholes if array for e in array.elements}
+        left = [name for name in self.names("param") if name not in given and name not in elements]
+        missing = self.whole_names(left)
         if missing:
             raise UsageError(f"kernel {self.name!r}: missing params: {', '.join(missing)}")
         return given

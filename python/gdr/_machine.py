@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import AnyArray, check_type, choice, integer, number
-from ._interface import Results, input_arrays, result_arrays
+from ._interface import Results, input_arrays, param_numbers, result_arrays, rows
 from ._kernel import Kernel
 from ._open import device_name
 from .errors import UsageError
@@ -98,19 +98,18 @@ class Machine:
         """Number of targets of the last ``targets``."""
         return self._core.target_count
 
-    def set(self, **params: float) -> None:
-        """Set ``param``s by name."""
-        numbers = {name: number(name, value) for name, value in params.items()}
-        for name, value in numbers.items():
+    def set(self, **params: Any) -> None:
+        """Set ``param``s by name, like ``Job.set``."""
+        for name, value in param_numbers(self.kernel, params).items():
             self._core.set(name, value)
 
     def sources(self, n: Optional[int] = None, /, **arrays: Any) -> None:
         """Set all ``jvar``s, like ``Job.sources``, and restart the program."""
-        self._core.sources(*input_arrays(self.kernel.variables, "source", n, arrays))
+        self._core.sources(*input_arrays(self.kernel, "source", n, arrays))
 
     def targets(self, n: Optional[int] = None, /, **arrays: Any) -> None:
         """Set all ``ivar``s in the PEs, like ``Job.targets``."""
-        self._core.targets(*input_arrays(self.kernel.variables, "target", n, arrays))
+        self._core.targets(*input_arrays(self.kernel, "target", n, arrays))
 
     def restart(self) -> None:
         """Go to the first instruction of section Start; memories keep their contents."""
@@ -146,10 +145,10 @@ class Machine:
     def results(self, names: Results = None) -> Dict[str, AnyArray]:
         """Current results of the targets in the PEs, converted as declared."""
         if names is None:
-            names = list(self.kernel.names("result"))
+            names = self.kernel.whole_names(self.kernel.names("result"))
         count = self.target_count
-        arrays = result_arrays(self.kernel.variables, names, count, 0)
-        self._core.results(arrays, count)
+        arrays = result_arrays(self.kernel, names, count, 0)
+        self._core.results(rows(arrays), count)
         return arrays
 
     # -- memories ------------------------------------------------------------------------------

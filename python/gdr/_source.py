@@ -174,6 +174,8 @@ def literal(source: Source, node: ast.AST, value: Any) -> str:
     number = to_python(value)
     if isinstance(number, bool):
         return "(0 == 0)" if number else "(0 != 0)"
+    if isinstance(number, (tuple, list, np.ndarray)):
+        return _array_literal(source, node, number)
     if not isinstance(number, (int, float)):
         source.fail(node, f"expected a number, got {type(value).__name__}")
     if isinstance(number, int) and abs(number) >= 2**35:
@@ -185,3 +187,19 @@ def literal(source: Source, node: ast.AST, value: Any) -> str:
         source.fail(node, f"{number} cannot be represented in a kernel")
     text = repr(number)
     return f"({text})" if text.startswith("-") else text
+
+
+def _array_literal(source: Source, node: ast.AST, value: Any) -> str:
+    """A constant vector, or a symmetric tensor of 3 by 3 numbers."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape == (3,):
+        numbers = array.tolist()
+    elif array.shape == (3, 3) and (array == array.T).all():
+        numbers = array[np.triu_indices(3)].tolist()
+    else:
+        source.fail(node, "an array in a kernel has 3 numbers, or is symmetric with 3 by 3 numbers")
+    name = "vec3" if len(numbers) == 3 else "sym3"
+    return f"{name}({', '.join(literal(source, node, x) for x in numbers)})"

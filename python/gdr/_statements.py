@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, NoReturn, Optional, Tuple
 
 from ._expressions import Expressions
+from ._shapes import COMPONENTS
 from ._source import NotConstant, Source, to_python
 
 if TYPE_CHECKING:
@@ -51,6 +52,12 @@ class Statements(Expressions):
     def result(self, to: ast.expr) -> str:
         """The result variable of the target of an assignment; a kernel has results."""
         self.source.fail(to, "the target of an assignment must be a name")
+
+    def _temporary_component(self, to: ast.expr) -> Optional[str]:
+        """``d[0]`` of a temporary; None for other targets."""
+        if isinstance(to, ast.Subscript) and isinstance(to.value, ast.Name):
+            return f"{self._assigned(to.value)}.{self.component(to)}"
+        return None
 
     def emit(self, node: ast.AST, text: str) -> None:
         """Append a line of the kernel language that translates this node."""
@@ -114,6 +121,8 @@ class Statements(Expressions):
         elif isinstance(to, ast.Name):
             text = self.expression(value)
             self.emit(node, f"{self._assigned(to)} = {text};")
+        elif (component := self._temporary_component(to)) is not None:
+            self.emit(node, f"{component} = {self.expression(value)};")
         else:
             self._assign_result(node, to, value)
 
@@ -134,6 +143,14 @@ class Statements(Expressions):
 
     def _assign_many(self, node: ast.stmt, to: List[ast.expr], value: ast.expr) -> None:
         values = self._elements(value)
+        if values is None and len(to) == 3 and self.constant(value) is NotConstant:
+            whole = self.unit.unique("whole")
+            self.emit(node, f"{whole} = {self.expression(value)};")
+            for one, component in zip(to, COMPONENTS):
+                if not isinstance(one, ast.Name):
+                    self.source.fail(one, "the target of an assignment must be a name")
+                self.emit(node, f"{self._assigned(one)} = {whole}.{component};")
+            return
         if values is None or len(values) != len(to):
             self.source.fail(node, "the numbers of names and values differ")
         names = {n.id for e in to for n in ast.walk(e) if isinstance(n, ast.Name)}
@@ -174,7 +191,7 @@ class Statements(Expressions):
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         kind, to = type(node.op), node.target
         if not isinstance(to, ast.Name):
-            result = self.result(to)
+            result = self._temporary_component(to) or self.result(to)
             if kind not in _ADDITION:
                 self.source.fail(node, "a result supports += and -= only")
             self.emit(node, f"{result} {_ADDITION[kind]} {self.expression(node.value)};")

@@ -7,8 +7,21 @@ let the Python function of a kernel be called for single pairs.
 from __future__ import annotations
 
 import math
+from typing import Any
 
-__all__ = ["exp", "long", "powm32", "recip", "rsqrt", "short", "sqrt"]
+import numpy as np
+
+__all__ = [
+    "exp",
+    "long",
+    "minimum_image",
+    "norm2",
+    "powm32",
+    "recip",
+    "rsqrt",
+    "short",
+    "sqrt",
+]
 
 exp = math.exp
 sqrt = math.sqrt
@@ -38,3 +51,25 @@ def short(x: float) -> float:
 def long(x: float) -> float:
     """x as a long, which has 61 significant bits and represents every float exactly."""
     return float(x)
+
+
+def norm2(x: Any) -> float:
+    """The square of the length of a vector."""
+    return float(np.dot(x, x))
+
+
+def minimum_image(d: Any, *box: Any) -> Any:
+    """The periodic image of a difference d with the smallest components.
+
+    ``box``: the edge of a cube, a vector of three edges, three edges, or the six numbers a_x, b_x,
+    b_y, c_x, c_y, c_z of a lower triangular cell with the edges (a_x, 0, 0), (b_x, b_y, 0) and
+    (c_x, c_y, c_z).
+    """
+    if len(box) == 6:
+        ax, bx, by, cx, cy, cz = box
+        image = np.array(d, dtype=float)
+        for k, edge in ((2, (cx, cy, cz)), (1, (bx, by, 0.0)), (0, (ax, 0.0, 0.0))):
+            image -= np.rint(image[k] / edge[k]) * np.array(edge)
+        return image
+    edges = np.asarray(box[0] if len(box) == 1 else box, dtype=float)
+    return d - edges * np.rint(d / edges)

@@ -10,6 +10,7 @@
 #include "emulator/isa/program.hpp"
 #include "gdr/error.hpp"
 #include "kernels/compiler/compiler.hpp"
+#include "kernels/compiler/front/front.hpp"
 
 namespace gdr::python {
 namespace {
@@ -22,6 +23,12 @@ py::list variables(const Kernel& kernel) {
     return py::make_tuple(v.name, role_names[static_cast<std::size_t>(v.role)],
                           type_names[static_cast<std::size_t>(v.type)], v.conversion, v.reduction,
                           v.host_bytes);
+  });
+}
+
+py::list arrays(const Kernel& kernel) {
+  return tuples(kernel.arrays(), [](const KernelArray& a) {
+    return py::make_tuple(a.name, a.first, py::tuple(py::cast(a.sizes)));
   });
 }
 
@@ -70,8 +77,12 @@ void bind_kernel(py::module_& m) {
       .def_static("from_object", &from_object)
       .def_static("builtin", [](const std::string& name) { return Kernel::builtin(name); })
       .def_static("builtin_names", &Kernel::builtin_names)
+      .def_static("language_functions", &kc::function_names)
       .def_property_readonly("name", [](const Kernel& k) { return decode_utf8(k.name()); })
       .def_property_readonly("variables", &variables)
+      .def_property_readonly("arrays", &arrays)
+      .def_property_readonly("host_names", &Kernel::host_names)
+      .def("with_host_names", &Kernel::with_host_names)
       .def_property_readonly("clocks", &Kernel::clocks_per_interaction)
       .def_property_readonly("flops", &Kernel::flops_per_interaction)
       .def_property_readonly("assembly", [](const Kernel& k) { return disassemble(k.program()); })

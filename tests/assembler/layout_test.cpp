@@ -147,4 +147,23 @@ TEST_CASE("tool directives set line table and layout") {
   CHECK(p.variables[0].pad == 0x3ff0000000000000);
 }
 
+TEST_CASE(".array and .host describe the interface") {
+  const Program p = assembled(
+      "ivar long x_0 x_1 f64to72\njvar long m f64to72\n.array x 2\n.host x \"position\"\n"
+      ".host m \"mass of j\"\n.body\nfadd $t $t $t\n");
+  REQUIRE(p.arrays.size() == 1);
+  CHECK(p.arrays[0] == VariableArray{"x", 0, {2}});
+  CHECK(p.host_names == std::vector<HostName>{{"x", "position"}, {"m", "mass of j"}});
+  const std::string head = "ivar long x_0 x_1 f64to72\n";
+  const auto message = [&](const std::string& line) {
+    return assemble(head + line + "\n", "t.gds").diagnostics.render();
+  };
+  CHECK(message(".array x 3").find("`x_2` is missing") != std::string::npos);
+  CHECK(message(".array x 0").find("the size of an array") != std::string::npos);
+  CHECK(message(".array 7 2").find("needs a name") != std::string::npos);
+  CHECK(message(".array x 2\n.array x 2").find("already declared") != std::string::npos);
+  CHECK(message(".host y \"z\"").find("not a declared variable") != std::string::npos);
+  CHECK(message(".host x_0 \"\"").find("is empty") != std::string::npos);
+}
+
 }  // namespace gdr::test

@@ -222,6 +222,31 @@ static void test_neighbours(gdr_device* device) {
   gdr_job_free(job);
 }
 
+/* A vector of the kernel is one array of three numbers for each item. */
+static void test_vectors(gdr_device* device) {
+  const double x[2][3] = {{0, 1, 2}, {3, 4, 5}}, xs[1][3] = {{1, 1, 1}}, b[3] = {1, 0, 2};
+  double f[2][3];
+  gdr_kernel* kernel = NULL;
+  gdr_job* job = NULL;
+  gdr_input target = {"x", x, GDR_F64, 0}, source = {"xs", xs, GDR_F64, 0};
+  gdr_result result = {"f", f, GDR_F64, 0};
+  CHECK(gdr_kernel_compile("CONST vec3 b; VARI vec3 x; VARJ vec3 xs; VARF vec3 f;\n"
+                           "f += dot(b, xs - x)*b;",
+                           "along", &kernel) == GDR_OK);
+  CHECK(gdr_job_create(device, kernel, &job) == GDR_OK);
+  gdr_kernel_free(kernel);
+  CHECK(gdr_job_set_values(job, "b", 3, b) == GDR_OK);
+  CHECK(gdr_job_set_values(job, "b", 2, b) == GDR_ERROR_USAGE);
+  CHECK(strstr(gdr_last_error(), "takes 3 values, not 2") != NULL);
+  CHECK(gdr_job_set_values(job, "b", 3, NULL) == GDR_ERROR_USAGE);
+  CHECK(gdr_job_sources(job, 1, &source, 1) == GDR_OK);
+  CHECK(gdr_job_targets(job, 2, &target, 1) == GDR_OK);
+  CHECK(gdr_job_run(job, &result, 1) == GDR_OK);
+  CHECK(f[0][0] == -1 && f[0][1] == 0 && f[0][2] == -2);
+  CHECK(f[1][0] == -10 && f[1][2] == -20);
+  gdr_job_free(job);
+}
+
 /* Products need the PEs of the chip. Small whole numbers, so that all sums are exact. */
 static void test_matrices(void) {
   enum { rows = 5, columns = 4, inner = 40, ld = 50 };
@@ -311,6 +336,7 @@ int main(void) {
   test_job(device);
   test_gravity(device);
   test_neighbours(device);
+  test_vectors(device);
   test_matrices();
   test_nulls();
   gdr_device_close(device);

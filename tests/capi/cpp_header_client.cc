@@ -7,6 +7,7 @@
 #include "check.h"
 #include "pull.hpp"
 #include "reaction.hpp"
+#include "vectors.hpp"
 
 namespace {
 
@@ -59,12 +60,26 @@ void check_outputs(gdr::Device& device) {
   CHECK(results[0].force == 10 - 24);
 }
 
+void check_vectors(gdr::Device& device) {
+  namespace mine = gdr::kernels::vectors;
+  const std::vector<mine::Source> sources{{.xs = {1, 2, 3}, .m = {2, 4}},
+                                          {.xs = {-1, 0, 5}, .m = {1, 8}}};
+  const std::vector<mine::Target> targets{{.x = {1, 1, 1}, .own = 7}};
+  const mine::Parameters parameters{.axis = {0, 0, 2}, .scale = {1, 10}};
+  const mine::Result result = mine::compute(device, parameters, sources, targets)[0];
+  CHECK((result.torque == std::array<double, 3>{-2, -4, 0}));
+  CHECK((result.inertia == std::array<double, 6>{32, 16, -64, 12, -24, 144}));
+  CHECK((result.moment == std::array<double, 2>{3, 120}));
+  CHECK(result.pairs == 14);
+}
+
 }  // namespace
 
 int main() {
   gdr::Device device = gdr::Device::open("emulator:chips=2,blocks=2,pes=4,threads=1");
   check_every_type(device);
   check_outputs(device);
+  check_vectors(device);
   std::printf("%d failed\n", failures);
   return failures == 0 ? 0 : 1;
 }

@@ -51,6 +51,24 @@ TEST_CASE("gdr run computes the results of a kernel") {
   CHECK(shell.read("out.txt") == printed.out);
 }
 
+TEST_CASE("gdr run reads and writes three columns for a vector") {
+  const Shell shell;
+  shell.write("spin.gdk",
+              "CONST vec3 axis; VARI vec3 x; VARJ vec3 xs; VARJ m; VARF vec3 f; VARF mass;\n"
+              "f += m*cross(axis, xs - x); mass += m;\n");
+  shell.write("i.txt", "1 1 1\n0 0 0\n");
+  shell.write("j.txt", "1 2 3 2\n-1 0 5 4\n");
+  const Outcome done =
+      shell.run("gdr run spin.gdk --targets i.txt --sources j.txt --set axis=0,0,2");
+  CHECK(done.err.empty());
+  CHECK(done.out.starts_with("# f_0 f_1 f_2 mass\n"));
+  CHECK(numbers(done.out) == std::vector<double>{4, -16, 0, 6, -8, -4, 0, 6});
+  const std::string start = "gdr run spin.gdk --targets i.txt --sources j.txt --set ";
+  CHECK(numbers(shell.run(start + "axis_2=2").out) == numbers(done.out));
+  CHECK(shell.run(start + "axis=1,2").status == 1);
+  CHECK(shell.run(start + "axes=1,2,3").err.find("did you mean \"axis\"") != std::string::npos);
+}
+
 TEST_CASE("gdr run writes outputs, one row per source") {
   const Sums shell;
   shell.write("twice.gds",

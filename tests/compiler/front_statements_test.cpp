@@ -167,6 +167,35 @@ TEST_CASE("included files are found in the file's directory and the given ones, 
   CHECK(bad.diagnostics.list[1].code == 6012);
 }
 
+TEST_CASE("initial numbers of generated kernels raise one warning") {
+  // The original Goose compiler initialises every temporary like this.
+  std::string text = "/VARI x\n/VARF f\n", sum = "0.0";
+  for (int k = 0; k < 22; ++k) {
+    const std::string name = "t" + std::to_string(k);
+    text += name + " = 0.0; // the value 0.0 is meaningless.\n";
+    sum += " + " + name;
+  }
+  for (int k = 0; k < 22; ++k)
+    text += "t" + std::to_string(k) + " = x*" + std::to_string(k) + ";\n";
+  const kc::FrontResult r = kc::read_kernel(text + "f += " + sum + ";\n", "goose.gdk");
+  REQUIRE(r.diagnostics.list.size() == 1);
+  CHECK(r.diagnostics.list[0].code == 7102);
+  CHECK(r.diagnostics.list[0].message.find("`t3` and 18 more") != std::string::npos);
+  const std::string shown = r.diagnostics.render();
+  CHECK(std::ranges::count(shown, '\n') <= 5);
+}
+
+TEST_CASE("suggested names differ in few letters") {
+  const auto help = [](const std::string& call) {
+    const std::string text = "VARI x; VARF f;\nf += " + call + ";\n";
+    return kc::read_kernel(text, "test.gdk").diagnostics.list.at(0).help;
+  };
+  CHECK(help("logb(x)").find("long") == std::string::npos);
+  CHECK(help("sqr(x)").find("`sqrt`") != std::string::npos);
+  CHECK(help("rsqtr(x)").find("`rsqrt`") != std::string::npos);
+  CHECK(help("nrom2(vec3(x, x, x))").find("`norm2`") != std::string::npos);
+}
+
 TEST_CASE("unused names raise warnings only") {
   const std::string text =
       "VARI a, unused; VARJ b; VARF f, empty;\n"

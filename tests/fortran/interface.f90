@@ -63,6 +63,7 @@ program fortran_interface
   call check(status == gdr_ok .and. boards%board_seconds > 0, "board_seconds")
   call check(boards%failed_boards == 0 .and. boards%checks == 0, "failed_boards")
   call test_compile()
+  call test_vectors()
   call gdr_device_rank_reports(device, reports, status)
   call check(status == gdr_ok .and. size(reports) == 0, "no ranks")
   call gdr_device_close(device)
@@ -151,6 +152,31 @@ contains
     call check(status == gdr_error_program, "a kernel that does not compile")
     call check(index(gdr_last_error(), "GDR7002") > 0, "its diagnostic")
   end subroutine test_compile
+
+  ! A vector is an array (3, n).
+  subroutine test_vectors()
+    type(gdr_kernel) :: kernel
+    type(gdr_job) :: job
+    real(c_double) :: x(3, 2), xs(3, 1), f(3, 2)
+    x = reshape([0d0, 1d0, 2d0, 3d0, 4d0, 5d0], [3, 2])
+    xs(:, 1) = [1d0, 1d0, 1d0]
+    call gdr_kernel_compile("CONST vec3 b; VARI vec3 x; VARJ vec3 xs; VARF vec3 f;"// &
+         new_line("a")//"f += dot(b, xs - x)*b;", "along", kernel, status)
+    call check(status == gdr_ok, "compile a kernel of vectors")
+    call gdr_job_create(device, kernel, job, status)
+    call gdr_kernel_free(kernel)
+    call gdr_job_set_values(job, "b", 3, [1d0, 0d0, 2d0], status)
+    call check(status == gdr_ok, "set a vector")
+    call gdr_job_set_values(job, "b", 2, [1d0, 0d0], status)
+    call check(status == gdr_error_usage, "a vector of two")
+    call gdr_job_sources(job, 1, [gdr_array("xs", xs)], status)
+    call gdr_job_targets(job, 2, [gdr_array("x", x)], status)
+    call gdr_job_run(job, [gdr_array("f", f)], status)
+    call check(status == gdr_ok, "run of a kernel of vectors")
+    call check(all(f(:, 1) == [-1d0, 0d0, -2d0]), "the first result")
+    call check(all(f(:, 2) == [-10d0, 0d0, -20d0]), "the second result")
+    call gdr_job_free(job)
+  end subroutine test_vectors
 
   subroutine test_job()
     type(gdr_kernel) :: kernel

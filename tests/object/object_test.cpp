@@ -168,6 +168,37 @@ TEST_CASE("invalid lengths do not cause large allocations") {
   }
 }
 
+TEST_CASE("invalid arrays and host names cannot be stored") {
+  const auto with = [](auto change) {
+    Program p;
+    for (const char* name : {"x_0", "x_1", "x_2"})
+      p.variables.push_back({name,
+                             VarKind::Target,
+                             {Space::Local, Width::Long, true, 0},
+                             {HostType::F64, MachineFormat::FloatLong, 0},
+                             Reduce::Pass,
+                             0});
+    p.arrays.push_back({"x", 0, {3}});
+    p.host_names.push_back({"x", "position"});
+    REQUIRE(defect(p) == "accepted");
+    change(p);
+    return defect(p);
+  };
+  CHECK(contains(with([](Program& p) { p.arrays[0].name = "y"; }), "not the next variable"));
+  CHECK(contains(with([](Program& p) { p.arrays[0].name = "0"; }), "name of an array"));
+  CHECK(contains(with([](Program& p) { p.arrays[0].first = 1; }), "not declared"));
+  CHECK(contains(with([](Program& p) { p.arrays[0].sizes = {3, 1}; }), "not the next variable"));
+  CHECK(contains(with([](Program& p) { p.arrays[0].sizes = {}; }), "0 indices"));
+  CHECK(contains(with([](Program& p) { p.arrays[0].sizes = {0}; }), "invalid size"));
+  CHECK(contains(with([](Program& p) { p.arrays[0].sizes = {70000}; }), "invalid size"));
+  CHECK(contains(with([](Program& p) { p.arrays.push_back({"x", 0, {2}}); }), "duplicate array"));
+  CHECK(contains(with([](Program& p) { p.variables[1].conversion.host = HostType::F32; }),
+                 "not of one kind"));
+  CHECK(contains(with([](Program& p) { p.host_names[0].name = "y"; }), "unknown"));
+  CHECK(contains(with([](Program& p) { p.host_names.push_back({"x", "y"}); }), "two host names"));
+  CHECK(contains(with([](Program& p) { p.host_names[0].host = ""; }), "is empty"));
+}
+
 TEST_CASE("invalid programs cannot be stored") {
   const auto with = [](auto change) {
     Program p;

@@ -81,9 +81,13 @@ PYTHON: Dict[str, str] = {
     "Kernel.builtin_names": "builtin_names",
     "Kernel.clocks_per_interaction": "Kernel.clocks",
     "Kernel.flops_per_interaction": "Kernel.flops",
-    **same("Kernel", "Kernel", "name variables object"),
+    **same("Kernel", "Kernel", "name variables arrays object"),
     "KernelVariable": "Variable",
     **same("KernelVariable", "Variable", "name role type conversion reduction host_bytes"),
+    "KernelArray": "ArrayVariable",
+    **same("KernelArray", "ArrayVariable", "name sizes"),
+    "KernelArray.first": "ArrayVariable.elements",
+    "KernelArray.count": "ArrayVariable.elements",
     "Role": "Variable.role",
     **{f"Role.{role}": "Variable.role" for role in "Target Source Result Param Output".split()},
     "HostNumber": "Variable.type",
@@ -179,6 +183,7 @@ PYTHON: Dict[str, str] = {
 ARRAYS = "a NumPy array has address, type and strides"
 KEYWORDS = "its members are keyword arguments"
 EIGEN = "for Eigen's matrices; linalg takes NumPy arrays"
+HOST_NAMES = "the names of the attributes of a function that became a kernel"
 TYPED = "for C++ structures; fields of a NumPy structured array are arrays with a stride"
 
 WITHOUT: Dict[str, str] = {
@@ -187,6 +192,8 @@ WITHOUT: Dict[str, str] = {
     "Partition": "a string, as in a device's name",
     "LinearOptions": KEYWORDS,
     "GridOptions": KEYWORDS,
+    "Kernel.host_names": HOST_NAMES,
+    "Kernel.with_host_names": HOST_NAMES,
     "Kernel.program": "a type of the emulator; Kernel.assembly and Kernel.object give its contents",
     **{
         name: ARRAYS
@@ -241,6 +248,7 @@ C_FUNCTIONS: Dict[str, str] = {
     "gdr_kernel_cost": "Kernel.clocks_per_interaction",
     "gdr_job_create": "Device.job",
     "gdr_job_set": "Job.set",
+    "gdr_job_set_values": "Job.set",
     "gdr_job_sources": "Job.sources",
     "gdr_job_targets": "Job.targets",
     "gdr_job_update_sources": "Job.update_sources",

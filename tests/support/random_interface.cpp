@@ -90,6 +90,24 @@ std::string random_file(Rng& rng) {
   return name;
 }
 
+/// One or two arrays, with equal variables as elements, and names of the host.
+void add_arrays(Program& p, Rng& rng) {
+  for (unsigned n = rng.below(3); n > 0; --n) {
+    VariableArray array{
+        "array" + std::to_string(n), static_cast<std::uint32_t>(p.variables.size()), {}};
+    for (unsigned k = rng.between(1, 3); k > 0; --k) array.sizes.push_back(rng.between(1, 3));
+    const Variable element = random_variable(rng, {});
+    for (std::uint32_t k = 0; k < array.count(); ++k) {
+      p.variables.push_back(element);
+      p.variables.back().name = array.element(k);
+    }
+    if (rng.chance(50)) p.host_names.push_back({array.name, rng.pick({"x", "x y", "\"\\"})});
+    p.arrays.push_back(std::move(array));
+  }
+  for (const Variable& v : p.variables)
+    if (rng.chance(10)) p.host_names.push_back({v.name, "of " + v.name});
+}
+
 }  // namespace
 
 void add_interface(Program& p, Rng& rng) {
@@ -115,6 +133,7 @@ void add_interface(Program& p, Rng& rng) {
       entry = line;
     }
   }
+  add_arrays(p, rng);
 }
 
 }  // namespace gdr::test

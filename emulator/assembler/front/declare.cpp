@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "emulator/assembler/front/parser.hpp"
+#include "emulator/assembler/object.hpp"
 
 namespace gdr::assembly {
 namespace {
@@ -420,6 +421,76 @@ void parse_declaration(Assembly& a, Cursor& c, const VariableKind& kind) {
 void parse_alias(Assembly& a, Cursor& c, Span) { parse_location_name(a, c, true); }
 
 void parse_symbol(Assembly& a, Cursor& c, Span) { parse_location_name(a, c, false); }
+
+/// `.array NAME SIZE...`: the elements are the variables declared under its name.
+void parse_array(Assembly& a, Cursor& c, Span) {
+  c.skip_spaces();
+  const char* begin = c.p;
+  VariableArray array;
+  array.name = c.name().text();
+  if (array.name.empty() || is_digit(array.name.front())) {
+    c.p = begin;
+    a.report.error(Code::NameExpected, c.rest_of_word(), "the array needs a name here");
+    return;
+  }
+  std::int64_t most = max_array_elements;
+  do {
+    c.skip();
+    const auto size =
+        parse_integer(a, c, 1, most, "the size of an array", Code::DirectiveValue, parse_primary);
+    if (!size) return;
+    array.sizes.push_back(static_cast<std::uint32_t>(*size));
+    most /= *size;
+    c.skip();
+  } while (!c.done() && array.sizes.size() < max_array_indices);
+  const std::vector<Variable>& variables = a.program.variables;
+  const auto first = std::ranges::find(variables, array.element(0), &Variable::name);
+  array.first = static_cast<std::uint32_t>(first - variables.begin());
+  std::uint32_t k = 0;
+  const auto is_next = [&](const Variable& v) {
+    return v.name == array.element(k) && are_alike(v, *first);
+  };
+  for (auto v = first; v != variables.end() && k < array.count() && is_next(*v); ++v) ++k;
+  if (k < array.count()) {
+    a.report.error(Code::DirectiveValue, {begin, c.p},
+                   "the elements of " + in_quotes(array.name) + " are not declared",
+                   in_quotes(array.element(k)) + " is missing",
+                   "declare them above, in order, with one kind and host type: " +
+                       array.element(0) + ", " + array.element(1 % array.count()) + ", ...");
+    return;
+  }
+  if (std::ranges::count(a.program.arrays, array.name, &VariableArray::name) > 0) {
+    a.report.error(Code::NameTaken, {begin, c.p},
+                   "the array " + in_quotes(array.name) + " is already declared");
+    return;
+  }
+  a.program.arrays.push_back(std::move(array));
+}
+
+/// `.host NAME "TEXT"`: the host's name of a variable or array.
+void parse_host_name(Assembly& a, Cursor& c, Span) {
+  c.skip_spaces();
+  const char* begin = c.p;
+  HostName host;
+  host.name = c.name().text();
+  c.skip();
+  if (!parse_string(a, c, host.host)) return;
+  const Program& p = a.program;
+  const bool known = std::ranges::count(p.variables, host.name, &Variable::name) > 0 ||
+                     std::ranges::count(p.arrays, host.name, &VariableArray::name) > 0;
+  const bool taken = std::ranges::count(p.host_names, host.name, &HostName::name) > 0;
+  constexpr std::size_t longest = 4096;
+  const bool valid = !host.host.empty() && host.host.size() <= longest &&
+                     host.host.find('\0') == std::string::npos;
+  if (known && !taken && valid) {
+    a.program.host_names.push_back(std::move(host));
+    return;
+  }
+  a.report.error(Code::DirectiveValue, {begin, c.p},
+                 !known  ? in_quotes(host.name) + " is not a declared variable or array"
+                 : taken ? in_quotes(host.name) + " already has a host name"
+                         : "the host name is empty, too long or contains a zero byte");
+}
 
 void parse_const(Assembly& a, Cursor& c, Span) {
   Span word;

@@ -62,6 +62,8 @@ void parse_declaration(Assembly& a, Cursor& c, const VariableKind& kind);
 /// `alias NAME = LOCATION`, `.symbol NAME LOCATION`, `const NAME = EXPRESSION`.
 void parse_alias(Assembly& a, Cursor& c, Span word);
 void parse_symbol(Assembly& a, Cursor& c, Span word);
+void parse_array(Assembly& a, Cursor& c, Span word);
+void parse_host_name(Assembly& a, Cursor& c, Span word);
 void parse_const(Assembly& a, Cursor& c, Span word);
 
 // --- instruction.cpp: instruction lines, up to three operations separated by `;`

@@ -37,7 +37,7 @@ void Suggestion::consider(std::string_view candidate) {
   if (++considered_ > max_candidates || candidate == word_) return;
   const std::size_t longer = std::max(word_.size(), candidate.size());
   const std::size_t shorter = std::min(word_.size(), candidate.size());
-  const std::size_t limit = longer <= 3 ? 1 : longer <= 7 ? 2 : 3;
+  const std::size_t limit = longer <= 4 ? 1 : longer <= 7 ? 2 : 3;
   if (longer - shorter > limit) return;
   const unsigned d = distance(word_, candidate);
   if (d <= limit && d < longer && d < distance_) {

@@ -162,6 +162,8 @@ constexpr Keyword directives[] = {
     {".output", nullptr, parse_size<Space::BmOutput>},
     {".fixed", nullptr, parse_size<Space::Bm>},
     {".symbol", nullptr, parse_symbol},
+    {".array", nullptr, parse_array},
+    {".host", nullptr, parse_host_name},
     {".file", nullptr, parse_file},
     {".line", nullptr, parse_line_entry},
     {".unchecked", nullptr, parse_unchecked},

@@ -166,6 +166,17 @@ const DiagnosticInfo rows[] = {
      "A list can only be updated by `append=`, and not in a function. It starts empty; the host "
      "reads the number of appended ints and the first of them.",
      "VARI x; VARJ int id; VARF list near[8];\nif (x > 0) { near += id; }\n"},
+    {number(Code::ShapesDiffer), "shapes do not match",
+     "Numbers, `vec3` and `sym3` cannot be mixed: only values of one shape are added, and a "
+     "function "
+     "takes arguments of certain shapes. A number multiplies or divides all components of a vector "
+     "or tensor; `dot`, `norm2`, `trace` and `.x` give numbers.",
+     "VARI vec3 x; VARJ vec3 xs; VARF vec3 f;\nr2 = dot(xs - x, xs - x);\nf += r2 + (xs - x);\n"},
+    {number(Code::NoComponent), "no such component",
+     "A `vec3` has the components `x`, `y` and `z`, or the indices 0 to 2; a `sym3` has `xx`, "
+     "`xy`, "
+     "`xz`, `yy`, `yz` and `zz`. Numbers have none.",
+     "VARI vec3 x; VARF f;\nf += x.w;\n"},
 
     // 71xx: warnings
     {number(Code::UnusedInput), "unused input",

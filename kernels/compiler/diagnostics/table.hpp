@@ -56,6 +56,8 @@ enum class Code : std::uint16_t {
   NoResult = 7029,
   NotAList = 7030,
   ListAppended = 7031,
+  ShapesDiffer = 7032,
+  NoComponent = 7033,
 
   UnusedInput = 7101,
   UnusedValue = 7102,

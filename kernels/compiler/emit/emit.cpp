@@ -1,5 +1,6 @@
 // The sections of the assembly: declarations, .start, .body and .end.
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
@@ -197,6 +198,8 @@ class Emitter {
           break;
       }
     }
+    for (const VariableArray& array : graph_.arrays)
+      add(".array {} {}", name_text(array.name), fmt::join(array.sizes, " "));
     for (std::size_t w = 0; w < loop_.words.size(); ++w)
       add("bm {} {}", width_name(loop_.words[w].width), operands_.word_name(w));
     line("");

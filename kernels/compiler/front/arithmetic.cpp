@@ -133,6 +133,7 @@ Value Arithmetic::known(double x, bool wide, const SourceRange& where) {
 }
 
 bool Arithmetic::arithmetic_operand(const Value& a, const SourceRange& where) {
+  if (a.has_parts()) return has_shape(Shape::Scalar, a, where);
   if (a.kind != Kind::Bool) return !a.poison();
   error(Code::WrongType, where, "a condition cannot be used as a number")
       .help("use `condition ? 1 : 0`");
@@ -141,6 +142,7 @@ bool Arithmetic::arithmetic_operand(const Value& a, const SourceRange& where) {
 
 Value Arithmetic::combine(Fn fn, const Value& a, const Value& b, Context ctx,
                           const SourceRange& where) {
+  if (a.has_parts() || b.has_parts()) return combine_parts(fn, a, b, ctx, where);
   if (!arithmetic_operand(a, where) || !arithmetic_operand(b, where)) return {};
   if (a.kind == Kind::Int && b.kind == Kind::Int) return combine_ints(fn, a, b, ctx, where);
   if (a.constant && b.constant)
@@ -241,6 +243,12 @@ Value Arithmetic::times_constant(const Value& a, std::int64_t factor, const Sour
 }
 
 Value Arithmetic::negate(const Value& a, const SourceRange& where) {
+  if (a.has_parts()) {
+    std::vector<Value> parts;
+    for (const Value& part : a.parts)
+      parts.push_back(is_constant(part, 0) ? part : negate(part, where));
+    return value_of_parts(a.shape(), std::move(parts));
+  }
   if (!arithmetic_operand(a, where)) return {};
   if (a.constant_int() && a.integer != std::numeric_limits<std::int64_t>::min()) {
     Value v = constant_int(-a.integer);
@@ -341,6 +349,11 @@ Value Arithmetic::extreme(Fn fn, const Value& a, const Value& b, Context ctx,
 Value Arithmetic::convert(Type type, const Value& a, const SourceRange& where) {
   if (a.poison()) return {};
   if (type == Type::Bool) return condition(a, where);
+  if (a.has_parts() && type != Type::Int) {
+    std::vector<Value> parts;
+    for (const Value& part : a.parts) parts.push_back(convert(type, part, where));
+    return value_of_parts(a.shape(), std::move(parts));
+  }
   if (!arithmetic_operand(a, where)) return {};
   Value v = a;
   if (type == Type::Int) {
@@ -364,7 +377,8 @@ Value Arithmetic::convert(Type type, const Value& a, const SourceRange& where) {
 
 Value Arithmetic::condition(const Value& a, const SourceRange& where) {
   if (a.kind == Kind::Bool || a.poison()) return a;
-  error(Code::WrongType, where, "a condition is required, but this is a number")
+  error(Code::WrongType, where,
+        "a condition is required, but this is a " + std::string(info(a.shape()).name))
       .help("use a comparison, for example `x != 0`");
   return {};
 }
@@ -390,6 +404,7 @@ Value Arithmetic::relation(Fn fn, const Value& a, const Value& b, const SourceRa
 Value Arithmetic::compare(std::string_view op, const Value& a, const Value& b,
                           const SourceRange& where) {
   if (a.poison() || b.poison()) return {};
+  if (!has_shape(Shape::Scalar, a, where) || !has_shape(Shape::Scalar, b, where)) return {};
   if (a.kind == Kind::Bool || b.kind == Kind::Bool) {
     error(Code::WrongType, where, "conditions cannot be compared")
         .help("combine conditions with && and ||: `a < b && b < c`");
@@ -435,6 +450,13 @@ Value Arithmetic::choose(const Value& asked, const Value& yes, const Value& no, 
   const Value c = condition(asked, where);
   if (c.poison() || yes.poison() || no.poison()) return {};
   if (c.constant) return c.truth ? yes : no;
+  if (yes.has_parts() || no.has_parts()) {
+    if (!has_shape(yes.shape(), no, where)) return {};
+    std::vector<Value> parts;
+    for (std::size_t k = 0; k < yes.parts.size(); ++k)
+      parts.push_back(choose(c, yes.parts[k], no.parts[k], ctx, where));
+    return value_of_parts(yes.shape(), std::move(parts));
+  }
   if ((yes.kind == Kind::Bool) != (no.kind == Kind::Bool)) {
     error(Code::WrongType, where, "one alternative is a number, the other a condition");
     return {};

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "kernels/compiler/front/messages.hpp"
+#include "kernels/compiler/front/shape.hpp"
 #include "kernels/compiler/graph.hpp"
 
 namespace gdr::kc::front {
@@ -56,9 +57,11 @@ enum class Kind : std::uint8_t {
   Number,
   Int,
   Bool,
+  Vector,  ///< three numbers: `parts`
+  Tensor,  ///< the six numbers of a symmetric tensor: `parts`
 };
 
-/// The value of an expression: a node or a constant.
+/// The value of an expression: a node, a constant, or the parts of a vector or tensor.
 struct Value {
   Kind kind = Kind::Poison;
   bool constant = false;
@@ -68,23 +71,45 @@ struct Value {
   NodeId node = no_node;   ///< node of a variable value
   double number = 0;       ///< constant Number, or constant Int as a number
   std::int64_t integer = 0;
+  std::vector<Value> parts = {};  ///< Vector, Tensor: Numbers, or constant Ints
 
   bool poison() const noexcept { return kind == Kind::Poison; }
+  bool has_parts() const noexcept { return kind == Kind::Vector || kind == Kind::Tensor; }
+  Shape shape() const noexcept {
+    return kind == Kind::Vector   ? Shape::Vector
+           : kind == Kind::Tensor ? Shape::Tensor
+                                  : Shape::Scalar;
+  }
   bool constant_int() const noexcept { return constant && kind == Kind::Int; }
 };
 
-constexpr Value constant_number(double x, bool wide = false) noexcept {
+inline Value constant_number(double x, bool wide = false) noexcept {
   return {.kind = Kind::Number, .constant = true, .wide = wide, .number = x};
 }
-constexpr Value constant_int(std::int64_t x) noexcept {
+inline Value constant_int(std::int64_t x) noexcept {
   return {.kind = Kind::Int, .constant = true, .number = static_cast<double>(x), .integer = x};
 }
-constexpr Value constant_bool(bool x) noexcept {
+inline Value constant_bool(bool x) noexcept {
   return {.kind = Kind::Bool, .constant = true, .truth = x};
 }
-constexpr Value node_value(Kind kind, NodeId node, bool wide = false) noexcept {
+inline Value node_value(Kind kind, NodeId node, bool wide = false) noexcept {
   return {.kind = kind, .wide = wide, .node = node};
 }
+
+/// A vector or tensor of these numbers; poison if one of them is poison.
+Value value_of_parts(Shape shape, std::vector<Value> parts);
+/// The same for all components.
+inline Value value_of_parts(Shape shape, const Value& each) {
+  return value_of_parts(shape, std::vector<Value>(info(shape).count, each));
+}
+/// Zero of this shape; for numbers a constant int.
+Value zero_of(Shape shape);
+/// The unit tensor.
+Value unit_tensor();
+/// Whether the value is a constant equal to x.
+bool is_constant(const Value& a, double x) noexcept;
+/// Make operations that use the value give longs.
+void widen(Value& value);
 
 /// Requirements of the context of an expression.
 struct Context {
@@ -130,6 +155,10 @@ class Arithmetic {
 
   /// The value converted to a declared type; Short rounds, Int and Bool require the same kind.
   Value convert(Type type, const Value& a, const SourceRange& where);
+  /// Reports an error and returns false if the value has another shape. Poison has every shape.
+  bool has_shape(Shape shape, const Value& a, const SourceRange& where);
+  /// A component of a vector or tensor by its name.
+  Value component(const Value& a, std::string_view name, const SourceRange& where);
   /// Reports an error and returns poison if the value is not a condition.
   Value condition(const Value& a, const SourceRange& where);
 
@@ -152,12 +181,44 @@ class Arithmetic {
   Value relation(Fn fn, const Value& a, const Value& b, const SourceRange& where);
   Value logic(Fn fn, const Value& a, const Value& b, const SourceRange& where);
   Value whole_power(const Value& base, int n, Context ctx, const SourceRange& where);
+  Value combine_parts(Fn fn, const Value& a, const Value& b, Context ctx, const SourceRange& where);
   bool is_long(const Value& a) const;
 
   NodeTable& nodes_;
   Messages& messages_;
   std::map<int, std::vector<std::pair<int, int>>> chains_;  ///< cache by exponent
 };
+
+/// Operations on vectors and tensors. Components that are constant zeros and ones cost nothing:
+/// they are neither added nor multiplied.
+class Components {
+ public:
+  Components(Arithmetic& with, Context ctx, const SourceRange& where)
+      : with_(with), ctx_(ctx), where_(where) {}
+
+  Value sum(const Value& a, const Value& b);
+  Value difference(const Value& a, const Value& b);
+  Value product(const Value& a, const Value& b);
+  /// a0*b0 + a1*b1 + ..., from the left.
+  Value dot(const std::vector<Value>& a, const std::vector<Value>& b);
+  /// tensor * vector.
+  Value transform(const Value& tensor, const Value& vector);
+
+ private:
+  Arithmetic& with_;
+  Context ctx_;
+  const SourceRange& where_;
+};
+
+using Arguments = std::vector<Value>;
+
+/// A function of vectors and tensors by its name.
+bool is_vector_function(std::string_view name) noexcept;
+/// Names of these functions.
+std::vector<std::string_view> vector_function_names();
+/// The value of such a function; reports an error for arguments of other shapes.
+Value call_vector_function(std::string_view name, Arithmetic& with, Messages& messages,
+                           const Arguments& arguments, Context ctx, const SourceRange& where);
 
 /// A shortest addition chain for n >= 1: each step adds two previous numbers (index 0 is 1).
 std::vector<std::pair<int, int>> addition_chain(int n);

@@ -9,6 +9,7 @@
 #include "emulator/assembler/diagnostic.hpp"
 #include "emulator/isa/program.hpp"
 #include "kernels/compiler/front/messages.hpp"
+#include "kernels/compiler/front/shape.hpp"
 #include "kernels/compiler/graph.hpp"
 
 namespace gdr::kc::front {
@@ -46,14 +47,15 @@ using BlockId = std::int32_t;
 constexpr std::int32_t none = -1;
 
 enum class ExprKind : std::uint8_t {
-  Bad,      ///< error, already reported
-  Literal,  ///< `literal`
-  Name,     ///< `name`, with one operand per index
-  Call,     ///< `name`, with one operand per argument
-  Unary,    ///< `op` and one operand
-  Chain,    ///< operands of one precedence level, left-associative
-  Power,    ///< base and exponent
-  Choice,   ///< condition ? yes : no
+  Bad,        ///< error, already reported
+  Literal,    ///< `literal`
+  Name,       ///< `name`, with one operand per index
+  Call,       ///< `name`, with one operand per argument
+  Component,  ///< component `name` of the operand
+  Unary,      ///< `op` and one operand
+  Chain,      ///< operands of one precedence level, left-associative
+  Power,      ///< base and exponent
+  Choice,     ///< condition ? yes : no
 };
 
 struct ExprOperand {
@@ -71,16 +73,23 @@ struct Expr {
   std::vector<ExprOperand> operands = {};
 };
 
-/// A name with optional indices: the operand of a declaration or assignment.
+/// A name with optional indices and component: the operand of a declaration or assignment.
 struct LValue {
   std::string_view name;
   SourceRange where;
   std::vector<ExprId> indices = {};  ///< in a declaration the sizes
+  std::string_view component = {};   ///< of a vector or tensor; not in declarations
+};
+
+/// The type words of a declaration: those of the numbers, and the shape.
+struct DeclaredType {
+  std::optional<Type> type;
+  Shape shape = Shape::Scalar;
 };
 
 enum class StatementKind : std::uint8_t {
-  Declare,    ///< CONST, VARI, VARJ, VARF: `variable_kind`, `type`, `table`, `list`, `items`
-  Local,      ///< long, short, int, bool: `type`, `items`
+  Declare,    ///< CONST, VARI, VARJ, VARF: `variable_kind`, types, `table`, `list`, `items`
+  Local,      ///< long, short, int, bool, vec3, sym3: `type`, `shape`, `items`
   Assign,     ///< `lvalue` `op` `value`; with min and max optional `payload_lvalue`, `payload`
   If,         ///< `value`, `body`, optional `other`
   For,        ///< `lvalue` = `value` .. `last` step `step`, `body`
@@ -106,6 +115,7 @@ struct Statement {
   BlockId body = none, other = none;
   VarKind variable_kind = VarKind::Target;
   std::optional<Type> type;
+  Shape shape = Shape::Scalar;
   bool table = false, list = false;
   std::vector<DeclaredItem> items;
 };
@@ -116,7 +126,7 @@ using Block = std::vector<std::int32_t>;
 struct Parameter {
   std::string_view name;
   SourceRange where;
-  std::optional<Type> type;
+  std::optional<DeclaredType> declared;
 };
 
 struct Function {

@@ -6,6 +6,7 @@
 
 #include "emulator/assembler/front/report.hpp"
 #include "kernels/compiler/front/builder.hpp"
+#include "kernels/compiler/front/front.hpp"
 
 namespace gdr::kc::front {
 namespace {
@@ -113,6 +114,16 @@ std::string count_text(std::size_t count) {
 
 }  // namespace
 
+}  // namespace gdr::kc::front
+
+std::vector<std::pair<std::string_view, std::size_t>> gdr::kc::function_names() {
+  std::vector<std::pair<std::string_view, std::size_t>> names;
+  for (const front::Builtin& b : front::builtins) names.emplace_back(b.name, b.arguments);
+  return names;
+}
+
+namespace gdr::kc::front {
+
 Value Builder::evaluate(ExprId id, Context ctx) {
   const Expr& e = expr(id);
   if (!charge(operations_, max_operations, e.where,
@@ -139,6 +150,8 @@ Value Builder::evaluate_kind(const Expr& e, Context ctx) {
       return read_name(e);
     case ExprKind::Call:
       return call(e, ctx);
+    case ExprKind::Component:
+      return arithmetic_.component(evaluate(e.operands[0].expr, ctx), e.name, e.where);
     case ExprKind::Unary: {
       const Value v = evaluate(e.operands[0].expr, ctx);
       if (e.op == "!") return arithmetic_.invert(v, e.where);
@@ -196,21 +209,14 @@ Value Builder::choice(const Expr& e, Context ctx) {
 Value Builder::read_name(const Expr& e) {
   Name* n = find(e.name);
   if (n == nullptr) return unknown_name(e);
-  switch (n->kind) {
-    case NameKind::Input:
-      return read_input(*n, e);
-    case NameKind::Table:
-      return read_table(*n, e);
-    case NameKind::Temporary:
-      return read_temporary(*n, e);
-    case NameKind::Constant: {
-      if (n->value.poison()) return {};
-      const bool indexed = !e.operands.empty();
-      return indexed && !element(*n, {none}, e.where) ? Value{} : n->value;
-    }
-    case NameKind::Result:
-    case NameKind::List:
-      break;
+  if (n->kind == NameKind::Table) return read_table(*n, e);
+  if (n->kind != NameKind::Result && n->kind != NameKind::List) {
+    std::vector<ExprId> indices = indices_of(e);
+    if (!has_component_index(*n, indices)) return read_element(*n, indices, e.where);
+    const auto k = component_index(*n, indices.back());
+    indices.pop_back();
+    const Value whole = read_element(*n, indices, e.where);
+    return !k || whole.poison() ? Value{} : whole.parts[*k];
   }
   const bool list = n->kind == NameKind::List;
   error(Code::ResultRead, e.where,
@@ -222,6 +228,30 @@ Value Builder::read_name(const Expr& e) {
   return {};
 }
 
+Value Builder::read_element(Name& n, const std::vector<ExprId>& indices, const SourceRange& where) {
+  if (n.kind == NameKind::Input) return read_input(n, indices, where);
+  if (n.kind == NameKind::Temporary) return read_temporary(n, indices, where);
+  if (n.value.poison()) return {};
+  return !indices.empty() && !element(n, {none}, where) ? Value{} : n.value;
+}
+
+/// Whether the last index is that of a component: `x[0]` of a vector x.
+bool Builder::has_component_index(const Name& n, const std::vector<ExprId>& indices) {
+  const std::size_t wanted = n.growing ? 1 : n.sizes.size();
+  if (indices.size() != wanted + 1) return false;
+  if (n.shape == Shape::Vector || n.value.kind == Kind::Vector) return true;
+  const bool elements = n.growing && !n.elements.empty();
+  if (n.kind != NameKind::Temporary || n.declared || (n.growing && !elements)) return false;
+  return slot(n.growing ? n.elements.begin()->second : n.first).value.kind == Kind::Vector;
+}
+
+std::optional<std::uint32_t> Builder::component_index(const Name& n, ExprId index) {
+  const auto k = constant_integer(index, "the index of a component");
+  const std::int64_t count = info(Shape::Vector).count;
+  if (!k || !in_range(n, *k, count, expr(index).where)) return std::nullopt;
+  return static_cast<std::uint32_t>(*k);
+}
+
 Value Builder::unknown_name(const Expr& e) {
   const auto later = assigned_somewhere_.find(e.name);
   if (later != assigned_somewhere_.end() && local_ == nullptr) {
@@ -229,6 +259,7 @@ Value Builder::unknown_name(const Expr& e) {
         .note(later->second, "assigned here");
     return {};
   }
+  if (e.name == "identity" && e.operands.empty()) return unit_tensor();
   assembly::Suggestion suggestion(e.name);
   for (const Scope* scope : {local_, &global_}) {
     if (scope == nullptr || !messages_.below_limit()) continue;
@@ -313,11 +344,16 @@ Value Builder::read_variable(Fn fn, std::int32_t variable, NodeId at, const Sour
       nodes_.node({.fn = fn, .type = type, .a = at, .variable = variable, .where = where}));
 }
 
-Value Builder::read_input(Name& n, const Expr& e) {
+Value Builder::read_input(Name& n, const std::vector<ExprId>& indices, const SourceRange& where) {
   n.used = true;
-  const auto number = element(n, indices_of(e), e.where);
+  const auto number = element(n, indices, where);
   if (!number) return {};
-  return read_variable(Fn::Input, n.first + static_cast<std::int32_t>(*number), no_node, e.where);
+  const std::int32_t first = n.first + static_cast<std::int32_t>(*number) * n.components();
+  if (n.shape == Shape::Scalar) return read_variable(Fn::Input, first, no_node, where);
+  std::vector<Value> parts;
+  for (std::int32_t k = 0; k < n.components(); ++k)
+    parts.push_back(read_variable(Fn::Input, first + k, no_node, where));
+  return value_of_parts(n.shape, std::move(parts));
 }
 
 /// `t[i]`, or `t[i][j]` for element i*columns + j.
@@ -344,8 +380,9 @@ Value Builder::read_table(Name& n, const Expr& e) {
   return read_variable(Fn::Lookup, n.first, arithmetic_.int_node(at, e.where), e.where);
 }
 
-Value Builder::read_temporary(Name& n, const Expr& e) {
-  const auto number = element(n, indices_of(e), e.where);
+Value Builder::read_temporary(Name& n, const std::vector<ExprId>& indices,
+                              const SourceRange& where) {
+  const auto number = element(n, indices, where);
   if (!number) return {};
   std::int32_t at = n.first + static_cast<std::int32_t>(*number);
   if (n.growing) {
@@ -361,11 +398,11 @@ Value Builder::read_temporary(Name& n, const Expr& e) {
                                ? in_quotes(n.name)
                                : "element " + std::to_string(*number) + " of " + in_quotes(n.name);
   if (state == SlotState::Unassigned) {
-    error(Code::NotAssigned, e.where, what + " is read before it is assigned");
+    error(Code::NotAssigned, where, what + " is read before it is assigned");
     return {};
   }
   mark_read(slot(at).definition);
-  error(Code::PartlyAssigned, e.where, what + " is assigned under a condition only")
+  error(Code::PartlyAssigned, where, what + " is assigned under a condition only")
       .help("assign it before the `if`, or in both branches")
       .note(slot(at).where, "assigned here");
   return {};
@@ -401,8 +438,11 @@ Value Builder::call(const Expr& e, Context ctx) {
   if (find_builtin(e.name) != nullptr) return call_builtin(e, ctx);
   const auto it = functions_.find(e.name);
   if (it != functions_.end()) return call_function(*it->second, e, ctx);
+  if (is_vector_function(e.name))
+    return call_vector_function(e.name, arithmetic_, messages_, arguments_of(e, ctx), ctx, e.where);
   assembly::Suggestion suggestion(e.name);
   for (const Builtin& b : builtins) suggestion.consider(b.name);
+  for (const std::string_view name : vector_function_names()) suggestion.consider(name);
   if (messages_.below_limit())
     for (const auto& [name, f] : functions_) suggestion.consider(name);
   error(Code::UnknownFunction, e.where, in_quotes(e.name) + " is not a function")
@@ -456,12 +496,18 @@ void Builder::bind(const Function& f, const Expr& e, const Arguments& values, Co
     const Parameter& p = f.parameters[i];
     if (!is_free(p.name, p.where)) continue;
     Value v = values[i];
-    if (p.type)
-      v = arithmetic_.convert(*p.type, v, expr(e.operands[i].expr).where);
-    else
-      v.wide = v.wide || ctx.wide;
+    const SourceRange& where = expr(e.operands[i].expr).where;
+    if (p.declared && !arithmetic_.has_shape(p.declared->shape, v, where)) v = {};
+    if (p.declared && p.declared->type)
+      v = arithmetic_.convert(*p.declared->type, v, where);
+    else if (ctx.wide)
+      widen(v);
     Name& n = add_name(NameKind::Temporary, p.name, p.where);
-    n.type = p.type;
+    n.declared = p.declared.has_value();
+    if (p.declared) {
+      n.type = p.declared->type;
+      n.shape = p.declared->shape;
+    }
     n.first = new_slot();
     slot(n.first) = {SlotState::Assigned, v, false, none, p.where};
   }

@@ -71,9 +71,19 @@ void Builder::assign(const Statement& s) {
   } else if (!is_temporary) {
     cannot_assign(*n, s);
   } else if (n == nullptr) {
-    return assign_new(s);
-  } else if (const std::int32_t at = slot_of(*n, to); at != none) {
-    return assign_slot(at, to, s.op, s.value, n->type);
+    if (to.component.empty()) return assign_new(s);
+    error(Code::NotAssigned, to.where,
+          "a component of " + in_quotes(to.name) + " is assigned before the whole")
+        .help("assign all components first: `" + std::string(to.name) + " = vec3(a, b, c);`");
+  } else {
+    LValue whole = to;
+    bool failed = false;
+    const auto component = split_component(*n, whole, failed);
+    const std::int32_t at = failed ? none : slot_of(*n, whole);
+    if (at != none) {
+      const DeclaredType declared{n->type, n->shape};
+      return assign_slot(at, to, s.op, s.value, n->declared ? &declared : nullptr, component);
+    }
   }
   evaluate(s.value, {wide_, false});  // report its errors
 }
@@ -83,7 +93,7 @@ void Builder::assign_new(const Statement& s) {
   const std::int32_t at = new_slot();
   if (slots_.size() > max_nodes)
     return too_large(s.lvalue.where, "more than a million temporaries");
-  assign_slot(at, s.lvalue, s.op, s.value, std::nullopt);
+  assign_slot(at, s.lvalue, s.op, s.value, nullptr);
   Name& made = add_name(NameKind::Temporary, s.lvalue.name, s.lvalue.where);
   made.first = at;
   if (s.lvalue.indices.empty()) return;
@@ -139,13 +149,66 @@ std::int32_t Builder::slot_of(Name& n, const LValue& lvalue) {
   return at;
 }
 
+/// Remove the component from an assigned name, given by its name or as the last index.
+std::optional<std::uint32_t> Builder::split_component(const Name& n, LValue& lvalue, bool& failed) {
+  std::optional<std::uint32_t> component;
+  if (!lvalue.component.empty()) {
+    const bool known = n.kind == NameKind::Result || n.declared;
+    Shape shape = n.shape;
+    for (const Shape s : {Shape::Vector, Shape::Tensor})
+      if (!known && component_of(s, lvalue.component)) shape = s;
+    component = component_of(shape, lvalue.component);
+    failed = !component;
+    if (failed)
+      error(Code::NoComponent, lvalue.where,
+            in_quotes(n.name) + " has no component " + in_quotes(lvalue.component))
+          .note(n.where, "declared here");
+    lvalue.component = {};
+  } else if (has_component_index(n, lvalue.indices)) {
+    component = component_index(n, lvalue.indices.back());
+    failed = !component;
+    lvalue.indices.pop_back();
+  }
+  return component;
+}
+
+/// The vector or tensor in a slot with one component assigned.
+Value Builder::with_component(const Slot& old, std::uint32_t component, const LValue& lvalue,
+                              std::string_view op, const Value& part, Context ctx) {
+  if (old.state != SlotState::Assigned) {
+    error(old.state == SlotState::Partial ? Code::PartlyAssigned : Code::NotAssigned, lvalue.where,
+          "a component of " + in_quotes(lvalue.name) + " is assigned before the whole")
+        .help("assign all components first: `" + std::string(lvalue.name) + " = vec3(a, b, c);`");
+    return {};
+  }
+  mark_read(old.definition);
+  if (old.value.poison() || part.poison()) return {};
+  if (component >= old.value.parts.size() ||
+      !arithmetic_.has_shape(Shape::Scalar, part, lvalue.where)) {
+    if (component >= old.value.parts.size())
+      error(Code::NoComponent, lvalue.where, in_quotes(lvalue.name) + " has no such component");
+    return {};
+  }
+  Value whole = old.value;
+  Value& to = whole.parts[component];
+  const Fn fn = op == "-=" ? Fn::Sub : Fn::Add;
+  to = op == "=" ? part : arithmetic_.combine(fn, to, part, ctx, lvalue.where);
+  return value_of_parts(whole.shape(), std::move(whole.parts));
+}
+
 void Builder::assign_slot(std::int32_t at, const LValue& lvalue, std::string_view op, ExprId value,
-                          std::optional<Type> type) {
+                          const DeclaredType* declared, std::optional<std::uint32_t> component) {
+  std::optional<Type> type;
+  if (declared != nullptr) type = declared->type;
   const Context ctx{type ? *type == Type::Long : wide_, type == Type::Int};
   Value v = evaluate(value, ctx);
   const SourceRange& where = expr(value).where;
   Slot next = slot(at);
-  if (op != "=") {
+  if (component) {
+    v = with_component(next, *component, lvalue, op, v, ctx);
+  } else if (declared != nullptr && !arithmetic_.has_shape(declared->shape, v, where)) {
+    v = {};
+  } else if (op != "=") {
     const bool minus = op == "-=";
     if (next.state == SlotState::Unassigned) {
       // It starts as zero: nothing is added to the first term.
@@ -170,10 +233,12 @@ void Builder::assign_slot(std::int32_t at, const LValue& lvalue, std::string_vie
     }
   }
   if (type) v = arithmetic_.convert(*type, v, where);
-  if (!type && wide_ && v.kind == Kind::Number) v.wide = true;
+  if (!type && wide_ && (v.kind == Kind::Number || v.has_parts())) widen(v);
   next.state = SlotState::Assigned;
   next.value = v;
   next.definition = definition_at(lvalue);
+  AssignmentSite& site = sites_[index(definitions_[index(next.definition)].site)];
+  site.literal = op == "=" && expr(value).kind == ExprKind::Literal;
   next.where = lvalue.where;
   set(at, std::move(next));
 }
@@ -272,7 +337,7 @@ void Builder::merge(const Value& condition, const Slots& yes, const Slots& no,
     const auto start_at_zero = [](Slot& s, const Slot& other) {
       if (s.state != SlotState::Unassigned || !other.accumulates) return;
       s.state = SlotState::Assigned;
-      s.value = constant_int(0);
+      s.value = zero_of(other.value.shape());
       s.accumulates = true;
     };
     start_at_zero(a, b);
@@ -325,6 +390,10 @@ bool Builder::payload(const Statement& s, Contribution& c) {
   }
   const auto number = element(*n, lvalue.indices, lvalue.where);
   if (!number || value.poison()) return false;
+  if (!lvalue.component.empty()) {
+    error(Code::NoComponent, lvalue.where, "an index has no components");
+    return false;
+  }
   c.payload_result = n->first + static_cast<std::int32_t>(*number);
   c.payload = arithmetic_.int_node(value, expr(s.payload).where);
   ResultUse& use = results_[index(c.payload_result)];
@@ -358,16 +427,25 @@ void Builder::append(Name& n, const Statement& s) {
 
 /// `result += value;`, also -=, min= and max=.
 void Builder::contribute(Name& n, const Statement& s) {
-  const auto number = element(n, s.lvalue.indices, s.lvalue.where);
+  LValue to = s.lvalue;
+  bool failed = false;
+  const auto component = split_component(n, to, failed);
+  const auto number = failed ? std::nullopt : element(n, to.indices, to.where);
   const bool is_int = n.type == Type::Int;
   const SourceRange& where = expr(s.value).where;
   Value v = evaluate(s.value, {wide_, is_int});
+  const Shape shape = component ? Shape::Scalar : n.shape;
+  if (!failed && !arithmetic_.has_shape(shape, v, where)) v = {};
+  const std::int32_t first = n.first +
+                             static_cast<std::int32_t>(number.value_or(0)) * n.components() +
+                             static_cast<std::int32_t>(component.value_or(0));
+  if (number && shape != Shape::Scalar) return contribute_parts(n, s, first, v);
   // convert() reports conditions.
   if (v.kind == Kind::Bool || is_int)
     v = arithmetic_.convert(is_int ? Type::Int : Type::Short, v, where);
   if (!number) return;
   Contribution c;
-  c.result = n.first + static_cast<std::int32_t>(*number);
+  c.result = first;
   c.reduction = s.op == "min" ? Reduction::Min : s.op == "max" ? Reduction::Max : Reduction::Sum;
   c.negated = s.op == "-=";
   c.where = s.lvalue.where;
@@ -375,6 +453,27 @@ void Builder::contribute(Name& n, const Statement& s) {
   if (!claim(c.result, c.reduction, c.payload_result, c.where) || v.poison()) return;
   c.value = is_int ? arithmetic_.int_node(v, where) : arithmetic_.number_node(v, Type::Long, where);
   add_contribution(c);
+}
+
+/// Sums of vectors and tensors, component by component.
+void Builder::contribute_parts(const Name& n, const Statement& s, std::int32_t first,
+                               const Value& v) {
+  if (s.op != "+=" && s.op != "-=") {
+    error(Code::ShapesDiffer, s.lvalue.where,
+          std::string(s.op) + "= applies to numbers, not to a " + std::string(info(n.shape).name))
+        .help("update its components: `" + std::string(n.name) + "." +
+              std::string(info(n.shape).components[0]) + " " + std::string(s.op) + "= ...;`");
+    return;
+  }
+  for (std::int32_t k = 0; k < n.components(); ++k) {
+    const bool claimed = claim(first + k, Reduction::Sum, -1, s.lvalue.where);
+    if (!claimed || v.poison()) continue;
+    const Value& part = v.parts[index(k)];
+    add_contribution({.result = first + k,
+                      .negated = s.op == "-=",
+                      .value = arithmetic_.number_node(part, Type::Long, expr(s.value).where),
+                      .where = s.lvalue.where});
+  }
 }
 
 /// Add a contribution under the current condition.

@@ -120,15 +120,36 @@ void Builder::warn_unused() {
       messages_.warning(Code::UnusedInput, n.where, in_quotes(n.name) + " is never used")
           .help("it is still transferred to the chip; remove it");
     if (n.kind != NameKind::Result && n.kind != NameKind::List) continue;
-    const auto count = n.kind == NameKind::Result ? n.count() : 1;
+    const auto count = n.kind == NameKind::Result ? n.count() * info(n.shape).count : 1;
     bool any = false;
     for (std::size_t i = 0; i < count; ++i) any |= results_[index(n.first) + i].used;
     if (!any)
       messages_.warning(Code::EmptyResult, n.where, in_quotes(n.name) + " has no contribution")
           .label(n.kind == NameKind::List ? "it remains empty" : "it remains zero");
   }
+  warn_unused_values();
+}
+
+/// Compilers that generate kernels initialise their temporaries with numbers: one warning for all
+/// of these.
+void Builder::warn_unused_values() {
+  std::vector<const AssignmentSite*> literals;
+  for (const AssignmentSite& s : sites_)
+    if (!s.read && s.literal) literals.push_back(&s);
+  const bool many = literals.size() > 3;
+  if (many) {
+    constexpr std::size_t most = 4;
+    std::string names;
+    for (std::size_t k = 0; k < std::min(most, literals.size()); ++k)
+      names += (k == 0 ? "" : ", ") + in_quotes(literals[k]->name);
+    if (literals.size() > most) names += " and " + std::to_string(literals.size() - most) + " more";
+    messages_
+        .warning(Code::UnusedValue, literals.front()->where,
+                 "the numbers assigned to " + names + " are never used")
+        .help("temporaries need no initial value");
+  }
   for (const AssignmentSite& s : sites_) {
-    if (s.read) continue;
+    if (s.read || (many && s.literal)) continue;
     Message d = messages_.warning(Code::UnusedValue, s.where,
                                   "this value of " + in_quotes(s.name) + " is never used");
     if (s.overwritten) d.note(*s.overwritten, "overwritten here");
@@ -167,6 +188,13 @@ void Builder::declare(const Statement& s) {
         .help(result ? "omit the type, and append the index of the source" : "");
     return;
   }
+  if (s.shape != Shape::Scalar && (s.table || s.list || s.type == Type::Int)) {
+    error(Code::TypeNotPossible, s.where,
+          "the components of a " + std::string(info(s.shape).name) + " are " +
+              (s.type == Type::Int ? "not ints" : "not elements of a table or list"))
+        .help("declare single variables instead");
+    return;
+  }
   for (const DeclaredItem& item : s.items) declare_item(s, item);
 }
 
@@ -180,6 +208,7 @@ void Builder::declare_item(const Statement& s, const DeclaredItem& item) {
   const auto sizes = sizes_of(item.lvalue);
   Name& n = add_name(kind, item.lvalue.name, item.lvalue.where);
   n.type = s.list ? Type::Int : s.type;
+  n.shape = s.shape;
   n.first = static_cast<std::int32_t>(graph_.variables.size());
   if (s.list && sizes && sizes->size() != 1) {
     error(Code::BadSize, n.where,
@@ -199,10 +228,12 @@ void Builder::declare_item(const Statement& s, const DeclaredItem& item) {
   declare_variables(s, item, n);
 }
 
-/// One variable for a scalar or a table, one per element of an array.
+/// One variable for a scalar or a table, one per element of an array and component of a vector.
 void Builder::declare_variables(const Statement& s, const DeclaredItem& item, Name& n) {
   const bool single = s.table || s.list;
-  const std::size_t count = single ? 1 : n.count();
+  std::vector<std::int64_t> sizes = n.sizes;
+  if (n.shape != Shape::Scalar) sizes.push_back(n.components());
+  const std::size_t count = single ? 1 : n.count() * info(n.shape).count;
   GraphVariable v;
   v.kind = s.variable_kind;
   v.type = s.list ? Type::Int : s.type.value_or(Type::Long);
@@ -218,11 +249,15 @@ void Builder::declare_variables(const Statement& s, const DeclaredItem& item, Na
       error(Code::NameTaken, n.where, "the name " + in_quotes(name) + " is already declared")
           .label(std::string(owner) + " has this name");
   };
+  if (single) sizes.assign(1, static_cast<std::int64_t>(n.count()));
+  if (!sizes.empty() && sizes.size() <= gdr::max_array_indices)
+    graph_.arrays.push_back(
+        {std::string(n.name), static_cast<std::uint32_t>(n.first), {sizes.begin(), sizes.end()}});
   for (std::size_t i = 0; i < count; ++i) {
     v.name = std::string(n.name);
     std::size_t below = count;
-    for (std::size_t k = 0; k < n.sizes.size() && !single; ++k) {
-      const auto size = static_cast<std::size_t>(n.sizes[k]);
+    for (std::size_t k = 0; k < sizes.size() && !single; ++k) {
+      const auto size = static_cast<std::size_t>(sizes[k]);
       below /= size;
       v.name += "_" + std::to_string(i / below % size);
     }
@@ -243,8 +278,12 @@ void Builder::declare_constant(const Statement& s, const DeclaredItem& item) {
         .help("the host sets all other variables");
     return;
   }
-  if (!constant_value(item.value, "the value of a CONST")) return;
-  n.value = evaluate(item.value, {s.type == Type::Long, s.type == Type::Int});
+  Value v = evaluate(item.value, {s.type == Type::Long, s.type == Type::Int});
+  const bool constant = v.has_parts() && std::ranges::all_of(v.parts, &Value::constant);
+  if (!constant && !constant_value(item.value, "the value of a CONST")) return;
+  const bool inferred = !s.type && s.shape == Shape::Scalar;
+  if (!inferred && !arithmetic_.has_shape(s.shape, v, expr(item.value).where)) return;
+  n.value = std::move(v);
   if (s.type) n.value = arithmetic_.convert(*s.type, n.value, expr(item.value).where);
 }
 
@@ -267,10 +306,17 @@ void Builder::local(const Statement& s) {
       error(Code::BadSize, lvalue.where, "an array cannot be initialised; assign its elements");
       continue;
     }
+    if (s.shape != Shape::Scalar && (s.type == Type::Int || s.type == Type::Bool)) {
+      error(Code::TypeNotPossible, s.where,
+            "the components of a " + std::string(info(s.shape).name) + " are long or short");
+      continue;
+    }
     if (!again) {
       const auto sizes = sizes_of(lvalue);
       n = &add_name(NameKind::Temporary, lvalue.name, lvalue.where);
       n->type = s.type;
+      n->shape = s.shape;
+      n->declared = true;
       if (!sizes) {
         n->kind = NameKind::Constant;
         continue;
@@ -281,7 +327,8 @@ void Builder::local(const Statement& s) {
         return too_large(lvalue.where, "more than a million temporaries");
       slots_.resize(slots_.size() + n->count());
     }
-    if (item.value != none) assign_slot(n->first, lvalue, "=", item.value, n->type);
+    const DeclaredType declared{n->type, n->shape};
+    if (item.value != none) assign_slot(n->first, lvalue, "=", item.value, &declared);
   }
 }
 

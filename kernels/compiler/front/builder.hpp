@@ -40,14 +40,18 @@ struct Name {
   NameKind kind = NameKind::Temporary;
   std::string_view name = {};
   SourceRange where = {};                              ///< declaration, or first assignment
-  std::optional<Type> type = {};                       ///< declared type
+  std::optional<Type> type = {};                       ///< declared type of its numbers
+  Shape shape = Shape::Scalar;                         ///< declared shape
   std::vector<std::int64_t> sizes = {};                ///< dimensions of an array or table
   std::int32_t first = 0;                              ///< variable or slot of the first element
   Value value = {};                                    ///< Constant
   bool used = false;                                   ///< Input, Table
+  bool declared = false;                               ///< Temporary: `type` and `shape` are given
   bool growing = false;                                ///< Temporary: array without declared size
   std::map<std::int64_t, std::int32_t> elements = {};  ///< slots by index
 
+  /// Number of variables of one element.
+  std::int32_t components() const noexcept { return static_cast<std::int32_t>(info(shape).count); }
   /// Number of elements of an array or table, 1 for others.
   std::size_t count() const noexcept {
     std::size_t count = 1;
@@ -65,6 +69,7 @@ struct AssignmentSite {
   std::string_view name;
   bool read = false;
   std::optional<SourceRange> overwritten;
+  bool literal = false;  ///< assigns a number, like `x = 0.0;`
 };
 
 /// A value of a temporary: assigned at a site, or selected from two others by a condition.
@@ -85,8 +90,6 @@ struct Slot {
   SourceRange where;  ///< last assignment
 };
 
-using Arguments = std::vector<Value>;
-
 class Builder {
  public:
   Builder(const Program& program, Messages& messages);
@@ -102,9 +105,12 @@ class Builder {
   Value choice(const Expr& e, Context ctx);
   Value read_name(const Expr& e);
   Value read_variable(Fn fn, std::int32_t variable, NodeId at, const SourceRange& where);
-  Value read_input(Name& n, const Expr& e);
+  Value read_element(Name& n, const std::vector<ExprId>& indices, const SourceRange& where);
+  Value read_input(Name& n, const std::vector<ExprId>& indices, const SourceRange& where);
   Value read_table(Name& n, const Expr& e);
-  Value read_temporary(Name& n, const Expr& e);
+  Value read_temporary(Name& n, const std::vector<ExprId>& indices, const SourceRange& where);
+  bool has_component_index(const Name& n, const std::vector<ExprId>& indices);
+  std::optional<std::uint32_t> component_index(const Name& n, ExprId index);
   Value unknown_name(const Expr& e);
   Value test(ExprId id);       ///< a condition, or poison after an error
   Value int_value(ExprId id);  ///< an Int, or poison after an error
@@ -137,8 +143,11 @@ class Builder {
   void assign(const Statement& s);
   void assign_new(const Statement& s);
   void assign_slot(std::int32_t slot, const LValue& lvalue, std::string_view op, ExprId value,
-                   std::optional<Type> type);
+                   const DeclaredType* declared, std::optional<std::uint32_t> component = {});
+  Value with_component(const Slot& old, std::uint32_t component, const LValue& lvalue,
+                       std::string_view op, const Value& part, Context ctx);
   std::int32_t slot_of(Name& n, const LValue& lvalue);
+  std::optional<std::uint32_t> split_component(const Name& n, LValue& lvalue, bool& failed);
   void cannot_assign(const Name& n, const Statement& s);
   void loop(const Statement& s);
   void unroll_loop(const Statement& s, Name& n, std::int64_t first, std::int64_t last,
@@ -149,6 +158,7 @@ class Builder {
   Slots undo(std::size_t mark);
   void merge(const Value& condition, const Slots& yes, const Slots& no, const SourceRange& where);
   void contribute(Name& n, const Statement& s);
+  void contribute_parts(const Name& n, const Statement& s, std::int32_t first, const Value& v);
   void add_contribution(Contribution c);
   void append(Name& n, const Statement& s);
   bool payload(const Statement& s, Contribution& c);
@@ -176,6 +186,7 @@ class Builder {
   const Expr& expr(ExprId id) const { return program_.expr(id); }
 
   void warn_unused();
+  void warn_unused_values();
 
   const Program& program_;
   Messages& messages_;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "emulator/assembler/diagnostic.hpp"
@@ -24,5 +25,8 @@ struct FrontResult {
 FrontResult read_kernel(std::string_view text, const std::string& file_name,
                         const std::vector<std::string>& include_dirs = {},
                         std::size_t max_errors = 100);
+
+/// The built-in functions of numbers, and their numbers of arguments.
+std::vector<std::pair<std::string_view, std::size_t>> function_names();
 
 }  // namespace gdr::kc

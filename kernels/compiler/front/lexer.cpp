@@ -21,7 +21,7 @@ using assembly::is_word;
 /// Longer ones first.
 constexpr std::string_view symbols[] = {
     "+=", "-=", "<=", ">=", "==", "!=", "&&", "||", "..", "+", "-", "*", "/", "%", "^",
-    "=",  "<",  ">",  "!",  "?",  ":",  ";",  ",",  "(",  ")", "[", "]", "{", "}",
+    "=",  "<",  ">",  "!",  "?",  ":",  ";",  ",",  "(",  ")", "[", "]", "{", "}", ".",
 };
 
 /// Smallest normal number of the machine; it has no subnormal numbers.

@@ -18,8 +18,10 @@ constexpr Keyword<VarKind> declaration_words[] = {{"CONST", VarKind::Param},
                                                   {"VARI", VarKind::Target},
                                                   {"VARJ", VarKind::Source},
                                                   {"VARF", VarKind::Result}};
-constexpr Keyword<Type> type_words[] = {
+constexpr Keyword<Type> number_words[] = {
     {"long", Type::Long}, {"short", Type::Short}, {"int", Type::Int}, {"bool", Type::Bool}};
+constexpr Keyword<Shape> shape_words[] = {{info(Shape::Vector).name, Shape::Vector},
+                                          {info(Shape::Tensor).name, Shape::Tensor}};
 
 template <class T, std::size_t count>
 std::optional<T> meaning(const Keyword<T> (&words)[count], const Token& t) noexcept {
@@ -37,7 +39,26 @@ bool Parser::starts_declaration() const {
 
 /// A type before a name. Elsewhere the words are ordinary names.
 bool Parser::starts_local() const {
-  return meaning(type_words, peek()).has_value() && at(TokenKind::Word, 1);
+  const bool is_type = meaning(number_words, peek()) || meaning(shape_words, peek());
+  return is_type && at(TokenKind::Word, 1);
+}
+
+/// The types before a name: `long`, `vec3` or `long vec3`.
+DeclaredType Parser::type_words() {
+  DeclaredType declared;
+  bool shape_given = false;
+  while (at(TokenKind::Word, 1)) {
+    const std::optional<Type> type = meaning(number_words, peek());
+    const std::optional<Shape> shape = meaning(shape_words, peek());
+    if (type && !declared.type)
+      declared.type = type;
+    else if (shape && !shape_given)
+      declared.shape = *shape, shape_given = true;
+    else
+      break;
+    advance();
+  }
+  return declared;
 }
 
 std::optional<Statement> Parser::declaration() {
@@ -46,13 +67,16 @@ std::optional<Statement> Parser::declaration() {
   s.where = joined(s.where, peek().where);
   s.variable_kind = *meaning(declaration_words, advance());
   while (at(TokenKind::Word, 1) && !(slash && peek(1).first_on_line)) {
-    const std::optional<Type> type = meaning(type_words, peek());
+    const std::optional<Type> type = meaning(number_words, peek());
+    const std::optional<Shape> shape = meaning(shape_words, peek());
     if (at("table") && !s.table)
       s.table = true;
     else if (at("list") && !s.list)
       s.list = true;
     else if (type && !s.type)
       s.type = type;
+    else if (shape && s.shape == Shape::Scalar)
+      s.shape = *shape;
     else
       break;
     advance();
@@ -66,15 +90,26 @@ std::optional<Statement> Parser::declaration() {
 
 std::optional<Statement> Parser::local() {
   Statement s = make(StatementKind::Local);
-  s.type = meaning(type_words, advance());
+  const DeclaredType declared = type_words();
+  s.type = declared.type;
+  s.shape = declared.shape;
   if (!items(s, false, false) && s.items.empty()) return std::nullopt;
   return s;
+}
+
+/// A name in a declaration, which has no component.
+std::optional<LValue> Parser::declared_name() {
+  auto name = lvalue();
+  if (!name || name->component.empty()) return name;
+  fail(Code::NameExpected, name->where, "a component cannot be declared",
+       "declare the whole: `vec3 " + std::string(name->name) + ";`");
+  return std::nullopt;
 }
 
 /// Names with sizes and values, separated by commas. In the slash form a line end terminates them.
 bool Parser::items(Statement& s, bool until_line_end, bool commas_may_miss) {
   while (true) {
-    auto declared = lvalue();
+    auto declared = declared_name();
     if (!declared) return false;
     DeclaredItem item{std::move(*declared)};
     const bool goes_on = !until_line_end || !peek().first_on_line;
@@ -115,8 +150,8 @@ bool Parser::parameters(Function& f) {
   if (accept(")")) return true;
   do {
     Parameter p;
-    if (starts_local()) p.type = meaning(type_words, advance());
-    auto name = lvalue();
+    if (starts_local()) p.declared = type_words();
+    auto name = declared_name();
     if (!name || failed_) return false;
     if (!name->indices.empty()) {
       fail(Code::NameExpected, name->where, "a parameter must be a single value",

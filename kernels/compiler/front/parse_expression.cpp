@@ -92,12 +92,26 @@ ExprId Parser::signed_operand() {
 
 /// The exponent may have a sign; `^` is right-associative.
 ExprId Parser::power() {
-  const ExprId base = primary();
+  const ExprId base = postfix();
   if (!accept("^")) return base;
   const ExprId exponent = nested(&Parser::unary);
   return add({.kind = ExprKind::Power,
               .where = joined_range(base, exponent),
               .operands = {{base}, {exponent}}});
+}
+
+/// Components: `x.y`, `cross(a, b).z`.
+ExprId Parser::postfix() {
+  ExprId whole = primary();
+  while (at(".") && at(TokenKind::Word, 1)) {
+    advance();
+    const Token& word = advance();
+    whole = add({.kind = ExprKind::Component,
+                 .where = joined(program_.expr(whole).where, word.where),
+                 .name = word.text,
+                 .operands = {{whole}}});
+  }
+  return whole;
 }
 
 ExprId Parser::primary() {

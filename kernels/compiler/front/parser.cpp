@@ -166,7 +166,7 @@ void Parser::statement(Block& block) {
 
 /// Whether the next tokens can only follow the left side of an assignment.
 bool Parser::assigns(std::size_t ahead) const {
-  return at_any(assignments, ahead) || at("[", ahead) ||
+  return at_any(assignments, ahead) || at("[", ahead) || at(".", ahead) ||
          (at_any(reductions, ahead) && at("=", ahead + 1));
 }
 
@@ -245,6 +245,11 @@ std::optional<LValue> Parser::lvalue() {
     if (!expect("]", "after the index")) return std::nullopt;
     p.where = joined(p.where, tokens_[at_ - 1].where);
   }
+  if (at(".") && at(TokenKind::Word, 1)) {
+    advance();
+    p.component = advance().text;
+    p.where = joined(p.where, tokens_[at_ - 1].where);
+  }
   return p;
 }
 
@@ -294,6 +299,8 @@ void Parser::report_invalid_statement(std::string_view word, const SourceRange& 
       {"short", "`short name = expression;`"},
       {"int", "`int name = expression;`"},
       {"bool", "`bool name = condition;`"},
+      {"vec3", "`vec3 name = expression;`"},
+      {"sym3", "`sym3 name = expression;`"},
       {"else", "`if (condition) { statements } else { statements }`"},
   };
   // No keyword is followed by an operator: the statement is an expression that starts with a name.

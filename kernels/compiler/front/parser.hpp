@@ -61,6 +61,7 @@ class Parser {
   ExprId unary();
   ExprId signed_operand();
   ExprId power();
+  ExprId postfix();
   ExprId primary();
   ExprId name_or_call();
   ExprId add(Expr expr);
@@ -82,10 +83,12 @@ class Parser {
   BlockId block();
   BlockId add(Block block);
   std::optional<LValue> lvalue();
+  std::optional<LValue> declared_name();
 
   // parse_declaration.cpp
   bool starts_declaration() const;
   bool starts_local() const;
+  DeclaredType type_words();
   std::optional<Statement> declaration();
   std::optional<Statement> local();
   bool items(Statement& s, bool until_line_end, bool commas_may_miss);

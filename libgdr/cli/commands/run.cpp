@@ -100,7 +100,8 @@ class KernelRun {
   const Program& program() const noexcept { return data_.kernel.program(); }
   const Statistics& statistics() const noexcept { return core_->statistics; }
 
-  /// Set a param from the text of NAME=VALUE. Throws Error (Usage or Input).
+  /// Set a param from the text of NAME=VALUE, or an array of them from NAME=VALUE,VALUE... Throws
+  /// Error (Usage or Input).
   void set(const std::string& assignment);
   /// Compute; the inputs hold a column for every variable of their kind, in the order of
   /// declaration.
@@ -118,18 +119,28 @@ class KernelRun {
 
 void KernelRun::set(const std::string& assignment) {
   const Setting setting = split_setting("--set", assignment);
-  const std::vector<Column> params = columns_of(program(), VarKind::Param);
-  std::vector<std::string_view> known;
-  for (std::size_t k = 0; k < params.size(); ++k) {
-    known.push_back(params[k].name);
-    if (params[k].name != setting.name) continue;
-    std::vector<Column> one{params[k]};
-    read_table(setting.value, "--set " + assignment, one);
-    if (one[0].size() != 1) throw usage_error("--set {}: give one value", assignment);
-    std::ranges::copy(one[0].words, data_.params.begin() + static_cast<std::ptrdiff_t>(2 * k));
-    return;
+  const LinkGroup& group = data_.params_group;
+  if (!has_fields(group, setting.name)) {
+    std::vector<std::string_view> known;
+    for (const LinkArray& array : group.arrays) known.push_back(array.name);
+    for (const LinkField& field : group.fields) known.push_back(field.name);
+    throw usage_error("--set: {}", unknown_name("param", setting.name, known));
   }
-  throw usage_error("--set: {}", unknown_name("param", setting.name, known));
+  const std::span<const LinkField> fields = fields_named(group, setting.name);
+  const auto first = fields.data() - group.fields.data();
+  const std::vector<Column> params = columns_of(program(), VarKind::Param);
+  std::vector<Column> given(params.begin() + first,
+                            params.begin() + first + static_cast<std::ptrdiff_t>(fields.size()));
+  std::string values = setting.value;
+  std::ranges::replace(values, ',', ' ');
+  read_table(values, "--set " + assignment, given);
+  if (given.front().size() != 1)
+    throw usage_error("--set {}: give {}", assignment,
+                      fields.size() == 1 ? std::string("one value")
+                                         : std::to_string(fields.size()) + " values with commas");
+  for (std::size_t k = 0; k < given.size(); ++k)
+    std::ranges::copy(given[k].words,
+                      data_.params.begin() + 2 * (first + static_cast<std::ptrdiff_t>(k)));
 }
 
 void KernelRun::run(const Input& targets, const Input& sources) {
@@ -253,7 +264,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("KERNEL", options.kernel, "object file (.gdo) or source (.gds)")->required();
   add_text(app, "--targets", options.targets, "FILE", "targets: a column for each ivar");
   add_text(app, "--sources", options.sources, "FILE", "sources: a column for each jvar");
-  add_repeatable(app, "--set", options.settings, "value of a param", "NAME=VALUE");
+  add_repeatable(app, "--set", options.settings,
+                 "value of a param; of a vector, table or array x,y,...", "NAME=VALUE");
   add_text(app, "-o,--output", options.output, "FILE",
            "results: a column for each fvar (default: print them)");
   add_text(app, "--outputs", options.output_items, "FILE",
@@ -271,8 +283,9 @@ void add_options(CLI::App& app, Options& options) {
 }
 
 constexpr std::string_view details =
-    R"(Files hold whitespace-separated columns in the order of the kernel's declarations; #
-begins a comment. Results have 17 significant digits; in JSON, inf and nan are strings.
+    R"(Files hold whitespace-separated columns in the order of the kernel's declarations, three
+for a vector; # begins a comment. Results have 17 significant digits; in JSON, inf and
+nan are strings.
 
 A dump names a MEMORY: r lr (registers), m lm (local memory), t th tl (T), b lb
 (broadcast memory), mask, where l means long words, or a declared variable. RANGE is

@@ -185,11 +185,19 @@ class Job {
   Job& operator=(Job&&) noexcept;
 
   /// Set a `param`. Throws Error (Usage) for an unknown name. The initial value is 0.
-  void set(std::string_view name, double value);
+  void set(std::string_view name, double value) { set(name, {&value, 1}); }
+  /// Set all elements of an array of `param`s, such as the components of a vector. Throws Error
+  /// (Usage) for another number of values.
+  void set(std::string_view name, std::span<const double> values);
+  void set(std::string_view name, std::initializer_list<double> values) {
+    set(name, std::span(values.begin(), values.size()));
+  }
   /// Set all `jvar`s of n sources. The arrays are converted and copied before the call returns; the
-  /// copy is sent by the next run. Throws Error (Usage) naming a variable that is missing, unknown
-  /// or of another type, Error (Input) for a NaN or an infinity in a floating-point array, with
-  /// name and index.
+  /// copy is sent by the next run. The name of an array, vector or tensor of the kernel stands for
+  /// all its elements: its array has them for each source, one after the other (n x 3 numbers for a
+  /// vector), and its stride is that between elements. Throws Error (Usage) naming a variable that
+  /// is missing, unknown or of another type, Error (Input) for a NaN or an infinity in a
+  /// floating-point array, with name and index.
   void sources(std::size_t n, std::span<const NamedInput> arrays);
   void sources(std::size_t n, std::initializer_list<NamedInput> arrays) {
     sources(n, std::span(arrays.begin(), arrays.size()));
@@ -208,9 +216,10 @@ class Job {
   }
 
   /// Compute, and fill the result arrays: an `fvar` has one value for each target, an `ovar` one
-  /// for each source. Variables that are not named are not fetched. `name[]` means all elements
-  /// name_0, name_1, ... of an array or a list: its array has a row of them for each target, and
-  /// its stride is that between elements. Throws Error (Usage) for a wrong name or type.
+  /// for each source. Variables that are not named are not fetched. The name of an array, vector
+  /// or tensor, or `name[]`, as for the entries of a list, means all elements name_0, name_1, ...:
+  /// its array has a row of them for each target, and its stride is that between elements. Throws
+  /// Error (Usage) for a wrong name or type.
   void run(std::span<const NamedResult> results);
   void run(std::initializer_list<NamedResult> results) {
     run(std::span(results.begin(), results.size()));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gdr {
@@ -27,6 +28,15 @@ struct KernelVariable {
   std::string conversion;      ///< declared conversion: "f64to72"
   std::string reduction;       ///< reduction of a result or output: "fadd"; else empty
   std::size_t host_bytes = 8;  ///< size of a value in the user's array: 4, 8, or 16 (a raw long)
+};
+
+/// Variables of a kernel that may be passed as one array: the elements name_0, name_1, ... of an
+/// array, vector, tensor, table or list. `name` is also a variable in the case of a list.
+struct KernelArray {
+  std::string name;
+  std::size_t first = 0;           ///< index of the first element in Kernel::variables
+  std::vector<std::size_t> sizes;  ///< one for each index; the last index is the fastest
+  std::size_t count = 0;           ///< number of elements
 };
 
 /// An assembled kernel. Cheap to copy; immutable; may be used by any number of devices and threads.
@@ -53,6 +63,13 @@ class Kernel {
 
   const std::string& name() const noexcept;
   const std::vector<KernelVariable>& variables() const noexcept;
+  const std::vector<KernelArray>& arrays() const noexcept;
+  /// Other names of variables and arrays for programs that pass arrays by name: pairs of a name of
+  /// this kernel and its other name. They are kept in object files.
+  std::vector<std::pair<std::string, std::string>> host_names() const;
+  /// The same kernel with these host names. Throws Error (Program) for an unknown name of a
+  /// variable, and for an empty or repeated one.
+  Kernel with_host_names(const std::vector<std::pair<std::string, std::string>>& names) const;
   /// Clocks of the loop body for one interaction and PE.
   double clocks_per_interaction() const noexcept;
   /// Floating-point operations counted for one interaction, by the conventional count.

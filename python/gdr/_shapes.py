@@ -1,0 +1,286 @@
+"""Which attributes and parameters of a kernel's function are vectors or tensors.
+
+A Python function does not declare shapes: they follow from their use. Values that are added,
+assigned or passed to each other have one shape; ``np.dot``, ``np.cross``, ``np.linalg.norm``, an
+index and the like take vectors. What remains open is a number. Functions that the kernel calls are
+included.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from types import FunctionType
+from typing import Any, Callable, Dict, Hashable, List, Mapping, Optional, Set, Tuple
+
+import numpy as np
+
+from ._source import NotConstant, Scope, Source, to_python
+from .errors import ProgramError
+
+VECTOR, TENSOR = "vec3", "sym3"
+#: Shapes by the letters of ``Intrinsic.shapes``.
+LETTERS = {"n": None, "v": VECTOR, "t": TENSOR}
+#: Numbers and names of the components of a vector.
+COMPONENTS = "xyz"
+
+Term = Hashable
+
+
+def shape_of_constant(value: Any) -> Optional[str]:
+    """The shape of a constant: that of an array, a tuple or a list of 3 or of 3 by 3 numbers."""
+    if not isinstance(value, (tuple, list, np.ndarray)):
+        return None
+    try:
+        shape = np.shape(np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        return None
+    return {(3,): VECTOR, (3, 3): TENSOR}.get(shape)
+
+
+class Shapes:
+    """Terms with equal shapes, and the shapes that are known."""
+
+    def __init__(self) -> None:
+        self._parents: Dict[Term, Term] = {}
+        self._known: Dict[Term, str] = {}
+        #: Rules that are applied until nothing changes; they return whether something did.
+        self.rules: List[Callable[[], bool]] = []
+
+    def find(self, term: Term) -> Term:
+        """The representative of the terms that have the shape of this one."""
+        while self._parents.get(term, term) != term:
+            term = self._parents[term]
+        return term
+
+    def equal(self, a: Optional[Term], b: Optional[Term]) -> bool:
+        """State that two terms have one shape; whether this is new."""
+        if a is None or b is None:
+            return False
+        a, b = self.find(a), self.find(b)
+        if a == b:
+            return False
+        self._parents[a] = b
+        if a in self._known:
+            self._known.setdefault(b, self._known.pop(a))
+        return True
+
+    def state(self, term: Optional[Term], shape: Optional[str]) -> bool:
+        """State the shape of a term; whether this is new."""
+        if term is None or shape is None or self.shape(term) is not None:
+            return False
+        self._known[self.find(term)] = shape
+        return True
+
+    def shape(self, term: Optional[Term]) -> Optional[str]:
+        """The known shape of a term, None for numbers."""
+        return None if term is None else self._known.get(self.find(term))
+
+    def solve(self) -> None:
+        """Apply the rules until nothing changes."""
+        while any([rule() for rule in self.rules]):
+            pass
+
+
+class ShapeReader(ast.NodeVisitor):
+    """Reads the statements of one function; ``visit`` of an expression returns its term."""
+
+    def __init__(
+        self,
+        shapes: Shapes,
+        source: Source,
+        function: FunctionType,
+        intrinsic: Callable[[ast.expr, Scope], Any],
+        particles: Tuple[str, ...] = (),
+        done: Optional[Set[FunctionType]] = None,
+    ) -> None:
+        self.shapes, self.function, self.particles = shapes, function, particles
+        self.done = done if done is not None else {function}
+        self._intrinsic = intrinsic
+        stored = {
+            n.id
+            for n in ast.walk(source.tree)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
+        arguments = source.tree.args
+        self.arguments = [
+            a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        ]
+        self.local_names = stored.union(self.arguments)
+        self.scope = Scope(source, function, self.local_names)
+        for statement in source.tree.body:
+            self.visit(statement)
+
+    def name(self, name: str) -> Term:
+        """The term of a local name."""
+        return (self.function, name)
+
+    def attribute(self, particle: str, name: str) -> Term:
+        """The term of an attribute of a particle, by the name of the argument."""
+        return (self.function, particle, name)
+
+    def constant(self, node: ast.expr) -> Any:
+        try:
+            return to_python(self.scope.value(node))
+        except (NotConstant, ProgramError):
+            return NotConstant
+
+    # -- expressions -----------------------------------------------------------------------------
+
+    def visit_Name(self, node: ast.Name) -> Optional[Term]:
+        if node.id in self.local_names:
+            return self.name(node.id)
+        return self._constant_term(node)
+
+    def _constant_term(self, node: ast.expr) -> Optional[Term]:
+        shape = shape_of_constant(self.constant(node))
+        if shape is None:
+            return None
+        term = (id(node),)
+        self.shapes.state(term, shape)
+        return term
+
+    def visit_Attribute(self, node: ast.Attribute) -> Optional[Term]:
+        if isinstance(node.value, ast.Name) and node.value.id in self.particles:
+            return self.attribute(node.value.id, node.attr)
+        return self._constant_term(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> Optional[Term]:
+        left, right = self.visit(node.left), self.visit(node.right)
+        result: Term = (id(node),)
+        if isinstance(node.op, (ast.Add, ast.Sub)):
+            self.shapes.equal(left, result)
+            self.shapes.equal(right, result)
+        elif isinstance(node.op, ast.MatMult):
+            self._dot(left, right, result)
+        elif isinstance(node.op, ast.Div):
+            self.shapes.equal(left, result)
+        elif isinstance(node.op, ast.Mult):
+            self.shapes.rules.append(lambda: self._product(left, right, result))
+        return result
+
+    def _product(self, left: Optional[Term], right: Optional[Term], result: Term) -> bool:
+        shapes = {self.shapes.shape(left), self.shapes.shape(right)}
+        shape = VECTOR if VECTOR in shapes else TENSOR if TENSOR in shapes else None
+        return self.shapes.state(result, shape)
+
+    def _dot(self, left: Optional[Term], right: Optional[Term], result: Term) -> None:
+        """A tensor times a vector is a vector; otherwise the arguments are vectors."""
+
+        def rule() -> bool:
+            changed = False
+            for one, other in ((left, right), (right, left)):
+                if self.shapes.shape(one) == TENSOR:
+                    changed |= self.shapes.state(other, VECTOR)
+                    if self.shapes.shape(other) == VECTOR:
+                        changed |= self.shapes.state(result, VECTOR)
+                elif self.shapes.shape(one) is None and one is not None:
+                    changed |= self.shapes.state(one, VECTOR)
+            return changed
+
+        self.shapes.rules.append(rule)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Optional[Term]:
+        operand: Optional[Term] = self.visit(node.operand)
+        return None if isinstance(node.op, ast.Not) else operand
+
+    def visit_IfExp(self, node: ast.IfExp) -> Optional[Term]:
+        self.visit(node.test)
+        first: Optional[Term] = self.visit(node.body)
+        second: Optional[Term] = self.visit(node.orelse)
+        self.shapes.equal(first, second)
+        return first if first is not None else second
+
+    def visit_Subscript(self, node: ast.Subscript) -> Optional[Term]:
+        if self.constant(node) is NotConstant:
+            self.shapes.state(self.visit(node.value), VECTOR)
+        return None
+
+    def visit_Call(self, node: ast.Call) -> Optional[Term]:
+        arguments = [self.visit(a) for a in node.args]
+        keywords = {k.arg: self.visit(k.value) for k in node.keywords}
+        result: Term = (id(node),)
+        found = self._intrinsic(node.func, self.scope)
+        if found is not None:
+            self._call_intrinsic(found, arguments, node, result)
+            return result
+        callee = self.constant(node.func)
+        if isinstance(callee, FunctionType):
+            self._call_function(callee, arguments, keywords, result)
+            return result
+        return None
+
+    def _call_intrinsic(
+        self, found: Any, arguments: List[Optional[Term]], node: ast.Call, result: Term
+    ) -> None:
+        if found.name == "dot" and len(arguments) == 2:
+            self._dot(arguments[0], arguments[1], result)
+        elif found.name == "where" and len(arguments) == 3:
+            self.shapes.equal(arguments[1], arguments[2])
+            self.shapes.equal(arguments[1], result)
+            self.shapes.equal(arguments[2], result)
+        elif found.name == "vector":
+            self.shapes.state(result, VECTOR)
+        elif found.name == "minimum_image" and arguments:
+            self.shapes.equal(arguments[0], result)
+        elif ">" in found.shapes:
+            letters, of_result = found.shapes.split(">")
+            for letter, argument in zip(letters, arguments):
+                self.shapes.state(argument, LETTERS[letter])
+            self.shapes.state(result, LETTERS[of_result])
+
+    def _call_function(
+        self,
+        callee: FunctionType,
+        arguments: List[Optional[Term]],
+        keywords: Mapping[Optional[str], Optional[Term]],
+        result: Term,
+    ) -> None:
+        if callee not in self.done:
+            self.done.add(callee)
+            try:
+                ShapeReader(self.shapes, Source(callee), callee, self._intrinsic, (), self.done)
+            except ProgramError:  # reported by the translation
+                return
+        try:
+            given = {k: v for k, v in keywords.items() if k is not None}
+            bound = inspect.signature(callee).bind(*arguments, **given)
+        except TypeError:  # reported by the translation
+            return
+        for name, term in bound.arguments.items():
+            self.shapes.equal((callee, name), term)
+        self.shapes.equal((callee,), result)
+
+    # -- statements ------------------------------------------------------------------------------
+
+    def _target(self, to: ast.expr) -> Optional[Term]:
+        if isinstance(to, ast.Subscript):
+            self.shapes.state(self.visit(to.value), VECTOR)
+            return None
+        if isinstance(to, (ast.Name, ast.Attribute)):
+            term: Optional[Term] = self.visit(to)
+            return term
+        return None
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        for to in node.targets:
+            if not isinstance(to, (ast.Tuple, ast.List)):
+                self.shapes.equal(self._target(to), self.visit(node.value))
+            elif isinstance(node.value, (ast.Tuple, ast.List)):
+                for one, value in zip(to.elts, node.value.elts):
+                    self.shapes.equal(self._target(one), self.visit(value))
+            elif self.constant(node.value) is NotConstant:
+                self.shapes.state(self.visit(node.value), VECTOR)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        to, value = self._target(node.target), self.visit(node.value)
+        if isinstance(node.op, (ast.Add, ast.Sub)):
+            self.shapes.equal(to, value)
+
+    def visit_Return(self, node: ast.Return) -> None:
+        if node.value is not None:
+            self.shapes.equal((self.function,), self.visit(node.value))

@@ -1,0 +1,229 @@
+"""Vectors and tensors: arrays of shape (n, 3) and (n, 6), in the kernel language and in Python
+functions."""
+
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from conftest import direct_gravity, error
+
+import gdr
+from gdr import functions
+
+GRAVITY = """
+kernel gravity_vectors;
+CONST eps2;
+VARI vec3 x; VARJ vec3 xs; VARJ m; VARF vec3 acc; VARF pot;
+d = xs - x;
+r = rsqrt(norm2(d) + eps2);
+acc += m*r*r*r*d;
+pot -= m*r;
+"""
+
+
+@pytest.fixture(scope="module")
+def stars():
+    rng = np.random.default_rng(3)
+    return rng.normal(size=(60, 3)), rng.uniform(1, 2, 60)
+
+
+@pytest.fixture(scope="module")
+def gravity():
+    return gdr.compile(GRAVITY, effort=0)
+
+
+def test_vectors_are_arrays_of_three(gravity, stars):
+    x, m = stars
+    r = gravity(targets={"x": x}, sources={"xs": x, "m": m}, eps2=0.01)
+    acc, pot = direct_gravity(x, m, 0.1, targets=x)
+    assert r["acc"].shape == (60, 3) and r["pot"].shape == (60,)
+    assert error(r["acc"], acc) < 1e-6 and error(r["pot"], pot) < 1e-6
+    (position,) = (a for a in gravity.arrays if a.name == "x")
+    assert position.sizes == (3,) and position.role == "target"
+    assert [v.name for v in position.elements] == ["x_0", "x_1", "x_2"]
+
+
+def test_any_layout_of_vectors_is_accepted(gravity, stars):
+    x, m = stars
+    expected = gravity(targets={"x": x}, sources={"xs": x, "m": m}, eps2=0.01)["acc"]
+    columns = {f"x_{k}": x[:, k] for k in range(3)}
+    for targets in ({"x": np.asfortranarray(x)}, {"x": x.tolist()}, columns):
+        got = gravity(targets=targets, sources={"xs": x, "m": m}, eps2=0.01)["acc"]
+        assert (got == expected).all()
+    one = gravity(targets={"x": x}, sources={"xs": [1.0, 2.0, 3.0], "m": m[:1]}, eps2=0.01)["acc"]
+    assert one.shape == (60, 3)
+    out = np.zeros((60, 3))
+    r = gravity(
+        targets={"x": x}, sources={"xs": x, "m": m}, eps2=0.01, results={"acc": out, "acc_1": None}
+    )
+    assert r["acc"] is out and (out == expected).all() and (r["acc_1"] == expected[:, 1]).all()
+
+
+def test_wrong_shapes_are_errors_that_name_the_array(gravity, stars):
+    x, m = stars
+    sources = {"xs": x, "m": m}
+    with pytest.raises(ValueError, match=r"x: expected shape \(60, 3\), got \(60, 2\)"):
+        gravity(targets={"x": x[:, :2]}, sources=sources, eps2=0.01)
+    bad = x.copy()
+    bad[4, 1] = np.nan
+    with pytest.raises(ValueError, match=r"x\[4, 1\] is not a number"):
+        gravity(targets={"x": bad}, sources=sources, eps2=0.01)
+    with pytest.raises(gdr.UsageError, match='"x_1" is given twice'):
+        gravity(targets={"x": x, "x_1": x[:, 1]}, sources=sources, eps2=0.01)
+
+
+def test_params_may_be_vectors_and_tables():
+    kernel = gdr.compile(
+        "CONST vec3 b; CONST table t[2]; VARI x; VARJ vec3 y; VARJ int k; VARF f, g[2];\n"
+        "f += t[k]*dot(b, y)*x; g[1] += x;",
+        effort=0,
+    )
+    y = np.arange(6.0).reshape(2, 3)
+    inputs = {"targets": {"x": [1.0, 2.0]}, "sources": {"y": y, "k": [0, 1]}}
+    r = kernel(**inputs, b=(1, 10, 100), t=[2.0, 3.0])
+    assert r["f"].tolist() == [2 * 210.0 + 3 * 543.0, 2 * (2 * 210.0 + 3 * 543.0)]
+    assert r["g"].shape == (2, 2) and r["g"][:, 1].tolist() == [2.0, 4.0]
+    assert kernel(**inputs, b_0=1, b_1=10, b_2=100, t=[2.0, 3.0])["f"][0] == r["f"][0]
+    with pytest.raises(gdr.UsageError, match="missing params: t"):
+        kernel(**inputs, b=(1, 10, 100))
+    with pytest.raises(ValueError, match=r"b: expected shape \(3,\), got \(2,\)"):
+        kernel(**inputs, b=(1, 10), t=[2.0, 3.0])
+
+
+@gdr.kernel(effort=0)
+def plummer(i, j, eps2):
+    d = j.x - i.x
+    w = j.m / (np.dot(d, d) + eps2) ** 1.5
+    i.acc += w * d
+    i.spin += np.cross(d, j.v)
+    i.radius += np.linalg.norm(d)
+
+
+def test_a_function_of_vectors_is_a_kernel(stars):
+    x, m = stars
+    v = x[::-1].copy()
+    r = plummer(targets={"x": x}, sources={"x": x, "m": m, "v": v}, eps2=0.01)
+    d = x[None] - x[:, None]
+    assert error(r["acc"], direct_gravity(x, m, 0.1)[0]) < 1e-6
+    assert error(r["spin"], np.cross(d, v[None]).sum(1)) < 1e-6
+    assert error(r["radius"], np.linalg.norm(d, axis=2).sum(1)) < 1e-6
+    assert "VARI vec3 xi;" in plummer.text and "VARF radius;" in plummer.text
+
+
+AXIS = np.array([0.0, 0.0, 2.0])
+
+
+def shifted(d, along):
+    """A function of vectors."""
+    if d[0] > 0:
+        return d + along
+    return d - 2 * along
+
+
+@gdr.kernel(types={"q": "sym3", "dx": "long vec3"}, effort=0)
+def everything(i, j, b=(1.0, 2.0, 3.0)):
+    dx = i.x - j.x
+    s = np.array([dx[0], b[1], -1.0]) @ dx
+    dx[2] += 1.0
+    u = shifted(dx, b) if s > 0 else AXIS
+    u0, u1, u2 = u
+    for k in range(3):
+        i.f[k] += s * u[k]
+    i.f[0] -= u0 + u1 * u2
+    i.g += j.q @ dx + np.where(s > 1, dx, -dx)
+    i.trace += np.trace(np.outer(dx, dx)) + math.sqrt(functions.norm2(u))
+
+
+def test_translated_vectors_agree_with_numpy():
+    rng = np.random.default_rng(8)
+    x, y, q = rng.normal(size=(20, 3)), rng.normal(size=(30, 3)), rng.normal(size=(30, 6))
+    b = np.array([0.5, -1.0, 2.0])
+    r = everything(targets={"x": x}, sources={"x": y, "q": q}, b=b)
+    f, g, trace = np.zeros((20, 3)), np.zeros((20, 3)), np.zeros(20)
+    for i in range(20):
+        for j in range(30):
+            xx, xy, xz, yy, yz, zz = q[j]
+            tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+            d = x[i] - y[j]
+            s = np.array([d[0], b[1], -1.0]) @ d
+            d[2] += 1.0
+            u = shifted(d, b) if s > 0 else AXIS
+            f[i] += s * u
+            f[i, 0] -= u[0] + u[1] * u[2]
+            g[i] += tensor @ d + (d if s > 1 else -d)
+            trace[i] += d @ d + np.linalg.norm(u)
+    assert error(r["f"], f) < 1e-5 and error(r["g"], g) < 1e-5 and error(r["trace"], trace) < 1e-5
+    assert everything.defaults == {"b": (1.0, 2.0, 3.0)}
+    assert everything(targets={"x": x}, sources={"x": y, "q": q})["f"].shape == (20, 3)
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("i.f += i.x[3] * np.dot(i.x, j.x)", "the index must be 0, 1 or 2"),
+        ("i.f += np.dot(i.x, np.array([1.0, j.m]))", "has three elements"),
+        ("i.f += np.dot(i.x, j.x) + j.x", "shapes|cannot be added"),
+        ("i.f += np.dot(j.x, (1, 2))", "3 numbers"),
+    ],
+)
+def test_untranslatable_vectors_are_errors_with_the_line(line, message, tmp_path):
+    import importlib.util
+
+    path = tmp_path / "law.py"
+    path.write_text(f"import numpy as np\n\ndef law(i, j):\n    {line}\n")
+    spec = importlib.util.spec_from_file_location("law", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with pytest.raises(gdr.ProgramError, match=message) as caught:
+        gdr.kernel(module.law)
+    assert "law.py:4" in str(caught.value)
+
+
+def test_saved_kernels_keep_the_names_of_arguments(tmp_path, stars):
+    x, m = stars
+    targets, sources = {"x": x}, {"x": x, "m": m, "v": x}
+    expected = plummer(targets=targets, sources=sources, eps2=0.01)
+    plummer.save(tmp_path / "plummer.gdo")
+    (tmp_path / "plummer.gds").write_text(plummer.assembly)
+    copies = [
+        gdr.load(tmp_path / "plummer.gdo"),
+        gdr.load(tmp_path / "plummer.gds"),
+        gdr.from_object(plummer.object),
+        pickle.loads(pickle.dumps(gdr.from_object(plummer.object))),
+        pickle.loads(pickle.dumps(plummer)),
+    ]
+    for kernel in copies:
+        got = kernel(targets=targets, sources=sources, eps2=0.01)
+        assert got.keys() == expected.keys()
+        assert all((got[name] == expected[name]).all() for name in expected)
+        assert kernel.object == plummer.object
+    with pytest.raises(TypeError, match="sources: unknown: mass; missing: m"):
+        copies[0](targets=targets, sources={"x": x, "mass": m, "v": x}, eps2=0.01)
+
+
+@gdr.kernel(effort=0)
+def bare(i, j):
+    d = j.x - i.x
+    i.f += d * functions.rsqrt(np.dot(d, d)) ** 3
+    i.count += 1
+
+
+def test_results_that_are_not_finite_raise_one_warning(stars):
+    x, _ = stars
+    with pytest.warns(RuntimeWarning, match="'f' for 60 of 60 targets") as caught:
+        bare(targets={"x": x}, sources={"x": x})
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert "exclude the pair of a particle with itself" in str(caught[0].message)
+    assert "'count'" not in str(caught[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bare(targets={"x": x}, sources={"x": x + 10})
+
+
+def test_minima_without_a_source_raise_no_warning():
+    kernel = gdr.compile("VARI x; VARJ y; VARF least; least min= x*y;", effort=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernel(targets={"x": [1.0]}, sources={"y": []})["least"][0] == np.inf
