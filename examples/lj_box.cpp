@@ -1,7 +1,7 @@
 // A periodic box of argon in reduced units: Lennard-Jones, velocity Verlet at constant energy. The
-// kernel has no periodic boundary: images of particles near a wall are added as sources. While the
-// lattice melts each particle gains ten neighbours within the cut-off, with an energy of -0.0055
-// each, which explains the change of the total energy.
+// kernel takes the nearest periodic image of every pair, so the cut-off is below half of the box.
+// While the lattice melts each particle gains ten neighbours within the cut-off, with an energy of
+// -0.0055 each, which explains the change of the total energy.
 //   c++ -std=c++20 lj_box.cpp -lgdr
 #include <cmath>
 #include <cstdio>
@@ -12,34 +12,28 @@ namespace {
 
 constexpr std::size_t side = 6, n = side * side * side;
 constexpr double density = 0.8, cut = 3, dt = 0.004;
-using Triples = std::vector<double>;  // x y z of each particle
-constexpr std::ptrdiff_t step = 3 * sizeof(double);
 
-/// The particles, and their images within the cut-off of the box.
-Triples with_images(const Triples& x, double box) {
-  Triples all = x;
-  for (int image = 0; image < 27; ++image) {
-    if (image == 13) continue;  // the box itself
-    const double shift[] = {box * (image % 3 - 1), box * (image / 3 % 3 - 1),
-                            box * (image / 9 - 1)};
-    for (std::size_t i = 0; i < n; ++i) {
-      bool near = true;
-      double moved[3];
-      for (std::size_t k = 0; k < 3; ++k) {
-        moved[k] = x[3 * i + k] + shift[k];
-        near = near && moved[k] > -cut && moved[k] < box + cut;
-      }
-      if (near) all.insert(all.end(), moved, moved + 3);
-    }
-  }
-  return all;
-}
+// Every pair is counted twice in u and virial.
+constexpr const char* law = R"(
+  kernel lj_periodic;
+  CONST box, rc2;
+  VARI vec3 x; VARJ vec3 xs;
+  VARF vec3 f; VARF u, virial;
+  d = minimum_image(xs - x, box);
+  r2 = norm2(d);
+  skip if (r2 == 0 || r2 > rc2);
+  s6 = r2^-3;
+  w = 24*s6*(2*s6 - 1);
+  f -= w/r2*d;
+  u += 4*s6*(s6 - 1);
+  virial += w;
+)";
 
 }  // namespace
 
 int main() try {
   const double box = std::cbrt(static_cast<double>(n) / density);
-  Triples x(3 * n), v(3 * n), f(3 * n);
+  std::vector<double> x(3 * n), v(3 * n), f(3 * n);  // x y z of each particle
   std::vector<double> u(n), virial(n);
   std::mt19937 random(1);
   std::normal_distribution<double> normal;
@@ -53,18 +47,13 @@ int main() try {
   for (std::size_t i = 0; i < 3 * n; ++i) v[i] -= mean[i % 3];
 
   gdr::Device device = gdr::Device::open();
-  gdr::Job job = device.job(gdr::Kernel::builtin("lennard_jones"));
+  gdr::Job job = device.job(gdr::Kernel::compile(law));
+  job.set("box", box);
   job.set("rc2", cut * cut);
   const auto forces = [&] {
-    const Triples all = with_images(x, box);
-    job.sources(all.size() / 3,
-                {{"xj", {&all[0], step}}, {"yj", {&all[1], step}}, {"zj", {&all[2], step}}});
-    job.targets(n, {{"xi", {&x[0], step}}, {"yi", {&x[1], step}}, {"zi", {&x[2], step}}});
-    job.run({{"fx", {&f[0], step}},
-             {"fy", {&f[1], step}},
-             {"fz", {&f[2], step}},
-             {"u", u},
-             {"virial", virial}});
+    job.sources(n, {{"xs", x}});
+    job.targets(n, {{"x", x}});
+    job.run({{"f", f}, {"u", u}, {"virial", virial}});
   };
   double start = 0, largest = 0;
   forces();

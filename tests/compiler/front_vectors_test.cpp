@@ -109,6 +109,34 @@ TEST_CASE("functions take and return vectors") {
   CHECK(results_of("f", "function dot(x, y) { return x*y + 1; } f += dot(2, 3);").front() == 7);
 }
 
+TEST_CASE("the minimum image of a difference is the nearest of all images") {
+  // Orthorhombic: |component| <= edge/2, and the difference is a multiple of the edge.
+  CHECK(vector_of("minimum_image(vec3(7, -11, 2), vec3(5, 4, 8))") == Values{2, 1, 2});
+  CHECK(vector_of("minimum_image(vec3(7, -11, 2), 5, 4, 8)") == Values{2, 1, 2});
+  CHECK(vector_of("minimum_image(vec3(7, -11, 2), 5)") == Values{2, -1, 2});
+  CHECK(vector_of("minimum_image(a, s)") == Values{a[0] - 4 * std::rint(0.5L), 1, 1});
+  CHECK(number_of("minimum_image(11, s)") == -1);
+  // Triclinic: compared with a search over the images. The edges are reduced, and the distances
+  // below half of the smallest height (5.5 for these).
+  const long double cell[3][3] = {{12, 0, 0}, {3, 11, 0}, {-4, 2, 13}};
+  const Vector points[] = {{1, 2, 3}, {-2.5, 4, 0.5}, {4, -2, -2}, {0, 5, 0}, {-3, -3, 3}};
+  for (const Vector& near : points) {
+    for (int n = 0; n < 27; ++n) {
+      const int shift[] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+      std::string far = "minimum_image(vec3(";
+      for (std::size_t k = 0; k < 3; ++k) {
+        long double x = near[k];
+        for (std::size_t i = 0; i < 3; ++i) x += shift[i] * cell[i][k];
+        far += std::to_string(static_cast<double>(x)) + (k < 2 ? ", " : "), ");
+      }
+      const Values image = vector_of(far + "12, 3, 11, -4, 2, 13)");
+      CHECK(std::ranges::equal(image, near));
+    }
+  }
+  const std::vector<unsigned> shapes = codes_of("VARI vec3 x; VARF f; f += minimum_image(x);");
+  CHECK(shapes == std::vector<unsigned>{7032});
+}
+
 TEST_CASE("constant vectors are declared with a value") {
   CHECK(results_of("vec3 f", "CONST vec3 up = vec3(0, 0, 2); f += up*s + a;") == Values{2, -3, 13});
   CHECK(results_of("f", "CONST vec3 e; CONST k = 3; f += dot(a, e) + k;").front() == 3);

@@ -111,10 +111,30 @@ def yukawa_jerk(i: Arrays, j: Arrays, p: Arrays) -> Arrays:
     return {"a": acceleration(0), "jerk": (acceleration(h) - acceleration(-h)) / (2 * h)}
 
 
+def thin_plate_spline(i: Arrays, j: Arrays, p: Arrays) -> Arrays:
+    d, r = pairs(i["x"], j["xs"])
+    r = np.where(np.isinf(r), 1.0, r)
+    zero = (d == 0).all(-1)
+    s = np.where(zero, 0, j["weight"] * r**2 * np.log(r))
+    return {
+        "s": s.sum(1),
+        "gradient": ((j["weight"] * (2 * np.log(r) + 1))[..., None] * d).sum(1),
+    }
+
+
 def gaussian_kde(i: Arrays, j: Arrays, p: Arrays) -> Arrays:
     d = i["x"][:, None] - j["xs"]
     w = j["w"] * np.exp(-0.5 * p["inverse_h2"] * dot(d, d))
     return {"density": w.sum(1), "gradient": -p["inverse_h2"] * (w[..., None] * d).sum(1)}
+
+
+def lennard_jones_periodic(i: Arrays, j: Arrays, p: Arrays) -> Arrays:
+    d = i["x"][:, None] - j["xs"]
+    d -= p["box"] * np.rint(d / p["box"])
+    r2 = dot(d, d)
+    s = np.where((r2 == 0) | (r2 > p["cutoff2"]), 0, 1 / np.where(r2 == 0, 1, r2))
+    force = (24 * (2 * s**6 - s**3) * s)[..., None] * d
+    return {"energy": 2 * (s**6 - s**3).sum(1), "force": force.sum(1)}
 
 
 def lattice(rng: Any, spacing: float, edge: int = 4) -> Any:
@@ -172,10 +192,20 @@ INPUTS: Dict[str, Callable[[Any], Any]] = {
         {"xs": x, "vs": v, "m": g.uniform(1, 2, 64)},
         {"k": 0.7},
     ),
+    "thin_plate_spline": lambda g: (
+        {"x": (x := g.normal(size=(60, 3)))},
+        {"xs": x, "weight": g.uniform(1, 2, 60)},
+        {},
+    ),
     "gaussian_kde": lambda g: (
         {"x": g.normal(size=(50, 3))},
         {"xs": g.normal(size=(64, 3)), "w": g.uniform(1, 2, 64)},
         {"inverse_h2": 4.0},
+    ),
+    "lennard_jones_periodic": lambda g: (
+        {"x": (x := lattice(g, 1.1))},
+        {"xs": x},
+        {"box": np.array([4.4, 4.5, 4.6]), "cutoff2": 4.0},
     ),
 }
 

@@ -181,6 +181,44 @@ def test_untranslatable_vectors_are_errors_with_the_line(line, message, tmp_path
     assert "law.py:4" in str(caught.value)
 
 
+@gdr.kernel(types={"box": "vec3"}, precision="long", effort=0)
+def periodic(i, j, box, cell):
+    d = functions.minimum_image(i.x - j.x, box)
+    i.r2 += np.dot(d, d)
+    i.d += functions.minimum_image(i.x - j.x, 4.0, 1.0, 5.0, -1.0, 0.5, 6.0) + d * cell
+
+
+def test_minimum_images_agree_with_python():
+    rng = np.random.default_rng(4)
+    x, y, box = rng.uniform(0, 20, (9, 3)), rng.uniform(0, 20, (7, 3)), np.array([5.0, 6.0, 7.0])
+    r = periodic(targets={"x": x}, sources={"x": y}, box=box, cell=0.5)
+    cell = (4.0, 1.0, 5.0, -1.0, 0.5, 6.0)
+    pairs = [(a - b) for a in x for b in y]
+    images = [functions.minimum_image(d, box) for d in pairs]
+    r2 = np.array([functions.norm2(d) for d in images]).reshape(9, 7).sum(1)
+    total = [functions.minimum_image(d, *cell) + 0.5 * e for d, e in zip(pairs, images)]
+    assert error(r["r2"], r2) < 1e-13
+    assert error(r["d"], np.array(total).reshape(9, 7, 3).sum(1)) < 1e-12
+
+
+@gdr.kernel(precision="long", effort=0)
+def mathematics(i, j):
+    t = math.log(i.x) + np.sin(i.x) * math.cos(j.y) - math.atan2(i.x, j.y)
+    i.f += t + math.erf(i.x) + np.arcsin(0.3 * j.y) + round(i.x) + math.floor(j.y)
+    i.g += math.tanh(j.y) + np.cbrt(i.x)
+
+
+def test_functions_of_math_and_numpy_are_those_of_the_language():
+    x, y = np.array([0.7, 1.9]), np.array([0.3, -0.8, 2.2])
+    r = mathematics(targets={"x": x}, sources={"y": y})
+    for k, a in enumerate(x):
+        f = sum(math.log(a) + math.sin(a) * math.cos(b) - math.atan2(a, b) for b in y)
+        f += sum(math.erf(a) + math.asin(0.3 * b) + round(a) + math.floor(b) for b in y)
+        assert abs(r["f"][k] - f) < 1e-12 * abs(f)
+        g = (np.tanh(y) + np.cbrt(a)).sum()
+        assert abs(r["g"][k] - g) < 1e-12 * abs(g)
+
+
 def test_saved_kernels_keep_the_names_of_arguments(tmp_path, stars):
     x, m = stars
     targets, sources = {"x": x}, {"x": x, "m": m, "v": x}

@@ -96,6 +96,39 @@ Value from_components(const VectorCall& c) {
   return value_of_parts(shape, std::move(parts));
 }
 
+/// The number of edges in a difference, to the nearest.
+Value edges_in(const VectorCall& c, const Value& d, const Value& edge) {
+  return c.with.round1(Fn::Round, c.combine(Fn::Div, d, edge), c.ctx, c.where);
+}
+
+Value image(const VectorCall& c, const Value& d, const Value& edge) {
+  return c.combine(Fn::Sub, d, c.combine(Fn::Mul, edges_in(c, d, edge), edge));
+}
+
+Value image_in_interval(const VectorCall& c) { return image(c, c.a[0], c.a[1]); }
+
+/// In a box of one edge, of a vector of edges, or of three edges.
+Value image_in_box(const VectorCall& c) {
+  std::vector<Value> parts;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const Value& edge = c.a[1].has_parts() ? c.a[1].parts[k] : c.a[c.a.size() == 2 ? 1 : 1 + k];
+    parts.push_back(image(c, c.a[0].parts[k], edge));
+  }
+  return value_of_parts(Shape::Vector, std::move(parts));
+}
+
+/// In a cell with the edges (ax, 0, 0), (bx, by, 0) and (cx, cy, cz), from the last to the first.
+Value image_in_cell(const VectorCall& c) {
+  std::vector<Value> d = c.a[0].parts;
+  const Value* row = &c.a[4];
+  for (std::size_t k = 3; k-- > 0; row -= k) {
+    const Value n = edges_in(c, d[k], row[k]);
+    for (std::size_t i = 0; i <= k; ++i)
+      d[i] = c.combine(Fn::Sub, d[i], c.combine(Fn::Mul, n, row[i]));
+  }
+  return value_of_parts(Shape::Vector, std::move(d));
+}
+
 /// A form of a function: the shapes of its arguments, as one letter each.
 struct VectorFunction {
   std::string_view name;
@@ -115,6 +148,11 @@ constexpr VectorFunction functions[] = {
     {"outer", "v", outer},
     {"outer", "vv", outer},
     {"trace", "t", trace},
+    {"minimum_image", "vv", image_in_box},
+    {"minimum_image", "vn", image_in_box},
+    {"minimum_image", "vnnn", image_in_box},
+    {"minimum_image", "vnnnnnn", image_in_cell},
+    {"minimum_image", "nn", image_in_interval},
 };
 
 constexpr char letter_of(Shape shape) noexcept {
