@@ -12,7 +12,12 @@ struct BoysFit {
   std::span<const double> p, q;
 };
 
-/// The approximation for m = 0 to 8; its relative error is below 1e-13.
-const BoysFit& boys_fit(unsigned m);
+/// Precision of a kernel: longs, or distances in longs and all else in shorts.
+enum class Accuracy { Long, Short };
+
+/// The approximation for m = 0 to 8. Its relative error is below 1e-13 for longs, 1.5e-8 for
+/// shorts. The coefficients minimise the relative error on Chebyshev points of u by weighted least
+/// squares in 60 digits, with weights that are repeated to level the error (Lawson's algorithm).
+const BoysFit& boys_fit(unsigned m, Accuracy accuracy);
 
 }  // namespace gdr::chemistry

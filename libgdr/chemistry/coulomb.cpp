@@ -53,7 +53,10 @@ std::vector<Point> points_of(std::size_t n, const double* triples) {
 
 struct Coulomb::Impl {
   Impl(Device& on, std::span<const Shell> given, const CoulombOptions& settings)
-      : field(on), options(settings), shells(given.begin(), given.end()), list(given) {
+      : field(on, settings.call_cost),
+        options(settings),
+        shells(given.begin(), given.end()),
+        list(given) {
     if (!(options.threshold >= 0))
       throw Error(ErrorCategory::Input, "the threshold must not be negative");
     std::vector<double> bounds;
@@ -93,11 +96,12 @@ struct Coulomb::Impl {
     return made;
   }
 
-  void evaluate(const SourceLists& sources, TargetLists& targets, double neglect) {
+  void evaluate(const SourceLists& sources, TargetLists& targets, double error) {
     const auto started = std::chrono::steady_clock::now();
-    field.evaluate(sources, targets, neglect);
+    field.evaluate(sources, targets, error);
     work.seconds_on_device += seconds_since(started);
     work.interactions += field.interactions();
+    work.short_interactions += field.short_interactions();
   }
 
   /// The matrix of the potential of sources.

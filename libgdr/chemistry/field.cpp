@@ -4,8 +4,9 @@
 #include <map>
 #include <mutex>
 #include <numbers>
+#include <numeric>
+#include <set>
 #include <string>
-#include <tuple>
 
 #include "gdr/error.hpp"
 #include "kernels/compiler/compiler.hpp"
@@ -18,17 +19,33 @@ namespace {
 /// Results of one kernel: their sums stay in the register file of a PE, which has 32 words.
 constexpr std::size_t most_results = 20;
 
-/// The kernel of a class, compiled once in a process. Without a search for a pipelined loop where
-/// the pair law is long: such a loop is limited by registers.
-const Kernel& kernel_of(unsigned li, unsigned lj, std::size_t first, std::size_t last) {
+/// Bound on the error of an interaction in shorts, relative to the Cauchy-Schwarz bound of the
+/// interaction: 512 roundings of a short. tests/chemistry/kernels_test.cpp tests it.
+constexpr double short_error = 0x1p-16;
+
+/// Number of jobs that cost as much as the compilation of a kernel that is used for some
+/// iterations.
+constexpr std::size_t calls_per_kernel = 50;
+
+/// Which results of which pair law, in which precision.
+struct KernelKey {
+  unsigned li, lj;
+  std::size_t first, last;
+  Accuracy accuracy;
+  auto operator<=>(const KernelKey&) const = default;
+};
+
+/// A kernel, compiled once in a process, with the least effort: long pair laws leave no registers
+/// for a pipelined loop.
+const Kernel& kernel_of(const KernelKey& key) {
   static std::mutex mutex;
-  static std::map<std::tuple<unsigned, unsigned, std::size_t>, Kernel> made;
+  static std::map<KernelKey, Kernel> made;
   const std::lock_guard lock(mutex);
-  const auto key = std::tuple(li, lj, first);
   if (const auto found = made.find(key); found != made.end()) return found->second;
   CompileOptions options;
   options.effort = 0;
-  CompileResult result = compile_kernel(coulomb_kernel(li, lj, first, last), "coulomb", options);
+  CompileResult result = compile_kernel(
+      coulomb_kernel(key.li, key.lj, key.first, key.last, key.accuracy), "coulomb", options);
   if (!result.ok()) throw Error(ErrorCategory::Internal, result.diagnostics.render());
   return made.emplace(key, Kernel(std::move(*result.program))).first->second;
 }
@@ -51,37 +68,54 @@ class Columns {
   std::vector<ConstArray> arrays_;
 };
 
-/// A rectangle of interactions: sources from `first` to before `last` with the first `targets`.
-struct Rectangle {
-  std::size_t first, last, targets;
-};
+/// For each target the number of sources whose interactions may not be left to another treatment,
+/// which is allowed for sources whose magnitudes add up to at most `limit` over the target's bound.
+std::vector<std::size_t> required(const SourceList& sources, const TargetList& targets,
+                                  double limit) {
+  std::vector<std::size_t> counts(targets.size(), sources.size());
+  if (sources.magnitude.empty() || targets.bound.empty()) return counts;
+  double tail = 0;
+  std::size_t count = sources.size();
+  for (std::size_t i = 0; i < targets.size(); ++i) {  // bounds descend: fewer and fewer sources
+    while (count > 0 && (tail + sources.magnitude[count - 1]) * targets.bound[i] <= limit)
+      tail += sources.magnitude[--count];
+    counts[i] = count;
+  }
+  return counts;
+}
 
-/// Interactions that cost as much as the call that computes them.
-constexpr std::size_t call_cost = 200000;
-
-/// Covers all required interactions by few rectangles. `needed`: number of sources that a target
-/// needs, descending.
-std::vector<Rectangle> cover(std::span<const std::size_t> needed) {
-  std::vector<Rectangle> made;
-  std::size_t first = 0, count = needed.size();
-  const auto drop_complete = [&] {
-    while (count > 0 && needed[count - 1] <= first) --count;
-  };
-  for (drop_complete(); count > 0; drop_complete()) {
+/// Places at which the sources are divided, such that computing each part for all targets that need
+/// its first source wastes little. `counts`: number of sources that a target needs, descending.
+void add_divisions(std::span<const std::size_t> counts, std::size_t call_cost,
+                   std::set<std::size_t>& divisions) {
+  std::size_t first = 0, targets = counts.size();
+  for (;;) {
+    while (targets > 0 && counts[targets - 1] <= first) --targets;
+    divisions.insert(first);
+    if (targets == 0) return;
     // The last source for which the superfluous interactions are worth less than another call.
-    std::size_t last = needed[count - 1], missing = count, waste = 0;
-    while (missing > 0) {
-      while (missing > 0 && needed[missing - 1] <= last) --missing;
+    std::size_t last = counts[targets - 1], missing = targets, waste = 0;
+    for (;;) {
+      while (missing > 0 && counts[missing - 1] <= last) --missing;
       if (missing == 0) break;
-      const std::size_t next = needed[missing - 1];
-      waste += (count - missing) * (next - last);
-      if (waste > call_cost + count * (next - first) / 16) break;
+      const std::size_t next = counts[missing - 1];
+      waste += (targets - missing) * (next - last);
+      if (waste > call_cost + targets * (next - first) / 16) break;
       last = next;
     }
-    made.push_back({first, last, count});
     first = last;
   }
-  return made;
+}
+
+/// Number of targets that need a source; `counts` descends.
+std::size_t targets_of(std::span<const std::size_t> counts, std::size_t source) {
+  const auto end = std::ranges::partition_point(counts, [&](std::size_t c) { return c > source; });
+  return static_cast<std::size_t>(end - counts.begin());
+}
+
+/// Sum of a list of numbers.
+std::size_t total(std::span<const std::size_t> counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
 }
 
 /// The factors of a source's Hermite coefficients in the kernel: signs of the derivatives to its
@@ -103,62 +137,72 @@ std::vector<double> kernel_charges(unsigned l, const SourceList& sources) {
 
 }  // namespace
 
-void Field::evaluate(const SourceLists& sources, TargetLists& targets, double neglect) {
-  interactions_ = 0;
+void Field::evaluate(const SourceLists& sources, TargetLists& targets, double error) {
+  interactions_ = short_interactions_ = 0;
   for (unsigned li = 0; li <= max_pair; ++li) {
     targets[li].potential.assign(targets[li].size() * hermite_count(li), 0.0);
     for (unsigned lj = 0; lj <= max_pair; ++lj)
-      evaluate_class(li, lj, sources[lj], targets[li], neglect / (max_pair + 1));
+      evaluate_class(li, lj, sources[lj], targets[li], error / (max_pair + 1));
   }
 }
 
 void Field::evaluate_class(unsigned li, unsigned lj, const SourceList& sources, TargetList& targets,
-                           double neglect) {
+                           double error) {
   if (sources.size() == 0 || targets.size() == 0) return;
-  std::vector<std::size_t> needed(targets.size(), sources.size());
-  if (!sources.magnitude.empty() && !targets.bound.empty()) {
-    // From the last target on, whose bound is the smallest, more sources are needed.
-    double tail = 0;
-    std::size_t count = sources.size();
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      while (count > 0 && (tail + sources.magnitude[count - 1]) * targets.bound[i] <= neglect)
-        tail += sources.magnitude[--count];
-      needed[i] = count;
-    }
-  }
-  const std::size_t own = hermite_count(li), each = hermite_count(lj);
+  const std::vector<std::size_t> all = required(sources, targets, error / 2);
+  std::vector<std::size_t> in_longs = required(sources, targets, error / 2 / short_error);
+  // Fewer interactions in shorts save less time than it takes to compile another kernel.
+  if (total(all) - total(in_longs) <= calls_per_kernel * call_cost_) in_longs = all;
+  std::set<std::size_t> divisions;
+  add_divisions(all, call_cost_, divisions);
+  add_divisions(in_longs, call_cost_, divisions);
   const std::vector<double> charges = kernel_charges(lj, sources);
+  for (auto at = divisions.begin(); std::next(at) != divisions.end(); ++at) {
+    const std::size_t first = *at, last = *std::next(at);
+    const std::size_t longs = targets_of(in_longs, first), both = targets_of(all, first);
+    run(li, lj, sources, charges, targets, {first, last, 0, longs}, Accuracy::Long);
+    run(li, lj, sources, charges, targets, {first, last, longs, both}, Accuracy::Short);
+  }
+}
+
+void Field::run(unsigned li, unsigned lj, const SourceList& sources,
+                std::span<const double> charges, TargetList& targets, const Rectangle& block,
+                Accuracy accuracy) {
+  if (block.area() == 0) return;
+  interactions_ += block.area();
+  if (accuracy == Accuracy::Short) short_interactions_ += block.area();
+  const std::size_t own = hermite_count(li), each = hermite_count(lj);
+  const std::size_t n = block.last_source - block.first_source;
+  const std::size_t m = block.last_target - block.first_target;
   RankGroup* const ranks = DeviceRanks::group(*device_);
-  const auto part = [&](std::size_t n, unsigned offset) {
-    return ranks == nullptr ? n * offset : part_begin(n, ranks->rank() + offset, ranks->size());
+  const auto part = [&](std::size_t all, unsigned offset) {
+    return ranks == nullptr ? all * offset : part_begin(all, ranks->rank() + offset, ranks->size());
   };
-  std::vector<double> results;
-  for (const Rectangle& block : cover(needed)) {
-    const std::size_t n = block.last - block.first;
-    const std::size_t j = block.first + part(n, 0), n_own = part(n, 1) - part(n, 0);
-    const std::size_t i = part(block.targets, 0), i_own = part(block.targets, 1) - i;
-    interactions_ += n * block.targets;
-    for (std::size_t first = 0; first < own; first += most_results) {
-      const std::size_t last = std::min(own, first + most_results), width = last - first;
-      Job job = device_->job(kernel_of(li, lj, first, last));
-      Columns columns;
-      for (std::size_t k = 0; k < 3; ++k)
-        columns.add(k == 0 ? "xs" : k == 1 ? "ys" : "zs", sources.centre[j].data() + k, 3);
-      columns.add("q", sources.exponent.data() + j, 1);
-      for (std::size_t k = 0; k < each; ++k)
-        columns.add("d_" + std::to_string(k), charges.data() + j * each + k, each);
-      job.sources(n_own, columns.inputs());
-      Columns places;
-      for (std::size_t k = 0; k < 3; ++k)
-        places.add(k == 0 ? "x" : k == 1 ? "y" : "z", targets.centre[i].data() + k, 3);
-      places.add("p", targets.exponent.data() + i, 1);
-      job.targets(i_own, places.inputs());
-      results.assign(block.targets * width, 0.0);
-      job.run({{"v[]", {results.data() + i * width, sizeof(double)}}});
-      if (ranks != nullptr) gather_parts(*ranks, results.data(), block.targets, width);
-      for (std::size_t t = 0; t < block.targets; ++t)
-        for (std::size_t k = 0; k < width; ++k)
-          targets.potential[t * own + first + k] += results[t * width + k] / targets.exponent[t];
+  const std::size_t j = block.first_source + part(n, 0), own_sources = part(n, 1) - part(n, 0);
+  const std::size_t t = part(m, 0), own_targets = part(m, 1) - t;
+  const std::size_t i = block.first_target + t;
+  Columns given, places;
+  for (std::size_t k = 0; k < 3; ++k) {
+    given.add(std::string(1, "xyz"[k]) + "s", sources.centre[0].data() + 3 * j + k, 3);
+    places.add(std::string(1, "xyz"[k]), targets.centre[0].data() + 3 * i + k, 3);
+  }
+  given.add("q", sources.exponent.data() + j, 1);
+  places.add("p", targets.exponent.data() + i, 1);
+  for (std::size_t k = 0; k < each; ++k)
+    given.add("d_" + std::to_string(k), charges.data() + j * each + k, each);
+  for (std::size_t first = 0; first < own; first += most_results) {
+    const std::size_t last = std::min(own, first + most_results), width = last - first;
+    Job job = device_->job(kernel_of({li, lj, first, last, accuracy}));
+    job.sources(own_sources, given.inputs());
+    job.targets(own_targets, places.inputs());
+    std::vector<double> results(m * width);
+    job.run({{"v[]", {results.data() + t * width, sizeof(double)}}});
+    if (ranks != nullptr) gather_parts(*ranks, results.data(), m, width);
+    for (std::size_t k = 0; k < m; ++k) {
+      const std::size_t target = block.first_target + k;
+      for (std::size_t h = 0; h < width; ++h)
+        targets.potential[target * own + first + h] +=
+            results[k * width + h] / targets.exponent[target];
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gdr/device.hpp"
+#include "libgdr/chemistry/boys_fit.hpp"
 #include "libgdr/chemistry/pairs.hpp"
 
 namespace gdr::chemistry {
@@ -34,23 +35,36 @@ struct TargetList {
 using SourceLists = std::array<SourceList, max_pair + 1>;
 using TargetLists = std::array<TargetList, max_pair + 1>;
 
+/// Interactions of sources with targets, from first to before last.
+struct Rectangle {
+  std::size_t first_source, last_source, first_target, last_target;
+  std::size_t area() const { return (last_source - first_source) * (last_target - first_target); }
+};
+
 /// Evaluates kernels on a device.
 class Field {
  public:
-  explicit Field(Device& device) : device_(&device) {}
+  /// `call_cost`: number of interactions that cost as much as a job.
+  Field(Device& device, std::size_t call_cost) : device_(&device), call_cost_(call_cost) {}
 
-  /// Sets the potentials of all targets. Interactions of a target are neglected whose sum is at
-  /// most `neglect` by the Cauchy-Schwarz inequality. Collective on a device of many ranks.
-  void evaluate(const SourceLists& sources, TargetLists& targets, double neglect);
+  /// Sets the potentials of all targets. `error`: bound on the error of a target's interactions,
+  /// one half for neglected ones, whose sum is bounded by the Cauchy-Schwarz inequality, one half
+  /// for those in shorts. Collective on a device of many ranks.
+  void evaluate(const SourceLists& sources, TargetLists& targets, double error);
 
   std::size_t interactions() const { return interactions_; }
+  std::size_t short_interactions() const { return short_interactions_; }
 
  private:
   void evaluate_class(unsigned li, unsigned lj, const SourceList& sources, TargetList& targets,
-                      double neglect);
+                      double error);
+  /// Adds the potentials of a rectangle; `charges`: the kernel's d of all sources.
+  void run(unsigned li, unsigned lj, const SourceList& sources, std::span<const double> charges,
+           TargetList& targets, const Rectangle& block, Accuracy accuracy);
 
   Device* device_;
-  std::size_t interactions_ = 0;
+  std::size_t call_cost_;
+  std::size_t interactions_ = 0, short_interactions_ = 0;
 };
 
 }  // namespace gdr::chemistry

@@ -6,8 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "libgdr/chemistry/boys_fit.hpp"
-
 namespace gdr::chemistry {
 namespace {
 
@@ -66,8 +64,8 @@ std::string polynomial(std::span<const double> c) {
 /// The functions (2 alpha)^n F_n(alpha r^2)/sqrt(p + q) for n = 0 to `order`. The highest comes
 /// from its approximation; the others follow by downward recursion, whose terms are all positive:
 ///   F_n(T) = (2 T F_{n+1}(T) + e^-T)/(2 n + 1).
-std::string boys_functions(unsigned order) {
-  const BoysFit& fit = boys_fit(order);
+std::string boys_functions(unsigned order, Accuracy accuracy) {
+  const BoysFit& fit = boys_fit(order, accuracy);
   std::string text = "r2 = X*X + Y*Y + Z*Z;\nsum = p + q;\nproduct = p*q;\n";
   text += "distance = product*r2;\n";
   text += fmt::format("scaled = {:.17g}*sum;\nw = rsqrt(distance + scaled);\n", fit.c);
@@ -92,15 +90,17 @@ std::string boys_functions(unsigned order) {
 
 }  // namespace
 
-std::string coulomb_kernel(unsigned li, unsigned lj, std::size_t first, std::size_t last) {
+std::string coulomb_kernel(unsigned li, unsigned lj, std::size_t first, std::size_t last,
+                           Accuracy accuracy) {
   const std::vector<Order>& orders = hermite_orders();
   const std::size_t sources = hermite_count(lj);
-  std::string text = fmt::format("kernel coulomb_{}_{}_{};\nprecision long;\n", li, lj, first);
+  std::string text = fmt::format("kernel coulomb_{}_{}_{};\n", li, lj, first);
+  text += accuracy == Accuracy::Long ? "precision long;\n" : "precision short;\n";
   text += "VARI long x, y, z, p;\n";
   text += fmt::format("VARJ long xs, ys, zs, q, d[{}];\n", sources);
   text += fmt::format("VARF long v[{}];\n", last - first);
   text += "X = xs - x;\nY = ys - y;\nZ = zs - z;\n";
-  text += boys_functions(li + lj);
+  text += boys_functions(li + lj, accuracy);
 
   Derivatives derivatives;
   std::string sums;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "libgdr/chemistry/boys_fit.hpp"
 #include "libgdr/chemistry/hermite.hpp"
 
 namespace gdr::chemistry {
@@ -15,6 +16,7 @@ namespace gdr::chemistry {
 /// where R_tuv is the derivative of F_0(alpha |P - Q|^2) to the coordinates of P, of orders t, u,
 /// v. The host gives d the signs of the derivatives to Q and the factor 2 pi^(5/2)/q, and
 /// multiplies results by 1/p.
-std::string coulomb_kernel(unsigned li, unsigned lj, std::size_t first, std::size_t last);
+std::string coulomb_kernel(unsigned li, unsigned lj, std::size_t first, std::size_t last,
+                           Accuracy accuracy);
 
 }  // namespace gdr::chemistry

@@ -44,6 +44,7 @@ class Work(NamedTuple):
 
     pairs: int  #: pairs of primitives with charge
     interactions: int  #: evaluated interactions of such pairs
+    short_interactions: int  #: of these, the ones in short precision
     seconds_on_device: float  #: wall time in jobs
     seconds: float  #: wall time in total
 
@@ -90,8 +91,8 @@ class Coulomb:
     """Interactions of the charge distributions of a basis on a device.
 
     ``basis``: a PySCF molecule, or a list of ``Shell``. ``threshold``: bound on the error of an
-    element of the Coulomb matrix due to neglected pairs of charge distributions, Hartree. Lengths
-    are in Bohr, energies in Hartree. Raises UnsupportedError for angular momenta above d.
+    element of the Coulomb matrix due to neglected pairs of charge distributions and to pairs in
+    short precision, Hartree. Lengths are in Bohr, energies in Hartree. Raises UnsupportedError for angular momenta above d.
     """
 
     def __init__(

@@ -58,9 +58,9 @@ class PyCoulomb {
     double* const v = result_doubles(out, products * functions() * functions(), "out");
     coulomb_.run([&](chemistry::Coulomb& c) { c.integrals(c_shell, d_shell, v); });
   }
-  std::tuple<std::size_t, std::size_t, double, double> work() {
+  std::tuple<std::size_t, std::size_t, std::size_t, double, double> work() {
     const chemistry::CoulombWork& w = coulomb_->work();
-    return {w.pairs, w.interactions, w.seconds_on_device, w.seconds};
+    return {w.pairs, w.interactions, w.short_interactions, w.seconds_on_device, w.seconds};
   }
 
  private:

@@ -8,6 +8,8 @@
 #include "libgdr/chemistry/derivatives.hpp"
 #include "support/catch.hpp"
 
+using gdr::chemistry::Accuracy;
+
 namespace {
 
 /// F_m(T) by the series e^-T sum over i of (2 T)^i/((2 m + 1)(2 m + 3)...(2 m + 2 i + 1)), whose
@@ -33,8 +35,8 @@ double exact_boys(unsigned m, double argument) {
   return value;
 }
 
-double fitted(unsigned m, double argument) {
-  const gdr::chemistry::BoysFit& fit = gdr::chemistry::boys_fit(m);
+double fitted(unsigned m, Accuracy accuracy, double argument) {
+  const gdr::chemistry::BoysFit& fit = gdr::chemistry::boys_fit(m, accuracy);
   const double u = (fit.c - argument) / (argument + fit.c);
   const auto at = [u](std::span<const double> c) {
     double sum = 0;
@@ -53,15 +55,18 @@ std::vector<double> arguments() {
 
 }  // namespace
 
-TEST_CASE("the approximations of the Boys functions are accurate to 1e-13", "[chemistry]") {
+TEST_CASE("the approximations of the Boys functions are accurate to 1e-13 and 1.5e-8",
+          "[chemistry]") {
   for (unsigned m = 0; m <= 8; ++m) {
-    double worst = 0;
+    double longs = 0, shorts = 0;
     for (const double t : arguments()) {
       const double exact = exact_boys(m, t);
-      worst = std::max(worst, std::abs(fitted(m, t) / exact - 1));
+      longs = std::max(longs, std::abs(fitted(m, Accuracy::Long, t) / exact - 1));
+      shorts = std::max(shorts, std::abs(fitted(m, Accuracy::Short, t) / exact - 1));
     }
     INFO("m = " << m);
-    CHECK(worst < 1e-13);
+    CHECK(longs < 1e-13);
+    CHECK(shorts < 1.5e-8);
   }
 }
 

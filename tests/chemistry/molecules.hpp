@@ -14,7 +14,14 @@ namespace gdr::test {
 inline std::vector<chemistry::Shell> hydrogen() {
   const std::vector<double> exponents{3.42525091, 0.62391373, 0.16885540};
   std::vector<double> coefficients{0.15432897, 0.53532814, 0.44463454};
-  for (std::size_t k = 0; k < 3; ++k) coefficients[k] *= chemistry::radial_norm(0, exponents[k]);
+  double norm = 0;  // the integral of the square times r^2 is sqrt(pi)/4 p^(-3/2) for each product
+  for (std::size_t k = 0; k < 3; ++k) {
+    coefficients[k] *= chemistry::radial_norm(0, exponents[k]);
+    for (std::size_t i = 0; i <= k; ++i)
+      norm += (i == k ? 1 : 2) * coefficients[i] * coefficients[k] *
+              std::pow(exponents[i] + exponents[k], -1.5) * std::sqrt(M_PI) / 4;
+  }
+  for (double& coefficient : coefficients) coefficient /= std::sqrt(norm);
   return {{{0, 0, 0}, 0, true, exponents, coefficients},
           {{0, 0, 1.4}, 0, true, exponents, coefficients}};
 }

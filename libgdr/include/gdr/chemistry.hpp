@@ -34,17 +34,22 @@ std::size_t function_count(std::span<const Shell> shells);
 
 /// Settings of the evaluation.
 struct CoulombOptions {
-  /// Bound on the error of an element of the Coulomb matrix due to neglected pairs of charge
-  /// distributions, Hartree. The bound is rigorous (Cauchy-Schwarz); errors are much smaller.
+  /// Bound on the error of an element of the Coulomb matrix, Hartree: one half due to neglected
+  /// pairs of charge distributions (rigorous, by the Cauchy-Schwarz inequality), one half due to
+  /// pairs in short precision. Errors are much smaller.
   double threshold = 1e-10;
+  /// Number of interactions that cost as much as one more job: with a larger number there are
+  /// fewer jobs and more superfluous interactions.
+  std::size_t call_cost = 200000;
 };
 
 /// Numbers of the last evaluation.
 struct CoulombWork {
-  std::size_t pairs = 0;         ///< pairs of primitives with charge at different (p, P)
-  std::size_t interactions = 0;  ///< evaluated interactions of such pairs
-  double seconds_on_device = 0;  ///< wall time in jobs
-  double seconds = 0;            ///< wall time in total
+  std::size_t pairs = 0;               ///< pairs of primitives with charge at different (p, P)
+  std::size_t interactions = 0;        ///< evaluated interactions of such pairs
+  std::size_t short_interactions = 0;  ///< of these, the ones in short precision
+  double seconds_on_device = 0;        ///< wall time in jobs
+  double seconds = 0;                  ///< wall time in total
 };
 
 /// Interactions of the charge distributions of a basis with the J-engine (McMurchie and Davidson,
