@@ -17,7 +17,7 @@ enum class Accuracy { Long, Short };
 
 /// The approximation for m = 0 to 8. Its relative error is below 1e-13 for longs, 1.5e-8 for
 /// shorts. The coefficients minimise the relative error on Chebyshev points of u by weighted least
-/// squares in 60 digits, with weights that are repeated to level the error (Lawson's algorithm).
+/// squares; fit_boys.py computes them.
 const BoysFit& boys_fit(unsigned m, Accuracy accuracy);
 
 }  // namespace gdr::chemistry
