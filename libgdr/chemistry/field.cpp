@@ -16,9 +16,6 @@
 namespace gdr::chemistry {
 namespace {
 
-/// Results of one kernel: their sums stay in the register file of a PE, which has 32 words.
-constexpr std::size_t most_results = 20;
-
 /// Bound on the error of an interaction in shorts, relative to the Cauchy-Schwarz bound of the
 /// interaction: 512 roundings of a short. tests/chemistry/kernels_test.cpp tests it.
 constexpr double short_error = 0x1p-16;

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 #include <set>
 #include <utility>
 
+#include "gdr/chemistry.hpp"
+#include "gdr/error.hpp"
 namespace gdr::chemistry {
 namespace {
 
@@ -115,6 +117,17 @@ std::string coulomb_kernel(unsigned li, unsigned lj, std::size_t first, std::siz
     sums += ";\n";
   }
   return text + derivatives.text() + sums;
+}
+
+std::string kernel_text(unsigned li, unsigned lj, unsigned part, bool shorts) {
+  const std::size_t first = part * most_results;
+  if (li > max_pair || lj > max_pair || first >= hermite_count(std::min(li, max_pair)))
+    throw Error(ErrorCategory::Usage,
+                fmt::format("there is no kernel for angular momenta {} and {}, part {}: they are 0 "
+                            "to {}, the part is 0, or 0 or 1 for a first one of {}",
+                            li, lj, part, max_pair, max_pair));
+  const std::size_t last = std::min(hermite_count(li), first + most_results);
+  return coulomb_kernel(li, lj, first, last, shorts ? Accuracy::Short : Accuracy::Long);
 }
 
 }  // namespace gdr::chemistry

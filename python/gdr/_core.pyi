@@ -191,6 +191,8 @@ class Machine:
     @property
     def target_count(self) -> int: ...
 
+def coulomb_kernel(li: int, lj: int, part: int, shorts: bool, /) -> str: ...
+
 class Coulomb:
     def __init__(
         self,

@@ -8,17 +8,26 @@ The guide is docs/guides/chemistry.md.
 
 from __future__ import annotations
 
+import operator
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, cast
 
 import numpy as np
 
 from . import _core
-from ._arrays import Floats, as_array, check_finite, floats, number
+from ._arrays import Floats, as_array, check_finite, choice, floats, number
 from ._open import Device, device_or_default
 from ._system import require
-from .errors import InputError, UnsupportedError
+from .errors import InputError, UnsupportedError, UsageError
 
-__all__ = ["Coulomb", "Shell", "Work", "accelerate", "electrostatic_potential", "shells"]
+__all__ = [
+    "Coulomb",
+    "Shell",
+    "Work",
+    "accelerate",
+    "electrostatic_potential",
+    "kernel_text",
+    "shells",
+]
 
 LETTERS = "spdfghik"
 #: Smallest eigenvalue of the overlap matrix (of functions of norm one) that ``accelerate`` accepts.
@@ -167,6 +176,21 @@ class Coulomb:
         out = np.empty((self._sizes[c], self._sizes[d], n, n))
         self._core.integrals(c, d, out)
         return out
+
+
+def kernel_text(li: int, lj: int, part: int = 0, precision: str = "long") -> str:
+    """The kernel, as a text of the kernel language, of a pair of angular momenta.
+
+    ``li`` and ``lj``: total angular momenta of targets and sources, 0 to 4. For ``li`` = 4 the
+    first 20 of 35 results, or with ``part`` = 1 the others. ``precision``: "long", or "short" for
+    small contributions. ``gdr.compile(gdr.chemistry.kernel_text(1, 1)).clocks`` are the clocks of
+    an interaction.
+    """
+    shorts = choice("precision", precision, ("long", "short")) == "short"
+    orders = [operator.index(value) for value in (li, lj, part)]
+    if min(orders) < 0:
+        raise UsageError(f"negative arguments: {li}, {lj}, {part}")
+    return _core.coulomb_kernel(orders[0], orders[1], orders[2], shorts)
 
 
 def electrostatic_potential(

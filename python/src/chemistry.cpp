@@ -75,6 +75,7 @@ class PyCoulomb {
 }  // namespace
 
 void bind_chemistry(py::module_& m) {
+  m.def("coulomb_kernel", &chemistry::kernel_text);
   py::class_<PyCoulomb>(m, "Coulomb")
       .def(py::init<DevicePointer, const std::vector<ShellTuple>&, double>())
       .def_property_readonly("functions", &PyCoulomb::functions)

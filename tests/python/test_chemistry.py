@@ -192,3 +192,14 @@ def test_shells_are_checked_and_named(native):
         chemistry.Coulomb([good], device=native).matrix(np.eye(2))
     with pytest.raises(IndexError, match="no shell 3"):
         chemistry.Coulomb([good], device=native).integrals(0, 3)
+
+
+def test_kernel_texts_compile_and_have_the_variables_of_their_orders():
+    kernel = gdr.compile(chemistry.kernel_text(1, 2, precision="short"))
+    roles = [v.role for v in kernel.variables]
+    assert (roles.count("target"), roles.count("source"), roles.count("result")) == (4, 14, 4)
+    assert "v[15]" in chemistry.kernel_text(4, 0, part=1)
+    with pytest.raises(gdr.UsageError, match="part 1"):
+        chemistry.kernel_text(3, 0, part=1)
+    with pytest.raises(gdr.UsageError, match="0 to 4"):
+        chemistry.kernel_text(5, 0)

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "gdr/device.hpp"
@@ -90,6 +91,11 @@ class Coulomb {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// The kernel, as a text of the kernel language, for targets of total angular momentum `li` and
+/// sources of `lj`, 0 to 4. For li = 4 it computes the first 20 of 35 results, or with `part` 1 the
+/// others. `shorts`: for small contributions. Throws Error (Usage) for other arguments.
+std::string kernel_text(unsigned li, unsigned lj, unsigned part = 0, bool shorts = false);
 
 /// The Coulomb matrix by the same formulas in plain double on the host, without screening: the
 /// reference for `Coulomb::matrix`. Time grows with the fourth power of the number of primitives.
