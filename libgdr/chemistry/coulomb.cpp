@@ -13,6 +13,7 @@
 #include "libgdr/chemistry/derivatives.hpp"
 #include "libgdr/chemistry/field.hpp"
 #include "libgdr/chemistry/pairs.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr::chemistry {
 namespace {
@@ -56,7 +57,7 @@ struct Coulomb::Impl {
       : field(on, settings.call_cost),
         options(settings),
         shells(given.begin(), given.end()),
-        list(given) {
+        list(given, DeviceRanks::core(on)->job_threads()) {
     if (!(options.threshold >= 0))
       throw Error(ErrorCategory::Input, "the threshold must not be negative");
     std::vector<double> bounds;

@@ -8,6 +8,7 @@
 
 #include "gdr/chemistry.hpp"
 #include "gdr/error.hpp"
+
 namespace gdr::chemistry {
 namespace {
 
@@ -41,8 +42,8 @@ class Derivatives {
   const std::string& text() const { return text_; }
 
  private:
-  /// The coordinate that the recursion lowers: one of order 1, whose second term vanishes, else the
-  /// first; 3 for the function itself.
+  /// The coordinate that the recursion lowers: one of order 1, whose second term vanishes, else
+  /// any; 3 for the function itself.
   static std::size_t axis_of(const Order& o) {
     for (std::size_t a = 3; a-- > 0;)
       if (o[a] == 1) return a;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "emulator/host/parallel.hpp"
 #include "libgdr/chemistry/derivatives.hpp"
 
 namespace gdr::chemistry {
@@ -10,6 +11,9 @@ namespace {
 
 /// exp of minus this is negligible.
 constexpr double negligible_exponent = 60;
+
+/// Rough time for the Hermite coefficients of a pair of sites.
+constexpr double ns_a_pair = 300;
 
 /// Largest number of primitives of a function of a centre.
 std::size_t largest_contraction_of(const Centre& centre) {
@@ -30,8 +34,8 @@ bool same_site(const CentrePair& c, const Pair& p) { return c.a == c.b && p.site
 
 }  // namespace
 
-PairList::PairList(std::span<const Shell> shells)
-    : centres_(make_centres(shells)), functions_(function_count(shells)) {
+PairList::PairList(std::span<const Shell> shells, unsigned threads)
+    : centres_(make_centres(shells)), threads_(threads), functions_(function_count(shells)) {
   std::size_t most = 1;
   for (const Centre& centre : centres_) most = std::max(most, largest_contraction_of(centre));
   contraction_ = most * most;
@@ -56,11 +60,14 @@ PairList::PairList(std::span<const Shell> shells)
   find_bounds();
 }
 
+void PairList::for_centre_pairs(const std::function<void(const CentrePair&)>& work) const {
+  const Phase phase{centre_pairs_.size(), [&](std::size_t n) { work(centre_pairs_[n]); }};
+  const double estimate = ns_a_pair * static_cast<double>(pairs_.size());
+  run_phases({&phase, 1}, threads_for(estimate, threads_));
+}
+
 void PairList::find_bounds() {
-  const auto count = static_cast<std::ptrdiff_t>(centre_pairs_.size());
-#pragma omp parallel for schedule(dynamic)
-  for (std::ptrdiff_t n = 0; n < count; ++n) {
-    const CentrePair& c = centre_pairs_[static_cast<std::size_t>(n)];
+  for_centre_pairs([&](const CentrePair& c) {
     for (std::size_t k = c.begin; k < c.end; ++k) {
       Pair& pair = pairs_[k];
       const Expansion x = expansion(c, pair);
@@ -78,15 +85,12 @@ void PairList::find_bounds() {
       }
       pair.bound = std::sqrt(pair.bound);
     }
-  }
+  });
 }
 
 std::vector<double> PairList::hermite_density(const double* density) const {
   std::vector<double> hermite(coefficients_, 0.0);
-  const auto count = static_cast<std::ptrdiff_t>(centre_pairs_.size());
-#pragma omp parallel for schedule(dynamic)
-  for (std::ptrdiff_t n = 0; n < count; ++n) {
-    const CentrePair& c = centre_pairs_[static_cast<std::size_t>(n)];
+  for_centre_pairs([&](const CentrePair& c) {
     const auto &own_a = centres_[c.a].functions, &own_b = centres_[c.b].functions;
     for (std::size_t k = c.begin; k < c.end; ++k) {
       const Pair& pair = pairs_[k];
@@ -109,16 +113,13 @@ std::vector<double> PairList::hermite_density(const double* density) const {
       }
       expansion(c, pair).to_hermite(charge, hermite.data() + pair.hermite);
     }
-  }
+  });
   return hermite;
 }
 
 void PairList::contract(std::span<const double> potential, double* matrix) const {
   std::fill_n(matrix, functions_ * functions_, 0.0);
-  const auto count = static_cast<std::ptrdiff_t>(centre_pairs_.size());
-#pragma omp parallel for schedule(dynamic)
-  for (std::ptrdiff_t n = 0; n < count; ++n) {
-    const CentrePair& c = centre_pairs_[static_cast<std::size_t>(n)];
+  for_centre_pairs([&](const CentrePair& c) {
     const auto &own_a = centres_[c.a].functions, &own_b = centres_[c.b].functions;
     // A sum for each product of functions of both centres, in the order of the pairs.
     std::vector<double> block(own_a.size() * own_b.size(), 0.0);
@@ -149,7 +150,7 @@ void PairList::contract(std::span<const double> potential, double* matrix) const
         matrix[own_b[g] * functions_ + own_a[f]] = block[f * own_b.size() + g];
       }
     }
-  }
+  });
 }
 
 }  // namespace gdr::chemistry

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "libgdr/chemistry/expansion.hpp"
 
@@ -29,7 +31,8 @@ struct CentrePair {
 /// lift above rounding are absent (overlap factor below 1e-26).
 class PairList {
  public:
-  explicit PairList(std::span<const Shell> shells);
+  /// `threads`: limit of host threads; 0: OpenMP's choice.
+  explicit PairList(std::span<const Shell> shells, unsigned threads = 0);
 
   std::span<const Pair> pairs() const { return pairs_; }
   std::size_t functions() const { return functions_; }
@@ -53,11 +56,14 @@ class PairList {
   Expansion expansion(const CentrePair& c, const Pair& p) const {
     return {centres_[c.a].position, site_a(c, p), centres_[c.b].position, site_b(c, p)};
   }
+  /// Calls `work` for all pairs of centres, concurrently.
+  void for_centre_pairs(const std::function<void(const CentrePair&)>& work) const;
   void find_bounds();
 
   std::vector<Centre> centres_;
   std::vector<CentrePair> centre_pairs_;
   std::vector<Pair> pairs_;
+  unsigned threads_;
   std::size_t functions_ = 0, coefficients_ = 0, contraction_ = 1;
 };
 
