@@ -22,15 +22,7 @@ constexpr double short_error = 0x1p-16;
 
 /// Number of jobs that cost as much as the compilation of a kernel that is used for some
 /// iterations.
-constexpr std::size_t calls_per_kernel = 50;
-
-/// Which results of which pair law, in which precision.
-struct KernelKey {
-  unsigned li, lj;
-  std::size_t first, last;
-  Accuracy accuracy;
-  auto operator<=>(const KernelKey&) const = default;
-};
+constexpr std::size_t calls_per_kernel = 100;
 
 /// A kernel, compiled once in a process, with the least effort: long pair laws leave no registers
 /// for a pipelined loop.
@@ -153,52 +145,61 @@ void Field::evaluate_class(unsigned li, unsigned lj, const SourceList& sources, 
   std::set<std::size_t> divisions;
   add_divisions(all, call_cost_, divisions);
   add_divisions(in_longs, call_cost_, divisions);
-  const std::vector<double> charges = kernel_charges(lj, sources);
+  std::vector<Rectangle> longs, shorts;
   for (auto at = divisions.begin(); std::next(at) != divisions.end(); ++at) {
     const std::size_t first = *at, last = *std::next(at);
-    const std::size_t longs = targets_of(in_longs, first), both = targets_of(all, first);
-    run(li, lj, sources, charges, targets, {first, last, 0, longs}, Accuracy::Long);
-    run(li, lj, sources, charges, targets, {first, last, longs, both}, Accuracy::Short);
+    const std::size_t some = targets_of(in_longs, first), both = targets_of(all, first);
+    if (some > 0) longs.push_back({first, last, 0, some});
+    if (both > some) shorts.push_back({first, last, some, both});
+  }
+  const std::vector<double> charges = kernel_charges(lj, sources);
+  const std::size_t own = hermite_count(li);
+  for (std::size_t first = 0; first < own; first += most_results) {
+    const std::size_t last = std::min(own, first + most_results);
+    run({li, lj, first, last, Accuracy::Long}, sources, charges, targets, longs);
+    run({li, lj, first, last, Accuracy::Short}, sources, charges, targets, shorts);
+  }
+  for (const Rectangle& block : longs) interactions_ += block.area();
+  for (const Rectangle& block : shorts) {
+    interactions_ += block.area();
+    short_interactions_ += block.area();
   }
 }
 
-void Field::run(unsigned li, unsigned lj, const SourceList& sources,
-                std::span<const double> charges, TargetList& targets, const Rectangle& block,
-                Accuracy accuracy) {
-  if (block.area() == 0) return;
-  interactions_ += block.area();
-  if (accuracy == Accuracy::Short) short_interactions_ += block.area();
-  const std::size_t own = hermite_count(li), each = hermite_count(lj);
-  const std::size_t n = block.last_source - block.first_source;
-  const std::size_t m = block.last_target - block.first_target;
+void Field::run(const KernelKey& key, const SourceList& sources, std::span<const double> charges,
+                TargetList& targets, std::span<const Rectangle> blocks) {
+  if (blocks.empty()) return;
+  Job job = device_->job(kernel_of(key));
   RankGroup* const ranks = DeviceRanks::group(*device_);
   const auto part = [&](std::size_t all, unsigned offset) {
     return ranks == nullptr ? all * offset : part_begin(all, ranks->rank() + offset, ranks->size());
   };
-  const std::size_t j = block.first_source + part(n, 0), own_sources = part(n, 1) - part(n, 0);
-  const std::size_t t = part(m, 0), own_targets = part(m, 1) - t;
-  const std::size_t i = block.first_target + t;
-  Columns given, places;
-  for (std::size_t k = 0; k < 3; ++k) {
-    given.add(std::string(1, "xyz"[k]) + "s", sources.centre[0].data() + 3 * j + k, 3);
-    places.add(std::string(1, "xyz"[k]), targets.centre[0].data() + 3 * i + k, 3);
-  }
-  given.add("q", sources.exponent.data() + j, 1);
-  places.add("p", targets.exponent.data() + i, 1);
-  for (std::size_t k = 0; k < each; ++k)
-    given.add("d_" + std::to_string(k), charges.data() + j * each + k, each);
-  for (std::size_t first = 0; first < own; first += most_results) {
-    const std::size_t last = std::min(own, first + most_results), width = last - first;
-    Job job = device_->job(kernel_of({li, lj, first, last, accuracy}));
-    job.sources(own_sources, given.inputs());
-    job.targets(own_targets, places.inputs());
-    std::vector<double> results(m * width);
+  const std::size_t own = hermite_count(key.li), each = hermite_count(key.lj);
+  const std::size_t width = key.last - key.first;
+  std::vector<double> results;
+  for (const Rectangle& block : blocks) {
+    const std::size_t n = block.last_source - block.first_source;
+    const std::size_t m = block.last_target - block.first_target;
+    const std::size_t j = block.first_source + part(n, 0), t = part(m, 0);
+    const std::size_t i = block.first_target + t;
+    Columns given, places;
+    for (std::size_t k = 0; k < 3; ++k) {
+      given.add(std::string(1, "xyz"[k]) + "s", sources.centre[0].data() + 3 * j + k, 3);
+      places.add(std::string(1, "xyz"[k]), targets.centre[0].data() + 3 * i + k, 3);
+    }
+    given.add("q", sources.exponent.data() + j, 1);
+    places.add("p", targets.exponent.data() + i, 1);
+    for (std::size_t k = 0; k < each; ++k)
+      given.add("d_" + std::to_string(k), charges.data() + j * each + k, each);
+    job.sources(part(n, 1) - part(n, 0), given.inputs());
+    job.targets(part(m, 1) - t, places.inputs());
+    results.assign(m * width, 0.0);
     job.run({{"v[]", {results.data() + t * width, sizeof(double)}}});
     if (ranks != nullptr) gather_parts(*ranks, results.data(), m, width);
     for (std::size_t k = 0; k < m; ++k) {
       const std::size_t target = block.first_target + k;
       for (std::size_t h = 0; h < width; ++h)
-        targets.potential[target * own + first + h] +=
+        targets.potential[target * own + key.first + h] +=
             results[k * width + h] / targets.exponent[target];
     }
   }

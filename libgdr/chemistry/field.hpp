@@ -41,6 +41,14 @@ struct Rectangle {
   std::size_t area() const { return (last_source - first_source) * (last_target - first_target); }
 };
 
+/// Which results of which pair law, in which precision.
+struct KernelKey {
+  unsigned li, lj;
+  std::size_t first, last;
+  Accuracy accuracy;
+  auto operator<=>(const KernelKey&) const = default;
+};
+
 /// Evaluates kernels on a device.
 class Field {
  public:
@@ -58,9 +66,9 @@ class Field {
  private:
   void evaluate_class(unsigned li, unsigned lj, const SourceList& sources, TargetList& targets,
                       double error);
-  /// Adds the potentials of a rectangle; `charges`: the kernel's d of all sources.
-  void run(unsigned li, unsigned lj, const SourceList& sources, std::span<const double> charges,
-           TargetList& targets, const Rectangle& block, Accuracy accuracy);
+  /// Adds the potentials of rectangles; `charges`: the kernel's d of all sources.
+  void run(const KernelKey& key, const SourceList& sources, std::span<const double> charges,
+           TargetList& targets, std::span<const Rectangle> blocks);
 
   Device* device_;
   std::size_t call_cost_;

@@ -41,7 +41,7 @@ struct CoulombOptions {
   double threshold = 1e-10;
   /// Number of interactions that cost as much as one more job: with a larger number there are
   /// fewer jobs and more superfluous interactions.
-  std::size_t call_cost = 200000;
+  std::size_t call_cost = 100000;
 };
 
 /// Numbers of the last evaluation.
