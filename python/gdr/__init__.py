@@ -11,6 +11,7 @@ import atexit
 
 from . import _core as _core
 from . import _mpi as _mpi
+from . import chemistry as chemistry
 from . import errors as errors
 from . import functions as functions
 from . import linalg as linalg
@@ -47,6 +48,7 @@ __all__ = [
     "assemble",
     "builtin",
     "builtin_names",
+    "chemistry",
     "compile",
     "default_device",
     "errors",

@@ -40,5 +40,6 @@ void bind_device(py::module_& m);
 void bind_job(py::module_& m);
 void bind_linalg(py::module_& m);
 void bind_machine(py::module_& m);
+void bind_chemistry(py::module_& m);
 
 }  // namespace gdr::python

@@ -56,6 +56,7 @@ PYBIND11_MODULE(_core, m) {
   bind_job(m);
   bind_linalg(m);
   bind_machine(m);
+  bind_chemistry(m);
 }
 
 }  // namespace gdr::python

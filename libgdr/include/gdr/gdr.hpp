@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gdr/batch.hpp"
+#include "gdr/chemistry.hpp"
 #include "gdr/device.hpp"
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"

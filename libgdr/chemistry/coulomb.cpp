@@ -1,0 +1,205 @@
+// The public J-engine: lists of sources and targets from a basis and a density.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <optional>
+
+#include "gdr/chemistry.hpp"
+#include "gdr/error.hpp"
+#include "libgdr/chemistry/derivatives.hpp"
+#include "libgdr/chemistry/field.hpp"
+#include "libgdr/chemistry/pairs.hpp"
+#include "libgdr/ranks/ranks.hpp"
+
+namespace gdr::chemistry {
+namespace {
+
+/// The exponent of a point charge: far above that of any basis function, so that its finite size
+/// changes no result; a power of two.
+constexpr double point_exponent = 0x1p70;
+/// The height of a Gaussian of this exponent with charge one.
+const double point_height = std::pow(point_exponent / std::numbers::pi, 1.5);
+
+void check_finite(const double* values, std::size_t n, const char* what) {
+  for (std::size_t k = 0; k < n; ++k)
+    if (!std::isfinite(values[k]))
+      throw Error(ErrorCategory::Input, fmt::format("element {} of the {} is not finite", k, what));
+}
+
+/// Indices 0, 1, ... in descending order of values; equal values in ascending order.
+std::vector<std::size_t> descending(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
+  return order;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::vector<Point> points_of(std::size_t n, const double* triples) {
+  std::vector<Point> points(n);
+  for (std::size_t k = 0; k < n; ++k)
+    points[k] = {triples[3 * k], triples[3 * k + 1], triples[3 * k + 2]};
+  return points;
+}
+
+}  // namespace
+
+struct Coulomb::Impl {
+  Impl(Device& on, std::span<const Shell> given, const CoulombOptions& settings)
+      : field(on, settings.call_cost),
+        options(settings),
+        shells(given.begin(), given.end()),
+        list(given, DeviceRanks::core(on)->job_threads()) {
+    if (!(options.threshold >= 0))
+      throw Error(ErrorCategory::Input, "the threshold must not be negative");
+    std::vector<double> bounds;
+    for (const Pair& pair : list.pairs()) bounds.push_back(pair.bound);
+    for (const std::size_t k : descending(bounds)) {
+      const Pair& pair = list.pairs()[k];
+      TargetList& targets = all_targets[pair.l];
+      targets.centre.push_back(pair.centre);
+      targets.exponent.push_back(pair.p);
+      targets.bound.push_back(pair.bound);
+      target_pairs[pair.l].push_back(k);
+    }
+  }
+
+  /// The charge of a density as sources, by magnitude. Distributions without charge are absent.
+  SourceLists sources_of(const double* density) {
+    const std::vector<double> charge = list.hermite_density(density);
+    std::vector<double> magnitude(list.pairs().size());
+    for (std::size_t k = 0; k < magnitude.size(); ++k) {
+      const Pair& pair = list.pairs()[k];
+      magnitude[k] = std::sqrt(self_interaction(pair.l, pair.p, charge.data() + pair.hermite));
+    }
+    SourceLists made;
+    work.pairs = 0;
+    for (const std::size_t k : descending(magnitude)) {
+      if (magnitude[k] == 0) break;
+      const Pair& pair = list.pairs()[k];
+      SourceList& sources = made[pair.l];
+      sources.centre.push_back(pair.centre);
+      sources.exponent.push_back(pair.p);
+      sources.magnitude.push_back(magnitude[k]);
+      const auto first = charge.begin() + static_cast<std::ptrdiff_t>(pair.hermite);
+      sources.charge.insert(sources.charge.end(), first,
+                            first + static_cast<std::ptrdiff_t>(hermite_count(pair.l)));
+      ++work.pairs;
+    }
+    return made;
+  }
+
+  void evaluate(const SourceLists& sources, TargetLists& targets, double error) {
+    const auto started = std::chrono::steady_clock::now();
+    field.evaluate(sources, targets, error);
+    work.seconds_on_device += seconds_since(started);
+    work.interactions += field.interactions();
+    work.short_interactions += field.short_interactions();
+  }
+
+  /// The matrix of the potential of sources.
+  void matrix_of(const SourceLists& sources, double* matrix) {
+    const double products = static_cast<double>(list.largest_contraction());
+    evaluate(sources, all_targets, options.threshold / products);
+    std::vector<double> potential(list.coefficients());
+    for (unsigned l = 0; l <= max_pair; ++l) {
+      const std::size_t each = hermite_count(l);
+      for (std::size_t t = 0; t < target_pairs[l].size(); ++t)
+        std::copy_n(all_targets[l].potential.data() + t * each, each,
+                    potential.data() + list.pairs()[target_pairs[l][t]].hermite);
+    }
+    list.contract(potential, matrix);
+  }
+
+  void begin_work() {
+    begin = std::chrono::steady_clock::now();
+    work = {};
+  }
+  void end_work() { work.seconds = seconds_since(begin); }
+
+  Field field;
+  CoulombOptions options;
+  std::vector<Shell> shells;
+  PairList list;
+  TargetLists all_targets;
+  std::array<std::vector<std::size_t>, max_pair + 1> target_pairs;  ///< pairs of the targets
+  CoulombWork work;
+  std::chrono::steady_clock::time_point begin;
+};
+
+Coulomb::Coulomb(Device& device, std::span<const Shell> shells, const CoulombOptions& options)
+    : impl_(std::make_unique<Impl>(device, shells, options)) {}
+Coulomb::~Coulomb() = default;
+Coulomb::Coulomb(Coulomb&&) noexcept = default;
+Coulomb& Coulomb::operator=(Coulomb&&) noexcept = default;
+
+std::size_t Coulomb::functions() const noexcept { return impl_->list.functions(); }
+const CoulombWork& Coulomb::work() const noexcept { return impl_->work; }
+
+void Coulomb::matrix(const double* density, double* coulomb) {
+  check_finite(density, functions() * functions(), "density");
+  impl_->begin_work();
+  impl_->matrix_of(impl_->sources_of(density), coulomb);
+  impl_->end_work();
+}
+
+void Coulomb::potential(const double* density, std::size_t n, const double* points,
+                        double* values) {
+  check_finite(density, functions() * functions(), "density");
+  check_finite(points, 3 * n, "points");
+  impl_->begin_work();
+  TargetLists targets;
+  targets[0].centre = points_of(n, points);
+  targets[0].exponent.assign(n, point_exponent);
+  impl_->evaluate(impl_->sources_of(density), targets, 0);
+  for (std::size_t k = 0; k < n; ++k) values[k] = point_height * targets[0].potential[k];
+  impl_->end_work();
+}
+
+void Coulomb::nuclear_attraction(std::size_t n, const double* positions, const double* charges,
+                                 double* matrix) {
+  check_finite(positions, 3 * n, "positions");
+  check_finite(charges, n, "charges");
+  impl_->begin_work();
+  SourceLists sources;
+  sources[0].centre = points_of(n, positions);
+  sources[0].exponent.assign(n, point_exponent);
+  for (std::size_t k = 0; k < n; ++k) sources[0].charge.push_back(-charges[k] * point_height);
+  impl_->matrix_of(sources, matrix);
+  impl_->end_work();
+}
+
+void Coulomb::integrals(std::size_t shell_c, std::size_t shell_d, double* values) {
+  const std::size_t shells = impl_->shells.size(), n = functions();
+  if (shell_c >= shells || shell_d >= shells)
+    throw Error(ErrorCategory::Usage, fmt::format("there is no shell {}; the basis has {}",
+                                                  std::max(shell_c, shell_d), shells));
+  const auto range = [&](std::size_t shell) {
+    const std::span all(impl_->shells);
+    const std::size_t first = function_count(all.first(shell));
+    return std::pair(first, first + function_count(all.subspan(shell, 1)));
+  };
+  const auto [c_begin, c_end] = range(shell_c);
+  const auto [d_begin, d_end] = range(shell_d);
+  impl_->begin_work();
+  std::vector<double> density(n * n, 0.0);
+  for (std::size_t c = c_begin; c < c_end; ++c) {
+    for (std::size_t d = d_begin; d < d_end; ++d) {
+      density[c * n + d] = 1;
+      impl_->matrix_of(impl_->sources_of(density.data()), values);
+      density[c * n + d] = 0;
+      values += n * n;
+    }
+  }
+  impl_->end_work();
+}
+
+}  // namespace gdr::chemistry

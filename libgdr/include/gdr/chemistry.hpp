@@ -1,0 +1,104 @@
+// Quantum chemistry: Coulomb matrices, electrostatic potentials, nuclear attraction and
+// two-electron integrals of Gaussian basis functions.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gdr/device.hpp"
+
+namespace gdr::chemistry {
+
+/// A shell of contracted Gaussian functions: the radial functions
+///   R_c(r) = sum over primitives k of coefficients[c * primitives + k] r^l exp(-exponents[k] r^2),
+/// times angular functions. Spherical (and all s and p) functions have real solid harmonics of norm
+/// one: x, y, z for p, and xy, yz, 2 z^2 - x^2 - y^2, xz, x^2 - y^2 for d. Cartesian d functions
+/// are xx, xy, xz, yy, yz, zz with the factor 1. These are order and normalisation of PySCF.
+/// Functions of one contraction are consecutive.
+struct Shell {
+  std::array<double, 3> centre;      ///< Bohr
+  unsigned l = 0;                    ///< angular momentum: 0 (s), 1 (p) or 2 (d)
+  bool spherical = true;             ///< for d: five spherical functions instead of six Cartesian
+  std::vector<double> exponents;     ///< Bohr^-2
+  std::vector<double> coefficients;  ///< contractions x primitives, as above
+};
+
+/// The factor that normalises a primitive r^l exp(-exponent r^2): the integral of its square times
+/// r^2 is one. Coefficients in tables of basis sets are for such primitives.
+double radial_norm(unsigned l, double exponent);
+/// Number of functions of the shells.
+std::size_t function_count(std::span<const Shell> shells);
+
+/// Settings of the evaluation.
+struct CoulombOptions {
+  /// Bound on the error of an element of the Coulomb matrix, Hartree: one half due to neglected
+  /// pairs of charge distributions (rigorous, by the Cauchy-Schwarz inequality), one half due to
+  /// pairs in short precision. Errors are much smaller.
+  double threshold = 1e-10;
+  /// Number of interactions that cost as much as one more job: with a larger number there are
+  /// fewer jobs and more superfluous interactions.
+  std::size_t call_cost = 100000;
+};
+
+/// Numbers of the last evaluation.
+struct CoulombWork {
+  std::size_t pairs = 0;               ///< pairs of primitives with charge at different (p, P)
+  std::size_t interactions = 0;        ///< evaluated interactions of such pairs
+  std::size_t short_interactions = 0;  ///< of these, the ones in short precision
+  double seconds_on_device = 0;        ///< wall time in jobs
+  double seconds = 0;                  ///< wall time in total
+};
+
+/// Interactions of the charge distributions of a basis with the J-engine (McMurchie and Davidson,
+/// J. Comput. Phys. 26, 218, 1978; Ahmadi and Almloef, Chem. Phys. Lett. 246, 364, 1995; White and
+/// Head-Gordon, J. Chem. Phys. 104, 2620, 1996) on a device. Matrices are n x n for n functions,
+/// row by row; energies in Hartree, lengths in Bohr. Results do not depend on boards, threads and
+/// ranks. On a device of many ranks all calls are collective: every rank passes the same arguments
+/// and gets all results.
+class Coulomb {
+ public:
+  /// The device must outlive it. Throws Error (Unsupported) for angular momenta above d, and Error
+  /// (Input) for malformed shells.
+  Coulomb(Device& device, std::span<const Shell> shells, const CoulombOptions& options = {});
+  ~Coulomb();
+  Coulomb(Coulomb&&) noexcept;
+  Coulomb& operator=(Coulomb&&) noexcept;
+
+  std::size_t functions() const noexcept;
+
+  /// The Coulomb matrix J_ab = sum over c, d of (ab|cd) D_cd. Only the symmetric part of the
+  /// density contributes. Linear in the density up to the threshold. Throws Error (Input) for an
+  /// element that is not finite.
+  void matrix(const double* density, double* coulomb);
+  /// The potential at n points (triples) of the electrons' charge of a density, counted positive:
+  /// V(r) = sum over a, b of D_ab integral of a(x) b(x)/|x - r|.
+  void potential(const double* density, std::size_t n, const double* points, double* values);
+  /// The integrals of -sum over nuclei of charge/|x - position| between functions: the matrix of
+  /// the attraction by n nuclei, with positions as triples.
+  void nuclear_attraction(std::size_t n, const double* positions, const double* charges,
+                          double* matrix);
+  /// All two-electron integrals (ab|cd) for the functions c and d of two shells, by number: for
+  /// each c and d the matrix over a and b.
+  void integrals(std::size_t shell_c, std::size_t shell_d, double* values);
+
+  const CoulombWork& work() const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The kernel, as a text of the kernel language, for targets of total angular momentum `li` and
+/// sources of `lj`, 0 to 4. For li = 4 it computes the first 20 of 35 results, or with `part` 1 the
+/// others. `shorts`: for small contributions. Throws Error (Usage) for other arguments.
+std::string kernel_text(unsigned li, unsigned lj, unsigned part = 0, bool shorts = false);
+
+/// The Coulomb matrix by the same formulas in plain double on the host, without screening: the
+/// reference for `Coulomb::matrix`. Time grows with the fourth power of the number of primitives.
+void coulomb_reference(std::span<const Shell> shells, const double* density, double* coulomb);
+
+}  // namespace gdr::chemistry

@@ -1,0 +1,82 @@
+// Approximations of the Boys functions, compared with MPFR.
+#include <mpfr.h>
+
+#include <cmath>
+#include <vector>
+
+#include "libgdr/chemistry/boys_fit.hpp"
+#include "libgdr/chemistry/derivatives.hpp"
+#include "support/catch.hpp"
+
+using gdr::chemistry::Accuracy;
+
+namespace {
+
+/// F_m(T) by the series e^-T sum over i of (2 T)^i/((2 m + 1)(2 m + 3)...(2 m + 2 i + 1)), whose
+/// terms are positive, with 200 bits.
+double exact_boys(unsigned m, double argument) {
+  mpfr_t sum, term, factor;
+  mpfr_inits2(200, sum, term, factor, nullptr);
+  mpfr_set_ui(term, 1, MPFR_RNDN);
+  mpfr_div_ui(term, term, 2 * m + 1, MPFR_RNDN);
+  mpfr_set(sum, term, MPFR_RNDN);
+  for (unsigned long i = 1;; ++i) {
+    mpfr_mul_d(term, term, 2 * argument, MPFR_RNDN);
+    mpfr_div_ui(term, term, 2 * (m + i) + 1, MPFR_RNDN);
+    mpfr_add(sum, sum, term, MPFR_RNDN);
+    if (static_cast<double>(2 * i) > 2 * argument && mpfr_get_exp(term) < mpfr_get_exp(sum) - 120)
+      break;
+  }
+  mpfr_set_d(factor, -argument, MPFR_RNDN);
+  mpfr_exp(factor, factor, MPFR_RNDN);
+  mpfr_mul(sum, sum, factor, MPFR_RNDN);
+  const double value = mpfr_get_d(sum, MPFR_RNDN);
+  mpfr_clears(sum, term, factor, nullptr);
+  return value;
+}
+
+double fitted(unsigned m, Accuracy accuracy, double argument) {
+  const gdr::chemistry::BoysFit& fit = gdr::chemistry::boys_fit(m, accuracy);
+  const double u = (fit.c - argument) / (argument + fit.c);
+  const auto at = [u](std::span<const double> c) {
+    double sum = 0;
+    for (std::size_t k = c.size(); k-- > 0;) sum = sum * u + c[k];
+    return sum;
+  };
+  return at(fit.p) / at(fit.q) * std::pow(argument + fit.c, -(m + 0.5));
+}
+
+/// Zero, and arguments between 1e-6 and 1e4.
+std::vector<double> arguments() {
+  std::vector<double> all{0};
+  for (int k = 0; k <= 400; ++k) all.push_back(std::pow(10, -6 + k / 40.0));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the approximations of the Boys functions are accurate to 1e-13 and 1.5e-8",
+          "[chemistry]") {
+  for (unsigned m = 0; m <= 8; ++m) {
+    double longs = 0, shorts = 0;
+    for (const double t : arguments()) {
+      const double exact = exact_boys(m, t);
+      longs = std::max(longs, std::abs(fitted(m, Accuracy::Long, t) / exact - 1));
+      shorts = std::max(shorts, std::abs(fitted(m, Accuracy::Short, t) / exact - 1));
+    }
+    INFO("m = " << m);
+    CHECK(longs < 1e-13);
+    CHECK(shorts < 1.5e-8);
+  }
+}
+
+TEST_CASE("the Boys functions of the reference are accurate to 1e-13", "[chemistry]") {
+  for (const double t : arguments()) {
+    double values[9];
+    gdr::chemistry::boys_reference(8, t, values);
+    for (unsigned m = 0; m <= 8; ++m) {
+      INFO("m = " << m << ", T = " << t);
+      CHECK(std::abs(values[m] / exact_boys(m, t) - 1) < 1e-13);
+    }
+  }
+}

@@ -1,0 +1,165 @@
+// Coulomb matrices, potentials and integrals on a device, compared with published values and with
+// the reference in plain double.
+#include <string>
+
+#include "chemistry/molecules.hpp"
+#include "gdr/device.hpp"
+#include "support/catch.hpp"
+#include "support/expect_error.hpp"
+
+using namespace gdr;
+using namespace gdr::test;
+using chemistry::Coulomb;
+using chemistry::Shell;
+
+namespace {
+
+std::vector<double> matrix_on(const std::string& device_name, const std::vector<Shell>& shells,
+                              const std::vector<double>& density, double threshold = 1e-10) {
+  Device device = Device::open(device_name);
+  Coulomb coulomb(device, shells, {threshold});
+  std::vector<double> made(density.size());
+  coulomb.matrix(density.data(), made.data());
+  return made;
+}
+
+std::vector<double> reference(const std::vector<Shell>& shells,
+                              const std::vector<double>& density) {
+  std::vector<double> made(density.size());
+  chemistry::coulomb_reference(shells, density.data(), made.data());
+  return made;
+}
+
+/// A chip with few blocks, so that exact engines are fast.
+const std::string small = ",chips=1,blocks=2,pes=4";
+
+}  // namespace
+
+TEST_CASE("two-electron integrals of H2 are those of Szabo and Ostlund", "[chemistry]") {
+  // Modern Quantum Chemistry, 3.5.2; more digits: this project's notes and libcint.
+  const auto shells = hydrogen();
+  for (const std::string engine : {"native", "vector", "reference"}) {
+    INFO(engine);
+    Device device = Device::open("emulator:engine=" + engine + small);
+    Coulomb coulomb(device, shells, {});
+    REQUIRE(coulomb.functions() == 2);
+    double same[4], other[4];  // (ab|00) and (ab|10)
+    coulomb.integrals(0, 0, same);
+    coulomb.integrals(1, 0, other);
+    CHECK(std::abs(same[0] - 0.7746059439) < 1e-9);
+    CHECK(std::abs(same[3] - 0.5696759256) < 1e-9);
+    CHECK(std::abs(same[2] - 0.4441076580) < 1e-9);
+    CHECK(std::abs(other[2] - 0.2970285403) < 1e-9);
+  }
+}
+
+TEST_CASE("the reference has the integrals of H2, too", "[chemistry]") {
+  const auto shells = hydrogen();
+  const auto coulomb = reference(shells, {1, 0, 0, 0});
+  CHECK(std::abs(coulomb[0] - 0.7746059439) < 1e-9);
+  CHECK(std::abs(coulomb[3] - 0.5696759256) < 1e-9);
+  CHECK(std::abs(coulomb[1] - 0.4441076580) < 1e-9);
+}
+
+TEST_CASE("Coulomb matrices of s, p and d shells equal the reference", "[chemistry]") {
+  for (const bool spherical : {true, false}) {
+    const auto shells = various_shells(spherical);
+    const auto density = random_density(chemistry::function_count(shells));
+    const auto expected = reference(shells, density);
+    CHECK(distance(matrix_on("emulator:engine=native", shells, density), expected) < 1e-11);
+  }
+}
+
+TEST_CASE("exact engines compute the Coulomb matrix of a d shell", "[chemistry]") {
+  const std::vector<Shell> shells{{{0, 0, 0}, 0, true, {1.1}, {1.0}},
+                                  {{0.3, -0.5, 0.8}, 2, true, {0.7}, {1.2}}};
+  const auto density = random_density(chemistry::function_count(shells));
+  const auto expected = reference(shells, density);
+  const auto vector = matrix_on("emulator:engine=vector" + small, shells, density);
+  CHECK(distance(vector, expected) < 1e-12);
+  CHECK(matrix_on("emulator:engine=reference" + small, shells, density) == vector);
+}
+
+TEST_CASE("neglected interactions change the Coulomb matrix by less than the threshold",
+          "[chemistry]") {
+  const auto shells = various_shells(true, 5);
+  const auto density = random_density(chemistry::function_count(shells));
+  Device device = Device::open("emulator:engine=native");
+  std::vector<double> exact(density.size()), made(density.size());
+  Coulomb all(device, shells, {0});
+  all.matrix(density.data(), exact.data());
+  std::size_t interactions = all.work().interactions;
+  double change = 0;
+  for (const double threshold : {1e-6, 1e-3, 1.0, 30.0}) {
+    INFO(threshold);
+    Coulomb some(device, shells, {threshold});
+    some.matrix(density.data(), made.data());
+    CHECK(some.work().interactions <= interactions);
+    interactions = some.work().interactions;
+    change = distance(made, exact);
+    CHECK(change <= threshold);
+  }
+  CHECK(interactions < all.work().interactions);
+  CHECK(change > 1e-6);
+}
+
+TEST_CASE("Coulomb matrices have the same bits for any threads and boards", "[chemistry]") {
+  const auto shells = various_shells(true, 3);
+  const auto density = random_density(chemistry::function_count(shells));
+  const auto one = matrix_on("emulator:engine=native,threads=1", shells, density);
+  for (const std::string options : {"threads=2", "threads=3,boards=2", "boards=3"})
+    CHECK(matrix_on("emulator:engine=native," + options, shells, density) == one);
+}
+
+TEST_CASE("the energy of nuclei in a potential equals that of a charge in their potential",
+          "[chemistry]") {
+  const auto shells = various_shells(true, 3);
+  const std::size_t n = chemistry::function_count(shells);
+  const auto density = random_density(n);
+  const std::vector<double> positions{0.1, 0.2, 0.3, -1, 2, 0.5, 3, 1, -2};
+  const std::vector<double> charges{1, 6, 2.5};
+  Device device = Device::open("emulator:engine=native");
+  Coulomb coulomb(device, shells, {});
+  std::vector<double> potential(3), attraction(n * n);
+  coulomb.potential(density.data(), 3, positions.data(), potential.data());
+  coulomb.nuclear_attraction(3, positions.data(), charges.data(), attraction.data());
+  double by_potential = 0, by_attraction = 0;
+  for (std::size_t k = 0; k < 3; ++k) by_potential -= charges[k] * potential[k];
+  for (std::size_t k = 0; k < n * n; ++k) by_attraction += density[k] * attraction[k];
+  CHECK(std::abs(by_potential - by_attraction) < 1e-11 * std::abs(by_potential) + 1e-11);
+}
+
+TEST_CASE("the potential of a Gaussian charge is that of electrostatics", "[chemistry]") {
+  // A normalised s function: its density is (2 a/pi)^(3/2) exp(-2 a r^2), of charge 1, whose
+  // potential is erf(sqrt(2 a) r)/r.
+  const double a = 0.8;
+  const std::vector<Shell> shells{{{0.5, 0, 0}, 0, true, {a}, {chemistry::radial_norm(0, a)}}};
+  Device device = Device::open("emulator:engine=native");
+  Coulomb coulomb(device, shells, {});
+  const double density = 1;
+  for (const double r : {0.01, 0.7, 3.0, 40.0}) {
+    const double point[3] = {0.5, r, 0};
+    double value = 0;
+    coulomb.potential(&density, 1, point, &value);
+    CHECK(std::abs(value * r / std::erf(std::sqrt(2 * a) * r) - 1) < 1e-13);
+  }
+}
+
+TEST_CASE("unsupported and malformed shells are rejected by number", "[chemistry]") {
+  Device device = Device::open("emulator");
+  const Shell good{{0, 0, 0}, 0, true, {1.0}, {1.0}};
+  const auto rejected = [&](const Shell& bad, ErrorCategory category, const std::string& word) {
+    const std::vector<Shell> shells{good, bad};
+    expect_error(category, {"shell 1", word}, [&] { Coulomb(device, shells, {}); });
+  };
+  rejected({{0, 0, 0}, 3, true, {1.0}, {1.0}}, ErrorCategory::Unsupported, "s, p and d");
+  rejected({{0, 0, 0}, 1, true, {}, {}}, ErrorCategory::Input, "no primitives");
+  rejected({{0, 0, 0}, 1, true, {1.0, 2.0}, {1.0}}, ErrorCategory::Input, "multiple");
+  rejected({{0, 0, 0}, 1, true, {-1.0}, {1.0}}, ErrorCategory::Input, "exponent");
+  Coulomb coulomb(device, std::vector<Shell>{good}, {});
+  const double infinite = HUGE_VAL;
+  double out = 0;
+  expect_error(ErrorCategory::Input, {"density", "finite"},
+               [&] { coulomb.matrix(&infinite, &out); });
+  expect_error(ErrorCategory::Usage, {"no shell 1"}, [&] { coulomb.integrals(0, 1, &out); });
+}
