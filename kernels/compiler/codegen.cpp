@@ -82,7 +82,8 @@ class CodeGenerator {
     // the II in instructions; of equal IIs the one with more targets per PE is better.
     const unsigned most = options_.elements != 0 ? options_.elements : max_elements;
     const unsigned fewest = options_.elements != 0 ? options_.elements : 1;
-    const bool overlaps = compile_pipelined(fewest, most);
+    const bool overlaps =
+        compile_pipelined(fewest, most, effort_factors[std::min(options_.effort, 9U)]);
     if (!overlaps || out_.schedule.ii > 2 * out_.bounds.least()) compile_unpipelined(fewest, most);
     if (!found_) fail(fewest);
     if (!out_.pipelined)
@@ -115,7 +116,7 @@ class CodeGenerator {
 
   /// Modulo scheduling of all alternatives; those with rematerialization only if there is no other
   /// way.
-  bool compile_pipelined(unsigned fewest, unsigned most) {
+  bool compile_pipelined(unsigned fewest, unsigned most, double effort_factor) {
     for (const unsigned percent : {no_limit, pipelined_percent}) {
       std::vector<std::unique_ptr<Variant>> variants;
       for (unsigned elements = most; elements >= fewest; --elements)
@@ -136,8 +137,8 @@ class CodeGenerator {
       // About 20 ms for each operation.
       constexpr double changes_per_op = 110000;
       SearchOptions search;
-      search.changes = static_cast<std::uint64_t>(changes_per_op * static_cast<double>(ops) *
-                                                  effort_factors[std::min(options_.effort, 9U)]);
+      search.changes =
+          static_cast<std::uint64_t>(changes_per_op * static_cast<double>(ops) * effort_factor);
       if (masks_exceed_registers(fewest)) search.changes /= 10;
       search.progress = options_.progress;
       record_failure("no schedule was found");
@@ -291,7 +292,7 @@ class CodeGenerator {
     }
     // A pipelined loop may leave room for a few more.
     for (longest.list_size = fits + 1; longest.list_size < asked; ++longest.list_size) {
-      if (!compile_pipelined(elements, elements)) break;
+      if (!compile_pipelined(elements, elements, effort_factors[0])) break;
       fits = longest.list_size;
     }
     longest.list_size = asked;

@@ -6,7 +6,7 @@ namespace gdr::kc {
 namespace {
 
 /// Beyond all issue times and paths.
-constexpr std::int16_t far_away = 10000;
+constexpr std::int16_t time_limit = 10000;
 
 /// Kinds of access. Accesses of one value with equal stage and kind count once in a row.
 enum AccessKind : std::uint32_t {
@@ -30,8 +30,8 @@ PartialSchedule::PartialSchedule(const Problem& problem, unsigned ii)
   schedule_.active.assign(op_count_, true);
   schedule_.placement.assign(loop_.values.size(), {});
   info_.resize(op_count_);
-  times_or_low_.assign(op_count_, -far_away);
-  times_or_high_.assign(op_count_, far_away);
+  times_or_low_.assign(op_count_, -time_limit);
+  times_or_high_.assign(op_count_, time_limit);
   block_of_.assign(loop_.values.size(), none);
   rows_.resize(ii);
   for (unsigned t = 0; t < 4 * ii; ++t) {
@@ -418,8 +418,8 @@ void PartialSchedule::set_time(std::size_t op, int time) {
   if (schedule_.time[op] != unscheduled) leave(op);
   schedule_.time[op] = time;
   const bool scheduled = time != unscheduled;
-  times_or_low_[op] = scheduled ? static_cast<std::int16_t>(time) : -far_away;
-  times_or_high_[op] = scheduled ? static_cast<std::int16_t>(time) : far_away;
+  times_or_low_[op] = scheduled ? static_cast<std::int16_t>(time) : -time_limit;
+  times_or_high_[op] = scheduled ? static_cast<std::int16_t>(time) : time_limit;
   if (scheduled) enter(op);
   apply_all(1);
 }
