@@ -83,10 +83,11 @@ class CodeGenerator {
     const unsigned most = options_.elements != 0 ? options_.elements : max_elements;
     const unsigned fewest = options_.elements != 0 ? options_.elements : 1;
     const bool overlaps =
+        options_.pipeline &&
         compile_pipelined(fewest, most, effort_factors[std::min(options_.effort, 9U)]);
     if (!overlaps || out_.schedule.ii > 2 * out_.bounds.least()) compile_unpipelined(fewest, most);
     if (!found_) fail(fewest);
-    if (!out_.pipelined)
+    if (options_.pipeline && !out_.pipelined)
       out_.remarks.push_back(
           overlaps ? "the pipelined loop is not faster; sources are processed one at a time"
                    : "no pipelined schedule was found; sources are processed one at a time");
@@ -291,7 +292,8 @@ class CodeGenerator {
       (try_unpipelined(v, elements, no_limit) ? fits : fails) = longest.list_size;
     }
     // A pipelined loop may leave room for a few more.
-    for (longest.list_size = fits + 1; longest.list_size < asked; ++longest.list_size) {
+    for (longest.list_size = fits + 1; options_.pipeline && longest.list_size < asked;
+         ++longest.list_size) {
       if (!compile_pipelined(elements, elements, effort_factors[0])) break;
       fits = longest.list_size;
     }

@@ -24,15 +24,15 @@ constexpr double short_error = 0x1p-16;
 /// iterations.
 constexpr std::size_t calls_per_kernel = 100;
 
-/// A kernel, compiled once in a process, with the least effort: long pair laws leave no registers
-/// for a pipelined loop.
+/// A kernel, compiled once in a process. Its loop is not pipelined: the fast engines do not need
+/// it, and a search for each of about thirty kernels would take longer than most calculations.
 const Kernel& kernel_of(const KernelKey& key) {
   static std::mutex mutex;
   static std::map<KernelKey, Kernel> made;
   const std::lock_guard lock(mutex);
   if (const auto found = made.find(key); found != made.end()) return found->second;
   CompileOptions options;
-  options.effort = 0;
+  options.pipeline = false;
   CompileResult result = compile_kernel(
       coulomb_kernel(key.li, key.lj, key.first, key.last, key.accuracy), "coulomb", options);
   if (!result.ok()) throw Error(ErrorCategory::Internal, result.diagnostics.render());

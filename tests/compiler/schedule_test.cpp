@@ -94,4 +94,17 @@ TEST_CASE("progress of a compilation grows from 0 to 1") {
   CHECK(seen.back() <= 1);
 }
 
+TEST_CASE("without pipelining a kernel of a thousand operations compiles at once") {
+  CompileOptions options;
+  options.pipeline = false;
+  const CompileResult r = compile_kernel(chain(500), "chain", options);
+  REQUIRE(r.ok());
+  CHECK_FALSE(r.pipelined);
+  CHECK(r.remarks.empty());
+  CHECK(r.initiation_interval >= r.least_interval);
+  check(chain(12), *compile_kernel(chain(12), "chain", options).program,
+        {{"x", {0.1, 0.2}}, {"y", {0.3, 0.1}}, {"u", {0.5, 0.7, 0.25}}, {"v", {0.9, 0.4, 0.6}}}, 2,
+        3, 1e-5);
+}
+
 }  // namespace gdr::test
