@@ -136,7 +136,8 @@ CASES.update({name: particle_case(name) for name in gdr.builtin_names() if name 
 #: Public names without array arguments.
 WITHOUT_ARRAYS = {
     *("Device", "ParticleKernel", "FunctionKernel", "Variable", "Statistics", "RankReport"),
-    *("TimelineEvent", "BoardTest", "Gravity", "assemble", "builtin", "builtin_names", "compile"),
+    *("TimelineEvent", "BoardTest", "ArrayVariable", "Gravity", "assemble", "builtin"),
+    *("builtin_names", "compile"),
     *("default_device", "from_object", "load", "open", "set_default_device"),
     *("BatchLU", "Cholesky", "LU", "LinAlgError", "DistributedLU", "DistributedMatrix"),
     "GridTimes",
