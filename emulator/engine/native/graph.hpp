@@ -76,7 +76,8 @@ enum FmaSign : std::uint8_t { fma_plain = 0, fma_negate_product = 1, fma_negate_
 /// Relative error that a reciprocal (square root) may have.
 enum class Accuracy : std::uint8_t { Short, Double };
 
-/// `detail` of sums and products whose result is a short: they need no more accuracy than that.
+/// `detail` of sums and products whose result is a short: they need no more accuracy than that. Of
+/// Round: a long that the program converts to a short.
 constexpr std::uint8_t short_result = 1;
 
 /// A node, or the complement of a mask: index * 2 + 1.

@@ -370,6 +370,14 @@ void check_float_constant(const Node& node) {
   }
 }
 
+/// Floats are as coarse as shorts: a long converted to a short stays the same float.
+Segment without_conversions(const Segment& s) {
+  return rewritten(s, [&](Graph&, Ref r, const NodeMap& copy) {
+    const Node& node = s.graph[r];
+    return node.op == NodeOp::Round && node.detail == short_result ? copy(node.a) : no_ref;
+  });
+}
+
 /// With floats, integers have 32 bits and are unrelated to the bits of numbers.
 void check_floats(const Segment& s) {
   const std::vector<bool> needed = needed_nodes(s);
@@ -431,6 +439,7 @@ Segment lowered(const Segment& segment, Target target) {
     drop_left_stores(s);
     s = cleaned(s);
   }
+  if (target.precision == Precision::Float) s = without_conversions(s);
   s = simplified(s);
   if (target.isa == Isa::Avx2) s = with_masked_terms(s);
   s = with_steps(fused(s), target);

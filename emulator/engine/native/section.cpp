@@ -234,11 +234,10 @@ class Translator {
                      turned ? x : y);
       }
       default:
-        // A long as a short: the difference from zero, a short, so that it is rounded where another
-        // section reads it and where it is used beside the long.
+        // A long as a short is rounded: the long may be used beside it, and their difference counts.
         if (slot.width == Width::Long || slot.a.width == Width::Short || g_.is_constant(x))
           return x;
-        return g_.op(NodeOp::Sub, Kind::Number, x, g_.number(0), no_ref, short_result);
+        return g_.op(NodeOp::Round, Kind::Number, x, no_ref, no_ref, short_result);
     }
   }
 
