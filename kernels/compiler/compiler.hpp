@@ -20,8 +20,8 @@ struct CompileOptions {
   std::vector<std::string> include_dirs;  ///< searched after the including file's directory
   unsigned elements = 0;                  ///< targets per PE, 1 to 4; 0: as many as fit
   unsigned effort = 2;  ///< effort of the schedule search, 0 to 9; each step from 2 doubles it
-  /// Search for a pipelined loop. Without, sources are processed one at a time and compilation takes
-  /// milliseconds: for engines whose speed does not depend on the schedule.
+  /// Search for a pipelined loop. Without, sources are processed one at a time and compilation
+  /// takes milliseconds: for engines whose speed does not depend on the schedule.
   bool pipeline = true;
   /// Allow optimisations that change rounding: constant factors move out of the loop.
   bool relaxed = false;

@@ -1,7 +1,6 @@
 /* A client of the C header of a kernel with vectors: members of three, and parameters by array. */
-#include "vectors.h"
-
 #include "check.h"
+#include "vectors.h"
 
 int main(void) {
   struct vectors_grape_j_particle_struct j[2] = {{{1, 2, 3}, {2, 4}}, {{-1, 0, 5}, {1, 8}}};
@@ -18,7 +17,7 @@ int main(void) {
   /* d is (0, 1, 2) and (-2, -1, 4); axis x d is (-2 y, 2 x, 0) */
   CHECK(result[0].torque[0] == -2 * 2 + 2 && result[0].torque[1] == -4);
   CHECK(result[0].torque[2] == 0);
-  CHECK(result[0].inertia[0] == 32 && result[0].inertia[1] == 16);  /* xx, xy */
+  CHECK(result[0].inertia[0] == 32 && result[0].inertia[1] == 16); /* xx, xy */
   CHECK(result[0].inertia[4] == 4 * 2 - 8 * 4 && result[0].inertia[5] == 4 * 4 + 8 * 16);
   CHECK(result[0].moment[0] == 3 && result[0].moment[1] == 120);
   CHECK(result[0].pairs == 14);

@@ -234,7 +234,8 @@ class Translator {
                      turned ? x : y);
       }
       default:
-        // A long as a short is rounded: the long may be used beside it, and their difference counts.
+        // A long as a short is rounded: the long may be used beside it, and their difference
+        // counts.
         if (slot.width == Width::Long || slot.a.width == Width::Short || g_.is_constant(x))
           return x;
         return g_.op(NodeOp::Round, Kind::Number, x, no_ref, no_ref, short_result);
