@@ -65,10 +65,27 @@ std::string place_of(const Program& program, Section section, std::size_t n) {
   return text;
 }
 
+/// Whether the program subtracts shorts from longs or longs from shorts, as it does to find what a
+/// long has beyond the short that it was converted to.
+bool takes_remainders(const Program& program) {
+  const auto is_remainder = [](const Instruction& i) {
+    const Arithmetic& slot = i.alu;
+    return slot.op == Op::Fsub && slot.a.width != slot.b.width &&
+           slot.a.space != Space::Immediate && slot.b.space != Space::Immediate;
+  };
+  return std::ranges::any_of(program.sections, [&](const std::vector<Instruction>& section) {
+    return std::ranges::any_of(section, is_remainder);
+  });
+}
+
 class Translator {
  public:
-  explicit Translator(SectionModel& model)
-      : m_(model), g_(model.graph), c_(model.cells), zero_(c_.constant(0)) {}
+  Translator(const Program& program, SectionModel& model)
+      : m_(model),
+        g_(model.graph),
+        c_(model.cells),
+        takes_remainders_(takes_remainders(program)),
+        zero_(c_.constant(0)) {}
 
   void run(const Instruction& i) {
     if (uses_t_address(i)) throw Unsupported("local memory is addressed through T");
@@ -234,9 +251,10 @@ class Translator {
                      turned ? x : y);
       }
       default:
-        // A long as a short is rounded: the long may be used beside it, and their difference
-        // counts.
-        if (slot.width == Width::Long || slot.a.width == Width::Short || g_.is_constant(x))
+        // A long as a short is rounded only if the program uses the difference: the remainder may
+        // be taken in another section, and rounding costs gravity in longs a fifth of its speed.
+        if (!takes_remainders_ || slot.width == Width::Long || slot.a.width == Width::Short ||
+            g_.is_constant(x))
           return x;
         return g_.op(NodeOp::Round, Kind::Number, x, no_ref, no_ref, short_result);
     }
@@ -403,6 +421,7 @@ class Translator {
   SectionModel& m_;
   Graph& g_;
   MemoryModel& c_;
+  bool takes_remainders_;
   CellValue zero_;
 };
 
@@ -428,7 +447,7 @@ void translate(const Program& program, Section section, SectionModel& m) {
   for (std::uint32_t mask = 0; mask < CellMap::masks; ++mask) {
     m.masks.push_back(m.graph.leaf(NodeOp::Input, {WordType::Mask, mask, 0}));
   }
-  Translator translator(m);
+  Translator translator(program, m);
   const auto& instructions = program.section(section);
   for (std::size_t n = 0; n < instructions.size(); ++n) {
     try {
