@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace gdr::kc {
@@ -40,6 +41,7 @@ class Search {
     double length = 1;
     std::size_t waiting = 0;     ///< operations that the last attempt left waiting
     std::uint64_t attempts = 0;  ///< number of attempts so far
+    std::size_t expected = 0;    ///< operations that another one probably leaves waiting
   };
 
   unsigned bound(std::size_t a) const { return alternatives_[a].bounds.least(); }
@@ -82,9 +84,22 @@ class Search {
     return false;
   }
 
+  /// Number of operations that an attempt probably leaves waiting. Of an alternative without any
+  /// attempt, the first configuration comes first.
+  std::size_t expected_waiting(const Configuration& c) const {
+    if (c.attempts > 0) return c.waiting;
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    for (const Configuration& other : configurations_)
+      if (other.alternative == c.alternative && other.attempts > 0)
+        least = std::min(least, other.waiting + 2);
+    if (least < std::numeric_limits<std::size_t>::max()) return least;
+    return c.length == lengths.front() ? 0 : least;
+  }
+
   /// Whether one of the `count` most promising configurations has a schedule with this interval.
   bool try_interval(unsigned ii, std::size_t count, std::uint64_t first_factor) {
-    std::ranges::stable_sort(configurations_, {}, &Configuration::waiting);
+    for (Configuration& c : configurations_) c.expected = expected_waiting(c);
+    std::ranges::stable_sort(configurations_, {}, &Configuration::expected);
     std::vector<Configuration*> active;
     for (Configuration& c : configurations_)
       if (active.size() < count && bound(c.alternative) <= ii) active.push_back(&c);
