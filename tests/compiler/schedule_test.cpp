@@ -2,9 +2,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <regex>
 
 #include "compiler/codegen_support.hpp"
+#include "kernels/compiler/codegen.hpp"
+#include "kernels/compiler/schedule/partial_schedule.hpp"
 
 namespace gdr::test {
 namespace {
@@ -79,6 +82,52 @@ TEST_CASE("a higher effort never gives a longer loop") {
     const CompileResult r = compiled(text, effort);
     CHECK(r.initiation_interval <= before);
     before = r.initiation_interval;
+  }
+}
+
+TEST_CASE("the resources of a partial schedule do not depend on the order of its changes") {
+  for (const std::string name : {"gravity_nearest", "sph_force", "lennard_jones", "gravity_snap"}) {
+    INFO(name);
+    CompileOptions options;
+    options.effort = 0;
+    kc::CompiledKernel kernel;
+    kc::generate_code(graph_of(library_text(name)), options, {}, kernel);
+    const std::size_t values = kernel.loop.values.size();
+    constexpr unsigned ii = 40;
+    kc::PartialSchedule changed(kernel.problem, ii);
+    std::mt19937 random(7);
+    const auto below = [&](std::size_t n) { return random() % n; };
+    std::vector<kc::Placement> others;
+    for (int k = 0; k < 20000; ++k) {
+      const std::size_t op = below(changed.op_count());
+      const auto v = static_cast<kc::ValueId>(below(values));
+      if (below(3) == 0 && changed.placement(v).storage != kc::StorageClass::Block) {
+        changed.alternatives(v, others);
+        if (!others.empty()) changed.set_placement(v, others[below(others.size())]);
+      } else if (changed.is_scheduled(op) && below(2) == 0) {
+        changed.remove(op);
+      } else if (const auto time = static_cast<int>(below(3 * ii));
+                 changed.is_active(op) &&
+                 changed.occupant(changed.row_of(time), changed.slot_of(op)) == kc::none) {
+        changed.place(op, time);
+      }
+      if (k % 500 != 0) continue;
+      // The same state, reached on the shortest way.
+      kc::PartialSchedule fresh(kernel.problem, ii);
+      for (std::size_t i = 0; i < values; ++i) {
+        const auto id = static_cast<kc::ValueId>(i);
+        if (changed.placement(id).storage != kc::StorageClass::Block)
+          fresh.set_placement(id, changed.placement(id));
+      }
+      for (std::size_t i = 0; i < changed.op_count(); ++i)
+        if (changed.is_scheduled(i)) fresh.place(i, changed.time(i));
+      REQUIRE(changed.violations() == fresh.violations());
+      REQUIRE(changed.register_excess() == fresh.register_excess());
+      REQUIRE(changed.register_load() == fresh.register_load());
+      int sum = 0;
+      for (std::size_t row = 0; row < ii; ++row) sum += changed.row_violations(row);
+      CHECK(changed.violations() >= sum);
+    }
   }
 }
 

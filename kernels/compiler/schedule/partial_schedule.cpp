@@ -8,14 +8,6 @@ namespace {
 /// Beyond all issue times and paths.
 constexpr std::int16_t time_limit = 10000;
 
-/// Kinds of access. Accesses of one value with equal stage and kind count once in a row.
-enum AccessKind : std::uint32_t {
-  reads_storage = 0,
-  reads_t = 1,
-  writes_storage = 2,
-  writes_t = 3
-};
-
 }  // namespace
 
 PartialSchedule::PartialSchedule(const Problem& problem, unsigned ii)
@@ -47,6 +39,7 @@ PartialSchedule::PartialSchedule(const Problem& problem, unsigned ii)
     data.slot = op.slot();
     data.dmul = op.dmul();
     data.local = op.table != none || op.list != none;
+    data.out = op.out;
     data.predicated = op.predicate != none || is_prologue_predicated(i);
     const auto add = [&](ValueId v) {
       if (v != none && std::ranges::count(data.values, v) == 0) data.values.push_back(v);
@@ -93,25 +86,13 @@ std::size_t PartialSchedule::load_of(ValueId field) const {
              : index(loop_.value(field).defs.front());
 }
 
-void PartialSchedule::count_access(int time, ValueId value, int stage, std::uint32_t kind,
-                                   Port port, int delta) {
+void PartialSchedule::count_access(int time, Port port, int delta) {
   Row& row = rows_[row_of(time)];
-  const std::uint32_t code = (static_cast<std::uint32_t>(value) << 10) |
-                             ((static_cast<std::uint32_t>(stage) & 255U) << 2) | kind;
   const auto p = static_cast<std::size_t>(port);
-  for (std::uint8_t k = 0; k < row.accesses; ++k) {
-    PortAccess& a = row.access[k];
-    if (a.code != code || a.port != p) continue;
-    a.count = static_cast<std::uint8_t>(a.count + delta);
-    if (a.count > 0) return;
-    if (row.used[p] > port_limit(row, p)) --violations_;
-    --row.used[p];
-    a = row.access[--row.accesses];
-    return;
-  }
-  row.access[row.accesses++] = {code, static_cast<std::uint8_t>(port), 1};
-  ++row.used[p];
-  if (row.used[p] > port_limit(row, p)) ++violations_;
+  const int limit = port_limit(row, p);
+  violations_ -= std::max(0, row.used[p] - limit);
+  row.used[p] = static_cast<std::int8_t>(row.used[p] + delta);
+  violations_ += std::max(0, row.used[p] - limit);
 }
 
 /// A short in one half of T, or a long in both.
@@ -161,37 +142,138 @@ void PartialSchedule::count_range(int length, int delta) {
   if (length > longest_lifetime_) violations_ += delta * (length - longest_lifetime_);
 }
 
-void PartialSchedule::apply(ValueId v, int delta) {
+/// Whether two operations at these times share one access of the value: they are in the same
+/// instruction, and in the case of a value of one item concern the same item.
+bool PartialSchedule::same_access(const ValueData& value, int a, int b) const {
+  const bool permanent = value.origin == Origin::Invariant || value.origin == Origin::Accumulator;
+  return a == b || (permanent && row_of(a) == row_of(b));
+}
+
+/// The reads of all scheduled readers of a value.
+void PartialSchedule::count_reads(const ValueData& value, Port port, int delta) {
+  for (std::size_t k = 0; k < value.uses.size(); ++k) {
+    const int t = schedule_.time_of(value.uses[k]);
+    if (t == unscheduled) continue;
+    const bool shared = std::ranges::any_of(value.uses.first(k), [&](OpId other) {
+      return is_scheduled(index(other)) && same_access(value, schedule_.time_of(other), t);
+    });
+    if (!shared) count_access(t, port, delta);
+  }
+}
+
+/// Whether every access of the value goes through the port of its storage class, whatever the issue
+/// times are. Readers of a copy in T change when the order of the readers does.
+bool PartialSchedule::has_fixed_ports(ValueId v) const {
+  return !placement(v).has_t_copy && placement(v).storage != StorageClass::Block;
+}
+
+/// The accesses of a value by one scheduled operation, except those that others share.
+void PartialSchedule::count_accesses_of(ValueId v, std::size_t op, int delta) {
   const ValueData& value = values_[index(v)];
-  switch (value.origin) {
-    case Origin::Computed:
-      if (!value.defs.empty()) apply_computed(v, delta);
-      return;
-    case Origin::Field:
-      if (placement(v).storage != StorageClass::Block) apply_field(v, delta);
-      return;
-    case Origin::Invariant: {
-      const StorageClass storage = placement(v).storage;
-      for (const OpId u : value.uses)
-        if (is_scheduled(index(u)))
-          count_access(schedule_.time_of(u), v, 0, reads_storage, read_port(storage), delta);
-      if (storage == StorageClass::Register) occupy_registers(0, ii_, value.shorts, delta);
-      return;
-    }
-    case Origin::Accumulator:
-      for (const OpId d : value.defs) {
-        if (!is_scheduled(index(d))) continue;
-        count_access(schedule_.time_of(d), v, 0, reads_storage, Port::RegisterRead, delta);
-        count_access(schedule_.time_of(d), v, 0, writes_storage, Port::RegisterWrite, delta);
-      }
-      for (const OpId u : value.uses)
-        if (is_scheduled(index(u)))
-          count_access(schedule_.time_of(u), v, 0, reads_storage, Port::RegisterRead, delta);
+  const StorageClass storage = placement(v).storage;
+  const int t = schedule_.time[op];
+  const bool writes = info_[op].out == v;
+  bool reads = writes && value.origin == Origin::Accumulator, shared = false;
+  for (const OpId u : value.uses) {
+    if (index(u) == op)
+      reads = true;
+    else if (is_scheduled(index(u)) && same_access(value, schedule_.time_of(u), t))
+      shared = true;
+  }
+  if (reads && !shared) count_access(t, read_port(storage), delta);
+  if (writes) count_access(t, write_port(storage), delta);
+}
+
+/// From the first write of a value, or its first read while no writer is scheduled, to its last
+/// read. Permanent values have no lifetime.
+PartialSchedule::Interval PartialSchedule::storage_lifetime(ValueId v) const {
+  const ValueData& value = values_[index(v)];
+  if (value.origin != Origin::Computed && value.origin != Origin::Field) return {};
+  int first = unscheduled, last = unscheduled;
+  for (const OpId d : value.defs) {
+    const int t = schedule_.time_of(d);
+    if (t == unscheduled) continue;
+    first = first == unscheduled ? t : std::min(first, t);
+    last = std::max(last, t + 1);
+  }
+  const bool written = first != unscheduled;
+  for (const OpId u : value.uses) {
+    const int t = schedule_.time_of(u);
+    if (t == unscheduled) continue;
+    last = std::max(last, t);
+    if (!written) first = first == unscheduled ? t : std::min(first, t);
+  }
+  if (first == unscheduled) return {};
+  return {first, last};
+}
+
+/// The storage of a value that has no copy and no block. A scalar register is loaded one row
+/// earlier and free one row later.
+void PartialSchedule::occupy(ValueId v, int from, int to, int delta) {
+  const ValueData& value = values_[index(v)];
+  switch (const StorageClass storage = placement(v).storage) {
+    case StorageClass::TUpper:
+    case StorageClass::TLower:
+      return occupy_t(value.width, storage, from, to, delta);
+    case StorageClass::Register:
+      return occupy_registers(from, to, value.shorts, delta);
+    case StorageClass::Scalar:
+      return occupy_registers(from, to, static_cast<int>(shorts_in(value.width)), delta);
+    case StorageClass::Local:
+    case StorageClass::Block:
       return;
   }
 }
 
-void PartialSchedule::apply_computed(ValueId v, int delta) {
+void PartialSchedule::change_lifetime(ValueId v, const Interval& before, const Interval& after) {
+  const auto is_empty = [](const Interval& i) { return i.from == 0 && i.to == 0; };
+  if (before.from == after.from && before.to == after.to) return;
+  const StorageClass storage = placement(v).storage;
+  if (!in_t(storage)) {
+    count_range(before.to - before.from, -1);
+    count_range(after.to - after.from, 1);
+  }
+  const int margin = storage == StorageClass::Scalar ? 1 : 0;
+  const bool overlap =
+      !is_empty(before) && !is_empty(after) && before.to >= after.from && after.to >= before.from;
+  if (!overlap) {
+    if (!is_empty(before)) occupy(v, before.from - margin, before.to + margin, -1);
+    if (!is_empty(after)) occupy(v, after.from - margin, after.to + margin, 1);
+    return;
+  }
+  const auto move = [&](int from, int to, int sign) {
+    if (from < to) occupy(v, from, to, sign);
+    if (to < from) occupy(v, to, from, -sign);
+  };
+  move(before.from - margin, after.from - margin, -1);
+  move(before.to + margin, after.to + margin, 1);
+}
+
+/// Count the use of all resources by a value outside of blocks, or take it back.
+void PartialSchedule::apply(ValueId v, int delta) {
+  const ValueData& value = values_[index(v)];
+  const Placement& place = placement(v);
+  if (place.storage == StorageClass::Block) return;
+  if (place.has_t_copy) return apply_copied(v, delta);
+  const Port read = read_port(place.storage), write = write_port(place.storage);
+  if (value.origin == Origin::Accumulator) {
+    for (const OpId d : value.defs)
+      if (is_scheduled(index(d))) count_accesses_of(v, index(d), delta);
+    return;
+  }
+  count_reads(value, read, delta);
+  if (value.origin == Origin::Invariant) {
+    if (place.storage == StorageClass::Register) occupy(v, 0, ii_, delta);
+    return;
+  }
+  for (const OpId d : value.defs)
+    if (const int t = schedule_.time_of(d); t != unscheduled) count_access(t, write, delta);
+  const Interval live = storage_lifetime(v);
+  change_lifetime(v, delta > 0 ? Interval{} : live, delta > 0 ? live : Interval{});
+}
+
+/// A value that is also stored in T, for its first readers.
+void PartialSchedule::apply_copied(ValueId v, int delta) {
   const ValueData& value = values_[index(v)];
   const Placement& place = placement(v);
   read_times_.clear();
@@ -205,75 +287,31 @@ void PartialSchedule::apply_computed(ValueId v, int delta) {
     read_times_[k] = t;
   }
   const std::span<const int> reads = read_times_;
-  int first = unscheduled, written = unscheduled;
+  const Interval live = storage_lifetime(v);
+  if (live.from == 0 && live.to == 0) return;
+  bool written = false;
   for (const OpId d : value.defs) {
     const int t = schedule_.time_of(d);
     if (t == unscheduled) continue;
-    first = first == unscheduled ? t : std::min(first, t);
-    written = std::max(written, t);
+    written = true;
+    count_access(t, Port::TWrite, delta);
+    count_access(t, write_port(place.storage), delta);
   }
-  if (written == unscheduled && reads.empty()) return;
-  const int from = written == unscheduled ? reads.front() : first;
-  const int last = std::max(reads.empty() ? unscheduled : reads.back(),
-                            written == unscheduled ? unscheduled : written + 1);
-  const auto write_all = [&](StorageClass storage) {
-    for (std::size_t k = 0; k < value.defs.size(); ++k)
-      if (const int t = schedule_.time_of(value.defs[k]); t != unscheduled)
-        count_access(t, v, static_cast<int>(k), in_t(storage) ? writes_t : writes_storage,
-                     write_port(storage), delta);
+  const auto count_all = [&](std::span<const int> times, Port port) {
+    for (std::size_t k = 0; k < times.size(); ++k)
+      if (k == 0 || times[k] != times[k - 1]) count_access(times[k], port, delta);
   };
-  const auto read_all = [&](StorageClass storage, std::span<const int> times) {
-    const std::uint32_t kind = in_t(storage) ? reads_t : reads_storage;
-    const Port port = read_port(storage);
-    for (const int t : times) count_access(t, v, stage_of(t), kind, port, delta);
-  };
-  if (in_t(place.storage)) {
-    write_all(place.storage);
-    read_all(place.storage, reads);
-    occupy_t(value.width, place.storage, from, last, delta);
-    return;
-  }
   std::size_t from_copy = 0;
-  if (place.has_t_copy) {
-    write_all(place.t_copy_storage);
-    if (reads.size() > 1) {
-      from_copy = std::min<std::size_t>(place.t_copy_readers, reads.size() - 1);
-      read_all(place.t_copy_storage, reads.first(from_copy));
-      const int end = written == unscheduled ? reads[from_copy - 1]
-                                             : std::max(reads[from_copy - 1], written + 1);
-      occupy_t(value.width, place.t_copy_storage, from, end, delta);
-    }
+  if (reads.size() > 1) {
+    from_copy = std::min<std::size_t>(place.t_copy_readers, reads.size() - 1);
+    count_all(reads.first(from_copy), Port::TRead);
+    const int end = written ? std::max(reads[from_copy - 1], live.from + 1) : reads[from_copy - 1];
+    occupy_t(value.width, place.t_copy_storage, live.from, end, delta);
   }
-  write_all(place.storage);
-  read_all(place.storage, reads.subspan(from_copy));
-  count_range(last - from, delta);
-  if (place.storage == StorageClass::Register) occupy_registers(from, last, value.shorts, delta);
-}
-
-/// A variable of the item with a load of its own.
-void PartialSchedule::apply_field(ValueId v, int delta) {
-  const MachineValue& value = loop_.value(v);
-  const StorageClass storage = placement(v).storage;
-  const int written = schedule_.time_of(value.defs.front());
-  int first = written, last = written == unscheduled ? unscheduled : written + 1;
-  for (const OpId u : value.uses) {
-    if (!is_scheduled(index(u))) continue;
-    const int t = schedule_.time_of(u);
-    count_access(t, v, stage_of(t), in_t(storage) ? reads_t : reads_storage, read_port(storage),
-                 delta);
-    last = std::max(last, t);
-    if (written == unscheduled) first = first == unscheduled ? t : std::min(first, t);
-  }
-  if (first == unscheduled) return;
-  if (written != unscheduled)
-    count_access(written, v, 0, in_t(storage) ? writes_t : writes_storage, write_port(storage),
-                 delta);
-  if (in_t(storage)) return occupy_t(value.width, storage, first, last, delta);
-  count_range(last - first, delta);
-  const int shorts = static_cast<int>(shorts_in(value.width));
-  if (storage == StorageClass::Register)
-    occupy_registers(first, last, shorts * static_cast<int>(loop_.elements), delta);
-  if (storage == StorageClass::Scalar) occupy_registers(first - 1, last + 1, shorts, delta);
+  count_all(reads.subspan(from_copy), read_port(place.storage));
+  count_range(live.to - live.from, delta);
+  if (place.storage == StorageClass::Register)
+    occupy_registers(live.from, live.to, value.shorts, delta);
 }
 
 /// The registers of a block, and the reads of its fields. Registers are reused in cells of one
@@ -281,9 +319,7 @@ void PartialSchedule::apply_field(ValueId v, int delta) {
 void PartialSchedule::apply_block(std::size_t b, int delta) {
   const std::size_t load = loop_.ops.size() + b;
   const int written = schedule_.time[load];
-  if (written != unscheduled)
-    count_access(written, static_cast<ValueId>(loop_.values.size() + b), 0, writes_storage,
-                 Port::RegisterWrite, delta);
+  if (written != unscheduled) count_access(written, Port::RegisterWrite, delta);
   const int cell = static_cast<int>(loop_.elements);
   std::array<int, 2> last{written, written};
   int first = written;
@@ -291,10 +327,10 @@ void PartialSchedule::apply_block(std::size_t b, int delta) {
     if (placement(v).storage != StorageClass::Block) continue;
     const int offset =
         static_cast<int>(2 * (problem_.field_word[index(v)] - problem_.blocks[b].first_word));
+    count_reads(values_[index(v)], Port::RegisterRead, delta);
     for (const OpId u : loop_.value(v).uses) {
       if (!is_scheduled(index(u))) continue;
       const int t = schedule_.time_of(u);
-      count_access(t, v, stage_of(t), reads_storage, Port::RegisterRead, delta);
       int& end = last[offset >= cell ? 1 : 0];
       end = std::max(end, t);
       if (written == unscheduled) first = first == unscheduled ? t : std::min(first, t);
@@ -370,9 +406,7 @@ void PartialSchedule::enter(std::size_t op) {
     for (std::size_t p = 0; p < port_count; ++p)
       violations_ += std::max(0, row.used[p] - port_limit(row, p));
   }
-  if (data.local)
-    count_access(t, static_cast<ValueId>(loop_.values.size() + problem_.blocks.size() + op), 0,
-                 reads_storage, Port::LocalAccess, 1);
+  if (data.local) count_access(t, Port::LocalAccess, 1);
   const int conflicts = predicate_conflicts(row);
   violations_ += conflicts - row.predicate_conflicts;
   row.predicate_conflicts = static_cast<std::int8_t>(conflicts);
@@ -390,9 +424,7 @@ void PartialSchedule::leave(std::size_t op) {
     for (std::size_t p = 0; p < port_count; ++p)
       violations_ += std::max(0, row.used[p] - port_limit(row, p));
   }
-  if (data.local)
-    count_access(t, static_cast<ValueId>(loop_.values.size() + problem_.blocks.size() + op), 0,
-                 reads_storage, Port::LocalAccess, -1);
+  if (data.local) count_access(t, Port::LocalAccess, -1);
   const int conflicts = predicate_conflicts(row);
   violations_ += conflicts - row.predicate_conflicts;
   row.predicate_conflicts = static_cast<std::int8_t>(conflicts);
@@ -402,26 +434,41 @@ void PartialSchedule::set_time(std::size_t op, int time) {
   ++changes_;
   const OpData& data = info_[op];
   const bool is_block = op >= loop_.ops.size();
-  const auto apply_all = [&](int delta) {
+  const auto apply_blocks_and_copies = [&](int delta) {
     if (is_block) return apply_block(op - loop_.ops.size(), delta);
     std::int32_t done = none;  // last block that was updated
     for (const ValueId v : data.values) {
+      if (has_fixed_ports(v)) continue;
       if (placement(v).storage != StorageClass::Block) {
-        apply(v, delta);
+        apply_copied(v, delta);
       } else if (const std::int32_t b = block_of_[index(v)]; b != done) {
         apply_block(index(b), delta);
         done = b;
       }
     }
   };
-  apply_all(-1);
-  if (schedule_.time[op] != unscheduled) leave(op);
+  const auto for_others = [&](const auto& action) {
+    if (is_block) return;
+    for (std::size_t k = 0; k < data.values.size(); ++k)
+      if (has_fixed_ports(data.values[k])) action(data.values[k], k);
+  };
+  lifetimes_.resize(std::max(lifetimes_.size(), data.values.size()));
+  apply_blocks_and_copies(-1);
+  const bool was_scheduled = is_scheduled(op), scheduled = time != unscheduled;
+  for_others([&](ValueId v, std::size_t k) {
+    if (was_scheduled) count_accesses_of(v, op, -1);
+    lifetimes_[k] = storage_lifetime(v);
+  });
+  if (was_scheduled) leave(op);
   schedule_.time[op] = time;
-  const bool scheduled = time != unscheduled;
   times_or_low_[op] = scheduled ? static_cast<std::int16_t>(time) : -time_limit;
   times_or_high_[op] = scheduled ? static_cast<std::int16_t>(time) : time_limit;
   if (scheduled) enter(op);
-  apply_all(1);
+  for_others([&](ValueId v, std::size_t k) {
+    if (scheduled) count_accesses_of(v, op, 1);
+    change_lifetime(v, lifetimes_[k], storage_lifetime(v));
+  });
+  apply_blocks_and_copies(1);
 }
 
 void PartialSchedule::set_placement(ValueId v, const Placement& place) {
@@ -532,9 +579,10 @@ std::optional<Placement> PartialSchedule::better_placement(ValueId v) {
 
 void PartialSchedule::values_in_row(std::size_t row, std::vector<ValueId>& out) const {
   const Row& r = rows_[row];
-  for (std::uint8_t k = 0; k < r.accesses; ++k) {
-    const auto v = static_cast<ValueId>(r.access[k].code >> 10);
-    if (index(v) < loop_.values.size() && std::ranges::count(out, v) == 0) out.push_back(v);
+  for (const std::int32_t op : r.ops) {
+    if (op == none || index(op) >= loop_.ops.size()) continue;
+    for (const ValueId v : info_[index(op)].values)
+      if (std::ranges::count(out, v) == 0) out.push_back(v);
   }
 }
 

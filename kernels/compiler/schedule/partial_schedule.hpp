@@ -102,6 +102,7 @@ class PartialSchedule {
   struct OpData {
     std::uint8_t slot = 0;
     bool dmul = false, local = false, predicated = false;
+    ValueId out = none;
     std::vector<ValueId> values;
   };
   /// What the search needs of a MachineValue, in little memory.
@@ -111,28 +112,27 @@ class PartialSchedule {
     int shorts = 0;  ///< size of a vector, or of the word of an invariant scalar
     std::span<const OpId> defs, uses;
   };
-  /// Accesses of one value with equal code count once.
-  struct PortAccess {
-    std::uint32_t code;
-    std::uint8_t port, count;
-  };
   struct Row {
     std::array<std::int32_t, slot_count> ops{none, none, none};
     std::array<std::int8_t, port_count> used{};
     std::int8_t dmuls = 0;
-    std::uint8_t accesses = 0;
     std::int8_t predicate_conflicts = 0;
-    std::array<PortAccess, 16> access{};
   };
 
   void set_time(std::size_t op, int time);
   void enter(std::size_t op);
   void leave(std::size_t op);
   void apply(ValueId v, int delta);
-  void apply_computed(ValueId v, int delta);
-  void apply_field(ValueId v, int delta);
+  void apply_copied(ValueId v, int delta);
   void apply_block(std::size_t block, int delta);
-  void count_access(int time, ValueId value, int stage, std::uint32_t kind, Port port, int delta);
+  bool has_fixed_ports(ValueId v) const;
+  bool same_access(const ValueData& value, int a, int b) const;
+  void count_accesses_of(ValueId v, std::size_t op, int delta);
+  void count_reads(const ValueData& value, Port port, int delta);
+  Interval storage_lifetime(ValueId v) const;
+  void change_lifetime(ValueId v, const Interval& before, const Interval& after);
+  void occupy(ValueId v, int from, int to, int delta);
+  void count_access(int time, Port port, int delta);
   void occupy_t(Width width, StorageClass storage, int from, int to, int delta);
   void occupy_registers(int from, int to, int shorts, int delta);
   void count_range(int length, int delta);
@@ -165,6 +165,7 @@ class PartialSchedule {
   std::vector<std::int16_t> registers_used_;
   // Scratch space.
   std::vector<int> read_times_;
+  std::vector<Interval> lifetimes_;
   std::vector<Placement> alternatives_;
 };
 
