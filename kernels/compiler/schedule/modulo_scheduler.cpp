@@ -461,6 +461,8 @@ class ModuloScheduler {
     std::size_t best = s_.op_count();
     double best_gain = 0;
     const auto weigh = [&](std::size_t other) {
+      // Not even without all violations would this one be better.
+      if (best != s_.op_count() && before <= best_gain * weight_[other]) return;
       const int t = s_.time(other);
       s_.remove(other);
       const double gain = (before - s_.violations()) / static_cast<double>(weight_[other]);

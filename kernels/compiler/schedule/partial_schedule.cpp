@@ -555,8 +555,9 @@ std::optional<Placement> PartialSchedule::better_placement(ValueId v) {
   const int before = violations_;
   const Placement old = placement(v);
   apply(v, -1);
+  const int without = violations_;
   std::optional<Placement> choice;
-  if (violations_ < before) {
+  if (without < before) {
     alternatives(v, alternatives_);
     int fewest = before;
     for (const Placement& p : alternatives_) {
@@ -569,7 +570,7 @@ std::optional<Placement> PartialSchedule::better_placement(ValueId v) {
         choice = p;
       }
       apply(v, -1);
-      if (fewest == 0) break;
+      if (fewest == without) break;
     }
     schedule_.placement[index(v)] = old;
   }
