@@ -129,10 +129,12 @@ class CodeGenerator {
         ops = std::max(ops, v->compiled.loop.ops.size());
         alternatives.push_back({.problem = &v->compiled.problem,
                                 .bounds = v->compiled.bounds,
-                                .accept = [this, variant = v.get()](const Schedule& s) {
-                                  const bool usable = is_usable(*variant, s);
-                                  if (!usable) keep_failure(variant->compiled.loop.elements);
-                                  return usable;
+                                .judge = [this, variant = v.get()](const Schedule& s) {
+                                  if (is_usable(*variant, s)) return Verdict::Accepted;
+                                  keep_failure(variant->compiled.loop.elements);
+                                  return failure_.code == number(Code::NoRegisters)
+                                             ? Verdict::Fragmented
+                                             : Verdict::Rejected;
                                 }});
       }
       // About 20 ms for each operation.

@@ -66,6 +66,12 @@ unsigned bound_by_recurrences(const Problem& problem, const DependenceGraph& dep
     if (v.origin == Origin::Accumulator && !v.defs.empty())
       for (const OpId u : v.uses)
         raise(index(std::max(0, dependences.path(index(v.defs.front()), index(u)))), 1);
+    // A field lives from its load, before all readers, to the last of them.
+    if (v.origin == Origin::Field)
+      for (const OpId first : v.uses)
+        for (const OpId u : v.uses)
+          if (const int path = dependences.path(index(first), index(u)); path >= 0)
+            raise(problem.latency + index(path), problem.unroll);
     if (v.origin != Origin::Computed || v.defs.empty()) continue;
     for (const OpId u : v.uses)
       raise(index(std::max(0, dependences.path(index(v.defs.front()), index(u)))), problem.unroll);

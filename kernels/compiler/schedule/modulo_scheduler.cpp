@@ -36,6 +36,10 @@ class TieBreaker {
 constexpr std::size_t tabu_steps = 12;
 /// Steps without progress after which some rows are cleared, besides half the number of operations.
 constexpr std::uint64_t patience = 40;
+/// Complete schedules that are rejected, for other reasons than registers, before an attempt ends.
+constexpr unsigned most_rejected = 8;
+/// Shorts of the register file that an attempt leaves free at most.
+constexpr int most_reserved = 12;
 /// Issue times tried, of those that eject least.
 constexpr std::size_t most_tried = 6;
 
@@ -64,23 +68,32 @@ class ModuloScheduler {
       if (s_.is_active(op)) waiting_.push_back(op);
   }
 
-  ScheduleAttempt run(const std::function<bool(const Schedule&)>& accept_schedule) {
+  ScheduleAttempt run(const Judge& judge) {
     ScheduleAttempt attempt;
-    if (s_.violations() == 0) attempt.found = search(accept_schedule);
+    if (s_.violations() == 0) attempt.found = search(judge);
     attempt.changes = s_.changes();
     attempt.waiting = least_waiting_;
+    attempt.rejected = rejected_;
     return attempt;
   }
 
  private:
-  bool search(const std::function<bool(const Schedule&)>& accept_schedule) {
+  bool search(const Judge& judge) {
     while (s_.changes() < limits_.changes) {
       ++steps_;
       if (steps_ % 64 == 0) throw_if_stopped(problem_.stop);
       if (waiting_.empty()) {
         compact();
-        if (accept_schedule(complete_schedule())) return true;
-        perturb();
+        switch (judge(complete_schedule())) {
+          case Verdict::Accepted:
+            return true;
+          case Verdict::Fragmented:
+            leave_registers_free();
+            break;
+          case Verdict::Rejected:
+            if (++rejected_ == most_rejected) return false;
+            perturb();
+        }
         continue;
       }
       const std::size_t next = select();
@@ -440,7 +453,8 @@ class ModuloScheduler {
     return sum;
   }
 
-  /// The operation whose removal reduces the violations most, relative to its weight.
+  /// The operation other than `op` whose removal reduces the violations most, relative to its
+  /// weight.
   std::size_t worst_neighbour(std::size_t op) {
     neighbours_.clear();
     const auto add = [&](std::size_t other) {
@@ -452,7 +466,8 @@ class ModuloScheduler {
       for (std::size_t slot = 0; slot < slot_count; ++slot)
         if (const std::int32_t other = s_.occupant(row, slot); other != none) add(index(other));
     }
-    for (const ValueId v : s_.values_of(op)) {
+    const auto values = op < s_.op_count() ? s_.values_of(op) : std::span<const ValueId>{};
+    for (const ValueId v : values) {
       for (const OpId d : loop_.value(v).defs) add(index(d));
       for (const OpId u : loop_.value(v).uses) add(index(u));
       if (loop_.value(v).origin == Origin::Field) add(s_.load_of(v));
@@ -529,6 +544,25 @@ class ModuloScheduler {
     waiting_.push_back(op);
   }
 
+  /// After a complete schedule whose lifetimes fit in the register file, but find no addresses:
+  /// look for one that leaves more registers free.
+  void leave_registers_free() {
+    const int step = static_cast<int>(loop_.elements);
+    if (reserved_ + step <= most_reserved) {
+      reserved_ += step;
+      s_.reserve_registers(step);
+    }
+    perturb();
+    while (s_.violations() > 0) {
+      const std::size_t op = worst_neighbour(s_.op_count());
+      if (op == s_.op_count()) {
+        stuck_ = true;
+        return;
+      }
+      eject(op);
+    }
+  }
+
   /// After a complete schedule was rejected: place some operations again.
   void perturb() {
     const std::size_t n = 3 + s_.op_count() / 8;
@@ -584,6 +618,8 @@ class ModuloScheduler {
   std::vector<std::size_t> waiting_;
   std::vector<int> weight_;
   std::vector<std::uint64_t> tabu_until_;
+  unsigned rejected_ = 0;
+  int reserved_ = 0;    ///< shorts of the register file that stay free
   bool stuck_ = false;  ///< an operation exceeds the resources on its own
   std::uint64_t steps_ = 0, last_progress_ = 0;
   std::size_t fewest_ = std::numeric_limits<std::size_t>::max();
@@ -603,9 +639,9 @@ class ModuloScheduler {
 }  // namespace
 
 ScheduleAttempt find_schedule(const Problem& problem, const AttemptLimits& limits,
-                              const std::function<bool(const Schedule&)>& accept_schedule) {
+                              const Judge& judge) {
   ModuloScheduler search(problem, limits);
-  return search.run(accept_schedule);
+  return search.run(judge);
 }
 
 }  // namespace gdr::kc

@@ -15,6 +15,7 @@ PartialSchedule::PartialSchedule(const Problem& problem, unsigned ii)
       loop_(*problem.loop),
       ii_(static_cast<int>(ii)),
       longest_lifetime_(ii_ * static_cast<int>(problem.unroll)),
+      register_limit_(static_cast<int>(problem.register_shorts)),
       op_count_(loop_.ops.size() + problem.blocks.size()) {
   const std::size_t ops = loop_.ops.size();
   schedule_.ii = ii;
@@ -111,7 +112,7 @@ void PartialSchedule::occupy_t(Width width, StorageClass storage, int from, int 
 }
 
 void PartialSchedule::occupy_registers(int from, int to, int shorts, int delta) {
-  const auto limit = static_cast<std::int16_t>(problem_.register_shorts);
+  const auto limit = static_cast<std::int16_t>(register_limit_);
   const auto change = static_cast<std::int16_t>(delta * shorts);
   int excess = 0;
   // Rows from `row` on, and, behind the last one, from the first on.
@@ -129,6 +130,14 @@ void PartialSchedule::occupy_registers(int from, int to, int shorts, int delta) 
   }
   register_excess_ += excess;
   violations_ += excess;
+}
+
+void PartialSchedule::reserve_registers(int shorts) {
+  register_limit_ -= shorts;
+  int excess = 0;
+  for (const std::int16_t n : registers_used_) excess += std::max(0, n - register_limit_);
+  violations_ += excess - register_excess_;
+  register_excess_ = excess;
 }
 
 std::int64_t PartialSchedule::register_load() const noexcept {
@@ -373,7 +382,10 @@ bool PartialSchedule::compatible(std::size_t a, std::size_t b) const {
   if (b >= loop_.ops.size()) return false;
   const MachineOp& op = loop_.ops[a];
   const MachineOp& other = loop_.ops[b];
-  if (is_prologue_predicated(a)) return is_prologue_predicated(b);
+  // What concerns the same missing item may be suppressed, too.
+  if (is_prologue_predicated(a))
+    return is_prologue_predicated(b) ||
+           (schedule_.time[a] == schedule_.time[b] && other.predicate == none);
   if (schedule_.time[a] != schedule_.time[b] || is_prologue_predicated(b)) return false;
   if (other.predicate != none)
     return other.predicate == op.predicate && other.predicate_value == op.predicate_value;
@@ -605,7 +617,7 @@ int PartialSchedule::row_violations(std::size_t row) const {
   int sum = r.predicate_conflicts;
   for (std::size_t p = 0; p < port_count; ++p) sum += std::max(0, r.used[p] - port_limit(r, p));
   for (const std::vector<std::int16_t>& half : t_used_) sum += std::max(0, half[row] - 1);
-  return sum + std::max(0, registers_used_[row] - static_cast<int>(problem_.register_shorts));
+  return sum + std::max(0, registers_used_[row] - register_limit_);
 }
 
 }  // namespace gdr::kc

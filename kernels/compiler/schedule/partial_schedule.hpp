@@ -66,6 +66,9 @@ class PartialSchedule {
   /// Values that the operation reads or writes.
   std::span<const ValueId> values_of(std::size_t op) const { return info_[op].values; }
 
+  /// Leave some shorts of the register file free.
+  void reserve_registers(int shorts);
+
   /// Schedule an operation in an empty slot.
   void place(std::size_t op, int time) { set_time(op, time); }
   void remove(std::size_t op) { set_time(op, unscheduled); }
@@ -149,7 +152,7 @@ class PartialSchedule {
 
   const Problem& problem_;
   const MachineLoop& loop_;
-  int ii_, longest_lifetime_;
+  int ii_, longest_lifetime_, register_limit_;
   std::size_t op_count_;
   Schedule schedule_;
   int violations_ = 0, register_excess_ = 0;

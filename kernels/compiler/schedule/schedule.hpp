@@ -104,14 +104,22 @@ struct AttemptLimits {
 struct ScheduleAttempt {
   bool found = false;         ///< a schedule was accepted
   std::size_t waiting = 0;    ///< fewest operations that were left unscheduled
+  unsigned rejected = 0;      ///< complete schedules that were rejected, except for registers
   std::uint64_t changes = 0;  ///< number of changes made
 };
 
-/// Searches for a schedule by iterative modulo scheduling. `accept_schedule` is called with every
-/// schedule found, until it returns true; it rejects those for which, for example, no addresses
-/// can be assigned. The result is the same on any host.
+/// What the caller says of a complete schedule.
+enum class Verdict : std::uint8_t {
+  Accepted,
+  Fragmented,  ///< its lifetimes cannot be assigned to addresses of the register file
+  Rejected     ///< for another reason
+};
+using Judge = std::function<Verdict(const Schedule&)>;
+
+/// Searches for a schedule by iterative modulo scheduling. `judge` is called with every schedule
+/// found, until it accepts one. The result is the same on any host.
 ScheduleAttempt find_schedule(const Problem& problem, const AttemptLimits& limits,
-                              const std::function<bool(const Schedule&)>& accept_schedule);
+                              const Judge& judge);
 
 /// Fallback scheduler: list scheduling of one item at a time, with spilling. Values with short
 /// lifetimes stay in registers, the others are spilled to local memory. The loop is rewritten so

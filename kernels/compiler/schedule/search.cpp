@@ -11,7 +11,7 @@ namespace {
 
 /// Maximum durations of an item relative to its critical path. Short items have short lifetimes;
 /// long ones leave more freedom. None is best for all kernels.
-constexpr std::array<double, 6> lengths{1.3, 1.6, 1.15, 2.0, 1.05, 1e6};
+constexpr std::array<double, 4> lengths{1.3, 2.0, 1.1, 1.6};
 
 /// Intervals of the first attempts, relative to the lower bound.
 constexpr std::array<double, 6> first_ratios{1.25, 1.5, 2, 2.7, 3.6, 5};
@@ -48,7 +48,7 @@ class Search {
 
   /// Changes of a short attempt.
   std::uint64_t short_attempt(const Configuration& c) const {
-    return 400 * (alternatives_[c.alternative].problem->loop->ops.size() + 10);
+    return 1000 * (alternatives_[c.alternative].problem->loop->ops.size() + 10);
   }
 
   bool attempt(Configuration& c, unsigned ii, std::uint64_t changes) {
@@ -59,10 +59,11 @@ class Search {
                       {.ii = ii,
                        .length = static_cast<unsigned>(std::min(longest, 9000.0)),
                        .changes = std::min(changes, left_),
-                       .sequence = c.attempts},
-                      alternative.accept);
+                       .sequence = attempts_++},
+                      alternative.judge);
     ++c.attempts;
-    c.waiting = result.found ? 0 : result.waiting;
+    // What was rejected once will be rejected again.
+    c.waiting = result.found ? 0 : result.waiting + 2 * result.rejected;
     left_ -= std::min(left_, result.changes);
     if (options_.progress)
       options_.progress(1 - static_cast<double>(left_) / static_cast<double>(options_.changes));
@@ -137,6 +138,7 @@ class Search {
   unsigned least_ = 0;  ///< smallest lower bound
   std::optional<std::size_t> found_;
   unsigned best_ = 0;
+  std::uint64_t attempts_ = 0;  ///< number of all attempts
 };
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace gdr::kc {
 struct Alternative {
   const Problem* problem = nullptr;
   LowerBounds bounds;
-  /// Called with each schedule found; true if it can be used. The last accepted one is the result.
-  std::function<bool(const Schedule&)> accept;
+  /// Called with each schedule found. The last accepted one is the result.
+  Judge judge;
 };
 
 struct SearchOptions {
