@@ -12,6 +12,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/chemistry/derivatives.hpp"
 #include "libgdr/chemistry/field.hpp"
+#include "libgdr/chemistry/overlap.hpp"
 #include "libgdr/chemistry/pairs.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
@@ -60,6 +61,7 @@ struct Coulomb::Impl {
         list(given, DeviceRanks::core(on)->job_threads()) {
     if (!(options.threshold >= 0))
       throw Error(ErrorCategory::Input, "the threshold must not be negative");
+    check_independence(list, options.least_overlap);
     std::vector<double> bounds;
     for (const Pair& pair : list.pairs()) bounds.push_back(pair.bound);
     for (const std::size_t k : descending(bounds)) {

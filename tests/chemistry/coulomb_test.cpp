@@ -1,9 +1,11 @@
 // Coulomb matrices, potentials and integrals on a device, compared with published values and with
 // the reference in plain double.
+#include <complex>
 #include <string>
 
 #include "chemistry/molecules.hpp"
 #include "gdr/device.hpp"
+#include "libgdr/chemistry/overlap.hpp"
 #include "support/catch.hpp"
 #include "support/expect_error.hpp"
 
@@ -153,6 +155,9 @@ TEST_CASE("unsupported and malformed shells are rejected by number", "[chemistry
     expect_error(category, {"shell 1", word}, [&] { Coulomb(device, shells, {}); });
   };
   rejected({{0, 0, 0}, 3, true, {1.0}, {1.0}}, ErrorCategory::Unsupported, "s, p and d");
+  rejected({{0, 0, 0}, 3, true, {1.0}, {1.0}}, ErrorCategory::Unsupported, "f shells");
+  rejected({{0, 0, 0}, 5, true, {1.0}, {1.0}}, ErrorCategory::Unsupported, "h shells");
+  rejected({{0, 0, 0}, 99, true, {1.0}, {1.0}}, ErrorCategory::Unsupported, "momentum 99");
   rejected({{0, 0, 0}, 1, true, {}, {}}, ErrorCategory::Input, "no primitives");
   rejected({{0, 0, 0}, 1, true, {1.0, 2.0}, {1.0}}, ErrorCategory::Input, "multiple");
   rejected({{0, 0, 0}, 1, true, {-1.0}, {1.0}}, ErrorCategory::Input, "exponent");
@@ -163,3 +168,56 @@ TEST_CASE("unsupported and malformed shells are rejected by number", "[chemistry
                [&] { coulomb.matrix(&infinite, &out); });
   expect_error(ErrorCategory::Usage, {"no shell 1"}, [&] { coulomb.integrals(0, 1, &out); });
 }
+
+TEST_CASE("a linearly dependent basis is rejected with the eigenvalue and the supported range",
+          "[chemistry]") {
+  Device device = Device::open("emulator:engine=native");
+  const auto helium = [](double z) {
+    return std::vector<Shell>{{{0, 0, 0}, 0, true, {2.0, 0.5}, {1.2, 0.4}},
+                              {{0, 0, z}, 0, true, {2.0, 0.5}, {1.2, 0.4}}};
+  };
+  const auto make = [&](const std::vector<Shell>& shells, double least) {
+    return Coulomb(device, shells, {.least_overlap = least});
+  };
+  expect_error(ErrorCategory::Unsupported,
+               {"linearly dependent", "smallest eigenvalue", "from 1e-08 on are supported"},
+               [&] { Coulomb(device, helium(1e-6), {}); });
+  expect_error(ErrorCategory::Unsupported, {"linearly dependent", "zero within rounding"},
+               [&] { Coulomb(device, helium(0), {}); });
+  CHECK(make(helium(0), 0).functions() == 2);
+  CHECK(make(helium(0.1), 1e-8).functions() == 2);
+  const Shell zero{{1, 0, 0}, 0, true, {1.0}, {0.0}};
+  expect_error(ErrorCategory::Input, {"function 0", "zero"},
+               [&] { Coulomb(device, std::vector<Shell>{zero}, {}); });
+}
+
+TEST_CASE("the smallest eigenvalue of a matrix of two overlaps is one minus the overlap",
+          "[chemistry]") {
+  for (const double gap : {1e-2, 1e-6, 1e-10}) {
+    const double found = chemistry::least_eigenvalue(2, {1, 1 - gap, 1 - gap, 1});
+    CHECK(std::abs(found / gap - 1) < 1e-3);
+  }
+  CHECK(chemistry::least_eigenvalue(2, {1, 1, 1, 1}) == 0);
+}
+
+TEST_CASE("a linear chain of s functions has the smallest overlap eigenvalue of its dispersion",
+          "[chemistry]") {
+  // Equal Gaussians at distance h have the overlaps exp(-a h^2 k^2/2); those of a long chain have
+  // eigenvalues 1 + 2 sum over k of the overlaps (-1)^k at least.
+  const double a = 0.5, h = 1.2;
+  double least = 1;
+  for (int k = 1; k < 20; ++k) least += (k % 2 == 1 ? -2 : 2) * std::exp(-a * h * h * k * k / 2);
+  std::vector<Shell> shells;
+  for (int k = 0; k < 60; ++k)
+    shells.push_back({{0, 0, k * h}, 0, true, {a}, {chemistry::radial_norm(0, a)}});
+  const chemistry::PairList list(shells);
+  const double found = chemistry::least_eigenvalue(60, chemistry::overlap_matrix(list));
+  CHECK(std::abs(found / least - 1) < 0.05);
+}
+
+// A complex density is refused by the compiler.
+template <typename Scalar>
+concept accepts = requires(Coulomb& c, const Scalar* density, double* out) {
+  c.matrix(density, out);
+};
+static_assert(accepts<double> && !accepts<std::complex<double>>);
