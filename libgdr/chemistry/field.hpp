@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -70,7 +71,11 @@ class Field {
   void run(const KernelKey& key, const SourceList& sources, std::span<const double> charges,
            TargetList& targets, std::span<const Rectangle> blocks);
 
+  /// The job of a kernel, which is kept for the next evaluation.
+  Job& job_of(const KernelKey& key);
+
   Device* device_;
+  std::map<KernelKey, Job> jobs_;
   std::size_t call_cost_;
   std::size_t interactions_ = 0, short_interactions_ = 0;
 };

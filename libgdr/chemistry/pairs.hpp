@@ -15,6 +15,7 @@ struct Pair {
   std::uint32_t site_a, site_b;  ///< numbers within their centres
   unsigned l;                    ///< total angular momentum
   std::size_t hermite;           ///< its first value in arrays of Hermite coefficients
+  std::size_t matrix;            ///< its first value among the stored matrices
   double p;
   Point centre;
   /// Largest sqrt((ab|ab)) of the products of its functions, of these primitives alone.
@@ -58,11 +59,23 @@ class PairList {
   }
   /// Calls `work` for all pairs of centres, concurrently.
   void for_centre_pairs(const std::function<void(const CentrePair&)>& work) const;
-  void find_bounds();
+  /// Number of doubles of a pair's matrix: functions of a x functions of b x Hermite coefficients,
+  /// the Hermite coefficients of each product of two functions.
+  std::size_t matrix_size(const CentrePair& c, const Pair& p) const {
+    return site_a(c, p).functions.size() * site_b(c, p).functions.size() * hermite_count(p.l);
+  }
+  void compute_matrix(const CentrePair& c, const Pair& pair, double* matrix) const;
+  /// The matrix of a pair: stored, or computed in `scratch`.
+  const double* matrix_of(const CentrePair& c, const Pair& pair,
+                          std::vector<double>& scratch) const;
+  /// Stores the matrices if they are small, and sets the bounds of all pairs.
+  void make_matrices();
+  void add_hermite_density(const CentrePair& c, const double* density, double* hermite) const;
 
   std::vector<Centre> centres_;
   std::vector<CentrePair> centre_pairs_;
   std::vector<Pair> pairs_;
+  std::vector<double> matrices_;  ///< of all pairs, or empty
   unsigned threads_;
   std::size_t functions_ = 0, coefficients_ = 0, contraction_ = 1;
 };
