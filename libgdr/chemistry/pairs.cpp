@@ -43,6 +43,9 @@ PairList::PairList(std::span<const Shell> shells, unsigned threads)
   std::size_t most = 1;
   for (const Centre& centre : centres_) most = std::max(most, largest_contraction_of(centre));
   contraction_ = most * most;
+  centre_of_.resize(functions_);
+  for (std::uint32_t a = 0; a < centres_.size(); ++a)
+    for (const std::size_t f : centres_[a].functions) centre_of_[f] = a;
   for (std::uint32_t a = 0; a < centres_.size(); ++a) {
     for (std::uint32_t b = 0; b <= a; ++b) {
       const Centre &ca = centres_[a], &cb = centres_[b];
@@ -125,7 +128,7 @@ const double* PairList::matrix_of(const CentrePair& c, const Pair& pair,
   return scratch.data();
 }
 
-void PairList::add_hermite_density(const CentrePair& c, const double* density,
+void PairList::set_hermite_density(const CentrePair& c, const double* density,
                                    double* hermite) const {
   const auto &own_a = centres_[c.a].functions, &own_b = centres_[c.b].functions;
   std::vector<double> scratch;
@@ -136,6 +139,7 @@ void PairList::add_hermite_density(const CentrePair& c, const double* density,
     const double* matrix = matrix_of(c, pair, scratch);
     const double weight = same_site(c, pair) ? 0.5 : 1;
     double* const sum = hermite + pair.hermite;
+    std::fill_n(sum, each, 0.0);
     for (const std::size_t f : a.functions) {
       const std::size_t row = own_a[f];
       for (const std::size_t g : b.functions) {
@@ -152,7 +156,7 @@ void PairList::add_hermite_density(const CentrePair& c, const double* density,
 
 std::vector<double> PairList::hermite_density(const double* density) const {
   std::vector<double> hermite(coefficients_, 0.0);
-  for_centre_pairs([&](const CentrePair& c) { add_hermite_density(c, density, hermite.data()); });
+  for_centre_pairs([&](const CentrePair& c) { set_hermite_density(c, density, hermite.data()); });
   return hermite;
 }
 

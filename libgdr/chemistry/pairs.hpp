@@ -1,6 +1,7 @@
 // All pairs of primitives of a basis, with bounds of what they contribute.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -44,6 +45,13 @@ class PairList {
 
   /// The charge of a density (n x n) in Hermite Gaussians of all pairs.
   std::vector<double> hermite_density(const double* density) const;
+  /// Sets the coefficients of the pairs of two centres only, in an array of those of all pairs.
+  void set_hermite_density(const CentrePair& c, const double* density, double* hermite) const;
+  /// The centres of two functions.
+  const CentrePair& centres_of(std::size_t f, std::size_t g) const {
+    const auto [b, a] = std::minmax(centre_of_[f], centre_of_[g]);
+    return centre_pairs_[std::size_t{a} * (a + 1) / 2 + b];
+  }
   /// The matrix of potentials given at all pairs.
   void contract(std::span<const double> potential, double* matrix) const;
 
@@ -70,9 +78,9 @@ class PairList {
                           std::vector<double>& scratch) const;
   /// Stores the matrices if they are small, and sets the bounds of all pairs.
   void make_matrices();
-  void add_hermite_density(const CentrePair& c, const double* density, double* hermite) const;
 
   std::vector<Centre> centres_;
+  std::vector<std::uint32_t> centre_of_;  ///< of each function
   std::vector<CentrePair> centre_pairs_;
   std::vector<Pair> pairs_;
   std::vector<double> matrices_;  ///< of all pairs, or empty

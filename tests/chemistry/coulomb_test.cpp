@@ -113,6 +113,70 @@ TEST_CASE("Coulomb matrices have the same bits for any threads and boards", "[ch
     CHECK(matrix_on("emulator:engine=native," + options, shells, density) == one);
 }
 
+TEST_CASE("a second Coulomb matrix compiles nothing", "[chemistry]") {
+  const auto shells = various_shells(true);
+  const auto density = random_density(chemistry::function_count(shells));
+  std::vector<double> made(density.size());
+  Device device = Device::open("emulator:engine=native");
+  Coulomb coulomb(device, shells, {0});
+  coulomb.matrix(density.data(), made.data());
+  const double compiled = device.statistics().compile_seconds;
+  coulomb.matrix(density.data(), made.data());
+  Coulomb(device, shells, {0}).matrix(density.data(), made.data());
+  CHECK(compiled > 0);
+  CHECK(std::abs(device.statistics().compile_seconds - compiled) < 1e-6 * compiled);
+}
+
+TEST_CASE("Coulomb matrices of two bases on one device alternate without a change of bits",
+          "[chemistry]") {
+  Device device = Device::open("emulator:engine=native");
+  const auto one = various_shells(true), other = various_shells(false, 3);
+  const auto d = random_density(chemistry::function_count(one));
+  const auto e = random_density(chemistry::function_count(other));
+  Coulomb first(device, one, {}), second(device, other, {});
+  std::vector<double> points{1, 2, 3, -1, 0.5, 0}, values(2), again(2);
+  std::vector<double> j(d.size()), k(e.size());
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    first.matrix(d.data(), j.data());
+    second.matrix(e.data(), k.data());
+    first.potential(d.data(), 2, points.data(), values.data());
+    CHECK(j == matrix_on("emulator:engine=native", one, d));
+    CHECK(k == matrix_on("emulator:engine=native", other, e));
+    // Targets at other places of the same memory are not taken for the earlier ones.
+    points[3] += 0.25;
+    Device fresh = Device::open("emulator:engine=native");
+    first.potential(d.data(), 2, points.data(), values.data());
+    Coulomb(fresh, one, {}).potential(d.data(), 2, points.data(), again.data());
+    CHECK(values == again);
+  }
+}
+
+TEST_CASE("integrals of two shells are Coulomb matrices of their products", "[chemistry]") {
+  const auto shells = various_shells(true);
+  const std::size_t n = chemistry::function_count(shells);
+  Device device = Device::open("emulator:engine=native");
+  Coulomb coulomb(device, shells, {});
+  struct Pair {
+    std::size_t c, d, c_first, c_count, d_first, d_count;
+  };
+  // Shells have 2 s, 3 p and 5 d functions on each centre: the same shell, two of one centre, two
+  // of different centres in both orders.
+  for (const Pair& p : {Pair{1, 1, 2, 3, 2, 3}, Pair{1, 2, 2, 3, 5, 5}, Pair{4, 0, 12, 3, 0, 2},
+                        Pair{0, 4, 0, 2, 12, 3}, Pair{3, 3, 10, 2, 10, 2}}) {
+    std::vector<double> made(p.c_count * p.d_count * n * n);
+    coulomb.integrals(p.c, p.d, made.data());
+    for (std::size_t c = 0; c < p.c_count; ++c) {
+      for (std::size_t d = 0; d < p.d_count; ++d) {
+        INFO("shells " << p.c << " and " << p.d << ", functions " << c << " and " << d);
+        std::vector<double> density(n * n, 0.0);
+        density[(p.c_first + c) * n + p.d_first + d] = 1;
+        const double* const block = made.data() + (c * p.d_count + d) * n * n;
+        CHECK(distance({block, block + n * n}, reference(shells, density)) < 1e-11);
+      }
+    }
+  }
+}
+
 TEST_CASE("the energy of nuclei in a potential equals that of a charge in their potential",
           "[chemistry]") {
   const auto shells = various_shells(true, 3);
