@@ -2,11 +2,14 @@
 #include <mpfr.h>
 
 #include <cmath>
+#include <string>
 #include <vector>
 
+#include "gdr/chemistry.hpp"
 #include "libgdr/chemistry/boys_fit.hpp"
 #include "libgdr/chemistry/derivatives.hpp"
 #include "support/catch.hpp"
+#include "support/expect_error.hpp"
 
 using gdr::chemistry::Accuracy;
 
@@ -68,6 +71,33 @@ TEST_CASE("the approximations of the Boys functions are accurate to 1e-13 and 1.
     CHECK(longs < 1e-13);
     CHECK(shorts < 1.5e-8);
   }
+}
+
+TEST_CASE("devices compute Boys functions with an error below 1e-13", "[chemistry]") {
+  const std::vector<double> t = arguments();
+  for (const std::string engine : {"native", "vector"}) {
+    gdr::Device device = gdr::Device::open("emulator:chips=1,engine=" + engine);
+    for (const unsigned order : {0U, 1U, 8U}) {
+      std::vector<double> values(t.size() * (order + 1));
+      gdr::chemistry::boys(device, order, t.size(), t.data(), values.data());
+      for (std::size_t k = 0; k < t.size(); ++k) {
+        for (unsigned m = 0; m <= order; ++m) {
+          INFO(engine << ", order " << order << ", m = " << m << ", T = " << t[k]);
+          CHECK(std::abs(values[k * (order + 1) + m] / exact_boys(m, t[k]) - 1) < 1e-13);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("Boys functions reject high orders and arguments below zero", "[chemistry]") {
+  gdr::Device device = gdr::Device::open("emulator");
+  double t = 1, values[16];
+  gdr::test::expect_error(gdr::ErrorCategory::Usage, {"order 9", "0 to 8"},
+                          [&] { gdr::chemistry::boys(device, 9, 1, &t, values); });
+  t = -1e-3;
+  gdr::test::expect_error(gdr::ErrorCategory::Input, {"argument 0", "-0.001"},
+                          [&] { gdr::chemistry::boys(device, 1, 1, &t, values); });
 }
 
 TEST_CASE("the Boys functions of the reference are accurate to 1e-13", "[chemistry]") {
