@@ -24,7 +24,6 @@ __all__ = [
     "Shell",
     "Work",
     "accelerate",
-    "boys",
     "electrostatic_potential",
     "kernel_text",
     "shells",
@@ -192,21 +191,6 @@ def kernel_text(li: int, lj: int, part: int = 0, precision: str = "long") -> str
     if min(orders) < 0:
         raise UsageError(f"negative arguments: {li}, {lj}, {part}")
     return _core.coulomb_kernel(orders[0], orders[1], orders[2], shorts)
-
-
-def boys(order: int, arguments: Any, *, device: Optional[Device] = None) -> Floats:
-    """The Boys functions F_0 to F_order (0 to 8) of arguments (m,), as kernels compute them.
-
-    The shape is (m, order + 1). ``F_m(T)`` is the integral of ``t^(2m) exp(-T t^2)`` over t from 0
-    to 1, for T from 0 on.
-    """
-    highest = operator.index(order)
-    if not 0 <= highest <= 8:
-        raise UsageError(f"order {highest}: Boys functions of orders 0 to 8 are available")
-    given = np.ascontiguousarray(floats("arguments", arguments, ("m",)))
-    out = np.empty((len(given), highest + 1))
-    _core.boys(device_or_default(device)._core, highest, given, out)
-    return out
 
 
 def electrostatic_potential(

@@ -76,13 +76,6 @@ class PyCoulomb {
 
 void bind_chemistry(py::module_& m) {
   m.def("coulomb_kernel", &chemistry::kernel_text);
-  m.def("boys",
-        [](const DevicePointer& device, unsigned order, const py::array& arguments, py::array out) {
-          const std::size_t n = rows(arguments);
-          const double* const t = doubles(arguments, n, "arguments");
-          double* const values = result_doubles(out, n * (order + 1), "out");
-          device->run([&](Device& d) { chemistry::boys(d, order, n, t, values); });
-        });
   py::class_<PyCoulomb>(m, "Coulomb")
       .def(py::init<DevicePointer, const std::vector<ShellTuple>&, double>())
       .def_property_readonly("functions", &PyCoulomb::functions)

@@ -164,24 +164,12 @@ def test_f_shells_are_rejected_with_the_atom(native):
 
 def test_a_linearly_dependent_basis_is_rejected(native):
     mol = molecule("He 0 0 0; He 0 0 1e-6", "6-31g")
-    for make in (lambda: chemistry.accelerate(scf.RHF(mol), device=native),
-                 lambda: chemistry.Coulomb(mol, device=native)):
+    for make in (
+        lambda: chemistry.accelerate(scf.RHF(mol), device=native),
+        lambda: chemistry.Coulomb(mol, device=native),
+    ):
         with pytest.raises(gdr.UnsupportedError, match="linearly dependent.*smallest eigenvalue"):
             make()
-
-
-def test_boys_functions_are_those_of_scipy(native):
-    special = pytest.importorskip("scipy.special")
-    t = np.array([1e-3, 0.3, 2.0, 11.0, 40.0, 900.0])
-    made = chemistry.boys(8, t, device=native)
-    for m in range(9):
-        a = m + 0.5
-        expected = special.gamma(a) * special.gammainc(a, t) / (2 * t**a)
-        assert np.allclose(made[:, m], expected, rtol=1e-12, atol=0)
-    with pytest.raises(gdr.UsageError, match="0 to 8"):
-        chemistry.boys(9, t, device=native)
-    with pytest.raises(gdr.InputError, match="argument 1"):
-        chemistry.boys(0, [0.0, -1.0], device=native)
 
 
 def test_complex_orbitals_are_rejected(native):

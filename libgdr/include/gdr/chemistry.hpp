@@ -105,12 +105,6 @@ class Coulomb {
 /// others. `shorts`: for small contributions. Throws Error (Usage) for other arguments.
 std::string kernel_text(unsigned li, unsigned lj, unsigned part = 0, bool shorts = false);
 
-/// The Boys functions F_0(T) to F_order(T), order 0 to 8, of n arguments T, as the kernels compute
-/// them on this device: order + 1 values for each argument. F_m(T) is the integral of
-/// t^(2m) exp(-T t^2) over t from 0 to 1. Throws Error (Usage) for a higher order, and Error
-/// (Input) for an argument that is negative or not finite.
-void boys(Device& device, unsigned order, std::size_t n, const double* arguments, double* values);
-
 /// The Coulomb matrix by the same formulas in plain double on the host, without screening: the
 /// reference for `Coulomb::matrix`. Time grows with the fourth power of the number of primitives.
 void coulomb_reference(std::span<const Shell> shells, const double* density, double* coulomb);
