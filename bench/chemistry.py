@@ -261,7 +261,7 @@ def boys(device, options):
             job = other.job(kernel)
             job.sources(one=np.ones(1))
             job.targets(t=arguments)
-            made = job.run("f")["f"].reshape(len(arguments), 9)
+            made = job.run()["f"].reshape(len(arguments), 9)
         errors = np.abs(made / exact - 1).max(0)
         print(f"{engine}, boys(0, T) to boys(8, T):", *(f"{e:.1e}" for e in errors), flush=True)
 
