@@ -84,6 +84,23 @@ bool BoardMemory::changes_since(std::uint64_t contents, std::vector<Range>& rang
   return true;
 }
 
+bool BoardMemory::equals(const BoardMemory& other, std::uint64_t address,
+                         std::uint64_t count) const {
+  if (contents_ == other.contents_) return true;
+  bool equal = true;
+  for_each_chunk(address, count, chunk_words, [&](auto chunk, auto offset, auto, auto length) {
+    const Chunk &own = chunks_[chunk], &others = other.chunks_[chunk];
+    if (!equal || own == others) return;
+    const auto is_zero = [](std::uint64_t word) { return word == 0; };
+    if (own && others)
+      equal = std::equal(own.get() + offset, own.get() + offset + length, others.get() + offset);
+    else
+      equal = std::all_of((own ? own : others).get() + offset,
+                          (own ? own : others).get() + offset + length, is_zero);
+  });
+  return equal;
+}
+
 void BoardMemory::release(std::uint64_t address, std::uint64_t count) {
   changed(address, count);  // invalid until `share_chunks`
   for_each_chunk(address, count, chunk_words,

@@ -39,6 +39,9 @@ class BoardMemory {
   /// Appends the ranges written since a version. False if the version is too old.
   bool changes_since(std::uint64_t contents, std::vector<Range>& ranges) const;
 
+  /// Whether a range has the same words in both memories.
+  bool equals(const BoardMemory& other, std::uint64_t address, std::uint64_t count) const;
+
   /// Memories with equal contents can share a write: release the range in the others (`release`),
   /// write to one, and share its chunks (`share_chunks`) without a copy.
   void release(std::uint64_t address, std::uint64_t count);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string_view>
 
 #include "gdr/error.hpp"
 
@@ -40,13 +41,21 @@ const std::vector<AngularFunction>& angular_functions(unsigned l, bool spherical
   return spherical ? d_functions : cartesian_d;
 }
 
+/// The name of shells of an angular momentum: s, p, d, f, g, h, i, then k without j.
+std::string letter_of(unsigned l) {
+  constexpr std::string_view letters = "spdfghiklmnoqrtuv";
+  return l < letters.size() ? std::string(1, letters[l]) : "higher";
+}
+
 void check(const Shell& shell, std::size_t number) {
   const auto fail = [&](ErrorCategory category, const std::string& what) {
     throw Error(category, fmt::format("shell {}: {}", number, what));
   };
   if (shell.l > max_shell)
     fail(ErrorCategory::Unsupported,
-         fmt::format("angular momentum {} is not supported; s, p and d (0, 1, 2) are", shell.l));
+         fmt::format("{} shells (angular momentum {}) are not supported; s, p and d shells (0, 1, "
+                     "2) are",
+                     letter_of(shell.l), shell.l));
   if (shell.exponents.empty()) fail(ErrorCategory::Input, "it has no primitives");
   if (shell.coefficients.empty() || shell.coefficients.size() % shell.exponents.size() != 0)
     fail(ErrorCategory::Input, fmt::format("{} coefficients are not a multiple of {} primitives",

@@ -12,6 +12,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/chemistry/derivatives.hpp"
 #include "libgdr/chemistry/field.hpp"
+#include "libgdr/chemistry/overlap.hpp"
 #include "libgdr/chemistry/pairs.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
@@ -60,6 +61,7 @@ struct Coulomb::Impl {
         list(given, DeviceRanks::core(on)->job_threads()) {
     if (!(options.threshold >= 0))
       throw Error(ErrorCategory::Input, "the threshold must not be negative");
+    check_independence(list, options.least_overlap);
     std::vector<double> bounds;
     for (const Pair& pair : list.pairs()) bounds.push_back(pair.bound);
     for (const std::size_t k : descending(bounds)) {
@@ -70,21 +72,24 @@ struct Coulomb::Impl {
       targets.bound.push_back(pair.bound);
       target_pairs[pair.l].push_back(k);
     }
+    for (TargetList& targets : all_targets) targets.kept = true;
   }
 
   /// The charge of a density as sources, by magnitude. Distributions without charge are absent.
   SourceLists sources_of(const double* density) {
-    const std::vector<double> charge = list.hermite_density(density);
-    std::vector<double> magnitude(list.pairs().size());
-    for (std::size_t k = 0; k < magnitude.size(); ++k) {
-      const Pair& pair = list.pairs()[k];
-      magnitude[k] = std::sqrt(self_interaction(pair.l, pair.p, charge.data() + pair.hermite));
-    }
+    return sources_of(list.hermite_density(density), 0, list.pairs().size());
+  }
+  /// The same for some pairs, with the Hermite coefficients of all of them.
+  SourceLists sources_of(std::span<const double> charge, std::size_t from, std::size_t to) {
+    std::vector<double> magnitude;
+    for (const Pair& pair : list.pairs().subspan(from, to - from))
+      magnitude.push_back(
+          std::sqrt(self_interaction(pair.l, pair.p, charge.data() + pair.hermite)));
     SourceLists made;
     work.pairs = 0;
     for (const std::size_t k : descending(magnitude)) {
       if (magnitude[k] == 0) break;
-      const Pair& pair = list.pairs()[k];
+      const Pair& pair = list.pairs()[from + k];
       SourceList& sources = made[pair.l];
       sources.centre.push_back(pair.centre);
       sources.exponent.push_back(pair.p);
@@ -190,13 +195,22 @@ void Coulomb::integrals(std::size_t shell_c, std::size_t shell_d, double* values
   const auto [c_begin, c_end] = range(shell_c);
   const auto [d_begin, d_end] = range(shell_d);
   impl_->begin_work();
-  std::vector<double> density(n * n, 0.0);
+  // Only the pairs of the two shells' centres have a charge.
+  const PairList& list = impl_->list;
+  const CentrePair& centres = list.centres_of(c_begin, d_begin);
+  std::vector<double> density(n * n, 0.0), charge(list.coefficients(), 0.0);
+  const double* const first = values;
   for (std::size_t c = c_begin; c < c_end; ++c) {
-    for (std::size_t d = d_begin; d < d_end; ++d) {
+    for (std::size_t d = d_begin; d < d_end; ++d, values += n * n) {
+      if (shell_c == shell_d && d < c) {  // computed for (d, c)
+        const std::size_t width = d_end - d_begin;
+        std::copy_n(first + ((d - c_begin) * width + (c - d_begin)) * n * n, n * n, values);
+        continue;
+      }
       density[c * n + d] = 1;
-      impl_->matrix_of(impl_->sources_of(density.data()), values);
+      list.set_hermite_density(centres, density.data(), charge.data());
+      impl_->matrix_of(impl_->sources_of(charge, centres.begin, centres.end), values);
       density[c * n + d] = 0;
-      values += n * n;
     }
   }
   impl_->end_work();

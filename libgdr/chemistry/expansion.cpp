@@ -57,15 +57,10 @@ Expansion::Expansion(const Point& a_position, const Site& a, const Point& b_posi
   }
 }
 
-void Expansion::to_hermite(const double* charge, double* hermite) const {
+void Expansion::of_monomials(double* hermite) const {
+  const std::size_t each = hermite_count(l());
   for_all(*this,
-          [&](std::size_t ab, std::size_t h, double factor) { hermite[h] += charge[ab] * factor; });
-}
-
-void Expansion::from_hermite(const double* hermite, double* potential) const {
-  for_all(*this, [&](std::size_t ab, std::size_t h, double factor) {
-    potential[ab] += hermite[h] * factor;
-  });
+          [&](std::size_t ab, std::size_t h, double factor) { hermite[ab * each + h] = factor; });
 }
 
 }  // namespace gdr::chemistry

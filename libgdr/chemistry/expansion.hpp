@@ -18,11 +18,9 @@ struct Expansion {
   Expansion(const Point& a_position, const Site& a, const Point& b_position, const Site& b);
 
   unsigned l() const { return la + lb; }
-  /// Hermite coefficients of a charge given by monomials of both sites: adds to
-  /// hermite_count(l()) values. `charge`: monomials of a x monomials of b.
-  void to_hermite(const double* charge, double* hermite) const;
-  /// The transposed operation: adds the potential of each product of monomials.
-  void from_hermite(const double* hermite, double* potential) const;
+  /// The Hermite coefficients of each product of monomials: monomials of a x monomials of b x
+  /// hermite_count(l()). Sets those that are not zero.
+  void of_monomials(double* hermite) const;
 };
 
 /// The exponent of the factor exp(-m) of all E: a b/(a + b) times the squared distance.

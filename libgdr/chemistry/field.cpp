@@ -166,10 +166,17 @@ void Field::evaluate_class(unsigned li, unsigned lj, const SourceList& sources, 
   }
 }
 
+Field::KeptJob& Field::job_of(const KernelKey& key) {
+  const auto found = jobs_.find(key);
+  if (found != jobs_.end()) return found->second;
+  return jobs_.emplace(key, KeptJob{device_->job(kernel_of(key))}).first->second;
+}
+
 void Field::run(const KernelKey& key, const SourceList& sources, std::span<const double> charges,
                 TargetList& targets, std::span<const Rectangle> blocks) {
   if (blocks.empty()) return;
-  Job job = device_->job(kernel_of(key));
+  KeptJob& kept = job_of(key);
+  Job& job = kept.job;
   RankGroup* const ranks = DeviceRanks::group(*device_);
   const auto part = [&](std::size_t all, unsigned offset) {
     return ranks == nullptr ? all * offset : part_begin(all, ranks->rank() + offset, ranks->size());
@@ -189,10 +196,16 @@ void Field::run(const KernelKey& key, const SourceList& sources, std::span<const
     }
     given.add("q", sources.exponent.data() + j, 1);
     places.add("p", targets.exponent.data() + i, 1);
-    for (std::size_t k = 0; k < each; ++k)
-      given.add("d_" + std::to_string(k), charges.data() + j * each + k, each);
+    given.add("d", charges.data() + j * each, 1);
     job.sources(part(n, 1) - part(n, 0), given.inputs());
-    job.targets(part(m, 1) - t, places.inputs());
+    const std::size_t own_targets = part(m, 1) - t;
+    if (kept.targets != &targets || kept.first != i || kept.count != own_targets) {
+      kept.targets = nullptr;
+      job.targets(own_targets, places.inputs());
+      if (targets.kept) kept.targets = &targets;
+      kept.first = i;
+      kept.count = own_targets;
+    }
     results.assign(m * width, 0.0);
     job.run({{"v[]", {results.data() + t * width, sizeof(double)}}});
     if (ranks != nullptr) gather_parts(*ranks, results.data(), m, width);

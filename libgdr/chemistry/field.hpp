@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,6 +29,8 @@ struct TargetList {
   std::vector<double> exponent;
   std::vector<double> bound;      ///< sqrt((ab|ab)), descending; empty: no screening
   std::vector<double> potential;  ///< result: hermite_count(l) values of each
+  /// The targets of all evaluations with it are the same: they stay on the device.
+  bool kept = false;
   std::size_t size() const { return centre.size(); }
 };
 
@@ -70,7 +73,16 @@ class Field {
   void run(const KernelKey& key, const SourceList& sources, std::span<const double> charges,
            TargetList& targets, std::span<const Rectangle> blocks);
 
+  /// A job that is kept for the next evaluation, and the kept targets that it has.
+  struct KeptJob {
+    Job job;
+    const TargetList* targets = nullptr;
+    std::size_t first = 0, count = 0;
+  };
+  KeptJob& job_of(const KernelKey& key);
+
   Device* device_;
+  std::map<KernelKey, KeptJob> jobs_;
   std::size_t call_cost_;
   std::size_t interactions_ = 0, short_interactions_ = 0;
 };

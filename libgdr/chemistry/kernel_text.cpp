@@ -64,12 +64,12 @@ std::string polynomial(std::span<const double> c) {
   return text + fmt::format(" + {:.17g}", c.front());
 }
 
-/// The functions (2 alpha)^n F_n(alpha r^2)/sqrt(p + q) for n = 0 to `order`. The highest comes
+/// The functions (2 alpha)^n F_n(alpha r2)/sqrt(p + q) for n = 0 to `order`. The highest comes
 /// from its approximation; the others follow by downward recursion, whose terms are all positive:
 ///   F_n(T) = (2 T F_{n+1}(T) + e^-T)/(2 n + 1).
 std::string boys_functions(unsigned order, Accuracy accuracy) {
   const BoysFit& fit = boys_fit(order, accuracy);
-  std::string text = "r2 = X*X + Y*Y + Z*Z;\nsum = p + q;\nproduct = p*q;\n";
+  std::string text = "sum = p + q;\nproduct = p*q;\n";
   text += "distance = product*r2;\n";
   text += fmt::format("scaled = {:.17g}*sum;\nw = rsqrt(distance + scaled);\n", fit.c);
   text += "w2 = w*w;\nu = (scaled - distance)*w2;\n";
@@ -102,7 +102,7 @@ std::string coulomb_kernel(unsigned li, unsigned lj, std::size_t first, std::siz
   text += "VARI long x, y, z, p;\n";
   text += fmt::format("VARJ long xs, ys, zs, q, d[{}];\n", sources);
   text += fmt::format("VARF long v[{}];\n", last - first);
-  text += "X = xs - x;\nY = ys - y;\nZ = zs - z;\n";
+  text += "X = xs - x;\nY = ys - y;\nZ = zs - z;\nr2 = X*X + Y*Y + Z*Z;\n";
   text += boys_functions(li + lj, accuracy);
 
   Derivatives derivatives;
@@ -118,6 +118,15 @@ std::string coulomb_kernel(unsigned li, unsigned lj, std::size_t first, std::siz
     sums += ";\n";
   }
   return text + derivatives.text() + sums;
+}
+
+std::string boys_kernel(unsigned order) {
+  std::string text = fmt::format("kernel boys_{};\nprecision long;\n", order);
+  text += fmt::format("VARI long r2;\nVARJ long p, q;\nVARF long f[{}];\n", order + 1);
+  text += boys_functions(order, Accuracy::Long);
+  for (unsigned n = 0; n <= order; ++n)
+    text += fmt::format("f[{}] += {};\n", n, name_of({0, 0, 0}, n));
+  return text;
 }
 
 std::string kernel_text(unsigned li, unsigned lj, unsigned part, bool shorts) {

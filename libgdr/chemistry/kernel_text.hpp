@@ -22,4 +22,8 @@ inline constexpr std::size_t most_results = 20;
 std::string coulomb_kernel(unsigned li, unsigned lj, std::size_t first, std::size_t last,
                            Accuracy accuracy);
 
+/// The Boys functions alone, by the same statements. Targets: r2. Sources: p, q. Results:
+///   f_n = sum over sources of (2 alpha)^n F_n(alpha r2)/sqrt(p + q), alpha = p q/(p + q).
+std::string boys_kernel(unsigned order);
+
 }  // namespace gdr::chemistry

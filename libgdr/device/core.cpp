@@ -35,11 +35,13 @@ void BoardSlot::load_program(const Kernel& kernel, unsigned chips, const std::st
   contents.invalidate();
   const std::vector<std::uint8_t>& object = kernel.object();
   CommandList load;
-  load.payload.resize((object.size() + 7) / 8);
-  std::memcpy(load.payload.data(), object.data(), object.size());
+  const std::size_t length = (object.size() + 7) / 8;
+  if (object_words.size() < length) object_words.resize(length);
+  std::memcpy(object_words.data(), object.data(), object.size());
   Command& command = load.commands.emplace_back();
   command.kind = CommandKind::LoadProgram;
   command.count = object.size();
+  command.payload = load.borrow(std::span(object_words).first(length));
   std::vector<std::uint64_t> none;
   board->execute(load, none, stop);
   contents.loaded(kernel, chips);

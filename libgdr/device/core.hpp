@@ -80,7 +80,8 @@ class BoardContents {
 struct BoardSlot {
   std::unique_ptr<BoardLink> board;
   CommandList list = {};
-  std::vector<std::uint64_t> words = {};  ///< result words of the last list
+  std::vector<std::uint64_t> words = {};         ///< result words of the last list
+  std::vector<std::uint64_t> object_words = {};  ///< buffer for the object of a program
   BoardContents contents = {};
   bool failed = false;       ///< whether the board has failed
   std::string failure = {};  ///< reason of the failure

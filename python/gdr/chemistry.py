@@ -30,8 +30,6 @@ __all__ = [
 ]
 
 LETTERS = "spdfghik"
-#: Smallest eigenvalue of the overlap matrix (of functions of norm one) that ``accelerate`` accepts.
-LEAST_OVERLAP = 1e-8
 
 
 class Shell(NamedTuple):
@@ -101,7 +99,9 @@ class Coulomb:
 
     ``basis``: a PySCF molecule, or a list of ``Shell``. ``threshold``: bound on the error of an
     element of the Coulomb matrix due to neglected pairs of charge distributions and to pairs in
-    short precision, Hartree. Lengths are in Bohr, energies in Hartree. Raises UnsupportedError for angular momenta above d.
+    short precision, Hartree. Lengths are in Bohr, energies in Hartree. Raises UnsupportedError for
+    angular momenta above d, and for a linearly dependent basis: the smallest eigenvalue of its
+    overlap matrix is below 1e-8.
     """
 
     def __init__(
@@ -220,7 +220,6 @@ class _DeviceCoulomb:
     def _coulomb_of(self, mol: Any) -> Coulomb:
         key = (mol._atm.tobytes(), mol._bas.tobytes(), mol._env.tobytes(), mol.cart)
         if self._gdr_coulomb is None or self._gdr_coulomb[0] != key:
-            _check_overlap(mol)
             made = Coulomb(mol, device=self.gdr_device, threshold=self.gdr_threshold)
             self._gdr_coulomb = (key, made)
         return self._gdr_coulomb[1]
@@ -254,18 +253,6 @@ class _DeviceCoulomb:
     def get_j(self, mol: Any = None, dm: Any = None, hermi: int = 1, omega: Any = None) -> Any:
         """J from the device."""
         return self.get_jk(mol, dm, hermi, with_k=False, omega=omega)[0]
-
-
-def _check_overlap(mol: Any) -> None:
-    overlap = mol.intor_symmetric("int1e_ovlp")
-    norm = 1 / np.sqrt(np.diag(overlap))
-    least = float(np.linalg.eigvalsh(norm[:, None] * overlap * norm)[0])
-    if least < LEAST_OVERLAP:
-        raise UnsupportedError(
-            f"the basis is linearly dependent: the smallest eigenvalue of its overlap matrix is "
-            f"{least:.1e}; values from {LEAST_OVERLAP:g} on are supported. Remove diffuse functions "
-            "or atoms at the same place"
-        )
 
 
 def accelerate(mf: Any, *, device: Optional[Device] = None, threshold: float = 1e-10) -> Any:

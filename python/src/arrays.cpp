@@ -26,6 +26,10 @@ void require_writable(const py::array& a, const std::string& name) {
   if (!a.writeable()) wrong_value(name, "the array is read-only");
 }
 
+/// Bytes of an element, from its type: array::itemsize of pybind11 before 2.12 reads the descriptor
+/// of NumPy 1, and returns 0 with NumPy 2.
+std::ptrdiff_t element_bytes(HostNumber type) { return type == HostNumber::F32 ? 4 : 8; }
+
 }  // namespace
 
 NamedArrays<NamedInput> input_arrays(const py::dict& arrays, std::size_t n) {
@@ -45,7 +49,7 @@ NamedArrays<NamedInput> input_arrays(const py::dict& arrays, std::size_t n) {
     ConstArray& input = out.list.emplace_back(NamedInput{name, {}}).array;
     input.data = a.data();
     input.type = type;
-    input.stride = n > 1 ? a.strides(0) : a.itemsize();
+    input.stride = n > 1 ? a.strides(0) : element_bytes(type);
   }
   return out;
 }
@@ -59,13 +63,13 @@ NamedArrays<NamedResult> result_arrays(const py::dict& arrays) {
     MutableArray& result = out.list.emplace_back(NamedResult{name, {}}).array;
     result.data = a.mutable_data();
     result.type = number_type(a, name);
-    result.stride = a.itemsize();
+    result.stride = element_bytes(result.type);
     if (a.ndim() == 1) {
       if (a.shape(0) > 1) result.stride = a.strides(0);
     } else if (a.ndim() != 2 || (a.flags() & py::array::c_style) == 0) {
       wrong_value(name, "expected a one-dimensional array, or a C-contiguous two-dimensional one");
     } else if (result.type == HostNumber::Raw) {
-      result.stride = 2 * a.itemsize();
+      result.stride *= 2;
     }
   }
   return out;

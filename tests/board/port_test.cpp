@@ -242,6 +242,25 @@ TEST_CASE("board memory is zero until written, across chunk boundaries", "[board
   REQUIRE(all.back() == 0);
 }
 
+TEST_CASE("ranges of two memories are equal if their words are, whatever the rest is", "[board]") {
+  constexpr std::uint64_t chunk = 1 << 16;
+  BoardMemory one(3 * chunk), other(3 * chunk);
+  const std::vector<std::uint64_t> words{1, 2, 3}, zeros(3, 0);
+  const std::uint64_t at = chunk - 1;  // across a boundary
+  CHECK(one.equals(other, 0, 3 * chunk));
+  one.write(at, words);
+  CHECK_FALSE(one.equals(other, at, 3));
+  CHECK_FALSE(other.equals(one, at + 2, 1));
+  CHECK(one.equals(other, 0, at));
+  CHECK(one.equals(other, at + 3, chunk));
+  other.write(2 * chunk, words);
+  other.write(at, words);
+  CHECK(one.equals(other, at, 3));
+  CHECK_FALSE(one.equals(other, 0, 3 * chunk));
+  other.write(2 * chunk, zeros);
+  CHECK(one.equals(other, 0, 3 * chunk));
+}
+
 TEST_CASE("shared chunks of a board's memory separate on write", "[board]") {
   constexpr std::uint64_t chunk = 1 << 16, chunks = 9;
   BoardMemory first(chunks * chunk), second(chunks * chunk);

@@ -1,9 +1,11 @@
 // Coulomb matrices, potentials and integrals on a device, compared with published values and with
 // the reference in plain double.
+#include <complex>
 #include <string>
 
 #include "chemistry/molecules.hpp"
 #include "gdr/device.hpp"
+#include "libgdr/chemistry/overlap.hpp"
 #include "support/catch.hpp"
 #include "support/expect_error.hpp"
 
@@ -111,6 +113,70 @@ TEST_CASE("Coulomb matrices have the same bits for any threads and boards", "[ch
     CHECK(matrix_on("emulator:engine=native," + options, shells, density) == one);
 }
 
+TEST_CASE("a second Coulomb matrix compiles nothing", "[chemistry]") {
+  const auto shells = various_shells(true);
+  const auto density = random_density(chemistry::function_count(shells));
+  std::vector<double> made(density.size());
+  Device device = Device::open("emulator:engine=native");
+  Coulomb coulomb(device, shells, {0});
+  coulomb.matrix(density.data(), made.data());
+  const double compiled = device.statistics().compile_seconds;
+  coulomb.matrix(density.data(), made.data());
+  Coulomb(device, shells, {0}).matrix(density.data(), made.data());
+  CHECK(compiled > 0);
+  CHECK(std::abs(device.statistics().compile_seconds - compiled) < 1e-6 * compiled);
+}
+
+TEST_CASE("Coulomb matrices of two bases on one device alternate without a change of bits",
+          "[chemistry]") {
+  Device device = Device::open("emulator:engine=native");
+  const auto one = various_shells(true), other = various_shells(false, 3);
+  const auto d = random_density(chemistry::function_count(one));
+  const auto e = random_density(chemistry::function_count(other));
+  Coulomb first(device, one, {}), second(device, other, {});
+  std::vector<double> points{1, 2, 3, -1, 0.5, 0}, values(2), again(2);
+  std::vector<double> j(d.size()), k(e.size());
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    first.matrix(d.data(), j.data());
+    second.matrix(e.data(), k.data());
+    first.potential(d.data(), 2, points.data(), values.data());
+    CHECK(j == matrix_on("emulator:engine=native", one, d));
+    CHECK(k == matrix_on("emulator:engine=native", other, e));
+    // Targets at other places of the same memory are not taken for the earlier ones.
+    points[3] += 0.25;
+    Device fresh = Device::open("emulator:engine=native");
+    first.potential(d.data(), 2, points.data(), values.data());
+    Coulomb(fresh, one, {}).potential(d.data(), 2, points.data(), again.data());
+    CHECK(values == again);
+  }
+}
+
+TEST_CASE("integrals of two shells are Coulomb matrices of their products", "[chemistry]") {
+  const auto shells = various_shells(true);
+  const std::size_t n = chemistry::function_count(shells);
+  Device device = Device::open("emulator:engine=native");
+  Coulomb coulomb(device, shells, {});
+  struct Pair {
+    std::size_t c, d, c_first, c_count, d_first, d_count;
+  };
+  // Shells have 2 s, 3 p and 5 d functions on each centre: the same shell, two of one centre, two
+  // of different centres in both orders.
+  for (const Pair& p : {Pair{1, 1, 2, 3, 2, 3}, Pair{1, 2, 2, 3, 5, 5}, Pair{4, 0, 12, 3, 0, 2},
+                        Pair{0, 4, 0, 2, 12, 3}, Pair{3, 3, 10, 2, 10, 2}}) {
+    std::vector<double> made(p.c_count * p.d_count * n * n);
+    coulomb.integrals(p.c, p.d, made.data());
+    for (std::size_t c = 0; c < p.c_count; ++c) {
+      for (std::size_t d = 0; d < p.d_count; ++d) {
+        INFO("shells " << p.c << " and " << p.d << ", functions " << c << " and " << d);
+        std::vector<double> density(n * n, 0.0);
+        density[(p.c_first + c) * n + p.d_first + d] = 1;
+        const double* const block = made.data() + (c * p.d_count + d) * n * n;
+        CHECK(distance({block, block + n * n}, reference(shells, density)) < 1e-11);
+      }
+    }
+  }
+}
+
 TEST_CASE("the energy of nuclei in a potential equals that of a charge in their potential",
           "[chemistry]") {
   const auto shells = various_shells(true, 3);
@@ -153,6 +219,9 @@ TEST_CASE("unsupported and malformed shells are rejected by number", "[chemistry
     expect_error(category, {"shell 1", word}, [&] { Coulomb(device, shells, {}); });
   };
   rejected({{0, 0, 0}, 3, true, {1.0}, {1.0}}, ErrorCategory::Unsupported, "s, p and d");
+  rejected({{0, 0, 0}, 3, true, {1.0}, {1.0}}, ErrorCategory::Unsupported, "f shells");
+  rejected({{0, 0, 0}, 5, true, {1.0}, {1.0}}, ErrorCategory::Unsupported, "h shells");
+  rejected({{0, 0, 0}, 99, true, {1.0}, {1.0}}, ErrorCategory::Unsupported, "momentum 99");
   rejected({{0, 0, 0}, 1, true, {}, {}}, ErrorCategory::Input, "no primitives");
   rejected({{0, 0, 0}, 1, true, {1.0, 2.0}, {1.0}}, ErrorCategory::Input, "multiple");
   rejected({{0, 0, 0}, 1, true, {-1.0}, {1.0}}, ErrorCategory::Input, "exponent");
@@ -163,3 +232,56 @@ TEST_CASE("unsupported and malformed shells are rejected by number", "[chemistry
                [&] { coulomb.matrix(&infinite, &out); });
   expect_error(ErrorCategory::Usage, {"no shell 1"}, [&] { coulomb.integrals(0, 1, &out); });
 }
+
+TEST_CASE("a linearly dependent basis is rejected with the eigenvalue and the supported range",
+          "[chemistry]") {
+  Device device = Device::open("emulator:engine=native");
+  const auto helium = [](double z) {
+    return std::vector<Shell>{{{0, 0, 0}, 0, true, {2.0, 0.5}, {1.2, 0.4}},
+                              {{0, 0, z}, 0, true, {2.0, 0.5}, {1.2, 0.4}}};
+  };
+  const auto make = [&](const std::vector<Shell>& shells, double least) {
+    return Coulomb(device, shells, {.least_overlap = least});
+  };
+  expect_error(ErrorCategory::Unsupported,
+               {"linearly dependent", "smallest eigenvalue", "from 1e-08 on are supported"},
+               [&] { Coulomb(device, helium(1e-6), {}); });
+  expect_error(ErrorCategory::Unsupported, {"linearly dependent", "zero within rounding"},
+               [&] { Coulomb(device, helium(0), {}); });
+  CHECK(make(helium(0), 0).functions() == 2);
+  CHECK(make(helium(0.1), 1e-8).functions() == 2);
+  const Shell zero{{1, 0, 0}, 0, true, {1.0}, {0.0}};
+  expect_error(ErrorCategory::Input, {"function 0", "zero"},
+               [&] { Coulomb(device, std::vector<Shell>{zero}, {}); });
+}
+
+TEST_CASE("the smallest eigenvalue of a matrix of two overlaps is one minus the overlap",
+          "[chemistry]") {
+  for (const double gap : {1e-2, 1e-6, 1e-10}) {
+    const double found = chemistry::least_eigenvalue(2, {1, 1 - gap, 1 - gap, 1});
+    CHECK(std::abs(found / gap - 1) < 1e-3);
+  }
+  CHECK(chemistry::least_eigenvalue(2, {1, 1, 1, 1}) == 0);
+}
+
+TEST_CASE("a linear chain of s functions has the smallest overlap eigenvalue of its dispersion",
+          "[chemistry]") {
+  // Equal Gaussians at distance h have the overlaps exp(-a h^2 k^2/2); those of a long chain have
+  // eigenvalues 1 + 2 sum over k of the overlaps (-1)^k at least.
+  const double a = 0.5, h = 1.2;
+  double least = 1;
+  for (int k = 1; k < 20; ++k) least += (k % 2 == 1 ? -2 : 2) * std::exp(-a * h * h * k * k / 2);
+  std::vector<Shell> shells;
+  for (int k = 0; k < 60; ++k)
+    shells.push_back({{0, 0, k * h}, 0, true, {a}, {chemistry::radial_norm(0, a)}});
+  const chemistry::PairList list(shells);
+  const double found = chemistry::least_eigenvalue(60, chemistry::overlap_matrix(list));
+  CHECK(std::abs(found / least - 1) < 0.05);
+}
+
+// A complex density is refused by the compiler.
+template <typename Scalar>
+concept accepts = requires(Coulomb& c, const Scalar* density, double* out) {
+  c.matrix(density, out);
+};
+static_assert(accepts<double> && !accepts<std::complex<double>>);

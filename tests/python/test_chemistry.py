@@ -164,8 +164,12 @@ def test_f_shells_are_rejected_with_the_atom(native):
 
 def test_a_linearly_dependent_basis_is_rejected(native):
     mol = molecule("He 0 0 0; He 0 0 1e-6", "6-31g")
-    with pytest.raises(gdr.UnsupportedError, match="linearly dependent.*smallest eigenvalue"):
-        chemistry.accelerate(scf.RHF(mol), device=native)
+    for make in (
+        lambda: chemistry.accelerate(scf.RHF(mol), device=native),
+        lambda: chemistry.Coulomb(mol, device=native),
+    ):
+        with pytest.raises(gdr.UnsupportedError, match="linearly dependent.*smallest eigenvalue"):
+            make()
 
 
 def test_complex_orbitals_are_rejected(native):

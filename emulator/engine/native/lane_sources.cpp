@@ -153,14 +153,20 @@ void LaneSources::add_changes(std::size_t segment, const Key& now, std::uint64_t
   const bool known = had.address == now.address && had.items == now.items &&
                      segments_[segment].memory->changes_since(had.contents, changes);
   if (!known) return ranges.push_back({first, now.items});
+  std::vector<Range> own;
+  std::uint64_t changed = 0;
   for (const BoardMemory::Range& change : changes) {
     const std::uint64_t begin = std::max(change.address, now.address);
     const std::uint64_t end =
         std::min(change.address + change.count, now.address + now.items * words);
     if (begin >= end) continue;
     const std::uint64_t item = (begin - now.address) / words;
-    ranges.push_back({first + item, divide_up(end - now.address, words) - item});
+    own.push_back({first + item, divide_up(end - now.address, words) - item});
+    changed += own.back().count;
   }
+  // Other programs' sources were here in the meantime: their changes cover the items many times.
+  if (changed >= now.items) own.assign(1, {first, now.items});
+  ranges.insert(ranges.end(), own.begin(), own.end());
 }
 
 void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<Phase>& phases) {

@@ -117,7 +117,7 @@ class PackedRunner final : public PassRunner {
   }
 
   /// The sources of all runs; none if chips have different ones.
-  static std::vector<SourceSegment> segments_of(const Pass& pass) {
+  std::vector<SourceSegment> segments_of(const Pass& pass) const {
     std::vector<SourceSegment> segments;
     for (const PassRun& run : pass.runs) {
       const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
@@ -126,7 +126,9 @@ class PackedRunner final : public PassRunner {
         if (!takes_part(run.chips, c)) continue;
         const BoardMemory& memory = pass.chips[c].memory;
         if (!split && first != nullptr) {
-          if (memory.contents() != first->contents()) return {};
+          // Whatever a job with other sources in each chip has left beside these.
+          if (!memory.equals(*first, run.address, run.plan.items * loaded_.layout.source_words))
+            return {};
           continue;
         }
         first = &memory;

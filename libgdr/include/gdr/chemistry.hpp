@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <complex>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -42,6 +43,10 @@ struct CoulombOptions {
   /// Number of interactions that cost as much as one more job: with a larger number there are
   /// fewer jobs and more superfluous interactions.
   std::size_t call_cost = 100000;
+  /// Smallest supported eigenvalue of the overlap matrix of the functions, scaled to norm one: a
+  /// basis below it is rejected as linearly dependent, because a calculation with it would lose as
+  /// many digits. 0: any basis, without a check.
+  double least_overlap = 1e-8;
 };
 
 /// Numbers of the last evaluation.
@@ -61,8 +66,8 @@ struct CoulombWork {
 /// and gets all results.
 class Coulomb {
  public:
-  /// The device must outlive it. Throws Error (Unsupported) for angular momenta above d, and Error
-  /// (Input) for malformed shells.
+  /// The device must outlive it. Throws Error (Unsupported) for angular momenta above d and for a
+  /// linearly dependent basis, and Error (Input) for malformed shells.
   Coulomb(Device& device, std::span<const Shell> shells, const CoulombOptions& options = {});
   ~Coulomb();
   Coulomb(Coulomb&&) noexcept;
@@ -74,6 +79,9 @@ class Coulomb {
   /// density contributes. Linear in the density up to the threshold. Throws Error (Input) for an
   /// element that is not finite.
   void matrix(const double* density, double* coulomb);
+  /// Orbitals must be real: the imaginary part of a density is antisymmetric and has no Coulomb
+  /// energy, so pass the real part.
+  void matrix(const std::complex<double>* density, double* coulomb) = delete;
   /// The potential at n points (triples) of the electrons' charge of a density, counted positive:
   /// V(r) = sum over a, b of D_ab integral of a(x) b(x)/|x - r|.
   void potential(const double* density, std::size_t n, const double* points, double* values);
