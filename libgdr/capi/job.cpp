@@ -49,17 +49,36 @@ size_t gdr_kernel_variable_count(const gdr_kernel* kernel) {
   return kernel == nullptr ? 0 : kernel->kernel.variables().size();
 }
 
+namespace {
+
+/// An element of a list of the kernel, or an error that says what there is.
+template <class T>
+const T& element(const gdr_kernel* kernel, const std::vector<T>& all, size_t index,
+                 const std::string& plural) {
+  if (index < all.size()) return all[index];
+  throw gdr::Error(gdr::ErrorCategory::Usage, "kernel \"" + kernel->kernel.name() + "\" has " +
+                                                  std::to_string(all.size()) + " " + plural +
+                                                  ", there is no number " + std::to_string(index));
+}
+
+}  // namespace
+
 gdr_status gdr_kernel_variable(const gdr_kernel* kernel, size_t index, gdr_variable* variable) {
   return guarded({{kernel, "kernel"}, {variable, "variable"}}, [&] {
-    const auto& all = kernel->kernel.variables();
-    if (index >= all.size())
-      throw gdr::Error(gdr::ErrorCategory::Usage, "kernel \"" + kernel->kernel.name() + "\" has " +
-                                                      std::to_string(all.size()) +
-                                                      " variables, there is no number " +
-                                                      std::to_string(index));
-    const gdr::KernelVariable& v = all[index];
+    const gdr::KernelVariable& v = element(kernel, kernel->kernel.variables(), index, "variables");
     *variable = {v.name.c_str(),       static_cast<gdr_role>(v.role), static_cast<gdr_type>(v.type),
                  v.conversion.c_str(), v.reduction.c_str(),           v.host_bytes};
+  });
+}
+
+size_t gdr_kernel_array_count(const gdr_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->kernel.arrays().size();
+}
+
+gdr_status gdr_kernel_array(const gdr_kernel* kernel, size_t index, gdr_variable_array* array) {
+  return guarded({{kernel, "kernel"}, {array, "array"}}, [&] {
+    const gdr::KernelArray& a = element(kernel, kernel->kernel.arrays(), index, "arrays");
+    *array = {a.name.c_str(), a.first, a.count, a.sizes.size(), a.sizes.data()};
   });
 }
 

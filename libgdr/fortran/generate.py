@@ -39,6 +39,7 @@ SCALARS = {
     "constchar*": "type(c_ptr)",
     "void*": "type(c_ptr)",
     "constvoid*": "type(c_ptr)",
+    "constsize_t*": "type(c_ptr)",
 }
 
 

@@ -85,6 +85,17 @@ typedef struct gdr_variable {
   size_t host_bytes;      /* size of one value in the user's array */
 } gdr_variable;
 
+/* Variables of a kernel that may be passed as one array: an array, vector, tensor, table or list.
+ * Its elements are consecutive variables, and rows of the user's arrays have them in this order,
+ * the last index fastest. Pointers are valid as long as the kernel. */
+typedef struct gdr_variable_array {
+  const char* name;
+  size_t first;        /* number of its first element among the variables, from 0 */
+  size_t count;        /* number of elements */
+  size_t rank;         /* number of indices */
+  const size_t* sizes; /* one for each index */
+} gdr_variable_array;
+
 /* op(X) of a product: the matrix or its transpose. */
 typedef enum gdr_transpose { GDR_NO_TRANSPOSE = 0, GDR_TRANSPOSE = 1 } gdr_transpose;
 
@@ -224,6 +235,9 @@ void gdr_kernel_free(gdr_kernel* kernel);
 const char* gdr_kernel_name(const gdr_kernel* kernel);
 size_t gdr_kernel_variable_count(const gdr_kernel* kernel);
 gdr_status gdr_kernel_variable(const gdr_kernel* kernel, size_t index, gdr_variable* variable);
+/* Number of the kernel's arrays (0 for null), and one of them. */
+size_t gdr_kernel_array_count(const gdr_kernel* kernel);
+gdr_status gdr_kernel_array(const gdr_kernel* kernel, size_t index, gdr_variable_array* array);
 /* Clocks of the loop body and declared operations per interaction. */
 gdr_status gdr_kernel_cost(const gdr_kernel* kernel, double* clocks, double* flops);
 

@@ -185,13 +185,16 @@ def result_arrays(
 
 
 def param_numbers(kernel: CompiledKernel, params: Mapping[str, Any]) -> Dict[str, float]:
-    """The number of each ``param``: an array of them takes all its elements."""
+    """The number of each ``param``: an array of them takes all its elements, and a vector a number
+    for all three of them, too."""
     numbers: Dict[str, float] = {}
     for name, value in params.items():
         whole = kernel.array_named(name)
         if whole is None:
             numbers[name] = number(name, value)
             continue
+        if np.ndim(value) == 0 and tuple(whole.sizes) == (3,):
+            value = np.full(3, number(name, value))
         elements = floats(name, value, whole.sizes).ravel()
         check_finite(name, elements)
         numbers.update((e.name, float(x)) for e, x in zip(whole.elements, elements))

@@ -26,8 +26,8 @@ class Job:
         self._started: Dict[str, AnyArray] = {}
 
     def set(self, **params: Any) -> None:
-        """Set ``param``s by name; a vector or table takes all its elements. A ``param`` that is
-        never set is 0."""
+        """Set ``param``s by name; a vector or table takes all its elements, a vector also a
+        number for all three. A ``param`` that is never set is 0."""
         with self._ranks.argument_checks():
             numbers = param_numbers(self.kernel, params)
         for name, value in numbers.items():

@@ -2,7 +2,8 @@
 
 A Python function does not declare shapes: they follow from their use. Values that are added,
 assigned or passed to each other have one shape; ``np.dot``, ``np.cross``, ``np.linalg.norm``, an
-index and the like take vectors. What remains open is a number. Functions that the kernel calls are
+index and the like take vectors. A parameter that is only the box of the minimum image of a vector is
+a vector. What remains open is a number. Functions that the kernel calls are
 included.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections import Counter
 from types import FunctionType
 from typing import Any, Callable, Dict, Hashable, List, Mapping, Optional, Set, Tuple
 
@@ -107,6 +109,19 @@ class ShapeReader(ast.NodeVisitor):
             a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         ]
         self.local_names = stored.union(self.arguments)
+        #: How often each parameter without a default is read, and how often as a periodic box.
+        defaults = len(arguments.defaults)
+        self.reads = Counter(
+            n.id
+            for n in ast.walk(source.tree)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+        )
+        with_default = {
+            a.arg
+            for a in [*arguments.posonlyargs, *arguments.args][::-1][:defaults] + arguments.kwonlyargs
+        }
+        self.open_parameters = set(self.arguments) - with_default - stored - set(particles)
+        self.boxes: Counter[str] = Counter()
         self.scope = Scope(source, function, self.local_names)
         for statement in source.tree.body:
             self.visit(statement)
@@ -223,11 +238,23 @@ class ShapeReader(ast.NodeVisitor):
             self.shapes.state(result, VECTOR)
         elif found.name == "minimum_image" and arguments:
             self.shapes.equal(arguments[0], result)
+            if len(arguments) == 2:
+                self._box(arguments[0], node.args[1], arguments[1])
         elif ">" in found.shapes:
             letters, of_result = found.shapes.split(">")
             for letter, argument in zip(letters, arguments):
                 self.shapes.state(argument, LETTERS[letter])
             self.shapes.state(result, LETTERS[of_result])
+
+    def _box(self, d: Optional[Term], node: ast.expr, box: Optional[Term]) -> None:
+        """The box of a vector is a vector of edges, if it is a parameter without other uses."""
+        if not isinstance(node, ast.Name) or node.id not in self.open_parameters:
+            return
+        self.boxes[node.id] += 1
+        if self.boxes[node.id] == self.reads[node.id]:
+            self.shapes.rules.append(
+                lambda: self.shapes.shape(d) == VECTOR and self.shapes.state(box, VECTOR)
+            )
 
     def _call_function(
         self,

@@ -223,6 +223,38 @@ static void test_neighbours(gdr_device* device) {
 }
 
 /* A vector of the kernel is one array of three numbers for each item. */
+/* Arrays, vectors, tables and lists as the kernel has them, and the variables of their elements. */
+static void test_arrays(void) {
+  static const char* const names[] = {"t", "x", "f", "near"};
+  static const size_t counts[] = {6, 3, 4, 5}, ranks[] = {2, 1, 2, 1}, last_sizes[] = {3, 3, 2, 5};
+  gdr_kernel* kernel = NULL;
+  gdr_variable_array a;
+  gdr_variable v;
+  size_t k;
+  CHECK(gdr_kernel_compile(
+            "CONST table t[2][3]; VARI vec3 x; VARJ xs; VARJ int id; VARF f[2][2];\n"
+            "VARF list near[5];\n"
+            "f[0][0] += xs - x.x; f[0][1] += xs; f[1][0] += t[id]; f[1][1] += x.y*x.z;\n"
+            "if (xs < x.x) { near append= id; }",
+            "arrays", &kernel) == GDR_OK);
+  CHECK(gdr_kernel_array_count(kernel) == 4);
+  for (k = 0; k < 4; ++k) {
+    CHECK(gdr_kernel_array(kernel, k, &a) == GDR_OK);
+    CHECK(strcmp(a.name, names[k]) == 0 && a.count == counts[k]);
+    CHECK(a.rank == ranks[k] && a.sizes[a.rank - 1] == last_sizes[k]);
+    CHECK(gdr_kernel_variable(kernel, a.first, &v) == GDR_OK);
+    CHECK(strncmp(v.name, a.name, strlen(a.name)) == 0);
+    CHECK(gdr_kernel_variable(kernel, a.first + a.count - 1, &v) == GDR_OK);
+    CHECK(strncmp(v.name, a.name, strlen(a.name)) == 0);
+  }
+  CHECK(gdr_kernel_array(kernel, 4, &a) == GDR_ERROR_USAGE);
+  CHECK(strstr(gdr_last_error(), "has 4 arrays, there is no number 4") != NULL);
+  CHECK(gdr_kernel_array(kernel, 0, NULL) == GDR_ERROR_USAGE);
+  CHECK(gdr_kernel_array(NULL, 0, &a) == GDR_ERROR_USAGE);
+  CHECK(gdr_kernel_array_count(NULL) == 0);
+  gdr_kernel_free(kernel);
+}
+
 static void test_vectors(gdr_device* device) {
   const double x[2][3] = {{0, 1, 2}, {3, 4, 5}}, xs[1][3] = {{1, 1, 1}}, b[3] = {1, 0, 2};
   double f[2][3];
@@ -336,6 +368,7 @@ int main(void) {
   test_job(device);
   test_gravity(device);
   test_neighbours(device);
+  test_arrays();
   test_vectors(device);
   test_matrices();
   test_nulls();

@@ -37,6 +37,32 @@ std::string many_live(unsigned n) {
 
 }  // namespace
 
+TEST_CASE("native adds two constants to a long without the exact engine") {
+  struct Case {
+    std::string sum;
+    bool rounds;
+  };
+  const Case cases[] = {{"t + 0.1 + 0.2", false},   {"t - 1 + 0.75", false},
+                        {"0.5 - (t - 0.1)", false}, {"0.1 - (0.2 - t)", false},
+                        {"t + 0.1 - 0.1", true},    {"0.1 - (t + 0.1)", true}};
+  for (const Case& c : cases) {
+    const std::string text =
+        "VARI long x; VARJ long s; VARF r; long t = x + s; r += " + c.sum + ";";
+    const CompileResult made = compiled(text);
+    Device device = Device::open("emulator:chips=1,blocks=1,pes=1,threads=1,engine=native");
+    Job job = device.job(Kernel(*made.program));
+    const std::vector<double> x{1.5, -2.5}, s{0.25};
+    std::vector<double> r(2);
+    job.targets(2, {{"x", x}});
+    job.sources(1, {{"s", s}});
+    job.run({{"r", r}});
+    const std::string reason = device.statistics().fallback_reason;
+    INFO(text << ": " << reason);
+    CHECK((reason.find("rounded by adding and subtracting") != std::string::npos) == c.rounds);
+    CHECK(reason.empty() == !c.rounds);
+  }
+}
+
 TEST_CASE("compilation is deterministic") {
   const std::string text = "VARI x; VARJ u, m; VARF f;\nd = u - x;\nf += m*d*powm32(d*d + 0.01);\n";
   const CompileResult a = compiled(text, 1), b = compiled(text, 1);

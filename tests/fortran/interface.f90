@@ -139,6 +139,7 @@ contains
     call check(variable%role == gdr_result .and. variable%type == gdr_f64, "a variable's role")
     call gdr_kernel_cost(kernel, clocks, flops, status)
     call check(status == gdr_ok .and. clocks > 0 .and. flops > 0, "the cost of a kernel")
+    call check(gdr_kernel_array_count(kernel) == 0, "a kernel without arrays")
     call gdr_job_create(device, kernel, job, status)
     call gdr_kernel_free(kernel)
     call gdr_job_set(job, "k", 2d0, status)
@@ -157,12 +158,24 @@ contains
   subroutine test_vectors()
     type(gdr_kernel) :: kernel
     type(gdr_job) :: job
+    type(gdr_variable_array) :: vector
+    type(gdr_variable) :: element
+    integer(c_size_t), pointer :: sizes(:)
     real(c_double) :: x(3, 2), xs(3, 1), f(3, 2)
     x = reshape([0d0, 1d0, 2d0, 3d0, 4d0, 5d0], [3, 2])
     xs(:, 1) = [1d0, 1d0, 1d0]
     call gdr_kernel_compile("CONST vec3 b; VARI vec3 x; VARJ vec3 xs; VARF vec3 f;"// &
          new_line("a")//"f += dot(b, xs - x)*b;", "along", kernel, status)
     call check(status == gdr_ok, "compile a kernel of vectors")
+    call check(gdr_kernel_array_count(kernel) == 4, "the number of vectors")
+    call gdr_kernel_array(kernel, 2, vector, status)
+    call check(status == gdr_ok .and. gdr_text(vector%name) == "x", "arrays count from 1")
+    call c_f_pointer(vector%sizes, sizes, [vector%rank])
+    call check(vector%count == 3 .and. all(sizes == [3]), "the size of a vector")
+    call gdr_kernel_variable(kernel, int(vector%first) + 1, element, status)
+    call check(status == gdr_ok .and. gdr_text(element%name) == "x_0", "the first component")
+    call gdr_kernel_array(kernel, 5, vector, status)
+    call check(status == gdr_error_usage, "an array that is not there")
     call gdr_job_create(device, kernel, job, status)
     call gdr_kernel_free(kernel)
     call gdr_job_set_values(job, "b", 3, [1d0, 0d0, 2d0], status)

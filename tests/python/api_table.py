@@ -245,6 +245,8 @@ C_FUNCTIONS: Dict[str, str] = {
     "gdr_kernel_name": "Kernel.name",
     "gdr_kernel_variable_count": "Kernel.variables",
     "gdr_kernel_variable": "Kernel.variables",
+    "gdr_kernel_array_count": "Kernel.arrays",
+    "gdr_kernel_array": "Kernel.arrays",
     "gdr_kernel_cost": "Kernel.clocks_per_interaction",
     "gdr_job_create": "Device.job",
     "gdr_job_set": "Job.set",

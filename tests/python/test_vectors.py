@@ -181,7 +181,7 @@ def test_untranslatable_vectors_are_errors_with_the_line(line, message, tmp_path
     assert "law.py:4" in str(caught.value)
 
 
-@gdr.kernel(types={"box": "vec3"}, precision="long", effort=0)
+@gdr.kernel(precision="long", effort=0)
 def periodic(i, j, box, cell):
     d = functions.minimum_image(i.x - j.x, box)
     i.r2 += np.dot(d, d)
@@ -199,6 +199,41 @@ def test_minimum_images_agree_with_python():
     total = [functions.minimum_image(d, *cell) + 0.5 * e for d, e in zip(pairs, images)]
     assert error(r["r2"], r2) < 1e-13
     assert error(r["d"], np.array(total).reshape(9, 7, 3).sum(1)) < 1e-12
+
+
+def test_the_box_of_a_vector_is_a_vector_without_a_declaration():
+    def image(d, edges):
+        return functions.minimum_image(d, edges)
+
+    @gdr.kernel(effort=0)
+    def boxed(i, j, box):
+        d = image(i.x - j.x, box)
+        i.r2 += np.dot(d, d)
+
+    @gdr.kernel(effort=0)
+    def line(i, j, box):
+        i.f += functions.minimum_image(i.x - j.x, box)
+
+    @gdr.kernel(effort=0)
+    def cube(i, j, edge):
+        d = functions.minimum_image(i.x - j.x, edge)
+        if np.dot(d, d) < 0.25 * edge * edge:
+            i.r2 += np.dot(d, d)
+
+    @gdr.kernel(effort=0)
+    def default(i, j, edge=4.0):
+        d = functions.minimum_image(i.x - j.x, edge)
+        i.r2 += np.dot(d, d)
+
+    assert boxed.names("param") == ("box_0", "box_1", "box_2")
+    for number in line, cube, default:
+        assert len(number.names("param")) == 1
+    x, y = np.array([[0.5, 3.0, 3.0]]), np.zeros((1, 3))
+    assert boxed(targets={"x": x}, sources={"x": y}, box=(2, 4, 8))["r2"][0] == 0.25 + 1 + 9
+    assert boxed(targets={"x": x}, sources={"x": y}, box=4)["r2"][0] == 0.25 + 1 + 1
+    assert default(targets={"x": x}, sources={"x": y})["r2"][0] == 0.25 + 1 + 1
+    with pytest.raises(ValueError, match=r"expected shape \(3,\)"):
+        boxed(targets={"x": x}, sources={"x": y}, box=(2, 4))
 
 
 @gdr.kernel(precision="long", effort=0)

@@ -18,15 +18,6 @@ namespace {
 constexpr std::size_t index(Section s) { return static_cast<std::size_t>(s); }
 constexpr unsigned bit(Section s) { return 1U << index(s); }
 
-/// The constant that a sum adds, with its sign: of x - c it is -c, of c - x it is c.
-std::optional<double> constant_added(const Graph& g, const Node& node) {
-  if (!is_sum(node.op)) return std::nullopt;
-  const auto value = [&](Ref r) { return std::bit_cast<double>(g[r].bits); };
-  if (g.is_constant(node.a)) return value(node.a);
-  if (!g.is_constant(node.b)) return std::nullopt;
-  return node.op == NodeOp::Add ? value(node.b) : -value(node.b);
-}
-
 constexpr const char* integers_as_number = "a long made by integer operations is used as a number";
 constexpr const char* number_as_bits = "the bits of the lower half of a long number are read";
 constexpr const char* rounded_long = "a long is rounded by adding and subtracting a constant";

@@ -229,4 +229,12 @@ std::vector<bool> with_operands(const Graph& graph, std::vector<bool> marked) {
   return marked;
 }
 
+std::optional<double> constant_added(const Graph& g, const Node& node) {
+  if (!is_sum(node.op)) return std::nullopt;
+  const auto value = [&](Ref r) { return std::bit_cast<double>(g[r].bits); };
+  if (g.is_constant(node.a)) return value(node.a);
+  if (!g.is_constant(node.b)) return std::nullopt;
+  return node.op == NodeOp::Add ? value(node.b) : -value(node.b);
+}
+
 }  // namespace gdr::native

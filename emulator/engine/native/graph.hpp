@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -215,5 +216,8 @@ NodeMap copy_graph(const Graph& from, Graph& to, const std::vector<bool>& wanted
   }
   return copy;
 }
+
+/// The constant that a sum adds, with its sign: of x - c it is -c, of c - x it is c.
+std::optional<double> constant_added(const Graph& g, const Node& node);
 
 }  // namespace gdr::native

@@ -160,11 +160,22 @@ class Translator {
     return {c_.half(value, false), c_.half(value, true)};
   }
 
+  /// Whether a sum of x + c and another constant, or their difference, takes c back, except for a
+  /// small part of it. Sums like x + 0.1 + 0.2 are not meant to round.
+  bool takes_back(const Arithmetic& slot, const Node& inner, Ref other) const {
+    const auto added = constant_added(g_, inner);
+    if (!added || !g_.is_constant(other)) return true;
+    const double c = std::bit_cast<double>(g_[other].bits);
+    const double left = slot.op == Op::Fadd ? *added + c : *added - c;
+    return !(std::abs(left) > 0x1p-20 * std::abs(*added));
+  }
+
   /// Adding and subtracting a large constant rounds if the intermediate sum is rounded to its
   /// format; host numbers have more bits than a short and fewer than a long.
-  Ref unrounded(const Operand& x, Ref inner, Ref other) {
+  Ref unrounded(const Arithmetic& slot, const Operand& x, Ref inner, Ref other) {
     const Node node = g_[inner];
     if (!is_sum(node.op)) return inner;
+    if (x.width == Width::Long && !takes_back(slot, node, other)) return inner;
     const auto same = [&](Ref r) {
       const NodeOp op = g_[r].op;
       if (op == NodeOp::Constant) return g_.is_constant(other);
@@ -178,8 +189,8 @@ class Translator {
   }
 
   Ref sum(const Arithmetic& slot, Ref a, Ref b) {
-    const Ref x = unrounded(slot.a, a, b);
-    const Ref y = unrounded(slot.b, b, a);
+    const Ref x = unrounded(slot, slot.a, a, b);
+    const Ref y = unrounded(slot, slot.b, b, a);
     return g_.op(slot.op == Op::Fadd ? NodeOp::Add : NodeOp::Sub, Kind::Number, x, y, no_ref,
                  slot.width == Width::Short ? short_result : std::uint8_t{0});
   }

@@ -76,6 +76,7 @@ class Builder {
              std::optional<double> limit = {});
   Ref absolute(const Ref& x);
   Ref rounded_short(const Ref& x);
+  Ref leading_bits(const Ref& x, unsigned dropped);
   Ref where(Condition condition, const Ref& yes, const Ref& no, Width width);
   Condition flag_of(Op op, const Ref& a, const Ref& b, MaskFlag flag);
   Ref short_inverse(const Ref& x);
@@ -95,7 +96,12 @@ class Builder {
   Ref truncated_int(const Ref& x);
   Ref int_quotient(const Ref& n, std::int64_t divisor);
 
-  // math_exponential.cpp, math_logarithm.cpp, math_cube_root.cpp
+  // math_exponential.cpp, math_logarithm.cpp, math_power.cpp, math_cube_root.cpp
+  struct Parts {
+    Ref shifted;
+    Ref n;
+    Condition valid;
+  };
   struct Octave {
     Ref f;
     Ref power;
@@ -103,15 +109,20 @@ class Builder {
   Octave octave_of(const Ref& x, const Ref& rest);
   Ref hyperbolic_tangent(const Ref& x, Width width);
   Ref power_of(const Ref& x, const Ref& y, Width width);
+  Ref short_power(const Ref& x, const Ref& y);
+  struct Split {
+    Ref head;  ///< a short on every host
+    Ref tail;  ///< the rest, or none
+  };
+  Split split(const Ref& x);
+  Split atanh_argument(const Split& x, const Ref& shifted);
+  Split binary_logarithm(const Split& x, const Parts& parts);
+  Ref two_to(const Ref& head, const Ref& tail);
+  Ref long_power(const Ref& x, const Ref& y);
   Ref cube_root(const Ref& x, Width width);
   Ref cube_root_step(const Ref& x, const Ref& first, const Ref& correction, const Ref& yy,
                      Width width);
   Ref exponential_of(const Ref& x, const Ref& rest, Width accuracy);
-  struct Parts {
-    Ref shifted;
-    Ref n;
-    Condition valid;
-  };
   Parts parts_of(const Ref& x);
   Ref special_logarithm(const Ref& x, Width width);
   Ref logarithm(const Ref& x, Width width);
@@ -127,6 +138,7 @@ class Builder {
   ArcSine arc_sine_parts(const Ref& x, Width width);
   Ref arc_sine(const Ref& x, Width width);
   Ref arc_cosine(const Ref& x, Width width);
+  Ref turns_of(const Ref& x, double constant);
   Ref reduced(const Ref& x, const Ref& whole, double period);
   Ref sine_of_rest(const Ref& shifted, const Ref& r, Width width);
   Ref sine(const Ref& x, Width width);

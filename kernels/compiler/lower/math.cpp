@@ -68,6 +68,12 @@ Ref Builder::rounded_short(const Ref& x) {
               immediate(short_ones));
 }
 
+/// A short without the last bits, `dropped` of them: an operation on bits also rounds the number on
+/// hosts whose numbers have more bits than a short.
+Ref Builder::leading_bits(const Ref& x, unsigned dropped) {
+  return emit(Op::Iand, Width::Short, x, bits((Short::mask >> dropped) << dropped));
+}
+
 /// condition ? yes : no. Operands that nothing else reads cost no operation.
 Ref Builder::where(Condition condition, const Ref& yes, const Ref& no, Width width) {
   return select(condition, yes, true, no, true, width);

@@ -101,12 +101,16 @@ def polynomial(name, meaning, f, a, b, degree, weight=lambda x: mpf(1)):
 for name, degree in ("short", 6), ("long", 10):
     polynomial(f"exp_{name}", "e^x, |x| <= log(2) / 2", mp.exp, -mp.log(2) / 2, mp.log(2) / 2, degree,
                lambda x: mp.exp(-x))
+polynomial("exp2_long", "2^x, |x| <= 1/2", lambda x: mpf(2) ** x, -mpf(1) / 2, mpf(1) / 2, 10, lambda x: mpf(2) ** -x)
 polynomial("log_short", "(log(1 + x) - x) / x^2, 1 + x from 2^-1/2 to 2^1/2",
            lambda x: (mp.log(1 + x) - x) / x**2 if abs(x) > tiny else -mpf(1) / 2 + x / 3,
            1 / root2 - 1, root2 - 1, 8, lambda x: abs(x * x / mp.log(1 + x)) if abs(x) > tiny else tiny)
 polynomial("log_long", "(log((1 + s) / (1 - s)) - 2 s) / s^3, z = s^2",
            even(lambda s: (mp.log((1 + s) / (1 - s)) / s - 2) / s**2, mpf(2) / 3),
            0, ((root2 - 1) / (root2 + 1)) ** 2, 5, lambda z: z + tiny)
+polynomial("log2_long", "(log2((1 + s) / (1 - s)) - 2 s / log 2) / s^3, z = s^2",
+           even(lambda s: (mp.log((1 + s) / (1 - s)) / mp.log(2) / s - 2 / mp.log(2)) / s**2, 2 / mp.log(2) / 3),
+           0, ((root2 - 1) / (root2 + 1)) ** 2, 6, lambda z: (z + tiny) * mp.log(2) / 2)
 for name, degree in ("short", 3), ("long", 6):
     polynomial(f"sin_{name}", "(sin(x) - x) / x^3, |x| <= pi/2, z = x^2",
                even(lambda x: (mp.sin(x) / x - 1) / x**2, -mpf(1) / 6), 0, half_pi**2, degree,

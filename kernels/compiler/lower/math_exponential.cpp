@@ -1,4 +1,4 @@
-// The exponential function, and what is computed from it: powers and the hyperbolic tangent.
+// The exponential function, and the hyperbolic tangent.
 #include <cmath>
 
 #include "kernels/compiler/lower/builder.hpp"
@@ -57,18 +57,6 @@ Ref Builder::hyperbolic_tangent(const Ref& x, Width width) {
   const Ref less = emit(Op::Fsub, wide, power, immediate(1));
   const Ref excess = emit(Op::Fadd, wide, product(e, power, wide), less);
   return ratio(excess, emit(Op::Fadd, wide, excess, immediate(2)), width);
-}
-
-/// x^y = e^(y log x), and zero where the exponent is below -708. The logarithm is a long.
-Ref Builder::power_of(const Ref& x, const Ref& y, Width width) {
-  constexpr double limit = 708;
-  const Ref exponent = product(logarithm(x, Width::Long), y, Width::Long);
-  const Condition tiny = flag_of(Op::Fadd, exponent, immediate(limit), MaskFlag::Negative);
-  const Ref low = emit(Op::Fmax, Width::Long, exponent, immediate(-limit));
-  const Ref made = exponential_of(emit(Op::Fmin, Width::Long, low, immediate(709.7)), {}, width);
-  const Ref zero =
-      append_op({.op = Op::Fmul, .width = width, .in = {made, immediate(0)}, .where = where_});
-  return where(tiny, zero, copy_of(made, width), width);
 }
 
 }  // namespace gdr::kc

@@ -43,8 +43,10 @@ Builder::Parts Builder::parts_of(const Ref& x) {
 Ref Builder::special_logarithm(const Ref& x, Width width) {
   const Ref large = immediate(0x1p1023);
   const Ref sign = product(product(x, large, Width::Short), large, Width::Short);
+  // The minimum also keeps hosts from adding infinity to the product before that is infinite.
+  const Ref negative = emit(Op::Fmin, Width::Short, sign, immediate(0));
   const Ref infinite =
-      emit(Op::Fadd, Width::Short, sign, immediate(std::numeric_limits<double>::infinity()));
+      emit(Op::Fadd, Width::Short, negative, immediate(std::numeric_limits<double>::infinity()));
   return append_op({.op = Op::Fmul,
                     .width = width,
                     .in = {infinite, emit(Op::Fsub, Width::Short, x, immediate(1))},

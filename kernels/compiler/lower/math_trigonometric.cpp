@@ -11,14 +11,20 @@ namespace gdr::kc {
 namespace {
 
 /// pi, rounded up to 29 bits, and the rest, which is negative: an infinite n gives inf - inf, a
-/// NaN. n has 24 bits, so that doubles hold the first product.
+/// NaN. n has 24 bits, so that doubles hold the first product. The rest has the 50 bits that the
+/// multiplier uses.
 constexpr double pi_high = 0x1.921fb55000000p+1;
-constexpr double pi_low = -0x1.77a5cf72cece6p-28;
+constexpr double pi_low = -0x1.77a5cf72cece8p-28;
 constexpr double inverse_pi = 0.318309886183790671537767526745;
 /// 2^23 times this number is infinite.
 constexpr double range_factor = 0x1p1001;
 
 }  // namespace
+
+/// x times a constant, to the accuracy that decides which multiple of the period is nearest to x.
+Ref Builder::turns_of(const Ref& x, double constant) {
+  return product(x, immediate(constant), Width::Long);
+}
 
 /// x - whole * period * pi; NaN if `whole` is 2^23 or larger.
 Ref Builder::reduced(const Ref& x, const Ref& whole, double period) {
@@ -38,13 +44,13 @@ Ref Builder::sine_of_rest(const Ref& shifted, const Ref& r, Width width) {
   constexpr double largest = 2.48;
   const Ref p = width == Width::Short ? horner(z, largest, coefficients::sin_short, width, width)
                                       : horner(z, largest, coefficients::sin_long, width, width);
-  const Ref zp = product(z, p, width);
+  const Ref zp = product(z, p, Width::Long);
   return emit(Op::Fadd, width, s, product(s, zp, Width::Long));
 }
 
 /// sin x = (-1)^n sin(x - n pi).
 Ref Builder::sine(const Ref& x, Width width) {
-  const Ref turns = times_constant(x, inverse_pi);
+  const Ref turns = turns_of(x, inverse_pi);
   const Ref shifted = emit(Op::Fadd, Width::Short, turns, immediate(short_ones));
   const Ref whole = emit(Op::Fsub, Width::Short, shifted, immediate(short_ones));
   return sine_of_rest(shifted, reduced(x, whole, 1), width);
@@ -52,7 +58,7 @@ Ref Builder::sine(const Ref& x, Width width) {
 
 /// cos x = (-1)^n sin(x - (n - 1/2) pi).
 Ref Builder::cosine(const Ref& x, Width width) {
-  const Ref turns = times_constant(x, inverse_pi);
+  const Ref turns = turns_of(x, inverse_pi);
   const Ref shifted = emit(Op::Fadd, Width::Short, turns, immediate(short_ones + 0.5));
   const Ref whole = emit(Op::Fsub, Width::Short, shifted, immediate(short_ones + 0.5));
   return sine_of_rest(shifted, reduced(x, whole, 1), width);
@@ -61,7 +67,7 @@ Ref Builder::cosine(const Ref& x, Width width) {
 /// With x = n pi/2 + r: sin r / cos r for an even n, -cos r / sin r for an odd one.
 Ref Builder::tangent(const Ref& x, Width width) {
   const Ref shifted =
-      emit(Op::Fadd, Width::Short, times_constant(x, 2 * inverse_pi), immediate(short_ones));
+      emit(Op::Fadd, Width::Short, turns_of(x, 2 * inverse_pi), immediate(short_ones));
   const Ref whole = emit(Op::Fsub, Width::Short, shifted, immediate(short_ones));
   const Ref r = reduced(x, whole, 0.5);
   const Ref z = product(r, r, Width::Long);
