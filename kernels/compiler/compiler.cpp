@@ -10,13 +10,20 @@
 
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/assembler/diagnostics/codes.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
+#include "kernels/compiler/cache/compilation.hpp"
+#include "kernels/compiler/cache/folder.hpp"
 #include "kernels/compiler/capacity.hpp"
 #include "kernels/compiler/codegen.hpp"
 #include "kernels/compiler/front/front.hpp"
+#include "kernels/compiler/schedule/schedule.hpp"
 
 namespace gdr {
 namespace {
+
+/// Shorter compilations are not worth a file.
+constexpr double worth_caching_seconds = 0.02;
 
 /// The statement with the most operations in the loop.
 SourceRange longest_statement(const kc::MachineLoop& loop) {
@@ -53,6 +60,39 @@ kc::CompileError compile_error_of(const Diagnostics& diagnostics,
                                            diagnostics.render());
 }
 
+/// What follows the front end, into `result`. Throws CompileError if a resource is exceeded.
+void generate(const kc::Graph& graph, const std::string& file_name, const CompileOptions& options,
+              CompileResult& result) {
+  kc::CompiledKernel compiled;
+  kc::generate_code(graph, options, result.diagnostics.sources, compiled);
+  AssembleOptions assembly;
+  assembly.geometry = options.geometry;
+  AssembleResult assembled = assemble(compiled.assembly, graph.name + ".gds", assembly);
+  if (!assembled.ok()) throw compile_error_of(assembled.diagnostics, compiled, file_name);
+  result.assembly = compiled.assembly;
+  result.remarks = compiled.remarks;
+  result.initiation_interval = compiled.schedule.ii;
+  result.least_interval = compiled.bounds.least();
+  result.pipelined = compiled.pipelined;
+  result.program = std::move(assembled.program);
+  result.report = kc::report(compiled, *result.program, options.geometry);
+}
+
+/// The same from the user's cache if it is there; else it is stored, unless it took no time.
+void generate_or_restore(const kc::Graph& graph, const std::string& file_name,
+                         const CompileOptions& options, CompileResult& result) {
+  const std::optional<kc::CacheFolder> cache = kc::CacheFolder::of_user();
+  if (!options.cache || !cache) return generate(graph, file_name, options, result);
+  kc::throw_if_stopped(options.stop);
+  const std::string key = kc::cache_key(graph.name, result.diagnostics.sources, options);
+  const std::optional<std::string> found = cache->load(key);
+  result.from_cache = found && kc::restore(*found, graph.name, options, result);
+  if (result.from_cache) return;
+  const Stopwatch timer;
+  generate(graph, file_name, options, result);
+  if (timer.seconds() > worth_caching_seconds) cache->store(key, kc::cache_text(result));
+}
+
 }  // namespace
 
 CompileResult compile_kernel(std::string_view text, const std::string& file_name,
@@ -64,19 +104,7 @@ CompileResult compile_kernel(std::string_view text, const std::string& file_name
   if (!front.graph) return result;
   if (front.graph->flops == 0) front.graph->flops = kc::count_flops(*front.graph);
   try {
-    kc::CompiledKernel compiled;
-    kc::generate_code(*front.graph, options, result.diagnostics.sources, compiled);
-    AssembleOptions assembly;
-    assembly.geometry = options.geometry;
-    AssembleResult assembled = assemble(compiled.assembly, front.graph->name + ".gds", assembly);
-    if (!assembled.ok()) throw compile_error_of(assembled.diagnostics, compiled, file_name);
-    result.assembly = compiled.assembly;
-    result.remarks = compiled.remarks;
-    result.initiation_interval = compiled.schedule.ii;
-    result.least_interval = compiled.bounds.least();
-    result.pipelined = compiled.pipelined;
-    result.program = std::move(assembled.program);
-    result.report = kc::report(compiled, *result.program, options.geometry);
+    generate_or_restore(*front.graph, file_name, options, result);
   } catch (const kc::CompileError& refusal) {
     result.diagnostics.list.push_back(refusal.why);
     ++result.diagnostics.error_count;

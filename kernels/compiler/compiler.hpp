@@ -26,6 +26,9 @@ struct CompileOptions {
   /// Allow optimisations that change rounding: constant factors move out of the loop.
   bool relaxed = false;
   std::size_t max_errors = 100;
+  /// Keep results of searches in the user's cache, and take them from there. They are the same;
+  /// measurements of the compiler turn it off.
+  bool cache = true;
   /// Called from time to time with the share of the search that is done, from 0 to 1.
   std::function<void(double)> progress = {};
   /// Cancels compilation: once a stop is requested, compile_kernel throws Error (Device).
@@ -42,7 +45,8 @@ struct CompileResult {
   /// Instructions between the starts of two sources, and the lower bound of that number for the
   /// chosen number of targets per PE.
   unsigned initiation_interval = 0, least_interval = 0;
-  bool pipelined = false;  ///< sources overlap
+  bool pipelined = false;   ///< sources overlap
+  bool from_cache = false;  ///< an earlier compilation, of the same text and options
   bool ok() const noexcept { return program.has_value(); }
 };
 
