@@ -95,24 +95,18 @@ void generate_or_restore(const kc::Graph& graph, const std::string& file_name,
 
 }  // namespace
 
-CompileResult compile_kernel(std::string_view text, const std::string& file_name,
-                             const CompileOptions& options) {
-  CompileResult result;
-  kc::FrontResult front =
-      kc::read_kernel(text, file_name, options.include_dirs, options.max_errors);
-  result.diagnostics = std::move(front.diagnostics);
-  if (!front.graph) return result;
-  if (front.graph->flops == 0) front.graph->flops = kc::count_flops(*front.graph);
-  try {
-    generate_or_restore(*front.graph, file_name, options, result);
-  } catch (const kc::CompileError& refusal) {
-    result.diagnostics.list.push_back(refusal.why);
-    ++result.diagnostics.error_count;
-  }
-  return result;
+KernelText::KernelText(std::string_view text, const std::string& file_name,
+                       const std::vector<std::string>& include_dirs, std::size_t max_errors)
+    : file_name_(file_name) {
+  auto front =
+      std::make_shared<kc::FrontResult>(kc::read_kernel(text, file_name, include_dirs, max_errors));
+  if (front->graph && front->graph->flops == 0)
+    front->graph->flops = kc::count_flops(*front->graph);
+  front_ = std::move(front);
 }
 
-CompileResult compile_kernel_file(const std::string& path, const CompileOptions& options) {
+KernelText KernelText::read(const std::string& path, const std::vector<std::string>& include_dirs,
+                            std::size_t max_errors) {
   const std::filesystem::path file(path);
   if (file.extension() == ".gds")
     throw Error(ErrorCategory::Usage, "'" + path + "' is assembly: use `gdr asm`");
@@ -124,7 +118,29 @@ CompileResult compile_kernel_file(const std::string& path, const CompileOptions&
   if (!stream || stream.bad())
     throw Error(ErrorCategory::Io, "cannot read the kernel file '" + path + "'");
   if (text.empty()) throw Error(ErrorCategory::Input, "the kernel file '" + path + "' is empty");
-  return compile_kernel(text, path, options);
+  return {text, path, include_dirs, max_errors};
+}
+
+CompileResult KernelText::compile(const CompileOptions& options) const {
+  CompileResult result;
+  result.diagnostics = front_->diagnostics;
+  if (!front_->graph) return result;
+  try {
+    generate_or_restore(*front_->graph, file_name_, options, result);
+  } catch (const kc::CompileError& refusal) {
+    result.diagnostics.list.push_back(refusal.why);
+    ++result.diagnostics.error_count;
+  }
+  return result;
+}
+
+CompileResult compile_kernel(std::string_view text, const std::string& file_name,
+                             const CompileOptions& options) {
+  return KernelText(text, file_name, options.include_dirs, options.max_errors).compile(options);
+}
+
+CompileResult compile_kernel_file(const std::string& path, const CompileOptions& options) {
+  return KernelText::read(path, options.include_dirs, options.max_errors).compile(options);
 }
 
 }  // namespace gdr
