@@ -5,6 +5,7 @@
 #include "kernels/compiler/compiler.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/kernels.hpp"
+#include "libgdr/cli/watched.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -32,7 +33,13 @@ int run(const Options& options) {
   compile.effort = options.effort;
   compile.relaxed = options.relaxed;
   compile.cache = !options.no_cache;
-  const CompileResult result = compile_kernel_file(options.source, compile);
+  const CompileResult result = watched(
+      [&](const std::stop_token& stop, const std::function<void(double)>& progress) {
+        compile.stop = stop;
+        compile.progress = progress;
+        return compile_kernel_file(options.source, compile);
+      },
+      !options.quiet);
   check_diagnostics(result, options.source, ", nothing written");
   for (const std::string& remark : result.remarks)
     note(fmt::format("{}: {}\n", options.source, remark));
@@ -69,7 +76,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_flag("--no-cache", options.no_cache,
                "search again, even if the same kernel was compiled before");
   add_geometry_option(app, options.geometry);
-  app.add_flag("-q,--quiet", options.quiet, "no summary");
+  app.add_flag("-q,--quiet", options.quiet, "no summary and no progress");
 }
 
 const Registration registration{
