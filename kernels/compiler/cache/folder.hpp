@@ -16,7 +16,7 @@ namespace gdr::kc {
 /// processes and threads may use a folder at a time.
 class CacheFolder {
  public:
-  static constexpr std::uint64_t usual_bytes = 64ULL << 20;
+  static constexpr std::uint64_t usual_bytes = 256ULL << 20;
 
   /// `most_bytes`: bound on the size of all files.
   explicit CacheFolder(std::filesystem::path folder, std::uint64_t most_bytes = usual_bytes)
