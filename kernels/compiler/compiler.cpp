@@ -10,13 +10,20 @@
 
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/assembler/diagnostics/codes.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
+#include "kernels/compiler/cache/compilation.hpp"
+#include "kernels/compiler/cache/folder.hpp"
 #include "kernels/compiler/capacity.hpp"
 #include "kernels/compiler/codegen.hpp"
 #include "kernels/compiler/front/front.hpp"
+#include "kernels/compiler/schedule/schedule.hpp"
 
 namespace gdr {
 namespace {
+
+/// Shorter compilations are not worth a file.
+constexpr double worth_caching_seconds = 0.02;
 
 /// The statement with the most operations in the loop.
 SourceRange longest_statement(const kc::MachineLoop& loop) {
@@ -53,38 +60,53 @@ kc::CompileError compile_error_of(const Diagnostics& diagnostics,
                                            diagnostics.render());
 }
 
-}  // namespace
-
-CompileResult compile_kernel(std::string_view text, const std::string& file_name,
-                             const CompileOptions& options) {
-  CompileResult result;
-  kc::FrontResult front =
-      kc::read_kernel(text, file_name, options.include_dirs, options.max_errors);
-  result.diagnostics = std::move(front.diagnostics);
-  if (!front.graph) return result;
-  if (front.graph->flops == 0) front.graph->flops = kc::count_flops(*front.graph);
-  try {
-    kc::CompiledKernel compiled;
-    kc::generate_code(*front.graph, options, result.diagnostics.sources, compiled);
-    AssembleOptions assembly;
-    assembly.geometry = options.geometry;
-    AssembleResult assembled = assemble(compiled.assembly, front.graph->name + ".gds", assembly);
-    if (!assembled.ok()) throw compile_error_of(assembled.diagnostics, compiled, file_name);
-    result.assembly = compiled.assembly;
-    result.remarks = compiled.remarks;
-    result.initiation_interval = compiled.schedule.ii;
-    result.least_interval = compiled.bounds.least();
-    result.pipelined = compiled.pipelined;
-    result.program = std::move(assembled.program);
-    result.report = kc::report(compiled, *result.program, options.geometry);
-  } catch (const kc::CompileError& refusal) {
-    result.diagnostics.list.push_back(refusal.why);
-    ++result.diagnostics.error_count;
-  }
-  return result;
+/// What follows the front end, into `result`. Throws CompileError if a resource is exceeded.
+void generate(const kc::Graph& graph, const std::string& file_name, const CompileOptions& options,
+              CompileResult& result) {
+  kc::CompiledKernel compiled;
+  kc::generate_code(graph, options, result.diagnostics.sources, compiled);
+  AssembleOptions assembly;
+  assembly.geometry = options.geometry;
+  AssembleResult assembled = assemble(compiled.assembly, graph.name + ".gds", assembly);
+  if (!assembled.ok()) throw compile_error_of(assembled.diagnostics, compiled, file_name);
+  result.assembly = compiled.assembly;
+  result.remarks = compiled.remarks;
+  result.initiation_interval = compiled.schedule.ii;
+  result.least_interval = compiled.bounds.least();
+  result.pipelined = compiled.pipelined;
+  result.program = std::move(assembled.program);
+  result.report = kc::report(compiled, *result.program, options.geometry);
 }
 
-CompileResult compile_kernel_file(const std::string& path, const CompileOptions& options) {
+/// The same from the user's cache if it is there; else it is stored, unless it took no time.
+void generate_or_restore(const kc::Graph& graph, const std::string& file_name,
+                         const CompileOptions& options, CompileResult& result) {
+  const std::optional<kc::CacheFolder> cache = kc::CacheFolder::of_user();
+  if (!options.cache || !cache) return generate(graph, file_name, options, result);
+  kc::throw_if_stopped(options.stop);
+  const std::string key = kc::cache_key(graph.name, result.diagnostics.sources, options);
+  const std::optional<std::string> found = cache->load(key);
+  result.from_cache = found && kc::restore(*found, graph.name, options, result);
+  if (result.from_cache) return;
+  const Stopwatch timer;
+  generate(graph, file_name, options, result);
+  if (timer.seconds() > worth_caching_seconds) cache->store(key, kc::cache_text(result));
+}
+
+}  // namespace
+
+KernelText::KernelText(std::string_view text, const std::string& file_name,
+                       const std::vector<std::string>& include_dirs, std::size_t max_errors)
+    : file_name_(file_name) {
+  auto front =
+      std::make_shared<kc::FrontResult>(kc::read_kernel(text, file_name, include_dirs, max_errors));
+  if (front->graph && front->graph->flops == 0)
+    front->graph->flops = kc::count_flops(*front->graph);
+  front_ = std::move(front);
+}
+
+KernelText KernelText::read(const std::string& path, const std::vector<std::string>& include_dirs,
+                            std::size_t max_errors) {
   const std::filesystem::path file(path);
   if (file.extension() == ".gds")
     throw Error(ErrorCategory::Usage, "'" + path + "' is assembly: use `gdr asm`");
@@ -96,7 +118,29 @@ CompileResult compile_kernel_file(const std::string& path, const CompileOptions&
   if (!stream || stream.bad())
     throw Error(ErrorCategory::Io, "cannot read the kernel file '" + path + "'");
   if (text.empty()) throw Error(ErrorCategory::Input, "the kernel file '" + path + "' is empty");
-  return compile_kernel(text, path, options);
+  return {text, path, include_dirs, max_errors};
+}
+
+CompileResult KernelText::compile(const CompileOptions& options) const {
+  CompileResult result;
+  result.diagnostics = front_->diagnostics;
+  if (!front_->graph) return result;
+  try {
+    generate_or_restore(*front_->graph, file_name_, options, result);
+  } catch (const kc::CompileError& refusal) {
+    result.diagnostics.list.push_back(refusal.why);
+    ++result.diagnostics.error_count;
+  }
+  return result;
+}
+
+CompileResult compile_kernel(std::string_view text, const std::string& file_name,
+                             const CompileOptions& options) {
+  return KernelText(text, file_name, options.include_dirs, options.max_errors).compile(options);
+}
+
+CompileResult compile_kernel_file(const std::string& path, const CompileOptions& options) {
+  return KernelText::read(path, options.include_dirs, options.max_errors).compile(options);
 }
 
 }  // namespace gdr

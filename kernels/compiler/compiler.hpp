@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -26,6 +27,9 @@ struct CompileOptions {
   /// Allow optimisations that change rounding: constant factors move out of the loop.
   bool relaxed = false;
   std::size_t max_errors = 100;
+  /// Keep results of searches in the user's cache, and take them from there. They are the same;
+  /// measurements of the compiler turn it off.
+  bool cache = true;
   /// Called from time to time with the share of the search that is done, from 0 to 1.
   std::function<void(double)> progress = {};
   /// Cancels compilation: once a stop is requested, compile_kernel throws Error (Device).
@@ -42,8 +46,33 @@ struct CompileResult {
   /// Instructions between the starts of two sources, and the lower bound of that number for the
   /// chosen number of targets per PE.
   unsigned initiation_interval = 0, least_interval = 0;
-  bool pipelined = false;  ///< sources overlap
+  bool pipelined = false;   ///< sources overlap
+  bool from_cache = false;  ///< an earlier compilation, of the same text and options
   bool ok() const noexcept { return program.has_value(); }
+};
+
+namespace kc {
+struct FrontResult;
+}
+
+/// A text that was read once, to be compiled any number of times with different options; later
+/// changes of its files have no effect. Cheap to copy.
+class KernelText {
+ public:
+  /// `file_name` appears in messages, locates includes, and names a kernel that has no name.
+  /// `include_dirs` are searched after the including file's directory.
+  KernelText(std::string_view text, const std::string& file_name,
+             const std::vector<std::string>& include_dirs = {}, std::size_t max_errors = 100);
+  /// Reads a file. Throws Error (Io) if it cannot be read.
+  static KernelText read(const std::string& path, const std::vector<std::string>& include_dirs = {},
+                         std::size_t max_errors = 100);
+
+  /// Compile; include_dirs and max_errors of the options are not used.
+  CompileResult compile(const CompileOptions& options = {}) const;
+
+ private:
+  std::shared_ptr<const kc::FrontResult> front_;
+  std::string file_name_;
 };
 
 /// Compile a text. `file_name` appears in messages, locates includes, and names a kernel that has

@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   try {
     gdr::CompileOptions options;
     options.effort = effort;
+    options.cache = false;
     const gdr::CompileResult result = gdr::compile_kernel_file(argv[1], options);
     std::fputs(result.diagnostics.render().c_str(), stderr);
     if (!result.ok() || !result.diagnostics.list.empty()) return 1;

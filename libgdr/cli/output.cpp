@@ -117,7 +117,7 @@ void prepare_standard_streams() noexcept {
 Progress::Progress(std::string label, double total, bool wanted)
     : label_(std::move(label)),
       total_(total),
-      active_(wanted && total > 0 && stderr_is_terminal()) {}
+      active_(wanted && total > 0 && stderr_has_colour()) {}
 
 void Progress::update(double done) {
   if (!active_) return;

@@ -83,8 +83,8 @@ Error usage_error(fmt::format_string<Args...> format, Args&&... args) {
 }
 
 /// Draws `label [#####.....] 52 % 0:12 left` in place on standard error, at most ten times a
-/// second, and only if that is a terminal; elsewhere a call costs a clock reading. Erased at the
-/// end, also after an exception.
+/// second, and only if that is a terminal with colours; elsewhere a call costs a clock reading.
+/// Erased at the end, also after an exception.
 class Progress {
  public:
   /// total: the number of steps of the whole work (0: nothing is drawn).

@@ -135,6 +135,12 @@ struct DeviceCore {
   bool remote_boards = false;
   /// Number of threads for the arrays of jobs.
   unsigned job_threads() const noexcept { return remote_boards ? 1 : threads; }
+  /// Whether the time or the results of a program depend on its schedule: on all engines but those
+  /// that compile it for the host's numbers.
+  bool needs_schedule() {
+    const std::scoped_lock lock(counters);
+    return !statistics.engine.starts_with("native");
+  }
   bool preserve_chip_state = false;   ///< whether runs must leave the complete state in the chips
   std::shared_ptr<RankRunner> ranks;  ///< collective execution on several processes; else null
   WorkQueue queue;

@@ -149,8 +149,14 @@ void Device::retry_on_rank_failure(const std::function<void()>& work) {
 
 std::shared_ptr<DeviceCore> Device::core() const { return impl_->core; }
 
+bool Device::needs_schedule() const { return impl_->core->needs_schedule(); }
+Kernel Device::prepare(const Kernel& kernel, const std::stop_token& stop,
+                       const std::function<void(double)>& progress) const {
+  return needs_schedule() ? kernel.scheduled(stop, progress) : kernel.unscheduled();
+}
+
 std::size_t Device::target_slots(const Kernel& kernel) const {
-  return impl_->core->boards.size() * board_slots(kernel_cost(kernel.program()),
+  return impl_->core->boards.size() * board_slots(kernel_cost(prepare(kernel).program()),
                                                   impl_->core->geometry,
                                                   ChipPartition::TargetsOverBlocks);
 }

@@ -167,7 +167,9 @@ struct Job::Impl {
   unsigned rank_job = 0;  ///< number from RankRunner::add_job
 };
 
-Job Device::job(const Kernel& kernel) { return Job(std::make_unique<Job::Impl>(core(), kernel)); }
+Job Device::job(const Kernel& kernel) {
+  return Job(std::make_unique<Job::Impl>(core(), prepare(kernel)));
+}
 
 Job::Job(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Job::~Job() = default;

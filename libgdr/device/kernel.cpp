@@ -2,6 +2,7 @@
 #include "gdr/kernel.hpp"
 
 #include <filesystem>
+#include <mutex>
 #include <utility>
 
 #include "emulator/assembler/assembler.hpp"
@@ -21,6 +22,29 @@ struct KernelData {
   std::vector<std::uint8_t> object;
 };
 
+using Progress = std::function<void(double)>;
+
+/// The search for a schedule, made once for all copies of a kernel; a search that failed or was
+/// cancelled is repeated. Thread-safe.
+class KernelSearch {
+ public:
+  using Data = std::shared_ptr<const KernelData>;
+  using Work = std::function<Data(const std::stop_token&, const Progress&)>;
+  explicit KernelSearch(Work work) : work_(std::move(work)) {}
+
+  const Data& result(const std::stop_token& stop, const Progress& progress) {
+    // Others wait for the search in progress.
+    const std::scoped_lock lock(mutex_);
+    if (!found_) found_ = work_(stop, progress);
+    return found_;
+  }
+
+ private:
+  const Work work_;
+  std::mutex mutex_;
+  Data found_;  ///< never changes once it is set
+};
+
 namespace {
 
 KernelVariable describe(const Variable& v) {
@@ -37,38 +61,67 @@ KernelVariable describe(const Variable& v) {
   return out;
 }
 
-/// The kernel of an assembler or compiler result; throws Error (Program) with its diagnostics.
+/// The program of an assembler or compiler result; throws Error (Program) with its diagnostics.
 template <typename Result>
-Kernel checked(Result result) {
+Program checked(Result result) {
   if (!result.ok()) throw Error(ErrorCategory::Program, result.diagnostics.render());
-  return Kernel(std::move(*result.program));
+  return std::move(*result.program);
 }
 
-}  // namespace
-
-Kernel::Kernel(Program program) {
+std::shared_ptr<const KernelData> data_of(Program program) {
   auto data = std::make_shared<KernelData>();
   data->object = write_object(program);
   for (const Variable& v : program.variables) data->variables.push_back(describe(v));
   for (const VariableArray& a : program.arrays)
     data->arrays.push_back({a.name, a.first, {a.sizes.begin(), a.sizes.end()}, a.count()});
   data->program = std::move(program);
-  data_ = std::move(data);
+  return data;
 }
+
+Program renamed(Program program, const std::vector<std::pair<std::string, std::string>>& names) {
+  program.host_names.clear();
+  for (const auto& [name, host] : names) program.host_names.push_back({name, host});
+  return program;
+}
+
+}  // namespace
+
+Kernel::Kernel(Program program) : Kernel(data_of(std::move(program))) {}
+Kernel::Kernel(std::shared_ptr<const KernelData> data, std::shared_ptr<KernelSearch> search)
+    : data_(std::move(data)), search_(std::move(search)) {}
 
 Kernel Kernel::assemble(std::string_view text, const std::string& name) {
-  return checked(gdr::assemble(text, name));
+  return Kernel(checked(gdr::assemble(text, name)));
 }
 
-Kernel Kernel::compile(std::string_view text, const std::string& name) {
-  return checked(compile_kernel(text, name));
+Kernel Kernel::compile(const KernelText& text, unsigned effort, const std::stop_token& stop) {
+  CompileOptions options;
+  options.effort = effort;
+  const auto search = [text, options](const std::stop_token& stopped, const Progress& progress) {
+    CompileOptions now = options;
+    now.stop = stopped;
+    now.progress = progress;
+    return data_of(checked(text.compile(now)));
+  };
+  CompileOptions quick = options;
+  quick.pipeline = false;
+  quick.stop = stop;
+  CompileResult result = text.compile(quick);
+  // A pipelined loop has room for a few more entries of a list, and its errors are the exact ones.
+  if (!result.ok()) return Kernel(search(stop, {}));
+  return Kernel(data_of(std::move(*result.program)), std::make_shared<KernelSearch>(search));
 }
 
-Kernel Kernel::load(const std::string& path) {
+Kernel Kernel::compile(std::string_view text, const std::string& name, unsigned effort,
+                       const std::stop_token& stop) {
+  return compile(KernelText(text, name), effort, stop);
+}
+
+Kernel Kernel::load(const std::string& path, const std::stop_token& stop) {
   const auto ending = std::filesystem::path(path).extension();
   if (ending == ".gdo") return Kernel(read_object_file(path));
-  if (ending == ".gdk") return checked(compile_kernel_file(path));
-  return checked(assemble_file(path));
+  if (ending == ".gdk") return compile(KernelText::read(path), CompileOptions().effort, stop);
+  return Kernel(checked(assemble_file(path)));
 }
 
 Kernel Kernel::from_object(const void* bytes, std::size_t size, const std::string& name) {
@@ -103,17 +156,28 @@ std::vector<std::pair<std::string, std::string>> Kernel::host_names() const {
 
 Kernel Kernel::with_host_names(
     const std::vector<std::pair<std::string, std::string>>& names) const {
-  Program program = data_->program;
-  program.host_names.clear();
-  for (const auto& [name, host] : names) program.host_names.push_back({name, host});
-  return Kernel(std::move(program));
+  auto data = data_of(renamed(data_->program, names));
+  if (!search_) return Kernel(std::move(data));
+  return Kernel(std::move(data), std::make_shared<KernelSearch>([search = search_, names](
+                                                                    const std::stop_token& stop,
+                                                                    const Progress& progress) {
+                  return data_of(renamed(search->result(stop, progress)->program, names));
+                }));
 }
 
-double Kernel::clocks_per_interaction() const noexcept {
-  return data_->program.clocks_per_interaction();
+Kernel Kernel::scheduled(const std::stop_token& stop, const Progress& progress) const {
+  return search_ ? Kernel(search_->result(stop, progress)) : *this;
+}
+Kernel Kernel::unscheduled() const { return Kernel(data_); }
+
+const KernelData& Kernel::scheduled_data() const {
+  return search_ ? *search_->result({}, {}) : *data_;
+}
+double Kernel::clocks_per_interaction() const {
+  return scheduled_data().program.clocks_per_interaction();
 }
 double Kernel::flops_per_interaction() const noexcept { return data_->program.flops; }
-const Program& Kernel::program() const noexcept { return data_->program; }
-const std::vector<std::uint8_t>& Kernel::object() const noexcept { return data_->object; }
+const Program& Kernel::program() const { return scheduled_data().program; }
+const std::vector<std::uint8_t>& Kernel::object() const { return scheduled_data().object; }
 
 }  // namespace gdr

@@ -9,6 +9,7 @@ from ._arrays import AnyArray, check_type, integer
 from ._interface import CompiledKernel, Results, input_arrays, param_numbers, result_arrays
 from ._interface import rows
 from ._ranks import RankGroup
+from ._search import prepared
 
 
 class Job:
@@ -22,7 +23,7 @@ class Job:
         check_type("kernel", kernel, CompiledKernel, "a gdr.Kernel")
         self.kernel = kernel
         self._ranks = ranks
-        self._core = _core.Job(ranks.core, kernel.core)
+        self._core = _core.Job(ranks.core, prepared(ranks.core, kernel.core))
         self._started: Dict[str, AnyArray] = {}
 
     def set(self, **params: Any) -> None:

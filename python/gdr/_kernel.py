@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import os
 import warnings
@@ -13,6 +14,7 @@ from . import _core
 from ._arrays import AnyArray, check_text, check_type, integer
 from ._interface import CompiledKernel
 from ._open import device_or_default
+from ._search import scheduled
 from ._system import PathLike, replacing
 from .errors import UsageError
 
@@ -60,7 +62,7 @@ class Kernel(CompiledKernel):
     @property
     def clocks(self) -> float:
         """Clocks of the loop body for one interaction on one PE."""
-        return self.core.clocks
+        return scheduled(self.core).clocks
 
     @property
     def flops(self) -> float:
@@ -70,12 +72,19 @@ class Kernel(CompiledKernel):
     @property
     def assembly(self) -> str:
         """Assembly text that assembles to the same object, byte for byte."""
-        return self.core.assembly
+        return scheduled(self.core).assembly
 
     @property
     def object(self) -> bytes:
         """The bytes of the kernel's object file (.gdo)."""
-        return self.core.object
+        return scheduled(self.core).object
+
+    def scheduled(self) -> Kernel:
+        """This kernel after the search for the chip's shortest loop (``gdr.compile``), which takes up
+        to some seconds. Statistics of its jobs are those of the chip on every engine."""
+        made = copy.copy(self)
+        made.core = scheduled(self.core)
+        return made
 
     def save(self, path: PathLike) -> None:
         """Write the object file atomically. Raises FileError; an existing file is then kept."""
@@ -168,7 +177,8 @@ class Kernel(CompiledKernel):
         return given
 
     def __repr__(self) -> str:
-        return f"<gdr.Kernel {self.name}: {self.clocks:g} clocks, {self.flops:g} operations>"
+        # Without the clocks, which may need a search of seconds.
+        return f"<gdr.Kernel {self.name}: {self.flops:g} operations>"
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return from_object, (self.object,)
@@ -197,8 +207,13 @@ def _items(
 
 
 def compile(text: str, name: str = "kernel", *, effort: int = 2) -> Kernel:
-    """Compile a kernel from the kernel language (docs/reference/kernel-language.md). Other Python
-    threads run while the compiler schedules the loop, and Ctrl-C cancels it.
+    """Compile a kernel from the kernel language (docs/reference/kernel-language.md), which takes
+    milliseconds and finds all errors.
+
+    The search for the chip's shortest loop, of up to some seconds, follows when something needs it:
+    a job on an exact engine or a board, ``clocks``, ``assembly``, ``object`` or ``save``. Other
+    Python threads run meanwhile, Ctrl-C cancels it, and a progress bar appears after a second if
+    tqdm is installed. Its result is kept on the disk (docs/reference/environment.md).
 
     ``effort``, from 0 to 9, is the effort of the search for a shorter loop, as in
     ``gdr compile --effort``: 0 takes the first schedule, which is fast and often gives a loop that

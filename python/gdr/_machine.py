@@ -17,6 +17,7 @@ from ._arrays import AnyArray, check_type, choice, integer, number
 from ._interface import Results, input_arrays, param_numbers, result_arrays, rows
 from ._kernel import Kernel
 from ._open import device_name
+from ._search import scheduled
 from .errors import UsageError
 
 MEMORIES = ("registers", "local", "t", "masks", "broadcast")
@@ -68,7 +69,7 @@ class Machine:
     def load(self, kernel: Kernel) -> None:
         """Clear all memories, load a kernel and run its section Init."""
         check_type("kernel", kernel, Kernel, "a gdr.Kernel")
-        self._core.load(kernel.core)
+        self._core.load(scheduled(kernel.core))
         self._kernel = kernel
 
     @property

@@ -13,6 +13,7 @@ from ._arrays import check_text, check_type
 from ._device import OpenDevice
 from ._interface import CompiledKernel
 from ._job import Job
+from ._search import prepared
 
 
 class Device(OpenDevice):
@@ -38,7 +39,7 @@ class Device(OpenDevice):
     def target_slots(self, kernel: CompiledKernel) -> int:
         """Number of targets that all boards hold at once, with targets spread over the blocks."""
         check_type("kernel", kernel, CompiledKernel, "a gdr.Kernel")
-        return self._core.target_slots(kernel.core)
+        return self._core.target_slots(prepared(self._core, kernel.core))
 
     def job(self, kernel: CompiledKernel) -> Job:
         """A job: a kernel on this device with its parameters, sources and targets."""

@@ -64,22 +64,26 @@ bool completes_within(const std::future<void>& task, std::chrono::milliseconds t
   return task.wait_for(timeout) == std::future_status::ready;
 }
 
-void run_interruptible(std::function<void(std::stop_token stop)> work, AtExit at_exit) {
+void run_interruptible(std::function<void(std::stop_token stop)> work, AtExit at_exit,
+                       const std::function<void()>& poll) {
   std::stop_source stop;
   std::packaged_task<void(std::stop_token)> task(std::move(work));
   std::future<void> done = task.get_future();
   std::thread thread(std::move(task), stop.get_token());
   while (!completes_within(done, poll_interval)) {
-    if (PyErr_CheckSignals() == 0) continue;
-    const py::error_already_set signal;
-    stop.request_stop();
-    if (completes_within(done, grace_period))
-      thread.join();
-    else if (at_exit == AtExit::Wait)
-      detach(std::move(thread));
-    else
-      thread.detach();
-    throw signal;
+    try {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      if (poll) poll();
+    } catch (const py::error_already_set&) {
+      stop.request_stop();
+      if (completes_within(done, grace_period))
+        thread.join();
+      else if (at_exit == AtExit::Wait)
+        detach(std::move(thread));
+      else
+        thread.detach();
+      throw;
+    }
   }
   thread.join();
   done.get();

@@ -39,17 +39,20 @@ enum class AtExit { Wait, Ignore };
 /// Runs `work` in a thread of its own and returns when it is done, rethrowing its exception. To be
 /// called with the GIL held. When a signal handler throws (Ctrl-C), a stop of `work` is requested;
 /// if `work` does not return within a grace period, its thread is detached and its result
-/// discarded, so that `work` must own copies of everything it uses.
-void run_interruptible(std::function<void(std::stop_token stop)> work, AtExit at_exit);
+/// discarded, so that `work` must own copies of everything it uses. `poll` is called from time to
+/// time, with the GIL held, and may throw like a signal handler.
+void run_interruptible(std::function<void(std::stop_token stop)> work, AtExit at_exit,
+                       const std::function<void()>& poll = {});
 
 /// The same for work that returns a value.
 template <typename Result>
 Result run_interruptible_for(std::function<Result(std::stop_token stop)> work,
-                             AtExit at_exit = AtExit::Wait) {
+                             AtExit at_exit = AtExit::Wait,
+                             const std::function<void()>& poll = {}) {
   const auto result = std::make_shared<std::optional<Result>>();
   run_interruptible([result, work = std::move(work)](
                         std::stop_token stop) { result->emplace(work(std::move(stop))); },
-                    at_exit);
+                    at_exit, poll);
   return std::move(**result);
 }
 

@@ -35,6 +35,10 @@ py::list tuples(const std::vector<Record>& records, const Fields& fields) {
   return list;
 }
 
+/// Kernel::scheduled in the background: Ctrl-C cancels it, and `progress` is called with the share
+/// that is done.
+Kernel scheduled(const Kernel& kernel, const py::function& progress);
+
 void bind_kernel(py::module_& m);
 void bind_device(py::module_& m);
 void bind_job(py::module_& m);

@@ -129,6 +129,10 @@ void bind_device(py::module_& m) {
       .def("target_slots",
            [](DeviceHandle& h, const Kernel& k) { return h.device().target_slots(k); })
       .def("statistics", &statistics)
+      .def("prepare",
+           [](DeviceHandle& h, const Kernel& k, const py::function& progress) {
+             return h.device().needs_schedule() ? scheduled(k, progress) : k.unscheduled();
+           })
       .def("reset_statistics", [](DeviceHandle& h) { h.device().reset_statistics(); })
       .def("record_timeline",
            [](DeviceHandle& h, bool on) { h.run([on](Device& d) { d.record_timeline(on); }); })

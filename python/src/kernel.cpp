@@ -2,14 +2,13 @@
 #include "gdr/kernel.hpp"
 
 #include <array>
-#include <filesystem>
+#include <atomic>
+#include <memory>
 #include <stop_token>
 
 #include "bind.hpp"
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/isa/program.hpp"
-#include "gdr/error.hpp"
-#include "kernels/compiler/compiler.hpp"
 #include "kernels/compiler/front/front.hpp"
 
 namespace gdr::python {
@@ -32,29 +31,15 @@ py::list arrays(const Kernel& kernel) {
   });
 }
 
-/// The kernel of a compilation, or its diagnostics as an Error (Program), like Kernel::compile.
-Kernel kernel_of(CompileResult result) {
-  if (!result.ok()) throw Error(ErrorCategory::Program, result.diagnostics.render());
-  return Kernel(std::move(*result.program));
-}
-
-/// Scheduling takes up to a few seconds at the default effort; each step of `effort` doubles it.
+/// Checks the text at once; the search for a schedule comes later.
 Kernel compile(const std::string& text, const std::string& name, unsigned effort) {
-  return run_interruptible_for<Kernel>([text, name, effort](const std::stop_token& stop) {
-    CompileOptions options;
-    options.effort = effort;
-    options.stop = stop;
-    return kernel_of(compile_kernel(text, name, options));
-  });
+  return run_interruptible_for<Kernel>(
+      [text, name, effort](const std::stop_token&) { return Kernel::compile(text, name, effort); });
 }
 
 Kernel load(const std::string& path) {
-  return run_interruptible_for<Kernel>([path](const std::stop_token& stop) {
-    if (std::filesystem::path(path).extension() != ".gdk") return Kernel::load(path);
-    CompileOptions options;
-    options.stop = stop;
-    return kernel_of(compile_kernel_file(path, options));
-  });
+  return run_interruptible_for<Kernel>(
+      [path](const std::stop_token& stop) { return Kernel::load(path, stop); });
 }
 
 Kernel assemble(const std::string& text, const std::string& name) {
@@ -68,6 +53,15 @@ Kernel from_object(const py::buffer& bytes, const std::string& name) {
 }
 
 }  // namespace
+
+Kernel scheduled(const Kernel& kernel, const py::function& progress) {
+  const auto share = std::make_shared<std::atomic<double>>(0);
+  return run_interruptible_for<Kernel>(
+      [kernel, share](const std::stop_token& stop) {
+        return kernel.scheduled(stop, [&](double done) { *share = done; });
+      },
+      AtExit::Wait, [&] { progress(share->load()); });
+}
 
 void bind_kernel(py::module_& m) {
   py::class_<Kernel>(m, "Kernel")
@@ -83,6 +77,7 @@ void bind_kernel(py::module_& m) {
       .def_property_readonly("arrays", &arrays)
       .def_property_readonly("host_names", &Kernel::host_names)
       .def("with_host_names", &Kernel::with_host_names)
+      .def("scheduled", &scheduled)
       .def_property_readonly("clocks", &Kernel::clocks_per_interaction)
       .def_property_readonly("flops", &Kernel::flops_per_interaction)
       .def_property_readonly("assembly", [](const Kernel& k) { return disassemble(k.program()); })

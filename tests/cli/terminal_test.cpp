@@ -3,8 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "cli/shell.hpp"
 #include "support/catch.hpp"
@@ -12,8 +14,14 @@
 namespace gdr::test {
 namespace {
 
-/// Output of `gdr ARGUMENT...` (standard output and standard error) on a terminal.
-std::string on_terminal(const std::vector<std::string>& arguments) {
+/// Output of `gdr ARGUMENT...` (standard output and standard error) on a terminal; its wait status.
+/// NO_COLOR has this value. A signal is sent as soon as `signal_after` has been written.
+struct Terminal {
+  std::string text;
+  int status = 0;
+};
+Terminal terminal(const std::vector<std::string>& arguments, const char* no_colour,
+                  const std::string& signal_after = {}) {
   const int own = ::posix_openpt(O_RDWR | O_NOCTTY);
   REQUIRE(own >= 0);
   REQUIRE(::grantpt(own) == 0);
@@ -25,7 +33,8 @@ std::string on_terminal(const std::vector<std::string>& arguments) {
     const int terminal = ::open(name.c_str(), O_RDWR);
     for (int stream = 0; stream < 3; ++stream) ::dup2(terminal, stream);
     ::close(terminal);
-    ::setenv("NO_COLOR", "1", 1);
+    ::setenv("NO_COLOR", no_colour, 1);
+    ::setenv("TERM", "xterm", 1);
     std::vector<std::string> words = arguments;
     words.insert(words.begin(), GDR_COMMAND);
     std::vector<char*> pointers;
@@ -34,14 +43,23 @@ std::string on_terminal(const std::vector<std::string>& arguments) {
     ::execv(GDR_COMMAND, pointers.data());
     ::_exit(127);
   }
-  std::string text;
+  Terminal result;
+  bool sent = signal_after.empty();
   char buffer[4096];
   // The end is an error (EIO) once the last process has closed the terminal.
-  for (ssize_t got; (got = ::read(own, buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<std::size_t>(got));
+  for (ssize_t got; (got = ::read(own, buffer, sizeof buffer)) > 0;) {
+    result.text.append(buffer, static_cast<std::size_t>(got));
+    if (sent || result.text.find(signal_after) == std::string::npos) continue;
+    ::kill(child, SIGINT);
+    sent = true;
+  }
   ::close(own);
-  ::waitpid(child, nullptr, 0);
-  return text;
+  ::waitpid(child, &result.status, 0);
+  return result;
+}
+
+std::string on_terminal(const std::vector<std::string>& arguments) {
+  return terminal(arguments, "1").text;
 }
 
 /// Control characters other than line ends.
@@ -95,6 +113,56 @@ TEST_CASE("control characters in the names of an object file are escaped on a te
   CHECK(controls(shown) == 0);
   // Output to a file has the bytes unchanged.
   CHECK(shell.run("gdr asm k.gds -o k.gdo").out.find("evil\x1b[31m") != std::string::npos);
+}
+
+TEST_CASE("gdr compile shows its progress on a terminal, and Ctrl-C ends it without a trace") {
+  const Shell shell;
+  // A search of some seconds.
+  std::string text =
+      "kernel long_one; VARI x, y, z; VARJ xj, yj, zj, m; VARF f, g;\n"
+      "dx = xj - x; dy = yj - y; dz = zj - z; r = rsqrt(dx*dx + dy*dy + dz*dz + m); t0 = r*m;\n";
+  for (int k = 1; k < 20; ++k) {
+    const std::string n = std::to_string(k), before = std::to_string(k - 1);
+    text += "t" + n + " = t" + before + "*dx + " + n + ".5*dy*t" + before + ";\n";
+  }
+  shell.write("long.gdk", text + "f += t19*dx; g += t19*dy;\n");
+  shell.write("t.txt", "1 2 3\n");
+  shell.write("s.txt", "4 5 6 7\n");
+  const std::string source = (shell.folder() / "long.gdk").string();
+  const std::string object = (shell.folder() / "long.gdo").string();
+  const std::vector<std::string> compile{"compile", source, "-o", object};
+  const auto drawn = [](const std::string& said) {
+    return said.find("compiling [") != std::string::npos;
+  };
+  const Terminal done = terminal(compile, "");
+  INFO(done.text);
+  CHECK(drawn(done.text));
+  CHECK(done.status == 0);
+  // The bar is erased before the summary.
+  CHECK(done.text.rfind("\x1b[K") > done.text.rfind("compiling ["));
+  CHECK(done.text.rfind("\x1b[K") < done.text.rfind("long_one"));
+  REQUIRE(shell.exists("long.gdo"));
+  REQUIRE(shell.run("rm long.gdo").status == 0);
+  const std::vector<std::string> run{"run",       source,
+                                     "--targets", (shell.folder() / "t.txt").string(),
+                                     "--sources", (shell.folder() / "s.txt").string(),
+                                     "--output",  (shell.folder() / "o.txt").string()};
+  for (const auto& command : {compile, run}) {
+    const Terminal stopped = terminal(command, "", "compiling [");
+    INFO(stopped.text);
+    CHECK(WIFSIGNALED(stopped.status));
+    CHECK(WTERMSIG(stopped.status) == SIGINT);
+    CHECK(stopped.text.ends_with("\x1b[K"));
+    CHECK(!shell.exists("long.gdo"));
+    CHECK(!shell.exists("o.txt"));
+  }
+  std::vector<std::string> quick = compile;
+  quick.insert(quick.end(), {"--effort", "1"});
+  std::vector<std::string> quiet = quick;
+  quiet.push_back("--quiet");
+  CHECK(!drawn(terminal(quiet, "").text));
+  CHECK(drawn(terminal(quick, "").text));
+  CHECK(!drawn(terminal(quick, "1").text));
 }
 
 }  // namespace gdr::test

@@ -81,7 +81,7 @@ PYTHON: Dict[str, str] = {
     "Kernel.builtin_names": "builtin_names",
     "Kernel.clocks_per_interaction": "Kernel.clocks",
     "Kernel.flops_per_interaction": "Kernel.flops",
-    **same("Kernel", "Kernel", "name variables arrays object"),
+    **same("Kernel", "Kernel", "name variables arrays object scheduled"),
     "KernelVariable": "Variable",
     **same("KernelVariable", "Variable", "name role type conversion reduction host_bytes"),
     "KernelArray": "ArrayVariable",
@@ -194,6 +194,9 @@ WITHOUT: Dict[str, str] = {
     "GridOptions": KEYWORDS,
     "Kernel.host_names": HOST_NAMES,
     "Kernel.with_host_names": HOST_NAMES,
+    "Kernel.unscheduled": "Device.job does it for engines that need no schedule",
+    "Device.needs_schedule": "Device.job asks for it",
+    "Device.prepare": "Device.job does it, with a progress bar",
     "Kernel.program": "a type of the emulator; Kernel.assembly and Kernel.object give its contents",
     **{
         name: ARRAYS

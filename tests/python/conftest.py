@@ -11,6 +11,9 @@ import pytest
 
 import gdr
 
+# No test uses compiled kernels of another run, nor leaves some to the user.
+os.environ["GDR_CACHE_DIR"] = "none"
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "examples" / "data"
 #: The command gdr of the same build.

@@ -166,8 +166,9 @@ def test_the_gil_is_released_during_a_run(device):
 def test_the_gil_is_released_during_compilation():
     def compile_for_a_while():
         with pytest.raises(KeyboardInterrupt):
-            interrupt_after(0.5)
-            gdr.compile(LONG)
+            interrupt_after(0.2)
+            while True:
+                assert gdr.compile(LONG).clocks > 0
 
     assert gil_is_free_during(compile_for_a_while)
 
@@ -274,6 +275,16 @@ def long_compilation(device):
         gdr.compile(LONG)
 
 
+def long_search(device):
+    while True:
+        assert gdr.compile(LONG).clocks > 0
+
+
+def long_search_for_a_job(device):
+    while True:
+        device.job(gdr.compile(LONG))
+
+
 def long_load(device):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "long.gdk"
@@ -343,6 +354,8 @@ def long_hermite(device):
         long_cholesky,
         long_stack,
         long_compilation,
+        long_search,
+        long_search_for_a_job,
         long_load,
         long_program_in_order,
         long_stepping,

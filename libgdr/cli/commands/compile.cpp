@@ -5,6 +5,7 @@
 #include "kernels/compiler/compiler.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/kernels.hpp"
+#include "libgdr/cli/watched.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -15,7 +16,7 @@ struct Options {
   std::string source, object, assembly, report;
   std::vector<std::string> includes, geometry;
   unsigned elements = 0, effort = 2;
-  bool relaxed = false, quiet = false;
+  bool relaxed = false, no_cache = false, quiet = false;
 };
 
 int run(const Options& options) {
@@ -31,7 +32,14 @@ int run(const Options& options) {
   compile.elements = options.elements;
   compile.effort = options.effort;
   compile.relaxed = options.relaxed;
-  const CompileResult result = compile_kernel_file(options.source, compile);
+  compile.cache = !options.no_cache;
+  const CompileResult result = watched(
+      [&](const std::stop_token& stop, const std::function<void(double)>& progress) {
+        compile.stop = stop;
+        compile.progress = progress;
+        return compile_kernel_file(options.source, compile);
+      },
+      !options.quiet);
   check_diagnostics(result, options.source, ", nothing written");
   for (const std::string& remark : result.remarks)
     note(fmt::format("{}: {}\n", options.source, remark));
@@ -40,10 +48,11 @@ int run(const Options& options) {
   if (!options.report.empty()) write_text(options.report, result.report);
   if (!options.quiet && options.assembly != "-" && options.report != "-") {
     const Program& p = *result.program;
-    write_output(fmt::format("{}: {}, {} clocks an interaction, {} in a PE, {} a pass\n",
+    write_output(fmt::format("{}: {}, {} clocks an interaction, {} in a PE, {} a pass{}\n",
                              object.empty() ? options.source : object, p.name,
                              std::round(p.clocks_per_interaction() * 100) / 100,
-                             counted(p.elements, "target"), counted(p.group, "source")));
+                             counted(p.elements, "target"), counted(p.group, "source"),
+                             result.from_cache ? " (from the cache)" : ""));
   }
   return 0;
 }
@@ -64,8 +73,10 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("0-9");
   app.add_flag("--relaxed", options.relaxed,
                "allow changes of rounding: constant factors leave the loop");
+  app.add_flag("--no-cache", options.no_cache,
+               "search again, even if the same kernel was compiled before");
   add_geometry_option(app, options.geometry);
-  app.add_flag("-q,--quiet", options.quiet, "no summary");
+  app.add_flag("-q,--quiet", options.quiet, "no summary and no progress");
 }
 
 const Registration registration{
@@ -77,7 +88,9 @@ const Registration registration{
      .details =
          "Errors and warnings go to standard error with their place in the source; with an error\n"
          "nothing is written and the exit status is 1. The same text and options give the same\n"
-         "program on every host. The language is described in "
+         "program on every host, so results are kept in GDR_CACHE_DIR "
+         "(docs/reference/environment.md).\n"
+         "The language is described in "
          "docs/reference/kernel-language.md."}};
 
 }  // namespace

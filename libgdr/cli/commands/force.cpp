@@ -8,6 +8,7 @@
 #include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/nbody_report.hpp"
 #include "libgdr/cli/ranks.hpp"
+#include "libgdr/cli/watched.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "libgdr/nbody/forces.hpp"
@@ -88,15 +89,19 @@ void report(const Options& options, const Snapshot& snapshot, const ForceOrigin&
 int work(const Options& options) {
   if (options.eps < 0) throw usage_error("--eps: the softening length must be at least 0");
   if (options.gravity <= 0) throw usage_error("--G: the constant of gravity must be above 0");
-  const Kernel kernel = find_kernel(options.kernel);
+  const Kernel given = find_kernel(options.kernel);
   Snapshot snapshot;
   Device device = open_and_read(options.device, [&] {
     snapshot = read_snapshot(options.file,
-                             needs_velocities(kernel) ? Velocities::Needed : Velocities::Ignored);
+                             needs_velocities(given) ? Velocities::Needed : Velocities::Ignored);
     if (!is_first_rank()) return;
     refuse_same_file(options.file, options.output);
     check_writable(options.output);
   });
+  const Kernel kernel =
+      watched([&](const std::stop_token& stop, const std::function<void(double)>& progress) {
+        return device.prepare(given, stop, progress);
+      });
   if (device.ranks() > 1) {
     Hash law;
     law.add(std::string_view(kernel.name())).add(std::span(kernel.object()));

@@ -1,6 +1,7 @@
 // `gdr header`: a C and C++ header from a kernel's declarations.
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/kernels.hpp"
+#include "libgdr/cli/watched.hpp"
 #include "libgdr/device/headers.hpp"
 
 namespace gdr::cli {
@@ -14,7 +15,11 @@ struct Options {
 /// The header of a kernel of the library, which C++ opens by its name, or of a file.
 std::string header_of(const Options& options) {
   const bool builtin = is_library_kernel(options.kernel);
-  const Kernel kernel = builtin ? Kernel::builtin(options.kernel) : Kernel::load(options.kernel);
+  const Kernel given = builtin ? Kernel::builtin(options.kernel) : Kernel::load(options.kernel);
+  const Kernel kernel =
+      watched([&](const std::stop_token& stop, const std::function<void(double)>& progress) {
+        return given.scheduled(stop, progress);
+      });
   if (!options.cpp) return c_header(kernel, options.prefix);
   return cpp_header(kernel, options.prefix, builtin ? options.kernel : "");
 }

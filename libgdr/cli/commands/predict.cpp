@@ -8,6 +8,7 @@
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/predict_report.hpp"
+#include "libgdr/cli/watched.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/predict/jobs.hpp"
@@ -132,7 +133,11 @@ predict::ParticleJob particle_job(const Options& o) {
 }
 
 predict::JobOn particles(const Options& o) {
-  const Kernel kernel = find_kernel(o.job, "job", names_of(named_jobs));
+  const Kernel given = find_kernel(o.job, "job", names_of(named_jobs));
+  const Kernel kernel =
+      watched([&](const std::stop_token& stop, const std::function<void(double)>& progress) {
+        return given.scheduled(stop, progress);
+      });
   const predict::ParticleJob job = particle_job(o);
   const std::optional<double> clocks = o.clocks, flops = o.flops;
   if (flops && (*flops < 0 || *flops > 1e9)) throw usage_error("--flops: must be from 0 to 1e9");

@@ -15,6 +15,7 @@
 #include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/nbody_report.hpp"
 #include "libgdr/cli/table.hpp"
+#include "libgdr/cli/watched.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/openers.hpp"
@@ -37,19 +38,24 @@ Kernel checked_kernel(Result result, const std::string& path) {
   return Kernel(std::move(*result.program));
 }
 
-/// Read an object file (.gdo), or translate a source for this geometry; its diagnostics go to
+/// Read an object file (.gdo), or translate a source for this device; its diagnostics go to
 /// standard error and end in Error (Program).
-Kernel load_kernel(const Geometry& geometry, const std::string& path) {
+Kernel load_kernel(DeviceCore& device, const std::string& path) {
   const auto ending = std::filesystem::path(path).extension();
   if (ending == ".gds") {
     AssembleOptions options;
-    options.geometry = geometry;
+    options.geometry = device.geometry;
     return checked_kernel(assemble_file(path, options), path);
   }
   if (ending == ".gdk") {
     CompileOptions options;
-    options.geometry = geometry;
-    return checked_kernel(compile_kernel_file(path, options), path);
+    options.geometry = device.geometry;
+    options.pipeline = device.needs_schedule();
+    return watched([&](const std::stop_token& stop, const std::function<void(double)>& progress) {
+      options.stop = stop;
+      options.progress = progress;
+      return checked_kernel(compile_kernel_file(path, options), path);
+    });
   }
   return Kernel(read_object_file(path));
 }
@@ -93,7 +99,7 @@ class KernelRun {
   /// Open the boards of an emulated device, and load the kernel.
   KernelRun(const DeviceChoice& choice, const std::string& path)
       : core_(open_core(parse_device_name(choice.device, choice))),
-        data_(job_data(1, load_kernel(core_->geometry, path))) {
+        data_(job_data(1, load_kernel(*core_, path))) {
     core_->preserve_chip_state = true;
   }
 

@@ -14,6 +14,7 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -123,6 +124,14 @@ class Device {
   /// Create a job: a kernel on this device with its parameters, sources and targets. The device
   /// must outlive it. Several jobs may exist, each with data of its own.
   Job job(const Kernel& kernel);
+
+  /// Whether jobs execute the scheduled program of a kernel: on all engines but "native" and
+  /// "native-float", whose speed does not depend on the schedule.
+  bool needs_schedule() const;
+  /// The kernel with the program that jobs of this device execute: Kernel::scheduled or
+  /// Kernel::unscheduled. Jobs of other kernels do the same when they are created.
+  Kernel prepare(const Kernel& kernel, const std::stop_token& stop = {},
+                 const std::function<void(double)>& progress = {}) const;
 
   /// Targets that all boards hold at once with Partition::TargetsOverBlocks.
   std::size_t target_slots(const Kernel& kernel) const;

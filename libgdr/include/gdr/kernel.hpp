@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,13 +46,17 @@ class Kernel {
  public:
   /// Assemble a text. Throws Error (Program) whose message holds all diagnostics.
   static Kernel assemble(std::string_view text, const std::string& name = "kernel");
-  /// Compile a text of the kernel language (docs/reference/kernel-language.md), which takes a
-  /// tenth of a second to some seconds. Throws Error (Program) whose message holds all diagnostics,
-  /// or names the resource of the chip that is exhausted. Warnings are not reported.
-  static Kernel compile(std::string_view text, const std::string& name = "kernel");
+  /// Compile a text of the kernel language (docs/reference/kernel-language.md), which takes
+  /// milliseconds. The search for the chip's shortest loop, of a tenth of a second to some seconds,
+  /// follows when something needs it, once: a job on an exact engine or a board, `program`,
+  /// `object` or `clocks_per_interaction`; `effort` of the search is 0 to 9. Throws Error (Program)
+  /// whose message holds all diagnostics, or names the resource of the chip that is exhausted.
+  /// Warnings are not reported. Throws Error (Device) once a stop is requested.
+  static Kernel compile(std::string_view text, const std::string& name = "kernel",
+                        unsigned effort = 2, const std::stop_token& stop = {});
   /// Read an object file (.gdo), compile a file of the kernel language (.gdk), or assemble a source
   /// file (any other name).
-  static Kernel load(const std::string& path);
+  static Kernel load(const std::string& path, const std::stop_token& stop = {});
   /// The kernel of an object file in memory, `size` bytes. Throws Error (Program) naming the defect
   /// of a malformed object.
   static Kernel from_object(const void* bytes, std::size_t size,
@@ -64,22 +70,38 @@ class Kernel {
   const std::string& name() const noexcept;
   const std::vector<KernelVariable>& variables() const noexcept;
   const std::vector<KernelArray>& arrays() const noexcept;
+  /// Floating-point operations counted for one interaction, by the conventional count.
+  double flops_per_interaction() const noexcept;
   /// Other names of variables and arrays for programs that pass arrays by name: pairs of a name of
   /// this kernel and its other name. They are kept in object files.
   std::vector<std::pair<std::string, std::string>> host_names() const;
   /// The same kernel with these host names. Throws Error (Program) for an unknown name of a
   /// variable, and for an empty or repeated one.
   Kernel with_host_names(const std::vector<std::pair<std::string, std::string>>& names) const;
+  /// This kernel after the search of `compile`, if there is one: `progress` is called with the
+  /// share that is done, from 0 to 1. Statistics of its jobs are those of the chip's program on
+  /// every engine. Throws Error (Device) once a stop is requested; the search may be repeated.
+  Kernel scheduled(const std::stop_token& stop = {},
+                   const std::function<void(double)>& progress = {}) const;
+  /// This kernel without that search, for engines whose speed does not depend on the schedule: with
+  /// a longer program of the same interface.
+  Kernel unscheduled() const;
+
+  // After `compile`, these search first.
   /// Clocks of the loop body for one interaction and PE.
-  double clocks_per_interaction() const noexcept;
-  /// Floating-point operations counted for one interaction, by the conventional count.
-  double flops_per_interaction() const noexcept;
-  const Program& program() const noexcept;
+  double clocks_per_interaction() const;
+  const Program& program() const;
   /// Contents of this kernel's object file (.gdo).
-  const std::vector<std::uint8_t>& object() const noexcept;
+  const std::vector<std::uint8_t>& object() const;
 
  private:
-  std::shared_ptr<const struct KernelData> data_;
+  explicit Kernel(std::shared_ptr<const struct KernelData> data,
+                  std::shared_ptr<class KernelSearch> search = {});
+  static Kernel compile(const class KernelText& text, unsigned effort, const std::stop_token& stop);
+  const KernelData& scheduled_data() const;
+
+  std::shared_ptr<const KernelData> data_;
+  std::shared_ptr<KernelSearch> search_;  ///< of a kernel that is not scheduled yet; else null
 };
 
 }  // namespace gdr

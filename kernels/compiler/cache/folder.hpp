@@ -1,0 +1,41 @@
+// A folder of cached texts on the disk, shared by all processes of a user.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gdr::kc {
+
+/// Texts by key, each in a file that is named by a hash of its key. A file also holds the key, so
+/// that equal hashes are harmless, and a checksum: damaged and foreign files are as good as none.
+/// Nothing here fails: without a usable folder nothing is found and nothing stored. Any number of
+/// processes and threads may use a folder at a time.
+class CacheFolder {
+ public:
+  static constexpr std::uint64_t usual_bytes = 256ULL << 20;
+
+  /// `most_bytes`: bound on the size of all files.
+  explicit CacheFolder(std::filesystem::path folder, std::uint64_t most_bytes = usual_bytes)
+      : folder_(std::move(folder)), most_bytes_(most_bytes) {}
+
+  /// The folder of the user (docs/reference/environment.md); none if the cache is turned off or
+  /// there is no home folder.
+  static std::optional<CacheFolder> of_user();
+
+  /// The text that was stored with this key; it becomes the most recently used one.
+  std::optional<std::string> load(std::string_view key) const;
+  /// Store a text, then remove the least recently used ones beyond the bound.
+  void store(std::string_view key, std::string_view text) const;
+
+ private:
+  void trim() const;
+
+  std::filesystem::path folder_;
+  std::uint64_t most_bytes_;
+};
+
+}  // namespace gdr::kc
