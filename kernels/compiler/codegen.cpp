@@ -167,7 +167,9 @@ class CodeGenerator {
     }
     const PipelineMode modes[] = {{first.compiled.pads.empty() ? 1U : 2U, 3, false}, {1, 2, true}};
     for (const PipelineMode& mode : modes) {
-      if (mode.prologue_predicated && !closed_masks_suffice(first.compiled.loop)) continue;
+      if (mode.prologue_predicated && (!closed_masks_suffice(first.compiled.loop) ||
+                                       is_missing_item_neutral(first.compiled.loop)))
+        continue;
       auto variant = std::make_unique<Variant>(first);
       variant->compiled.problem.loop = &variant->compiled.loop;
       set_mode(*variant, mode);

@@ -266,25 +266,20 @@ class ModuloScheduler {
     }
   }
 
-  /// Rows near each other in which an accumulator is read before its previous sum is written.
-  bool is_row_free(std::size_t op, int time) const {
-    return s_.occupant(s_.row_of(time), s_.slot_of(op)) == none;
-  }
-
   bool place_free(std::size_t op) {
     const Window w = window(op);
     candidate_times(op, w, times_);
     log_.clear();
     bool first = true;
     for (const int t : times_) {
-      if (!is_row_free(op, t) || accumulator_too_close(op, t)) continue;
+      if (!s_.may_enter(op, s_.row_of(t)) || accumulator_too_close(op, t)) continue;
       place(op, t);
       if (s_.violations() == 0) return true;
       if (std::exchange(first, false) && repair(op)) return true;
       roll_back(0);
     }
     for (const int t : times_) {
-      if (!is_row_free(op, t) || accumulator_too_close(op, t)) continue;
+      if (!s_.may_enter(op, s_.row_of(t)) || accumulator_too_close(op, t)) continue;
       place(op, t);
       if (repair(op)) return true;
       roll_back(0);
@@ -292,7 +287,8 @@ class ModuloScheduler {
     return false;
   }
 
-  /// Whether another sum into the same result is in a row less than a latency away.
+  /// Whether another sum into the same result is in a row less than a latency away: it would be
+  /// read before the previous sum is written.
   bool accumulator_too_close(std::size_t op, int time,
                              std::vector<std::size_t>* others = nullptr) const {
     if (problem_.latency < 2 || op >= loop_.ops.size()) return false;
@@ -523,7 +519,7 @@ class ModuloScheduler {
         int best_time = old;
         std::int64_t best = load;
         for (const int t : times_) {
-          if (!is_row_free(op, t) || accumulator_too_close(op, t)) continue;
+          if (!s_.may_enter(op, s_.row_of(t)) || accumulator_too_close(op, t)) continue;
           s_.place(op, t);
           if (s_.violations() == 0 && s_.register_load() < best) {
             best = s_.register_load();

@@ -60,6 +60,15 @@ class PartialSchedule {
   /// The operation in a slot of a row, or none.
   std::int32_t occupant(std::size_t row, std::size_t slot) const { return rows_[row].ops[slot]; }
   std::size_t slot_of(std::size_t op) const { return info_[op].slot; }
+  /// Whether a row has an empty slot for the operation, and ports for it in some storage classes.
+  bool may_enter(std::size_t op, std::size_t row) const noexcept {
+    const Row& r = rows_[row];
+    const OpData& data = info_[op];
+    const int accesses = r.used[0] + r.used[1] + r.used[2] + r.used[3] + r.used[4];
+    constexpr int limit = 6;  // of the register file, local memory and T together
+    return r.ops[data.slot] == none &&
+           accesses + data.least_accesses <= (data.dmul || r.dmuls > 0 ? 2 : 1) * limit;
+  }
   /// Whether the operation has to be scheduled: false for a field's load while the field is in a
   /// block, and for a block without fields.
   bool is_active(std::size_t op) const { return schedule_.active[op]; }
@@ -104,6 +113,7 @@ class PartialSchedule {
  private:
   struct OpData {
     std::uint8_t slot = 0;
+    int least_accesses = 0;  ///< accesses that no other operation shares, besides those to BM
     bool dmul = false, local = false, predicated = false;
     ValueId out = none;
     std::vector<ValueId> values;

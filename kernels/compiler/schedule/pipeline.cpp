@@ -195,6 +195,15 @@ bool prologue_is_neutral(const MachineLoop& loop, const Schedule& s, const BodyT
   return true;
 }
 
+bool is_missing_item_neutral(const MachineLoop& loop) {
+  AbstractInterpreter machine(loop, false);
+  for (std::size_t v = 0; v < loop.values.size(); ++v)
+    if (loop.values[v].origin != Origin::Invariant) machine.values[v] = AbstractValue::missing();
+  for (std::size_t m = 0; m < loop.masks.size(); ++m) machine.masks[m] = loop.masks[m].off ? 1 : 0;
+  return std::ranges::all_of(topological_order(loop),
+                             [&](std::size_t i) { return machine.run(loop.ops[i]); });
+}
+
 std::vector<ValueId> neutral_fields(const MachineLoop& loop) {
   std::vector<ValueId> found;
   for (std::size_t f = 0; f < loop.values.size(); ++f) {

@@ -153,6 +153,10 @@ int stage_count(const MachineLoop& loop, const Schedule& schedule, const BodyTim
 bool prologue_is_neutral(const MachineLoop& loop, const Schedule& schedule, const BodyTimes& times,
                          unsigned unroll);
 
+/// Whether an item whose values are all zero leaves all results unchanged. Its operations then need
+/// no predicate in the prologue.
+bool is_missing_item_neutral(const MachineLoop& loop);
+
 /// Fields (item variables) that make an item contribute nothing if they are zero.
 std::vector<ValueId> neutral_fields(const MachineLoop& loop);
 
