@@ -15,13 +15,19 @@ from . import _core
 _FIRST_SECONDS = 1.0
 
 
+def _in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+
+
 class _Bar:
     """A tqdm bar on a terminal or in a notebook, if tqdm is installed; removed at the end."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()
         self._bar: Any = None
-        self._wanted = "ipykernel" in sys.modules or (
+        self._wanted = _in_notebook() or (
             hasattr(sys.stderr, "isatty")
             and sys.stderr.isatty()
             and not os.environ.get("NO_COLOR")

@@ -222,11 +222,10 @@ static void test_neighbours(gdr_device* device) {
   gdr_job_free(job);
 }
 
-/* A vector of the kernel is one array of three numbers for each item. */
 /* Arrays, vectors, tables and lists as the kernel has them, and the variables of their elements. */
 static void test_arrays(void) {
   static const char* const names[] = {"t", "x", "f", "near"};
-  static const size_t counts[] = {6, 3, 4, 5}, ranks[] = {2, 1, 2, 1}, last_sizes[] = {3, 3, 2, 5};
+  static const size_t counts[] = {6, 3, 4, 5}, ranks[] = {1, 1, 2, 1}, last_sizes[] = {6, 3, 2, 5};
   gdr_kernel* kernel = NULL;
   gdr_variable_array a;
   gdr_variable v;
@@ -234,7 +233,7 @@ static void test_arrays(void) {
   CHECK(gdr_kernel_compile(
             "CONST table t[2][3]; VARI vec3 x; VARJ xs; VARJ int id; VARF f[2][2];\n"
             "VARF list near[5];\n"
-            "f[0][0] += xs - x.x; f[0][1] += xs; f[1][0] += t[id]; f[1][1] += x.y*x.z;\n"
+            "f[0][0] += xs - x.x; f[0][1] += xs; f[1][0] += t[1][id]; f[1][1] += x.y*x.z;\n"
             "if (xs < x.x) { near append= id; }",
             "arrays", &kernel) == GDR_OK);
   CHECK(gdr_kernel_array_count(kernel) == 4);
@@ -255,6 +254,7 @@ static void test_arrays(void) {
   gdr_kernel_free(kernel);
 }
 
+/* A vector of the kernel is one array of three numbers for each item. */
 static void test_vectors(gdr_device* device) {
   const double x[2][3] = {{0, 1, 2}, {3, 4, 5}}, xs[1][3] = {{1, 1, 1}}, b[3] = {1, 0, 2};
   double f[2][3];

@@ -138,3 +138,12 @@ def test_an_error_of_the_bar_ends_the_search(bars, monkeypatch):
         assert kernel.clocks
     monkeypatch.setattr(_search, "_FIRST_SECONDS", 60.0)
     assert kernel.clocks > 0
+
+
+def test_a_notebook_gets_a_bar_without_a_terminal(bars, monkeypatch):
+    notebook = types.ModuleType("IPython")
+    notebook.get_ipython = lambda: types.SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", notebook)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    assert gdr.compile(GRAVITY, effort=1).clocks > 0
+    assert len(bars.made) == 1

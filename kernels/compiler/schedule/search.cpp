@@ -9,10 +9,9 @@
 namespace gdr::kc {
 namespace {
 
-/// Maximum durations of an item relative to its critical path. Short items have short lifetimes;
-/// long ones leave more freedom. None is best for all kernels.
-constexpr double unlimited = 1e6;
-constexpr std::array<double, 5> lengths{1.3, unlimited, 1.6, 1.1, 2.0};
+/// Maximum durations of an item relative to its critical path, but at least the interval. Short
+/// items have short lifetimes; long ones leave more freedom. None is best for all kernels.
+constexpr std::array<double, 4> lengths{1.3, 2.0, 1.1, 1.6};
 
 /// Intervals of the first attempts, relative to the smallest lower bound.
 constexpr std::array<double, 6> first_ratios{1.25, 1.5, 2, 2.7, 3.6, 5};
@@ -54,24 +53,14 @@ class Search {
     return 1000 * (alternatives_[c.alternative].problem->loop->ops.size() + 10);
   }
 
-  /// The longest item of a configuration, in instructions.
-  double longest(const Configuration& c) const {
-    return alternatives_[c.alternative].bounds.item_length * c.length + 2;
-  }
-
-  /// Whether there is no use in an attempt: the interval is below the lower bound, or the pipeline
-  /// stages limit the item more than the configuration does.
-  bool is_useless(const Configuration& c, unsigned ii) const {
-    const unsigned stages = alternatives_[c.alternative].problem->max_stages;
-    return bound(c.alternative) > ii || (c.length < unlimited && longest(c) >= ii * stages);
-  }
-
   bool attempt(Configuration& c, unsigned ii, std::uint64_t changes) {
     const Alternative& alternative = alternatives_[c.alternative];
+    const double longest =
+        std::max(alternative.bounds.item_length * c.length, static_cast<double>(ii)) + 2;
     const ScheduleAttempt result =
         find_schedule(*alternative.problem,
                       {.ii = ii,
-                       .length = static_cast<unsigned>(std::min(longest(c), 9000.0)),
+                       .length = static_cast<unsigned>(std::min(longest, 9000.0)),
                        .changes = std::min(changes, left_),
                        .sequence = attempts_++},
                       alternative.judge);
@@ -92,7 +81,7 @@ class Search {
     for (const double ratio : first_ratios) {
       const auto ii = static_cast<unsigned>(std::ceil(least_ * ratio));
       for (Configuration& c : configurations_) {
-        if (left_ == 0 || bound(c.alternative) * least_ratio > ii || is_useless(c, ii)) continue;
+        if (left_ == 0 || bound(c.alternative) * least_ratio > ii) continue;
         if (attempt(c, ii, short_attempt(c) / 2)) return true;
       }
     }
@@ -100,7 +89,7 @@ class Search {
   }
 
   /// Number of operations that an attempt probably leaves waiting. Of an alternative without any
-  /// attempt, a short and the longest items come first.
+  /// attempt, the first configuration comes first.
   std::size_t expected_waiting(const Configuration& c) const {
     if (c.attempts > 0) return c.waiting;
     std::size_t least = std::numeric_limits<std::size_t>::max();
@@ -108,7 +97,7 @@ class Search {
       if (other.alternative == c.alternative && other.attempts > 0)
         least = std::min(least, other.waiting + 2);
     if (least < std::numeric_limits<std::size_t>::max()) return least;
-    return c.length == lengths.front() || c.length == unlimited ? 0 : least;
+    return c.length == lengths.front() ? 0 : least;
   }
 
   /// Whether one of the `count` most promising configurations has a schedule with this interval.
@@ -117,7 +106,7 @@ class Search {
     std::ranges::stable_sort(configurations_, {}, &Configuration::expected);
     std::vector<Configuration*> active;
     for (Configuration& c : configurations_)
-      if (active.size() < count && !is_useless(c, ii)) active.push_back(&c);
+      if (active.size() < count && bound(c.alternative) <= ii) active.push_back(&c);
     for (std::uint64_t factor = first_factor; !active.empty(); factor *= 2) {
       for (Configuration* c : active) {
         if (left_ == 0) return false;
