@@ -1,6 +1,7 @@
 #include "kernels/compiler/schedule/partial_schedule.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gdr::kc {
 namespace {
@@ -27,6 +28,10 @@ PartialSchedule::PartialSchedule(const Problem& problem, unsigned ii)
   times_or_high_.assign(op_count_, time_limit);
   block_of_.assign(loop_.values.size(), none);
   rows_.resize(ii);
+  for (Row& row : rows_)
+    for (std::size_t p = 0; p < port_count; ++p)
+      row.limit[p] = static_cast<std::int8_t>(port_limits[p]);
+  lives_.resize(loop_.values.size());
   for (unsigned t = 0; t < 4 * ii; ++t) {
     row_of_time_.push_back(static_cast<std::uint16_t>(t % ii));
     stage_of_time_.push_back(static_cast<std::uint16_t>(t / ii));
@@ -96,10 +101,8 @@ std::size_t PartialSchedule::load_of(ValueId field) const {
 void PartialSchedule::count_access(int time, Port port, int delta) {
   Row& row = rows_[row_of(time)];
   const auto p = static_cast<std::size_t>(port);
-  const int limit = port_limit(row, p);
-  violations_ -= std::max(0, row.used[p] - limit);
+  violations_ += delta > 0 ? row.used[p] >= row.limit[p] : -(row.used[p] > row.limit[p]);
   row.used[p] = static_cast<std::int8_t>(row.used[p] + delta);
-  violations_ += std::max(0, row.used[p] - limit);
 }
 
 /// A short in one half of T, or a long in both.
@@ -201,7 +204,7 @@ void PartialSchedule::count_accesses_of(ValueId v, std::size_t op, int delta) {
 
 /// From the first write of a value, or its first read while no writer is scheduled, to its last
 /// read. Permanent values have no lifetime.
-PartialSchedule::Interval PartialSchedule::storage_lifetime(ValueId v) const {
+PartialSchedule::Interval PartialSchedule::find_lifetime(ValueId v) const {
   const ValueData& value = values_[index(v)];
   if (value.origin != Origin::Computed && value.origin != Origin::Field) return {};
   int first = unscheduled, last = unscheduled;
@@ -283,7 +286,7 @@ void PartialSchedule::apply(ValueId v, int delta) {
   }
   for (const OpId d : value.defs)
     if (const int t = schedule_.time_of(d); t != unscheduled) count_access(t, write, delta);
-  const Interval live = storage_lifetime(v);
+  const Interval live = lives_[index(v)];
   change_lifetime(v, delta > 0 ? Interval{} : live, delta > 0 ? live : Interval{});
 }
 
@@ -302,7 +305,7 @@ void PartialSchedule::apply_copied(ValueId v, int delta) {
     read_times_[k] = t;
   }
   const std::span<const int> reads = read_times_;
-  const Interval live = storage_lifetime(v);
+  const Interval live = lives_[index(v)];
   if (live.from == 0 && live.to == 0) return;
   bool written = false;
   for (const OpId d : value.defs) {
@@ -411,23 +414,38 @@ int PartialSchedule::predicate_conflicts(const Row& row) const {
   return conflicts;
 }
 
+/// An instruction with a dmul takes two clocks per element.
+void PartialSchedule::count_dmul(Row& row, int delta) {
+  const auto excess = [&] {
+    int sum = 0;
+    for (std::size_t p = 0; p < port_count; ++p) sum += std::max(0, row.used[p] - row.limit[p]);
+    return sum;
+  };
+  violations_ -= excess();
+  row.dmuls = static_cast<std::int8_t>(row.dmuls + delta);
+  for (std::size_t p = 0; p < port_count; ++p)
+    row.limit[p] = static_cast<std::int8_t>(port_limits[p] * (row.dmuls > 0 ? 2 : 1));
+  violations_ += excess();
+}
+
+/// After an operation entered or left a row: `delta` of those with a predicate.
+void PartialSchedule::count_predicated(Row& row, int delta) {
+  row.predicated = static_cast<std::int8_t>(row.predicated + delta);
+  if (row.predicated == 0 && row.predicate_conflicts == 0) return;
+  const int conflicts = predicate_conflicts(row);
+  violations_ += conflicts - row.predicate_conflicts;
+  row.predicate_conflicts = static_cast<std::int8_t>(conflicts);
+}
+
 /// Add a scheduled operation to its row.
 void PartialSchedule::enter(std::size_t op) {
   const int t = schedule_.time[op];
   Row& row = rows_[row_of(t)];
   const OpData& data = info_[op];
   row.ops[data.slot] = static_cast<std::int32_t>(op);
-  if (data.dmul) {
-    for (std::size_t p = 0; p < port_count; ++p)
-      violations_ -= std::max(0, row.used[p] - port_limit(row, p));
-    ++row.dmuls;
-    for (std::size_t p = 0; p < port_count; ++p)
-      violations_ += std::max(0, row.used[p] - port_limit(row, p));
-  }
+  if (data.dmul) count_dmul(row, 1);
   if (data.local) count_access(t, Port::LocalAccess, 1);
-  const int conflicts = predicate_conflicts(row);
-  violations_ += conflicts - row.predicate_conflicts;
-  row.predicate_conflicts = static_cast<std::int8_t>(conflicts);
+  count_predicated(row, data.predicated ? 1 : 0);
 }
 
 void PartialSchedule::leave(std::size_t op) {
@@ -435,17 +453,9 @@ void PartialSchedule::leave(std::size_t op) {
   Row& row = rows_[row_of(t)];
   const OpData& data = info_[op];
   row.ops[data.slot] = none;
-  if (data.dmul) {
-    for (std::size_t p = 0; p < port_count; ++p)
-      violations_ -= std::max(0, row.used[p] - port_limit(row, p));
-    --row.dmuls;
-    for (std::size_t p = 0; p < port_count; ++p)
-      violations_ += std::max(0, row.used[p] - port_limit(row, p));
-  }
+  if (data.dmul) count_dmul(row, -1);
   if (data.local) count_access(t, Port::LocalAccess, -1);
-  const int conflicts = predicate_conflicts(row);
-  violations_ += conflicts - row.predicate_conflicts;
-  row.predicate_conflicts = static_cast<std::int8_t>(conflicts);
+  count_predicated(row, data.predicated ? -1 : 0);
 }
 
 void PartialSchedule::set_time(std::size_t op, int time) {
@@ -465,27 +475,26 @@ void PartialSchedule::set_time(std::size_t op, int time) {
       }
     }
   };
-  const auto for_others = [&](const auto& action) {
-    if (is_block) return;
-    for (std::size_t k = 0; k < data.values.size(); ++k)
-      if (has_fixed_ports(data.values[k])) action(data.values[k], k);
-  };
-  lifetimes_.resize(std::max(lifetimes_.size(), data.values.size()));
-  apply_blocks_and_copies(-1);
   const bool was_scheduled = is_scheduled(op), scheduled = time != unscheduled;
-  for_others([&](ValueId v, std::size_t k) {
-    if (was_scheduled) count_accesses_of(v, op, -1);
-    lifetimes_[k] = storage_lifetime(v);
-  });
-  if (was_scheduled) leave(op);
+  apply_blocks_and_copies(-1);
+  if (was_scheduled) {
+    if (!is_block)
+      for (const ValueId v : data.values)
+        if (has_fixed_ports(v)) count_accesses_of(v, op, -1);
+    leave(op);
+  }
   schedule_.time[op] = time;
   times_or_low_[op] = scheduled ? static_cast<std::int16_t>(time) : -time_limit;
   times_or_high_[op] = scheduled ? static_cast<std::int16_t>(time) : time_limit;
   if (scheduled) enter(op);
-  for_others([&](ValueId v, std::size_t k) {
-    if (scheduled) count_accesses_of(v, op, 1);
-    change_lifetime(v, lifetimes_[k], storage_lifetime(v));
-  });
+  if (!is_block) {
+    for (const ValueId v : data.values) {
+      const bool fixed = has_fixed_ports(v);
+      if (fixed && scheduled) count_accesses_of(v, op, 1);
+      const Interval before = std::exchange(lives_[index(v)], find_lifetime(v));
+      if (fixed) change_lifetime(v, before, lives_[index(v)]);
+    }
+  }
   apply_blocks_and_copies(1);
 }
 
@@ -621,7 +630,7 @@ PartialSchedule::Interval PartialSchedule::lifetime(ValueId v) const {
 int PartialSchedule::row_violations(std::size_t row) const {
   const Row& r = rows_[row];
   int sum = r.predicate_conflicts;
-  for (std::size_t p = 0; p < port_count; ++p) sum += std::max(0, r.used[p] - port_limit(r, p));
+  for (std::size_t p = 0; p < port_count; ++p) sum += std::max(0, r.used[p] - r.limit[p]);
   for (const std::vector<std::int16_t>& half : t_used_) sum += std::max(0, half[row] - 1);
   return sum + std::max(0, registers_used_[row] - register_limit_);
 }

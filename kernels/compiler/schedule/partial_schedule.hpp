@@ -127,8 +127,9 @@ class PartialSchedule {
   };
   struct Row {
     std::array<std::int32_t, slot_count> ops{none, none, none};
-    std::array<std::int8_t, port_count> used{};
+    std::array<std::int8_t, port_count> used{}, limit{};
     std::int8_t dmuls = 0;
+    std::int8_t predicated = 0;  ///< operations with a predicate
     std::int8_t predicate_conflicts = 0;
   };
 
@@ -142,7 +143,7 @@ class PartialSchedule {
   bool same_access(const ValueData& value, int a, int b) const;
   void count_accesses_of(ValueId v, std::size_t op, int delta);
   void count_reads(const ValueData& value, Port port, int delta);
-  Interval storage_lifetime(ValueId v) const;
+  Interval find_lifetime(ValueId v) const;
   void change_lifetime(ValueId v, const Interval& before, const Interval& after);
   void occupy(ValueId v, int from, int to, int delta);
   void count_access(int time, Port port, int delta);
@@ -150,9 +151,8 @@ class PartialSchedule {
   void occupy_registers(int from, int to, int shorts, int delta);
   void count_range(int length, int delta);
   bool fits_local(const MachineValue& invariant) const;
-  int port_limit(const Row& row, std::size_t port) const noexcept {
-    return port_limits[port] * (row.dmuls > 0 ? 2 : 1);
-  }
+  void count_dmul(Row& row, int delta);
+  void count_predicated(Row& row, int delta);
   int predicate_conflicts(const Row& row) const;
   bool compatible(std::size_t a, std::size_t b) const;
   bool is_prologue_predicated(std::size_t op) const {
@@ -171,6 +171,7 @@ class PartialSchedule {
   std::vector<std::int16_t> times_or_low_, times_or_high_;
   std::vector<OpData> info_;
   std::vector<ValueData> values_;
+  std::vector<Interval> lives_;  ///< lifetimes by value, empty for permanent ones
   std::vector<std::int32_t> block_of_;
   std::vector<Row> rows_;
   std::vector<std::uint16_t> row_of_time_, stage_of_time_;  ///< of common issue times
@@ -178,7 +179,6 @@ class PartialSchedule {
   std::vector<std::int16_t> registers_used_;
   // Scratch space.
   std::vector<int> read_times_;
-  std::vector<Interval> lifetimes_;
   std::vector<Placement> alternatives_;
 };
 
