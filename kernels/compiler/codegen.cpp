@@ -105,12 +105,19 @@ class CodeGenerator {
     if (failure_.code != 0 || kept.message.empty()) kept = failure_;
   }
 
-  /// Remark that a PE holds fewer targets than possible, and why one more does not fit.
+  /// Remark that a PE holds fewer targets than possible, and why not one more; if more would fit,
+  /// but no faster loop was found for them, also which number does not fit.
   std::string explain_fewer_targets(unsigned most) const {
     const unsigned have = out_.loop.elements;
-    const Diagnostic& why = failures_[have + 1];
-    std::string reason = why.message.empty() ? "the loop is faster" : why.message;
-    if (!why.label.empty()) reason += " for " + std::to_string(have + 1) + " (" + why.label + ")";
+    unsigned too_many = have + 1;
+    while (too_many < most && failures_[too_many].code == 0) ++too_many;
+    std::string reason;
+    if (failures_[have + 1].code == 0)
+      reason = fmt::format("no faster loop was found for {}", have + 1);
+    if (const Diagnostic& why = failures_[too_many]; why.code != 0) {
+      reason += fmt::format("{}{} for {}", reason.empty() ? "" : ", and ", why.message, too_many);
+      if (!why.label.empty()) reason += fmt::format(" ({})", why.label);
+    }
     return fmt::format("{} target{} per PE instead of {}: {}", have, have == 1 ? "" : "s", most,
                        reason);
   }
@@ -137,11 +144,13 @@ class CodeGenerator {
                                              : Verdict::Rejected;
                                 }});
       }
-      // About 20 ms for each operation.
-      constexpr double changes_per_op = 110000;
+      // About 15 ms for each operation, and a second for small kernels, whose intervals are the
+      // hardest to reach: one instruction more is a larger part of them.
+      constexpr double changes_per_op = 80000;
+      constexpr std::size_t least_ops = 64;
       SearchOptions search;
-      search.changes =
-          static_cast<std::uint64_t>(changes_per_op * static_cast<double>(ops) * effort_factor);
+      search.changes = static_cast<std::uint64_t>(
+          changes_per_op * static_cast<double>(std::max(ops, least_ops)) * effort_factor);
       if (masks_exceed_registers(fewest)) search.changes /= 10;
       search.progress = options_.progress;
       record_failure("no schedule was found");

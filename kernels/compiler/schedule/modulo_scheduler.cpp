@@ -42,6 +42,8 @@ constexpr unsigned most_rejected = 8;
 constexpr int most_reserved = 12;
 /// Issue times tried, of those that eject least.
 constexpr std::size_t most_tried = 6;
+/// Issue times without excess in issue slots at which other storage classes are tried.
+constexpr std::size_t most_repaired = 6;
 
 class ModuloScheduler {
  public:
@@ -64,8 +66,9 @@ class ModuloScheduler {
         s_.set_placement(id, {.storage = StorageClass::TUpper});
       if (value.origin == Origin::Field && s_.block_of(id) != none) fields_.push_back(id);
     }
+    if (limits.start != nullptr) begin_with(*limits.start);
     for (std::size_t op = 0; op < s_.op_count(); ++op)
-      if (s_.is_active(op)) waiting_.push_back(op);
+      if (s_.is_active(op) && !s_.is_scheduled(op)) waiting_.push_back(op);
   }
 
   ScheduleAttempt run(const Judge& judge) {
@@ -78,6 +81,44 @@ class ModuloScheduler {
   }
 
  private:
+  /// Take over the storage classes of another schedule, and the order of its instructions without
+  /// those that are too many.
+  void begin_with(const Schedule& start) {
+    const int old_ii = static_cast<int>(start.ii);
+    std::vector<bool> removed(start.ii, false);
+    for (int left = old_ii - ii_; left > 0;) {
+      const std::size_t row = random_.below(start.ii);
+      if (!removed[row]) --left;
+      removed[row] = true;
+    }
+    std::vector<int> new_row;
+    for (int rows = 0; const bool r : removed) new_row.push_back(r ? none : rows++);
+    for (std::size_t v = 0; v < loop_.values.size(); ++v) {
+      const auto id = static_cast<ValueId>(v);
+      const Placement& now = s_.placement(id);
+      const Placement& then = start.placement[v];
+      if (now == then) continue;
+      if ((now.storage == StorageClass::Block) != (then.storage == StorageClass::Block))
+        s_.set_in_block(id, then);
+      else
+        s_.set_placement(id, then);
+    }
+    std::vector<std::size_t> order;
+    for (std::size_t op = 0; op < s_.op_count(); ++op)
+      if (s_.is_active(op) && new_row[index(start.time[op] % old_ii)] != none) order.push_back(op);
+    std::ranges::stable_sort(order, {}, [&](std::size_t op) { return start.time[op]; });
+    for (const std::size_t op : order) {
+      const int row = new_row[index(start.time[op] % old_ii)];
+      const int time = start.time[op] / old_ii * ii_ + row;
+      const Window w = window(op);
+      if (time < w.from || time > w.to || !s_.may_enter(op, index(row)) ||
+          accumulator_too_close(op, time))
+        continue;
+      s_.place(op, time);
+      if (s_.violations() > 0) s_.remove(op);
+    }
+  }
+
   bool search(const Judge& judge) {
     while (s_.changes() < limits_.changes) {
       ++steps_;
@@ -102,6 +143,7 @@ class ModuloScheduler {
       waiting_.pop_back();
       if (!place_free(op)) place_with_ejection(op);
       if (stuck_) return false;
+      leave_local_memory(s_.time(op));
       least_waiting_ = std::min(least_waiting_, waiting_.size());
       if (waiting_.size() < fewest_) {
         fewest_ = waiting_.size();
@@ -125,6 +167,9 @@ class ModuloScheduler {
   struct Window {
     int from, to;
     int slack() const noexcept { return to - from; }
+  };
+  struct Candidate {
+    int cost, time;
   };
   struct Change {
     bool is_time;
@@ -252,35 +297,40 @@ class ModuloScheduler {
     log_.push_back({false, v, 0, s_.placement(v)});
     s_.set_placement(v, p);
   }
-  void roll_back(std::size_t mark) {
-    while (log_.size() > mark) {
-      const Change& c = log_.back();
-      if (!c.is_time) {
-        s_.set_placement(c.id, c.placement);
-      } else if (c.time == unscheduled) {
-        s_.remove(index(c.id));
-      } else {
-        s_.place(index(c.id), c.time);
-      }
-      log_.pop_back();
+  /// What a change concerns, as it is now.
+  Change now(const Change& c) const {
+    if (c.is_time) return {true, c.id, s_.time(index(c.id)), {}};
+    return {false, c.id, 0, s_.placement(c.id)};
+  }
+  /// Set what a change concerns to its time or storage class.
+  void make(const Change& c) {
+    if (!c.is_time) {
+      s_.set_placement(c.id, c.placement);
+    } else if (c.time == unscheduled) {
+      s_.remove(index(c.id));
+    } else {
+      s_.place(index(c.id), c.time);
     }
+  }
+  void roll_back(std::size_t mark) {
+    for (; log_.size() > mark; log_.pop_back()) make(log_.back());
   }
 
   bool place_free(std::size_t op) {
     const Window w = window(op);
     candidate_times(op, w, times_);
     log_.clear();
-    bool first = true;
+    free_.clear();
     for (const int t : times_) {
       if (!s_.may_enter(op, s_.row_of(t)) || accumulator_too_close(op, t)) continue;
       place(op, t);
       if (s_.violations() == 0) return true;
-      if (std::exchange(first, false) && repair(op)) return true;
+      free_.push_back({s_.violations(), t});
       roll_back(0);
     }
-    for (const int t : times_) {
-      if (!s_.may_enter(op, s_.row_of(t)) || accumulator_too_close(op, t)) continue;
-      place(op, t);
+    std::ranges::stable_sort(free_, {}, &Candidate::cost);
+    for (std::size_t k = 0; k < free_.size() && k < most_repaired; ++k) {
+      place(op, free_[k].time);
       if (repair(op)) return true;
       roll_back(0);
     }
@@ -334,6 +384,26 @@ class ModuloScheduler {
     return better.has_value();
   }
 
+  /// Local memory has one access per clock, the scarcest of the ports: move values of an
+  /// instruction from there to T or the register file where these have room.
+  void leave_local_memory(int time) {
+    values_.clear();
+    s_.values_in_row(s_.row_of(time), values_);
+    for (const ValueId v : values_) {
+      const MachineValue& value = loop_.value(v);
+      const Placement old = s_.placement(v);
+      if (old.storage != StorageClass::Local || old.has_t_copy || value.permanent()) continue;
+      const auto fits = [&](StorageClass storage) {
+        s_.set_placement(v, {.storage = storage});
+        return s_.violations() == 0 && (value.origin == Origin::Computed || s_.keeps_latency(v));
+      };
+      const bool moved = fits(StorageClass::TUpper) ||
+                         (value.width == Width::Short && fits(StorageClass::TLower)) ||
+                         fits(StorageClass::Register);
+      if (!moved) s_.set_placement(v, old);
+    }
+  }
+
   /// Move values with long lifetimes out of the register file while it is too full.
   bool spill() {
     spillable_.clear();
@@ -385,10 +455,6 @@ class ModuloScheduler {
     return tabu_until_[op * static_cast<std::size_t>(ii_) + s_.row_of(time)];
   }
 
-  struct Candidate {
-    int cost, time;
-  };
-
   void place_with_ejection(std::size_t op) {
     const int first = op < loop_.ops.size() ? dependences_.earliest(op) : 0;
     const int last = last_time(op);
@@ -407,20 +473,25 @@ class ModuloScheduler {
     if (candidates_.empty())
       candidates_.push_back({0, from + static_cast<int>(random_.below(index(to - from + 1)))});
     std::ranges::sort(candidates_, {}, &Candidate::cost);
-    int best_cost = 0, best_time = 0;
+    int best_cost = std::numeric_limits<int>::max();
     for (std::size_t k = 0; k < candidates_.size() && k < most_tried; ++k) {
       const Candidate& c = candidates_[k];
-      if (k > 0 && c.cost >= best_cost) break;
+      if (c.cost >= best_cost) break;
       log_.clear();
-      const int cost = 16 * force(op, c.time) + c.cost % 16;
-      if (k == 0 || cost < best_cost) {
+      const int cost = 16 * force(op, c.time, best_cost / 16) + c.cost % 16;
+      if (cost < best_cost) {
         best_cost = cost;
-        best_time = c.time;
+        best_.clear();
+        for (const Change& change : log_) best_.push_back(now(change));
       }
+      if (stuck_) return;
       roll_back(0);
     }
     log_.clear();
-    force(op, best_time);
+    for (const Change& c : best_) {
+      if (c.is_time) log_.push_back({true, c.id, s_.time(index(c.id)), {}});
+      make(c);
+    }
     for (const Change& c : log_) {
       const std::size_t other = index(c.id);
       if (!c.is_time || other == op || s_.is_scheduled(other)) continue;
@@ -431,13 +502,13 @@ class ModuloScheduler {
     }
   }
 
-  /// Place the operation at `time`, and eject what is in the way; returns the weight of these
-  /// operations.
-  int force(std::size_t op, int time) {
+  /// Place the operation at `time`, and eject what is in the way, until the weight of these
+  /// operations exceeds `limit`; returns that weight.
+  int force(std::size_t op, int time, int limit) {
     int sum = obstacles(op, time, ejected_);
     for (const std::size_t other : ejected_) remove(other);
     place(op, time);
-    while (!repair(op)) {
+    while (sum <= limit && !repair(op)) {
       const std::size_t other = worst_neighbour(op);
       if (other == s_.op_count()) {
         stuck_ = true;
@@ -621,7 +692,8 @@ class ModuloScheduler {
   std::size_t fewest_ = std::numeric_limits<std::size_t>::max();
   std::size_t least_waiting_ = std::numeric_limits<std::size_t>::max();
   std::vector<ValueId> fields_;
-  std::vector<Change> log_;
+  std::vector<Change> log_;   ///< what each change replaced
+  std::vector<Change> best_;  ///< the changes of the best issue time tried
   // Scratch space.
   std::vector<int> times_;
   std::vector<ValueId> values_;
@@ -629,7 +701,7 @@ class ModuloScheduler {
   std::vector<std::pair<int, ValueId>> spillable_;
   mutable std::vector<std::size_t> close_;
   std::vector<std::size_t> ejected_, neighbours_;
-  std::vector<Candidate> candidates_;
+  std::vector<Candidate> candidates_, free_;
 };
 
 }  // namespace

@@ -100,6 +100,9 @@ struct AttemptLimits {
   unsigned length = 0;         ///< maximum duration of an item, besides that of the problem
   std::uint64_t changes = 0;   ///< maximum number of changes of the partial schedule
   std::uint64_t sequence = 0;  ///< number of the sequence that breaks ties
+  /// A schedule of the same problem with a larger interval to begin with, or null: some of its
+  /// instructions are removed, and their operations placed again.
+  const Schedule* start = nullptr;
 };
 struct ScheduleAttempt {
   bool found = false;         ///< a schedule was accepted

@@ -18,13 +18,18 @@ constexpr std::array<double, 6> first_ratios{1.25, 1.5, 2, 2.7, 3.6, 5};
 /// Intervals of the first attempts relative to the lower bound of the alternative, at least.
 constexpr double least_ratio = 1.2;
 
-/// Successive halving: of the configurations (an alternative and a length), all make a short
-/// attempt; the half that left fewer operations waiting makes one twice as long, and so on
-/// (K. Jamieson and A. Talwalkar, "Non-stochastic best arm identification", 2016).
+/// The first schedule of an alternative is built from nothing. Every later attempt begins with the
+/// last one, from which it removes instructions at random, and places what was there again. Of the
+/// configurations (an alternative and a length) some make a short attempt; the half that left fewer
+/// operations waiting makes one twice as long, and so on (successive halving: K. Jamieson and A.
+/// Talwalkar, "Non-stochastic best arm identification", 2016).
 class Search {
  public:
   Search(std::span<const Alternative> alternatives, const SearchOptions& options)
-      : alternatives_(alternatives), options_(options), left_(options.changes) {
+      : alternatives_(alternatives),
+        options_(options),
+        left_(options.changes),
+        known_(alternatives.size()) {
     for (std::size_t a = 0; a < alternatives.size(); ++a)
       for (const double length : lengths) configurations_.push_back({a, length});
     std::ranges::stable_sort(configurations_, {},
@@ -48,26 +53,37 @@ class Search {
 
   unsigned bound(std::size_t a) const { return alternatives_[a].bounds.least(); }
 
-  /// Changes of a short attempt.
+  /// Changes of a short attempt. Most attempts begin with a schedule that is one instruction too
+  /// long, so that many short ones find more than few long ones.
   std::uint64_t short_attempt(const Configuration& c) const {
-    return 1000 * (alternatives_[c.alternative].problem->loop->ops.size() + 10);
+    return 200 * (alternatives_[c.alternative].problem->loop->ops.size() + 10);
   }
 
   bool attempt(Configuration& c, unsigned ii, std::uint64_t changes) {
     const Alternative& alternative = alternatives_[c.alternative];
     const double longest =
         std::max(alternative.bounds.item_length * c.length, static_cast<double>(ii)) + 2;
+    std::optional<Schedule>& known = known_[c.alternative];
+    std::optional<Schedule> found;
     const ScheduleAttempt result =
         find_schedule(*alternative.problem,
                       {.ii = ii,
                        .length = static_cast<unsigned>(std::min(longest, 9000.0)),
                        .changes = std::min(changes, left_),
-                       .sequence = attempts_++},
-                      alternative.judge);
+                       .sequence = attempts_++,
+                       .start = known ? &*known : nullptr},
+                      [&](const Schedule& s) {
+                        const Verdict verdict = alternative.judge(s);
+                        if (verdict == Verdict::Accepted) found = s;
+                        return verdict;
+                      });
+    if (found) known = std::move(found);
     ++c.attempts;
     // What was rejected once will be rejected again.
     c.waiting = result.found ? 0 : result.waiting + 2 * result.rejected;
-    left_ -= std::min(left_, result.changes);
+    // An attempt that ends at once has its price, too: the search ends.
+    const std::uint64_t least_changes = 10 * alternative.problem->loop->ops.size() + 10;
+    left_ -= std::min(left_, std::max(result.changes, least_changes));
     if (options_.progress)
       options_.progress(1 - static_cast<double>(left_) / static_cast<double>(options_.changes));
     if (!result.found) return false;
@@ -101,13 +117,13 @@ class Search {
   }
 
   /// Whether one of the `count` most promising configurations has a schedule with this interval.
-  bool try_interval(unsigned ii, std::size_t count, std::uint64_t first_factor) {
+  bool try_interval(unsigned ii, std::size_t count) {
     for (Configuration& c : configurations_) c.expected = expected_waiting(c);
     std::ranges::stable_sort(configurations_, {}, &Configuration::expected);
     std::vector<Configuration*> active;
     for (Configuration& c : configurations_)
       if (active.size() < count && bound(c.alternative) <= ii) active.push_back(&c);
-    for (std::uint64_t factor = first_factor; !active.empty(); factor *= 2) {
+    for (std::uint64_t factor = 1; !active.empty(); factor *= 2) {
       for (Configuration* c : active) {
         if (left_ == 0) return false;
         if (attempt(*c, ii, factor * short_attempt(*c))) return true;
@@ -120,16 +136,14 @@ class Search {
 
   void descend() {
     const auto third = [&] { return std::max(1U, (best_ - least_) / 3); };
-    std::size_t count = 8;
-    std::uint64_t factor = 1;
+    std::size_t count = 4;
     for (unsigned step = third(); best_ > least_ && left_ > 0;) {
-      if (try_interval(best_ - step, count, factor)) {
+      if (try_interval(best_ - step, count)) {
         step = std::min(step, third());
       } else if (step > 1) {
         step /= 2;
       } else {
-        factor *= 2;
-        count = 4;
+        count = 2;
       }
     }
   }
@@ -141,7 +155,8 @@ class Search {
   unsigned least_ = 0;  ///< smallest lower bound
   std::optional<std::size_t> found_;
   unsigned best_ = 0;
-  std::uint64_t attempts_ = 0;  ///< number of all attempts
+  std::uint64_t attempts_ = 0;                  ///< number of all attempts
+  std::vector<std::optional<Schedule>> known_;  ///< the last schedule of each alternative
 };
 
 }  // namespace
