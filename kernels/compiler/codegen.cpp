@@ -91,9 +91,11 @@ class CodeGenerator {
       out_.remarks.push_back(
           overlaps ? "the pipelined loop is not faster; sources are processed one at a time"
                    : "no pipelined schedule was found; sources are processed one at a time");
-    if (out_.rematerialized > 0)
+    if (out_.rematerialized > 0) {
+      const Diagnostic& why = failures_[out_.loop.elements];
       out_.remarks.push_back(fmt::format("{} values are rematerialized: {}", out_.rematerialized,
-                                         exceeded_capacity_.message));
+                                         why.code != 0 ? why.message : "the loop is faster"));
+    }
     if (out_.loop.elements < most) out_.remarks.push_back(explain_fewer_targets(most));
     out_.assembly = emit(out_);
   }
@@ -122,53 +124,53 @@ class CodeGenerator {
                        reason);
   }
 
-  /// Modulo scheduling of all alternatives; those with rematerialization only if there is no other
-  /// way.
+  /// Modulo scheduling of all alternatives: numbers of targets per PE, with and without
+  /// rematerialization, in all ways of pipelining.
   bool compile_pipelined(unsigned fewest, unsigned most, double effort_factor) {
-    for (const unsigned percent : {no_limit, pipelined_percent}) {
-      std::vector<std::unique_ptr<Variant>> variants;
-      for (unsigned elements = most; elements >= fewest; --elements)
+    std::vector<std::unique_ptr<Variant>> variants;
+    for (unsigned elements = most; elements >= fewest; --elements)
+      for (const unsigned percent : {no_limit, pipelined_percent})
         add_variants(elements, percent, variants);
-      if (variants.empty()) continue;
-      std::vector<Alternative> alternatives;
-      std::size_t ops = 0;
-      for (const auto& v : variants) {
-        ops = std::max(ops, v->compiled.loop.ops.size());
-        alternatives.push_back({.problem = &v->compiled.problem,
-                                .bounds = v->compiled.bounds,
-                                .judge = [this, variant = v.get()](const Schedule& s) {
-                                  if (is_usable(*variant, s)) return Verdict::Accepted;
-                                  keep_failure(variant->compiled.loop.elements);
-                                  return failure_.code == number(Code::NoRegisters)
-                                             ? Verdict::Fragmented
-                                             : Verdict::Rejected;
-                                }});
-      }
-      // About 15 ms for each operation, and a second for small kernels, whose intervals are the
-      // hardest to reach: one instruction more is a larger part of them.
-      constexpr double changes_per_op = 80000;
-      constexpr std::size_t least_ops = 64;
-      SearchOptions search;
-      search.changes = static_cast<std::uint64_t>(
-          changes_per_op * static_cast<double>(std::max(ops, least_ops)) * effort_factor);
-      if (masks_exceed_registers(fewest)) search.changes /= 10;
-      search.progress = options_.progress;
-      record_failure("no schedule was found");
-      for (unsigned elements = fewest; elements <= most; ++elements) keep_failure(elements);
-      const std::optional<std::size_t> best = find_least_ii(alternatives, search);
-      if (!best) continue;
-      save(std::move(variants[*best]->compiled));
-      out_.pipelined = true;
-      return true;
+    std::vector<Alternative> alternatives;
+    std::size_t ops = 0;
+    for (const auto& v : variants) {
+      ops = std::max(ops, v->compiled.loop.ops.size());
+      alternatives.push_back({.problem = &v->compiled.problem,
+                              .bounds = v->compiled.bounds,
+                              .judge = [this, variant = v.get()](const Schedule& s) {
+                                if (is_usable(*variant, s)) return Verdict::Accepted;
+                                keep_failure(variant->compiled.loop.elements);
+                                return failure_.code == number(Code::NoRegisters)
+                                           ? Verdict::Fragmented
+                                           : Verdict::Rejected;
+                              }});
     }
-    return false;
+    // About 12 ms for each operation, and a second for small kernels, whose intervals are the
+    // hardest to reach: one instruction more is a larger part of them.
+    constexpr double changes_per_op = 60000;
+    constexpr std::size_t least_ops = 80;
+    SearchOptions search;
+    search.changes = static_cast<std::uint64_t>(
+        changes_per_op * static_cast<double>(std::max(ops, least_ops)) * effort_factor);
+    if (masks_exceed_registers(fewest)) search.changes /= 10;
+    search.progress = options_.progress;
+    record_failure("no schedule was found");
+    for (unsigned elements = fewest; elements <= most; ++elements) keep_failure(elements);
+    const std::optional<std::size_t> best = find_least_ii(alternatives, search);
+    if (!best) return false;
+    save(std::move(variants[*best]->compiled));
+    out_.pipelined = true;
+    return true;
   }
 
   /// The ways of pipelining a loop with this number of targets per PE.
   void add_variants(unsigned elements, unsigned percent,
                     std::vector<std::unique_ptr<Variant>>& variants) {
     Variant first;
-    if (!prepare(first, elements, percent)) return keep_failure(elements);
+    if (!prepare(first, elements, percent)) {
+      if (percent == no_limit) keep_failure(elements);
+      return;
+    }
     const std::size_t ops = first.compiled.loop.ops.size();
     if (ops > max_pipelined_ops) {
       record_failure(fmt::format("{} operations are too many for software pipelining", ops));
@@ -196,13 +198,13 @@ class CodeGenerator {
         save_if_shorter(v);
         return;
       }
+      keep_failure(elements);
       for (const unsigned percent : unpipelined_percent) {
         Variant limited;
         if (!try_unpipelined(limited, elements, percent)) continue;
         save_if_shorter(limited);
         break;
       }
-      keep_failure(elements);
     }
   }
 
@@ -238,7 +240,6 @@ class CodeGenerator {
     CompiledLoop& c = v.compiled;
     c.loop = lower(out_.graph, elements, options_.relaxed);
     if (capacity_percent != no_limit) {
-      exceeded_capacity_ = failure_;
       c.rematerialized = rematerialize(
           c.loop, capacity_for_items(c.loop, options_.geometry) * capacity_percent / 100);
       if (c.rematerialized == 0) return false;
@@ -461,7 +462,6 @@ class CodeGenerator {
   std::vector<std::vector<std::string_view>> lines_;   ///< of each source
   Diagnostic failure_;                                 ///< why the last candidate failed
   std::array<Diagnostic, max_elements + 2> failures_;  ///< why this number of targets failed
-  Diagnostic exceeded_capacity_;                       ///< why rematerialization was necessary
 };
 
 }  // namespace
