@@ -44,6 +44,11 @@ class Splitter {
 
   bool is_needed(std::uint32_t n) const { return d_.of_node[n].has_value(); }
   bool is_private(Ref r) const { return is_private_[node_of(r)]; }
+  /// Whether passes change this input.
+  bool is_carried(Ref r) const {
+    return std::ranges::any_of(d_.carried,
+                               [&](const Carried& c) { return node_of(c.input) == node_of(r); });
+  }
   void unite(std::uint32_t a, std::uint32_t b) { parent_[find(a)] = find(b); }
 
   /// Skips selects with only one live side.
@@ -122,8 +127,8 @@ class Splitter {
         continue;
       }
       const LeafKey from = LeafKey::unpack(g_[value].bits);
-      if (is_leaf(g_[value].op) && !is_private(value) && from.type == WordType::Bits &&
-          d_.roots[r].key.delay == 0) {
+      if (is_leaf(g_[value].op) && !is_private(value) && !is_carried(value) &&
+          from.type == WordType::Bits && d_.roots[r].key.delay == 0) {
         made_.moves.push_back({d_.roots[r].key.place, g_[value].op, from.place});
         continue;
       }
