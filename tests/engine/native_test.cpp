@@ -243,12 +243,65 @@ TEST_CASE("native rounds where one pass adds a large constant and the next subtr
   });
 }
 
+TEST_CASE("native moves what the pass before left, if that is the same in all PEs") {
+  const Geometry geometry;
+  const Program program = assembled(R"(.kernel move
+.body
+    ipass $lr8v $t
+    upass $lnull:$t 0x3fe127158
+)");
+  for_all([&](const Engine& engine, bool) {
+    for (const std::uint64_t passes : {1U, 4U}) {
+      BlockState block = block_of(geometry);
+      std::ranges::fill(block.t, 7);
+      engine.prepare(program, geometry)->run(block, body_run(passes));
+      const Operand moved{Space::Register, Width::Long, false, 8};
+      for (unsigned pe = 0; pe < 32; ++pe)
+        CHECK(read_location(block, moved, pe, 0) ==
+              (passes == 1 ? u128{7} << 36 | 7 : u128{0x3fe127158}));
+    }
+  });
+}
+
+TEST_CASE("native finds the smallest number of a loop and the integer that belongs to it") {
+  const Geometry geometry;
+  const Program program = assembled(R"(.kernel nearest
+.body
+    ishl $lr8v $r0v 36
+    nop
+    nop
+    ior $lr16v $lr8v $r4v
+    nop
+    nop
+    imin $lr24v $lr24v $lr16v
+    imax $lr32v $lr32v $lr16v
+    iadd $r4v $r4v 1
+    isub $r0v $r0v 5
+)");
+  const auto reference = make_engine("reference");
+  BlockState start = block_of(geometry);
+  Rng rng(3);
+  for (unsigned pe = 0; pe < 32; ++pe)
+    for (std::uint16_t r = 0; r < 64; ++r)
+      write_location(start, {Space::Register, Width::Short, false, r}, pe, 0,
+                     rng.below(1U << 30) << rng.below(7));
+  BlockState expected = start;
+  reference->prepare(program, geometry)->run(expected, body_run(5));
+  for_all([&](const Engine& engine, bool is_float) {
+    BlockState got = start;
+    const auto executable = engine.prepare(program, geometry);
+    executable->run(got, body_run(5));
+    CHECK((is_float || body_stats(*executable).compiled));
+    CHECK(got == expected);
+  });
+}
+
 TEST_CASE("native runs unsupported sections on the exact engine and reports the reason") {
   struct Case {
     std::string body, reason;
   };
   const Case cases[] = {
-      {"    ishl $lr0v $lr8v 3\n", "test.gds:3: integer operation ishl on longs"},
+      {"    ishl $lr0v $lr8v $r16\n", "test.gds:3: a long is shifted by a variable number of bits"},
       {"    fadd $lr0 $lr8 1.0\n    nop\n    nop\n    nop\n    ipass $r16 $r1\n    iadd $r17 $r1 "
        "5\n",
        "lower half of a long"},

@@ -52,6 +52,10 @@ constexpr IntegerNode integer_nodes[] = {
 
 NodeOp integer_node(Op op) { return std::ranges::find(integer_nodes, op, &IntegerNode::op)->node; }
 
+bool is_extremum(Op op) {
+  return op == Op::Imax || op == Op::Imin || op == Op::Umax || op == Op::Umin;
+}
+
 bool is_pass(Op op) { return op == Op::Ipass || op == Op::Upass; }
 
 std::string place_of(const Program& program, Section section, std::size_t n) {
@@ -283,6 +287,12 @@ class Translator {
     return test(NodeOp::BitsEqual, all, bits_constant(0));
   }
 
+  /// The flag of a long integer result that sets no carry.
+  Ref flag_of(MaskFlag wanted, Pair word) {
+    if (wanted == MaskFlag::None) return no_ref;
+    return flag(wanted, c_.bits(word.upper), c_.bits(word.lower), never());
+  }
+
   Ref short_carry(const Arithmetic& slot, Ref a, Ref b, Ref result) {
     if (slot.mask.flag != MaskFlag::Carry) return no_ref;
     if (slot.op == Op::Iadd) return complement(test(NodeOp::BitsAtLeast, result, a));
@@ -337,6 +347,59 @@ class Translator {
                        Width::Long);
   }
 
+  /// Longs are compared by their upper halves, and where these are equal by the lower ones. Kernels
+  /// pack a number above an integer to find the smallest number and the integer that belongs to it.
+  Outcome extremum(const Arithmetic& slot, Pair a, Pair b) {
+    const bool is_signed = slot.op == Op::Imin || slot.op == Op::Imax;
+    const bool least = slot.op == Op::Imin || slot.op == Op::Umin;
+    const Ref upper[] = {c_.bits(a.upper), c_.bits(b.upper)};
+    const Ref lower[] = {c_.bits(a.lower), c_.bits(b.lower)};
+    const auto ordered = [&](Ref half) {
+      return is_signed ? bits(NodeOp::Xor, half, bits_constant(std::uint64_t{1} << sign_count))
+                       : half;
+    };
+    const Ref less = complement(test(NodeOp::BitsAtLeast, ordered(upper[0]), ordered(upper[1])));
+    const Ref lower_less = complement(test(NodeOp::BitsAtLeast, lower[0], lower[1]));
+    const Ref first_is_less =
+        g_.select(test(NodeOp::BitsEqual, upper[0], upper[1]), lower_less, less);
+    const Ref first = least ? first_is_less : complement(first_is_less);
+    const Pair word{c_.select(first, a.upper, b.upper), c_.select(first, a.lower, b.lower)};
+    return {word, flag_of(slot.mask.flag, word)};
+  }
+
+  /// A long shifted by a constant number of bits.
+  Outcome shifted_long(const Arithmetic& slot, Pair a, Pair b) {
+    if (!c_.is_constant(b.lower) || !c_.is_zero(b.upper)) {
+      throw Unsupported("a long is shifted by a variable number of bits");
+    }
+    const std::uint64_t count = c_.constant_bits(b.lower);
+    if (slot.mask.flag == MaskFlag::Carry || count >= 2 * Short::bit_count) {
+      throw Unsupported("a long is shifted by all its bits");
+    }
+    const bool left = slot.op == Op::Ishl;
+    const std::uint64_t within = count % Short::bit_count;
+    const bool crosses = count >= Short::bit_count;
+    const auto shift = [&](NodeOp op, CellValue half, std::uint64_t by) {
+      return bits(NodeOp::And, bits(op, c_.bits(half), bits_constant(by)), ones());
+    };
+    const NodeOp along = left ? NodeOp::ShiftLeft : NodeOp::ShiftRight;
+    const NodeOp back = left ? NodeOp::ShiftRight : NodeOp::ShiftLeft;
+    const CellValue from = left ? a.lower : a.upper;  // its bits move towards the other half
+    const CellValue to = left ? a.upper : a.lower;
+    Pair moved{from, to};
+    if (within == 0) {
+      if (crosses) moved = {zero_, from};
+    } else if (crosses) {
+      moved = {zero_, c_.value(shift(along, from, within))};
+    } else {
+      moved = {c_.value(shift(along, from, within)),
+               c_.value(bits(NodeOp::Or, shift(along, to, within),
+                             shift(back, from, Short::bit_count - within)))};
+    }
+    const Pair word = left ? Pair{moved.lower, moved.upper} : moved;
+    return {word, flag_of(slot.mask.flag, word)};
+  }
+
   Outcome compute_long(const Arithmetic& slot, Pair a, Pair b) {
     const OpInfo& op = info(slot.op);
     a = widened(slot.a, a, op.signed_operands);
@@ -346,6 +409,8 @@ class Translator {
     if (passes && slot.mask.flag == MaskFlag::None) return {a, no_ref};
     const bool adds = slot.op == Op::Iadd || slot.op == Op::Isub;
     const bool logical = slot.op == Op::Iand || slot.op == Op::Ior || slot.op == Op::Ixor;
+    if (is_extremum(slot.op)) return extremum(slot, a, b);
+    if (slot.op == Op::Ishl || slot.op == Op::Ishr) return shifted_long(slot, a, b);
     if (!passes && !adds && !logical && slot.op != Op::Inot) {
       throw Unsupported("integer operation " + std::string(op.mnemonic) + " on longs");
     }
