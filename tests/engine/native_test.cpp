@@ -263,6 +263,35 @@ TEST_CASE("native moves what the pass before left, if that is the same in all PE
   });
 }
 
+TEST_CASE("native runs loops that leave an unused half of a long beside a short") {
+  const Geometry geometry;
+  const Program program = assembled(R"(.kernel half
+fvar long sum f64to72 fadd at $lr8v
+.body
+    fadd $lr8v $lr8v $th
+    nop
+    nop
+    fmul $t $lr16v $lr16v
+    nop
+    nop
+    fadd $th $th 1.0
+)");
+  const auto reference = make_engine("reference");
+  BlockState start = block_of(geometry);
+  for (unsigned pe = 0; pe < 32; ++pe)
+    for (const unsigned address : {8U, 10U, 12U, 14U, 16U, 18U, 20U, 22U})
+      set_long(start, address, pe, pe + address);
+  BlockState expected = start;
+  reference->prepare(program, geometry)->run(expected, body_run(4));
+  for_all([&](const Engine& engine, bool) {
+    BlockState got = start;
+    const auto executable = engine.prepare(program, geometry);
+    executable->run(got, body_run(4));
+    CHECK(body_stats(*executable).fallback_runs == 0);
+    for (unsigned pe = 0; pe < 32; ++pe) CHECK(long_at(got, 8, pe) == long_at(expected, 8, pe));
+  });
+}
+
 TEST_CASE("native finds the smallest number of a loop and the integer that belongs to it") {
   const Geometry geometry;
   const Program program = assembled(R"(.kernel nearest

@@ -37,7 +37,8 @@ class Finder {
       if (cell < done || !needed(cell) || m_.cells.holds_input(m_.state[cell], cell)) continue;
       const CellValue upper = m_.state[even];
       const CellValue lower = m_.state[even + 1];
-      if (m_.cells.holds_half(lower) ||
+      // A lower half that nothing reads may be left of another number.
+      if ((m_.cells.holds_half(lower) && (needed(even + 1) || m_.cells.holds_half(upper))) ||
           (m_.cells.holds_half(upper) && needed(even + 1) &&
            !m_.cells.holds_input(lower, even + 1) && !m_.cells.prefers_number(lower))) {
         add_root({WordType::Long, even, 0}, needs);
