@@ -69,6 +69,39 @@ void neighbours(const Real* i, const Real* j, const Real* c, Real* f) {
   f[9] += 1;
 }
 
+// i: x y z v e2 id;  j: x y z m v id;  f: acc jerk pot, nearest without softening and its id
+void hermite_and_nearest(const Real* i, const Real* j, const Real* /*c*/, Real* f) {
+  if (i[7] == j[7]) return;
+  const Vec d = Vec::at(j) - Vec::at(i);
+  const Real d2 = dot(d, d);
+  if (d2 < f[7]) {
+    f[7] = d2;
+    f[8] = j[7];
+  }
+  const Pair p{d, d2 + i[6], true};
+  hermite(p, j[3], Vec::at(j + 4) - Vec::at(i + 3), f);
+  f[6] -= j[3] / std::sqrt(p.r2);
+}
+
+// i: x y z e2;  j: x y z m e2;  f: acc, positive pot
+void softened(const Real* i, const Real* j, const Real* /*c*/, Real* f) {
+  const Vec d = Vec::at(j) - Vec::at(i);
+  const Real r2 = dot(d, d) + i[3] + j[4], r = std::sqrt(r2);
+  (j[3] / (r2 * r) * d).add_to(f);
+  f[3] += j[3] / r;
+}
+
+// i: x y z v h2 dt;  j: x y z m v;  f: acc jerk, positive pot, neighbours that are left out
+void regular(const Real* i, const Real* j, const Real* /*c*/, Real* f) {
+  const Vec d = Vec::at(j) - Vec::at(i), v = Vec::at(j + 4) - Vec::at(i + 3), later = d + i[7] * v;
+  if (std::min(dot(d, d), dot(later, later)) < i[6]) {
+    f[7] += 1;
+    return;
+  }
+  hermite({d, dot(d, d), true}, j[3], v, f);
+  f[6] += j[3] / std::sqrt(dot(d, d));
+}
+
 // i: x y z v a id;  j: x y z m v a id;  f: acc jerk snap pot. Written as the second derivative of
 // m d r^-3 by the product rule, unlike the kernel.
 void snap(const Real* i, const Real* j, const Real* c, Real* f) {
@@ -132,6 +165,21 @@ std::vector<Law> gravity_laws() {
        neighbours,
        2e-7,
        2e-7},  // the native engine runs kernels with lists on the exact engine
+      {"gravity_hermite",
+       {},
+       {acc, jerks, {"potential", 6, 1}, {"nearest distance^2", 7, 1}, {"nearest", 8, 1}},
+       cluster,
+       hermite_and_nearest,
+       2e-8,  // of the distance, which is a short; the sums are as in gravity_jerk_long
+       2e-8},
+      {"gravity_softened", {}, two, cluster, softened, 1e-13, 1e-13},
+      {"gravity_regular",
+       {},
+       {acc, jerks, {"potential", 6, 1}, {"neighbours", 7, 1}},
+       cluster,
+       regular,
+       1e-13,
+       1e-13},
       {"gravity_snap",
        {eps2},
        {acc, jerks, {"snap", 6, 3}, {"potential", 9, 1}},

@@ -36,6 +36,11 @@ Sample cluster(std::size_t n, std::uint64_t seed) {
     s.columns["id"].push_back(static_cast<double>(k));
     s.columns["hi2"].push_back(0.05 + 0.2 * random.uniform());
   }
+  for (std::size_t k = 0; k < n; ++k) {
+    s.columns["e2"].push_back(0x1p-12 * (0.5 + random.uniform()));
+    s.columns["h2"].push_back(s.columns["hi2"][k]);
+    s.columns["dt"].push_back(0.2 * random.uniform());
+  }
   return s;
 }
 
