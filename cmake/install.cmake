@@ -33,6 +33,17 @@ install(FILES ${PROJECT_BINARY_DIR}/libgdr/compat/dgemm/libsing.so
               ${PROJECT_BINARY_DIR}/libgdr/compat/dgemm/libhib.so
         DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+# The GRAPE-6, GRAPE-5 and NBODY6 interfaces, with the headers and names of libraries that clients use.
+install(TARGETS g6 g5 gpunb EXPORT gdrTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+foreach(header g6lib grape6 gp6util gp5util g5util g5nbutil gpunb)
+  install(FILES ${PROJECT_SOURCE_DIR}/libgdr/compat/grape/${header}.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endforeach()
+foreach(name sapporo pg5 g5a g75 phibdma)
+  install(FILES ${PROJECT_BINARY_DIR}/libgdr/compat/grape/lib${name}.so
+          DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endforeach()
+
 # The BLAS, and the directory in which it is named libblas.so.3.
 if(TARGET gdrblas)
   install(TARGETS gdrblas LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -53,10 +64,19 @@ install(FILES ${PROJECT_BINARY_DIR}/gdrConfig.cmake ${PROJECT_BINARY_DIR}/gdrCon
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/gdr.pc.in ${PROJECT_BINARY_DIR}/gdr.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/gdr.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+function(gdr_grape_pc pc_name pc_library pc_description)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/grape.pc.in ${PROJECT_BINARY_DIR}/${pc_name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${pc_name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+gdr_grape_pc(g6lib g6 "GRAPE-6 library interface")
+gdr_grape_pc(sapporo_light g6 "GRAPE-6 library interface")
+gdr_grape_pc(g5lib g5 "GRAPE-5 library interface")
+gdr_grape_pc(gpunb gpunb "interface of NBODY6 to accelerators")
 
 # All installed targets, without tests: `make install` builds this one.
 add_custom_target(gdr_installed)
-foreach(part gdr gdr_command gdr_kernel_headers_made gdr_fortran gdr_mpi gdr_mpi_mpich gdr_mpi_ulfm gdrdgemm gdrblas)
+foreach(part gdr gdr_command gdr_kernel_headers_made gdr_fortran gdr_mpi gdr_mpi_mpich gdr_mpi_ulfm gdrdgemm gdrblas
+             g6 g5 gpunb)
   if(TARGET ${part})
     add_dependencies(gdr_installed ${part})
   endif()

@@ -30,6 +30,17 @@ LD_LIBRARY_PATH=$libdir "$work/pc_client"
 ${CC:-cc} "$work/client/product.c" -I"$work/moved/include" -L"$libdir" -lsing -lhib -o "$work/product"
 LD_LIBRARY_PATH=$libdir "$work/product"
 
+# The GRAPE libraries, by their pkg-config entries and by all names of headers and libraries.
+for name in g6lib sapporo_light; do
+  read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs "$name")"
+  ${CXX:-c++} -std=c++20 "$source/tests/grape/client.cpp" "${flags[@]}" \
+              -Wl,-rpath-link,"$libdir" -o "$work/grape_client"
+  LD_LIBRARY_PATH=$libdir "$work/grape_client"
+done
+${CC:-cc} "$source/tests/grape/names.c" -I"$work/moved/include" -L"$libdir" \
+          -lsapporo -lpg5 -lg5a -lg75 -lphibdma -lgpunb -lm -Wl,-rpath-link,"$libdir" -o "$work/grape_names"
+LD_LIBRARY_PATH=$libdir "$work/grape_names"
+
 # The BLAS, as the system's and before it, for a program that knows of neither.
 system=$build/tests/blas/blas_system
 if [ -x "$system" ]; then

@@ -1,0 +1,66 @@
+// What the GRAPE libraries share: messages for invalid calls, devices, and the state of each device
+// id.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "gdr/device.hpp"
+
+namespace gdr::compat::grape {
+
+/// Runs the body of a library function. An error becomes a message on standard error, with the name
+/// of the function, and `on_error` is returned; a message that repeats the last one is omitted,
+/// since callers run in loops.
+int guarded(const char* function, int on_error, const std::function<int()>& body);
+
+/// Opens the device of GDR_DEVICE, by default an emulator with the engine of GDR_ENGINE or
+/// "native". Emulators are opened for each caller, so that several compute at once; boards are
+/// shared. Throws Error (Unsupported) for devices of several ranks, whose calls would have to be
+/// collective.
+std::shared_ptr<Device> open_device();
+
+/// A number in an environment variable, or `otherwise` if it is not set. Throws Error (Usage) if it
+/// is not a number from `least` to `most`.
+int environment_number(const char* name, int otherwise, int least, int most);
+
+/// Throws Error (Usage) if a count is negative.
+std::size_t checked_count(int count, const char* what);
+
+/// The state of a device id: made on first use, whatever the id. Calls with different ids run
+/// concurrently.
+template <typename State>
+class States {
+ public:
+  /// Calls work(state), while no other thread uses the state of this id.
+  template <typename Work>
+  int with(int id, const Work& work) {
+    const std::shared_ptr<Entry> entry = find(id);
+    const std::scoped_lock lock(entry->mutex);
+    return work(entry->state);
+  }
+  void close(int id) {
+    const std::scoped_lock lock(mutex_);
+    entries_.erase(id);
+  }
+
+ private:
+  struct Entry {
+    std::mutex mutex;
+    State state;
+  };
+  std::shared_ptr<Entry> find(int id) {
+    const std::scoped_lock lock(mutex_);
+    std::shared_ptr<Entry>& entry = entries_[id];
+    if (!entry) entry = std::make_shared<Entry>();
+    return entry;
+  }
+
+  std::mutex mutex_;
+  std::map<int, std::shared_ptr<Entry>> entries_;
+};
+
+}  // namespace gdr::compat::grape

@@ -1,0 +1,394 @@
+// libg6: the GRAPE-6 library interface.
+#pragma GCC visibility push(default)
+#include "libgdr/compat/grape/g6lib.h"
+#pragma GCC visibility pop
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gdr/error.hpp"
+#include "libgdr/compat/grape/calls.hpp"
+#include "libgdr/compat/grape/moving_sources.hpp"
+#include "libgdr/compat/grape/neighbour_search.hpp"
+
+namespace gdr::compat::grape {
+namespace {
+
+constexpr int failed = -1;
+/// Largest address: that many particles need 20 GB.
+constexpr int most_particles = 1 << 26;
+constexpr std::ptrdiff_t row = 3 * sizeof(double);
+
+using Row = double[3];
+
+std::array<double, 3> vector_of(const double* from) {
+  return from == nullptr ? std::array<double, 3>{} : std::array{from[0], from[1], from[2]};
+}
+
+/// The i-particles of a calculation.
+struct Targets {
+  int count = 0;
+  const int* index = nullptr;
+  const Row *x = nullptr, *v = nullptr;
+  const double* eps2 = nullptr;
+  bool one_eps2 = true;  ///< one for all, else one for each
+  const double* h2 = nullptr;
+};
+
+/// Destinations of results; null: not wanted.
+struct Results {
+  Row *acc = nullptr, *jerk = nullptr;
+  double* pot = nullptr;
+  int* nearest = nullptr;
+};
+
+class Cluster {
+ public:
+  void set_time(double time) { time_ = time; }
+  void set(int address, const MovingSource& particle) {
+    if (address < 0 || address >= most_particles)
+      throw Error(ErrorCategory::Usage, "address " + std::to_string(address) +
+                                            " is not one of 0 to " +
+                                            std::to_string(most_particles - 1));
+    sources_.set(static_cast<std::size_t>(address), particle);
+  }
+
+  void start(int nj, const Targets& targets) {
+    targets_ = 0;
+    lists_.clear();
+    const std::size_t n = checked_count(targets.count, "i-particles");
+    const std::size_t m = checked_count(nj, "j-particles");
+    if (n > 0 && (targets.x == nullptr || targets.v == nullptr || targets.index == nullptr ||
+                  targets.eps2 == nullptr))
+      throw Error(ErrorCategory::Usage, "index, xi, vi or eps2 is a null pointer");
+    open(needs_hermite_ || !targets.one_eps2);
+    sources_.predict(*job_, time_, m);
+    keep(targets, n);
+    targets_ = n;
+    computed_ = false;
+  }
+
+  void finish(int ni, const Results& results) {
+    const std::size_t n = checked_count(ni, "i-particles");
+    if (n > targets_)
+      throw Error(ErrorCategory::Usage, "results of " + std::to_string(n) +
+                                            " i-particles are wanted, but the first half was for " +
+                                            std::to_string(targets_));
+    if (results.nearest != nullptr && !has_nearest_) {
+      // A client that asks once will ask again.
+      needs_hermite_ = true;
+      computed_ = false;
+      open(true);
+      sources_.resend(*job_);
+    }
+    if (!computed_) compute();
+    for (std::size_t i = 0; results.acc != nullptr && i < n; ++i)
+      std::ranges::copy(acc_[i], results.acc[i]);
+    for (std::size_t i = 0; results.jerk != nullptr && i < n; ++i)
+      std::ranges::copy(jerk_[i], results.jerk[i]);
+    if (results.pot != nullptr) std::copy_n(pot_.begin(), n, results.pot);
+    for (std::size_t i = 0; results.nearest != nullptr && i < n; ++i)
+      results.nearest[i] = static_cast<int>(nearest_[i]);
+  }
+
+  void make_lists() {
+    if (!lists_.empty() || h2_.empty()) return;
+    const bool softened = environment_number("GDR_G6_SOFTENED_LISTS", 0, 0, 1) == 1;
+    lists_.resize(targets_);
+    const auto& at = sources_.positions();
+    const Coordinates coordinates{at[0].data(), at[1].data(), at[2].data()};
+    std::vector<std::uint32_t> found;
+    for (std::size_t i = 0; i < targets_; ++i) {
+      found.clear();
+      find_within(coordinates, sources_.predicted(), x_[i], softened ? eps2_[i] : 0, h2_[i], found);
+      for (const std::uint32_t slot : found) {
+        const std::int64_t id = sources_.ids()[slot];
+        if (id != id_[i]) lists_[i].push_back(static_cast<int>(id));
+      }
+      std::ranges::sort(lists_[i]);
+    }
+  }
+
+  int list(int pipe, int capacity, int* length, int* to) {
+    const std::size_t most = checked_count(capacity, "entries of a list");
+    if (length == nullptr || (to == nullptr && most > 0))
+      throw Error(ErrorCategory::Usage, "nblen or nbl is a null pointer");
+    *length = 0;
+    if (pipe < 0 || static_cast<std::size_t>(pipe) >= targets_)
+      throw Error(ErrorCategory::Usage, "i-particle " + std::to_string(pipe) +
+                                            " is not one of the " + std::to_string(targets_) +
+                                            " of the last calculation");
+    if (h2_.empty())
+      throw Error(ErrorCategory::Usage, "the last calculation had no h2, so there are no lists");
+    make_lists();
+    const std::vector<int>& found = lists_[static_cast<std::size_t>(pipe)];
+    const std::size_t n = std::min(most, found.size());
+    std::copy_n(found.begin(), n, to);
+    *length = static_cast<int>(n);
+    return found.size() > n ? 1 : 0;
+  }
+
+ private:
+  /// Makes the job: for the kernel with the nearest particle and softening of each target, or for
+  /// the faster one without.
+  void open(bool hermite) {
+    if (job_ && has_nearest_ == hermite) return;
+    if (!device_) device_ = open_device();
+    job_.reset();
+    job_.emplace(device_->job(Kernel::builtin(hermite ? "gravity_hermite" : "gravity_jerk_long")));
+    has_nearest_ = hermite;
+  }
+
+  /// Copies the i-particles: clients change their arrays before they ask for lists.
+  void keep(const Targets& targets, std::size_t n) {
+    // No pointer to an empty array is null.
+    const std::size_t size = std::max<std::size_t>(n, 1);
+    x_.resize(size);
+    v_.resize(size);
+    id_.resize(size);
+    eps2_.resize(size);
+    for (std::size_t i = 0; i < n; ++i) {
+      std::ranges::copy(targets.x[i], x_[i].begin());
+      std::ranges::copy(targets.v[i], v_[i].begin());
+      id_[i] = targets.index[i];
+      eps2_[i] = targets.eps2[targets.one_eps2 ? 0 : i];
+    }
+    h2_.clear();
+    if (targets.h2 != nullptr) h2_.assign(targets.h2, targets.h2 + n);
+  }
+
+  void compute() {
+    const double *const x = x_.data()->data(), *const v = v_.data()->data();
+    std::vector<NamedInput> targets{
+        {"xi", {x, row}},      {"yi", {x + 1, row}},  {"zi", {x + 2, row}}, {"vxi", {v, row}},
+        {"vyi", {v + 1, row}}, {"vzi", {v + 2, row}}, {"idi", id_.data()}};
+    if (has_nearest_)
+      targets.push_back({"e2i", eps2_.data()});
+    else
+      job_->set("eps2", targets_ > 0 ? eps2_[0] : 0);
+    job_->targets(targets_, targets);
+    const std::size_t n = std::max<std::size_t>(targets_, 1);
+    acc_.resize(n);
+    jerk_.resize(n);
+    pot_.resize(n);
+    nearest_.resize(n);
+    double *const a = acc_.data()->data(), *const j = jerk_.data()->data();
+    std::vector<NamedResult> results{
+        {"ax", {a, row}},     {"ay", {a + 1, row}}, {"az", {a + 2, row}}, {"jx", {j, row}},
+        {"jy", {j + 1, row}}, {"jz", {j + 2, row}}, {"pot", pot_.data()}};
+    if (has_nearest_) results.push_back({"nearest", nearest_.data()});
+    job_->run(results);
+    computed_ = true;
+  }
+
+  std::shared_ptr<Device> device_;
+  std::optional<Job> job_;
+  bool has_nearest_ = false;    ///< whether the job's kernel finds the nearest particle
+  bool needs_hermite_ = false;  ///< whether the client has asked for it
+  MovingSources sources_;
+  double time_ = 0;
+
+  // The last calculation.
+  std::size_t targets_ = 0;
+  bool computed_ = false;
+  std::vector<std::array<double, 3>> x_, v_, acc_, jerk_;
+  std::vector<double> eps2_, h2_, pot_;
+  std::vector<std::int64_t> id_, nearest_;
+  std::vector<std::vector<int>> lists_;
+};
+
+States<Cluster>& clusters() {
+  static States<Cluster>& all = *new States<Cluster>;  // still there when the process ends
+  return all;
+}
+
+/// Runs the body of a function on the cluster of an id.
+template <typename Work>
+int on_cluster(const char* function, int id, const Work& work) {
+  return guarded(function, failed, [&] {
+    return clusters().with(id, [&](Cluster& cluster) {
+      if constexpr (std::is_void_v<decltype(work(cluster))>) {
+        work(cluster);
+        return 0;
+      } else {
+        return work(cluster);
+      }
+    });
+  });
+}
+
+int pipes() {
+  return guarded("g6_npipes", 48,
+                 [] { return environment_number("GDR_G6_PIPES", 48, 1, 1 << 20); });
+}
+
+}  // namespace
+}  // namespace gdr::compat::grape
+
+using namespace gdr::compat::grape;
+
+#define GDR_WEAK __attribute__((weak))
+
+extern "C" {
+
+// Some clients define the C forms themselves, on top of the Fortran ones: these must not call them,
+// and the client's definitions take precedence.
+
+int g6_open_(int* id) {
+  return on_cluster("g6_open", *id, [](Cluster&) {});
+}
+GDR_WEAK int g6_open(int id) { return g6_open_(&id); }
+
+int g6_close_(int* id) {
+  clusters().close(*id);
+  return 0;
+}
+GDR_WEAK int g6_close(int id) { return g6_close_(&id); }
+
+int g6_open_special_(int* /*clusters*/, int* /*list*/) { return 0; }
+GDR_WEAK int g6_open_special(int n, int* list) { return g6_open_special_(&n, list); }
+int g6_reset_(int* /*id*/) { return 0; }
+GDR_WEAK int g6_reset(int id) { return g6_reset_(&id); }
+int g6_reset_fofpga_(int* /*id*/) { return 0; }
+GDR_WEAK int g6_reset_fofpga(int id) { return g6_reset_fofpga_(&id); }
+void g6_reinitialize_(int* /*id*/) {}
+GDR_WEAK void g6_reinitialize(int id) { g6_reinitialize_(&id); }
+int g6_set_overflow_flag_test_mode_(int* /*a*/, int* /*j*/, int* /*p*/) { return 0; }
+GDR_WEAK int g6_set_overflow_flag_test_mode(int a, int j, int p) {
+  return g6_set_overflow_flag_test_mode_(&a, &j, &p);
+}
+GDR_WEAK int get_device_count(void) { return 1; }
+
+int g6_npipes_(void) { return pipes(); }
+GDR_WEAK int g6_npipes(void) { return pipes(); }
+int g6_get_number_of_pipelines_(void) { return pipes(); }
+GDR_WEAK int g6_get_number_of_pipelines(void) { return pipes(); }
+int g6_getnjmax_(int* /*id*/) { return most_particles; }
+GDR_WEAK int g6_getnjmax(int /*id*/) { return most_particles; }
+
+int g6_set_tunit_(void* /*unit*/) { return 0; }
+GDR_WEAK int g6_set_tunit(int /*unit*/) { return 0; }
+int g6_set_xunit_(void* /*unit*/) { return 0; }
+GDR_WEAK int g6_set_xunit(int /*unit*/) { return 0; }
+
+int g6_set_ti_(int* id, double* ti) {
+  return on_cluster("g6_set_ti", *id, [&](Cluster& c) { c.set_time(*ti); });
+}
+GDR_WEAK int g6_set_ti(int id, double ti) { return g6_set_ti_(&id, &ti); }
+
+int g6_set_j_particle_(int* id, int* address, int* index, double* tj, double* /*dtj*/, double* mass,
+                       double* a2by18, double* a1by6, double* aby2, double* v, double* x) {
+  return on_cluster("g6_set_j_particle", *id, [&](Cluster& c) {
+    c.set(*address, {.id = *index,
+                     .time = *tj,
+                     .mass = *mass,
+                     .x = vector_of(x),
+                     .v = vector_of(v),
+                     .half_a = vector_of(aby2),
+                     .sixth_j = vector_of(a1by6),
+                     .snap_18th = vector_of(a2by18)});
+  });
+}
+GDR_WEAK int g6_set_j_particle(int id, int address, int index, double tj, double dtj, double mass,
+                               double* a2by18, double* a1by6, double* aby2, double* v, double* x) {
+  return g6_set_j_particle_(&id, &address, &index, &tj, &dtj, &mass, a2by18, a1by6, aby2, v, x);
+}
+int g6_set_j_particle_mxonly_(int* id, int* address, int* index, double* mass, double* x) {
+  return on_cluster("g6_set_j_particle_mxonly", *id, [&](Cluster& c) {
+    c.set(*address, {.id = *index, .mass = *mass, .x = vector_of(x)});
+  });
+}
+GDR_WEAK int g6_set_j_particle_mxonly(int id, int address, int index, double mass, double* x) {
+  return g6_set_j_particle_mxonly_(&id, &address, &index, &mass, x);
+}
+int g6_initialize_jp_buffer_(int* /*id*/, int* /*size*/) { return 0; }
+GDR_WEAK int g6_initialize_jp_buffer(int /*id*/, int /*size*/) { return 0; }
+int g6_flush_jp_buffer_(int* /*id*/) { return 0; }
+GDR_WEAK int g6_flush_jp_buffer(int /*id*/) { return 0; }
+int g6_setup_njdata_(int* /*id*/, int* /*nj*/) { return 0; }
+GDR_WEAK int g6_setup_njdata(int /*id*/, int /*nj*/) { return 0; }
+
+void g6calc_firsthalf_(int* id, int* nj, int* ni, int* index, double (*xi)[3], double (*vi)[3],
+                       double (*)[3], double (*)[3], double*, double* eps2, double* h2) {
+  on_cluster("g6calc_firsthalf", *id, [&](Cluster& c) {
+    c.start(*nj, {*ni, index, xi, vi, eps2, true, h2});
+  });
+}
+GDR_WEAK void g6calc_firsthalf(int id, int nj, int ni, int* index, double (*xi)[3], double (*vi)[3],
+                               double (*fold)[3], double (*jold)[3], double* phiold, double eps2,
+                               double* h2) {
+  g6calc_firsthalf_(&id, &nj, &ni, index, xi, vi, fold, jold, phiold, &eps2, h2);
+}
+void g6calc_firsthalf0_(int* id, int* nj, int* ni, int* index, double (*xi)[3], double (*vi)[3],
+                        double (*)[3], double (*)[3], double*, double* eps2, double* h2) {
+  on_cluster("g6calc_firsthalf0", *id, [&](Cluster& c) {
+    c.start(*nj, {*ni, index, xi, vi, eps2, false, h2});
+  });
+}
+GDR_WEAK void g6calc_firsthalf0(int id, int nj, int ni, int* index, double (*xi)[3],
+                                double (*vi)[3], double (*fold)[3], double (*jold)[3],
+                                double* phiold, double* eps2, double* h2) {
+  g6calc_firsthalf0_(&id, &nj, &ni, index, xi, vi, fold, jold, phiold, eps2, h2);
+}
+
+int g6calc_lasthalf2_(int* id, int* /*nj*/, int* ni, int* /*index*/, double (*)[3], double (*)[3],
+                      double*, double*, double (*acc)[3], double (*jerk)[3], double* pot,
+                      int* nearest) {
+  return on_cluster("g6calc_lasthalf", *id, [&](Cluster& c) {
+    c.finish(*ni, {acc, jerk, pot, nearest});
+  });
+}
+GDR_WEAK int g6calc_lasthalf2(int id, int nj, int ni, int* index, double (*xi)[3], double (*vi)[3],
+                              double eps2, double* h2, double (*acc)[3], double (*jerk)[3],
+                              double* pot, int* nearest) {
+  return g6calc_lasthalf2_(&id, &nj, &ni, index, xi, vi, &eps2, h2, acc, jerk, pot, nearest);
+}
+int g6calc_lasthalf_(int* id, int* nj, int* ni, int* index, double (*xi)[3], double (*vi)[3],
+                     double* eps2, double* h2, double (*acc)[3], double (*jerk)[3], double* pot) {
+  return g6calc_lasthalf2_(id, nj, ni, index, xi, vi, eps2, h2, acc, jerk, pot, nullptr);
+}
+GDR_WEAK int g6calc_lasthalf(int id, int nj, int ni, int* index, double (*xi)[3], double (*vi)[3],
+                             double eps2, double* h2, double (*acc)[3], double (*jerk)[3],
+                             double* pot) {
+  return g6calc_lasthalf2_(&id, &nj, &ni, index, xi, vi, &eps2, h2, acc, jerk, pot, nullptr);
+}
+int g6calc_lasthalf0_(int* id, int* nj, int* ni, int* index, double (*xi)[3], double (*vi)[3],
+                      double* eps2, double* h2, double (*acc)[3], double (*jerk)[3], double* pot) {
+  return g6calc_lasthalf2_(id, nj, ni, index, xi, vi, eps2, h2, acc, jerk, pot, nullptr);
+}
+GDR_WEAK int g6calc_lasthalf0(int id, int nj, int ni, int* index, double (*xi)[3], double (*vi)[3],
+                              double* eps2, double* h2, double (*acc)[3], double (*jerk)[3],
+                              double* pot) {
+  return g6calc_lasthalf2_(&id, &nj, &ni, index, xi, vi, eps2, h2, acc, jerk, pot, nullptr);
+}
+int g6calc_lasthalf20_(int* id, int* nj, int* ni, int* index, double (*xi)[3], double (*vi)[3],
+                       double* eps2, double* h2, double (*acc)[3], double (*jerk)[3], double* pot,
+                       int* nearest) {
+  return g6calc_lasthalf2_(id, nj, ni, index, xi, vi, eps2, h2, acc, jerk, pot, nearest);
+}
+GDR_WEAK int g6calc_lasthalf20(int id, int nj, int ni, int* index, double (*xi)[3], double (*vi)[3],
+                               double* eps2, double* h2, double (*acc)[3], double (*jerk)[3],
+                               double* pot, int* nearest) {
+  return g6calc_lasthalf2_(&id, &nj, &ni, index, xi, vi, eps2, h2, acc, jerk, pot, nearest);
+}
+
+int g6_read_neighbour_list_(int* id) {
+  return on_cluster("g6_read_neighbour_list", *id, [](Cluster& c) { c.make_lists(); });
+}
+GDR_WEAK int g6_read_neighbour_list(int id) { return g6_read_neighbour_list_(&id); }
+int g6_get_neighbour_list_(int* id, int* pipe, int* capacity, int* length, int* list) {
+  return on_cluster("g6_get_neighbour_list", *id,
+                    [&](Cluster& c) { return c.list(*pipe, *capacity, length, list); });
+}
+GDR_WEAK int g6_get_neighbour_list(int id, int pipe, int capacity, int* length, int* list) {
+  return g6_get_neighbour_list_(&id, &pipe, &capacity, length, list);
+}
+void g6_set_neighbour_list_sort_mode_(int* /*mode*/) {}
+GDR_WEAK void g6_set_neighbour_list_sort_mode(int /*mode*/) {}
+int g6_get_neighbour_list_sort_mode_(void) { return 1; }
+GDR_WEAK int g6_get_neighbour_list_sort_mode(void) { return 1; }
+
+}  // extern "C"

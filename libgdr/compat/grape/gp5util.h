@@ -1,0 +1,117 @@
+/* The GRAPE-5 library interface: accelerations and potentials of softened gravity. Link with -lg5.
+ *
+ * Units are the caller's, with G = 1. The potential is positive and contains the pair of a particle
+ * with itself, m / eps. Pairs at the same place without softening contribute 0.
+ *
+ * Functions with MC take a device id first, any number: each has j-particles and settings of its
+ * own, and threads may call them concurrently, one id per thread. The others use device 0. Invalid
+ * calls print a message on standard error and change nothing; results are then those before. Forms
+ * with a trailing underscore are for Fortran: every scalar is passed by its address.
+ *
+ * The device is that of GDR_DEVICE, by default this host's CPU in double precision; see
+ * docs/guides/grape-libraries.md. */
+#ifndef GDR_GP5UTIL_H
+#define GDR_GP5UTIL_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Number of j-particles for which clients make their arrays; more are accepted. */
+#ifndef JMEMSIZE
+#define JMEMSIZE 131072
+#endif
+
+/* Functions for device 0 (NAME), for any device (NAMEMC), and their forms for Fortran. `P` has the
+ * arguments by value, `D` those with the device first, `F` and `FD` those by address. */
+#define GDR_G5_FUNCTION(type, name, P, D, F, FD) \
+  type g5_##name P;                              \
+  type g5_##name##MC D;                          \
+  type g5_##name##_ F;                           \
+  type g5_##name##MC_ FD;
+
+/* Any call opens a device; closing it frees its particles and settings. */
+GDR_G5_FUNCTION(void, open, (void), (int), (void), (int*))
+GDR_G5_FUNCTION(void, close, (void), (int), (void), (int*))
+
+/* Number of i-particles of a call for which clients make their arrays: 96, or GDR_G5_PIPES. */
+GDR_G5_FUNCTION(int, get_number_of_pipelines, (void), (int), (void), (int*))
+GDR_G5_FUNCTION(int, get_number_of_real_pipelines, (void), (int), (void), (int*))
+GDR_G5_FUNCTION(int, get_number_of_pipelines_per_board, (void), (int), (void), (int*))
+GDR_G5_FUNCTION(int, get_number_of_boards, (void), (int), (void), (int*))
+GDR_G5_FUNCTION(int, get_firstcluster, (void), (int), (void), (int*))
+GDR_G5_FUNCTION(int, get_jmemsize, (void), (int), (void), (int*))
+
+/* The window of the original's fixed-point numbers, (xmin, xmax, mmin): not used. */
+GDR_G5_FUNCTION(void, set_range, (double, double, double), (int, double, double, double),
+                (double*, double*, double*), (int*, double*, double*, double*))
+
+/* Softening of all i-particles, eps or its square, or of each of the next ni. */
+GDR_G5_FUNCTION(void, set_eps_to_all, (double), (int, double), (double*), (int*, double*))
+GDR_G5_FUNCTION(void, set_eps2_to_all, (double), (int, double), (double*), (int*, double*))
+GDR_G5_FUNCTION(void, set_eps, (int, double*), (int, int, double*), (int*, double*),
+                (int*, int*, double*))
+GDR_G5_FUNCTION(void, set_eps2, (int, double*), (int, int, double*), (int*, double*),
+                (int*, int*, double*))
+
+/* Number of j-particles that are used, from address 0 on. */
+GDR_G5_FUNCTION(void, set_n, (int), (int, int), (int*), (int*, int*))
+/* Set nj j-particles from an address on: positions and masses; masses and positions; positions;
+ * masses; positions, masses and squares of their softening, which is added to that of the
+ * i-particle (else 0). */
+GDR_G5_FUNCTION(void, set_xmj, (int, int, double (*)[3], double*),
+                (int, int, int, double (*)[3], double*), (int*, int*, double (*)[3], double*),
+                (int*, int*, int*, double (*)[3], double*))
+GDR_G5_FUNCTION(void, set_jp, (int, int, double*, double (*)[3]),
+                (int, int, int, double*, double (*)[3]), (int*, int*, double*, double (*)[3]),
+                (int*, int*, int*, double*, double (*)[3]))
+GDR_G5_FUNCTION(void, set_xj, (int, int, double (*)[3]), (int, int, int, double (*)[3]),
+                (int*, int*, double (*)[3]), (int*, int*, int*, double (*)[3]))
+GDR_G5_FUNCTION(void, set_mj, (int, int, double*), (int, int, int, double*), (int*, int*, double*),
+                (int*, int*, int*, double*))
+GDR_G5_FUNCTION(void, set_xmeps2j, (int, int, double (*)[3], double*, double*),
+                (int, int, int, double (*)[3], double*, double*),
+                (int*, int*, double (*)[3], double*, double*),
+                (int*, int*, int*, double (*)[3], double*, double*))
+
+/* Set the i-particles: positions; with squares of softening; with softening; with softening and a
+ * radius that is not used. */
+GDR_G5_FUNCTION(void, set_xi, (int, double (*)[3]), (int, int, double (*)[3]),
+                (int*, double (*)[3]), (int*, int*, double (*)[3]))
+GDR_G5_FUNCTION(void, set_xei, (int, double (*)[3], double*), (int, int, double (*)[3], double*),
+                (int*, double (*)[3], double*), (int*, int*, double (*)[3], double*))
+GDR_G5_FUNCTION(void, set_xepsi, (int, double (*)[3], double*), (int, int, double (*)[3], double*),
+                (int*, double (*)[3], double*), (int*, int*, double (*)[3], double*))
+GDR_G5_FUNCTION(void, set_ip, (int, double (*)[3], double*, double*),
+                (int, int, double (*)[3], double*, double*),
+                (int*, double (*)[3], double*, double*),
+                (int*, int*, double (*)[3], double*, double*))
+/* Compute, and get accelerations and potentials of the first ni i-particles. */
+GDR_G5_FUNCTION(void, run, (void), (int), (void), (int*))
+GDR_G5_FUNCTION(void, get_force, (int, double (*)[3], double*), (int, int, double (*)[3], double*),
+                (int*, double (*)[3], double*), (int*, int*, double (*)[3], double*))
+/* All of that for any number of i-particles: (x, a, p, ni) and (x, eps2, a, p, ni). */
+GDR_G5_FUNCTION(void, calculate_force_on_x, (double (*)[3], double (*)[3], double*, int),
+                (int, double (*)[3], double (*)[3], double*, int),
+                (double (*)[3], double (*)[3], double*, int*),
+                (int*, double (*)[3], double (*)[3], double*, int*))
+GDR_G5_FUNCTION(void, calculate_force_on_xe, (double (*)[3], double*, double (*)[3], double*, int),
+                (int, double (*)[3], double*, double (*)[3], double*, int),
+                (double (*)[3], double*, double (*)[3], double*, int*),
+                (int*, double (*)[3], double*, double (*)[3], double*, int*))
+
+/* Cut-off of the force: with R = r / eta, where r is the softened distance, the force of a pair is
+ * multiplied by fcor * ffunc(R) and is 0 from R = fcut on; the potential likewise with pfunc, pcut
+ * and pcor. Such sums run on the host in double precision. A null ffunc ends the cut-off. */
+GDR_G5_FUNCTION(void, set_eta, (double), (int, double), (double*), (int*, double*))
+GDR_G5_FUNCTION(void, set_cutoff_table,
+                (double (*)(double), double, double, double (*)(double), double, double),
+                (int, double (*)(double), double, double, double (*)(double), double, double),
+                (double (*)(double), double*, double*, double (*)(double), double*, double*),
+                (int*, double (*)(double), double*, double*, double (*)(double), double*, double*))
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,91 @@
+#include "libgdr/compat/grape/neighbour_search.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace gdr::compat::grape {
+namespace {
+
+/// Sources whose distances are computed in one vectorised loop before they are compared.
+constexpr std::size_t block = 256;
+
+// Loops for several instruction sets, chosen when the library is loaded. The results are the same:
+// the compiler may not contract sums and products.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#define GDR_FOR_EACH_ISA __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define GDR_FOR_EACH_ISA
+#endif
+
+/// Squares of distances of n sources; returns the smallest.
+GDR_FOR_EACH_ISA double distances(const double* x, const double* y, const double* z, std::size_t n,
+                                  double xi, double yi, double zi, double e2, double* d2) {
+  double least = std::numeric_limits<double>::infinity();
+#pragma omp simd reduction(min : least)
+  for (std::size_t j = 0; j < n; ++j) {
+    const double dx = x[j] - xi, dy = y[j] - yi, dz = z[j] - zi;
+    d2[j] = dx * dx + dy * dy + dz * dz + e2;
+    least = std::min(least, d2[j]);
+  }
+  return least;
+}
+
+/// The smaller of two squares of distances: now, and after dt on straight lines.
+GDR_FOR_EACH_ISA double distances_soon(const double* x, const double* y, const double* z,
+                                       const double* vx, const double* vy, const double* vz,
+                                       std::size_t n, const double* i, double dt, double* d2) {
+  double least = std::numeric_limits<double>::infinity();
+#pragma omp simd reduction(min : least)
+  for (std::size_t j = 0; j < n; ++j) {
+    const double dx = x[j] - i[0], dy = y[j] - i[1], dz = z[j] - i[2];
+    const double px = dx + dt * (vx[j] - i[3]), py = dy + dt * (vy[j] - i[4]),
+                 pz = dz + dt * (vz[j] - i[5]);
+    d2[j] = std::min(dx * dx + dy * dy + dz * dz, px * px + py * py + pz * pz);
+    least = std::min(least, d2[j]);
+  }
+  return least;
+}
+
+}  // namespace
+
+void find_within(const Coordinates& sources, std::size_t n, const std::array<double, 3>& x,
+                 double e2, double h2, std::vector<std::uint32_t>& found) {
+  std::array<double, block> d2;
+  for (std::size_t first = 0; first < n; first += block) {
+    const std::size_t some = std::min(block, n - first);
+    const double least = distances(sources[0] + first, sources[1] + first, sources[2] + first, some,
+                                   x[0], x[1], x[2], e2, d2.data());
+    if (!(least < h2)) continue;
+    for (std::size_t j = 0; j < some; ++j)
+      if (d2[j] < h2) found.push_back(static_cast<std::uint32_t>(first + j));
+  }
+}
+
+Gap find_within_soon(const Coordinates& sources, const Coordinates& velocities, std::size_t n,
+                     const std::array<double, 3>& x, const std::array<double, 3>& v, double dt,
+                     double h2, std::vector<std::uint32_t>& found) {
+  Gap gap{0, std::numeric_limits<double>::infinity()};
+  std::array<double, block> d2;
+  const double i[] = {x[0], x[1], x[2], v[0], v[1], v[2]};
+  for (std::size_t first = 0; first < n; first += block) {
+    const std::size_t some = std::min(block, n - first);
+    const double least = distances_soon(sources[0] + first, sources[1] + first, sources[2] + first,
+                                        velocities[0] + first, velocities[1] + first,
+                                        velocities[2] + first, some, i, dt, d2.data());
+    if (!(least < h2)) {
+      gap.outside = std::min(gap.outside, least);
+      continue;
+    }
+    for (std::size_t j = 0; j < some; ++j) {
+      if (d2[j] < h2) {
+        found.push_back(static_cast<std::uint32_t>(first + j));
+        gap.inside = std::max(gap.inside, d2[j]);
+      } else {
+        gap.outside = std::min(gap.outside, d2[j]);
+      }
+    }
+  }
+  return gap;
+}
+
+}  // namespace gdr::compat::grape

@@ -1,0 +1,541 @@
+// Conformance of libg6: every statement of its header, on native, exact and board devices, against
+// plain loops in double precision.
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <thread>
+
+#include "grape/support.hpp"
+#include "libgdr/compat/grape/g6lib.h"
+#include "support/catch.hpp"
+
+using namespace grape_test;
+
+namespace {
+
+/// Results for some targets.
+struct Sums {
+  explicit Sums(std::size_t n) : acc(n), jerk(n), pot(n), nearest(n) {}
+  std::vector<Row> acc, jerk;
+  std::vector<double> pot;
+  std::vector<int> nearest;
+};
+
+/// Targets of a call.
+struct Targets {
+  std::vector<int> id;
+  std::vector<Row> x, v;
+  std::vector<double> eps2, h2;
+  std::size_t size() const { return id.size(); }
+  int count() const { return static_cast<int>(id.size()); }
+};
+
+void set(int cluster, const Particles& p, std::size_t address, std::size_t k) {
+  Row s = p.s[k], j = p.j[k], a = p.a[k], v = p.v[k], x = p.x[k];
+  for (std::size_t c = 0; c < 3; ++c) {
+    s[c] /= 18;
+    j[c] /= 6;
+    a[c] /= 2;
+  }
+  REQUIRE(g6_set_j_particle(cluster, static_cast<int>(address), p.id[k], p.time[k], 0.1, p.mass[k],
+                            s.data(), j.data(), a.data(), v.data(), x.data()) == 0);
+}
+
+void set_all(int cluster, const Particles& p) {
+  for (std::size_t k = 0; k < p.size(); ++k) set(cluster, p, k, k);
+}
+
+/// The particles first .. first + n - 1 as targets at a time.
+Targets targets_of(const Particles& p, double time, std::size_t first, std::size_t n, double eps2) {
+  const Motion m = at_time(p, time);
+  Targets t;
+  for (std::size_t k = first; k < first + n; ++k) {
+    t.id.push_back(p.id[k]);
+    t.x.push_back(m.x[k]);
+    t.v.push_back(m.v[k]);
+    t.eps2.push_back(eps2);
+    t.h2.push_back(0.05);
+  }
+  return t;
+}
+
+Sums calculate(int cluster, std::size_t nj, Targets& t) {
+  Sums s(t.size());
+  std::vector<Row> old(t.size());
+  std::vector<double> old_pot(t.size());
+  g6calc_firsthalf(cluster, static_cast<int>(nj), t.count(), t.id.data(), rows(t.x), rows(t.v),
+                   rows(old), rows(old), old_pot.data(), t.eps2[0], t.h2.data());
+  REQUIRE(g6calc_lasthalf2(cluster, static_cast<int>(nj), t.count(), t.id.data(), rows(t.x),
+                           rows(t.v), t.eps2[0], t.h2.data(), rows(s.acc), rows(s.jerk),
+                           s.pot.data(), s.nearest.data()) == 0);
+  return s;
+}
+
+/// The definition.
+Sums expected(const Particles& p, double time, std::size_t nj, const Targets& t) {
+  const Motion m = at_time(p, time);
+  Sums s(t.size());
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    double least = INFINITY;
+    s.nearest[i] = -1;
+    for (std::size_t j = 0; j < nj; ++j) {
+      if (p.id[j] == t.id[i]) continue;
+      double d2 = 0, rv = 0;
+      Row d{}, w{};
+      for (std::size_t c = 0; c < 3; ++c) {
+        d[c] = m.x[j][c] - t.x[i][c];
+        w[c] = m.v[j][c] - t.v[i][c];
+        d2 += d[c] * d[c];
+        rv += d[c] * w[c];
+      }
+      if (d2 < least) {
+        least = d2;
+        s.nearest[i] = p.id[j];
+      }
+      const double r2 = d2 + t.eps2[i];
+      if (r2 == 0) continue;
+      const double r = std::sqrt(r2), f = p.mass[j] / (r2 * r);
+      for (std::size_t c = 0; c < 3; ++c) {
+        s.acc[i][c] += f * d[c];
+        s.jerk[i][c] += f * (w[c] - 3 * rv / r2 * d[c]);
+      }
+      s.pot[i] -= p.mass[j] / r;
+    }
+  }
+  return s;
+}
+
+void check(const Sums& got, const Sums& right, double tolerance) {
+  const double acc = difference(got.acc, right.acc), jerk = difference(got.jerk, right.jerk);
+  INFO("relative to the tolerance: " << acc / tolerance << ", " << jerk / tolerance);
+  CHECK(acc < tolerance);
+  CHECK(jerk < 10 * tolerance);
+  CHECK(difference(got.pot, right.pot) < tolerance);
+  CHECK(got.nearest == right.nearest);
+}
+
+std::vector<int> list_of(int cluster, std::size_t pipe, int capacity = 1000, int status = 0) {
+  std::vector<int> list(static_cast<std::size_t>(capacity), 12345);
+  int n = -7;
+  CHECK(g6_get_neighbour_list(cluster, static_cast<int>(pipe), capacity, &n, list.data()) ==
+        status);
+  REQUIRE(n >= 0);
+  list.resize(static_cast<std::size_t>(n));
+  return list;
+}
+
+std::vector<int> expected_list(const Particles& p, double time, std::size_t nj, const Targets& t,
+                               std::size_t i) {
+  const Motion m = at_time(p, time);
+  std::vector<int> list;
+  for (std::size_t j = 0; j < nj; ++j) {
+    double d2 = 0;
+    for (std::size_t c = 0; c < 3; ++c) d2 += std::pow(m.x[j][c] - t.x[i][c], 2);
+    if (d2 < t.h2[i] && p.id[j] != t.id[i]) list.push_back(p.id[j]);
+  }
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("g6: particles are predicted with all derivatives, each from its own time") {
+  for_all_devices([](int id, double tolerance) {
+    const Particles p = random_particles(200, 1);
+    set_all(id, p);
+    for (const double time : {0.0, 0.3, 0.3, -0.2}) {
+      CHECK(g6_set_ti(id, time) == 0);
+      Targets t = targets_of(p, time, 20, 60, 1e-3);
+      check(calculate(id, 200, t), expected(p, time, 200, t), tolerance);
+    }
+    CHECK(g6_close(id) == 0);
+  });
+}
+
+TEST_CASE("g6: calls may have any number of i- and j-particles") {
+  for_all_devices([](int id, double tolerance) {
+    const Particles p = random_particles(1500, 2);
+    set_all(id, p);
+    g6_set_ti(id, 0.1);
+    for (const std::size_t nj : {1500U, 1U, 2U, 777U})
+      for (const std::size_t ni : {1U, 48U, 300U}) {
+        Targets t = targets_of(p, 0.1, 0, ni, 1e-2);
+        check(calculate(id, nj, t), expected(p, 0.1, nj, t), tolerance);
+      }
+    // None at all: zeros, and nothing is the nearest.
+    Targets t = targets_of(p, 0.1, 0, 3, 1e-2);
+    const Sums none = calculate(id, 0, t);
+    CHECK(none.nearest == std::vector<int>{-1, -1, -1});
+    CHECK(none.pot == std::vector<double>(3));
+    Targets nobody = targets_of(p, 0.1, 0, 0, 1e-2);
+    nobody.eps2.push_back(0);
+    calculate(id, 10, nobody);
+    g6_close(id);
+  });
+}
+
+TEST_CASE("g6: pairs of equal ids are left out, in the full range of int") {
+  for_all_devices([](int id, double tolerance) {
+    Particles p = random_particles(60, 3);
+    const int ids[] = {0, -1, INT_MAX, INT_MIN, 1 << 24, (1 << 24) + 1, -(1 << 30), INT_MAX - 1};
+    for (std::size_t k = 0; k < std::size(ids); ++k) p.id[k] = ids[k];
+    set_all(id, p);
+    g6_set_ti(id, 0);
+    Targets t = targets_of(p, 0, 0, 20, 1e-4);
+    check(calculate(id, 60, t), expected(p, 0, 60, t), tolerance);
+    // An index that no particle has leaves nothing out, also at the same place (but for a rounding
+    // of the prediction, which a small softening would magnify).
+    std::fill(t.eps2.begin(), t.eps2.end(), 1e-2);
+    std::fill(t.id.begin(), t.id.end(), -77);
+    const Sums s = calculate(id, 60, t);
+    check(s, expected(p, 0, 60, t), tolerance);
+    CHECK(s.nearest[0] == p.id[0]);
+    g6_close(id);
+  });
+}
+
+TEST_CASE("g6: pairs at the same place without softening contribute nothing, but are the nearest") {
+  for_all_devices([](int id, double tolerance) {
+    Particles p = random_particles(30, 4);
+    for (auto* list : {&p.v, &p.a, &p.j, &p.s}) std::fill(list->begin(), list->end(), Row{});
+    p.x[7] = p.x[3];
+    set_all(id, p);
+    g6_set_ti(id, 0);
+    Targets t = targets_of(p, 0, 0, 30, 0);
+    const Sums s = calculate(id, 30, t);
+    check(s, expected(p, 0, 30, t), tolerance);
+    CHECK(s.nearest[3] == 7);
+    CHECK(s.nearest[7] == 3);
+    for (const double pot : s.pot) CHECK(std::isfinite(pot));
+    g6_close(id);
+  });
+}
+
+TEST_CASE("g6: a single particle feels nothing") {
+  for_all_devices([](int id, double) {
+    const Particles p = random_particles(1, 5);
+    set_all(id, p);
+    g6_set_ti(id, p.time[0]);
+    Targets t = targets_of(p, p.time[0], 0, 1, 0);
+    const Sums s = calculate(id, 1, t);
+    CHECK(s.acc[0] == Row{});
+    CHECK(s.jerk[0] == Row{});
+    CHECK(s.pot[0] == 0);
+    CHECK(s.nearest[0] == -1);
+    CHECK(list_of(id, 0).empty());
+    g6_close(id);
+  });
+}
+
+TEST_CASE("g6: changes of single particles take effect at the same and at another time") {
+  for_all_devices([](int id, double tolerance) {
+    Particles p = random_particles(300, 6);
+    set_all(id, p);
+    const Particles other = random_particles(300, 7);
+    double time = 0;
+    std::size_t k = 5;
+    for (int step = 0; step < 12; ++step) {
+      for (const std::size_t n : {k, (k * 7) % 300, (k * 7 + 1) % 300, std::size_t{299}}) {
+        p.x[n] = other.x[n];
+        p.v[n] = other.v[n];
+        p.mass[n] *= 1.5;
+        p.time[n] = time;
+        if (step % 3 == 0) p.id[n] += 1000;
+        set(id, p, n, n);
+      }
+      if (step % 2 == 0) time += 0.01;
+      g6_set_ti(id, time);
+      Targets t = targets_of(p, time, 10, 48, 1e-3);
+      check(calculate(id, 300, t), expected(p, time, 300, t), tolerance);
+      k = (k * 31 + 7) % 300;
+    }
+    g6_close(id);
+  });
+}
+
+TEST_CASE("g6: addresses may be set in any order, and other calls change nothing") {
+  for_all_devices([](int id, double tolerance) {
+    const Particles p = random_particles(100, 8);
+    CHECK(g6_open(id) == 0);
+    CHECK(g6_initialize_jp_buffer(id, 1000) == 0);
+    CHECK(g6_setup_njdata(id, 100) == 0);
+    for (std::size_t k = 100; k-- > 0;) set(id, p, k, k);
+    CHECK(g6_flush_jp_buffer(id) == 0);
+    CHECK(g6_reset(id) == 0);
+    CHECK(g6_reset_fofpga(id) == 0);
+    g6_reinitialize(id);
+    CHECK(g6_set_tunit(51) == 0);
+    CHECK(g6_set_xunit_(nullptr) == 0);
+    CHECK(g6_set_tunit_(nullptr) == 0);
+    g6_set_neighbour_list_sort_mode(0);
+    CHECK(g6_get_neighbour_list_sort_mode() == 1);
+    g6_set_ti(id, 0.2);
+    Targets t = targets_of(p, 0.2, 0, 100, 1e-3);
+    check(calculate(id, 100, t), expected(p, 0.2, 100, t), tolerance);
+    g6_close(id);
+  });
+}
+
+TEST_CASE("g6: particles at rest need only mass and position") {
+  for_all_devices([](int id, double tolerance) {
+    Particles p = random_particles(50, 9);
+    for (auto* list : {&p.v, &p.a, &p.j, &p.s}) std::fill(list->begin(), list->end(), Row{});
+    for (std::size_t k = 0; k < p.size(); ++k)
+      CHECK(g6_set_j_particle_mxonly(id, static_cast<int>(k), p.id[k], p.mass[k], p.x[k].data()) ==
+            0);
+    g6_set_ti(id, 3);
+    Targets t = targets_of(p, 3, 0, 50, 1e-3);
+    check(calculate(id, 50, t), expected(p, 3, 50, t), tolerance);
+    g6_close(id);
+  });
+}
+
+TEST_CASE("g6: a first half without its second half is forgotten") {
+  for_all_devices([](int id, double tolerance) {
+    const Particles p = random_particles(100, 10);
+    set_all(id, p);
+    g6_set_ti(id, 0);
+    Targets other = targets_of(p, 0, 50, 40, 1e-3);
+    g6calc_firsthalf(id, 100, other.count(), other.id.data(), rows(other.x), rows(other.v), nullptr,
+                     nullptr, nullptr, 1e-3, nullptr);
+    Targets t = targets_of(p, 0, 0, 20, 1e-3);
+    check(calculate(id, 100, t), expected(p, 0, 100, t), tolerance);
+    g6_close(id);
+  });
+}
+
+TEST_CASE("g6: i-particles may change between the halves, and results may share an array") {
+  for_all_devices([](int id, double tolerance) {
+    const Particles p = random_particles(100, 11);
+    set_all(id, p);
+    g6_set_ti(id, 0);
+    Targets t = targets_of(p, 0, 0, 20, 1e-3);
+    const Sums right = expected(p, 0, 100, t);
+    Sums s(20);
+    g6calc_firsthalf(id, 100, 20, t.id.data(), rows(t.x), rows(t.v), nullptr, nullptr, nullptr,
+                     1e-3, t.h2.data());
+    const std::vector<int> list = expected_list(p, 0, 100, t, 4);
+    for (Row& x : t.x) x = {9, 9, 9};
+    CHECK(g6calc_lasthalf(id, 100, 20, t.id.data(), rows(t.x), rows(t.v), 1e-3, t.h2.data(),
+                          rows(s.acc), rows(s.acc), s.pot.data()) == 0);
+    CHECK(difference(s.acc, right.jerk) < 10 * tolerance);  // written last
+    CHECK(difference(s.pot, right.pot) < tolerance);
+    CHECK(list_of(id, 4) == list);
+    // Results that nobody wants, and the same results again.
+    CHECK(g6calc_lasthalf(id, 100, 20, t.id.data(), rows(t.x), rows(t.v), 1e-3, t.h2.data(),
+                          rows(s.acc), nullptr, nullptr) == 0);
+    CHECK(difference(s.acc, right.acc) < tolerance);
+    g6_close(id);
+  });
+}
+
+TEST_CASE("g6: neighbour lists are sorted, unsoftened, without the particle, and of any length") {
+  for_all_devices([](int id, double) {
+    Particles p = random_particles(700, 12);
+    for (std::size_t k = 0; k < p.size(); ++k) p.id[k] = static_cast<int>((k * 37) % 700) - 300;
+    set_all(id, p);
+    g6_set_ti(id, 0.1);
+    Targets t = targets_of(p, 0.1, 0, 48, 0.5);
+    for (std::size_t i = 0; i < t.size(); ++i)
+      t.h2[i] = 0.001 * std::pow(1.2, static_cast<double>(i));
+    t.h2[7] = 0;
+    t.h2[8] = 100;
+    calculate(id, 700, t);
+    CHECK(g6_read_neighbour_list(id) == 0);
+    for (std::size_t i = 0; i < t.size(); ++i)
+      CHECK(list_of(id, i) == expected_list(p, 0.1, 700, t, i));
+    CHECK(list_of(id, 7).empty());
+    CHECK(list_of(id, 8).size() == 699);
+    // Too long for the caller: the first, and 1.
+    std::vector<int> first = expected_list(p, 0.1, 700, t, 8);
+    first.resize(50);
+    CHECK(list_of(id, 8, 50, 1) == first);
+    CHECK(list_of(id, 8, 0, 1).empty());
+    CHECK(list_of(id, 8, 699, 0).size() == 699);
+    // Changes of j-particles after the calculation do not matter.
+    p.x[3] = {100, 100, 100};
+    const std::vector<int> before = list_of(id, 8);
+    set(id, p, 3, 3);
+    CHECK(list_of(id, 8) == before);
+    {
+      const Variable softened("GDR_G6_SOFTENED_LISTS", "1");
+      calculate(id, 700, t);
+      t.h2[8] -= 0.5;
+      CHECK(list_of(id, 8) == expected_list(p, 0.1, 700, t, 8));
+    }
+    g6_close(id);
+  });
+}
+
+TEST_CASE("g6: each i-particle may have its own softening") {
+  for_all_devices([](int id, double tolerance) {
+    const Particles p = random_particles(80, 13);
+    set_all(id, p);
+    g6_set_ti(id, 0);
+    Targets t = targets_of(p, 0, 0, 40, 0);
+    for (std::size_t i = 0; i < t.size(); ++i) t.eps2[i] = 0.001 * static_cast<double>(i);
+    Sums s(t.size());
+    g6calc_firsthalf0(id, 80, t.count(), t.id.data(), rows(t.x), rows(t.v), nullptr, nullptr,
+                      nullptr, t.eps2.data(), t.h2.data());
+    CHECK(g6calc_lasthalf20(id, 80, t.count(), t.id.data(), rows(t.x), rows(t.v), t.eps2.data(),
+                            t.h2.data(), rows(s.acc), rows(s.jerk), s.pot.data(),
+                            s.nearest.data()) == 0);
+    check(s, expected(p, 0, 80, t), tolerance);
+    g6_close(id);
+  });
+}
+
+TEST_CASE("g6: clusters have particles of their own, and threads use them concurrently") {
+  const Variable device("GDR_DEVICE", "emulator:engine=native,threads=1");
+  std::vector<std::thread> threads;
+  std::array<double, 4> worst{};
+  for (int n = 0; n < 4; ++n)
+    threads.emplace_back([n, &worst] {
+      const int id = n == 0 ? -5 : 5000 * n;
+      const Particles p = random_particles(200, static_cast<unsigned>(100 + n));
+      for (std::size_t k = 0; k < p.size(); ++k)
+        g6_set_j_particle_mxonly(id, static_cast<int>(k), p.id[k], p.mass[k], row(p.x[k]));
+      for (int call = 0; call < 50; ++call) {
+        Targets t;
+        for (std::size_t k = 0; k < 40; ++k) {
+          t.id.push_back(p.id[k]);
+          t.x.push_back(p.x[k]);
+          t.v.push_back({});
+          t.eps2.push_back(1e-3);
+        }
+        Particles still = p;
+        for (auto* list : {&still.v, &still.a, &still.j, &still.s})
+          std::fill(list->begin(), list->end(), Row{});
+        Sums s(40);
+        g6_set_ti(id, call);
+        g6calc_firsthalf(id, 200, 40, t.id.data(), rows(t.x), rows(t.v), nullptr, nullptr, nullptr,
+                         1e-3, nullptr);
+        g6calc_lasthalf(id, 200, 40, t.id.data(), rows(t.x), rows(t.v), 1e-3, nullptr, rows(s.acc),
+                        rows(s.jerk), s.pot.data());
+        worst[static_cast<std::size_t>(n)] =
+            std::max(worst[static_cast<std::size_t>(n)],
+                     difference(s.acc, expected(still, call, 200, t).acc));
+      }
+      g6_close(id);
+    });
+  for (std::thread& t : threads) t.join();
+  for (const double w : worst) CHECK(w < 1e-13);
+}
+
+TEST_CASE("g6: the forms for Fortran do the same") {
+  for_all_devices([](int id, double tolerance) {
+    const Particles p = random_particles(60, 14);
+    set_all(id, p);
+    double time = 0.05, eps2 = 1e-3;
+    int nj = 60, ni = 25, zero = 0, capacity = 100, length = 0;
+    CHECK(g6_set_ti_(&id, &time) == 0);
+    Targets t = targets_of(p, time, 0, 25, eps2);
+    Sums s(25);
+    g6calc_firsthalf_(&id, &nj, &ni, t.id.data(), rows(t.x), rows(t.v), nullptr, nullptr, nullptr,
+                      &eps2, t.h2.data());
+    CHECK(g6calc_lasthalf2_(&id, &nj, &ni, t.id.data(), rows(t.x), rows(t.v), &eps2, t.h2.data(),
+                            rows(s.acc), rows(s.jerk), s.pot.data(), s.nearest.data()) == 0);
+    check(s, expected(p, time, 60, t), tolerance);
+    std::vector<int> list(100);
+    CHECK(g6_read_neighbour_list_(&id) == 0);
+    CHECK(g6_get_neighbour_list_(&id, &zero, &capacity, &length, list.data()) == 0);
+    list.resize(static_cast<std::size_t>(length));
+    CHECK(list == expected_list(p, time, 60, t, 0));
+    CHECK(g6_close_(&id) == 0);
+  });
+}
+
+TEST_CASE("g6: sizes for the arrays of clients") {
+  CHECK(g6_npipes() == 48);
+  CHECK(g6_npipes_() == 48);
+  CHECK(g6_getnjmax(3) >= 1 << 20);
+  CHECK(get_device_count() == 1);
+  const Variable pipes("GDR_G6_PIPES", "1024");
+  CHECK(g6_npipes() == 1024);
+}
+
+TEST_CASE("g6: invalid calls give a message and -1, and never wrong numbers") {
+  for_all_devices([](int id, double tolerance) {
+    const Particles p = random_particles(40, 15);
+    Row zero{};
+    int nothing = 0;
+    const auto message = [&](int status, auto call) {
+      const std::string text = messages_of([&] { CHECK(call() == status); });
+      INFO(text);
+      return text;
+    };
+    const auto contains = [](const std::string& text, const char* part) {
+      INFO(text);
+      CHECK(text.find(part) != std::string::npos);
+    };
+    contains(message(-1, [&] { return g6_set_j_particle_mxonly(id, -1, 0, 1, zero.data()); }),
+             "gdr: g6_set_j_particle_mxonly: address -1");
+    for (std::size_t k = 0; k < 40; ++k)
+      if (k != 17) set(id, p, k, k);
+    g6_set_ti(id, 0);
+    Targets t = targets_of(p, 0, 0, 10, 1e-3);
+    Sums s(10);
+    const auto half = [&](int nj, int ni, double* eps2) {
+      return messages_of([&] {
+        g6calc_firsthalf_(&id, &nj, &ni, t.id.data(), rows(t.x), rows(t.v), nullptr, nullptr,
+                          nullptr, eps2, nullptr);
+      });
+    };
+    const auto finish = [&](int ni) {
+      return g6calc_lasthalf(id, 40, ni, t.id.data(), rows(t.x), rows(t.v), 1e-3, nullptr,
+                             rows(s.acc), rows(s.jerk), s.pot.data());
+    };
+    double eps2 = 1e-3;
+    // A particle that was never set, and numbers that were never reached.
+    contains(half(40, 10, &eps2), "address 17 was never set");
+    contains(message(-1, [&] { return finish(10); }), "the first half was for 0");
+    CHECK(s.acc == std::vector<Row>(10));
+    contains(half(4000, 10, &eps2), "4000 j-particles");
+    contains(half(-3, 10, &eps2), "the number of j-particles is -3");
+    contains(half(10, -10, &eps2), "the number of i-particles is -10");
+    contains(half(10, 10, nullptr), "null pointer");
+    CHECK(half(17, 10, &eps2).empty());
+    contains(message(-1, [&] { return finish(11); }), "11 i-particles");
+    CHECK(finish(10) == 0);
+    // Lists that do not exist.
+    contains(message(-1, [&] { return g6_get_neighbour_list(id, 0, 1, &nothing, &nothing); }),
+             "had no h2");
+    contains(message(-1, [&] { return g6_get_neighbour_list(id, 10, 1, &nothing, &nothing); }),
+             "i-particle 10");
+    // A particle that is not finite, until it is set again.
+    set(id, p, 17, 17);
+    Row bad{0, NAN, 0};
+    g6_set_j_particle_mxonly(id, 5, 5, 1, bad.data());
+    contains(half(40, 10, &eps2), "yj");
+    CHECK(messages_of([&] { CHECK(finish(10) == -1); }) != "");
+    set(id, p, 5, 5);
+    t.h2.assign(10, 0.1);
+    check(calculate(id, 40, t), expected(p, 0, 40, t), tolerance);
+    // The same message is not repeated.
+    const auto same = [&] {
+      return messages_of([&] { g6_set_j_particle_mxonly(id, -9, 0, 1, zero.data()); });
+    };
+    CHECK(same() != "");
+    CHECK(same() == "");
+    g6_close(id);
+  });
+}
+
+TEST_CASE("g6: a device that does not exist gives a message that names it") {
+  const Variable device("GDR_DEVICE", "nothing");
+  const Particles p = random_particles(2, 16);
+  const int id = 77777;
+  g6_set_j_particle_mxonly(id, 0, 0, 1, row(p.x[0]));
+  Targets t = targets_of(p, 0, 1, 1, 1e-3);
+  const std::string text = messages_of([&] {
+    g6calc_firsthalf(id, 1, 1, t.id.data(), rows(t.x), rows(t.v), nullptr, nullptr, nullptr, 1e-3,
+                     nullptr);
+  });
+  INFO(text);
+  CHECK(text.find("nothing") != std::string::npos);
+  const Variable ranks("GDR_DEVICE", "mpi");
+  CHECK(messages_of([&] {
+          g6calc_firsthalf(id, 1, 1, t.id.data(), rows(t.x), rows(t.v), nullptr, nullptr, nullptr,
+                           1e-3, nullptr);
+        }).find("collective") != std::string::npos);
+}

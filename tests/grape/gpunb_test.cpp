@@ -1,0 +1,223 @@
+// Conformance of libgpunb: every statement of its header, on native, exact and board devices,
+// against plain loops in double precision.
+#include "libgdr/compat/grape/gpunb.h"
+
+#include <cmath>
+
+#include "grape/support.hpp"
+#include "support/catch.hpp"
+
+using namespace grape_test;
+
+namespace {
+
+struct Sums {
+  Sums(std::size_t n, std::size_t row_length) : acc(n), jerk(n), pot(n), list(n * row_length) {}
+  std::vector<Row> acc, jerk;
+  std::vector<double> pot;
+  std::vector<int> list;
+};
+
+/// Targets with a radius and a time each.
+struct Targets {
+  std::vector<Row> x, v;
+  std::vector<double> h2, dt;
+};
+
+Targets targets_of(const Particles& p, std::size_t n) {
+  Targets t;
+  for (std::size_t i = 0; i < n; ++i) {
+    t.x.push_back(p.x[i]);
+    t.v.push_back(p.v[i]);
+    t.h2.push_back(0.002 * static_cast<double>(i));
+    t.dt.push_back(0.01 * static_cast<double>(i % 7));
+  }
+  return t;
+}
+
+int send(Particles& p) {
+  int n = static_cast<int>(p.size());
+  return gpunb_send_(&n, p.mass.data(), rows(p.x), rows(p.v));
+}
+
+Sums regular(Targets& t, int lmax, int nbmax) {
+  int n = static_cast<int>(t.x.size());
+  Sums s(t.x.size(), static_cast<std::size_t>(lmax));
+  CHECK(gpunb_regf_(&n, t.h2.data(), t.dt.data(), rows(t.x), rows(t.v), rows(s.acc), rows(s.jerk),
+                    s.pot.data(), &lmax, &nbmax, s.list.data()) == 0);
+  return s;
+}
+
+/// The definition.
+Sums expected(const Particles& p, const Targets& t, int lmax, int nbmax) {
+  const auto length = static_cast<std::size_t>(lmax);
+  Sums s(t.x.size(), length);
+  for (std::size_t i = 0; i < t.x.size(); ++i) {
+    std::vector<int> list;
+    for (std::size_t j = 0; j < p.size(); ++j) {
+      double r2 = 0, later = 0, rv = 0;
+      Row d{}, w{};
+      for (std::size_t c = 0; c < 3; ++c) {
+        d[c] = p.x[j][c] - t.x[i][c];
+        w[c] = p.v[j][c] - t.v[i][c];
+        r2 += d[c] * d[c];
+        rv += d[c] * w[c];
+        later += std::pow(d[c] + t.dt[i] * w[c], 2);
+      }
+      if (std::min(r2, later) < t.h2[i]) {
+        list.push_back(static_cast<int>(j));
+        continue;
+      }
+      if (r2 == 0) continue;
+      const double r = std::sqrt(r2);
+      for (std::size_t c = 0; c < 3; ++c) {
+        s.acc[i][c] += p.mass[j] / (r2 * r) * d[c];
+        s.jerk[i][c] += p.mass[j] / (r2 * r) * (w[c] - 3 * rv / r2 * d[c]);
+      }
+      s.pot[i] += p.mass[j] / r;
+    }
+    const bool fits = list.size() < length && static_cast<int>(list.size()) <= nbmax;
+    s.list[i * length] = fits ? static_cast<int>(list.size()) : -1;
+    if (fits)
+      std::copy(list.begin(), list.end(),
+                s.list.begin() + static_cast<std::ptrdiff_t>(i * length + 1));
+  }
+  return s;
+}
+
+void check(const Sums& got, const Sums& right, double tolerance) {
+  CHECK(difference(got.acc, right.acc) < tolerance);
+  CHECK(difference(got.jerk, right.jerk) < 10 * tolerance);
+  CHECK(difference(got.pot, right.pot) < tolerance);
+  CHECK(got.list == right.list);
+}
+
+/// Runs a test on all devices: this interface has one device, which is closed in between.
+void for_each_device(const std::function<void(double)>& test) {
+  for_all_devices([&](int, double tolerance) {
+    int most = 10;
+    CHECK(gpunb_open_(&most) == 0);
+    test(tolerance);
+    CHECK(gpunb_close_() == 0);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("gpunb: neighbours are left out of the sums and listed") {
+  for_each_device([](double tolerance) {
+    Particles p = random_particles(400, 1);
+    CHECK(send(p) == 0);
+    Targets t = targets_of(p, 60);
+    check(regular(t, 500, 499), expected(p, t, 500, 499), tolerance);
+    // Other j-particles, fewer, one, none.
+    for (const std::size_t n : {350U, 1U, 0U}) {
+      Particles other = random_particles(n, 2);
+      CHECK(send(other) == 0);
+      check(regular(t, 500, 499), expected(other, t, 500, 499), tolerance);
+    }
+  });
+}
+
+TEST_CASE("gpunb: a list that is too long is -1, and the sums are right nevertheless") {
+  for_each_device([](double tolerance) {
+    Particles p = random_particles(400, 3);
+    send(p);
+    Targets t = targets_of(p, 60);
+    for (const auto& [lmax, nbmax] : {std::pair{20, 100}, {20, 10}, {1, 0}}) {
+      const Sums right = expected(p, t, lmax, nbmax);
+      CHECK(right.list[59 * static_cast<std::size_t>(lmax)] == -1);
+      check(regular(t, lmax, nbmax), right, tolerance);
+    }
+  });
+}
+
+TEST_CASE("gpunb: a pair is either listed or summed, also at the radius itself") {
+  for_each_device([](double tolerance) {
+    // A lattice has many pairs at exactly the same distance; factors that are not representable
+    // make the device and the host round differently.
+    Particles p = random_particles(343, 4);
+    for (std::size_t k = 0; k < p.size(); ++k) {
+      p.x[k] = {0.1 * static_cast<double>(k % 7), 0.1 * static_cast<double>(k / 7 % 7),
+                0.1 * static_cast<double>(k / 49)};
+      p.v[k] = {0.3 * static_cast<double>(k % 3), 0, 0};
+    }
+    send(p);
+    Targets t = targets_of(p, 343);
+    for (std::size_t i = 0; i < t.x.size(); ++i) {
+      t.h2[i] = 0.01 * static_cast<double>(1 + i % 9);
+      t.dt[i] = i % 2 == 0 ? 0 : 1.0 / 3;
+    }
+    const Sums got = regular(t, 344, 343), right = expected(p, t, 344, 343);
+    // The reference rounds like the host: lists are equal, and no pair is counted twice or never.
+    check(got, right, tolerance);
+  });
+}
+
+TEST_CASE("gpunb: without a sphere nothing is listed") {
+  for_each_device([](double tolerance) {
+    Particles p = random_particles(100, 5);
+    p.x[1] = p.x[0];
+    send(p);
+    Targets t = targets_of(p, 100);
+    std::fill(t.h2.begin(), t.h2.end(), 0);
+    const Sums s = regular(t, 10, 9);
+    check(s, expected(p, t, 10, 9), tolerance);
+    CHECK(s.list[0] == 0);
+    std::fill(t.h2.begin(), t.h2.end(), 1e6);
+    const Sums all = regular(t, 200, 199);
+    check(all, expected(p, t, 200, 199), tolerance);
+    CHECK(all.list[0] == 100);
+    CHECK(all.pot == std::vector<double>(100));
+  });
+}
+
+TEST_CASE("gpupot: potentials are positive, without the particle itself") {
+  for_each_device([](double tolerance) {
+    Particles p = random_particles(500, 6);
+    p.x[8] = p.x[9];
+    std::vector<double> pot(500), right(500);
+    int n = 500;
+    CHECK(gpupot_(&n, p.mass.data(), rows(p.x), pot.data()) == 0);
+    for (std::size_t i = 0; i < 500; ++i)
+      for (std::size_t j = 0; j < 500; ++j) {
+        double r2 = 0;
+        for (std::size_t c = 0; c < 3; ++c) r2 += std::pow(p.x[j][c] - p.x[i][c], 2);
+        if (r2 > 0) right[i] += p.mass[j] / std::sqrt(r2);
+      }
+    CHECK(difference(pot, right) < tolerance);
+    n = 0;
+    CHECK(gpupot_(&n, nullptr, nullptr, nullptr) == 0);
+  });
+}
+
+TEST_CASE("gpunb: invalid calls give a message and -1") {
+  Particles p = random_particles(20, 7);
+  int n = -1, lmax = 0, nbmax = 5;
+  const auto contains = [](const std::string& text, const char* part) {
+    INFO(text);
+    CHECK(text.find(part) != std::string::npos);
+  };
+  contains(messages_of([&] { CHECK(gpunb_send_(&n, p.mass.data(), rows(p.x), rows(p.v)) == -1); }),
+           "gdr: gpunb_send: the number of j-particles is -1");
+  n = 20;
+  contains(messages_of([&] { CHECK(gpunb_send_(&n, nullptr, rows(p.x), rows(p.v)) == -1); }),
+           "mj is a null pointer");
+  send(p);
+  Targets t = targets_of(p, 20);
+  Sums s(20, 1);
+  contains(messages_of([&] {
+             CHECK(gpunb_regf_(&n, t.h2.data(), t.dt.data(), rows(t.x), rows(t.v), rows(s.acc),
+                               rows(s.jerk), s.pot.data(), &lmax, &nbmax, s.list.data()) == -1);
+           }),
+           "lmax is 0");
+  lmax = 6;
+  t.x[3][2] = INFINITY;
+  s = Sums(20, 6);
+  contains(messages_of([&] {
+             CHECK(gpunb_regf_(&n, t.h2.data(), t.dt.data(), rows(t.x), rows(t.v), rows(s.acc),
+                               rows(s.jerk), s.pot.data(), &lmax, &nbmax, s.list.data()) == -1);
+           }),
+           "zi");
+  gpunb_close_();
+}
