@@ -172,7 +172,8 @@ std::vector<Law> gravity_laws() {
        hermite_and_nearest,
        2e-8,  // of the distance, which is a short; the sums are as in gravity_jerk_long
        2e-8},
-      {"gravity_softened", {}, two, cluster, softened, 1e-13, 1e-13},
+      {"gravity_softened", {}, two, cluster, softened},
+      {"gravity_softened_long", {}, two, cluster, softened, 1e-13, 1e-13},
       {"gravity_regular",
        {},
        {acc, jerks, {"potential", 6, 1}, {"neighbours", 7, 1}},

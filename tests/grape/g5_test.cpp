@@ -229,6 +229,19 @@ TEST_CASE("g5: a cut-off multiplies forces and potentials by functions of r / et
   g5_closeMC(id);
 }
 
+TEST_CASE("g5: the engine native-float computes among floats") {
+  const Variable device("GDR_DEVICE", "emulator:engine=native-float");
+  const int id = 55;
+  Particles p = random_particles(1000, 10);
+  set_all(id, p);
+  g5_set_eps_to_allMC(id, 0.02);
+  const Sums s = run(id, p.x),
+             right = expected(p, 1000, p.x, std::vector<double>(1000, 0.02 * 0.02));
+  check(s, right, 5e-6);
+  CHECK(difference(s.acc, right.acc) > 1e-9);
+  g5_closeMC(id);
+}
+
 TEST_CASE("g5: devices are independent, and threads use them concurrently") {
   std::vector<std::thread> threads;
   std::array<double, 4> worst{};

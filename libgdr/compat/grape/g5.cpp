@@ -13,6 +13,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/compat/grape/calls.hpp"
 #include "libgdr/compat/grape/cutoff.hpp"
+#include "softened_text.hpp"
 
 namespace gdr::compat::grape {
 namespace {
@@ -131,7 +132,10 @@ class Board {
   void send_sources() {
     if (!job_) {
       device_ = open_device();
-      job_.emplace(device_->job(Kernel::builtin("gravity_softened")));
+      // Among floats, long precision has no meaning.
+      const bool floats = device_->statistics().engine == "native-float";
+      job_.emplace(device_->job(floats ? Kernel::compile(softened_text, "gravity_softened")
+                                       : Kernel::builtin("gravity_softened_long")));
     }
     const bool all = job_->source_count() != used_;
     const std::size_t first = all ? 0 : changed_.first;

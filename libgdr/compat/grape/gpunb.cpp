@@ -206,7 +206,7 @@ class Potentials {
     if (n == 0) return;
     if (!job_) {
       device_ = open_device();
-      job_.emplace(device_->job(Kernel::builtin("gravity_softened")));
+      job_.emplace(device_->job(Kernel::builtin("gravity_softened_long")));
     }
     const double* const at = x[0];
     const std::vector<double> none(n);

@@ -1,0 +1,165 @@
+// Speed of libg6 and libg5 relative to hand-written loops on this host, in one run, and of calls of
+// the size that Hermite codes make.
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/native/native.hpp"
+#include "bench/timing.hpp"
+#include "bench/workload.hpp"
+#include "libgdr/compat/grape/g6lib.h"
+#include "libgdr/compat/grape/gp5util.h"
+
+namespace {
+
+using namespace gdr;
+using namespace gdr::bench;
+
+constexpr std::size_t large = 16384;
+constexpr double eps = 1.0 / 64;
+constexpr unsigned repetitions = 10;
+
+using Row = std::array<double, 3>;
+double (*rows(std::vector<Row>& v))[3] { return reinterpret_cast<double(*)[3]>(v.data()); }
+
+/// Particles of a Plummer sphere; positions serve as velocities, as in NativeParticles.
+struct Particles {
+  explicit Particles(std::size_t n) : sphere(plummer_sphere(n, 1)), x(n), v(n), id(n) {
+    for (std::size_t k = 0; k < n; ++k) {
+      for (std::size_t c = 0; c < 3; ++c) x[k][c] = sphere.position[3 * k + c];
+      v[k] = {x[k][1], x[k][2], x[k][0]};
+      id[k] = static_cast<int>(k);
+    }
+  }
+  std::size_t size() const { return id.size(); }
+
+  Sphere sphere;
+  std::vector<Row> x, v;
+  std::vector<int> id;
+};
+
+/// Calls of libg6 for the first targets. Each call has a new time, so that all particles are
+/// predicted and sent, as in a Hermite code; the times are so close that the particles stay in
+/// place.
+class Hermite {
+ public:
+  Hermite(int id, Particles& particles, std::size_t targets, bool nearest)
+      : id_(id),
+        p_(particles),
+        n_(static_cast<int>(targets)),
+        acc_(targets),
+        jerk_(targets),
+        pot_(targets),
+        nearest_(nearest ? targets : 0) {
+    Row zero{};
+    for (std::size_t k = 0; k < p_.size(); ++k)
+      g6_set_j_particle(id_, static_cast<int>(k), p_.id[k], 0, 1, p_.sphere.mass[k], zero.data(),
+                        zero.data(), zero.data(), p_.v[k].data(), p_.x[k].data());
+  }
+
+  void call() {
+    const int nj = static_cast<int>(p_.size());
+    g6_set_ti(id_, time_ += 1e-12);
+    g6calc_firsthalf(id_, nj, n_, p_.id.data(), rows(p_.x), rows(p_.v), nullptr, nullptr, nullptr,
+                     eps * eps, nullptr);
+    const int status = g6calc_lasthalf2(id_, nj, n_, p_.id.data(), rows(p_.x), rows(p_.v),
+                                        eps * eps, nullptr, rows(acc_), rows(jerk_), pot_.data(),
+                                        nearest_.empty() ? nullptr : nearest_.data());
+    if (status != 0) std::exit(1);
+  }
+  double pairs() const { return static_cast<double>(p_.size()) * n_; }
+
+ private:
+  int id_;
+  Particles& p_;
+  int n_;
+  double time_ = 0;
+  std::vector<Row> acc_, jerk_;
+  std::vector<double> pot_;
+  std::vector<int> nearest_;
+};
+
+/// Calls of libg5 for all particles.
+class Softened {
+ public:
+  Softened(int id, Particles& particles)
+      : id_(id), p_(particles), acc_(p_.size()), pot_(p_.size()) {
+    g5_set_eps_to_allMC(id_, eps);
+    g5_set_nMC(id_, static_cast<int>(p_.size()));
+    g5_set_xmjMC(id_, 0, static_cast<int>(p_.size()), rows(p_.x), p_.sphere.mass.data());
+  }
+  void call() {
+    g5_calculate_force_on_xMC(id_, rows(p_.x), rows(acc_), pot_.data(),
+                              static_cast<int>(p_.size()));
+  }
+
+ private:
+  int id_;
+  Particles& p_;
+  std::vector<Row> acc_;
+  std::vector<double> pot_;
+};
+
+/// The ratio of a call to the fastest native loop over the same particles.
+template <typename Real, typename Call, std::size_t n>
+Comparison beside_loops(const NamedLoop<Real> (&loops)[n], Particles& p, unsigned threads,
+                        const Call& call) {
+  NativeParticles<Real> native(p.size(), p.sphere.position.data(), p.sphere.mass.data());
+  const TimedWork ours(call);
+  Comparison worst;
+  for (const NamedLoop<Real>& loop : existing(loops)) {
+    const TimedWork theirs([&] { run_native(loop.loop, native, eps * eps, threads); });
+    const Comparison c = compare(ours, theirs, repetitions);
+    if (worst.ratio == 0 || c.ratio < worst.ratio) worst = c;
+  }
+  return worst;
+}
+
+void print(const std::string& what, const Comparison& c, double pairs, double required) {
+  fmt::print("  {:58} {:.3f} of the loop's rate (required {}), {:.3g} pairs/s\n", what, c.ratio,
+             required, pairs / c.seconds);
+}
+
+}  // namespace
+
+int main() {
+  const auto threads = static_cast<unsigned>(omp_get_max_threads());
+  const Isa isa = host_isas().front();
+  fmt::print("libg6 and libg5 beside native loops, {} threads, {}\n", threads, isa_name(isa));
+  Particles many(large), few(1024);
+  const LoopSet& loops = native_loops(isa);
+  const double all = static_cast<double>(large) * large;
+  setenv("GDR_DEVICE", "emulator:engine=native", 1);
+  Hermite full(1, many, large, false), nearest(2, many, large, true);
+  const Comparison rate = beside_loops(loops.jerk, many, threads, [&] { full.call(); });
+  print("libg6, double, 16384 x 16384", rate, all, 0.9);
+  print("libg6, double, 16384 x 16384, with the nearest",
+        beside_loops(loops.jerk, many, threads, [&] { nearest.call(); }), all, 0);
+  Softened softened(1, many);
+  print("libg5, double, 16384 x 16384",
+        beside_loops(loops.gravity, many, threads, [&] { softened.call(); }), all, 0.9);
+  setenv("GDR_DEVICE", "emulator:engine=native-float", 1);
+  Softened floats(2, many);
+  const NamedLoop<float> one_loop[] = {loops.gravity_float};
+  print("libg5, float, 16384 x 16384",
+        beside_loops(one_loop, many, threads, [&] { floats.call(); }), all, 0.9);
+
+  setenv("GDR_DEVICE", "emulator:engine=native", 1);
+  for (const bool with_nearest : {false, true}) {
+    Hermite small(with_nearest ? 4 : 3, few, 48, with_nearest);
+    Hermite& whole = with_nearest ? nearest : full;
+    const Comparison c =
+        compare(TimedWork([&] { small.call(); }), TimedWork([&] { whole.call(); }), repetitions);
+    const double small_rate = small.pairs() / c.seconds;
+    const double whole_rate = whole.pairs() / (c.seconds * c.ratio);
+    fmt::print("  {:58} {:.3f} of the rate at 16384 x 16384 (required 0.5), {:.1f} us a call\n",
+               with_nearest ? "libg6, 48 x 1024, with the nearest" : "libg6, 48 x 1024",
+               small_rate / whole_rate, c.seconds * 1e6);
+  }
+}
