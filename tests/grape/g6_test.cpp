@@ -367,6 +367,19 @@ TEST_CASE("g6: neighbour lists are sorted, unsoftened, without the particle, and
   });
 }
 
+TEST_CASE("g6: of j-particles at the same distance, that with the smallest index is the nearest") {
+  for_all_devices([](int id, double) {
+    Row at[] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, 0, -1}, {2, 0, 0}};
+    const int ids[] = {7, 3, 9, 5, 1};
+    for (int k = 0; k < 5; ++k) g6_set_j_particle_mxonly(id, k, ids[k], 1, at[k].data());
+    g6_set_ti(id, 0);
+    Targets t{{99, 3}, {{0, 0, 0}, {-1, 0, 0}}, {{}, {}}, {0, 0}, {1.5, 1.5}};
+    CHECK(calculate(id, 5, t).nearest == std::vector<int>{3, 5});
+    CHECK(list_of(id, 0) == std::vector<int>{3, 5, 7, 9});
+    g6_close(id);
+  });
+}
+
 TEST_CASE("g6: each i-particle may have its own softening") {
   for_all_devices([](int id, double tolerance) {
     const Particles p = random_particles(80, 13);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <string>
 
 #include "emulator/engine/check.hpp"
@@ -347,9 +348,43 @@ class Translator {
                        Width::Long);
   }
 
-  /// Longs are compared by their upper halves, and where these are equal by the lower ones. Kernels
-  /// pack a number above an integer to find the smallest number and the integer that belongs to it.
+  /// Whether a number is a sum of squares, and thus never negative.
+  bool is_sum_of_squares(Ref r) const {
+    const Node& node = g_[r];
+    switch (node.op) {
+      case NodeOp::Mul:
+        return node.a == node.b;
+      case NodeOp::Add:
+        return is_sum_of_squares(node.a) && is_sum_of_squares(node.b);
+      case NodeOp::Round:
+        return is_sum_of_squares(node.a);
+      default:
+        return false;
+    }
+  }
+
+  /// Kernels pack a number above an integer to find the smallest number, and the integer that
+  /// belongs to it: the least long. Numbers that are not negative are ordered like their bits, and
+  /// are compared as such, which spares many operations.
+  std::optional<Pair> least_number(const Arithmetic& slot, Pair key, Pair other) {
+    if (slot.op != Op::Imin || slot.mask.flag != MaskFlag::None) return std::nullopt;
+    if (!c_.prefers_number(key.upper) || c_.is_constant(key.upper)) return std::nullopt;
+    const Ref x = c_.short_number(key.upper);
+    if (!is_sum_of_squares(x)) return std::nullopt;
+    const Ref y = c_.short_number(other.upper);
+    const Ref difference = g_.op(NodeOp::Sub, Kind::Number, x, y);
+    const Ref smaller = test(NodeOp::Negative, difference);
+    const Ref first_of_equals =
+        g_.both(test(NodeOp::IsZero, difference),
+                complement(test(NodeOp::BitsAtLeast, c_.bits(key.lower), c_.bits(other.lower))));
+    const Ref taken = complement(g_.both(complement(smaller), complement(first_of_equals)));
+    return Pair{c_.value(g_.select(taken, x, y)), c_.select(taken, key.lower, other.lower)};
+  }
+
+  /// Longs are compared by their upper halves, and where these are equal by the lower ones.
   Outcome extremum(const Arithmetic& slot, Pair a, Pair b) {
+    if (const auto least = least_number(slot, a, b)) return {*least, no_ref};
+    if (const auto least = least_number(slot, b, a)) return {*least, no_ref};
     const bool is_signed = slot.op == Op::Imin || slot.op == Op::Imax;
     const bool least = slot.op == Op::Imin || slot.op == Op::Umin;
     const Ref upper[] = {c_.bits(a.upper), c_.bits(b.upper)};
@@ -435,6 +470,13 @@ class Translator {
       const auto operand = [&](CellValue cell) { return logical ? c_.bits(cell) : ones(); };
       upper = bits(integer_node(slot.op), upper, operand(b.upper));
       lower = bits(integer_node(slot.op), lower, operand(b.lower));
+      if (slot.op == Op::Ior && slot.mask.flag == MaskFlag::None) {
+        // Halves that the other operand leaves alone keep their origin.
+        const auto joined = [&](CellValue x, CellValue y, Ref made) {
+          return c_.is_zero(x) ? y : c_.is_zero(y) ? x : c_.value(made);
+        };
+        return {{joined(a.upper, b.upper, upper), joined(a.lower, b.lower, lower)}, no_ref};
+      }
     }
     return {passes ? a : Pair{c_.value(upper), c_.value(lower)},
             flag(slot.mask.flag, upper, lower, never())};
