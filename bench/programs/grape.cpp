@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "bench/native/native.hpp"
@@ -83,6 +85,26 @@ class Hermite {
   std::vector<Row> acc_, jerk_;
   std::vector<double> pot_;
   std::vector<int> nearest_;
+};
+
+/// Keeps a core busy while it lives.
+class BusyCore {
+ public:
+  BusyCore()
+      : thread_([this] {
+          volatile double x = 1;
+          while (!done_) x = x * 1.0000001;
+        }) {}
+  ~BusyCore() {
+    done_ = true;
+    thread_.join();
+  }
+  BusyCore(const BusyCore&) = delete;
+  BusyCore& operator=(const BusyCore&) = delete;
+
+ private:
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
 };
 
 /// Calls of libg5 for all particles.
@@ -162,4 +184,19 @@ int main() {
                with_nearest ? "libg6, 48 x 1024, with the nearest" : "libg6, 48 x 1024",
                small_rate / whole_rate, c.seconds * 1e6);
   }
+  setenv("GDR_DEVICE", "emulator:engine=native,threads=1", 1);
+  Hermite one(5, few, 48, false);
+  one.call();  // opens the device
+  setenv("GDR_DEVICE", "emulator:engine=native,threads=2", 1);
+  Hermite two(6, few, 48, false);
+  two.call();
+  const auto two_of_one = [&] {
+    return compare(TimedWork([&] { two.call(); }), TimedWork([&] { one.call(); }), repetitions)
+        .ratio;
+  };
+  fmt::print("  {:58} {:.3f} times as fast\n", "libg6, 48 x 1024, two threads of one",
+             two_of_one());
+  const BusyCore busy;
+  fmt::print("  {:58} {:.3f} times as fast (required 1)\n",
+             "libg6, 48 x 1024, two threads of one, beside a busy core", two_of_one());
 }

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Real clients of the GRAPE-6 interface under libg6: phiGRAPE and ph4 of AMUSE.
+
+usage: clients.py LIBRARY_FOLDER GDR_FOLDER
+
+GDR_TEST_AMUSE is the folder of AMUSE's sources (https://github.com/amusecode/amuse); without it, or
+without compilers for C, C++, Fortran and MPI, nothing is tested (status 77). Both programs integrate a
+Plummer model of 1024 particles to T = 1, once with libg6 and once with their own plain loops (ph4) or
+with AMUSE's plain C library (phiGRAPE), and must agree in the energies. The times of both are printed.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SKIPPED = 77
+PHIGRAPE = """allgather_ap cmcorr corrector cputime energy get_min_t gravity initgrape initmpi
+initpars output predictor readbodydata readpars readrestartfile selectactive selectsync
+sendbodies2grape sendbodydata sendinpdata sumforces sync timestep update_grape update_loc_p writebh
+writerestartfile predict_potential main""".split()
+PH4 = "jdata idata scheduler grape gpu util diag debug close_encounter two_body".split()
+PH4_PLAIN = "kepler hdyn smallN smallN_unpert analyze".split()
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(SKIPPED)
+
+
+def run(*command, cwd=None, **variables):
+    """Standard output of a command, which must succeed."""
+    done = subprocess.run(
+        [str(c) for c in command],
+        cwd=cwd,
+        env=os.environ | {k: str(v) for k, v in variables.items()},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+def timed(*command, **options):
+    start = time.perf_counter()
+    text = run(*command, **options)
+    return text, time.perf_counter() - start
+
+
+def check(name, ours, theirs, seconds, other_seconds, tolerance):
+    print(
+        f"{name}: energy {ours:.9f}, with plain loops {theirs:.9f}; "
+        f"{seconds:.2f} s, {other_seconds:.2f} s with plain loops"
+    )
+    if not abs(ours - theirs) < tolerance:
+        sys.exit(f"{name}: the energies differ by more than {tolerance}")
+
+
+def phigrape(amuse, link, work):
+    """The total energy at T = 1 of the last line of energy.dat."""
+    source = amuse / "src/amuse_phigrape/src"
+    stopcond = amuse / "lib/stopcond"
+    for path in [*source.iterdir(), stopcond / "stopcond.inc", stopcond / "stopcond.h"]:
+        shutil.copy(path, work)
+    run("gcc", "-O2", "-w", "-DNOMPI", "-c", stopcond / "stopcond.c", "-I.", cwd=work)
+    run("gcc", "-O2", "-w", "-DNOMPI", "-c", "wtimef.c", cwd=work)
+    for name in PHIGRAPE:
+        run("gfortran", "-O2", "-DNOMPI", "-w", "-fallow-argument-mismatch", "-std=legacy", "-c",
+            name + ".F", cwd=work)  # fmt: skip
+    objects = [name + ".o" for name in [*PHIGRAPE, "stopcond", "wtimef"]]
+    run("gfortran", "-o", "ours", *objects, *link, "-lm", cwd=work)
+    run("gcc", "-O3", "-w", "-c", amuse / "lib/g6lib/g6lib.c", "-I", amuse / "lib/g6lib", cwd=work)
+    run("gfortran", "-o", "theirs", *objects, "g6lib.o", "-lm", cwd=work)
+    lines = (amuse / "src/amuse_ph4/src/plummer1k.in").read_text().splitlines()
+    rows = [line.split() for line in lines if len(line.split()) >= 8]
+    data = [f"{k} {' '.join(row[1:8])}" for k, row in enumerate(rows)]
+    (work / "data.inp").write_text("\n".join(["0", str(len(rows)), "0.0", *data]) + "\n")
+    (work / "phiGRAPE.inp").write_text(
+        "0.01\n1.\n1.\n.125\n10000.\n1.\n10.\n.125\n0.01\n0.02\n0 0\n0\ndata.inp\n"
+    )
+    energies, seconds = [], []
+    for program in ("./ours", "./theirs"):
+        _, spent = timed(program, cwd=work)
+        seconds.append(spent)
+        energies.append(float((work / "energy.dat").read_text().splitlines()[-1].split()[2]))
+        for old in work.glob("*.dat"):
+            old.unlink()
+    check("phiGRAPE", *energies, *seconds, 1e-6)
+
+
+def ph4(amuse, link, work):
+    """The total energy at T = 1 of the last line with E."""
+    source = amuse / "src/amuse_ph4/src"
+    stopcond = amuse / "lib/stopcond"
+    run("mpicc", "-O2", "-w", "-DMPILIB", "-c", stopcond / "stopcond.c", "-I", stopcond, cwd=work)
+    for name in [*PH4, *PH4_PLAIN]:
+        flags = ["-DGPU"] if name in PH4 else []
+        run("mpicxx", "-O3", "-w", *flags, "-I", stopcond, "-I", source, "-c",
+            source / (name + ".cc"), cwd=work)  # fmt: skip
+    for name in ("nstab", "f2c"):
+        run("gcc", "-O2", "-w", "-I", source, "-c", source / (name + ".c"), cwd=work)
+    objects = [name + ".o" for name in [*PH4, *PH4_PLAIN, "nstab", "f2c", "stopcond"]]
+    run("mpicxx", "-O3", "-w", "-DGPU", "-I", stopcond, "-I", source,
+        source / "parallel_hermite_4.cc", *objects, *link, "-o", "ph4", cwd=work)  # fmt: skip
+    command = ["./ph4", "-f", source / "plummer1k.in", "-t", "1", "-d", "0.5", "-e", "0.01"]
+    energies, seconds = [], []
+    for option in ([], ["-g"]):
+        text = run(*command, *option, cwd=work)
+        energies.append(float(re.findall(r"^E = ([-+.\de]+)", text, re.M)[-1]))
+        seconds.append(float(re.findall(r"elapsed_time = ([.\de+-]+)", text)[-1]))
+    check("ph4", *energies, *seconds, 1e-6)
+
+
+def main():
+    if "GDR_TEST_AMUSE" not in os.environ:
+        skip("GDR_TEST_AMUSE is not set")
+    amuse = Path(os.environ["GDR_TEST_AMUSE"]).resolve()
+    for tool in ("gcc", "gfortran", "mpicc", "mpicxx"):
+        if shutil.which(tool) is None:
+            skip(f"there is no {tool}")
+    libraries, gdr = (Path(folder).resolve() for folder in sys.argv[1:3])
+    link = [f"-L{libraries}", "-lg6", f"-Wl,-rpath,{libraries}", f"-Wl,-rpath-link,{gdr}"]
+    for test in (phigrape, ph4):
+        with tempfile.TemporaryDirectory() as work:
+            test(amuse, link, Path(work))
+
+
+if __name__ == "__main__":
+    main()
