@@ -50,7 +50,7 @@ RunResult integrate(const Snapshot& start, const RunPlan& plan, const ForceLaw& 
   Snapshot snapshot = start;
   cli::Progress progress(label, static_cast<double>(plan.steps()));
   RunObserver observer;
-  observer.progress = [&](std::int64_t step) { progress.update(static_cast<double>(step)); };
+  observer.progress = [&](double steps) { progress.update(steps); };
   return run_simulation(snapshot, plan, forces, {}, observer);
 }
 

@@ -23,6 +23,7 @@ constexpr std::array handled_signals = {SIGINT, SIGTERM, SIGHUP};
 
 constexpr double max_steps = 9007199254740992.0;  // 2^53: integers up to here are exact
 constexpr std::int64_t default_reports = 16;
+constexpr double default_eta = 0.02;
 
 template <typename... Args>
 [[noreturn]] void refuse(fmt::format_string<Args...> message, Args&&... args) {
@@ -43,6 +44,40 @@ void check_finite_above(const char* option, double value, bool zero_allowed) {
          zero_allowed ? "of at least 0" : "above 0", value);
 }
 
+/// The integrator of a run, and the parameters of the Hermite scheme.
+void plan_block_steps(const RunRequest& request, RunState& run) {
+  const bool continued = run.integrator == IntegratorKind::Hermite4;
+  const double earlier_eta = run.eta;
+  run.integrator = request.integrator.value_or(run.integrator);
+  if (run.integrator == IntegratorKind::Leapfrog) {
+    run.fraction = run.eta = run.eta_start = run.smallest_step = 0;
+    for (const auto& [option, value] :
+         {std::pair("--eta", request.eta), std::pair("--eta-start", request.eta_start),
+          std::pair("--dt-min", request.smallest_step)})
+      if (value) refuse("{} is an option of --integrator hermite4; leapfrog has one step", option);
+    return;
+  }
+  run.eta = request.eta.value_or(continued ? run.eta : default_eta);
+  const bool same_eta = continued && run.eta == earlier_eta;
+  run.eta_start = request.eta_start.value_or(same_eta ? run.eta_start : run.eta / 2);
+  run.smallest_step = request.smallest_step.value_or(run.smallest_step);
+  check_finite_above("--eta", run.eta, false);
+  check_finite_above("--eta-start", run.eta_start, false);
+  check_finite_above("--dt-min", run.smallest_step, true);
+  if (run.smallest_step > run.time_step)
+    refuse("--dt-min {} is above --dt {}, the largest step", run.smallest_step, run.time_step);
+  if (run.smallest_step > 0 && run.smallest_step < run.time_step * 0x1p-40)
+    refuse("--dt-min {} is below 2^-40 of --dt {}, the resolution of times", run.smallest_step,
+           run.time_step);
+}
+
+/// Whether a run with these parameters continues the earlier one.
+bool same_parameters(const RunState& a, const RunState& b) {
+  return a.integrator == b.integrator && a.softening == b.softening && a.time_step == b.time_step &&
+         a.gravity == b.gravity && a.eta == b.eta && a.eta_start == b.eta_start &&
+         a.smallest_step == b.smallest_step;
+}
+
 /// Number of steps until `time` is reached within a thousandth of a step.
 std::int64_t steps_until(double time, const RunState& run) {
   const double steps = std::ceil((time - run.start_time) / run.time_step - 1e-3);
@@ -59,16 +94,14 @@ std::int64_t in_steps(const Interval& interval, double time_step) {
 
 class Run {
  public:
-  Run(Snapshot& snapshot, const RunPlan& plan, const ForceLaw& forces, const SnapshotOutput& output,
+  Run(Snapshot& snapshot, const RunPlan& plan, Integrator& integrator, const SnapshotOutput& output,
       const RunObserver& observer)
       : snapshot_(snapshot),
         plan_(plan),
         output_(output),
         observer_(observer),
-        particles_(particles_of(snapshot)),
-        leapfrog_(particles_, forces) {
+        integrator_(integrator) {
     result_.end = plan.start;
-    result_.force_calls = 1;
   }
 
   RunResult go() {
@@ -84,21 +117,24 @@ class Run {
       throw;
     }
     result_.seconds = watch.seconds();
+    result_.force_calls = integrator_.force_calls();
+    result_.kernel = integrator_.kernel();
+    result_.block_steps = integrator_.block_statistics();
     return std::move(result_);
   }
 
  private:
   void all_steps() {
-    ConservedQuantities values = diagnose(particles_);
+    ConservedQuantities values = diagnose(integrator_.particles());
     if (!plan_.restarted) result_.end.start_energy = values.total();
     record(values, true);
     if (plan_.snapshot_every > 0) save();
     while (result_.end.step < plan_.last_step && !result_.stopped) {
       step();
-      values = diagnose(particles_);
-      if (observer_.progress) observer_.progress(result_.end.step);
-      result_.stopped = observer_.stop_requested && observer_.stop_requested() &&
-                        result_.end.step < plan_.last_step;
+      values = diagnose(integrator_.particles());
+      show_progress(result_.end.fraction);
+      result_.stopped =
+          result_.end.fraction > 0 || (stop_requested() && result_.end.step < plan_.last_step);
       const bool last = result_.stopped || result_.end.step == plan_.last_step;
       record(values, last || result_.end.step % plan_.energy_every == 0);
       const bool due = plan_.snapshot_every > 0 && result_.end.step % plan_.snapshot_every == 0;
@@ -109,12 +145,21 @@ class Run {
 
   void step() {
     try {
-      leapfrog_.step(plan_.start.time_step);
+      integrator_.step([this](double fraction) {
+        show_progress(fraction);
+        return stop_requested();
+      });
     } catch (const Error& error) {
       fail(error, fmt::format("in step {}", result_.end.step + 1));
     }
-    ++result_.end.step;
-    ++result_.force_calls;
+    result_.end.fraction = integrator_.fraction();
+    if (result_.end.fraction == 0) ++result_.end.step;
+  }
+
+  bool stop_requested() const { return observer_.stop_requested && observer_.stop_requested(); }
+
+  void show_progress(double fraction) const {
+    if (observer_.progress) observer_.progress(static_cast<double>(result_.end.step) + fraction);
   }
 
   void record(const ConservedQuantities& values, bool wanted) {
@@ -127,16 +172,17 @@ class Run {
 
   /// Copies the state of the particles to the snapshot.
   void update_snapshot() {
-    snapshot_.position = particles_.position;
-    snapshot_.velocity = particles_.velocity;
+    snapshot_.position = integrator_.particles().position;
+    snapshot_.velocity = integrator_.particles().velocity;
     snapshot_.time = result_.end.time();
     snapshot_.run = result_.end;
+    integrator_.save(snapshot_);
   }
 
   void save() {
     update_snapshot();
     if (output_.directory.empty()) return;
-    const std::string path = output_.path(result_.end.step);
+    const std::string path = output_.path(result_.end.step, result_.end.fraction);
     if (!result_.snapshots.empty() && result_.snapshots.back() == path) return;
     try {
       const auto write = [&] {
@@ -172,7 +218,7 @@ class Run {
     // The original error is reported; an error here leads to the next directory.
     if (try_directory) {
       try {
-        const std::string path = output_.path(result_.end.step);
+        const std::string path = output_.path(result_.end.step, result_.end.fraction);
         write_snapshot(path, snapshot_, output_.format);
         return path;
       } catch (const Error&) {
@@ -195,8 +241,7 @@ class Run {
   const RunPlan& plan_;
   const SnapshotOutput& output_;
   const RunObserver& observer_;
-  Particles particles_;
-  Leapfrog leapfrog_;
+  Integrator& integrator_;
   RunResult result_;
   bool saved_on_error_ = false;  ///< whether fail() has saved the state
 };
@@ -249,32 +294,45 @@ Interval parse_interval(const std::string& option, const std::string& text) {
       option, text);
 }
 
+const char* integrator_name(IntegratorKind kind) noexcept {
+  return kind == IntegratorKind::Leapfrog ? "leapfrog" : "hermite4";
+}
+
+IntegratorKind parse_integrator(const std::string& name) {
+  for (const IntegratorKind kind : {IntegratorKind::Leapfrog, IntegratorKind::Hermite4})
+    if (name == integrator_name(kind)) return kind;
+  refuse("--integrator '{}': must be leapfrog or hermite4", name);
+}
+
 RunPlan plan_run(const Snapshot& snapshot, const RunRequest& request) {
   const std::optional<RunState>& earlier = snapshot.run;
   RunPlan plan;
   RunState& run = plan.start;
+  run = earlier.value_or(RunState());
   run.softening = required(request.softening, earlier, &RunState::softening, "--eps",
                            "the softening length, for example --eps 0.015625");
   run.time_step = required(request.time_step, earlier, &RunState::time_step, "--dt",
-                           "the time step, for example --dt 0.0009765625");
-  run.gravity = request.gravity.value_or(earlier ? earlier->gravity : 1.0);
+                           "the time step, for example --dt 0.0009765625; with hermite4 the "
+                           "largest one, for example --dt 0.0625");
+  run.gravity = request.gravity.value_or(run.gravity);
   check_finite_above("--eps", run.softening, true);
   check_finite_above("--dt", run.time_step, false);
   check_finite_above("--G", run.gravity, false);
+  plan_block_steps(request, run);
   if (!request.end_time) refuse("--t-end is required: the end time of the integration");
   if (!std::isfinite(*request.end_time)) refuse("--t-end: expected a finite time");
 
   // With the same parameters the earlier run continues; otherwise a new run starts here.
-  plan.restarted = earlier && earlier->softening == run.softening &&
-                   earlier->time_step == run.time_step && earlier->gravity == run.gravity;
-  if (plan.restarted) {
-    run = *earlier;
-  } else {
+  plan.restarted = earlier && same_parameters(*earlier, run);
+  if (!plan.restarted) {
     run.start_time = snapshot.time;
+    run.step = 0;
+    run.fraction = run.start_energy = 0;
   }
   if (*request.end_time < snapshot.time)
     refuse("--t-end {} is before the time of the snapshot, {}", *request.end_time, snapshot.time);
-  plan.last_step = std::max(steps_until(*request.end_time, run), run.step);
+  plan.last_step =
+      std::max(steps_until(*request.end_time, run), run.step + (run.fraction > 0 ? 1 : 0));
   if (request.snapshot_every)
     plan.snapshot_every = in_steps(*request.snapshot_every, run.time_step);
   plan.energy_every = request.energy_every
@@ -283,15 +341,22 @@ RunPlan plan_run(const Snapshot& snapshot, const RunRequest& request) {
   return plan;
 }
 
-std::string SnapshotOutput::path(std::int64_t step) const {
+std::string SnapshotOutput::path(std::int64_t step, double fraction) const {
   const char* extension = format == SnapshotFormat::Hdf5 ? "hdf5" : "txt";
-  return (std::filesystem::path(directory) / fmt::format("snapshot_{:08}.{}", step, extension))
+  return (std::filesystem::path(directory) /
+          fmt::format("snapshot_{:08}{}.{}", step, fraction > 0 ? "_partial" : "", extension))
       .string();
+}
+
+RunResult run_simulation(Snapshot& snapshot, const RunPlan& plan, Integrator& integrator,
+                         const SnapshotOutput& output, const RunObserver& observer) {
+  return Run(snapshot, plan, integrator, output, observer).go();
 }
 
 RunResult run_simulation(Snapshot& snapshot, const RunPlan& plan, const ForceLaw& forces,
                          const SnapshotOutput& output, const RunObserver& observer) {
-  return Run(snapshot, plan, forces, output, observer).go();
+  const auto integrator = leapfrog_integrator(snapshot, plan.start.time_step, forces);
+  return run_simulation(snapshot, plan, *integrator, output, observer);
 }
 
 }  // namespace gdr
