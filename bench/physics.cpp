@@ -2,10 +2,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "bench/measurement.hpp"
-#include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/io/hdf5.hpp"
@@ -14,15 +12,6 @@
 
 namespace gdr::bench {
 namespace {
-
-std::string data_file(const Context& context, const std::string& name) {
-  const std::filesystem::path path = std::filesystem::path(context.data_folder) / name;
-  if (!std::filesystem::exists(path))
-    throw Error(ErrorCategory::Io, fmt::format("'{}' is not there: run from the source folder, or "
-                                               "name the folder with --data",
-                                               path.string()));
-  return path.string();
-}
 
 /// Relative errors of n triples: of each the length of the difference over the length.
 struct VectorError {
