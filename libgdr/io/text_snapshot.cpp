@@ -169,6 +169,18 @@ void append_hermite(fmt::memory_buffer& out, const HermiteState& state) {
   }
 }
 
+/// A run with the Hermite scheme has a state of every particle.
+void check_hermite(const Snapshot& snapshot, const std::string& name) {
+  const bool needed = snapshot.run && snapshot.run->integrator == IntegratorKind::Hermite4;
+  const std::size_t lines = snapshot.hermite ? snapshot.hermite->size() : 0;
+  if (lines == (needed ? snapshot.size() : 0)) return;
+  throw Error(
+      ErrorCategory::Input,
+      fmt::format("{}: {} '#hermite4:' lines for {} particles{}; remove them and all "
+                  "'#gdr:' lines except the time to start a new run",
+                  name, lines, snapshot.size(), needed ? "" : " without the state of their run"));
+}
+
 }  // namespace
 
 Snapshot parse_text_snapshot(std::string_view text, const std::string& name) {
@@ -194,11 +206,7 @@ Snapshot parse_text_snapshot(std::string_view text, const std::string& name) {
     throw Error(ErrorCategory::Input,
                 name + ": no particles; a snapshot has lines m x y z vx vy vz");
   check_run(snapshot, name);
-  if (snapshot.hermite && snapshot.hermite->size() != n)
-    throw Error(ErrorCategory::Input,
-                fmt::format("{}: {} '#hermite4:' lines for {} particles; remove them to start a "
-                            "new run",
-                            name, snapshot.hermite->size(), n));
+  check_hermite(snapshot, name);
   snapshot.type_counts.assign(usual_particle_types, 0);
   snapshot.type_counts[1] = n;
   for (std::size_t i = 0; i < n; ++i) snapshot.id.push_back(i + 1);

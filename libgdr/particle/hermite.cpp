@@ -77,6 +77,13 @@ void check_state(const HermiteState& s) {
   check_finite(n, s.jerk.data(), 3, "jerk");
 }
 
+/// The values that must be equal on all ranks.
+std::string shared_values(const HermiteOptions& o, std::int64_t cycle = 0, double now = 0) {
+  return fmt::format("Hermite with eps {}, eta {}, eta_start {}, steps {} to {} {}, at {} + {}",
+                     o.eps, o.eta, o.eta_start, o.smallest_step, o.largest_step, o.kernel, cycle,
+                     now);
+}
+
 std::string kernel_for(const Device& device, const HermiteOptions& options) {
   if (options.kernel.empty())
     return device.statistics().engine == "native" ? "gravity_jerk_long" : "gravity_jerk";
@@ -185,7 +192,11 @@ struct Hermite::Impl {
   }
 
   void check_force(std::size_t b) const {
-    if (finite(at(block.a, b)) && finite(at(block.j, b))) return;
+    if (!finite(at(block.a, b)) || !finite(at(block.j, b))) refuse_force(block.members[b]);
+  }
+
+  /// The error for a particle whose force is not finite.
+  [[noreturn]] void refuse_force(std::size_t particle) const {
     std::vector<double> position(3 * mass.size());
     join_triples(xp, position.data());
     if (const std::string far = describe_overflow("particle", position); !far.empty())
@@ -194,7 +205,7 @@ struct Hermite::Impl {
         "the force on particle {} is not finite: it is too close to another one, or positions, "
         "velocities and masses exceed the range of the numbers; use a larger eps, or scale the "
         "units",
-        block.members[b]);
+        particle);
   }
 
   /// All particles form a block, with their first steps.
@@ -332,6 +343,14 @@ struct Hermite::Impl {
                     {"idi", ids.data()}});
     job.run(wanted);
     ++statistics.evaluations;
+    collectively(ranks, [&] {
+      for (std::size_t i = 0; i < n; ++i) {
+        const bool a =
+            acceleration == nullptr ||
+            finite({acceleration[3 * i], acceleration[3 * i + 1], acceleration[3 * i + 2]});
+        if (!a || (potential != nullptr && !std::isfinite(potential[i]))) refuse_force(i);
+      }
+    });
   }
 
   HermiteOptions options;
@@ -356,7 +375,7 @@ struct Hermite::Impl {
 Hermite::Hermite(Device& device, std::size_t n, const double* position, const double* velocity,
                  const double* mass, const HermiteOptions& options) {
   RankGroup* const ranks = DeviceRanks::group(device);
-  collectively(ranks, [&] {
+  collectively(ranks, ranks != nullptr ? shared_values(options) : "", [&] {
     check_options(options);
     check_count(n, link_words, "particles");
     if (n == 0 && ranks == nullptr) bad_input("there are no particles");
@@ -374,7 +393,7 @@ Hermite::Hermite(Device& device, std::size_t n, const double* position, const do
 Hermite::Hermite(Device& device, const HermiteState& state, const double* mass,
                  const HermiteOptions& options) {
   RankGroup* const ranks = DeviceRanks::group(device);
-  collectively(ranks, [&] {
+  collectively(ranks, ranks != nullptr ? shared_values(options, state.cycle, state.now) : "", [&] {
     check_options(options);
     check_count(state.size(), link_words, "particles");
     if (state.size() == 0 && ranks == nullptr) bad_input("there are no particles");

@@ -135,6 +135,10 @@ TEST_CASE("an incomplete state of the Hermite scheme is an error") {
   const std::size_t last = text.rfind("#hermite4:");
   expect_error(ErrorCategory::Input, {"9 '#hermite4:' lines for 10 particles"},
                [&] { parse_text_snapshot(text.substr(0, last), "a.txt"); });
+  expect_error(ErrorCategory::Input, {"0 '#hermite4:' lines for 10 particles"},
+               [&] { parse_text_snapshot(text.substr(0, text.find("#hermite4:")), "a.txt"); });
+  expect_error(ErrorCategory::Input, {"without the state of their run"},
+               [&] { parse_text_snapshot("1 0 0 0 0 0 0\n" + text.substr(last), "a.txt"); });
   expect_error(ErrorCategory::Input, {"a.txt:", "has 14 numbers"},
                [&] { parse_text_snapshot(text.substr(0, last) + "#hermite4: 0 1\n", "a.txt"); });
 }
