@@ -1,6 +1,12 @@
 // The table of benchmarks, and functions that all of them use.
 #include "bench/measurement.hpp"
 
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "gdr/error.hpp"
+
 namespace gdr::bench {
 
 std::optional<bool> Measurement::met() const {
@@ -18,6 +24,15 @@ Device open_device(const Context& context, std::string_view engine, std::string_
   return cli::open_device(choice);
 }
 
+std::string data_file(const Context& context, const std::string& name) {
+  const std::filesystem::path path = std::filesystem::path(context.data_folder) / name;
+  if (!std::filesystem::exists(path))
+    throw Error(ErrorCategory::Io, fmt::format("'{}' is not there: run from the source folder, or "
+                                               "name the folder with --data",
+                                               path.string()));
+  return path.string();
+}
+
 std::span<const NamedBenchmark> benchmarks() noexcept {
   static constexpr NamedBenchmark list[] = {
       {"engines", "engines beside native loops, small and first calls", engine_table},
@@ -28,6 +43,8 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
       {"kernels", "every kernel of the library against direct sums in long double",
        kernel_accuracy},
       {"energy", "energy drift of plummer_1024, beside leapfrog in double", energy_drift},
+      {"hermite", "block steps of the Hermite scheme on plummer_1024: time and energy error",
+       block_steps},
       {"compiler", "loops of the kernel compiler beside their lower bounds, and compile times",
        compiler_quality},
       {"assembler", "lines assembled a second", assembler_rate},

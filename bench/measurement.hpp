@@ -40,6 +40,9 @@ struct Context {
 Device open_device(const Context& context, std::string_view engine = {}, std::string_view isa = {},
                    unsigned threads = 0);
 
+/// Path of an example snapshot. Throws Error (Io) if it is not there.
+std::string data_file(const Context& context, const std::string& name);
+
 using Benchmark = std::vector<Measurement> (*)(const Context& context);
 
 /// A benchmark that can be named on the command line.
@@ -61,6 +64,7 @@ std::vector<Measurement> gravity_accuracy(const Context& context);
 std::vector<Measurement> fast_accuracy(const Context& context);
 std::vector<Measurement> kernel_accuracy(const Context& context);
 std::vector<Measurement> energy_drift(const Context& context);
+std::vector<Measurement> block_steps(const Context& context);
 std::vector<Measurement> matrix_rates(const Context& context);
 std::vector<Measurement> matrix_predictions(const Context& context);
 

@@ -2,10 +2,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "bench/measurement.hpp"
-#include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/io/hdf5.hpp"
@@ -14,15 +12,6 @@
 
 namespace gdr::bench {
 namespace {
-
-std::string data_file(const Context& context, const std::string& name) {
-  const std::filesystem::path path = std::filesystem::path(context.data_folder) / name;
-  if (!std::filesystem::exists(path))
-    throw Error(ErrorCategory::Io, fmt::format("'{}' is not there: run from the source folder, or "
-                                               "name the folder with --data",
-                                               path.string()));
-  return path.string();
-}
 
 /// Relative errors of n triples: of each the length of the difference over the length.
 struct VectorError {
@@ -50,7 +39,7 @@ RunResult integrate(const Snapshot& start, const RunPlan& plan, const ForceLaw& 
   Snapshot snapshot = start;
   cli::Progress progress(label, static_cast<double>(plan.steps()));
   RunObserver observer;
-  observer.progress = [&](std::int64_t step) { progress.update(static_cast<double>(step)); };
+  observer.progress = [&](double steps) { progress.update(steps); };
   return run_simulation(snapshot, plan, forces, {}, observer);
 }
 

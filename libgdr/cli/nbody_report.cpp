@@ -24,13 +24,28 @@ std::string prediction(const ForceCost& cost, std::uint64_t calls) {
 
 std::string comparison_text(const NbodyReport& report) {
   const Comparison& c = *report.comparison;
-  return row("leapfrog in double", "energy drift {:+.6e}, largest {:.6e} ({:.3g} s on the host)",
-             c.drift, c.largest_error, c.seconds) +
+  return row(fmt::format("{} in double", integrator_name(report.plan.start.integrator)),
+             "energy drift {:+.6e}, largest {:.6e} ({:.3g} s on the host)", c.drift,
+             c.largest_error, c.seconds) +
          row("device / double",
              "energy drift {:.6f}, largest {:.6f}; positions differ by {:.2e} (rms)",
              c.drift != 0 ? report.drift() / c.drift : 1.0,
              c.largest_error != 0 ? report.result.largest_error / c.largest_error : 1.0,
              c.position_difference);
+}
+
+std::string block_steps_text(const HermiteStatistics& s) {
+  std::string text = row("block steps", "{} with {} particle steps: {:.4g} particles in a block",
+                         s.block_steps, s.particle_steps, s.mean_block()) +
+                     row("step sizes", "{:.4g} to {:.4g}", s.smallest_step, s.largest_step);
+  if (s.limited_steps > 0) text += row("limited steps", "{} set to --dt-min", s.limited_steps);
+  return text;
+}
+
+Json block_steps_json(const HermiteStatistics& s) {
+  return {{"block_steps", s.block_steps},   {"particle_steps", s.particle_steps},
+          {"mean_block", s.mean_block()},   {"smallest_step", s.smallest_step},
+          {"largest_step", s.largest_step}, {"limited_steps", s.limited_steps}};
 }
 
 Json record_json(const EnergyRecord& record) {
@@ -123,6 +138,7 @@ std::string report_text(const NbodyReport& report) {
   std::string text = "\n";
   if (r.stopped) text += row("stopped", "at t = {:.7g} by a signal", r.end.time());
   text += row("steps", "{} in {:.3g} s of wall time", steps, r.seconds);
+  if (r.block_steps) text += block_steps_text(*r.block_steps);
   text += row("energy drift", "{:+.6e}, largest {:.6e}, over {:.6g} time units", report.drift(),
               r.largest_error, r.end.time() - report.plan.start.start_time);
   if (report.comparison) text += comparison_text(report);
@@ -176,6 +192,8 @@ Json report_json(const NbodyReport& report) {
   const RunResult& r = report.result;
   Json object = {{"file", report.file},
                  {"particles", report.particles},
+                 {"integrator", integrator_name(r.end.integrator)},
+                 {"kernel", r.kernel},
                  {"softening", r.end.softening},
                  {"time_step", r.end.time_step},
                  {"G", r.end.gravity},
@@ -191,6 +209,12 @@ Json report_json(const NbodyReport& report) {
                  {"force_calculations", r.force_calls},
                  {"device", report.device},
                  {"clocks_per_interaction", report.clocks_per_interaction}};
+  if (r.end.integrator == IntegratorKind::Hermite4) {
+    object["eta"] = r.end.eta;
+    object["eta_start"] = r.end.eta_start;
+    object["step_fraction"] = r.end.fraction;
+  }
+  if (r.block_steps) object["blocks"] = block_steps_json(*r.block_steps);
   object.update(statistics_json(report.statistics));
   if (!report.ranks.empty()) object["ranks"] = ranks_json(report.ranks);
   if (report.one_chip.clocks > 0) {

@@ -92,6 +92,9 @@ Hash hash_of(const Snapshot& snapshot) {
   Hash hash;
   for (const std::vector<double>* values : {&snapshot.position, &snapshot.velocity, &snapshot.mass})
     hash.add(std::span<const double>(*values));
+  if (snapshot.hermite)
+    for (const HermiteArray& array : hermite_arrays)
+      hash.add(std::span<const double>((*snapshot.hermite).*array.values));
   return hash.add(std::span<const std::uint64_t>(snapshot.id)).add(snapshot.time);
 }
 

@@ -163,6 +163,26 @@ void read_header(const hdf5::Reader& file, Snapshot& snapshot) {
     if (const auto value = file.attribute("Header", name)) snapshot.header[name] = value->front();
 }
 
+double number_of_run(const hdf5::Reader& file, const RunNumber& number) {
+  const auto value = file.attribute("GDR", number.hdf5_name);
+  if (!value) file.fail("GDR", fmt::format("lacks the attribute {}", number.hdf5_name));
+  return value->front();
+}
+
+/// The additional state of a run with the Hermite scheme.
+void read_hermite(const hdf5::Reader& file, RunState& run, Snapshot& snapshot) {
+  run.integrator = IntegratorKind::Hermite4;
+  for (const RunNumber& number : hermite_numbers) run.*number.value = number_of_run(file, number);
+  HermiteState state;
+  for (const HermiteArray& array : hermite_arrays) {
+    const std::string dataset = fmt::format("GDR/{}", array.hdf5_name);
+    if (!file.has(dataset)) file.fail("GDR", fmt::format("lacks the dataset {}", array.hdf5_name));
+    check_numbers(file, dataset, snapshot.size(), array.width);
+    state.*array.values = file.doubles(dataset);
+  }
+  snapshot.hermite = std::move(state);
+}
+
 /// The state of a run, if `gdr nbody` wrote the file. If another code has advanced the particles
 /// and kept the group, the times disagree, and the run cannot be continued.
 void read_run(const hdf5::Reader& file, Snapshot& snapshot) {
@@ -170,11 +190,9 @@ void read_run(const hdf5::Reader& file, Snapshot& snapshot) {
   if (!step) return;
   RunState run;
   run.step = *step;
-  for (const RunNumber& number : run_numbers) {
-    const auto value = file.attribute("GDR", number.hdf5_name);
-    if (!value) file.fail("GDR", fmt::format("lacks the attribute {}", number.hdf5_name));
-    run.*number.value = value->front();
-  }
+  for (const RunNumber& number : run_numbers) run.*number.value = number_of_run(file, number);
+  const bool hermite = file.attribute("GDR", hermite_numbers[0].hdf5_name).has_value();
+  if (hermite) read_hermite(file, run, snapshot);
   const bool sound = std::isfinite(run.start_time) && run.time_step > 0 && run.step >= 0 &&
                      std::isfinite(run.time_step) && run.softening >= 0;
   if (sound && run.time() == snapshot.time) snapshot.run = run;
@@ -205,11 +223,21 @@ void write_header(hdf5::Writer& file, const Snapshot& snapshot) {
   for (const auto& [name, value] : scalars) file.attribute("Header", name, value);
 }
 
-void write_run(hdf5::Writer& file, const RunState& run) {
+void write_run(hdf5::Writer& file, const Snapshot& snapshot) {
+  const RunState& run = *snapshot.run;
   file.group("GDR");
   file.attribute("GDR", "Step", H5T_STD_I64LE, run.step);
   for (const RunNumber& number : run_numbers)
     file.attribute("GDR", number.hdf5_name, run.*number.value);
+  if (!snapshot.hermite) return;
+  for (const RunNumber& number : hermite_numbers)
+    file.attribute("GDR", number.hdf5_name, run.*number.value);
+  for (const HermiteArray& array : hermite_arrays) {
+    const std::array<hsize_t, 2> shape = {snapshot.size(), array.width};
+    file.doubles(fmt::format("GDR/{}", array.hdf5_name),
+                 std::span(shape).first(array.width == 1 ? 1 : 2),
+                 (*snapshot.hermite).*array.values);
+  }
 }
 
 void write_type(hdf5::Writer& file, const Snapshot& snapshot, std::size_t type, std::size_t first,
@@ -257,7 +285,7 @@ Snapshot read_gadget(const std::string& path, Velocities velocities) {
 std::string gadget_image(const Snapshot& snapshot) {
   hdf5::Writer file;
   write_header(file, snapshot);
-  if (snapshot.run) write_run(file, *snapshot.run);
+  if (snapshot.run) write_run(file, snapshot);
   std::size_t first = 0;
   for (std::size_t type = 0; type < snapshot.type_counts.size(); ++type) {
     const std::size_t count = snapshot.type_counts[type];

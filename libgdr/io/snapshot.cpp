@@ -61,10 +61,27 @@ std::string content_of(const Snapshot& snapshot, SnapshotFormat format) {
   return format == SnapshotFormat::Text ? text_snapshot(snapshot) : gadget_image(snapshot);
 }
 
+/// Sets the time of a Hermite state. A state of other particles than those of the file, which were
+/// then changed by another code, is dropped with its run.
+void complete_hermite(Snapshot& snapshot) {
+  const bool has_run = snapshot.run && snapshot.run->integrator == IntegratorKind::Hermite4;
+  if (has_run && snapshot.hermite) {
+    HermiteState& state = *snapshot.hermite;
+    state.cycle = snapshot.run->step;
+    state.now = snapshot.run->fraction;
+    const bool between_steps = state.now > 0;  // the file's particles are predicted ones
+    if (between_steps || (state.position == snapshot.position &&
+                          (snapshot.velocity.empty() || state.velocity == snapshot.velocity)))
+      return;
+  }
+  if (has_run) snapshot.run.reset();
+  snapshot.hermite.reset();
+}
+
 }  // namespace
 
 double RunState::time() const noexcept {
-  return start_time + static_cast<double>(step) * time_step;
+  return start_time + (static_cast<double>(step) + fraction) * time_step;
 }
 
 SnapshotFormat snapshot_format(const std::string& path) {
@@ -82,6 +99,7 @@ Snapshot read_snapshot(const std::string& path, Velocities velocities) {
       snapshot = parse_text_snapshot(content, path);
     }
     check_finite(snapshot, path);
+    complete_hermite(snapshot);
     return snapshot;
   } catch (const std::bad_alloc&) {
     refuse(path, "holds more than this machine's memory");

@@ -11,20 +11,28 @@
 #include <string_view>
 #include <vector>
 
+#include "gdr/hermite.hpp"
+
 namespace gdr {
 
-/// State from which a run continues bit-identically: time is start_time + step * time_step,
-/// exactly.
+enum class IntegratorKind { Leapfrog, Hermite4 };
+
+/// State from which a run continues bit-identically: time is
+/// start_time + (step + fraction) * time_step, exactly.
 struct RunState {
   double start_time = 0;  ///< time of step 0
-  double time_step = 0;
+  double time_step = 0;   ///< of Hermite4: the largest block step, a cycle
   std::int64_t step = 0;  ///< steps since start_time
   double softening = 0;
   double gravity = 1;       ///< constant of gravity
   double start_energy = 0;  ///< total energy at step 0, the reference of drifts
+  IntegratorKind integrator = IntegratorKind::Leapfrog;
+  // The others belong to Hermite4 (gdr::HermiteOptions).
+  double fraction = 0;  ///< part of the present step that is done
+  double eta = 0, eta_start = 0, smallest_step = 0;
 
-  /// start_time + step * time_step, rounded after each of the two: the same bits in every caller,
-  /// whatever its compiler fuses.
+  /// start_time + (step + fraction) * time_step, rounded after each operation: the same bits in
+  /// every caller, whatever its compiler fuses.
   double time() const noexcept;
   friend bool operator==(const RunState&, const RunState&) = default;
 };
@@ -39,6 +47,23 @@ constexpr RunNumber run_numbers[] = {{"StartTime", "start_time", &RunState::star
                                      {"Softening", "softening", &RunState::softening},
                                      {"G", "gravity", &RunState::gravity},
                                      {"StartEnergy", "start_energy", &RunState::start_energy}};
+/// The additional numbers of a run with Hermite4: files that have them are of such a run.
+constexpr RunNumber hermite_numbers[] = {
+    {"StepFraction", "step_fraction", &RunState::fraction},
+    {"Eta", "eta", &RunState::eta},
+    {"EtaStart", "eta_start", &RunState::eta_start},
+    {"SmallestStep", "smallest_step", &RunState::smallest_step}};
+/// An array of a Hermite state: its name in HDF5, and numbers for each particle. In a line of a
+/// text file its numbers have this order.
+struct HermiteArray {
+  const char* hdf5_name;
+  std::size_t width;
+  std::vector<double> HermiteState::*values;
+};
+constexpr HermiteArray hermite_arrays[] = {
+    {"ParticleTime", 1, &HermiteState::time},         {"ParticleStep", 1, &HermiteState::step},
+    {"Position", 3, &HermiteState::position},         {"Velocity", 3, &HermiteState::velocity},
+    {"Acceleration", 3, &HermiteState::acceleration}, {"Jerk", 3, &HermiteState::jerk}};
 
 /// Particles in file order: those of type 0 first, then type 1, and so on. Units are the user's.
 struct Snapshot {
@@ -51,7 +76,8 @@ struct Snapshot {
   bool signed_ids = false;
   /// Scalars of the header that runs copy unchanged: BoxSize, Redshift, ...
   std::map<std::string, double> header;
-  std::optional<RunState> run;  ///< in files of `gdr nbody`
+  std::optional<RunState> run;          ///< in files of `gdr nbody`
+  std::optional<HermiteState> hermite;  ///< of runs with Hermite4
 
   std::size_t size() const noexcept { return mass.size(); }
 };

@@ -17,6 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 7> column_names = {"m", "x", "y", "z", "vx", "vy", "vz"};
 constexpr std::string_view blanks = " \t\r\f\v";
 constexpr std::string_view state_mark = "#gdr:";
+constexpr std::string_view hermite_mark = "#hermite4:";
 
 /// One line of the file, for messages.
 struct Line {
@@ -101,6 +102,13 @@ void set_state(Snapshot& snapshot, const Line& line, std::string_view name, doub
     snapshot.run = run;
     return;
   }
+  for (const RunNumber& number : hermite_numbers) {
+    if (number.text_name != name) continue;
+    run.integrator = IntegratorKind::Hermite4;
+    run.*number.value = value;
+    snapshot.run = run;
+    return;
+  }
   line.fail(0, fmt::format("unknown name '{}' in a '#gdr:' line; use '#' for a remark", name));
 }
 
@@ -121,6 +129,23 @@ void parse_state(const Line& line, Snapshot& snapshot) {
   set_state(snapshot, line, name, value);
 }
 
+/// `#hermite4: time step x y z vx vy vz ax ay az jx jy jz`: the state of the next particle.
+void parse_hermite(const Line& line, Snapshot& snapshot) {
+  if (!snapshot.hermite) snapshot.hermite.emplace();
+  std::size_t offset = hermite_mark.size();
+  for (const HermiteArray& array : hermite_arrays)
+    for (std::size_t k = 0; k < array.width; ++k) {
+      const std::string_view word = next_word(line.text, offset);
+      if (word.empty())
+        line.fail(offset,
+                  "a '#hermite4:' line has 14 numbers: time and step of a particle, and "
+                  "its position, velocity, acceleration and jerk");
+      ((*snapshot.hermite).*array.values).push_back(number_at(line, offset, word));
+      offset += word.size();
+    }
+  if (!next_word(line.text, offset).empty()) line.fail(offset, "nothing may follow the 14 numbers");
+}
+
 /// A run with inconsistent numbers cannot be continued.
 void check_run(const Snapshot& snapshot, const std::string& name) {
   if (!snapshot.run) return;
@@ -130,6 +155,30 @@ void check_run(const Snapshot& snapshot, const std::string& name) {
       fmt::format("{}: time is not start_time + step * time_step in its '#gdr:' lines; remove "
                   "all of them except the time to start a new run",
                   name));
+}
+
+void append_hermite(fmt::memory_buffer& out, const HermiteState& state) {
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, "# time and step of each particle, x y z vx vy vz ax ay az jx jy jz\n");
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    fmt::format_to(to, "{}", hermite_mark);
+    for (const HermiteArray& array : hermite_arrays)
+      for (std::size_t k = 0; k < array.width; ++k)
+        fmt::format_to(to, " {}", (state.*array.values)[array.width * i + k]);
+    fmt::format_to(to, "\n");
+  }
+}
+
+/// A run with the Hermite scheme has a state of every particle.
+void check_hermite(const Snapshot& snapshot, const std::string& name) {
+  const bool needed = snapshot.run && snapshot.run->integrator == IntegratorKind::Hermite4;
+  const std::size_t lines = snapshot.hermite ? snapshot.hermite->size() : 0;
+  if (lines == (needed ? snapshot.size() : 0)) return;
+  throw Error(
+      ErrorCategory::Input,
+      fmt::format("{}: {} '#hermite4:' lines for {} particles{}; remove them and all "
+                  "'#gdr:' lines except the time to start a new run",
+                  name, lines, snapshot.size(), needed ? "" : " without the state of their run"));
 }
 
 }  // namespace
@@ -145,6 +194,10 @@ Snapshot parse_text_snapshot(std::string_view text, const std::string& name) {
       parse_state(line, snapshot);
       continue;
     }
+    if (line.text.substr(0, hermite_mark.size()) == hermite_mark) {
+      parse_hermite(line, snapshot);
+      continue;
+    }
     line.text = line.text.substr(0, line.text.find('#'));
     parse_particle(line, snapshot);
   }
@@ -153,6 +206,7 @@ Snapshot parse_text_snapshot(std::string_view text, const std::string& name) {
     throw Error(ErrorCategory::Input,
                 name + ": no particles; a snapshot has lines m x y z vx vy vz");
   check_run(snapshot, name);
+  check_hermite(snapshot, name);
   snapshot.type_counts.assign(usual_particle_types, 0);
   snapshot.type_counts[1] = n;
   for (std::size_t i = 0; i < n; ++i) snapshot.id.push_back(i + 1);
@@ -170,11 +224,15 @@ std::string text_snapshot(const Snapshot& snapshot) {
       fmt::format_to(to, "#gdr: {} = {}\n", number.text_name, (*snapshot.run).*number.value);
   }
   // fmt's default form of a double is the shortest text that reads back as the same bits.
+  if (snapshot.run && snapshot.hermite)
+    for (const RunNumber& number : hermite_numbers)
+      fmt::format_to(to, "#gdr: {} = {}\n", number.text_name, (*snapshot.run).*number.value);
   const double* x = snapshot.position.data();
   const double* v = snapshot.velocity.data();
   for (std::size_t i = 0; i < snapshot.size(); ++i, x += 3, v += 3)
     fmt::format_to(to, "{} {} {} {} {} {} {}\n", snapshot.mass[i], x[0], x[1], x[2], v[0], v[1],
                    v[2]);
+  if (snapshot.run && snapshot.hermite) append_hermite(out, *snapshot.hermite);
   return fmt::to_string(out);
 }
 

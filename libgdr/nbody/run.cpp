@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -21,54 +19,16 @@ extern "C" void record_signal(int number) { signal_received = number; }
 
 constexpr std::array handled_signals = {SIGINT, SIGTERM, SIGHUP};
 
-constexpr double max_steps = 9007199254740992.0;  // 2^53: integers up to here are exact
-constexpr std::int64_t default_reports = 16;
-
-template <typename... Args>
-[[noreturn]] void refuse(fmt::format_string<Args...> message, Args&&... args) {
-  throw Error(ErrorCategory::Usage, fmt::format(message, std::forward<Args>(args)...));
-}
-
-/// The requested value, else that of the earlier run, else an error.
-double required(const std::optional<double>& given, const std::optional<RunState>& earlier,
-                double RunState::*number, const char* option, const char* meaning) {
-  if (given) return *given;
-  if (earlier) return (*earlier).*number;
-  refuse("{} is required: {} (the file is not a snapshot of an earlier run)", option, meaning);
-}
-
-void check_finite_above(const char* option, double value, bool zero_allowed) {
-  if (std::isfinite(value) && (value > 0 || (zero_allowed && value == 0))) return;
-  refuse("{}: expected a finite number {}, got {}", option,
-         zero_allowed ? "of at least 0" : "above 0", value);
-}
-
-/// Number of steps until `time` is reached within a thousandth of a step.
-std::int64_t steps_until(double time, const RunState& run) {
-  const double steps = std::ceil((time - run.start_time) / run.time_step - 1e-3);
-  if (!(steps <= max_steps))
-    refuse("{} steps of {} until {} are too many; use a larger --dt", steps, run.time_step, time);
-  return static_cast<std::int64_t>(steps);
-}
-
-/// An interval in whole steps, at least one.
-std::int64_t in_steps(const Interval& interval, double time_step) {
-  const double steps = interval.in_steps ? interval.value : interval.value / time_step;
-  return static_cast<std::int64_t>(std::clamp(std::round(steps), 1.0, max_steps));
-}
-
 class Run {
  public:
-  Run(Snapshot& snapshot, const RunPlan& plan, const ForceLaw& forces, const SnapshotOutput& output,
+  Run(Snapshot& snapshot, const RunPlan& plan, Integrator& integrator, const SnapshotOutput& output,
       const RunObserver& observer)
       : snapshot_(snapshot),
         plan_(plan),
         output_(output),
         observer_(observer),
-        particles_(particles_of(snapshot)),
-        leapfrog_(particles_, forces) {
+        integrator_(integrator) {
     result_.end = plan.start;
-    result_.force_calls = 1;
   }
 
   RunResult go() {
@@ -84,21 +44,24 @@ class Run {
       throw;
     }
     result_.seconds = watch.seconds();
+    result_.force_calls = integrator_.force_calls();
+    result_.kernel = integrator_.kernel();
+    result_.block_steps = integrator_.block_statistics();
     return std::move(result_);
   }
 
  private:
   void all_steps() {
-    ConservedQuantities values = diagnose(particles_);
+    ConservedQuantities values = diagnose(integrator_.particles());
     if (!plan_.restarted) result_.end.start_energy = values.total();
     record(values, true);
     if (plan_.snapshot_every > 0) save();
     while (result_.end.step < plan_.last_step && !result_.stopped) {
       step();
-      values = diagnose(particles_);
-      if (observer_.progress) observer_.progress(result_.end.step);
-      result_.stopped = observer_.stop_requested && observer_.stop_requested() &&
-                        result_.end.step < plan_.last_step;
+      values = diagnose(integrator_.particles());
+      show_progress(result_.end.fraction);
+      result_.stopped =
+          result_.end.fraction > 0 || (stop_requested() && result_.end.step < plan_.last_step);
       const bool last = result_.stopped || result_.end.step == plan_.last_step;
       record(values, last || result_.end.step % plan_.energy_every == 0);
       const bool due = plan_.snapshot_every > 0 && result_.end.step % plan_.snapshot_every == 0;
@@ -109,12 +72,21 @@ class Run {
 
   void step() {
     try {
-      leapfrog_.step(plan_.start.time_step);
+      integrator_.step([this](double fraction) {
+        show_progress(fraction);
+        return stop_requested();
+      });
     } catch (const Error& error) {
       fail(error, fmt::format("in step {}", result_.end.step + 1));
     }
-    ++result_.end.step;
-    ++result_.force_calls;
+    result_.end.fraction = integrator_.fraction();
+    if (result_.end.fraction == 0) ++result_.end.step;
+  }
+
+  bool stop_requested() const { return observer_.stop_requested && observer_.stop_requested(); }
+
+  void show_progress(double fraction) const {
+    if (observer_.progress) observer_.progress(static_cast<double>(result_.end.step) + fraction);
   }
 
   void record(const ConservedQuantities& values, bool wanted) {
@@ -127,16 +99,17 @@ class Run {
 
   /// Copies the state of the particles to the snapshot.
   void update_snapshot() {
-    snapshot_.position = particles_.position;
-    snapshot_.velocity = particles_.velocity;
+    snapshot_.position = integrator_.particles().position;
+    snapshot_.velocity = integrator_.particles().velocity;
     snapshot_.time = result_.end.time();
     snapshot_.run = result_.end;
+    integrator_.save(snapshot_);
   }
 
   void save() {
     update_snapshot();
     if (output_.directory.empty()) return;
-    const std::string path = output_.path(result_.end.step);
+    const std::string path = output_.path(result_.end.step, result_.end.fraction);
     if (!result_.snapshots.empty() && result_.snapshots.back() == path) return;
     try {
       const auto write = [&] {
@@ -172,7 +145,7 @@ class Run {
     // The original error is reported; an error here leads to the next directory.
     if (try_directory) {
       try {
-        const std::string path = output_.path(result_.end.step);
+        const std::string path = output_.path(result_.end.step, result_.end.fraction);
         write_snapshot(path, snapshot_, output_.format);
         return path;
       } catch (const Error&) {
@@ -195,8 +168,7 @@ class Run {
   const RunPlan& plan_;
   const SnapshotOutput& output_;
   const RunObserver& observer_;
-  Particles particles_;
-  Leapfrog leapfrog_;
+  Integrator& integrator_;
   RunResult result_;
   bool saved_on_error_ = false;  ///< whether fail() has saved the state
 };
@@ -223,75 +195,22 @@ InterruptGuard::~InterruptGuard() {
 
 int InterruptGuard::received() noexcept { return signal_received; }
 
-double RunPlan::end_time() const noexcept {
-  RunState end = start;
-  end.step = last_step;
-  return end.time();
-}
-
-Interval parse_interval(const std::string& option, const std::string& text) {
-  constexpr std::string_view unit = "steps";
-  std::string_view number = text;
-  Interval interval;
-  if (number.size() > unit.size() && number.substr(number.size() - unit.size()) == unit) {
-    interval.in_steps = true;
-    number.remove_suffix(unit.size());
-  }
-  const auto [end, error] =
-      std::from_chars(number.data(), number.data() + number.size(), interval.value);
-  const bool whole = !interval.in_steps || interval.value == std::floor(interval.value);
-  if (error == std::errc() && end == number.data() + number.size() && interval.value > 0 &&
-      std::isfinite(interval.value) && whole)
-    return interval;
-  refuse(
-      "{}: expected a time above 0, such as 0.25, or a number of steps, such as "
-      "64steps, got '{}'",
-      option, text);
-}
-
-RunPlan plan_run(const Snapshot& snapshot, const RunRequest& request) {
-  const std::optional<RunState>& earlier = snapshot.run;
-  RunPlan plan;
-  RunState& run = plan.start;
-  run.softening = required(request.softening, earlier, &RunState::softening, "--eps",
-                           "the softening length, for example --eps 0.015625");
-  run.time_step = required(request.time_step, earlier, &RunState::time_step, "--dt",
-                           "the time step, for example --dt 0.0009765625");
-  run.gravity = request.gravity.value_or(earlier ? earlier->gravity : 1.0);
-  check_finite_above("--eps", run.softening, true);
-  check_finite_above("--dt", run.time_step, false);
-  check_finite_above("--G", run.gravity, false);
-  if (!request.end_time) refuse("--t-end is required: the end time of the integration");
-  if (!std::isfinite(*request.end_time)) refuse("--t-end: expected a finite time");
-
-  // With the same parameters the earlier run continues; otherwise a new run starts here.
-  plan.restarted = earlier && earlier->softening == run.softening &&
-                   earlier->time_step == run.time_step && earlier->gravity == run.gravity;
-  if (plan.restarted) {
-    run = *earlier;
-  } else {
-    run.start_time = snapshot.time;
-  }
-  if (*request.end_time < snapshot.time)
-    refuse("--t-end {} is before the time of the snapshot, {}", *request.end_time, snapshot.time);
-  plan.last_step = std::max(steps_until(*request.end_time, run), run.step);
-  if (request.snapshot_every)
-    plan.snapshot_every = in_steps(*request.snapshot_every, run.time_step);
-  plan.energy_every = request.energy_every
-                          ? in_steps(*request.energy_every, run.time_step)
-                          : std::max<std::int64_t>(1, plan.steps() / default_reports);
-  return plan;
-}
-
-std::string SnapshotOutput::path(std::int64_t step) const {
+std::string SnapshotOutput::path(std::int64_t step, double fraction) const {
   const char* extension = format == SnapshotFormat::Hdf5 ? "hdf5" : "txt";
-  return (std::filesystem::path(directory) / fmt::format("snapshot_{:08}.{}", step, extension))
+  return (std::filesystem::path(directory) /
+          fmt::format("snapshot_{:08}{}.{}", step, fraction > 0 ? "_partial" : "", extension))
       .string();
+}
+
+RunResult run_simulation(Snapshot& snapshot, const RunPlan& plan, Integrator& integrator,
+                         const SnapshotOutput& output, const RunObserver& observer) {
+  return Run(snapshot, plan, integrator, output, observer).go();
 }
 
 RunResult run_simulation(Snapshot& snapshot, const RunPlan& plan, const ForceLaw& forces,
                          const SnapshotOutput& output, const RunObserver& observer) {
-  return Run(snapshot, plan, forces, output, observer).go();
+  const auto integrator = leapfrog_integrator(snapshot, plan.start.time_step, forces);
+  return run_simulation(snapshot, plan, *integrator, output, observer);
 }
 
 }  // namespace gdr

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "libgdr/io/snapshot.hpp"
-#include "libgdr/nbody/forces.hpp"
-#include "libgdr/nbody/leapfrog.hpp"
+#include "libgdr/nbody/integrator.hpp"
 
 namespace gdr {
 
@@ -24,14 +23,22 @@ struct Interval {
 /// Parses "0.25" or "64steps". Throws Error (Usage) naming `option` unless it is positive.
 Interval parse_interval(const std::string& option, const std::string& text);
 
+/// "leapfrog", "hermite4".
+const char* integrator_name(IntegratorKind kind) noexcept;
+/// Throws Error (Usage) for another name.
+IntegratorKind parse_integrator(const std::string& name);
+
 /// The options of a run; missing values are taken from the snapshot of an earlier run.
 struct RunRequest {
   std::optional<double> softening, time_step, gravity, end_time;
+  std::optional<IntegratorKind> integrator;             ///< default: leapfrog
+  std::optional<double> eta, eta_start, smallest_step;  ///< for Hermite4
   std::optional<Interval> snapshot_every, energy_every;
 };
 
 /// Times are start.start_time + step * start.time_step with an integer step: rounding errors do not
-/// accumulate, and a restart uses the same grid.
+/// accumulate, and a restart uses the same grid. A step of the Hermite scheme is one cycle of its
+/// block steps.
 struct RunPlan {
   RunState start;
   std::int64_t last_step = 0;
@@ -45,7 +52,8 @@ struct RunPlan {
 
 /// Plans a run. The last step is the first on the grid that reaches end_time: if dt does not divide
 /// the interval, the run ends less than one dt after it. Throws Error (Usage) for missing values
-/// and values out of range: dt <= 0, eps < 0, an end before the start, more than 2^53 steps.
+/// and values out of range: dt <= 0, eps < 0, an end before the start, more than 2^53 steps; and
+/// for parameters of the Hermite scheme with the leapfrog.
 RunPlan plan_run(const Snapshot& snapshot, const RunRequest& request);
 
 /// The conserved quantities at one step.
@@ -59,9 +67,11 @@ struct EnergyRecord {
 /// Callbacks during a run. Empty functions are not called.
 struct RunObserver {
   std::function<void(const EnergyRecord&)> energies;
-  std::function<void(std::int64_t step)> progress;
-  std::function<bool()>
-      stop_requested;  ///< called after every step; true ends the run with a snapshot
+  /// Number of steps that are done, with the part of the present one.
+  std::function<void(double steps)> progress;
+  /// Called after every step, with the Hermite scheme after every block step; true ends the run
+  /// with a snapshot.
+  std::function<bool()> stop_requested;
 };
 
 struct RunResult {
@@ -72,6 +82,8 @@ struct RunResult {
   std::vector<std::string> snapshots;  ///< paths of snapshots, in order
   double seconds = 0;                  ///< wall time of the steps, including forces
   std::uint64_t force_calls = 0;
+  std::string kernel;                            ///< name of the kernel that computed the forces
+  std::optional<HermiteStatistics> block_steps;  ///< of the Hermite scheme, over all ranks
 };
 
 /// The destination of snapshots. Without a directory none are written.
@@ -85,14 +97,17 @@ struct SnapshotOutput {
   std::function<bool()> writes = [] { return true; };
   std::function<void(const std::function<void()>&)> collectively = {};
 
-  /// DIRECTORY/snapshot_00000512.hdf5
-  std::string path(std::int64_t step) const;
+  /// DIRECTORY/snapshot_00000512.hdf5; within the step after it snapshot_00000512_partial.hdf5.
+  std::string path(std::int64_t step, double fraction = 0) const;
 };
 
 /// Integrates the particles of `snapshot`, which holds the final state on return. Writes snapshots
 /// at the planned steps, at the end, and when the run is stopped. If the forces fail or a snapshot
 /// cannot be written, the state after the last complete step is saved, if necessary in the
 /// directory for temporary files, and the Error names the file.
+RunResult run_simulation(Snapshot& snapshot, const RunPlan& plan, Integrator& integrator,
+                         const SnapshotOutput& output, const RunObserver& observer = {});
+/// The same with the leapfrog.
 RunResult run_simulation(Snapshot& snapshot, const RunPlan& plan, const ForceLaw& forces,
                          const SnapshotOutput& output, const RunObserver& observer = {});
 

@@ -99,6 +99,24 @@ class Gravity:
         /,
     ) -> None: ...
 
+class Hermite:
+    def __init__(
+        self,
+        device: Device,
+        pos: _Array,
+        vel: _Array,
+        mass: _Array,
+        eps: float,
+        eta: float,
+        eta_start: float,
+        largest_step: float,
+        smallest_step: float,
+        /,
+    ) -> None: ...
+    def advance(self) -> None: ...
+    def read(self, pos: _Array, vel: _Array, acc: _Array, pot: _Array, /) -> None: ...
+    def statistics(self) -> Tuple[int, int, int, float, float]: ...
+
 class MatrixProduct:
     def __init__(self, device: Device, full: bool, /) -> None: ...
     def compute(

@@ -12,6 +12,7 @@ __all__ = [
     "Error",
     "UsageError",
     "InputError",
+    "StepTooShort",
     "ProgramError",
     "FileError",
     "DeviceError",
@@ -42,6 +43,10 @@ class InputError(Error, ValueError):
     """Invalid data: a NaN among positions, a corrupt file."""
 
     category = "Input"
+
+
+class StepTooShort(InputError, FloatingPointError):
+    """Two stars are so close that ``nbody.hermite`` would need a step that is too short."""
 
 
 class ProgramError(Error, ValueError):

@@ -5,6 +5,7 @@
 #include "bind.hpp"
 #include "emulator/assembler/printable.hpp"
 #include "gdr/error.hpp"
+#include "gdr/hermite.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/ranks/collective.hpp"
 
@@ -17,6 +18,7 @@ constexpr std::array class_names{"Error",     "UsageError",  "InputError",      
 
 const char* class_of(const Error& error) {
   if (dynamic_cast<const RankFailure*>(&error) != nullptr) return "RankFailure";
+  if (dynamic_cast<const StepTooShort*>(&error) != nullptr) return "StepTooShort";
   const auto category = static_cast<std::size_t>(error.category());
   return class_names[category < class_names.size() ? category : 0];
 }
@@ -54,6 +56,7 @@ PYBIND11_MODULE(_core, m) {
   bind_kernel(m);
   bind_device(m);
   bind_job(m);
+  bind_hermite(m);
   bind_linalg(m);
   bind_machine(m);
   bind_chemistry(m);

@@ -41,6 +41,7 @@ void check_round_trip(const Snapshot& snapshot) {
   check(same_bits(again.mass, snapshot.mass), "masses come back");
   check(same_bits(again.position, snapshot.position), "positions come back");
   check(same_bits(again.velocity, snapshot.velocity), "velocities come back");
+  check(again.hermite == snapshot.hermite, "the state of the Hermite scheme comes back");
   check(again.time == snapshot.time && same_run(again.run, snapshot.run), "the run comes back");
 }
 

@@ -94,6 +94,55 @@ TEST_CASE("text snapshots keep numbers and the state of the run") {
   CHECK(snapshot_format(folder.file("a.txt")) == SnapshotFormat::Text);
 }
 
+/// The same particles in a run with the Hermite scheme, within a step.
+Snapshot random_hermite_snapshot() {
+  Snapshot s = random_snapshot();
+  s.run->integrator = IntegratorKind::Hermite4;
+  s.run->fraction = 0.625;
+  s.run->eta = 0.02;
+  s.run->eta_start = 0.01;
+  s.run->smallest_step = 1e-7;
+  s.time = s.run->time();
+  std::mt19937_64 random(8);
+  HermiteState state;
+  state.cycle = s.run->step;
+  state.now = s.run->fraction;
+  for (const HermiteArray& array : hermite_arrays)
+    for (std::size_t k = 0; k < array.width * s.size(); ++k)
+      (state.*array.values).push_back(any_double(random));
+  s.hermite = state;
+  return s;
+}
+
+TEST_CASE("snapshots of either format keep the state of the Hermite scheme") {
+  const TemporaryFolder folder;
+  const Snapshot s = random_hermite_snapshot();
+  for (const SnapshotFormat format : {SnapshotFormat::Hdf5, SnapshotFormat::Text}) {
+    write_snapshot(folder.file("a"), s, format);
+    const Snapshot back = read_snapshot(folder.file("a"));
+    REQUIRE(back.run.has_value());
+    CHECK(*back.run == *s.run);
+    REQUIRE(back.hermite.has_value());
+    CHECK(back.hermite->cycle == s.run->step);
+    CHECK(back.hermite->now == 0.625);
+    for (const HermiteArray& array : hermite_arrays)
+      CHECK(same_bits((*back.hermite).*array.values, (*s.hermite).*array.values));
+  }
+}
+
+TEST_CASE("an incomplete state of the Hermite scheme is an error") {
+  const std::string text = text_snapshot(random_hermite_snapshot());
+  const std::size_t last = text.rfind("#hermite4:");
+  expect_error(ErrorCategory::Input, {"9 '#hermite4:' lines for 10 particles"},
+               [&] { parse_text_snapshot(text.substr(0, last), "a.txt"); });
+  expect_error(ErrorCategory::Input, {"0 '#hermite4:' lines for 10 particles"},
+               [&] { parse_text_snapshot(text.substr(0, text.find("#hermite4:")), "a.txt"); });
+  expect_error(ErrorCategory::Input, {"without the state of their run"},
+               [&] { parse_text_snapshot("1 0 0 0 0 0 0\n" + text.substr(last), "a.txt"); });
+  expect_error(ErrorCategory::Input, {"a.txt:", "has 14 numbers"},
+               [&] { parse_text_snapshot(text.substr(0, last) + "#hermite4: 0 1\n", "a.txt"); });
+}
+
 TEST_CASE("a run whose time was changed is not continued") {
   const TemporaryFolder folder;
   Snapshot s = random_snapshot();

@@ -57,6 +57,33 @@ TEST_CASE("gdr nbody runs on ranks and restarts with another number of ranks") {
   CHECK(pairs == report["force_calculations"].get<std::uint64_t>() * 1024 * 1024);
 }
 
+TEST_CASE("block steps on ranks have the bits of one process, also after a restart") {
+  const TemporaryFolder folder;
+  const auto words = [&](const std::string& file, const char* end, const std::string& out,
+                         const std::string& device) {
+    return std::vector<std::string>{
+        GDR_COMMAND,      "nbody",    file,      "--integrator",     "hermite4", "--eps",
+        "0.015625",       "--dt",     "0.03125", "--t-end",          end,        "--out",
+        folder.file(out), "--device", device,    "--snapshot-every", "1steps",   "--json"};
+  };
+  REQUIRE(run_alone(words(cluster, "0.125", "one", "emulator:threads=1")).status == 0);
+  const Ended first = run_ranks(mpi(), 3, words(cluster, "0.0625", "parts", "mpi:threads=1"));
+  INFO(first.errors);
+  REQUIRE(first.status == 0);
+  const std::string half = folder.file("parts/snapshot_00000002.hdf5");
+  const Ended second = run_ranks(mpi(), 2, words(half, "0.125", "parts", "mpi:threads=1"));
+  INFO(second.errors);
+  REQUIRE(second.status == 0);
+  for (const char* name : {"/snapshot_00000001.hdf5", "/snapshot_00000004.hdf5"})
+    CHECK(content_of(folder.file("one") + name) == content_of(folder.file("parts") + name));
+  const auto report = nlohmann::json::parse(second.output);
+  std::uint64_t pairs = 0;
+  for (const auto& rank : report["ranks"]) pairs += rank["pairs"].get<std::uint64_t>();
+  // Forces of all particles at the start of the two steps and after each, besides the blocks.
+  const auto steps = report["blocks"]["particle_steps"].get<std::uint64_t>();
+  CHECK(pairs == (steps + 3 * 1024) * 1024);
+}
+
 TEST_CASE("gdr force runs on ranks with kernels of all kinds") {
   for (const char* kernel : {"gravity", "gravity_neighbours"}) {
     const TemporaryFolder folder;

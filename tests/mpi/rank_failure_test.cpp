@@ -109,6 +109,33 @@ TEST_CASE("gdr nbody continues without killed ranks, with the same bits") {
   }
 }
 
+TEST_CASE("a run in block steps continues without killed ranks, with the same bits") {
+  const auto mpi = mpi_with_ulfm();
+  if (!mpi) {
+    WARN("not tested: there is no MPI with ULFM (cmake/ulfm.sh)");
+    return;
+  }
+  const TemporaryFolder folder;
+  const auto words = [&](const std::string& out, const char* device) {
+    return std::vector<std::string>{GDR_COMMAND,        "nbody",    cluster,    "--integrator",
+                                    "hermite4",         "--eps",    "0.015625", "--dt",
+                                    "0.03125",          "--t-end",  "0.375",    "--out",
+                                    folder.file(out),   "--device", device,     "--json",
+                                    "--snapshot-every", "1steps"};
+  };
+  REQUIRE(run_alone(words("one", "emulator:threads=1")).status == 0);
+  const std::string out = folder.file("lost");
+  // A rank within a step, and the one that writes.
+  const Ended ended = run_ranks(
+      *mpi, 4,
+      killed(words("lost", "mpi:threads=1"), {{2, snapshot(out, 2)}, {0, snapshot(out, 4)}}));
+  INFO(ended.output << "\n" << ended.errors);
+  REQUIRE(ended.status == 0);
+  for (const int step : {3, 6, 12})
+    CHECK(content_of(snapshot(out, step)) == content_of(snapshot(folder.file("one"), step)));
+  CHECK(nlohmann::json::parse(ended.output)["failed_ranks"].size() == 2);
+}
+
 TEST_CASE("runs continue with the same bits wherever ranks are killed") {
   const auto mpi = mpi_with_ulfm();
   if (!mpi) {

@@ -108,6 +108,69 @@ TEST_CASE("the JSON report contains the energies of leapfrog in double precision
   CHECK(std::filesystem::exists(std::string(json.at("snapshots")[0])));
 }
 
+Words block_steps(const std::string& file, const Words& more) {
+  Words words = nbody(file, {"--integrator", "hermite4", "--eps", "0.015625", "--dt", "0.0625",
+                             "--engine", "native"});
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST_CASE("block steps of hermite4 conserve energy to a millionth and are reported") {
+  const TemporaryFolder folder;
+  const std::string file = example("plummer_1024.hdf5");
+  const Outcome outcome = run_gdr(
+      block_steps(file, {"--t-end", "0.25", "--out", folder.path(), "--json", "--compare"}));
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  const auto json = nlohmann::json::parse(outcome.output);
+  CHECK(json.at("integrator") == "hermite4");
+  CHECK(json.at("kernel") == "gravity_jerk_long");
+  CHECK(json.at("eta") == 0.02);
+  CHECK(json.at("last_step") == 4);
+  CHECK(json.at("largest_energy_error") < 1e-6);
+  CHECK(json.at("energies").size() == 5);
+  CHECK(json.at("double").at("rms_position_difference") == 0);
+  const auto& blocks = json.at("blocks");
+  CHECK(blocks.at("mean_block") > 10);
+  CHECK(blocks.at("mean_block") < 500);
+  CHECK(blocks.at("smallest_step") < blocks.at("largest_step"));
+  CHECK(blocks.at("largest_step") <= 0.0625);
+  CHECK(blocks.at("limited_steps") == 0);
+  // Shorter steps where the criterion is stricter; the text has the same numbers.
+  const Outcome text =
+      run_gdr(block_steps(file, {"--t-end", "0.0625", "--eta", "0.005", "--out", folder.path()}));
+  CHECK(text.status == 0);
+  CHECK(contains(text.output, "hermite4: 1 steps of 0.0625 in block steps, eta 0.005"));
+  CHECK(contains(text.output, "particles in a block"));
+}
+
+TEST_CASE("SIGINT ends a hermite4 run within a step, and a restart has the bits of a whole run") {
+  const TemporaryFolder folder;
+  const std::string whole = folder.file("whole"), parts = folder.file("parts");
+  const Outcome first = interrupt_gdr(
+      {"nbody", example("plummer_1024.hdf5"), "--integrator", "hermite4", "--eps", "0.015625",
+       "--dt", "0.25", "--t-end", "1000", "--threads", "1", "--out", parts},
+      SIGINT, 6);
+  INFO(first.errors);
+  REQUIRE(first.status == 130);
+  REQUIRE(contains(first.output, "stopped"));
+  std::string name;
+  for (const auto& entry : std::filesystem::directory_iterator(parts)) name = entry.path();
+  const Snapshot state = read_snapshot(name);
+  REQUIRE(state.run.has_value());
+  const std::string end = fmt::format("{}", 0.25 * static_cast<double>(state.run->step + 1));
+  const std::string last = fmt::format("/snapshot_{:08}.hdf5", state.run->step + 1);
+  const Outcome second = run_gdr({"nbody", name, "--t-end", end, "--out", parts});
+  INFO(second.errors);
+  REQUIRE(second.status == 0);
+  CHECK(contains(second.output, "continuing from step"));
+  const Outcome straight =
+      run_gdr({"nbody", example("plummer_1024.hdf5"), "--integrator", "hermite4", "--eps",
+               "0.015625", "--dt", "0.25", "--t-end", end, "--out", whole});
+  REQUIRE(straight.status == 0);
+  CHECK(content_of(whole + last) == content_of(parts + last));
+}
+
 TEST_CASE("text snapshots are read and written") {
   const TemporaryFolder folder;
   const std::string file = folder.make("two.txt", "0.5 0.5 0 0 0 0.5 0\n0.5 -0.5 0 0 0 -0.5 0\n");
@@ -160,6 +223,13 @@ TEST_CASE("errors of gdr nbody set status and message and write no file") {
   fails(2, "before the time", with(input, {"--eps", "0.1", "--dt", "0.1", "--t-end", "-1"}));
   fails(2, "--format",
         with(input, {"--eps", "0.1", "--dt", "0.1", "--t-end", "1", "--format", "x"}));
+  fails(2, "--integrator",
+        with(input, {"--eps", "0.1", "--dt", "0.1", "--t-end", "1", "--integrator", "euler"}));
+  fails(2, "--eta is an option of --integrator hermite4",
+        with(input, {"--eps", "0.1", "--dt", "0.1", "--t-end", "1", "--eta", "0.02"}));
+  fails(2, "--dt-min",
+        with(input, {"--eps", "0.1", "--dt", "0.1", "--t-end", "1", "--integrator", "hermite4",
+                     "--dt-min", "0.2"}));
   fails(2, "--tend", with(input, {"--eps", "0.1", "--dt", "0.1", "--tend", "1"}));
   fails(2, "engine",
         with(input, {"--eps", "0.1", "--dt", "0.1", "--t-end", "1", "--engine", "fast"}));

@@ -60,6 +60,72 @@ TEST_CASE("a restart continues grid, softening and energy of the run") {
   CHECK(other.last_step == 26);
 }
 
+RunRequest hermite(double dt, double t_end) {
+  RunRequest r = request(0.01, dt, t_end);
+  r.integrator = IntegratorKind::Hermite4;
+  return r;
+}
+
+TEST_CASE("a run with the Hermite scheme has default accuracies, and a restart keeps them") {
+  const RunPlan plan = plan_run(at_time(0), hermite(0.0625, 1));
+  CHECK(plan.last_step == 16);
+  CHECK(plan.start.eta == 0.02);
+  CHECK(plan.start.eta_start == 0.01);
+  CHECK(plan.start.smallest_step == 0);
+  Snapshot s = at_time(0);
+  s.run = plan.start;
+  s.run->step = 3;
+  s.run->fraction = 0.25;
+  s.run->eta_start = 0.005;
+  s.time = s.run->time();
+  CHECK(s.time == 3.25 * 0.0625);
+  RunRequest r;
+  r.end_time = s.time;
+  const RunPlan rest = plan_run(s, r);
+  CHECK(rest.restarted);
+  CHECK(rest.start == *s.run);
+  CHECK(rest.last_step == 4);
+  r.eta = 0.02;
+  CHECK(plan_run(s, r).restarted);
+  for (const auto& change :
+       {+[](RunRequest& o) { o.eta = 0.01; }, +[](RunRequest& o) { o.eta_start = 0.01; },
+        +[](RunRequest& o) { o.smallest_step = 1e-4; },
+        +[](RunRequest& o) { o.time_step = 0.125; }}) {
+    RunRequest other = r;
+    change(other);
+    const RunPlan begun = plan_run(s, other);
+    CHECK_FALSE(begun.restarted);
+    CHECK(begun.start.integrator == IntegratorKind::Hermite4);
+    CHECK(begun.start.step == 0);
+    CHECK(begun.start.fraction == 0);
+    CHECK(begun.start.start_time == s.time);
+  }
+  r.integrator = IntegratorKind::Leapfrog;
+  r.eta.reset();
+  const RunPlan leapfrog = plan_run(s, r);
+  CHECK_FALSE(leapfrog.restarted);
+  CHECK(leapfrog.start.eta == 0);
+}
+
+TEST_CASE("invalid parameters of the Hermite scheme raise an error with their name") {
+  RunRequest r = hermite(0.0625, 1);
+  r.eta = 0;
+  refused(at_time(0), r, "--eta:");
+  r = hermite(0.0625, 1);
+  r.eta_start = INFINITY;
+  refused(at_time(0), r, "--eta-start");
+  r = hermite(0.0625, 1);
+  r.smallest_step = 0.1;
+  refused(at_time(0), r, "--dt-min 0.1 is above --dt");
+  r.smallest_step = 1e-20;
+  refused(at_time(0), r, "resolution of times");
+  r = request(0.01, 0.0625, 1);
+  r.eta = 0.02;
+  refused(at_time(0), r, "--eta is an option of --integrator hermite4");
+  expect_error(ErrorCategory::Usage, {"--integrator 'euler'", "leapfrog or hermite4"},
+               [] { parse_integrator("euler"); });
+}
+
 TEST_CASE("times do not accumulate rounding errors") {
   RunState run{0.1, 0.1, 0, 0, 1, 0};
   run.step = 1000000;

@@ -97,8 +97,8 @@ TEST_CASE("a stopped run writes a snapshot for a restart") {
   const TemporaryFolder folder, other;
   Snapshot s = cloud();
   RunObserver observer;
-  std::int64_t seen = 0;
-  observer.progress = [&](std::int64_t step) { seen = step; };
+  double seen = 0;
+  observer.progress = [&](double steps) { seen = steps; };
   observer.stop_requested = [&] { return seen == 13; };
   const RunResult result =
       run_simulation(s, plan(s, 1.5), host_forces(0.05), {folder.path()}, observer);
@@ -113,6 +113,112 @@ TEST_CASE("a stopped run writes a snapshot for a restart") {
   run_simulation(straight, plan(straight, 0.7), host_forces(0.05), {other.path()});
   CHECK(content_of(SnapshotOutput{folder.path()}.path(20)) ==
         content_of(SnapshotOutput{other.path()}.path(20)));
+}
+
+RunPlan hermite_plan(const Snapshot& s, double t_end) {
+  RunRequest r;
+  r.integrator = IntegratorKind::Hermite4;
+  r.softening = 0.05;
+  r.time_step = 0.125;
+  r.end_time = t_end;
+  return plan_run(s, r);
+}
+
+RunResult run_hermite(Device& device, Snapshot& s, const RunPlan& plan,
+                      const SnapshotOutput& output, const RunObserver& observer = {}) {
+  const auto integrator = hermite_integrator(device, s, plan.start, plan.restarted);
+  return run_simulation(s, plan, *integrator, output, observer);
+}
+
+TEST_CASE("a Hermite run restarts from snapshots with the bits of a single run, in either format") {
+  Device device = Device::open("emulator:engine=native,threads=1");
+  for (const SnapshotFormat format : {SnapshotFormat::Hdf5, SnapshotFormat::Text}) {
+    const TemporaryFolder one, pieces;
+    Snapshot s = cloud();
+    const RunResult whole = run_hermite(device, s, hermite_plan(s, 1.5), {one.path(), format});
+    REQUIRE(whole.end.step == 8);
+    CHECK(whole.kernel == "gravity_jerk_long");
+    CHECK(whole.largest_error < 1e-5);
+    REQUIRE(whole.block_steps.has_value());
+    CHECK(whole.force_calls == whole.block_steps->evaluations);
+
+    // The first piece ends at a step, the second within one.
+    Snapshot first = cloud();
+    run_hermite(device, first, hermite_plan(first, 0.75), {pieces.path(), format});
+    Snapshot second = read_snapshot(SnapshotOutput{pieces.path(), format}.path(2));
+    RunRequest go_on;
+    go_on.end_time = 1.5;
+    RunObserver observer;
+    double steps = 0;
+    observer.progress = [&](double done) { steps = done; };
+    observer.stop_requested = [&] { return steps > 4.5 && steps < 5; };
+    const RunPlan middle = plan_run(second, go_on);
+    CHECK(middle.restarted);
+    const RunResult stopped =
+        run_hermite(device, second, middle, {pieces.path(), format}, observer);
+    CHECK(stopped.stopped);
+    CHECK(stopped.end.step == 4);
+    CHECK(stopped.end.fraction > 0.5);
+    CHECK(stopped.records.back().time == stopped.end.time());
+    const std::string path = SnapshotOutput{pieces.path(), format}.path(4, stopped.end.fraction);
+    CHECK(stopped.snapshots.back() == path);
+    Snapshot third = read_snapshot(path);
+    CHECK(third.time == stopped.end.time());
+    CHECK(third.hermite->now == stopped.end.fraction);
+    const RunResult rest =
+        run_hermite(device, third, plan_run(third, go_on), {pieces.path(), format});
+    CHECK(content_of(SnapshotOutput{one.path(), format}.path(8)) ==
+          content_of(SnapshotOutput{pieces.path(), format}.path(8)));
+    CHECK(rest.records.back().energy_error == whole.records.back().energy_error);
+  }
+}
+
+TEST_CASE("particles that another program has changed begin a new Hermite run") {
+  Device device = Device::open("emulator:engine=native,threads=1");
+  const TemporaryFolder folder;
+  Snapshot s = cloud();
+  run_hermite(device, s, hermite_plan(s, 0.625), {folder.path()});
+  s.velocity[5] += 0.1;
+  write_snapshot(folder.file("kicked.hdf5"), s, SnapshotFormat::Hdf5);
+  const Snapshot kicked = read_snapshot(folder.file("kicked.hdf5"));
+  CHECK_FALSE(kicked.run.has_value());
+  CHECK_FALSE(kicked.hermite.has_value());
+}
+
+TEST_CASE("a leapfrog run that starts from a Hermite snapshot does not keep its state") {
+  Device device = Device::open("emulator:engine=native,threads=1");
+  const TemporaryFolder folder;
+  Snapshot s = cloud();
+  run_hermite(device, s, hermite_plan(s, 0.625), {});
+  CHECK(s.hermite.has_value());
+  RunRequest r;
+  r.integrator = IntegratorKind::Leapfrog;
+  r.time_step = 0.01;
+  r.end_time = 0.65;
+  run_simulation(s, plan_run(s, r), host_forces(0.05), {folder.path()});
+  CHECK_FALSE(s.hermite.has_value());
+  CHECK(read_snapshot(SnapshotOutput{folder.path()}.path(3)).run->eta == 0);
+}
+
+TEST_CASE("a Hermite run that fails saves the state after the last complete step") {
+  Device device = Device::open("emulator:engine=native,threads=1");
+  const TemporaryFolder folder;
+  Snapshot s;
+  s.mass = {0.5, 0.5};
+  s.id = {1, 2};
+  s.type_counts = {0, 2, 0, 0, 0, 0};
+  s.position = {0.5, 0, 0, -0.5, 0, 0};  // they fall towards each other, without softening
+  s.velocity.assign(6, 0);
+  RunRequest r;
+  r.integrator = IntegratorKind::Hermite4;
+  r.softening = 0;
+  r.time_step = 0.25;
+  r.end_time = 10;
+  expect_error(ErrorCategory::Input,
+               {"needs a step of", "in step 5", "the state after step 4 was saved to",
+                "snapshot_00000004.hdf5"},
+               [&] { run_hermite(device, s, plan_run(s, r), {folder.path()}); });
+  CHECK(read_snapshot(SnapshotOutput{folder.path()}.path(4)).run->step == 4);
 }
 
 /// Forces that fail after `good` calls.
@@ -148,7 +254,7 @@ TEST_CASE(
   std::filesystem::create_directory(place);
   Snapshot s = cloud();
   RunObserver observer;
-  observer.progress = [&](std::int64_t) { std::filesystem::remove_all(place); };
+  observer.progress = [&](double) { std::filesystem::remove_all(place); };
   std::string message;
   try {
     run_simulation(s, plan(s, 1.5, "10steps"), host_forces(0.05), {place}, observer);
@@ -195,7 +301,7 @@ TEST_CASE("saving to the temporary directory does not follow symbolic links") {
       std::filesystem::create_directory(place);
       Snapshot s = cloud();
       RunObserver observer;
-      observer.progress = [&](std::int64_t) { std::filesystem::remove_all(place); };
+      observer.progress = [&](double) { std::filesystem::remove_all(place); };
       try {
         run_simulation(s, plan(s, 1.5, "10steps"), host_forces(0.05), {place, format}, observer);
         FAIL("no error");

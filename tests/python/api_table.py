@@ -101,6 +101,27 @@ PYTHON: Dict[str, str] = {
     "Gravity": "gravity",
     "Gravity.compute": "gravity",
     "Gravity.compute_on": "gravity(targets)",
+    # the Hermite scheme
+    "Hermite": "nbody.hermite",
+    "Hermite.advance": "nbody.hermite",
+    "Hermite.step": "nbody.hermite",
+    "Hermite.size": "nbody.State.__len__",
+    "Hermite.time": "nbody.State.time",
+    "Hermite.predict": "nbody.State.pos",
+    "Hermite.forces": "nbody.State.acc",
+    "Hermite.statistics": "nbody.State.blocks",
+    "HermiteOptions.eps": "nbody.hermite(eps)",
+    "HermiteOptions.eta": "nbody.hermite(eta)",
+    "HermiteOptions.eta_start": "nbody.hermite(eta_start)",
+    "HermiteOptions.largest_step": "nbody.hermite(dt_max)",
+    "HermiteOptions.smallest_step": "nbody.hermite(dt_min)",
+    "HermiteStatistics": "nbody.BlockSteps",
+    **same(
+        "HermiteStatistics",
+        "nbody.BlockSteps",
+        "block_steps particle_steps limited_steps smallest_step largest_step mean_block",
+    ),
+    "StepTooShort": "errors.StepTooShort",
     # matrices
     "MatrixProduct": "linalg.MatrixProduct",
     "MatrixProduct.compute": "linalg.MatrixProduct.__call__",
@@ -181,6 +202,7 @@ PYTHON: Dict[str, str] = {
 }
 
 ARRAYS = "a NumPy array has address, type and strides"
+HERMITE_STATE = "gdr nbody stores it in snapshots; a run in Python begins with positions"
 KEYWORDS = "its members are keyword arguments"
 EIGEN = "for Eigen's matrices; linalg takes NumPy arrays"
 HOST_NAMES = "the names of the attributes of a function that became a kernel"
@@ -191,6 +213,17 @@ WITHOUT: Dict[str, str] = {
     "DeviceOptions": KEYWORDS,
     "Partition": "a string, as in a device's name",
     "LinearOptions": KEYWORDS,
+    "HermiteOptions": KEYWORDS,
+    "HermiteOptions.kernel": "nbody.hermite takes the kernel of the engine",
+    "HermiteStatistics.evaluations": "a step has one evaluation, a state another one",
+    "Hermite.fraction": "states are at the ends of cycles",
+    "Hermite.state": HERMITE_STATE,
+    "Hermite.kernel": "nbody.hermite takes the kernel of the engine",
+    **{
+        f"HermiteState{member}": HERMITE_STATE
+        for member in " .cycle .now .time .step .position .velocity .acceleration .jerk"
+        " .size".split(" ")
+    },
     "GridOptions": KEYWORDS,
     "Kernel.host_names": HOST_NAMES,
     "Kernel.with_host_names": HOST_NAMES,

@@ -140,6 +140,9 @@ def test_leapfrog_accepts_user_defined_forces():
         (lambda s: nbody.leapfrog(s, eps=-1, dt=0.1, t_end=1.0), "eps"),
         (lambda s: nbody.leapfrog(s, eps=0.1, dt=0.1, t_end=-1.0), "t_end"),
         (lambda s: nbody.hermite(s, eps=0.1, t_end=1.0, eta=0), "eta"),
+        (lambda s: nbody.hermite(s, eps=0.1, t_end=1.0, eta_start=-1), "eta_start"),
+        (lambda s: nbody.hermite(s, eps=0.1, t_end=1.0, dt_max=0), "dt_max"),
+        (lambda s: nbody.hermite(s, eps=0.1, t_end=1.0, dt_min=0.5), "dt_min: 0.5 is above"),
         (lambda s: nbody.plummer(0), "n: "),
         (lambda s: nbody.merger(10, mass_ratio=2), "mass_ratio"),
         (lambda s: nbody.lagrangian_radii(s, (0.0,)), "fractions"),
@@ -209,6 +212,59 @@ def test_the_demo_writes_a_picture_and_an_animation(tmp_path):
     paths = list(demo(stars=64, t_end=0.25, out=tmp_path, progress=False))
     assert [p.name for p in paths] == ["merger.png", "merger.gif"]
     assert paths[0].read_bytes()[:4] == b"\x89PNG" and paths[1].read_bytes()[:4] == b"GIF8"
+
+
+# -- block steps of the Hermite scheme ---------------------------------------------------------
+
+
+def test_block_steps_conserve_energy(native):
+    s = nbody.read(DATA / "plummer_1024.hdf5")
+    history = nbody.History()
+    for state in nbody.hermite(s, eps=1 / 64, t_end=0.25, device=native):
+        history.add(state)
+    assert history.time == [0, 0.0625, 0.125, 0.1875, 0.25]
+    assert abs(history.energy_error).max() < 1e-6
+    blocks = state.blocks
+    assert 10 < blocks.mean_block < 500
+    assert blocks.mean_block == blocks.particle_steps / blocks.block_steps
+    assert blocks.smallest_step < blocks.largest_step <= 1 / 16 and blocks.limited_steps == 0
+
+
+def test_states_have_the_forces_at_their_positions(native):
+    s = nbody.plummer(50, seed=2)
+    for state in nbody.hermite(s, eps=0.1, t_end=0.3, G=2.0, device=native):
+        acc, pot = gdr.gravity(state.pos, s.mass * 2, 0.1, device=native)
+        assert error(state.acc, acc) < 1e-7 and error(state.pot, pot) < 1e-7
+    assert state.time == 0.3 and state.step == 5
+
+
+def test_the_steps_follow_eta_and_dt_min(native):
+    s = nbody.plummer(50, seed=2)
+
+    def last(**more):
+        return list(nbody.hermite(s, eps=0.01, t_end=0.25, device=native, **more))[-1].blocks
+
+    usual = last()
+    assert last(eta=0.005).particle_steps > 1.5 * usual.particle_steps
+    assert last(eta_start=1e-6).smallest_step < usual.smallest_step
+    limited = last(dt_min=1 / 64)
+    assert limited.smallest_step == 1 / 64 and limited.limited_steps > 0
+
+
+def test_changes_of_the_latest_state_change_the_run(native):
+    s = nbody.plummer(20, seed=1)
+
+    def run(change):
+        for state in nbody.hermite(s, eps=0.1, t_end=0.25, device=native):
+            if state.step == 2:
+                change(state)
+        return state
+
+    def kick(state):
+        state.vel[0] += 10.0
+
+    moved, same = run(kick), run(lambda state: None)
+    assert np.linalg.norm(moved.pos[0] - same.pos[0]) > 0.5
 
 
 # -- typical runs ------------------------------------------------------------------------------
@@ -333,9 +389,10 @@ def test_the_progress_bar_shows_the_time_and_closes(native, capsys):
 def test_a_vanishing_step_raises_floating_point_error(native):
     vel = np.array([[0, 1.0, 0], [0, -1.0, 0]])
     s = nbody.Snapshot(np.array([[1e-9, 0, 0], [-1e-9, 0, 0]]), vel, 1.0, time=1e6)
-    with pytest.raises(FloatingPointError, match="use a larger eps"):
+    with pytest.raises(FloatingPointError, match="use a larger eps") as raised:
         for _ in nbody.hermite(s, eps=0, t_end=1e6 + 1, device=native):
             pass
+    assert isinstance(raised.value, gdr.errors.StepTooShort)
 
 
 def test_arguments_other_than_snapshots_raise_type_error(tmp_path):

@@ -1,6 +1,7 @@
 // `gdr nbody`: integrates the particles of a snapshot, every force computed by the device.
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -15,7 +16,7 @@ namespace gdr::cli {
 namespace {
 
 struct Options {
-  std::string file, folder = "nbody-out", format;
+  std::string file, folder = "nbody-out", format, integrator;
   RunRequest request;
   DeviceChoice device;
   bool json = false, compare = false;
@@ -44,11 +45,47 @@ void print_beginning(const Options& options, const Snapshot& snapshot, const Run
                      const Device& device) {
   print("{}: {} particles, t = {}\n", options.file, snapshot.size(), snapshot.time);
   print("{}\n", device.description());
-  print("leapfrog: {} steps of {} to t = {}, eps {}{}\n\n", plan.steps(), plan.start.time_step,
-        plan.end_time(), plan.start.softening,
-        plan.restarted ? fmt::format(", continuing from step {}", plan.start.step) : "");
+  const RunState& start = plan.start;
+  const bool blocks = start.integrator == IntegratorKind::Hermite4;
+  print("{}: {} steps of {}{} to t = {}, eps {}{}\n\n", integrator_name(start.integrator),
+        plan.steps(), start.time_step,
+        blocks ? fmt::format(" in block steps, eta {},", start.eta) : "", plan.end_time(),
+        start.softening,
+        plan.restarted ? fmt::format(", continuing from step {}",
+                                     static_cast<double>(start.step) + start.fraction)
+                       : "");
   print("{}", energy_heading());
   flush_output();
+}
+
+/// Updates a progress bar over the steps of a run.
+std::function<void(double)> shown_in(Progress& progress, const RunPlan& plan) {
+  return [&progress, first = static_cast<double>(plan.start.step)](double steps) {
+    progress.update(steps - first);
+  };
+}
+
+/// The integrator of a run whose forces are those of the device.
+std::unique_ptr<Integrator> integrator_on(Device& device, const Snapshot& snapshot,
+                                          const RunPlan& plan) {
+  const RunState& start = plan.start;
+  if (start.integrator == IntegratorKind::Hermite4)
+    return hermite_integrator(device, snapshot, start, plan.restarted);
+  return leapfrog_integrator(snapshot, start.time_step,
+                             device_forces(device, start.softening, start.gravity));
+}
+
+/// The same with forces in double on the host. The native engine computes those of the Hermite
+/// scheme, which need jerks.
+std::unique_ptr<Integrator> integrator_in_double(std::optional<Device>& native,
+                                                 const Snapshot& snapshot, const RunPlan& plan) {
+  const RunState& start = plan.start;
+  if (start.integrator == IntegratorKind::Hermite4) {
+    native = Device::open("emulator:engine=native");
+    return hermite_integrator(*native, snapshot, start, plan.restarted);
+  }
+  return leapfrog_integrator(snapshot, start.time_step,
+                             host_forces(start.softening, start.gravity));
 }
 
 /// The same integration with forces in double on the host, compared with the device's `end`.
@@ -57,12 +94,11 @@ std::optional<Comparison> compare(Snapshot snapshot, RunPlan plan, const Snapsho
   plan.last_step = end.run->step;
   Progress progress("in double", static_cast<double>(plan.steps()), show);
   RunObserver observer;
-  observer.progress = [&](std::int64_t step) {
-    progress.update(static_cast<double>(step - plan.start.step));
-  };
+  observer.progress = shown_in(progress, plan);
   observer.stop_requested = [] { return InterruptGuard::received() != 0; };
-  const RunResult result = run_simulation(
-      snapshot, plan, host_forces(plan.start.softening, plan.start.gravity), {}, observer);
+  std::optional<Device> native;
+  const auto integrator = integrator_in_double(native, snapshot, plan);
+  const RunResult result = run_simulation(snapshot, plan, *integrator, {}, observer);
   if (result.stopped) return {};
   double sum = 0;
   for (std::size_t k = 0; k < end.position.size(); ++k)
@@ -87,18 +123,15 @@ RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& p
     signal = signal_on_ranks();
     return signal != 0;
   };
-  observer.progress = [&](std::int64_t step) {
-    progress.update(static_cast<double>(step - plan.start.step));
-  };
+  observer.progress = shown_in(progress, plan);
   if (!options.json)
     observer.energies = [&](const EnergyRecord& record) {
       progress.clear();
       print("{}", energy_line(record));
       flush_output();  // for readers of a log file
     };
-  return run_simulation(snapshot, plan,
-                        device_forces(device, plan.start.softening, plan.start.gravity), place,
-                        observer);
+  const auto integrator = integrator_on(device, snapshot, plan);
+  return run_simulation(snapshot, plan, *integrator, place, observer);
 }
 
 /// Costs on one chip and on one board: from the statistics of the device if it is that board, else
@@ -119,7 +152,9 @@ int work(const Options& options) {
   Snapshot snapshot;
   Device device = open_and_read(options.device, [&] {
     snapshot = read_snapshot(options.file);
-    report.plan = plan_run(snapshot, options.request);
+    RunRequest request = options.request;
+    if (!options.integrator.empty()) request.integrator = parse_integrator(options.integrator);
+    report.plan = plan_run(snapshot, request);
   });
   if (device.ranks() > 1) {
     const RunPlan& plan = report.plan;
@@ -130,6 +165,12 @@ int work(const Options& options) {
     require_same_on_ranks(
         {{"has read other particles", hash_of(snapshot)},
          {"has another --eps or --G", Hash().add(start.softening).add(start.gravity)},
+         {"has another --integrator, --eta, --eta-start or --dt-min",
+          Hash()
+              .add(static_cast<std::int64_t>(start.integrator))
+              .add(start.eta)
+              .add(start.eta_start)
+              .add(start.smallest_step)},
          {"has another --dt, --t-end, --snapshot-every or --energy-every", times}});
   }
   const SnapshotOutput place = snapshot_place(options.folder, format_from(options));
@@ -147,10 +188,12 @@ int work(const Options& options) {
   int signal = 0;
   report.result = integrate(options, snapshot, report.plan, device, place, signal);
   report.statistics = device.statistics();
-  report.clocks_per_interaction = Kernel::builtin("gravity").clocks_per_interaction();
+  const bool blocks = report.plan.start.integrator == IntegratorKind::Hermite4;
+  report.clocks_per_interaction = Kernel::builtin(report.result.kernel).clocks_per_interaction();
   report.ranks = rank_reports(device);
   report.statistics = sum_over_ranks(report.statistics, report.ranks);
-  if (device.ranks() == 1) predict(options, snapshot, report);
+  // The cost of block steps is not that of force calculations of all particles.
+  if (device.ranks() == 1 && !blocks) predict(options, snapshot, report);
   if (options.compare && !report.result.stopped && is_first_rank())
     report.comparison = compare(begin, report.plan, snapshot, !options.json);
   if (options.json)
@@ -172,8 +215,17 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("FILE", options.file, "snapshot: GADGET-style HDF5, or text m x y z vx vy vz")
       ->required();
   add_number(app, "--eps", options.request.softening, "LENGTH", "softening length, at least 0");
-  add_number(app, "--dt", options.request.time_step, "TIME", "time step, above 0");
+  add_text(app, "--integrator", options.integrator, "NAME",
+           "leapfrog, hermite4 (default: leapfrog, or that of FILE's run)");
+  add_number(app, "--dt", options.request.time_step, "TIME",
+             "time step, above 0; with hermite4 the largest one");
   add_number(app, "--t-end", options.request.end_time, "TIME", "time at which to end");
+  add_number(app, "--eta", options.request.eta, "ETA",
+             "hermite4: accuracy of the steps, above 0 (default: 0.02)");
+  add_number(app, "--eta-start", options.request.eta_start, "ETA",
+             "hermite4: accuracy of the first steps (default: half of --eta)");
+  add_number(app, "--dt-min", options.request.smallest_step, "TIME",
+             "hermite4: shortest step (default: no limit)");
   add_number(app, "--G", options.request.gravity, "G",
              "constant of gravity in the units of the file (default: 1)");
   add_text(app, "--out", options.folder, "DIR",
@@ -191,18 +243,22 @@ void add_options(CLI::App& app, Options& options) {
 }
 
 constexpr std::string_view details =
-    R"(Leapfrog (kick, drift, kick) with a fixed step. Snapshots know the step, --dt, --eps and
---G: a run that starts from one continues with the same bits as if it had never stopped.
-Ctrl-C ends the run after the current step, with a snapshot, a report and exit status
-130 (143 for SIGTERM, 129 for SIGHUP). Where --dt does not divide the time, the run ends
-at the first step that reaches --t-end.)";
+    R"(leapfrog (kick, drift, kick) has a fixed step and is of second order. hermite4 is of fourth
+order, with a step for each particle: --dt divided by a power of two, by the Aarseth
+criterion. Its energies and snapshots are at multiples of --dt.
+
+Snapshots know all that a run needs: one that starts from a snapshot continues with the same
+bits as if it had never stopped. Ctrl-C ends the run after the current step (hermite4: block
+step), with a snapshot, a report and exit status 130 (143 for SIGTERM, 129 for SIGHUP). Where
+--dt does not divide the time, the run ends at the first step that reaches --t-end.)";
 
 const Registration registration{
     {.name = "nbody",
      .summary = "integrate a star cluster from a snapshot",
      .example = "gdr nbody examples/data/plummer_1024.hdf5 --eps 0.015625 --dt 0.0009765625 "
                 "--t-end 1 --out run1\n"
-                "gdr nbody run1/snapshot_00001024.hdf5 --t-end 2 --out run1",
+                "gdr nbody run1/snapshot_00001024.hdf5 --t-end 2 --out run1\n"
+                "gdr nbody run1/snapshot_00001024.hdf5 --integrator hermite4 --dt 0.0625 --t-end 3",
      .group = Group::Simulation,
      .prepare = prepare<Options, add_options, work>,
      .details = details}};

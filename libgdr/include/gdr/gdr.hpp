@@ -6,6 +6,7 @@
 #include "gdr/device.hpp"
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
+#include "gdr/hermite.hpp"
 #include "gdr/kernel.hpp"
 #include "gdr/linear.hpp"
 #include "gdr/machine.hpp"

@@ -18,11 +18,12 @@ from .diagnostics import (
     energies,
     lagrangian_radii,
 )
-from .integrate import State, hermite, leapfrog
+from .integrate import BlockSteps, State, hermite, leapfrog
 from .models import merger, plummer
 from .snapshot import Snapshot, read, write
 
 __all__ = [
+    "BlockSteps",
     "Energies",
     "History",
     "Snapshot",

@@ -9,11 +9,28 @@ from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Union
 
 import numpy as np
 
+from .. import _core
 from .._arrays import Floats, check_type, number
 from .._open import Device, device_or_default
-from .._forces import ParticleKernel, gravity
+from .._forces import gravity
 from .._system import require
 from .snapshot import Snapshot
+
+
+@dataclasses.dataclass(frozen=True)
+class BlockSteps:
+    """Block time steps of this rank's stars since the run began, or since the caller moved stars."""
+
+    block_steps: int  #: times at which stars were advanced
+    particle_steps: int  #: steps of all stars
+    limited_steps: int  #: steps that were set to ``dt_min``
+    smallest_step: float  #: 0 before the first step
+    largest_step: float
+
+    @property
+    def mean_block(self) -> float:
+        """Mean number of stars of a block."""
+        return self.particle_steps / self.block_steps if self.block_steps else 0.0
 
 
 @dataclasses.dataclass
@@ -31,6 +48,7 @@ class State:
     types: Any = None
     ids: Any = None
     header: Dict[str, float] = dataclasses.field(default_factory=dict)
+    blocks: Optional[BlockSteps] = None
 
     def __len__(self) -> int:
         return len(self.mass)
@@ -41,7 +59,6 @@ class State:
         return Snapshot(*arrays, self.time, self.ids, self.types, dict(self.header))
 
 
-_gravity_jerk = ParticleKernel("gravity_jerk")
 Start = Union[Snapshot, State]
 Forces = Callable[[Floats, Floats], Tuple[Floats, Floats]]
 
@@ -134,61 +151,67 @@ def hermite(
     G: float = 1.0,
     progress: bool = False,
     device: Optional[Device] = None,
+    eta_start: Optional[float] = None,
+    dt_min: float = 0.0,
 ) -> Iterator[State]:
-    """Fourth-order Hermite scheme (Makino & Aarseth 1992, PASJ 44, 141).
+    """Fourth-order Hermite scheme with individual block time steps (Makino & Aarseth 1992, PASJ
+    44, 141): ``gdr::Hermite`` of the library.
 
-    All stars share one step, ``eta`` times the minimum of |acc| / |jerk|, at most ``dt_max``; the
-    last step ends at ``t_end``. On a device "mpi" every rank integrates its own stars, with the
-    minimum over all ranks. The kernel ``gravity_jerk`` computes accelerations and jerks. Other
-    arguments as for ``leapfrog``. Raises FloatingPointError if a step is too short to change the
-    time.
+    Yields the initial state and states at equal intervals of at most ``dt_max``, the last at
+    ``t_end``. Within an interval every star has a step of its own: the interval divided by a power
+    of two, by the Aarseth criterion with the accuracy parameter ``eta``. The first steps are
+    ``eta_start`` (default: half of ``eta``) times |acc| / |jerk|; none is shorter than ``dt_min``.
+    ``state.blocks`` has the number of steps so far. On the engine "native" forces are computed in double
+    (kernel ``gravity_jerk_long``), elsewhere by ``gravity_jerk``. On a device "mpi" every rank
+    integrates its own stars, under the forces of all. Other arguments as for ``leapfrog``.
+
+    Raises StepTooShort, a FloatingPointError, if two stars are so close that a step would be
+    shorter than 2^-40 of the interval.
     """
     accuracy, longest = number("eta", eta, above=0), number("dt_max", dt_max, above=0)
+    first = accuracy / 2 if eta_start is None else number("eta_start", eta_start, above=0)
+    shortest = number("dt_min", dt_min, least=0)
     end, soft, constant = _check(t_end, snapshot, eps, G)
-    steps = _hermite(snapshot, soft, end, (accuracy, longest, constant), device_or_default(device))
+    count = max(1, math.ceil((end - snapshot.time) / longest - 1e-3))
+    interval = (end - snapshot.time) / count if end > snapshot.time else longest
+    if shortest > interval:
+        raise ValueError(f"dt_min: {shortest} is above the interval between states, {interval}")
+    options = (soft, accuracy, first, interval, shortest)
+    steps = _hermite(snapshot, end, count, constant, options, device_or_default(device))
     return _progress(steps, snapshot.time, end, progress)
 
 
 def _hermite(
-    s: Start, eps: float, end: float, options: Tuple[float, float, float], device: Device
+    s: Start,
+    end: float,
+    count: int,
+    constant: float,
+    options: Tuple[float, float, float, float, float],
+    device: Device,
 ) -> Iterator[State]:
-    eta, longest, constant = options
-    mass = s.mass * constant
+    mass, interval = np.ascontiguousarray(s.mass * constant), options[3]
 
-    def law(x: Floats, v: Floats) -> Any:
-        return _gravity_jerk(x, mass, v, eps, device=device)
+    def integrator(pos: Floats, vel: Floats) -> _core.Hermite:
+        x, v = np.ascontiguousarray(pos), np.ascontiguousarray(vel)
+        return _core.Hermite(device._core, x, v, mass, *options)
 
-    pos, vel = s.pos.copy(), s.vel.copy()
-    acc, jerk, pot = law(pos, vel)
-    state = State(0, s.time, pos, vel, s.mass, acc, pot, s.types, s.ids, s.header)
-    yield state
-    while state.time < end:
-        pos, vel, acc = state.pos, state.vel, state.acc
-        dt = min(device._ranks.minimum(_step(acc, jerk, eta)), longest)
-        last = state.time + dt >= end
-        if last:
-            dt = end - state.time
-        elif state.time + dt == state.time:
-            raise FloatingPointError(
-                f"at t = {state.time:.6g} a step of {dt:.3g} does not change the time: "
-                "two stars are too close; use a larger eps"
-            )
-        ahead = pos + dt * (vel + dt / 2 * (acc + dt / 3 * jerk))
-        speed = vel + dt * (acc + dt / 2 * jerk)
-        acc1, jerk1, pot = law(ahead, speed)
-        new = vel + dt / 2 * (acc + acc1 + dt / 6 * (jerk - jerk1))
-        pos = pos + dt / 2 * (vel + new + dt / 6 * (acc - acc1))
-        jerk = jerk1
-        time = end if last else state.time + dt
-        state = dataclasses.replace(
-            state, step=state.step + 1, time=time, pos=pos, vel=new, acc=acc1, pot=pot
-        )
-        yield state
+    def state(step: int, time: float) -> State:
+        pos, vel, acc, pot = (np.empty(shape) for shape in (s.pos.shape,) * 3 + (s.mass.shape,))
+        run.read(pos, vel, acc, pot)
+        blocks = BlockSteps(*run.statistics())
+        return State(step, time, pos, vel, s.mass, acc, pot, s.types, s.ids, s.header, blocks)
 
-
-def _step(acc: Floats, jerk: Floats, eta: float) -> float:
-    slow = np.linalg.norm(jerk, axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        times = np.where(slow > 0, np.linalg.norm(acc, axis=1) / slow, np.inf)
-    times = times[times > 0]
-    return float(eta * times.min()) if len(times) else np.inf
+    run = integrator(s.pos, s.vel)
+    latest = state(0, s.time)
+    pos, vel = latest.pos.copy(), latest.vel.copy()
+    yield latest
+    if end <= s.time:
+        return
+    for step in range(1, count + 1):
+        same = np.array_equal(latest.pos, pos) and np.array_equal(latest.vel, vel)
+        if device._ranks.minimum(float(same)) == 0:  # the caller has moved stars
+            run = integrator(latest.pos, latest.vel)
+        run.advance()
+        latest = state(step, end if step == count else s.time + step * interval)
+        pos, vel = latest.pos.copy(), latest.vel.copy()
+        yield latest
