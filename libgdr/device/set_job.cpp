@@ -1,4 +1,6 @@
 // SetJob: checks of all sets, then their computation in this thread or in the background.
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "emulator/host/parallel.hpp"
@@ -24,6 +26,11 @@ struct SetWork {
     }
   }
 };
+
+/// The call as ranks compare it: all must have the same number of sets.
+std::string call_of(std::span<const InteractionSet> sets) {
+  return "run of " + std::to_string(sets.size()) + " sets";
+}
 
 }  // namespace
 
@@ -53,7 +60,7 @@ struct SetJob::Impl {
   void settle() { core->queue.wait(work); }
   /// As in Job: a step that may throw, with the same outcome on all ranks.
   template <typename Step>
-  void collectively(const char* member, const Step& step) {
+  void collectively(std::string_view member, const Step& step) {
     if (core->ranks)
       core->ranks->collectively(member, rank_job, step);
     else
@@ -130,7 +137,7 @@ void SetJob::set(std::string_view name, std::span<const double> values) {
 void SetJob::run(std::span<const InteractionSet> sets) {
   Impl& impl = *impl_;
   impl.settle();
-  impl.collectively("sets", [&] { impl.check(sets); });
+  impl.collectively(call_of(sets), [&] { impl.check(sets); });
   if (impl.workers.useful_for(sets.size())) {
     impl.work.body = [&](const std::stop_token& stop) {
       impl.compute(sets.size(), SetWork(sets), [&](SetWorker& worker, std::size_t k) {
@@ -139,7 +146,7 @@ void SetJob::run(std::span<const InteractionSet> sets) {
       });
     };
   } else {
-    impl.collectively("sets", [&] { impl.pack_all(sets); });
+    impl.collectively(call_of(sets), [&] { impl.pack_all(sets); });
     impl.compute_packed(sets);
   }
   impl.core->queue.run(impl.work);
@@ -148,7 +155,7 @@ void SetJob::run(std::span<const InteractionSet> sets) {
 void SetJob::start(std::span<const InteractionSet> sets) {
   Impl& impl = *impl_;
   impl.settle();
-  impl.collectively("sets", [&] {
+  impl.collectively(call_of(sets), [&] {
     impl.check(sets);
     impl.pack_all(sets);
   });

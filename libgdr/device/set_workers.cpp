@@ -40,16 +40,17 @@ void run_set(DeviceCore& device, JobData& job, PackedSet& set, const std::stop_t
   run_job(device, job, stop);
 }
 
-SetWorker::SetWorker(const DeviceCore& device, const Kernel& kernel,
-                     const std::vector<std::uint64_t>& params)
-    : job(job_data(1, kernel)) {
-  job.params = params;
+SetWorker::SetWorker(DeviceCore& device, const Kernel& kernel) : job(job_data(1, kernel)) {
+  std::string isa;
+  {
+    const std::scoped_lock lock(device.counters);
+    core.statistics.engine = device.statistics.engine;
+    isa = device.statistics.isa;
+  }
   core.geometry = device.geometry;
   core.partition = device.partition;
-  core.statistics.engine = device.statistics.engine;
-  const std::shared_ptr<const Engine> engine =
-      make_engine(device.statistics.engine, device.statistics.isa);
-  core.boards.push_back({emulate_board(core.geometry, engine, 1)});
+  core.boards.push_back(
+      {emulate_board(core.geometry, make_engine(core.statistics.engine, isa), 1)});
 }
 
 void SetWorker::compute(PackedSet& packed, const std::stop_token& stop) {
@@ -58,12 +59,12 @@ void SetWorker::compute(PackedSet& packed, const std::stop_token& stop) {
 
 bool SetWorkers::useful_for(std::size_t sets) const {
   return sets >= device_.threads && !device_.ranks && !device_.needs_schedule() &&
-         device_.boards.front().board->emulated() != nullptr;
+         !device_.preserve_chip_state && device_.boards.front().board->emulated() != nullptr;
 }
 
 void SetWorkers::prepare(unsigned threads) {
   while (workers_.size() < threads)
-    workers_.push_back(std::make_unique<SetWorker>(device_, job_.kernel, job_.params));
+    workers_.push_back(std::make_unique<SetWorker>(device_, job_.kernel));
   for (const std::unique_ptr<SetWorker>& worker : workers_) worker->job.params = job_.params;
 }
 

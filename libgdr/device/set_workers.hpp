@@ -13,8 +13,7 @@ namespace gdr {
 
 /// A board of one thread, and a job on it.
 struct SetWorker {
-  SetWorker(const DeviceCore& device, const Kernel& kernel,
-            const std::vector<std::uint64_t>& params);
+  SetWorker(DeviceCore& device, const Kernel& kernel);
 
   /// Runs the job on a set. The set's words are exchanged with the job's.
   void compute(PackedSet& set, const std::stop_token& stop);

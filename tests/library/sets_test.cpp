@@ -2,10 +2,12 @@
 #include "gdr/sets.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gdr/error.hpp"
@@ -373,4 +375,29 @@ TEST_CASE("sets of a kernel with outputs are refused") {
     CHECK(e.category() == gdr::ErrorCategory::Unsupported);
     has(e.what(), "has outputs");
   }
+}
+
+TEST_CASE("an interrupt cancels started sets, and the job is usable afterwards") {
+  gdr::Device device = gdr::Device::open("emulator:engine=native,threads=2");
+  gdr::SetJob job(device, spring());
+  job.set("k", 1);
+  const std::vector<double> x = exact_values(20'000, 4), m = exact_values(20'000, 5);
+  std::vector<double> force(x.size());
+  const std::vector<gdr::NamedInput> targets = {{"xi", x}}, arrays = {{"xj", x}, {"mj", m}};
+  const std::vector<gdr::SourceSegment> sources = {{x.size(), arrays}};
+  const std::vector<gdr::NamedResult> results = {{"force", force}};
+  const std::vector<gdr::InteractionSet> sets(60, {x.size(), targets, sources, {}});
+  job.start(sets);
+  std::string message;
+  for (device.interrupt(); !job.ready(); device.interrupt())
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  try {
+    job.wait();
+  } catch (const gdr::Error& e) {
+    CHECK(e.category() == gdr::ErrorCategory::Device);
+    message = e.what();
+  }
+  has(message, "cancelled");
+  job.run({{10, targets, {}, results}});
+  CHECK(force[9] == 0);
 }

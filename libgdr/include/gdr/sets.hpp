@@ -41,9 +41,9 @@ struct InteractionSet {
 ///
 /// On an emulated device with the engine native or native-float, threads compute different sets,
 /// each with an emulated board of its own; their number follows from the amount of work. Results do
-/// not depend on it. On other devices the sets are computed one after the other. Results of
-/// different sets must not overlap. On a device of kind "mpi" all ranks make the same calls with
-/// the same number of sets.
+/// not depend on it, and the device's timeline does not show them. On other devices the sets are
+/// computed one after the other. Results of different sets must not overlap. On a device of kind
+/// "mpi" all ranks make the same calls with the same number of sets.
 ///
 /// Must be used by one thread at a time. The device must outlive it.
 class SetJob {
