@@ -141,7 +141,9 @@ void SetJob::run(std::span<const InteractionSet> sets) {
   if (impl.workers.useful_for(sets.size())) {
     impl.work.body = [&](const std::stop_token& stop) {
       impl.compute(sets.size(), SetWork(sets), [&](SetWorker& worker, std::size_t k) {
+        const Stopwatch timer;
         worker.packer.pack(sets[k], k, worker.set);
+        worker.core.add_conversion_time(timer.seconds());
         worker.compute(worker.set, stop);
       });
     };

@@ -301,6 +301,7 @@ TEST_CASE("the statistics of sets are those of their jobs") {
   CHECK(sets.chip_clocks == jobs.chip_clocks);
   CHECK(sets.predicted_seconds > 0);
   CHECK(sets.host_seconds > 0);
+  CHECK(sets.conversion_seconds > 0);
 }
 
 TEST_CASE("errors of sets name the set, the segment and the array") {
