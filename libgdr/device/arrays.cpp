@@ -104,11 +104,22 @@ std::string place_text(const NamedInput& input, std::size_t i, std::size_t count
   return text + "]";
 }
 
+/// Items of input arrays: the first n, or n with given indices.
+struct Items {
+  std::size_t n = 0;
+  const std::int32_t* index = nullptr;
+  /// Position of element k of the items in an array of `count` elements for each item.
+  std::size_t position(std::size_t k, std::size_t count) const noexcept {
+    return index == nullptr ? k : static_cast<std::size_t>(index[k / count]) * count + k % count;
+  }
+};
+
 /// Throws Error (Input) for the first value of an array that is not finite; it has `count` elements
-/// for each of n items.
+/// for each item.
 template <typename Number>
-void refuse_not_finite(const NamedInput& input, std::size_t n, std::size_t count) {
-  for (std::size_t i = 0; i < n * count; ++i) {
+void refuse_not_finite(const NamedInput& input, const Items& items, std::size_t count) {
+  for (std::size_t k = 0; k < items.n * count; ++k) {
+    const std::size_t i = items.position(k, count);
     const auto value = load<Number>(input.array.data, input.array.stride, i);
     if (std::isfinite(value)) continue;
     throw Error(ErrorCategory::Input, place_text(input, i, count) + " is " +
@@ -123,14 +134,16 @@ constexpr std::int64_t least_short = -(std::int64_t{1} << 35), most_short = -(le
 bool fits_short(std::int64_t value) noexcept { return value >= least_short && value <= most_short; }
 
 /// Throws Error (Input) for the first integer of an array that exceeds 36 bits.
-void refuse_long_integers(const NamedInput& input, std::size_t n, std::size_t count) {
-  for (std::size_t i = 0; i < n * count; ++i)
+void refuse_long_integers(const NamedInput& input, const Items& items, std::size_t count) {
+  for (std::size_t k = 0; k < items.n * count; ++k) {
+    const std::size_t i = items.position(k, count);
     if (const auto value = load<std::int64_t>(input.array.data, input.array.stride, i);
         !fits_short(value))
       throw Error(ErrorCategory::Input,
                   place_text(input, i, count) + " is " + std::to_string(value) +
                       ", but its variable has 36 bits, for " + std::to_string(least_short) +
                       " to " + std::to_string(most_short));
+  }
 }
 
 /// Whether all integers of the 36-bit fields of `count` records are in range.
@@ -272,33 +285,92 @@ void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedIn
   if (all) refuse_missing(group, given);
 }
 
+namespace {
+
+using Element = InputPacker::Element;
+
+/// The elements of all inputs by their position in the record, so that adjacent columns are merged.
+std::vector<Element> elements_of(const LinkGroup& group, std::span<const NamedInput> arrays) {
+  std::vector<Element> elements;
+  for (std::size_t input = 0; input < arrays.size(); ++input) {
+    const std::span<const LinkField> fields = fields_named(group, arrays[input].name);
+    for (std::size_t k = 0; k < fields.size(); ++k)
+      elements.push_back({input, k, fields.size(), &fields[k]});
+  }
+  std::ranges::sort(elements, {}, [](const Element& e) { return e.field->half_word; });
+  return elements;
+}
+
+void make_columns(const std::vector<Element>& elements, std::span<const NamedInput> arrays,
+                  std::vector<Column>& columns) {
+  columns.clear();
+  for (const Element& e : elements)
+    add_column(columns, column_of(element_of(arrays[e.input].array, e.number, e.count), *e.field));
+}
+
+/// Throws Error (Input) for the first value that an input must not have.
+void refuse_values(const LinkGroup& group, const Items& items, std::span<const NamedInput> arrays) {
+  for (const NamedInput& input : arrays) {
+    const std::span<const LinkField> fields = fields_named(group, input.name);
+    if (fields.front().short_integer) refuse_long_integers(input, items, fields.size());
+    if (input.array.type == HostNumber::F64) refuse_not_finite<double>(input, items, fields.size());
+    if (input.array.type == HostNumber::F32) refuse_not_finite<float>(input, items, fields.size());
+  }
+}
+
+}  // namespace
+
 void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
           std::vector<std::uint64_t>& words, unsigned threads) {
   const std::size_t halves = std::size_t{group.words} * 2;
+  const std::vector<Element> elements = elements_of(group, arrays);
   std::vector<Column> columns;
-  // Sort by position in the record, so that adjacent columns are merged.
-  std::vector<Column> unordered;
-  for (const NamedInput& input : arrays) {
-    const std::span<const LinkField> fields = fields_named(group, input.name);
-    for (std::size_t k = 0; k < fields.size(); ++k)
-      unordered.push_back(column_of(element_of(input.array, k, fields.size()), fields[k]));
-  }
-  std::ranges::sort(unordered, {}, &Column::half_word);
-  for (const Column& column : unordered) add_column(columns, column);
+  make_columns(elements, arrays, columns);
   words.resize(n * group.words);
   std::atomic<bool> finite = true, fit = true;
-  for_groups(n, unordered.size(), threads, [&](std::size_t first, std::size_t count) {
+  for_groups(n, elements.size(), threads, [&](std::size_t first, std::size_t count) {
     auto* const records = reinterpret_cast<std::uint32_t*>(words.data());
     if (!pack_records(columns, first, count, records + first * halves, halves)) finite = false;
     if (!integers_fit(group.fields, records + first * halves, count, halves)) fit = false;
   });
-  if (finite && fit) return;
-  for (const NamedInput& input : arrays) {
-    const std::span<const LinkField> fields = fields_named(group, input.name);
-    if (fields.front().short_integer) refuse_long_integers(input, n, fields.size());
-    if (input.array.type == HostNumber::F64) refuse_not_finite<double>(input, n, fields.size());
-    if (input.array.type == HostNumber::F32) refuse_not_finite<float>(input, n, fields.size());
+  if (!finite || !fit) refuse_values(group, {n}, arrays);
+}
+
+bool InputPacker::is_known(std::span<const NamedInput> arrays) const noexcept {
+  if (arrays.size() != names_.size()) return false;
+  for (std::size_t k = 0; k < arrays.size(); ++k)
+    if (arrays[k].name != names_[k] || arrays[k].array.type != types_[k]) return false;
+  return true;
+}
+
+void InputPacker::check(std::size_t n, std::span<const NamedInput> arrays) {
+  if (is_known(arrays)) {
+    for (const NamedInput& input : arrays) check_pointer(*group_, input.name, input.array.data, n);
+    return;
   }
+  names_.clear();
+  types_.clear();
+  check_inputs(*group_, n, arrays, true);
+  elements_ = elements_of(*group_, arrays);
+  for (const NamedInput& input : arrays) {
+    names_.emplace_back(input.name);
+    types_.push_back(input.array.type);
+  }
+}
+
+void InputPacker::pack(std::size_t n, std::span<const NamedInput> arrays, const std::int32_t* index,
+                       std::uint64_t* records) {
+  make_columns(elements_, arrays, columns_);
+  const std::size_t halves = std::size_t{group_->words} * 2;
+  bool good = true;
+  for (std::size_t first = 0; first < n; first += groups_at_once) {
+    const std::size_t count = std::min(groups_at_once, n - first);
+    auto* const to = reinterpret_cast<std::uint32_t*>(records) + first * halves;
+    good &= index == nullptr ? pack_records(columns_, first, count, to, halves)
+                             : gather_records(columns_, index + first, count, to, halves);
+    good &= integers_fit(group_->fields, to, count, halves);
+  }
+  if (!good) refuse_values(*group_, {n, index}, arrays);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 
 #include "emulator/board/command.hpp"
 #include "gdr/device.hpp"
+#include "libgdr/device/columns.hpp"
 
 namespace gdr {
 
@@ -61,6 +62,38 @@ void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedIn
 /// integer that exceeds the bits of its variable.
 void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
           std::vector<std::uint64_t>& words, unsigned threads);
+
+/// Copies the input arrays of a group, all of its variables, to records. Names are only searched
+/// for if they or their types differ from those of the previous arrays, so that many small calls
+/// are fast. Not thread-safe.
+class InputPacker {
+ public:
+  /// The group must outlive it.
+  explicit InputPacker(const LinkGroup& group) : group_(&group) {}
+  /// Checks the arrays of n items. Throws like check_inputs.
+  void check(std::size_t n, std::span<const NamedInput> arrays);
+  /// Writes the records of items 0 .. n - 1, or of items index[0] .. index[n - 1], from arrays that
+  /// have been checked last. Throws Error (Input) like pack.
+  void pack(std::size_t n, std::span<const NamedInput> arrays, const std::int32_t* index,
+            std::uint64_t* records);
+
+  /// An element of an input with the field that it fills.
+  struct Element {
+    std::size_t input = 0;   ///< number of the input
+    std::size_t number = 0;  ///< number of the element
+    std::size_t count = 1;   ///< number of elements of the input
+    const LinkField* field = nullptr;
+  };
+
+ private:
+  bool is_known(std::span<const NamedInput> arrays) const noexcept;
+
+  const LinkGroup* group_;
+  std::vector<std::string> names_;  ///< of the arrays checked last
+  std::vector<HostNumber> types_;
+  std::vector<Element> elements_;
+  std::vector<Column> columns_;
+};
 
 /// The index of a param in its group, and the host bits of its value.
 struct ParamBits {

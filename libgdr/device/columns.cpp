@@ -22,53 +22,59 @@ struct NoTest {
   static bool all_finite() noexcept { return true; }
 };
 
-/// Strides of source and destination, bytes.
-struct Steps {
-  std::ptrdiff_t from, to;
+/// Addresses of consecutive elements, or of those with given indices.
+struct Consecutive {
+  const char* first;
+  std::ptrdiff_t stride;  ///< bytes
+  const char* operator()(std::size_t i) const noexcept {
+    return first + static_cast<std::ptrdiff_t>(i) * stride;
+  }
+};
+struct Indexed {
+  const char* first;
+  std::ptrdiff_t stride;  ///< bytes
+  const std::int32_t* index;
+  const char* operator()(std::size_t i) const noexcept { return first + index[i] * stride; }
 };
 
 /// Without an early exit, to run at memory bandwidth.
-template <typename Test, typename Bits, std::size_t Width>
-bool copy_values(const char* from, char* to, std::size_t n, Steps steps) noexcept {
+template <typename Test, typename Bits, std::size_t Width, typename From>
+bool copy_values(From from, char* to, std::size_t n, std::ptrdiff_t step) noexcept {
   Test test;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < n; ++i, to += step) {
     std::array<Bits, Width> bits;
-    std::memcpy(bits.data(), from, sizeof bits);
+    std::memcpy(bits.data(), from(i), sizeof bits);
     for (const Bits value : bits) test.add(value);
     std::memcpy(to, bits.data(), sizeof bits);
-    from += steps.from;
-    to += steps.to;
   }
   return test.all_finite();
 }
 
-template <typename Test, typename From, typename To>
-bool convert_values(const char* from, char* to, std::size_t n, Steps steps) noexcept {
+template <typename Test, typename Value, typename To, typename From>
+bool convert_values(From from, char* to, std::size_t n, std::ptrdiff_t step) noexcept {
   Test test;
-  for (std::size_t i = 0; i < n; ++i) {
-    From value;
-    std::memcpy(&value, from, sizeof value);
+  for (std::size_t i = 0; i < n; ++i, to += step) {
+    Value value;
+    std::memcpy(&value, from(i), sizeof value);
     test.add(value);
     const auto converted = static_cast<To>(value);
     std::memcpy(to, &converted, sizeof converted);
-    from += steps.from;
-    to += steps.to;
   }
   return test.all_finite();
 }
 
-template <typename Test>
-bool copy_words(unsigned width, const char* from, char* to, std::size_t n, Steps steps) noexcept {
+template <typename Test, typename From>
+bool copy_words(unsigned width, From from, char* to, std::size_t n, std::ptrdiff_t step) noexcept {
   static_assert(max_width == 4);
   switch (width) {
     case 1:
-      return copy_values<Test, std::uint64_t, 1>(from, to, n, steps);
+      return copy_values<Test, std::uint64_t, 1>(from, to, n, step);
     case 2:
-      return copy_values<Test, std::uint64_t, 2>(from, to, n, steps);
+      return copy_values<Test, std::uint64_t, 2>(from, to, n, step);
     case 3:
-      return copy_values<Test, std::uint64_t, 3>(from, to, n, steps);
+      return copy_values<Test, std::uint64_t, 3>(from, to, n, step);
     default:
-      return copy_values<Test, std::uint64_t, 4>(from, to, n, steps);
+      return copy_values<Test, std::uint64_t, 4>(from, to, n, step);
   }
 }
 
@@ -147,31 +153,39 @@ bool copy_transposed(const Column*, std::size_t, std::size_t, char*, std::size_t
 #endif
 
 /// Copies n values of a column; with `Check` returns false if one of floating-point type is not
-/// finite.
-template <bool Check>
-bool copy_column(const Column& c, const char* from, char* to, std::size_t n, Steps steps) noexcept {
+/// finite. `step`: stride of the destination, bytes.
+template <bool Check, typename From>
+bool copy_column(const Column& c, From from, char* to, std::size_t n,
+                 std::ptrdiff_t step) noexcept {
   using Doubles = std::conditional_t<Check, FiniteTest<double>, NoTest>;
   using Floats = std::conditional_t<Check, FiniteTest<float>, NoTest>;
   switch (c.move) {
     case Move::Words:
-      return copy_words<NoTest>(c.width, from, to, n, steps);
+      return copy_words<NoTest>(c.width, from, to, n, step);
     case Move::Doubles:
-      return copy_words<Doubles>(c.width, from, to, n, steps);
+      return copy_words<Doubles>(c.width, from, to, n, step);
     case Move::Floats:
-      return copy_values<Floats, std::uint32_t, 1>(from, to, n, steps);
+      return copy_values<Floats, std::uint32_t, 1>(from, to, n, step);
     case Move::FloatsToDoubles:
-      return convert_values<Floats, float, double>(from, to, n, steps);
+      return convert_values<Floats, float, double>(from, to, n, step);
     case Move::DoublesToFloats:
-      return convert_values<NoTest, double, float>(from, to, n, steps);
+      return convert_values<NoTest, double, float>(from, to, n, step);
   }
   return true;
 }
 
+std::ptrdiff_t record_bytes(std::size_t halves) noexcept {
+  return static_cast<std::ptrdiff_t>(halves * sizeof(std::uint32_t));
+}
+
+const char* element(const Column& c, std::size_t i) noexcept {
+  return c.data + static_cast<std::ptrdiff_t>(i) * c.stride;
+}
+
 bool put_column(const Column& c, std::size_t first, std::size_t n, std::uint32_t* record,
                 std::size_t halves) noexcept {
-  return copy_column<true>(c, c.data + static_cast<std::ptrdiff_t>(first) * c.stride,
-                           reinterpret_cast<char*>(record + c.half_word), n,
-                           {c.stride, static_cast<std::ptrdiff_t>(halves * sizeof *record)});
+  return copy_column<true>(c, Consecutive{element(c, first), c.stride},
+                           reinterpret_cast<char*>(record + c.half_word), n, record_bytes(halves));
 }
 
 }  // namespace
@@ -208,12 +222,22 @@ bool pack_records(const std::vector<Column>& columns, std::size_t first, std::si
   return finite;
 }
 
+bool gather_records(const std::vector<Column>& columns, const std::int32_t* index, std::size_t n,
+                    std::uint32_t* record, std::size_t halves) noexcept {
+  bool finite = true;
+  for (const Column& c : columns)
+    finite &=
+        copy_column<true>(c, Indexed{c.data, c.stride, index},
+                          reinterpret_cast<char*>(record + c.half_word), n, record_bytes(halves));
+  return finite;
+}
+
 void unpack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
                     const std::uint32_t* record, std::size_t halves) noexcept {
   for (const Column& c : columns)
-    copy_column<false>(c, reinterpret_cast<const char*>(record + c.half_word),
-                       c.data + static_cast<std::ptrdiff_t>(first) * c.stride, n,
-                       {static_cast<std::ptrdiff_t>(halves * sizeof *record), c.stride});
+    copy_column<false>(
+        c, Consecutive{reinterpret_cast<const char*>(record + c.half_word), record_bytes(halves)},
+        c.data + static_cast<std::ptrdiff_t>(first) * c.stride, n, c.stride);
 }
 
 }  // namespace gdr

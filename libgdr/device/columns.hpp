@@ -53,6 +53,9 @@ void add_column(std::vector<Column>& columns, const Column& column);
 /// stride in 32-bit units. Returns false if a number is not finite (all are copied).
 bool pack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
                   std::uint32_t* record, std::size_t halves) noexcept;
+/// Like pack_records, for the elements with indices index[0] .. index[n - 1].
+bool gather_records(const std::vector<Column>& columns, const std::int32_t* index, std::size_t n,
+                    std::uint32_t* record, std::size_t halves) noexcept;
 /// Copies records to elements, without a check.
 void unpack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
                     const std::uint32_t* record, std::size_t halves) noexcept;

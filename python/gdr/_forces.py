@@ -33,6 +33,8 @@ INPUT_NAMES = {
     "hc": "half_c",
     "hrho": "half_rho",
     "hi2": "radius",
+    "h2": "radius",
+    "e2": "eps",
 }
 _ORDER = {"pos": 0, "mass": 1, "charge": 1}
 #: Vector results, with the names of their components.
@@ -45,7 +47,7 @@ RESULT_VECTORS = {
     "field": ("ex", "ey", "ez"),
 }
 #: Variables that hold the square of an argument.
-SQUARED = {"eps2": "eps", "rc2": "rc", "hi2": "radius"}
+SQUARED = {"eps2": "eps", "e2": "eps", "rc2": "rc", "hi2": "radius", "h2": "radius"}
 
 
 class Gravity(NamedTuple):

@@ -1,9 +1,10 @@
 // The modulo scheduler: lower bounds, quality of the loops without hints, determinism.
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
-#include <regex>
 
 #include "compiler/codegen_support.hpp"
 #include "kernels/compiler/codegen.hpp"
@@ -60,9 +61,14 @@ TEST_CASE("the initiation interval reaches its lower bound where only one unit i
 
 TEST_CASE("the report names the lower bound and its reason") {
   const CompileResult r = compiled(chain(8), 1);
-  CHECK(std::regex_search(
-      r.report,
-      std::regex("initiation interval: \\d+ instructions, lower bound \\d+ \\([a-z ]+\\)")));
+  INFO(r.report);
+  const std::string line = fmt::format("initiation interval: {} instructions, lower bound {} (",
+                                       r.initiation_interval, r.least_interval);
+  const std::size_t at = r.report.find(line);
+  REQUIRE(at != std::string::npos);
+  const std::size_t reason = at + line.size(), end = r.report.find(')', reason);
+  CHECK(end > reason);
+  CHECK(r.report.find_first_not_of("abcdefghijklmnopqrstuvwxyz ", reason) == end);
 }
 
 TEST_CASE("chains of operations of any length are pipelined") {

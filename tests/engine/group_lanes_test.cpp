@@ -1,5 +1,6 @@
 // Words of records to lanes, eight at a time, against the conversions of one word.
 #include <algorithm>
+#include <bit>
 #include <random>
 
 #include "emulator/engine/native/conversion_avx512.hpp"
@@ -57,30 +58,88 @@ std::uint64_t any_bits(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("converting eight words at a time gives the same lanes as one by one") {
+namespace {
+
+struct Groups {
+  std::uint32_t from_words;
+  std::vector<GroupWord> words;
+  std::size_t count;
+  std::vector<std::uint64_t> from;
+  std::uint64_t word(std::size_t group, std::size_t lane) const {
+    return from[group * from_words + words[lane].from];
+  }
+};
+
+Groups any_groups(std::mt19937_64& random) {
+  Groups g;
+  g.from_words = static_cast<std::uint32_t>(1 + random() % 40);
+  g.words.resize(1 + random() % 40);
+  for (GroupWord& word : g.words) {
+    word.conversion = static_cast<WordConversion>(random() % 3);
+    word.from = static_cast<std::uint32_t>(random() % g.from_words);
+  }
+  g.count = random() % 150;
+  g.from.resize(g.count * g.from_words);
+  for (auto& word : g.from) word = any_bits(random);
+  return g;
+}
+
+bool has_avx512() {
   const std::vector<Isa> isas = host_isas();
-  if (std::ranges::find(isas, Isa::Avx512) == isas.end()) return;
+  return std::ranges::find(isas, Isa::Avx512) != isas.end();
+}
+
+}  // namespace
+
+TEST_CASE("converting eight words at a time gives the same lanes as one by one") {
+  if (!has_avx512()) return;
   std::mt19937_64 random(1);
   for (unsigned trial = 0; trial < 300; ++trial) {
-    const auto from_words = static_cast<std::uint32_t>(1 + random() % 40);
-    std::vector<GroupWord> words(1 + random() % 40);
-    for (GroupWord& word : words) {
-      word.conversion = static_cast<WordConversion>(random() % 3);
-      word.from = static_cast<std::uint32_t>(random() % from_words);
-    }
-    const std::size_t groups = random() % 150;
-    std::vector<std::uint64_t> from(groups * from_words);
-    for (auto& word : from) word = any_bits(random);
+    const Groups g = any_groups(random);
+    const std::size_t width = g.words.size();
     constexpr std::uint64_t untouched = 0x1234567890abcdef;
-    std::vector<std::uint64_t> lanes(groups * words.size() + 8, untouched), expected(lanes);
-    for (std::size_t g = 0; g < groups; ++g) {
-      for (std::size_t w = 0; w < words.size(); ++w)
-        expected[g * words.size() + w] =
-            one_lane(words[w].conversion, from[g * from_words + words[w].from]);
-    }
-    GroupLanes(words, from_words).convert(from.data(), groups, lanes.data());
+    std::vector<std::uint64_t> lanes(g.count * width + 8, untouched), expected(lanes);
+    for (std::size_t k = 0; k < g.count * width; ++k)
+      expected[k] = one_lane(g.words[k % width].conversion, g.word(k / width, k % width));
+    GroupLanes(g.words, g.from_words, Precision::Double)
+        .convert(g.from.data(), g.count, reinterpret_cast<std::byte*>(lanes.data()));
     REQUIRE(lanes == expected);
   }
+}
+
+TEST_CASE("converting eight words at a time to floats gives the same lanes as one by one") {
+  if (!has_avx512()) return;
+  std::mt19937_64 random(2);
+  unsigned fitted = 0;
+  for (unsigned trial = 0; trial < 600; ++trial) {
+    Groups g = any_groups(random);
+    const std::size_t width = g.words.size();
+    if (trial % 2 == 0)  // integers that fit
+      for (std::size_t k = 0; k < g.count * width; ++k)
+        if (g.words[k % width].conversion == WordConversion::Integer)
+          g.from[k / width * g.from_words + g.words[k % width].from] %= 1000;
+    constexpr std::uint32_t untouched = 0x12345678;
+    std::vector<std::uint32_t> lanes(g.count * width + 8, untouched), expected(lanes);
+    bool fits = true;
+    for (std::size_t k = 0; k < g.count * width; ++k) {
+      const WordConversion way = g.words[k % width].conversion;
+      const std::uint64_t wide = one_lane(way, g.word(k / width, k % width));
+      if (way == WordConversion::Integer) {
+        const std::int64_t value = lane_integer(static_cast<std::int64_t>(wide));
+        expected[k] = static_cast<std::uint32_t>(value);
+        fits = fits && value == static_cast<std::int32_t>(value);
+      } else {
+        expected[k] = std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(wide)));
+      }
+    }
+    const bool converted =
+        GroupLanes(g.words, g.from_words, Precision::Float)
+            .convert(g.from.data(), g.count, reinterpret_cast<std::byte*>(lanes.data()));
+    REQUIRE(converted == fits);
+    if (fits) REQUIRE(lanes == expected);
+    fitted += fits ? 1 : 0;
+  }
+  CHECK(fitted > 200);
 }
 
 }  // namespace gdr::test

@@ -46,7 +46,12 @@ def test_python_forces_are_bit_identical_to_the_command(name, snapshot, tmp_path
         if argument:
             given[argument] = 0.625
             sets.append(f"{variable.name}=0.625")
-        elif stem == "hi2" or variable.name == "hi2":
+        elif stem == "e2":
+            sets.append(f"{variable.name}={EPS**2!r}")
+        elif stem == "dt":
+            given["dt"] = 0.375
+            sets.append(f"{variable.name}=0.375")
+        elif stem in ("hi2", "h2") or variable.name == "hi2":
             given["radius"] = LENGTHS["radius"]
             sets.append(f"{variable.name}={LENGTHS['radius'] ** 2!r}")
         elif variable.role == "param" and variable.name == "rc2":

@@ -80,13 +80,17 @@ bool convert(const std::vector<LeafKey>& words, Precision precision, const std::
   return fits;
 }
 
-/// The largest magnitude, as bits, among n adjacent floats.
-std::uint32_t largest_magnitude(const std::byte* from, std::size_t n) {
-  std::uint32_t largest = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    largest = std::max(largest, load<std::uint32_t>(from + i * sizeof(float)) & ~(1U << 31));
-  }
-  return largest;
+/// Whether n adjacent floats are finite. Two at a time, without comparisons: adding one to an
+/// exponent of all ones carries into the sign bit.
+bool all_finite(const std::byte* from, std::size_t n) {
+  constexpr std::uint64_t both = 0x1'0000'0001, sign = both << 31, one = both << 23;
+  std::uint64_t found = 0;
+  std::size_t i = 0;
+  for (; i + 2 <= n; i += 2)
+    found |= (load<std::uint64_t>(from + i * sizeof(float)) & (sign - both)) + one;
+  if (i < n)
+    found |= (load<std::uint32_t>(from + i * sizeof(float)) & ((1U << 31) - 1)) + (1U << 23);
+  return (found & sign) == 0;
 }
 
 /// Row of the buffers of BM stores (upper, lower, enabled) that a part begins with.
@@ -140,8 +144,7 @@ class SectionRun {
   /// Selects the code and loads its inputs; false if floats cannot represent them.
   bool prepare(Precision precision) {
     code_ = &s_.code(zero_words(), precision);
-    converts_avx512_ =
-        code_->target.isa == Isa::Avx512 && code_->target.precision == Precision::Double;
+    converts_avx512_ = code_->target.isa == Isa::Avx512;
     chunks_ = (live_ + lanes() - 1) / lanes();
     std::size_t bytes = 0;
     places_.clear();
@@ -278,7 +281,7 @@ class SectionRun {
         load_previous_constants(entry, items);
         fits = entry.constants_fit && fits;
       }
-      if (converts_avx512_) rows_to_lanes_avx512(in, block_, items);
+      if (converts_avx512_) fits = rows_to_lanes_avx512(in, precision(), block_, items) && fits;
       for (const RowTransfer& t : in) {
         if (converts_avx512_ && !t.outside_state()) continue;
         fits = load_row(t, items.bytes, items.place(t)) && fits;
@@ -340,21 +343,17 @@ class SectionRun {
 
   /// Of floats, in the lanes that count.
   bool results_are_finite() const {
-    constexpr std::uint32_t infinity = 255U << 23;
-    std::uint32_t largest = 0;
     for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
       const WorkItems items = work_items(k);
       const auto& entry = code_->kernels[k];
       for (const RowTransfer& t : active(entry.out)) {
         if (t.key.type != WordType::Long && t.key.type != WordType::Short) continue;
         const std::byte* from = items.place(t);
-        for (std::size_t first = 0; first < live_; first += lanes(), from += items.bytes) {
-          const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
-          largest = std::max(largest, largest_magnitude(from, count));
-        }
+        for (std::size_t first = 0; first < live_; first += lanes(), from += items.bytes)
+          if (!all_finite(from, std::min<std::size_t>(lanes(), live_ - first))) return false;
       }
     }
-    return largest < infinity;
+    return true;
   }
 
   void execute(std::size_t k) {
@@ -473,7 +472,7 @@ class SectionRun {
     const auto& entry = code_->kernels[k];
     const WorkItems items = work_items(k);
     const std::span<const RowTransfer> out = active(entry.out);
-    if (converts_avx512_) lanes_to_rows_avx512(out, items, block_);
+    if (converts_avx512_) lanes_to_rows_avx512(out, precision(), items, block_);
     for (const RowTransfer& t : out) {
       if (!converts_avx512_ || t.outside_state()) store_row(t, items.bytes, items.place(t));
     }
@@ -570,7 +569,7 @@ class SectionRun {
   std::uint32_t live_;  ///< active PEs
   bool folded_;
   bool after_ = false;            ///< the previous section's constants are inputs
-  bool converts_avx512_ = false;  ///< the code is for the host's AVX-512 and doubles
+  bool converts_avx512_ = false;  ///< the code is for the host's AVX-512
   std::size_t chunks_ = 0;        ///< vectors that they fill
 };
 

@@ -8,8 +8,11 @@
 
 namespace gdr::native {
 
-GroupLanes::GroupLanes(std::span<const GroupWord> words, std::uint32_t from_words)
-    : from_words_(from_words), to_words_(static_cast<std::uint32_t>(words.size())) {
+GroupLanes::GroupLanes(std::span<const GroupWord> words, std::uint32_t from_words,
+                       Precision precision)
+    : from_words_(from_words),
+      to_words_(static_cast<std::uint32_t>(words.size())),
+      precision_(precision) {
   for (std::uint32_t w = 0; w < words.size(); ++w) {
     const std::uint32_t lane = w % 8, part_first = words[w].from / 8 * 8;
     const auto bit = static_cast<std::uint8_t>(1U << lane);
@@ -108,12 +111,24 @@ GDR_AVX512 __m512i short_integer(__m512i value) {
   return up(value, short_shift);
 }
 
+/// Doubles rounded to floats, in the lanes of a mask; the others are zero and raise no exception.
+GDR_AVX512 __m256i to_floats(__mmask8 lanes, __m512i doubles) {
+  return _mm256_castps_si256(_mm512_maskz_cvtpd_ps(lanes, _mm512_castsi512_pd(doubles)));
+}
+
+/// The lanes of a mask whose integers exceed 32 bits.
+GDR_AVX512 __mmask8 long_integers(__mmask8 lanes, __m512i integers) {
+  const __m512i wide =
+      _mm512_maskz_cvtepi32_epi64(every, _mm512_maskz_cvtepi64_epi32(every, integers));
+  return _mm512_mask_cmpneq_epi64_mask(lanes, wide, integers);
+}
+
 }  // namespace
 
 /// `count`: number of parts of the chunk whose indices stay in registers.
-template <unsigned count>
-GDR_AVX512 void GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_t* from,
-                                          std::size_t n, std::uint64_t* to) const noexcept {
+template <unsigned count, typename Lane>
+GDR_AVX512 bool GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_t* from,
+                                          std::size_t n, std::byte* to) const noexcept {
   static_assert(count == 1 || count == 2);
   const Part& first = chunk.parts[0];
   const Part& second = chunk.parts[count - 1];
@@ -128,8 +143,10 @@ GDR_AVX512 void GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_
   const std::uint64_t *in = from + first.first, *in_second = from + second.first;
   const __mmask8 valid = first.valid, valid_second = second.valid;
   const __mmask8 lanes = chunk.lanes, integers = chunk.integers;
-  const std::size_t step = from_words_, to_step = to_words_;
-  to += chunk.first;
+  const std::size_t step = from_words_, to_step = to_words_ * sizeof(Lane);
+  const auto numbers = static_cast<__mmask8>(lanes & ~integers);
+  __mmask8 lost = 0;
+  to += chunk.first * sizeof(Lane);
   for (std::size_t g = 0; g < n; ++g, in += step, in_second += step, to += to_step) {
     const __m512i words = _mm512_maskz_loadu_epi64(valid, in);
     __m512i raw = count == 1 ? _mm512_maskz_permutexvar_epi64(every, index, words)
@@ -147,29 +164,105 @@ GDR_AVX512 void GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_
     const __m512i number = canonical(raw);
     const __m512i last = _mm512_and_epi64(down(number, short_shift), odd);
     __m512i lane = _mm512_and_epi64(_mm512_add_epi64(_mm512_add_epi64(number, half), last), keep);
-    if (integers != 0) lane = _mm512_mask_mov_epi64(lane, integers, short_integer(raw));
-    _mm512_mask_storeu_epi64(to, lanes, lane);
-  }
-}
-
-void GroupLanes::convert(const std::uint64_t* from, std::size_t n,
-                         std::uint64_t* to) const noexcept {
-  // Some groups at a time stay in the first cache for all chunks.
-  constexpr std::size_t at_once = 64;
-  for (; n > 0;
-       n -= std::min(n, at_once), from += at_once * from_words_, to += at_once * to_words_) {
-    for (const Chunk& chunk : chunks_) {
-      const std::size_t some = std::min(n, at_once);
-      if (chunk.parts.size() == 1)
-        convert_chunk<1>(chunk, from, some, to);
-      else
-        convert_chunk<2>(chunk, from, some, to);
+    if constexpr (sizeof(Lane) == sizeof(double)) {
+      if (integers != 0) lane = _mm512_mask_mov_epi64(lane, integers, short_integer(raw));
+      _mm512_mask_storeu_epi64(to, lanes, lane);
+    } else {
+      __m256i narrow = to_floats(numbers, lane);
+      if (integers != 0) {
+        narrow = _mm256_mask_mov_epi32(narrow, integers, _mm512_maskz_cvtepi64_epi32(every, raw));
+        lost |= long_integers(integers, raw);
+      }
+      _mm256_mask_storeu_epi32(to, lanes, narrow);
     }
   }
+  return lost == 0;
 }
 
-GDR_AVX512 void rows_to_lanes_avx512(std::span<const RowTransfer> rows, const BlockState& block,
-                                     const WorkItems& items) noexcept {
+template <typename Lane>
+bool GroupLanes::convert_chunks(const std::uint64_t* from, std::size_t n,
+                                std::byte* to) const noexcept {
+  // Some groups at a time stay in the first cache for all chunks.
+  constexpr std::size_t at_once = 64;
+  bool fits = true;
+  for (; n > 0; n -= std::min(n, at_once), from += at_once * from_words_,
+                to += at_once * to_words_ * sizeof(Lane)) {
+    for (const Chunk& chunk : chunks_) {
+      const std::size_t some = std::min(n, at_once);
+      fits &= chunk.parts.size() == 1 ? convert_chunk<1, Lane>(chunk, from, some, to)
+                                      : convert_chunk<2, Lane>(chunk, from, some, to);
+    }
+  }
+  return fits;
+}
+
+bool GroupLanes::convert(const std::uint64_t* from, std::size_t n, std::byte* to) const noexcept {
+  return precision_ == Precision::Float ? convert_chunks<float>(from, n, to)
+                                        : convert_chunks<double>(from, n, to);
+}
+
+namespace {
+
+/// A row of words to lanes of floats, 16 for each vector.
+GDR_AVX512 bool row_to_floats(const RowTransfer& t, const BlockState& block,
+                              const WorkItems& items) noexcept {
+  const WordType type = t.key.type;
+  const bool number = type == WordType::Long || type == WordType::Short;
+  const std::uint64_t* const upper = t.cell.in(block);
+  const std::uint64_t* const lower = type == WordType::Long ? upper + block.pes : upper;
+  std::byte* to = items.place(t);
+  __mmask8 lost = 0;
+  const auto eight = [&](std::size_t pe) GDR_AVX512 {
+    if (pe >= items.live) return _mm256_setzero_si256();
+    const __mmask8 some = live_lanes(pe, items.live);
+    const __m512i high = _mm512_maskz_loadu_epi64(some, upper + pe);
+    if (number)
+      return to_floats(every,
+                       canonical(lane_of(type, high, _mm512_maskz_loadu_epi64(some, lower + pe))));
+    const __m512i integer = _mm512_maskz_srai_epi64(every, up(high, short_shift), short_shift);
+    if (type != WordType::Mask) lost |= long_integers(some, integer);
+    return _mm512_maskz_cvtepi64_epi32(every, integer);
+  };
+  for (std::size_t pe = 0; pe < items.live; pe += 16, to += items.bytes) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), eight(pe));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to) + 1, eight(pe + 8));
+  }
+  return lost == 0;
+}
+
+/// Eight lanes of doubles to the words of PEs from `pe` on.
+GDR_AVX512 void store_words(const RowTransfer& t, __m512i raw, std::size_t pe, std::size_t live,
+                            BlockState& block) noexcept {
+  const WordType type = t.key.type;
+  std::uint64_t* const upper = t.cell.in(block) + pe;
+  const __mmask8 some = live_lanes(pe, live);
+  const bool number = type == WordType::Long || type == WordType::Short;
+  const __m512i lane = number ? canonical(raw) : raw;
+  _mm512_mask_storeu_epi64(upper, some, upper_of(type, lane));
+  if (type != WordType::Long) return;
+  _mm512_mask_storeu_epi64(upper + block.pes, some,
+                           up(_mm512_and_epi64(lane, all(~short_mask)), 8));
+}
+
+/// Eight lanes of floats as lanes of doubles.
+GDR_AVX512 __m512i widen(WordType type, const std::byte* from) {
+  const __m256i narrow = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  if (type == WordType::Long || type == WordType::Short)
+    return _mm512_castpd_si512(_mm512_maskz_cvtps_pd(every, _mm256_castsi256_ps(narrow)));
+  const __m512i integer = _mm512_maskz_cvtepi32_epi64(every, narrow);
+  return type == WordType::Mask ? integer : up(integer, short_shift);
+}
+
+}  // namespace
+
+GDR_AVX512 bool rows_to_lanes_avx512(std::span<const RowTransfer> rows, Precision precision,
+                                     const BlockState& block, const WorkItems& items) noexcept {
+  if (precision == Precision::Float) {
+    bool fits = true;
+    for (const RowTransfer& t : rows)
+      if (!t.outside_state()) fits &= row_to_floats(t, block, items);
+    return fits;
+  }
   for (const RowTransfer& t : rows) {
     if (t.outside_state()) continue;
     const std::uint64_t* const upper = t.cell.in(block);
@@ -181,33 +274,39 @@ GDR_AVX512 void rows_to_lanes_avx512(std::span<const RowTransfer> rows, const Bl
                                       _mm512_maskz_loadu_epi64(some, lower + pe)));
     }
   }
+  return true;
 }
 
-GDR_AVX512 void lanes_to_rows_avx512(std::span<const RowTransfer> rows, const WorkItems& items,
-                                     BlockState& block) noexcept {
+GDR_AVX512 void lanes_to_rows_avx512(std::span<const RowTransfer> rows, Precision precision,
+                                     const WorkItems& items, BlockState& block) noexcept {
+  const bool floats = precision == Precision::Float;
+  const std::size_t lanes = floats ? 16 : 8;
   for (const RowTransfer& t : rows) {
     if (t.outside_state()) continue;
-    std::uint64_t* const upper = t.cell.in(block);
     const std::byte* from = items.place(t);
-    const bool number = t.key.type == WordType::Long || t.key.type == WordType::Short;
-    for (std::size_t pe = 0; pe < items.live; pe += 8, from += items.bytes) {
-      const __mmask8 some = live_lanes(pe, items.live);
-      const __m512i raw = _mm512_loadu_si512(from);
-      const __m512i lane = number ? canonical(raw) : raw;
-      _mm512_mask_storeu_epi64(upper + pe, some, upper_of(t.key.type, lane));
-      if (t.key.type != WordType::Long) continue;
-      _mm512_mask_storeu_epi64(upper + block.pes + pe, some,
-                               up(_mm512_and_epi64(lane, all(~short_mask)), 8));
+    for (std::size_t pe = 0; pe < items.live; pe += lanes, from += items.bytes) {
+      if (!floats) {
+        store_words(t, _mm512_loadu_si512(from), pe, items.live, block);
+        continue;
+      }
+      store_words(t, widen(t.key.type, from), pe, items.live, block);
+      if (pe + 8 < items.live)
+        store_words(t, widen(t.key.type, from + 8 * sizeof(float)), pe + 8, items.live, block);
     }
   }
 }
 
 #else
 
-void GroupLanes::convert(const std::uint64_t*, std::size_t, std::uint64_t*) const noexcept {}
-void rows_to_lanes_avx512(std::span<const RowTransfer>, const BlockState&,
-                          const WorkItems&) noexcept {}
-void lanes_to_rows_avx512(std::span<const RowTransfer>, const WorkItems&, BlockState&) noexcept {}
+bool GroupLanes::convert(const std::uint64_t*, std::size_t, std::byte*) const noexcept {
+  return false;
+}
+bool rows_to_lanes_avx512(std::span<const RowTransfer>, Precision, const BlockState&,
+                          const WorkItems&) noexcept {
+  return false;
+}
+void lanes_to_rows_avx512(std::span<const RowTransfer>, Precision, const WorkItems&,
+                          BlockState&) noexcept {}
 
 #endif
 

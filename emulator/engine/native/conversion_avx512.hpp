@@ -1,4 +1,5 @@
-// Conversion of words to lanes of doubles and back, eight at a time, on hosts with AVX-512.
+// Conversion of words to lanes of doubles or floats and back, eight at a time, on hosts with
+// AVX-512.
 #pragma once
 
 #include <array>
@@ -11,8 +12,9 @@
 
 namespace gdr::native {
 
-/// Conversion of a record's word for code on doubles: a double, a double rounded to a short, or the
-/// bits of a short integer at the top.
+/// Conversion of a record's word to a lane: a double, a double rounded to a short, or a short
+/// integer. A lane of code on doubles has the integer's bits at the top; code on floats rounds
+/// numbers to floats, and has integers of 32 bits.
 enum class WordConversion : std::uint8_t { Long, Short, Integer };
 
 /// Source of a lane: a 64-bit word of a group's records.
@@ -25,10 +27,11 @@ struct GroupWord {
 class GroupLanes {
  public:
   /// `from_words`: words of a group's records.
-  GroupLanes(std::span<const GroupWord> words, std::uint32_t from_words);
+  GroupLanes(std::span<const GroupWord> words, std::uint32_t from_words, Precision precision);
 
-  /// Converts n consecutive groups of records to consecutive lanes.
-  void convert(const std::uint64_t* from, std::size_t n, std::uint64_t* to) const noexcept;
+  /// Converts n consecutive groups of records to consecutive lanes. False if an integer exceeds the
+  /// 32 bits of a float lane.
+  bool convert(const std::uint64_t* from, std::size_t n, std::byte* to) const noexcept;
 
  private:
   /// Eight consecutive words of the records.
@@ -48,18 +51,22 @@ class GroupLanes {
     std::vector<Part> parts;
   };
 
-  template <unsigned count>
-  void convert_chunk(const Chunk& chunk, const std::uint64_t* from, std::size_t n,
-                     std::uint64_t* to) const noexcept;
+  template <typename Lane>
+  bool convert_chunks(const std::uint64_t* from, std::size_t n, std::byte* to) const noexcept;
+  template <unsigned count, typename Lane>
+  bool convert_chunk(const Chunk& chunk, const std::uint64_t* from, std::size_t n,
+                     std::byte* to) const noexcept;
 
   std::vector<Chunk> chunks_;
   std::uint32_t from_words_, to_words_;
+  Precision precision_;
 };
 
-/// words_to_lanes and lanes_to_row for all rows of the state. Lanes without a PE become zero.
-void rows_to_lanes_avx512(std::span<const RowTransfer> rows, const BlockState& block,
-                          const WorkItems& items) noexcept;
-void lanes_to_rows_avx512(std::span<const RowTransfer> rows, const WorkItems& items,
-                          BlockState& block) noexcept;
+/// words_to_lanes and lanes_to_row for all rows of the state. Lanes without a PE become zero. False
+/// if an integer exceeds the 32 bits of a float lane.
+bool rows_to_lanes_avx512(std::span<const RowTransfer> rows, Precision precision,
+                          const BlockState& block, const WorkItems& items) noexcept;
+void lanes_to_rows_avx512(std::span<const RowTransfer> rows, Precision precision,
+                          const WorkItems& items, BlockState& block) noexcept;
 
 }  // namespace gdr::native

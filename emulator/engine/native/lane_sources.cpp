@@ -110,8 +110,8 @@ LaneSources::LaneSources(const CompiledSection& body, const LoadedProgram& loade
     all_simple_ = all_simple_ && word.has_value();
     words_.push_back(word.value_or(GroupWord{}));
   }
-  if (all_simple_ && body.target().isa == Isa::Avx512 && body.precision() == Precision::Double)
-    group_lanes_.emplace(words_, loaded.program.group * words);
+  if (all_simple_ && body.target().isa == Isa::Avx512)
+    group_lanes_.emplace(words_, loaded.program.group * words, body.precision());
   windows_.words = body.compared_words();
   windows_.ranges.resize(windows_.words.size());
 }
@@ -269,10 +269,7 @@ void LaneSources::convert_some(std::uint64_t first_group, std::uint64_t count) {
 /// Converts n complete groups if all words have a WordConversion. False if an integer exceeds a
 /// float lane.
 bool LaneSources::convert_whole(const std::uint64_t* from, std::uint64_t n, std::byte* to) const {
-  if (group_lanes_) {
-    group_lanes_->convert(from, n, reinterpret_cast<std::uint64_t*>(to));
-    return true;
-  }
+  if (group_lanes_) return group_lanes_->convert(from, n, to);
   const std::size_t words = std::size_t{loaded_.program.group} * loaded_.layout.source_words;
   const std::size_t bytes = body_.stream_bytes();
   const bool floats = body_.precision() == Precision::Float;

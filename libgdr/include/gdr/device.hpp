@@ -175,6 +175,7 @@ class Device {
  private:
   friend class Job;
   friend class Gravity;
+  friend class SetJob;
   friend class MatrixProduct;
   friend struct SelfTest;
   friend struct DeviceRanks;

@@ -12,5 +12,6 @@
 #include "gdr/machine.hpp"
 #include "gdr/matrix.hpp"
 #include "gdr/ranks.hpp"
+#include "gdr/sets.hpp"
 #include "gdr/statistics.hpp"
 #include "gdr/timeline.hpp"

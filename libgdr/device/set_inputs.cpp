@@ -1,0 +1,90 @@
+#include "libgdr/device/set_inputs.hpp"
+
+#include <string>
+
+#include "gdr/error.hpp"
+
+namespace gdr {
+namespace {
+
+/// Calls `work`; its errors get the name of the set, or of the segment of a set, in front.
+template <typename Work>
+void named(std::size_t set, const std::size_t* segment, const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    std::string place = "set " + std::to_string(set);
+    if (segment != nullptr) place += ", segment " + std::to_string(*segment);
+    throw Error(error.category(), place + ": " + error.what());
+  }
+}
+
+void check_index(const SourceSegment& segment) {
+  if (segment.index != nullptr && segment.items == 0)
+    throw Error(ErrorCategory::Usage,
+                "an index needs `items`, the number of items of the arrays, which is 0");
+}
+
+/// Throws Error (Input) for the first index outside of the arrays.
+void check_indices(const SourceSegment& segment) {
+  if (segment.index == nullptr) return;
+  const auto inside = [&](std::int32_t i) {
+    return static_cast<std::size_t>(static_cast<std::uint32_t>(i)) < segment.items && i >= 0;
+  };
+  bool all = true;  // without an early exit, so that the loop is vectorised
+  for (std::size_t k = 0; k < segment.n; ++k) all &= inside(segment.index[k]);
+  for (std::size_t k = 0; !all && k < segment.n; ++k)
+    if (!inside(segment.index[k]))
+      throw Error(ErrorCategory::Input,
+                  "index[" + std::to_string(k) + "] is " + std::to_string(segment.index[k]) +
+                      ", but the arrays have " + std::to_string(segment.items) + " items");
+}
+
+}  // namespace
+
+void SetPacker::check(const InteractionSet& set, std::size_t number) {
+  named(number, nullptr, [&] {
+    check_count(set.targets, job_->targets_group.words, "targets");
+    if (set.targets == 0) return;
+    targets_.check(set.targets, set.target_arrays);
+    bind_results(job_->results_group, set.targets, set.results, bound_);
+  });
+  for (std::size_t s = 0; s < set.sources.size(); ++s) {
+    const SourceSegment& segment = set.sources[s];
+    if (segment.n == 0) continue;
+    named(number, &s, [&] {
+      check_count(segment.n, job_->sources_group.words, "sources");
+      check_index(segment);
+      sources_.check(segment.n, segment.arrays);
+    });
+  }
+}
+
+void SetPacker::pack(const InteractionSet& set, std::size_t number, PackedSet& packed) {
+  packed.target_count = set.targets;
+  packed.targets.resize(set.targets * job_->targets_group.words);
+  packed.results.clear();
+  if (set.targets > 0)
+    named(number, nullptr, [&] {
+      targets_.check(set.targets, set.target_arrays);
+      targets_.pack(set.targets, set.target_arrays, nullptr, packed.targets.data());
+      bind_results(job_->results_group, set.targets, set.results, packed.results);
+    });
+  const std::size_t words = job_->sources_group.words;
+  packed.source_count = 0;
+  for (const SourceSegment& segment : set.sources) packed.source_count += segment.n;
+  packed.sources.resize(packed.source_count * words);
+  std::uint64_t* to = packed.sources.data();
+  for (std::size_t s = 0; s < set.sources.size(); ++s) {
+    const SourceSegment& segment = set.sources[s];
+    if (segment.n == 0) continue;
+    named(number, &s, [&] {
+      check_indices(segment);
+      sources_.check(segment.n, segment.arrays);
+      sources_.pack(segment.n, segment.arrays, segment.index, to);
+    });
+    to += segment.n * words;
+  }
+}
+
+}  // namespace gdr

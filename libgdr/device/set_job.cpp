@@ -1,0 +1,175 @@
+// SetJob: checks of all sets, then their computation in this thread or in the background.
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "emulator/host/parallel.hpp"
+#include "emulator/host/stopwatch.hpp"
+#include "emulator/host/thread_choice.hpp"
+#include "gdr/error.hpp"
+#include "gdr/sets.hpp"
+#include "libgdr/device/set_workers.hpp"
+
+namespace gdr {
+namespace {
+
+/// Work of sets, which determines the number of threads.
+struct SetWork {
+  double pairs = 0, items = 0;
+  explicit SetWork(std::span<const InteractionSet> sets) {
+    for (const InteractionSet& set : sets) {
+      std::size_t sources = 0;
+      for (const SourceSegment& segment : set.sources) sources += segment.n;
+      const auto ni = static_cast<double>(set.targets), nj = static_cast<double>(sources);
+      pairs += ni * nj;
+      items += ni + nj;
+    }
+  }
+};
+
+/// The call as ranks compare it: all must have the same number of sets.
+std::string call_of(std::span<const InteractionSet> sets) {
+  return "run of " + std::to_string(sets.size()) + " sets";
+}
+
+}  // namespace
+
+struct SetJob::Impl {
+  Impl(std::shared_ptr<DeviceCore> device, const Kernel& kernel)
+      : core(std::move(device)), job(job_data(++core->jobs, kernel)) {
+    if (!job.outputs_group.fields.empty())
+      throw Error(ErrorCategory::Unsupported,
+                  "kernel \"" + kernel.name() +
+                      "\" has outputs, one for each source; use a Job for each set");
+    if (core->ranks) rank_job = core->ranks->add_job();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    // Ranks that cancel at different points would deadlock.
+    if (core->ranks) {
+      try {
+        settle();
+      } catch (...) {  // a destructor cannot report it
+      }
+    }
+    core->queue.cancel(work);
+  }
+
+  /// Waits for started sets; the data must not be accessed before.
+  void settle() { core->queue.wait(work); }
+  /// As in Job: a step that may throw, with the same outcome on all ranks.
+  template <typename Step>
+  void collectively(std::string_view member, const Step& step) {
+    if (core->ranks)
+      core->ranks->collectively(member, rank_job, step);
+    else
+      step();
+  }
+
+  void check(std::span<const InteractionSet> sets) {
+    for (std::size_t k = 0; k < sets.size(); ++k) packer.check(sets[k], k);
+  }
+
+  /// Calls task(worker, number) for every set.
+  template <typename Task>
+  void compute(std::size_t sets, const SetWork& size, const Task& task) {
+    constexpr double pairs_of_an_item = 50, pairs_of_a_set = 20'000;
+    const double units =
+        size.pairs + pairs_of_an_item * size.items + pairs_of_a_set * static_cast<double>(sets);
+    const unsigned threads = choice.choose(units, 0, core->threads);
+    const Stopwatch timer;
+    workers.run(sets, threads, task);
+    choice.record(units, threads, timer.seconds() * 1e9);
+  }
+
+  /// Packs all sets into `packed`.
+  void pack_all(std::span<const InteractionSet> sets) {
+    if (packed.size() < sets.size()) packed.resize(sets.size());
+    const auto pack = [&](SetPacker& with, std::size_t k) { with.pack(sets[k], k, packed[k]); };
+    const Stopwatch timer;
+    if (workers.useful_for(sets.size())) {
+      constexpr double ns_of_an_item = 15;
+      workers.run(sets.size(), threads_for(SetWork(sets).items * ns_of_an_item, core->threads),
+                  [&](SetWorker& worker, std::size_t k) { pack(worker.packer, k); });
+    } else {
+      for (std::size_t k = 0; k < sets.size(); ++k) pack(packer, k);
+    }
+    core->add_conversion_time(timer.seconds());
+  }
+
+  /// Makes `work` compute the sets in `packed`.
+  void compute_packed(std::span<const InteractionSet> sets) {
+    work.body = [this, n = sets.size(), size = SetWork(sets)](const std::stop_token& stop) {
+      if (!workers.useful_for(n)) {
+        for (std::size_t k = 0; k < n; ++k) run_set(*core, job, packed[k], stop);
+        return;
+      }
+      compute(n, size, [&](SetWorker& worker, std::size_t k) { worker.compute(packed[k], stop); });
+    };
+  }
+
+  std::shared_ptr<DeviceCore> core;
+  JobData job;
+  SetPacker packer{job};
+  SetWorkers workers{*core, job};
+  ThreadChoice choice{0.5};       ///< units: pairs
+  std::vector<PackedSet> packed;  ///< sets of a run whose inputs were copied
+  Work work;
+  unsigned rank_job = 0;  ///< number from RankRunner::add_job
+};
+
+SetJob::SetJob(Device& device, const Kernel& kernel)
+    : impl_(std::make_unique<Impl>(device.core(), device.prepare(kernel))) {}
+SetJob::~SetJob() = default;
+SetJob::SetJob(SetJob&&) noexcept = default;
+SetJob& SetJob::operator=(SetJob&&) noexcept = default;
+
+void SetJob::set(std::string_view name, std::span<const double> values) {
+  impl_->settle();
+  JobData& job = impl_->job;
+  impl_->collectively("set", [&] {
+    for (const ParamBits& param : param_bits(job.params_group, name, values))
+      job.params[2 * param.index] = param.bits;
+  });
+}
+
+void SetJob::run(std::span<const InteractionSet> sets) {
+  Impl& impl = *impl_;
+  impl.settle();
+  impl.collectively(call_of(sets), [&] { impl.check(sets); });
+  if (impl.workers.useful_for(sets.size())) {
+    impl.work.body = [&](const std::stop_token& stop) {
+      impl.compute(sets.size(), SetWork(sets), [&](SetWorker& worker, std::size_t k) {
+        const Stopwatch timer;
+        worker.packer.pack(sets[k], k, worker.set);
+        worker.core.add_conversion_time(timer.seconds());
+        worker.compute(worker.set, stop);
+      });
+    };
+  } else {
+    impl.collectively(call_of(sets), [&] { impl.pack_all(sets); });
+    impl.compute_packed(sets);
+  }
+  impl.core->queue.run(impl.work);
+}
+
+void SetJob::start(std::span<const InteractionSet> sets) {
+  Impl& impl = *impl_;
+  impl.settle();
+  impl.collectively(call_of(sets), [&] {
+    impl.check(sets);
+    impl.pack_all(sets);
+  });
+  impl.compute_packed(sets);
+  // Without MPI_THREAD_MULTIPLE there is no background execution.
+  if (impl.core->ranks && !impl.core->ranks->any_thread())
+    impl.core->queue.run(impl.work);
+  else
+    impl.core->queue.submit(impl.work);
+}
+
+bool SetJob::ready() const { return impl_->core->queue.ready(impl_->work); }
+void SetJob::wait() { impl_->settle(); }
+
+}  // namespace gdr
