@@ -47,7 +47,14 @@ RESULT_VECTORS = {
     "field": ("ex", "ey", "ez"),
 }
 #: Variables that hold the square of an argument.
-SQUARED = {"eps2": "eps", "e2": "eps", "rc2": "rc", "hi2": "radius", "h2": "radius"}
+SQUARED = {
+    "eps2": "eps",
+    "e2i": "eps",
+    "e2j": "eps",
+    "rc2": "rc",
+    "hi2": "radius",
+    "h2i": "radius",
+}
 
 
 class Gravity(NamedTuple):
