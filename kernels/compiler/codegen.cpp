@@ -145,10 +145,10 @@ class CodeGenerator {
                                            : Verdict::Rejected;
                               }});
     }
-    // About 12 ms for each operation, and a second for small kernels, whose intervals are the
+    // About 11 ms for each operation, and a second for small kernels, whose intervals are the
     // hardest to reach: one instruction more is a larger part of them.
-    constexpr double changes_per_op = 60000;
-    constexpr std::size_t least_ops = 80;
+    constexpr double changes_per_op = 55000;
+    constexpr std::size_t least_ops = 88;
     SearchOptions search;
     search.changes = static_cast<std::uint64_t>(
         changes_per_op * static_cast<double>(std::max(ops, least_ops)) * effort_factor);

@@ -206,6 +206,7 @@ HERMITE_STATE = "gdr nbody stores it in snapshots; a run in Python begins with p
 KEYWORDS = "its members are keyword arguments"
 EIGEN = "for Eigen's matrices; linalg takes NumPy arrays"
 HOST_NAMES = "the names of the attributes of a function that became a kernel"
+SETS = "for tree codes in C++; a Python loop over sets would cost more than their forces"
 TYPED = "for C++ structures; fields of a NumPy structured array are arrays with a stride"
 
 WITHOUT: Dict[str, str] = {
@@ -223,6 +224,13 @@ WITHOUT: Dict[str, str] = {
         f"HermiteState{member}": HERMITE_STATE
         for member in " .cycle .now .time .step .position .velocity .acceleration .jerk"
         " .size".split(" ")
+    },
+    **{
+        name: SETS
+        for name in "InteractionSet InteractionSet.results InteractionSet.sources"
+        " InteractionSet.target_arrays InteractionSet.targets SetJob SetJob.ready SetJob.run SetJob.set"
+        " SetJob.start SetJob.wait SourceSegment SourceSegment.arrays SourceSegment.index"
+        " SourceSegment.items SourceSegment.n".split()
     },
     "GridOptions": KEYWORDS,
     "Kernel.host_names": HOST_NAMES,
