@@ -21,7 +21,7 @@ help:
 	@echo "PRESET=developer        as above with warnings as errors; also debug, asan, tsan"
 
 # The thread sanitizer needs LLVM's OpenMP, which reports its barriers to it (HACKING.md).
-PACKAGES_tsan = clang libclang-rt-dev libomp-dev
+PACKAGES_tsan = clang-16 libclang-rt-16-dev libomp-16-dev
 # Tests that need a missing one of these packages are skipped.
 test: PACKAGES_test = libblas-dev libblas-test hpcc openmpi-bin mpich libmpich-dev python3-venv $(PACKAGES_python) \
                       python3-scipy python3-mpi4py python3-tqdm python3-pytest mypy python3-nbclient python3-ipykernel
