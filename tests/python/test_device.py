@@ -6,6 +6,7 @@ import os
 import pathlib
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -400,17 +401,25 @@ def test_a_process_interrupted_during_compilation_exits():
     assert child.returncode in (1, 130, -signal.SIGINT), child.returncode
 
 
+def is_listening(path):
+    """Whether a server accepts connections; its socket exists a moment earlier."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+        return client.connect_ex(str(path)) == 0
+
+
 @pytest.fixture()
 def board(tmp_path):
     """The only board of a server in another process."""
     if not COMMAND.exists():
         pytest.skip("the command gdr was not built")
-    socket = tmp_path / "socket"
-    server = subprocess.Popen([COMMAND, "serve", "--socket", socket, "--boards", "1"])
+    path = tmp_path / "socket"
+    server = subprocess.Popen([COMMAND, "serve", "--socket", path, "--boards", "1"])
     try:
-        while not socket.exists() and server.poll() is None:
+        deadline = time.perf_counter() + 30
+        while not is_listening(path):
+            assert server.poll() is None and time.perf_counter() < deadline
             time.sleep(0.01)
-        yield f"board:unix:{socket}"
+        yield f"board:unix:{path}"
     finally:
         server.terminate()
         server.wait(30)
