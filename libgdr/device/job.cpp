@@ -11,6 +11,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/partition.hpp"
+#include "libgdr/device/queued_calls.hpp"
 
 namespace gdr {
 namespace {
@@ -112,34 +113,10 @@ JobData job_data(std::uint64_t number, const Kernel& kernel) {
 
 struct Job::Impl {
   Impl(std::shared_ptr<DeviceCore> device, const Kernel& k)
-      : core(std::move(device)), data(job_data(++core->jobs, k)) {
-    work.body = [this](const std::stop_token& stop) { run_job(*core, data, stop); };
-    if (core->ranks) rank_job = core->ranks->add_job();
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-  ~Impl() {
-    // Ranks that cancel at different points would deadlock.
-    if (core->ranks) {
-      try {
-        settle();
-      } catch (...) {  // a destructor cannot report it
-      }
-    }
-    core->queue.cancel(work);
+      : core(std::move(device)), data(job_data(++core->jobs, k)), calls(core) {
+    calls.work.body = [this](const std::stop_token& stop) { run_job(*core, data, stop); };
   }
 
-  /// Waits for a started run; the data must not be accessed before.
-  void settle() { core->queue.wait(work); }
-  /// Executes a step of a member function of Job that may throw, with the same outcome on all
-  /// ranks.
-  template <typename Step>
-  void collectively(const char* member, const Step& step) {
-    if (core->ranks)
-      core->ranks->collectively(member, rank_job, step);
-    else
-      step();
-  }
   /// Checks and binds the result arrays of a run.
   void bind(std::span<const NamedResult> results) {
     // All names but those of outputs are results, including unknown ones, for the error message.
@@ -163,8 +140,7 @@ struct Job::Impl {
 
   std::shared_ptr<DeviceCore> core;
   JobData data;
-  Work work;
-  unsigned rank_job = 0;  ///< number from RankRunner::add_job
+  QueuedCalls calls;
 };
 
 Job Device::job(const Kernel& kernel) {
@@ -177,18 +153,18 @@ Job::Job(Job&&) noexcept = default;
 Job& Job::operator=(Job&&) noexcept = default;
 
 void Job::set(std::string_view name, std::span<const double> values) {
-  impl_->settle();
+  impl_->calls.settle();
   JobData& d = impl_->data;
-  impl_->collectively("set", [&] {
+  impl_->calls.collectively("set", [&] {
     for (const ParamBits& param : param_bits(d.params_group, name, values))
       d.params[2 * param.index] = param.bits;
   });
 }
 
 void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
-  impl_->settle();
+  impl_->calls.settle();
   JobData& d = impl_->data;
-  impl_->collectively("sources", [&] {
+  impl_->calls.collectively("sources", [&] {
     check_count(n, d.sources_group.words, "sources");
     check_inputs(d.sources_group, n, arrays, true);
     impl_->pack_inputs(d.sources_group, n, arrays, d.new_sources);
@@ -197,9 +173,9 @@ void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
 }
 
 void Job::update_sources(std::size_t first, std::size_t n, std::span<const NamedInput> arrays) {
-  impl_->settle();
+  impl_->calls.settle();
   JobData& d = impl_->data;
-  impl_->collectively("update_sources", [&] {
+  impl_->calls.collectively("update_sources", [&] {
     const std::size_t have = d.sources.count();
     if (first > have || n > have - first)
       throw Error(ErrorCategory::Usage,
@@ -216,9 +192,9 @@ void Job::update_sources(std::size_t first, std::size_t n, std::span<const Named
 }
 
 void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
-  impl_->settle();
+  impl_->calls.settle();
   JobData& d = impl_->data;
-  impl_->collectively("targets", [&] {
+  impl_->calls.collectively("targets", [&] {
     check_count(n, d.targets_group.words, "targets");
     check_inputs(d.targets_group, n, arrays, true);
     impl_->pack_inputs(d.targets_group, n, arrays, d.new_targets);
@@ -228,23 +204,19 @@ void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
 }
 
 void Job::run(std::span<const NamedResult> results) {
-  impl_->settle();
-  impl_->collectively("run", [&] { impl_->bind(results); });
-  impl_->core->queue.run(impl_->work);
+  impl_->calls.settle();
+  impl_->calls.collectively("run", [&] { impl_->bind(results); });
+  impl_->calls.run();
 }
 
 void Job::start(std::span<const NamedResult> results) {
-  impl_->settle();
-  impl_->collectively("start", [&] { impl_->bind(results); });
-  // Without MPI_THREAD_MULTIPLE there is no background execution.
-  if (impl_->core->ranks && !impl_->core->ranks->any_thread())
-    impl_->core->queue.run(impl_->work);
-  else
-    impl_->core->queue.submit(impl_->work);
+  impl_->calls.settle();
+  impl_->calls.collectively("start", [&] { impl_->bind(results); });
+  impl_->calls.start();
 }
 
-bool Job::ready() const { return impl_->core->queue.ready(impl_->work); }
-void Job::wait() { impl_->settle(); }
+bool Job::ready() const { return impl_->calls.ready(); }
+void Job::wait() { impl_->calls.settle(); }
 
 std::size_t Job::target_count() const noexcept { return impl_->data.target_count; }
 std::size_t Job::source_count() const noexcept { return impl_->data.sources.count(); }

@@ -8,6 +8,7 @@
 #include "emulator/host/thread_choice.hpp"
 #include "gdr/error.hpp"
 #include "gdr/sets.hpp"
+#include "libgdr/device/queued_calls.hpp"
 #include "libgdr/device/set_workers.hpp"
 
 namespace gdr {
@@ -36,35 +37,11 @@ std::string call_of(std::span<const InteractionSet> sets) {
 
 struct SetJob::Impl {
   Impl(std::shared_ptr<DeviceCore> device, const Kernel& kernel)
-      : core(std::move(device)), job(job_data(++core->jobs, kernel)) {
+      : core(std::move(device)), job(job_data(++core->jobs, kernel)), calls(core) {
     if (!job.outputs_group.fields.empty())
       throw Error(ErrorCategory::Unsupported,
                   "kernel \"" + kernel.name() +
                       "\" has outputs, one for each source; use a Job for each set");
-    if (core->ranks) rank_job = core->ranks->add_job();
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-  ~Impl() {
-    // Ranks that cancel at different points would deadlock.
-    if (core->ranks) {
-      try {
-        settle();
-      } catch (...) {  // a destructor cannot report it
-      }
-    }
-    core->queue.cancel(work);
-  }
-
-  /// Waits for started sets; the data must not be accessed before.
-  void settle() { core->queue.wait(work); }
-  /// As in Job: a step that may throw, with the same outcome on all ranks.
-  template <typename Step>
-  void collectively(std::string_view member, const Step& step) {
-    if (core->ranks)
-      core->ranks->collectively(member, rank_job, step);
-    else
-      step();
   }
 
   void check(std::span<const InteractionSet> sets) {
@@ -100,7 +77,7 @@ struct SetJob::Impl {
 
   /// Makes `work` compute the sets in `packed`.
   void compute_packed(std::span<const InteractionSet> sets) {
-    work.body = [this, n = sets.size(), size = SetWork(sets)](const std::stop_token& stop) {
+    calls.work.body = [this, n = sets.size(), size = SetWork(sets)](const std::stop_token& stop) {
       if (!workers.useful_for(n)) {
         for (std::size_t k = 0; k < n; ++k) run_set(*core, job, packed[k], stop);
         return;
@@ -115,8 +92,7 @@ struct SetJob::Impl {
   SetWorkers workers{*core, job};
   ThreadChoice choice{0.5};       ///< units: pairs
   std::vector<PackedSet> packed;  ///< sets of a run whose inputs were copied
-  Work work;
-  unsigned rank_job = 0;  ///< number from RankRunner::add_job
+  QueuedCalls calls;
 };
 
 SetJob::SetJob(Device& device, const Kernel& kernel)
@@ -126,9 +102,9 @@ SetJob::SetJob(SetJob&&) noexcept = default;
 SetJob& SetJob::operator=(SetJob&&) noexcept = default;
 
 void SetJob::set(std::string_view name, std::span<const double> values) {
-  impl_->settle();
+  impl_->calls.settle();
   JobData& job = impl_->job;
-  impl_->collectively("set", [&] {
+  impl_->calls.collectively("set", [&] {
     for (const ParamBits& param : param_bits(job.params_group, name, values))
       job.params[2 * param.index] = param.bits;
   });
@@ -136,10 +112,10 @@ void SetJob::set(std::string_view name, std::span<const double> values) {
 
 void SetJob::run(std::span<const InteractionSet> sets) {
   Impl& impl = *impl_;
-  impl.settle();
-  impl.collectively(call_of(sets), [&] { impl.check(sets); });
+  impl.calls.settle();
+  impl.calls.collectively(call_of(sets), [&] { impl.check(sets); });
   if (impl.workers.useful_for(sets.size())) {
-    impl.work.body = [&](const std::stop_token& stop) {
+    impl.calls.work.body = [&](const std::stop_token& stop) {
       impl.compute(sets.size(), SetWork(sets), [&](SetWorker& worker, std::size_t k) {
         const Stopwatch timer;
         worker.packer.pack(sets[k], k, worker.set);
@@ -148,28 +124,24 @@ void SetJob::run(std::span<const InteractionSet> sets) {
       });
     };
   } else {
-    impl.collectively(call_of(sets), [&] { impl.pack_all(sets); });
+    impl.calls.collectively(call_of(sets), [&] { impl.pack_all(sets); });
     impl.compute_packed(sets);
   }
-  impl.core->queue.run(impl.work);
+  impl.calls.run();
 }
 
 void SetJob::start(std::span<const InteractionSet> sets) {
   Impl& impl = *impl_;
-  impl.settle();
-  impl.collectively(call_of(sets), [&] {
+  impl.calls.settle();
+  impl.calls.collectively(call_of(sets), [&] {
     impl.check(sets);
     impl.pack_all(sets);
   });
   impl.compute_packed(sets);
-  // Without MPI_THREAD_MULTIPLE there is no background execution.
-  if (impl.core->ranks && !impl.core->ranks->any_thread())
-    impl.core->queue.run(impl.work);
-  else
-    impl.core->queue.submit(impl.work);
+  impl.calls.start();
 }
 
-bool SetJob::ready() const { return impl_->core->queue.ready(impl_->work); }
-void SetJob::wait() { impl_->settle(); }
+bool SetJob::ready() const { return impl_->calls.ready(); }
+void SetJob::wait() { impl_->calls.settle(); }
 
 }  // namespace gdr
