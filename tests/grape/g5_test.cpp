@@ -1,5 +1,6 @@
 // Conformance of libg5: every statement of its header, on native, exact and board devices, against
 // plain loops in double precision.
+#include <climits>
 #include <cmath>
 #include <thread>
 
@@ -319,7 +320,10 @@ TEST_CASE("g5: invalid calls give a message and leave results alone") {
   };
   contains(messages_of([&] { g5_set_nMC(id, -4); }), "gdr: g5_set_n: the number of j-particles");
   g5_set_nMC(id, 30);
-  contains(messages_of([&] { g5_set_xmjMC(id, -1, 20, rows(p.x), p.mass.data()); }), "address -1");
+  contains(messages_of([&] { g5_set_xmjMC(id, -1, 20, rows(p.x), p.mass.data()); }),
+           "addresses -1 to 18");
+  contains(messages_of([&] { g5_set_xmjMC(id, INT_MAX - 5, 20, rows(p.x), p.mass.data()); }),
+           "addresses 2147483642 to 2147483661");
   g5_set_xmjMC(id, 0, 20, rows(p.x), p.mass.data());
   g5_set_xiMC(id, 5, rows(p.x));
   contains(messages_of([&] { g5_runMC(id); }), "30 j-particles are used, but only 20 were set");

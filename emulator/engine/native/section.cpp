@@ -408,9 +408,8 @@ class Translator {
       throw Unsupported("a long is shifted by a variable number of bits");
     }
     const std::uint64_t count = c_.constant_bits(b.lower);
-    if (slot.mask.flag == MaskFlag::Carry || count >= 2 * Short::bit_count) {
-      throw Unsupported("a long is shifted by all its bits");
-    }
+    if (slot.mask.flag == MaskFlag::Carry) throw Unsupported("the carry of a long is used");
+    if (count >= 2 * Short::bit_count) throw Unsupported("a long is shifted by all its bits");
     const bool left = slot.op == Op::Ishl;
     const std::uint64_t within = count % Short::bit_count;
     const bool crosses = count >= Short::bit_count;

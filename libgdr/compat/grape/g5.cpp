@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::ptrdiff_t row = 3 * sizeof(double);
 using Row = double[3];
+/// Number of addresses of j-particles.
+constexpr std::size_t most_particles = std::size_t{1} << 26;
 
 /// What the next run has to send.
 struct Range {
@@ -50,13 +52,18 @@ class Board {
   void set_sources(int address, int nj, const Row* x, const double* mass, const double* eps2,
                    bool clears_eps2) {
     const std::size_t n = checked_count(nj, "j-particles");
-    if (address < 0)
-      throw Error(ErrorCategory::Usage, "address " + std::to_string(address) + " is negative");
+    if (address < 0 ||
+        n > most_particles - std::min(static_cast<std::size_t>(address), most_particles))
+      throw Error(ErrorCategory::Usage,
+                  "addresses " + std::to_string(address) + " to " +
+                      std::to_string(static_cast<std::int64_t>(address) + nj - 1) +
+                      " are not all of 0 to " + std::to_string(most_particles - 1));
     const auto first = static_cast<std::size_t>(address);
     if (first + n > x_.size()) {
-      x_.resize(first + n);
+      // The size of x_ is the number of particles: it grows last, in case memory is short.
       mass_.resize(first + n);
       source_eps2_.resize(first + n);
+      x_.resize(first + n);
     }
     for (std::size_t j = 0; j < n; ++j) {
       if (x != nullptr) std::ranges::copy(x[j], x_[first + j].begin());

@@ -4,7 +4,7 @@
 #pragma GCC visibility pop
 
 #include <algorithm>
-#include <limits>
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>

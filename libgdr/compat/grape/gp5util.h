@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* Number of j-particles for which clients make their arrays; more are accepted. */
+/* Number of j-particles for which clients make their arrays; more are accepted, up to 2^26. */
 #ifndef JMEMSIZE
 #define JMEMSIZE 131072
 #endif

@@ -14,18 +14,22 @@ constexpr std::size_t gap = 16;
 
 }  // namespace
 
+/// Clients may use the slots in any order. The last array that grows is the one whose size is the
+/// number of slots: if memory is short, there are as many as before.
+void MovingSources::grow(std::size_t n) {
+  for (std::vector<double>* column : {&mass_, &sent_mass_}) column->resize(n);
+  for (auto* vectors : {&x_, &v_, &half_a_, &sixth_j_, &snap_18th_, &at_, &moving_})
+    for (std::vector<double>& column : *vectors) column.resize(n);
+  id_.resize(n);
+  sent_id_.resize(n);
+  is_set_.resize(n, false);
+  const std::size_t before = slots();
+  time_.resize(n);
+  unset_ += n - before;
+}
+
 void MovingSources::set(std::size_t slot, const MovingSource& p) {
-  if (slot >= slots()) {
-    // Clients may use the slots in any order.
-    const std::size_t n = std::max(slot + 1, std::min(2 * slots(), slot + 4096));
-    unset_ += n - slots();
-    for (std::vector<double>* column : {&time_, &mass_, &sent_mass_}) column->resize(n);
-    for (auto* vectors : {&x_, &v_, &half_a_, &sixth_j_, &snap_18th_, &at_, &moving_})
-      for (std::vector<double>& column : *vectors) column.resize(n);
-    id_.resize(n);
-    sent_id_.resize(n);
-    is_set_.resize(n, false);
-  }
+  if (slot >= slots()) grow(std::max(slot + 1, std::min(2 * slots(), slot + 4096)));
   if (!is_set_[slot]) {
     is_set_[slot] = true;
     --unset_;

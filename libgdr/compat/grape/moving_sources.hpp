@@ -46,6 +46,7 @@ class MovingSources {
   std::size_t predicted() const noexcept { return predicted_; }
 
  private:
+  void grow(std::size_t n);
   void predict_range(double time, std::size_t first, std::size_t n);
   /// Arrays of the job's sources from a slot on.
   std::vector<NamedInput> arrays(std::size_t first, bool motion, bool constants) const;
