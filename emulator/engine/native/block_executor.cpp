@@ -318,6 +318,7 @@ class SectionRun {
 
   bool load_row(const RowTransfer& t, std::size_t item, std::byte* to) const {
     const bool fixed = t.key.type == WordType::PeNumber || t.key.type == WordType::BlockNumber;
+    const RowConversion conversion = row_conversion(code_->target, t.key.type);
     bool fits = true;
     for (std::size_t first = 0; first < live_; first += lanes(), to += item) {
       const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
@@ -328,7 +329,7 @@ class SectionRun {
       }
       const std::uint64_t* const upper = t.cell.in(std::as_const(block_)) + first;
       const std::uint64_t* const lower = t.key.type == WordType::Long ? upper + block_.pes : upper;
-      fits = row_to_lanes(code_->target, t.key.type, upper, lower, count, to) && fits;
+      fits = conversion.to_lanes(upper, lower, count, to) && fits;
     }
     return fits;
   }
@@ -486,10 +487,10 @@ class SectionRun {
     } else {
       rows = {put_row(t.key, row_of(t.key)), put_row(t.key, 1)};
     }
+    const RowConversion conversion = row_conversion(code_->target, t.key.type);
     for (std::size_t first = 0; first < live_; first += lanes(), from += item) {
       const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
-      lanes_to_row(code_->target, t.key.type, from, count,
-                   {rows.upper + first, rows.lower + first});
+      conversion.from_lanes(from, count, {rows.upper + first, rows.lower + first});
     }
   }
 

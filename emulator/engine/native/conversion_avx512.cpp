@@ -1,43 +1,18 @@
 #include "emulator/engine/native/conversion_avx512.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "emulator/engine/native/group_conversion.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 namespace gdr::native {
-
-GroupLanes::GroupLanes(std::span<const GroupWord> words, std::uint32_t from_words,
-                       Precision precision)
-    : from_words_(from_words),
-      to_words_(static_cast<std::uint32_t>(words.size())),
-      precision_(precision) {
-  for (std::uint32_t w = 0; w < words.size(); ++w) {
-    const std::uint32_t lane = w % 8, part_first = words[w].from / 8 * 8;
-    const auto bit = static_cast<std::uint8_t>(1U << lane);
-    if (lane == 0) {
-      chunks_.emplace_back().first = w;
-      chunks_.back().keep.fill(~std::uint64_t{0});
-    }
-    Chunk& chunk = chunks_.back();
-    chunk.lanes |= bit;
-    if (words[w].conversion == WordConversion::Integer) chunk.integers |= bit;
-    if (words[w].conversion == WordConversion::Short) {
-      chunk.half[lane] = (std::uint64_t{1} << (short_shift - 1)) - 1;
-      chunk.odd[lane] = 1;
-      chunk.keep[lane] = short_mask;
-    }
-    auto part = std::ranges::find(chunk.parts, part_first, &Part::first);
-    if (part == chunk.parts.end()) {
-      const std::uint32_t count = std::min(8U, from_words - part_first);
-      part = chunk.parts.insert(part,
-                                {part_first, static_cast<std::uint8_t>((1U << count) - 1), 0, {}});
-    }
-    part->lanes |= bit;
-    part->index[lane] = words[w].from - part_first;
-  }
-}
 
 #if defined(__x86_64__)
 
@@ -123,7 +98,71 @@ GDR_AVX512 __mmask8 long_integers(__mmask8 lanes, __m512i integers) {
   return _mm512_mask_cmpneq_epi64_mask(lanes, wide, integers);
 }
 
-}  // namespace
+/// A permutation of words to eight lanes at a time.
+class GroupLanes final : public GroupConversion {
+ public:
+  explicit GroupLanes(const GroupLayout& layout);
+  bool convert(const std::uint64_t* from, std::size_t n, std::byte* to) const noexcept override;
+
+ private:
+  /// Eight consecutive words of the records.
+  struct Part {
+    std::uint32_t first = 0;
+    std::uint8_t valid = 0;  ///< mask of valid words
+    std::uint8_t lanes = 0;  ///< mask of lanes read from them
+    std::array<std::uint64_t, 8> index{};
+  };
+  /// Eight lanes.
+  struct Chunk {
+    std::uint32_t first = 0;
+    std::uint8_t lanes = 0, integers = 0;
+    /// Constants for rounding to shorts: half of the last place, the bit of that place, and the
+    /// mask of kept bits; neutral in other lanes.
+    std::array<std::uint64_t, 8> half{}, odd{}, keep{};
+    std::vector<Part> parts;
+  };
+
+  template <typename Lane>
+  bool convert_chunks(const std::uint64_t* from, std::size_t n, std::byte* to) const noexcept;
+  template <unsigned count, typename Lane>
+  bool convert_chunk(const Chunk& chunk, const std::uint64_t* from, std::size_t n,
+                     std::byte* to) const noexcept;
+
+  std::vector<Chunk> chunks_;
+  std::uint32_t from_words_, to_words_;
+  Precision precision_;
+};
+
+GroupLanes::GroupLanes(const GroupLayout& layout)
+    : from_words_(layout.from_words),
+      to_words_(static_cast<std::uint32_t>(layout.words.size())),
+      precision_(layout.precision) {
+  const std::span<const GroupWord> words = layout.words;
+  for (std::uint32_t w = 0; w < words.size(); ++w) {
+    const std::uint32_t lane = w % 8, part_first = words[w].from / 8 * 8;
+    const auto bit = static_cast<std::uint8_t>(1U << lane);
+    if (lane == 0) {
+      chunks_.emplace_back().first = w;
+      chunks_.back().keep.fill(~std::uint64_t{0});
+    }
+    Chunk& chunk = chunks_.back();
+    chunk.lanes |= bit;
+    if (words[w].conversion == WordConversion::Integer) chunk.integers |= bit;
+    if (words[w].conversion == WordConversion::Short) {
+      chunk.half[lane] = (std::uint64_t{1} << (short_shift - 1)) - 1;
+      chunk.odd[lane] = 1;
+      chunk.keep[lane] = short_mask;
+    }
+    auto part = std::ranges::find(chunk.parts, part_first, &Part::first);
+    if (part == chunk.parts.end()) {
+      const std::uint32_t count = std::min(8U, from_words_ - part_first);
+      part = chunk.parts.insert(part,
+                                {part_first, static_cast<std::uint8_t>((1U << count) - 1), 0, {}});
+    }
+    part->lanes |= bit;
+    part->index[lane] = words[w].from - part_first;
+  }
+}
 
 /// `count`: number of parts of the chunk whose indices stay in registers.
 template <unsigned count, typename Lane>
@@ -201,8 +240,6 @@ bool GroupLanes::convert(const std::uint64_t* from, std::size_t n, std::byte* to
                                         : convert_chunks<double>(from, n, to);
 }
 
-namespace {
-
 /// A row of words to lanes of floats, 16 for each vector.
 GDR_AVX512 bool row_to_floats(const RowTransfer& t, const BlockState& block,
                               const WorkItems& items) noexcept {
@@ -255,6 +292,10 @@ GDR_AVX512 __m512i widen(WordType type, const std::byte* from) {
 
 }  // namespace
 
+std::unique_ptr<GroupConversion> make_avx512_group_conversion(const GroupLayout& layout) {
+  return std::make_unique<GroupLanes>(layout);
+}
+
 GDR_AVX512 bool rows_to_lanes_avx512(std::span<const RowTransfer> rows, Precision precision,
                                      const BlockState& block, const WorkItems& items) noexcept {
   if (precision == Precision::Float) {
@@ -298,8 +339,8 @@ GDR_AVX512 void lanes_to_rows_avx512(std::span<const RowTransfer> rows, Precisio
 
 #else
 
-bool GroupLanes::convert(const std::uint64_t*, std::size_t, std::byte*) const noexcept {
-  return false;
+std::unique_ptr<GroupConversion> make_avx512_group_conversion(const GroupLayout&) {
+  return nullptr;
 }
 bool rows_to_lanes_avx512(std::span<const RowTransfer>, Precision, const BlockState&,
                           const WorkItems&) noexcept {

@@ -20,20 +20,9 @@ constexpr std::uint64_t items_a_task = 2048;
 constexpr std::uint64_t windows_a_task = 64;
 /// Items per step of the general conversion.
 constexpr std::uint64_t items_at_once = 64;
-/// Groups per step of the simple conversion.
-constexpr std::uint64_t groups_at_once = 64;
 
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
   return a / b + (a % b != 0 ? 1 : 0);
-}
-
-/// The word of a lane of 64 bits: a double, or a short's bits at the top.
-template <WordConversion conversion>
-std::uint64_t wide_lane(std::uint64_t bits) noexcept {
-  if constexpr (conversion == WordConversion::Long) return port::canonical(bits);
-  if constexpr (conversion == WordConversion::Short)
-    return port::double_to_short(bits).upper << short_shift;
-  return port::int_to_short(bits).upper << short_shift;
 }
 
 /// The smallest and the largest of n integers.
@@ -57,29 +46,6 @@ std::pair<std::int64_t, std::int64_t> range_of(const std::byte* from, std::size_
   return {lane_integer(std::ranges::min(least)), lane_integer(std::ranges::max(most))};
 }
 
-/// Converts one word of n groups to doubles or shorts, or to floats or integers of 32 bits. False
-/// if an integer does not fit.
-template <WordConversion conversion, typename Lane>
-bool convert_word(const std::uint64_t* from, std::size_t from_step, std::byte* to,
-                  std::size_t to_step, std::uint64_t n) noexcept {
-  bool fits = true;
-  for (std::uint64_t g = 0; g < n; ++g, from += from_step, to += to_step) {
-    const std::uint64_t wide = wide_lane<conversion>(*from);
-    if constexpr (std::is_same_v<Lane, double>) {
-      std::memcpy(to, &wide, sizeof wide);
-    } else if constexpr (conversion == WordConversion::Integer) {
-      const auto value = static_cast<std::int64_t>(wide) >> short_shift;
-      const auto narrow = static_cast<std::int32_t>(value);
-      fits = fits && narrow == value;
-      std::memcpy(to, &narrow, sizeof narrow);
-    } else {
-      const auto narrow = static_cast<float>(std::bit_cast<double>(wide));
-      std::memcpy(to, &narrow, sizeof narrow);
-    }
-  }
-  return fits;
-}
-
 /// The simple conversion of a field, as port_load. Floats that are read as bits, and integers that
 /// are read as numbers, are rare.
 std::optional<WordConversion> conversion_of(const PortField& f, LeafKey key) noexcept {
@@ -100,6 +66,7 @@ LaneSources::LaneSources(const CompiledSection& body, const LoadedProgram& loade
     : body_(body), loaded_(loaded) {
   const std::uint32_t item_shorts = loaded.program.item_shorts;
   const std::uint32_t words = loaded.layout.source_words;
+  std::vector<GroupWord> simple;
   for (const LeafKey key : body.source_words().words) {
     std::optional<GroupWord> word;
     for (const PortField& field : loaded.sources) {
@@ -107,11 +74,11 @@ LaneSources::LaneSources(const CompiledSection& body, const LoadedProgram& loade
       if (const auto conversion = conversion_of(field, key))
         word = GroupWord{*conversion, key.place / item_shorts * words + field.half_word / 2};
     }
-    all_simple_ = all_simple_ && word.has_value();
-    words_.push_back(word.value_or(GroupWord{}));
+    if (word) simple.push_back(*word);
   }
-  if (all_simple_ && body.target().isa == Isa::Avx512)
-    group_lanes_.emplace(words_, loaded.program.group * words, body.precision());
+  if (simple.size() == body.source_words().words.size())
+    simple_ = make_group_conversion({simple, loaded.program.group * words, body.precision()},
+                                    body.target().isa);
   windows_.words = body.compared_words();
   windows_.ranges.resize(windows_.words.size());
 }
@@ -257,46 +224,13 @@ void LaneSources::convert_some(std::uint64_t first_group, std::uint64_t count) {
   const std::size_t bytes = body_.stream_bytes();
   std::byte* const to = lanes_.data() + first_group * bytes;
   // The last group may have to be filled up.
-  const std::uint64_t whole = all_simple_ ? items / group : 0;
+  const std::uint64_t whole = simple_ ? items / group : 0;
   const MachineFloatMode mode;
   const RangeErrorMonitor range_errors(true);
-  const bool fits = convert_whole(from, whole, to);
+  const bool fits = whole == 0 || simple_->convert(from, whole, to);
   if (!fits || (body_.precision() == Precision::Float && range_errors.detected())) usable_ = false;
   convert_any(from + whole * group * words, items - whole * group, count - whole,
               to + whole * bytes);
-}
-
-/// Converts n complete groups if all words have a WordConversion. False if an integer exceeds a
-/// float lane.
-bool LaneSources::convert_whole(const std::uint64_t* from, std::uint64_t n, std::byte* to) const {
-  if (group_lanes_) return group_lanes_->convert(from, n, to);
-  const std::size_t words = std::size_t{loaded_.program.group} * loaded_.layout.source_words;
-  const std::size_t bytes = body_.stream_bytes();
-  const bool floats = body_.precision() == Precision::Float;
-  const std::size_t lane = floats ? sizeof(float) : sizeof(double);
-  bool fits = true;
-  // Some groups at a time, so that a record is still in the first cache for its next word.
-  for (std::uint64_t g = 0; g < n; g += groups_at_once) {
-    const std::uint64_t some = std::min(groups_at_once, n - g);
-    for (std::size_t w = 0; w < words_.size(); ++w) {
-      const std::uint64_t* const column = from + g * words + words_[w].from;
-      const auto run = [&]<WordConversion conversion>() {
-        const auto work =
-            floats ? convert_word<conversion, float> : convert_word<conversion, double>;
-        return work(column, words, to + g * bytes + w * lane, bytes, some);
-      };
-      bool word_fits = true;
-      if (words_[w].conversion == WordConversion::Long) {
-        word_fits = run.template operator()<WordConversion::Long>();
-      } else if (words_[w].conversion == WordConversion::Short) {
-        word_fits = run.template operator()<WordConversion::Short>();
-      } else {
-        word_fits = run.template operator()<WordConversion::Integer>();
-      }
-      fits = fits && word_fits;
-    }
-  }
-  return fits;
 }
 
 /// Computes the ranges of converted windows.

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <atomic>
-#include <optional>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "emulator/engine/native/conversion_avx512.hpp"
+#include "emulator/engine/native/group_conversion.hpp"
 #include "emulator/engine/native/program.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/port/loaded_program.hpp"
@@ -61,7 +61,6 @@ class LaneSources {
   std::uint64_t group_of(std::uint64_t item) const noexcept;
   std::uint64_t first_item(std::uint64_t group) const noexcept;
   std::uint64_t groups_for(std::uint64_t items) const noexcept;
-  bool convert_whole(const std::uint64_t* from, std::uint64_t n, std::byte* to) const;
   void add_changes(std::size_t segment, const Key& now, std::uint64_t first,
                    std::vector<Range>& ranges);
   void convert(std::uint64_t first_group, std::uint64_t count);
@@ -73,9 +72,8 @@ class LaneSources {
 
   const CompiledSection& body_;
   const LoadedProgram& loaded_;
-  std::vector<GroupWord> words_;
-  bool all_simple_ = true;  ///< every word has a WordConversion
-  std::optional<GroupLanes> group_lanes_;
+  /// Of complete groups; null if some word has no WordConversion.
+  std::unique_ptr<GroupConversion> simple_;
   std::vector<SourceSegment> segments_;
   std::vector<Key> keys_;
   std::uint64_t items_ = 0, groups_ = 0;

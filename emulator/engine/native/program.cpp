@@ -18,8 +18,8 @@ bool is_memory(NodeOp op) { return op == NodeOp::Source || op == NodeOp::Uniform
 ConstantRoot constant_root(const Root& root, const Node& constant, bool complemented) {
   ConstantRoot made{root.key};
   const std::uint64_t bits = complemented ? ~constant.bits : constant.bits;
-  lanes_to_row({}, root.key.type, reinterpret_cast<const std::byte*>(&bits), 1,
-               {&made.upper, &made.lower});
+  row_conversion({}, root.key.type)
+      .from_lanes(reinterpret_cast<const std::byte*>(&bits), 1, {&made.upper, &made.lower});
   return made;
 }
 

@@ -134,13 +134,6 @@ GDR_INLINE void convert_lanes_to_row(Kind, const std::byte* from, std::size_t n,
   }
 }
 
-/// The loops of a kind of words.
-struct RowCode {
-  bool (*to_lanes)(const std::uint64_t* upper, const std::uint64_t* lower, std::size_t n,
-                   std::byte* to) noexcept;
-  void (*from_lanes)(const std::byte* from, std::size_t n, WordsOut to) noexcept;
-};
-
 /// The same loops, compiled for the instructions of a host.
 #define GDR_HOST(Name, attribute)                                                                  \
   struct Name {                                                                                    \
@@ -162,30 +155,20 @@ GDR_HOST(OnAvx512,
 #endif
 
 template <typename Host>
-RowCode code_on(WordType type, Precision precision) noexcept {
+RowConversion code_on(WordType type, Precision precision) noexcept {
   return with_conversion(type, precision, []<typename Kind>(Kind) {
-    return RowCode{Host::template to_lanes<Kind>, Host::template from_lanes<Kind>};
+    return RowConversion{Host::template to_lanes<Kind>, Host::template from_lanes<Kind>};
   });
 }
 
-RowCode row_code(Target target, WordType type) noexcept {
+}  // namespace
+
+RowConversion row_conversion(Target target, WordType type) noexcept {
 #if defined(__x86_64__)
   if (target.isa == Isa::Avx512) return code_on<OnAvx512>(type, target.precision);
   if (target.isa == Isa::Avx2) return code_on<OnAvx2>(type, target.precision);
 #endif
   return code_on<AnyHost>(type, target.precision);
-}
-
-}  // namespace
-
-bool row_to_lanes(Target target, WordType type, const std::uint64_t* upper,
-                  const std::uint64_t* lower, std::size_t n, std::byte* to) noexcept {
-  return row_code(target, type).to_lanes(upper, lower, n, to);
-}
-
-void lanes_to_row(Target target, WordType type, const std::byte* from, std::size_t n,
-                  WordsOut to) noexcept {
-  row_code(target, type).from_lanes(from, n, to);
 }
 
 bool words_to_lanes(WordType type, Precision precision, WordsIn from, std::size_t n, std::byte* to,

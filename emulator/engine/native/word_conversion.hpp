@@ -32,14 +32,17 @@ constexpr std::int64_t lane_integer(std::int64_t lane) noexcept { return lane >>
 bool words_to_lanes(WordType type, Precision precision, WordsIn from, std::size_t n, std::byte* to,
                     std::size_t step) noexcept;
 
-/// Converts n adjacent words to adjacent lanes, with the target's instructions.
-bool row_to_lanes(Target target, WordType type, const std::uint64_t* upper,
-                  const std::uint64_t* lower, std::size_t n, std::byte* to) noexcept;
+/// Conversions of adjacent words of a type to adjacent lanes and back.
+struct RowConversion {
+  /// False if an integer exceeds the 32 bits of a float lane.
+  bool (*to_lanes)(const std::uint64_t* upper, const std::uint64_t* lower, std::size_t n,
+                   std::byte* to) noexcept;
+  /// Rounds to nearest even, gives canonical NaNs and flushes underflow to zero.
+  void (*from_lanes)(const std::byte* from, std::size_t n, WordsOut to) noexcept;
+};
 
-/// Converts n adjacent lanes to adjacent words, with the target's instructions: rounds to nearest
-/// even, gives canonical NaNs and flushes underflow to zero.
-void lanes_to_row(Target target, WordType type, const std::byte* from, std::size_t n,
-                  WordsOut to) noexcept;
+/// The conversions with the target's instructions.
+RowConversion row_conversion(Target target, WordType type) noexcept;
 
 /// The rows of a cell in a block.
 struct CellRow {

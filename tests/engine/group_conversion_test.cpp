@@ -1,10 +1,12 @@
-// Words of records to lanes, eight at a time, against the conversions of one word.
+// Records of sources to lanes, with every instruction set, against the conversions of one word.
+#include "emulator/engine/native/group_conversion.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <random>
 
-#include "emulator/engine/native/conversion_avx512.hpp"
 #include "emulator/engine/native/graph.hpp"
+#include "emulator/engine/native/word_conversion.hpp"
 #include "emulator/host/isa.hpp"
 #include "emulator/port/port_words.hpp"
 #include "support/catch.hpp"
@@ -84,31 +86,32 @@ Groups any_groups(std::mt19937_64& random) {
   return g;
 }
 
-bool has_avx512() {
-  const std::vector<Isa> isas = host_isas();
-  return std::ranges::find(isas, Isa::Avx512) != isas.end();
+bool convert(const Groups& g, Isa isa, Precision precision, void* lanes) {
+  return make_group_conversion({g.words, g.from_words, precision}, isa)
+      ->convert(g.from.data(), g.count, static_cast<std::byte*>(lanes));
 }
 
 }  // namespace
 
-TEST_CASE("converting eight words at a time gives the same lanes as one by one") {
-  if (!has_avx512()) return;
+TEST_CASE("converting groups of records gives the same lanes as word by word") {
   std::mt19937_64 random(1);
   for (unsigned trial = 0; trial < 300; ++trial) {
     const Groups g = any_groups(random);
     const std::size_t width = g.words.size();
     constexpr std::uint64_t untouched = 0x1234567890abcdef;
-    std::vector<std::uint64_t> lanes(g.count * width + 8, untouched), expected(lanes);
+    const std::vector<std::uint64_t> before(g.count * width + 8, untouched);
+    std::vector<std::uint64_t> expected = before;
     for (std::size_t k = 0; k < g.count * width; ++k)
       expected[k] = one_lane(g.words[k % width].conversion, g.word(k / width, k % width));
-    GroupLanes(g.words, g.from_words, Precision::Double)
-        .convert(g.from.data(), g.count, reinterpret_cast<std::byte*>(lanes.data()));
-    REQUIRE(lanes == expected);
+    for (const Isa isa : host_isas()) {
+      std::vector<std::uint64_t> lanes = before;
+      convert(g, isa, Precision::Double, lanes.data());
+      REQUIRE(lanes == expected);
+    }
   }
 }
 
-TEST_CASE("converting eight words at a time to floats gives the same lanes as one by one") {
-  if (!has_avx512()) return;
+TEST_CASE("converting groups of records to floats gives the same lanes as word by word") {
   std::mt19937_64 random(2);
   unsigned fitted = 0;
   for (unsigned trial = 0; trial < 600; ++trial) {
@@ -119,7 +122,8 @@ TEST_CASE("converting eight words at a time to floats gives the same lanes as on
         if (g.words[k % width].conversion == WordConversion::Integer)
           g.from[k / width * g.from_words + g.words[k % width].from] %= 1000;
     constexpr std::uint32_t untouched = 0x12345678;
-    std::vector<std::uint32_t> lanes(g.count * width + 8, untouched), expected(lanes);
+    const std::vector<std::uint32_t> before(g.count * width + 8, untouched);
+    std::vector<std::uint32_t> expected = before;
     bool fits = true;
     for (std::size_t k = 0; k < g.count * width; ++k) {
       const WordConversion way = g.words[k % width].conversion;
@@ -132,11 +136,11 @@ TEST_CASE("converting eight words at a time to floats gives the same lanes as on
         expected[k] = std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(wide)));
       }
     }
-    const bool converted =
-        GroupLanes(g.words, g.from_words, Precision::Float)
-            .convert(g.from.data(), g.count, reinterpret_cast<std::byte*>(lanes.data()));
-    REQUIRE(converted == fits);
-    if (fits) REQUIRE(lanes == expected);
+    for (const Isa isa : host_isas()) {
+      std::vector<std::uint32_t> lanes = before;
+      REQUIRE(convert(g, isa, Precision::Float, lanes.data()) == fits);
+      if (fits) REQUIRE(lanes == expected);
+    }
     fitted += fits ? 1 : 0;
   }
   CHECK(fitted > 200);
