@@ -1,6 +1,7 @@
 // The work queue: one mutex for all state, one condition variable for all changes.
 #include "libgdr/device/queue.hpp"
 
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,9 +13,23 @@
 
 namespace gdr {
 
-ThisProcess::ThisProcess() noexcept : process_(getpid()) {}
+namespace {
 
-bool ThisProcess::is_current() const noexcept { return getpid() == process_; }
+/// Number of forks between the first process that opened a device and this one. Runs ask several
+/// times which process they are in, and getpid() would be a system call each time.
+std::atomic<unsigned> forks = 0;
+
+}  // namespace
+
+ThisProcess::ThisProcess() noexcept {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  static_cast<void>(registered);
+  forks_ = forks;
+}
+
+bool ThisProcess::is_current() const noexcept {
+  return forks.load(std::memory_order_relaxed) == forks_;
+}
 
 unsigned threads_after_fork(unsigned asked) noexcept {
   static std::atomic<pid_t> first{0};  // process that opened a device first; inherited by children

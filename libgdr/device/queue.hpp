@@ -22,7 +22,7 @@ class ThisProcess {
   bool is_current() const noexcept;
 
  private:
-  pid_t process_;
+  unsigned forks_;  ///< number of forks before this process
 };
 
 /// The number of host threads for a device opened now, given the requested number (0: chosen by
