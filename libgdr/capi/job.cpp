@@ -168,6 +168,14 @@ gdr_status gdr_job_update_sources(gdr_job* job, size_t first, size_t n, const gd
                  [&] { job->job.update_sources(first, n, inputs_of(job, arrays, count)); });
 }
 
+gdr_status gdr_job_update_sources_at(gdr_job* job, size_t n, const int32_t* places,
+                                     const gdr_input* arrays, size_t count) {
+  return guarded({{job, "job"}}, [&] {
+    if (n > 0) need(places, "places");
+    job->job.update_sources(std::span(places, n), inputs_of(job, arrays, count));
+  });
+}
+
 gdr_status gdr_job_run(gdr_job* job, const gdr_result* results, size_t count) {
   return guarded({{job, "job"}}, [&] { job->job.run(results_of(job, results, count)); });
 }

@@ -191,6 +191,27 @@ void Job::update_sources(std::size_t first, std::size_t n, std::span<const Named
   d.sources.update({first, n}, d.new_sources.data());
 }
 
+void Job::update_sources(std::span<const std::int32_t> places, std::span<const NamedInput> arrays) {
+  impl_->calls.settle();
+  JobData& d = impl_->data;
+  impl_->calls.collectively("update_sources", [&] {
+    const std::size_t have = d.sources.count(), words = d.sources_group.words;
+    for (std::size_t k = 0; k < places.size(); ++k)
+      if (places[k] < 0 || static_cast<std::size_t>(places[k]) >= have)
+        throw Error(ErrorCategory::Usage, "places[" + std::to_string(k) + "] is " +
+                                              std::to_string(places[k]) + ", but the job has " +
+                                              std::to_string(have) + " sources");
+    check_inputs(d.sources_group, places.size(), arrays, false);
+    // Variables without an array keep their values.
+    d.new_sources.resize(places.size() * words);
+    for (std::size_t k = 0; k < places.size(); ++k)
+      std::copy_n(d.sources.words().data() + static_cast<std::size_t>(places[k]) * words, words,
+                  d.new_sources.data() + k * words);
+    impl_->pack_inputs(d.sources_group, places.size(), arrays, d.new_sources);
+  });
+  d.sources.update(places, d.new_sources.data());
+}
+
 void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
   impl_->calls.settle();
   JobData& d = impl_->data;

@@ -55,12 +55,24 @@ class SourceStore {
   /// Overwrites a range of sources.
   void update(IndexRange range, const std::uint64_t* words) {
     if (range.count == 0) return;
-    std::copy_n(words, range.count * item_words_, words_.data() + range.first * item_words_);
-    if (log_.size() == longest_log) {
-      ++generation_;
-      log_.clear();
+    std::copy_n(words, range.count * item_words_, item(range.first));
+    log_change(range);
+  }
+  /// Overwrites the sources with these indices.
+  void update(std::span<const std::int32_t> places, const std::uint64_t* words) {
+    for (const std::int32_t place : places) {
+      std::copy_n(words, item_words_, item(static_cast<std::size_t>(place)));
+      words += item_words_;
     }
-    log_.push_back(range);
+    std::vector<std::int32_t> sorted(places.begin(), places.end());
+    std::ranges::sort(sorted);
+    for (std::size_t k = 0; k < sorted.size();) {
+      const auto first = static_cast<std::size_t>(sorted[k]);
+      std::size_t end = first + 1;
+      for (; k < sorted.size() && static_cast<std::size_t>(sorted[k]) < end + gap; ++k)
+        end = static_cast<std::size_t>(sorted[k]) + 1;
+      log_change({first, end - first});
+    }
   }
 
   std::span<const std::uint64_t> words() const noexcept { return words_; }
@@ -72,6 +84,17 @@ class SourceStore {
  private:
   /// Largest number of logged changes, after which all sources are sent again.
   static constexpr std::size_t longest_log = 256;
+  /// Changes that are nearer to each other than this are sent in one piece.
+  static constexpr std::size_t gap = 16;
+
+  std::uint64_t* item(std::size_t number) { return words_.data() + number * item_words_; }
+  void log_change(IndexRange range) {
+    if (log_.size() == longest_log) {
+      ++generation_;
+      log_.clear();
+    }
+    log_.push_back(range);
+  }
 
   std::vector<std::uint64_t> words_;
   std::size_t count_ = 0;

@@ -259,6 +259,10 @@ gdr_status gdr_job_targets(gdr_job* job, size_t n, const gdr_input* arrays, size
 /* Replace n sources from index `first` on; other variables keep their values. */
 gdr_status gdr_job_update_sources(gdr_job* job, size_t first, size_t n, const gdr_input* arrays,
                                   size_t count);
+/* Replace the n sources with the indices places(n): source places[k] gets element k of the arrays.
+ * Other variables keep their values. */
+gdr_status gdr_job_update_sources_at(gdr_job* job, size_t n, const int32_t* places,
+                                     const gdr_input* arrays, size_t count);
 /* Compute, and fill the arrays of results. The name of an array or vector, or `name[]`, as for the
  * entries of a list, means all elements name_0, name_1, ...: a row for each target. */
 gdr_status gdr_job_run(gdr_job* job, const gdr_result* results, size_t count);

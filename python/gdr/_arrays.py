@@ -170,6 +170,18 @@ def integer(name: str, value: Any, least: int = 0, most: int = 2**63 - 1) -> int
     return one
 
 
+def indices(name: str, value: Any) -> "npt.NDArray[np.int32]":
+    """A one-dimensional array of integers from 0 to 2^31 - 1."""
+    array = np.asarray(value)
+    if array.size > 0 and array.dtype.kind not in "iu":
+        raise TypeError(f"{name}: expected integers, got {array.dtype}")
+    if array.ndim != 1:
+        raise ValueError(f"{name}: expected shape (n,), got {shape_text(array.shape)}")
+    if array.size > 0 and (array.min() < 0 or array.max() > 2**31 - 1):
+        raise ValueError(f"{name}: expected integers from 0 to {2**31 - 1}")
+    return np.ascontiguousarray(array, np.int32)
+
+
 def choice(name: str, value: Any, known: Sequence[str]) -> str:
     """One of the known strings; ValueError lists them."""
     if not isinstance(value, str) or value not in known:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Dict, Optional, Tuple
 
+import numpy as np
+
 from . import _core
-from ._arrays import AnyArray, check_type, integer
+from ._arrays import AnyArray, check_type, indices, integer
 from ._interface import CompiledKernel, Results, input_arrays, param_numbers, result_arrays
 from ._interface import rows
 from ._ranks import RankGroup
@@ -45,12 +47,23 @@ class Job:
             inputs = input_arrays(self.kernel, "source", n, arrays)
         self._core.sources(*inputs)
 
-    def update_sources(self, first: int, n: Optional[int] = None, /, **arrays: Any) -> None:
-        """Set new values for the sources from index ``first`` on; other variables keep theirs."""
+    def update_sources(self, first: Any, n: Optional[int] = None, /, **arrays: Any) -> None:
+        """Set new values for some sources; other variables keep theirs.
+
+        ``first`` is the index of the first of consecutive sources, or an array with the index of
+        each source.
+        """
         with self._ranks.argument_checks():
-            inputs = input_arrays(self.kernel, "source", n, arrays)
-            begin = integer("first", first)
-        self._core.update_sources(begin, *inputs)
+            if np.ndim(first) == 0:
+                begin = integer("first", first)
+                inputs = input_arrays(self.kernel, "source", n, arrays)
+            else:
+                places = indices("first", first)
+                inputs = input_arrays(self.kernel, "source", len(places), arrays)
+        if np.ndim(first) == 0:
+            self._core.update_sources(begin, *inputs)
+        else:
+            self._core.update_sources_at(places, inputs[1])
 
     def targets(self, n: Optional[int] = None, /, **arrays: Any) -> None:
         """Set all ``ivar``s, one value for each target; a number applies to all targets."""

@@ -23,6 +23,12 @@ class PyJob {
     const auto inputs = input_arrays(arrays, n);
     job_.run([&](Job& j) { j.update_sources(first, n, inputs.list); });
   }
+  void update_sources_at(const py::array_t<std::int32_t, py::array::c_style>& places,
+                         const py::dict& arrays) {
+    const auto n = static_cast<std::size_t>(places.size());
+    const auto inputs = input_arrays(arrays, n);
+    job_.run([&](Job& j) { j.update_sources(std::span(places.data(), n), inputs.list); });
+  }
   void targets(std::size_t n, const py::dict& arrays) {
     const auto inputs = input_arrays(arrays, n);
     job_.run([&](Job& j) { j.targets(n, inputs.list); });
@@ -132,6 +138,7 @@ void bind_job(py::module_& m) {
       .def("set", &PyJob::set)
       .def("sources", &PyJob::sources)
       .def("update_sources", &PyJob::update_sources)
+      .def("update_sources_at", &PyJob::update_sources_at)
       .def("targets", &PyJob::targets)
       .def("run", &PyJob::run)
       .def("start", &PyJob::start)

@@ -139,6 +139,12 @@ static void test_job(gdr_device* device) {
   CHECK(gdr_job_wait(job) == GDR_OK);
   CHECK(gdr_job_ready(job) == 1);
   check_forces(0.5);
+  const int32_t place = 7, outside = (int32_t)n;
+  CHECK(gdr_job_update_sources_at(job, 1, &place, sources + 1, 1) == GDR_OK);
+  CHECK(gdr_job_run(job, &result, 1) == GDR_OK);
+  check_forces(0.5);
+  CHECK(gdr_job_update_sources_at(job, 1, &outside, sources + 1, 1) == GDR_ERROR_USAGE);
+  CHECK(gdr_job_update_sources_at(job, 1, NULL, sources + 1, 1) == GDR_ERROR_USAGE);
 
   /* invalid arguments: a status and a message each, without side effects */
   CHECK(gdr_job_set(job, "kk", 1) == GDR_ERROR_USAGE);

@@ -152,6 +152,39 @@ TEST_CASE("updated sources take effect, and only they are sent") {
   }
 }
 
+TEST_CASE("sources with given indices are updated, and only they are sent") {
+  for (const char* partition : {",partition=targets", ",partition=sources"}) {
+    gdr::Device device = gdr::Device::open(tiny + partition);
+    gdr::Job job = device.job(spring());
+    SpringInput in = exact_input(20, 103);
+    give(job, in);
+    CHECK(run(job) == spring_reference(in));
+    device.reset_statistics();
+    run(job);
+    const std::uint64_t resident = device.statistics().bytes_to_board;
+    // Unsorted, adjacent and far apart; one twice, whose last value counts.
+    const std::vector<std::int32_t> places{90, 3, 4, 50, 102, 0, 50};
+    const std::vector<double> fresh = exact_values(places.size(), 5);
+    for (std::size_t k = 0; k < places.size(); ++k)
+      in.mj[static_cast<std::size_t>(places[k])] = fresh[k];
+    job.update_sources(places, {{"mj", fresh}});
+    device.reset_statistics();
+    CHECK(run(job) == spring_reference(in));
+    CHECK(device.statistics().bytes_to_board < resident + 10 * 16 + 1);
+    for (const std::int32_t wrong : {-1, 103}) {
+      const std::vector<std::int32_t> outside{5, wrong};
+      const std::string message = error_of(
+          [&] {
+            job.update_sources(outside, {{"mj", fresh}});
+          },
+          gdr::ErrorCategory::Usage);
+      CHECK(contains(message, "places[1] is " + std::to_string(wrong)));
+    }
+    job.update_sources(std::span<const std::int32_t>{}, {{"mj", fresh}});
+    CHECK(run(job) == spring_reference(in));
+  }
+}
+
 TEST_CASE("many updates between runs take effect") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Job job = device.job(spring());

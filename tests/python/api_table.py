@@ -298,6 +298,7 @@ C_FUNCTIONS: Dict[str, str] = {
     "gdr_job_sources": "Job.sources",
     "gdr_job_targets": "Job.targets",
     "gdr_job_update_sources": "Job.update_sources",
+    "gdr_job_update_sources_at": "Job.update_sources",
     "gdr_job_run": "Job.run",
     "gdr_job_start": "Job.start",
     "gdr_job_wait": "Job.wait",

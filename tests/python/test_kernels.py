@@ -207,6 +207,13 @@ def test_a_job_sets_runs_updates_and_checks_its_arrays(device, rng):
     assert np.array_equal(job.wait()["u"], whole["u"]) and job.ready
     job.update_sources(3, xj=[5.0])
     x[3, 0] = 5.0
+    job.update_sources([60, 7], xj=[4.0, -6.0])
+    x[[60, 7], 0] = [4.0, -6.0]
+    for places, kind in (([64], gdr.UsageError), ([-1], ValueError), ([0.5], TypeError)):
+        with pytest.raises(kind):
+            job.update_sources(places, xj=0.0)
+    with pytest.raises(ValueError, match="first"):
+        job.update_sources([[1]], xj=0.0)
     job.targets(xi=x[:, 0], yi=x[:, 1], zi=x[:, 2])
     assert error(job.run(["u"])["u"], lennard_jones_sum(x, 1e3)[1]) < 1e-5
     for results, kind, message in (

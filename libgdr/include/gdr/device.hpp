@@ -219,6 +219,14 @@ class Job {
   void update_sources(std::size_t first, std::size_t n, std::initializer_list<NamedInput> arrays) {
     update_sources(first, n, std::span(arrays.begin(), arrays.size()));
   }
+  /// Replace the sources with the given indices: source places[k] gets element k of the arrays, as
+  /// programs with individual time steps need it. An index that is given twice gets the last
+  /// values. Errors as above.
+  void update_sources(std::span<const std::int32_t> places, std::span<const NamedInput> arrays);
+  void update_sources(std::span<const std::int32_t> places,
+                      std::initializer_list<NamedInput> arrays) {
+    update_sources(places, std::span(arrays.begin(), arrays.size()));
+  }
   /// Set all `ivar`s of n targets.
   void targets(std::size_t n, std::span<const NamedInput> arrays);
   void targets(std::size_t n, std::initializer_list<NamedInput> arrays) {
