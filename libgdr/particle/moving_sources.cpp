@@ -1,16 +1,31 @@
-#include "libgdr/compat/grape/moving_sources.hpp"
+#include "gdr/moving_sources.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <string>
 
+#include "emulator/host/for_each_isa.hpp"
 #include "gdr/error.hpp"
 
-namespace gdr::compat::grape {
+namespace gdr {
 namespace {
 
 /// Slots that are nearer to each other than this are sent in one piece.
 constexpr std::size_t gap = 16;
+
+/// One coordinate of n particles: positions to `at`, velocities to `moving`. `t`: the particles'
+/// times; `a`, `j`, `s`: their coefficients.
+GDR_FOR_EACH_ISA void predict_coordinate(double time, std::size_t n, const double* t,
+                                         const double* x, const double* v, const double* a,
+                                         const double* j, const double* s, double* at,
+                                         double* moving) {
+#pragma omp simd
+  for (std::size_t i = 0; i < n; ++i) {
+    const double dt = time - t[i];
+    at[i] = x[i] + dt * (v[i] + dt * (a[i] + dt * (j[i] + 0.75 * dt * s[i])));
+    moving[i] = v[i] + dt * (2 * a[i] + dt * (3 * j[i] + 3 * dt * s[i]));
+  }
+}
 
 }  // namespace
 
@@ -47,76 +62,62 @@ void MovingSources::set(std::size_t slot, const MovingSource& p) {
   changed_.push_back(slot);
 }
 
-void MovingSources::predict_range(double time, std::size_t first, std::size_t n) {
-  const double* const t = time_.data() + first;
-  for (std::size_t k = 0; k < 3; ++k) {
-    const double* const x = x_[k].data() + first;
-    const double* const v = v_[k].data() + first;
-    const double* const a = half_a_[k].data() + first;
-    const double* const j = sixth_j_[k].data() + first;
-    const double* const s = snap_18th_[k].data() + first;
-    double* const at = at_[k].data() + first;
-    double* const moving = moving_[k].data() + first;
-#pragma omp simd
-    for (std::size_t i = 0; i < n; ++i) {
-      const double dt = time - t[i];
-      at[i] = x[i] + dt * (v[i] + dt * (a[i] + dt * (j[i] + 0.75 * dt * s[i])));
-      moving[i] = v[i] + dt * (2 * a[i] + dt * (3 * j[i] + 3 * dt * s[i]));
-    }
-  }
+void MovingSources::require_set(std::size_t n) const {
+  const auto first_unset =
+      unset_ == 0 ? slots()
+                  : static_cast<std::size_t>(std::ranges::find(is_set_, false) - is_set_.begin());
+  if (n > first_unset)
+    throw Error(ErrorCategory::Usage, std::to_string(n) +
+                                          " j-particles are used, but that of address " +
+                                          std::to_string(first_unset) + " was never set");
 }
 
-std::vector<NamedInput> MovingSources::arrays(std::size_t first, bool motion,
-                                              bool constants) const {
+void MovingSources::predict_range(double time, std::size_t first, std::size_t n) {
+  for (std::size_t k = 0; k < 3; ++k)
+    predict_coordinate(time, n, time_.data() + first, x_[k].data() + first, v_[k].data() + first,
+                       half_a_[k].data() + first, sixth_j_[k].data() + first,
+                       snap_18th_[k].data() + first, at_[k].data() + first,
+                       moving_[k].data() + first);
+}
+
+std::vector<NamedInput> MovingSources::arrays(std::size_t first) const {
   std::vector<NamedInput> list;
-  if (motion)
-    list = {{"xj", at_[0].data() + first},      {"yj", at_[1].data() + first},
-            {"zj", at_[2].data() + first},      {"vxj", moving_[0].data() + first},
-            {"vyj", moving_[1].data() + first}, {"vzj", moving_[2].data() + first}};
-  if (constants) {
-    list.push_back({"mj", sent_mass_.data() + first});
-    list.push_back({"idj", sent_id_.data() + first});
-  }
+  const auto add = [&](const std::string& name, const auto& values) {
+    if (!name.empty()) list.push_back({name, values.data() + first});
+  };
+  for (std::size_t k = 0; k < 3; ++k) add(names_.x[k], at_[k]);
+  for (std::size_t k = 0; k < 3; ++k) add(names_.v[k], moving_[k]);
+  add(names_.mass, sent_mass_);
+  add(names_.id, sent_id_);
   return list;
 }
 
 void MovingSources::predict(Job& job, double time, std::size_t n) {
-  const auto first_unset =
-      unset_ == 0 ? slots()
-                  : static_cast<std::size_t>(std::ranges::find(is_set_, false) - is_set_.begin());
-  if (n > first_unset) {
-    throw Error(ErrorCategory::Usage, std::to_string(n) +
-                                          " j-particles are used, but that of address " +
-                                          std::to_string(first_unset) + " was never set");
-  }
-  std::ranges::sort(changed_);
-  const bool all = n != predicted_ || job.source_count() != n;
-  const bool moved =
-      all || std::bit_cast<std::uint64_t>(time) != std::bit_cast<std::uint64_t>(now_);
-  predicted_ = 0;  // until the job has the sources
-  // Masses and ids rarely change, positions with every time.
-  pieces_.clear();
+  require_set(n);
   for (const std::size_t slot : changed_) {
-    const bool same = sent_id_[slot] == id_[slot] && sent_mass_[slot] == mass_[slot];
-    if (slot < n && !all && !(moved && same)) pieces_.push_back(slot);
     sent_id_[slot] = id_[slot];
     sent_mass_[slot] = mass_[slot];
   }
-  if (moved) predict_range(time, 0, n);
-  if (all)
-    job.sources(n, arrays(0, true, true));
-  else if (moved)
-    job.update_sources(0, n, arrays(0, true, false));
-  for (std::size_t k = 0; k < pieces_.size();) {
-    const std::size_t first = pieces_[k];
-    std::size_t end = first + 1;
-    for (; k < pieces_.size() && pieces_[k] < end + gap; ++k) end = pieces_[k] + 1;
-    if (!moved) predict_range(time, first, end - first);
-    job.update_sources(first, end - first, arrays(first, !moved, true));
+  const bool moved = std::bit_cast<std::uint64_t>(time) != std::bit_cast<std::uint64_t>(now_);
+  const bool all = moved || n != predicted_ || job.source_count() != n;
+  predicted_ = 0;  // until the job has the sources
+  if (all) {
+    predict_range(time, 0, n);
+    job.sources(n, arrays(0));
+  } else {
+    std::ranges::sort(changed_);
+    for (std::size_t k = 0; k < changed_.size() && changed_[k] < n;) {
+      const std::size_t first = changed_[k];
+      std::size_t end = first + 1;
+      for (; k < changed_.size() && changed_[k] < std::min(n, end + gap); ++k)
+        end = changed_[k] + 1;
+      predict_range(time, first, end - first);
+      job.update_sources(first, end - first, arrays(first));
+    }
   }
   changed_.clear();
   now_ = time;
   predicted_ = n;
 }
 
-}  // namespace gdr::compat::grape
+}  // namespace gdr

@@ -7,11 +7,12 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gdr/error.hpp"
+#include "gdr/moving_sources.hpp"
 #include "libgdr/compat/grape/calls.hpp"
-#include "libgdr/compat/grape/moving_sources.hpp"
 #include "libgdr/compat/grape/neighbour_search.hpp"
 
 namespace gdr::compat::grape {
@@ -21,6 +22,9 @@ constexpr int failed = -1;
 /// Largest address: that many particles need 20 GB.
 constexpr int most_particles = 1 << 26;
 constexpr std::ptrdiff_t row = 3 * sizeof(double);
+/// A calculation of as many pairs, some milliseconds of work, proceeds while the client does
+/// something else between its two halves.
+constexpr std::size_t pairs_in_background = 4'000'000;
 
 using Row = double[3];
 
@@ -68,7 +72,8 @@ class Cluster {
     sources_.predict(*job_, time_, m);
     keep(targets, n);
     targets_ = n;
-    computed_ = false;
+    state_ = State::Open;
+    if (n * m >= pairs_in_background) begin(true);
   }
 
   void finish(int ni, const Results& results) {
@@ -80,11 +85,11 @@ class Cluster {
     if (results.nearest != nullptr && !has_nearest_) {
       // A client that asks once will ask again.
       needs_hermite_ = true;
-      computed_ = false;
+      state_ = State::Open;
       open(true);
       sources_.resend(*job_);
     }
-    if (!computed_) compute();
+    complete();
     for (std::size_t i = 0; results.acc != nullptr && i < n; ++i)
       std::ranges::copy(acc_[i], results.acc[i]);
     for (std::size_t i = 0; results.jerk != nullptr && i < n; ++i)
@@ -160,7 +165,8 @@ class Cluster {
     if (targets.h2 != nullptr) h2_.assign(targets.h2, targets.h2 + n);
   }
 
-  void compute() {
+  /// Starts the calculation, or computes it at once.
+  void begin(bool in_background) {
     const double *const x = x_.data()->data(), *const v = v_.data()->data();
     std::vector<NamedInput> targets{
         {"xi", {x, row}},      {"yi", {x + 1, row}},  {"zi", {x + 2, row}}, {"vxi", {v, row}},
@@ -180,8 +186,18 @@ class Cluster {
         {"ax", {a, row}},     {"ay", {a + 1, row}}, {"az", {a + 2, row}}, {"jx", {j, row}},
         {"jy", {j + 1, row}}, {"jz", {j + 2, row}}, {"pot", pot_.data()}};
     if (has_nearest_) results.push_back({"nearest", nearest_.data()});
-    job_->run(results);
-    computed_ = true;
+    if (in_background)
+      job_->start(results);
+    else
+      job_->run(results);
+    state_ = in_background ? State::Started : State::Done;
+  }
+
+  /// Results are there afterwards. After an error the next call computes again.
+  void complete() {
+    if (state_ == State::Open) begin(false);
+    if (std::exchange(state_, State::Open) == State::Started) job_->wait();
+    state_ = State::Done;
   }
 
   std::shared_ptr<Device> device_;
@@ -193,7 +209,8 @@ class Cluster {
 
   // The last calculation.
   std::size_t targets_ = 0;
-  bool computed_ = false;
+  enum class State { Open, Started, Done };
+  State state_ = State::Open;
   std::vector<std::array<double, 3>> x_, v_, acc_, jerk_;
   std::vector<double> eps2_, h2_, pot_;
   std::vector<std::int64_t> id_, nearest_;
@@ -282,9 +299,9 @@ GDR_WEAK int g6_set_ti(int id, double ti) { return g6_set_ti_(&id, &ti); }
 int g6_set_j_particle_(int* id, int* address, int* index, double* tj, double* /*dtj*/, double* mass,
                        double* a2by18, double* a1by6, double* aby2, double* v, double* x) {
   return on_cluster("g6_set_j_particle", *id, [&](Cluster& c) {
-    c.set(*address, {.id = *index,
-                     .time = *tj,
+    c.set(*address, {.time = *tj,
                      .mass = *mass,
+                     .id = *index,
                      .x = vector_of(x),
                      .v = vector_of(v),
                      .half_a = vector_of(aby2),
@@ -298,7 +315,7 @@ GDR_WEAK int g6_set_j_particle(int id, int address, int index, double tj, double
 }
 int g6_set_j_particle_mxonly_(int* id, int* address, int* index, double* mass, double* x) {
   return on_cluster("g6_set_j_particle_mxonly", *id, [&](Cluster& c) {
-    c.set(*address, {.id = *index, .mass = *mass, .x = vector_of(x)});
+    c.set(*address, {.mass = *mass, .id = *index, .x = vector_of(x)});
   });
 }
 GDR_WEAK int g6_set_j_particle_mxonly(int id, int address, int index, double mass, double* x) {

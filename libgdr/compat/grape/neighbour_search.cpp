@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "emulator/host/for_each_isa.hpp"
+
 namespace gdr::compat::grape {
 namespace {
 
 /// Sources whose distances are computed in one vectorised loop before they are compared.
 constexpr std::size_t block = 256;
-
-// Loops for several instruction sets, chosen when the library is loaded. The results are the same:
-// the compiler may not contract sums and products.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
-#define GDR_FOR_EACH_ISA __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define GDR_FOR_EACH_ISA
-#endif
 
 /// Squares of distances of n sources; returns the smallest.
 GDR_FOR_EACH_ISA double distances(const double* x, const double* y, const double* z, std::size_t n,

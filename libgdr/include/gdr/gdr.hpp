@@ -11,6 +11,7 @@
 #include "gdr/linear.hpp"
 #include "gdr/machine.hpp"
 #include "gdr/matrix.hpp"
+#include "gdr/moving_sources.hpp"
 #include "gdr/ranks.hpp"
 #include "gdr/sets.hpp"
 #include "gdr/statistics.hpp"

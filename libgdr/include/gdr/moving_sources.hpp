@@ -1,63 +1,85 @@
-// The j-particles of the GRAPE-6 interface: polynomials of time in numbered slots.
+// Sources that move: polynomials of time, predicted for each run of a job.
+//
+//   gdr::Job job = device.job(gdr::Kernel::builtin("gravity_jerk_long"));
+//   gdr::MovingSources sources;
+//   sources.set(k, {.time = t_k, .mass = m_k, .id = k, .x = ..., .v = ..., .half_a = ...});
+//   sources.predict(job, t, n);  // the sources of the job are particles 0 .. n - 1 at time t
+//   job.run(results);
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "gdr/device.hpp"
 
-namespace gdr::compat::grape {
+namespace gdr {
 
-/// A particle at its own time, with the derivatives that its polynomial has as coefficients.
+/// A particle at a time of its own, with the coefficients of its polynomial.
 struct MovingSource {
+  double time = 0;  ///< at which the coefficients hold
+  double mass = 0;
   std::int64_t id = 0;
-  double time = 0, mass = 0;
-  std::array<double, 3> x{}, v{};
+  std::array<double, 3> x{}, v{};     ///< position, velocity
   std::array<double, 3> half_a{};     ///< acceleration / 2
   std::array<double, 3> sixth_j{};    ///< its first derivative / 6
   std::array<double, 3> snap_18th{};  ///< its second derivative / 18
 };
 
-/// Predicts particles at a time, and passes a job what has changed. With dt = t - t_j,
+/// The `jvar`s of a kernel that hold a particle. An empty name: the kernel has no such variable.
+struct MovingSourceNames {
+  std::array<std::string, 3> x{"xj", "yj", "zj"};
+  std::array<std::string, 3> v{"vxj", "vyj", "vzj"};
+  std::string mass = "mj", id = "idj";
+};
+
+/// The prediction stage of individual time steps: particles in numbered slots, each with a time of
+/// its own, are moved to a common time before a run. With dt = t - time,
 ///
 ///   x(t) = x + dt (v + dt (a/2 + dt (j/6 + 3/4 dt s/18)))
 ///   v(t) = v + dt (2 a/2 + dt (3 j/6 + 3 dt s/18))
 ///
 /// which are the Taylor series up to s, the second derivative of the acceleration (J. Makino and S.
-/// Aarseth, Publ. Astron. Soc. Japan 44, 141, 1992).
+/// Aarseth, Publ. Astron. Soc. Japan 44, 141, 1992). The results have the same bits with every
+/// instruction set. Must be used by one thread at a time.
 class MovingSources {
  public:
-  /// Sets the particle of a slot.
+  explicit MovingSources(MovingSourceNames names = {}) : names_(std::move(names)) {}
+
+  /// Sets the particle of a slot. Slots may be set in any order.
   void set(std::size_t slot, const MovingSource& particle);
   /// Slots 0 .. slots() - 1 exist; those that were never set hold nothing.
   std::size_t slots() const noexcept { return time_.size(); }
-  /// Predicts the particles of the first n slots and updates the sources of the job: all if their
-  /// number has changed, else what has changed. Throws Error (Usage) for slots that were not set,
-  /// and Error (Input) for particles that are not finite.
+  /// Makes the particles of the first n slots, at a time, the sources of the job. If neither time
+  /// nor n has changed since the last call with this job, only particles that were set are sent.
+  /// Throws Error (Usage) for slots that were not set, Error (Input) for particles that are not
+  /// finite, and the errors of Job::sources.
   void predict(Job& job, double time, std::size_t n);
-  /// Gives another job all sources of the last prediction.
-  void resend(Job& job) const { job.sources(predicted_, arrays(0, true, true)); }
+  /// Gives another job the sources of the last prediction.
+  void resend(Job& job) const { job.sources(predicted_, arrays(0)); }
 
   // Of the last prediction, by slot.
   const std::array<std::vector<double>, 3>& positions() const noexcept { return at_; }
+  const std::array<std::vector<double>, 3>& velocities() const noexcept { return moving_; }
   const std::vector<std::int64_t>& ids() const noexcept { return sent_id_; }
   std::size_t predicted() const noexcept { return predicted_; }
 
  private:
   void grow(std::size_t n);
+  void require_set(std::size_t n) const;
   void predict_range(double time, std::size_t first, std::size_t n);
-  /// Arrays of the job's sources from a slot on.
-  std::vector<NamedInput> arrays(std::size_t first, bool motion, bool constants) const;
+  /// Arrays of a job's sources from a slot on.
+  std::vector<NamedInput> arrays(std::size_t first) const;
 
+  MovingSourceNames names_;
   std::vector<double> time_, mass_;
   std::vector<std::int64_t> id_;
   std::array<std::vector<double>, 3> x_, v_, half_a_, sixth_j_, snap_18th_;
   std::vector<bool> is_set_;
   std::size_t unset_ = 0;                           ///< number of slots that were never set
   std::vector<std::size_t> changed_;                ///< slots set since the last prediction
-  std::vector<std::size_t> pieces_;                 ///< those whose mass or id must be sent
   std::array<std::vector<double>, 3> at_, moving_;  ///< predicted positions and velocities
   std::vector<std::int64_t> sent_id_;
   std::vector<double> sent_mass_;
@@ -65,4 +87,4 @@ class MovingSources {
   std::size_t predicted_ = 0;  ///< number of slots of the last prediction
 };
 
-}  // namespace gdr::compat::grape
+}  // namespace gdr
