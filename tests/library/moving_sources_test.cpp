@@ -95,7 +95,9 @@ TEST_CASE("moving sources are those of their polynomials at the time of the run"
     // The same time: only the particles that were set are sent, unsorted and one twice.
     const std::vector<MovingSource> others = random_particles(n + 9);
     for (const std::size_t slot : {250U, 3U, 4U, 299U, 3U}) {
+      const std::int64_t id = particles[slot].id;
       particles[slot] = others[slot + 9];
+      particles[slot].id = id;
       sources.set(slot, particles[slot]);
     }
     device.reset_statistics();
