@@ -54,6 +54,7 @@ struct Variant {
   CompiledLoop compiled;
   PipelineMode mode{1, 1, false};
   std::vector<bool> prologue_predicated;  ///< operations that must not execute for missing items
+  bool more_may_help = true;              ///< the loop may fit if more values are rematerialized
 };
 
 class CodeGenerator {
@@ -176,6 +177,7 @@ class CodeGenerator {
       record_failure(fmt::format("{} operations are too many for software pipelining", ops));
       return keep_failure(elements);
     }
+    first.compiled.pads = neutral_fields(first.compiled.loop);
     const PipelineMode modes[] = {{first.compiled.pads.empty() ? 1U : 2U, 3, false}, {1, 2, true}};
     for (const PipelineMode& mode : modes) {
       if (mode.prologue_predicated && (!closed_masks_suffice(first.compiled.loop) ||
@@ -199,11 +201,12 @@ class CodeGenerator {
         return;
       }
       keep_failure(elements);
+      if (!v.more_may_help) continue;
       for (const unsigned percent : unpipelined_percent) {
         Variant limited;
-        if (!try_unpipelined(limited, elements, percent)) continue;
-        save_if_shorter(limited);
-        break;
+        const bool found = try_unpipelined(limited, elements, percent);
+        if (found) save_if_shorter(limited);
+        if (found || !limited.more_may_help) break;
       }
     }
   }
@@ -230,7 +233,9 @@ class CodeGenerator {
     c.problem.field_word.resize(c.loop.values.size(), 0);
     c.problem.field_half.resize(c.loop.values.size(), 0);
     set_mode(v, {1, 1, false});
-    return is_usable(v, schedule);
+    if (!is_usable(v, schedule)) return false;
+    c.pads = neutral_fields(c.loop);
+    return true;
   }
 
   /// Lower the graph. Within a limit, rematerialize values to reduce memory pressure. Returns false
@@ -239,9 +244,16 @@ class CodeGenerator {
     throw_if_stopped(options_.stop);
     CompiledLoop& c = v.compiled;
     c.loop = lower(out_.graph, elements, options_.relaxed);
+    if (auto exceeded = exceeded_memory(out_.graph, c.loop, options_.geometry)) {
+      failure_ = std::move(*exceeded);
+      v.more_may_help = false;
+      return false;
+    }
     if (capacity_percent != no_limit) {
-      c.rematerialized = rematerialize(
+      const Rematerialization done = rematerialize(
           c.loop, capacity_for_items(c.loop, options_.geometry) * capacity_percent / 100);
+      c.rematerialized = done.values;
+      v.more_may_help = done.fits;
       if (c.rematerialized == 0) return false;
     }
     for (MachineOp& op : c.loop.ops) op.text = excerpt(op.where);
@@ -252,12 +264,7 @@ class CodeGenerator {
     p.register_shorts = 2 * options_.geometry.register_words;
     p.local_shorts = 2 * options_.geometry.local_words;
     set_blocks(c, elements);
-    c.pads = neutral_fields(c.loop);
     mark_prologue_predicated(v);
-    if (auto exceeded = exceeded_memory(out_.graph, c.loop, options_.geometry)) {
-      failure_ = std::move(*exceeded);
-      return false;
-    }
     return true;
   }
 

@@ -1,6 +1,7 @@
 #include "kernels/compiler/machine_ir.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "emulator/isa/table.hpp"
 
@@ -20,35 +21,42 @@ unsigned MachineLoop::local_end() const noexcept {
 
 std::vector<std::size_t> topological_order(const MachineLoop& loop) {
   const std::size_t n = loop.ops.size();
-  std::vector<std::vector<std::size_t>> before(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (const Ref& r : loop.ops[i].in) {
-      if (r.kind != Ref::Kind::Value) continue;
-      const MachineValue& v = loop.value(r.value);
-      if (v.origin == Origin::Accumulator) continue;
-      for (const OpId d : v.defs) before[i].push_back(index(d));
+  // The predecessors of operation i are before[start[i]] up to before[start[i + 1]].
+  std::vector<std::size_t> start(n + 1, 0), before;
+  const auto for_edges = [&](const auto& visit) {
+    for (std::size_t i = 0; i < n; ++i) {
+      for (const Ref& r : loop.ops[i].in) {
+        if (r.kind != Ref::Kind::Value) continue;
+        const MachineValue& v = loop.value(r.value);
+        if (v.origin == Origin::Accumulator) continue;
+        for (const OpId d : v.defs) visit(i, index(d));
+      }
     }
-  }
-  for (const MachineValue& v : loop.values)
-    for (std::size_t k = 1; k < v.defs.size(); ++k)
-      before[index(v.defs[k])].push_back(index(v.defs[k - 1]));
-  for (const MachineLoop::Dependence& o : loop.dependences)
-    before[index(o.second)].push_back(index(o.first));
+    for (const MachineValue& v : loop.values)
+      for (std::size_t k = 1; k < v.defs.size(); ++k) visit(index(v.defs[k]), index(v.defs[k - 1]));
+    for (const MachineLoop::Dependence& o : loop.dependences)
+      visit(index(o.second), index(o.first));
+  };
+  for_edges([&](std::size_t op, std::size_t) { ++start[op + 1]; });
+  std::partial_sum(start.begin(), start.end(), start.begin());
+  before.resize(start[n]);
+  std::vector<std::size_t> end(start.begin(), start.end() - 1);
+  for_edges([&](std::size_t op, std::size_t predecessor) { before[end[op]++] = predecessor; });
 
   std::vector<std::size_t> order;
   std::vector<bool> reached(n, false);
-  // Operations with the number of processed predecessors.
+  // Operations with the position of the next predecessor in `before`.
   std::vector<std::pair<std::size_t, std::size_t>> stack;
   const auto visit = [&](std::size_t op) {
-    if (!reached[op]) stack.emplace_back(op, 0);
+    if (!reached[op]) stack.emplace_back(op, start[op]);
     reached[op] = true;
   };
   for (std::size_t root = 0; root < n; ++root) {
     visit(root);
     while (!stack.empty()) {
       auto& [op, next] = stack.back();
-      if (next < before[op].size()) {
-        visit(before[op][next++]);
+      if (next < start[op + 1]) {
+        visit(before[next++]);
       } else {
         order.push_back(op);
         stack.pop_back();

@@ -45,10 +45,17 @@ std::string table(const std::vector<Row>& rows) {
   }
   std::string out;
   for (const Row& row : rows) {
-    std::string line = " ";
-    for (std::size_t c = 0; c < row.size(); ++c) line += fmt::format(" {:<{}} ", row[c], widths[c]);
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
+    // Loops have thousands of rows: append, instead of formatting each cell.
+    std::size_t spaces = 1;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      ++spaces;
+      if (!row[c].empty()) {
+        out.append(spaces, ' ').append(row[c]);
+        spaces = 0;
+      }
+      spaces += widths[c] - row[c].size() + 1;
+    }
+    out += '\n';
   }
   return out;
 }

@@ -7,8 +7,8 @@
 
 namespace gdr::kc {
 
-/// Contiguous shorts that are live for `length` instructions from instruction `from` (the whole
-/// body if `length` reaches its length).
+/// Contiguous shorts that are live for `length` instructions from instruction `from` of the body
+/// (the whole body if `length` reaches its length).
 struct Segment {
   int offset = 0, shorts = 0;
   int from = 0, length = 0;

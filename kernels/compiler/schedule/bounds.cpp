@@ -1,6 +1,7 @@
 #include "kernels/compiler/schedule/bounds.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "kernels/compiler/schedule/dependences.hpp"
 
@@ -60,27 +61,23 @@ unsigned bound_by_recurrences(const Problem& problem, const DependenceGraph& dep
   const auto raise = [&](std::size_t distance, std::size_t iterations) {
     bound = std::max(bound, quotient(distance, iterations));
   };
+  const auto path = [&](std::span<const OpId> first, std::span<const OpId> last) {
+    return index(std::max(0, dependences.longest_path(first, last)));
+  };
   for (const MachineValue& v : loop.values) {
     // Sums into one result wait for each other.
-    if (v.origin == Origin::Accumulator) raise(v.defs.size() * problem.latency, 1);
-    if (v.origin == Origin::Accumulator && !v.defs.empty())
-      for (const OpId u : v.uses)
-        raise(index(std::max(0, dependences.path(index(v.defs.front()), index(u)))), 1);
+    if (v.origin == Origin::Accumulator) {
+      raise(v.defs.size() * problem.latency, 1);
+      if (!v.defs.empty()) raise(path(std::span(v.defs).first(1), v.uses), 1);
+    }
     // A field lives from its load, before all readers, to the last of them.
-    if (v.origin == Origin::Field)
-      for (const OpId first : v.uses)
-        for (const OpId u : v.uses)
-          if (const int path = dependences.path(index(first), index(u)); path >= 0)
-            raise(problem.latency + index(path), problem.unroll);
-    if (v.origin != Origin::Computed || v.defs.empty()) continue;
-    for (const OpId u : v.uses)
-      raise(index(std::max(0, dependences.path(index(v.defs.front()), index(u)))), problem.unroll);
+    if (v.origin == Origin::Field && !v.uses.empty())
+      raise(problem.latency + path(v.uses, v.uses), problem.unroll);
+    if (v.origin == Origin::Computed && !v.defs.empty())
+      raise(path(std::span(v.defs).first(1), v.uses), problem.unroll);
   }
   for (const MachineMask& m : loop.masks)
-    for (const OpId u : m.uses)
-      if (u != m.defs.front())
-        raise(index(std::max(0, dependences.path(index(m.defs.front()), index(u)))),
-              problem.unroll);
+    if (!m.defs.empty()) raise(path(std::span(m.defs).first(1), m.uses), problem.unroll);
   return bound;
 }
 

@@ -1,4 +1,4 @@
-// Dependences between the operations of an item, and the longest paths between them.
+// Dependences between the operations of an item, and the longest paths along them.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,10 @@ class DependenceGraph {
 
   const std::vector<Edge>& before(std::size_t op) const { return before_[op]; }
   const std::vector<Edge>& after(std::size_t op) const { return after_[op]; }
-  /// Instructions on the longest path between two operations of an item, through operations that
-  /// depend on each other; negative if there is none.
-  int path(std::size_t op, std::size_t later) const { return paths_from_[op * count_ + later]; }
-  /// The paths from an operation to all others, and from all others to it; `no_path` where there is
-  /// none.
-  std::span<const std::int16_t> paths_from(std::size_t op) const {
-    return {&paths_from_[op * count_], count_};
-  }
-  std::span<const std::int16_t> paths_to(std::size_t op) const {
-    return {&paths_to_[op * count_], count_};
-  }
-  static constexpr std::int16_t no_path = -10000;
+  /// Instructions on the longest path from one of the first operations to one of the last, through
+  /// operations of an item that depend on each other; negative if there is none. Takes a pass over
+  /// the operations between them.
+  int longest_path(std::span<const OpId> first, std::span<const OpId> last) const;
   /// Earliest issue time, from the start of the item.
   int earliest(std::size_t op) const { return earliest_[op]; }
   /// Instructions on the longest path to the last operation that depends on this one.
@@ -45,11 +37,26 @@ class DependenceGraph {
  private:
   void add(std::size_t first, std::size_t second, int latency);
 
-  std::size_t count_;
   std::vector<std::vector<Edge>> before_, after_;
-  std::vector<std::int16_t> paths_from_, paths_to_;
+  std::vector<std::size_t> order_, position_;  ///< position of each operation in the order
   std::vector<int> earliest_, tail_;
-  std::vector<std::size_t> order_;
+};
+
+/// The longest paths between all operations of an item. Time and memory grow with the square of
+/// their number.
+class LongestPaths {
+ public:
+  explicit LongestPaths(const DependenceGraph& graph);
+
+  /// Instructions on the longest paths from an operation to all others, and from all others to it;
+  /// `no_path` where there is none.
+  std::span<const std::int16_t> from(std::size_t op) const { return {&from_[op * count_], count_}; }
+  std::span<const std::int16_t> to(std::size_t op) const { return {&to_[op * count_], count_}; }
+  static constexpr std::int16_t no_path = -10000;
+
+ private:
+  std::size_t count_;
+  std::vector<std::int16_t> from_, to_;
 };
 
 }  // namespace gdr::kc

@@ -52,6 +52,7 @@ class ModuloScheduler {
         loop_(*problem.loop),
         limits_(limits),
         dependences_(problem, limits.ii),
+        paths_(dependences_),
         s_(problem, limits.ii),
         ii_(static_cast<int>(limits.ii)),
         horizon_(static_cast<int>(std::min(limits.length, limits.ii * problem.max_stages))),
@@ -227,7 +228,7 @@ class ModuloScheduler {
     for_scheduled_before(op, [&](std::size_t, int time) { w.from = std::max(w.from, time); });
     for_scheduled_after(op, [&](std::size_t, int time) { w.to = std::min(w.to, time); });
     if (op >= loop_.ops.size()) return w;
-    const auto to = dependences_.paths_to(op), from = dependences_.paths_from(op);
+    const auto to = paths_.to(op), from = paths_.from(op);
     const auto low = s_.times_or_low(), high = s_.times_or_high();
     std::int16_t first = 0, last = std::numeric_limits<std::int16_t>::max();
     for (std::size_t k = 0; k < to.size(); ++k)
@@ -679,6 +680,7 @@ class ModuloScheduler {
   const MachineLoop& loop_;
   AttemptLimits limits_;
   DependenceGraph dependences_;
+  LongestPaths paths_;
   PartialSchedule s_;
   int ii_, horizon_;
   TieBreaker random_;

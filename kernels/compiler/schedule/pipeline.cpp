@@ -206,14 +206,15 @@ bool is_missing_item_neutral(const MachineLoop& loop) {
 
 std::vector<ValueId> neutral_fields(const MachineLoop& loop) {
   std::vector<ValueId> found;
+  const std::vector<std::size_t> order = topological_order(loop);
   for (std::size_t f = 0; f < loop.values.size(); ++f) {
     if (loop.values[f].origin != Origin::Field || loop.values[f].integer) continue;
     AbstractInterpreter machine(loop, true);
     for (std::size_t v = 0; v < loop.values.size(); ++v)
       if (loop.values[v].origin == Origin::Field)
         machine.values[v] = v == f ? AbstractValue::missing() : AbstractValue::finite();
-    bool clean = true;
-    for (const std::size_t i : topological_order(loop)) clean = clean && machine.run(loop.ops[i]);
+    const bool clean =
+        std::ranges::all_of(order, [&](std::size_t i) { return machine.run(loop.ops[i]); });
     if (clean) found.push_back(static_cast<ValueId>(f));
   }
   return found;

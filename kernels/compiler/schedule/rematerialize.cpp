@@ -66,13 +66,15 @@ class Rematerializer {
       has_dependence_[index(o.first)] = has_dependence_[index(o.second)] = true;
   }
 
-  unsigned run() {
-    unsigned done = 0, extensions = 0;
+  Rematerialization run() {
+    Rematerialization done;
+    unsigned extensions = 0;
     const std::size_t limit = loop_.ops.size();  // more would double the work
-    while (done < limit) {
+    while (done.values < limit) {
       compute_pressure();
       const auto worst = std::max_element(pressure_.begin(), pressure_.end());
-      if (worst == pressure_.end() || *worst <= capacity_) break;
+      done.fits = worst == pressure_.end() || *worst <= capacity_;
+      if (done.fits) break;
       const int at = static_cast<int>(worst - pressure_.begin());
       Plan plan = best_plan(at, 0);
       if (plan.value == none && extensions < max_extension_rounds) {
@@ -84,7 +86,7 @@ class Rematerializer {
         move(plan.ops.front(), plan.before);
       else
         duplicate(plan);
-      ++done;
+      ++done.values;
     }
     renumber();
     return done;
@@ -311,7 +313,7 @@ class Rematerializer {
 
 }  // namespace
 
-unsigned rematerialize(MachineLoop& loop, unsigned capacity) {
+Rematerialization rematerialize(MachineLoop& loop, unsigned capacity) {
   return Rematerializer(loop, capacity).run();
 }
 

@@ -134,9 +134,12 @@ Schedule list_schedule(MachineLoop& loop, unsigned register_shorts);
 /// Recompute values instead of keeping them where memory is short: reduces the number of live
 /// shorts of an item, to `capacity` if possible. Values with late uses only are computed later;
 /// values with early and late uses are computed twice if a few operations on available values
-/// suffice. The operations end up in an order of short lifetimes. Returns the number of values that
-/// are moved or duplicated.
-unsigned rematerialize(MachineLoop& loop, unsigned capacity);
+/// suffice. The operations end up in an order of short lifetimes.
+struct Rematerialization {
+  unsigned values = 0;  ///< number of values that are moved or duplicated
+  bool fits = false;    ///< the live shorts are within the capacity
+};
+Rematerialization rematerialize(MachineLoop& loop, unsigned capacity);
 
 /// Conversion of issue times to rows and stages of the unrolled body.
 struct BodyTimes {
