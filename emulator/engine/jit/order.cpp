@@ -1,7 +1,10 @@
 #include "emulator/engine/jit/order.hpp"
 
 #include <algorithm>
+#include <array>
+#include <compare>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace gdr::jit {
@@ -58,31 +61,35 @@ class PressureScheduler {
         dependences_(block),
         op_of_(block.values.size(), none),
         uses_left_(block.values.size()),
-        rank_(ops_.size(), none) {
+        readers_(block.values.size()),
+        rank_(ops_.size(), none),
+        entry_(ops_.size()),
+        is_ready_(ops_.size()) {
     for (std::uint32_t k = 0; k < ops_.size(); ++k) {
       op_of_[ops_[k].to] = k;
-      each_operand(ops_[k], [&](ValueId v) { ++uses_left_[v]; });
+      each_operand(ops_[k], [&](ValueId v) {
+        ++uses_left_[v];
+        if (readers_[v].empty() || readers_[v].back() != k) readers_[v].push_back(k);
+      });
     }
     for (const ValueId root : roots) rank(root);
   }
 
   unsigned run(std::vector<Operation>& ordered) {
-    std::vector<std::uint32_t> ready;
     for (std::uint32_t k = 0; k < ops_.size(); ++k) {
-      if (!dependences_.waits(k)) ready.push_back(k);
+      if (!dependences_.waits(k)) add_ready(k);
     }
     int alive = static_cast<int>(b_.carried.size());
     int most = alive;
-    while (!ready.empty()) {
-      const auto best = std::min_element(ready.begin(), ready.end(), [&](auto a, auto b) {
-        return std::pair(growth(a), rank_[a]) < std::pair(growth(b), rank_[b]);
-      });
-      const std::uint32_t chosen = *best;
-      ready.erase(best);
-      alive += growth(chosen);
+    while (!ready_.empty()) {
+      const std::uint32_t chosen = ready_.begin()->operation;
+      alive += ready_.begin()->growth;
       most = std::max(most, alive);
+      ready_.erase(ready_.begin());
+      is_ready_[chosen] = false;
       each_operand(ops_[chosen], [&](ValueId v) { --uses_left_[v]; });
-      dependences_.done(chosen, [&](std::uint32_t user) { ready.push_back(user); });
+      each_operand(ops_[chosen], [&](ValueId v) { update_readers(v); });
+      dependences_.done(chosen, [&](std::uint32_t user) { add_ready(user); });
       ordered.push_back(ops_[chosen]);
     }
     return static_cast<unsigned>(most);
@@ -90,6 +97,34 @@ class PressureScheduler {
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr std::size_t most_operands = 5;
+
+  /// An operation that may be next; the least one is.
+  struct Ready {
+    int growth = 0;
+    unsigned rank = 0;
+    std::uint32_t number = 0;  ///< number of operations that were ready before
+    std::uint32_t operation = 0;
+    auto operator<=>(const Ready&) const = default;
+  };
+
+  void add_ready(std::uint32_t k) {
+    entry_[k] = {growth(k), rank_[k], next_number_++, k};
+    ready_.insert(entry_[k]);
+    is_ready_[k] = true;
+  }
+
+  /// Update the growth of the operations that read a value: it changes where they are the last ones
+  /// to do so.
+  void update_readers(ValueId v) {
+    if (uses_left_[v] == 0 || uses_left_[v] > most_operands) return;
+    for (const std::uint32_t k : readers_[v]) {
+      if (!is_ready_[k] || entry_[k].growth == growth(k)) continue;
+      ready_.erase(entry_[k]);
+      entry_[k].growth = growth(k);
+      ready_.insert(entry_[k]);
+    }
+  }
 
   bool holds_register(ValueId v) const {
     return b_.values[v].type == Type::Vector && !b_.values[v].in_memory;
@@ -106,7 +141,7 @@ class PressureScheduler {
   /// Registers that an operation takes, less those that it frees.
   int growth(std::uint32_t k) const {
     int sum = holds_register(ops_[k].to) && uses_left_[ops_[k].to] > 0 ? 1 : 0;
-    std::array<ValueId, 5> seen{};
+    std::array<ValueId, most_operands> seen{};
     std::size_t count = 0;
     each_operand(ops_[k], [&](ValueId v) {
       if (std::find(seen.begin(), seen.begin() + count, v) != seen.begin() + count) return;
@@ -121,10 +156,15 @@ class PressureScheduler {
   const Block& b_;
   const std::vector<Operation>& ops_;
   Dependences dependences_;
-  std::vector<std::uint32_t> op_of_;  ///< by value
-  std::vector<unsigned> uses_left_;   ///< by value
-  std::vector<unsigned> rank_;        ///< by operation, in depth-first order
+  std::vector<std::uint32_t> op_of_;                 ///< by value
+  std::vector<unsigned> uses_left_;                  ///< by value
+  std::vector<std::vector<std::uint32_t>> readers_;  ///< by value
+  std::vector<unsigned> rank_;                       ///< by operation, in depth-first order
   unsigned next_rank_ = 0;
+  std::set<Ready> ready_;
+  std::vector<Ready> entry_;    ///< by operation, while it is ready
+  std::vector<bool> is_ready_;  ///< by operation
+  std::uint32_t next_number_ = 0;
 };
 
 /// Clocks from an operation to the use of its result on current hosts.
