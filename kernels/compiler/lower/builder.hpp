@@ -123,6 +123,7 @@ class Builder {
   Ref cube_root_step(const Ref& x, const Ref& first, const Ref& correction, const Ref& yy,
                      Width width);
   Ref exponential_of(const Ref& x, const Ref& rest, Width accuracy);
+  Ref precise_exponential_of(const Ref& x, const Ref& rest, Width accuracy);
   Parts parts_of(const Ref& x);
   Ref special_logarithm(const Ref& x, Width width);
   Ref logarithm(const Ref& x, Width width);
@@ -148,8 +149,16 @@ class Builder {
 
   // math_boys.cpp
   Term boys(const Node& node, const Term& x, Width width);
+  struct BoysExponentials {
+    Ref whole;   ///< e^-T
+    Ref shared;  ///< e^(-share T)
+  };
+  Split split_long(const Ref& x, Width accuracy);
+  Ref square_of(const Ref& x, Width accuracy);
+  Ref mean_loss(double cuts);
   std::vector<Ref> boys_set(int m, const Ref& t, Width accuracy);
-  Ref boys_far(int m, const Ref& t, const Ref& e, Width accuracy);
+  BoysExponentials boys_exponentials(int m, const Ref& t, Width accuracy);
+  Ref boys_far(int m, const Split& t, const Ref& e, Width accuracy);
 
   // conditions.cpp: masks and selections
   Condition condition(NodeId node);

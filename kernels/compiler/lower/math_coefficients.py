@@ -149,8 +149,8 @@ for name, degree in ("short", 10), ("long", 19):
                lambda u: 1 / erfc_in_t(u + mpf(1) / 2))
 
 
-# Boys functions F_m(T): up to T = m + 8 e^(T share) F_m(T), which is nearly constant, as polynomials in
-# T - (m + 8) / 2. Beyond, 2 T^(m + 1/2) F_m(T) = Gamma(m + 1/2) - Gamma(m + 1/2, T), the second one with a
+# Boys functions F_m(T): up to T = m + 8 e^(T share) F_m(T), which changes least with these shares, as polynomials
+# in T - (m + 8) / 2. Beyond, 2 T^(m + 1/2) F_m(T) = Gamma(m + 1/2) - Gamma(m + 1/2, T), the second one with a
 # polynomial in u = 1 / T.
 ORDERS = range(17)
 
@@ -166,7 +166,7 @@ def upper_gamma(m, u):
 
 
 def share(m):
-    return mpf(1) / 2 if m <= 8 else mpf(3) / 4
+    return mpf(1) / 4 if m == 0 else mpf(1) / 2 if m <= 4 else mpf(3) / 4
 
 
 def least_degree(f, a, b, weight, tolerance, first):

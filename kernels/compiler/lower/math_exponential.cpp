@@ -43,6 +43,21 @@ Ref Builder::exponential_of(const Ref& x, const Ref& rest, Width accuracy) {
   return product(emit(Op::Fadd, Width::Long, p, product(p, low, Width::Long)), power, Width::Long);
 }
 
+/// The same without cutting e^f to 50 bits in the last product: 2^n (e^f - 1) + 2^n, for |x| below
+/// 709.
+Ref Builder::precise_exponential_of(const Ref& x, const Ref& rest, Width accuracy) {
+  if (accuracy == Width::Short) return exponential_of(x, rest, accuracy);
+  const auto [f, power] = octave_of(x, rest);
+  const Ref high = emit(Op::Fcvt, Width::Short, f);
+  const Ref low = emit(Op::Fsub, Width::Short, f, high);
+  const std::span<const double> c = coefficients::exp_long;  // c[0] is 1
+  const Ref q = horner(high, largest_f, c.subspan(1), accuracy, Width::Long);
+  const Ref less = product(q, high, Width::Long);
+  const Ref p = emit(Op::Fadd, Width::Short, less, immediate(1));
+  const Ref excess = emit(Op::Fadd, Width::Long, less, product(low, p, Width::Long));
+  return emit(Op::Fadd, Width::Long, product(excess, power, Width::Long), power);
+}
+
 /// tanh x = E / (E + 2) with E = e^(2x) - 1 = 2^n (e^f - 1) + 2^n - 1. |x| is limited to 20.
 Ref Builder::hyperbolic_tangent(const Ref& x, Width width) {
   const Width wide = Width::Long;
