@@ -1,6 +1,7 @@
 // Small basis sets for the tests of quantum chemistry.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -9,21 +10,30 @@
 
 namespace gdr::test {
 
-/// H2 with a distance of 1.4 Bohr in STO-3G (exponents and coefficients: Hehre, Stewart and Pople,
-/// J. Chem. Phys. 51, 2657, 1969, with a scale of 1.24).
-inline std::vector<chemistry::Shell> hydrogen() {
-  const std::vector<double> exponents{3.42525091, 0.62391373, 0.16885540};
+/// An s function of STO-3G that approximates a Slater function (W. J. Hehre, R. F. Stewart, J. A.
+/// Pople, J. Chem. Phys. 51, 2657, 1969).
+inline chemistry::Shell slater_function(double zeta, const std::array<double, 3>& centre) {
+  std::vector<double> exponents{3.42525091, 0.62391373, 0.16885540};  // of zeta = 1.24
   std::vector<double> coefficients{0.15432897, 0.53532814, 0.44463454};
   double norm = 0;  // the integral of the square times r^2 is sqrt(pi)/4 p^(-3/2) for each product
   for (std::size_t k = 0; k < 3; ++k) {
+    exponents[k] *= zeta * zeta / (1.24 * 1.24);
     coefficients[k] *= chemistry::radial_norm(0, exponents[k]);
     for (std::size_t i = 0; i <= k; ++i)
       norm += (i == k ? 1 : 2) * coefficients[i] * coefficients[k] *
               std::pow(exponents[i] + exponents[k], -1.5) * std::sqrt(M_PI) / 4;
   }
   for (double& coefficient : coefficients) coefficient /= std::sqrt(norm);
-  return {{{0, 0, 0}, 0, true, exponents, coefficients},
-          {{0, 0, 1.4}, 0, true, exponents, coefficients}};
+  return {centre, 0, true, exponents, coefficients};
+}
+
+/// H2 with a distance of 1.4 Bohr, and HeH+ as in A. Szabo and N. S. Ostlund, Modern Quantum
+/// Chemistry, sections 3.5.2 and 3.5.3.
+inline std::vector<chemistry::Shell> hydrogen() {
+  return {slater_function(1.24, {0, 0, 0}), slater_function(1.24, {0, 0, 1.4})};
+}
+inline std::vector<chemistry::Shell> helium_hydride() {
+  return {slater_function(2.0925, {0, 0, 0}), slater_function(1.24, {0, 0, 1.4632})};
 }
 
 /// Two or more centres with general contractions, s to d, spherical or not: some exponents appear
