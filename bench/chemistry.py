@@ -185,6 +185,7 @@ def energies(device, options):
     systems = [
         ("hydrogen", "sto-3g", scf.RHF, "RHF", "native vector reference"),
         ("hydrogen", "6-31g", scf.RHF, "RHF", "native vector reference"),
+        ("lithium hydride", "sto-3g", scf.RHF, "RHF", "native vector reference"),
         ("water", "sto-3g", scf.RHF, "RHF", "native vector"),
         ("water", "6-31g", scf.RHF, "RHF", "native vector"),
         ("benzene", "sto-3g", scf.RHF, "RHF", "native vector"),
@@ -192,7 +193,7 @@ def energies(device, options):
         ("water", "6-31g", pbe, "PBE", "native vector"),
         ("benzene", "sto-3g", pbe, "PBE", "native"),
     ]
-    print(f"{'system':10} {'basis':8} {'':4} {'engine':10} {'energy':>17} {'error':>9} iterations")
+    print(f"{'system':15} {'basis':8} {'':4} {'engine':10} {'energy':>17} {'error':>9} iterations")
     for name, basis, method, title, engines in systems:
         mol = pyscf.M(atom=TEN[name], basis=basis, verbose=0)
         plain = method(mol)
@@ -203,7 +204,7 @@ def energies(device, options):
                 mf = gdr.chemistry.accelerate(method(mol), device=chosen)
                 mf.kernel()
             print(
-                f"{name:10} {basis:8} {title:4} {engine:10} {mf.e_tot:17.10f} "
+                f"{name:15} {basis:8} {title:4} {engine:10} {mf.e_tot:17.10f} "
                 f"{abs(mf.e_tot - plain.e_tot):9.1e} {mf.cycles} and {plain.cycles}",
                 flush=True,
             )
