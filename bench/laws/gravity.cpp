@@ -162,9 +162,7 @@ std::vector<Law> gravity_laws() {
         {"neighbours", 9, 1},
         {"their ids", 10, 128}},
        cluster,
-       neighbours,
-       2e-7,
-       2e-7},  // the native engine runs kernels with lists on the exact engine
+       neighbours},
       {"gravity_hermite",
        {},
        {acc, jerks, {"potential", 6, 1}, {"nearest distance^2", 7, 1}, {"nearest", 8, 1}},

@@ -150,6 +150,9 @@ class CrossSectionTypes {
   static Written of_model(const SectionModel& model) {
     Written left;
     left.cells.resize(model.map.count);
+    for (const List& list : model.lists)
+      for (std::uint32_t at = list.first; at <= list.last; ++at)
+        left.integers.insert((model.map.local + at) & ~1U);
     for (const std::uint32_t cell : model.written) {
       left.cells[cell] = true;
       const CellValue lower = model.state[cell | 1];
@@ -343,6 +346,55 @@ void add_exact_needs(const Program& program, Section section, const Geometry& ge
   }
 }
 
+/// Whether a live value is the initial one of a cell.
+template <typename Test>
+bool reads_cell(const SectionModel& model, const Liveness& liveness, Test test) {
+  for (std::uint32_t n = 0; n < liveness.of_node.size(); ++n) {
+    const Node& node = model.graph[ref_to(n)];
+    if (!liveness.of_node[n] || node.op != NodeOp::Input) continue;
+    const LeafKey key = LeafKey::unpack(node.bits);
+    if (key.type == WordType::PeNumber || key.type == WordType::BlockNumber ||
+        key.type == WordType::Mask)
+      continue;
+    if (test(key.place) || (key.type == WordType::Long && test(key.place + 1))) return true;
+  }
+  return false;
+}
+
+/// Appends of one vector of PEs and one element are executed for all passes before those of others,
+/// so the lists must be disjoint, and nothing else may use them in their section. Throws
+/// Unsupported.
+void check_lists(const SectionModel& model, const SectionModel* start, const Liveness& liveness,
+                 const LiveOut& needs, Section section) {
+  if (model.lists.empty()) return;
+  const bool known_start =
+      (section == Section::Body || section == Section::End) && start != nullptr;
+  if (!known_start) throw Unsupported("the beginning of a list is unknown");
+  const auto begin = [&](const List& list) {
+    const CellValue held = start->state[list.counter];
+    if (!start->cells.is_constant(held)) throw Unsupported("the beginning of a list is unknown");
+    const auto bits = static_cast<std::int64_t>(start->cells.constant_bits(held) << short_shift);
+    return bits >> short_shift;
+  };
+  for (const List& list : model.lists) {
+    if (begin(list) + list.stride < list.first) throw Unsupported("a list begins before its range");
+    if (needs.cells[model.map.local + list.last])
+      throw Unsupported("the word behind a list is used");
+    for (const List& other : model.lists) {
+      if (&other == &list || other.first > list.last || other.last < list.first) continue;
+      const bool same_range = other.first == list.first && other.last == list.last;
+      if (!same_range || other.stride != list.stride || other.counter == list.counter ||
+          (begin(other) - begin(list)) % list.stride == 0)
+        throw Unsupported("lists overlap");
+    }
+    const auto is_used = [&](std::uint32_t cell) {
+      return list.holds_entry(model.map, cell) ||
+             (section == Section::Body && cell == list.counter);
+    };
+    if (reads_cell(model, liveness, is_used)) throw Unsupported("a list is read");
+  }
+}
+
 }  // namespace
 
 CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometry, Target wanted)
@@ -389,6 +441,8 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
       }
       try {
         liveness[s] = analyse_liveness(*models[s], needs, static_cast<Section>(s) == Section::Body);
+        check_lists(*models[s], models[index(Section::Start)].get(), liveness[s], needs,
+                    static_cast<Section>(s));
         if (const auto found = types.check(static_cast<Section>(s), *models[s], liveness[s])) {
           give_up_all(*found);
           changed = true;

@@ -19,6 +19,21 @@ struct BmStore {
   Ref enabled = no_ref;
 };
 
+/// A list in local memory, to which a section appends: a counter advances by `stride` and is then
+/// the address of the new entry, or `last` if it is larger. Kernels that are compiled from text
+/// declare the range of the addresses, in which `last` is no entry
+/// (kernels/compiler/machine_ir.hpp).
+struct List {
+  std::uint32_t counter = 0;  ///< cell
+  unsigned element = 0;
+  std::uint32_t stride = 0, first = 0, last = 0;  ///< addresses in local memory, shorts
+
+  /// Whether an append may store to a cell.
+  bool holds_entry(const CellMap& map, std::uint32_t cell) const noexcept {
+    return cell >= map.local + first && cell <= map.local + last;
+  }
+};
+
 /// The final state of a section. Cells that it does not write hold their input.
 struct SectionModel {
   SectionModel(const Geometry& geometry) : map(geometry), cells(graph) {}
@@ -30,7 +45,11 @@ struct SectionModel {
   std::vector<CellValue> state;  ///< by cell
   std::vector<Ref> masks;        ///< by mask * 4 + element
   std::vector<BmStore> bm_stores;
-  std::vector<std::uint32_t> written;  ///< cells that some instruction writes, ascending
+  /// Cells that some instruction writes, ascending; without the counters and entries of lists,
+  /// which hold their input here and change with each append.
+  std::vector<std::uint32_t> written;
+  std::vector<List> lists;
+  std::vector<Ref> appends;  ///< nodes, in the order of the program
 
   /// The final value of a location, interpreted by LeafKey::type.
   Ref final_value(LeafKey key);
