@@ -107,6 +107,7 @@ TEST_CASE("native executes kernels with lists without the exact engine") {
       const Kernel kernel =
           scheduled ? Kernel(*compiled(text).program) : Kernel::compile(text, "test.gdk");
       const Outcome right = lists_of(kernel, 5, data, "engine=vector");
+      // In a pipelined program, a pass may store what the previous one has counted.
       for (const Isa isa : host_isas())
         for (const std::string name : {"native", "native-float"}) {
           const Outcome got =
@@ -114,8 +115,7 @@ TEST_CASE("native executes kernels with lists without the exact engine") {
           INFO(text << '\n' << name << ' ' << isa_name(isa) << ": " << got.reason);
           CHECK(got.count == right.count);
           CHECK(got.ids == right.ids);
-          // Of a pipelined program, a pass may store what the previous one appended.
-          CHECK((scheduled || got.fallback_runs == 0));
+          CHECK(got.fallback_runs == 0);
         }
     }
 }

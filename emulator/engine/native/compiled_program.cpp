@@ -376,6 +376,16 @@ void check_lists(const SectionModel& model, const SectionModel* start, const Liv
     const auto bits = static_cast<std::int64_t>(start->cells.constant_bits(held) << short_shift);
     return bits >> short_shift;
   };
+  if (section == Section::Body) {
+    // The first pass stores nothing that a pass before it has left.
+    for (const StoreThroughT& store : model.left) {
+      const Node& mask = model.graph[store.enabled];
+      const Ref off =
+          negated(store.enabled) ? start->graph.always() : complement(start->graph.always());
+      if (mask.op != NodeOp::Input || start->masks[LeafKey::unpack(mask.bits).place] != off)
+        throw Unsupported("a word is stored through T before the loop has set its address");
+    }
+  }
   for (const List& list : model.lists) {
     if (begin(list) + list.stride < list.first) throw Unsupported("a list begins before its range");
     if (needs.cells[model.map.local + list.last])
@@ -403,11 +413,16 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
   std::array<Liveness, section_count> liveness;
   LiveOut needs = needs_of_host(program, map);
   LiveOut of_sections(map);
-  const auto give_up = [&](unsigned s, const Unsupported& e) {
+  const auto give_up_one = [&](unsigned s, const Unsupported& e) {
     parts[s].reason = e.what();
     models[s].reset();
     add_exact_needs(program, static_cast<Section>(s), geometry, map, of_sections);
     needs.merge(of_sections);
+  };
+  const auto give_up = [&](unsigned s, const Unsupported& e) {
+    give_up_one(s, e);
+    const unsigned end = index(Section::End);
+    if (s == index(Section::Body) && models[end] && !models[end]->left.empty()) give_up_one(end, e);
   };
   for (unsigned s = 0; s < section_count; ++s) {
     models[s] = std::make_unique<SectionModel>(geometry);
@@ -420,6 +435,13 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
       give_up(s, e);
     }
   }
+  const auto& body_model = models[index(Section::Body)];
+  const auto& end_model = models[index(Section::End)];
+  if (body_model && !body_model->left.empty() &&
+      (!end_model || !completes(*end_model, *body_model)))
+    give_up(index(Section::Body), Unsupported("a word is stored through T, and not to a list"));
+  if (!body_model && end_model && !end_model->left.empty())
+    give_up(index(Section::End), Unsupported("a word is stored through T, and not to a list"));
   const CrossSectionTypes types(program, geometry, models);
   const auto give_up_all = [&](const TypeConflict& spoiled) {
     bool some = false;

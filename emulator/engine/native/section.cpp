@@ -119,7 +119,9 @@ class Translator {
       const Element& r = results[k];
       if (i.mul.used()) commit(i.mul, r.mul, k, r.enabled);
       if (i.alu.used()) commit(i.alu, r.alu, k, r.enabled);
-      if (appends) append(i.alu.dst, k, r.address, r.alu.word.lower, r.enabled);
+      if (appends)
+        store_through_t({k, i.alu.dst.range_first, i.alu.dst.range_last, c_.bits(r.address),
+                         c_.bits(r.alu.word.lower), r.enabled});
       if (i.move.op == Op::Bget) write(i.move.pe, i.move.pe.width, k, r.moved, r.enabled);
       if (i.move.op == Op::Bput) put(i, k, r.moved, r.enabled);
     }
@@ -127,7 +129,16 @@ class Translator {
 
   /// Removes the changes of counters, which belong to the appends. Outside of the loop, a counter
   /// may change after the last append.
-  void finish_lists(bool loop) {
+  void finish_lists(Section section) {
+    const bool loop = section == Section::Body;
+    if (!loop && section != Section::End && !m_.left.empty()) throw Unsupported(not_a_list);
+    for (const StoreThroughT& store : m_.left) {
+      StoreThroughT early = store;
+      for (Ref* const r : {&early.address, &early.entry, &early.enabled}) {
+        if (loop) *r = in_next_pass(*r);
+      }
+      if (loop && !append(early)) throw Unsupported(not_a_list);
+    }
     for (std::size_t n = 0; n < m_.lists.size(); ++n) {
       const std::uint32_t cell = m_.lists[n].counter;
       if (c_.bits(m_.state[cell]) != counts_[n]) {
@@ -144,6 +155,7 @@ class Translator {
 
  private:
   static constexpr std::int64_t max_stride = 1024;
+  static constexpr auto not_a_list = "a word is stored through T, and not to a list";
 
   /// Whether the only use of T as an address is the destination of a short in the adder's slot.
   static bool stores_through_t(const Instruction& i) {
@@ -602,18 +614,20 @@ class Translator {
   }
 
   /// Stores a short at an address in T. That is supported as a kernel appends to a list: to the
-  /// least of the last address and a counter that was just advanced under the same condition.
-  void append(const Operand& to, unsigned element, CellValue address, CellValue entry,
-              Ref enabled) {
-    if (enabled == never()) return;
-    const Node least = g_[c_.bits(address)];
-    List list{.element = element, .first = to.range_first, .last = to.range_last};
+  /// least of the last address and a counter that was just advanced under the same condition, in
+  /// this pass or the previous one.
+  void store_through_t(const StoreThroughT& store) {
+    if (store.enabled != never() && !append(store)) m_.left.push_back(store);
+  }
+
+  bool append(const StoreThroughT& store) {
+    const Node least = g_[store.address];
+    List list{.element = store.element, .first = store.first, .last = store.last};
     const Ref last = bits_constant(list.last);
-    if (least.op != NodeOp::SignedMin || (least.a != last && least.b != last))
-      throw Unsupported("a word is stored through T, and not to a list");
+    if (least.op != NodeOp::SignedMin || (least.a != last && least.b != last)) return false;
     const Ref advanced = least.a == last ? least.b : least.a;
-    const Ref before = before_advance(advanced, enabled, list.stride);
-    if (before == no_ref) throw Unsupported("a word is stored through T, and not to a list");
+    const Ref before = before_advance(advanced, store.enabled, list.stride);
+    if (before == no_ref) return false;
     const auto found = std::ranges::find(counts_, before);
     auto number = static_cast<std::size_t>(found - counts_.begin());
     if (found == counts_.end()) {
@@ -626,14 +640,31 @@ class Translator {
       counts_.push_back(advanced);
     } else {
       const List& known = m_.lists[number];
-      if (known.element != element || known.stride != list.stride || known.first != list.first ||
-          known.last != list.last)
+      if (known.element != store.element || known.stride != list.stride ||
+          known.first != list.first || known.last != list.last)
         throw Unsupported("a list has several ranges");
       counts_[number] = advanced;
     }
     const AppendKey key{static_cast<std::uint32_t>(number),
                         static_cast<std::uint32_t>(m_.appends.size())};
-    m_.appends.push_back(g_.append(enabled, c_.bits(entry), key));
+    m_.appends.push_back(g_.append(store.enabled, store.entry, key));
+    return true;
+  }
+
+  /// A value of the next pass by values of this one. Throws Unsupported if it depends on the next
+  /// pass's items.
+  Ref in_next_pass(Ref r) {
+    const Node node = g_[r];
+    Ref next = r;
+    if (node.op == NodeOp::Source) throw Unsupported(not_a_list);
+    if (node.op == NodeOp::Input) {
+      next = m_.final_value(LeafKey::unpack(node.bits));
+    } else if (!is_leaf(node.op)) {
+      const auto operand = [this](Ref x) { return x == no_ref ? x : in_next_pass(x); };
+      const Ref a = operand(node.a), b = operand(node.b);
+      next = g_.rebuilt(node, a, b, operand(node.c));
+    }
+    return next == r || !negated(r) ? next : complement(next);
   }
 
   void put(const Instruction& i, unsigned element, Pair word, Ref enabled) {
@@ -668,6 +699,31 @@ Ref SectionModel::final_value(LeafKey key) {
   }
 }
 
+namespace {
+
+/// Whether values of two graphs are the same expression of inputs.
+bool same_value(const Graph& g, Ref a, const Graph& h, Ref b) {
+  if (a == no_ref || b == no_ref) return a == b;
+  const Node &x = g[a], &y = h[b];
+  return negated(a) == negated(b) && x.op == y.op && x.kind == y.kind && x.detail == y.detail &&
+         x.bits == y.bits && same_value(g, x.a, h, y.a) && same_value(g, x.b, h, y.b) &&
+         same_value(g, x.c, h, y.c);
+}
+
+}  // namespace
+
+bool completes(const SectionModel& end, const SectionModel& body) {
+  return std::ranges::equal(end.left, body.left,
+                            [&](const StoreThroughT& a, const StoreThroughT& b) {
+                              const auto same = [&](Ref StoreThroughT::*value) {
+                                return same_value(end.graph, a.*value, body.graph, b.*value);
+                              };
+                              return a.element == b.element && a.first == b.first &&
+                                     a.last == b.last && same(&StoreThroughT::address) &&
+                                     same(&StoreThroughT::entry) && same(&StoreThroughT::enabled);
+                            });
+}
+
 void translate(const Program& program, Section section, SectionModel& m) {
   for (std::uint32_t cell = 0; cell < m.map.count; ++cell) m.state.push_back(m.cells.input(cell));
   for (std::uint32_t mask = 0; mask < CellMap::masks; ++mask) {
@@ -688,7 +744,7 @@ void translate(const Program& program, Section section, SectionModel& m) {
   }
   std::sort(m.written.begin(), m.written.end());
   m.written.erase(std::unique(m.written.begin(), m.written.end()), m.written.end());
-  translator.finish_lists(section == Section::Body);
+  translator.finish_lists(section);
 }
 
 }  // namespace gdr::native

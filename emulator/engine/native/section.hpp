@@ -34,6 +34,14 @@ struct List {
   }
 };
 
+/// A short that a section stores through T, by values of the section. In a pipelined loop it may be
+/// the entry of a list whose counter the previous pass has advanced.
+struct StoreThroughT {
+  unsigned element = 0;
+  std::uint32_t first = 0, last = 0;  ///< range of the address
+  Ref address = no_ref, entry = no_ref, enabled = no_ref;
+};
+
 /// The final state of a section. Cells that it does not write hold their input.
 struct SectionModel {
   SectionModel(const Geometry& geometry) : map(geometry), cells(graph) {}
@@ -50,10 +58,17 @@ struct SectionModel {
   std::vector<std::uint32_t> written;
   std::vector<List> lists;
   std::vector<Ref> appends;  ///< nodes, in the order of the program
+  /// Body: stores that a pass leaves to the next one; its model has them as appends of the pass
+  /// itself. End: what the last pass has left.
+  std::vector<StoreThroughT> left;
 
   /// The final value of a location, interpreted by LeafKey::type.
   Ref final_value(LeafKey key);
 };
+
+/// Whether the last section stores what the passes of the loop leave to it, and nothing else
+/// through T but its own appends.
+bool completes(const SectionModel& end, const SectionModel& body);
 
 /// Translates a section. Throws Unsupported, naming the instruction and its line.
 void translate(const Program& program, Section section, SectionModel& model);
