@@ -148,6 +148,15 @@ TEST_CASE("gpunb: lists may be longer than those of the device") {
   });
 }
 
+TEST_CASE("gpunb: lists are those of double precision also where sums are made among floats") {
+  const Variable name("GDR_DEVICE", "emulator:engine=native-float");
+  Particles p = random_particles(400, 9);
+  send(p);
+  Targets t = targets_of(p, 60);
+  check(regular(t, 500, 499), expected(p, t, 500, 499), 1e-5);
+  gpunb_close_();
+}
+
 TEST_CASE("gpunb: a pair is either listed or summed, also at the radius itself") {
   for_each_device([](double tolerance) {
     // A lattice has many pairs at exactly the same distance; factors that are not representable

@@ -118,8 +118,7 @@ class Regular {
   void run_with_lists(const Request& r, std::vector<std::size_t>& left) {
     radius2_.resize(r.n);
     for (std::size_t i = 0; i < r.n; ++i) radius2_[i] = r.h2[i] * (1 + least_gap);
-    near_.resize(r.n * capacity_);
-    compute(r, near_.data());
+    compute(r);
     for (std::size_t i = 0; i < r.n; ++i) {
       const auto count = static_cast<std::size_t>(counts_[i]);
       if (count > capacity_) {
@@ -159,13 +158,20 @@ class Regular {
     r.h2 = h2.data();
     r.dt = dt.data();
     find_lists(r);
-    compute(r, nullptr);
+    compute(r);
     for (std::size_t i = 0; i < r.n; ++i) {
       // The device may decide otherwise about pairs at the radius.
-      if (uncertain_[i] || counts_[i] != static_cast<std::int64_t>(lists_[i].size()))
-        sum_on_host(r, i);
+      if (uncertain_[i] || !left_out(i, lists_[i])) sum_on_host(r, i);
       leave(all, targets[i], i, lists_[i]);
     }
+  }
+
+  /// Whether the device has left out as many particles, and first of all these.
+  bool left_out(std::size_t i, const std::vector<std::uint32_t>& list) const {
+    const auto* const first = near_.data() + i * capacity_;
+    const std::size_t listed = std::min(list.size(), capacity_);
+    return counts_[i] == static_cast<std::int64_t>(list.size()) &&
+           std::equal(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(listed), first);
   }
 
   /// Results of target i, computed as number `from`.
@@ -204,7 +210,8 @@ class Regular {
   }
 
   /// Sums on the device with radius2_, and the ids of the particles that it leaves out.
-  void compute(const Request& r, std::int64_t* near) {
+  void compute(const Request& r) {
+    near_.resize(r.n * capacity_);
     for (auto* rows : {&acc_, &jerk_}) rows->resize(r.n);
     pot_.resize(r.n);
     counts_.resize(r.n);
@@ -218,11 +225,15 @@ class Regular {
                         {"h2i", radius2_.data()},
                         {"dti", r.dt}});
     double *const a = acc_.data()->data(), *const j = jerk_.data()->data();
-    std::vector<NamedResult> results{
-        {"ax", {a, row}},     {"ay", {a + 1, row}}, {"az", {a + 2, row}}, {"jx", {j, row}},
-        {"jy", {j + 1, row}}, {"jz", {j + 2, row}}, {"pot", pot_.data()}, {"near", counts_.data()}};
-    if (near != nullptr) results.push_back({"near[]", near});
-    job_->run(results);
+    job_->run({{"ax", {a, row}},
+               {"ay", {a + 1, row}},
+               {"az", {a + 2, row}},
+               {"jx", {j, row}},
+               {"jy", {j + 1, row}},
+               {"jz", {j + 2, row}},
+               {"pot", pot_.data()},
+               {"near", counts_.data()},
+               {"near[]", near_.data()}});
   }
 
   /// The sums without the listed particles.
