@@ -52,6 +52,7 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
       {"force-call", "fixed cost of a force call", force_call},
       {"small-calls", "calls with few targets, of the rate of large ones", small_calls},
       {"sets", "many sets of targets and sources in one call, of the rate of one job", set_calls},
+      {"lists", "kernels with neighbour lists, of the rate without lists", neighbour_lists},
       {"products", "products of matrices, exact and beside the host's BLAS", matrix_rates},
       {"matrix", "predicted products and LU on one real board at 400 MHz", matrix_predictions},
   };

@@ -53,6 +53,13 @@ void nearest(const Real* i, const Real* j, const Real* c, Real* f) {
   if (p.r2 < i[6]) f[8] += 1;
 }
 
+/// Appends to a list: its number of entries, then the first ones.
+void append(Real entry, int capacity, Real* list) {
+  const int count = static_cast<int>(list[0]);
+  if (count < capacity) list[1 + count] = entry;
+  list[0] += 1;
+}
+
 // As `nearest`, but f: acc jerk pot, nearest with its id, count, the first 128 ids
 void neighbours(const Real* i, const Real* j, const Real* c, Real* f) {
   const Pair p = pair_of(i, j, c[0], i[7], j[7]);
@@ -63,10 +70,7 @@ void neighbours(const Real* i, const Real* j, const Real* c, Real* f) {
     f[7] = p.r2;
     f[8] = j[7];
   }
-  if (p.r2 >= i[6]) return;
-  const int count = static_cast<int>(f[9]);
-  if (count < 128) f[10 + count] = j[7];
-  f[9] += 1;
+  if (p.r2 < i[6]) append(j[7], 128, f + 9);
 }
 
 // i: x y z v e2 id;  j: x y z m v id;  f: acc jerk pot, nearest without softening and its id
@@ -91,11 +95,12 @@ void softened(const Real* i, const Real* j, const Real* /*c*/, Real* f) {
   f[3] += j[3] / r;
 }
 
-// i: x y z v h2 dt;  j: x y z m v;  f: acc jerk, positive pot, neighbours that are left out
+// i: x y z v h2 dt;  j: x y z m v id;  f: acc jerk, positive pot, count of neighbours, which are
+// left out, the first 200 ids
 void regular(const Real* i, const Real* j, const Real* /*c*/, Real* f) {
   const Vec d = Vec::at(j) - Vec::at(i), v = Vec::at(j + 4) - Vec::at(i + 3), later = d + i[7] * v;
   if (std::min(dot(d, d), dot(later, later)) < i[6]) {
-    f[7] += 1;
+    append(j[7], 200, f + 7);
     return;
   }
   hermite({d, dot(d, d), true}, j[3], v, f);
@@ -162,9 +167,7 @@ std::vector<Law> gravity_laws() {
         {"neighbours", 9, 1},
         {"their ids", 10, 128}},
        cluster,
-       neighbours,
-       2e-7,
-       2e-7},  // the native engine runs kernels with lists on the exact engine
+       neighbours},
       {"gravity_hermite",
        {},
        {acc, jerks, {"potential", 6, 1}, {"nearest distance^2", 7, 1}, {"nearest", 8, 1}},
@@ -176,7 +179,7 @@ std::vector<Law> gravity_laws() {
       {"gravity_softened_long", {}, two, cluster, softened, 1e-13, 1e-13},
       {"gravity_regular",
        {},
-       {acc, jerks, {"potential", 6, 1}, {"neighbours", 7, 1}},
+       {acc, jerks, {"potential", 6, 1}, {"neighbours", 7, 1}, {"their ids", 8, 200}},
        cluster,
        regular,
        1e-13,

@@ -1,5 +1,5 @@
-// Speed of libg6 and libg5 relative to hand-written loops on this host, in one run, and of calls of
-// the size that Hermite codes make.
+// Speed of libg6, libg5 and libgpunb relative to hand-written loops on this host, in one run, and
+// of calls of the size that Hermite codes make.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -17,6 +17,7 @@
 #include "bench/workload.hpp"
 #include "libgdr/compat/grape/g6lib.h"
 #include "libgdr/compat/grape/gp5util.h"
+#include "libgdr/compat/grape/gpunb.h"
 
 namespace {
 
@@ -128,6 +129,41 @@ class Softened {
   std::vector<double> pot_;
 };
 
+/// Calls of libgpunb for all particles; neighbours are those within 0.1, now or soon.
+class Regular {
+ public:
+  explicit Regular(Particles& particles)
+      : p_(particles),
+        h2_(p_.size(), 0.01),
+        dt_(p_.size(), 0.01),
+        acc_(p_.size()),
+        jerk_(p_.size()),
+        pot_(p_.size()),
+        list_(p_.size() * row_length) {
+    int n = static_cast<int>(p_.size());
+    gpunb_send_(&n, p_.sphere.mass.data(), rows(p_.x), rows(p_.v));
+  }
+  void call() {
+    int n = static_cast<int>(p_.size()), length = row_length, most = row_length - 1;
+    const int status = gpunb_regf_(&n, h2_.data(), dt_.data(), rows(p_.x), rows(p_.v), rows(acc_),
+                                   rows(jerk_), pot_.data(), &length, &most, list_.data());
+    if (status != 0) std::exit(1);
+  }
+  double mean_neighbours() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < p_.size(); ++i) sum += list_[i * row_length];
+    return sum / static_cast<double>(p_.size());
+  }
+
+ private:
+  static constexpr int row_length = 500;
+  Particles& p_;
+  std::vector<double> h2_, dt_;
+  std::vector<Row> acc_, jerk_;
+  std::vector<double> pot_;
+  std::vector<int> list_;
+};
+
 /// The ratio of a call to the fastest native loop over the same particles.
 template <typename Real, typename Call, std::size_t n>
 Comparison beside_loops(const NamedLoop<Real> (&loops)[n], Particles& p, unsigned threads,
@@ -153,7 +189,8 @@ void print(const std::string& what, const Comparison& c, double pairs, double re
 int main() {
   const auto threads = static_cast<unsigned>(omp_get_max_threads());
   const Isa isa = host_isas().front();
-  fmt::print("libg6 and libg5 beside native loops, {} threads, {}\n", threads, isa_name(isa));
+  fmt::print("libg6, libg5 and libgpunb beside native loops, {} threads, {}\n", threads,
+             isa_name(isa));
   Particles many(large), few(1024);
   const LoopSet& loops = native_loops(isa);
   const double all = static_cast<double>(large) * large;
@@ -166,6 +203,11 @@ int main() {
   Softened softened(1, many);
   print("libg5, double, 16384 x 16384",
         beside_loops(loops.gravity, many, threads, [&] { softened.call(); }), all, 0.9);
+  Regular regular(many);
+  const Comparison without_neighbours =
+      beside_loops(loops.jerk, many, threads, [&] { regular.call(); });
+  print(fmt::format("libgpunb, 16384 x 16384, {:.0f} neighbours", regular.mean_neighbours()),
+        without_neighbours, all, 0);
   setenv("GDR_DEVICE", "emulator:engine=native-float", 1);
   Softened floats(2, many);
   const NamedLoop<float> one_loop[] = {loops.gravity_float};

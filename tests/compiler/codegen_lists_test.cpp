@@ -3,6 +3,7 @@
 #include <random>
 
 #include "compiler/codegen_support.hpp"
+#include "emulator/host/isa.hpp"
 #include "gdr/error.hpp"
 #include "support/iterations.hpp"
 
@@ -52,6 +53,15 @@ std::vector<double> entries(const kc::Graph& graph, std::int32_t list, const Dat
   return all;
 }
 
+/// All engines, the native ones with every instruction set of the host.
+std::vector<std::string> engines() {
+  std::vector<std::string> all{"reference", "vector"};
+  for (const Isa isa : host_isas())
+    for (const char* name : {"native,isa=", "native-float,isa="})
+      all.push_back(name + std::string(isa_name(isa)));
+  return all;
+}
+
 void check_lists(const std::string& text, const CompileOptions& options, const Data& data,
                  std::size_t targets, std::size_t sources, const std::string& more = "") {
   const kc::Graph graph = graph_of(text);
@@ -60,7 +70,7 @@ void check_lists(const std::string& text, const CompileOptions& options, const D
   if (lacks_masks(compiled)) return;
   REQUIRE(compiled.ok());
   const Kernel kernel(*compiled.program);
-  for (const std::string engine : {"reference", "vector", "native"}) {
+  for (const std::string& engine : engines()) {
     const Data got = run(kernel, data, targets, sources, engine + more);
     for (std::size_t v = 0; v < graph.variables.size(); ++v) {
       const kc::GraphVariable& list = graph.variables[v];

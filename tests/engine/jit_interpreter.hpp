@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emulator/engine/jit/ir.hpp"
+#include "emulator/engine/jit/list_rows.hpp"
 
 namespace gdr::test {
 
@@ -81,6 +82,10 @@ class JitInterpreter {
         }
         continue;
       }
+      if (o.op == jit::Op::Append) {
+        append(o.place, in[0], in[1]);
+        continue;
+      }
       Lanes result = o.op == jit::Op::Load ? read(o.place) : Lanes(target_.lanes());
       for (std::size_t k = 0; k < result.size() && o.op != jit::Op::Load; ++k) {
         std::array<std::uint64_t, 3> x{};
@@ -94,6 +99,17 @@ class JitInterpreter {
       values[o.to] = std::move(result);
     }
     return values;
+  }
+
+  void append(const jit::Place& p, const Lanes& mask, const Lanes& entries) const {
+    jit::ListRows rows;
+    std::memcpy(&rows, bases_[p.base] + p.offset, sizeof rows);
+    for (std::size_t k = 0; k < target_.lanes(); ++k) {
+      if ((mask[k] & rows.live >> k & 1) == 0) continue;
+      const auto integer = static_cast<std::int32_t>(entries[k]);
+      rows.append(
+          k, target_.floats ? static_cast<std::uint64_t>(std::int64_t{integer}) : entries[k] >> 28);
+    }
   }
 
   std::uint64_t truncated(std::uint64_t w) const {

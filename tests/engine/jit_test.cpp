@@ -19,8 +19,15 @@ namespace {
 
 using test::JitInterpreter;
 
-enum Base : std::uint8_t { base_data, base_results, base_spills, base_constants, base_count };
-constexpr std::size_t data_vectors = 24, result_vectors = 96;
+enum Base : std::uint8_t {
+  base_data,
+  base_results,
+  base_spills,
+  base_constants,
+  base_lists,
+  base_count
+};
+constexpr std::size_t data_vectors = 24, result_vectors = 96, list_count = 2;
 
 /// Memory at a multiple of 64 bytes.
 class Memory {
@@ -190,6 +197,9 @@ class Author {
     collect.detail = static_cast<std::uint8_t>(below(2));
     collect.in[0] = any(masks_);
     block_.code.push_back(collect);
+    block_.add(Op::Append, Type::Vector, {any(masks_), any(bits_), no_value});
+    block_.code.back().place = {base_lists, false,
+                                static_cast<std::int32_t>(below(list_count) * sizeof(ListRows))};
   }
   /// The last mask is computed by the masked operation itself.
   ValueId any_mask_before() { return masks_[below(masks_.size() - 1)]; }
@@ -275,10 +285,37 @@ bool same_lane(const std::byte* a, const std::byte* b, bool floats) {
   return std::isnan(x) && std::isnan(y);
 }
 
+/// Lists with room for a few entries, and for each of them a lane that must not be written.
+class Lists {
+ public:
+  Lists() {
+    for (std::size_t n = 0; n < list_count; ++n) {
+      for (std::size_t k = 0; k < lanes; ++k)
+        words_[n][k] = k - 7 * n;  // some begin before `first`
+      rows_[n] = {words_[n].data(),
+                  words_[n].data() + lanes,
+                  lanes * sizeof(std::uint64_t),
+                  ~(std::uint64_t{2} << n),
+                  static_cast<std::int64_t>(1 + n),
+                  3,
+                  17};
+    }
+  }
+  Lists(const Lists&) = delete;
+  std::byte* rows() { return reinterpret_cast<std::byte*>(rows_.data()); }
+  bool operator==(const Lists& other) const { return words_ == other.words_; }
+
+ private:
+  static constexpr std::size_t lanes = 16;
+  std::array<ListRows, list_count> rows_;
+  std::array<std::array<std::uint64_t, lanes * 20>, list_count> words_{};
+};
+
 /// Final data and results of the interpreter and of the machine code, and the number of spills.
 struct Outcome {
   Memory expected_data{data_vectors * 64}, data{data_vectors * 64};
   Memory expected{result_vectors * 64}, got{result_vectors * 64};
+  Lists expected_lists, lists;
   std::uint32_t spill_slots = 0;
   std::uint16_t collected[2] = {0, 0};
 
@@ -312,7 +349,8 @@ void run_machine_code(const Block& block, VectorTarget target, const ConstantPoo
   outcome.spill_slots = spills.slots;
   Memory spilled(spills.slots * std::size_t{64} + 64);
   Xbyak::CodeGenerator a(4096, Xbyak::AutoGrow);
-  const std::array<Xbyak::Reg64, base_count> bases{a.rdi, a.rsi, a.rdx, a.r11};
+  const std::array<Xbyak::Reg64, base_count> bases{a.rdi, a.rsi, a.rdx, a.r11, a.r9};
+  for (const auto r : AppendCode::scratch) a.push(Xbyak::Reg64(r));
   const std::array<int, 2> collected = target.avx512 ? std::array{6, 7} : std::array{14, 15};
   Xbyak::Label constants, top;
   a.mov(a.r11, constants);
@@ -323,7 +361,8 @@ void run_machine_code(const Block& block, VectorTarget target, const ConstantPoo
       a.vxorpd(Xbyak::Ymm(n), Xbyak::Ymm(n), Xbyak::Ymm(n));
     }
   }
-  const EmitContext context{a, target, bases, collected};
+  AppendCode appends(a, target, bases);
+  const EmitContext context{a, target, bases, collected, &appends};
   emit(context, code.before);
   a.L(top);
   emit(context, code.body);
@@ -341,19 +380,24 @@ void run_machine_code(const Block& block, VectorTarget target, const ConstantPoo
     a.mov(a.ptr[a.r8 + 2 * set], a.ax);
   }
   a.vzeroupper();
+  for (auto r = AppendCode::scratch.rbegin(); r != AppendCode::scratch.rend(); ++r)
+    a.pop(Xbyak::Reg64(*r));
   a.ret();
+  appends.emit_paths();
   embed(a, constants, pool.bytes());
   a.ready(Xbyak::CodeArray::PROTECT_RE);
-  using Function = void (*)(std::byte*, std::byte*, std::byte*, std::uint64_t, std::uint16_t*);
+  using Function =
+      void (*)(std::byte*, std::byte*, std::byte*, std::uint64_t, std::uint16_t*, std::byte*);
   a.getCode<Function>()(outcome.data.data(), outcome.got.data(), spilled.data(), passes,
-                        outcome.collected);
+                        outcome.collected, outcome.lists.rows());
 }
 
 void check(const Block& block, VectorTarget target, const ConstantPool& pool, unsigned passes,
            Outcome& outcome) {
   std::vector<std::uint8_t> constants = pool.bytes();
-  JitInterpreter interpreter(target, {outcome.expected_data.data(), outcome.expected.data(),
-                                      nullptr, reinterpret_cast<std::byte*>(constants.data())});
+  JitInterpreter interpreter(
+      target, {outcome.expected_data.data(), outcome.expected.data(), nullptr,
+               reinterpret_cast<std::byte*>(constants.data()), outcome.expected_lists.rows()});
   if (block.carried.empty()) {
     interpreter.run(block);
   } else {
@@ -369,6 +413,7 @@ void check(const Block& block, VectorTarget target, const ConstantPool& pool, un
   };
   same(outcome.expected, outcome.got, result_vectors);
   same(outcome.expected_data, outcome.data, data_vectors);
+  REQUIRE((outcome.expected_lists == outcome.lists));
   for (unsigned set = 0; set < 2; ++set) {
     const unsigned lanes = (1U << target.lanes()) - 1;
     REQUIRE((outcome.collected[set] & lanes) == (interpreter.collected[set] & lanes));

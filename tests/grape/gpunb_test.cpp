@@ -132,6 +132,31 @@ TEST_CASE("gpunb: a list that is too long is -1, and the sums are right neverthe
   });
 }
 
+TEST_CASE("gpunb: lists may be longer than those of the device") {
+  for_each_device([](double tolerance) {
+    Particles p = random_particles(450, 8);
+    send(p);
+    Targets t = targets_of(p, 40);
+    for (std::size_t i = 0; i < t.h2.size(); ++i) t.h2[i] = i % 3 == 0 ? 0.01 : 0.06 * double(i);
+    const Sums right = expected(p, t, 451, 450);
+    int longer = 0;
+    for (std::size_t i = 0; i < t.h2.size(); ++i)
+      longer += right.list[i * 451] > 200 && right.list[i * 451] < 450 ? 1 : 0;
+    CHECK(longer > 3);
+    check(regular(t, 451, 450), right, tolerance);
+    check(regular(t, 301, 300), expected(p, t, 301, 300), tolerance);
+  });
+}
+
+TEST_CASE("gpunb: lists are those of double precision also where sums are made among floats") {
+  const Variable name("GDR_DEVICE", "emulator:engine=native-float");
+  Particles p = random_particles(400, 9);
+  send(p);
+  Targets t = targets_of(p, 60);
+  check(regular(t, 500, 499), expected(p, t, 500, 499), 1e-5);
+  gpunb_close_();
+}
+
 TEST_CASE("gpunb: a pair is either listed or summed, also at the radius itself") {
   for_each_device([](double tolerance) {
     // A lattice has many pairs at exactly the same distance; factors that are not representable

@@ -70,7 +70,7 @@ TEST_CASE("every kernel takes the recorded number of clocks per interaction") {
                                                   {"gravity_nearest", 43},
                                                   {"gravity_neighbours", 45},
                                                   {"gravity_potential", 19},
-                                                  {"gravity_regular", 86},
+                                                  {"gravity_regular", 83},
                                                   {"gravity_snap", 67},
                                                   {"gravity_softened", 19},
                                                   {"gravity_softened_long", 32},

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "bench/laws/laws.hpp"
+#include "emulator/host/isa.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;
@@ -54,6 +55,11 @@ Lists lists_on(const std::string& device_name, const Sample& i, const Sample& j)
   out.ids.resize(i.n * capacity);
   job.run(
       {{"near", out.count.data()}, {"near[]", out.ids.data()}, {"nearest", out.nearest.data()}});
+  if (device_name.find("native") != std::string::npos) {
+    const Statistics statistics = device.statistics();
+    INFO(device_name << ": " << statistics.fallback_reason);
+    CHECK(statistics.fallback_runs == 0);
+  }
   return out;
 }
 
@@ -83,12 +89,27 @@ Lists brute_force(const Sample& i, const Sample& j) {
   return out;
 }
 
+/// The native engines with every instruction set. Floats round no particle of the sample across a
+/// radius, nor another one to the nearest place.
+std::vector<std::string> native_engines() {
+  std::vector<std::string> all;
+  for (const Isa isa : host_isas())
+    for (const char* name : {"engine=native,isa=", "engine=native-float,isa="})
+      all.push_back(name + std::string(isa_name(isa)));
+  return all;
+}
+std::vector<std::string> engines() {
+  std::vector<std::string> all = native_engines();
+  all.insert(all.begin(), {"engine=reference", "engine=vector"});
+  return all;
+}
+
 const std::string small = ",threads=1,chips=2,blocks=3,pes=4";
 
 }  // namespace
 
 TEST_CASE("neighbour lists agree with a direct search on every engine") {
-  for (const char* engine : {"engine=reference", "engine=vector", "engine=native"})
+  for (const std::string& engine : engines())
     for (const std::size_t targets : {1, 5, 53})
       for (const std::size_t sources : {1, 2, 61}) {
         const Sample all = with_radii(61, 0.5);
@@ -103,16 +124,30 @@ TEST_CASE("neighbour lists of many particles are correct for threads, boards and
   const Lists right = brute_force(all, all);
   CHECK(*std::max_element(right.count.begin(), right.count.end()) > 20);
   CHECK(lists_on("engine=vector", all, all) == right);
-  CHECK(lists_on("engine=vector,boards=2,threads=2,chips=2,blocks=3,pes=5,bm=256,dram=65536", all,
-                 all) == right);
+  const std::string parts = ",boards=2,threads=2,chips=2,blocks=3,pes=5,bm=256,dram=65536";
+  for (const std::string engine : {"engine=vector", "engine=native"})
+    CHECK(lists_on(engine + parts, all, all) == right);
+  CHECK(lists_on("engine=native,threads=2", all, all) == right);
+}
+
+TEST_CASE("neighbours among many sources are in the order of the sources") {
+  const Sample all = with_radii(40'001, 0.006);
+  const Sample few = all.first(37);
+  const Lists right = brute_force(few, all);
+  CHECK(*std::max_element(right.count.begin(), right.count.end()) > 20);
+  CHECK(lists_on("engine=native", few, all) == right);
+  CHECK(lists_on("engine=native,threads=2,partition=targets", few, all) == right);
 }
 
 TEST_CASE("a full neighbour list keeps the first neighbours and counts all") {
   const Sample all = with_radii(301, 1e6);
   const Lists right = brute_force(all, all);
   CHECK(right.count == std::vector<std::int64_t>(301, 300));
-  for (const char* engine : {"engine=reference", "engine=vector"})
-    CHECK(lists_on(engine + small, all, all) == right);
+  for (const std::string& engine : engines()) {
+    const Lists found = lists_on(engine + small, all, all);
+    CHECK(found.count == right.count);
+    CHECK(found.ids == right.ids);
+  }
 }
 
 TEST_CASE("a radius without neighbours gives an empty list") {
@@ -121,6 +156,7 @@ TEST_CASE("a radius without neighbours gives an empty list") {
   CHECK(found.count == std::vector<std::int64_t>(37, 0));
   CHECK(found.ids == std::vector<std::int64_t>(37 * capacity, -1));
   CHECK(found == brute_force(all, all));
+  CHECK(lists_on("engine=native" + small, all, all) == found);
   CHECK(lists_on("engine=vector" + small, all, all.first(0)).count ==
         std::vector<std::int64_t>(37, 0));
 }

@@ -366,6 +366,61 @@ TEST_CASE("bad values name the first set with one, its segment, array and item")
   }
 }
 
+TEST_CASE("sets have neighbour lists of their own") {
+  const std::vector<Particle> bodies = particles(700, 5);
+  const std::string text =
+      "VARI xi, yi; VARI int idi; VARJ xj, yj; VARJ int idj; VARF list near[9]; VARF f;\n"
+      "dx = xj - xi; dy = yj - yi; f += dx;\n"
+      "if (idi != idj) { if (dx*dx + dy*dy < 0.05) { near append= idj; } }\n";
+  const gdr::Kernel kernel = gdr::Kernel::compile(text, "near.gdk");
+  struct Lists {
+    std::vector<std::int64_t> count = std::vector<std::int64_t>(700, -7);
+    std::vector<std::int64_t> ids = std::vector<std::int64_t>(700 * 9, -7);
+    bool operator==(const Lists&) const = default;
+  };
+  const auto results = [](Lists& lists, std::size_t first) -> std::vector<gdr::NamedResult> {
+    return {{"near", &lists.count[first]}, {"near[]", &lists.ids[first * 9]}};
+  };
+  const auto inputs = [&](std::size_t first, bool targets) -> std::vector<gdr::NamedInput> {
+    const Particle& p = bodies[first];
+    if (targets) return {{"xi", {&p.x, step}}, {"yi", {&p.y, step}}, {"idi", {&p.id, step}}};
+    return {{"xj", {&p.x, step}}, {"yj", {&p.y, step}}, {"idj", {&p.id, step}}};
+  };
+  constexpr std::size_t starts[] = {0, 13, 330, 331, 500, 700};
+  Lists right;
+  for (const std::string options : {"engine=vector,chips=1,blocks=2,pes=3", "engine=native",
+                                    "engine=native,boards=2,threads=2", "engine=native-float"}) {
+    gdr::Device device = gdr::Device::open("emulator:" + options);
+    Lists sets_lists, job_lists;
+    gdr::Job job = device.job(kernel);
+    std::vector<std::vector<gdr::NamedInput>> arrays;
+    std::vector<std::vector<gdr::NamedResult>> wanted;
+    std::vector<gdr::SourceSegment> segments;
+    for (std::size_t k = 0; k + 1 < std::size(starts); ++k) {
+      const std::size_t first = starts[k], n = starts[k + 1] - first, sources = 700 - 100 * k;
+      arrays.push_back(inputs(first, true));
+      arrays.push_back(inputs(50 * k, false));
+      wanted.push_back(results(sets_lists, first));
+      segments.emplace_back().n = sources;
+      job.targets(n, inputs(first, true));
+      job.sources(sources, inputs(50 * k, false));
+      job.run(results(job_lists, first));
+    }
+    std::vector<gdr::InteractionSet> sets;
+    for (std::size_t k = 0; k < segments.size(); ++k) {
+      segments[k].arrays = arrays[2 * k + 1];
+      sets.push_back({starts[k + 1] - starts[k], arrays[2 * k], {&segments[k], 1}, wanted[k]});
+    }
+    gdr::SetJob(device, kernel).run(sets);
+    INFO(options);
+    CHECK(sets_lists == job_lists);
+    if (options.find("vector") != std::string::npos) right = job_lists;
+    CHECK(job_lists == right);
+  }
+  CHECK(*std::ranges::max_element(right.count) > 9);
+  CHECK(*std::ranges::min_element(right.count) >= 0);
+}
+
 TEST_CASE("sets of a kernel with outputs are refused") {
   gdr::Device device = gdr::Device::open("emulator:engine=native");
   const gdr::Kernel kernel = gdr::Kernel::assemble(gdr::test::reaction_text, "reaction.gds");

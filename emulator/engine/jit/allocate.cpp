@@ -301,6 +301,12 @@ class Allocator {
       case Op::Collect:
         i.a = in_any_register(o.in[0]);
         break;
+      case Op::Append:
+        // The entry is rarely needed.
+        i.a = in_any_register(o.in[0]);
+        i.b = in_register(o.in[1]) ? in_any_register(o.in[1]) : memory(place_of(o.in[1]));
+        i.to = memory(o.place);
+        break;
       default:
         plain(o, i);
     }

@@ -77,6 +77,9 @@ enum class Op : std::uint8_t {
   MaskOr,
   MaskNot,
   Collect,  ///< adds mask a to the set `detail` of lanes found; on AVX2 any bits of lanes
+  /// In the lanes of mask a, appends integer b to the list whose ListRows are at `place`: lanes of
+  /// 64 bits hold it in the upper bits. The result has no value.
+  Append,
 };
 
 /// Signs of Fma: bit 0 negates the product, bit 1 the addend.
@@ -127,7 +130,7 @@ struct Operation {
   /// Add, Sub, Mul, Or and Fma (AVX-512): the other lanes are those of `otherwise`, or zero. Fma:
   /// `otherwise` is its c. Comparisons: the other lanes are not in the result.
   ValueId mask = no_value, otherwise = no_value;
-  Place place;  ///< operand of Load and Store
+  Place place;  ///< operand of Load, Store and Append
 };
 
 /// A value that a loop keeps in a register: `in` at the beginning of a pass, which makes `out`.

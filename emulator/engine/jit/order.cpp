@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace gdr::jit {
 namespace {
@@ -17,6 +18,7 @@ class Dependences {
     constexpr std::uint32_t nobody = ~std::uint32_t{0};
     std::vector<std::uint32_t> made_by(block.values.size(), nobody);
     std::map<std::tuple<unsigned, std::int32_t>, std::vector<std::uint32_t>> readers;
+    std::map<std::tuple<unsigned, std::int32_t>, std::uint32_t> last_append;
     const auto key = [](const Place& p) { return std::tuple(unsigned{p.base}, p.offset); };
     for (std::uint32_t n = 0; n < block.code.size(); ++n) {
       const Operation& o = block.code[n];
@@ -25,6 +27,10 @@ class Dependences {
         if (block.values[v].in_memory) readers[key(block.values[v].place)].push_back(n);
       });
       if (o.op == Op::Load) readers[key(o.place)].push_back(n);
+      if (o.op == Op::Append) {  // entries of a list keep their order
+        const auto [before, is_new] = last_append.try_emplace(key(o.place), n);
+        if (!is_new) depend(std::exchange(before->second, n), n);
+      }
       if (o.op == Op::Store) {
         for (const std::uint32_t reader : readers[key(o.place)]) {
           if (reader != n) depend(reader, n);
@@ -169,7 +175,7 @@ class PressureScheduler {
 
 /// Clocks from an operation to the use of its result on current hosts.
 int latency(Op op) {
-  if (op == Op::Store) return 0;
+  if (op == Op::Store || op == Op::Append) return 0;
   if ((op >= Op::And && op <= Op::ShiftRight) || op == Op::Select) return 1;
   return makes_mask(op) && op != Op::LanesToMask ? 3 : 4;
 }
@@ -218,7 +224,8 @@ void order_for_latency(Block& block, std::size_t window) {
       ++seen;
       if (dependences.waits(n) || ready[n] > now) continue;
       // Nothing waits for these, but their operands occupy registers.
-      if (code[n].op == Op::Store || code[n].op == Op::Collect) return n;
+      if (code[n].op == Op::Store || code[n].op == Op::Collect || code[n].op == Op::Append)
+        return n;
       if (best == count || height[n] > height[best]) best = n;
     }
     return best;

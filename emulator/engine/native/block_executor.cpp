@@ -23,7 +23,7 @@ struct Scratch {
   std::vector<LoopRun> runs;
   std::vector<std::uint8_t> hit;       ///< by window
   std::vector<std::int64_t> compared;  ///< lanes of targets
-  std::vector<std::uint64_t> scatter_words, moved;
+  std::vector<std::uint64_t> scatter_words, moved, lists;
 };
 
 Scratch& scratch_of_thread() {
@@ -127,8 +127,10 @@ class SectionRun {
     source_base_ = source_base;
     count_ = count;
     // Streams were checked at conversion.
+    if (s_.precision() == Precision::Float) save_lists();
     if (!prepare(s_.precision()) || !compute()) {
       s_.note_run_in_doubles();
+      restore_lists();
       prepare(Precision::Double);
       compute();
     }
@@ -157,6 +159,7 @@ class SectionRun {
       bytes += padded * entry.code.layout.bytes();
     }
     grow(scratch_.items, bytes);
+    for (std::size_t k = 0; k < places_.size(); ++k) bind_lists(k);
     scratch_.scatter_words.assign(s_.bm_stores().size() * 3 * block_.pes, 0);
     if (precision == Precision::Double) return gather_words() && load_state();
     clear_padding();
@@ -218,6 +221,55 @@ class SectionRun {
       if (bits == 0) zeros |= std::uint64_t{1} << w;
     }
     return zeros;
+  }
+
+  // --- lists, which are changed in the state during the run
+
+  /// Sets the rows of a kernel's lists in its work items.
+  void bind_lists(std::size_t k) {
+    const ItemLayout& layout = code_->kernels[k].code.layout;
+    if (layout.lists == 0) return;
+    std::byte* item = scratch_.items.data() + places_[k].begin;
+    for (std::size_t i = 0; i < instances(k); ++i)
+      for (std::size_t first = 0; first < live_; first += lanes(), item += layout.bytes())
+        for (std::uint32_t n = 0; n < layout.lists; ++n) {
+          const List& list = s_.kernels()[k].instances[i].lists[n];
+          const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
+          const jit::ListRows rows{cell(list.counter).in(block_) + first,
+                                   cell(s_.map().local).in(block_) + first,
+                                   block_.pes * sizeof(std::uint64_t),
+                                   ~std::uint64_t{0} >> (64 - count),
+                                   list.stride,
+                                   list.first,
+                                   list.last};
+          std::memcpy(item + layout.list(n), &rows, sizeof rows);
+        }
+  }
+
+  /// Calls `visit` for each row of each list.
+  template <typename Visit>
+  void each_list_row(Visit visit) {
+    for (std::size_t k = 0; k < s_.kernels().size(); ++k)
+      for (std::size_t i = 0; i < instances(k); ++i)
+        for (const List& list : s_.kernels()[k].instances[i].lists) {
+          visit(cell(list.counter).in(block_));
+          for (std::uint32_t at = list.first; at <= list.last; ++at)
+            visit(cell(s_.map().local + at).in(block_));
+        }
+  }
+  /// Saves the lists, for a run that may be repeated in doubles.
+  void save_lists() {
+    scratch_.lists.clear();
+    each_list_row([this](const std::uint64_t* row) {
+      scratch_.lists.insert(scratch_.lists.end(), row, row + live_);
+    });
+  }
+  void restore_lists() {
+    const std::uint64_t* from = scratch_.lists.data();
+    each_list_row([&](std::uint64_t* row) {
+      std::copy_n(from, live_, row);
+      from += live_;
+    });
   }
 
   /// Stale values in padding lanes must not raise flags.

@@ -9,16 +9,18 @@
 #include <optional>
 #include <vector>
 
+#include "emulator/engine/jit/list_rows.hpp"
 #include "emulator/engine/native/lower.hpp"
 #include "emulator/engine/native/unguarded_loop.hpp"
 
 namespace gdr::native {
 
 /// Memory layout of a work item (one vector of lanes of an instance): inputs, two sets of
-/// loop-carried values, outputs; slots of one vector each.
+/// loop-carried values, outputs, in slots of one vector each; and the addresses of its lists
+/// (ListRows).
 struct ItemLayout {
   std::uint32_t vector_bytes = 64;
-  std::uint32_t inputs = 0, carried = 0, outputs = 0;
+  std::uint32_t inputs = 0, carried = 0, outputs = 0, lists = 0;
 
   std::uint32_t input(std::uint32_t n) const noexcept { return n * vector_bytes; }
   std::uint32_t set(std::uint32_t number) const noexcept {
@@ -27,7 +29,12 @@ struct ItemLayout {
   std::uint32_t output(std::uint32_t n) const noexcept {
     return (inputs + 2 * carried + n) * vector_bytes;
   }
-  std::uint32_t bytes() const noexcept { return (inputs + 2 * carried + outputs) * vector_bytes; }
+  std::uint32_t list(std::uint32_t n) const noexcept { return output(outputs) + n * list_bytes(); }
+  std::uint32_t list_bytes() const noexcept {
+    const auto bytes = static_cast<std::uint32_t>(sizeof(jit::ListRows));
+    return (bytes + vector_bytes - 1) / vector_bytes * vector_bytes;
+  }
+  std::uint32_t bytes() const noexcept { return list(lists); }
 };
 
 /// The broadcast memory words that a section reads, by index. The delay of a key is ignored.
@@ -66,6 +73,8 @@ struct Location {
 struct KernelCode {
   ItemLayout layout;
   bool loops = false;
+  /// Whether passes before the last one have effects: carried values, or appends to lists.
+  bool has_effects() const noexcept { return !carried_slot.empty() || layout.lists != 0; }
   Segment once, first, loop, last;
   UnguardedLoop unguarded;                  ///< the loop without rare conditions
   std::vector<std::uint32_t> carried_slot;  ///< input slot of each loop-carried location
@@ -105,6 +114,10 @@ struct CodeContext {
     if (node.op == NodeOp::Uniform) return {base_uniforms, word(uniform_words.number(key))};
     if (const auto number = carried_number(key.place)) return carried(base_carried, *number);
     return {base_items, static_cast<std::int32_t>(kernel.layout.input(key.place))};
+  }
+  /// The ListRows of a list.
+  Location list(std::uint32_t number) const {
+    return {base_items, static_cast<std::int32_t>(kernel.layout.list(number))};
   }
   /// The destination of a store; `set`: for carried values.
   Location destination(const Store& store, Base set) const {

@@ -150,6 +150,9 @@ class CrossSectionTypes {
   static Written of_model(const SectionModel& model) {
     Written left;
     left.cells.resize(model.map.count);
+    for (const List& list : model.lists)
+      for (std::uint32_t at = list.first; at <= list.last; ++at)
+        left.integers.insert((model.map.local + at) & ~1U);
     for (const std::uint32_t cell : model.written) {
       left.cells[cell] = true;
       const CellValue lower = model.state[cell | 1];
@@ -343,6 +346,65 @@ void add_exact_needs(const Program& program, Section section, const Geometry& ge
   }
 }
 
+/// Whether a live value is the initial one of a cell.
+template <typename Test>
+bool reads_cell(const SectionModel& model, const Liveness& liveness, Test test) {
+  for (std::uint32_t n = 0; n < liveness.of_node.size(); ++n) {
+    const Node& node = model.graph[ref_to(n)];
+    if (!liveness.of_node[n] || node.op != NodeOp::Input) continue;
+    const LeafKey key = LeafKey::unpack(node.bits);
+    if (key.type == WordType::PeNumber || key.type == WordType::BlockNumber ||
+        key.type == WordType::Mask)
+      continue;
+    if (test(key.place) || (key.type == WordType::Long && test(key.place + 1))) return true;
+  }
+  return false;
+}
+
+/// Appends of one vector of PEs and one element are executed for all passes before those of others,
+/// so the lists must be disjoint, and nothing else may use them in their section. Throws
+/// Unsupported.
+void check_lists(const SectionModel& model, const SectionModel* start, const Liveness& liveness,
+                 const LiveOut& needs, Section section) {
+  if (model.lists.empty()) return;
+  const bool known_start =
+      (section == Section::Body || section == Section::End) && start != nullptr;
+  if (!known_start) throw Unsupported("the beginning of a list is unknown");
+  const auto begin = [&](const List& list) {
+    const CellValue held = start->state[list.counter];
+    if (!start->cells.is_constant(held)) throw Unsupported("the beginning of a list is unknown");
+    const auto bits = static_cast<std::int64_t>(start->cells.constant_bits(held) << short_shift);
+    return bits >> short_shift;
+  };
+  if (section == Section::Body) {
+    // The first pass stores nothing that a pass before it has left.
+    for (const StoreThroughT& store : model.left) {
+      const Node& mask = model.graph[store.enabled];
+      const Ref off =
+          negated(store.enabled) ? start->graph.always() : complement(start->graph.always());
+      if (mask.op != NodeOp::Input || start->masks[LeafKey::unpack(mask.bits).place] != off)
+        throw Unsupported("a word is stored through T before the loop has set its address");
+    }
+  }
+  for (const List& list : model.lists) {
+    if (begin(list) + list.stride < list.first) throw Unsupported("a list begins before its range");
+    if (needs.cells[model.map.local + list.last])
+      throw Unsupported("the word behind a list is used");
+    for (const List& other : model.lists) {
+      if (&other == &list || other.first > list.last || other.last < list.first) continue;
+      const bool same_range = other.first == list.first && other.last == list.last;
+      if (!same_range || other.stride != list.stride || other.counter == list.counter ||
+          (begin(other) - begin(list)) % list.stride == 0)
+        throw Unsupported("lists overlap");
+    }
+    const auto is_used = [&](std::uint32_t cell) {
+      return list.holds_entry(model.map, cell) ||
+             (section == Section::Body && cell == list.counter);
+    };
+    if (reads_cell(model, liveness, is_used)) throw Unsupported("a list is read");
+  }
+}
+
 }  // namespace
 
 CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometry, Target wanted)
@@ -351,11 +413,16 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
   std::array<Liveness, section_count> liveness;
   LiveOut needs = needs_of_host(program, map);
   LiveOut of_sections(map);
-  const auto give_up = [&](unsigned s, const Unsupported& e) {
+  const auto give_up_one = [&](unsigned s, const Unsupported& e) {
     parts[s].reason = e.what();
     models[s].reset();
     add_exact_needs(program, static_cast<Section>(s), geometry, map, of_sections);
     needs.merge(of_sections);
+  };
+  const auto give_up = [&](unsigned s, const Unsupported& e) {
+    give_up_one(s, e);
+    const unsigned end = index(Section::End);
+    if (s == index(Section::Body) && models[end] && !models[end]->left.empty()) give_up_one(end, e);
   };
   for (unsigned s = 0; s < section_count; ++s) {
     models[s] = std::make_unique<SectionModel>(geometry);
@@ -368,6 +435,13 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
       give_up(s, e);
     }
   }
+  const auto& body_model = models[index(Section::Body)];
+  const auto& end_model = models[index(Section::End)];
+  if (body_model && !body_model->left.empty() &&
+      (!end_model || !completes(*end_model, *body_model)))
+    give_up(index(Section::Body), Unsupported("a word is stored through T, and not to a list"));
+  if (!body_model && end_model && !end_model->left.empty())
+    give_up(index(Section::End), Unsupported("a word is stored through T, and not to a list"));
   const CrossSectionTypes types(program, geometry, models);
   const auto give_up_all = [&](const TypeConflict& spoiled) {
     bool some = false;
@@ -389,6 +463,8 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
       }
       try {
         liveness[s] = analyse_liveness(*models[s], needs, static_cast<Section>(s) == Section::Body);
+        check_lists(*models[s], models[index(Section::Start)].get(), liveness[s], needs,
+                    static_cast<Section>(s));
         if (const auto found = types.check(static_cast<Section>(s), *models[s], liveness[s])) {
           give_up_all(*found);
           changed = true;

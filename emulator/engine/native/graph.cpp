@@ -117,6 +117,8 @@ std::uint64_t evaluate(const Node& n, std::uint64_t a, std::uint64_t b, std::uin
       return mask_word(a == b);
     case NodeOp::BitsAtLeast:
       return mask_word(a >= b);
+    case NodeOp::Append:
+      break;
   }
   return 0;
 }
@@ -174,6 +176,11 @@ Ref Graph::both(Ref a, Ref b) {
   return op(NodeOp::Both, Kind::Mask, a, b);
 }
 
+Ref Graph::append(Ref mask, Ref entry, AppendKey key) {
+  if (mask == complement(always_)) return constant(Kind::Bits, 0);
+  return add({NodeOp::Append, Kind::Bits, 0, mask, entry, no_ref, key.packed()});
+}
+
 Ref Graph::select(Ref mask, Ref yes, Ref no) {
   if (mask == always_ || yes == no) return yes;
   if (mask == complement(always_)) return no;
@@ -200,6 +207,8 @@ Ref Graph::rebuilt(const Node& node, Ref a, Ref b, Ref c) {
       return as_bits(a);
     case NodeOp::AsNumber:
       return as_number(a);
+    case NodeOp::Append:
+      return append(a, b, AppendKey::unpack(node.bits));
     case NodeOp::Fma:
     case NodeOp::Rsqrt:
     case NodeOp::Recip:

@@ -69,6 +69,8 @@ enum class NodeOp : std::uint8_t {
   BitsEqual,
   BitsAtLeast,  ///< a >= b, unsigned
   Both,         ///< a and b
+  // effects; they have no value
+  Append,  ///< where a (mask) holds, appends b (bits) to a list; `bits`: AppendKey
 };
 
 /// Signs of a fused multiply-add: bit 0 negates the product, bit 1 the addend.
@@ -125,6 +127,16 @@ struct LeafKey {
   }
 };
 
+/// Key of an Append: its list (an index that the owner of the graph defines), and its position
+/// among the appends of a pass, so that two appends of one value remain two.
+struct AppendKey {
+  std::uint32_t list = 0, position = 0;
+  std::uint64_t packed() const noexcept { return (std::uint64_t{position} << 32) | list; }
+  static AppendKey unpack(std::uint64_t bits) noexcept {
+    return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
+  }
+};
+
 /// Position of a short's bits.
 constexpr unsigned short_shift = 28;
 constexpr std::uint64_t short_mask = ~std::uint64_t{0} << short_shift;
@@ -151,6 +163,8 @@ class Graph {
   Ref leaf(NodeOp op, LeafKey key);
   Ref op(NodeOp op, Kind kind, Ref a, Ref b = no_ref, Ref c = no_ref, std::uint8_t detail = 0);
   Ref both(Ref a, Ref b);
+  /// A constant if the mask never holds.
+  Ref append(Ref mask, Ref entry, AppendKey key);
   /// mask ? yes : no, of numbers and bits (by the kind of `yes`) or masks.
   Ref select(Ref mask, Ref yes, Ref no);
   Ref as_bits(Ref number);

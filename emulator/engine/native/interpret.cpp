@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "emulator/engine/native/code.hpp"
 #include "emulator/engine/native/lane_operations.hpp"
+#include "emulator/engine/native/word_conversion.hpp"
 
 namespace gdr::native {
 namespace {
@@ -54,7 +56,7 @@ class Interpreter {
     Node node;
     std::array<std::uint32_t, 3> in{};  ///< numbers of values
     std::array<bool, 3> inverted{};
-    Location leaf;  ///< location of an Input, Source or Uniform
+    Location leaf;  ///< location of an Input, Source or Uniform, or the ListRows of an Append
   };
   struct Stored {
     Location to;
@@ -90,14 +92,25 @@ class Interpreter {
       }
       if (is_leaf(step.node.op) && step.node.op != NodeOp::Constant)
         step.leaf = context.leaf(step.node);
+      if (step.node.op == NodeOp::Append)
+        step.leaf = context.list(AppendKey::unpack(step.node.bits).list);
       number[n] = static_cast<std::uint32_t>(code.steps.size());
       code.steps.push_back(step);
     }
     for (const Store& store : segment.stores) {
+      if (!store.has_place()) continue;
       code.stores.push_back({context.destination(store, base_next), number[node_of(store.value)],
                              negated(store.value)});
     }
     return code;
+  }
+
+  template <typename Word>
+  static void append(const jit::ListRows& list, const Word* mask, const Word* entries) {
+    using Integer = std::make_signed_t<Word>;
+    for (std::size_t k = 0; k < lanes; ++k)
+      if (mask[k] != 0 && (list.live >> k & 1) != 0)
+        list.append(k, static_cast<std::uint64_t>(lane_integer(static_cast<Integer>(entries[k]))));
   }
 
   template <typename Lane, typename Word>
@@ -132,6 +145,11 @@ class Interpreter {
         for (std::size_t i = 0; i < lanes; ++i)
           complements[k * lanes + i] = static_cast<Word>(~in[k][i]);
         in[k] = complements + k * lanes;
+      }
+      if (step.node.op == NodeOp::Append) {
+        append(*reinterpret_cast<const jit::ListRows*>(bases.item + step.leaf.offset), in[0],
+               in[1]);
+        continue;
       }
       apply(step.node, Rows<Lane, Word>{in[0], in[1], in[2], made});
     }

@@ -11,13 +11,14 @@ namespace {
 
 bool alike(const Kernel& a, const Kernel& b) {
   return a.inputs == b.inputs && a.outputs == b.outputs && a.carried == b.carried &&
-         a.left == b.left && a.graph.nodes() == b.graph.nodes();
+         a.lists == b.lists && a.appends == b.appends && a.left == b.left &&
+         a.graph.nodes() == b.graph.nodes();
 }
 
 class Splitter {
  public:
   Splitter(const SectionModel& model, const Liveness& liveness)
-      : g_(model.graph), d_(liveness), size_(model.graph.size()) {}
+      : m_(model), g_(model.graph), d_(liveness), size_(model.graph.size()) {}
 
   SplitSection run() {
     find_private();
@@ -37,9 +38,10 @@ class Splitter {
   }
 
  private:
-  /// The roots and carried locations of a connected component.
+  /// The roots, carried locations and appends of a connected component.
   struct Part {
     std::vector<std::size_t> roots, carried;
+    std::vector<Ref> appends;
   };
 
   bool is_needed(std::uint32_t n) const { return d_.of_node[n].has_value(); }
@@ -105,7 +107,8 @@ class Splitter {
   }
 
   std::map<std::uint32_t, Part> parts() {
-    const std::size_t total = size_ + d_.roots.size();
+    const std::size_t lists = size_ + d_.roots.size();  // the first of the lists' own parts
+    const std::size_t total = lists + m_.lists.size();
     parent_.resize(total);
     std::iota(parent_.begin(), parent_.end(), 0U);
     for (std::uint32_t n = 0; n < size_; ++n) {
@@ -118,6 +121,12 @@ class Splitter {
     for (const Carried& c : d_.carried) {
       if (is_private(resolve(c.next))) unite(node_of(c.input), node_of(resolve(c.next)));
     }
+    // All appends to a list are in one part, also if some of them are alike in all PEs.
+    const auto part_of_list = [&](Ref append) {
+      return static_cast<std::uint32_t>(lists + AppendKey::unpack(g_[append].bits).list);
+    };
+    for (const Ref append : m_.appends)
+      if (is_private(append)) unite(node_of(append), part_of_list(append));
     find_owners();
     std::map<std::uint32_t, Part> parts;
     for (std::size_t r = 0; r < d_.roots.size(); ++r) {
@@ -139,6 +148,7 @@ class Splitter {
     for (std::size_t c = 0; c < d_.carried.size(); ++c) {
       if (!is_shared_[c]) parts[find(node_of(d_.carried[c].input))].carried.push_back(c);
     }
+    for (const Ref append : m_.appends) parts[find(part_of_list(append))].appends.push_back(append);
     return parts;
   }
 
@@ -188,6 +198,7 @@ class Splitter {
     std::vector<bool> seen(size_, false);
     std::vector<std::uint32_t> nodes;
     for (const std::size_t r : part.roots) gather(d_.roots[r].value, seen, nodes);
+    for (const Ref append : part.appends) gather(append, seen, nodes);
     std::vector<std::size_t> carried_here = part.carried;
     for (const std::size_t c : part.carried) {
       gather(d_.carried[c].input, seen, nodes);
@@ -231,9 +242,22 @@ class Splitter {
     NodeMap made(size_);
     const auto copy = [&](Ref r) { return r == no_ref ? r : made(resolve(r)); };
     std::unordered_map<std::uint32_t, std::uint32_t> slots;
+    std::unordered_map<std::uint32_t, std::uint32_t> list_slots;
+    std::uint32_t position = 0;
     for (const std::uint32_t n : nodes) {
       const Node& node = g_[ref_to(n)];
-      if (node.op == NodeOp::Input) {
+      if (node.op == NodeOp::Append) {
+        const std::uint32_t number = AppendKey::unpack(node.bits).list;
+        const List& list = m_.lists[number];
+        const auto [slot, is_new] =
+            list_slots.try_emplace(number, static_cast<std::uint32_t>(kernel.lists.size()));
+        if (is_new) {
+          kernel.lists.push_back({list.stride, list.first, list.last});
+          instance.lists.push_back(list);
+        }
+        made.set(n, kernel.graph.append(copy(node.a), copy(node.b), {slot->second, position++}));
+        kernel.appends.push_back(made(ref_to(n)));
+      } else if (node.op == NodeOp::Input) {
         const LeafKey key = LeafKey::unpack(node.bits);
         const auto slot = static_cast<std::uint32_t>(kernel.inputs.size());
         slots[n] = slot;
@@ -260,6 +284,7 @@ class Splitter {
     return kernel;
   }
 
+  const SectionModel& m_;
   const Graph& g_;
   const Liveness& d_;
   std::size_t size_;

@@ -24,9 +24,16 @@ struct KernelCarried {
   friend bool operator==(const KernelCarried&, const KernelCarried&) = default;
 };
 
-/// Locations of a kernel's inputs and outputs for one of its instances.
+/// A list of a kernel: see List.
+struct KernelList {
+  std::uint32_t stride = 0, first = 0, last = 0;
+  friend bool operator==(const KernelList&, const KernelList&) = default;
+};
+
+/// Locations of a kernel's inputs and outputs for one of its instances, and its lists.
 struct KernelInstance {
   std::vector<LeafKey> inputs, outputs;
+  std::vector<List> lists;
 };
 
 /// Input leaves of the graph name slots: LeafKey::place counts `inputs` of the instances.
@@ -35,6 +42,9 @@ struct Kernel {
   std::vector<WordType> inputs;
   std::vector<KernelOutput> outputs;
   std::vector<KernelCarried> carried;
+  std::vector<KernelList> lists;
+  /// Nodes that append to lists, in the order of the program; AppendKey::list counts `lists`.
+  std::vector<Ref> appends;
   /// Shorts of this kernel that another kernel of the section, which also computes them, stores.
   std::vector<Ref> left;
   std::vector<KernelInstance> instances;

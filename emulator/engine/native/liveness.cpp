@@ -17,6 +17,7 @@ class Finder {
   Liveness run(const LiveOut& needs) {
     add_roots(needs);
     for (const Root& root : d_.roots) mark_live(root.value, root.condition);
+    for (const Ref append : m_.appends) mark_live(append, {});
     do {
       changed_ = false;
       for (std::uint32_t n = static_cast<std::uint32_t>(g_.size()); n-- > 0;) {
@@ -213,6 +214,7 @@ void mark_read_by_sections(const LiveOut& needs_of_sections, Liveness& liveness)
 
 LiveOut live_in(const SectionModel& model, const Liveness& liveness) {
   LiveOut needs(model.map);
+  for (const List& list : model.lists) needs.mark_cell(list.counter);
   for (std::uint32_t n = 0; n < liveness.of_node.size(); ++n) {
     const Node& node = model.graph[ref_to(n)];
     if (!liveness.of_node[n] || node.op != NodeOp::Input) continue;

@@ -69,6 +69,11 @@ Condition assuming(const Graph& graph, Ref mask, Condition condition);
 /// Calls `work(operand, condition)` for the operands of a live node.
 template <typename Work>
 void for_each_live_operand(const Graph& graph, const Node& node, const Condition& live, Work work) {
+  if (node.op == NodeOp::Append) {
+    work(node.a, live);
+    work(node.b, assuming(graph, node.a, live));
+    return;
+  }
   if (node.op != NodeOp::Select) {
     for (const Ref r : node.operands()) work(r, live);
     return;

@@ -391,7 +391,7 @@ void check_floats(const Segment& s) {
     if (node.op == NodeOp::Round) throw Unsupported("a number is rounded to a short");
     const bool compares = node.kind == Kind::Mask || node.op == NodeOp::Select ||
                           node.op == NodeOp::And || node.op == NodeOp::Or || node.op == NodeOp::Xor;
-    if (node.kind == Kind::Bits && !is_leaf(node.op) && !compares) {
+    if (node.kind == Kind::Bits && !is_leaf(node.op) && !compares && node.op != NodeOp::Append) {
       throw Unsupported("integers are computed with");
     }
   }

@@ -92,6 +92,9 @@ class Planner {
       for (const LeafKey key : instance.outputs)
         if (key.delay != 0) throw Unsupported("it stores words");
     }
+    // Counters of elements differ, and a section may compute anything from them.
+    if (folded_ && elements_ > 1 && !kernel.lists.empty())
+      throw Unsupported("elements have lists of their own");
     if (folded_) match_instances(kernel);
   }
 
@@ -150,6 +153,9 @@ class Planner {
       for (const KernelInstance& instance : instances(kernel))
         for (const LeafKey key : instance.outputs)
           for (const StatePlace& place : places_of(key)) computed_.insert(place);
+    for (const Kernel& kernel : section(s).kernels())
+      for (const KernelInstance& instance : instances(kernel))
+        for (const List& list : instance.lists) follow(list, read);
     for (const ConstantRoot& constant : section(s).constants()) {
       if (constant.key.delay != 0) continue;
       for (const StatePlace& place : places_of(constant.key)) {
@@ -162,6 +168,19 @@ class Planner {
       const StatePlace place{false, move.to};
       moved_.emplace(place, move);
       computed_.insert(place);
+    }
+  }
+
+  /// A list needs its counter; entries that are not appended keep the constants of Start.
+  template <typename Read>
+  void follow(const List& list, Read read) {
+    read({false, list.counter});
+    computed_.insert({false, list.counter});
+    for (std::uint32_t at = list.first; at <= list.last; ++at) {
+      const StatePlace entry{false, compiled_.map.local + at};
+      if (results_.contains(entry) && !constants_.contains(entry))
+        throw Unsupported("entries of a list are not set before");
+      computed_.insert(entry);
     }
   }
 

@@ -140,7 +140,8 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
   code.layout = {target.lanes() * target.lane_bytes(),
                  static_cast<std::uint32_t>(kernel.inputs.size()),
                  static_cast<std::uint32_t>(kernel.carried.size()),
-                 static_cast<std::uint32_t>(kernel.outputs.size())};
+                 static_cast<std::uint32_t>(kernel.outputs.size()),
+                 static_cast<std::uint32_t>(kernel.lists.size())};
   for (std::uint32_t n = 0; n < kernel.inputs.size(); ++n) {
     code.input_offset.push_back(code.layout.input(n));
   }

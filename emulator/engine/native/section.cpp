@@ -93,11 +93,13 @@ class Translator {
         zero_(c_.constant(0)) {}
 
   void run(const Instruction& i) {
-    if (uses_t_address(i)) throw Unsupported("local memory is addressed through T");
+    const bool appends = stores_through_t(i);
+    if (uses_t_address(i) && !appends) throw Unsupported("local memory is read through T");
     struct Element {
       Ref enabled;
       Outcome mul, alu;
       Pair moved;
+      CellValue address;  ///< lower half of T
     };
     std::array<Element, max_elements> results{};
     for (unsigned k = 0; k < i.vlen; ++k) {
@@ -111,17 +113,58 @@ class Translator {
       if (i.alu.used()) r.alu = compute(i.alu, k);
       if (i.move.op == Op::Bget) r.moved = memory(i.move.bm, k);
       if (i.move.op == Op::Bput) r.moved = read(i.move.pe, {}, k);
+      r.address = m_.state[m_.map.t + k * 2 + 1];
     }
     for (unsigned k = 0; k < i.vlen; ++k) {
       const Element& r = results[k];
       if (i.mul.used()) commit(i.mul, r.mul, k, r.enabled);
       if (i.alu.used()) commit(i.alu, r.alu, k, r.enabled);
+      if (appends)
+        store_through_t({k, i.alu.dst.range_first, i.alu.dst.range_last, c_.bits(r.address),
+                         c_.bits(r.alu.word.lower), r.enabled});
       if (i.move.op == Op::Bget) write(i.move.pe, i.move.pe.width, k, r.moved, r.enabled);
       if (i.move.op == Op::Bput) put(i, k, r.moved, r.enabled);
     }
   }
 
+  /// Removes the changes of counters, which belong to the appends. Outside of the loop, a counter
+  /// may change after the last append.
+  void finish_lists(Section section) {
+    const bool loop = section == Section::Body;
+    if (!loop && section != Section::End && !m_.left.empty()) throw Unsupported(not_a_list);
+    for (const StoreThroughT& store : m_.left) {
+      StoreThroughT early = store;
+      for (Ref* const r : {&early.address, &early.entry, &early.enabled}) {
+        if (loop) *r = in_next_pass(*r);
+      }
+      if (loop && !append(early)) throw Unsupported(not_a_list);
+    }
+    for (std::size_t n = 0; n < m_.lists.size(); ++n) {
+      const std::uint32_t cell = m_.lists[n].counter;
+      if (c_.bits(m_.state[cell]) != counts_[n]) {
+        if (loop) throw Unsupported("the counter of a list is changed");
+        continue;
+      }
+      m_.state[cell] = c_.input(cell);
+      std::erase(m_.written, cell);
+    }
+    for (const List& list : m_.lists)
+      for (const std::uint32_t cell : m_.written)
+        if (list.holds_entry(m_.map, cell)) throw Unsupported("the entries of a list are changed");
+  }
+
  private:
+  static constexpr std::int64_t max_stride = 1024;
+  static constexpr auto not_a_list = "a word is stored through T, and not to a list";
+
+  /// Whether the only use of T as an address is the destination of a short in the adder's slot.
+  static bool stores_through_t(const Instruction& i) {
+    const auto is = [](const Operand& x) { return x.space == Space::LocalByT; };
+    return is(i.alu.dst) && i.alu.width == Width::Short && i.alu.dst.range_last != 0 &&
+           !is(i.alu.a) && !is(i.alu.b) && !is(i.mul.a) && !is(i.mul.b) && !is(i.mul.dst) &&
+           !is(i.move.pe);
+  }
+
   Ref bits_constant(std::uint64_t value) { return g_.constant(Kind::Bits, value << short_shift); }
   Ref ones() { return g_.constant(Kind::Bits, short_mask); }
   Ref bits(NodeOp op, Ref a, Ref b) { return g_.op(op, Kind::Bits, a, b); }
@@ -329,6 +372,14 @@ class Translator {
     return {c_.value(bits(NodeOp::And, sign, ones())), word.lower};
   }
 
+  /// Whether a signed operand of a long operation is a short with its sign above.
+  bool is_widened(const Operand& x, Pair word) const {
+    if (x.width == Width::Short) return true;
+    if (!c_.is_constant(word.upper) || !c_.is_constant(word.lower)) return false;
+    const bool negative = (c_.constant_bits(word.lower) >> sign_count) != 0;
+    return c_.constant_bits(word.upper) == (negative ? Short::mask : 0);
+  }
+
   /// Exponent, sign and leading bits of a computed long number, changed by a constant that leaves
   /// the last 36 bits alone: an absolute value, a power of two.
   Pair moved_number(const Arithmetic& slot, Pair a, Pair b) {
@@ -381,8 +432,19 @@ class Translator {
     return Pair{c_.value(g_.select(taken, x, y)), c_.select(taken, key.lower, other.lower)};
   }
 
+  /// Of two shorts with their signs above: the extremum of shorts.
+  std::optional<Pair> short_extremum(const Arithmetic& slot, Pair a, Pair b) {
+    const bool is_signed = slot.op == Op::Imin || slot.op == Op::Imax;
+    if (!is_signed || !is_widened(slot.a, a) || !is_widened(slot.b, b)) return std::nullopt;
+    const Ref least = bits(integer_node(slot.op), c_.bits(a.lower), c_.bits(b.lower));
+    const Ref sign = bits(NodeOp::ShiftArith, least, bits_constant(63));
+    return Pair{c_.value(bits(NodeOp::And, sign, ones())), c_.value(least)};
+  }
+
   /// Longs are compared by their upper halves, and where these are equal by the lower ones.
   Outcome extremum(const Arithmetic& slot, Pair a, Pair b) {
+    if (const auto least = short_extremum(slot, a, b))
+      return {*least, flag_of(slot.mask.flag, *least)};
     if (const auto least = least_number(slot, a, b)) return {*least, no_ref};
     if (const auto least = least_number(slot, b, a)) return {*least, no_ref};
     const bool is_signed = slot.op == Op::Imin || slot.op == Op::Imax;
@@ -517,7 +579,8 @@ class Translator {
   }
 
   void commit(const Arithmetic& slot, const Outcome& out, unsigned element, Ref enabled) {
-    if (slot.dst.used()) write(slot.dst, slot.width, element, out.word, enabled);
+    if (slot.dst.used() && slot.dst.space != Space::LocalByT)
+      write(slot.dst, slot.width, element, out.word, enabled);
     if (slot.t != TTarget::None) {
       const auto half = static_cast<std::uint16_t>(slot.t == TTarget::Lower ? 1 : 0);
       write({Space::T, slot.width, false, half}, slot.width, element, out.word, enabled);
@@ -526,6 +589,82 @@ class Translator {
       Ref& mask = m_.masks[slot.mask.mask * max_elements + element];
       mask = g_.select(enabled, out.flag, mask);
     }
+  }
+
+  /// The value of a counter of a list before it was advanced under a condition; else no_ref.
+  Ref before_advance(Ref advanced, Ref enabled, std::uint32_t& stride) const {
+    Ref sum = advanced, before = no_ref;
+    if (enabled != g_.always()) {
+      const Node& select = g_[advanced];
+      if (select.op != NodeOp::Select) return no_ref;
+      const bool turned = select.a == complement(enabled);
+      if (!turned && select.a != enabled) return no_ref;
+      sum = turned ? select.c : select.b;
+      before = turned ? select.b : select.c;
+    }
+    const Node& node = g_[sum];
+    if (node.op != NodeOp::IntAdd) return no_ref;
+    const bool second = g_.is_constant(node.b);
+    const Ref from = second ? node.a : node.b, constant = second ? node.b : node.a;
+    if (!g_.is_constant(constant) || (before != no_ref && from != before)) return no_ref;
+    const auto by = static_cast<std::int64_t>(g_[constant].bits) >> short_shift;
+    if (by < 1 || by > max_stride) return no_ref;
+    stride = static_cast<std::uint32_t>(by);
+    return from;
+  }
+
+  /// Stores a short at an address in T. That is supported as a kernel appends to a list: to the
+  /// least of the last address and a counter that was just advanced under the same condition, in
+  /// this pass or the previous one.
+  void store_through_t(const StoreThroughT& store) {
+    if (store.enabled != never() && !append(store)) m_.left.push_back(store);
+  }
+
+  bool append(const StoreThroughT& store) {
+    const Node least = g_[store.address];
+    List list{.element = store.element, .first = store.first, .last = store.last};
+    const Ref last = bits_constant(list.last);
+    if (least.op != NodeOp::SignedMin || (least.a != last && least.b != last)) return false;
+    const Ref advanced = least.a == last ? least.b : least.a;
+    const Ref before = before_advance(advanced, store.enabled, list.stride);
+    if (before == no_ref) return false;
+    const auto found = std::ranges::find(counts_, before);
+    auto number = static_cast<std::size_t>(found - counts_.begin());
+    if (found == counts_.end()) {
+      const Node& counter = g_[before];
+      const LeafKey key = LeafKey::unpack(counter.bits);
+      if (counter.op != NodeOp::Input || key.type != WordType::Bits)
+        throw Unsupported("the counter of a list is not in a register");
+      list.counter = key.place;
+      m_.lists.push_back(list);
+      counts_.push_back(advanced);
+    } else {
+      const List& known = m_.lists[number];
+      if (known.element != store.element || known.stride != list.stride ||
+          known.first != list.first || known.last != list.last)
+        throw Unsupported("a list has several ranges");
+      counts_[number] = advanced;
+    }
+    const AppendKey key{static_cast<std::uint32_t>(number),
+                        static_cast<std::uint32_t>(m_.appends.size())};
+    m_.appends.push_back(g_.append(store.enabled, store.entry, key));
+    return true;
+  }
+
+  /// A value of the next pass by values of this one. Throws Unsupported if it depends on the next
+  /// pass's items.
+  Ref in_next_pass(Ref r) {
+    const Node node = g_[r];
+    Ref next = r;
+    if (node.op == NodeOp::Source) throw Unsupported(not_a_list);
+    if (node.op == NodeOp::Input) {
+      next = m_.final_value(LeafKey::unpack(node.bits));
+    } else if (!is_leaf(node.op)) {
+      const auto operand = [this](Ref x) { return x == no_ref ? x : in_next_pass(x); };
+      const Ref a = operand(node.a), b = operand(node.b);
+      next = g_.rebuilt(node, a, b, operand(node.c));
+    }
+    return next == r || !negated(r) ? next : complement(next);
   }
 
   void put(const Instruction& i, unsigned element, Pair word, Ref enabled) {
@@ -540,6 +679,7 @@ class Translator {
   MemoryModel& c_;
   bool takes_remainders_;
   CellValue zero_;
+  std::vector<Ref> counts_;  ///< by list: its counter after the appends so far
 };
 
 }  // namespace
@@ -557,6 +697,31 @@ Ref SectionModel::final_value(LeafKey key) {
     default:
       return graph.leaf(NodeOp::Input, key);
   }
+}
+
+namespace {
+
+/// Whether values of two graphs are the same expression of inputs.
+bool same_value(const Graph& g, Ref a, const Graph& h, Ref b) {
+  if (a == no_ref || b == no_ref) return a == b;
+  const Node &x = g[a], &y = h[b];
+  return negated(a) == negated(b) && x.op == y.op && x.kind == y.kind && x.detail == y.detail &&
+         x.bits == y.bits && same_value(g, x.a, h, y.a) && same_value(g, x.b, h, y.b) &&
+         same_value(g, x.c, h, y.c);
+}
+
+}  // namespace
+
+bool completes(const SectionModel& end, const SectionModel& body) {
+  return std::ranges::equal(end.left, body.left,
+                            [&](const StoreThroughT& a, const StoreThroughT& b) {
+                              const auto same = [&](Ref StoreThroughT::*value) {
+                                return same_value(end.graph, a.*value, body.graph, b.*value);
+                              };
+                              return a.element == b.element && a.first == b.first &&
+                                     a.last == b.last && same(&StoreThroughT::address) &&
+                                     same(&StoreThroughT::entry) && same(&StoreThroughT::enabled);
+                            });
 }
 
 void translate(const Program& program, Section section, SectionModel& m) {
@@ -579,6 +744,7 @@ void translate(const Program& program, Section section, SectionModel& m) {
   }
   std::sort(m.written.begin(), m.written.end());
   m.written.erase(std::unique(m.written.begin(), m.written.end()), m.written.end());
+  translator.finish_lists(section);
 }
 
 }  // namespace gdr::native

@@ -19,6 +19,29 @@ struct BmStore {
   Ref enabled = no_ref;
 };
 
+/// A list in local memory, to which a section appends: a counter advances by `stride` and is then
+/// the address of the new entry, or `last` if it is larger. Kernels that are compiled from text
+/// declare the range of the addresses, in which `last` is no entry
+/// (kernels/compiler/machine_ir.hpp).
+struct List {
+  std::uint32_t counter = 0;  ///< cell
+  unsigned element = 0;
+  std::uint32_t stride = 0, first = 0, last = 0;  ///< addresses in local memory, shorts
+
+  /// Whether an append may store to a cell.
+  bool holds_entry(const CellMap& map, std::uint32_t cell) const noexcept {
+    return cell >= map.local + first && cell <= map.local + last;
+  }
+};
+
+/// A short that a section stores through T, by values of the section. In a pipelined loop it may be
+/// the entry of a list whose counter the previous pass has advanced.
+struct StoreThroughT {
+  unsigned element = 0;
+  std::uint32_t first = 0, last = 0;  ///< range of the address
+  Ref address = no_ref, entry = no_ref, enabled = no_ref;
+};
+
 /// The final state of a section. Cells that it does not write hold their input.
 struct SectionModel {
   SectionModel(const Geometry& geometry) : map(geometry), cells(graph) {}
@@ -30,11 +53,22 @@ struct SectionModel {
   std::vector<CellValue> state;  ///< by cell
   std::vector<Ref> masks;        ///< by mask * 4 + element
   std::vector<BmStore> bm_stores;
-  std::vector<std::uint32_t> written;  ///< cells that some instruction writes, ascending
+  /// Cells that some instruction writes, ascending; without the counters and entries of lists,
+  /// which hold their input here and change with each append.
+  std::vector<std::uint32_t> written;
+  std::vector<List> lists;
+  std::vector<Ref> appends;  ///< nodes, in the order of the program
+  /// Body: stores that a pass leaves to the next one; its model has them as appends of the pass
+  /// itself. End: what the last pass has left.
+  std::vector<StoreThroughT> left;
 
   /// The final value of a location, interpreted by LeafKey::type.
   Ref final_value(LeafKey key);
 };
+
+/// Whether the last section stores what the passes of the loop leave to it, and nothing else
+/// through T but its own appends.
+bool completes(const SectionModel& end, const SectionModel& body);
 
 /// Translates a section. Throws Unsupported, naming the instruction and its line.
 void translate(const Program& program, Section section, SectionModel& model);

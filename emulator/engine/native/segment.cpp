@@ -64,6 +64,9 @@ class LoopCopy {
             value, false};
   }
 
+  /// An append of a pass.
+  static Store append(Ref value) { return {Store::Area::Append, 0, WordType::Bits, value, false}; }
+
   std::vector<bool> delayed;  ///< by carried location: computed one pass late
 
  private:
@@ -100,6 +103,14 @@ class Retimer {
       if (c != LoopCopy::none) return loop_.delayed[c] ? delayed_value : running_sum;
       return g_[r].op == NodeOp::Source ? own_items : 0;
     });
+    if (!k_.appends.empty()) {
+      unsigned from = 0;
+      for (const Ref append : k_.appends) from |= origins[node_of(append)];
+      early_appends_ = (from & own_items) != 0;
+      // The order of the entries is that of the items.
+      if ((from & running_sum) != 0 || (early_appends_ && (from & delayed_value) != 0))
+        return std::nullopt;
+    }
     for (Sum& sum : sums_) {
       for (Step& step : sum.steps) {
         const unsigned of_mask = step.mask == no_ref ? 0 : origins[node_of(step.mask)];
@@ -188,6 +199,12 @@ class Retimer {
       }
       s.stores.push_back(loop_.store(sum.carried, value));
     }
+    if (part == (early_appends_ ? Part::First : Part::Last)) return s;
+    for (const Ref append : k_.appends) {
+      const bool through = !early_appends_ && part == Part::Loop;
+      s.stores.push_back(
+          LoopCopy::append(loop_.copy(s.graph, append, through, early_appends_ ? 1 : 0, copies_)));
+    }
     return s;
   }
 
@@ -195,6 +212,7 @@ class Retimer {
   const Kernel& k_;
   const Graph& g_;
   std::vector<Sum> sums_;
+  bool early_appends_ = false;  ///< as Step::early
   LoopCopy::Copies copies_;
 };
 
@@ -210,6 +228,7 @@ std::vector<bool> choose_delayed(const Kernel& kernel, const std::vector<bool>& 
     for (std::size_t c = 0; c < delayed.size(); ++c) {
       if (!delayed[c]) now[node_of(kernel.carried[c].next)] = true;
     }
+    for (const Ref append : kernel.appends) now[node_of(append)] = true;
     now = with_operands(g, std::move(now));
     const std::vector<unsigned> meets =
         inherited(g, [&](Ref r) { return now[node_of(r)] && !is_leaf(g[r].op) ? 1U : 0U; });
@@ -240,6 +259,10 @@ LoopForm make_loop(const Kernel& kernel) {
       const Ref value = loop.copy(segment.graph, kernel.carried[c].next, through, delay, copies);
       segment.stores.push_back(loop.store(c, value));
     }
+    for (const Ref append : kernel.appends)
+      if (!delayed)
+        segment.stores.push_back(
+            LoopCopy::append(loop.copy(segment.graph, append, through, delay, copies)));
     return segment;
   };
   return {{}, make(false, false, 0), make(false, true, 0), make(true, false, 1)};
@@ -257,6 +280,7 @@ LoopForm make_loop_form(const Kernel& kernel, bool loops) {
     form.once.stores.push_back({Store::Area::Output, n, kernel.outputs[n].type,
                                 kernel.outputs[n].value, kernel.outputs[n].read_by_section});
   }
+  for (const Ref append : kernel.appends) form.once.stores.push_back(LoopCopy::append(append));
   for (const Ref left : kernel.left) {
     form.once.stores.push_back({Store::Area::Left, 0, WordType::Short, left, true});
   }

@@ -12,12 +12,16 @@ namespace gdr::native {
 /// Destination of a value at the end of a segment.
 struct Store {
   /// Left: none; marks a value that another kernel stores (Kernel::left), until it is rounded.
-  enum class Area : std::uint8_t { Output, Carried, Left };
+  /// Append: to a list, where the value is an Append node; a constant is an append that never
+  /// happens.
+  enum class Area : std::uint8_t { Output, Carried, Left, Append };
   Area area = Area::Output;
   std::uint32_t slot = 0;  ///< output number, or number in Kernel::carried
   WordType type = WordType::Long;
   Ref value = no_ref;
   bool read_by_section = false;  ///< an output that some section reads
+
+  bool has_place() const noexcept { return area == Area::Output || area == Area::Carried; }
 };
 
 struct Segment {
@@ -41,8 +45,9 @@ LoopForm make_loop_form(const Kernel& kernel, bool loops);
 /// whose only recurrences are sums. Such a loop carries products, differences and so on from pass
 /// to pass, and a pass adds terms of its own items and of the previous ones. If all carried values
 /// except sums depend on items only, the terms of an item can be added in any pass: the loop adds
-/// all terms of a group one pass late, computed from that group, and carries only sums. Nothing, if
-/// the kernel is not of that form; else the segments without `once`.
+/// all terms of a group one pass late, computed from that group, and carries only sums; it appends
+/// to lists one pass late, too. Nothing, if the kernel is not of that form; else the segments
+/// without `once`.
 std::optional<LoopForm> retimed_loop(const Kernel& kernel);
 
 /// A segment without dead nodes.
@@ -76,6 +81,7 @@ Kernel rewritten(const Kernel& old, Change change) {
       copy_graph(old.graph, made.graph, std::vector<bool>(old.graph.size(), true), change);
   for (KernelOutput& output : made.outputs) output.value = copy(output.value);
   for (KernelCarried& carried : made.carried) carried.next = copy(carried.next);
+  for (Ref& append : made.appends) append = copy(append);
   for (Ref& left : made.left) left = copy(left);
   return made;
 }

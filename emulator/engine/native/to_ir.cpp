@@ -101,7 +101,7 @@ class Lowering {
 
   IrSegment run() {
     const auto is_resident = [&](const Store& store) {
-      return stores_ == CarriedStores::Loop && resident_[store.slot];
+      return stores_ == CarriedStores::Loop && store.has_place() && resident_[store.slot];
     };
     absorbed_.assign(g_.size(), false);
     if (wide_) find_absorbed();
@@ -113,11 +113,14 @@ class Lowering {
       if (is_resident(store)) finish_carried(store);
     }
     std::vector<ValueId> roots;
-    for (const Store& store : s_.stores) roots.push_back(value(value_behind(g_, store.value)));
+    for (const Store& store : s_.stores) {
+      const bool never = store.area == Store::Area::Append && g_.is_constant(store.value);
+      if (!never) roots.push_back(value(value_behind(g_, store.value)));
+    }
     IrSegment made;
     made.pressure = jit::order_for_registers(block_, roots);
     for (const Store& store : s_.stores) {
-      if (is_resident(store)) continue;
+      if (!store.has_place() || is_resident(store)) continue;
       made.in_memory = made.in_memory || stores_ == CarriedStores::Loop;
       add_store(store);
     }
@@ -133,7 +136,7 @@ class Lowering {
     carried_in_.assign(resident_.size(), no_value);
     unsigned count = 0;
     for (const Store& store : s_.stores) {
-      if (store.type == WordType::Mask || count == most) continue;
+      if (!store.has_place() || store.type == WordType::Mask || count == most) continue;
       resident_[store.slot] = true;
       carried_in_[store.slot] = block_.add_value({});
       ++count;
@@ -280,6 +283,8 @@ class Lowering {
         return lower_integer_extreme(node);
       case NodeOp::Both:
         return lower_both(node);
+      case NodeOp::Append:
+        return lower_append(node);
       default:
         if (is_comparison(node.op)) return lower_comparison(node, inverted_[n], no_value);
         return lower_plain(node);
@@ -414,6 +419,15 @@ class Lowering {
     if (!turned_a && !turned_b) return operation(wide_ ? Op::MaskAnd : Op::And, Type::Mask, a, b);
     if (turned_b) std::swap(a, b);
     return operation(wide_ ? Op::MaskAndNot : Op::AndNot, Type::Mask, a, b);
+  }
+
+  /// The result only stands for the append among the roots.
+  ValueId lower_append(const Node& node) {
+    const ValueId mask = mask_for(node.a);
+    const ValueId made = operation(Op::Append, Type::Vector, mask, value(value_behind(g_, node.b)));
+    const std::uint32_t list = AppendKey::unpack(node.bits).list;
+    block_.code.back().place = place_at(c_.list(list));
+    return made;
   }
 
   void finish_carried(const Store& store) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,20 +63,14 @@ class Regular {
     check(r);
     if (r.n == 0) return;
     send();
-    find_lists(r);
-    compute(r);
-    for (std::size_t i = 0; i < r.n; ++i) {
-      // The device may decide otherwise about pairs at the radius.
-      if (uncertain_[i] || counts_[i] != static_cast<std::int64_t>(lists_[i].size()))
-        sum_on_host(r, i);
-      std::ranges::copy(acc_[i], r.acc[i]);
-      std::ranges::copy(jerk_[i], r.jerk[i]);
-      r.pot[i] = pot_[i];
-      int* const list = r.list + i * r.row_length;
-      const bool fits = lists_[i].size() <= r.capacity;
-      list[0] = fits ? static_cast<int>(lists_[i].size()) : -1;
-      if (fits) std::ranges::copy(lists_[i], list + 1);
+    std::vector<std::size_t> rest;
+    if (lists_in_floats_) {
+      rest.resize(r.n);
+      std::iota(rest.begin(), rest.end(), 0);
+    } else {
+      run_with_lists(r, rest);
     }
+    if (!rest.empty()) run_after_search(r, rest);
   }
 
  private:
@@ -93,9 +88,15 @@ class Regular {
   void send() {
     if (!job_) {
       device_ = open_device();
-      job_.emplace(device_->job(Kernel::builtin("gravity_regular")));
+      const Kernel kernel = Kernel::builtin("gravity_regular");
+      capacity_ = static_cast<std::size_t>(std::ranges::count_if(
+          kernel.variables(), [](const KernelVariable& v) { return v.name.starts_with("near_"); }));
+      job_.emplace(device_->job(kernel));
+      lists_in_floats_ = device_->statistics().engine == "native-float";
     }
     if (sent_) return;
+    ids_.resize(std::max<std::size_t>(mass_.size(), 1));
+    std::iota(ids_.begin(), ids_.end(), 0);
     // No pointer to an empty array is null.
     for (auto* vectors : {&x_, &v_})
       for (std::vector<double>& column : *vectors) column.reserve(1);
@@ -104,28 +105,102 @@ class Regular {
                                  {"yj", x_[1].data()},
                                  {"zj", x_[2].data()},
                                  {"mj", mass_.data()},
+                                 {"idj", ids_.data()},
                                  {"vxj", v_[0].data()},
                                  {"vyj", v_[1].data()},
                                  {"vzj", v_[2].data()}});
     sent_ = true;
   }
 
-  /// The lists, and for each target a radius in the middle between its last neighbour and the next
-  /// particle, so that the device, which rounds otherwise, finds the same neighbours.
+  /// Device and host round differently: the device lists, and leaves out of the sums, the particles
+  /// within a slightly larger sphere. Those that the host does not find within the given one are
+  /// added to the sums. Targets with more than the device can list are left for a search.
+  void run_with_lists(const Request& r, std::vector<std::size_t>& left) {
+    radius2_.resize(r.n);
+    for (std::size_t i = 0; i < r.n; ++i) radius2_[i] = r.h2[i] * (1 + least_gap);
+    compute(r);
+    for (std::size_t i = 0; i < r.n; ++i) {
+      const auto count = static_cast<std::size_t>(counts_[i]);
+      if (count > capacity_) {
+        left.push_back(i);
+        continue;
+      }
+      list_.clear();
+      for (std::size_t k = 0; k < count; ++k) {
+        const auto j = static_cast<std::uint32_t>(near_[i * capacity_ + k]);
+        const double d2 = distance2_soon(positions(), velocities(), j, std::to_array(r.x[i]),
+                                         std::to_array(r.v[i]), r.dt[i]);
+        if (d2 < r.h2[i])
+          list_.push_back(j);
+        else
+          add_pair(r, i, j);
+      }
+      leave(r, i, i, list_);
+    }
+  }
+
+  /// The sums of some targets, with lists that the host finds, and for each target a radius in the
+  /// middle between its last neighbour and the next particle, so that the device finds the same
+  /// neighbours.
+  void run_after_search(const Request& all, const std::vector<std::size_t>& targets) {
+    std::vector<std::array<double, 3>> x, v;
+    std::vector<double> h2, dt;
+    for (const std::size_t i : targets) {
+      x.push_back(std::to_array(all.x[i]));
+      v.push_back(std::to_array(all.v[i]));
+      h2.push_back(all.h2[i]);
+      dt.push_back(all.dt[i]);
+    }
+    Request r = all;
+    r.n = targets.size();
+    r.x = reinterpret_cast<const Row*>(x.data());
+    r.v = reinterpret_cast<const Row*>(v.data());
+    r.h2 = h2.data();
+    r.dt = dt.data();
+    find_lists(r);
+    compute(r);
+    for (std::size_t i = 0; i < r.n; ++i) {
+      // The device may decide otherwise about pairs at the radius.
+      if (uncertain_[i] || !left_out(i, lists_[i])) sum_on_host(r, i);
+      leave(all, targets[i], i, lists_[i]);
+    }
+  }
+
+  /// Whether the device has left out as many particles, and first of all these.
+  bool left_out(std::size_t i, const std::vector<std::uint32_t>& list) const {
+    const auto* const first = near_.data() + i * capacity_;
+    const std::size_t listed = std::min(list.size(), capacity_);
+    return counts_[i] == static_cast<std::int64_t>(list.size()) &&
+           std::equal(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(listed), first);
+  }
+
+  /// Results of target i, computed as number `from`.
+  void leave(const Request& r, std::size_t i, std::size_t from,
+             const std::vector<std::uint32_t>& found) const {
+    std::ranges::copy(acc_[from], r.acc[i]);
+    std::ranges::copy(jerk_[from], r.jerk[i]);
+    r.pot[i] = pot_[from];
+    int* const list = r.list + i * r.row_length;
+    const bool fits = found.size() <= r.capacity;
+    list[0] = fits ? static_cast<int>(found.size()) : -1;
+    if (fits) std::ranges::copy(found, list + 1);
+  }
+
+  Coordinates positions() const { return {x_[0].data(), x_[1].data(), x_[2].data()}; }
+  Coordinates velocities() const { return {v_[0].data(), v_[1].data(), v_[2].data()}; }
+
   void find_lists(const Request& r) {
     lists_.resize(r.n);
     radius2_.resize(r.n);
     uncertain_.resize(r.n);
-    const Coordinates x{x_[0].data(), x_[1].data(), x_[2].data()};
-    const Coordinates v{v_[0].data(), v_[1].data(), v_[2].data()};
     const std::size_t m = mass_.size();
     const auto n = static_cast<std::ptrdiff_t>(r.n);
 #pragma omp parallel for schedule(static) if (r.n * m > 200000)
     for (std::ptrdiff_t target = 0; target < n; ++target) {
       const auto i = static_cast<std::size_t>(target);
       lists_[i].clear();
-      const Gap gap = find_within_soon(x, v, m, std::to_array(r.x[i]), std::to_array(r.v[i]),
-                                       r.dt[i], r.h2[i], lists_[i]);
+      const Gap gap = find_within_soon(positions(), velocities(), m, std::to_array(r.x[i]),
+                                       std::to_array(r.v[i]), r.dt[i], r.h2[i], lists_[i]);
       uncertain_[i] = gap.outside - gap.inside <= least_gap * gap.outside;
       radius2_[i] = r.h2[i];
       if (r.h2[i] > 0)
@@ -134,7 +209,9 @@ class Regular {
     }
   }
 
+  /// Sums on the device with radius2_, and the ids of the particles that it leaves out.
   void compute(const Request& r) {
+    near_.resize(r.n * capacity_);
     for (auto* rows : {&acc_, &jerk_}) rows->resize(r.n);
     pot_.resize(r.n);
     counts_.resize(r.n);
@@ -155,7 +232,8 @@ class Regular {
                {"jy", {j + 1, row}},
                {"jz", {j + 2, row}},
                {"pot", pot_.data()},
-               {"near", counts_.data()}});
+               {"near", counts_.data()},
+               {"near[]", near_.data()}});
   }
 
   /// The sums without the listed particles.
@@ -168,21 +246,26 @@ class Regular {
         ++listed;
         continue;
       }
-      std::array<double, 3> d, w;
-      for (std::size_t k = 0; k < 3; ++k) {
-        d[k] = x_[k][j] - r.x[i][k];
-        w[k] = v_[k][j] - r.v[i][k];
-      }
-      const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-      if (r2 == 0) continue;
-      const double inverse = 1 / std::sqrt(r2), f = mass_[j] * inverse / r2;
-      const double al = 3 * (d[0] * w[0] + d[1] * w[1] + d[2] * w[2]) / r2;
-      for (std::size_t k = 0; k < 3; ++k) {
-        acc_[i][k] += f * d[k];
-        jerk_[i][k] += f * (w[k] - al * d[k]);
-      }
-      pot_[i] += mass_[j] * inverse;
+      add_pair(r, i, j);
     }
+  }
+
+  /// Adds the pair of target i and source j to the sums.
+  void add_pair(const Request& r, std::size_t i, std::size_t j) {
+    std::array<double, 3> d, w;
+    for (std::size_t k = 0; k < 3; ++k) {
+      d[k] = x_[k][j] - r.x[i][k];
+      w[k] = v_[k][j] - r.v[i][k];
+    }
+    const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    if (r2 == 0) return;
+    const double inverse = 1 / std::sqrt(r2), f = mass_[j] * inverse / r2;
+    const double al = 3 * (d[0] * w[0] + d[1] * w[1] + d[2] * w[2]) / r2;
+    for (std::size_t k = 0; k < 3; ++k) {
+      acc_[i][k] += f * d[k];
+      jerk_[i][k] += f * (w[k] - al * d[k]);
+    }
+    pot_[i] += mass_[j] * inverse;
   }
 
   std::shared_ptr<Device> device_;
@@ -194,6 +277,10 @@ class Regular {
   std::vector<std::int64_t> counts_;
   std::vector<char> uncertain_;  ///< whether pairs are nearly at the radius
   std::vector<std::vector<std::uint32_t>> lists_;
+  std::vector<std::int64_t> ids_, near_;  ///< numbers of sources: all, and those that are left out
+  std::vector<std::uint32_t> list_;
+  std::size_t capacity_ = 0;      ///< of the device's lists
+  bool lists_in_floats_ = false;  ///< whether the device compares distances among floats
 };
 
 /// Potentials of particles due to each other.

@@ -55,6 +55,15 @@ void find_within(const Coordinates& sources, std::size_t n, const std::array<dou
   }
 }
 
+double distance2_soon(const Coordinates& sources, const Coordinates& velocities, std::size_t j,
+                      const std::array<double, 3>& x, const std::array<double, 3>& v, double dt) {
+  double d2 = 0;
+  const double i[] = {x[0], x[1], x[2], v[0], v[1], v[2]};
+  distances_soon(sources[0] + j, sources[1] + j, sources[2] + j, velocities[0] + j,
+                 velocities[1] + j, velocities[2] + j, 1, i, dt, &d2);
+  return d2;
+}
+
 Gap find_within_soon(const Coordinates& sources, const Coordinates& velocities, std::size_t n,
                      const std::array<double, 3>& x, const std::array<double, 3>& v, double dt,
                      double h2, std::vector<std::uint32_t>& found) {

@@ -17,6 +17,11 @@ using Coordinates = std::array<const double*, 3>;
 void find_within(const Coordinates& sources, std::size_t n, const std::array<double, 3>& x,
                  double e2, double h2, std::vector<std::uint32_t>& found);
 
+/// The smaller of the squares of the distances of a source now and after a time dt, on straight
+/// lines.
+double distance2_soon(const Coordinates& sources, const Coordinates& velocities, std::size_t j,
+                      const std::array<double, 3>& x, const std::array<double, 3>& v, double dt);
+
 /// As above for sources on straight lines: those whose distance is less than the radius now or
 /// after a time dt. Adds the squares of the distances next to the radius, the largest of the
 /// sources that are found and the smallest of the others, to `inside` and `outside`.

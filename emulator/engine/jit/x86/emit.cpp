@@ -103,6 +103,8 @@ class Emitter {
       case Op::NotFinite:
       case Op::Collect:
         return masks(i);
+      case Op::Append:
+        return c_.appends->test(i);
       case Op::ShiftLeft:
       case Op::ShiftRight:
       case Op::ShiftArith:

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "emulator/engine/jit/allocate.hpp"
+#include "emulator/engine/jit/x86/append.hpp"
 
 namespace gdr::jit {
 
@@ -15,7 +16,8 @@ struct EmitContext {
   VectorTarget target;
   std::span<const Xbyak::Reg64> bases;
   /// Registers of the sets of Op::Collect: masks, on AVX2 vectors; not used for values.
-  std::span<const int> collected;
+  std::span<const int> collected = {};
+  AppendCode* appends = nullptr;  ///< for Op::Append
 };
 
 void emit(const EmitContext& context, std::span<const Instruction> code);

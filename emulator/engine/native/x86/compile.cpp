@@ -15,7 +15,7 @@ namespace {
 unsigned fastest_copies(const CodeContext& c, jit::ConstantPool& pool) {
   if (c.target.isa != Isa::Avx512) return 1;
   const KernelCode& k = c.kernel;
-  const bool loop = k.loops && !k.carried_slot.empty();
+  const bool loop = k.loops && k.has_effects();
   const unsigned all = ~0U;
   const unsigned pressure = loop ? to_ir(c, pool, k.unguarded.usable ? k.unguarded.loop : k.loop, 1,
                                          CarriedStores::Loop, all)
@@ -50,13 +50,14 @@ class KernelEmitter {
     const auto set_place = [&](std::uint32_t number) {
       return a_.ptr[base(base_items) + std::size_t{k.layout.set(number)}];
     };
-    const bool chooses = k.loops && !k.carried_slot.empty() && k.unguarded.usable;
+    if (k.layout.lists != 0) save_scratch();
+    const bool chooses = k.loops && k.has_effects() && k.unguarded.usable;
     if (chooses) a_.mov(runs_, base(base_carried));
     a_.mov(base(base_constants), constants);
     a_.lea(base(base_carried), set_place(0));
     a_.lea(base(base_next), set_place(1));
     Xbyak::Label last_pass, after_loop;
-    if (k.loops && !k.carried_slot.empty()) {
+    if (k.loops && k.has_effects()) {
       a_.cmp(passes_, 1);
       a_.jbe(last_pass, near);
       straight(k.first, CarriedStores::Next);
@@ -71,7 +72,7 @@ class KernelEmitter {
       a_.L(after_loop);
       straight(k.last, CarriedStores::InPlace);
     } else if (k.loops) {
-      // No values are carried: only the last pass is observable.
+      // Only the last pass is observable.
       a_.dec(passes_);
       a_.imul(passes_, passes_, static_cast<int>(c_.group_bytes()));
       a_.add(base(base_source), passes_);
@@ -79,7 +80,9 @@ class KernelEmitter {
     a_.L(last_pass);
     straight(k.once, CarriedStores::Next);
     a_.vzeroupper();
+    if (k.layout.lists != 0) restore_scratch();
     a_.ret();
+    appends_.emit_paths();
     jit::embed(a_, constants, pool_.bytes());
   }
   unsigned copies() const { return copies_; }
@@ -88,13 +91,20 @@ class KernelEmitter {
   }
 
  private:
+  void save_scratch() {
+    for (const auto r : jit::AppendCode::scratch) a_.push(Xbyak::Reg64(r));
+  }
+  void restore_scratch() {
+    for (auto r = jit::AppendCode::scratch.rbegin(); r != jit::AppendCode::scratch.rend(); ++r)
+      a_.pop(Xbyak::Reg64(*r));
+  }
   const Xbyak::Reg64& base(Base b) const { return bases_[b]; }
   jit::RegisterLimits limits() const { return {c_.target.isa == Isa::Avx512 ? 32U : 16U, 8}; }
   jit::AllocatedBlock allocated(const jit::Block& block, jit::SpillArea& spills) const {
     return jit::allocate(block, target_, limits(), spills);
   }
   void emit(const std::vector<jit::Instruction>& code) {
-    jit::emit({a_, target_, bases_, {}}, code);
+    jit::emit({a_, target_, bases_, {}, &appends_}, code);
   }
 
   /// In an order for few registers, or for latencies: hosts look some hundred instructions ahead,
@@ -177,6 +187,7 @@ class KernelEmitter {
   const Xbyak::Reg64 passes_ = a_.rcx, runs_ = a_.rax;
   const std::array<Xbyak::Reg64, base_count> bases_{a_.rdi, a_.rsi, a_.rdx, a_.r8,
                                                     a_.r9,  a_.r10, a_.r11};
+  jit::AppendCode appends_{a_, target_, bases_};
 };
 
 }  // namespace
