@@ -238,7 +238,7 @@ class CodeGenerator {
   bool prepare(Variant& v, unsigned elements, unsigned capacity_percent) {
     throw_if_stopped(options_.stop);
     CompiledLoop& c = v.compiled;
-    c.loop = lower(out_.graph, elements, options_.relaxed);
+    c.loop = lower(out_.graph, elements, options_.relaxed, !options_.pipeline);
     if (capacity_percent != no_limit) {
       c.rematerialized = rematerialize(
           c.loop, capacity_for_items(c.loop, options_.geometry) * capacity_percent / 100);
