@@ -20,7 +20,7 @@ using Bytes = std::vector<std::byte, LineAllocator<std::byte>>;
 /// Buffers of one thread, reused between runs.
 struct Scratch {
   Bytes items, source, uniforms, spills;
-  std::vector<LoopRun> runs;
+  std::vector<LoopRun> runs, divided_runs;
   std::vector<std::uint8_t> hit;       ///< by window
   std::vector<std::int64_t> compared;  ///< lanes of targets
   std::vector<std::uint64_t> scatter_words, moved;
@@ -383,14 +383,22 @@ class SectionRun {
     return std::min<std::size_t>(lanes(), live_ - item % chunks() * lanes());
   }
 
-  /// Schedules the passes of the loop that can run unguarded, for some work items.
+  /// Schedules the passes of the loop for some work items, in runs.
   const LoopRun* plan_loop(std::size_t k, std::size_t item, std::size_t count) {
-    const CompiledKernels::Entry& entry = code_->kernels[k];
-    const UnguardedLoop& free = entry.code.unguarded;
-    if (!free.usable) return nullptr;
+    const KernelCode& code = code_->kernels[k].code;
+    if (!code.has_runs()) return nullptr;
+    plan_unguarded(code.unguarded, k, item, count);
+    if (code.sums.count == 0) return scratch_.runs.data();
+    divide_at_blocks(scratch_.runs, code.sums.passes, scratch_.divided_runs);
+    return scratch_.divided_runs.data();
+  }
+
+  /// The passes that can run unguarded.
+  void plan_unguarded(const UnguardedLoop& free, std::size_t k, std::size_t item,
+                      std::size_t count) {
     const std::uint64_t windows = (count_ + SourceWindows::groups - 1) / SourceWindows::groups;
     scratch_.hit.assign(windows, 0);
-    bool known = is_positive(k, item, count);
+    bool known = free.usable && is_positive(k, item, count);
     const EqualWords* before = nullptr;
     for (const EqualWords& equal : free.equal) {
       if (!known) break;
@@ -401,7 +409,6 @@ class SectionRun {
     }
     if (!known) std::ranges::fill(scratch_.hit, std::uint8_t{1});
     plan_loop_runs(count_, scratch_.hit, scratch_.runs);
-    return scratch_.runs.data();
   }
 
   /// Whether all inputs and words required to be positive are positive.

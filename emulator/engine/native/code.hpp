@@ -9,16 +9,17 @@
 #include <optional>
 #include <vector>
 
+#include "emulator/engine/native/blocked_sums.hpp"
 #include "emulator/engine/native/lower.hpp"
 #include "emulator/engine/native/unguarded_loop.hpp"
 
 namespace gdr::native {
 
 /// Memory layout of a work item (one vector of lanes of an instance): inputs, two sets of
-/// loop-carried values, outputs; slots of one vector each.
+/// loop-carried values, outputs, totals of blocked sums; slots of one vector each.
 struct ItemLayout {
   std::uint32_t vector_bytes = 64;
-  std::uint32_t inputs = 0, carried = 0, outputs = 0;
+  std::uint32_t inputs = 0, carried = 0, outputs = 0, totals = 0;
 
   std::uint32_t input(std::uint32_t n) const noexcept { return n * vector_bytes; }
   std::uint32_t set(std::uint32_t number) const noexcept {
@@ -27,7 +28,8 @@ struct ItemLayout {
   std::uint32_t output(std::uint32_t n) const noexcept {
     return (inputs + 2 * carried + n) * vector_bytes;
   }
-  std::uint32_t bytes() const noexcept { return (inputs + 2 * carried + outputs) * vector_bytes; }
+  std::uint32_t total(std::uint32_t n) const noexcept { return output(outputs + n); }
+  std::uint32_t bytes() const noexcept { return total(totals); }
 };
 
 /// The broadcast memory words that a section reads, by index. The delay of a key is ignored.
@@ -68,8 +70,12 @@ struct KernelCode {
   bool loops = false;
   Segment once, first, loop, last;
   UnguardedLoop unguarded;                  ///< the loop without rare conditions
+  BlockedSums sums;                         ///< sums of floats, which the loop adds up in blocks
   std::vector<std::uint32_t> carried_slot;  ///< input slot of each loop-carried location
   std::vector<std::uint32_t> input_offset;  ///< initial offset of an input in a work item
+
+  /// Whether passes are divided into runs.
+  bool has_runs() const noexcept { return unguarded.usable || sums.count > 0; }
 };
 
 /// A kernel with its target and the words of its section. The word tables are complete: groups of
@@ -89,10 +95,13 @@ struct CodeContext {
     if (found == kernel.carried_slot.end()) return std::nullopt;
     return static_cast<std::uint32_t>(found - kernel.carried_slot.begin());
   }
+  static Location item(std::uint32_t offset) {
+    return {base_items, static_cast<std::int32_t>(offset)};
+  }
   Location carried(Base set, std::uint32_t number) const {
     return {set, static_cast<std::int32_t>(number * kernel.layout.vector_bytes)};
   }
-  /// The location of an Input, Source or Uniform.
+  /// The location of an Input, Source or Uniform. Slots after the inputs are totals.
   Location leaf(const Node& node) const {
     const LeafKey key = LeafKey::unpack(node.bits);
     const auto word = [&](std::uint32_t number) {
@@ -104,19 +113,21 @@ struct CodeContext {
     }
     if (node.op == NodeOp::Uniform) return {base_uniforms, word(uniform_words.number(key))};
     if (const auto number = carried_number(key.place)) return carried(base_carried, *number);
-    return {base_items, static_cast<std::int32_t>(kernel.layout.input(key.place))};
+    const ItemLayout& layout = kernel.layout;
+    return item(key.place < layout.inputs ? layout.input(key.place)
+                                          : layout.total(key.place - layout.inputs));
   }
   /// The destination of a store; `set`: for carried values.
   Location destination(const Store& store, Base set) const {
-    if (store.area != Store::Area::Output) return carried(set, store.slot);
-    return {base_items, static_cast<std::int32_t>(kernel.layout.output(store.slot))};
+    if (store.area == Store::Area::Output) return item(kernel.layout.output(store.slot));
+    if (store.area == Store::Area::Total) return item(kernel.layout.total(store.slot));
+    return carried(set, store.slot);
   }
 };
 
 /// items: `copies` consecutive work items; source: words of the first group; uniforms: invariant
 /// words; passes: 1 or more; spills: spill area; runs: schedule of passes 1 .. passes - 2 for
-/// kernels with an unguarded loop (plan_loop_runs). All but the words are aligned to the vector
-/// size.
+/// kernels with runs (plan_loop_runs). All but the words are aligned to the vector size.
 using KernelFunction = void (*)(std::byte* items, const std::byte* source,
                                 const std::byte* uniforms, std::uint64_t passes, std::byte* spills,
                                 const LoopRun* runs);

@@ -140,7 +140,7 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
   code.layout = {target.lanes() * target.lane_bytes(),
                  static_cast<std::uint32_t>(kernel.inputs.size()),
                  static_cast<std::uint32_t>(kernel.carried.size()),
-                 static_cast<std::uint32_t>(kernel.outputs.size())};
+                 static_cast<std::uint32_t>(kernel.outputs.size()), 0};
   for (std::uint32_t n = 0; n < kernel.inputs.size(); ++n) {
     code.input_offset.push_back(code.layout.input(n));
   }
@@ -155,6 +155,10 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
     code.last = lowered(form.last, target);
     if (target.isa != Isa::Portable)
       code.unguarded = make_unguarded_loop(code.loop, code.carried_slot);
+    if (target.precision == Precision::Float) {
+      code.sums = make_blocked_sums(code.loop, code.carried_slot, code.layout.inputs);
+      code.layout.totals = code.sums.slots();
+    }
   }
   return code;
 }
