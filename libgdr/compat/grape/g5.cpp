@@ -13,7 +13,6 @@
 #include "gdr/error.hpp"
 #include "libgdr/compat/grape/calls.hpp"
 #include "libgdr/compat/grape/cutoff.hpp"
-#include "softened_text.hpp"
 
 namespace gdr::compat::grape {
 namespace {
@@ -140,9 +139,9 @@ class Board {
     if (!job_) {
       device_ = open_device();
       // Among floats, long precision has no meaning.
-      const bool floats = device_->statistics().engine == "native-float";
-      job_.emplace(device_->job(floats ? Kernel::compile(softened_text, "gravity_softened")
-                                       : Kernel::builtin("gravity_softened_long")));
+      const bool floats = device_->statistics().engine.starts_with("native-");
+      job_.emplace(
+          device_->job(Kernel::builtin(floats ? "gravity_softened" : "gravity_softened_long")));
     }
     const bool all = job_->source_count() != used_;
     const std::size_t first = all ? 0 : changed_.first;
