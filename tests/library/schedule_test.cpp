@@ -65,7 +65,7 @@ std::vector<std::vector<double>> run(Device& device, const Kernel& kernel) {
       results.emplace_back(targets);
       out.push_back({variable.name, MutableArray(results.back())});
     } else if (variable.type == HostNumber::I64) {
-      (variable.role == Role::Source ? j : i).push_back({variable.name, ConstArray(ids)});
+      (variable.role == Role::Source ? j : i).push_back({variable.name, ConstArray(ids.data())});
     } else {
       const bool source = variable.role == Role::Source;
       for (std::size_t k = 0; k < (source ? sources : targets); ++k)
