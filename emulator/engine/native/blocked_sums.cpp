@@ -42,8 +42,12 @@ std::optional<std::uint32_t> terms_of(const Graph& g, Ref r, Ref sum,
 class SumBlocker {
  public:
   SumBlocker(const Segment& loop, std::span<const std::uint32_t> carried_slots,
-             std::uint32_t first_total)
-      : s_(loop), g_(loop.graph), carried_(carried_slots), first_total_(first_total) {}
+             std::uint32_t first_total, std::uint32_t block_terms)
+      : s_(loop),
+        g_(loop.graph),
+        carried_(carried_slots),
+        first_total_(first_total),
+        block_terms_(block_terms) {}
 
   BlockedSums run() {
     std::uint32_t most = 1;
@@ -53,7 +57,7 @@ class SumBlocker {
       most = std::max(most, *terms);
       add(store);
     }
-    made_.passes = std::max(1U, block_terms / most);
+    made_.passes = std::max(1U, block_terms_ / most);
     return std::move(made_);
   }
 
@@ -115,15 +119,15 @@ class SumBlocker {
   const Segment& s_;
   const Graph& g_;
   std::span<const std::uint32_t> carried_;
-  std::uint32_t first_total_;
+  std::uint32_t first_total_, block_terms_;
   BlockedSums made_;
 };
 
 }  // namespace
 
 BlockedSums make_blocked_sums(const Segment& loop, std::span<const std::uint32_t> carried_slots,
-                              std::uint32_t first_total) {
-  return SumBlocker(loop, carried_slots, first_total).run();
+                              std::uint32_t first_total, std::uint32_t block_terms) {
+  return SumBlocker(loop, carried_slots, first_total, block_terms).run();
 }
 
 }  // namespace gdr::native

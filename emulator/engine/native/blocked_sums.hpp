@@ -13,9 +13,9 @@
 
 namespace gdr::native {
 
-/// Terms of a block. A move costs some ten instructions a sum; with 64 terms the error of a block
-/// is less than that of a term.
-constexpr std::uint32_t block_terms = 64;
+/// Terms of a block. A move costs some ten instructions a sum. With 64 terms the error of a block
+/// is less than that of a term; with 256 it is less than that of rounded positions.
+constexpr std::uint32_t accurate_block = 64, coarse_block = 256;
 
 /// Segments around the blocks of a loop; all change carried values in place.
 struct BlockedSums {
@@ -28,9 +28,9 @@ struct BlockedSums {
   std::uint32_t slots() const noexcept { return 2 * count; }
 };
 
-/// The carried values of a lowered loop that only collect terms. `carried_slots`: loop-carried
-/// inputs; `first_total`: slot of the first total.
+/// The carried values of a lowered loop that only collect terms, so many in a block.
+/// `carried_slots`: loop-carried inputs; `first_total`: slot of the first total.
 BlockedSums make_blocked_sums(const Segment& loop, std::span<const std::uint32_t> carried_slots,
-                              std::uint32_t first_total);
+                              std::uint32_t first_total, std::uint32_t block_terms);
 
 }  // namespace gdr::native

@@ -159,7 +159,8 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
     if (target.isa != Isa::Portable)
       code.unguarded = make_unguarded_loop(code.loop, code.carried_slot);
     if (target.precision == Precision::Float) {
-      code.sums = make_blocked_sums(code.loop, code.carried_slot, code.layout.inputs);
+      const std::uint32_t terms = target.mode == FloatMode::Mixed ? accurate_block : coarse_block;
+      code.sums = make_blocked_sums(code.loop, code.carried_slot, code.layout.inputs, terms);
       code.layout.totals = code.sums.slots();
     }
   }

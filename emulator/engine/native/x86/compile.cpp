@@ -11,9 +11,10 @@ namespace gdr::native {
 namespace {
 
 /// Two work items if all their values have registers, so that they hide each other's latencies.
-/// Measured: with 16 registers one is fastest, whose passes overlap anyway.
+/// Measured: with 16 registers one is fastest, whose passes overlap anyway; but two among floats,
+/// which share the loads of sources.
 unsigned fastest_copies(const CodeContext& c, jit::ConstantPool& pool) {
-  if (c.target.isa != Isa::Avx512) return 1;
+  if (c.target.isa != Isa::Avx512) return c.target.precision == Precision::Float ? max_copies : 1;
   const KernelCode& k = c.kernel;
   const bool loop = k.loops && !k.carried_slot.empty();
   const unsigned all = ~0U;
