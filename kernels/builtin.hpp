@@ -9,6 +9,7 @@ namespace gdr {
 struct BuiltinKernel {
   std::string_view name;    ///< the file's name without its ending
   std::string_view source;  ///< assembly text
+  std::string_view text;    ///< text of the kernel language; empty: it is written in assembly
 };
 /// The pair laws of the library.
 std::span<const BuiltinKernel> builtin_kernels() noexcept;

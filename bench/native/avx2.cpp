@@ -30,6 +30,13 @@ struct Float8 {
   static Register mul(Register a, Register b) { return _mm256_mul_ps(a, b); }
   static Register fma(Register a, Register b, Register c) { return _mm256_fmadd_ps(a, b, c); }
   static Register fnma(Register a, Register b, Register c) { return _mm256_fnmadd_ps(a, b, c); }
+  static Register add(Register a, Register b) { return _mm256_add_ps(a, b); }
+  static void add_to_doubles(double* to, Register x) {
+    const __m128 halves[] = {_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1)};
+    for (int k = 0; k < 2; ++k)
+      _mm256_storeu_pd(to + 4 * k,
+                       _mm256_add_pd(_mm256_loadu_pd(to + 4 * k), _mm256_cvtps_pd(halves[k])));
+  }
 };
 
 /// 12 bits of the float estimate and one step of fifth order, for x in the range of floats.
@@ -50,6 +57,7 @@ struct Newton {
 };
 
 constexpr const char* fifth_order = "float estimate + one step of fifth order";
+constexpr const char* one_step = "float estimate + one Newton step";
 
 }  // namespace
 
@@ -59,6 +67,9 @@ constinit const LoopSet avx2_loops = {
     {{fifth_order, pair_loop<Double4, Fifth, JerkLaw, 1>},
      {fifth_order, pair_loop<Double4, Fifth, JerkLaw, 2>},
      {fifth_order, pair_loop<Double4, Fifth, JerkLaw, 4>}},
-    {"float estimate + one Newton step", pair_loop<Float8, Newton, GravityLaw, 2>}};
+    {one_step, pair_loop<Float8, Newton, GravityLaw, 2>},
+    {one_step, pair_loop<Float8, Newton, GravityLaw, 2>},  // the estimate has 12 bits only
+    {{"distances from pairs of floats", mixed_loop<Float8, Newton, FromPairs<Float8>, 1>},
+     {"distances from pairs of floats", mixed_loop<Float8, Newton, FromPairs<Float8>, 2>}}};
 
 }  // namespace gdr::bench

@@ -34,6 +34,27 @@ struct Float16 {
   static Register fma(Register a, Register b, Register c) { return _mm512_fmadd_ps(a, b, c); }
   static Register fnma(Register a, Register b, Register c) { return _mm512_fnmadd_ps(a, b, c); }
   static Register estimate(Register x) { return _mm512_maskz_rsqrt14_ps(0xFFFF, x); }
+  static Register add(Register a, Register b) { return _mm512_add_ps(a, b); }
+  static void add_to_doubles(double* to, Register x) {
+    const __m256 halves[] = {_mm512_maskz_extractf32x8_ps(0xFF, x, 0),
+                             _mm512_maskz_extractf32x8_ps(0xFF, x, 1)};
+    for (int k = 0; k < 2; ++k)
+      _mm512_storeu_pd(to + 8 * k, _mm512_add_pd(_mm512_loadu_pd(to + 8 * k),
+                                                 _mm512_maskz_cvtps_pd(0xFF, halves[k])));
+  }
+};
+
+/// Distances of a mixed loop from doubles.
+struct FromDoubles {
+  static __m512 distance(const MixedArrays& p, std::size_t c, std::size_t j, std::size_t i) {
+    const __m512d source = _mm512_set1_pd(p.position[c][j]);
+    __m256 half[2];
+    for (std::size_t k = 0; k < 2; ++k)
+      half[k] = _mm512_maskz_cvtpd_ps(
+          0xFF, _mm512_sub_pd(source, _mm512_loadu_pd(p.position[c] + i + 8 * k)));
+    return _mm512_mask_broadcast_f32x8(_mm512_maskz_broadcast_f32x8(0x00FF, half[0]), 0xFF00,
+                                       half[1]);
+  }
 };
 
 /// 14 bits, then 28, then 53 (or all 24 of a float).
@@ -52,6 +73,7 @@ struct Fourth {
 };
 
 constexpr const char* fourth_order = "rsqrt14 + one step of fourth order";
+constexpr const char* one_step = "rsqrt14 + one Newton step";
 
 }  // namespace
 
@@ -61,6 +83,13 @@ constinit const LoopSet avx512_loops = {
     {{fourth_order, pair_loop<Double8, Fourth, JerkLaw, 1>},
      {fourth_order, pair_loop<Double8, Fourth, JerkLaw, 2>},
      {fourth_order, pair_loop<Double8, Fourth, JerkLaw, 4>}},
-    {"rsqrt14 + one Newton step", pair_loop<Float16, Newton<Float16, 1>, GravityLaw, 2>}};
+    {one_step, pair_loop<Float16, Newton<Float16, 1>, GravityLaw, 2>},
+    {"rsqrt14", pair_loop<Float16, Newton<Float16, 0>, GravityLaw, 2>},
+    {{"distances from pairs of floats",
+      mixed_loop<Float16, Newton<Float16, 1>, FromPairs<Float16>, 1>},
+     {"distances from pairs of floats",
+      mixed_loop<Float16, Newton<Float16, 1>, FromPairs<Float16>, 2>},
+     {"distances from doubles", mixed_loop<Float16, Newton<Float16, 1>, FromDoubles, 1>},
+     {"distances from doubles", mixed_loop<Float16, Newton<Float16, 1>, FromDoubles, 2>}}};
 
 }  // namespace gdr::bench

@@ -21,6 +21,22 @@ template <typename Real>
 using Loop = void (*)(const LoopArrays<Real>& arrays, std::size_t first, std::size_t last,
                       Real eps2);
 
+/// Input and output of a loop in mixed precision: positions as doubles and as pairs of floats
+/// (high + rest), the others as floats, sums as doubles.
+struct MixedArrays {
+  std::size_t n = 0;
+  const double* position[3] = {};
+  const float *high[3] = {}, *rest[3] = {}, *velocity[3] = {};
+  const float* mass = nullptr;
+  double* sum[7] = {};  ///< ax, ay, az, jx, jy, jz, potential
+};
+using MixedLoop = void (*)(const MixedArrays& arrays, std::size_t first, std::size_t last,
+                           float eps2);
+struct NamedMixedLoop {
+  const char* name = nullptr;
+  MixedLoop loop = nullptr;
+};
+
 /// A loop and how it computes the reciprocal square root.
 template <typename Real>
 struct NamedLoop {
@@ -34,6 +50,8 @@ struct LoopSet {
   NamedLoop<double> gravity[2];
   NamedLoop<double> jerk[3];
   NamedLoop<float> gravity_float;
+  NamedLoop<float> gravity_fast;  ///< without refinement of an estimate of 14 bits
+  NamedMixedLoop jerk_mixed[4];
 };
 
 /// Particles that a loop takes at once, at most: arrays are padded to a multiple of it.

@@ -24,6 +24,17 @@ struct NativeParticles {
   NativeParticles(std::size_t count, const double* position, const double* particle_mass);
 };
 
+/// The same for loops in mixed precision, with sums in double.
+struct MixedParticles {
+  std::size_t n = 0;
+  std::array<std::vector<double>, 3> position{};
+  std::array<std::vector<float>, 3> high{}, rest{}, velocity{};
+  std::vector<float> mass{};
+  std::array<std::vector<double>, 7> sum{};
+
+  MixedParticles(std::size_t count, const double* positions, const double* particle_mass);
+};
+
 /// The loops of an instruction set; those of no vectors where it has none.
 const LoopSet& native_loops(Isa isa) noexcept;
 
@@ -35,9 +46,17 @@ std::span<const NamedLoop<Real>> existing(const NamedLoop<Real> (&loops)[n]) noe
   return {loops, count};
 }
 
+inline std::span<const NamedMixedLoop> existing(const NamedMixedLoop (&loops)[4]) noexcept {
+  std::size_t count = 0;
+  while (count < 4 && loops[count].loop != nullptr) ++count;
+  return {loops, count};
+}
+
 /// Run a loop over all particles with so many threads.
 template <typename Real>
 void run_native(Loop<Real> loop, NativeParticles<Real>& particles, double eps2, unsigned threads);
+
+void run_native(MixedLoop loop, MixedParticles& particles, double eps2, unsigned threads);
 
 extern template struct NativeParticles<double>;
 extern template struct NativeParticles<float>;

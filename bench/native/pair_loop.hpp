@@ -1,8 +1,9 @@
 // The loop over pairs of particles, for any vector type and pair law.
 //
 // A vector type V has Real, Register, lanes and the functions set, load, store, sub, mul,
-// fma (a b + c), fnma (c - a b). It lies in an unnamed namespace, so that every file that includes
-// this has functions of its own, compiled for its own instruction set.
+// fma (a b + c), fnma (c - a b); for mixed precision also add and add_to_doubles. It lies in an
+// unnamed namespace, so that every file that includes this has functions of its own, compiled for
+// its own instruction set.
 #pragma once
 
 #include <cstddef>
@@ -91,6 +92,49 @@ void pair_loop(const LoopArrays<typename V::Real>& arrays, std::size_t first, st
     }
     for (std::size_t k = 0; k < vectors; ++k)
       for (std::size_t s = 0; s < Law::sums; ++s) V::store(p.sum[s] + i + V::lanes * k, sums[k][s]);
+  }
+}
+
+/// Distances of a mixed loop from pairs of floats.
+template <typename V>
+struct FromPairs {
+  static typename V::Register distance(const MixedArrays& p, std::size_t c, std::size_t j,
+                                       std::size_t i) {
+    const auto high = V::sub(V::set(p.high[c][j]), V::load(p.high[c] + i));
+    return V::add(high, V::sub(V::set(p.rest[c][j]), V::load(p.rest[c] + i)));
+  }
+};
+
+/// JerkLaw in floats with accurate distances. Partial sums of 64 sources are added to doubles.
+template <typename V, typename Root, typename Distance, std::size_t vectors>
+void mixed_loop(const MixedArrays& arrays, std::size_t first, std::size_t last, float eps2) {
+  using Register = typename V::Register;
+  constexpr std::size_t block = 64, sums = JerkLaw::sums;
+  const MixedArrays p = arrays;
+  const Register softening = V::set(eps2);
+  for (std::size_t i = first; i < last; i += V::lanes * vectors) {
+    for (std::size_t s = 0; s < sums; ++s)
+      for (std::size_t k = 0; k < V::lanes * vectors; ++k) p.sum[s][i + k] = 0;
+    for (std::size_t begin = 0; begin < p.n; begin += block) {
+      Register partial[vectors][sums];
+      for (auto& of_vector : partial)
+        for (Register& sum : of_vector) sum = V::set(0);
+      const std::size_t end = begin + block < p.n ? begin + block : p.n;
+      for (std::size_t j = begin; j < end; ++j) {
+        for (std::size_t k = 0; k < vectors; ++k) {
+          const std::size_t at = i + V::lanes * k;
+          Register d[JerkLaw::coordinates];
+          for (std::size_t c = 0; c < 3; ++c) {
+            d[c] = Distance::distance(p, c, j, at);
+            d[3 + c] = V::sub(V::set(p.velocity[c][j]), V::load(p.velocity[c] + at));
+          }
+          JerkLaw::add<V, Root>(d, V::set(p.mass[j]), softening, partial[k]);
+        }
+      }
+      for (std::size_t k = 0; k < vectors; ++k)
+        for (std::size_t s = 0; s < sums; ++s)
+          V::add_to_doubles(p.sum[s] + i + V::lanes * k, partial[k][s]);
+    }
   }
 }
 

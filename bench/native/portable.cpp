@@ -52,6 +52,8 @@ constexpr const char* divide = "square root and division";
 constinit const LoopSet portable_loops = {
     {{divide, pair_loop<Double8, Double8, GravityLaw, 1>}, {}},
     {},
-    {divide, pair_loop<Float1, Float1, GravityLaw, 1>}};
+    {divide, pair_loop<Float1, Float1, GravityLaw, 1>},
+    {divide, pair_loop<Float1, Float1, GravityLaw, 1>},
+    {}};
 
 }  // namespace gdr::bench

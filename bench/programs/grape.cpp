@@ -1,11 +1,12 @@
-// Speed of libg6, libg5 and libgpunb relative to hand-written loops on this host, in one run, and
-// of calls of the size that Hermite codes make.
+// Speed of libg6, libg5 and libgpunb relative to hand-written loops on this host, in one run, the
+// errors of both, and the speed of calls of the size that Hermite codes make.
 #include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -77,6 +78,9 @@ class Hermite {
     if (status != 0) std::exit(1);
   }
   double pairs() const { return static_cast<double>(p_.size()) * n_; }
+  const std::vector<Row>& acc() const { return acc_; }
+  const std::vector<Row>& jerk() const { return jerk_; }
+  const std::vector<double>& pot() const { return pot_; }
 
  private:
   int id_;
@@ -121,6 +125,8 @@ class Softened {
     g5_calculate_force_on_xMC(id_, rows(p_.x), rows(acc_), pot_.data(),
                               static_cast<int>(p_.size()));
   }
+  const std::vector<Row>& acc() const { return acc_; }
+  const std::vector<double>& pot() const { return pot_; }
 
  private:
   int id_;
@@ -165,18 +171,45 @@ class Regular {
 };
 
 /// The ratio of a call to the fastest native loop over the same particles.
-template <typename Real, typename Call, std::size_t n>
-Comparison beside_loops(const NamedLoop<Real> (&loops)[n], Particles& p, unsigned threads,
-                        const Call& call) {
-  NativeParticles<Real> native(p.size(), p.sphere.position.data(), p.sphere.mass.data());
+template <typename Loops, typename Native, typename Call>
+Comparison beside_loops(const Loops& loops, Native& native, unsigned threads, const Call& call) {
   const TimedWork ours(call);
   Comparison worst;
-  for (const NamedLoop<Real>& loop : existing(loops)) {
+  for (const auto& loop : existing(loops)) {
     const TimedWork theirs([&] { run_native(loop.loop, native, eps * eps, threads); });
     const Comparison c = compare(ours, theirs, repetitions);
     if (worst.ratio == 0 || c.ratio < worst.ratio) worst = c;
   }
   return worst;
+}
+
+/// The root of the mean square of relative errors of vectors, or of numbers.
+double rms_error(const std::vector<Row>& got, const std::vector<Row>& right) {
+  double sum = 0;
+  for (std::size_t k = 0; k < right.size(); ++k) {
+    double error = 0, size = 0;
+    for (std::size_t c = 0; c < 3; ++c) {
+      error += (got[k][c] - right[k][c]) * (got[k][c] - right[k][c]);
+      size += right[k][c] * right[k][c];
+    }
+    sum += error / size;
+  }
+  return std::sqrt(sum / static_cast<double>(right.size()));
+}
+double rms_error(const std::vector<double>& got, const std::vector<double>& right) {
+  double sum = 0;
+  for (std::size_t k = 0; k < right.size(); ++k)
+    sum += (got[k] / right[k] - 1) * (got[k] / right[k] - 1);
+  return std::sqrt(sum / static_cast<double>(right.size()));
+}
+/// Rows of three arrays of a native loop.
+template <typename Real>
+std::vector<Row> rows_of(const std::array<std::vector<Real>, 7>& sum, std::size_t first,
+                         std::size_t n) {
+  std::vector<Row> made(n);
+  for (std::size_t k = 0; k < n; ++k)
+    for (std::size_t c = 0; c < 3; ++c) made[k][c] = sum[first + c][k];
+  return made;
 }
 
 void print(const std::string& what, const Comparison& c, double pairs, double required) {
@@ -194,25 +227,48 @@ int main() {
   Particles many(large), few(1024);
   const LoopSet& loops = native_loops(isa);
   const double all = static_cast<double>(large) * large;
+  NativeParticles<double> doubles(large, many.sphere.position.data(), many.sphere.mass.data());
+  NativeParticles<float> in_float(large, many.sphere.position.data(), many.sphere.mass.data());
+  MixedParticles in_mixed(large, many.sphere.position.data(), many.sphere.mass.data());
   setenv("GDR_DEVICE", "emulator:engine=native", 1);
   Hermite full(1, many, large, false), nearest(2, many, large, true);
-  const Comparison rate = beside_loops(loops.jerk, many, threads, [&] { full.call(); });
+  const Comparison rate = beside_loops(loops.jerk, doubles, threads, [&] { full.call(); });
   print("libg6, double, 16384 x 16384", rate, all, 0.9);
   print("libg6, double, 16384 x 16384, with the nearest",
-        beside_loops(loops.jerk, many, threads, [&] { nearest.call(); }), all, 0);
+        beside_loops(loops.jerk, doubles, threads, [&] { nearest.call(); }), all, 0);
   Softened softened(1, many);
   print("libg5, double, 16384 x 16384",
-        beside_loops(loops.gravity, many, threads, [&] { softened.call(); }), all, 0.9);
+        beside_loops(loops.gravity, doubles, threads, [&] { softened.call(); }), all, 0.9);
   Regular regular(many);
   const Comparison without_neighbours =
-      beside_loops(loops.jerk, many, threads, [&] { regular.call(); });
+      beside_loops(loops.jerk, doubles, threads, [&] { regular.call(); });
   print(fmt::format("libgpunb, 16384 x 16384, {:.0f} neighbours", regular.mean_neighbours()),
         without_neighbours, all, 0);
-  setenv("GDR_DEVICE", "emulator:engine=native-float", 1);
-  Softened floats(2, many);
-  const NamedLoop<float> one_loop[] = {loops.gravity_float};
-  print("libg5, float, 16384 x 16384",
-        beside_loops(one_loop, many, threads, [&] { floats.call(); }), all, 0.9);
+
+  setenv("GDR_DEVICE", "emulator:engine=native-mixed", 1);
+  Hermite mixed(7, many, large, false);
+  print("libg6, mixed precision, 16384 x 16384",
+        beside_loops(loops.jerk_mixed, in_mixed, threads, [&] { mixed.call(); }), all, 0.8);
+  fmt::print(
+      "    rms errors: acceleration {:.1e}, derivative {:.1e}, potential {:.1e}; loop {:.1e}, "
+      "{:.1e}\n",
+      rms_error(mixed.acc(), full.acc()), rms_error(mixed.jerk(), full.jerk()),
+      rms_error(mixed.pot(), full.pot()), rms_error(rows_of(in_mixed.sum, 0, large), full.acc()),
+      rms_error(rows_of(in_mixed.sum, 3, large), full.jerk()));
+  const struct {
+    const char *engine, *what;
+    NamedLoop<float> loop[1];
+    int id;
+  } modes[] = {{"native-float", "libg5, float, 16384 x 16384", {loops.gravity_float}, 2},
+               {"native-fast", "libg5, float without refinement", {loops.gravity_fast}, 3}};
+  for (const auto& mode : modes) {
+    setenv("GDR_DEVICE", (std::string("emulator:engine=") + mode.engine).c_str(), 1);
+    Softened floats(mode.id, many);
+    print(mode.what, beside_loops(mode.loop, in_float, threads, [&] { floats.call(); }), all, 0.9);
+    fmt::print("    rms errors: acceleration {:.1e}, potential {:.1e}; loop {:.1e}\n",
+               rms_error(floats.acc(), softened.acc()), rms_error(floats.pot(), softened.pot()),
+               rms_error(rows_of(in_float.sum, 0, large), softened.acc()));
+  }
 
   setenv("GDR_DEVICE", "emulator:engine=native", 1);
   for (const bool with_nearest : {false, true}) {

@@ -126,7 +126,8 @@ class Engine {
                                                     const Geometry& geometry) const = 0;
 };
 
-/// Names for options: "reference", "vector", "native", "native-float".
+/// Names for options: "reference", "vector", "native", "native-mixed", "native-float",
+/// "native-fast".
 std::span<const std::string_view> engine_names() noexcept;
 /// Creates an engine by name. Empty strings select GDR_ENGINE / GDR_ISA, else the default
 /// ("vector", the best instruction set of the host). Throws gdr::Error (category Usage) for an

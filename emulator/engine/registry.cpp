@@ -12,7 +12,20 @@
 namespace gdr {
 namespace {
 
-constexpr std::array<std::string_view, 4> engines{"reference", "vector", "native", "native-float"};
+constexpr std::array<std::string_view, 6> engines{"reference",    "vector",       "native",
+                                                  "native-mixed", "native-float", "native-fast"};
+
+/// The numbers of a native engine.
+struct NativeNumbers {
+  std::string_view name;
+  native::Precision precision = native::Precision::Float;
+  native::FloatMode mode = native::FloatMode::Plain;
+};
+constexpr NativeNumbers native_engines[] = {
+    {"native", native::Precision::Double},
+    {"native-mixed", native::Precision::Float, native::FloatMode::Mixed},
+    {"native-float", native::Precision::Float, native::FloatMode::Plain},
+    {"native-fast", native::Precision::Float, native::FloatMode::Fast}};
 
 std::string_view or_environment(std::string_view value, const char* variable) {
   if (!value.empty()) return value;
@@ -55,10 +68,8 @@ std::unique_ptr<Engine> make_engine(std::string_view name, std::string_view isa)
     return std::make_unique<VectorEngine>(chosen, or_environment("", "GDR_JIT") != "0");
   }
   if (name == "reference") return std::make_unique<ReferenceEngine>();
-  if (name == "native") return std::make_unique<NativeEngine>(chosen);
-  if (name == "native-float") {
-    return std::make_unique<NativeEngine>(chosen, native::Precision::Float);
-  }
+  for (const NativeNumbers& e : native_engines)
+    if (name == e.name) return std::make_unique<NativeEngine>(chosen, e.precision, e.mode);
   throw Error(ErrorCategory::Usage,
               "engine '" + std::string(name) + "' is not known; there are " + list(engines));
 }

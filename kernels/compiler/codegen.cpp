@@ -243,7 +243,7 @@ class CodeGenerator {
   bool prepare(Variant& v, unsigned elements, unsigned capacity_percent) {
     throw_if_stopped(options_.stop);
     CompiledLoop& c = v.compiled;
-    c.loop = lower(out_.graph, elements, options_.relaxed);
+    c.loop = lower(out_.graph, elements, options_.relaxed, !options_.pipeline);
     if (auto exceeded = exceeded_memory(out_.graph, c.loop, options_.geometry)) {
       failure_ = std::move(*exceeded);
       v.more_may_help = false;

@@ -14,8 +14,9 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& value
 }
 
 void add_engine_options(CLI::App& app, DeviceChoice& choice) {
-  add_text(app, "--engine", choice.engine, "NAME",
-           "engine: reference, vector, native, native-float (or GDR_ENGINE)");
+  add_text(
+      app, "--engine", choice.engine, "NAME",
+      "engine: reference, vector, native, native-mixed, native-float, native-fast (or GDR_ENGINE)");
   add_text(app, "--isa", choice.isa, "NAME",
            "host instruction set: avx512, avx2, portable (or GDR_ISA)");
   add_whole_number(app, "--threads", choice.threads, "host threads; 0: one for each core");

@@ -141,6 +141,12 @@ struct DeviceCore {
     const std::scoped_lock lock(counters);
     return !statistics.engine.starts_with("native");
   }
+  /// Whether programs run among floats, where a pipelined loop that carries the bits of numbers
+  /// from pass to pass needs doubles.
+  bool computes_in_floats() {
+    const std::scoped_lock lock(counters);
+    return statistics.engine.starts_with("native-");
+  }
   bool preserve_chip_state = false;   ///< whether runs must leave the complete state in the chips
   std::shared_ptr<RankRunner> ranks;  ///< collective execution on several processes; else null
   WorkQueue queue;

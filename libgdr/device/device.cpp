@@ -152,7 +152,9 @@ std::shared_ptr<DeviceCore> Device::core() const { return impl_->core; }
 bool Device::needs_schedule() const { return impl_->core->needs_schedule(); }
 Kernel Device::prepare(const Kernel& kernel, const std::stop_token& stop,
                        const std::function<void(double)>& progress) const {
-  return needs_schedule() ? kernel.scheduled(stop, progress) : kernel.unscheduled();
+  DeviceCore& core = *impl_->core;
+  const bool ready = kernel.has_schedule() && !core.computes_in_floats();
+  return core.needs_schedule() || ready ? kernel.scheduled(stop, progress) : kernel.unscheduled();
 }
 
 std::size_t Device::target_slots(const Kernel& kernel) const {

@@ -24,8 +24,8 @@ struct KernelData {
 
 using Progress = std::function<void(double)>;
 
-/// The search for a schedule, made once for all copies of a kernel; a search that failed or was
-/// cancelled is repeated. Thread-safe.
+/// The search for a schedule, or another way to a kernel's other program, made once for all copies
+/// of a kernel; a search that failed or was cancelled is repeated. Thread-safe.
 class KernelSearch {
  public:
   using Data = std::shared_ptr<const KernelData>;
@@ -76,6 +76,16 @@ std::shared_ptr<const KernelData> data_of(Program program) {
     data->arrays.push_back({a.name, a.first, {a.sizes.begin(), a.sizes.end()}, a.count()});
   data->program = std::move(program);
   return data;
+}
+
+/// The program of a text without a pipelined loop.
+KernelSearch::Work unscheduled_program_of(const KernelText& text) {
+  return [text](const std::stop_token& stop, const Progress&) {
+    CompileOptions options;
+    options.pipeline = false;
+    options.stop = stop;
+    return data_of(checked(text.compile(options)));
+  };
 }
 
 Program renamed(Program program, const std::vector<std::pair<std::string, std::string>>& names) {
@@ -132,7 +142,13 @@ Kernel Kernel::from_object(const void* bytes, std::size_t size, const std::strin
 
 Kernel Kernel::builtin(std::string_view name) {
   for (const BuiltinKernel& k : builtin_kernels())
-    if (k.name == name) return assemble(k.source, std::string(k.name) + ".gds");
+    if (k.name == name) {
+      Kernel kernel = assemble(k.source, std::string(k.name) + ".gds");
+      if (!k.text.empty())
+        kernel.text_ = std::make_shared<KernelSearch>(
+            unscheduled_program_of(KernelText(k.text, std::string(k.name) + ".gdk")));
+      return kernel;
+    }
   const std::vector<std::string> known = builtin_names();
   throw Error(ErrorCategory::Usage,
               unknown_name("kernel of the library", name, {known.begin(), known.end()}));
@@ -156,19 +172,22 @@ std::vector<std::pair<std::string, std::string>> Kernel::host_names() const {
 
 Kernel Kernel::with_host_names(
     const std::vector<std::pair<std::string, std::string>>& names) const {
-  auto data = data_of(renamed(data_->program, names));
-  if (!search_) return Kernel(std::move(data));
-  return Kernel(std::move(data), std::make_shared<KernelSearch>([search = search_, names](
-                                                                    const std::stop_token& stop,
-                                                                    const Progress& progress) {
-                  return data_of(renamed(search->result(stop, progress)->program, names));
-                }));
+  const auto renamed_by = [&](const std::shared_ptr<KernelSearch>& search) {
+    if (!search) return search;
+    return std::make_shared<KernelSearch>(
+        [search, names](const std::stop_token& stop, const Progress& progress) {
+          return data_of(renamed(search->result(stop, progress)->program, names));
+        });
+  };
+  Kernel kernel(data_of(renamed(data_->program, names)), renamed_by(search_));
+  kernel.text_ = renamed_by(text_);
+  return kernel;
 }
 
 Kernel Kernel::scheduled(const std::stop_token& stop, const Progress& progress) const {
-  return search_ ? Kernel(search_->result(stop, progress)) : *this;
+  return Kernel(search_ ? search_->result(stop, progress) : data_);
 }
-Kernel Kernel::unscheduled() const { return Kernel(data_); }
+Kernel Kernel::unscheduled() const { return Kernel(text_ ? text_->result({}, {}) : data_); }
 
 const KernelData& Kernel::scheduled_data() const {
   return search_ ? *search_->result({}, {}) : *data_;

@@ -75,8 +75,8 @@ constexpr DeviceKind kinds[] = {
 using Value = std::string_view;
 
 constexpr DeviceOption options[] = {
-    {"engine", "`reference`, `vector`, `native`, `native-float`", "`GDR_ENGINE`, else `vector`",
-     "engine that executes the programs",
+    {"engine", "`reference`, `vector`, `native`, `native-mixed`, `native-float`, `native-fast`",
+     "`GDR_ENGINE`, else `vector`", "engine that executes the programs",
      [](DeviceName& d, Value, Value v) {
        const auto names = engine_names();
        require_known("engine", v, {names.begin(), names.end()});

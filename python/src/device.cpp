@@ -131,7 +131,7 @@ void bind_device(py::module_& m) {
       .def("statistics", &statistics)
       .def("prepare",
            [](DeviceHandle& h, const Kernel& k, const py::function& progress) {
-             return h.device().needs_schedule() ? scheduled(k, progress) : k.unscheduled();
+             return h.device().needs_schedule() ? scheduled(k, progress) : h.device().prepare(k);
            })
       .def("reset_statistics", [](DeviceHandle& h) { h.device().reset_statistics(); })
       .def("record_timeline",

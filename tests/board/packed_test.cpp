@@ -174,7 +174,7 @@ std::vector<Program> kernels() {
 
 template <typename Work>
 void on_all_engines(Work work) {
-  for (const char* engine : {"native", "native-float"})
+  for (const char* engine : {"native", "native-mixed", "native-float"})
     for (const Isa isa : host_isas()) work(engine, std::string(isa_name(isa)));
 }
 
@@ -273,7 +273,7 @@ TEST_CASE("few targets with many sources: slices are joined independently of the
         const auto whole = by_targets(rig, job, flags);
         rig.execute();
         sliced.push_back(by_sources(rig, job, flags | run_reassociate));
-        const bool floats = std::string(engine) == "native-float";
+        const bool floats = std::string(engine) != "native";
         CHECK(largest_difference(job.program, sliced.back(), whole) < (floats ? 1e-4 : 1e-9));
       }
       CHECK(sliced[0] == sliced[1]);

@@ -27,6 +27,7 @@ inline std::vector<Place> places(const Tolerances& t) {
   for (const Isa isa : host_isas()) {
     const std::string name = ",isa=" + std::string(isa_name(isa));
     all.push_back({"native" + name, t.doubles});
+    all.push_back({"native-mixed" + name, t.floats});
     all.push_back({"native-float" + name, t.floats});
   }
   return all;

@@ -32,7 +32,7 @@ void set_long(BlockState& block, unsigned address, unsigned pe, double value) {
 template <typename Test>
 void for_all(Test test) {
   for (const Isa isa : host_isas()) {
-    for (const std::string_view name : {"native", "native-float"}) {
+    for (const std::string_view name : {"native", "native-mixed", "native-float"}) {
       INFO(name << ", " << isa_name(isa));
       test(*make_engine(name, isa_name(isa)), name == "native");
     }

@@ -71,6 +71,17 @@ Sums calculate(int cluster, std::size_t nj, Targets& t) {
   return s;
 }
 
+/// The same without the nearest particles, which are found among doubles.
+Sums calculate_sums(int cluster, std::size_t nj, Targets& t) {
+  Sums s(t.size());
+  g6calc_firsthalf(cluster, static_cast<int>(nj), t.count(), t.id.data(), rows(t.x), rows(t.v),
+                   nullptr, nullptr, nullptr, t.eps2[0], t.h2.data());
+  REQUIRE(g6calc_lasthalf(cluster, static_cast<int>(nj), t.count(), t.id.data(), rows(t.x),
+                          rows(t.v), t.eps2[0], t.h2.data(), rows(s.acc), rows(s.jerk),
+                          s.pot.data()) == 0);
+  return s;
+}
+
 /// The definition.
 Sums expected(const Particles& p, double time, std::size_t nj, const Targets& t) {
   const Motion m = at_time(p, time);
@@ -426,6 +437,53 @@ TEST_CASE("g6: each i-particle may have its own softening") {
     check(s, expected(p, 0, 80, t), tolerance);
     g6_close(id);
   });
+}
+
+TEST_CASE("g6: engines among floats are as accurate as documented") {
+  const struct {
+    const char* engine;
+    double acc, jerk, pot;
+  } modes[] = {{"native-float", 2e-6, 1e-5, 1e-6}, {"native-fast", 5e-5, 2e-4, 5e-5}};
+  Particles p = plummer_particles(2048, 12);
+  Targets t = targets_of(p, 0, 0, p.size(), 1e-4);
+  const Sums right = expected(p, 0, p.size(), t);
+  for (const auto& mode : modes)
+    for_all_isas(mode.engine, [&](int cluster) {
+      set_all(cluster, p);
+      g6_set_ti(cluster, 0);
+      const Sums s = calculate_sums(cluster, p.size(), t);
+      const double acc = rms_error(s.acc, right.acc), jerk = rms_error(s.jerk, right.jerk);
+      const double pot = rms_error(s.pot, right.pot);
+      INFO("acceleration " << acc << ", derivative " << jerk << ", potential " << pot);
+      CHECK(acc < mode.acc);
+      CHECK(jerk < mode.jerk);
+      CHECK(pot < mode.pot);
+      g6_close(cluster);
+    });
+}
+
+TEST_CASE("g6: native-mixed is as accurate as documented, on every instruction set") {
+  Particles p = plummer_particles(2048, 12);
+  for (const double eps : {0.01, 1e-4}) {
+    Targets t = targets_of(p, 0, 0, p.size(), eps * eps);
+    const Sums right = expected(p, 0, p.size(), t);
+    for_all_isas("native-mixed", [&](int cluster) {
+      set_all(cluster, p);
+      g6_set_ti(cluster, 0);
+      const Sums s = calculate_sums(cluster, p.size(), t);
+      const double acc = rms_error(s.acc, right.acc), jerk = rms_error(s.jerk, right.jerk);
+      const double pot = rms_error(s.pot, right.pot);
+      INFO("acceleration " << acc << ", derivative " << jerk << ", potential " << pot);
+      CHECK(acc < 1e-7);
+      CHECK(acc > 1e-9);
+      CHECK(jerk < 5e-7);
+      CHECK(pot < 1e-7);
+      for (std::size_t i = 0; i < 10; ++i)
+        CHECK(list_of(cluster, i) == expected_list(p, 0, p.size(), t, i));
+      check(calculate(cluster, p.size(), t), right, 1e-6);
+      g6_close(cluster);
+    });
+  }
 }
 
 TEST_CASE("g6: clusters have particles of their own, and threads use them concurrently") {

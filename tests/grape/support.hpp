@@ -41,6 +41,9 @@ struct Particles {
   std::size_t size() const { return id.size(); }
 };
 Particles random_particles(std::size_t n, unsigned seed);
+/// A Plummer sphere of equal masses, total mass and scale length one, at rest at time 0 but for
+/// velocities of the size of its own.
+Particles plummer_particles(std::size_t n, unsigned seed);
 
 /// Positions and velocities at a time, by Taylor series.
 struct Motion {
@@ -51,5 +54,13 @@ Motion at_time(const Particles& p, double time);
 /// Differences relative to the largest magnitude.
 double difference(const std::vector<Row>& a, const std::vector<Row>& b);
 double difference(const std::vector<double>& a, const std::vector<double>& b);
+
+/// The root of the mean square of relative errors, of vectors or numbers.
+double rms_error(const std::vector<Row>& got, const std::vector<Row>& right);
+double rms_error(const std::vector<double>& got, const std::vector<double>& right);
+
+/// Calls test() with GDR_DEVICE set to an emulator with this engine, for every instruction set of
+/// the host. `id` is a device id that no other call has used.
+void for_all_isas(const std::string& engine, const std::function<void(int id)>& test);
 
 }  // namespace grape_test

@@ -18,7 +18,10 @@ struct Numerics {
   std::string engine;
   double rms, largest;
 };
-const Numerics numerics[] = {{"native", 2e-8, 2e-7}, {"native-float", 2e-6, 2e-5}};
+const Numerics numerics[] = {{"native", 2e-8, 2e-7},
+                             {"native-mixed", 2e-7, 2e-6},
+                             {"native-float", 2e-6, 2e-5},
+                             {"native-fast", 5e-5, 5e-4}};
 
 std::string device(const Numerics& n, gdr::Isa isa) {
   return "emulator:engine=" + n.engine + ",isa=" + std::string(gdr::isa_name(isa));

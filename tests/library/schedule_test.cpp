@@ -1,8 +1,10 @@
 // Kernels that are compiled from text search for a schedule only where something needs it.
 #include <atomic>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -53,6 +55,8 @@ std::vector<std::vector<double>> run(Device& device, const Kernel& kernel) {
   std::vector<NamedResult> out;
   std::vector<std::vector<double>> numbers(kernel.variables().size()), results;
   results.reserve(numbers.size());
+  std::vector<std::int64_t> ids(sources);
+  std::iota(ids.begin(), ids.end(), 0);
   for (std::size_t v = 0; v < numbers.size(); ++v) {
     const KernelVariable& variable = kernel.variables()[v];
     if (variable.role == Role::Param) {
@@ -60,6 +64,8 @@ std::vector<std::vector<double>> run(Device& device, const Kernel& kernel) {
     } else if (variable.role == Role::Result) {
       results.emplace_back(targets);
       out.push_back({variable.name, MutableArray(results.back())});
+    } else if (variable.type == HostNumber::I64) {
+      (variable.role == Role::Source ? j : i).push_back({variable.name, ConstArray(ids.data())});
     } else {
       const bool source = variable.role == Role::Source;
       for (std::size_t k = 0; k < (source ? sources : targets); ++k)
@@ -109,7 +115,8 @@ TEST_CASE("exact engines execute the scheduled program, native ones the unschedu
   CHECK(kernel.clocks_per_interaction() == scheduled.clocks_per_interaction());
   CHECK(kernel.flops_per_interaction() == scheduled.flops);
   CHECK(kernel.object() == Kernel(scheduled).object());
-  for (const std::string engine : {"reference", "vector", "native", "native-float"}) {
+  for (const std::string engine :
+       {"reference", "vector", "native", "native-mixed", "native-float", "native-fast"}) {
     const bool native = engine.starts_with("native");
     const Program& expected = native ? quick : scheduled;
     Device device = open(engine), other = open(engine);
@@ -125,6 +132,33 @@ TEST_CASE("exact engines execute the scheduled program, native ones the unschedu
     CHECK(run(third, kernel.scheduled()) == run(fourth, Kernel(scheduled)));
     CHECK(third.statistics().chip_clocks == fourth.statistics().chip_clocks);
   }
+}
+
+TEST_CASE("kernels of the library are compiled from their text for engines among floats") {
+  const std::vector<std::string> in_floats{
+      "gravity_potential",     "gravity_long",      "gravity_snap", "gravity_softened",
+      "gravity_softened_long", "gravity_jerk_long", "lennard_jones"};
+  for (const std::string& name : in_floats) {
+    INFO(name);
+    const Kernel kernel = Kernel::builtin(name);
+    Device doubles = open("native"), floats = open("native-float");
+    CHECK(doubles.prepare(kernel).program() == kernel.program());
+    const Kernel text = floats.prepare(kernel);
+    CHECK(text.program() == kernel.unscheduled().program());
+    CHECK(text.program() != kernel.program());
+    CHECK(floats.prepare(kernel.scheduled()).program() == kernel.program());
+    const auto got = run(floats, kernel), expected = run(doubles, kernel);
+    CHECK(floats.statistics().fallback_reason.empty());
+    for (std::size_t r = 0; r < expected.size(); ++r)
+      for (std::size_t k = 0; k < expected[r].size(); ++k)
+        CHECK(std::abs(got[r][k] - expected[r][k]) <= 1e-4 * std::abs(expected[r][k]) + 1e-3);
+  }
+  // Written in assembly: there is no other program.
+  const Kernel gravity_kernel = Kernel::builtin("gravity");
+  CHECK(gravity_kernel.unscheduled().program() == gravity_kernel.program());
+  // Host names stay.
+  const Kernel named = Kernel::builtin("lennard_jones").with_host_names({{"xi", "x"}});
+  CHECK(named.unscheduled().host_names() == named.host_names());
 }
 
 TEST_CASE("a kernel has the same interface with and without its schedule") {

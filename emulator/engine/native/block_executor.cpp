@@ -20,7 +20,7 @@ using Bytes = std::vector<std::byte, LineAllocator<std::byte>>;
 /// Buffers of one thread, reused between runs.
 struct Scratch {
   Bytes items, source, uniforms, spills;
-  std::vector<LoopRun> runs;
+  std::vector<LoopRun> runs, divided_runs;
   std::vector<std::uint8_t> hit;       ///< by window
   std::vector<std::int64_t> compared;  ///< lanes of targets
   std::vector<std::uint64_t> scatter_words, moved, lists;
@@ -62,7 +62,7 @@ void copy_lanes(const std::uint64_t* from, std::size_t n, std::uint64_t* to) {
 WordsIn memory_words(const BlockState& block, WordType type, std::uint32_t address,
                      std::size_t stride) {
   const std::uint64_t* first = block.bm.data() + address;
-  return {first, type == WordType::Long ? first + 1 : first, stride};
+  return {first, is_long(type) ? first + 1 : first, stride};
 }
 
 /// Words of groups of items, one group behind the other.
@@ -72,7 +72,7 @@ bool convert(const std::vector<LeafKey>& words, Precision precision, const std::
   bool fits = true;
   for (std::size_t w = 0; w < words.size(); ++w) {
     const std::uint64_t* first = shorts + words[w].place;
-    const WordsIn in{first, words[w].type == WordType::Long ? first + 1 : first, step};
+    const WordsIn in{first, is_long(words[w].type) ? first + 1 : first, step};
     fits =
         words_to_lanes(words[w].type, precision, in, groups, to + w * lane, words.size() * lane) &&
         fits;
@@ -171,7 +171,9 @@ class SectionRun {
   /// a result.
   bool compute() {
     std::optional<RangeErrorMonitor> range_errors;
-    if (precision() == Precision::Float) range_errors.emplace(s_.compares_results());
+    // An estimate alone does not show that its operand overflowed.
+    if (precision() == Precision::Float)
+      range_errors.emplace(s_.compares_results() || s_.target().mode == FloatMode::Fast);
     for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
     return !range_errors || (!range_errors->detected() && results_are_finite());
   }
@@ -347,8 +349,12 @@ class SectionRun {
   /// must stay there.
   void round_to_floats(std::span<const RowTransfer> rows, const WorkItems& items) const {
     for (const RowTransfer& t : rows) {
-      if (t.key.type != WordType::Long && t.key.type != WordType::Short) continue;
+      if (!is_number(t.key.type)) continue;
       std::byte* at = items.place(t);
+      if (t.key.type == WordType::LongRest) {
+        load_rests(t, items.bytes, at);
+        continue;
+      }
       for (std::size_t v = 0; v < items.vectors; ++v, at += items.bytes)
         for (std::size_t k = 0; k < lanes(); ++k) {
           double number = load<double>(at + k * sizeof(double));
@@ -356,6 +362,18 @@ class SectionRun {
           number = static_cast<float>(number);
           std::memcpy(at + k * sizeof number, &number, sizeof number);
         }
+    }
+  }
+
+  /// The floats that longs have beyond a float, to lanes of doubles.
+  void load_rests(const RowTransfer& t, std::size_t item, std::byte* to) const {
+    const std::uint64_t* const upper = t.cell.in(std::as_const(block_));
+    for (std::size_t pe = 0; pe < live_; ++pe) {
+      float rest = 0;
+      words_to_lanes(t.key.type, Precision::Float, {upper + pe, upper + block_.pes + pe, 0}, 1,
+                     reinterpret_cast<std::byte*>(&rest), sizeof rest);
+      const double wide = rest;
+      std::memcpy(to + pe / lanes() * item + pe % lanes() * sizeof wide, &wide, sizeof wide);
     }
   }
 
@@ -380,7 +398,7 @@ class SectionRun {
         continue;
       }
       const std::uint64_t* const upper = t.cell.in(std::as_const(block_)) + first;
-      const std::uint64_t* const lower = t.key.type == WordType::Long ? upper + block_.pes : upper;
+      const std::uint64_t* const lower = is_long(t.key.type) ? upper + block_.pes : upper;
       fits = conversion.to_lanes(upper, lower, count, to) && fits;
     }
     return fits;
@@ -435,14 +453,22 @@ class SectionRun {
     return std::min<std::size_t>(lanes(), live_ - item % chunks() * lanes());
   }
 
-  /// Schedules the passes of the loop that can run unguarded, for some work items.
+  /// Schedules the passes of the loop for some work items, in runs.
   const LoopRun* plan_loop(std::size_t k, std::size_t item, std::size_t count) {
-    const CompiledKernels::Entry& entry = code_->kernels[k];
-    const UnguardedLoop& free = entry.code.unguarded;
-    if (!free.usable) return nullptr;
+    const KernelCode& code = code_->kernels[k].code;
+    if (!code.has_runs()) return nullptr;
+    plan_unguarded(code.unguarded, k, item, count);
+    if (code.sums.count == 0) return scratch_.runs.data();
+    divide_at_blocks(scratch_.runs, code.sums.passes, scratch_.divided_runs);
+    return scratch_.divided_runs.data();
+  }
+
+  /// The passes that can run unguarded.
+  void plan_unguarded(const UnguardedLoop& free, std::size_t k, std::size_t item,
+                      std::size_t count) {
     const std::uint64_t windows = (count_ + SourceWindows::groups - 1) / SourceWindows::groups;
     scratch_.hit.assign(windows, 0);
-    bool known = is_positive(k, item, count);
+    bool known = free.usable && is_positive(k, item, count);
     const EqualWords* before = nullptr;
     for (const EqualWords& equal : free.equal) {
       if (!known) break;
@@ -453,7 +479,6 @@ class SectionRun {
     }
     if (!known) std::ranges::fill(scratch_.hit, std::uint8_t{1});
     plan_loop_runs(count_, scratch_.hit, scratch_.runs);
-    return scratch_.runs.data();
   }
 
   /// Whether all inputs and words required to be positive are positive.

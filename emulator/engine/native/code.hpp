@@ -10,17 +10,18 @@
 #include <vector>
 
 #include "emulator/engine/jit/list_rows.hpp"
+#include "emulator/engine/native/blocked_sums.hpp"
 #include "emulator/engine/native/lower.hpp"
 #include "emulator/engine/native/unguarded_loop.hpp"
 
 namespace gdr::native {
 
 /// Memory layout of a work item (one vector of lanes of an instance): inputs, two sets of
-/// loop-carried values, outputs, in slots of one vector each; and the addresses of its lists
-/// (ListRows).
+/// loop-carried values, outputs, totals of blocked sums, in slots of one vector each; and the
+/// addresses of its lists (ListRows).
 struct ItemLayout {
   std::uint32_t vector_bytes = 64;
-  std::uint32_t inputs = 0, carried = 0, outputs = 0, lists = 0;
+  std::uint32_t inputs = 0, carried = 0, outputs = 0, totals = 0, lists = 0;
 
   std::uint32_t input(std::uint32_t n) const noexcept { return n * vector_bytes; }
   std::uint32_t set(std::uint32_t number) const noexcept {
@@ -29,7 +30,8 @@ struct ItemLayout {
   std::uint32_t output(std::uint32_t n) const noexcept {
     return (inputs + 2 * carried + n) * vector_bytes;
   }
-  std::uint32_t list(std::uint32_t n) const noexcept { return output(outputs) + n * list_bytes(); }
+  std::uint32_t total(std::uint32_t n) const noexcept { return output(outputs + n); }
+  std::uint32_t list(std::uint32_t n) const noexcept { return total(totals) + n * list_bytes(); }
   std::uint32_t list_bytes() const noexcept {
     const auto bytes = static_cast<std::uint32_t>(sizeof(jit::ListRows));
     return (bytes + vector_bytes - 1) / vector_bytes * vector_bytes;
@@ -77,8 +79,12 @@ struct KernelCode {
   bool has_effects() const noexcept { return !carried_slot.empty() || layout.lists != 0; }
   Segment once, first, loop, last;
   UnguardedLoop unguarded;                  ///< the loop without rare conditions
+  BlockedSums sums;                         ///< sums of floats, which the loop adds up in blocks
   std::vector<std::uint32_t> carried_slot;  ///< input slot of each loop-carried location
   std::vector<std::uint32_t> input_offset;  ///< initial offset of an input in a work item
+
+  /// Whether passes are divided into runs.
+  bool has_runs() const noexcept { return unguarded.usable || sums.count > 0; }
 };
 
 /// A kernel with its target and the words of its section. The word tables are complete: groups of
@@ -98,10 +104,13 @@ struct CodeContext {
     if (found == kernel.carried_slot.end()) return std::nullopt;
     return static_cast<std::uint32_t>(found - kernel.carried_slot.begin());
   }
+  static Location item(std::uint32_t offset) {
+    return {base_items, static_cast<std::int32_t>(offset)};
+  }
   Location carried(Base set, std::uint32_t number) const {
     return {set, static_cast<std::int32_t>(number * kernel.layout.vector_bytes)};
   }
-  /// The location of an Input, Source or Uniform.
+  /// The location of an Input, Source or Uniform. Slots after the inputs are totals.
   Location leaf(const Node& node) const {
     const LeafKey key = LeafKey::unpack(node.bits);
     const auto word = [&](std::uint32_t number) {
@@ -113,7 +122,9 @@ struct CodeContext {
     }
     if (node.op == NodeOp::Uniform) return {base_uniforms, word(uniform_words.number(key))};
     if (const auto number = carried_number(key.place)) return carried(base_carried, *number);
-    return {base_items, static_cast<std::int32_t>(kernel.layout.input(key.place))};
+    const ItemLayout& layout = kernel.layout;
+    return item(key.place < layout.inputs ? layout.input(key.place)
+                                          : layout.total(key.place - layout.inputs));
   }
   /// The ListRows of a list.
   Location list(std::uint32_t number) const {
@@ -121,15 +132,15 @@ struct CodeContext {
   }
   /// The destination of a store; `set`: for carried values.
   Location destination(const Store& store, Base set) const {
-    if (store.area != Store::Area::Output) return carried(set, store.slot);
-    return {base_items, static_cast<std::int32_t>(kernel.layout.output(store.slot))};
+    if (store.area == Store::Area::Output) return item(kernel.layout.output(store.slot));
+    if (store.area == Store::Area::Total) return item(kernel.layout.total(store.slot));
+    return carried(set, store.slot);
   }
 };
 
 /// items: `copies` consecutive work items; source: words of the first group; uniforms: invariant
 /// words; passes: 1 or more; spills: spill area; runs: schedule of passes 1 .. passes - 2 for
-/// kernels with an unguarded loop (plan_loop_runs). All but the words are aligned to the vector
-/// size.
+/// kernels with runs (plan_loop_runs). All but the words are aligned to the vector size.
 using KernelFunction = void (*)(std::byte* items, const std::byte* source,
                                 const std::byte* uniforms, std::uint64_t passes, std::byte* spills,
                                 const LoopRun* runs);

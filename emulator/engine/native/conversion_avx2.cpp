@@ -80,6 +80,10 @@ class QuadLanes final : public GroupConversion {
       chunk.from[lane] = word.from;
       chunk.lanes[lane] = ~std::uint64_t{0};
       if (word.conversion == WordConversion::Integer) chunk.integers[lane] = ~std::uint64_t{0};
+      if (word.conversion == WordConversion::Rest) {
+        chunk.rests[lane] = ~std::uint64_t{0};
+        if (precision_ == Precision::Double) chunk.keep[lane] = 0;
+      }
       if (word.conversion == WordConversion::Short) {
         chunk.half[lane] = (std::uint64_t{1} << (short_shift - 1)) - 1;
         chunk.odd[lane] = 1;
@@ -101,7 +105,7 @@ class QuadLanes final : public GroupConversion {
   /// place, and the mask of kept bits; neutral in other lanes.
   struct Chunk {
     std::size_t first = 0;
-    Quad from{}, lanes{}, integers{}, half{}, odd{}, keep{};
+    Quad from{}, lanes{}, integers{}, rests{}, half{}, odd{}, keep{};
     bool whole = false;     ///< four lanes, not fewer
     bool adjacent = false;  ///< from adjacent words
   };
@@ -126,7 +130,9 @@ class QuadLanes final : public GroupConversion {
     const __m256i odd = load(chunk.odd), keep = load(chunk.keep);
     const __m256i numbers = _mm256_andnot_si256(integers, lanes);
     const bool whole = chunk.whole, adjacent = chunk.adjacent;
+    const __m256i rests = load(chunk.rests);
     const bool any_integer = _mm256_testz_si256(integers, integers) == 0;
+    const bool any_rest = _mm256_testz_si256(rests, rests) == 0;
     const std::size_t to_step = to_words_ * sizeof(Lane), step = from_words_;
     const std::uint64_t* const words = from + (adjacent ? chunk.from[0] : 0);
     __m256i lost = _mm256_setzero_si256();
@@ -147,8 +153,14 @@ class QuadLanes final : public GroupConversion {
           _mm256_maskstore_epi64(reinterpret_cast<long long*>(to), lanes, lane);
       } else {
         // Zeros in other lanes raise no exception.
-        __m128i narrow =
-            _mm_castps_si128(_mm256_cvtpd_ps(_mm256_castsi256_pd(_mm256_and_si256(lane, numbers))));
+        const __m256d wanted = _mm256_castsi256_pd(_mm256_and_si256(lane, numbers));
+        __m128i narrow = _mm_castps_si128(_mm256_cvtpd_ps(wanted));
+        if (any_rest) {
+          const __m256d of_rests = _mm256_and_pd(wanted, _mm256_castsi256_pd(rests));
+          const __m256d near = _mm256_cvtps_pd(_mm256_cvtpd_ps(of_rests));
+          const __m128 rest = _mm256_cvtpd_ps(_mm256_sub_pd(of_rests, near));
+          narrow = _mm_blendv_epi8(narrow, _mm_castps_si128(rest), lower_halves(rests));
+        }
         if (any_integer) {
           const __m128i lower = lower_halves(raw);
           const __m256i wide = _mm256_cvtepi32_epi64(lower);

@@ -55,7 +55,7 @@ GDR_AVX512 __m512i canonical(__m512i bits) {
 }
 
 GDR_AVX512 __m512i lane_of(WordType type, __m512i upper, __m512i lower) {
-  if (type == WordType::Long) return long_to_double(upper, lower);
+  if (is_long(type)) return long_to_double(upper, lower);
   return type == WordType::Mask ? lower : up(lower, short_shift);
 }
 
@@ -91,6 +91,13 @@ GDR_AVX512 __m256i to_floats(__mmask8 lanes, __m512i doubles) {
   return _mm256_castps_si256(_mm512_maskz_cvtpd_ps(lanes, _mm512_castsi512_pd(doubles)));
 }
 
+/// What doubles have beyond the floats next to them, as floats, in the lanes of a mask.
+GDR_AVX512 __m256i rests_to_floats(__mmask8 lanes, __m512i doubles, __m256i floats) {
+  const __m512d near = _mm512_maskz_cvtps_pd(lanes, _mm256_castsi256_ps(floats));
+  const __m512d rest = _mm512_maskz_sub_pd(lanes, _mm512_castsi512_pd(doubles), near);
+  return to_floats(lanes, _mm512_castpd_si512(rest));
+}
+
 /// The lanes of a mask whose integers exceed 32 bits.
 GDR_AVX512 __mmask8 long_integers(__mmask8 lanes, __m512i integers) {
   const __m512i wide =
@@ -115,7 +122,7 @@ class GroupLanes final : public GroupConversion {
   /// Eight lanes.
   struct Chunk {
     std::uint32_t first = 0;
-    std::uint8_t lanes = 0, integers = 0;
+    std::uint8_t lanes = 0, integers = 0, rests = 0;
     /// Constants for rounding to shorts: half of the last place, the bit of that place, and the
     /// mask of kept bits; neutral in other lanes.
     std::array<std::uint64_t, 8> half{}, odd{}, keep{};
@@ -148,6 +155,10 @@ GroupLanes::GroupLanes(const GroupLayout& layout)
     Chunk& chunk = chunks_.back();
     chunk.lanes |= bit;
     if (words[w].conversion == WordConversion::Integer) chunk.integers |= bit;
+    if (words[w].conversion == WordConversion::Rest) {
+      chunk.rests |= bit;
+      if (precision_ == Precision::Double) chunk.keep[lane] = 0;
+    }
     if (words[w].conversion == WordConversion::Short) {
       chunk.half[lane] = (std::uint64_t{1} << (short_shift - 1)) - 1;
       chunk.odd[lane] = 1;
@@ -181,7 +192,7 @@ GDR_AVX512 bool GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_
   // Copies, because the compiler assumes that a store to the lanes may change the chunk.
   const std::uint64_t *in = from + first.first, *in_second = from + second.first;
   const __mmask8 valid = first.valid, valid_second = second.valid;
-  const __mmask8 lanes = chunk.lanes, integers = chunk.integers;
+  const __mmask8 lanes = chunk.lanes, integers = chunk.integers, rests = chunk.rests;
   const std::size_t step = from_words_, to_step = to_words_ * sizeof(Lane);
   const auto numbers = static_cast<__mmask8>(lanes & ~integers);
   __mmask8 lost = 0;
@@ -208,6 +219,8 @@ GDR_AVX512 bool GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_
       _mm512_mask_storeu_epi64(to, lanes, lane);
     } else {
       __m256i narrow = to_floats(numbers, lane);
+      if (rests != 0)
+        narrow = _mm256_mask_mov_epi32(narrow, rests, rests_to_floats(rests, lane, narrow));
       if (integers != 0) {
         narrow = _mm256_mask_mov_epi32(narrow, integers, _mm512_maskz_cvtepi64_epi32(every, raw));
         lost |= long_integers(integers, raw);
@@ -244,18 +257,20 @@ bool GroupLanes::convert(const std::uint64_t* from, std::size_t n, std::byte* to
 GDR_AVX512 bool row_to_floats(const RowTransfer& t, const BlockState& block,
                               const WorkItems& items) noexcept {
   const WordType type = t.key.type;
-  const bool number = type == WordType::Long || type == WordType::Short;
   const std::uint64_t* const upper = t.cell.in(block);
-  const std::uint64_t* const lower = type == WordType::Long ? upper + block.pes : upper;
+  const std::uint64_t* const lower = is_long(type) ? upper + block.pes : upper;
   std::byte* to = items.place(t);
   __mmask8 lost = 0;
   const auto eight = [&](std::size_t pe) GDR_AVX512 {
     if (pe >= items.live) return _mm256_setzero_si256();
     const __mmask8 some = live_lanes(pe, items.live);
     const __m512i high = _mm512_maskz_loadu_epi64(some, upper + pe);
-    if (number)
-      return to_floats(every,
-                       canonical(lane_of(type, high, _mm512_maskz_loadu_epi64(some, lower + pe))));
+    if (is_number(type)) {
+      const __m512i wide =
+          canonical(lane_of(type, high, _mm512_maskz_loadu_epi64(some, lower + pe)));
+      const __m256i narrow = to_floats(every, wide);
+      return type == WordType::LongRest ? rests_to_floats(every, wide, narrow) : narrow;
+    }
     const __m512i integer = _mm512_maskz_srai_epi64(every, up(high, short_shift), short_shift);
     if (type != WordType::Mask) lost |= long_integers(some, integer);
     return _mm512_maskz_cvtepi64_epi32(every, integer);
@@ -310,6 +325,10 @@ GDR_AVX512 bool rows_to_lanes_avx512(std::span<const RowTransfer> rows, Precisio
     const std::uint64_t* const lower = t.key.type == WordType::Long ? upper + block.pes : upper;
     std::byte* to = items.place(t);
     for (std::size_t pe = 0; pe < items.live; pe += 8, to += items.bytes) {
+      if (t.key.type == WordType::LongRest) {
+        _mm512_storeu_si512(to, _mm512_setzero_si512());
+        continue;
+      }
       const __mmask8 some = live_lanes(pe, items.live);
       _mm512_storeu_si512(to, lane_of(t.key.type, _mm512_maskz_loadu_epi64(some, upper + pe),
                                       _mm512_maskz_loadu_epi64(some, lower + pe)));

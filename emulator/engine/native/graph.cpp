@@ -150,7 +150,7 @@ Ref Graph::number(double value) { return constant(Kind::Number, bits_of(value));
 
 Ref Graph::leaf(NodeOp op, LeafKey key) {
   Kind kind = Kind::Bits;
-  if (key.type == WordType::Long || key.type == WordType::Short) kind = Kind::Number;
+  if (is_number(key.type)) kind = Kind::Number;
   if (key.type == WordType::Mask) kind = Kind::Mask;
   return add({op, kind, 0, no_ref, no_ref, no_ref, key.packed()});
 }

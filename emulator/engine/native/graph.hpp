@@ -108,8 +108,15 @@ struct Node {
   Operands operands() const noexcept { return {{a, b, c}}; }
 };
 
-/// Interpretation of a word of the state or of the broadcast memory.
-enum class WordType : std::uint8_t { Long, Short, Bits, Mask, PeNumber, BlockNumber };
+/// Interpretation of a word of the state or of the broadcast memory. LongRest: what a long has
+/// beyond the float next to it; zero among doubles.
+enum class WordType : std::uint8_t { Long, LongRest, Short, Bits, Mask, PeNumber, BlockNumber };
+constexpr bool is_long(WordType type) noexcept {
+  return type == WordType::Long || type == WordType::LongRest;
+}
+constexpr bool is_number(WordType type) noexcept {
+  return is_long(type) || type == WordType::Short;
+}
 
 /// Key of a leaf: location (a cell of the PE, an address in the BM) and interpretation; for a
 /// source also the age of its group in passes.

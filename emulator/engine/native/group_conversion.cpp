@@ -17,7 +17,8 @@ constexpr std::size_t groups_at_once = 64;
 /// The word of a lane of 64 bits: a double, or a short's bits at the top.
 template <WordConversion conversion>
 std::uint64_t wide_lane(std::uint64_t bits) noexcept {
-  if constexpr (conversion == WordConversion::Long) return port::canonical(bits);
+  if constexpr (conversion == WordConversion::Long || conversion == WordConversion::Rest)
+    return port::canonical(bits);
   if constexpr (conversion == WordConversion::Short)
     return port::double_to_short(bits).upper << short_shift;
   return port::int_to_short(bits).upper << short_shift;
@@ -32,14 +33,18 @@ bool convert_word(const std::uint64_t* from, std::size_t from_step, std::byte* t
   for (std::uint64_t g = 0; g < n; ++g, from += from_step, to += to_step) {
     const std::uint64_t wide = wide_lane<conversion>(*from);
     if constexpr (std::is_same_v<Lane, double>) {
-      std::memcpy(to, &wide, sizeof wide);
+      const std::uint64_t lane = conversion == WordConversion::Rest ? 0 : wide;
+      std::memcpy(to, &lane, sizeof lane);
     } else if constexpr (conversion == WordConversion::Integer) {
       const auto value = static_cast<std::int64_t>(wide) >> short_shift;
       const auto narrow = static_cast<std::int32_t>(value);
       fits = fits && narrow == value;
       std::memcpy(to, &narrow, sizeof narrow);
     } else {
-      const auto narrow = static_cast<float>(std::bit_cast<double>(wide));
+      const auto number = std::bit_cast<double>(wide);
+      auto narrow = static_cast<float>(number);
+      if constexpr (conversion == WordConversion::Rest)
+        narrow = static_cast<float>(number - double{narrow});
       std::memcpy(to, &narrow, sizeof narrow);
     }
   }
@@ -78,6 +83,7 @@ class PortableConversion final : public GroupConversion {
       return floats ? convert_word<c, float> : convert_word<c, double>;
     };
     if (conversion == WordConversion::Long) return of.template operator()<WordConversion::Long>();
+    if (conversion == WordConversion::Rest) return of.template operator()<WordConversion::Rest>();
     if (conversion == WordConversion::Short) return of.template operator()<WordConversion::Short>();
     return of.template operator()<WordConversion::Integer>();
   }

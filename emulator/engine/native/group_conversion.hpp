@@ -10,10 +10,10 @@
 
 namespace gdr::native {
 
-/// Conversion of a record's word to a lane: a double, a double rounded to a short, or a short
-/// integer. A lane of code on doubles has the integer's bits at the top; code on floats rounds
-/// numbers to floats, and has integers of 32 bits.
-enum class WordConversion : std::uint8_t { Long, Short, Integer };
+/// Conversion of a record's word to a lane: a double, what it has beyond the float next to it, a
+/// double rounded to a short, or a short integer. A lane of code on doubles has the integer's bits
+/// at the top, and no rest; code on floats rounds numbers to floats, and has integers of 32 bits.
+enum class WordConversion : std::uint8_t { Long, Rest, Short, Integer };
 
 /// Source of a lane: a 64-bit word of a group's records.
 struct GroupWord {

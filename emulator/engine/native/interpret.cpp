@@ -29,6 +29,11 @@ class Interpreter {
     first_ = prepare(context.kernel.first, context);
     loop_ = prepare(context.kernel.loop, context);
     last_ = prepare(context.kernel.last, context);
+    blocks_ = context.kernel.sums.count > 0;
+    block_passes_ = context.kernel.sums.passes;
+    begin_ = prepare(context.kernel.sums.begin, context);
+    move_ = prepare(context.kernel.sums.move, context);
+    finish_ = prepare(context.kernel.sums.finish, context);
   }
 
   void run(std::byte* item, const std::byte* source, const std::byte* uniforms,
@@ -38,14 +43,15 @@ class Interpreter {
       run_segment(first_, bases);
       std::swap(bases.carried, bases.next);
       bases.source += group_bytes_;
+      if (blocks_) run_in_place(begin_, bases);
       for (std::uint64_t pass = 1; pass + 1 < passes; ++pass) {
         run_segment(loop_, bases);
         std::swap(bases.carried, bases.next);
         bases.source += group_bytes_;
+        if (blocks_ && pass % block_passes_ == 0) run_in_place(move_, bases);
       }
-      std::byte* const spare = std::exchange(bases.next, bases.carried);
-      run_segment(last_, bases);
-      bases.next = spare;
+      if (blocks_) run_in_place(finish_, bases);
+      run_in_place(last_, bases);
     }
     run_segment(once_, bases);
   }
@@ -164,6 +170,12 @@ class Interpreter {
     }
   }
 
+  /// Carried values are replaced.
+  void run_in_place(const SegmentCode& code, Bases bases) const {
+    bases.next = bases.carried;
+    run_segment(code, bases);
+  }
+
   void run_segment(const SegmentCode& code, const Bases& bases) const {
     if (precision_ == Precision::Float) {
       run_lanes<float, std::uint32_t>(code, bases);
@@ -175,8 +187,10 @@ class Interpreter {
   Precision precision_;
   ItemLayout layout_;
   std::uint32_t group_bytes_;
-  bool loops_;
+  bool loops_, blocks_ = false;
+  std::uint64_t block_passes_ = 1;
   SegmentCode once_, first_, loop_, last_;
+  SegmentCode begin_, move_, finish_;  ///< of blocked sums
 };
 
 }  // namespace

@@ -53,8 +53,8 @@ std::optional<WordConversion> conversion_of(const PortField& f, LeafKey key) noe
   const bool number = machine == MachineFormat::FloatLong || machine == MachineFormat::FloatShort;
   const bool f64 = number && f.conversion.host == HostType::F64;
   if (f64 && f.width == Width::Short && key.type == WordType::Short) return WordConversion::Short;
-  if (f64 && machine == MachineFormat::FloatLong && key.type == WordType::Long)
-    return WordConversion::Long;
+  if (f64 && machine == MachineFormat::FloatLong && is_long(key.type))
+    return key.type == WordType::Long ? WordConversion::Long : WordConversion::Rest;
   if (machine == MachineFormat::Integer && f.width == Width::Short && key.type == WordType::Bits)
     return WordConversion::Integer;
   return std::nullopt;

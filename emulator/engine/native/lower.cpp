@@ -326,6 +326,11 @@ Segment with_steps(const Segment& s, Target target) {
     const Ref x = copy(node.a);
     const double scale = std::bit_cast<double>(node.bits);
     const bool coarse = floats || node.detail == static_cast<std::uint8_t>(Accuracy::Short);
+    if (floats && target.mode == FloatMode::Fast && target.isa == Isa::Avx512) {
+      const bool root = node.op == NodeOp::Rsqrt;
+      const NodeOp estimate = root ? NodeOp::RsqrtEstimate : NodeOp::RecipEstimate;
+      return m.scaled(g.op(estimate, Kind::Number, x), scale);
+    }
     if (node.op == NodeOp::Recip) {
       if (estimates) return recip_by_estimate(m, x, scale, coarse, target.isa == Isa::Avx2);
       return with_infinity(m, x, g.op(NodeOp::Divide, Kind::Number, m.number(scale), x));

@@ -7,11 +7,18 @@
 namespace gdr::native {
 
 enum class Precision : std::uint8_t { Double, Float };
+/// What code on floats is for.
+enum class FloatMode : std::uint8_t {
+  Plain,
+  Mixed,  ///< distances come from longs that are pairs of floats (split_longs.hpp)
+  Fast,   ///< reciprocals and roots are the host's estimates alone, if these have 14 bits
+};
 
 /// Target of code generation.
 struct Target {
   Isa isa = Isa::Portable;
   Precision precision = Precision::Double;
+  FloatMode mode = FloatMode::Plain;  ///< among floats
   friend bool operator==(const Target&, const Target&) = default;
   /// Lanes of a vector.
   constexpr std::uint32_t lanes() const noexcept {

@@ -150,6 +150,18 @@ class NativeExecutable final : public StreamingExecutable {
 
 }  // namespace
 
+std::string_view NativeEngine::name() const noexcept {
+  if (target_.precision == native::Precision::Double) return "native";
+  switch (target_.mode) {
+    case native::FloatMode::Mixed:
+      return "native-mixed";
+    case native::FloatMode::Fast:
+      return "native-fast";
+    default:
+      return "native-float";
+  }
+}
+
 bool NativeEngine::multiplies_all_bits() const noexcept {
   return target_.precision == native::Precision::Double && fast_matmul_of(target_.isa) != nullptr;
 }

@@ -10,11 +10,10 @@ namespace gdr {
 class NativeEngine final : public Engine {
  public:
   /// The host must have the instruction set (see host_isas()).
-  explicit NativeEngine(Isa isa, native::Precision precision = native::Precision::Double)
-      : target_{isa, precision} {}
-  std::string_view name() const noexcept override {
-    return target_.precision == native::Precision::Double ? "native" : "native-float";
-  }
+  explicit NativeEngine(Isa isa, native::Precision precision = native::Precision::Double,
+                        native::FloatMode mode = native::FloatMode::Plain)
+      : target_{isa, precision, mode} {}
+  std::string_view name() const noexcept override;
   Isa isa() const noexcept override { return target_.isa; }
   bool exact() const noexcept override { return false; }
   bool multiplies_all_bits() const noexcept override;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "emulator/engine/native/float_range.hpp"
+#include "emulator/engine/native/split_longs.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/stopwatch.hpp"
 
@@ -55,8 +56,10 @@ CompiledSection::CompiledSection(const SectionModel& model, const Liveness& live
     exact(root.key.place, constants_.back().upper);
     if (root.key.type == WordType::Long) exact(root.key.place + 1, constants_.back().lower);
   }
-  collect_words();
   check_precision();
+  if (target_.precision == Precision::Float && target_.mode == FloatMode::Mixed)
+    for (Kernel& kernel : kernels_) kernel = with_split_distances(kernel);
+  collect_words();
 }
 
 /// Whether a mask depends on the difference of two computed numbers.
@@ -141,6 +144,7 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
                  static_cast<std::uint32_t>(kernel.inputs.size()),
                  static_cast<std::uint32_t>(kernel.carried.size()),
                  static_cast<std::uint32_t>(kernel.outputs.size()),
+                 0,
                  static_cast<std::uint32_t>(kernel.lists.size())};
   for (std::uint32_t n = 0; n < kernel.inputs.size(); ++n) {
     code.input_offset.push_back(code.layout.input(n));
@@ -156,13 +160,18 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
     code.last = lowered(form.last, target);
     if (target.isa != Isa::Portable)
       code.unguarded = make_unguarded_loop(code.loop, code.carried_slot);
+    if (target.precision == Precision::Float) {
+      const std::uint32_t terms = target.mode == FloatMode::Mixed ? accurate_block : coarse_block;
+      code.sums = make_blocked_sums(code.loop, code.carried_slot, code.layout.inputs, terms);
+      code.layout.totals = code.sums.slots();
+    }
   }
   return code;
 }
 
 std::vector<StatePlace> places_of(LeafKey key) {
   const bool mask = key.type == WordType::Mask;
-  if (key.type != WordType::Long) return {{mask, key.place}};
+  if (!is_long(key.type)) return {{mask, key.place}};
   return {{mask, key.place}, {mask, key.place + 1}};
 }
 

@@ -11,12 +11,12 @@ namespace gdr::native {
 
 /// Destination of a value at the end of a segment.
 struct Store {
-  /// Left: none; marks a value that another kernel stores (Kernel::left), until it is rounded.
-  /// Append: to a list, where the value is an Append node; a constant is an append that never
-  /// happens.
-  enum class Area : std::uint8_t { Output, Carried, Left, Append };
+  /// Total: of a blocked sum. Left: none; marks a value that another kernel stores (Kernel::left),
+  /// until it is rounded. Append: to a list, where the value is an Append node; a constant is an
+  /// append that never happens.
+  enum class Area : std::uint8_t { Output, Carried, Total, Left, Append };
   Area area = Area::Output;
-  std::uint32_t slot = 0;  ///< output number, or number in Kernel::carried
+  std::uint32_t slot = 0;  ///< output number, number in Kernel::carried, or number of the total
   WordType type = WordType::Long;
   Ref value = no_ref;
   bool read_by_section = false;  ///< an output that some section reads

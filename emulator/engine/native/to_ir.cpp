@@ -442,7 +442,7 @@ class Lowering {
   void add_store(const Store& store) {
     const Ref behind = value_behind(g_, store.value);
     const bool in_place = store.area == Store::Area::Carried && stores_ == CarriedStores::InPlace;
-    const bool at_end = is_leaf(g_[behind].op) || in_place;
+    const bool at_end = is_leaf(g_[behind].op) || in_place || store.area == Store::Area::Total;
     std::vector<Operation>& list = at_end ? stores_at_end_ : stores_after_[value(behind)];
     // Preparatory operations are appended to the block and then moved to the list.
     const std::size_t before = block_.code.size();

@@ -147,4 +147,24 @@ void plan_loop_runs(std::uint64_t passes, std::span<const std::uint8_t> hit,
   runs.push_back({});
 }
 
+void divide_at_blocks(std::span<const LoopRun> runs, std::uint64_t block,
+                      std::vector<LoopRun>& divided) {
+  divided.clear();
+  std::uint64_t left = block;
+  for (LoopRun rest : runs) {
+    while (rest.guarded + rest.free > 0) {
+      LoopRun part;
+      part.guarded = std::min(rest.guarded, left);
+      part.free = std::min(rest.free, left - part.guarded);
+      left -= part.guarded + part.free;
+      part.ends_block = left == 0 ? 1 : 0;
+      if (left == 0) left = block;
+      rest.guarded -= part.guarded;
+      rest.free -= part.free;
+      divided.push_back(part);
+    }
+  }
+  divided.push_back({});
+}
+
 }  // namespace gdr::native

@@ -53,11 +53,16 @@ struct SourceWindows {
 /// A run of passes: some with conditions, then some without. A list ends with an empty one.
 struct LoopRun {
   std::uint64_t guarded = 0, free = 0;
+  std::uint64_t ends_block = 0;  ///< whether a block of sums ends with it (0 or 1)
 };
 
 /// Schedules passes 1 .. passes - 2, where pass p reads group p and, delayed, group p - 1. `hit`:
 /// by window, whether a lane may meet the condition in one of its groups.
 void plan_loop_runs(std::uint64_t passes, std::span<const std::uint8_t> hit,
                     std::vector<LoopRun>& runs);
+
+/// Divides runs so that they end where blocks of so many passes do.
+void divide_at_blocks(std::span<const LoopRun> runs, std::uint64_t block,
+                      std::vector<LoopRun>& divided);
 
 }  // namespace gdr::native

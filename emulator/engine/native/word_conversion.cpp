@@ -49,10 +49,14 @@ GDR_INLINE std::uint64_t round_to_short(std::uint64_t bits) noexcept {
 template <WordType type, Precision precision>
 GDR_INLINE auto lane_of(std::uint64_t upper, std::uint64_t lower, std::uint64_t& lost) noexcept {
   if constexpr (precision == Precision::Double) {
+    if constexpr (type == WordType::LongRest) return std::uint64_t{0};
     return type == WordType::Long ? long_to_double(upper, lower)
                                   : lower << (type == WordType::Mask ? 0 : short_shift);
   } else if constexpr (type == WordType::Long) {
     return narrow(long_to_double(upper, lower));
+  } else if constexpr (type == WordType::LongRest) {
+    const auto number = std::bit_cast<double>(canonical(long_to_double(upper, lower)));
+    return static_cast<float>(number - double{static_cast<float>(number)});
   } else if constexpr (type == WordType::Short) {
     return narrow(lower << short_shift);
   } else {
@@ -86,6 +90,8 @@ auto with_conversion(WordType type, Precision precision, Work work) {
     switch (type) {
       case WordType::Long:
         return work(Kind<WordType::Long, p>());
+      case WordType::LongRest:
+        return work(Kind<WordType::LongRest, p>());
       case WordType::Short:
         return work(Kind<WordType::Short, p>());
       case WordType::Mask:

@@ -26,8 +26,8 @@ Ref constant_ref(double number) {
                          : Ref::immediate(exact.bits, Width::Long);
 }
 
-Builder::Builder(const Graph& graph, unsigned elements, bool relaxed)
-    : graph_(graph), relaxed_(relaxed) {
+Builder::Builder(const Graph& graph, unsigned elements, bool relaxed, bool plain_roots)
+    : graph_(graph), relaxed_(relaxed), plain_roots_(plain_roots) {
   loop_.elements = elements;
   const std::size_t n = graph.nodes.size();
   node_uses_.assign(n, 0);
@@ -368,8 +368,8 @@ void Builder::collect_uses() {
   }
 }
 
-MachineLoop lower(const Graph& graph, unsigned elements, bool relaxed) {
-  return Builder(graph, elements, relaxed).build();
+MachineLoop lower(const Graph& graph, unsigned elements, bool relaxed, bool plain_roots) {
+  return Builder(graph, elements, relaxed, plain_roots).build();
 }
 
 }  // namespace gdr::kc

@@ -30,7 +30,7 @@ struct Condition {
 
 class Builder {
  public:
-  Builder(const Graph& graph, unsigned elements, bool relaxed);
+  Builder(const Graph& graph, unsigned elements, bool relaxed, bool plain_roots);
   MachineLoop build();
 
  private:
@@ -56,6 +56,10 @@ class Builder {
   Term multiply(Term a, Term b, Width width);
   Term add(Term a, Term b, Width width);
   Term with_scale(const Term& term, double scale, Width width);
+  /// A reciprocal or root: with scale 1 if these are wanted plain.
+  Term root_term(const Term& term, Width width) {
+    return plain_roots_ ? with_scale(term, 1, width) : term;
+  }
   Ref plain(const Term& term, Width width);
   Ref short_of(const Ref& ref);
   MachineOp* writer(const Ref& ref);
@@ -189,7 +193,7 @@ class Builder {
   void collect_uses();
 
   const Graph& graph_;
-  bool relaxed_;
+  bool relaxed_, plain_roots_;
   MachineLoop loop_;
   std::vector<std::uint32_t> node_uses_;
   std::map<ValueId, unsigned> nodes_of_value_;  ///< number of nodes that share a value

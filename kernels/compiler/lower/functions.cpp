@@ -145,7 +145,7 @@ Term Builder::rsqrt(Term x, Width width) {
   const Ref t1 = emit(Op::Fmul, half, r, y1y1);
   const Ref n = emit(Op::Fsub, half, immediate(rsqrt_newton), t1);
   const Ref y2 = emit(Op::Fmul, half, n, y1);
-  if (width == Width::Short) return {y2, rsqrt_scale / root};
+  if (width == Width::Short) return root_term({y2, rsqrt_scale / root}, width);
 
   // y = k / sqrt(x) (1 + e), with e below 1e-7: (3 k^2 - x y^2) y is 2 k^3 / sqrt(x) (1 - 1.5 e^2).
   const double k = rsqrt_scale;
@@ -153,7 +153,7 @@ Term Builder::rsqrt(Term x, Width width) {
   const Ref t2 = width_of(x.ref) == Width::Long ? emit(Op::Dmul, Width::Long, x.ref, yy)
                                                 : emit(Op::Fmul, Width::Long, yy, x.ref);
   const Ref n2 = emit(Op::Fsub, Width::Long, immediate(3 * k * k), t2);
-  return {emit(Op::Fmul, Width::Long, n2, y2), 2 * k * k * k / root};
+  return root_term({emit(Op::Fmul, Width::Long, n2, y2), 2 * k * k * k / root}, width);
 }
 
 Term Builder::reciprocal(Term x, Width width) {
@@ -171,11 +171,11 @@ Term Builder::reciprocal(Term x, Width width) {
   const Ref n = emit(Op::Fsub, half, immediate(two_k), t1);
   const Ref y2 = emit(Op::Fmul, half, y1, n);
   const double scale = two_k * two_k / 4 * (1 - reciprocal_bias);
-  if (width == Width::Short) return {y2, scale / x.scale};
+  if (width == Width::Short) return root_term({y2, scale / x.scale}, width);
 
   const Ref t2 = emit(Op::Fmul, Width::Long, x.ref, y2);
   const Ref n2 = emit(Op::Fsub, Width::Long, immediate(2 * scale), t2);
-  return {emit(Op::Fmul, Width::Long, n2, y2), scale * scale / x.scale};
+  return root_term({emit(Op::Fmul, Width::Long, n2, y2), scale * scale / x.scale}, width);
 }
 
 /// x / sqrt(x), and zero for zero.

@@ -16,8 +16,12 @@ void infer_types(Graph& graph);
 void factor_masks(Graph& graph);
 
 /// The operations of one item for `elements` targets per PE, unscheduled, operands first. `relaxed`
-/// allows optimisations that change rounding: constant factors move out of the loop.
-MachineLoop lower(const Graph& graph, unsigned elements, bool relaxed = false);
+/// allows optimisations that change rounding: constant factors move out of the loop. `plain_roots`:
+/// reciprocals and roots are multiplied by their constant factor at once, instead of with the
+/// results: engines among floats replace them by their own, whose factor is then one, and a
+/// constant factor would round all terms of a sum in the same direction.
+MachineLoop lower(const Graph& graph, unsigned elements, bool relaxed = false,
+                  bool plain_roots = false);
 
 /// The machine word of a number: a short if that is exact, else a long.
 Ref constant_ref(double number);

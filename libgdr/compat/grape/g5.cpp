@@ -13,7 +13,6 @@
 #include "gdr/error.hpp"
 #include "libgdr/compat/grape/calls.hpp"
 #include "libgdr/compat/grape/cutoff.hpp"
-#include "softened_text.hpp"
 
 namespace gdr::compat::grape {
 namespace {
@@ -22,6 +21,26 @@ constexpr std::ptrdiff_t row = 3 * sizeof(double);
 using Row = double[3];
 /// Number of addresses of j-particles.
 constexpr std::size_t most_particles = std::size_t{1} << 26;
+
+/// gravity_softened without the softening of j-particles, which most clients do not set: one sum
+/// and one word of each j-particle less.
+constexpr const char* target_softened_text =
+    "VARI xi, yi, zi, e2i; VARJ xj, yj, zj, mj; VARF ax, ay, az, pot;\n"
+    "dx = xj - xi; dy = yj - yi; dz = zj - zi;\n"
+    "r2 = dx*dx + e2i + dy*dy + dz*dz;\n"
+    "skip if (r2 == 0);\n"
+    "rinv = rsqrt(r2); mr = mj*rinv; f = mr*rinv*rinv;\n"
+    "ax += f*dx; ay += f*dy; az += f*dz; pot += mr;\n";
+
+/// The kernel of a device. Texts need a search for a schedule where programs need one; among floats
+/// long precision has no meaning.
+Kernel kernel_for(const Device& device, bool softened_sources) {
+  const bool floats = device.statistics().engine.starts_with("native-");
+  if (softened_sources || device.needs_schedule())
+    return Kernel::builtin(floats ? "gravity_softened" : "gravity_softened_long");
+  return Kernel::compile(std::string(floats ? "" : "precision long;\n") + target_softened_text,
+                         "gravity_target_softened");
+}
 
 /// What the next run has to send.
 struct Range {
@@ -137,23 +156,26 @@ class Board {
   }
 
   void send_sources() {
-    if (!job_) {
-      device_ = open_device();
-      // Among floats, long precision has no meaning.
-      const bool floats = device_->statistics().engine == "native-float";
-      job_.emplace(device_->job(floats ? Kernel::compile(softened_text, "gravity_softened")
-                                       : Kernel::builtin("gravity_softened_long")));
+    const bool softened =
+        std::any_of(source_eps2_.begin(), source_eps2_.begin() + static_cast<std::ptrdiff_t>(used_),
+                    [](double eps2) { return eps2 != 0; });
+    if (!device_) device_ = open_device();
+    if (!job_ || softened != sources_are_softened_) {
+      job_.reset();
+      job_.emplace(device_->job(kernel_for(*device_, softened)));
+      sources_are_softened_ = softened;
+      takes_source_eps2_ = softened || device_->needs_schedule();
     }
     const bool all = job_->source_count() != used_;
     const std::size_t first = all ? 0 : changed_.first;
     const std::size_t end = all ? used_ : std::min(used_, changed_.end);
     if (end > first) {
       const double* const x = x_[first].data();
-      const NamedInput arrays[] = {{"xj", {x, row}},
-                                   {"yj", {x + 1, row}},
-                                   {"zj", {x + 2, row}},
-                                   {"mj", mass_.data() + first},
-                                   {"e2j", source_eps2_.data() + first}};
+      std::vector<NamedInput> arrays{{"xj", {x, row}},
+                                     {"yj", {x + 1, row}},
+                                     {"zj", {x + 2, row}},
+                                     {"mj", mass_.data() + first}};
+      if (takes_source_eps2_) arrays.push_back({"e2j", source_eps2_.data() + first});
       if (all)
         job_->sources(used_, arrays);
       else
@@ -181,6 +203,8 @@ class Board {
 
   std::shared_ptr<Device> device_;
   std::optional<Job> job_;
+  bool sources_are_softened_ = false;  ///< of the job
+  bool takes_source_eps2_ = false;     ///< whether its kernel has softening of j-particles
   double eps2_ = 0, eta_ = 0;
   std::optional<Cutoff> cutoff_;
   std::vector<std::array<double, 3>> x_, targets_, acc_;

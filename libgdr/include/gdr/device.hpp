@@ -125,11 +125,12 @@ class Device {
   /// must outlive it. Several jobs may exist, each with data of its own.
   Job job(const Kernel& kernel);
 
-  /// Whether jobs execute the scheduled program of a kernel: on all engines but "native" and
-  /// "native-float", whose speed does not depend on the schedule.
+  /// Whether jobs need the scheduled program of a kernel: on all engines but "native" and those
+  /// among floats, whose speed does not depend on the schedule.
   bool needs_schedule() const;
-  /// The kernel with the program that jobs of this device execute: Kernel::scheduled or
-  /// Kernel::unscheduled. Jobs of other kernels do the same when they are created.
+  /// The kernel with the program that jobs of this device execute: Kernel::scheduled or, on engines
+  /// that need no schedule, Kernel::unscheduled; "native" executes a kernel that has a schedule
+  /// with it. Jobs of other kernels do the same when they are created.
   Kernel prepare(const Kernel& kernel, const std::stop_token& stop = {},
                  const std::function<void(double)>& progress = {}) const;
 

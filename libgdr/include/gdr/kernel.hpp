@@ -84,8 +84,11 @@ class Kernel {
   Kernel scheduled(const std::stop_token& stop = {},
                    const std::function<void(double)>& progress = {}) const;
   /// This kernel without that search, for engines whose speed does not depend on the schedule: with
-  /// a longer program of the same interface.
+  /// a longer program of the same interface. A kernel of the library is compiled from its text,
+  /// once; assembled kernels and object files have no other program.
   Kernel unscheduled() const;
+  /// Whether `scheduled` needs no search: of all kernels but those of `compile`.
+  bool has_schedule() const noexcept { return !search_; }
 
   // After `compile`, these search first.
   /// Clocks of the loop body for one interaction and PE.
@@ -102,6 +105,7 @@ class Kernel {
 
   std::shared_ptr<const KernelData> data_;
   std::shared_ptr<KernelSearch> search_;  ///< of a kernel that is not scheduled yet; else null
+  std::shared_ptr<KernelSearch> text_;    ///< of the library: makes the unscheduled program
 };
 
 }  // namespace gdr

@@ -39,7 +39,7 @@ struct InteractionSet {
 /// A kernel with its parameters, computed on many independent sets in one call. The results of a
 /// set are those of a Job with its targets and sources, with the device's number of boards or one.
 ///
-/// On an emulated device with the engine native or native-float, threads compute different sets,
+/// On an emulated device with a native engine, threads compute different sets,
 /// each with an emulated board of its own; their number follows from the amount of work. Results do
 /// not depend on it, and the device's timeline does not show them. On other devices the sets are
 /// computed one after the other. Results of different sets must not overlap. On a device of kind

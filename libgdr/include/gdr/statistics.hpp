@@ -26,7 +26,7 @@ struct Statistics {
                                     ///< compiled (native)
   std::uint64_t fallback_runs = 0;  ///< block sections in emulated arithmetic instead
   /// Reason of the first fallback of the loaded kernel: the instruction, its source line and the
-  /// cause. For native-float, also the operations done in double.
+  /// cause. For engines among floats, also the operations done in double.
   std::string fallback_reason;
   double compile_seconds = 0;  ///< time of generating machine code
   unsigned failed_boards = 0;  ///< boards that failed since the device was opened

@@ -11,9 +11,10 @@ namespace gdr::native {
 namespace {
 
 /// Two work items if all their values have registers, so that they hide each other's latencies.
-/// Measured: with 16 registers one is fastest, whose passes overlap anyway.
+/// Measured: with 16 registers one is fastest, whose passes overlap anyway; but two among floats,
+/// which share the loads of sources.
 unsigned fastest_copies(const CodeContext& c, jit::ConstantPool& pool) {
-  if (c.target.isa != Isa::Avx512) return 1;
+  if (c.target.isa != Isa::Avx512) return c.target.precision == Precision::Float ? max_copies : 1;
   const KernelCode& k = c.kernel;
   const bool loop = k.loops && k.has_effects();
   const unsigned all = ~0U;
@@ -51,8 +52,8 @@ class KernelEmitter {
       return a_.ptr[base(base_items) + std::size_t{k.layout.set(number)}];
     };
     if (k.layout.lists != 0) save_scratch();
-    const bool chooses = k.loops && k.has_effects() && k.unguarded.usable;
-    if (chooses) a_.mov(runs_, base(base_carried));
+    const bool has_runs = k.loops && k.has_effects() && k.has_runs();
+    if (has_runs) a_.mov(runs_, base(base_carried));
     a_.mov(base(base_constants), constants);
     a_.lea(base(base_carried), set_place(0));
     a_.lea(base(base_next), set_place(1));
@@ -65,7 +66,7 @@ class KernelEmitter {
       a_.add(base(base_source), c_.group_bytes());
       a_.sub(passes_, 2);
       a_.jz(after_loop, near);
-      if (chooses)
+      if (has_runs)
         loop_runs();
       else
         loop(k.loop);
@@ -128,26 +129,38 @@ class KernelEmitter {
   void straight(const Segment& segment, CarriedStores stores) {
     emit(allocated(to_ir(c_, pool_, segment, copies_, stores).block, spills_).body);
   }
-  /// Passes with conditions, then some without, and so on, as scheduled in the list of runs.
+  /// Passes with conditions, then some without, and so on, as scheduled in the list of runs, which
+  /// is not empty. Sums move to their totals where a block ends.
   void loop_runs() {
     constexpr auto near = Xbyak::CodeGenerator::T_NEAR;
-    Xbyak::Label next, free, done;
+    const KernelCode& k = c_.kernel;
+    const bool blocks = k.sums.count > 0;
+    if (blocks) straight(k.sums.begin, CarriedStores::InPlace);
+    Xbyak::Label next;
     a_.L(next);
-    a_.mov(passes_, a_.ptr[runs_ + offsetof(LoopRun, guarded)]);
-    a_.test(passes_, passes_);
-    a_.jz(free, near);
-    loop(c_.kernel.loop);
-    a_.L(free);
-    a_.mov(passes_, a_.ptr[runs_ + offsetof(LoopRun, free)]);
+    passes_of_run(offsetof(LoopRun, guarded), k.loop);
+    if (k.unguarded.usable) passes_of_run(offsetof(LoopRun, free), k.unguarded.loop);
+    if (blocks) {
+      Xbyak::Label within;
+      a_.cmp(a_.qword[runs_ + offsetof(LoopRun, ends_block)], 0);
+      a_.je(within, near);
+      straight(k.sums.move, CarriedStores::InPlace);
+      a_.L(within);
+    }
     a_.add(runs_, static_cast<int>(sizeof(LoopRun)));
+    a_.mov(passes_, a_.ptr[runs_ + offsetof(LoopRun, guarded)]);
+    a_.or_(passes_, a_.ptr[runs_ + offsetof(LoopRun, free)]);
+    a_.jnz(next, near);
+    if (blocks) straight(k.sums.finish, CarriedStores::InPlace);
+  }
+  /// The passes of the current run whose number is at an offset.
+  void passes_of_run(std::size_t offset, const Segment& segment) {
+    Xbyak::Label none;
+    a_.mov(passes_, a_.ptr[runs_ + offset]);
     a_.test(passes_, passes_);
-    a_.jz(done, near);
-    loop(c_.kernel.unguarded.loop);
-    a_.jmp(next, near);
-    a_.L(done);
-    // Only the last run may be without free passes.
-    a_.cmp(a_.qword[runs_ - static_cast<int>(sizeof(LoopRun))], 0);
-    a_.jne(next, near);
+    a_.jz(none, Xbyak::CodeGenerator::T_NEAR);
+    loop(segment);
+    a_.L(none);
   }
   /// `passes_` passes. Carried values are in the set base_carried before and after.
   void loop(const Segment& segment) {
