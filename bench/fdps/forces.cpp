@@ -1,4 +1,4 @@
-// One force calculation of FDPS's sample nbody, again and again on the same particles: with the
+// One force calculation of FDPS's sample nbody, repeated with the same particles: with the
 // sample's own loops (its user-defined.hpp, with or without a generated kernel), or with a device.
 // run.py compiles and runs it.
 //   forces PARTICLES CALLS FILE [DEVICE [particle|index]]
