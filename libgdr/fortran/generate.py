@@ -9,7 +9,7 @@ gdr_x* x                 type(gdr_x); created by gdr_x**; set to null by what fr
 gdr_status               the last argument, `status`
 const char*              character(len=*), without trailing blanks; or an allocatable result
 size_t, int, unsigned    integer; a result of type int is a logical
-index, first, *_pivot    counted from 1 instead of 0 (and 0 instead of -1); pivots likewise
+index, first, *_pivot    counted from 1 instead of 0 (and 0 instead of -1); pivots and places likewise
 enum                     integer, or a letter of BLAS for those in BLAS_LETTERS
 gdr_input* x, count      arrays made by gdr_array
 struct* x, size          type(struct)
@@ -34,6 +34,7 @@ SCALARS = {
     "unsigned": "integer(c_int)",
     "size_t": "integer(c_size_t)",
     "ptrdiff_t": "integer(c_intptr_t)",
+    "int32_t": "integer(c_int32_t)",
     "int64_t": "integer(c_int64_t)",
     "uint64_t": "integer(c_int64_t)",
     "constchar*": "type(c_ptr)",
@@ -218,7 +219,7 @@ class Procedure:
         """A pointer to several values: without a size among the parameters there are none."""
         if not p.is_pointer or self.is_handle(p):
             return False
-        several = p.type in ("constchar*", "constvoid*") or p.name == "pivots"
+        several = p.type in ("constchar*", "constvoid*") or p.name in ("pivots", "places")
         sized = self.sized and p.pointee in ("double", "float")
         return several or sized or self.is_named_array(p) or self.is_list(p)
 
@@ -345,6 +346,9 @@ class Procedure:
             self.call.append(code)
         elif p.name == "pivots":
             self.convert_pivots(p)
+        elif p.name == "places":
+            self.argument("places", "integer(c_int32_t), intent(in)", "(n)")
+            self.call.append("places - 1")
         elif self.is_array(p):
             self.convert_array(k)
         elif p.is_pointer:

@@ -226,6 +226,14 @@ contains
     call gdr_job_wait(job, status)
     call check(status == gdr_ok .and. gdr_job_ready(job), "wait")
     call check(all(force == expected()), "forces after an update")
+    p(7)%m = 5
+    p(2)%m = 3
+    call gdr_job_update_sources_at(job, 2, [7, 2], [gdr_array("mj", [p(7)%m, p(2)%m])], status)
+    call check(status == gdr_ok, "update of given sources")
+    call gdr_job_run(job, [gdr_array("force", force)], status)
+    call check(all(force == expected()), "forces after an update of given sources")
+    call gdr_job_update_sources_at(job, 1, [0], [gdr_array("mj", [1d0])], status)
+    call check(status == gdr_error_usage, "a source before the first")
     call gdr_job_set(job, "kk", 1d0, status)
     call check(status == gdr_error_usage, "an unknown param")
     call gdr_job_free(job)
