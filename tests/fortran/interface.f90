@@ -57,8 +57,8 @@ program fortran_interface
   call gdr_device_reset_statistics(device, status)
   call test_job()
   call gdr_device_statistics(device, statistics, status)
-  call check(status == gdr_ok .and. statistics%runs == 2, "runs")
-  call check(statistics%interactions == 2 * n * n, "interactions")
+  call check(status == gdr_ok .and. statistics%runs == 3, "runs")
+  call check(statistics%interactions == 3 * n * n, "interactions")
   call gdr_device_board_statistics(device, boards, status)
   call check(status == gdr_ok .and. boards%board_seconds > 0, "board_seconds")
   call check(boards%failed_boards == 0 .and. boards%checks == 0, "failed_boards")
@@ -194,7 +194,7 @@ contains
   subroutine test_job()
     type(gdr_kernel) :: kernel
     type(gdr_job) :: job
-    real(c_double), target :: force(n)
+    real(c_double), target :: force(n), masses(2)
     integer :: i, step
     do i = 1, n
        p(i) = particle(mod(i * i, 17) / 4d0, mod(i, 5) / 8.0, 0d0, int(i, c_int64_t), 0_c_int64_t)
@@ -226,13 +226,13 @@ contains
     call gdr_job_wait(job, status)
     call check(status == gdr_ok .and. gdr_job_ready(job), "wait")
     call check(all(force == expected()), "forces after an update")
-    p(7)%m = 5
-    p(2)%m = 3
-    call gdr_job_update_sources_at(job, 2, [7, 2], [gdr_array("mj", [p(7)%m, p(2)%m])], status)
+    masses = [5, 3]
+    p([7, 2])%m = masses
+    call gdr_job_update_sources_at(job, 2, [7, 2], [gdr_array("mj", masses)], status)
     call check(status == gdr_ok, "update of given sources")
     call gdr_job_run(job, [gdr_array("force", force)], status)
     call check(all(force == expected()), "forces after an update of given sources")
-    call gdr_job_update_sources_at(job, 1, [0], [gdr_array("mj", [1d0])], status)
+    call gdr_job_update_sources_at(job, 1, [0], [gdr_array("mj", masses)], status)
     call check(status == gdr_error_usage, "a source before the first")
     call gdr_job_set(job, "kk", 1d0, status)
     call check(status == gdr_error_usage, "an unknown param")
