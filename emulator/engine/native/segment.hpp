@@ -21,7 +21,7 @@ struct Store {
   Ref value = no_ref;
   bool read_by_section = false;  ///< an output that some section reads
 
-  bool has_place() const noexcept { return area == Area::Output || area == Area::Carried; }
+  bool has_place() const noexcept { return area != Area::Left && area != Area::Append; }
 };
 
 struct Segment {
