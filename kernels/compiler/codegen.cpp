@@ -364,8 +364,9 @@ class CodeGenerator {
     std::erase_if(p.blocks, [](const Block& b) { return b.fields.empty(); });
   }
 
-  /// Find the operations that must not execute for a nonexistent item: contributions, and those
-  /// that open a mask.
+  /// Find the operations that the prologue predicate suppresses for a nonexistent item:
+  /// contributions, and the first one that sets a mask. Later ones that set it have a predicate of
+  /// their own; whether they keep it closed depends on the schedule (prologue_is_neutral).
   static void mark_prologue_predicated(Variant& v) {
     const MachineLoop& loop = v.compiled.loop;
     v.prologue_predicated.assign(loop.ops.size(), false);
@@ -458,9 +459,10 @@ class CodeGenerator {
     const BodyTimes times{ii * static_cast<int>(unroll), ii};
     const int stages = stage_count(loop, schedule, times);
     if (stages == 1) return true;
-    if (v.mode.prologue_predicated)
-      return stages <= 2 && !prologue_predicates_conflict(v, schedule);
-    return prologue_is_neutral(loop, schedule, times, unroll);
+    if (v.mode.prologue_predicated && (stages > 2 || prologue_predicates_conflict(v, schedule)))
+      return false;
+    return prologue_is_neutral(loop, schedule, times, unroll,
+                               v.compiled.problem.prologue_predicated);
   }
 
   const CompileOptions& options_;

@@ -181,6 +181,21 @@ TEST_CASE("appends of the first source are not suppressed by the prologue predic
             scattered(9, 11), 9, 11);
 }
 
+TEST_CASE("a list counts no source before the first where one of two conditions decides") {
+  // The conditions of a root are known so late that the next source has begun.
+  const std::string root = head + "VARF list nb[9];\nr = sqrt(r2 + 1);\n";
+  for (const std::string condition : {"r < 1.2 || r > h2", "r > 1.2 || r < h2"})
+    check_all(root + "if (" + condition + ") { nb append= ids; }\n", scattered(9, 11), 9, 11);
+  // One condition is copied, for another one to modify.
+  check_all(head +
+                "VARF list one[9], two[3]; VARF f; VARF short least;\n"
+                "if (id != ids) {\n  if (ids == 3) { two append= 2*ids + id; one append= id; }\n"
+                "  else { two append= id - ids; one append= 7; }\n}\n"
+                "two append= id - ids;\none append= id - ids;\n"
+                "if (r2 >= 0.5 || ids != 3) { one append= id; }\ntwo append= 2*ids + id;\n",
+            scattered(9, 15), 9, 15);
+}
+
 namespace {
 
 /// Statements that append under random conditions, nested, between sums and minima.

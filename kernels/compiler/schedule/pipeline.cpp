@@ -2,6 +2,7 @@
 // group.
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "emulator/isa/table.hpp"
 #include "emulator/numeric/float.hpp"
@@ -81,6 +82,11 @@ class AbstractInterpreter {
                      : AbstractValue{};
     }
     return true;
+  }
+
+  /// An operation that does not execute: its result is whatever the register holds.
+  void skip(const MachineOp& op) {
+    if (op.out != none) values[index(op.out)] = {};
   }
 
  private:
@@ -173,10 +179,14 @@ int stage_count(const MachineLoop& loop, const Schedule& s, const BodyTimes& tim
 }
 
 bool prologue_is_neutral(const MachineLoop& loop, const Schedule& s, const BodyTimes& times,
-                         unsigned unroll) {
+                         unsigned unroll, const std::vector<bool>& predicated) {
   std::vector<std::size_t> order(loop.ops.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return s.time[i]; });
+  // The prologue predicate suppresses whole instructions.
+  std::set<int> suppressed;
+  for (std::size_t i = 0; i < predicated.size(); ++i)
+    if (predicated[i] && s.active[i]) suppressed.insert(s.time[i]);
   const int stages = stage_count(loop, s, times);
   for (int copy = 0; copy < static_cast<int>(unroll); ++copy) {
     for (int stage = 1; stage < stages; ++stage) {
@@ -188,7 +198,10 @@ bool prologue_is_neutral(const MachineLoop& loop, const Schedule& s, const BodyT
         machine.masks[m] = loop.masks[m].off ? 1 : 0;
       for (const std::size_t i : order) {
         if (!s.active[i] || times.stage(s.time[i], copy) < stage) continue;
-        if (!machine.run(loop.ops[i])) return false;
+        if (suppressed.contains(s.time[i]))
+          machine.skip(loop.ops[i]);
+        else if (!machine.run(loop.ops[i]))
+          return false;
       }
     }
   }

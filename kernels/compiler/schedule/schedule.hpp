@@ -155,9 +155,10 @@ struct BodyTimes {
 int stage_count(const MachineLoop& loop, const Schedule& schedule, const BodyTimes& times);
 
 /// Whether operations of items "before the first" leave all results unchanged, if all live values
-/// start as zero and all masks as off.
+/// start as zero and all masks as off. Instructions with a `predicated` operation (none if empty)
+/// do not execute for these items.
 bool prologue_is_neutral(const MachineLoop& loop, const Schedule& schedule, const BodyTimes& times,
-                         unsigned unroll);
+                         unsigned unroll, const std::vector<bool>& predicated);
 
 /// Whether an item whose values are all zero leaves all results unchanged. Its operations then need
 /// no predicate in the prologue.
