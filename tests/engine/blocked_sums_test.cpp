@@ -51,7 +51,8 @@ TEST_CASE("runs of passes are divided where blocks end") {
 
 namespace {
 
-/// Number of sums of a loop with one carried value, in slot 0, whose next value is computed from it.
+/// Number of sums of a loop with one carried value, in slot 0, whose next value is computed from
+/// it.
 template <typename Next>
 std::uint32_t sums_of(const Next& next) {
   Segment s;
