@@ -239,7 +239,8 @@ class ParticleKernel:
         if "idj" in self.kernel.names("source"):
             first = chosen._ranks.offset(n)
             sources["idj"] = ids = np.arange(first, first + n)
-            target_arrays["idi"] = ids if targets is None else np.full(m, -1)
+            if "idi" in self.kernel.names("target"):
+                target_arrays["idi"] = ids if targets is None else np.full(m, -1)
         job.set(**params)
         job.sources(n, **sources)
         job.targets(m, **target_arrays)

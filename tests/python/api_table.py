@@ -207,6 +207,7 @@ KEYWORDS = "its members are keyword arguments"
 EIGEN = "for Eigen's matrices; linalg takes NumPy arrays"
 HOST_NAMES = "the names of the attributes of a function that became a kernel"
 SETS = "for tree codes in C++; a Python loop over sets would cost more than their forces"
+MOVING = "nbody.hermite integrates with individual steps; NumPy predicts other sources"
 TYPED = "for C++ structures; fields of a NumPy structured array are arrays with a stride"
 
 WITHOUT: Dict[str, str] = {
@@ -235,6 +236,16 @@ WITHOUT: Dict[str, str] = {
     "GridOptions": KEYWORDS,
     "Kernel.host_names": HOST_NAMES,
     "Kernel.with_host_names": HOST_NAMES,
+    **{
+        name: MOVING
+        for name in "MovingSource MovingSource.half_a MovingSource.id MovingSource.mass"
+        " MovingSource.sixth_j MovingSource.snap_18th MovingSource.time MovingSource.v MovingSource.x"
+        " MovingSourceNames MovingSourceNames.id MovingSourceNames.mass MovingSourceNames.v"
+        " MovingSourceNames.x MovingSources MovingSources.ids MovingSources.positions"
+        " MovingSources.predict MovingSources.predicted MovingSources.resend MovingSources.set"
+        " MovingSources.slots MovingSources.velocities".split()
+    },
+    "Kernel.has_schedule": "Device.job asks for it",
     "Kernel.unscheduled": "Device.job does it for engines that need no schedule",
     "Device.needs_schedule": "Device.job asks for it",
     "Device.prepare": "Device.job does it, with a progress bar",

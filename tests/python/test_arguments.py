@@ -283,7 +283,6 @@ INTEGERS: Dict[str, Callable[[Any], Any]] = {
     "instructions": lambda v: stepped().run(v),
     "address": lambda v: stepped().write("local", 0, v, 1),
     "pe": lambda v: stepped().write("local", 0, 1, 1, pe=v),
-    "first": lambda v: one_source().update_sources(v, 0),
 }
 
 
