@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "emulator/engine/check.hpp"
+#include "emulator/engine/native/list_appends.hpp"
 #include "emulator/engine/native/program.hpp"
 #include "emulator/isa/ports.hpp"
 #include "emulator/isa/table.hpp"

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "emulator/engine/check.hpp"
+#include "emulator/engine/native/list_appends.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/isa/validate.hpp"
 
@@ -90,7 +91,8 @@ class Translator {
         g_(model.graph),
         c_(model.cells),
         takes_remainders_(takes_remainders(program)),
-        zero_(c_.constant(0)) {}
+        zero_(c_.constant(0)),
+        lists_(model) {}
 
   void run(const Instruction& i) {
     const bool appends = stores_through_t(i);
@@ -120,43 +122,16 @@ class Translator {
       if (i.mul.used()) commit(i.mul, r.mul, k, r.enabled);
       if (i.alu.used()) commit(i.alu, r.alu, k, r.enabled);
       if (appends)
-        store_through_t({k, i.alu.dst.range_first, i.alu.dst.range_last, c_.bits(r.address),
-                         c_.bits(r.alu.word.lower), r.enabled});
+        lists_.store({k, i.alu.dst.range_first, i.alu.dst.range_last, c_.bits(r.address),
+                      c_.bits(r.alu.word.lower), r.enabled});
       if (i.move.op == Op::Bget) write(i.move.pe, i.move.pe.width, k, r.moved, r.enabled);
       if (i.move.op == Op::Bput) put(i, k, r.moved, r.enabled);
     }
   }
 
-  /// Removes the changes of counters, which belong to the appends. Outside of the loop, a counter
-  /// may change after the last append.
-  void finish_lists(Section section) {
-    const bool loop = section == Section::Body;
-    if (!loop && section != Section::End && !m_.left.empty()) throw Unsupported(not_a_list);
-    for (const StoreThroughT& store : m_.left) {
-      StoreThroughT early = store;
-      for (Ref* const r : {&early.address, &early.entry, &early.enabled}) {
-        if (loop) *r = in_next_pass(*r);
-      }
-      if (loop && !append(early)) throw Unsupported(not_a_list);
-    }
-    for (std::size_t n = 0; n < m_.lists.size(); ++n) {
-      const std::uint32_t cell = m_.lists[n].counter;
-      if (c_.bits(m_.state[cell]) != counts_[n]) {
-        if (loop) throw Unsupported("the counter of a list is changed");
-        continue;
-      }
-      m_.state[cell] = c_.input(cell);
-      std::erase(m_.written, cell);
-    }
-    for (const List& list : m_.lists)
-      for (const std::uint32_t cell : m_.written)
-        if (list.holds_entry(m_.map, cell)) throw Unsupported("the entries of a list are changed");
-  }
+  void finish_lists(Section section) { lists_.finish(section); }
 
  private:
-  static constexpr std::int64_t max_stride = 1024;
-  static constexpr auto not_a_list = "a word is stored through T, and not to a list";
-
   /// Whether the only use of T as an address is the destination of a short in the adder's slot.
   static bool stores_through_t(const Instruction& i) {
     const auto is = [](const Operand& x) { return x.space == Space::LocalByT; };
@@ -591,82 +566,6 @@ class Translator {
     }
   }
 
-  /// The value of a counter of a list before it was advanced under a condition; else no_ref.
-  Ref before_advance(Ref advanced, Ref enabled, std::uint32_t& stride) const {
-    Ref sum = advanced, before = no_ref;
-    if (enabled != g_.always()) {
-      const Node& select = g_[advanced];
-      if (select.op != NodeOp::Select) return no_ref;
-      const bool turned = select.a == complement(enabled);
-      if (!turned && select.a != enabled) return no_ref;
-      sum = turned ? select.c : select.b;
-      before = turned ? select.b : select.c;
-    }
-    const Node& node = g_[sum];
-    if (node.op != NodeOp::IntAdd) return no_ref;
-    const bool second = g_.is_constant(node.b);
-    const Ref from = second ? node.a : node.b, constant = second ? node.b : node.a;
-    if (!g_.is_constant(constant) || (before != no_ref && from != before)) return no_ref;
-    const auto by = static_cast<std::int64_t>(g_[constant].bits) >> short_shift;
-    if (by < 1 || by > max_stride) return no_ref;
-    stride = static_cast<std::uint32_t>(by);
-    return from;
-  }
-
-  /// Stores a short at an address in T. That is supported as a kernel appends to a list: to the
-  /// least of the last address and a counter that was just advanced under the same condition, in
-  /// this pass or the previous one.
-  void store_through_t(const StoreThroughT& store) {
-    if (store.enabled != never() && !append(store)) m_.left.push_back(store);
-  }
-
-  bool append(const StoreThroughT& store) {
-    const Node least = g_[store.address];
-    List list{.element = store.element, .first = store.first, .last = store.last};
-    const Ref last = bits_constant(list.last);
-    if (least.op != NodeOp::SignedMin || (least.a != last && least.b != last)) return false;
-    const Ref advanced = least.a == last ? least.b : least.a;
-    const Ref before = before_advance(advanced, store.enabled, list.stride);
-    if (before == no_ref) return false;
-    const auto found = std::ranges::find(counts_, before);
-    auto number = static_cast<std::size_t>(found - counts_.begin());
-    if (found == counts_.end()) {
-      const Node& counter = g_[before];
-      const LeafKey key = LeafKey::unpack(counter.bits);
-      if (counter.op != NodeOp::Input || key.type != WordType::Bits)
-        throw Unsupported("the counter of a list is not in a register");
-      list.counter = key.place;
-      m_.lists.push_back(list);
-      counts_.push_back(advanced);
-    } else {
-      const List& known = m_.lists[number];
-      if (known.element != store.element || known.stride != list.stride ||
-          known.first != list.first || known.last != list.last)
-        throw Unsupported("a list has several ranges");
-      counts_[number] = advanced;
-    }
-    const AppendKey key{static_cast<std::uint32_t>(number),
-                        static_cast<std::uint32_t>(m_.appends.size())};
-    m_.appends.push_back(g_.append(store.enabled, store.entry, key));
-    return true;
-  }
-
-  /// A value of the next pass by values of this one. Throws Unsupported if it depends on the next
-  /// pass's items.
-  Ref in_next_pass(Ref r) {
-    const Node node = g_[r];
-    Ref next = r;
-    if (node.op == NodeOp::Source) throw Unsupported(not_a_list);
-    if (node.op == NodeOp::Input) {
-      next = m_.final_value(LeafKey::unpack(node.bits));
-    } else if (!is_leaf(node.op)) {
-      const auto operand = [this](Ref x) { return x == no_ref ? x : in_next_pass(x); };
-      const Ref a = operand(node.a), b = operand(node.b);
-      next = g_.rebuilt(node, a, b, operand(node.c));
-    }
-    return next == r || !negated(r) ? next : complement(next);
-  }
-
   void put(const Instruction& i, unsigned element, Pair word, Ref enabled) {
     const Operand& bm = i.move.bm;
     if (bm.space != Space::Bm) throw Unsupported("a word is stored to an item");
@@ -679,7 +578,7 @@ class Translator {
   MemoryModel& c_;
   bool takes_remainders_;
   CellValue zero_;
-  std::vector<Ref> counts_;  ///< by list: its counter after the appends so far
+  ListAppends lists_;
 };
 
 }  // namespace
@@ -697,31 +596,6 @@ Ref SectionModel::final_value(LeafKey key) {
     default:
       return graph.leaf(NodeOp::Input, key);
   }
-}
-
-namespace {
-
-/// Whether values of two graphs are the same expression of inputs.
-bool same_value(const Graph& g, Ref a, const Graph& h, Ref b) {
-  if (a == no_ref || b == no_ref) return a == b;
-  const Node &x = g[a], &y = h[b];
-  return negated(a) == negated(b) && x.op == y.op && x.kind == y.kind && x.detail == y.detail &&
-         x.bits == y.bits && same_value(g, x.a, h, y.a) && same_value(g, x.b, h, y.b) &&
-         same_value(g, x.c, h, y.c);
-}
-
-}  // namespace
-
-bool completes(const SectionModel& end, const SectionModel& body) {
-  return std::ranges::equal(end.left, body.left,
-                            [&](const StoreThroughT& a, const StoreThroughT& b) {
-                              const auto same = [&](Ref StoreThroughT::*value) {
-                                return same_value(end.graph, a.*value, body.graph, b.*value);
-                              };
-                              return a.element == b.element && a.first == b.first &&
-                                     a.last == b.last && same(&StoreThroughT::address) &&
-                                     same(&StoreThroughT::entry) && same(&StoreThroughT::enabled);
-                            });
 }
 
 void translate(const Program& program, Section section, SectionModel& m) {

@@ -66,10 +66,6 @@ struct SectionModel {
   Ref final_value(LeafKey key);
 };
 
-/// Whether the last section stores what the passes of the loop leave to it, and nothing else
-/// through T but its own appends.
-bool completes(const SectionModel& end, const SectionModel& body);
-
 /// Translates a section. Throws Unsupported, naming the instruction and its line.
 void translate(const Program& program, Section section, SectionModel& model);
 
