@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "emulator/engine/native/conversion_avx512.hpp"
 #include "emulator/engine/native/float_range.hpp"
+#include "emulator/engine/native/loop_planner.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/parallel.hpp"
 
@@ -20,22 +20,13 @@ using Bytes = std::vector<std::byte, LineAllocator<std::byte>>;
 /// Buffers of one thread, reused between runs.
 struct Scratch {
   Bytes items, source, uniforms, spills;
-  std::vector<LoopRun> runs, divided_runs;
-  std::vector<std::uint8_t> hit;       ///< by window
-  std::vector<std::int64_t> compared;  ///< lanes of targets
+  LoopPlanner planner;
   std::vector<std::uint64_t> scatter_words, moved, lists;
 };
 
 Scratch& scratch_of_thread() {
   static thread_local Scratch scratch;
   return scratch;
-}
-
-template <typename T>
-T load(const std::byte* at) noexcept {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
 }
 
 void grow(Bytes& bytes, std::size_t size) {
@@ -87,9 +78,9 @@ bool all_finite(const std::byte* from, std::size_t n) {
   std::uint64_t found = 0;
   std::size_t i = 0;
   for (; i + 2 <= n; i += 2)
-    found |= (load<std::uint64_t>(from + i * sizeof(float)) & (sign - both)) + one;
+    found |= (load_lane<std::uint64_t>(from + i * sizeof(float)) & (sign - both)) + one;
   if (i < n)
-    found |= (load<std::uint32_t>(from + i * sizeof(float)) & ((1U << 31) - 1)) + (1U << 23);
+    found |= (load_lane<std::uint32_t>(from + i * sizeof(float)) & ((1U << 31) - 1)) + (1U << 23);
   return (found & sign) == 0;
 }
 
@@ -187,11 +178,6 @@ class SectionRun {
     scatter_words();
   }
 
-  const std::byte* input(std::size_t k, std::size_t item, std::uint32_t slot) const {
-    const KernelCode& code = code_->kernels[k].code;
-    return scratch_.items.data() + places_[k].begin + item * code.layout.bytes() +
-           code.input_offset[slot];
-  }
   WorkItems work_items(std::size_t k) const {
     return {scratch_.items.data() + places_[k].begin, code_->kernels[k].code.layout.bytes(),
             chunks(), live_};
@@ -315,10 +301,10 @@ class SectionRun {
     for (std::size_t i = 0; i < words.size() * count_; ++i) {
       std::uint64_t wide = 0;
       if (words[i % words.size()].type == WordType::Bits) {
-        const std::int64_t integer = load<std::int32_t>(source_ + i * sizeof(float));
+        const std::int64_t integer = load_lane<std::int32_t>(source_ + i * sizeof(float));
         wide = static_cast<std::uint64_t>(integer) << short_shift;
       } else {
-        wide = std::bit_cast<std::uint64_t>(double{load<float>(source_ + i * sizeof(float))});
+        wide = std::bit_cast<std::uint64_t>(double{load_lane<float>(source_ + i * sizeof(float))});
       }
       std::memcpy(scratch_.source.data() + i * sizeof wide, &wide, sizeof wide);
     }
@@ -357,7 +343,7 @@ class SectionRun {
       }
       for (std::size_t v = 0; v < items.vectors; ++v, at += items.bytes)
         for (std::size_t k = 0; k < lanes(); ++k) {
-          double number = load<double>(at + k * sizeof(double));
+          double number = load_lane<double>(at + k * sizeof(double));
           if (!fits_float(number)) continue;
           number = static_cast<float>(number);
           std::memcpy(at + k * sizeof number, &number, sizeof number);
@@ -448,102 +434,13 @@ class SectionRun {
     }
   }
 
-  /// Lanes of a work item that hold targets.
-  std::size_t live_lanes(std::size_t item) const {
-    return std::min<std::size_t>(lanes(), live_ - item % chunks() * lanes());
-  }
-
-  /// Schedules the passes of the loop for some work items, in runs.
+  /// Schedules the passes of the loop for some work items.
   const LoopRun* plan_loop(std::size_t k, std::size_t item, std::size_t count) {
     const KernelCode& code = code_->kernels[k].code;
-    if (!code.has_runs()) return nullptr;
-    plan_unguarded(code.unguarded, k, item, count);
-    if (code.sums.count == 0) return scratch_.runs.data();
-    divide_at_blocks(scratch_.runs, code.sums.passes, scratch_.divided_runs);
-    return scratch_.divided_runs.data();
-  }
-
-  /// The passes that can run unguarded.
-  void plan_unguarded(const UnguardedLoop& free, std::size_t k, std::size_t item,
-                      std::size_t count) {
-    const std::uint64_t windows = (count_ + SourceWindows::groups - 1) / SourceWindows::groups;
-    scratch_.hit.assign(windows, 0);
-    bool known = free.usable && is_positive(k, item, count);
-    const EqualWords* before = nullptr;
-    for (const EqualWords& equal : free.equal) {
-      if (!known) break;
-      if (before == nullptr || before->slot != equal.slot)
-        gather_compared(equal.slot, k, item, count);
-      known = find_hits(equal.source);
-      before = &equal;
-    }
-    if (!known) std::ranges::fill(scratch_.hit, std::uint8_t{1});
-    plan_loop_runs(count_, scratch_.hit, scratch_.runs);
-  }
-
-  /// Whether all inputs and words required to be positive are positive.
-  bool is_positive(std::size_t k, std::size_t item, std::size_t count) const {
-    const UnguardedLoop& free = code_->kernels[k].code.unguarded;
-    const bool floats = precision() == Precision::Float;
-    const std::int64_t least =
-        floats ? std::bit_cast<std::int32_t>(std::numeric_limits<float>::min())
-               : std::bit_cast<std::int64_t>(std::numeric_limits<double>::min());
-    const std::size_t lane = code_->target.lane_bytes();
-    const auto bits = [&](const std::byte* at) {
-      return floats ? std::int64_t{load<std::int32_t>(at)} : load<std::int64_t>(at);
-    };
-    for (const LeafKey word : free.positive_uniforms) {
-      if (bits(scratch_.uniforms.data() + s_.uniform_words().number(word) * lane) < least)
-        return false;
-    }
-    for (const std::uint32_t slot : free.positive_slots)
-      for (std::size_t i = item; i < item + count; ++i)
-        for (std::size_t n = 0; n < live_lanes(i); ++n) {
-          if (bits(input(k, i, slot) + n * lane) < least) return false;
-        }
-    return true;
-  }
-
-  /// The integers of a slot in targets, sorted.
-  void gather_compared(std::uint32_t slot, std::size_t k, std::size_t item, std::size_t count) {
-    std::vector<std::int64_t>& found = scratch_.compared;
-    found.clear();
-    for (std::size_t i = item; i < item + count; ++i) {
-      const std::byte* at = input(k, i, slot);
-      for (std::size_t n = 0; n < live_lanes(i); ++n, at += code_->target.lane_bytes())
-        found.push_back(precision() == Precision::Float ? lane_integer(load<std::int32_t>(at))
-                                                        : lane_integer(load<std::int64_t>(at)));
-    }
-    if (!std::ranges::is_sorted(found)) std::ranges::sort(found);
-  }
-
-  /// Marks windows of sources whose range of words overlaps the gathered targets. False if the
-  /// ranges are unknown.
-  bool find_hits(LeafKey source) {
-    constexpr std::uint8_t hit = 1, near = 2;
-    if (windows_ == nullptr) return false;
-    const auto word = std::ranges::find(windows_->words, source);
-    if (word == windows_->words.end()) return false;
-    const auto& ranges = windows_->ranges[static_cast<std::size_t>(word - windows_->words.begin())];
-    const std::int64_t* const least = ranges.least.data() + first_window_;
-    const std::int64_t* const most = ranges.most.data() + first_window_;
-    const std::vector<std::int64_t>& targets = scratch_.compared;
-    const std::int64_t first = targets.front(), last = targets.back();
-    std::uint8_t* const hits = scratch_.hit.data();
-    const std::size_t windows = scratch_.hit.size();
-    // Nearly all windows are disjoint from all targets; a branch-free sign test detects that.
-    std::int64_t any = 0;
-    for (std::size_t w = 0; w < windows; ++w) {
-      const std::int64_t meets = ~((most[w] - first) | (last - least[w])) >> 63;
-      hits[w] = static_cast<std::uint8_t>(hits[w] | (meets & near));
-      any |= meets;
-    }
-    for (std::size_t w = 0; any != 0 && w < windows; ++w) {
-      if (hits[w] < near) continue;
-      const bool found = *std::ranges::lower_bound(targets, least[w]) <= most[w];
-      hits[w] = found ? hit : hits[w] & hit;
-    }
-    return true;
+    const std::byte* const items = scratch_.items.data() + places_[k].begin;
+    return scratch_.planner.plan({code, code_->target, s_.uniform_words(), scratch_.uniforms.data(),
+                                  items, chunks(), live_, count_, windows_, first_window_},
+                                 item, count);
   }
 
   void store_results(std::size_t k) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "emulator/chip/state.hpp"
@@ -22,6 +23,13 @@ struct WordsOut {
   std::uint64_t* upper;
   std::uint64_t* lower;
 };
+
+template <typename Lane>
+Lane load_lane(const std::byte* at) noexcept {
+  Lane lane;
+  std::memcpy(&lane, at, sizeof lane);
+  return lane;
+}
 
 /// The integer in a lane: unshifted among floats, the upper 36 bits among doubles.
 constexpr std::int64_t lane_integer(std::int32_t lane) noexcept { return lane; }

@@ -12,7 +12,7 @@ namespace {
 
 /// Two work items share the loads of sources and hide each other's latencies. With 32 registers
 /// they need to have all their values there; with 16 they spill in any case, and two are faster for
-/// nearly all kernels of the library (measured, by 8 to 37 %).
+/// nearly all kernels of the library (measured).
 unsigned fastest_copies(const CodeContext& c, jit::ConstantPool& pool) {
   if (c.target.isa != Isa::Avx512) return max_copies;
   const KernelCode& k = c.kernel;

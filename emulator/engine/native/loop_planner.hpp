@@ -1,0 +1,43 @@
+// The passes of a loop that may run without its rare conditions, for the targets at hand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "emulator/engine/native/code.hpp"
+
+namespace gdr::native {
+
+/// A loop over sources, with its inputs.
+struct PlannedLoop {
+  const KernelCode& code;
+  Target target;
+  const WordTable& uniform_words;
+  const std::byte* uniforms;          ///< invariant words
+  const std::byte* items;             ///< work items: `vectors` for each instance
+  std::size_t vectors = 0, live = 0;  ///< `live`: number of targets that fill the vectors
+  std::uint64_t passes = 0;
+  const SourceWindows* windows = nullptr;  ///< null: ranges of source words are unknown
+  std::uint64_t first_window = 0;          ///< of the first pass
+};
+
+/// Keeps its buffers from plan to plan.
+class LoopPlanner {
+ public:
+  /// Schedules the passes for `count` work items from `first` on, which one call processes. The
+  /// runs are valid until the next call; null for a loop that is not divided into runs.
+  const LoopRun* plan(const PlannedLoop& loop, std::size_t first, std::size_t count);
+
+ private:
+  void plan_unguarded(const PlannedLoop& loop, std::size_t first, std::size_t count);
+  void gather_compared(const PlannedLoop& loop, std::uint32_t slot, std::size_t first,
+                       std::size_t count);
+  bool find_hits(const PlannedLoop& loop, LeafKey source);
+
+  std::vector<LoopRun> runs_, divided_;
+  std::vector<std::uint8_t> hit_;       ///< by window
+  std::vector<std::int64_t> compared_;  ///< lanes of targets
+};
+
+}  // namespace gdr::native
