@@ -123,24 +123,42 @@ TEST_CASE("float and integer variables and padded groups are supported") {
     }
 }
 
-TEST_CASE("updated sources take effect, and only they are sent") {
-  for (const char* partition : {",partition=targets", ",partition=sources"}) {
-    gdr::Device device = gdr::Device::open(tiny + partition);
-    gdr::Job job = device.job(spring());
-    SpringInput in = exact_input(20, 103);
+namespace {
+
+/// A job with 103 sources that are on the board.
+struct Resident {
+  explicit Resident(const std::string& partition)
+      : device(gdr::Device::open(tiny + ",partition=" + partition)), job(device.job(spring())) {
     give(job, in);
     CHECK(run(job) == spring_reference(in));
+    CHECK(bytes() == bytes());
+  }
+  /// Bytes that the next run sends to the board. Its results are checked.
+  std::uint64_t bytes() {
     device.reset_statistics();
     CHECK(run(job) == spring_reference(in));
-    const std::uint64_t resident = device.statistics().bytes_to_board;
+    return device.statistics().bytes_to_board;
+  }
+
+  SpringInput in = exact_input(20, 103);
+  gdr::Device device;
+  gdr::Job job;
+};
+
+}  // namespace
+
+TEST_CASE("updated sources take effect, and only they are sent") {
+  for (const char* partition : {"targets", "sources"}) {
+    Resident r(partition);
+    gdr::Job& job = r.job;
+    SpringInput& in = r.in;
+    const std::uint64_t resident = r.bytes();
     for (const auto& [first, n] :
          {std::pair<std::size_t, std::size_t>{0, 1}, {100, 3}, {17, 61}, {50, 0}}) {
       const std::vector<double> fresh = exact_values(n, static_cast<unsigned>(first + 9));
       std::copy(fresh.begin(), fresh.end(), in.mj.begin() + static_cast<std::ptrdiff_t>(first));
       job.update_sources(first, n, {{"mj", fresh}});
-      device.reset_statistics();
-      CHECK(run(job) == spring_reference(in));
-      CHECK(device.statistics().bytes_to_board == resident + n * 16);
+      CHECK(r.bytes() == resident + n * 16);
     }
     CHECK(contains(error_of(
                        [&] {
@@ -153,25 +171,19 @@ TEST_CASE("updated sources take effect, and only they are sent") {
 }
 
 TEST_CASE("sources with given indices are updated, and only they are sent") {
-  for (const char* partition : {",partition=targets", ",partition=sources"}) {
-    gdr::Device device = gdr::Device::open(tiny + partition);
-    gdr::Job job = device.job(spring());
-    SpringInput in = exact_input(20, 103);
-    give(job, in);
-    CHECK(run(job) == spring_reference(in));
-    device.reset_statistics();
-    run(job);
-    const std::uint64_t resident = device.statistics().bytes_to_board;
+  for (const char* partition : {"targets", "sources"}) {
+    Resident r(partition);
+    gdr::Job& job = r.job;
+    SpringInput& in = r.in;
+    const std::uint64_t resident = r.bytes();
     // Unsorted, adjacent and far apart; one twice, whose last value counts.
     const std::vector<std::int32_t> places{90, 3, 4, 50, 102, 0, 50};
     const std::vector<double> fresh = exact_values(places.size(), 5);
     for (std::size_t k = 0; k < places.size(); ++k)
       in.mj[static_cast<std::size_t>(places[k])] = fresh[k];
     job.update_sources(places, {{"mj", fresh}});
-    device.reset_statistics();
-    CHECK(run(job) == spring_reference(in));
     // With those between near ones: 0 to 4, 50, and 90 to 102.
-    CHECK(device.statistics().bytes_to_board == resident + 19 * 16);
+    CHECK(r.bytes() == resident + 19 * 16);
     for (const std::int32_t wrong : {-1, 103}) {
       const std::vector<std::int32_t> outside{5, wrong};
       const std::string message = error_of(
