@@ -99,7 +99,7 @@ void MovingSources::predict(Job& job, double time, std::size_t n) {
     sent_mass_[slot] = mass_[slot];
   }
   const bool moved = std::bit_cast<std::uint64_t>(time) != std::bit_cast<std::uint64_t>(now_);
-  const bool all = moved || n != predicted_ || job.source_count() != n;
+  const bool all = moved || &job != job_ || n != predicted_ || job.source_count() != n;
   predicted_ = 0;  // until the job has the sources
   if (all) {
     predict_range(time, 0, n);
@@ -116,6 +116,7 @@ void MovingSources::predict(Job& job, double time, std::size_t n) {
     }
   }
   changed_.clear();
+  job_ = &job;
   now_ = time;
   predicted_ = n;
 }

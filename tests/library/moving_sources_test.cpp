@@ -110,6 +110,12 @@ TEST_CASE("moving sources are those of their polynomials at the time of the run"
     gdr::Job second = device.job(gdr::Kernel::compile(sums_text));
     sources.resend(second);
     check_contents(second, particles, -0.125, 100);
+    // Another job with as many sources, which are not these.
+    gdr::MovingSources others_there;
+    for (std::size_t k = 0; k < 100; ++k) others_there.set(k, others[k]);
+    others_there.predict(second, -0.125, 100);
+    sources.predict(second, -0.125, 100);
+    check_contents(second, particles, -0.125, 100);
     particles[200].mass = 5;
     sources.set(200, particles[200]);
     sources.predict(job, -0.125, n);

@@ -52,8 +52,9 @@ class MovingSources {
   void set(std::size_t slot, const MovingSource& particle);
   /// Slots 0 .. slots() - 1 exist; those that were never set hold nothing.
   std::size_t slots() const noexcept { return time_.size(); }
-  /// Makes the particles of the first n slots, at a time, the sources of the job. If neither time
-  /// nor n has changed since the last call with this job, only particles that were set are sent.
+  /// Makes the particles of the first n slots, at a time, the sources of the job. If job, time and
+  /// n are those of the last call, only particles that were set since are sent; so nothing else may
+  /// change the sources of the job.
   /// Throws Error (Usage) for slots that were not set, Error (Input) for particles that are not
   /// finite, and the errors of Job::sources.
   void predict(Job& job, double time, std::size_t n);
@@ -83,6 +84,7 @@ class MovingSources {
   std::array<std::vector<double>, 3> at_, moving_;  ///< predicted positions and velocities
   std::vector<std::int64_t> sent_id_;
   std::vector<double> sent_mass_;
+  const Job* job_ = nullptr;  ///< of the last prediction
   double now_ = 0;
   std::size_t predicted_ = 0;  ///< number of slots of the last prediction
 };
