@@ -10,6 +10,7 @@
 #include <set>
 
 #include "bench/laws/laws.hpp"
+#include "emulator/engine/native/packed_runner.hpp"
 #include "emulator/host/hash.hpp"
 #include "support/catch.hpp"
 
@@ -165,5 +166,20 @@ TEST_CASE("kernels exclude coincident particles and those beyond the cut-off") {
       const double limit = 4 * (engine == std::string("native") ? law.native_limit : law.limit);
       check(bare, "emulator:engine=" + std::string(engine) + small, sample, sample, limit);
     }
+  }
+}
+
+TEST_CASE("targets of the gravity kernels fill vectors one by one, whatever their elements share") {
+  const Geometry geometry;
+  for (const char* name : {"gravity_potential", "gravity_jerk", "gravity_jerk_long",
+                           "gravity_hermite", "lennard_jones"}) {
+    INFO(name);
+    const gdr::Kernel kernel = gdr::Kernel::builtin(name);
+    const Program& program = kernel.program();
+    const native::CompiledProgram compiled(program, geometry, {Isa::Portable});
+    const native::PackedPlan plan =
+        native::make_packed_plan(compiled, load_program(program, geometry, Isa::Portable));
+    CHECK(plan.usable);
+    CHECK(plan.folded);
   }
 }

@@ -23,10 +23,11 @@ class Planner {
 
   std::vector<std::vector<CellRow>> plan() {
     check_sections();
-    for (const Section s : sections)
-      for (const Kernel& kernel : section(s).kernels()) check_instances(kernel);
     for (const PortField& field : loaded_.targets) place_field(field, targets_);
     for (const PortField& field : loaded_.results) place_field(field, results_);
+    find_needed();
+    for (const Section s : sections)
+      for (const Kernel& kernel : section(s).kernels()) check_instances(s, kernel);
     check_order();
     for (const Section s : sections) follow(s);
     for (const StatePlace& place : results_)
@@ -84,7 +85,7 @@ class Planner {
     return std::span(kernel.instances).first(folded_ ? 1 : kernel.instances.size());
   }
 
-  void check_instances(const Kernel& kernel) {
+  void check_instances(Section s, const Kernel& kernel) {
     for (const KernelInstance& instance : instances(kernel)) {
       for (const LeafKey key : instance.inputs)
         if (key.type == WordType::PeNumber || key.type == WordType::BlockNumber)
@@ -95,11 +96,29 @@ class Planner {
     // Counters of elements differ, and a section may compute anything from them.
     if (folded_ && elements_ > 1 && !kernel.lists.empty())
       throw Unsupported("elements have lists of their own");
-    if (folded_) match_instances(kernel);
+    if (folded_) match_instances(s, kernel);
+  }
+
+  /// The places that later sections, or later passes of the loop, read, or that hold results after
+  /// a section. The others keep temporary values, and programs use them for an element in one
+  /// section, and for all elements in another.
+  void find_needed() {
+    std::set<StatePlace> needed = results_;
+    needed_[Section::End] = needed;
+    for (const Section s : {Section::End, Section::Body})
+      for (const Kernel& kernel : section(s).kernels())
+        for (const KernelInstance& instance : kernel.instances)
+          for (const LeafKey key : instance.inputs)
+            for (const StatePlace& place : places_of(key)) needed.insert(place);
+    needed_[Section::Start] = needed_[Section::Body] = needed;
+  }
+  bool is_needed(Section after, LeafKey key) const {
+    return std::ranges::any_of(
+        places_of(key), [&](const StatePlace& place) { return needed_.at(after).contains(place); });
   }
 
   /// Instance e works on element e, or one works for all of them.
-  void match_instances(const Kernel& kernel) {
+  void match_instances(Section s, const Kernel& kernel) {
     const bool shared = kernel.instances.size() == 1;
     if (!shared && kernel.instances.size() != elements_)
       throw Unsupported("elements compute differently");
@@ -109,7 +128,8 @@ class Planner {
       for (std::size_t k = 0; k < first.inputs.size(); ++k)
         match(e, first.inputs[k], other.inputs[k]);
       for (std::size_t k = 0; k < first.outputs.size(); ++k)
-        match(e, first.outputs[k], other.outputs[k]);
+        if (is_needed(s, first.outputs[k]) || is_needed(s, other.outputs[k]))
+          match(e, first.outputs[k], other.outputs[k]);
     }
   }
 
@@ -215,6 +235,7 @@ class Planner {
   std::vector<std::map<StatePlace, StatePlace>>
       elements_of_;  ///< by element: from the places of element 0
   std::set<StatePlace> targets_, results_;
+  std::map<Section, std::set<StatePlace>> needed_;  ///< after a section
   std::set<StatePlace> read_, computed_, constants_, presets_;
   std::map<StatePlace, MovedShort> moved_;
 };
