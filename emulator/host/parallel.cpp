@@ -210,10 +210,10 @@ void parallel_for(std::size_t tasks, unsigned helpers,
   inside = false;
 }
 
-unsigned threads_for(double nanoseconds, unsigned threads) noexcept {
-  if (nanoseconds < 2 * worthwhile_nanoseconds || threads == 1) return 1;
+unsigned threads_for(double nanoseconds, unsigned threads, double worthwhile) noexcept {
+  if (nanoseconds < 2 * worthwhile || threads == 1) return 1;
   const unsigned most = threads != 0 ? threads : static_cast<unsigned>(omp_get_max_threads());
-  const double worth = nanoseconds / worthwhile_nanoseconds;
+  const double worth = nanoseconds / worthwhile;
   return worth < most ? static_cast<unsigned>(worth) : most;
 }
 

@@ -61,6 +61,7 @@ constexpr double worthwhile_nanoseconds = 17'000;
 
 /// The number of threads for work of this many host nanoseconds: each gets at least the worthwhile
 /// amount. `threads` is the user's limit, 0 for OpenMP's choice.
-unsigned threads_for(double nanoseconds, unsigned threads) noexcept;
+unsigned threads_for(double nanoseconds, unsigned threads,
+                     double worthwhile = worthwhile_nanoseconds) noexcept;
 
 }  // namespace gdr

@@ -7,10 +7,16 @@
 namespace gdr {
 namespace {
 
+/// Minimum work per thread. Less than elsewhere: where several threads do not pay, the times show
+/// it.
+constexpr double worth_trying_ns = 6'000;
 /// For longer work, a time slice of another program is negligible.
 constexpr double long_work_ns = 20e6;
-/// Limits of a trial: number of calls and lost time.
+/// A trial takes so many calls. One of several threads also takes so long: a thread that sleeps
+/// begins some hundred microseconds after it was woken, and until then the caller works alone.
 constexpr unsigned calls_of_trial = 8;
+constexpr double waking_ns = 500e3;
+/// A trial that loses more time ends earlier.
 constexpr double max_lost_ns = 500e3;
 /// Trials are rare where they find no change.
 constexpr unsigned first_pause = 64, longest_pause = 1024;
@@ -31,14 +37,17 @@ void ThreadChoice::Timing::record(double ns_a_unit, bool trial) noexcept {
 
 unsigned ThreadChoice::choose(double units, double not_shared, unsigned threads) noexcept {
   const double work = units * alone_.ns;
-  const unsigned most = threads_for(work - not_shared, threads);
+  const unsigned most = threads_for(work - not_shared, threads, worth_trying_ns);
   if (most <= 1 || work > long_work_ns) return most;
   return several_ ? most : 1;
 }
 
 void ThreadChoice::record(double units, unsigned threads, double ns) noexcept {
-  if (ns < worthwhile_nanoseconds || ns > long_work_ns) return;
+  if (ns < worth_trying_ns || ns > long_work_ns) return;
   const bool several = threads > 1;
+  if (several == several_) ns_since_change_ += ns;
+  const bool waking = several && several_ && ns_since_change_ < waking_ns;
+  if (waking && !trial_) return;
   Timing& used = timing(several);
   if (trial_ && calls_ == 0) used.measured = false;
   used.record(ns / units, trial_);
@@ -52,14 +61,14 @@ void ThreadChoice::record(double units, unsigned threads, double ns) noexcept {
     return;
   }
   if (other.measured) lost_ns_ += ns - units * other.ns;
-  if (calls_ >= calls_of_trial || lost_ns_ > max_lost_ns) end_trial();
+  if ((calls_ >= calls_of_trial && !waking) || lost_ns_ > max_lost_ns) end_trial();
 }
 
 void ThreadChoice::begin_trial() noexcept {
   several_ = !several_;
   trial_ = true;
   calls_ = 0;
-  lost_ns_ = 0;
+  ns_since_change_ = lost_ns_ = 0;
 }
 
 void ThreadChoice::end_trial() noexcept {
@@ -69,7 +78,10 @@ void ThreadChoice::end_trial() noexcept {
   if (lost_ns_ > max_lost_ns) tried.ns = std::max(tried.ns, 2 * other.ns);
   const bool better = tried.ns < other.ns;
   between_trials_ = better ? first_pause : std::min(2 * between_trials_, longest_pause);
-  if (!better) several_ = !several_;
+  if (!better) {
+    several_ = !several_;
+    ns_since_change_ = 0;
+  }
   trial_ = false;
   calls_ = 0;
 }

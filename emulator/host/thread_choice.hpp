@@ -30,10 +30,11 @@ class ThreadChoice {
   void end_trial() noexcept;
 
   Timing alone_, together_;
-  bool several_ = true;  ///< current choice
-  bool trial_ = true;    ///< whether a trial is in progress
-  unsigned calls_ = 0;   ///< calls since the last change
-  double lost_ns_ = 0;   ///< lost time in this trial
+  bool several_ = true;         ///< current choice
+  bool trial_ = true;           ///< whether a trial is in progress
+  unsigned calls_ = 0;          ///< calls since the last change
+  double lost_ns_ = 0;          ///< lost time in this trial
+  double ns_since_change_ = 0;  ///< time of calls since the last change
   unsigned between_trials_ = 64;
 };
 

@@ -35,6 +35,14 @@ TEST_CASE("work runs on several threads where they are faster, including their w
         }) > 0.95);
 }
 
+TEST_CASE("short work runs on several threads although one that slept begins after many calls") {
+  ThreadChoice choice(100);
+  CHECK(two_threads(choice, 20000, [](unsigned threads, unsigned in_a_row) {
+          const bool asleep = in_a_row < 12;
+          return (threads == 1 ? 25 : asleep ? 26 : 14) * microsecond;
+        }) > 0.95);
+}
+
 TEST_CASE(
     "work runs on one thread while another program occupies the other core, and on two "
     "afterwards") {
@@ -65,7 +73,7 @@ TEST_CASE("short work runs on one thread, and long work on all") {
   for (unsigned k = 0; k < 100; ++k) {
     CHECK(little.choose(units, 0, 2) == 1);
     little.record(units, 1, 10 * microsecond);
-    CHECK(fetched.choose(units, 40 * microsecond, 2) == 1);
+    CHECK(fetched.choose(units, 50 * microsecond, 2) == 1);
     fetched.record(units, 1, 60 * microsecond);
     CHECK(longer.choose(units, 0, 2) == 2);
     longer.record(units, 2, 1e8);

@@ -254,7 +254,7 @@ class PackedRunner final : public PassRunner {
     std::uint64_t targets = 0;
     for (const TargetWrite& write : pass.writes) targets += write.slots.count;
     const auto pairs = static_cast<double>(targets) * static_cast<double>(sources_->group_count());
-    constexpr double ns_to_fetch_a_byte = 0.1;  // where in doubt, the times decide
+    constexpr double ns_to_fetch_a_byte = 0.05;  // where in doubt, the times decide
     const double fetched =
         new_sources ? ns_to_fetch_a_byte * static_cast<double>(sources_->bytes()) : 0;
     const unsigned threads = threads_.choose(pairs, fetched, pass.threads);
