@@ -17,9 +17,9 @@ constexpr double long_work_ns = 20e6;
 constexpr unsigned calls_of_trial = 8;
 constexpr double waking_ns = 500e3;
 /// A trial that loses more time ends earlier.
-constexpr double max_lost_ns = 500e3;
+constexpr double max_lost_ns = 300e3;
 /// Trials are rare where they find no change.
-constexpr unsigned first_pause = 64, longest_pause = 1024;
+constexpr unsigned first_pause = 64, longest_pause = 2048;
 
 }  // namespace
 
