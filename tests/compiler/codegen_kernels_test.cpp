@@ -124,6 +124,39 @@ TEST_CASE("tables are read at computed indices") {
   check(text, data, 6, 9, 3e-7);
 }
 
+TEST_CASE("an element of a table of ints can be the index of another table") {
+  const std::string text =
+      "CONST table t[9]; CONST table int order[5]; VARI x; VARJ int b; VARJ u; VARF f;\n"
+      "f += t[order[b]]*(u - x);\n";
+  Data data = numbers({"x"}, {"u"});
+  data["b"] = {0, 1, 2, 3, 4, 4, 3, 1, 0};
+  for (int k = 0; k < 9; ++k) data["t_" + std::to_string(k)] = {1.0 + k * k};
+  for (int k = 0; k < 5; ++k) data["order_" + std::to_string(k)] = {8.0 - 2 * k};
+  check(text, data, 6, 9, 3e-7);
+}
+
+TEST_CASE("an element of a table that is stored to local memory is stored under its condition") {
+  // So many values that a selected element is not kept in a register.
+  const std::string text =
+      "CONST table t[9]; CONST long table w[6]; CONST table int order[5];\n"
+      "VARI int a; VARI x; VARJ int b; VARJ u; VARF f;\n"
+      "d = u - x; r2 = d*d; k = order[min(int(r2), 4)];\n"
+      "f += a < b ? w[b] : (a < b ? t[k] : 0.5);\n"
+      "if (u > x && b > 1) {\n"
+      "  f += t[(a + b*3) % 8] + (w[min(int(r2), 5)] + t[8 - int(min(abs(u), 3.5))]);\n}\n";
+  Data data = numbers({"x"}, {"u"});
+  data["a"] = {0, 1, 2, 3, 2, 1};
+  data["b"] = {0, 1, 2, 3, 4, 4, 3, 1, 0};
+  for (int k = 0; k < 9; ++k) data["t_" + std::to_string(k)] = {1.0 + k * k};
+  for (int k = 0; k < 6; ++k) data["w_" + std::to_string(k)] = {0.25 - k};
+  for (int k = 0; k < 5; ++k) data["order_" + std::to_string(k)] = {8.0 - 2 * k};
+  CompileOptions options;
+  options.pipeline = false;
+  const CompileResult made = compile_kernel(text, "test.gdk", options);
+  REQUIRE(made.ok());
+  check(text, *made.program, data, 6, 9, 1e-6);
+}
+
 TEST_CASE("integer arithmetic, comparisons and conversions are exact") {
   const std::string text =
       "VARI int a; VARJ int b; VARF f; VARF int n;\nskip if (a > b);\nn += b - a;\nf += long(b) + "

@@ -301,6 +301,12 @@ class Allocator {
       case Op::Collect:
         i.a = in_any_register(o.in[0]);
         break;
+      case Op::Gather:
+        i.a = in_any_register(o.in[0]);
+        i.b = memory(o.place);
+        place_in_register(o.to);  // not that of the numbers
+        i.to = location(o.to);
+        break;
       case Op::Append:
         // The entry is rarely needed.
         i.a = in_any_register(o.in[0]);

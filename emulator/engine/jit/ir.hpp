@@ -50,8 +50,8 @@ enum class Op : std::uint8_t {
   Ternary,  ///< detail: truth table of a, b, c (AVX-512)
   IntAdd,
   IntSub,
-  ShiftLeft,  ///< by `detail` bits; from here to DoubleToInt: lanes of 64 bits only
-  ShiftRight,
+  ShiftLeft,    ///< by `detail` bits
+  ShiftRight,   ///< from here to DoubleToInt: lanes of 64 bits only, but for signed extrema
   ShiftArith,   ///< AVX-512
   ShiftLeftBy,  ///< by the lanes of b
   ShiftRightBy,
@@ -62,6 +62,11 @@ enum class Op : std::uint8_t {
   UnsignedMin,
   IntToDouble,  ///< AVX-512, as is the next
   DoubleToInt,  ///< truncated
+  IntToFloat,   ///< this and the next: lanes of 32 bits only
+  FloatToInt,   ///< truncated; the least integer, if there is none
+  Truncate,     ///< a number to an integer, towards zero
+  /// The lanes of memory at `place` whose numbers are the integers in a.
+  Gather,
   // masks to vectors and back
   Select,       ///< mask a ? b : c
   MaskToLanes,  ///< ones and zeros (AVX-512)
@@ -130,7 +135,7 @@ struct Operation {
   /// Add, Sub, Mul, Or and Fma (AVX-512): the other lanes are those of `otherwise`, or zero. Fma:
   /// `otherwise` is its c. Comparisons: the other lanes are not in the result.
   ValueId mask = no_value, otherwise = no_value;
-  Place place;  ///< operand of Load, Store and Append
+  Place place;  ///< operand of Load, Store, Gather and Append
 };
 
 /// A value that a loop keeps in a register: `in` at the beginning of a pass, which makes `out`.

@@ -177,6 +177,7 @@ class PressureScheduler {
 int latency(Op op) {
   if (op == Op::Store || op == Op::Append) return 0;
   if ((op >= Op::And && op <= Op::ShiftRight) || op == Op::Select) return 1;
+  if (op == Op::Gather) return 16;
   return makes_mask(op) && op != Op::LanesToMask ? 3 : 4;
 }
 

@@ -21,7 +21,7 @@ using Bytes = std::vector<std::byte, LineAllocator<std::byte>>;
 struct Scratch {
   Bytes items, source, uniforms, spills;
   LoopPlanner planner;
-  std::vector<std::uint64_t> scatter_words, moved, lists;
+  std::vector<std::uint64_t> scatter_words, moved, lists, table;
 };
 
 Scratch& scratch_of_thread() {
@@ -274,7 +274,7 @@ class SectionRun {
     const std::size_t lane = code_->target.lane_bytes();
     const auto& uniforms = s_.uniform_words().words;
     const auto& sources = s_.source_words().words;
-    grow(scratch_.uniforms, uniforms.size() * lane);
+    grow(scratch_.uniforms, (uniforms.size() + s_.lookups().lanes()) * lane);
     bool fits = true;
     for (std::size_t w = 0; w < uniforms.size(); ++w) {
       const auto words = memory_words(block_, uniforms[w].type, uniforms[w].place, 0);
@@ -282,6 +282,10 @@ class SectionRun {
                             scratch_.uniforms.data() + w * lane, lane) &&
              fits;
     }
+    for (const LookupTables::Lookup& lookup : s_.lookups().tables)
+      fits = convert_table(lookup,
+                           scratch_.uniforms.data() + (uniforms.size() + lookup.first) * lane) &&
+             fits;
     source_ = run_.stream.groups;
     if (source_ != nullptr) {
       if (is_widened()) widen_stream();
@@ -292,6 +296,23 @@ class SectionRun {
     return convert(sources, precision(), block_.bm.data() + source_base_, count_, run_.source_step,
                    scratch_.source.data()) &&
            fits;
+  }
+
+  /// The elements of a table as lanes.
+  bool convert_table(const LookupTables::Lookup& lookup, std::byte* to) {
+    const std::vector<TableShort>& contents = s_.table_contents(lookup.key);
+    const std::size_t shorts = contents.size() / lookup.size;
+    std::vector<std::uint64_t>& words = scratch_.table;
+    words.resize(contents.size());
+    // Upper shorts, then lower ones.
+    for (std::size_t n = 0; n < contents.size(); ++n)
+      words[n % shorts * lookup.size + n / shorts] =
+          contents[n].address ? block_.bm[*contents[n].address] : contents[n].constant;
+    const bool wide = is_long(lookup.key.type);
+    const std::uint64_t* const first =
+        words.data() + (reads_lower_half(lookup.key) ? lookup.size : 0);
+    return row_conversion(code_->target, lookup.key.type)
+        .to_lanes(first, wide ? first + lookup.size : first, lookup.size, to);
   }
 
   /// Converts a stream of floats for code on doubles, after a range error of other data.

@@ -53,11 +53,33 @@ struct WordTable {
   }
 };
 
+/// The tables that a section reads, by their interpretation: lanes that lie behind the uniform
+/// words, one for each element.
+struct LookupTables {
+  struct Lookup {
+    LeafKey key;
+    std::uint32_t size = 0;   ///< number of elements, a power of two
+    std::uint32_t first = 0;  ///< lanes of the tables before it
+  };
+  std::vector<Lookup> tables;
+
+  std::uint32_t lanes() const noexcept {
+    return tables.empty() ? 0 : tables.back().first + tables.back().size;
+  }
+  void add(LeafKey key, std::uint32_t size) {
+    if (std::ranges::find(tables, key, &Lookup::key) == tables.end())
+      tables.push_back({key, size, lanes()});
+  }
+  std::uint32_t first_lane(LeafKey key) const {
+    return std::ranges::find(tables, key, &Lookup::key)->first;
+  }
+};
+
 /// Base pointers of a kernel's code.
 enum Base : std::uint8_t {
   base_items,     ///< the work items
   base_source,    ///< the group of source words of this pass
-  base_uniforms,  ///< invariant words
+  base_uniforms,  ///< invariant words, then tables
   base_spills,
   base_carried,  ///< set of loop-carried values to read
   base_next,     ///< the set to write
@@ -75,6 +97,7 @@ struct Location {
 struct KernelCode {
   ItemLayout layout;
   bool loops = false;
+  bool reads_tables = false;
   /// Whether passes before the last one have effects: carried values, or appends to lists.
   bool has_effects() const noexcept { return !carried_slot.empty() || layout.lists != 0; }
   Segment once, first, loop, last;
@@ -94,6 +117,7 @@ struct CodeContext {
   Target target;
   const WordTable& source_words;
   const WordTable& uniform_words;
+  const LookupTables& lookups;
 
   std::uint32_t group_bytes() const noexcept {
     return static_cast<std::uint32_t>(source_words.words.size()) * target.lane_bytes();
@@ -125,6 +149,12 @@ struct CodeContext {
     const ItemLayout& layout = kernel.layout;
     return item(key.place < layout.inputs ? layout.input(key.place)
                                           : layout.total(key.place - layout.inputs));
+  }
+  /// The first element of the table of a Lookup.
+  Location table(const Node& node) const {
+    const std::size_t lane =
+        uniform_words.words.size() + lookups.first_lane(LeafKey::unpack(node.bits));
+    return {base_uniforms, static_cast<std::int32_t>(lane * target.lane_bytes())};
   }
   /// The ListRows of a list.
   Location list(std::uint32_t number) const {

@@ -436,6 +436,19 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
       give_up(s, e);
     }
   }
+  std::array<std::vector<std::vector<TableShort>>, section_count> contents;
+  for (unsigned s = 0; s < section_count; ++s) {
+    if (!models[s]) continue;
+    try {
+      for (const Table& table : models[s]->tables) {
+        if (s != index(Section::Body) && s != index(Section::End))
+          throw Unsupported("local memory is read through T outside of the loop");
+        contents[s].push_back(table_contents(program, models[index(Section::Start)].get(), table));
+      }
+    } catch (const Unsupported& e) {
+      give_up(s, e);
+    }
+  }
   const auto& body_model = models[index(Section::Body)];
   const auto& end_model = models[index(Section::End)];
   if (body_model && !body_model->left.empty() &&
@@ -483,8 +496,9 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
   for (unsigned s = 0; s < section_count; ++s) {
     if (!models[s]) continue;
     mark_read_by_sections(of_sections, liveness[s]);
-    parts[s].section = std::make_unique<CompiledSection>(
-        *models[s], liveness[s], static_cast<Section>(s) == Section::Body, target);
+    parts[s].section =
+        std::make_unique<CompiledSection>(*models[s], liveness[s], std::move(contents[s]),
+                                          static_cast<Section>(s) == Section::Body, target);
   }
   const CompiledSection* const start = section(Section::Start);
   fusable = start != nullptr && section(Section::Body) != nullptr &&

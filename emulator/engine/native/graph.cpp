@@ -28,6 +28,11 @@ std::uint64_t shift(NodeOp op, std::uint64_t a, std::uint64_t count) {
   return op == NodeOp::ShiftLeft ? a << count : a >> count;
 }
 
+Kind kind_of(WordType type) {
+  if (is_number(type)) return Kind::Number;
+  return type == WordType::Mask ? Kind::Mask : Kind::Bits;
+}
+
 std::uint64_t mask_word(bool value) { return value ? ~std::uint64_t{0} : 0; }
 
 double fma_of(const Node& n, double a, double b, double c) {
@@ -79,6 +84,12 @@ std::uint64_t evaluate(const Node& n, std::uint64_t a, std::uint64_t b, std::uin
       return bits_of(x / y);
     case NodeOp::Sqrt:
       return bits_of(std::sqrt(x));
+    case NodeOp::Truncate:
+      return bits_of(std::trunc(x));
+    case NodeOp::FromInt:
+      return bits_of(static_cast<double>(static_cast<std::int64_t>(a)));
+    case NodeOp::ToInt:
+      return static_cast<std::uint64_t>(integer_of<std::int64_t>(x));
     case NodeOp::Select:
       return a != 0 ? b : c;
     case NodeOp::AsBits:
@@ -117,6 +128,7 @@ std::uint64_t evaluate(const Node& n, std::uint64_t a, std::uint64_t b, std::uin
       return mask_word(a == b);
     case NodeOp::BitsAtLeast:
       return mask_word(a >= b);
+    case NodeOp::Lookup:
     case NodeOp::Append:
       break;
   }
@@ -149,10 +161,11 @@ Ref Graph::constant(Kind kind, std::uint64_t bits) {
 Ref Graph::number(double value) { return constant(Kind::Number, bits_of(value)); }
 
 Ref Graph::leaf(NodeOp op, LeafKey key) {
-  Kind kind = Kind::Bits;
-  if (is_number(key.type)) kind = Kind::Number;
-  if (key.type == WordType::Mask) kind = Kind::Mask;
-  return add({op, kind, 0, no_ref, no_ref, no_ref, key.packed()});
+  return add({op, kind_of(key.type), 0, no_ref, no_ref, no_ref, key.packed()});
+}
+
+Ref Graph::lookup(Ref element, LeafKey key) {
+  return add({NodeOp::Lookup, kind_of(key.type), 0, element, no_ref, no_ref, key.packed()});
 }
 
 Ref Graph::op(NodeOp op, Kind kind, Ref a, Ref b, Ref c, std::uint8_t detail) {
@@ -212,6 +225,7 @@ Ref Graph::rebuilt(const Node& node, Ref a, Ref b, Ref c) {
     case NodeOp::Fma:
     case NodeOp::Rsqrt:
     case NodeOp::Recip:
+    case NodeOp::Lookup:
       return add({node.op, node.kind, node.detail, a, b, c, node.bits});
     default:
       return is_leaf(node.op) ? add(node) : op(node.op, node.kind, a, b, c, node.detail);

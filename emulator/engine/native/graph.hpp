@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -45,10 +46,13 @@ enum class NodeOp : std::uint8_t {
   RecipEstimate,
   Divide,
   Sqrt,
+  Truncate,  ///< to an integer, towards zero
+  FromInt,   ///< an integer as a number (floats)
   // numbers or bits
   Select,    ///< a (mask) ? b : c
   AsBits,    ///< all 64 bits of a number
   AsNumber,  ///< the double that has these bits
+  Lookup,    ///< an element of a table: a is its number, below the table's size; `bits`: key
   // bits
   IntAdd,
   IntSub,
@@ -62,6 +66,7 @@ enum class NodeOp : std::uint8_t {
   SignedMin,
   UnsignedMax,
   UnsignedMin,
+  ToInt,  ///< an integer from a number, rounded towards zero; unshifted, also among doubles
   // masks
   Negative,      ///< number below zero
   IsZero,        ///< number of either sign
@@ -134,6 +139,14 @@ struct LeafKey {
   }
 };
 
+/// LeafKey::place of a Lookup: a table of the section, and the half of a long whose bits are read.
+/// A long as a number has the place of its upper half.
+constexpr std::uint32_t lookup_place(std::uint32_t table, bool lower) noexcept {
+  return table * 2 + (lower ? 1 : 0);
+}
+constexpr std::uint32_t table_of(LeafKey key) noexcept { return key.place / 2; }
+constexpr bool reads_lower_half(LeafKey key) noexcept { return key.place % 2 != 0; }
+
 /// Key of an Append: its list (an index that the owner of the graph defines), and its position
 /// among the appends of a pass, so that two appends of one value remain two.
 struct AppendKey {
@@ -168,6 +181,7 @@ class Graph {
   Ref constant(Kind kind, std::uint64_t bits);
   Ref number(double value);
   Ref leaf(NodeOp op, LeafKey key);
+  Ref lookup(Ref element, LeafKey key);
   Ref op(NodeOp op, Kind kind, Ref a, Ref b = no_ref, Ref c = no_ref, std::uint8_t detail = 0);
   Ref both(Ref a, Ref b);
   /// A constant if the mask never holds.
@@ -193,6 +207,14 @@ class Graph {
   std::unordered_map<Node, Ref, NodeHash> known_;
   Ref always_ = no_ref;
 };
+
+/// NodeOp::ToInt: the nearest integer that the type has; for a NaN the least one.
+template <typename Integer, typename Number>
+constexpr Integer integer_of(Number x) noexcept {
+  constexpr Number end = static_cast<Number>(std::uint64_t{1} << (8 * sizeof(Integer) - 1));
+  if (x >= end) return std::numeric_limits<Integer>::max();
+  return x > -end ? static_cast<Integer>(x) : std::numeric_limits<Integer>::min();
+}
 
 /// The definition of an operation on the bits of its operands, for one lane.
 std::uint64_t evaluate(const Node& node, std::uint64_t a, std::uint64_t b, std::uint64_t c);

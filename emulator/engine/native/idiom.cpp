@@ -300,7 +300,7 @@ std::vector<std::uint32_t> cone_of(const Graph& g, Ref x) {
   for (std::uint32_t n = node_of(x) + 1; n < g.size(); ++n) {
     const Node& node = g[ref_to(n)];
     if (is_leaf(node.op) || node.kind == Kind::Mask || node.op == NodeOp::Select) continue;
-    if (node.op == NodeOp::Max || node.op == NodeOp::Min) continue;
+    if (node.op == NodeOp::Max || node.op == NodeOp::Min || node.op == NodeOp::Lookup) continue;
     const auto is_inside = [&](Ref r) { return bool{inside[node_of(r)]}; };
     const auto is_known = [&](Ref r) { return is_inside(r) || g.is_constant(r); };
     if (!std::ranges::any_of(node.operands(), is_inside) ||

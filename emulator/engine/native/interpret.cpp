@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
 #include "emulator/engine/native/code.hpp"
@@ -62,7 +61,8 @@ class Interpreter {
     Node node;
     std::array<std::uint32_t, 3> in{};  ///< numbers of values
     std::array<bool, 3> inverted{};
-    Location leaf;  ///< location of an Input, Source or Uniform, or the ListRows of an Append
+    /// Location of an Input, Source or Uniform, the table of a Lookup, the ListRows of an Append.
+    Location leaf;
   };
   struct Stored {
     Location to;
@@ -98,6 +98,7 @@ class Interpreter {
       }
       if (is_leaf(step.node.op) && step.node.op != NodeOp::Constant)
         step.leaf = context.leaf(step.node);
+      if (step.node.op == NodeOp::Lookup) step.leaf = context.table(step.node);
       if (step.node.op == NodeOp::Append)
         step.leaf = context.list(AppendKey::unpack(step.node.bits).list);
       number[n] = static_cast<std::uint32_t>(code.steps.size());
@@ -113,10 +114,10 @@ class Interpreter {
 
   template <typename Word>
   static void append(const jit::ListRows& list, const Word* mask, const Word* entries) {
-    using Integer = std::make_signed_t<Word>;
     for (std::size_t k = 0; k < lanes; ++k)
       if (mask[k] != 0 && (list.live >> k & 1) != 0)
-        list.append(k, static_cast<std::uint64_t>(lane_integer(static_cast<Integer>(entries[k]))));
+        list.append(
+            k, static_cast<std::uint64_t>(lane_integer(static_cast<Integer<Word>>(entries[k]))));
   }
 
   template <typename Lane, typename Word>
@@ -155,6 +156,11 @@ class Interpreter {
       if (step.node.op == NodeOp::Append) {
         append(*reinterpret_cast<const jit::ListRows*>(bases.item + step.leaf.offset), in[0],
                in[1]);
+        continue;
+      }
+      if (step.node.op == NodeOp::Lookup) {
+        for (std::size_t i = 0; i < lanes; ++i)
+          made[i] = load_lane<Word>(bases.at(step.leaf) + in[0][i] * sizeof(Word));
         continue;
       }
       apply(step.node, Rows<Lane, Word>{in[0], in[1], in[2], made});

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <type_traits>
 
 #include "emulator/engine/native/lower.hpp"
 
@@ -41,6 +42,9 @@ struct Rows {
   static Word mask_of(bool value) { return value ? static_cast<Word>(~Word{0}) : Word{0}; }
 };
 
+template <typename Word>
+using Integer = std::make_signed_t<Word>;
+
 template <typename Lane>
 Lane larger(Lane a, Lane b) {
   return std::isnan(a) || !(b > a || std::isnan(b)) ? a : b;
@@ -74,6 +78,16 @@ void apply(const Node& node, const Rows<Lane, Word>& r) {
       return r.numbers([](Lane a, Lane b, Lane) { return a / b; });
     case NodeOp::Sqrt:
       return r.numbers([](Lane a, Lane, Lane) { return std::sqrt(a); });
+    case NodeOp::Truncate:
+      return r.numbers([](Lane a, Lane, Lane) { return std::trunc(a); });
+    case NodeOp::FromInt:
+      return r.bits([](Word a, Word) {
+        return std::bit_cast<Word>(static_cast<Lane>(static_cast<Integer<Word>>(a)));
+      });
+    case NodeOp::ToInt:
+      return r.bits([](Word a, Word) {
+        return static_cast<Word>(integer_of<Integer<Word>>(std::bit_cast<Lane>(a)));
+      });
     case NodeOp::Negative:
       return r.test([](Lane a) { return a < 0; });
     case NodeOp::IsZero:
@@ -95,6 +109,14 @@ void apply(const Node& node, const Rows<Lane, Word>& r) {
       return r.bits([](Word a, Word b) { return a | b; });
     case NodeOp::Xor:
       return r.bits([](Word a, Word b) { return a ^ b; });
+    case NodeOp::SignedMax:
+      return r.bits([](Word a, Word b) {
+        return static_cast<Integer<Word>>(a) < static_cast<Integer<Word>>(b) ? b : a;
+      });
+    case NodeOp::SignedMin:
+      return r.bits([](Word a, Word b) {
+        return static_cast<Integer<Word>>(b) < static_cast<Integer<Word>>(a) ? b : a;
+      });
     case NodeOp::BitsEqual:
       return r.test_bits([](Word a, Word b) { return a == b; });
     case NodeOp::BitsAtLeast:
@@ -103,6 +125,10 @@ void apply(const Node& node, const Rows<Lane, Word>& r) {
       return r.test_bits([](Word a, Word) { return (a >> (8 * sizeof(Word) - 1)) != 0; });
     default:
       break;
+  }
+  if constexpr (sizeof(Word) == 4) {  // integers are not shifted
+    if (node.op == NodeOp::ShiftLeft)
+      return r.bits([](Word a, Word b) { return b < 32 ? a << b : Word{0}; });
   }
   if constexpr (sizeof(Word) == 8) {
     if (node.op == NodeOp::Round) return r.bits([](Word a, Word) { return round_to_short(a); });

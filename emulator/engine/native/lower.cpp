@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "emulator/engine/native/float_range.hpp"
+#include "emulator/engine/native/integers.hpp"
 
 namespace gdr::native {
 namespace {
@@ -394,12 +395,8 @@ void check_floats(const Segment& s) {
       throw Unsupported("the bits of a number are used");
     }
     if (node.op == NodeOp::Round) throw Unsupported("a number is rounded to a short");
-    const bool compares = node.kind == Kind::Mask || node.op == NodeOp::Select ||
-                          node.op == NodeOp::And || node.op == NodeOp::Or || node.op == NodeOp::Xor;
-    if (node.kind == Kind::Bits && !is_leaf(node.op) && !compares && node.op != NodeOp::Append) {
-      throw Unsupported("integers are computed with");
-    }
   }
+  check_float_integers(s);
 }
 
 }  // namespace
@@ -437,7 +434,7 @@ std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept 
 }
 
 Segment lowered(const Segment& segment, Target target) {
-  Segment s = replace_rsqrt_idioms(segment, target.precision);
+  Segment s = replace_rsqrt_idioms(with_integers(segment, target.precision), target.precision);
   if (target.precision == Precision::Double) {
     s = round_outputs(s);
   } else {  // a float has fewer bits than a short

@@ -25,6 +25,8 @@ CellValue MemoryModel::select(Ref mask, CellValue yes, CellValue no) {
 }
 
 Ref MemoryModel::leaf(const Cell& cell, WordType type) {
+  if (cell.tag == Tag::Lookup)
+    return graph_.lookup(cell.ref, {type, lookup_place(cell.place, cell.lower), 0});
   const NodeOp op = cell.tag == Tag::Input ? NodeOp::Input : cell.space;
   return graph_.leaf(op, {type, cell.place, 0});
 }
@@ -47,6 +49,7 @@ Ref MemoryModel::short_number(CellValue r) {
   switch (cell.tag) {
     case Tag::Input:
     case Tag::Memory:
+    case Tag::Lookup:
       return leaf(cell, WordType::Short);
     case Tag::Constant:
       return graph_.constant(Kind::Number, cell.bits << short_shift);
@@ -68,6 +71,7 @@ Ref MemoryModel::bits(CellValue r) {
   switch (cell.tag) {
     case Tag::Input:
     case Tag::Memory:
+    case Tag::Lookup:
       return leaf(cell, WordType::Bits);
     case Tag::Constant:
       return graph_.constant(Kind::Bits, cell.bits << short_shift);
@@ -96,6 +100,9 @@ Ref MemoryModel::bits(CellValue r) {
 
 /// Whether they are adjacent halves of one unchanged word.
 bool MemoryModel::are_one_word(const Cell& upper, const Cell& lower) const noexcept {
+  if (upper.tag == Tag::Lookup)
+    return lower.tag == Tag::Lookup && upper.ref == lower.ref && upper.place == lower.place &&
+           !upper.lower && lower.lower;
   return (upper.tag == Tag::Input || upper.tag == Tag::Memory) && upper.tag == lower.tag &&
          upper.space == lower.space && upper.place + 1 == lower.place;
 }
@@ -145,7 +152,8 @@ bool MemoryModel::made_of_integers(CellValue upper, CellValue lower, const AskPl
   const Cell& hi = cells_[upper];
   const Cell& lo = cells_[lower];
   if (are_one_word(hi, lo)) {
-    return place(hi.tag == Tag::Input ? NodeOp::Input : hi.space, hi.place);
+    return hi.tag != Tag::Lookup &&
+           place(hi.tag == Tag::Input ? NodeOp::Input : hi.space, hi.place);
   }
   if (are_one_number(hi, lo) || lo.tag == Tag::Constant) {
     return lo.tag == Tag::Constant && lo.bits != 0 && hi.tag != Tag::Constant;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "emulator/engine/native/graph.hpp"
@@ -45,6 +46,10 @@ class MemoryModel {
   CellValue memory(NodeOp space, std::uint32_t address) {
     return add({.tag = Tag::Memory, .space = space, .place = address});
   }
+  /// A half of an element of a table; of an element that is a short: `lower`.
+  CellValue lookup(Ref element, std::uint32_t table, bool lower) {
+    return add({.tag = Tag::Lookup, .lower = lower, .place = table, .ref = element});
+  }
   /// A short of 36 bits.
   CellValue constant(std::uint64_t bits) { return add({.tag = Tag::Constant, .bits = bits}); }
   CellValue value(Ref short_number_or_bits) {
@@ -72,6 +77,12 @@ class MemoryModel {
   using AskPlace = std::function<bool(NodeOp space, std::uint32_t place)>;
   bool made_of_integers(CellValue upper, CellValue lower, const AskPlace& place) const;
 
+  /// The address of an unchanged short of the broadcast memory outside of the items, if it is one.
+  std::optional<std::uint32_t> uniform_word(CellValue cell) const noexcept {
+    const Cell& held = cells_[cell];
+    if (held.tag != Tag::Memory || held.space != NodeOp::Uniform) return std::nullopt;
+    return held.place;
+  }
   bool is_constant(CellValue cell) const noexcept { return cells_[cell].tag == Tag::Constant; }
   bool is_zero(CellValue cell) const noexcept {
     return is_constant(cell) && constant_bits(cell) == 0;
@@ -89,14 +100,15 @@ class MemoryModel {
   Ref number_of_half(CellValue cell) const noexcept { return cells_[cell].ref; }
 
  private:
-  enum class Tag : std::uint8_t { Input, Memory, Constant, Value, Half, Sum, Select };
+  enum class Tag : std::uint8_t { Input, Memory, Lookup, Constant, Value, Half, Sum, Select };
   struct Cell {
     Tag tag;
-    bool lower = false;            ///< Half, Sum
+    bool lower = false;            ///< Lookup, Half, Sum
     NodeOp space = NodeOp::Input;  ///< Memory: Source or Uniform
-    std::uint32_t place = 0;       ///< Input, Memory
+    std::uint32_t place = 0;       ///< Input, Memory; Lookup: the table
     std::uint64_t bits = 0;        ///< Constant; Sum: the constant's upper half
-    Ref ref = no_ref;              ///< Value, Half; Sum: the integer; Select: the mask
+    /// Lookup: the element's number; Value, Half: the node; Sum: the integer; Select: the mask
+    Ref ref = no_ref;
     CellValue yes = 0, no = 0;
     friend auto operator<=>(const Cell&, const Cell&) = default;
   };

@@ -37,9 +37,14 @@ Kernel with_zeros(const Kernel& kernel, std::uint64_t zero_words, const WordTabl
 
 }  // namespace
 
-CompiledSection::CompiledSection(const SectionModel& model, const Liveness& liveness, bool loops,
+CompiledSection::CompiledSection(const SectionModel& model, const Liveness& liveness,
+                                 std::vector<std::vector<TableShort>> contents, bool loops,
                                  Target target)
-    : map_(model.map), loops_(loops), target_(target) {
+    : map_(model.map),
+      loops_(loops),
+      target_(target),
+      tables_(model.tables),
+      contents_(std::move(contents)) {
   SplitSection pieces = split(model, liveness);
   kernels_ = std::move(pieces.kernels);
   moves_ = std::move(pieces.moves);
@@ -89,6 +94,10 @@ void CompiledSection::check_precision() {
 void CompiledSection::collect_words() {
   for (const Kernel& kernel : kernels_) {
     for (const Node& node : kernel.graph.nodes()) {
+      if (node.op == NodeOp::Lookup) {
+        const LeafKey key = LeafKey::unpack(node.bits);
+        lookups_.add(key, tables_[table_of(key)].size());
+      }
       if (!is_memory(node.op)) continue;
       WordTable& table = node.op == NodeOp::Source ? source_words_ : uniform_words_;
       table.add(LeafKey::unpack(node.bits));
@@ -140,6 +149,8 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
   LoopForm form = make_loop_form(special, loops_);
   KernelCode code;
   code.loops = loops_;
+  code.reads_tables = std::ranges::any_of(
+      special.graph.nodes(), [](const Node& node) { return node.op == NodeOp::Lookup; });
   code.layout = {target.lanes() * target.lane_bytes(),
                  static_cast<std::uint32_t>(kernel.inputs.size()),
                  static_cast<std::uint32_t>(kernel.carried.size()),

@@ -65,7 +65,9 @@ struct CompiledKernels {
 /// One section. Immutable except for code generated on first use.
 class CompiledSection {
  public:
-  CompiledSection(const SectionModel& model, const Liveness& liveness, bool loops, Target target);
+  /// `contents`: of the model's tables.
+  CompiledSection(const SectionModel& model, const Liveness& liveness,
+                  std::vector<std::vector<TableShort>> contents, bool loops, Target target);
   /// Call before any code is generated: `before` may precede this section in a fused run, in which
   /// its constants need not go through the state.
   void follow(const CompiledSection& before);
@@ -80,6 +82,12 @@ class CompiledSection {
   const std::vector<BmStore>& bm_stores() const noexcept { return bm_stores_; }
   const WordTable& source_words() const noexcept { return source_words_; }
   const WordTable& uniform_words() const noexcept { return uniform_words_; }
+  /// Tables that the section reads, behind the uniform words.
+  const LookupTables& lookups() const noexcept { return lookups_; }
+  /// The shorts of a table, element by element.
+  const std::vector<TableShort>& table_contents(LeafKey key) const {
+    return contents_[table_of(key)];
+  }
   /// Source words that are compared with words of targets.
   std::vector<LeafKey> compared_words() const;
 
@@ -115,7 +123,7 @@ class CompiledSection {
   CompiledKernels::Entry make_entry(const Kernel& kernel, std::uint64_t zero_words,
                                     Target target) const;
   CodeContext context(const CompiledKernels::Entry& entry, Target target) const {
-    return {entry.code, target, source_words_, uniform_words_};
+    return {entry.code, target, source_words_, uniform_words_, lookups_};
   }
   void add_transfers(const Kernel& kernel, Target target, CompiledKernels::Entry& entry) const;
   bool is_given(LeafKey key) const;
@@ -134,7 +142,10 @@ class CompiledSection {
   std::vector<BmStore> bm_stores_;
   std::map<StatePlace, std::uint64_t> given_;  ///< constants of the previous section
   std::vector<ConstantRoot> unfused_constants_;
+  std::vector<Table> tables_;
+  std::vector<std::vector<TableShort>> contents_;  ///< by table
   WordTable source_words_, uniform_words_;
+  LookupTables lookups_;
   std::uint64_t zero_candidates_ = 0;
   mutable std::shared_mutex mutex_;
   mutable std::map<std::pair<std::uint64_t, Precision>, std::unique_ptr<CompiledKernels>> made_;

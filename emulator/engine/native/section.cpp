@@ -96,7 +96,7 @@ class Translator {
 
   void run(const Instruction& i) {
     const bool appends = stores_through_t(i);
-    if (uses_t_address(i) && !appends) throw Unsupported("local memory is read through T");
+    if (uses_t_address(i) && !appends) check_table_reads(i);
     struct Element {
       Ref enabled;
       Outcome mul, alu;
@@ -140,6 +140,27 @@ class Translator {
            !is(i.move.pe);
   }
 
+  /// Throws Unsupported unless all uses of T as an address are operands that are read, in a range.
+  static void check_table_reads(const Instruction& i) {
+    const auto is = [](const Operand& x) { return x.space == Space::LocalByT; };
+    if (is(i.alu.dst) || is(i.mul.dst) || is(i.move.pe))
+      throw Unsupported("local memory is written through T, and not to a list");
+    for (const Operand* x : {&i.alu.a, &i.alu.b, &i.mul.a, &i.mul.b})
+      if (is(*x) && x->range_last == 0)
+        throw Unsupported("local memory is read through T, at any address");
+  }
+
+  /// The element of a table that T addresses.
+  Pair lookup(const Operand& x, unsigned element) {
+    const Table table{x.width, x.range_first, x.range_last};
+    const auto found = std::ranges::find(m_.tables, table);
+    const auto number = static_cast<std::uint32_t>(found - m_.tables.begin());
+    if (found == m_.tables.end()) m_.tables.push_back(table);
+    const Ref at = element_at(g_, c_.bits(m_.state[m_.map.t + element * 2 + 1]), table);
+    if (x.width == Width::Short) return {zero_, c_.lookup(at, number, false)};
+    return {c_.lookup(at, number, false), c_.lookup(at, number, true)};
+  }
+
   Ref bits_constant(std::uint64_t value) { return g_.constant(Kind::Bits, value << short_shift); }
   Ref ones() { return g_.constant(Kind::Bits, short_mask); }
   Ref bits(NodeOp op, Ref a, Ref b) { return g_.op(op, Kind::Bits, a, b); }
@@ -161,6 +182,8 @@ class Translator {
             x.space == Space::PeNumber ? WordType::PeNumber : WordType::BlockNumber;
         return {zero_, c_.value(g_.leaf(NodeOp::Input, {type, 0, 0}))};
       }
+      case Space::LocalByT:
+        return lookup(x, element);
       default: {
         const std::uint32_t cell = m_.map.cell(x, element);
         return wide ? Pair{m_.state[cell], m_.state[cell + 1]} : Pair{zero_, m_.state[cell]};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emulator/engine/native/memory_model.hpp"
+#include "emulator/engine/native/tables.hpp"
 #include "emulator/isa/program.hpp"
 
 namespace gdr::native {
@@ -56,6 +57,7 @@ struct SectionModel {
   /// Cells that some instruction writes, ascending; without the counters and entries of lists,
   /// which hold their input here and change with each append.
   std::vector<std::uint32_t> written;
+  std::vector<Table> tables;  ///< by table_of
   std::vector<List> lists;
   std::vector<Ref> appends;  ///< nodes, in the order of the program
   /// Body: stores that a pass leaves to the next one; its model has them as appends of the pass

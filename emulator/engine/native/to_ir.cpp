@@ -1,6 +1,7 @@
 #include "emulator/engine/native/to_ir.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 
@@ -63,6 +64,8 @@ constexpr SimpleOp simple_ops[] = {{NodeOp::Add, Op::Add},
                                    {NodeOp::Mul, Op::Mul},
                                    {NodeOp::Divide, Op::Divide},
                                    {NodeOp::Sqrt, Op::Sqrt},
+                                   {NodeOp::Truncate, Op::Truncate},
+                                   {NodeOp::FromInt, Op::IntToFloat},
                                    {NodeOp::RsqrtEstimate, Op::RsqrtEstimate},
                                    {NodeOp::RecipEstimate, Op::RecipEstimate},
                                    {NodeOp::And, Op::And},
@@ -283,6 +286,10 @@ class Lowering {
         return lower_integer_extreme(node);
       case NodeOp::Both:
         return lower_both(node);
+      case NodeOp::ToInt:
+        return lower_to_int(node);
+      case NodeOp::Lookup:
+        return lower_lookup(node);
       case NodeOp::Append:
         return lower_append(node);
       default:
@@ -358,6 +365,34 @@ class Lowering {
     const ValueId count = vector(Op::ShiftRight, value(node.b), no_value, no_value, short_shift);
     const Op op = arithmetic ? Op::ShiftArithBy : left ? Op::ShiftLeftBy : Op::ShiftRightBy;
     return vector(op, x, count);
+  }
+
+  ValueId lower_to_int(const Node& node) {
+    const ValueId x = value(value_behind(g_, node.a));
+    if (c_.target.precision == Precision::Float) {
+      // The host gives the least integer for numbers above the largest one.
+      constexpr float largest = 0x1.fffffep30F;
+      if (is_at_most(node.a, largest)) return vector(Op::FloatToInt, x);
+      return vector(Op::FloatToInt, vector(Op::Min, x, number(largest)));
+    }
+    if (wide_) return vector(Op::DoubleToInt, x);
+    // In the last bits of a number whose unit is one.
+    constexpr double ones = 0x1.8p52;
+    const ValueId sum = vector(Op::Add, vector(Op::Truncate, x), number(ones));
+    return vector(Op::IntSub, sum, constant(Kind::Bits, std::bit_cast<std::uint64_t>(ones)));
+  }
+  /// Whether a number is limited by a constant.
+  bool is_at_most(Ref r, double limit) const {
+    const Node& node = g_[r];
+    if (node.op == NodeOp::Constant) return std::bit_cast<double>(node.bits) <= limit;
+    return node.op == NodeOp::Min && (is_at_most(node.a, limit) || is_at_most(node.b, limit));
+  }
+  ValueId number(double x) { return constant(Kind::Number, std::bit_cast<std::uint64_t>(x)); }
+
+  ValueId lower_lookup(const Node& node) {
+    const ValueId made = vector(Op::Gather, value(node.a));
+    block_.code.back().place = place_at(c_.table(node));
+    return made;
   }
 
   ValueId lower_integer_extreme(const Node& node) {

@@ -57,7 +57,7 @@ Ref Builder::table_lookup(const Node& node) {
                             .padded = padded,
                             .address = (loop_.local_end() + shorts - 1) / shorts * shorts});
   }
-  const MachineTable& t = loop_.tables[index(table)];
+  const MachineTable t = loop_.tables[index(table)];  // the index may add tables
   const std::uint64_t base = t.address / shorts_in(t.width);
   // These operations are never shared: T serves one reader at a time.
   MachineOp move{.width = Width::Long, .where = node.where};

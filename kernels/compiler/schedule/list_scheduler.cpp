@@ -153,11 +153,10 @@ class ListScheduler {
     }
     if (op.table != none) {
       push(indices_.at(op.in[0].value), true);
-      MachineOp read = op;
-      if (to_local) read.out = in_t(op.width, StorageClass::TLower);
-      push(read, to_local);
-      if (!to_local) return;
-      push(copy_of(read.out, op.width, op.out), false);
+      if (to_local)
+        push_through_t(op);
+      else
+        push(op, false);
       return;
     }
     const int locals =
@@ -172,7 +171,11 @@ class ListScheduler {
       push(op, false);
       return;
     }
-    // The result leaves T in a separate instruction, under the operation's predicate.
+    push_through_t(op);
+  }
+
+  /// The result leaves T in a separate instruction, under the operation's predicate.
+  void push_through_t(MachineOp op) {
     const ValueId result = in_t(op.width, StorageClass::TLower);
     MachineOp store = copy_of(result, op.width, op.out);
     store.predicate = op.predicate;

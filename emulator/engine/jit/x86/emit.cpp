@@ -31,7 +31,9 @@ constexpr std::pair<Op, Unary> unary[] = {
     {Op::RsqrtEstimate, {GDR_ONE(vrsqrt14pd), GDR_ONE(vrsqrt14ps), GDR_ONE(vrsqrtps)}},
     {Op::RecipEstimate, {GDR_ONE(vrcp14pd), GDR_ONE(vrcp14ps), GDR_ONE(vrcpps)}},
     {Op::IntToDouble, {GDR_ONE(vcvtqq2pd), nullptr, nullptr}},
-    {Op::DoubleToInt, {GDR_ONE(vcvttpd2qq), nullptr, nullptr}}};
+    {Op::DoubleToInt, {GDR_ONE(vcvttpd2qq), nullptr, nullptr}},
+    {Op::IntToFloat, {nullptr, GDR_ONE(vcvtdq2ps), GDR_ONE(vcvtdq2ps)}},
+    {Op::FloatToInt, {nullptr, GDR_ONE(vcvttps2dq), GDR_ONE(vcvttps2dq)}}};
 
 constexpr std::pair<Op, Binary> binary[] = {{Op::Add, {GDR_TWO(vaddpd), GDR_TWO(vaddps)}},
                                             {Op::Sub, {GDR_TWO(vsubpd), GDR_TWO(vsubps)}},
@@ -48,8 +50,8 @@ constexpr std::pair<Op, Binary> binary[] = {{Op::Add, {GDR_TWO(vaddpd), GDR_TWO(
                                             {Op::ShiftLeftBy, {GDR_TWO(vpsllvq), nullptr}},
                                             {Op::ShiftRightBy, {GDR_TWO(vpsrlvq), nullptr}},
                                             {Op::ShiftArithBy, {GDR_TWO(vpsravq), nullptr}},
-                                            {Op::SignedMax, {GDR_TWO(vpmaxsq), nullptr}},
-                                            {Op::SignedMin, {GDR_TWO(vpminsq), nullptr}},
+                                            {Op::SignedMax, {GDR_TWO(vpmaxsq), GDR_TWO(vpmaxsd)}},
+                                            {Op::SignedMin, {GDR_TWO(vpminsq), GDR_TWO(vpminsd)}},
                                             {Op::UnsignedMax, {GDR_TWO(vpmaxuq), nullptr}},
                                             {Op::UnsignedMin, {GDR_TWO(vpminuq), nullptr}}};
 
@@ -105,6 +107,10 @@ class Emitter {
         return masks(i);
       case Op::Append:
         return c_.appends->test(i);
+      case Op::Truncate:
+        return truncate(i);
+      case Op::Gather:
+        return gather(i);
       case Op::ShiftLeft:
       case Op::ShiftRight:
       case Op::ShiftArith:
@@ -300,8 +306,42 @@ class Emitter {
     }
   }
 
+  /// Without a flag for the lost digits.
+  void truncate(const Instruction& i) {
+    constexpr std::uint8_t towards_zero = 0x0b;
+    const AnyOperand from = operand(i.a);
+    const Xmm to = vector(i.to);
+    const bool floats = c_.target.floats;
+    if (c_.target.avx512)
+      return floats ? a_.vrndscaleps(to, from, towards_zero)
+                    : a_.vrndscalepd(to, from, towards_zero);
+    return floats ? a_.vroundps(to, from, towards_zero) : a_.vroundpd(to, from, towards_zero);
+  }
+
+  /// The instruction clears its mask, and keeps lanes that the mask excludes: the result begins as
+  /// zero, so that it does not wait for the register's previous value.
+  void gather(const Instruction& i) {
+    const Xmm to = vector(i.to);
+    const auto offset = static_cast<std::size_t>(std::int64_t{i.b.place.offset});
+    const Xbyak::RegExp base = Xbyak::RegExp(c_.bases[i.b.place.base]) + offset;
+    a_.vxorps(Xbyak::Xmm(i.to.number), Xbyak::Xmm(i.to.number), Xbyak::Xmm(i.to.number));
+    const bool floats = c_.target.floats;
+    const int lane = static_cast<int>(c_.target.lane_bytes());
+    if (c_.target.avx512) {
+      const Xbyak::Opmask all(c_.gather_mask);
+      a_.kxnorw(all, all, all);
+      const auto from = a_.ptr[base + Xbyak::Zmm(i.a.number) * lane];
+      return floats ? a_.vgatherdps(to | all, from) : a_.vgatherqpd(to | all, from);
+    }
+    const Xbyak::Ymm all(c_.gather_mask);
+    a_.vpcmpeqd(all, all, all);
+    const auto from = a_.ptr[base + Xbyak::Ymm(i.a.number) * lane];
+    return floats ? a_.vgatherdps(to, from, all) : a_.vgatherqpd(to, from, all);
+  }
+
   void shift(const Instruction& i) {
     const AnyOperand from = operand(i.a);
+    if (i.op == Op::ShiftLeft && c_.target.floats) return a_.vpslld(vector(i.to), from, i.detail);
     if (i.op == Op::ShiftLeft) return a_.vpsllq(vector(i.to), from, i.detail);
     if (i.op == Op::ShiftRight) return a_.vpsrlq(vector(i.to), from, i.detail);
     a_.vpsraq(vector(i.to), from, i.detail);

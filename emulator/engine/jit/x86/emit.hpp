@@ -18,6 +18,8 @@ struct EmitContext {
   /// Registers of the sets of Op::Collect: masks, on AVX2 vectors; not used for values.
   std::span<const int> collected = {};
   AppendCode* appends = nullptr;  ///< for Op::Append
+  /// Register for the mask of Op::Gather, a mask register, on AVX2 a vector; not used for values.
+  int gather_mask = -1;
 };
 
 void emit(const EmitContext& context, std::span<const Instruction> code);

@@ -100,12 +100,17 @@ class KernelEmitter {
       a_.pop(Xbyak::Reg64(*r));
   }
   const Xbyak::Reg64& base(Base b) const { return bases_[b]; }
-  jit::RegisterLimits limits() const { return {c_.target.isa == Isa::Avx512 ? 32U : 16U, 8}; }
+  /// The last mask register, on AVX2 the last vector, is that of gathers.
+  jit::RegisterLimits limits() const {
+    const unsigned kept = c_.kernel.reads_tables ? 1 : 0;
+    if (target_.avx512) return {32, 8 - kept};
+    return {16 - kept, 8};
+  }
   jit::AllocatedBlock allocated(const jit::Block& block, jit::SpillArea& spills) const {
     return jit::allocate(block, target_, limits(), spills);
   }
   void emit(const std::vector<jit::Instruction>& code) {
-    jit::emit({a_, target_, bases_, {}, &appends_}, code);
+    jit::emit({a_, target_, bases_, {}, &appends_, target_.avx512 ? 7 : 15}, code);
   }
 
   /// In an order for few registers, or for latencies: hosts look some hundred instructions ahead,
