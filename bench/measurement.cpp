@@ -53,6 +53,7 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
       {"small-calls", "calls with few targets, of the rate of large ones", small_calls},
       {"sets", "many sets of targets and sources in one call, of the rate of one job", set_calls},
       {"lists", "kernels with neighbour lists, of the rate without lists", neighbour_lists},
+      {"tables", "gravity by an interpolated table, of the rate of a native loop", table_rates},
       {"products", "products of matrices, exact and beside the host's BLAS", matrix_rates},
       {"matrix", "predicted products and LU on one real board at 400 MHz", matrix_predictions},
   };

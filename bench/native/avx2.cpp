@@ -17,6 +17,14 @@ struct Double4 {
   static Register mul(Register a, Register b) { return _mm256_mul_pd(a, b); }
   static Register fma(Register a, Register b, Register c) { return _mm256_fmadd_pd(a, b, c); }
   static Register fnma(Register a, Register b, Register c) { return _mm256_fnmadd_pd(a, b, c); }
+  using Indices = __m128i;
+  static Register min(Register a, Register b) { return _mm256_min_pd(a, b); }
+  static Indices indices(Register x) { return _mm256_cvttpd_epi32(x); }
+  static Register number(Indices k) { return _mm256_cvtepi32_pd(k); }
+  static Register gather(const Real* from, Indices k) {
+    const Register all = _mm256_castsi256_pd(_mm256_set1_epi64x(-1));
+    return _mm256_mask_i32gather_pd(_mm256_setzero_pd(), from, k, all, sizeof(Real));
+  }
 };
 
 struct Float8 {
@@ -30,6 +38,14 @@ struct Float8 {
   static Register mul(Register a, Register b) { return _mm256_mul_ps(a, b); }
   static Register fma(Register a, Register b, Register c) { return _mm256_fmadd_ps(a, b, c); }
   static Register fnma(Register a, Register b, Register c) { return _mm256_fnmadd_ps(a, b, c); }
+  using Indices = __m256i;
+  static Register min(Register a, Register b) { return _mm256_min_ps(a, b); }
+  static Indices indices(Register x) { return _mm256_cvttps_epi32(x); }
+  static Register number(Indices k) { return _mm256_cvtepi32_ps(k); }
+  static Register gather(const Real* from, Indices k) {
+    const Register all = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
+    return _mm256_mask_i32gather_ps(_mm256_setzero_ps(), from, k, all, sizeof(Real));
+  }
   static Register add(Register a, Register b) { return _mm256_add_ps(a, b); }
   static void add_to_doubles(double* to, Register x) {
     const __m128 halves[] = {_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1)};
@@ -70,6 +86,8 @@ constinit const LoopSet avx2_loops = {
     {one_step, pair_loop<Float8, Newton, GravityLaw, 2>},
     {one_step, pair_loop<Float8, Newton, GravityLaw, 2>},  // the estimate has 12 bits only
     {{"distances from pairs of floats", mixed_loop<Float8, Newton, FromPairs<Float8>, 1>},
-     {"distances from pairs of floats", mixed_loop<Float8, Newton, FromPairs<Float8>, 2>}}};
+     {"distances from pairs of floats", mixed_loop<Float8, Newton, FromPairs<Float8>, 2>}},
+    {table_loop<Double4, 1>, table_loop<Double4, 2>, table_loop<Double4, 4>},
+    {table_loop<Float8, 1>, table_loop<Float8, 2>, table_loop<Float8, 4>}};
 
 }  // namespace gdr::bench

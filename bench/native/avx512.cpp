@@ -20,6 +20,13 @@ struct Double8 {
   static Register fma(Register a, Register b, Register c) { return _mm512_fmadd_pd(a, b, c); }
   static Register fnma(Register a, Register b, Register c) { return _mm512_fnmadd_pd(a, b, c); }
   static Register estimate(Register x) { return _mm512_maskz_rsqrt14_pd(0xFF, x); }
+  using Indices = __m256i;
+  static Register min(Register a, Register b) { return _mm512_maskz_min_pd(0xFF, a, b); }
+  static Indices indices(Register x) { return _mm512_maskz_cvttpd_epi32(0xFF, x); }
+  static Register number(Indices k) { return _mm512_maskz_cvtepi32_pd(0xFF, k); }
+  static Register gather(const Real* from, Indices k) {
+    return _mm512_mask_i32gather_pd(_mm512_setzero_pd(), 0xFF, k, from, sizeof(Real));
+  }
 };
 
 struct Float16 {
@@ -34,6 +41,13 @@ struct Float16 {
   static Register fma(Register a, Register b, Register c) { return _mm512_fmadd_ps(a, b, c); }
   static Register fnma(Register a, Register b, Register c) { return _mm512_fnmadd_ps(a, b, c); }
   static Register estimate(Register x) { return _mm512_maskz_rsqrt14_ps(0xFFFF, x); }
+  using Indices = __m512i;
+  static Register min(Register a, Register b) { return _mm512_maskz_min_ps(0xFFFF, a, b); }
+  static Indices indices(Register x) { return _mm512_maskz_cvttps_epi32(0xFFFF, x); }
+  static Register number(Indices k) { return _mm512_maskz_cvtepi32_ps(0xFFFF, k); }
+  static Register gather(const Real* from, Indices k) {
+    return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), 0xFFFF, k, from, sizeof(Real));
+  }
   static Register add(Register a, Register b) { return _mm512_add_ps(a, b); }
   static void add_to_doubles(double* to, Register x) {
     const __m256 halves[] = {_mm512_maskz_extractf32x8_ps(0xFF, x, 0),
@@ -90,6 +104,8 @@ constinit const LoopSet avx512_loops = {
      {"distances from pairs of floats",
       mixed_loop<Float16, Newton<Float16, 1>, FromPairs<Float16>, 2>},
      {"distances from doubles", mixed_loop<Float16, Newton<Float16, 1>, FromDoubles, 1>},
-     {"distances from doubles", mixed_loop<Float16, Newton<Float16, 1>, FromDoubles, 2>}}};
+     {"distances from doubles", mixed_loop<Float16, Newton<Float16, 1>, FromDoubles, 2>}},
+    {table_loop<Double8, 1>, table_loop<Double8, 2>, table_loop<Double8, 4>},
+    {table_loop<Float16, 1>, table_loop<Float16, 2>, table_loop<Float16, 4>}};
 
 }  // namespace gdr::bench

@@ -21,6 +21,18 @@ template <typename Real>
 using Loop = void (*)(const LoopArrays<Real>& arrays, std::size_t first, std::size_t last,
                       Real eps2);
 
+/// A force law as a table: the factor of a distance is interpolated between elements k and k + 1,
+/// with k + r = r2 * scale, limited to `last`.
+template <typename Real>
+struct ForceTable {
+  const Real* values = nullptr;
+  Real scale = 0, last = 0;
+};
+/// As Loop, for accelerations by a table.
+template <typename Real>
+using TableLoop = void (*)(const LoopArrays<Real>& arrays, const ForceTable<Real>& table,
+                           std::size_t first, std::size_t last);
+
 /// Input and output of a loop in mixed precision: positions as doubles and as pairs of floats
 /// (high + rest), the others as floats, sums as doubles.
 struct MixedArrays {
@@ -52,6 +64,9 @@ struct LoopSet {
   NamedLoop<float> gravity_float;
   NamedLoop<float> gravity_fast;  ///< without refinement of an estimate of 14 bits
   NamedMixedLoop jerk_mixed[4];
+  /// With one, two and four vectors of targets side by side.
+  TableLoop<double> table[3];
+  TableLoop<float> table_float[3];
 };
 
 /// Particles that a loop takes at once, at most: arrays are padded to a multiple of it.

@@ -61,16 +61,30 @@ void for_slices(std::size_t n, unsigned threads, const Run& run) {
   }
 }
 
+template <typename Real>
+LoopArrays<Real> arrays_of(NativeParticles<Real>& particles) {
+  LoopArrays<Real> arrays{.n = particles.n, .mass = particles.mass.data()};
+  for (std::size_t c = 0; c < 6; ++c) arrays.coordinate[c] = particles.coordinate[c].data();
+  for (std::size_t s = 0; s < 7; ++s) arrays.sum[s] = particles.sum[s].data();
+  return arrays;
+}
+
 }  // namespace
 
 template <typename Real>
 void run_native(Loop<Real> loop, NativeParticles<Real>& particles, double eps2, unsigned threads) {
-  LoopArrays<Real> arrays{.n = particles.n, .mass = particles.mass.data()};
-  for (std::size_t c = 0; c < 6; ++c) arrays.coordinate[c] = particles.coordinate[c].data();
-  for (std::size_t s = 0; s < 7; ++s) arrays.sum[s] = particles.sum[s].data();
+  const LoopArrays<Real> arrays = arrays_of(particles);
   for_slices(particles.n, threads, [&](std::size_t first, std::size_t last) {
     loop(arrays, first, last, static_cast<Real>(eps2));
   });
+}
+
+template <typename Real>
+void run_native(TableLoop<Real> loop, NativeParticles<Real>& particles,
+                const ForceTable<Real>& table, unsigned threads) {
+  const LoopArrays<Real> arrays = arrays_of(particles);
+  for_slices(particles.n, threads,
+             [&](std::size_t first, std::size_t last) { loop(arrays, table, first, last); });
 }
 
 void run_native(MixedLoop loop, MixedParticles& particles, double eps2, unsigned threads) {
@@ -91,5 +105,9 @@ template struct NativeParticles<double>;
 template struct NativeParticles<float>;
 template void run_native(Loop<double>, NativeParticles<double>&, double, unsigned);
 template void run_native(Loop<float>, NativeParticles<float>&, double, unsigned);
+template void run_native(TableLoop<double>, NativeParticles<double>&, const ForceTable<double>&,
+                         unsigned);
+template void run_native(TableLoop<float>, NativeParticles<float>&, const ForceTable<float>&,
+                         unsigned);
 
 }  // namespace gdr::bench

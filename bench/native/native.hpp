@@ -56,11 +56,20 @@ inline std::span<const NamedMixedLoop> existing(const NamedMixedLoop (&loops)[4]
 template <typename Real>
 void run_native(Loop<Real> loop, NativeParticles<Real>& particles, double eps2, unsigned threads);
 
+/// The same by a table.
+template <typename Real>
+void run_native(TableLoop<Real> loop, NativeParticles<Real>& particles,
+                const ForceTable<Real>& table, unsigned threads);
+
 void run_native(MixedLoop loop, MixedParticles& particles, double eps2, unsigned threads);
 
 extern template struct NativeParticles<double>;
 extern template struct NativeParticles<float>;
 extern template void run_native(Loop<double>, NativeParticles<double>&, double, unsigned);
 extern template void run_native(Loop<float>, NativeParticles<float>&, double, unsigned);
+extern template void run_native(TableLoop<double>, NativeParticles<double>&,
+                                const ForceTable<double>&, unsigned);
+extern template void run_native(TableLoop<float>, NativeParticles<float>&, const ForceTable<float>&,
+                                unsigned);
 
 }  // namespace gdr::bench

@@ -1,7 +1,8 @@
 // The loop over pairs of particles, for any vector type and pair law.
 //
 // A vector type V has Real, Register, lanes and the functions set, load, store, sub, mul,
-// fma (a b + c), fnma (c - a b); for mixed precision also add and add_to_doubles. It lies in an
+// fma (a b + c), fnma (c - a b); for mixed precision also add and add_to_doubles; for tables also
+// Indices, min, indices (truncated), number (of indices) and gather. It lies in an
 // unnamed namespace, so that every file that includes this has functions of its own, compiled for
 // its own instruction set.
 #pragma once
@@ -92,6 +93,37 @@ void pair_loop(const LoopArrays<typename V::Real>& arrays, std::size_t first, st
     }
     for (std::size_t k = 0; k < vectors; ++k)
       for (std::size_t s = 0; s < Law::sums; ++s) V::store(p.sum[s] + i + V::lanes * k, sums[k][s]);
+  }
+}
+
+/// Accelerations by a linearly interpolated table.
+template <typename V, std::size_t vectors>
+void table_loop(const LoopArrays<typename V::Real>& arrays,
+                const ForceTable<typename V::Real>& table, std::size_t first, std::size_t last) {
+  using Register = typename V::Register;
+  const LoopArrays<typename V::Real> p = arrays;
+  const auto* const values = table.values;
+  const Register scale = V::set(table.scale), limit = V::set(table.last);
+  for (std::size_t i = first; i < last; i += V::lanes * vectors) {
+    Register sums[vectors][3];
+    for (auto& sums_of_vector : sums)
+      for (Register& sum : sums_of_vector) sum = V::set(0);
+    for (std::size_t j = 0; j < p.n; ++j) {
+      for (std::size_t k = 0; k < vectors; ++k) {
+        Register d[3];
+        for (std::size_t c = 0; c < 3; ++c)
+          d[c] = V::sub(V::set(p.coordinate[c][j]), V::load(p.coordinate[c] + i + V::lanes * k));
+        const auto r2 = V::fma(d[2], d[2], V::fma(d[1], d[1], V::mul(d[0], d[0])));
+        const auto at = V::min(V::mul(r2, scale), limit);
+        const auto index = V::indices(at);
+        const auto value = V::gather(values, index), next = V::gather(values + 1, index);
+        const auto rest = V::sub(at, V::number(index));
+        const auto factor = V::mul(V::set(p.mass[j]), V::fma(rest, V::sub(next, value), value));
+        for (std::size_t c = 0; c < 3; ++c) sums[k][c] = V::fma(factor, d[c], sums[k][c]);
+      }
+    }
+    for (std::size_t k = 0; k < vectors; ++k)
+      for (std::size_t s = 0; s < 3; ++s) V::store(p.sum[s] + i + V::lanes * k, sums[k][s]);
   }
 }
 

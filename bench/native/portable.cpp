@@ -38,6 +38,23 @@ struct Lanes {
   static Register fma(const Register& a, const Register& b, const Register& c) {
     return each([&](std::size_t k) { return a.x[k] * b.x[k] + c.x[k]; });
   }
+  struct Indices {
+    int k[size];
+  };
+  static Register min(const Register& a, const Register& b) {
+    return each([&](std::size_t k) { return a.x[k] < b.x[k] ? a.x[k] : b.x[k]; });
+  }
+  static Indices indices(const Register& a) {
+    Indices r;
+    for (std::size_t k = 0; k < size; ++k) r.k[k] = static_cast<int>(a.x[k]);
+    return r;
+  }
+  static Register number(const Indices& a) {
+    return each([&](std::size_t k) { return static_cast<T>(a.k[k]); });
+  }
+  static Register gather(const T* from, const Indices& a) {
+    return each([&](std::size_t k) { return from[a.k[k]]; });
+  }
   static Register rsqrt(const Register& a) {
     return each([&](std::size_t k) { return 1 / std::sqrt(a.x[k]); });
   }
@@ -54,6 +71,8 @@ constinit const LoopSet portable_loops = {
     {},
     {divide, pair_loop<Float1, Float1, GravityLaw, 1>},
     {divide, pair_loop<Float1, Float1, GravityLaw, 1>},
-    {}};
+    {},
+    {table_loop<Double8, 1>},
+    {table_loop<Float1, 1>}};
 
 }  // namespace gdr::bench

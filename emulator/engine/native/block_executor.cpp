@@ -311,8 +311,12 @@ class SectionRun {
     const bool wide = is_long(lookup.key.type);
     const std::uint64_t* const first =
         words.data() + (reads_lower_half(lookup.key) ? lookup.size : 0);
-    return row_conversion(code_->target, lookup.key.type)
-        .to_lanes(first, wide ? first + lookup.size : first, lookup.size, to);
+    const bool fits = row_conversion(code_->target, lookup.key.type)
+                          .to_lanes(first, wide ? first + lookup.size : first, lookup.size, to);
+    const std::size_t lane = code_->target.lane_bytes();
+    for (std::size_t k = 0; k < repeated_elements; ++k)
+      std::memcpy(to + (lookup.size + k) * lane, to + k * lane, lane);
+    return fits;
   }
 
   /// Converts a stream of floats for code on doubles, after a range error of other data.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "emulator/engine/jit/list_rows.hpp"
@@ -54,7 +55,7 @@ struct WordTable {
 };
 
 /// The tables that a section reads, by their interpretation: lanes that lie behind the uniform
-/// words, one for each element.
+/// words, one for each element and for those that are repeated. The delay of a key is ignored.
 struct LookupTables {
   struct Lookup {
     LeafKey key;
@@ -64,14 +65,17 @@ struct LookupTables {
   std::vector<Lookup> tables;
 
   std::uint32_t lanes() const noexcept {
-    return tables.empty() ? 0 : tables.back().first + tables.back().size;
+    return tables.empty() ? 0 : tables.back().first + tables.back().size + repeated_elements;
   }
   void add(LeafKey key, std::uint32_t size) {
+    key.delay = 0;
     if (std::ranges::find(tables, key, &Lookup::key) == tables.end())
       tables.push_back({key, size, lanes()});
   }
+  /// The lane that a Lookup reads for the index zero.
   std::uint32_t first_lane(LeafKey key) const {
-    return std::ranges::find(tables, key, &Lookup::key)->first;
+    const std::uint32_t behind = std::exchange(key.delay, 0);
+    return std::ranges::find(tables, key, &Lookup::key)->first + behind;
   }
 };
 
@@ -150,7 +154,7 @@ struct CodeContext {
     return item(key.place < layout.inputs ? layout.input(key.place)
                                           : layout.total(key.place - layout.inputs));
   }
-  /// The first element of the table of a Lookup.
+  /// What a Lookup reads for the index zero.
   Location table(const Node& node) const {
     const std::size_t lane =
         uniform_words.words.size() + lookups.first_lane(LeafKey::unpack(node.bits));

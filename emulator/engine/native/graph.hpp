@@ -52,7 +52,7 @@ enum class NodeOp : std::uint8_t {
   Select,    ///< a (mask) ? b : c
   AsBits,    ///< all 64 bits of a number
   AsNumber,  ///< the double that has these bits
-  Lookup,    ///< an element of a table: a is its number, below the table's size; `bits`: key
+  Lookup,    ///< an element of a table: a is an index, below the table's size; `bits`: key
   // bits
   IntAdd,
   IntSub,
@@ -140,7 +140,8 @@ struct LeafKey {
 };
 
 /// LeafKey::place of a Lookup: a table of the section, and the half of a long whose bits are read.
-/// A long as a number has the place of its upper half.
+/// A long as a number has the place of its upper half. LeafKey::delay: how many elements behind the
+/// index.
 constexpr std::uint32_t lookup_place(std::uint32_t table, bool lower) noexcept {
   return table * 2 + (lower ? 1 : 0);
 }

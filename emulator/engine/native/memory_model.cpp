@@ -26,7 +26,8 @@ CellValue MemoryModel::select(Ref mask, CellValue yes, CellValue no) {
 
 Ref MemoryModel::leaf(const Cell& cell, WordType type) {
   if (cell.tag == Tag::Lookup)
-    return graph_.lookup(cell.ref, {type, lookup_place(cell.place, cell.lower), 0});
+    return graph_.lookup(cell.ref, {type, lookup_place(cell.place, cell.lower),
+                                    static_cast<std::uint32_t>(cell.bits)});
   const NodeOp op = cell.tag == Tag::Input ? NodeOp::Input : cell.space;
   return graph_.leaf(op, {type, cell.place, 0});
 }
@@ -102,7 +103,7 @@ Ref MemoryModel::bits(CellValue r) {
 bool MemoryModel::are_one_word(const Cell& upper, const Cell& lower) const noexcept {
   if (upper.tag == Tag::Lookup)
     return lower.tag == Tag::Lookup && upper.ref == lower.ref && upper.place == lower.place &&
-           !upper.lower && lower.lower;
+           upper.bits == lower.bits && !upper.lower && lower.lower;
   return (upper.tag == Tag::Input || upper.tag == Tag::Memory) && upper.tag == lower.tag &&
          upper.space == lower.space && upper.place + 1 == lower.place;
 }

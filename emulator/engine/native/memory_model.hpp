@@ -46,9 +46,10 @@ class MemoryModel {
   CellValue memory(NodeOp space, std::uint32_t address) {
     return add({.tag = Tag::Memory, .space = space, .place = address});
   }
-  /// A half of an element of a table; of an element that is a short: `lower`.
-  CellValue lookup(Ref element, std::uint32_t table, bool lower) {
-    return add({.tag = Tag::Lookup, .lower = lower, .place = table, .ref = element});
+  /// A half of the element of a table that is so many behind an index; not `lower`: the upper half,
+  /// or a short.
+  CellValue lookup(Ref index, std::uint32_t behind, std::uint32_t table, bool lower) {
+    return add({.tag = Tag::Lookup, .lower = lower, .place = table, .bits = behind, .ref = index});
   }
   /// A short of 36 bits.
   CellValue constant(std::uint64_t bits) { return add({.tag = Tag::Constant, .bits = bits}); }
@@ -106,8 +107,9 @@ class MemoryModel {
     bool lower = false;            ///< Lookup, Half, Sum
     NodeOp space = NodeOp::Input;  ///< Memory: Source or Uniform
     std::uint32_t place = 0;       ///< Input, Memory; Lookup: the table
-    std::uint64_t bits = 0;        ///< Constant; Sum: the constant's upper half
-    /// Lookup: the element's number; Value, Half: the node; Sum: the integer; Select: the mask
+    /// Constant; Sum: the constant's upper half; Lookup: number of elements behind the index
+    std::uint64_t bits = 0;
+    /// Lookup: the index; Value, Half: the node; Sum: the integer; Select: the mask
     Ref ref = no_ref;
     CellValue yes = 0, no = 0;
     friend auto operator<=>(const Cell&, const Cell&) = default;

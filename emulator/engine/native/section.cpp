@@ -156,9 +156,10 @@ class Translator {
     const auto found = std::ranges::find(m_.tables, table);
     const auto number = static_cast<std::uint32_t>(found - m_.tables.begin());
     if (found == m_.tables.end()) m_.tables.push_back(table);
-    const Ref at = element_at(g_, c_.bits(m_.state[m_.map.t + element * 2 + 1]), table);
-    if (x.width == Width::Short) return {zero_, c_.lookup(at, number, false)};
-    return {c_.lookup(at, number, false), c_.lookup(at, number, true)};
+    const Element at = element_at(g_, c_.bits(m_.state[m_.map.t + element * 2 + 1]), table);
+    const auto half = [&](bool lower) { return c_.lookup(at.index, at.behind, number, lower); };
+    if (x.width == Width::Short) return {zero_, half(false)};
+    return {half(false), half(true)};
   }
 
   Ref bits_constant(std::uint64_t value) { return g_.constant(Kind::Bits, value << short_shift); }

@@ -66,7 +66,7 @@ bool stores_to(const Program& program, std::uint32_t address) {
 
 std::uint32_t Table::size() const noexcept { return std::bit_ceil(last - first + 1); }
 
-Ref element_at(Graph& g, Ref address, const Table& table) {
+Element element_at(Graph& g, Ref address, const Table& table) {
   const auto bits = [&](std::uint64_t value) {
     return g.constant(Kind::Bits, value << short_shift);
   };
@@ -84,9 +84,18 @@ Ref element_at(Graph& g, Ref address, const Table& table) {
   } else if (const auto base = constant_of(NodeOp::Or); base && (base->first & g[mask].bits) == 0) {
     address = base->second;  // the address of the table is added like that
   }
-  if (const auto limit = constant_of(NodeOp::And); limit && (limit->first & ~g[mask].bits) == 0)
-    return address;
-  return g.op(NodeOp::And, Kind::Bits, address, mask);
+  if (const auto limit = constant_of(NodeOp::And); limit && (limit->first & ~g[mask].bits) == 0) {
+    if (limit->first != g[mask].bits) return {address};
+    address = limit->second;
+  }
+  // The last bits of i + c are those of i, and c more.
+  std::uint32_t behind = 0;
+  if (const auto sum = constant_of(NodeOp::IntAdd);
+      sum && sum->first >> short_shift <= repeated_elements) {
+    behind = static_cast<std::uint32_t>(sum->first >> short_shift);
+    address = sum->second;
+  }
+  return {g.op(NodeOp::And, Kind::Bits, address, mask), behind};
 }
 
 std::vector<TableShort> table_contents(const Program& program, const SectionModel* start,

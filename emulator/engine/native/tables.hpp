@@ -28,9 +28,19 @@ struct Table {
   friend bool operator==(const Table&, const Table&) = default;
 };
 
-/// The element of a table at an address, as Lookup has it. An address outside of the range is that
-/// of any element.
-Ref element_at(Graph& graph, Ref address, const Table& table);
+/// Elements that follow a table in memory, its first ones again: numbers up to so many above an
+/// index need no operation.
+constexpr std::uint32_t repeated_elements = 8;
+
+/// An element of a table: an index below its size, and how many elements follow it up to the one
+/// that is read, at most `repeated_elements`.
+struct Element {
+  Ref index = no_ref;
+  std::uint32_t behind = 0;
+};
+
+/// The element of a table at an address. An address outside of the range is that of any element.
+Element element_at(Graph& graph, Ref address, const Table& table);
 
 /// A short of a table: a word of the broadcast memory, or a constant.
 struct TableShort {
