@@ -333,4 +333,44 @@ TEST_CASE("tables of programs in assembly are compiled") {
             .find("through T, at any address") != std::string::npos);
 }
 
+TEST_CASE("sections that read a table run block by block like those of the reference engine") {
+  const Program program = program_of(reads);
+  const Geometry geometry;
+  BlockState start = make_chip(geometry).blocks[0];
+  const std::uint64_t elements[] = {11, 7, 1000003, 29};
+  std::size_t next = 0;
+  for (const Variable& v : program.variables)
+    if (v.kind == VarKind::Param)
+      write_bm(start, v.location.address, Width::Short, elements[next++]);
+  REQUIRE(next == std::size(elements));
+  BlockRun run;
+  run.source_base = program.fixed_shorts;
+  run.source_step = program.item_shorts;
+  constexpr std::uint32_t sources = 9;
+  for (std::uint32_t k = 0; k < sources; ++k)
+    write_bm(start, run.source_base + k * run.source_step, Width::Short, 4 + k * 3 % 4);
+  const auto run_all = [&](const Executable& executable) {
+    BlockState block = start;
+    for (const Section section : {Section::Start, Section::Body, Section::End}) {
+      BlockRun part = run;
+      part.section = section;
+      part.iterations = section == Section::Body ? sources : 1;
+      executable.run(block, part);
+    }
+    return LaneMemory(block.registers.begin() + 40 * block.pes,
+                      block.registers.begin() + 44 * block.pes);
+  };
+  const LaneMemory right = run_all(*make_engine("reference")->prepare(program, geometry));
+  CHECK(right.front() == 2 * (11 + 7 + 1000003 + 29) + 11);
+  for (const Isa isa : host_isas())
+    for (const std::string name : {"native", "native-float"}) {
+      const auto executable = make_engine(name, isa_name(isa))->prepare(program, geometry);
+      INFO(name << ' ' << isa_name(isa));
+      CHECK(run_all(*executable) == right);
+      const SectionStats body = executable->stats()[static_cast<unsigned>(Section::Body)];
+      CHECK(body.runs == 1);
+      CHECK(body.fallback_runs == 0);
+    }
+}
+
 }  // namespace gdr::test

@@ -64,7 +64,6 @@ constexpr SimpleOp simple_ops[] = {{NodeOp::Add, Op::Add},
                                    {NodeOp::Mul, Op::Mul},
                                    {NodeOp::Divide, Op::Divide},
                                    {NodeOp::Sqrt, Op::Sqrt},
-                                   {NodeOp::Truncate, Op::Truncate},
                                    {NodeOp::FromInt, Op::IntToFloat},
                                    {NodeOp::RsqrtEstimate, Op::RsqrtEstimate},
                                    {NodeOp::RecipEstimate, Op::RecipEstimate},
@@ -286,6 +285,8 @@ class Lowering {
         return lower_integer_extreme(node);
       case NodeOp::Both:
         return lower_both(node);
+      case NodeOp::Truncate:
+        return truncated(value(node.a));
       case NodeOp::ToInt:
         return lower_to_int(node);
       case NodeOp::Lookup:
@@ -378,8 +379,13 @@ class Lowering {
     if (wide_) return vector(Op::DoubleToInt, x);
     // In the last bits of a number whose unit is one.
     constexpr double ones = 0x1.8p52;
-    const ValueId sum = vector(Op::Add, vector(Op::Truncate, x), number(ones));
+    const ValueId sum = vector(Op::Add, truncated(x), number(ones));
     return vector(Op::IntSub, sum, constant(Kind::Bits, std::bit_cast<std::uint64_t>(ones)));
+  }
+  ValueId truncated(ValueId x) {
+    const auto [found, is_new] = truncated_.try_emplace(x, no_value);
+    if (is_new) found->second = vector(Op::Truncate, x);
+    return found->second;
   }
   /// Whether a number is limited by a constant.
   bool is_at_most(Ref r, double limit) const {
@@ -518,6 +524,7 @@ class Lowering {
   std::vector<unsigned> uses_;
   std::vector<ValueId> id_;  ///< by node
   std::map<std::int32_t, ValueId> constants_;
+  std::map<ValueId, ValueId> truncated_;
   std::vector<bool> resident_;       ///< by number of the carried value
   std::vector<ValueId> carried_in_;  ///< likewise
   std::vector<bool> inverted_;       ///< by node: a mask that is kept as its complement
