@@ -3,7 +3,6 @@
 
 #include <omp.h>
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "emulator/host/cpu_relax.hpp"
+#include "emulator/host/processor.hpp"
 
 namespace gdr {
 namespace {
@@ -26,20 +26,6 @@ namespace {
 constexpr std::chrono::microseconds polling_time{50};
 
 thread_local bool inside = false;
-
-/// Moves this thread off a processor that its work's caller occupies, if it may run on another. The
-/// scheduler often wakes a thread where the one that wakes it runs, and leaves it there while the
-/// caller computes.
-void leave_processor(int processor) noexcept {
-  if (processor < 0 || sched_getcpu() != processor) return;
-  cpu_set_t all;
-  if (pthread_getaffinity_np(pthread_self(), sizeof all, &all) != 0) return;
-  cpu_set_t others = all;
-  CPU_CLR(static_cast<std::size_t>(processor), &others);
-  if (CPU_COUNT(&others) == 0) return;
-  pthread_setaffinity_np(pthread_self(), sizeof others, &others);
-  pthread_setaffinity_np(pthread_self(), sizeof all, &all);
-}
 
 /// The tasks of a call in equal parts. A slot processes its own part first, always the same one for
 /// cache locality, then helps the others.
@@ -83,7 +69,7 @@ class Pool {
   void share(std::size_t tasks, unsigned helpers,
              const std::function<void(unsigned, std::size_t)>& work) {
     Offer offer{TaskQueues(tasks, helpers + 1), work, 1, helpers + 1};
-    callers_processor_.store(sched_getcpu(), std::memory_order_relaxed);
+    callers_processor_.store(current_processor(), std::memory_order_relaxed);
     {
       const std::scoped_lock lock(mutex_);
       while (threads_ < helpers) start_thread();
@@ -141,6 +127,8 @@ class Pool {
       if (!has_free_slot()) changed_.wait(lock);
       --sleepers_;
       lock.unlock();
+      // The scheduler often wakes a thread where the one that wakes it computes, and leaves it
+      // there.
       leave_processor(callers_processor_.load(std::memory_order_relaxed));
       idle_since = std::chrono::steady_clock::now();
     }
