@@ -71,4 +71,18 @@ inline void check_everywhere(const std::string& text, const Data& data,
   }
 }
 
+/// Runs a program on all engines; all results have the bits of the reference engine. Returns why
+/// the native engine executes its loop otherwise, if it does.
+inline std::string check_bits_everywhere(const Program& program, const Data& data,
+                                         std::size_t targets, std::size_t sources) {
+  const Kernel kernel(program);
+  const Data right = run(kernel, data, targets, sources, "reference");
+  for (const Place& place : places(of_longs)) {
+    INFO(place.engine);
+    CHECK(run(kernel, data, targets, sources, place.engine) == right);
+  }
+  const auto executable = make_engine("native")->prepare(program, Geometry{});
+  return executable->stats()[static_cast<unsigned>(Section::Body)].reason;
+}
+
 }  // namespace gdr::test

@@ -10,15 +10,16 @@
 
 #include "engine/all_engines.hpp"
 #include "engine/error_bound.hpp"
+#include "engine/random_text.hpp"
 #include "support/iterations.hpp"
 
 namespace gdr::test {
 namespace {
 
 /// Writes a kernel of targets x, y and sources p, q with the result f.
-class Author {
+class Author : RandomText {
  public:
-  explicit Author(std::uint64_t seed) : random_(seed) {}
+  using RandomText::RandomText;
 
   std::string write() {
     std::string text = below(3) == 0 ? "precision long;\n" : "";
@@ -31,13 +32,6 @@ class Author {
   }
 
  private:
-  unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
-  template <typename... Text>
-  std::string one_of(const Text&... texts) {
-    const std::vector<std::string> all{texts...};
-    return all[below(static_cast<unsigned>(all.size()))];
-  }
-
   void define(std::string& text, const std::string& name, const std::string& value) {
     text += name + " = " + value + ";\n";
     names_.push_back(name);
@@ -101,7 +95,6 @@ class Author {
     }
   }
 
-  std::mt19937_64 random_;
   std::vector<std::string> names_{"x", "y", "p", "q"};
 };
 

@@ -7,15 +7,16 @@
 #include <vector>
 
 #include "engine/all_engines.hpp"
+#include "engine/random_text.hpp"
 #include "support/iterations.hpp"
 
 namespace gdr::test {
 namespace {
 
 /// Generates kernels with all combinations of ints and numbers that the language has.
-class IntAuthor {
+class IntAuthor : RandomText {
  public:
-  explicit IntAuthor(std::uint64_t seed) : random_(seed) {}
+  using RandomText::RandomText;
 
   std::string write() {
     std::string text = below(3) == 0 ? "precision long;\n" : "";
@@ -27,13 +28,6 @@ class IntAuthor {
   }
 
  private:
-  unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
-  template <typename... Text>
-  std::string one_of(const Text&... texts) {
-    const std::vector<std::string> all{texts...};
-    return all[below(static_cast<unsigned>(all.size()))];
-  }
-
   std::string integer(int depth) {
     if (depth == 0 || below(4) == 0) return one_of("m", "n", "u", "v", "3");
     const auto part = [&] { return integer(depth - 1); };
@@ -58,8 +52,6 @@ class IntAuthor {
                   "rsqrt(abs(" + one_of(integer(1), part()) + ") + 0.5)",
                   "(" + part() + one_of(" + ", " - ", "*") + part() + ")");
   }
-
-  std::mt19937_64 random_;
 };
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "emulator/assembler/assembler.hpp"
 #include "emulator/engine/engine.hpp"
 #include "engine/all_engines.hpp"
+#include "support/assembled.hpp"
 
 namespace gdr::test {
 namespace {
@@ -51,30 +51,17 @@ Data numbers(std::size_t targets, std::size_t sources) {
 /// An assembled program, with declarations of one target, source and result variable.
 Program program_of(const std::string& start, const std::string& body, const std::string& end,
                    const std::string& results) {
-  const AssembleResult made = assemble(
+  return assembled(
       ".kernel lists\n.elements 4\nivar short n i64int at $r32v\njvar short id i64int at $s0\n" +
-          results + ".start\n" + start + ".body\n" + body + ".end\n" + end,
-      "test.gds");
-  INFO(made.diagnostics.render());
-  REQUIRE(made.ok());
-  return *made.program;
+      results + ".start\n" + start + ".body\n" + body + ".end\n" + end);
 }
 
-/// Runs a program on all engines; all results have the bits of the reference engine. Returns why
-/// the native engine executed it otherwise.
+/// check_bits_everywhere for the numbers of such a program.
 std::string compare(const Program& program) {
-  const Kernel kernel(program);
   Data data{{"n", {}}, {"id", {}}};
   for (int k = 0; k < 23; ++k) data["n"].push_back(k % 9 - 2);
   for (int k = 0; k < 31; ++k) data["id"].push_back(k * 5 % 13 - 4);
-  const Data right = run(kernel, data, 23, 31, "reference");
-  for (const Place& place : places(of_longs)) {
-    INFO(place.engine);
-    CHECK(run(kernel, data, 23, 31, place.engine) == right);
-  }
-  Device device = Device::open("emulator:engine=native,chips=1,blocks=1,pes=4");
-  const auto executable = make_engine("native")->prepare(program, Geometry{});
-  return executable->stats()[static_cast<unsigned>(Section::Body)].reason;
+  return check_bits_everywhere(program, data, 23, 31);
 }
 
 const std::string starts =

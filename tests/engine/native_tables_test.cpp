@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "emulator/assembler/assembler.hpp"
 #include "engine/all_engines.hpp"
+#include "engine/random_text.hpp"
+#include "support/assembled.hpp"
 #include "support/iterations.hpp"
 
 namespace gdr::test {
@@ -122,9 +123,9 @@ const std::string interpolation =
     "t[k]));\n";
 
 /// Writes a kernel with one to three contributions that read tables.
-class Author {
+class Author : RandomText {
  public:
-  explicit Author(std::uint64_t seed) : random_(seed) {}
+  using RandomText::RandomText;
 
   std::string write() {
     std::string text = head + "d = u - x; r2 = d*d;\n";
@@ -141,12 +142,6 @@ class Author {
   }
 
  private:
-  unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
-  template <typename... Text>
-  std::string one_of(const Text&... texts) {
-    const std::vector<std::string> all{texts...};
-    return all[below(static_cast<unsigned>(all.size()))];
-  }
   std::string condition() {
     return one_of("d < 0.25", "a < b", "r2 > 1", "u > x && b > 1", "a == 1");
   }
@@ -196,41 +191,28 @@ class Author {
                   "max(" + one + ", " + other + ")", other + " - r2*" + one);
   }
 
-  std::mt19937_64 random_;
   bool has_index_ = false;  ///< whether k is one
 };
 
 /// An assembled program with the parameters p_0 to p_3, which Start copies to $m4 to $m7.
 Program program_of(const std::string& body, const std::string& end = "    nop\n",
                    const std::string& more = "") {
-  const AssembleResult made = assemble(
+  return assembled(
       ".kernel tables\n.elements 4\nivar short n i64int at $r32v\njvar short id i64int at $s0\n"
       "param short p_0 i64int\nparam short p_1 i64int\nparam short p_2 i64int\n"
       "param short p_3 i64int\nfvar short f i64int iadd at $r40v\n" +
-          more + ".start\n    ipass $r40v 0\n    bget $m4 p_0\n    bget $m5 p_1\n" +
-          "    bget $m6 p_2\n    bget $m7 p_3\n.body\n" + body + ".end\n" + end,
-      "test.gds");
-  INFO(made.diagnostics.render());
-  REQUIRE(made.ok());
-  return *made.program;
+      more + ".start\n    ipass $r40v 0\n    bget $m4 p_0\n    bget $m5 p_1\n" +
+      "    bget $m6 p_2\n    bget $m7 p_3\n.body\n" + body + ".end\n" + end);
 }
 
-/// Runs a program on all engines; all results have the bits of the reference engine. Returns why
-/// the native engine executed it otherwise.
+/// check_bits_everywhere for the numbers of such a program.
 std::string compare(const Program& program) {
-  const Kernel kernel(program);
   Data data{{"n", {}}, {"id", {}}};
   set_table(data, "p", {11, -7, 1000003, 29});
   for (int k = 0; k < 23; ++k) data["n"].push_back(k % 8 + 4);
   data["other"].assign(23, 0);
   for (int k = 0; k < 31; ++k) data["id"].push_back(k * 5 % 4 + 4);
-  const Data right = run(kernel, data, 23, 31, "reference");
-  for (const Place& place : places(of_longs)) {
-    INFO(place.engine);
-    CHECK(run(kernel, data, 23, 31, place.engine) == right);
-  }
-  const auto executable = make_engine("native")->prepare(program, Geometry{});
-  return executable->stats()[static_cast<unsigned>(Section::Body)].reason;
+  return check_bits_everywhere(program, data, 23, 31);
 }
 
 const std::string reads =
