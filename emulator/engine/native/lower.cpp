@@ -325,7 +325,9 @@ Segment with_steps(const Segment& s, Target target) {
     if (node.op != NodeOp::Rsqrt && node.op != NodeOp::Recip) return no_ref;
     const Maker m{g};
     const Ref x = copy(node.a);
-    const double scale = std::bit_cast<double>(node.bits);
+    // A program's own scale differs from one by its rounding errors, which floats may not resolve.
+    const auto exact_scale = std::bit_cast<double>(node.bits);
+    const double scale = floats ? static_cast<float>(exact_scale) : exact_scale;
     const bool coarse = floats || node.detail == static_cast<std::uint8_t>(Accuracy::Short);
     if (floats && target.mode == FloatMode::Fast && target.isa == Isa::Avx512) {
       const bool root = node.op == NodeOp::Rsqrt;
