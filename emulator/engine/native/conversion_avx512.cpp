@@ -126,12 +126,13 @@ class GroupLanes final : public GroupConversion {
     /// Constants for rounding to shorts: half of the last place, the bit of that place, and the
     /// mask of kept bits; neutral in other lanes.
     std::array<std::uint64_t, 8> half{}, odd{}, keep{};
+    bool rounds = false;  ///< whether a constant is not neutral
     std::vector<Part> parts;
   };
 
   template <typename Lane>
   bool convert_chunks(const std::uint64_t* from, std::size_t n, std::byte* to) const noexcept;
-  template <unsigned count, typename Lane>
+  template <unsigned count, bool rounds, typename Lane>
   bool convert_chunk(const Chunk& chunk, const std::uint64_t* from, std::size_t n,
                      std::byte* to) const noexcept;
 
@@ -157,12 +158,16 @@ GroupLanes::GroupLanes(const GroupLayout& layout)
     if (words[w].conversion == WordConversion::Integer) chunk.integers |= bit;
     if (words[w].conversion == WordConversion::Rest) {
       chunk.rests |= bit;
-      if (precision_ == Precision::Double) chunk.keep[lane] = 0;
+      if (precision_ == Precision::Double) {
+        chunk.keep[lane] = 0;
+        chunk.rounds = true;
+      }
     }
     if (words[w].conversion == WordConversion::Short) {
       chunk.half[lane] = (std::uint64_t{1} << (short_shift - 1)) - 1;
       chunk.odd[lane] = 1;
       chunk.keep[lane] = short_mask;
+      chunk.rounds = true;
     }
     auto part = std::ranges::find(chunk.parts, part_first, &Part::first);
     if (part == chunk.parts.end()) {
@@ -175,8 +180,8 @@ GroupLanes::GroupLanes(const GroupLayout& layout)
   }
 }
 
-/// `count`: number of parts of the chunk whose indices stay in registers.
-template <unsigned count, typename Lane>
+/// `count`: number of parts of the chunk whose indices stay in registers. `rounds`: as in the chunk.
+template <unsigned count, bool rounds, typename Lane>
 GDR_AVX512 bool GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_t* from,
                                           std::size_t n, std::byte* to) const noexcept {
   static_assert(count == 1 || count == 2);
@@ -211,9 +216,11 @@ GDR_AVX512 bool GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_
       }
     }
     // port::double_to_short, at the top of 64 bits, where lanes are shorts.
-    const __m512i number = canonical(raw);
-    const __m512i last = _mm512_and_epi64(down(number, short_shift), odd);
-    __m512i lane = _mm512_and_epi64(_mm512_add_epi64(_mm512_add_epi64(number, half), last), keep);
+    __m512i lane = canonical(raw);
+    if constexpr (rounds) {
+      const __m512i last = _mm512_and_epi64(down(lane, short_shift), odd);
+      lane = _mm512_and_epi64(_mm512_add_epi64(_mm512_add_epi64(lane, half), last), keep);
+    }
     if constexpr (sizeof(Lane) == sizeof(double)) {
       if (integers != 0) lane = _mm512_mask_mov_epi64(lane, integers, short_integer(raw));
       _mm512_mask_storeu_epi64(to, lanes, lane);
@@ -240,9 +247,12 @@ bool GroupLanes::convert_chunks(const std::uint64_t* from, std::size_t n,
   for (; n > 0; n -= std::min(n, at_once), from += at_once * from_words_,
                 to += at_once * to_words_ * sizeof(Lane)) {
     for (const Chunk& chunk : chunks_) {
-      const std::size_t some = std::min(n, at_once);
-      fits &= chunk.parts.size() == 1 ? convert_chunk<1, Lane>(chunk, from, some, to)
-                                      : convert_chunk<2, Lane>(chunk, from, some, to);
+      const auto with = [&]<bool rounds>() {
+        const std::size_t some = std::min(n, at_once);
+        return chunk.parts.size() == 1 ? convert_chunk<1, rounds, Lane>(chunk, from, some, to)
+                                       : convert_chunk<2, rounds, Lane>(chunk, from, some, to);
+      };
+      fits &= chunk.rounds ? with.template operator()<true>() : with.template operator()<false>();
     }
   }
   return fits;

@@ -14,10 +14,9 @@
 namespace gdr::native {
 namespace {
 
-/// Items per conversion task.
-constexpr std::uint64_t items_a_task = 2048;
-/// Windows per range task.
-constexpr std::uint64_t windows_a_task = 64;
+/// Items per conversion task: some for each of many threads, but not more than caches hold.
+constexpr std::uint64_t least_items_a_task = 256, most_items_a_task = 2048,
+                        good_number_of_tasks = 32;
 /// Items per step of the general conversion.
 constexpr std::uint64_t items_at_once = 64;
 
@@ -163,25 +162,26 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
   keys_ = std::move(now);
   converted_ = false;
   usable_ = true;
-  const std::uint64_t a_task = divide_up(items_a_task, group);
+  for (SourceWindows::Ranges& of_word : windows_.ranges) {
+    of_word.least.resize(divide_up(groups_, SourceWindows::groups));
+    of_word.most.resize(of_word.least.size());
+  }
   for (const Range& range : ranges) {
     const std::uint64_t first = group_of(range.first);
-    const std::uint64_t end = range.first + range.count;
-    const std::uint64_t count = (end == items_ ? groups_ : group_of(end - 1) + 1) - first;
-    phases.push_back({divide_up(count, a_task), [this, first, count, a_task](std::size_t i) {
-                        convert(first + i * a_task, std::min(a_task, count - i * a_task));
-                      }});
-    if (windows_.words.empty()) continue;
+    const std::uint64_t last = range.first + range.count;
+    const std::uint64_t end = last == items_ ? groups_ : group_of(last - 1) + 1;
+    const std::uint64_t a_task =
+        std::clamp(range.count / good_number_of_tasks, least_items_a_task, most_items_a_task);
+    const std::uint64_t windows = divide_up(a_task, group * SourceWindows::groups);
     const std::uint64_t first_window = first / SourceWindows::groups;
-    const std::uint64_t end_window = divide_up(first + count, SourceWindows::groups);
-    for (SourceWindows::Ranges& of_word : windows_.ranges) {
-      of_word.least.resize(divide_up(groups_, SourceWindows::groups));
-      of_word.most.resize(of_word.least.size());
-    }
-    phases.push_back({divide_up(end_window - first_window, windows_a_task),
-                      [this, first_window, end_window](std::size_t i) {
-                        const std::uint64_t begin = first_window + i * windows_a_task;
-                        find_ranges(begin, std::min(windows_a_task, end_window - begin));
+    const std::uint64_t end_window = divide_up(end, SourceWindows::groups);
+    phases.push_back({divide_up(end_window - first_window, windows),
+                      [this, first, end, windows, first_window, end_window](std::size_t i) {
+                        const std::uint64_t begin = first_window + i * windows;
+                        const std::uint64_t stop = std::min(begin + windows, end_window);
+                        const std::uint64_t from = std::max(first, begin * SourceWindows::groups);
+                        convert(from, std::min(end, stop * SourceWindows::groups) - from);
+                        find_ranges(begin, stop - begin);
                       }});
   }
 }

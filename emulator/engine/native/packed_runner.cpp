@@ -241,16 +241,6 @@ class PackedRunner final : public PassRunner {
     std::vector<Phase> phases;
     sources_->prepare(segments, phases);
     const bool new_sources = !phases.empty();
-    if (new_sources) {
-      std::uint64_t tasks = 0;
-      for (const Phase& phase : phases) tasks += phase.tasks;
-      constexpr double ns_a_task = 10'000;
-      run_phases(phases, threads_for(static_cast<double>(tasks) * ns_a_task, pass.threads));
-      sources_->done();
-      phases.clear();
-    }
-    if (!sources_->usable()) return false;
-    make_slices(slices_wanted(pass));
     std::uint64_t targets = 0;
     for (const TargetWrite& write : pass.writes) targets += write.slots.count;
     const auto pairs = static_cast<double>(targets) * static_cast<double>(sources_->group_count());
@@ -258,6 +248,16 @@ class PackedRunner final : public PassRunner {
     const double fetched =
         new_sources ? ns_to_fetch_a_byte * static_cast<double>(sources_->bytes()) : 0;
     const unsigned threads = threads_.choose(pairs, fetched, pass.threads);
+    if (new_sources) {
+      // Threads that are about to compute are woken now, and convert.
+      constexpr double ns_an_item = 3;
+      const double ns = ns_an_item * static_cast<double>(sources_->item_count());
+      run_phases(phases, threads_for(ns, pass.threads));
+      sources_->done();
+      phases.clear();
+    }
+    if (!sources_->usable()) return false;
+    make_slices(slices_wanted(pass));
     const std::vector<Group> groups = make_groups(pass, threads);
     if (slices_.size() > 1) {
       const std::size_t words = slices_.size() * targets * raw_words();
