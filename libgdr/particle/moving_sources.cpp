@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <utility>
 
 #include "emulator/host/for_each_isa.hpp"
 #include "gdr/error.hpp"
@@ -13,34 +14,38 @@ namespace {
 /// Slots that are nearer to each other than this are sent in one piece.
 constexpr std::size_t gap = 16;
 
-/// One coordinate of n particles: positions to `at`, velocities to `moving`. `t`: the particles'
-/// times; `a`, `j`, `s`: their coefficients.
-GDR_FOR_EACH_ISA void predict_coordinate(double time, std::size_t n, const double* t,
-                                         const double* x, const double* v, const double* a,
-                                         const double* j, const double* s, double* at,
-                                         double* moving) {
+/// Positions and velocities of n blocks, of three coordinates each.
+GDR_FOR_EACH_ISA void predict_blocks(double time, std::size_t n, const MovingSourceBlock* blocks,
+                                     double* const* at, double* const* moving) {
+  constexpr std::size_t lanes = MovingSourceBlock::slots;
+  for (std::size_t b = 0; b < n; ++b) {
+    const MovingSourceBlock& p = blocks[b];
+    for (std::size_t k = 0; k < 3; ++k) {
+      double *const x = at[k] + lanes * b, *const v = moving[k] + lanes * b;
 #pragma omp simd
-  for (std::size_t i = 0; i < n; ++i) {
-    const double dt = time - t[i];
-    at[i] = x[i] + dt * (v[i] + dt * (a[i] + dt * (j[i] + 0.75 * dt * s[i])));
-    moving[i] = v[i] + dt * (2 * a[i] + dt * (3 * j[i] + 3 * dt * s[i]));
+      for (std::size_t i = 0; i < lanes; ++i) {
+        const double dt = time - p.time[i];
+        const double a = p.half_a[k][i], j = p.sixth_j[k][i], s = p.snap_18th[k][i];
+        x[i] = p.x[k][i] + dt * (p.v[k][i] + dt * (a + dt * (j + 0.75 * dt * s)));
+        v[i] = p.v[k][i] + dt * (2 * a + dt * (3 * j + 3 * dt * s));
+      }
+    }
   }
 }
 
 }  // namespace
 
-/// Clients may use the slots in any order. The last array that grows is the one whose size is the
-/// number of slots: if memory is short, there are as many as before.
+/// Clients may use the slots in any order. If memory is short, there are as many as before.
 void MovingSources::grow(std::size_t n) {
+  const std::size_t blocks = (n + MovingSourceBlock::slots - 1) / MovingSourceBlock::slots;
+  blocks_.resize(blocks);
+  for (auto* vectors : {&at_, &moving_})
+    for (std::vector<double>& column : *vectors) column.resize(blocks * MovingSourceBlock::slots);
   for (std::vector<double>* column : {&mass_, &sent_mass_}) column->resize(n);
-  for (auto* vectors : {&x_, &v_, &half_a_, &sixth_j_, &snap_18th_, &at_, &moving_})
-    for (std::vector<double>& column : *vectors) column.resize(n);
   id_.resize(n);
   sent_id_.resize(n);
   is_set_.resize(n, false);
-  const std::size_t before = slots();
-  time_.resize(n);
-  unset_ += n - before;
+  unset_ += n - std::exchange(slots_, n);
 }
 
 void MovingSources::set(std::size_t slot, const MovingSource& p) {
@@ -49,15 +54,17 @@ void MovingSources::set(std::size_t slot, const MovingSource& p) {
     is_set_[slot] = true;
     --unset_;
   }
-  time_[slot] = p.time;
   mass_[slot] = p.mass;
   id_[slot] = p.id;
+  MovingSourceBlock& block = blocks_[slot / MovingSourceBlock::slots];
+  const std::size_t lane = slot % MovingSourceBlock::slots;
+  block.time[lane] = p.time;
   for (std::size_t k = 0; k < 3; ++k) {
-    x_[k][slot] = p.x[k];
-    v_[k][slot] = p.v[k];
-    half_a_[k][slot] = p.half_a[k];
-    sixth_j_[k][slot] = p.sixth_j[k];
-    snap_18th_[k][slot] = p.snap_18th[k];
+    block.x[k][lane] = p.x[k];
+    block.v[k][lane] = p.v[k];
+    block.half_a[k][lane] = p.half_a[k];
+    block.sixth_j[k][lane] = p.sixth_j[k];
+    block.snap_18th[k][lane] = p.snap_18th[k];
   }
   changed_.push_back(slot);
 }
@@ -72,12 +79,16 @@ void MovingSources::require_set(std::size_t n) const {
                                           std::to_string(first_unset) + " was never set");
 }
 
+/// Whole blocks: others of their slots move to the same time.
 void MovingSources::predict_range(double time, std::size_t first, std::size_t n) {
-  for (std::size_t k = 0; k < 3; ++k)
-    predict_coordinate(time, n, time_.data() + first, x_[k].data() + first, v_[k].data() + first,
-                       half_a_[k].data() + first, sixth_j_[k].data() + first,
-                       snap_18th_[k].data() + first, at_[k].data() + first,
-                       moving_[k].data() + first);
+  const std::size_t begin = first / MovingSourceBlock::slots;
+  const std::size_t end = (first + n + MovingSourceBlock::slots - 1) / MovingSourceBlock::slots;
+  std::array<double*, 3> at{}, moving{};
+  for (std::size_t k = 0; k < 3; ++k) {
+    at[k] = at_[k].data() + begin * MovingSourceBlock::slots;
+    moving[k] = moving_[k].data() + begin * MovingSourceBlock::slots;
+  }
+  predict_blocks(time, end - begin, blocks_.data() + begin, at.data(), moving.data());
 }
 
 std::vector<NamedInput> MovingSources::arrays(std::size_t first) const {

@@ -35,6 +35,14 @@ struct MovingSourceNames {
   std::string mass = "mj", id = "idj";
 };
 
+/// The polynomials of eight slots side by side, which MovingSources reads as one stream.
+struct alignas(64) MovingSourceBlock {
+  static constexpr std::size_t slots = 8;
+  using Values = std::array<double, slots>;
+  Values time{};
+  std::array<Values, 3> x{}, v{}, half_a{}, sixth_j{}, snap_18th{};
+};
+
 /// The prediction stage of individual time steps: particles in numbered slots, each with a time of
 /// its own, are moved to a common time before a run. With dt = t - time,
 ///
@@ -51,7 +59,7 @@ class MovingSources {
   /// Sets the particle of a slot. Slots may be set in any order.
   void set(std::size_t slot, const MovingSource& particle);
   /// Slots 0 .. slots() - 1 exist; those that were never set hold nothing.
-  std::size_t slots() const noexcept { return time_.size(); }
+  std::size_t slots() const noexcept { return slots_; }
   /// Makes the particles of the first n slots, at a time, the sources of the job. If job, time and
   /// n are those of the last call, only particles that were set since are sent; so nothing else may
   /// change the sources of the job.
@@ -61,7 +69,7 @@ class MovingSources {
   /// Gives another job the sources of the last prediction.
   void resend(Job& job) const { job.sources(predicted_, arrays(0)); }
 
-  // Of the last prediction, by slot.
+  // Of the last prediction, by slot; the arrays are longer.
   const std::array<std::vector<double>, 3>& positions() const noexcept { return at_; }
   const std::array<std::vector<double>, 3>& velocities() const noexcept { return moving_; }
   const std::vector<std::int64_t>& ids() const noexcept { return sent_id_; }
@@ -75,9 +83,10 @@ class MovingSources {
   std::vector<NamedInput> arrays(std::size_t first) const;
 
   MovingSourceNames names_;
-  std::vector<double> time_, mass_;
+  std::size_t slots_ = 0;
+  std::vector<MovingSourceBlock> blocks_;
+  std::vector<double> mass_;
   std::vector<std::int64_t> id_;
-  std::array<std::vector<double>, 3> x_, v_, half_a_, sixth_j_, snap_18th_;
   std::vector<bool> is_set_;
   std::size_t unset_ = 0;                           ///< number of slots that were never set
   std::vector<std::size_t> changed_;                ///< slots set since the last prediction
