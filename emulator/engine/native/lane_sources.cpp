@@ -110,33 +110,40 @@ std::uint64_t LaneSources::groups_for(std::uint64_t items) const noexcept {
   return items / items_per_chunk() * chunk_groups + more;
 }
 
-void LaneSources::add_changes(std::size_t segment, const Key& now, std::uint64_t first,
-                              std::vector<Range>& ranges) {
+void LaneSources::add_range(Range range) {
+  if (!ranges_.empty() && ranges_.back().first + ranges_.back().count == range.first)
+    ranges_.back().count += range.count;
+  else
+    ranges_.push_back(range);
+}
+
+void LaneSources::add_changes(std::size_t segment, const Key& now, std::uint64_t first) {
   const Key& had = keys_[segment];
   if (had == now) return;
   const std::uint64_t words = loaded_.layout.source_words;
-  std::vector<BoardMemory::Range> changes;
+  changes_.clear();
   const bool known = had.address == now.address && had.items == now.items &&
-                     segments_[segment].memory->changes_since(had.contents, changes);
-  if (!known) return ranges.push_back({first, now.items});
-  std::vector<Range> own;
+                     segments_[segment].memory->changes_since(had.contents, changes_);
+  if (!known) return add_range({first, now.items});
+  own_ranges_.clear();
   std::uint64_t changed = 0;
-  for (const BoardMemory::Range& change : changes) {
+  for (const BoardMemory::Range& change : changes_) {
     const std::uint64_t begin = std::max(change.address, now.address);
     const std::uint64_t end =
         std::min(change.address + change.count, now.address + now.items * words);
     if (begin >= end) continue;
     const std::uint64_t item = (begin - now.address) / words;
-    own.push_back({first + item, divide_up(end - now.address, words) - item});
-    changed += own.back().count;
+    own_ranges_.push_back({first + item, divide_up(end - now.address, words) - item});
+    changed += own_ranges_.back().count;
   }
   // Other programs' sources were here in the meantime: their changes cover the items many times.
-  if (changed >= now.items) own.assign(1, {first, now.items});
-  ranges.insert(ranges.end(), own.begin(), own.end());
+  if (changed >= now.items) return add_range({first, now.items});
+  for (const Range& range : own_ranges_) add_range(range);
 }
 
 void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<Phase>& phases) {
-  std::vector<Key> now;
+  std::vector<Key>& now = new_keys_;
+  now.clear();
   std::uint64_t items = 0;
   for (const SourceSegment& s : segments) {
     now.push_back({s.memory->contents(), s.address, s.items});
@@ -145,9 +152,9 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
   segments_.assign(segments.begin(), segments.end());
   if (converted_ && now == keys_) return;
   const std::uint32_t group = loaded_.program.group;
-  std::vector<Range> ranges;
+  ranges_.clear();
   if (!converted_ || !usable_ || keys_.size() != now.size() || items != items_) {
-    ranges.push_back({0, items});
+    add_range({0, items});
     items_ = items;
     groups_ = groups_for(items);
     const std::size_t bytes = groups_ * body_.stream_bytes();
@@ -155,18 +162,18 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
   } else {
     std::uint64_t first = 0;
     for (std::size_t s = 0; s < now.size(); ++s) {
-      add_changes(s, now[s], first, ranges);
+      add_changes(s, now[s], first);
       first += now[s].items;
     }
   }
-  keys_ = std::move(now);
+  keys_.swap(now);
   converted_ = false;
   usable_ = true;
   for (SourceWindows::Ranges& of_word : windows_.ranges) {
     of_word.least.resize(divide_up(groups_, SourceWindows::groups));
     of_word.most.resize(of_word.least.size());
   }
-  for (const Range& range : ranges) {
+  for (const Range& range : ranges_) {
     const std::uint64_t first = group_of(range.first);
     const std::uint64_t last = range.first + range.count;
     const std::uint64_t end = last == items_ ? groups_ : group_of(last - 1) + 1;

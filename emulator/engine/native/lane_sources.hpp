@@ -61,8 +61,9 @@ class LaneSources {
   std::uint64_t group_of(std::uint64_t item) const noexcept;
   std::uint64_t first_item(std::uint64_t group) const noexcept;
   std::uint64_t groups_for(std::uint64_t items) const noexcept;
-  void add_changes(std::size_t segment, const Key& now, std::uint64_t first,
-                   std::vector<Range>& ranges);
+  /// Items to convert; a range that continues the last one joins it.
+  void add_range(Range range);
+  void add_changes(std::size_t segment, const Key& now, std::uint64_t first);
   void convert(std::uint64_t first_group, std::uint64_t count);
   void convert_some(std::uint64_t first_group, std::uint64_t count);
   void convert_any(const std::uint64_t* records, std::uint64_t items, std::uint64_t groups,
@@ -76,6 +77,10 @@ class LaneSources {
   std::unique_ptr<GroupConversion> simple_;
   std::vector<SourceSegment> segments_;
   std::vector<Key> keys_;
+  // Of the last preparation; kept for their memory, since small calls prepare often.
+  std::vector<Key> new_keys_;
+  std::vector<Range> ranges_, own_ranges_;
+  std::vector<BoardMemory::Range> changes_;
   std::uint64_t items_ = 0, groups_ = 0;
   std::vector<std::byte, LineAllocator<std::byte>> lanes_;
   SourceWindows windows_;
