@@ -7,6 +7,8 @@ GDR_TEST_AMUSE is the folder of AMUSE's sources (https://github.com/amusecode/am
 without compilers for C, C++, Fortran and MPI, nothing is tested (status 77). Both programs integrate a
 Plummer model of 1024 particles to T = 1, once with libg6 and once with their own plain loops (ph4) or
 with AMUSE's plain C library (phiGRAPE), and must agree in the energies. The times of both are printed.
+GDR_TEST_PHANTOM_GRAPE is the folder of Phantom-GRAPE's sources (https://github.com/ccsoni/Phantom-GRAPE):
+if it is set, and this CPU has AVX2, phiGRAPE also runs with its library, which is mixed precision.
 """
 
 import os
@@ -54,6 +56,20 @@ def timed(*command, **options):
     return text, time.perf_counter() - start
 
 
+def phantom_grape(work):
+    """Phantom-GRAPE's GRAPE-6 library for this CPU, or None."""
+    folder = os.environ.get("GDR_TEST_PHANTOM_GRAPE")
+    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    sets = {"avx512dq": ("avx512", "libpg6_avx512"), "avx2": ("avx2", "libpg6")}
+    found = [value for flag, value in sets.items() if f" {flag}" in flags]
+    if not folder or not found:
+        return None
+    name, library = found[0]
+    shutil.copytree(Path(folder).resolve() / "PG6", work / "PG6")
+    run("make", "-C", work / "PG6" / library, f"instruction_set={name}", "libpg6.a")
+    return work / "PG6" / library / "libpg6.a"
+
+
 def check(name, ours, theirs, seconds, other_seconds, tolerance):
     print(
         f"{name}: energy {ours:.9f}, with plain loops {theirs:.9f}; "
@@ -85,14 +101,34 @@ def phigrape(amuse, link, work):
     (work / "phiGRAPE.inp").write_text(
         "0.01\n1.\n1.\n.125\n10000.\n1.\n10.\n.125\n0.01\n0.02\n0 0\n0\ndata.inp\n"
     )
-    energies, seconds = [], []
-    for program in ("./ours", "./theirs"):
-        _, spent = timed(program, cwd=work)
-        seconds.append(spent)
-        energies.append(float((work / "energy.dat").read_text().splitlines()[-1].split()[2]))
+
+    def energy_and_seconds(program, **variables):
+        _, spent = timed(program, cwd=work, **variables)
+        energy = float((work / "energy.dat").read_text().splitlines()[-1].split()[2])
         for old in work.glob("*.dat"):
             old.unlink()
-    check("phiGRAPE", *energies, *seconds, 1e-6)
+        return energy, spent
+
+    (energy, spent), (plain, plain_spent) = map(energy_and_seconds, ("./ours", "./theirs"))
+    check("phiGRAPE", energy, plain, spent, plain_spent, 1e-6)
+    if phantom := phantom_grape(work):
+        run("gfortran", "-o", "phantom", *objects, phantom, "-fopenmp", "-lstdc++", "-lm", cwd=work)
+        # Runs alternate; the shortest times are those without other load. Phantom-GRAPE has the
+        # number of threads that is best for it.
+        runs = [
+            [
+                energy_and_seconds("./phantom", OMP_NUM_THREADS=1),
+                energy_and_seconds("./phantom"),
+                energy_and_seconds("./ours"),
+            ]
+            for _ in range(5)
+        ]
+        alone, several, ours = (min(seconds for _, seconds in column) for column in zip(*runs))
+        theirs = min(alone, several)
+        print(
+            f"phiGRAPE: {theirs:.3f} s with Phantom-GRAPE, energy {runs[0][0][0]:.9f}; "
+            f"{ours:.3f} s with libg6: {theirs / ours:.2f} times as fast"
+        )
 
 
 def ph4(amuse, link, work):
