@@ -228,9 +228,11 @@ WITHOUT: Dict[str, str] = {
     },
     **{
         name: SETS
-        for name in "InteractionSet InteractionSet.results InteractionSet.sources"
-        " InteractionSet.target_arrays InteractionSet.targets SetJob SetJob.ready SetJob.run SetJob.set"
-        " SetJob.start SetJob.wait SourceSegment SourceSegment.arrays SourceSegment.index"
+        for name in "InteractionSet InteractionSet.first InteractionSet.results"
+        " InteractionSet.sources InteractionSet.target_arrays InteractionSet.targets SetJob"
+        " SetJob.ready SetJob.run SetJob.set SetJob.start SetJob.wait SetList SetList.add_set"
+        " SetList.add_sets SetList.add_source_lists SetList.add_sources SetList.clear SetList.sets"
+        " SetList.size SourceSegment SourceSegment.arrays SourceSegment.first SourceSegment.index"
         " SourceSegment.items SourceSegment.n".split()
     },
     "GridOptions": KEYWORDS,
