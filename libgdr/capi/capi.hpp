@@ -2,7 +2,9 @@
 // codes, and the conversion of C enumerations.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
+#include <deque>
 #include <initializer_list>
 #include <new>
 #include <string>
@@ -26,6 +28,14 @@ struct gdr_kernel {
 struct gdr_job {
   gdr::Job job;
   std::vector<gdr::NamedInput> inputs = {};  ///< reused by all calls, to save allocations
+  std::vector<gdr::NamedResult> results = {};
+};
+
+struct gdr_set_job {
+  gdr::SetJob job;
+  gdr::SetList list = {};
+  std::deque<std::vector<std::int32_t>> places = {};  ///< copies of the indices in `list`
+  std::vector<gdr::NamedInput> inputs = {};           ///< reused by all calls
   std::vector<gdr::NamedResult> results = {};
 };
 

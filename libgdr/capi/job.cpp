@@ -1,4 +1,5 @@
 // C interface: kernels, jobs and gravity.
+#include "libgdr/capi/arrays.hpp"
 #include "libgdr/capi/capi.hpp"
 
 using gdr::capi::create;
@@ -91,44 +92,13 @@ gdr_status gdr_kernel_cost(const gdr_kernel* kernel, double* clocks, double* flo
 
 namespace {
 
-constexpr std::ptrdiff_t element_bytes[] = {sizeof(double), sizeof(float), sizeof(std::int64_t)};
-
-/// Type and stride of an array for the C++ interface. A raw array must give its stride, as its
-/// width depends on the variable.
-template <typename Array, typename Given>
-Array array_of(const Given& given) {
-  const int type = gdr::capi::number_of(given.type);
-  if (type < GDR_F64 || type > GDR_RAW)
-    throw gdr::Error(gdr::ErrorCategory::Usage,
-                     std::string("array \"") + given.name + "\" has an unknown type");
-  if (given.type == GDR_RAW && given.stride == 0)
-    throw gdr::Error(gdr::ErrorCategory::Usage,
-                     std::string("give raw array \"") + given.name + "\" its stride in bytes");
-  Array array;
-  array.data = given.data;
-  array.type = static_cast<gdr::HostNumber>(given.type);
-  array.stride = given.stride != 0 ? given.stride : element_bytes[given.type];
-  return array;
-}
-
-template <typename Array, typename Named, typename Given>
-const std::vector<Named>& convert(const Given* given, size_t count, std::vector<Named>& out) {
-  if (count > 0) need(given, "arrays");
-  out.clear();
-  for (size_t k = 0; k < count; ++k) {
-    need(given[k].name, "name");
-    out.push_back({given[k].name, array_of<Array>(given[k])});
-  }
-  return out;
-}
-
 const std::vector<gdr::NamedInput>& inputs_of(gdr_job* job, const gdr_input* arrays, size_t count) {
-  return convert<gdr::ConstArray>(arrays, count, job->inputs);
+  return gdr::capi::convert<gdr::ConstArray>(arrays, count, job->inputs);
 }
 
 const std::vector<gdr::NamedResult>& results_of(gdr_job* job, const gdr_result* arrays,
                                                 size_t count) {
-  return convert<gdr::MutableArray>(arrays, count, job->results);
+  return gdr::capi::convert<gdr::MutableArray>(arrays, count, job->results);
 }
 
 }  // namespace

@@ -104,16 +104,6 @@ std::string place_text(const NamedInput& input, std::size_t i, std::size_t count
   return text + "]";
 }
 
-/// Items of input arrays: the first n, or n with given indices.
-struct Items {
-  std::size_t n = 0;
-  const std::int32_t* index = nullptr;
-  /// Position of element k of the items in an array of `count` elements for each item.
-  std::size_t position(std::size_t k, std::size_t count) const noexcept {
-    return index == nullptr ? k : static_cast<std::size_t>(index[k / count]) * count + k % count;
-  }
-};
-
 /// Throws Error (Input) for the first value of an array that is not finite; it has `count` elements
 /// for each item.
 template <typename Number>
@@ -358,19 +348,20 @@ void InputPacker::check(std::size_t n, std::span<const NamedInput> arrays) {
   }
 }
 
-void InputPacker::pack(std::size_t n, std::span<const NamedInput> arrays, const std::int32_t* index,
+void InputPacker::pack(const Items& items, std::span<const NamedInput> arrays,
                        std::uint64_t* records) {
   make_columns(elements_, arrays, columns_);
   const std::size_t halves = std::size_t{group_->words} * 2;
   bool good = true;
-  for (std::size_t first = 0; first < n; first += groups_at_once) {
-    const std::size_t count = std::min(groups_at_once, n - first);
-    auto* const to = reinterpret_cast<std::uint32_t*>(records) + first * halves;
-    good &= index == nullptr ? pack_records(columns_, first, count, to, halves)
-                             : gather_records(columns_, index + first, count, to, halves);
+  for (std::size_t done = 0; done < items.n; done += groups_at_once) {
+    const std::size_t count = std::min(groups_at_once, items.n - done);
+    auto* const to = reinterpret_cast<std::uint32_t*>(records) + done * halves;
+    good &= items.index == nullptr
+                ? pack_records(columns_, items.first + done, count, to, halves)
+                : gather_records(columns_, items.index + done, count, to, halves);
     good &= integers_fit(group_->fields, to, count, halves);
   }
-  if (!good) refuse_values(*group_, {n, index}, arrays);
+  if (!good) refuse_values(*group_, items, arrays);
 }
 
 namespace {
@@ -425,6 +416,13 @@ void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedRe
       bindings.push_back({fields[k], element_of(result.array, k, fields.size())});
     }
   }
+}
+
+void begin_results_at(std::size_t first, std::vector<ResultBinding>& bindings) {
+  if (first == 0) return;
+  for (ResultBinding& b : bindings)
+    b.array.data =
+        static_cast<char*>(b.array.data) + static_cast<std::ptrdiff_t>(first) * b.array.stride;
 }
 
 void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std::size_t first,

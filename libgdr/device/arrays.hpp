@@ -63,6 +63,17 @@ void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedIn
 void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
           std::vector<std::uint64_t>& words, unsigned threads);
 
+/// Items of input arrays: n from `first` on, or n with given indices.
+struct Items {
+  std::size_t n = 0, first = 0;
+  const std::int32_t* index = nullptr;
+  /// Position of element k of the items in an array of `count` elements for each item.
+  std::size_t position(std::size_t k, std::size_t count) const noexcept {
+    return index == nullptr ? first * count + k
+                            : static_cast<std::size_t>(index[k / count]) * count + k % count;
+  }
+};
+
 /// Copies the input arrays of a group, all of its variables, to records. Names are only searched
 /// for if they or their types differ from those of the previous arrays, so that many small calls
 /// are fast. Not thread-safe.
@@ -72,10 +83,9 @@ class InputPacker {
   explicit InputPacker(const LinkGroup& group) : group_(&group) {}
   /// Checks the arrays of n items. Throws like check_inputs.
   void check(std::size_t n, std::span<const NamedInput> arrays);
-  /// Writes the records of items 0 .. n - 1, or of items index[0] .. index[n - 1], from arrays that
-  /// have been checked last. Throws Error (Input) like pack.
-  void pack(std::size_t n, std::span<const NamedInput> arrays, const std::int32_t* index,
-            std::uint64_t* records);
+  /// Writes the records of some items of arrays that have been checked last. Throws Error (Input)
+  /// like pack.
+  void pack(const Items& items, std::span<const NamedInput> arrays, std::uint64_t* records);
 
   /// An element of an input with the field that it fills.
   struct Element {
@@ -116,6 +126,9 @@ struct ResultBinding {
 /// each target. Throws Error (Usage) like check_inputs.
 void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedResult> results,
                   std::vector<ResultBinding>& bindings);
+
+/// Moves bound arrays, so that item 0 becomes item `first`.
+void begin_results_at(std::size_t first, std::vector<ResultBinding>& bindings);
 
 /// Writes n records of link words to elements first, first + 1, ... of the bound arrays.
 void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std::size_t first,

@@ -67,8 +67,9 @@ void SetPacker::pack(const InteractionSet& set, std::size_t number, PackedSet& p
   if (set.targets > 0)
     named(number, nullptr, [&] {
       targets_.check(set.targets, set.target_arrays);
-      targets_.pack(set.targets, set.target_arrays, nullptr, packed.targets.data());
+      targets_.pack({set.targets, set.first}, set.target_arrays, packed.targets.data());
       bind_results(job_->results_group, set.targets, set.results, packed.results);
+      begin_results_at(set.first, packed.results);
     });
   const std::size_t words = job_->sources_group.words;
   packed.source_count = 0;
@@ -81,7 +82,7 @@ void SetPacker::pack(const InteractionSet& set, std::size_t number, PackedSet& p
     named(number, &s, [&] {
       check_indices(segment);
       sources_.check(segment.n, segment.arrays);
-      sources_.pack(segment.n, segment.arrays, segment.index, to);
+      sources_.pack({segment.n, segment.first, segment.index}, segment.arrays, to);
     });
     to += segment.n * words;
   }

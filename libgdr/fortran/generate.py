@@ -9,7 +9,8 @@ gdr_x* x                 type(gdr_x); created by gdr_x**; set to null by what fr
 gdr_status               the last argument, `status`
 const char*              character(len=*), without trailing blanks; or an allocatable result
 size_t, int, unsigned    integer; a result of type int is a logical
-index, first, *_pivot    counted from 1 instead of 0 (and 0 instead of -1); pivots and places likewise
+index, first, *_pivot    counted from 1 instead of 0 (and 0 instead of -1); pivots, places and offsets
+                         likewise
 enum                     integer, or a letter of BLAS for those in BLAS_LETTERS
 gdr_input* x, count      arrays made by gdr_array
 struct* x, size          type(struct)
@@ -219,7 +220,7 @@ class Procedure:
         """A pointer to several values: without a size among the parameters there are none."""
         if not p.is_pointer or self.is_handle(p):
             return False
-        several = p.type in ("constchar*", "constvoid*") or p.name in ("pivots", "places")
+        several = p.type in ("constchar*", "constvoid*") or p.name in ("pivots", "places", "offsets")
         sized = self.sized and p.pointee in ("double", "float")
         return several or sized or self.is_named_array(p) or self.is_list(p)
 
@@ -349,6 +350,9 @@ class Procedure:
         elif p.name == "places":
             self.argument("places", "integer(c_int32_t), intent(in)", "(n)")
             self.call.append("places - 1")
+        elif p.name == "offsets":
+            self.argument("offsets", "integer(c_int64_t), intent(in)", "(sets + 1)")
+            self.call.append("offsets - 1")
         elif self.is_array(p):
             self.convert_array(k)
         elif p.is_pointer:

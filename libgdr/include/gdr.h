@@ -158,6 +158,7 @@ typedef struct gdr_rank_report {
 typedef struct gdr_device gdr_device;
 typedef struct gdr_kernel gdr_kernel;
 typedef struct gdr_job gdr_job;
+typedef struct gdr_set_job gdr_set_job;
 typedef struct gdr_gravity gdr_gravity;
 typedef struct gdr_matrix_product gdr_matrix_product;
 typedef struct gdr_linear_solver gdr_linear_solver;
@@ -272,6 +273,50 @@ gdr_status gdr_job_start(gdr_job* job, const gdr_result* results, size_t count);
 gdr_status gdr_job_wait(gdr_job* job);
 /* 1 if no work of this job is running, else 0; 1 for null. */
 int gdr_job_ready(const gdr_job* job);
+
+/* Create a set job: a kernel, with its parameters, that is computed on many independent sets of
+ * targets and sources in one call, as tree codes and neighbour searches make them; see
+ * gdr/sets.hpp. Kernels with outputs give GDR_ERROR_UNSUPPORTED. */
+gdr_status gdr_set_job_create(gdr_device* device, const gdr_kernel* kernel, gdr_set_job** job);
+/* Free a set job; running work is cancelled. */
+void gdr_set_job_free(gdr_set_job* job);
+/* Set a `param`, or all n elements of an array of them, for all sets: values(n). */
+gdr_status gdr_set_job_set(gdr_set_job* job, const char* name, double value);
+gdr_status gdr_set_job_set_values(gdr_set_job* job, const char* name, size_t n,
+                                  const double* values);
+/* Remove all sets. */
+gdr_status gdr_set_job_clear(gdr_set_job* job);
+/* Add sets: the targets of set k, and its results, are the items offsets[k] to offsets[k + 1] - 1
+ * of the arrays, with offsets of one more element than there are sets. Offsets must not be negative
+ * or decrease. The arrays are as for gdr_job_targets and gdr_job_run; they are read and filled by
+ * the runs, and must exist until then, while offsets may be freed. Results must not overlap targets
+ * or sources of any set. */
+gdr_status gdr_set_job_add_sets(gdr_set_job* job, size_t sets, const int64_t* offsets,
+                                const gdr_input* targets, size_t count, const gdr_result* results,
+                                size_t result_count);
+/* Add sources to each of the last `sets` sets, after those that it has: the k-th of them gets the
+ * items offsets[k] to offsets[k + 1] - 1 of the arrays, which have n items and must exist until the
+ * runs. A set without sources has the results of section Start. */
+gdr_status gdr_set_job_add_sources(gdr_set_job* job, size_t sets, const int64_t* offsets, size_t n,
+                                   const gdr_input* arrays, size_t count);
+/* Likewise by index: the k-th of the sets gets the items places[offsets[k]] to
+ * places[offsets[k + 1] - 1] of the arrays, which have `items` items: places(n). Offsets and places
+ * are copied. */
+gdr_status gdr_set_job_add_sources_at(gdr_set_job* job, size_t sets, const int64_t* offsets,
+                                      size_t n, const int32_t* places, size_t items,
+                                      const gdr_input* arrays, size_t count);
+/* Compute all sets. Messages begin with the set and the position of the segment among its sources:
+ * "set 3, segment 1: ...". Names, types and pointers are checked here as well. The sets stay: the
+ * next run reads the arrays again. The results are undefined after an error. Without sets, the call
+ * has no effect. */
+gdr_status gdr_set_job_run(gdr_set_job* job);
+/* Start the computation in the background. Targets and sources are read before the call returns;
+ * the results are filled when gdr_set_job_wait (or the next call that computes or sets a `param`)
+ * returns, which also returns errors. */
+gdr_status gdr_set_job_start(gdr_set_job* job);
+gdr_status gdr_set_job_wait(gdr_set_job* job);
+/* 1 if no work of this job is running, else 0; 1 for null. */
+int gdr_set_job_ready(const gdr_set_job* job);
 
 /* Softened gravity, G = 1; see gdr/gravity.hpp. */
 gdr_status gdr_gravity_create(gdr_device* device, gdr_gravity** gravity);

@@ -24,6 +24,7 @@ from ._job import Job
 from ._kernel import Kernel, assemble, builtin, builtin_names, compile, from_object, load
 from ._machine import Machine
 from ._records import BoardTest, RankReport, Statistics, TimelineEvent
+from ._set_job import SetJob, SourceLists
 from .errors import *
 
 __version__ = _core.version()
@@ -42,6 +43,8 @@ __all__ = [
     "Machine",
     "ParticleKernel",
     "RankReport",
+    "SetJob",
+    "SourceLists",
     "Statistics",
     "TimelineEvent",
     "Variable",

@@ -96,11 +96,15 @@ class CompiledKernel:
 
 
 def input_arrays(
-    kernel: CompiledKernel, role: str, n: Optional[int], arrays: Mapping[str, Any]
+    kernel: CompiledKernel,
+    role: str,
+    n: Optional[int],
+    arrays: Mapping[str, Any],
+    default: Optional[int] = None,
 ) -> Tuple[int, Dict[str, AnyArray]]:
     """The number of items of a role, and the arrays of its variables in the library's types.
 
-    An array of the kernel is replaced by the columns of its elements. Raises TypeError or
+    ``default`` is the number of items if no array has a length. An array of the kernel is replaced by the columns of its elements. Raises TypeError or
     ValueError naming the array. Unknown names pass: the library rejects them.
     """
     known = {v.name: (v, ()) for v in kernel.variables if v.role == role}
@@ -117,6 +121,8 @@ def input_arrays(
             if count is not None and length != count:
                 raise ValueError(f"{name}: expected {count} values, got {length}")
             count = length
+    if count is None:
+        count = default
     if count is None:
         raise UsageError(f"the number of {role}s is unknown: pass an array, or the number")
     converted: Dict[str, AnyArray] = {}

@@ -14,6 +14,7 @@ from ._device import OpenDevice
 from ._interface import CompiledKernel
 from ._job import Job
 from ._search import prepared
+from ._set_job import SetJob
 
 
 class Device(OpenDevice):
@@ -44,6 +45,11 @@ class Device(OpenDevice):
     def job(self, kernel: CompiledKernel) -> Job:
         """A job: a kernel on this device with its parameters, sources and targets."""
         return Job(self._ranks, kernel)
+
+    def set_job(self, kernel: CompiledKernel) -> SetJob:
+        """A job on many independent sets of targets and sources, computed in one call. Raises
+        UnsupportedError for a kernel with outputs, which have one value for each source."""
+        return SetJob(self._ranks, kernel)
 
 
 def open(name: str = "", *, comm: Any = None, **options: Union[str, int, float]) -> Device:

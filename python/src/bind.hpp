@@ -42,6 +42,7 @@ Kernel scheduled(const Kernel& kernel, const py::function& progress);
 void bind_kernel(py::module_& m);
 void bind_device(py::module_& m);
 void bind_job(py::module_& m);
+void bind_set_job(py::module_& m);
 void bind_hermite(py::module_& m);
 void bind_linalg(py::module_& m);
 void bind_machine(py::module_& m);

@@ -1,16 +1,14 @@
 // Jobs, a kernel on a device with its data, and gravity on arrays of three-vectors.
-#include "arrays.hpp"
-#include "gdr/error.hpp"
+#include "background_job.hpp"
 #include "gdr/gravity.hpp"
 
 namespace gdr::python {
 namespace {
 
-/// Keeps the result arrays of a background run alive until the run has ended.
-class PyJob {
+class PyJob : public BackgroundJob<Job> {
  public:
   PyJob(DevicePointer device, const Kernel& kernel)
-      : job_(std::move(device), [&](Device& d) { return d.job(kernel); }) {}
+      : BackgroundJob(std::move(device), [&](Device& d) { return d.job(kernel); }) {}
 
   void set(const std::string& name, double value) {
     job_.run([&](Job& j) { j.set(name, value); });
@@ -49,44 +47,12 @@ class PyJob {
       check_counts(j, targets, sources);
       j.start(results.list);
     });
-    pending_ = std::move(results);
+    pending_.push_back(std::move(results));
   }
-  bool ready() { return job_->ready(); }
-  void wait() { finish(); }
   std::size_t target_count() { return job_->target_count(); }
   std::size_t source_count() { return job_->source_count(); }
 
  private:
-  /// Waits for the background run and handles signals. The device stays available to other threads.
-  void finish() {
-    while (!job_->ready()) {
-      {
-        const py::gil_scoped_release released;
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-      if (PyErr_CheckSignals() == 0) continue;
-      const py::error_already_set signal;
-      stop();
-      throw signal;
-    }
-    pending_ = {};
-    job_.run([&](Job& j) { j.wait(); });
-  }
-
-  /// Interrupts this job only; queued work of other jobs is kept.
-  void stop() {
-    try {
-      while (!job_->ready()) {
-        job_.device().device().interrupt();
-        const py::gil_scoped_release released;
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      }
-      job_->wait();
-    } catch (const Error&) {  // the error of the interrupted run
-    }
-    pending_ = {};
-  }
-
   /// The library does not check the lengths of result arrays, and another thread may have changed
   /// the targets or sources after the allocation.
   static void check_counts(const Job& job, std::size_t targets, std::size_t sources) {
@@ -94,9 +60,6 @@ class PyJob {
       throw Error(ErrorCategory::Usage,
                   "the targets or sources of the job have changed during the call");
   }
-
-  NamedArrays<NamedResult> pending_;
-  DeviceObject<Job> job_;  // destroyed before the arrays that it fills
 };
 
 class PyGravity {

@@ -56,6 +56,7 @@ PYBIND11_MODULE(_core, m) {
   bind_kernel(m);
   bind_device(m);
   bind_job(m);
+  bind_set_job(m);
   bind_hermite(m);
   bind_linalg(m);
   bind_machine(m);

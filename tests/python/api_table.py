@@ -98,6 +98,25 @@ PYTHON: Dict[str, str] = {
         "Job",
         "set sources update_sources targets run start ready wait target_count source_count",
     ),
+    "SetJob": "SetJob",
+    **same("SetJob", "SetJob", "set run start ready wait"),
+    "InteractionSet": "SetJob.run_sets",
+    "InteractionSet.targets": "SetJob.run(offsets)",
+    "InteractionSet.first": "SetJob.run(offsets)",
+    "InteractionSet.target_arrays": "SetJob.run(targets)",
+    "InteractionSet.sources": "SetJob.run(sources)",
+    "InteractionSet.results": "SetJob.run(results)",
+    "SourceSegment": "SourceLists",
+    "SourceSegment.arrays": "SourceLists.arrays",
+    "SourceSegment.index": "SourceLists.index",
+    "SourceSegment.items": "SourceLists.arrays",
+    "SourceSegment.n": "SourceLists.offsets",
+    "SourceSegment.first": "SourceLists.offsets",
+    "SetList": "SetJob.run",
+    "SetList.add_sets": "SetJob.run",
+    "SetList.add_set": "SetJob.run_sets",
+    "SetList.add_sources": "SetJob.run_sets",
+    "SetList.add_source_lists": "SourceLists",
     "Gravity": "gravity",
     "Gravity.compute": "gravity",
     "Gravity.compute_on": "gravity(targets)",
@@ -206,7 +225,7 @@ HERMITE_STATE = "gdr nbody stores it in snapshots; a run in Python begins with p
 KEYWORDS = "its members are keyword arguments"
 EIGEN = "for Eigen's matrices; linalg takes NumPy arrays"
 HOST_NAMES = "the names of the attributes of a function that became a kernel"
-SETS = "for tree codes in C++; a Python loop over sets would cost more than their forces"
+SET_LIST = "every call of SetJob.run takes all its sets"
 MOVING = "nbody.hermite integrates with individual steps; NumPy predicts other sources"
 TYPED = "for C++ structures; fields of a NumPy structured array are arrays with a stride"
 
@@ -226,13 +245,7 @@ WITHOUT: Dict[str, str] = {
         for member in " .cycle .now .time .step .position .velocity .acceleration .jerk"
         " .size".split(" ")
     },
-    **{
-        name: SETS
-        for name in "InteractionSet InteractionSet.results InteractionSet.sources"
-        " InteractionSet.target_arrays InteractionSet.targets SetJob SetJob.ready SetJob.run SetJob.set"
-        " SetJob.start SetJob.wait SourceSegment SourceSegment.arrays SourceSegment.index"
-        " SourceSegment.items SourceSegment.n".split()
-    },
+    **{f"SetList.{name}": SET_LIST for name in "clear size sets".split()},
     "GridOptions": KEYWORDS,
     "Kernel.host_names": HOST_NAMES,
     "Kernel.with_host_names": HOST_NAMES,
@@ -314,6 +327,17 @@ C_FUNCTIONS: Dict[str, str] = {
     "gdr_job_start": "Job.start",
     "gdr_job_wait": "Job.wait",
     "gdr_job_ready": "Job.ready",
+    "gdr_set_job_create": "SetJob",
+    "gdr_set_job_set": "SetJob.set",
+    "gdr_set_job_set_values": "SetJob.set",
+    "gdr_set_job_clear": "SetList",
+    "gdr_set_job_add_sets": "SetList.add_sets",
+    "gdr_set_job_add_sources": "SetList.add_source_lists",
+    "gdr_set_job_add_sources_at": "SetList.add_source_lists",
+    "gdr_set_job_run": "SetJob.run",
+    "gdr_set_job_start": "SetJob.start",
+    "gdr_set_job_wait": "SetJob.wait",
+    "gdr_set_job_ready": "SetJob.ready",
     "gdr_gravity_create": "Gravity",
     "gdr_gravity_compute": "Gravity.compute",
     "gdr_gravity_compute_on": "Gravity.compute_on",
@@ -336,6 +360,7 @@ C_FUNCTIONS: Dict[str, str] = {
     "gdr_device_close": "Device",
     "gdr_kernel_free": "Kernel",
     "gdr_job_free": "Job",
+    "gdr_set_job_free": "SetJob",
     "gdr_gravity_free": "Gravity",
     "gdr_matrix_product_free": "MatrixProduct",
     "gdr_linear_solver_free": "LinearSolver",

@@ -75,6 +75,10 @@ CASES: Dict[str, Case] = {
         {"x": sixteenths(N), "y": sixteenths(5)},
     ),
     "Job": Case(lambda xi, xj: run_job(xi, xj), {"xi": sixteenths(N), "xj": sixteenths(5)}),
+    "SetJob": Case(lambda xi, xj: run_set_job(xi, xj), {"xi": sixteenths(N), "xj": sixteenths(5)}),
+    "SetJob.run_sets": Case(
+        lambda xi, xj: run_single_sets(xi, xj), {"xi": sixteenths(N), "xj": sixteenths(5)}
+    ),
     "Machine": Case(lambda xi, xj: run_machine(xi, xj), {"xi": sixteenths(N), "xj": sixteenths(5)}),
 }
 
@@ -107,6 +111,21 @@ def run_job(xi, xj):
     return job.run()
 
 
+def set_job():
+    job = gdr.default_device().set_job(gdr.builtin("lennard_jones"))
+    job.set(rc2=9.0)
+    return job
+
+
+def run_set_job(xi, xj):
+    sources = gdr.SourceLists({"xj": xj, "yj": 1.0, "zj": 2}, [0, 2, 4], [1, 4, 3, 3])
+    return set_job().run({"xi": xi, "yi": 0, "zi": 0}, [0, 4, N], sources)
+
+
+def run_single_sets(xi, xj):
+    return set_job().run_sets([({"xi": xi, "yi": 0, "zi": 0}, {"xj": xj, "yj": 1.0, "zj": 2})])[0]
+
+
 def run_machine(xi, xj):
     machine = gdr.Machine(blocks=1, pes=2)
     machine.load(gdr.builtin("lennard_jones"))
@@ -136,7 +155,8 @@ CASES.update({name: particle_case(name) for name in gdr.builtin_names() if name 
 #: Public names without array arguments.
 WITHOUT_ARRAYS = {
     *("Device", "ParticleKernel", "FunctionKernel", "Variable", "Statistics", "RankReport"),
-    *("TimelineEvent", "BoardTest", "ArrayVariable", "Gravity", "assemble", "builtin"),
+    *("TimelineEvent", "BoardTest", "ArrayVariable", "Gravity", "SourceLists", "assemble"),
+    "builtin",
     *("builtin_names", "compile"),
     *("default_device", "from_object", "load", "open", "set_default_device"),
     *("BatchLU", "Cholesky", "LU", "LinAlgError", "DistributedLU", "DistributedMatrix"),

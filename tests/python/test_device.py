@@ -164,6 +164,11 @@ def test_the_gil_is_released_during_a_run(device):
     assert gil_is_free_during(lambda: gdr.gravity(pos, 1.0, 0.1, device=device))
 
 
+def test_the_gil_is_released_during_a_run_of_sets(native):
+    job, arguments = sets_of(native, np.random.default_rng(1).normal(size=(40000, 3)), 8)
+    assert gil_is_free_during(lambda: job.run(*arguments))
+
+
 def test_the_gil_is_released_during_compilation():
     def compile_for_a_while():
         with pytest.raises(KeyboardInterrupt):
@@ -236,6 +241,27 @@ def long_background(device):
     job.sources(xj=x, yj=y, zj=z)
     job.targets(xi=x, yi=y, zi=z)
     job.start()
+    job.wait()
+
+
+def sets_of(device, pos, count):
+    """A set job, and the arguments of its run: `count` groups of targets, each with all sources."""
+    job = device.set_job(gdr.builtin("lennard_jones"))
+    x, y, z = pos.T
+    n = len(pos)
+    every = np.tile(np.arange(n), count)
+    sources = gdr.SourceLists({"xj": x, "yj": y, "zj": z}, np.arange(count + 1) * n, every)
+    return job, ({"xi": x, "yi": y, "zi": z}, np.linspace(0, n, count + 1).astype(int), sources)
+
+
+def long_sets(device):
+    job, arguments = sets_of(device, POS, 10)
+    job.run(*arguments)
+
+
+def long_sets_in_the_background(device):
+    job, arguments = sets_of(device, POS, 10)
+    job.start(*arguments)
     job.wait()
 
 
@@ -350,6 +376,8 @@ def long_hermite(device):
         long_gravity,
         long_kernel,
         long_background,
+        long_sets,
+        long_sets_in_the_background,
         long_product,
         long_factorisation,
         long_cholesky,

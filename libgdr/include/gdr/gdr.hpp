@@ -13,6 +13,7 @@
 #include "gdr/matrix.hpp"
 #include "gdr/moving_sources.hpp"
 #include "gdr/ranks.hpp"
+#include "gdr/set_list.hpp"
 #include "gdr/sets.hpp"
 #include "gdr/statistics.hpp"
 #include "gdr/timeline.hpp"

@@ -5,6 +5,8 @@
 //   const std::vector<gdr::NamedInput> targets{...}, particles{...}, nodes{...};
 //   const std::vector<gdr::SourceSegment> sources{{n, particles}, {n_nodes, nodes}};
 //   job.run({{n_targets, targets, sources, results}, ...});
+//
+// gdr/set_list.hpp makes sets from flattened lists.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +27,7 @@ struct SourceSegment {
   /// The sources are items index[0] .. index[n - 1] of the arrays; null: items 0 .. n - 1.
   const std::int32_t* index = nullptr;
   std::size_t items = 0;  ///< number of items of the arrays, with which an index is checked
+  std::size_t first = 0;  ///< without an index, the sources are items first .. first + n - 1
 };
 
 /// Targets, the sources that act on them, and the destination of their results. An empty set has no
@@ -34,16 +37,19 @@ struct InteractionSet {
   std::span<const NamedInput> target_arrays;  ///< all `ivar`s, as in Job::targets
   std::span<const SourceSegment> sources;     ///< in the order of the sums
   std::span<const NamedResult> results;       ///< `fvar`s, as in Job::run
+  /// The targets are items first .. first + targets - 1 of their arrays, and so are the results.
+  std::size_t first = 0;
 };
 
 /// A kernel with its parameters, computed on many independent sets in one call. The results of a
 /// set are those of a Job with its targets and sources, with the device's number of boards or one.
 ///
-/// On an emulated device with a native engine, threads compute different sets,
-/// each with an emulated board of its own; their number follows from the amount of work. Results do
-/// not depend on it, and the device's timeline does not show them. On other devices the sets are
-/// computed one after the other. Results of different sets must not overlap. On a device of kind
-/// "mpi" all ranks make the same calls with the same number of sets.
+/// On an emulated device with a native engine, threads compute different sets, each with an
+/// emulated board of its own; their number follows from the amount of work. Results do not depend
+/// on it, and the device's timeline does not show them. On other devices the sets are computed one
+/// after the other. Results of a set must not overlap those of another set, nor the targets and
+/// sources of any. On a device of kind "mpi" all ranks make the same calls with the same number of
+/// sets.
 ///
 /// Must be used by one thread at a time. The device must outlive it.
 class SetJob {
