@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <limits>
 
 #include "emulator/engine/native/block_executor.hpp"
 #include "emulator/engine/native/float_range.hpp"
 #include "emulator/host/float_mode.hpp"
+#include "emulator/host/for_each_isa.hpp"
 #include "emulator/port/port_words.hpp"
 
 namespace gdr::native {
@@ -24,25 +24,32 @@ std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-/// The smallest and the largest of n integers.
-template <typename Integer>
-std::pair<std::int64_t, std::int64_t> range_of(const std::byte* from, std::size_t step,
-                                               std::uint64_t n) noexcept {
-  constexpr std::uint64_t chains = 4;  // independent of each other
-  std::array<Integer, chains> least{}, most{};
-  least.fill(std::numeric_limits<Integer>::max());
-  most.fill(std::numeric_limits<Integer>::min());
-  const auto look = [&](std::uint64_t i, std::size_t chain) {
-    Integer value = 0;
-    std::memcpy(&value, from + i * step, sizeof value);
-    least[chain] = std::min(least[chain], value);
-    most[chain] = std::max(most[chain], value);
-  };
-  std::uint64_t i = 0;
-  for (; i + chains <= n; i += chains)
-    for (std::size_t chain = 0; chain < chains; ++chain) look(i + chain, chain);
-  for (; i < n; ++i) look(i, 0);
-  return {lane_integer(std::ranges::min(least)), lane_integer(std::ranges::max(most))};
+// Words of groups, which are stored as vectors.
+using Lane64 [[gnu::may_alias]] = std::int64_t;
+using Lane32 [[gnu::may_alias]] = std::int32_t;
+
+struct LaneRange {
+  std::int64_t least, most;
+};
+
+/// The smallest and the largest of n integers, `step` elements apart.
+GDR_FOR_EACH_ISA LaneRange range_of(const Lane64* from, std::size_t step, std::uint64_t n) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = ~least;
+#pragma omp simd reduction(min : least) reduction(max : most)
+  for (std::uint64_t i = 0; i < n; ++i) {
+    least = std::min<std::int64_t>(least, from[i * step]);
+    most = std::max<std::int64_t>(most, from[i * step]);
+  }
+  return {lane_integer(least), lane_integer(most)};
+}
+GDR_FOR_EACH_ISA LaneRange range_of(const Lane32* from, std::size_t step, std::uint64_t n) {
+  std::int32_t least = std::numeric_limits<std::int32_t>::max(), most = ~least;
+#pragma omp simd reduction(min : least) reduction(max : most)
+  for (std::uint64_t i = 0; i < n; ++i) {
+    least = std::min<std::int32_t>(least, from[i * step]);
+    most = std::max<std::int32_t>(most, from[i * step]);
+  }
+  return {lane_integer(least), lane_integer(most)};
 }
 
 /// The simple conversion of a field, as port_load. Floats that are read as bits, and integers that
@@ -168,6 +175,7 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
   }
   keys_.swap(now);
   converted_ = false;
+  if (pads_.empty()) convert_pads();
   usable_ = true;
   for (SourceWindows::Ranges& of_word : windows_.ranges) {
     of_word.least.resize(divide_up(groups_, SourceWindows::groups));
@@ -212,6 +220,15 @@ const std::uint64_t* LaneSources::records(std::uint64_t first, std::uint64_t cou
   return scratch.data();
 }
 
+/// A group of pads, unless the lanes cannot represent them.
+void LaneSources::convert_pads() {
+  const MachineFloatMode mode;
+  std::vector<std::byte> group(body_.stream_bytes());
+  usable_ = true;
+  convert_any(nullptr, 0, 1, group.data());
+  if (usable_) pads_ = std::move(group);
+}
+
 void LaneSources::convert(std::uint64_t first_group, std::uint64_t count) {
   for (std::uint64_t done = 0; done < count;) {
     const std::uint64_t first = first_group + done;
@@ -236,23 +253,25 @@ void LaneSources::convert_some(std::uint64_t first_group, std::uint64_t count) {
   const RangeErrorMonitor range_errors(true);
   const bool fits = whole == 0 || simple_->convert(from, whole, to);
   if (!fits || (body_.precision() == Precision::Float && range_errors.detected())) usable_ = false;
-  convert_any(from + whole * group * words, items - whole * group, count - whole,
-              to + whole * bytes);
+  const std::uint64_t rest = items - whole * group;
+  const std::uint64_t others = pads_.empty() ? count - whole : divide_up(rest, group);
+  convert_any(from + whole * group * words, rest, others, to + whole * bytes);
+  for (std::uint64_t g = whole + others; g < count; ++g) std::ranges::copy(pads_, to + g * bytes);
 }
 
 /// Computes the ranges of converted windows.
 void LaneSources::find_ranges(std::uint64_t first_window, std::uint64_t count) {
-  const std::size_t step = body_.stream_bytes();
+  const std::size_t bytes = body_.stream_bytes();
   const bool floats = body_.precision() == Precision::Float;
   for (std::size_t w = 0; w < windows_.words.size(); ++w) {
     const std::size_t number = body_.source_words().number(windows_.words[w]);
     for (std::uint64_t n = first_window; n < first_window + count; ++n) {
       const std::uint64_t begin = n * SourceWindows::groups;
-      const std::uint64_t end = std::min(groups_, begin + SourceWindows::groups);
-      const std::byte* const at = lanes_.data() + begin * step;
-      const auto [least, most] = floats
-                                     ? range_of<std::int32_t>(at + number * 4, step, end - begin)
-                                     : range_of<std::int64_t>(at + number * 8, step, end - begin);
+      const std::uint64_t groups = std::min(groups_ - begin, SourceWindows::groups);
+      const std::byte* const at = lanes_.data() + begin * bytes;
+      const auto [least, most] =
+          floats ? range_of(reinterpret_cast<const Lane32*>(at) + number, bytes / 4, groups)
+                 : range_of(reinterpret_cast<const Lane64*>(at) + number, bytes / 8, groups);
       windows_.ranges[w].least[n] = least;
       windows_.ranges[w].most[n] = most;
     }

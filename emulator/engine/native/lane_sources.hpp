@@ -64,6 +64,7 @@ class LaneSources {
   /// Items to convert; a range that continues the last one joins it.
   void add_range(Range range);
   void add_changes(std::size_t segment, const Key& now, std::uint64_t first);
+  void convert_pads();
   void convert(std::uint64_t first_group, std::uint64_t count);
   void convert_some(std::uint64_t first_group, std::uint64_t count);
   void convert_any(const std::uint64_t* records, std::uint64_t items, std::uint64_t groups,
@@ -83,6 +84,7 @@ class LaneSources {
   std::vector<BoardMemory::Range> changes_;
   std::uint64_t items_ = 0, groups_ = 0;
   std::vector<std::byte, LineAllocator<std::byte>> lanes_;
+  std::vector<std::byte> pads_;  ///< a group of pads
   SourceWindows windows_;
   bool converted_ = false;
   std::atomic<bool> usable_ = false;
