@@ -262,8 +262,11 @@ class Lowering {
     }
     if (node.op == NodeOp::Both && wide_) {
       if (const Ref inner = absorbed_by_both(node); inner != no_ref) {
-        const ValueId mask = mask_for(inner == node.b ? node.a : node.b);
-        return lower_comparison(g_[inner], negated(inner), mask);
+        const Ref other = inner == node.b ? node.a : node.b;
+        if (!effective(other)) return lower_comparison(g_[inner], negated(inner), value(other));
+        // As many instructions as under the complement, and independent of the other mask.
+        const ValueId mask = lower_comparison(g_[inner], negated(inner), no_value);
+        return operation(Op::MaskAndNot, Type::Mask, value(other), mask);
       }
     }
     switch (node.op) {
