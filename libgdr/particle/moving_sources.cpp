@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -44,6 +45,10 @@ void MovingSources::grow(std::size_t n) {
   for (std::vector<double>* column : {&mass_, &sent_mass_}) column->resize(n);
   id_.resize(n);
   sent_id_.resize(n);
+  const std::size_t numbered = slot_.size();
+  slot_.resize(n);
+  std::iota(slot_.begin() + static_cast<std::ptrdiff_t>(numbered), slot_.end(),
+            static_cast<std::int64_t>(numbered));
   is_set_.resize(n, false);
   unset_ += n - std::exchange(slots_, n);
 }
@@ -100,6 +105,7 @@ std::vector<NamedInput> MovingSources::arrays(std::size_t first) const {
   for (std::size_t k = 0; k < 3; ++k) add(names_.v[k], moving_[k]);
   add(names_.mass, sent_mass_);
   add(names_.id, sent_id_);
+  add(names_.slot, slot_);
   return list;
 }
 
