@@ -4,7 +4,6 @@
 #include <bit>
 #include <numeric>
 #include <string>
-#include <utility>
 
 #include "emulator/host/for_each_isa.hpp"
 #include "gdr/error.hpp"
@@ -50,15 +49,12 @@ void MovingSources::grow(std::size_t n) {
   std::iota(slot_.begin() + static_cast<std::ptrdiff_t>(numbered), slot_.end(),
             static_cast<std::int64_t>(numbered));
   is_set_.resize(n, false);
-  unset_ += n - std::exchange(slots_, n);
+  slots_ = n;
 }
 
 void MovingSources::set(std::size_t slot, const MovingSource& p) {
   if (slot >= slots()) grow(std::max(slot + 1, std::min(2 * slots(), slot + 4096)));
-  if (!is_set_[slot]) {
-    is_set_[slot] = true;
-    --unset_;
-  }
+  is_set_[slot] = true;
   mass_[slot] = p.mass;
   id_[slot] = p.id;
   MovingSourceBlock& block = blocks_[slot / MovingSourceBlock::slots];
@@ -74,14 +70,12 @@ void MovingSources::set(std::size_t slot, const MovingSource& p) {
   changed_.push_back(slot);
 }
 
-void MovingSources::require_set(std::size_t n) const {
-  const auto first_unset =
-      unset_ == 0 ? slots()
-                  : static_cast<std::size_t>(std::ranges::find(is_set_, false) - is_set_.begin());
-  if (n > first_unset)
+void MovingSources::require_set(std::size_t n) {
+  while (first_unset_ < slots() && is_set_[first_unset_]) ++first_unset_;
+  if (n > first_unset_)
     throw Error(ErrorCategory::Usage, std::to_string(n) +
                                           " j-particles are used, but that of address " +
-                                          std::to_string(first_unset) + " was never set");
+                                          std::to_string(first_unset_) + " was never set");
 }
 
 /// Whole blocks: others of their slots move to the same time.

@@ -80,7 +80,7 @@ class MovingSources {
 
  private:
   void grow(std::size_t n);
-  void require_set(std::size_t n) const;
+  void require_set(std::size_t n);
   void predict_range(double time, std::size_t first, std::size_t n);
   /// Arrays of a job's sources from a slot on.
   std::vector<NamedInput> arrays(std::size_t first) const;
@@ -91,7 +91,7 @@ class MovingSources {
   std::vector<double> mass_;
   std::vector<std::int64_t> id_, slot_;  ///< slot_: 0, 1, 2, ...
   std::vector<bool> is_set_;
-  std::size_t unset_ = 0;                           ///< number of slots that were never set
+  std::size_t first_unset_ = 0;                     ///< slots before it have been set
   std::vector<std::size_t> changed_;                ///< slots set since the last prediction
   std::array<std::vector<double>, 3> at_, moving_;  ///< predicted positions and velocities
   std::vector<std::int64_t> sent_id_;
