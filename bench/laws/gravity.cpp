@@ -87,6 +87,33 @@ void hermite_and_nearest(const Real* i, const Real* j, const Real* /*c*/, Real* 
   f[6] -= j[3] / std::sqrt(p.r2);
 }
 
+/// The pair is included, or only listed: at the same place without softening it has no force.
+void hermite_and_list(const Real* i, const Real* j, Real e2, Real h2, Real* f, Real* list) {
+  const Vec d = Vec::at(j) - Vec::at(i);
+  if (dot(d, d) < h2) append(j[8], 200, list);
+  const Pair p{d, dot(d, d) + e2, true};
+  if (p.r2 == 0) return;
+  hermite(p, j[3], Vec::at(j + 4) - Vec::at(i + 3), f);
+  f[6] -= j[3] / std::sqrt(p.r2);
+}
+
+// i: x y z v h2 id;  j: x y z m v id slot;  f: acc jerk pot, count, the first 200 slots
+void jerk_neighbours(const Real* i, const Real* j, const Real* c, Real* f) {
+  if (i[7] != j[7]) hermite_and_list(i, j, c[0], i[6], f, f + 7);
+}
+
+// i: x y z v e2 h2 id;  j: as above;  f: acc jerk pot, nearest without softening and its id, count,
+// the first 200 slots
+void hermite_neighbours(const Real* i, const Real* j, const Real* /*c*/, Real* f) {
+  if (i[8] == j[7]) return;
+  const Vec d = Vec::at(j) - Vec::at(i);
+  if (dot(d, d) < f[7]) {
+    f[7] = dot(d, d);
+    f[8] = j[7];
+  }
+  hermite_and_list(i, j, i[6], i[7], f, f + 9);
+}
+
 // i: x y z e2;  j: x y z m e2;  f: acc, positive pot
 void softened(const Real* i, const Real* j, const Real* /*c*/, Real* f) {
   const Vec d = Vec::at(j) - Vec::at(i);
@@ -174,6 +201,26 @@ std::vector<Law> gravity_laws() {
        cluster,
        hermite_and_nearest,
        2e-8,  // of the distance, which is a short; the sums are as in gravity_jerk_long
+       2e-8},
+      {"gravity_jerk_neighbours",
+       {eps2},
+       {acc, jerks, {"potential", 6, 1}, {"neighbours", 7, 1}, {"their slots", 8, 200}},
+       cluster,
+       jerk_neighbours,
+       1e-13,
+       1e-13},
+      {"gravity_hermite_neighbours",
+       {},
+       {acc,
+        jerks,
+        {"potential", 6, 1},
+        {"nearest distance^2", 7, 1},
+        {"nearest", 8, 1},
+        {"neighbours", 9, 1},
+        {"their slots", 10, 200}},
+       cluster,
+       hermite_neighbours,
+       2e-8,  // as gravity_hermite
        2e-8},
       {"gravity_softened", {}, two, cluster, softened},
       {"gravity_softened_long", {}, two, cluster, softened, 1e-13, 1e-13},

@@ -40,6 +40,7 @@ Sample cluster(std::size_t n, std::uint64_t seed) {
     s.columns["e2"].push_back(0x1p-12 * (0.5 + random.uniform()));
     s.columns["h2"].push_back(s.columns["hi2"][k]);
     s.columns["dt"].push_back(0.2 * random.uniform());
+    s.columns["slot"].push_back(static_cast<double>(3 * k + 1));
   }
   return s;
 }

@@ -71,12 +71,13 @@ class Hermite {
     const int nj = static_cast<int>(p_.size());
     g6_set_ti(id_, time_ += 1e-12);
     g6calc_firsthalf(id_, nj, n_, p_.id.data(), rows(p_.x), rows(p_.v), nullptr, nullptr, nullptr,
-                     eps * eps, nullptr);
+                     eps * eps, h2_);
     const int status = g6calc_lasthalf2(id_, nj, n_, p_.id.data(), rows(p_.x), rows(p_.v),
-                                        eps * eps, nullptr, rows(acc_), rows(jerk_), pot_.data(),
+                                        eps * eps, h2_, rows(acc_), rows(jerk_), pot_.data(),
                                         nearest_.empty() ? nullptr : nearest_.data());
     if (status != 0) std::exit(1);
   }
+  void set_radii(double* h2) { h2_ = h2; }
   double pairs() const { return static_cast<double>(p_.size()) * n_; }
   const std::vector<Row>& acc() const { return acc_; }
   const std::vector<Row>& jerk() const { return jerk_; }
@@ -86,10 +87,62 @@ class Hermite {
   int id_;
   Particles& p_;
   int n_;
+  double* h2_ = nullptr;
   double time_ = 0;
   std::vector<Row> acc_, jerk_;
   std::vector<double> pot_;
   std::vector<int> nearest_;
+};
+
+/// Calls of libg6 with spheres of so many neighbours in the mean, a half to one and a half times as
+/// many for each target. The client may read the lists.
+class Neighbours {
+ public:
+  Neighbours(int id, Particles& particles, std::size_t targets, std::size_t mean, bool nearest,
+             bool reads_lists)
+      : id_(id),
+        p_(particles),
+        reads_lists_(reads_lists),
+        forces_(id, particles, targets, nearest),
+        list_(particles.size()) {
+    std::vector<double> d2(p_.size());
+    for (std::size_t i = 0; i < targets; ++i) {
+      for (std::size_t j = 0; j < p_.size(); ++j) {
+        d2[j] = 0;
+        for (std::size_t c = 0; c < 3; ++c)
+          d2[j] += (p_.x[j][c] - p_.x[i][c]) * (p_.x[j][c] - p_.x[i][c]);
+      }
+      // The first is the target itself.
+      const auto last = static_cast<std::ptrdiff_t>(1 + mean / 2 + i % (mean + 1));
+      std::nth_element(d2.begin(), d2.begin() + last, d2.end());
+      h2_.push_back(d2[static_cast<std::size_t>(last)]);
+    }
+    forces_.set_radii(h2_.data());
+  }
+
+  void call() {
+    forces_.call();
+    if (!reads_lists_) return;
+    g6_read_neighbour_list(id_);
+    for (std::size_t i = 0; i < h2_.size(); ++i) {
+      int n = 0;
+      if (g6_get_neighbour_list(id_, static_cast<int>(i), static_cast<int>(list_.size()), &n,
+                                list_.data()) != 0)
+        std::exit(1);
+      found_ += n;
+    }
+    lists_ += static_cast<double>(h2_.size());
+  }
+  double mean() const { return found_ / lists_; }
+
+ private:
+  int id_;
+  Particles& p_;
+  bool reads_lists_;
+  Hermite forces_;
+  std::vector<double> h2_;
+  std::vector<int> list_;
+  double found_ = 0, lists_ = 0;
 };
 
 /// Keeps a core busy while it lives.
@@ -217,14 +270,46 @@ void print(const std::string& what, const Comparison& c, double pairs, double re
              required, pairs / c.seconds);
 }
 
+/// The time of calls whose lists are read, relative to that of the same calls without.
+void print_lists(Particles& few, Particles& many) {
+  constexpr struct {
+    std::size_t targets;
+    bool many;
+    std::size_t mean;
+    bool nearest;
+  } cases[] = {{48, false, 10, false}, {48, false, 100, false}, {48, true, 10, false},
+               {48, true, 100, false}, {1024, true, 10, false}, {1024, true, 100, false},
+               {1024, true, 10, true}, {1024, true, 100, true}};
+  int id = 100;
+  for (const auto& c : cases) {
+    Particles& p = c.many ? many : few;
+    Neighbours with(id++, p, c.targets, c.mean, c.nearest, true);
+    Neighbours without(id++, p, c.targets, c.mean, c.nearest, false);
+    for (int k = 0; k < 3; ++k) with.call();
+    without.call();
+    const Comparison times =
+        compare(TimedWork([&] { without.call(); }), TimedWork([&] { with.call(); }), repetitions);
+    fmt::print("  {:58} {:.3f} of the time without (required 1.15), {:.1f} us without\n",
+               fmt::format("libg6, {} x {}{}, lists of {:.0f}", c.targets, p.size(),
+                           c.nearest ? ", with the nearest" : "", with.mean()),
+               times.ratio, times.seconds * 1e6);
+  }
+}
+
 }  // namespace
 
-int main() {
+int main(int count, char** words) {
+  const bool lists_alone = count > 1 && std::string(words[1]) == "lists";
   const auto threads = static_cast<unsigned>(omp_get_max_threads());
   const Isa isa = host_isas().front();
   fmt::print("libg6, libg5 and libgpunb beside native loops, {} threads, {}\n", threads,
              isa_name(isa));
   Particles many(large), few(1024);
+  if (lists_alone) {
+    setenv("GDR_DEVICE", "emulator:engine=native", 1);
+    print_lists(few, many);
+    return 0;
+  }
   const LoopSet& loops = native_loops(isa);
   const double all = static_cast<double>(large) * large;
   NativeParticles<double> doubles(large, many.sphere.position.data(), many.sphere.mass.data());

@@ -136,6 +136,7 @@ struct Board::Impl {
   std::list<std::shared_ptr<ReadyProgram>> ready = {};
   EngineStats idle;                               ///< statistics of the programs not in a chip
   std::uint64_t max_results = ~std::uint64_t{0};  ///< words of a list
+  std::uint64_t last_written_chips = 0;           ///< of the last write to memories
   std::size_t done = 0;                           ///< commands of the last list
   bool records = false;
   std::vector<ListRecord> recorded = {};
@@ -265,15 +266,22 @@ struct Board::Impl {
     run_phases({&phase, 1}, threads_for(estimate, board.threads));
   }
 
-  /// Chips with equal memories stay equal and share one copy.
+  /// Chips with equal memories stay equal and share one copy. So do those that are equal after this
+  /// write, if the last one was for the same chips: where writes for one chip alternate with those
+  /// for all, a shared copy would have to be separated each time.
   void write_memory(Execution& x, const Command& c, Payload payload) {
     x.pass.flush_run();
+    const bool may_join = std::exchange(last_written_chips, c.chips) == c.chips;
+    const auto will_equal = [&](const BoardMemory& a, const BoardMemory& b) {
+      return a.contents() == b.contents() ||
+             (may_join && a.equals_except(b, c.address, payload.size()));
+    };
     std::uint64_t written = 0;
     for_each_chip(board, c.chips, [&](std::size_t number, BoardChip& chip) {
       if (takes_part(written, number)) return;
       std::vector<BoardMemory*> equal;
       for_each_chip(board, c.chips & ~written, [&](std::size_t other, BoardChip& candidate) {
-        if (other <= number || candidate.memory.contents() != chip.memory.contents()) return;
+        if (other <= number || !will_equal(candidate.memory, chip.memory)) return;
         written |= std::uint64_t{1} << other;
         candidate.memory.release(c.address, payload.size());
         equal.push_back(&candidate.memory);

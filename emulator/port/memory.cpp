@@ -84,6 +84,26 @@ bool BoardMemory::changes_since(std::uint64_t contents, std::vector<Range>& rang
   return true;
 }
 
+bool BoardMemory::equals_except(const BoardMemory& other, std::uint64_t address,
+                                std::uint64_t count) const {
+  if (contents_ == other.contents_) return true;
+  std::uint64_t most = 2 * chunk_words + count;
+  const auto equals_part = [&](std::uint64_t first, std::uint64_t end) {
+    if (first >= end) return true;
+    if (end - first > most) return false;
+    most -= end - first;
+    return equals(other, first, end - first);
+  };
+  for (std::uint64_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+    if (chunks_[chunk] == other.chunks_[chunk]) continue;
+    const std::uint64_t first = chunk * chunk_words, end = std::min(words_, first + chunk_words);
+    if (!equals_part(first, std::min(end, address)) ||
+        !equals_part(std::max(first, address + count), end))
+      return false;
+  }
+  return true;
+}
+
 bool BoardMemory::equals(const BoardMemory& other, std::uint64_t address,
                          std::uint64_t count) const {
   if (contents_ == other.contents_) return true;

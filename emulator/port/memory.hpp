@@ -42,6 +42,10 @@ class BoardMemory {
   /// Whether a range has the same words in both memories.
   bool equals(const BoardMemory& other, std::uint64_t address, std::uint64_t count) const;
 
+  /// Whether all words except those of a range are equal. False also if more words than the range
+  /// and two chunks, at its ends, have to be compared.
+  bool equals_except(const BoardMemory& other, std::uint64_t address, std::uint64_t count) const;
+
   /// Memories with equal contents can share a write: release the range in the others (`release`),
   /// write to one, and share its chunks (`share_chunks`) without a copy.
   void release(std::uint64_t address, std::uint64_t count);

@@ -220,6 +220,12 @@ void port_store(const PortField& f, const Lanes<const std::uint64_t>& from, std:
     }
     return;
   }
+  if (f.conversion.machine == MachineFormat::Integer && f.width == Width::Short) {
+    std::uint64_t* const out = to.words + f.half_word / 2;
+    for (std::size_t i = 0; i < n; ++i)
+      out[i * to.stride] = port::short_to_int(from.shorts[i * from.stride]);
+    return;
+  }
   Flags ignored = no_flags;
   for (std::size_t i = 0; i < n; ++i) {
     const u128 word = word_at(f, from.shorts + i * from.stride, from.lower);

@@ -74,6 +74,12 @@ constexpr unsigned below_double = 8;
   return {static_cast<std::uint64_t>(inside) & Short::mask, 0};
 }
 
+/// A short with its sign.
+[[gnu::always_inline]] constexpr std::uint64_t short_to_int(std::uint64_t word) noexcept {
+  constexpr unsigned unused = 64 - Short::bit_count;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(word << unused) >> unused);
+}
+
 }  // namespace port
 
 /// n numbers of the host, `stride` words from one to the next, to the halves of words. Conversions

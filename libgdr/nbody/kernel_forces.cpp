@@ -60,7 +60,7 @@ class Inputs {
       add_triples("a", accelerations_);
     }
     arrays_["m"] = masses_;
-    arrays_["id"] = ids_.data();
+    arrays_["id"] = arrays_["slot"] = ids_.data();
     for (const auto& [name, value] : settings.values) constants_[name].assign(n_, value);
   }
 

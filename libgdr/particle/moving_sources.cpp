@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <string>
-#include <utility>
 
 #include "emulator/host/for_each_isa.hpp"
 #include "gdr/error.hpp"
@@ -44,16 +44,17 @@ void MovingSources::grow(std::size_t n) {
   for (std::vector<double>* column : {&mass_, &sent_mass_}) column->resize(n);
   id_.resize(n);
   sent_id_.resize(n);
+  const std::size_t numbered = slot_.size();
+  slot_.resize(n);
+  std::iota(slot_.begin() + static_cast<std::ptrdiff_t>(numbered), slot_.end(),
+            static_cast<std::int64_t>(numbered));
   is_set_.resize(n, false);
-  unset_ += n - std::exchange(slots_, n);
+  slots_ = n;
 }
 
 void MovingSources::set(std::size_t slot, const MovingSource& p) {
   if (slot >= slots()) grow(std::max(slot + 1, std::min(2 * slots(), slot + 4096)));
-  if (!is_set_[slot]) {
-    is_set_[slot] = true;
-    --unset_;
-  }
+  is_set_[slot] = true;
   mass_[slot] = p.mass;
   id_[slot] = p.id;
   MovingSourceBlock& block = blocks_[slot / MovingSourceBlock::slots];
@@ -69,14 +70,12 @@ void MovingSources::set(std::size_t slot, const MovingSource& p) {
   changed_.push_back(slot);
 }
 
-void MovingSources::require_set(std::size_t n) const {
-  const auto first_unset =
-      unset_ == 0 ? slots()
-                  : static_cast<std::size_t>(std::ranges::find(is_set_, false) - is_set_.begin());
-  if (n > first_unset)
+void MovingSources::require_set(std::size_t n) {
+  while (first_unset_ < slots() && is_set_[first_unset_]) ++first_unset_;
+  if (n > first_unset_)
     throw Error(ErrorCategory::Usage, std::to_string(n) +
                                           " j-particles are used, but that of address " +
-                                          std::to_string(first_unset) + " was never set");
+                                          std::to_string(first_unset_) + " was never set");
 }
 
 /// Whole blocks: others of their slots move to the same time.
@@ -100,6 +99,7 @@ std::vector<NamedInput> MovingSources::arrays(std::size_t first) const {
   for (std::size_t k = 0; k < 3; ++k) add(names_.v[k], moving_[k]);
   add(names_.mass, sent_mass_);
   add(names_.id, sent_id_);
+  add(names_.slot, slot_);
   return list;
 }
 

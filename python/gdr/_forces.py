@@ -160,7 +160,7 @@ class ParticleKernel:
         return self.kernel.flops
 
     def _arguments(self, role: str) -> Dict[str, Tuple[str, ...]]:
-        """Arguments of a role, without ids, and the variables of each."""
+        """Arguments of a role, without ids and numbers, and the variables of each."""
         names = self.kernel.names(role)
         stems = {name[:-1] if name[-1] in "ij" else name: name for name in names}
         out: Dict[str, Tuple[str, ...]] = {}
@@ -168,7 +168,7 @@ class ParticleKernel:
             if all(c in stems for c in columns):
                 out[argument] = tuple(stems.pop(c) for c in columns)
         for stem, name in stems.items():
-            if stem != "id":
+            if stem not in ("id", "slot"):
                 out[INPUT_NAMES.get(stem, stem)] = (name,)
         # The order of gdr.gravity: position, mass or charge, then the others.
         return dict(sorted(out.items(), key=lambda item: _ORDER.get(item[0], len(_ORDER))))
@@ -236,9 +236,11 @@ class ParticleKernel:
         with chosen._ranks.argument_checks():
             params, sources, target_arrays = self._bind(values, arguments, targets)
         n, m = len(sources["xj"]), len(target_arrays["xi"])
-        if "idj" in self.kernel.names("source"):
+        numbered = [name for name in ("idj", "slotj") if name in self.kernel.names("source")]
+        if numbered:
             first = chosen._ranks.offset(n)
-            sources["idj"] = ids = np.arange(first, first + n)
+            ids = np.arange(first, first + n)
+            sources.update(dict.fromkeys(numbered, ids))
             if "idi" in self.kernel.names("target"):
                 target_arrays["idi"] = ids if targets is None else np.full(m, -1)
         job.set(**params)

@@ -261,6 +261,32 @@ TEST_CASE("ranges of two memories are equal if their words are, whatever the res
   CHECK(one.equals(other, 0, 3 * chunk));
 }
 
+TEST_CASE("memories that differ only within a range are equal except there", "[board]") {
+  constexpr std::uint64_t chunk = 1 << 16;
+  constexpr std::uint64_t size = 6 * chunk + 5;
+  const std::vector<std::uint64_t> words{1, 2, 3};
+  for (const std::uint64_t at : {std::uint64_t{0}, chunk - 2, 3 * chunk + 9, size - 3}) {
+    INFO("address " << at);
+    BoardMemory one(size), other(size);
+    CHECK(one.equals_except(other, at, 0));
+    one.write(at, words);
+    CHECK(one.equals_except(other, at, 3));
+    CHECK(other.equals_except(one, at, 3));
+    CHECK_FALSE(one.equals_except(other, at, 2));
+    CHECK_FALSE(one.equals_except(other, at + 1, 2));
+    CHECK_FALSE(one.equals_except(other, at + 3, 0));
+    other.write(at, words);
+    CHECK(one.equals_except(other, 2 * chunk, chunk));
+  }
+  // A comparison of many words takes more time than the write.
+  BoardMemory one(size), other(size);
+  const std::vector<std::uint64_t> ones(3 * chunk, 1);
+  one.write(0, ones);
+  other.write(0, ones);
+  CHECK_FALSE(one.equals_except(other, 5 * chunk, 1));
+  CHECK(one.equals_except(other, 0, 2 * chunk));
+}
+
 TEST_CASE("shared chunks of a board's memory separate on write", "[board]") {
   constexpr std::uint64_t chunk = 1 << 16, chunks = 9;
   BoardMemory first(chunks * chunk), second(chunks * chunk);

@@ -139,6 +139,39 @@ TEST_CASE("a kernel may have no velocities of its sources") {
   CHECK(std::abs(std::abs(pot) - 1.5) < 1e-6);  // at distance 2
 }
 
+TEST_CASE("kernels may have variables for the slots of moving sources") {
+  gdr::Device device = gdr::Device::open("emulator:engine=native");
+  gdr::Job with = device.job(gdr::Kernel::compile(
+      "kernel slots; VARI int i; VARJ xj; VARJ int idj, slotj; VARF int slot;\n"
+      "if (i == idj) { slot max= slotj; }"));
+  gdr::Job without = device.job(gdr::Kernel::compile(
+      "kernel slots; VARI int i; VARJ xj; VARJ int idj; VARF x;\nif (i == idj) { x += xj; }"));
+  gdr::MovingSources sources({.x = {"xj", "", ""}, .v = {}, .mass = {}});
+  std::vector<std::int64_t> ids;
+  const auto check = [&](std::size_t n) {
+    sources.name_slots("slotj");
+    sources.predict(with, 0, n);
+    std::vector<std::int64_t> slots(n);
+    with.targets(n, {{"i", ids.data()}});
+    with.run({{"slot", slots.data()}});
+    for (std::size_t k = 0; k < n; ++k) CHECK(slots[k] == static_cast<std::int64_t>(k));
+    sources.name_slots({});
+    sources.predict(without, 0, n);
+    std::vector<double> x(n);
+    without.targets(n, {{"i", ids.data()}});
+    without.run({{"x", x.data()}});
+    for (std::size_t k = 0; k < n; ++k) CHECK(x[k] == static_cast<double>(k % 7));
+  };
+  for (const std::size_t n : {5U, 5000U, 9000U}) {
+    for (std::size_t k = ids.size(); k < n; ++k) {
+      ids.push_back(100'000 - 3 * static_cast<std::int64_t>(k));
+      sources.set(k, {.id = ids[k], .x = {static_cast<double>(k % 7), 0, 0}});
+    }
+    check(n);
+  }
+  check(4);
+}
+
 TEST_CASE("moving sources that were not set, or are not finite, are refused") {
   gdr::Device device = gdr::Device::open("emulator:engine=native");
   gdr::Job job = device.job(gdr::Kernel::compile(sums_text));

@@ -162,6 +162,19 @@ TEST_CASE("lists and arrays of a kernel are written as datasets with one row per
     CHECK(list[256] == 1);
     CHECK(list[3 * 128 - 1] == nobody);
   }
+  outcome = run_gdr({"force", line, "--eps", "0", "--kernel", "gravity_jerk_neighbours", "--set",
+                     "h2i=4.5", "-o", out});
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  {
+    const hdf5::Reader found(out);
+    REQUIRE(found.shape("near_list") == std::vector<hsize_t>{3, 200});
+    const std::vector<std::uint64_t> list = found.integers("near_list", true);
+    CHECK(list[0] == 1);
+    CHECK(list[200] == 0);
+    CHECK(list[201] == 2);
+    CHECK(list[400] == 1);
+  }
   const std::string own =
       folder.make("moments.gdk",
                   "kernel moments; VARI xi; VARJ xj; VARF f[2]; VARF least[2];\n"

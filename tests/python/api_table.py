@@ -254,9 +254,10 @@ WITHOUT: Dict[str, str] = {
         for name in "MovingSource MovingSource.half_a MovingSource.id MovingSource.mass"
         " MovingSource.sixth_j MovingSource.snap_18th MovingSource.time MovingSource.v MovingSource.x"
         " MovingSourceNames MovingSourceNames.id MovingSourceNames.mass MovingSourceNames.v"
-        " MovingSourceNames.x MovingSources MovingSources.ids MovingSources.positions"
-        " MovingSources.predict MovingSources.predicted MovingSources.resend MovingSources.set"
-        " MovingSources.slots MovingSources.velocities".split()
+        " MovingSourceNames.slot MovingSourceNames.x MovingSources MovingSources.ids"
+        " MovingSources.name_slots MovingSources.positions MovingSources.predict"
+        " MovingSources.predicted MovingSources.resend MovingSources.set MovingSources.slots"
+        " MovingSources.velocities".split()
     },
     "Kernel.has_schedule": "Device.job asks for it",
     "Kernel.unscheduled": "Device.job does it for engines that need no schedule",

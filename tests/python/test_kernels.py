@@ -114,6 +114,29 @@ def test_neighbour_lists_agree_with_direct_search(rng):
         assert (r.near_list[i, r.near[i] :] == -1).all()
 
 
+@pytest.mark.parametrize("name", ["gravity_jerk_neighbours", "gravity_hermite_neighbours"])
+def test_neighbour_lists_beside_long_sums_agree_with_direct_search(name, rng):
+    pos, vel, mass = rng.uniform(size=(150, 3)), rng.normal(size=(150, 3)), rng.uniform(1, 2, 150)
+    radius = rng.uniform(0.1, 0.3, 150)
+    kernel = getattr(gdr, name)
+    assert not {"id", "slot"} & set(inspect.signature(kernel).parameters)
+    r = kernel(pos, mass, vel, radius=radius, eps=0.1)
+    assert error(r.acc, direct_gravity(pos, mass, 0.1)[0]) < 1e-13
+    d = np.linalg.norm(pos[:, None] - pos[None], axis=-1)
+    np.fill_diagonal(d, np.inf)
+    assert np.array_equal(r.near, (d < radius[:, None]).sum(1))
+    for i in range(150):
+        assert np.array_equal(r.near_list[i, : r.near[i]], np.flatnonzero(d[i] < radius[i]))
+    inside = {"pos": np.full((1, 3), 0.5), "vel": np.zeros((1, 3)), "radius": 0.4}
+    if name == "gravity_hermite_neighbours":
+        inside["eps"] = 0.1
+        r = kernel(pos, mass, vel, targets=inside)
+    else:
+        r = kernel(pos, mass, vel, eps=0.1, targets=inside)
+    near = np.flatnonzero(np.linalg.norm(pos - 0.5, axis=-1) < 0.4)
+    assert np.array_equal(r.near_list[0, : r.near[0]], near)
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [

@@ -1,7 +1,8 @@
-// What the GRAPE libraries share: messages for invalid calls, devices, and the state of each device
-// id.
+// What the GRAPE libraries share: messages for invalid calls, devices, loops over targets, and the
+// state of each device id.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,6 +30,24 @@ int environment_number(const char* name, int otherwise, int least, int most);
 
 /// Throws Error (Usage) if a count is negative.
 std::size_t checked_count(int count, const char* what);
+
+/// Calls work(i) for targets 0 to n - 1, in all threads or in this one. An exception of a call is
+/// thrown by this function, after the other calls.
+template <typename Work>
+void for_each_target(std::size_t n, bool in_threads, const Work& work) {
+  std::exception_ptr error;
+  const auto count = static_cast<std::ptrdiff_t>(n);
+#pragma omp parallel for schedule(static) if (in_threads)
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    try {
+      work(static_cast<std::size_t>(i));
+    } catch (...) {
+#pragma omp critical(gdr_grape_error)
+      error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
 
 /// The state of a device id: made on first use, whatever the id. Calls with different ids run
 /// concurrently.

@@ -22,9 +22,21 @@ constexpr int failed = -1;
 /// Largest address: that many particles need 20 GB.
 constexpr int most_particles = 1 << 26;
 constexpr std::ptrdiff_t row = 3 * sizeof(double);
+/// Entries of a list of the kernels with neighbours.
+constexpr std::size_t list_capacity = 200;
+/// For fewer i-particles the host finds lists in less time: a device processes as many at once.
+/// Measured beside 1024 and 16384 j-particles, relative to calls without lists: 1.2 for one, 1.5
+/// for four, 2.0 for eight and 2.5 for sixteen on the host; 2.2, 2.4, 2.3 and 1.8 on the device.
+constexpr std::size_t least_device_lists = 12;
+/// Lists of more i-particles, 100 MB, are not made by the device.
+constexpr std::size_t most_device_lists = 1 << 16;
 /// A calculation of as many pairs, some milliseconds of work, proceeds while the client does
 /// something else between its two halves.
 constexpr std::size_t pairs_in_background = 4'000'000;
+/// After so many calculations whose lists the client did not ask for, the device makes none.
+constexpr unsigned calls_without_lists = 8;
+/// A search on the host among as many pairs is divided over threads.
+constexpr std::size_t pairs_for_threads = 200'000;
 
 using Row = double[3];
 
@@ -41,6 +53,12 @@ struct Targets {
   bool one_eps2 = true;  ///< one for all, else one for each
   const double* h2 = nullptr;
 };
+
+/// Whether an error of a calculation with valid arguments is due to the kernel: the device has too
+/// little memory in its PEs, or cannot combine lists (partition=sources).
+bool is_of_kernel(const Error& e) {
+  return e.category() == ErrorCategory::Program || e.category() == ErrorCategory::Usage;
+}
 
 /// Destinations of results; null: not wanted.
 struct Results {
@@ -62,14 +80,19 @@ class Cluster {
 
   void start(int nj, const Targets& targets) {
     targets_ = 0;
-    lists_.clear();
+    lists_made_ = false;
     const std::size_t n = checked_count(targets.count, "i-particles");
     const std::size_t m = checked_count(nj, "j-particles");
     if (n > 0 && (targets.x == nullptr || targets.v == nullptr || targets.index == nullptr ||
                   targets.eps2 == nullptr))
       throw Error(ErrorCategory::Usage, "index, xi, vi or eps2 is a null pointer");
-    open(needs_hermite_ || !targets.one_eps2);
+    // Another kernel for the rest of a block of i-particles would get all j-particles anew.
+    const bool many = n >= least_device_lists || (has_lists_ && time_ == predicted_time_);
+    open(needs_hermite_ || !targets.one_eps2,
+         needs_lists_ && targets.h2 != nullptr && many && n <= most_device_lists);
+    if (++calls_since_lists_ > calls_without_lists) needs_lists_ = false;
     sources_.predict(*job_, time_, m);
+    predicted_time_ = time_;
     keep(targets, n);
     targets_ = n;
     state_ = State::Open;
@@ -85,9 +108,7 @@ class Cluster {
     if (results.nearest != nullptr && !has_nearest_) {
       // A client that asks once will ask again.
       needs_hermite_ = true;
-      state_ = State::Open;
-      open(true);
-      sources_.resend(*job_);
+      reopen(true, has_lists_);
     }
     complete();
     for (std::size_t i = 0; results.acc != nullptr && i < n; ++i)
@@ -100,21 +121,19 @@ class Cluster {
   }
 
   void make_lists() {
-    if (!lists_.empty() || h2_.empty()) return;
+    if (lists_made_ || h2_.empty()) return;
     const bool softened = environment_number("GDR_G6_SOFTENED_LISTS", 0, 0, 1) == 1;
-    lists_.resize(targets_);
-    const auto& at = sources_.positions();
-    const Coordinates coordinates{at[0].data(), at[1].data(), at[2].data()};
-    std::vector<std::uint32_t> found;
-    for (std::size_t i = 0; i < targets_; ++i) {
-      found.clear();
-      find_within(coordinates, sources_.predicted(), x_[i], softened ? eps2_[i] : 0, h2_[i], found);
-      for (const std::uint32_t slot : found) {
-        const std::int64_t id = sources_.ids()[slot];
-        if (id != id_[i]) lists_[i].push_back(static_cast<int>(id));
-      }
-      std::ranges::sort(lists_[i]);
-    }
+    if (has_lists_) complete();
+    if (lists_.size() < targets_) lists_.resize(targets_);
+    std::size_t searches = 0, long_lists = 0;
+    for (std::size_t i = 0; i < targets_; ++i) searches += is_listed(i, softened) ? 0 : 1;
+    for_each_target(targets_, searches * sources_.predicted() > pairs_for_threads,
+                    [&](std::size_t i) { make_list(i, softened); });
+    for (std::size_t i = 0; i < targets_; ++i) long_lists += lists_[i].size() > list_capacity;
+    lists_made_ = true;
+    // A client that asks once will ask again. Lists that the device cannot hold are no use.
+    needs_lists_ = device_lists_ && 4 * long_lists <= targets_;
+    calls_since_lists_ = 0;
   }
 
   int list(int pipe, int capacity, int* length, int* to) {
@@ -137,14 +156,44 @@ class Cluster {
   }
 
  private:
-  /// Makes the job: for the kernel with the nearest particle and softening of each target, or for
-  /// the faster one without.
-  void open(bool hermite) {
-    if (job_ && has_nearest_ == hermite) return;
+  /// Selects the job of a kernel: with the nearest particle and softening of each target, or the
+  /// faster one without; with neighbour lists or without.
+  void open(bool hermite, bool lists) {
+    if (job_ != nullptr && has_nearest_ == hermite && has_lists_ == lists) return;
     if (!device_) device_ = open_device();
-    job_.reset();
-    job_.emplace(device_->job(Kernel::builtin(hermite ? "gravity_hermite" : "gravity_jerk_long")));
+    forget();
+    job_ = nullptr;
+    std::optional<Job>& job = jobs_[hermite ? 1 : 0][lists ? 1 : 0];
+    try {
+      if (!job)
+        job.emplace(device_->job(Kernel::builtin(
+            lists ? (hermite ? "gravity_hermite_neighbours" : "gravity_jerk_neighbours")
+                  : (hermite ? "gravity_hermite" : "gravity_jerk_long"))));
+    } catch (const Error& e) {
+      if (!lists || !is_of_kernel(e)) throw;
+      device_lists_ = needs_lists_ = false;
+      return open(hermite, false);
+    }
+    job_ = &*job;
     has_nearest_ = hermite;
+    has_lists_ = lists;
+    sources_.name_slots(lists ? "slotj" : "");
+  }
+
+  /// Waits for a calculation whose results are not wanted, so that it does not fill them later.
+  void forget() {
+    if (std::exchange(state_, State::Open) != State::Started) return;
+    try {
+      job_->wait();
+    } catch (const Error&) {
+      // Nobody has asked for the results.
+    }
+  }
+
+  /// Selects another job for a calculation that has started, which is then computed anew.
+  void reopen(bool hermite, bool lists) {
+    open(hermite, lists);
+    sources_.resend(*job_);
   }
 
   /// Copies the i-particles: clients change their arrays before they ask for lists.
@@ -163,6 +212,8 @@ class Cluster {
     }
     h2_.clear();
     if (targets.h2 != nullptr) h2_.assign(targets.h2, targets.h2 + n);
+    radius2_.resize(size);
+    for (std::size_t i = 0; has_lists_ && i < n; ++i) radius2_[i] = device_radius2(x_[i], h2_[i]);
   }
 
   /// Starts the calculation, or computes it at once.
@@ -171,6 +222,7 @@ class Cluster {
     std::vector<NamedInput> targets{
         {"xi", {x, row}},      {"yi", {x + 1, row}},  {"zi", {x + 2, row}}, {"vxi", {v, row}},
         {"vyi", {v + 1, row}}, {"vzi", {v + 2, row}}, {"idi", id_.data()}};
+    if (has_lists_) targets.push_back({"h2i", radius2_.data()});
     if (has_nearest_)
       targets.push_back({"e2i", eps2_.data()});
     else
@@ -186,6 +238,12 @@ class Cluster {
         {"ax", {a, row}},     {"ay", {a + 1, row}}, {"az", {a + 2, row}}, {"jx", {j, row}},
         {"jy", {j + 1, row}}, {"jz", {j + 2, row}}, {"pot", pot_.data()}};
     if (has_nearest_) results.push_back({"nearest", nearest_.data()});
+    if (has_lists_) {
+      near_count_.resize(n);
+      near_.resize(n * list_capacity);
+      results.push_back({"near", near_count_.data()});
+      results.push_back({"near[]", near_.data()});
+    }
     if (in_background)
       job_->start(results);
     else
@@ -195,17 +253,58 @@ class Cluster {
 
   /// Results are there afterwards. After an error the next call computes again.
   void complete() {
+    try {
+      compute();
+    } catch (const Error& e) {
+      if (!has_lists_ || !is_of_kernel(e)) throw;
+      device_lists_ = needs_lists_ = false;
+      reopen(has_nearest_, false);
+      compute();
+    }
+  }
+  void compute() {
     if (state_ == State::Open) begin(false);
     if (std::exchange(state_, State::Open) == State::Started) job_->wait();
     state_ = State::Done;
   }
 
-  std::shared_ptr<Device> device_;
-  std::optional<Job> job_;
+  /// Whether the device has listed all neighbours of a target.
+  bool is_listed(std::size_t i, bool softened) const {
+    // The spheres of the device do not have the softening, so a negative one makes them too small.
+    return has_lists_ && near_count_[i] <= static_cast<std::int64_t>(list_capacity) &&
+           radius2_[i] >= 0 && !(softened && !(eps2_[i] >= 0));
+  }
+
+  /// Several threads make lists at once.
+  void make_list(std::size_t i, bool softened) {
+    thread_local std::vector<std::uint32_t> found;
+    found.clear();
+    const auto& at = sources_.positions();
+    const Coordinates coordinates{at[0].data(), at[1].data(), at[2].data()};
+    const double e2 = softened ? eps2_[i] : 0;
+    if (is_listed(i, softened))
+      choose_within(coordinates,
+                    {near_.data() + i * list_capacity, static_cast<std::size_t>(near_count_[i])},
+                    x_[i], e2, h2_[i], found);
+    else
+      find_within(coordinates, sources_.predicted(), x_[i], e2, h2_[i], found);
+    std::vector<int>& list = lists_[i];
+    list.clear();
+    for (const std::uint32_t slot : found) {
+      const std::int64_t id = sources_.ids()[slot];
+      if (id != id_[i]) list.push_back(static_cast<int>(id));
+    }
+    if (!std::ranges::is_sorted(list)) std::ranges::sort(list);
+  }
+
   bool has_nearest_ = false;    ///< whether the job's kernel finds the nearest particle
   bool needs_hermite_ = false;  ///< whether the client has asked for it
+  bool has_lists_ = false;      ///< whether the job's kernel makes neighbour lists
+  bool needs_lists_ = false;    ///< whether the client asks for them, and the device can hold most
+  bool device_lists_ = true;    ///< whether the device runs kernels with lists
+  unsigned calls_since_lists_ = 0;
   MovingSources sources_;
-  double time_ = 0;
+  double time_ = 0, predicted_time_ = 0;
 
   // The last calculation.
   std::size_t targets_ = 0;
@@ -214,7 +313,15 @@ class Cluster {
   std::vector<std::array<double, 3>> x_, v_, acc_, jerk_;
   std::vector<double> eps2_, h2_, pot_;
   std::vector<std::int64_t> id_, nearest_;
+  std::vector<double> radius2_;                  ///< of the device's lists
+  std::vector<std::int64_t> near_count_, near_;  ///< slots of sources, a row for each target
   std::vector<std::vector<int>> lists_;
+  bool lists_made_ = false;
+
+  // Destroyed first: a calculation in the background fills the results.
+  std::shared_ptr<Device> device_;
+  std::array<std::array<std::optional<Job>, 2>, 2> jobs_;  ///< [has_nearest_][has_lists_]
+  Job* job_ = nullptr;                                     ///< the one of the last calculation
 };
 
 States<Cluster>& clusters() {

@@ -194,10 +194,7 @@ class Regular {
     radius2_.resize(r.n);
     uncertain_.resize(r.n);
     const std::size_t m = mass_.size();
-    const auto n = static_cast<std::ptrdiff_t>(r.n);
-#pragma omp parallel for schedule(static) if (r.n * m > 200000)
-    for (std::ptrdiff_t target = 0; target < n; ++target) {
-      const auto i = static_cast<std::size_t>(target);
+    for_each_target(r.n, r.n * m > 200000, [&](std::size_t i) {
       lists_[i].clear();
       const Gap gap = find_within_soon(positions(), velocities(), m, std::to_array(r.x[i]),
                                        std::to_array(r.v[i]), r.dt[i], r.h2[i], lists_[i]);
@@ -206,7 +203,7 @@ class Regular {
       if (r.h2[i] > 0)
         radius2_[i] = std::isfinite(gap.outside) ? 0.5 * (gap.inside + gap.outside)
                                                  : std::max(r.h2[i], 2 * gap.inside);
-    }
+    });
   }
 
   /// Sums on the device with radius2_, and the ids of the particles that it leaves out.

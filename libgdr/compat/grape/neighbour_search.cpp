@@ -1,6 +1,7 @@
 #include "libgdr/compat/grape/neighbour_search.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "emulator/host/for_each_isa.hpp"
@@ -53,6 +54,41 @@ void find_within(const Coordinates& sources, std::size_t n, const std::array<dou
     for (std::size_t j = 0; j < some; ++j)
       if (d2[j] < h2) found.push_back(static_cast<std::uint32_t>(first + j));
   }
+}
+
+void choose_within(const Coordinates& sources, std::span<const std::int64_t> candidates,
+                   const std::array<double, 3>& x, double e2, double h2,
+                   std::vector<std::uint32_t>& found) {
+  std::array<std::array<double, block>, 3> at;
+  std::array<double, block> d2;
+  while (!candidates.empty()) {
+    const std::size_t some = std::min(block, candidates.size());
+    for (std::size_t k = 0; k < some; ++k)
+      for (std::size_t c = 0; c < 3; ++c) at[c][k] = sources[c][candidates[k]];
+    distances(at[0].data(), at[1].data(), at[2].data(), some, x[0], x[1], x[2], e2, d2.data());
+    for (std::size_t k = 0; k < some; ++k)
+      if (d2[k] < h2) found.push_back(static_cast<std::uint32_t>(candidates[k]));
+    candidates = candidates.subspan(some);
+  }
+}
+
+// Floats have the largest errors. Let u = 2^-24 be their unit roundoff, r the radius, X the largest
+// coordinate of the target. A source within the sphere has coordinates of at most X + r. A device
+// rounds both to floats, and their difference to a float: its error is at most
+// u (X + r) + u X + u r (1 + 2u) < 2.01 u (X + r), so that of the distance is less than
+// sqrt(3) 2.01 u (X + r) < g = 2^-22 (X + r). Its square takes three roundings and is at most
+// (r + g)^2 (1 + 4u). The radius here is r + 4g >= (r + g) (1 + 11u), as g >= 4u r; its square,
+// rounded to a float, exceeds (r + g)^2 (1 + 4u), also by the roundings of doubles here and in the
+// list's definition. Below the smallest normal numbers errors are absolute: what doubles lose is
+// less than `underflow`; among floats, a run with an underflow is repeated in doubles.
+double device_radius2(const std::array<double, 3>& x, double h2) {
+  constexpr double largest = 1e300, underflow = 1e-290;
+  if (!(h2 > 0)) return 0;
+  const double r = std::sqrt(h2);
+  const double reach = r + std::max({std::abs(x[0]), std::abs(x[1]), std::abs(x[2])});
+  const double outer = r + 0x1p-20 * reach;
+  const double outer2 = outer * outer + underflow;
+  return outer2 < largest ? outer2 : -1;
 }
 
 double distance2_soon(const Coordinates& sources, const Coordinates& velocities, std::size_t j,

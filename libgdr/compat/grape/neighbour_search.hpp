@@ -1,5 +1,5 @@
-// Lists of sources within a radius of a target, found on the host: they may have any length, and do
-// not depend on the device's arithmetic.
+// Lists of sources within a radius of a target, found on the host or chosen there from those of a
+// device: they do not depend on the device's arithmetic.
 #pragma once
 
 #include <array>
@@ -13,9 +13,19 @@ namespace gdr::compat::grape {
 /// Coordinates of sources, one array for each.
 using Coordinates = std::array<const double*, 3>;
 
-/// Calls found(index) for the sources with (x_j - x)^2 + e2 < h2, in their order.
+/// Adds the numbers of the sources with (x_j - x)^2 + e2 < h2 to `found`, in their order.
 void find_within(const Coordinates& sources, std::size_t n, const std::array<double, 3>& x,
                  double e2, double h2, std::vector<std::uint32_t>& found);
+
+/// Those of some sources, given by their numbers.
+void choose_within(const Coordinates& sources, std::span<const std::int64_t> candidates,
+                   const std::array<double, 3>& x, double e2, double h2,
+                   std::vector<std::uint32_t>& found);
+
+/// The square of a radius within which a device finds all sources with (x_j - x)^2 < h2, and a few
+/// more, whether it computes in doubles, longs or floats. 0 if there are none; negative for spheres
+/// that are too large for a device.
+double device_radius2(const std::array<double, 3>& x, double h2);
 
 /// The smaller of the squares of the distances of a source now and after a time dt, on straight
 /// lines.

@@ -33,6 +33,7 @@ struct MovingSourceNames {
   std::array<std::string, 3> x{"xj", "yj", "zj"};
   std::array<std::string, 3> v{"vxj", "vyj", "vzj"};
   std::string mass = "mj", id = "idj";
+  std::string slot{};  ///< number of the slot; by default none
 };
 
 /// The polynomials of eight slots side by side, which MovingSources reads as one stream.
@@ -55,6 +56,8 @@ struct alignas(64) MovingSourceBlock {
 class MovingSources {
  public:
   explicit MovingSources(MovingSourceNames names = {}) : names_(std::move(names)) {}
+  /// Names the variable for slot numbers of the kernel of the next job; empty: it has none.
+  void name_slots(std::string name) { names_.slot = std::move(name); }
 
   /// Sets the particle of a slot. Slots may be set in any order.
   void set(std::size_t slot, const MovingSource& particle);
@@ -77,7 +80,7 @@ class MovingSources {
 
  private:
   void grow(std::size_t n);
-  void require_set(std::size_t n) const;
+  void require_set(std::size_t n);
   void predict_range(double time, std::size_t first, std::size_t n);
   /// Arrays of a job's sources from a slot on.
   std::vector<NamedInput> arrays(std::size_t first) const;
@@ -86,9 +89,9 @@ class MovingSources {
   std::size_t slots_ = 0;
   std::vector<MovingSourceBlock> blocks_;
   std::vector<double> mass_;
-  std::vector<std::int64_t> id_;
+  std::vector<std::int64_t> id_, slot_;  ///< slot_: 0, 1, 2, ...
   std::vector<bool> is_set_;
-  std::size_t unset_ = 0;                           ///< number of slots that were never set
+  std::size_t first_unset_ = 0;                     ///< slots before it have been set
   std::vector<std::size_t> changed_;                ///< slots set since the last prediction
   std::array<std::vector<double>, 3> at_, moving_;  ///< predicted positions and velocities
   std::vector<std::int64_t> sent_id_;
