@@ -180,7 +180,8 @@ GroupLanes::GroupLanes(const GroupLayout& layout)
   }
 }
 
-/// `count`: number of parts of the chunk whose indices stay in registers. `rounds`: as in the chunk.
+/// `count`: number of parts of the chunk whose indices stay in registers. `rounds`: as in the
+/// chunk.
 template <unsigned count, bool rounds, typename Lane>
 GDR_AVX512 bool GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_t* from,
                                           std::size_t n, std::byte* to) const noexcept {
