@@ -11,6 +11,8 @@
 namespace gdr {
 namespace {
 
+using detail::MovingSourceBlock;
+
 /// Slots that are nearer to each other than this are sent in one piece.
 constexpr std::size_t gap = 16;
 

@@ -16,6 +16,17 @@
 #include "gdr/device.hpp"
 
 namespace gdr {
+namespace detail {
+
+/// The polynomials of eight slots side by side, which MovingSources reads as one stream.
+struct alignas(64) MovingSourceBlock {
+  static constexpr std::size_t slots = 8;
+  using Values = std::array<double, slots>;
+  Values time{};
+  std::array<Values, 3> x{}, v{}, half_a{}, sixth_j{}, snap_18th{};
+};
+
+}  // namespace detail
 
 /// A particle at a time of its own, with the coefficients of its polynomial.
 struct MovingSource {
@@ -34,14 +45,6 @@ struct MovingSourceNames {
   std::array<std::string, 3> v{"vxj", "vyj", "vzj"};
   std::string mass = "mj", id = "idj";
   std::string slot{};  ///< number of the slot; by default none
-};
-
-/// The polynomials of eight slots side by side, which MovingSources reads as one stream.
-struct alignas(64) MovingSourceBlock {
-  static constexpr std::size_t slots = 8;
-  using Values = std::array<double, slots>;
-  Values time{};
-  std::array<Values, 3> x{}, v{}, half_a{}, sixth_j{}, snap_18th{};
 };
 
 /// The prediction stage of individual time steps: particles in numbered slots, each with a time of
@@ -87,7 +90,7 @@ class MovingSources {
 
   MovingSourceNames names_;
   std::size_t slots_ = 0;
-  std::vector<MovingSourceBlock> blocks_;
+  std::vector<detail::MovingSourceBlock> blocks_;
   std::vector<double> mass_;
   std::vector<std::int64_t> id_, slot_;  ///< slot_: 0, 1, 2, ...
   std::vector<bool> is_set_;
