@@ -266,7 +266,7 @@ std::vector<Measurement> small_calls(const Context& context) {
                       gain_of_queues(context, particles, c),
                       "times as fast",
                       {},
-                      1.3});
+                      same_speed});
   Calls tiny(context, particles, {"gravity_jerk", 2, 2, context.threads, false, 0});
   list.push_back({"gravity_jerk, 2 x 2", tiny.seconds(calls) * 1e6, "microseconds",
                   "median of 200 calls", 15.0, true});
