@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "bench/measurement.hpp"
@@ -66,11 +68,14 @@ struct Particles {
 class Calls {
  public:
   Calls(const Context& context, const Particles& particles, const Case& c)
+      : Calls(std::make_shared<Device>(open_device(context, c.engine, {}, c.threads)), particles,
+              c) {}
+  Calls(std::shared_ptr<Device> device, const Particles& particles, const Case& c)
       : p_(particles),
         case_(c),
         jerk_(std::string(c.kernel) != "gravity"),
-        device_(open_device(context, c.engine, {}, c.threads)),
-        job_(device_.job(Kernel::builtin(c.kernel))),
+        device_(std::move(device)),
+        job_(device_->job(Kernel::builtin(c.kernel))),
         results_(7, std::vector<double>(c.targets)) {
     job_.set("eps2", 1e-4);
     give_sources();
@@ -132,7 +137,7 @@ class Calls {
   const Particles& p_;
   const Case case_;
   const bool jerk_;
-  Device device_;
+  std::shared_ptr<Device> device_;
   Job job_;
   std::vector<std::vector<double>> results_;
 };
@@ -173,6 +178,51 @@ double gain_of_two(const Context& context, const Particles& particles, Case c) {
   return median(ratios);
 }
 
+/// Two host threads with a job each on a device of two threads.
+class TwoCallers {
+ public:
+  TwoCallers(const Context& context, const Particles& particles, const Case& c, unsigned queues)
+      : device_(std::make_shared<Device>(open_with_queues(context, queues))),
+        first_(device_, particles, c),
+        second_(device_, particles, c) {}
+
+  /// Seconds of as many calls in each thread.
+  double seconds() {
+    return seconds_of([this] {
+      std::thread other([this] { repeat(second_); });
+      repeat(first_);
+      other.join();
+    });
+  }
+
+ private:
+  static Device open_with_queues(const Context& context, unsigned queues) {
+    cli::DeviceChoice choice = context.device;
+    choice.engine = "native";
+    choice.threads = 2;
+    choice.queues = queues;
+    return cli::open_device(choice);
+  }
+  static void repeat(Calls& job) {
+    for (unsigned k = 0; k < 10 * calls; ++k) job.call();  // long beside the start of a thread
+  }
+
+  std::shared_ptr<Device> device_;
+  Calls first_, second_;
+};
+
+/// How much faster the calls of two host threads are with two queues than with one.
+double gain_of_queues(const Context& context, const Particles& particles, const Case& c) {
+  TwoCallers one(context, particles, c, 1), two(context, particles, c, 2);
+  for (TwoCallers* const callers : {&one, &two}) callers->seconds();  // the first are slower
+  std::vector<double> ratios;
+  for (unsigned k = 0; k < context.repetitions; ++k) {
+    const double with_one = one.seconds();
+    ratios.push_back(with_one / two.seconds());
+  }
+  return median(ratios);
+}
+
 }  // namespace
 
 std::vector<Measurement> small_calls(const Context& context) {
@@ -209,6 +259,14 @@ std::vector<Measurement> small_calls(const Context& context) {
            same_speed});
     }
   }
+  for (const Case& c : cases)
+    if (c.threads == 1 && !c.new_sources && is_native(c) && c.targets <= 48 && c.sources == 1024)
+      list.push_back({fmt::format("{}, {} x {}, two host threads, two queues of one", c.kernel,
+                                  c.targets, c.sources),
+                      gain_of_queues(context, particles, c),
+                      "times as fast",
+                      {},
+                      same_speed});
   Calls tiny(context, particles, {"gravity_jerk", 2, 2, context.threads, false, 0});
   list.push_back({"gravity_jerk, 2 x 2", tiny.seconds(calls) * 1e6, "microseconds",
                   "median of 200 calls", 15.0, true});

@@ -219,6 +219,9 @@ A board of a server or on the bus has a geometry and an engine of its own: `chip
 lets its clients choose the engine). Defaults of the geometry are those of the original chip at its
 design clock. On a device `mpi` the options hold for every rank; geometry, partition and engine must
 be the same on all ranks.
+
+Jobs in different queues overlap ([library.md](../guides/library.md#devices)). Other devices than
+`emulator` have one queue: `queues=2` is an error there.
 )";
 
 /// Each of the blank-separated words in backquotes.

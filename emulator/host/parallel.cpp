@@ -72,7 +72,8 @@ class Pool {
     callers_processor_.store(current_processor(), std::memory_order_relaxed);
     {
       const std::scoped_lock lock(mutex_);
-      while (threads_ < helpers) start_thread();
+      const unsigned wanted = wanted_threads(helpers);
+      while (threads_ < wanted) start_thread();
       offers_.push_back(&offer);
       open_.store(true, std::memory_order_release);
     }
@@ -97,6 +98,19 @@ class Pool {
       else
         finished_.wait(seen, std::memory_order_acquire);
     }
+  }
+
+  /// Threads for a new call with so many helpers. While other calls are in progress it gets threads
+  /// of its own, as far as the cores suffice for all.
+  unsigned wanted_threads(unsigned helpers) const {
+    if (offers_.empty()) return helpers;
+    unsigned callers = 1, all = helpers;
+    for (const Offer* const offer : offers_) {
+      ++callers;
+      all += offer->slots - 1;
+    }
+    const auto cores = static_cast<unsigned>(omp_get_max_threads());
+    return std::max(helpers, std::min(all, cores - std::min(cores, callers)));
   }
 
   void start_thread() {

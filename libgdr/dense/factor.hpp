@@ -13,6 +13,7 @@
 
 #include "gdr/linear.hpp"
 #include "libgdr/dense/prediction.hpp"
+#include "libgdr/device/self_test.hpp"
 
 namespace gdr::dense {
 
@@ -86,7 +87,7 @@ class Updates {
  public:
   Updates(Device& device, MatrixPrecision precision, double device_flops)
       : product_(std::in_place, device, precision), device_flops_(device_flops) {
-    host_.threads = device.statistics().threads;
+    host_.threads = core_of(device)->threads;  // the share of a queue
   }
   /// Updates that only count time.
   explicit Updates(FactorClock& clock) { host_.clock = &clock; }

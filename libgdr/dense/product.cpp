@@ -171,7 +171,7 @@ bool ProductRunner::prepare(std::size_t m, std::size_t n, std::size_t k, double 
 namespace gdr {
 
 MatrixProduct::MatrixProduct(Device& device, MatrixPrecision precision)
-    : impl_(std::make_unique<Impl>(device.core(), precision)) {}
+    : impl_(std::make_unique<Impl>(device.next_queue(), precision)) {}
 MatrixProduct::~MatrixProduct() = default;
 MatrixProduct::MatrixProduct(MatrixProduct&&) noexcept = default;
 MatrixProduct& MatrixProduct::operator=(MatrixProduct&&) noexcept = default;

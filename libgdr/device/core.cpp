@@ -105,6 +105,25 @@ void DeviceCore::add_conversion_time(double seconds) {
   statistics.conversion_seconds += seconds;
 }
 
+void add_counters(Statistics& to, const Statistics& from) {
+  to.runs += from.runs;
+  to.interactions += from.interactions;
+  to.flops += from.flops;
+  to.compute_clocks += from.compute_clocks;
+  to.chip_clocks += from.chip_clocks;
+  to.bytes_to_board += from.bytes_to_board;
+  to.bytes_from_board += from.bytes_from_board;
+  to.predicted_seconds += from.predicted_seconds;
+  to.fast_runs += from.fast_runs;
+  to.fallback_runs += from.fallback_runs;
+  if (!from.fallback_reason.empty()) to.fallback_reason = from.fallback_reason;
+  to.compile_seconds += from.compile_seconds;
+  to.conversion_seconds += from.conversion_seconds;
+  to.transfer_seconds += from.transfer_seconds;
+  to.board_seconds += from.board_seconds;
+  to.overlap_seconds += from.overlap_seconds;
+}
+
 StatisticsScope::Totals::Totals(const std::vector<BoardSlot>& boards) {
   for (const BoardSlot& slot : boards) {
     const EngineStats stats = slot.board->engine_stats();

@@ -1,4 +1,4 @@
-// The implementation of Device and Job: boards with their cached contents, the queue, counters.
+// The implementation of Device and Job: a queue, its boards with their cached contents, counters.
 #pragma once
 
 #include <algorithm>
@@ -122,7 +122,8 @@ class RankRunner {
   virtual void retry_on_rank_failure(DeviceCore& device, const std::function<void()>& work) = 0;
 };
 
-/// An open device. Shared by its jobs: a job that outlives its Device finds it closed.
+/// A queue of an open device, with boards of its own; most devices have one. Shared by its jobs: a
+/// job that outlives its Device finds it closed.
 struct DeviceCore {
   Geometry geometry;  ///< geometry of every board
   std::vector<BoardSlot> boards;
@@ -168,6 +169,9 @@ struct DeviceCore {
   /// Adds host time spent converting arrays to the statistics, seconds.
   void add_conversion_time(double seconds);
 };
+
+/// Adds counters and times of other runs, but for the wall time (host_seconds).
+void add_counters(Statistics& to, const Statistics& from);
 
 /// Adds the counters of all boards to the statistics at the end of its scope, also after an error.
 class StatisticsScope {

@@ -1,14 +1,18 @@
 // Devices: description, statistics, timeline, and periodic tests of their boards.
 #include "gdr/device.hpp"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "gdr/error.hpp"
 #include "gdr/timeline.hpp"
@@ -23,27 +27,38 @@
 namespace gdr {
 namespace {
 
-/// Tests all boards at an interval of seconds, through the queue like a run. A board that fails is
+using Queues = std::vector<std::shared_ptr<DeviceCore>>;
+
+/// Calls task(queue) in each of the queues, in turn.
+template <typename Task>
+void run_in_each(const Queues& queues, const Task& task) {
+  for (const std::shared_ptr<DeviceCore>& queue : queues) {
+    Work work;
+    work.body = [&](const std::stop_token& stop) { task(*queue, stop); };
+    queue->queue.run(work);
+  }
+}
+
+/// Tests all boards at an interval of seconds, through the queues like a run. A board that fails is
 /// removed and its work reassigned to the others. Returns when no board is left, which the next job
-/// reports, or after a stop request; closing the queue afterwards cancels a running test.
-void test_periodically(DeviceCore& device, double seconds, const std::stop_token& ended) {
+/// reports, or after a stop request; closing the queues afterwards cancels a running test.
+void test_periodically(const Queues& queues, double seconds, const std::stop_token& ended) {
   std::mutex mutex;
   std::condition_variable_any changed;
-  unsigned round = 1;
-  Work work;
-  work.background = true;
-  work.body = [&](const std::stop_token& stop) {
-    test_boards(device, 1, round++, stop);
-    const std::scoped_lock lock(device.counters);
-    ++device.statistics.checks;
-  };
   try {
-    for (;;) {
+    for (unsigned round = 1;; ++round) {
       std::unique_lock lock(mutex);
       changed.wait_for(lock, ended, std::chrono::duration<double>(seconds), [] { return false; });
       if (ended.stop_requested()) return;
       lock.unlock();
-      device.queue.run(work);
+      for (const std::shared_ptr<DeviceCore>& queue : queues) {
+        Work work;
+        work.background = true;
+        work.body = [&](const std::stop_token& stop) { test_boards(*queue, 1, round, stop); };
+        queue->queue.run(work);
+      }
+      const std::scoped_lock counting(queues.front()->counters);
+      ++queues.front()->statistics.checks;
     }
   } catch (const Error&) {  // no board is left or the device is closed: reported by the next use
   }
@@ -92,20 +107,22 @@ void append(std::vector<TimelineEvent>& events, unsigned board,
 const char* version() noexcept { return GDR_VERSION; }
 
 struct Device::Impl {
-  std::shared_ptr<DeviceCore> core;
+  Queues queues;
+  std::shared_ptr<DeviceCore> core;         ///< the first queue
+  std::atomic<std::size_t> assignments{0};  ///< queues given to owners of work
   std::jthread health_check;
-  explicit Impl(std::shared_ptr<DeviceCore> c) : core(std::move(c)) {}
+  explicit Impl(Queues q) : queues(std::move(q)), core(queues.front()) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
     if (core->queue.in_its_process()) {
       health_check.request_stop();
-      core->queue.close();
+      for (const std::shared_ptr<DeviceCore>& queue : queues) queue->queue.close();
       return;
     }
     // In a forked child: leaks the objects of the parent, whose threads do not exist here.
     [[maybe_unused]] const auto* const thread = new std::jthread(std::move(health_check));
-    [[maybe_unused]] const auto* const leaked = new std::shared_ptr<DeviceCore>(std::move(core));
+    [[maybe_unused]] const auto* const leaked = new Queues(std::move(queues));
   }
 };
 
@@ -114,12 +131,12 @@ Device::~Device() = default;
 Device::Device(Device&&) noexcept = default;
 Device& Device::operator=(Device&&) noexcept = default;
 
-Device Device::over(std::shared_ptr<DeviceCore> core, double health_check_interval) {
-  auto impl = std::make_unique<Impl>(std::move(core));
+Device Device::over(std::vector<std::shared_ptr<DeviceCore>> queues, double health_check_interval) {
+  auto impl = std::make_unique<Impl>(std::move(queues));
   if (health_check_interval > 0)
     impl->health_check =
-        std::jthread([device = impl->core, health_check_interval](const std::stop_token& ended) {
-          test_periodically(*device, health_check_interval, ended);
+        std::jthread([all = impl->queues, health_check_interval](const std::stop_token& ended) {
+          test_periodically(all, health_check_interval, ended);
         });
   return Device(std::move(impl));
 }
@@ -148,6 +165,9 @@ void Device::retry_on_rank_failure(const std::function<void()>& work) {
 }
 
 std::shared_ptr<DeviceCore> Device::core() const { return impl_->core; }
+std::shared_ptr<DeviceCore> Device::next_queue() {
+  return impl_->queues[impl_->assignments++ % impl_->queues.size()];
+}
 
 bool Device::needs_schedule() const { return impl_->core->needs_schedule(); }
 Kernel Device::prepare(const Kernel& kernel, const std::stop_token& stop,
@@ -164,23 +184,39 @@ std::size_t Device::target_slots(const Kernel& kernel) const {
 }
 
 Statistics Device::statistics() const {
-  const std::scoped_lock lock(impl_->core->counters);
-  return impl_->core->statistics;
+  Statistics all;
+  for (const std::shared_ptr<DeviceCore>& queue : impl_->queues) {
+    const std::scoped_lock lock(queue->counters);
+    const Statistics& s = queue->statistics;
+    if (queue == impl_->core) {
+      all = s;
+      continue;
+    }
+    add_counters(all, s);
+    all.host_seconds += s.host_seconds;
+    all.threads += s.threads;
+    all.failed_boards += s.failed_boards;
+  }
+  return all;
 }
 
 void Device::reset_statistics() {
-  const std::scoped_lock lock(impl_->core->counters);
-  Statistics& s = impl_->core->statistics;
-  Statistics fresh;
-  fresh.engine = s.engine;
-  fresh.isa = s.isa;
-  fresh.threads = s.threads;
-  fresh.failed_boards = s.failed_boards;
-  fresh.failed_ranks = s.failed_ranks;
-  s = std::move(fresh);
+  for (const std::shared_ptr<DeviceCore>& queue : impl_->queues) {
+    const std::scoped_lock lock(queue->counters);
+    Statistics& s = queue->statistics;
+    Statistics fresh;
+    fresh.engine = s.engine;
+    fresh.isa = s.isa;
+    fresh.threads = s.threads;
+    fresh.failed_boards = s.failed_boards;
+    fresh.failed_ranks = s.failed_ranks;
+    s = std::move(fresh);
+  }
 }
 
-void Device::interrupt() noexcept { impl_->core->queue.interrupt(); }
+void Device::interrupt() noexcept {
+  for (const std::shared_ptr<DeviceCore>& queue : impl_->queues) queue->queue.interrupt();
+}
 
 std::string Device::description() const {
   const DeviceCore& core = *impl_->core;
@@ -192,40 +228,35 @@ std::string Device::description() const {
     return "mpi: " + counted(core.ranks->size(), "rank") + " (" + core.ranks->library() +
            "), each with " + counted(core.boards.size(), "board") + " of " +
            counted(core.geometry.chips_per_board, "chip") + ", " + s.engine + " engine, " + s.isa;
+  const std::size_t queues = impl_->queues.size();
+  const std::string of_each = queues == 1 ? "" : ", " + counted(queues, "queue");
   const std::string reason = core.reason.empty() ? "" : " (" + core.reason + ")";
   return core.where + ": " + counted(core.boards.size(), "board") + " of " +
          counted(core.geometry.chips_per_board, "chip") + ", " + s.engine + " engine, " + s.isa +
-         reason;
+         of_each + reason;
 }
 
 std::vector<BoardTest> Device::test(unsigned rounds) {
   std::vector<BoardTest> tests;
-  Work work;
-  work.body = [&](const std::stop_token& stop) {
-    tests = test_boards(*impl_->core, rounds, 1, stop);
-  };
-  impl_->core->queue.run(work);
+  run_in_each(impl_->queues, [&](DeviceCore& queue, const std::stop_token& stop) {
+    std::ranges::move(test_boards(queue, rounds, 1, stop), std::back_inserter(tests));
+  });
   return tests;
 }
 
+// Through the queues, because a background test may be using the boards.
 void Device::record_timeline(bool on) {
-  const std::shared_ptr<DeviceCore> device = core();
-  Work work;  // a background test may be using the boards
-  work.body = [&](const std::stop_token&) {
-    for (BoardSlot& slot : device->boards) slot.board->record(on);
-  };
-  device->queue.run(work);
+  run_in_each(impl_->queues, [&](DeviceCore& queue, const std::stop_token&) {
+    for (BoardSlot& slot : queue.boards) slot.board->record(on);
+  });
 }
 
 std::vector<TimelineEvent> Device::timeline() const {
-  const std::shared_ptr<DeviceCore> device = core();
   std::vector<TimelineEvent> events;
-  Work work;
-  work.body = [&](const std::stop_token&) {
-    unsigned number = 0;
-    for (BoardSlot& slot : device->boards) append(events, number++, slot.board->recorded());
-  };
-  device->queue.run(work);
+  unsigned number = 0;
+  run_in_each(impl_->queues, [&](DeviceCore& queue, const std::stop_token&) {
+    for (BoardSlot& slot : queue.boards) append(events, number++, slot.board->recorded());
+  });
   return events;
 }
 

@@ -144,7 +144,7 @@ struct Job::Impl {
 };
 
 Job Device::job(const Kernel& kernel) {
-  return Job(std::make_unique<Job::Impl>(core(), prepare(kernel)));
+  return Job(std::make_unique<Job::Impl>(next_queue(), prepare(kernel)));
 }
 
 Job::Job(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

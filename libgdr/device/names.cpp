@@ -29,6 +29,20 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 [[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
 
+/// Throws Error (Usage) for a number of queues that this kind of device cannot have.
+void check_queues(const DeviceName& device) {
+  const unsigned queues = device.options.queues;
+  if (queues < 1 || queues > most_queues)
+    usage(fmt::format("a device has from 1 to {} queues, not {}", most_queues, queues));
+  if (queues == 1 || device.kind == "emulator") return;
+  usage(fmt::format(
+      "device option queues={}: a device of kind \"{}\" has one queue, only \"emulator\" may have "
+      "several; {}",
+      queues, device.kind,
+      device.kind == "mpi" ? "remove the option"
+                           : "open a device for each board, or write emulator:queues=N"));
+}
+
 std::string quoted(std::string_view text) { return fmt::format("\"{}\"", text); }
 
 const DeviceKind& find_kind(std::string_view name) {
@@ -119,6 +133,7 @@ DeviceName parse_device_name(std::string_view name, const DeviceOptions& options
   if (device.options.boards < 1 || device.options.boards > most_boards)
     usage("a device has from 1 to " + std::to_string(most_boards) + " boards, not " +
           std::to_string(device.options.boards));
+  check_queues(device);
   for (const double s : {device.options.queue_timeout, device.options.timeout_seconds,
                          device.options.health_check_interval})
     if (!(s >= 0 && s <= most_seconds))

@@ -41,7 +41,7 @@ std::vector<std::string_view> device_kind_names();
 std::vector<std::string_view> device_option_names();
 
 /// Largest values of device options, however they are given.
-constexpr unsigned most_boards = 64, most_threads = 4096;
+constexpr unsigned most_boards = 64, most_queues = 64, most_threads = 4096;
 constexpr double most_seconds = 1e6;
 
 /// A kind of device: a row of docs/reference/device-options.md.

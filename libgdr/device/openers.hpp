@@ -13,7 +13,7 @@ std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name);
 std::shared_ptr<DeviceCore> open_board(const DeviceName& name);
 /// The first available of device nodes, the default board server and the emulator.
 std::shared_ptr<DeviceCore> open_best(const DeviceName& name);
-/// Any kind of device (libgdr/open). Errors are those of Device::open.
+/// One queue of any kind of device (libgdr/open). Errors are those of Device::open.
 std::shared_ptr<DeviceCore> open_core(const DeviceName& name);
 
 }  // namespace gdr

@@ -90,6 +90,11 @@ constexpr DeviceOption options[] = {
      }},
     {"boards", "1 to 64", "1", "boards that share the work",
      [](DeviceName& d, Value o, Value v) { d.options.boards = parse_count(o, v, 1, most_boards); }},
+    {"queues", "1 to 64", "1",
+     "`emulator`: queues of independent work, each with emulated boards of its own and an equal "
+     "share "
+     "of the threads, at least one",
+     [](DeviceName& d, Value o, Value v) { d.options.queues = parse_count(o, v, 1, most_queues); }},
     {"threads", "0 to 4096", "0", "threads of the host; 0: as many as OpenMP chooses",
      [](DeviceName& d, Value o, Value v) {
        d.options.threads = parse_count(o, v, 0, most_threads);

@@ -1,4 +1,4 @@
-// Work queue of a device: executes work sequentially, in the calling thread if the queue is empty,
+// A work queue of a device: executes work sequentially, in the calling thread if the queue is empty,
 // else in a background thread.
 #pragma once
 

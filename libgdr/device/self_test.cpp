@@ -341,7 +341,7 @@ struct SelfTest {
     std::string failure;
     std::exception_ptr error;
     try {
-      Device device = Device::over(core);
+      Device device = Device::over({core});
       failure = test_memories(alone, core->geometry, round);
       core->partition = Partition::TargetsOverBlocks;
       if (failure.empty()) failure = test_inner_memories(device, core->geometry, round);

@@ -20,7 +20,7 @@ std::string test_board(const DeviceCore& device, BoardSlot& slot, unsigned round
 std::vector<BoardTest> test_boards(DeviceCore& device, unsigned rounds, unsigned first_round,
                                    const std::stop_token& stop);
 
-/// The implementation of a device, for the `gdr` command.
+/// The implementation of a device, its first queue, for the `gdr` command and factorisations.
 std::shared_ptr<const DeviceCore> core_of(const Device& device);
 
 }  // namespace gdr

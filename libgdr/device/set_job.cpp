@@ -96,7 +96,7 @@ struct SetJob::Impl {
 };
 
 SetJob::SetJob(Device& device, const Kernel& kernel)
-    : impl_(std::make_unique<Impl>(device.core(), device.prepare(kernel))) {}
+    : impl_(std::make_unique<Impl>(device.next_queue(), device.prepare(kernel))) {}
 SetJob::~SetJob() = default;
 SetJob::SetJob(SetJob&&) noexcept = default;
 SetJob& SetJob::operator=(SetJob&&) noexcept = default;

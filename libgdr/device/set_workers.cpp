@@ -10,28 +10,6 @@
 #include "emulator/host/stopwatch.hpp"
 
 namespace gdr {
-namespace {
-
-/// Adds the counters of boards that run one after the other.
-void add_counters(Statistics& to, const Statistics& from) {
-  to.runs += from.runs;
-  to.interactions += from.interactions;
-  to.flops += from.flops;
-  to.compute_clocks += from.compute_clocks;
-  to.chip_clocks += from.chip_clocks;
-  to.bytes_to_board += from.bytes_to_board;
-  to.bytes_from_board += from.bytes_from_board;
-  to.predicted_seconds += from.predicted_seconds;
-  to.fast_runs += from.fast_runs;
-  to.fallback_runs += from.fallback_runs;
-  to.fallback_reason = from.fallback_reason;
-  to.compile_seconds += from.compile_seconds;
-  to.conversion_seconds += from.conversion_seconds;
-  to.board_seconds += from.board_seconds;
-}
-
-}  // namespace
-
 void run_set(DeviceCore& device, JobData& job, PackedSet& set, const std::stop_token& stop) {
   job.target_count = set.target_count;
   job.targets.swap(set.targets);
@@ -93,6 +71,7 @@ void SetWorkers::run(std::size_t sets, unsigned threads,
 
 void SetWorkers::collect_statistics(double seconds) {
   const std::scoped_lock lock(device_.counters);
+  device_.statistics.fallback_reason.clear();
   for (const std::unique_ptr<SetWorker>& worker : workers_) {
     Statistics& s = worker->core.statistics;
     Statistics fresh;

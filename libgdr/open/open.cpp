@@ -1,5 +1,10 @@
+// Opening a device by its name: its kind, its queues, and their threads.
+#include <omp.h>
 
+#include <algorithm>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "gdr/device.hpp"
 #include "gdr/error.hpp"
@@ -20,6 +25,21 @@ struct Opener {
 constexpr Opener openers[] = {
     {"emulator", open_emulator}, {"board", open_board}, {"mpi", open_mpi}, {"auto", open_best}};
 
+/// Opens the queues of a device. Each gets a share of the threads, so that they do not compete for
+/// the cores.
+std::vector<std::shared_ptr<DeviceCore>> open_queues(DeviceName name) {
+  const unsigned queues = name.options.queues;
+  if (queues == 1) return {open_core(name)};
+  const unsigned threads = name.options.threads > 0 ? name.options.threads
+                                                    : static_cast<unsigned>(omp_get_max_threads());
+  std::vector<std::shared_ptr<DeviceCore>> all;
+  for (unsigned q = 0; q < queues; ++q) {
+    name.options.threads = std::max(1U, threads / queues + (q < threads % queues ? 1 : 0));
+    all.push_back(open_core(name));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::shared_ptr<DeviceCore> open_core(const DeviceName& name) {
@@ -36,7 +56,7 @@ Device Device::open(std::string_view name, const DeviceOptions& options) {
     throw Error(
         ErrorCategory::Usage,
         "device option health_check: not supported for devices of kind mpi; remove the option");
-  return Device::over(open_core(parsed), parsed.options.health_check_interval);
+  return Device::over(open_queues(parsed), parsed.options.health_check_interval);
 }
 
 Device Device::open_on_ranks(std::int32_t communicator, std::string_view name,
@@ -45,7 +65,7 @@ Device Device::open_on_ranks(std::int32_t communicator, std::string_view name,
   if (parsed.kind != "mpi")
     throw Error(ErrorCategory::Usage, "a communicator requires a device of kind \"mpi\", not \"" +
                                           parsed.kind + "\"; use mpi:option=value");
-  return Device::over(gdr::open_on_ranks(parsed, communicator));
+  return Device::over({gdr::open_on_ranks(parsed, communicator)});
 }
 
 }  // namespace gdr

@@ -21,6 +21,7 @@ class Device(OpenDevice):
     """An open device, from ``gdr.open``. Use it as a context manager, or call ``close``.
 
     Several devices may be open. Threads may share a device: their calls run one after another.
+    Started jobs of different queues overlap (``queues=2``).
     While a board works other Python threads run, and Ctrl-C cancels the work within about a second
     (longer in the reference engine).
     """
@@ -58,9 +59,10 @@ def open(name: str = "", *, comm: Any = None, **options: Union[str, int, float])
     ``gdr.open()`` opens the device named by the environment variable GDR_DEVICE, else the emulator.
     ``gdr.open("emulator", engine="native", boards=2)`` is ``gdr.open("emulator:engine=native,
     boards=2")``: engine ("reference", "vector", "native", "native-mixed", "native-float",
-    "native-fast"), isa, boards, threads, partition ("auto", "targets", "sources"), health_check (seconds between tests of all boards in
-    the background), and the geometry: chips, blocks, pes, registers, local, bm, instructions, dram,
-    clock. Boards of another process ("board:0", "board:unix:/path/to/socket", "auto" for the first
+    "native-fast"), isa, boards, queues (jobs of different queues overlap; emulated boards only),
+    threads, partition ("auto", "targets", "sources"), health_check (seconds between tests of all
+    boards in the background), and the geometry: chips, blocks, pes, registers, local, bm,
+    instructions, dram, clock. Boards of another process ("board:0", "board:unix:/path/to/socket", "auto" for the first
     device that works) also take queue_timeout (seconds to wait for a board that is in use), timeout
     (seconds without a heartbeat) and self_test (False: no test when it is opened);
     docs/reference/device-options.md lists all options.

@@ -1,5 +1,8 @@
 // The host's thread pool: every task runs once, for any number of calling threads.
+#include <omp.h>
+
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -43,6 +46,28 @@ TEST_CASE("several threads call parallel_for at the same time", "[threads]") {
     });
   for (std::thread& caller : callers) caller.join();
   CHECK(sum == 4U * 200 * 45);
+}
+
+TEST_CASE("calls at the same time have helpers of their own while there are cores", "[threads]") {
+  constexpr unsigned helpers = 11;
+  std::atomic<unsigned> running = 0;
+  std::atomic<bool> all = true;
+  const auto call = [&] {
+    omp_set_num_threads(2 * (helpers + 1));  // of this thread, as on a host with so many cores
+    parallel_for(helpers + 1, helpers, [&](unsigned, std::size_t) {
+      const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+      ++running;
+      while (running < 2 * (helpers + 1) && all)
+        if (std::chrono::steady_clock::now() < limit)
+          std::this_thread::yield();
+        else
+          all = false;
+    });
+  };
+  std::thread first(call), second(call);
+  first.join();
+  second.join();
+  CHECK(all);
 }
 
 TEST_CASE("an exception of a task reaches the caller, and later work runs", "[threads]") {

@@ -50,7 +50,9 @@ std::string in_child(const std::function<std::string()>& work) {
 TEST_CASE("a forked child that uses or closes its parent's device does not affect the parent") {
   const std::vector<double> wanted = expected_forces(1500, 40);
   const ServerProcess server;
-  for (const std::string& name : {"emulator:threads=2," + small_machine, server.device()}) {
+  for (const std::string& name :
+       {"emulator:threads=2," + small_machine, "emulator:threads=2,queues=2," + small_machine,
+        server.device()}) {
     INFO(name);
     auto device = std::make_unique<gdr::Device>(gdr::Device::open(name));
     gdr::Job job = device->job(gdr::Kernel::builtin("gravity"));

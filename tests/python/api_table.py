@@ -42,6 +42,7 @@ PYTHON: Dict[str, str] = {
     "DeviceOptions.engine": "open[engine]",
     "DeviceOptions.isa": "open[isa]",
     "DeviceOptions.boards": "open[boards]",
+    "DeviceOptions.queues": "open[queues]",
     "DeviceOptions.threads": "open[threads]",
     "DeviceOptions.partition": "open[partition]",
     "DeviceOptions.queue_timeout": "open[queue_timeout]",

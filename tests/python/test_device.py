@@ -28,6 +28,32 @@ def test_open_accepts_a_name_and_options():
     assert device.closed and "closed" in repr(device)
 
 
+def test_jobs_started_in_different_queues_overlap():
+    with gdr.open("emulator", queues=2, threads=2, engine="reference") as device:
+        assert device.description.endswith(", 2 queues")
+        long, short = (device.job(gdr.builtin("lennard_jones")) for _ in range(2))
+        for job, n in ((long, len(POS)), (short, 5)):
+            x, y, z = POS[:n].T
+            job.set(rc2=100.0)
+            job.sources(xj=x, yj=y, zj=z)
+            job.targets(xi=x, yi=y, zi=z)
+        long.start()
+        energy = short.run(["u"])["u"]
+        assert not long.ready  # it takes minutes
+        while not long.ready:
+            device.interrupt()
+            time.sleep(0.01)
+        with pytest.raises(gdr.DeviceError, match="cancelled"):
+            long.wait()
+    with gdr.open("emulator") as device:
+        job = device.job(gdr.builtin("lennard_jones"))
+        x, y, z = POS[:5].T
+        job.set(rc2=100.0)
+        job.sources(xj=x, yj=y, zj=z)
+        job.targets(xi=x, yi=y, zi=z)
+        assert (job.run(["u"])["u"] == energy).all()
+
+
 @pytest.mark.parametrize(
     ("arguments", "kind", "message"),
     [

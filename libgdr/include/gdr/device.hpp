@@ -82,6 +82,7 @@ struct DeviceOptions {
   std::string engine;  ///< name of the engine; empty: GDR_ENGINE, else "vector"
   std::string isa;     ///< instruction set of the engine; empty: GDR_ISA, else the best of the host
   unsigned boards = 1;   ///< number of boards
+  unsigned queues = 1;   ///< number of queues; more than one: emulated boards only
   unsigned threads = 0;  ///< number of host threads; 0: chosen by OpenMP
   Partition partition = Partition::Auto;
   double queue_timeout = 30;   ///< longest wait for a remote board that is in use, seconds
@@ -101,8 +102,10 @@ class Job;
 
 /// An open device. Movable; several may be open. Several threads may use one Device at once: every
 /// member function except moving and destruction is thread-safe. A Job, MatrixProduct or Gravity
-/// must be used by one thread at a time. All runs go through the device's queue; results do not
-/// depend on their order. Submitted work runs in the background.
+/// must be used by one thread at a time. All runs go through the device's queue, or one of its
+/// queues (option queues=N): a new Job, SetJob or MatrixProduct gets the next one in turn and keeps
+/// it. Runs of a queue follow one another, those of different queues overlap; results depend
+/// neither on the queue nor on the order. Submitted work runs in the background.
 class Device {
  public:
   /// Open "emulator", "board:NUMBER" or "board:unix:SOCKET" (docs/reference/device-options.md), or
@@ -134,19 +137,20 @@ class Device {
   Kernel prepare(const Kernel& kernel, const std::stop_token& stop = {},
                  const std::function<void(double)>& progress = {}) const;
 
-  /// Targets that all boards hold at once with Partition::TargetsOverBlocks.
+  /// Targets that all boards of a queue hold at once with Partition::TargetsOverBlocks.
   std::size_t target_slots(const Kernel& kernel) const;
-  /// Counters since the device was opened or the last reset.
+  /// Counters since the device was opened or the last reset, summed over the queues.
   Statistics statistics() const;
   void reset_statistics();
-  /// Cancel the work that is running on this device. Its call throws Error (Device) within some
-  /// milliseconds, a tenth of a second in the slower engines. Queued work and all data of the
-  /// device are preserved. Thread-safe.
+  /// Cancel the work that is running on this device, in all queues. Its call throws Error (Device)
+  /// within some milliseconds, a tenth of a second in the slower engines. Queued work and all data
+  /// of the device are preserved. Thread-safe.
   void interrupt() noexcept;
   /// Start a new timeline, or (false) discard it and stop recording. No work may be running. Remote
   /// boards record one event for each command list.
   void record_timeline(bool on);
-  /// The events recorded so far, in the order of the command lists. No work may be running.
+  /// The events recorded so far, by board in the order of the command lists. Boards of the second
+  /// queue are numbered after those of the first, and so on. No work may be running.
   std::vector<TimelineEvent> timeline() const;
   /// Rank of this process, and number of processes that share the device: 0 of 1 except for devices
   /// of kind "mpi", on which all calls are collective (docs/guides/mpi.md).
@@ -181,8 +185,12 @@ class Device {
   friend struct SelfTest;
   friend struct DeviceRanks;
   struct Impl;
+  /// The first queue, for the properties that all queues share.
   std::shared_ptr<struct DeviceCore> core() const;
-  static Device over(std::shared_ptr<struct DeviceCore> core, double health_check_interval = 0);
+  /// The queue of a new owner of work: each in turn.
+  std::shared_ptr<struct DeviceCore> next_queue();
+  static Device over(std::vector<std::shared_ptr<struct DeviceCore>> queues,
+                     double health_check_interval = 0);
   explicit Device(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

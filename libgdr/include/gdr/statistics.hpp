@@ -18,7 +18,7 @@ struct Statistics {
   std::uint64_t bytes_to_board = 0;    ///< bytes sent over the host link
   std::uint64_t bytes_from_board = 0;  ///< bytes received over the host link
   double predicted_seconds = 0;        ///< predicted time on the real board, including transfers
-  double host_seconds = 0;             ///< measured wall time of runs
+  double host_seconds = 0;             ///< measured wall time of runs, summed over queues
   std::string engine;                  ///< name of the engine: "vector", "native", ...
   std::string isa;                     ///< instruction set of the engine: "avx512", ...
   unsigned threads = 1;                ///< number of host threads
