@@ -1,5 +1,5 @@
-// A work queue of a device: executes work sequentially, in the calling thread if the queue is empty,
-// else in a background thread.
+// A work queue of a device: executes work sequentially, in the calling thread if the queue is
+// empty, else in a background thread.
 #pragma once
 
 #include <sys/types.h>

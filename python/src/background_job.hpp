@@ -43,7 +43,7 @@ class BackgroundJob {
   DeviceObject<AnyJob> job_;                       // destroyed before the arrays that it fills
 
  private:
-  /// Interrupts this job only; queued work of other jobs is kept.
+  /// Interrupts the running work of the device, in all queues; queued work is kept.
   void stop() {
     try {
       while (!job_->ready()) {
