@@ -310,24 +310,34 @@ void refuse_values(const LinkGroup& group, const Items& items, std::span<const N
 
 }  // namespace
 
+namespace {
+
+void pack_columns(const LinkGroup& group, const std::vector<Column>& columns, const Items& items,
+                  std::span<const NamedInput> arrays, std::uint64_t* words, unsigned threads) {
+  const std::size_t halves = std::size_t{group.words} * 2;
+  std::atomic<bool> good = true;
+  for_groups(items.n, group.fields.size(), threads, [&](std::size_t done, std::size_t count) {
+    auto* const to = reinterpret_cast<std::uint32_t*>(words) + done * halves;
+    const bool finite = items.index == nullptr
+                            ? pack_records(columns, items.first + done, count, to, halves)
+                            : gather_records(columns, items.index + done, count, to, halves);
+    if (!finite || !integers_fit(group.fields, to, count, halves)) good = false;
+  });
+  if (!good) refuse_values(group, items, arrays);
+}
+
+}  // namespace
+
 void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
           std::vector<std::uint64_t>& words, unsigned threads) {
-  const std::size_t halves = std::size_t{group.words} * 2;
-  const std::vector<Element> elements = elements_of(group, arrays);
   std::vector<Column> columns;
-  make_columns(elements, arrays, columns);
+  make_columns(elements_of(group, arrays), arrays, columns);
   words.resize(n * group.words);
-  std::atomic<bool> finite = true, fit = true;
-  for_groups(n, elements.size(), threads, [&](std::size_t first, std::size_t count) {
-    auto* const records = reinterpret_cast<std::uint32_t*>(words.data());
-    if (!pack_records(columns, first, count, records + first * halves, halves)) finite = false;
-    if (!integers_fit(group.fields, records + first * halves, count, halves)) fit = false;
-  });
-  if (!finite || !fit) refuse_values(group, {n}, arrays);
+  pack_columns(group, columns, {n}, arrays, words.data(), threads);
 }
 
 bool InputPacker::is_known(std::span<const NamedInput> arrays) const noexcept {
-  if (arrays.size() != names_.size()) return false;
+  if (elements_.empty() || arrays.size() != names_.size()) return false;
   for (std::size_t k = 0; k < arrays.size(); ++k)
     if (arrays[k].name != names_[k] || arrays[k].array.type != types_[k]) return false;
   return true;
@@ -340,6 +350,7 @@ void InputPacker::check(std::size_t n, std::span<const NamedInput> arrays) {
   }
   names_.clear();
   types_.clear();
+  elements_.clear();  // nothing is known if the arrays are refused
   check_inputs(*group_, n, arrays, true);
   elements_ = elements_of(*group_, arrays);
   for (const NamedInput& input : arrays) {
@@ -349,19 +360,9 @@ void InputPacker::check(std::size_t n, std::span<const NamedInput> arrays) {
 }
 
 void InputPacker::pack(const Items& items, std::span<const NamedInput> arrays,
-                       std::uint64_t* records) {
+                       std::uint64_t* records, unsigned threads) {
   make_columns(elements_, arrays, columns_);
-  const std::size_t halves = std::size_t{group_->words} * 2;
-  bool good = true;
-  for (std::size_t done = 0; done < items.n; done += groups_at_once) {
-    const std::size_t count = std::min(groups_at_once, items.n - done);
-    auto* const to = reinterpret_cast<std::uint32_t*>(records) + done * halves;
-    good &= items.index == nullptr
-                ? pack_records(columns_, items.first + done, count, to, halves)
-                : gather_records(columns_, items.index + done, count, to, halves);
-    good &= integers_fit(group_->fields, to, count, halves);
-  }
-  if (!good) refuse_values(*group_, items, arrays);
+  pack_columns(*group_, columns_, items, arrays, records, threads);
 }
 
 namespace {

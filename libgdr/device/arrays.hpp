@@ -85,7 +85,8 @@ class InputPacker {
   void check(std::size_t n, std::span<const NamedInput> arrays);
   /// Writes the records of some items of arrays that have been checked last. Throws Error (Input)
   /// like pack.
-  void pack(const Items& items, std::span<const NamedInput> arrays, std::uint64_t* records);
+  void pack(const Items& items, std::span<const NamedInput> arrays, std::uint64_t* records,
+            unsigned threads = 1);
 
   /// An element of an input with the field that it fills.
   struct Element {

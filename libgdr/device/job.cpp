@@ -113,7 +113,11 @@ JobData job_data(std::uint64_t number, const Kernel& kernel) {
 
 struct Job::Impl {
   Impl(std::shared_ptr<DeviceCore> device, const Kernel& k)
-      : core(std::move(device)), data(job_data(++core->jobs, k)), calls(core) {
+      : core(std::move(device)),
+        data(job_data(++core->jobs, k)),
+        sources(data.sources_group),
+        targets(data.targets_group),
+        calls(core) {
     calls.work.body = [this](const std::stop_token& stop) { run_job(*core, data, stop); };
   }
 
@@ -130,7 +134,17 @@ struct Job::Impl {
     bind_results(data.outputs_group, data.sources.count(), {outputs, wanted.end()}, data.outputs);
   }
 
-  /// Calls pack() and adds its time to the statistics.
+  /// Checks and packs the arrays of all variables, and adds the time to the statistics.
+  void pack_all(const LinkGroup& group, InputPacker& packer, std::size_t n,
+                std::span<const NamedInput> arrays, std::vector<std::uint64_t>& words) {
+    packer.check(n, arrays);
+    const Stopwatch timer;
+    words.resize(n * group.words);
+    packer.pack({n}, arrays, words.data(), core->job_threads());
+    core->add_conversion_time(timer.seconds());
+  }
+
+  /// Packs the arrays of some variables, and adds the time to the statistics.
   void pack_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
                    std::vector<std::uint64_t>& words) {
     const Stopwatch timer;
@@ -140,6 +154,7 @@ struct Job::Impl {
 
   std::shared_ptr<DeviceCore> core;
   JobData data;
+  InputPacker sources, targets;
   QueuedCalls calls;
 };
 
@@ -166,8 +181,7 @@ void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
   JobData& d = impl_->data;
   impl_->calls.collectively("sources", [&] {
     check_count(n, d.sources_group.words, "sources");
-    check_inputs(d.sources_group, n, arrays, true);
-    impl_->pack_inputs(d.sources_group, n, arrays, d.new_sources);
+    impl_->pack_all(d.sources_group, impl_->sources, n, arrays, d.new_sources);
   });
   d.sources.replace(n, d.sources_group.words, d.new_sources);
 }
@@ -217,8 +231,7 @@ void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
   JobData& d = impl_->data;
   impl_->calls.collectively("targets", [&] {
     check_count(n, d.targets_group.words, "targets");
-    check_inputs(d.targets_group, n, arrays, true);
-    impl_->pack_inputs(d.targets_group, n, arrays, d.new_targets);
+    impl_->pack_all(d.targets_group, impl_->targets, n, arrays, d.new_targets);
   });
   d.targets.swap(d.new_targets);
   d.target_count = n;

@@ -330,6 +330,23 @@ TEST_CASE("errors of sets name the set, the segment and the array") {
   }
 }
 
+TEST_CASE("sets without arrays are refused, in the first call and after an error") {
+  gdr::Device device = gdr::Device::open("emulator:engine=native,threads=1");
+  gdr::SetJob job = set_job(device);
+  const auto message = [&](Sets& s) { return refused([&] { job.run(s.sets()); }); };
+  Sets s = make_sets(1);
+  s.list[0].targets.clear();
+  has(message(s), "set 0: no array is given for ivar \"xi\"");
+  s = make_sets(1);
+  s.list[0].segments[0].arrays.clear();
+  has(message(s), "set 0, segment 0: no array is given for jvar \"xj\"");
+  s = make_sets(1);
+  s.list[0].segments[0].arrays.pop_back();
+  has(message(s), "set 0, segment 0: no array is given for jvar \"idj\"");
+  s.list[0].segments[0].arrays.clear();
+  has(message(s), "set 0, segment 0: no array is given for jvar \"xj\"");
+}
+
 TEST_CASE("bad values name the first set with one, its segment, array and item") {
   for (const char* name : {"emulator:engine=native,threads=1", "emulator:engine=native,threads=4",
                            "emulator:engine=vector"}) {
