@@ -140,7 +140,7 @@ class Header:
     def parse(self, doc: str, raw: str) -> None:
         line = squeeze(raw)
         if line.startswith("typedef enum"):
-            name, values = match(r"typedef enum (\w+) \{(.*)\} \w+", line).groups()
+            name, values = match(r"typedef enum (\w+) GDR_INT \{(.*)\} \w+", line).groups()
             self.enums.add(name)
             self.declarations += comment(doc)
             constants = "integer, parameter, public :: " + squeeze(values).lower()

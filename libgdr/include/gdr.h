@@ -24,6 +24,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The type of enumerations. In C++ it makes every int of a caller a valid value, which the
+ * functions can examine and refuse. */
+#ifdef __cplusplus
+#define GDR_INT : int
+#else
+#define GDR_INT
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,7 +41,7 @@ extern "C" {
  * or failed. Unsupported: not available in this build or on this host. Memory: out of memory.
  * Internal: a defect of the library. Rank failure: another rank of a device "mpi" has failed, where
  * the MPI lets the job continue (see gdr_device_shrink). */
-typedef enum gdr_status {
+typedef enum gdr_status GDR_INT {
   GDR_OK = 0,
   GDR_ERROR_USAGE = 1,
   GDR_ERROR_INPUT = 2,
@@ -48,10 +56,10 @@ typedef enum gdr_status {
 
 /* Type of the numbers in a user's array. GDR_RAW: machine bits in 64-bit words, low word first: one
  * word for a short variable, two words for a long variable. */
-typedef enum gdr_type { GDR_F64 = 0, GDR_F32 = 1, GDR_I64 = 2, GDR_RAW = 3 } gdr_type;
+typedef enum gdr_type GDR_INT { GDR_F64 = 0, GDR_F32 = 1, GDR_I64 = 2, GDR_RAW = 3 } gdr_type;
 
 /* Role of a variable of a kernel. */
-typedef enum gdr_role {
+typedef enum gdr_role GDR_INT {
   GDR_TARGET = 0,
   GDR_SOURCE = 1,
   GDR_RESULT = 2,
@@ -97,16 +105,19 @@ typedef struct gdr_variable_array {
 } gdr_variable_array;
 
 /* op(X) of a product: the matrix or its transpose. */
-typedef enum gdr_transpose { GDR_NO_TRANSPOSE = 0, GDR_TRANSPOSE = 1 } gdr_transpose;
+typedef enum gdr_transpose GDR_INT { GDR_NO_TRANSPOSE = 0, GDR_TRANSPOSE = 1 } gdr_transpose;
 
 /* Precision of the factors of products: the leading 50 bits, as on the chip, or all 53 bits of a
  * double, in up to three passes. */
-typedef enum gdr_matrix_precision { GDR_MATRIX_CHIP = 0, GDR_MATRIX_FULL = 1 } gdr_matrix_precision;
+typedef enum gdr_matrix_precision GDR_INT {
+  GDR_MATRIX_CHIP = 0,
+  GDR_MATRIX_FULL = 1
+} gdr_matrix_precision;
 
 /* Side, triangle and diagonal of triangular matrices. */
-typedef enum gdr_side { GDR_LEFT = 0, GDR_RIGHT = 1 } gdr_side;
-typedef enum gdr_triangle { GDR_LOWER = 0, GDR_UPPER = 1 } gdr_triangle;
-typedef enum gdr_diagonal { GDR_DIAGONAL_STORED = 0, GDR_DIAGONAL_UNIT = 1 } gdr_diagonal;
+typedef enum gdr_side GDR_INT { GDR_LEFT = 0, GDR_RIGHT = 1 } gdr_side;
+typedef enum gdr_triangle GDR_INT { GDR_LOWER = 0, GDR_UPPER = 1 } gdr_triangle;
+typedef enum gdr_diagonal GDR_INT { GDR_DIAGONAL_STORED = 0, GDR_DIAGONAL_UNIT = 1 } gdr_diagonal;
 
 /* Counts since the device was opened or its statistics were reset; see gdr/statistics.hpp. */
 typedef struct gdr_statistics {
@@ -404,4 +415,5 @@ gdr_status gdr_batched_solve(gdr_batched_matrices* batch, size_t count, size_t n
 }
 #endif
 
+#undef GDR_INT
 #endif /* GDR_H */
