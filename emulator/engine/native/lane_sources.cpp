@@ -33,23 +33,22 @@ struct LaneRange {
 };
 
 /// The smallest and the largest of n integers, `step` elements apart.
-GDR_FOR_EACH_ISA LaneRange range_of(const Lane64* from, std::size_t step, std::uint64_t n) {
-  std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = ~least;
+template <typename Integer, typename Lane>
+[[gnu::always_inline]] inline LaneRange range_among(const Lane* from, std::size_t step,
+                                                    std::uint64_t n) {
+  Integer least = std::numeric_limits<Integer>::max(), most = ~least;
 #pragma omp simd reduction(min : least) reduction(max : most)
   for (std::uint64_t i = 0; i < n; ++i) {
-    least = std::min<std::int64_t>(least, from[i * step]);
-    most = std::max<std::int64_t>(most, from[i * step]);
+    least = std::min<Integer>(least, from[i * step]);
+    most = std::max<Integer>(most, from[i * step]);
   }
   return {lane_integer(least), lane_integer(most)};
 }
+GDR_FOR_EACH_ISA LaneRange range_of(const Lane64* from, std::size_t step, std::uint64_t n) {
+  return range_among<std::int64_t>(from, step, n);
+}
 GDR_FOR_EACH_ISA LaneRange range_of(const Lane32* from, std::size_t step, std::uint64_t n) {
-  std::int32_t least = std::numeric_limits<std::int32_t>::max(), most = ~least;
-#pragma omp simd reduction(min : least) reduction(max : most)
-  for (std::uint64_t i = 0; i < n; ++i) {
-    least = std::min<std::int32_t>(least, from[i * step]);
-    most = std::max<std::int32_t>(most, from[i * step]);
-  }
-  return {lane_integer(least), lane_integer(most)};
+  return range_among<std::int32_t>(from, step, n);
 }
 
 /// The simple conversion of a field, as port_load. Floats that are read as bits, and integers that
