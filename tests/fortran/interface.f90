@@ -66,6 +66,7 @@ program fortran_interface
   call test_vectors()
   call gdr_device_rank_reports(device, reports, status)
   call check(status == gdr_ok .and. size(reports) == 0, "no ranks")
+  deallocate(reports)
   call gdr_device_close(device)
   call test_matrices()
   if (failures > 0) stop 1
