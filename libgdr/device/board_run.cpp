@@ -205,8 +205,14 @@ class BoardRun {
   /// Whether the board holds an earlier version of these sources.
   bool has_earlier_sources() const {
     const SourceVersion now = sources_now(), had = slot_.contents.sources;
-    return !places_.empty() && had.job == now.job && had.generation == now.generation &&
-           had.partition == now.partition && had.slices == now.slices;
+    if (places_.empty() || had.job != now.job || had.generation != now.generation ||
+        had.partition != now.partition || had.slices != now.slices)
+      return false;
+    // Many changes together are more than all sources.
+    std::size_t changed = 0;
+    for (std::size_t k = had.changes; k < now.changes; ++k)
+      changed += job_.sources.log()[k].count;
+    return changed <= job_.sources.count();
   }
 
   /// Sends all sources, or the changes if the board holds an earlier version. If not all fit or

@@ -82,14 +82,15 @@ class SourceStore {
   const std::vector<IndexRange>& log() const noexcept { return log_; }
 
  private:
-  /// Largest number of logged changes, after which all sources are sent again.
-  static constexpr std::size_t longest_log = 256;
+  /// Number of logged changes after which all sources are sent again: so many that this adds
+  /// little to the changes themselves.
+  std::size_t longest_log() const noexcept { return 256 + 2 * count_; }
   /// Changes that are nearer to each other than this are sent in one piece.
   static constexpr std::size_t gap = 16;
 
   std::uint64_t* item(std::size_t number) { return words_.data() + number * item_words_; }
   void log_change(IndexRange range) {
-    if (log_.size() == longest_log) {
+    if (log_.size() >= longest_log()) {
       ++generation_;
       log_.clear();
     }
