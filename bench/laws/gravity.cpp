@@ -43,6 +43,21 @@ void jerk(const Real* i, const Real* j, const Real* c, Real* f) {
   f[6] -= j[3] / std::sqrt(p.r2);
 }
 
+// i: x y z v id;  j: x y z m v id t a2 j6 s18, moved to the time c[1];  f: acc jerk pot
+void moving(const Real* i, const Real* j, const Real* c, Real* f) {
+  const Real dt = c[1] - j[8];
+  Real at[8];
+  for (int k = 0; k < 3; ++k) {
+    // Derivatives from the coefficients.
+    const Real v = j[4 + k], a = 2 * j[9 + k], b = 6 * j[12 + k], s = 18 * j[15 + k];
+    at[k] = j[k] + v * dt + a * dt * dt / 2 + b * dt * dt * dt / 6 + s * dt * dt * dt * dt / 24;
+    at[4 + k] = v + a * dt + b * dt * dt / 2 + s * dt * dt * dt / 6;
+  }
+  at[3] = j[3];
+  at[7] = j[7];
+  jerk(i, at, c, f);
+}
+
 // i: x y z v radius^2 id;  j as above;  f: acc jerk pot, nearest, count
 void nearest(const Real* i, const Real* j, const Real* c, Real* f) {
   const Pair p = pair_of(i, j, c[0], i[7], j[7]);
@@ -179,6 +194,7 @@ std::vector<Law> gravity_laws() {
       {"gravity_long", {eps2}, two, cluster, plain, 1e-13, 1e-13},
       {"gravity_jerk", {eps2}, three, cluster, jerk},
       {"gravity_jerk_long", {eps2}, three, cluster, jerk, 1e-13, 1e-13},
+      {"gravity_jerk_moving", {eps2, {"time", 0.125}}, three, cluster, moving, 1e-13, 1e-13},
       {"gravity_nearest",
        {eps2},
        {acc, jerks, {"potential", 6, 1}, {"nearest distance^2", 7, 1}, {"neighbours", 8, 1}},

@@ -41,6 +41,9 @@ Sample cluster(std::size_t n, std::uint64_t seed) {
     s.columns["h2"].push_back(s.columns["hi2"][k]);
     s.columns["dt"].push_back(0.2 * random.uniform());
     s.columns["slot"].push_back(static_cast<double>(3 * k + 1));
+    s.columns["t"].push_back(0.1 * random.uniform());
+    for (const char* name : {"a2x", "a2y", "a2z", "j6x", "j6y", "j6z", "s18x", "s18y", "s18z"})
+      s.columns[name].push_back(random.normal());
   }
   return s;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <numeric>
 #include <string>
 
@@ -35,6 +36,20 @@ GDR_FOR_EACH_ISA void predict_blocks(double time, std::size_t n, const MovingSou
   }
 }
 
+/// A block whose lane 0 is a lane of another one.
+MovingSourceBlock lane_alone(const MovingSourceBlock& block, std::size_t lane) {
+  MovingSourceBlock alone;
+  alone.time[0] = block.time[lane];
+  for (std::size_t k = 0; k < 3; ++k) {
+    alone.x[k][0] = block.x[k][lane];
+    alone.v[k][0] = block.v[k][lane];
+    alone.half_a[k][0] = block.half_a[k][lane];
+    alone.sixth_j[k][0] = block.sixth_j[k][lane];
+    alone.snap_18th[k][0] = block.snap_18th[k][lane];
+  }
+  return alone;
+}
+
 }  // namespace
 
 /// Clients may use the slots in any order. If memory is short, there are as many as before.
@@ -61,6 +76,7 @@ void MovingSources::set(std::size_t slot, const MovingSource& p) {
   id_[slot] = p.id;
   MovingSourceBlock& block = blocks_[slot / MovingSourceBlock::slots];
   const std::size_t lane = slot % MovingSourceBlock::slots;
+  if (was_on_device_ && slot < predicted_) replaced_.push_back({slot, lane_alone(block, lane)});
   block.time[lane] = p.time;
   for (std::size_t k = 0; k < 3; ++k) {
     block.x[k][lane] = p.x[k];
@@ -105,6 +121,56 @@ std::vector<NamedInput> MovingSources::arrays(std::size_t first) const {
   return list;
 }
 
+std::vector<NamedInput> MovingSources::polynomials(std::size_t first, std::size_t n) {
+  struct Member {
+    const std::array<std::string, 3>& names;
+    std::array<MovingSourceBlock::Values, 3> MovingSourceBlock::*values;
+  };
+  const Member members[] = {{names_.x, &MovingSourceBlock::x},
+                            {names_.v, &MovingSourceBlock::v},
+                            {names_.half_a, &MovingSourceBlock::half_a},
+                            {names_.sixth_j, &MovingSourceBlock::sixth_j},
+                            {names_.snap_18th, &MovingSourceBlock::snap_18th}};
+  polynomials_.resize((1 + 3 * std::size(members)) * n);
+  std::vector<NamedInput> list;
+  double* column = polynomials_.data();
+  const auto add = [&](const std::string& name, const auto& values_of) {
+    if (name.empty()) return;
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::size_t slot = first + k;
+      column[k] =
+          values_of(blocks_[slot / MovingSourceBlock::slots])[slot % MovingSourceBlock::slots];
+    }
+    list.push_back({name, column});
+    column += n;
+  };
+  add(
+      names_.time, [](const MovingSourceBlock& b) -> const auto& { return b.time; });
+  for (const Member& m : members)
+    for (std::size_t k = 0; k < 3; ++k)
+      add(
+          m.names[k], [&](const MovingSourceBlock& b) -> const auto& { return (b.*m.values)[k]; });
+  const auto add_rest = [&](const std::string& name, const auto& values) {
+    if (!name.empty()) list.push_back({name, values.data() + first});
+  };
+  add_rest(names_.mass, sent_mass_);
+  add_rest(names_.id, sent_id_);
+  add_rest(names_.slot, slot_);
+  return list;
+}
+
+template <typename Send>
+void MovingSources::send_changed(std::size_t end, Send send) {
+  std::ranges::sort(changed_);
+  for (std::size_t k = 0; k < changed_.size() && changed_[k] < end;) {
+    const std::size_t first = changed_[k];
+    std::size_t behind = first + 1;
+    for (; k < changed_.size() && changed_[k] < std::min(end, behind + gap); ++k)
+      behind = changed_[k] + 1;
+    send(first, behind - first);
+  }
+}
+
 void MovingSources::predict(Job& job, double time, std::size_t n) {
   require_set(n);
   for (const std::size_t slot : changed_) {
@@ -112,26 +178,56 @@ void MovingSources::predict(Job& job, double time, std::size_t n) {
     sent_mass_[slot] = mass_[slot];
   }
   const bool moved = std::bit_cast<std::uint64_t>(time) != std::bit_cast<std::uint64_t>(now_);
-  const bool all = moved || &job != job_ || n != predicted_ || job.source_count() != n;
+  const bool resident = &job == job_ && n == predicted_ && job.source_count() == n &&
+                        on_device_ == was_on_device_ && (on_device_ || !moved);
   predicted_ = 0;  // until the job has the sources
-  if (all) {
+  if (on_device_) {
+    job.set(names_.now, time);
+    if (!resident)
+      job.sources(n, polynomials(0, n));
+    else
+      send_changed(n, [&](std::size_t first, std::size_t count) {
+        job.update_sources(first, count, polynomials(first, count));
+      });
+  } else if (!resident) {
     predict_range(time, 0, n);
     job.sources(n, arrays(0));
   } else {
-    std::ranges::sort(changed_);
-    for (std::size_t k = 0; k < changed_.size() && changed_[k] < n;) {
-      const std::size_t first = changed_[k];
-      std::size_t end = first + 1;
-      for (; k < changed_.size() && changed_[k] < std::min(n, end + gap); ++k)
-        end = changed_[k] + 1;
-      predict_range(time, first, end - first);
-      job.update_sources(first, end - first, arrays(first));
-    }
+    send_changed(n, [&](std::size_t first, std::size_t count) {
+      predict_range(time, first, count);
+      job.update_sources(first, count, arrays(first));
+    });
   }
   changed_.clear();
+  replaced_.clear();
   job_ = &job;
   now_ = time;
   predicted_ = n;
+  was_on_device_ = on_device_;
+}
+
+void MovingSources::predict_on_host() {
+  if (!was_on_device_) return;
+  predict_range(now_, 0, predicted_);
+  // The first replacement of a slot comes last.
+  for (auto old = replaced_.rbegin(); old != replaced_.rend(); ++old) {
+    std::array<MovingSourceBlock::Values, 3> x{}, v{};
+    std::array<double*, 3> at{}, moving{};
+    for (std::size_t k = 0; k < 3; ++k) {
+      at[k] = x[k].data();
+      moving[k] = v[k].data();
+    }
+    predict_blocks(now_, 1, &old->first_lane, at.data(), moving.data());
+    for (std::size_t k = 0; k < 3; ++k) {
+      at_[k][old->slot] = x[k][0];
+      moving_[k][old->slot] = v[k][0];
+    }
+  }
+}
+
+void MovingSources::resend(Job& job) {
+  predict_on_host();
+  job.sources(predicted_, arrays(0));
 }
 
 }  // namespace gdr

@@ -125,6 +125,88 @@ TEST_CASE("moving sources are those of their polynomials at the time of the run"
   }
 }
 
+TEST_CASE("sources that the device predicts give the sums of those that the host predicts") {
+  const char* spec = GENERATE("emulator:engine=native", "emulator:engine=vector",
+                              "emulator:engine=vector,partition=sources,boards=2",
+                              "emulator:engine=reference,chips=1,blocks=2,pes=4");
+  CAPTURE(spec);
+  gdr::Device device = gdr::Device::open(spec);
+  constexpr std::size_t n = 200, targets = 8;
+  std::vector<MovingSource> particles = random_particles(n);
+  gdr::MovingSources on_host, on_device;
+  on_device.predict_on_device(true);
+  const auto set = [&](std::size_t k) {
+    on_host.set(k, particles[k]);
+    on_device.set(k, particles[k]);
+  };
+  for (std::size_t k = 0; k < n; ++k) set(k);
+  gdr::Job still = device.job(gdr::Kernel::builtin("gravity_jerk_long"));
+  gdr::Job moving = device.job(gdr::Kernel::builtin("gravity_jerk_moving"));
+  // Targets are the first sources, where they are at that time, and leave themselves out.
+  const auto sums = [&](gdr::Job& job) {
+    std::vector<gdr::NamedInput> inputs;
+    const char* const x[] = {"xi", "yi", "zi"};
+    const char* const v[] = {"vxi", "vyi", "vzi"};
+    for (std::size_t k = 0; k < 3; ++k) {
+      inputs.push_back({x[k], on_host.positions()[k].data()});
+      inputs.push_back({v[k], on_host.velocities()[k].data()});
+    }
+    inputs.push_back({"idi", on_host.ids().data()});
+    job.set("eps2", 0x1p-10);
+    job.targets(targets, inputs);
+    std::vector<std::vector<double>> results(7, std::vector<double>(targets));
+    const char* const names[] = {"ax", "ay", "az", "jx", "jy", "jz", "pot"};
+    std::vector<gdr::NamedResult> outputs;
+    for (std::size_t c = 0; c < 7; ++c) outputs.push_back({names[c], results[c].data()});
+    job.run(outputs);
+    return results;
+  };
+  const auto compare = [&](double time, std::size_t count) {
+    CAPTURE(time, count);
+    on_host.predict(still, time, count);
+    on_device.predict(moving, time, count);
+    const auto right = sums(still), found = sums(moving);
+    for (std::size_t c = 0; c < 7; ++c)
+      for (std::size_t i = 0; i < targets; ++i) {
+        CAPTURE(c, i);
+        CHECK(std::abs(found[c][i] - right[c][i]) < 1e-10 * (1 + std::abs(right[c][i])));
+      }
+  };
+  compare(0, n);
+  // Another time: the particles are there already.
+  device.reset_statistics();
+  on_device.predict(moving, 0.0625, n);
+  sums(moving);
+  CHECK(device.statistics().bytes_to_board < n * 64);
+  compare(0.0625, n);
+  const std::vector<MovingSource> others = random_particles(n + 5);
+  for (const std::size_t k : {7U, 150U, 151U, 3U, 150U}) {
+    const std::int64_t id = particles[k].id;
+    particles[k] = others[k + 5];
+    particles[k].id = id;
+    set(k);
+  }
+  compare(-0.03125, n);
+  compare(-0.03125, 160);
+  compare(0.125, n);
+  // The positions of the host, and the same sources in a job whose kernel does not predict: those
+  // of the prediction, whatever was set since.
+  for (const std::size_t k : {150U, 9U, 150U}) on_device.set(k, others[(k + 1) / 2]);
+  on_device.predict_on_host();
+  CHECK(on_device.positions()[1][150] == on_host.positions()[1][150]);
+  gdr::Job third = device.job(gdr::Kernel::builtin("gravity_jerk_long"));
+  on_device.resend(third);
+  CHECK(sums(third) == sums(still));
+  // The host again, then the device.
+  for (const std::size_t k : {150U, 9U}) set(k);
+  on_device.predict_on_device(false);
+  on_device.predict(third, 0.1, n);
+  on_host.predict(still, 0.1, n);
+  CHECK(sums(third) == sums(still));
+  on_device.predict_on_device(true);
+  compare(0.15, n);
+}
+
 TEST_CASE("a kernel may have no velocities of its sources") {
   gdr::Device device = gdr::Device::open("emulator:engine=native");
   gdr::Job job = device.job(gdr::Kernel::builtin("gravity_potential"));

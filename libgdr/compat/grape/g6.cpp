@@ -124,6 +124,7 @@ class Cluster {
     if (lists_made_ || h2_.empty()) return;
     const bool softened = environment_number("GDR_G6_SOFTENED_LISTS", 0, 0, 1) == 1;
     if (has_lists_) complete();
+    sources_.predict_on_host();
     if (lists_.size() < targets_) lists_.resize(targets_);
     std::size_t searches = 0, long_lists = 0;
     for (std::size_t i = 0; i < targets_; ++i) searches += is_listed(i, softened) ? 0 : 1;
@@ -161,14 +162,18 @@ class Cluster {
   void open(bool hermite, bool lists) {
     if (job_ != nullptr && has_nearest_ == hermite && has_lists_ == lists) return;
     if (!device_) device_ = open_device();
+    // Floats are too few digits for positions that are predicted.
+    if (device_->statistics().engine.starts_with("native-")) device_predicts_ = false;
     forget();
     job_ = nullptr;
     std::optional<Job>& job = jobs_[hermite ? 1 : 0][lists ? 1 : 0];
+    const char* const without_lists =
+        device_predicts_ ? "gravity_jerk_moving" : "gravity_jerk_long";
     try {
       if (!job)
         job.emplace(device_->job(Kernel::builtin(
             lists ? (hermite ? "gravity_hermite_neighbours" : "gravity_jerk_neighbours")
-                  : (hermite ? "gravity_hermite" : "gravity_jerk_long"))));
+                  : (hermite ? "gravity_hermite" : without_lists))));
     } catch (const Error& e) {
       if (!lists || !is_of_kernel(e)) throw;
       device_lists_ = needs_lists_ = false;
@@ -178,6 +183,7 @@ class Cluster {
     has_nearest_ = hermite;
     has_lists_ = lists;
     sources_.name_slots(lists ? "slotj" : "");
+    sources_.predict_on_device(device_predicts_ && !hermite && !lists);
   }
 
   /// Waits for a calculation whose results are not wanted, so that it does not fill them later.
@@ -258,6 +264,8 @@ class Cluster {
     } catch (const Error& e) {
       if (!has_lists_ || !is_of_kernel(e)) throw;
       device_lists_ = needs_lists_ = false;
+      device_predicts_ = false;
+      jobs_[0][0].reset();
       reopen(has_nearest_, false);
       compute();
     }
@@ -303,6 +311,8 @@ class Cluster {
   bool needs_lists_ = false;    ///< whether the client asks for them, and the device can hold most
   bool device_lists_ = true;    ///< whether the device runs kernels with lists
   unsigned calls_since_lists_ = 0;
+  /// Whether the device predicts, for calls without the nearest particle and without lists.
+  bool device_predicts_ = environment_number("GDR_G6_DEVICE_PREDICTION", 0, 0, 1) == 1;
   MovingSources sources_;
   double time_ = 0, predicted_time_ = 0;
 

@@ -45,6 +45,12 @@ struct MovingSourceNames {
   std::array<std::string, 3> v{"vxj", "vyj", "vzj"};
   std::string mass = "mj", id = "idj";
   std::string slot{};  ///< number of the slot; by default none
+  // Of kernels that predict, such as gravity_jerk_moving.
+  std::string now = "time";  ///< the parameter with the time of the run
+  std::string time = "tj";
+  std::array<std::string, 3> half_a{"a2xj", "a2yj", "a2zj"};
+  std::array<std::string, 3> sixth_j{"j6xj", "j6yj", "j6zj"};
+  std::array<std::string, 3> snap_18th{"s18xj", "s18yj", "s18zj"};
 };
 
 /// The prediction stage of individual time steps: particles in numbered slots, each with a time of
@@ -54,13 +60,19 @@ struct MovingSourceNames {
 ///   v(t) = v + dt (2 a/2 + dt (3 j/6 + 3 dt s/18))
 ///
 /// which are the Taylor series up to s, the second derivative of the acceleration (J. Makino and S.
-/// Aarseth, Publ. Astron. Soc. Japan 44, 141, 1992). The results have the same bits with every
-/// instruction set. Must be used by one thread at a time.
+/// Aarseth, Publ. Astron. Soc. Japan 44, 141, 1992). The host predicts, with the same bits on every
+/// instruction set, and sends all particles for each new time; or the device does, in a kernel made
+/// for it, and gets the time and the particles that were set since. Must be used by one thread at a
+/// time.
 class MovingSources {
  public:
   explicit MovingSources(MovingSourceNames names = {}) : names_(std::move(names)) {}
   /// Names the variable for slot numbers of the kernel of the next job; empty: it has none.
   void name_slots(std::string name) { names_.slot = std::move(name); }
+  /// Whether the kernel of the next job predicts: it has the variables of the polynomials. Such a
+  /// kernel computes longer, but its sources move without a transfer: good for boards, few targets
+  /// and many sources.
+  void predict_on_device(bool on) { on_device_ = on; }
 
   /// Sets the particle of a slot. Slots may be set in any order.
   void set(std::size_t slot, const MovingSource& particle);
@@ -72,10 +84,12 @@ class MovingSources {
   /// Throws Error (Usage) for slots that were not set, Error (Input) for particles that are not
   /// finite, and the errors of Job::sources.
   void predict(Job& job, double time, std::size_t n);
-  /// Gives another job the sources of the last prediction.
-  void resend(Job& job) const { job.sources(predicted_, arrays(0)); }
+  /// Gives another job, of a kernel that does not predict, the sources of the last prediction.
+  void resend(Job& job);
+  /// Makes positions() and velocities() those of the last prediction, if the device has made it.
+  void predict_on_host();
 
-  // Of the last prediction, by slot; the arrays are longer.
+  // Of the last prediction by the host, by slot; the arrays are longer.
   const std::array<std::vector<double>, 3>& positions() const noexcept { return at_; }
   const std::array<std::vector<double>, 3>& velocities() const noexcept { return moving_; }
   const std::vector<std::int64_t>& ids() const noexcept { return sent_id_; }
@@ -85,8 +99,13 @@ class MovingSources {
   void grow(std::size_t n);
   void require_set(std::size_t n);
   void predict_range(double time, std::size_t first, std::size_t n);
-  /// Arrays of a job's sources from a slot on.
+  /// Arrays of a job's predicted sources from a slot on.
   std::vector<NamedInput> arrays(std::size_t first) const;
+  /// Arrays of the polynomials of n slots, which the next call overwrites.
+  std::vector<NamedInput> polynomials(std::size_t first, std::size_t n);
+  /// Calls send(first, n) for ranges with the slots before `end` that were set.
+  template <typename Send>
+  void send_changed(std::size_t end, Send send);
 
   MovingSourceNames names_;
   std::size_t slots_ = 0;
@@ -102,6 +121,15 @@ class MovingSources {
   const Job* job_ = nullptr;  ///< of the last prediction
   double now_ = 0;
   std::size_t predicted_ = 0;  ///< number of slots of the last prediction
+  bool on_device_ = false;
+  bool was_on_device_ = false;       ///< the last prediction
+  std::vector<double> polynomials_;  ///< columns for a transfer
+  /// Of slots that were set since a prediction by the device: what it has predicted from.
+  struct Replaced {
+    std::size_t slot;
+    detail::MovingSourceBlock first_lane;
+  };
+  std::vector<Replaced> replaced_;
 };
 
 }  // namespace gdr
