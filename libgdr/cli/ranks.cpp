@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "emulator/assembler/printable.hpp"
@@ -82,6 +83,19 @@ std::vector<std::uint64_t> gather_from_ranks(const std::vector<std::uint64_t>& o
   });
   return all;
 }
+
+std::vector<std::string> texts_of_ranks(const std::string& own) {
+  const std::vector<std::uint64_t> sizes = gather_from_ranks({own.size()});
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  std::vector<std::uint64_t> words((std::ranges::max(sizes) + word - 1) / word);
+  std::memcpy(words.data(), own.data(), own.size());
+  const std::vector<std::uint64_t> all = gather_from_ranks(words);
+  std::vector<std::string> texts;
+  for (std::size_t r = 0; r < sizes.size(); ++r)
+    texts.emplace_back(reinterpret_cast<const char*>(all.data() + r * words.size()), sizes[r]);
+  return texts;
+}
+
 std::vector<RankReport> rank_reports(Device& device) {
   std::vector<RankReport> reports;
   device.retry_on_rank_failure([&] { reports = device.rank_reports(); });

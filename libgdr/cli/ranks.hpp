@@ -32,6 +32,8 @@ bool abort_ranks(const std::exception& error, int status);
 void on_all_ranks(const std::function<void()>& work);
 /// Collective: the words of every rank in the order of ranks.
 std::vector<std::uint64_t> gather_from_ranks(const std::vector<std::uint64_t>& own);
+/// Collective: a text of every rank in the order of ranks.
+std::vector<std::string> texts_of_ranks(const std::string& own);
 /// Collective: the reports of all remaining ranks.
 std::vector<RankReport> rank_reports(Device& device);
 

@@ -323,6 +323,7 @@ class BoardRun {
     flush();
     if (!slot_.board->needs_data()) return;
     // Chips return results in order and targets are partitioned in order: the records of n targets.
+    const HostSpan span(device_.spans, "convert results");
     const Stopwatch timer;
     if (part_.records != nullptr)
       std::copy(slot_.words.begin(), slot_.words.end(),

@@ -20,6 +20,7 @@
 #include "gdr/kernel.hpp"
 #include "gdr/ranks.hpp"
 #include "libgdr/device/arrays.hpp"
+#include "libgdr/device/host_spans.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/partition.hpp"
 #include "libgdr/device/queue.hpp"
@@ -153,6 +154,8 @@ struct DeviceCore {
   WorkQueue queue;
   std::atomic<std::uint64_t> jobs{0};  ///< number of jobs created; jobs count from 1
 
+  /// Of threads of this device, also in members of this class that change nothing else.
+  mutable HostSpans spans;
   std::mutex counters;  ///< guards `statistics`
   Statistics statistics;
 

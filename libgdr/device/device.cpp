@@ -2,7 +2,6 @@
 #include "gdr/device.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -19,6 +18,7 @@
 #include "gdr/version.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/self_test.hpp"
+#include "libgdr/device/timeline.hpp"
 
 #ifndef GDR_VERSION
 #error "the build defines GDR_VERSION (see libgdr/CMakeLists.txt)"
@@ -61,44 +61,6 @@ void test_periodically(const Queues& queues, double seconds, const std::stop_tok
       ++queues.front()->statistics.checks;
     }
   } catch (const Error&) {  // no board is left or the device is closed: reported by the next use
-  }
-}
-
-/// Names by CommandKind, which counts from 1.
-constexpr std::array<std::string_view, 8> command_names{
-    "",    "load program", "write memory", "write targets", "write param",
-    "run", "read targets", "read memory"};
-
-std::string part_name(const BusyTime& busy) {
-  switch (busy.part) {
-    case BusyPart::LinkWrite:
-      return "link write";
-    case BusyPart::LinkRead:
-      return "link read";
-    case BusyPart::Board:
-      return "board";
-    case BusyPart::Chip:
-      break;
-  }
-  return "chip " + std::to_string(busy.chip);
-}
-
-/// Appends the records of consecutive lists, with host events for the gaps.
-void append(std::vector<TimelineEvent>& events, unsigned board,
-            const std::vector<ListRecord>& lists) {
-  double now = 0;
-  for (std::size_t k = 0; k < lists.size(); ++k) {
-    const ListRecord& list = lists[k];
-    if (k > 0) {
-      const double gap = list.host_begin - lists[k - 1].host_end;
-      events.push_back({board, "host", "between lists", now, now + gap});
-      now += gap;
-    }
-    for (const BusyTime& busy : list.busy)
-      events.push_back({board, part_name(busy),
-                        std::string(command_names[static_cast<std::size_t>(busy.command)]),
-                        now + busy.begin, now + busy.end});
-    now += list.seconds;
   }
 }
 
@@ -247,6 +209,7 @@ std::vector<BoardTest> Device::test(unsigned rounds) {
 // Through the queues, because a background test may be using the boards.
 void Device::record_timeline(bool on) {
   run_in_each(impl_->queues, [&](DeviceCore& queue, const std::stop_token&) {
+    queue.spans.record(on);
     for (BoardSlot& slot : queue.boards) slot.board->record(on);
   });
 }
@@ -254,10 +217,19 @@ void Device::record_timeline(bool on) {
 std::vector<TimelineEvent> Device::timeline() const {
   std::vector<TimelineEvent> events;
   unsigned number = 0;
+  const double begin = impl_->core->spans.begin();
   run_in_each(impl_->queues, [&](DeviceCore& queue, const std::stop_token&) {
-    for (BoardSlot& slot : queue.boards) append(events, number++, slot.board->recorded());
+    append_host(events, queue.spans.spans(), begin);
+    for (BoardSlot& slot : queue.boards)
+      append_board(events, number++, slot.board->recorded(), begin);
   });
+  for (TimelineEvent& event : events) event.rank = rank();
   return events;
+}
+
+double Device::timeline_seconds() const {
+  const HostSpans& spans = impl_->core->spans;
+  return spans.recording() ? steady_seconds() - spans.begin() : 0;
 }
 
 }  // namespace gdr

@@ -86,6 +86,7 @@ void run_part(DeviceCore& device, JobData& job, const JobPart& part, StatisticsS
 }
 
 void run_job(DeviceCore& device, JobData& job, const std::stop_token& stop) {
+  const HostSpan span(device.spans, "run");
   if (device.ranks) return device.ranks->run(device, job, stop);
   job.fetch_outputs = !job.outputs.empty();
   if (job.outputs_group.words > 0) {
@@ -138,6 +139,8 @@ struct Job::Impl {
   void pack_all(const LinkGroup& group, InputPacker& packer, std::size_t n,
                 std::span<const NamedInput> arrays, std::vector<std::uint64_t>& words) {
     packer.check(n, arrays);
+    const HostSpan span(core->spans,
+                        &group == &data.targets_group ? "convert targets" : "convert sources");
     const Stopwatch timer;
     words.resize(n * group.words);
     packer.pack({n}, arrays, words.data(), core->job_threads());
@@ -147,6 +150,7 @@ struct Job::Impl {
   /// Packs the arrays of some variables, and adds the time to the statistics.
   void pack_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
                    std::vector<std::uint64_t>& words) {
+    const HostSpan span(core->spans, "convert sources");
     const Stopwatch timer;
     pack(group, n, arrays, words, core->job_threads());
     core->add_conversion_time(timer.seconds());

@@ -64,6 +64,7 @@ struct SetJob::Impl {
   void pack_all(std::span<const InteractionSet> sets) {
     if (packed.size() < sets.size()) packed.resize(sets.size());
     const auto pack = [&](SetPacker& with, std::size_t k) { with.pack(sets[k], k, packed[k]); };
+    const HostSpan span(core->spans, "convert sets");
     const Stopwatch timer;
     if (workers.useful_for(sets.size())) {
       constexpr double ns_of_an_item = 15;

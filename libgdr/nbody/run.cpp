@@ -52,13 +52,16 @@ class Run {
 
  private:
   void all_steps() {
-    ConservedQuantities values = diagnose(integrator_.particles());
+    ConservedQuantities values = timed_diagnose();
     if (!plan_.restarted) result_.end.start_energy = values.total();
     record(values, true);
     if (plan_.snapshot_every > 0) save();
     while (result_.end.step < plan_.last_step && !result_.stopped) {
-      step();
-      values = diagnose(integrator_.particles());
+      {
+        const Part part(observer_, "step");
+        step();
+      }
+      values = timed_diagnose();
       show_progress(result_.end.fraction);
       result_.stopped =
           result_.end.fraction > 0 || (stop_requested() && result_.end.step < plan_.last_step);
@@ -68,6 +71,28 @@ class Run {
       if (due && !last) save();
     }
     save();
+  }
+
+  /// Tells the observer of the beginning and the end of a part.
+  class Part {
+   public:
+    Part(const RunObserver& observer, const char* name) : observer_(observer), name_(name) {
+      if (observer_.parts) observer_.parts(name_, true);
+    }
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+    ~Part() {
+      if (observer_.parts) observer_.parts(name_, false);
+    }
+
+   private:
+    const RunObserver& observer_;
+    const char* name_;
+  };
+
+  ConservedQuantities timed_diagnose() const {
+    const Part part(observer_, "energies");
+    return diagnose(integrator_.particles());
   }
 
   void step() {
@@ -109,6 +134,7 @@ class Run {
   void save() {
     update_snapshot();
     if (output_.directory.empty()) return;
+    const Part part(observer_, "snapshot");
     const std::string path = output_.path(result_.end.step, result_.end.fraction);
     if (!result_.snapshots.empty() && result_.snapshots.back() == path) return;
     try {

@@ -72,6 +72,8 @@ struct RunObserver {
   /// Called after every step, with the Hermite scheme after every block step; true ends the run
   /// with a snapshot.
   std::function<bool()> stop_requested;
+  /// Called before and after each part of the run: "step", "energies", "snapshot".
+  std::function<void(const char* part, bool begins)> parts;
 };
 
 struct RunResult {

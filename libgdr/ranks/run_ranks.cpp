@@ -183,7 +183,10 @@ class RankRun {
     if (!fetch_sources_ || job_.sources_group.words == 0) return;
     partition_.slices == 1 ? gather_in_chunks() : send_slices();
     pipeline_.begin(ranks_.any_thread());
-    work().job->wait_for_sources = [this](IndexRange range) { pipeline_.wait_for(range); };
+    work().job->wait_for_sources = [this](IndexRange range) {
+      const HostSpan span(device_.spans, "wait for sources of ranks");
+      pipeline_.wait_for(range);
+    };
   }
 
   /// All ranks receive all sources, in order, so that the boards can start with the first ones.
@@ -367,6 +370,7 @@ class RankRun {
   void exchange(std::span<const RankTransfer> receives, std::span<const RankTransfer> sends) {
     count(receives);
     const AddElapsed timer(report_.waiting_seconds);
+    const HostSpan span(device_.spans, "exchange with ranks");
     ranks_.start_exchange(receives, sends)->wait();
   }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Hashable, List, TypeVar
+import os
+from typing import Any, Callable, Dict, Hashable, List, TypeVar, Union
 
 from . import _core
 from ._arrays import integer
@@ -112,8 +113,16 @@ class OpenDevice:
         self._core.record_timeline(on)
 
     def timeline(self) -> List[TimelineEvent]:
-        """The events recorded so far, in the order of the command lists."""
+        """The events recorded so far, modelled and measured ones, in their order by board."""
         return [TimelineEvent(*event) for event in self._core.timeline()]
+
+    def write_trace(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Write the events recorded so far to a file that https://ui.perfetto.dev opens.
+
+        Modelled and measured times are separate groups of tracks. Raises OSError if the file
+        cannot be written.
+        """
+        self._core.write_trace(os.fspath(path))
 
     def _cached(self, make: Callable[..., T], *options: Hashable) -> T:
         """The object ``make(core, *options)`` of this device, created on first use."""

@@ -53,11 +53,14 @@ class Statistics:
 
 @dataclasses.dataclass(frozen=True)
 class TimelineEvent:
-    """A busy interval, in seconds on the real board since the timeline was started.
+    """A busy interval, in seconds.
 
-    ``part`` is "link write", "link read", "chip N", or "host": the measured time between the end of
-    one command list and the beginning of the next. For a board of another process it is "board",
-    with one event for each command list: its measured start and its modelled duration.
+    Two clocks run independently, because an emulated chip needs more or less time than a real one.
+    Events that are not ``measured`` are on the modelled clock of the real board, whose command
+    lists follow each other at once: ``part`` is "link write", "link read", "chip N", or "board" (a
+    board of another process, one event for each list). ``measured`` events are on the clock of
+    this host, from the start of the timeline: "board" (a command list), "host" (work of the
+    library, such as "convert sources").
     """
 
     board: int
@@ -65,6 +68,8 @@ class TimelineEvent:
     what: str
     begin: float
     end: float
+    measured: bool = False
+    rank: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -32,8 +32,13 @@ py::dict statistics(DeviceHandle& handle) {
 
 py::list timeline(DeviceHandle& handle) {
   return tuples(handle.run(&Device::timeline), [](const TimelineEvent& e) {
-    return py::make_tuple(e.board, e.part, e.what, e.begin, e.end);
+    return py::make_tuple(e.board, e.part, e.what, e.begin, e.end,
+                          e.clock == TimelineClock::Measured, e.rank);
   });
+}
+
+void write_trace_of(DeviceHandle& handle, const std::string& path) {
+  handle.run([&](Device& d) { write_trace(path, d.timeline()); });
 }
 
 py::list rank_reports(DeviceHandle& handle) {
@@ -137,6 +142,7 @@ void bind_device(py::module_& m) {
       .def("record_timeline",
            [](DeviceHandle& h, bool on) { h.run([on](Device& d) { d.record_timeline(on); }); })
       .def("timeline", &timeline)
+      .def("write_trace", &write_trace_of)
       .def_property_readonly("rank", [](DeviceHandle& h) { return h.device().rank(); })
       .def_property_readonly("ranks", [](DeviceHandle& h) { return h.device().ranks(); })
       .def("rank_reports", &rank_reports)

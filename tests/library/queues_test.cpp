@@ -268,7 +268,8 @@ TEST_CASE("boards of all queues are tested and recorded") {
     run(*job);
   }
   for (const gdr::TimelineEvent& event : recorded.timeline())
-    if (boards.empty() || boards.back() != event.board) boards.push_back(event.board);
+    if (event.part != "host" && (boards.empty() || boards.back() != event.board))
+      boards.push_back(event.board);
   CHECK(boards == std::vector<unsigned>{0, 1, 2, 3});
   recorded.record_timeline(false);
   CHECK(recorded.timeline().empty());

@@ -64,7 +64,9 @@ PYTHON: Dict[str, str] = {
         " board_seconds overlap_seconds predicted_gflops",
     ),
     "TimelineEvent": "TimelineEvent",
-    **same("TimelineEvent", "TimelineEvent", "board part what begin end"),
+    **same("TimelineEvent", "TimelineEvent", "board part what begin end rank"),
+    "TimelineEvent.clock": "TimelineEvent.measured",
+    "write_trace": "Device.write_trace",
     "RankReport": "RankReport",
     **same(
         "RankReport",
@@ -248,6 +250,13 @@ WITHOUT: Dict[str, str] = {
     },
     **{f"SetList.{name}": SET_LIST for name in "clear size sets".split()},
     "GridOptions": KEYWORDS,
+    **{
+        f"TimelineClock{name}": "an event says whether it is measured"
+        for name in ("", ".Modelled", ".Measured")
+    },
+    "trace_objects": "a trace is written at once: write_trace",
+    "trace_text": "a trace is written at once: write_trace",
+    "Device.timeline_seconds": "events of a Python program are not part of a trace",
     "Kernel.host_names": HOST_NAMES,
     "Kernel.with_host_names": HOST_NAMES,
     **{
@@ -255,6 +264,9 @@ WITHOUT: Dict[str, str] = {
         for name in "MovingSource MovingSource.half_a MovingSource.id MovingSource.mass"
         " MovingSource.sixth_j MovingSource.snap_18th MovingSource.time MovingSource.v MovingSource.x"
         " MovingSourceNames MovingSourceNames.id MovingSourceNames.mass MovingSourceNames.v"
+        " MovingSourceNames.half_a MovingSourceNames.now MovingSourceNames.sixth_j"
+        " MovingSourceNames.snap_18th MovingSourceNames.time MovingSources.predict_on_device"
+        " MovingSources.predict_on_host"
         " MovingSourceNames.slot MovingSourceNames.x MovingSources MovingSources.ids"
         " MovingSources.name_slots MovingSources.positions MovingSources.predict"
         " MovingSources.predicted MovingSources.resend MovingSources.set MovingSources.slots"

@@ -1,6 +1,7 @@
 """Devices: names, options, statistics, lifetime, signals and threads."""
 
 import gc
+import json
 import multiprocessing
 import os
 import pathlib
@@ -555,18 +556,28 @@ def test_kernels_are_picklable_and_devices_are_not(device):
         pickle.dumps(device)
 
 
-def test_timeline_events_add_up_to_the_predicted_time(device):
+def test_timeline_events_add_up_to_the_predicted_time(device, tmp_path):
     device.record_timeline()
     gdr.gravity(np.random.default_rng(1).normal(size=(1000, 3)), 1.0, 0.1, device=device)
     events = device.timeline()
     parts = {e.part for e in events}
-    assert {"link write", "link read", "chip 0", "chip 3", "host"} <= parts
+    assert {"link write", "link read", "chip 0", "chip 3"} <= parts
     assert {"run", "read targets", "write targets"} <= {e.what for e in events}
     assert all(0 <= e.begin <= e.end for e in events)
-    # Events of the board end within the predicted time plus the time of the host.
-    host = sum(e.end - e.begin for e in events if e.part == "host")
-    last = max(e.end for e in events)
-    assert last == pytest.approx(device.statistics.predicted_seconds + host, rel=1e-9)
+    last = max(e.end for e in events if not e.measured)
+    assert last == pytest.approx(device.statistics.predicted_seconds, rel=1e-9)
+    # Measured events are within the time since the recording began.
+    measured = {e.what for e in events if e.measured}
+    assert {"convert sources", "convert targets", "convert results", "command list"} <= measured
+    lists = sum(e.end - e.begin for e in events if e.what == "command list")
+    assert lists <= device.statistics.board_seconds * 1.01 + 1e-3
+    path = tmp_path / "trace.json"
+    device.write_trace(path)
+    trace = json.loads(path.read_text())["traceEvents"]
+    assert sum(e["ph"] == "X" for e in trace) == len(events)
+    assert {e["cat"] for e in trace if e["ph"] == "X"} == {"measured", "modelled"}
+    with pytest.raises(OSError, match="no/such"):
+        device.write_trace(tmp_path / "no/such/trace.json")
     device.record_timeline(False)
     assert device.timeline() == []
 

@@ -189,7 +189,16 @@ def test_plots_show_their_data(native):
         device.record_timeline()
         gdr.gravity(state.pos, state.mass, 0.1, device=device)
         ax = nbody.plots.timeline(device)
-    assert [t.get_text() for t in ax.get_yticklabels()][:3] == ["host", "link write", "chip 0"]
+        measured = nbody.plots.timeline(device, measured=True)
+        predicted = device.statistics.predicted_seconds
+    assert [t.get_text() for t in ax.get_yticklabels()][:2] == ["link write", "chip 0"]
+    assert "predicted" in ax.get_xlabel()
+    assert [t.get_text() for t in measured.get_yticklabels()] == ["host", "board"]
+    assert "measured" in measured.get_xlabel()
+    # The modelled axis ends with the modelled time, whatever the host took.
+    scale = {"s": 1.0, "ms": 1e3, "µs": 1e6}[ax.get_xlabel().split("[")[1].rstrip("]")]
+    ends = [p.vertices[:, 0].max() for c in ax.collections for p in c.get_paths()]
+    assert max(ends) == pytest.approx(predicted * scale, rel=1e-9)
     plt.close("all")
 
 

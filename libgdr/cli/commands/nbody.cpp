@@ -9,6 +9,7 @@
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/nbody_report.hpp"
 #include "libgdr/cli/ranks.hpp"
+#include "libgdr/cli/trace.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/nbody/run.hpp"
 
@@ -16,7 +17,7 @@ namespace gdr::cli {
 namespace {
 
 struct Options {
-  std::string file, folder = "nbody-out", format, integrator;
+  std::string file, folder = "nbody-out", format, integrator, trace;
   RunRequest request;
   DeviceChoice device;
   bool json = false, compare = false;
@@ -115,7 +116,7 @@ int signal_on_ranks() {
 
 /// Integrate; `signal` becomes the signal that stopped the run, if there was one.
 RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& plan, Device& device,
-                    const SnapshotOutput& place, int& signal) {
+                    const SnapshotOutput& place, Trace& trace, int& signal) {
   Progress progress("gdr nbody", static_cast<double>(plan.steps()));
   RunObserver observer;
   // All ranks stop after the same step.
@@ -124,6 +125,7 @@ RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& p
     return signal != 0;
   };
   observer.progress = shown_in(progress, plan);
+  observer.parts = [&](const char* part, bool begins) { trace.part("integrator", part, begins); };
   if (!options.json)
     observer.energies = [&](const EnergyRecord& record) {
       progress.clear();
@@ -186,7 +188,9 @@ int work(const Options& options) {
   report.particles = snapshot.size();
   report.device = device.description();
   int signal = 0;
-  report.result = integrate(options, snapshot, report.plan, device, place, signal);
+  Trace trace(device, options.trace);
+  report.result = integrate(options, snapshot, report.plan, device, place, trace, signal);
+  trace.write();
   report.statistics = device.statistics();
   const bool blocks = report.plan.start.integrator == IntegratorKind::Hermite4;
   report.clocks_per_interaction = Kernel::builtin(report.result.kernel).clocks_per_interaction();
@@ -238,6 +242,7 @@ void add_options(CLI::App& app, Options& options) {
            "format of snapshots: hdf5, text (default: that of FILE)");
   app.add_flag("--compare", options.compare,
                "integrate in double on the host too, and show both energy drifts");
+  add_trace_option(app, options.trace);
   add_device_options(app, options.device);
   add_json_option(app, options.json);
 }

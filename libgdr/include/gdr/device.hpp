@@ -152,6 +152,9 @@ class Device {
   /// The events recorded so far, by board in the order of the command lists. Boards of the second
   /// queue are numbered after those of the first, and so on. No work may be running.
   std::vector<TimelineEvent> timeline() const;
+  /// The time now on the measured clock of the timeline, for events of the program's own; 0 if
+  /// nothing is recorded.
+  double timeline_seconds() const;
   /// Rank of this process, and number of processes that share the device: 0 of 1 except for devices
   /// of kind "mpi", on which all calls are collective (docs/guides/mpi.md).
   unsigned rank() const noexcept;

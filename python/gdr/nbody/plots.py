@@ -194,28 +194,45 @@ def _count(number: int, what: str) -> str:
 
 
 def timeline(
-    events: Union[Device, Sequence[TimelineEvent]], *, board: int = 0, ax: Any = None
+    events: Union[Device, Sequence[TimelineEvent]],
+    *,
+    board: int = 0,
+    measured: bool = False,
+    ax: Any = None,
 ) -> Any:
-    """Busy intervals of host, link and chips, from a device that records or its ``timeline()``."""
+    """Busy intervals from a device that records, or from its ``timeline()``.
+
+    By default those of a board's link and chips in predicted time on the real board; with
+    ``measured`` those of the host and its emulation of that board, in the time of this host.
+    """
     listed = events.timeline() if isinstance(events, Device) else list(events)
-    shown = [e for e in listed if e.board == board]
+    shown = [
+        e
+        for e in listed
+        if e.measured == measured and (e.board == board or (measured and e.part != "board"))
+    ]
     if not shown:
         raise ValueError(
             f"events: none for board {board}; call device.record_timeline() before the run"
         )
-    rows = ["host", "link write"]
-    rows += sorted(
-        {e.part for e in shown if e.part.startswith("chip")}, key=lambda p: int(p.split()[1])
-    )
-    rows.append("link read")
+    if measured:
+        rows = list(dict.fromkeys(["host", "board"] + [e.part for e in shown]))
+    else:
+        rows = ["link write"]
+        rows += sorted(
+            {e.part for e in shown if e.part.startswith("chip")}, key=lambda p: int(p.split()[1])
+        )
+        rows.append("link read")
+        if any(e.part == "board" for e in shown):
+            rows = ["board"]
     ax = _axes(ax, (7.6, 0.42 * len(rows) + 1.4))
     longest = max(e.end for e in shown)
     unit, name = (1.0, "s") if longest >= 1 else (1e3, "ms") if longest >= 1e-3 else (1e6, "µs")
     # In the order of the rows, from the top.
     kinds: List[str] = list(dict.fromkeys(e.what for row in rows for e in shown if e.part == row))
-    others = [w for w in kinds if w not in ("run", "between lists")]
+    others = [w for w in kinds if w != "run"]
     colours = {w: _COLOURS[1 + k % (len(_COLOURS) - 1)] for k, w in enumerate(others)}
-    colours.update({"run": _COLOURS[0], "between lists": "0.6"})
+    colours["run"] = _COLOURS[0]
     for what in kinds:
         for j, row in enumerate(rows):
             bars = [
@@ -228,7 +245,10 @@ def timeline(
         ax.plot([], [], color=colours[what], lw=6, label=what)
     ax.set_yticks(range(len(rows)), rows)
     ax.invert_yaxis()
-    ax.set(xlabel=f"time on the real board [{name}]", title="Timeline of host, link and chips")
+    if measured:
+        ax.set(xlabel=f"measured time on this host [{name}]", title="Host and emulated board")
+    else:
+        ax.set(xlabel=f"predicted time on the real board [{name}]", title="Link and chips")
     ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
     ax.tick_params(axis="y", length=0)
     return _open_frame(ax)

@@ -1,0 +1,41 @@
+#include "libgdr/cli/trace.hpp"
+
+#include <utility>
+
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/ranks.hpp"
+#include "libgdr/io/atomic_file.hpp"
+
+namespace gdr::cli {
+
+void add_trace_option(CLI::App& app, std::string& file) {
+  add_text(app, "--trace", file, "FILE",
+           "write when host, ranks, links and chips are busy, for ui.perfetto.dev");
+}
+
+Trace::Trace(Device& device, std::string file) : device_(device), file_(std::move(file)) {
+  if (file_.empty()) return;
+  on_all_ranks([&] {
+    if (is_first_rank()) check_writable(file_);
+  });
+  device_.record_timeline(true);
+}
+
+void Trace::part(const char* track, const char* what, bool begins) {
+  if (file_.empty()) return;
+  const double now = device_.timeline_seconds();
+  if (begins)
+    begin_ = now;
+  else
+    events_.push_back({0, track, what, begin_, now, TimelineClock::Measured, device_.rank()});
+}
+
+void Trace::write() {
+  if (file_.empty()) return;
+  std::vector<TimelineEvent> events = device_.timeline();
+  events.insert(events.end(), events_.begin(), events_.end());
+  const std::vector<std::string> ranks = texts_of_ranks(trace_objects(events));
+  if (is_first_rank()) write_file_atomically(file_, trace_text(ranks));
+}
+
+}  // namespace gdr::cli
