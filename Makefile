@@ -6,7 +6,7 @@ BUILD := build/$(PRESET)
 GDR := $(BUILD)/libgdr/gdr
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help setup ulfm configure build demo test bench format check-format install sanitize kernels docs clean
+.PHONY: help setup ulfm configure build demo test bench format check-format install sanitize kernels docs site clean
 
 help:
 	@echo "make demo               build, integrate a star cluster on the emulated chip, and draw it"
@@ -16,6 +16,7 @@ help:
 	@echo "make install PREFIX=DIR install program, library, headers and package files"
 	@echo "make format             format the sources"
 	@echo "make sanitize           tests under the address, undefined and thread sanitizers (long)"
+	@echo "make site               the documentation as a site, in build/site"
 	@echo "make docs               write the generated pages of docs/reference"
 	@echo "make kernels            compile the library's kernels to kernels/compiled (minutes)"
 	@echo "PRESET=developer        as above with warnings as errors; also debug, asan, tsan"
@@ -76,6 +77,14 @@ kernels: configure
 
 docs: build
 	@cmake --build --preset $(PRESET) --target gdr_docs
+
+# The documentation as a site, with programs from PyPI in a folder of their own.
+site: PACKAGES_test = $(PACKAGES_python) python3-venv
+site: build
+	@python3 -m venv --clear build/site-tools
+	@build/site-tools/bin/pip install --quiet -r docs/site/requirements.txt
+	@build/site-tools/bin/python docs/site/build.py $(BUILD) build/site
+	@echo "the site: build/site/index.html"
 
 clean:
 	rm -rf build
