@@ -53,6 +53,10 @@ std::shared_ptr<Device> open_device() {
   return device;
 }
 
+bool computes_in_floats(const Device& device) {
+  return device.statistics().engine.starts_with("native-");
+}
+
 int environment_number(const char* name, int otherwise, int least, int most) {
   const std::string_view text = variable(name);
   if (text.empty()) return otherwise;

@@ -24,6 +24,10 @@ int guarded(const char* function, int on_error, const std::function<int()>& body
 /// collective.
 std::shared_ptr<Device> open_device();
 
+/// Whether the engine of a device computes among floats, all of them or most: distances are then
+/// compared in floats, too.
+bool computes_in_floats(const Device& device);
+
 /// A number in an environment variable, or `otherwise` if it is not set. Throws Error (Usage) if it
 /// is not a number from `least` to `most`.
 int environment_number(const char* name, int otherwise, int least, int most);

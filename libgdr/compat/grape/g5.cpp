@@ -35,7 +35,7 @@ constexpr const char* target_softened_text =
 /// The kernel of a device. Texts need a search for a schedule where programs need one; among floats
 /// long precision has no meaning.
 Kernel kernel_for(const Device& device, bool softened_sources) {
-  const bool floats = device.statistics().engine.starts_with("native-");
+  const bool floats = computes_in_floats(device);
   if (softened_sources || device.needs_schedule())
     return Kernel::builtin(floats ? "gravity_softened" : "gravity_softened_long");
   return Kernel::compile(std::string(floats ? "" : "precision long;\n") + target_softened_text,

@@ -92,7 +92,7 @@ class Regular {
       capacity_ = static_cast<std::size_t>(std::ranges::count_if(
           kernel.variables(), [](const KernelVariable& v) { return v.name.starts_with("near_"); }));
       job_.emplace(device_->job(kernel));
-      lists_in_floats_ = device_->statistics().engine == "native-float";
+      lists_in_floats_ = computes_in_floats(*device_);
     }
     if (sent_) return;
     ids_.resize(std::max<std::size_t>(mass_.size(), 1));
@@ -160,8 +160,10 @@ class Regular {
     find_lists(r);
     compute(r);
     for (std::size_t i = 0; i < r.n; ++i) {
-      // The device may decide otherwise about pairs at the radius.
-      if (uncertain_[i] || !left_out(i, lists_[i])) sum_on_host(r, i);
+      // The device may decide otherwise about pairs at the radius, among floats also about those
+      // near it, of which it shows only the first ones.
+      const bool is_hidden = lists_in_floats_ && lists_[i].size() > capacity_;
+      if (uncertain_[i] || is_hidden || !left_out(i, lists_[i])) sum_on_host(r, i);
       leave(all, targets[i], i, lists_[i]);
     }
   }
