@@ -1,6 +1,8 @@
 #include "libgdr/compat/grape/calls.hpp"
 
+#include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -67,6 +69,37 @@ int environment_number(const char* name, int otherwise, int least, int most) {
                                           "\"; must be a number from " + std::to_string(least) +
                                           " to " + std::to_string(most));
   return value;
+}
+
+std::string number_text(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%g", value);
+  return text.data();
+}
+
+void require_finite_input(const double* values, std::size_t n, std::size_t stride,
+                          const char* name) {
+  for (std::size_t k = 0; k < n; ++k)
+    if (const double value = values[k * stride]; !std::isfinite(value))
+      throw Error(ErrorCategory::Input, "\"" + std::string(name) + "\"[" + std::to_string(k) +
+                                            "] is " +
+                                            (std::isnan(value) ? "not a number" : "infinite") +
+                                            "; all values must be finite");
+}
+
+void require_finite_results(const double* values, std::size_t n, std::size_t width,
+                            const char* what) {
+  // A product with 0 is not 0 for values that are not finite.
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t k = 0; k < n * width; ++k) sum += 0 * values[k];
+  if (sum == 0) return;
+  std::size_t k = 0;
+  while (std::isfinite(values[k])) ++k;
+  throw Error(ErrorCategory::Input, "the " + std::string(what) + " of i-particle " +
+                                        std::to_string(k / width) +
+                                        " is not finite: positions or masses are too large, or a "
+                                        "j-particle is too close");
 }
 
 std::size_t checked_count(int count, const char* what) {

@@ -32,8 +32,22 @@ bool computes_in_floats(const Device& device);
 /// is not a number from `least` to `most`.
 int environment_number(const char* name, int otherwise, int least, int most);
 
+/// A number for messages, with six digits.
+std::string number_text(double value);
+
 /// Throws Error (Usage) if a count is negative.
 std::size_t checked_count(int count, const char* what);
+
+/// Throws Error (Input) for the first of n numbers that is not finite: an element of the input of a
+/// kernel with this name. Numbers are `stride` elements apart. For sums on the host; a device
+/// checks its inputs itself, with the same message.
+void require_finite_input(const double* values, std::size_t n, std::size_t stride,
+                          const char* name);
+
+/// Throws Error (Input) for the first of n i-particles with a result that is not finite; each has
+/// `width` numbers. `what` names the result.
+void require_finite_results(const double* values, std::size_t n, std::size_t width,
+                            const char* what);
 
 /// Calls work(i) for targets 0 to n - 1, in all threads or in this one. An exception of a call is
 /// thrown by this function, after the other calls.

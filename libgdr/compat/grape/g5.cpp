@@ -5,9 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gdr/error.hpp"
@@ -51,25 +56,38 @@ struct Range {
   }
 };
 
+/// What a call gives for each j-particle: pointers that are null are not set, but for the
+/// softening, which is then 0 if the mass is set.
+struct Sources {
+  const Row* x = nullptr;
+  const double *mass = nullptr, *eps2 = nullptr;
+};
+
 class Board {
  public:
+  void open() {
+    if (!device_) device_ = open_device();
+  }
+
+  /// Softening of all i-particles, also of those that are set already.
   void set_softening(double eps2) {
-    if (!(eps2 >= 0)) throw Error(ErrorCategory::Usage, "the softening is " + std::to_string(eps2));
+    if (!is_softening(eps2))
+      throw Error(ErrorCategory::Usage, "the softening is " + number_text(eps2) +
+                                            " (squared); it must be finite and not negative");
     eps2_ = eps2;
     target_eps2_.clear();
+    own_eps2_.reset();
   }
-  /// Softening of each of the next i-particles.
+  /// Softening of each of the i-particles, those that are set or the next.
   void set_softening(int ni, const double* eps, bool squared) {
-    const std::size_t n = checked(ni, "i-particles", eps);
-    target_eps2_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) target_eps2_[i] = squared ? eps[i] : eps[i] * eps[i];
+    target_eps2_ = softening(checked(ni, "i-particles", eps), eps, squared);
+    own_eps2_.reset();
   }
 
   void set_number(int nj) { used_ = checked_count(nj, "j-particles"); }
 
-  /// Sets j-particles from an address on; null: unchanged.
-  void set_sources(int address, int nj, const Row* x, const double* mass, const double* eps2,
-                   bool clears_eps2) {
+  /// Sets j-particles from an address on. Changes nothing if an argument is invalid.
+  void set_sources(int address, int nj, const Sources& from) {
     const std::size_t n = checked_count(nj, "j-particles");
     if (address < 0 ||
         n > most_particles - std::min(static_cast<std::size_t>(address), most_particles))
@@ -77,73 +95,90 @@ class Board {
                   "addresses " + std::to_string(address) + " to " +
                       std::to_string(static_cast<std::int64_t>(address) + nj - 1) +
                       " are not all of 0 to " + std::to_string(most_particles - 1));
+    for (std::size_t j = 0; from.eps2 != nullptr && j < n; ++j)
+      if (!is_softening(from.eps2[j])) refuse_softening("j-particle", j, from.eps2[j]);
     const auto first = static_cast<std::size_t>(address);
     if (first + n > x_.size()) {
       // The size of x_ is the number of particles: it grows last, in case memory is short.
       mass_.resize(first + n);
       source_eps2_.resize(first + n);
+      parts_.resize(first + n);
       x_.resize(first + n);
     }
+    const unsigned parts =
+        (from.x != nullptr ? has_position : 0U) | (from.mass != nullptr ? has_mass : 0U);
     for (std::size_t j = 0; j < n; ++j) {
-      if (x != nullptr) std::ranges::copy(x[j], x_[first + j].begin());
-      if (mass != nullptr) mass_[first + j] = mass[j];
-      if (eps2 != nullptr || clears_eps2) source_eps2_[first + j] = eps2 != nullptr ? eps2[j] : 0;
+      if (from.x != nullptr) std::ranges::copy(from.x[j], x_[first + j].begin());
+      if (from.mass != nullptr) mass_[first + j] = from.mass[j];
+      if (from.x != nullptr && from.mass != nullptr)
+        source_eps2_[first + j] = from.eps2 != nullptr ? from.eps2[j] : 0;
+      parts_[first + j] = static_cast<std::uint8_t>(parts_[first + j] | parts);
     }
     changed_.add(first, first + n);
   }
 
-  /// Sets the i-particles. Null eps: that of set_softening.
+  /// Sets the i-particles, whose softening is that of set_softening.
+  void set_targets(int ni, const Row* x) {
+    set_positions(checked(ni, "i-particles", x), x);
+    own_eps2_.reset();
+  }
+  /// Sets the i-particles with a softening of their own, until they or the softening are set again.
+  /// Null eps: that of set_softening.
   void set_targets(int ni, const Row* x, const double* eps, bool squared) {
+    if (eps == nullptr) return set_targets(ni, x);
     const std::size_t n = checked(ni, "i-particles", x);
-    if (eps != nullptr) {
-      own_eps2_.resize(n);
-      for (std::size_t i = 0; i < n; ++i) own_eps2_[i] = squared ? eps[i] : eps[i] * eps[i];
-    } else {
-      own_eps2_.assign(n, eps2_);
-      std::copy_n(target_eps2_.begin(), std::min(n, target_eps2_.size()), own_eps2_.begin());
-    }
-    targets_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) std::ranges::copy(x[i], targets_[i].begin());
+    own_eps2_ = softening(n, eps, squared);
+    set_positions(n, x);
   }
 
   void run() {
-    if (used_ > x_.size())
-      throw Error(ErrorCategory::Usage, std::to_string(used_) + " j-particles are used, but only " +
-                                            std::to_string(x_.size()) + " were set");
+    has_results_ = false;
+    require_set();
     const std::size_t n = targets_.size();
     acc_.assign(std::max<std::size_t>(n, 1), {});
     pot_.assign(std::max<std::size_t>(n, 1), 0);
-    if (n == 0 || used_ == 0) return;
-    if (cutoff_) return run_on_host();
-    send_sources();
-    const double* const x = targets_.data()->data();
-    job_->targets(
-        n,
-        {{"xi", {x, row}}, {"yi", {x + 1, row}}, {"zi", {x + 2, row}}, {"e2i", own_eps2_.data()}});
-    double* const a = acc_.data()->data();
-    job_->run({{"ax", {a, row}}, {"ay", {a + 1, row}}, {"az", {a + 2, row}}, {"pot", pot_.data()}});
+    if (n > 0 && used_ > 0) {
+      set_target_softening();
+      cutoff_ ? run_on_host() : run_on_device();
+      require_finite_results(acc_.data()->data(), n, 3, "acceleration");
+      require_finite_results(pot_.data(), n, 1, "potential");
+    }
+    has_results_ = true;
   }
 
   void get(int ni, Row* acc, double* pot) const {
     const std::size_t n = checked_count(ni, "i-particles");
-    if (n > acc_.size() || (n > 0 && (acc == nullptr || pot == nullptr)))
+    if (n == 0) return;
+    if (!has_results_)
       throw Error(ErrorCategory::Usage,
-                  n > acc_.size()
-                      ? "results of " + std::to_string(n) +
-                            " i-particles are wanted, but there are " + std::to_string(acc_.size())
-                      : std::string("an array for results is a null pointer"));
+                  "there are no results for these i-particles: after they were set, there was no "
+                  "g5_run, or it failed");
+    if (n > targets_.size())
+      throw Error(ErrorCategory::Usage, "results of " + std::to_string(n) +
+                                            " i-particles are wanted, but there are " +
+                                            std::to_string(targets_.size()));
+    if (acc == nullptr || pot == nullptr)
+      throw Error(ErrorCategory::Usage, "an array for results is a null pointer");
     for (std::size_t i = 0; i < n; ++i) std::ranges::copy(acc_[i], acc[i]);
     std::copy_n(pot_.begin(), n, pot);
   }
 
   void set_eta(double eta) { eta_ = eta; }
-  void set_cutoff(double (*f)(double), double fcut, double fcor, double (*p)(double), double pcut,
-                  double pcor) {
-    cutoff_.reset();
-    if (f == nullptr) return;
-    if (p == nullptr) throw Error(ErrorCategory::Usage, "pfunc is a null pointer");
-    cutoff_ = Cutoff{Tabulated([=](double r) { return fcor * f(r); }, fcut),
-                     Tabulated([=](double r) { return pcor * p(r); }, pcut)};
+
+  /// A factor of force or potential: `factor` times the function of R, 0 from `end` on.
+  struct Factor {
+    std::function<double(double)> f;
+    double end = 0, factor = 0;
+  };
+  void set_cutoff(const Factor& force, const Factor& potential) {
+    if (!force.f) {
+      cutoff_.reset();
+      return;
+    }
+    if (!potential.f) throw Error(ErrorCategory::Usage, "pfunc is a null pointer");
+    // The former cut-off remains if a function is refused.
+    Cutoff cutoff{tabulated(force, "f"), tabulated(potential, "p")};
+    cutoff_ = std::move(cutoff);
   }
 
  private:
@@ -155,11 +190,76 @@ class Board {
     return n;
   }
 
+  static bool is_softening(double eps2) { return eps2 >= 0 && std::isfinite(eps2); }
+  [[noreturn]] static void refuse_softening(const char* what, std::size_t k, double eps2) {
+    throw Error(ErrorCategory::Usage, "the softening of " + std::string(what) + " " +
+                                          std::to_string(k) + " is " + number_text(eps2) +
+                                          " (squared); it must be finite and not negative");
+  }
+  static std::vector<double> softening(std::size_t n, const double* eps, bool squared) {
+    std::vector<double> eps2(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      eps2[i] = squared ? eps[i] : eps[i] * eps[i];
+      if (!is_softening(eps2[i])) refuse_softening("i-particle", i, eps2[i]);
+    }
+    return eps2;
+  }
+
+  static Tabulated tabulated(const Factor& of, const std::string& name) {
+    const auto refuse = [&](const char* argument, double value, const char* what) {
+      throw Error(ErrorCategory::Usage,
+                  name + argument + " is " + number_text(value) + "; it must be " + what);
+    };
+    if (!(of.end > 0) || !std::isfinite(of.end)) refuse("cut", of.end, "positive and finite");
+    if (!std::isfinite(of.factor)) refuse("cor", of.factor, "finite");
+    return {[&](double r) { return of.factor * of.f(r); }, of.end};
+  }
+
+  void set_positions(std::size_t n, const Row* x) {
+    targets_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) std::ranges::copy(x[i], targets_[i].begin());
+    has_results_ = false;
+  }
+
+  /// That of the run: the last that was set.
+  void set_target_softening() {
+    if (own_eps2_) {
+      run_eps2_ = *own_eps2_;
+      return;
+    }
+    run_eps2_.assign(targets_.size(), eps2_);
+    std::copy_n(target_eps2_.begin(), std::min(targets_.size(), target_eps2_.size()),
+                run_eps2_.begin());
+  }
+
+  void require_set() {
+    constexpr unsigned all = has_position | has_mass;
+    while (first_unset_ < parts_.size() && parts_[first_unset_] == all) ++first_unset_;
+    if (used_ <= first_unset_) return;
+    const std::string number = std::to_string(used_) + " j-particles are used, but ";
+    if (first_unset_ >= x_.size())
+      throw Error(ErrorCategory::Usage, number + "only " + std::to_string(x_.size()) + " were set");
+    const unsigned parts = parts_[first_unset_];
+    const char* const what = parts == 0 ? "that" : parts == has_mass ? "the position" : "the mass";
+    throw Error(ErrorCategory::Usage,
+                number + what + " of address " + std::to_string(first_unset_) + " was never set");
+  }
+
+  void run_on_device() {
+    send_sources();
+    const double* const x = targets_.data()->data();
+    job_->targets(
+        targets_.size(),
+        {{"xi", {x, row}}, {"yi", {x + 1, row}}, {"zi", {x + 2, row}}, {"e2i", run_eps2_.data()}});
+    double* const a = acc_.data()->data();
+    job_->run({{"ax", {a, row}}, {"ay", {a + 1, row}}, {"az", {a + 2, row}}, {"pot", pot_.data()}});
+  }
+
   void send_sources() {
     const bool softened =
         std::any_of(source_eps2_.begin(), source_eps2_.begin() + static_cast<std::ptrdiff_t>(used_),
                     [](double eps2) { return eps2 != 0; });
-    if (!device_) device_ = open_device();
+    open();
     if (!job_ || softened != sources_are_softened_) {
       job_.reset();
       job_.emplace(device_->job(kernel_for(*device_, softened)));
@@ -187,8 +287,15 @@ class Board {
 
   void run_on_host() {
     if (!(eta_ > 0))
-      throw Error(ErrorCategory::Usage, "eta is " + std::to_string(eta_) +
-                                            "; a cut-off needs a positive one (g5_set_eta)");
+      throw Error(ErrorCategory::Usage,
+                  "eta is " + number_text(eta_) + "; a cut-off needs a positive one (g5_set_eta)");
+    for (std::size_t c = 0; c < 3; ++c) {
+      static constexpr const char* sources[] = {"xj", "yj", "zj"};
+      static constexpr const char* targets[] = {"xi", "yi", "zi"};
+      require_finite_input(x_.data()->data() + c, used_, 3, sources[c]);
+      require_finite_input(targets_.data()->data() + c, targets_.size(), 3, targets[c]);
+    }
+    require_finite_input(mass_.data(), used_, 1, "mj");
     const CutoffParticles sources{{reinterpret_cast<const Row*>(x_.data()), used_},
                                   {mass_.data(), used_},
                                   {source_eps2_.data(), used_}};
@@ -196,7 +303,7 @@ class Board {
 #pragma omp parallel for schedule(static) if (static_cast <std::size_t>(n) * used_ > 20000)
     for (std::ptrdiff_t i = 0; i < n; ++i) {
       const auto k = static_cast<std::size_t>(i);
-      add_with_cutoff(*cutoff_, eta_, sources, targets_[k].data(), own_eps2_[k], acc_[k].data(),
+      add_with_cutoff(*cutoff_, eta_, sources, targets_[k].data(), run_eps2_[k], acc_[k].data(),
                       pot_[k]);
     }
   }
@@ -208,8 +315,16 @@ class Board {
   double eps2_ = 0, eta_ = 0;
   std::optional<Cutoff> cutoff_;
   std::vector<std::array<double, 3>> x_, targets_, acc_;
-  std::vector<double> mass_, source_eps2_, target_eps2_, own_eps2_, pot_;
+  std::vector<double> mass_, source_eps2_, pot_;
+  /// Which parts of each j-particle have been set.
+  static constexpr unsigned has_position = 1, has_mass = 2;
+  std::vector<std::uint8_t> parts_;
+  std::size_t first_unset_ = 0;  ///< addresses before it have been set
   std::size_t used_ = 0;
+  std::vector<double> target_eps2_;              ///< of the first i-particles; of others eps2_
+  std::optional<std::vector<double>> own_eps2_;  ///< set with the i-particles, in place of these
+  std::vector<double> run_eps2_;
+  bool has_results_ = false;  ///< of the i-particles
   Range changed_;
 };
 
@@ -241,7 +356,7 @@ namespace gdr::compat::grape::g5 {
 namespace {
 
 void open(int id) {
-  on_board("g5_open", id, [](Board&) {});
+  on_board("g5_open", id, [](Board& b) { b.open(); });
 }
 void close(int id) { boards().close(id); }
 int get_number_of_pipelines(int) { return pipes(); }
@@ -266,25 +381,33 @@ void set_eps2(int id, int ni, double* eps2) {
 void set_n(int id, int nj) {
   on_board("g5_set_n", id, [=](Board& b) { b.set_number(nj); });
 }
+/// Sets j-particles of a call that has all arrays.
+void set_sources(const char* function, int id, int address, int nj, const Sources& from,
+                 std::initializer_list<const void*> arrays) {
+  on_board(function, id, [&](Board& b) {
+    if (nj > 0 && std::ranges::find(arrays, nullptr) != arrays.end())
+      throw Error(ErrorCategory::Usage,
+                  "an array for " + std::to_string(nj) + " j-particles is a null pointer");
+    b.set_sources(address, nj, from);
+  });
+}
 void set_xmj(int id, int address, int nj, double (*x)[3], double* m) {
-  on_board("g5_set_xmj", id, [=](Board& b) { b.set_sources(address, nj, x, m, nullptr, true); });
+  set_sources("g5_set_xmj", id, address, nj, {.x = x, .mass = m}, {x, m});
 }
 void set_jp(int id, int address, int nj, double* m, double (*x)[3]) {
-  on_board("g5_set_jp", id, [=](Board& b) { b.set_sources(address, nj, x, m, nullptr, true); });
+  set_sources("g5_set_jp", id, address, nj, {.x = x, .mass = m}, {x, m});
 }
 void set_xj(int id, int address, int nj, double (*x)[3]) {
-  on_board("g5_set_xj", id,
-           [=](Board& b) { b.set_sources(address, nj, x, nullptr, nullptr, false); });
+  set_sources("g5_set_xj", id, address, nj, {.x = x}, {x});
 }
 void set_mj(int id, int address, int nj, double* m) {
-  on_board("g5_set_mj", id,
-           [=](Board& b) { b.set_sources(address, nj, nullptr, m, nullptr, false); });
+  set_sources("g5_set_mj", id, address, nj, {.mass = m}, {m});
 }
 void set_xmeps2j(int id, int address, int nj, double (*x)[3], double* m, double* eps2) {
-  on_board("g5_set_xmeps2j", id, [=](Board& b) { b.set_sources(address, nj, x, m, eps2, true); });
+  set_sources("g5_set_xmeps2j", id, address, nj, {.x = x, .mass = m, .eps2 = eps2}, {x, m, eps2});
 }
 void set_xi(int id, int ni, double (*x)[3]) {
-  on_board("g5_set_xi", id, [=](Board& b) { b.set_targets(ni, x, nullptr, false); });
+  on_board("g5_set_xi", id, [=](Board& b) { b.set_targets(ni, x); });
 }
 void set_xei(int id, int ni, double (*x)[3], double* eps2) {
   on_board("g5_set_xei", id, [=](Board& b) { b.set_targets(ni, x, eps2, true); });
@@ -303,7 +426,7 @@ void get_force(int id, int ni, double (*a)[3], double* p) {
 }
 void calculate_force_on_x(int id, double (*x)[3], double (*a)[3], double* p, int ni) {
   on_board("g5_calculate_force_on_x", id, [=](Board& b) {
-    b.set_targets(ni, x, nullptr, false);
+    b.set_targets(ni, x);
     b.run();
     b.get(ni, a, p);
   });
@@ -319,10 +442,20 @@ void calculate_force_on_xe(int id, double (*x)[3], double* eps2, double (*a)[3],
 void set_eta(int id, double eta) {
   on_board("g5_set_eta", id, [=](Board& b) { b.set_eta(eta); });
 }
-void set_cutoff_table(int id, double (*f)(double), double fcut, double fcor, double (*p)(double),
-                      double pcut, double pcor) {
-  on_board("g5_set_cutoff_table", id,
-           [=](Board& b) { b.set_cutoff(f, fcut, fcor, p, pcut, pcor); });
+/// A function of C takes its argument by value, one of Fortran by its address.
+using CFunction = double (*)(double);
+using FortranFunction = double (*)(double*);
+std::function<double(double)> function_of(CFunction f) { return f; }
+std::function<double(double)> function_of(FortranFunction f) {
+  if (f == nullptr) return {};
+  return [f](double r) { return f(&r); };
+}
+template <typename Function>
+void set_cutoff_table(int id, Function f, double fcut, double fcor, Function p, double pcut,
+                      double pcor) {
+  on_board("g5_set_cutoff_table", id, [=](Board& b) {
+    b.set_cutoff({function_of(f), fcut, fcor}, {function_of(p), pcut, pcor});
+  });
 }
 
 }  // namespace
@@ -398,8 +531,8 @@ WITH_ARGUMENTS(void, set_cutoff_table,
                (double (*f)(double), double fcut, double fcor, double (*p)(double), double pcut,
                 double pcor),
                (f, fcut, fcor, p, pcut, pcor),
-               (double (*f)(double), double* fcut, double* fcor, double (*p)(double), double* pcut,
-                double* pcor),
+               (double (*f)(double*), double* fcut, double* fcor, double (*p)(double*),
+                double* pcut, double* pcor),
                (f, *fcut, *fcor, p, *pcut, *pcor))
 
 }  // extern "C"
