@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <functional>
 #include <thread>
 
 #include "grape/support.hpp"
@@ -393,16 +394,40 @@ TEST_CASE("g6: neighbour lists are sorted, unsoftened, without the particle, and
     CHECK(list_of(id, 8, 50, 1) == first);
     CHECK(list_of(id, 8, 0, 1).empty());
     CHECK(list_of(id, 8, 699, 0).size() == 699);
-    // Changes of j-particles after the calculation do not matter.
-    p.x[3] = {100, 100, 100};
-    const std::vector<int> before = list_of(id, 8);
-    set(id, p, 3, 3);
-    CHECK(list_of(id, 8) == before);
     {
       const Variable softened("GDR_G6_SOFTENED_LISTS", "1");
       calculate(id, 700, t);
       t.h2[8] -= 0.5;
       CHECK(list_of(id, 8) == expected_list(p, 0.1, 700, t, 8));
+    }
+    g6_close(id);
+  });
+}
+
+TEST_CASE("g6: changes of j-particles after a calculation do not matter to its lists") {
+  for_all_devices([](int id, double) {
+    Particles p = random_particles(300, 18);
+    Targets t = targets_of(p, 0.1, 0, 40, 0.5);
+    // Lists that are made on the host, then those of the device.
+    for (int call = 0; call < 4; ++call) {
+      set_all(id, p);
+      g6_set_ti(id, 0.1);
+      calculate(id, 300, t);
+      // A neighbour moves away, another one comes, a third gets another index, and time goes on.
+      const std::vector<int> list = expected_list(p, 0.1, 300, t, 5);
+      REQUIRE(list.size() > 2);
+      Particles other = p;
+      const auto first = static_cast<std::size_t>(list[0]),
+                 second = static_cast<std::size_t>(list[1]);
+      other.x[first] = {100, 100, 100};
+      other.id[second] = 100'000;
+      const std::size_t far = first == 299 ? 298 : 299;
+      other.x[far] = t.x[5];
+      for (const std::size_t k : {first, second, far}) set(id, other, k, k);
+      g6_set_ti(id, 0.4);
+      if (call % 2 == 0) CHECK(g6_read_neighbour_list(id) == 0);
+      for (std::size_t i = 0; i < t.size(); ++i)
+        CHECK(list_of(id, i) == expected_list(p, 0.1, 300, t, i));
     }
     g6_close(id);
   });
@@ -494,40 +519,53 @@ TEST_CASE("g6: native-mixed is as accurate as documented, on every instruction s
 }
 
 TEST_CASE("g6: clusters have particles of their own, and threads use them concurrently") {
-  const Variable device("GDR_DEVICE", "emulator:engine=native,threads=1");
-  std::vector<std::thread> threads;
-  std::array<double, 4> worst{};
-  for (int n = 0; n < 4; ++n)
-    threads.emplace_back([n, &worst] {
-      const int id = n == 0 ? -5 : 5000 * n;
-      const Particles p = random_particles(200, static_cast<unsigned>(100 + n));
-      for (std::size_t k = 0; k < p.size(); ++k)
-        g6_set_j_particle_mxonly(id, static_cast<int>(k), p.id[k], p.mass[k], row(p.x[k]));
-      for (int call = 0; call < 50; ++call) {
-        Targets t;
-        for (std::size_t k = 0; k < 40; ++k) {
-          t.id.push_back(p.id[k]);
-          t.x.push_back(p.x[k]);
-          t.v.push_back({});
-          t.eps2.push_back(1e-3);
+  for_all_devices([](int base, double tolerance) {
+    std::vector<std::thread> threads;
+    constexpr std::size_t count = 6;
+    std::array<double, count> worst{};
+    for (std::size_t n = 0; n < count; ++n)
+      threads.emplace_back([n, base, &worst] {
+        const int id = n == 0 ? -base : 1000 * base + static_cast<int>(n);
+        const Particles p = random_particles(120, static_cast<unsigned>(100 + n));
+        const double eps2 = 1e-3 * static_cast<double>(n + 1);
+        for (int call = 0; call < 12; ++call) {
+          const double time = 0.01 * call;
+          if (call % 4 == 0)
+            for (std::size_t k = 0; k < p.size(); ++k) {
+              Row s = p.s[k], j = p.j[k], a = p.a[k];
+              for (std::size_t c = 0; c < 3; ++c) {
+                s[c] /= 18;
+                j[c] /= 6;
+                a[c] /= 2;
+              }
+              g6_set_j_particle(id, static_cast<int>(k), p.id[k], p.time[k], 0, p.mass[k], s.data(),
+                                j.data(), a.data(), row(p.v[k]), row(p.x[k]));
+            }
+          g6_set_ti(id, time);
+          Targets t = targets_of(p, time, 0, 30, eps2);
+          Sums s(30);
+          g6calc_firsthalf(id, 120, 30, t.id.data(), rows(t.x), rows(t.v), nullptr, nullptr,
+                           nullptr, eps2, t.h2.data());
+          const int status =
+              g6calc_lasthalf2(id, 120, 30, t.id.data(), rows(t.x), rows(t.v), eps2, t.h2.data(),
+                               rows(s.acc), rows(s.jerk), s.pot.data(), s.nearest.data());
+          const Sums right = expected(p, time, 120, t);
+          double error = std::max({difference(s.acc, right.acc), difference(s.pot, right.pot),
+                                   0.1 * difference(s.jerk, right.jerk)});
+          std::vector<int> list(120);
+          int length = 0;
+          if (status != 0 || s.nearest != right.nearest ||
+              g6_get_neighbour_list(id, 7, 120, &length, list.data()) != 0)
+            error = INFINITY;
+          list.resize(static_cast<std::size_t>(length));
+          if (list != expected_list(p, time, 120, t, 7)) error = INFINITY;
+          worst[n] = std::max(worst[n], error);
+          if (call % 4 == 3) g6_close(id);
         }
-        Particles still = p;
-        for (auto* list : {&still.v, &still.a, &still.j, &still.s})
-          std::fill(list->begin(), list->end(), Row{});
-        Sums s(40);
-        g6_set_ti(id, call);
-        g6calc_firsthalf(id, 200, 40, t.id.data(), rows(t.x), rows(t.v), nullptr, nullptr, nullptr,
-                         1e-3, nullptr);
-        g6calc_lasthalf(id, 200, 40, t.id.data(), rows(t.x), rows(t.v), 1e-3, nullptr, rows(s.acc),
-                        rows(s.jerk), s.pot.data());
-        worst[static_cast<std::size_t>(n)] =
-            std::max(worst[static_cast<std::size_t>(n)],
-                     difference(s.acc, expected(still, call, 200, t).acc));
-      }
-      g6_close(id);
-    });
-  for (std::thread& t : threads) t.join();
-  for (const double w : worst) CHECK(w < 1e-13);
+      });
+    for (std::thread& t : threads) t.join();
+    for (const double w : worst) CHECK(w < tolerance);
+  });
 }
 
 TEST_CASE("g6: the forms for Fortran do the same") {
@@ -596,7 +634,7 @@ TEST_CASE("g6: invalid calls give a message and -1, and never wrong numbers") {
     double eps2 = 1e-3;
     // A particle that was never set, and numbers that were never reached.
     contains(half(40, 10, &eps2), "address 17 was never set");
-    contains(message(-1, [&] { return finish(10); }), "the first half was for 0");
+    contains(message(-1, [&] { return finish(10); }), "there is no calculation");
     CHECK(s.acc == std::vector<Row>(10));
     contains(half(4000, 10, &eps2), "4000 j-particles");
     contains(half(-3, 10, &eps2), "the number of j-particles is -3");
@@ -631,6 +669,11 @@ TEST_CASE("g6: invalid calls give a message and -1, and never wrong numbers") {
 
 TEST_CASE("g6: a device that does not exist gives a message that names it") {
   const Variable device("GDR_DEVICE", "nothing");
+  int id_to_open = 77776, list = 0;
+  const std::string opened = messages_of([&] { CHECK(g6_open(id_to_open) == -1); }) +
+                             messages_of([&] { CHECK(g6_open_special(1, &list) == -1); });
+  CHECK_THAT(opened, Catch::Contains("gdr: g6_open: unknown device \"nothing\"") &&
+                         Catch::Contains("gdr: g6_open_special: unknown device \"nothing\""));
   const Particles p = random_particles(2, 16);
   const int id = 77777;
   g6_set_j_particle_mxonly(id, 0, 0, 1, row(p.x[0]));
@@ -646,4 +689,180 @@ TEST_CASE("g6: a device that does not exist gives a message that names it") {
           g6calc_firsthalf(id, 1, 1, t.id.data(), rows(t.x), rows(t.v), nullptr, nullptr, nullptr,
                            1e-3, nullptr);
         }).find("collective") != std::string::npos);
+}
+
+namespace {
+
+/// Another message, after which none is a repetition: those are not written.
+void forget_message() {
+  messages_of([] {
+    double x[3] = {};
+    g6_set_j_particle_mxonly(7, -1, 0, 1, x);
+  });
+}
+
+/// Arrays that a call for results must not change.
+struct Untouched {
+  Row acc[2]{{7, 7, 7}, {7, 7, 7}}, jerk[2]{{7, 7, 7}, {7, 7, 7}};
+  double pot[2]{7, 7};
+  int nearest[2]{7, 7};
+  int second_half(int id, int nj, int ni, std::vector<Row>& x) {
+    int index[2] = {-1, -2};
+    std::vector<Row> v(2);
+    auto* const a = reinterpret_cast<double(*)[3]>(acc);
+    auto* const j = reinterpret_cast<double(*)[3]>(jerk);
+    return g6calc_lasthalf2(id, nj, ni, index, rows(x), rows(v), 0, nullptr, a, j, pot, nearest);
+  }
+  bool is_changed() const {
+    return acc[0] != Row{7, 7, 7} || acc[1] != acc[0] || jerk[0] != acc[0] || jerk[1] != acc[0] ||
+           pot[0] != 7 || pot[1] != 7 || nearest[0] != 7 || nearest[1] != 7;
+  }
+};
+
+void first_half(int id, int nj, std::vector<Row>& x, std::vector<double> eps2 = {}) {
+  int index[2] = {-1, -2};
+  std::vector<Row> v(2);
+  const auto ni = static_cast<int>(x.size());
+  if (eps2.size() > 1)
+    g6calc_firsthalf0(id, nj, ni, index, rows(x), rows(v), nullptr, nullptr, nullptr, eps2.data(),
+                      nullptr);
+  else
+    g6calc_firsthalf(id, nj, ni, index, rows(x), rows(v), nullptr, nullptr, nullptr,
+                     eps2.empty() ? 0 : eps2[0], nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("g6: a second half without a first half, or after one that failed, is an error") {
+  for_all_devices([](int id, double) {
+    Untouched u;
+    std::vector<Row> x{{0, 0, 0}, {0, 1, 0}};
+    const auto refused = [&](int ni) {
+      forget_message();
+      const std::string text = messages_of([&] { CHECK(u.second_half(id, 0, ni, x) == -1); });
+      CHECK_THAT(text, Catch::Contains("g6calc_lasthalf: there is no calculation"));
+      CHECK(!u.is_changed());
+    };
+    refused(0);
+    refused(2);
+    CHECK(g6_read_neighbour_list(id) == 0);
+    CHECK(messages_of([&] { first_half(id, 5, x); }) != "");  // no j-particles
+    refused(0);
+    refused(2);
+    // A good one, then one that fails, also for i-particles with lists.
+    Row at{1, 1, 1};
+    CHECK(g6_set_j_particle_mxonly(id, 0, 0, 1, at.data()) == 0);
+    first_half(id, 1, x);
+    Untouched good;
+    CHECK(good.second_half(id, 1, 2, x) == 0);
+    CHECK(good.second_half(id, 1, 0, x) == 0);
+    CHECK(good.is_changed());
+    forget_message();
+    CHECK(messages_of([&] { first_half(id, 5, x); }) != "");
+    refused(0);
+    refused(1);
+    g6_close(id);
+    refused(0);
+  });
+  // Nor after a device that does not exist.
+  const Variable device("GDR_DEVICE", "nothing");
+  Untouched u;
+  std::vector<Row> x{{0, 0, 0}};
+  Row at{1, 1, 1};
+  g6_set_j_particle_mxonly(77775, 0, 0, 1, at.data());
+  CHECK(messages_of([&] { first_half(77775, 1, x); }) != "");
+  CHECK(messages_of([&] { CHECK(u.second_half(77775, 1, 0, x) == -1); }) != "");
+}
+
+TEST_CASE("g6: negative softening is refused") {
+  for_all_devices([](int id, double) {
+    Row at{1, 0, 0};
+    g6_set_j_particle_mxonly(id, 0, 0, 1, at.data());
+    std::vector<Row> x{{0, 0, 0}, {0, 1, 0}};
+    const auto refused = [&](const std::vector<double>& eps2, const char* part) {
+      forget_message();
+      CHECK_THAT(messages_of([&] { first_half(id, 1, x, eps2); }), Catch::Contains(part));
+      Untouched u;
+      CHECK(messages_of([&] { CHECK(u.second_half(id, 1, 2, x) == -1); }) != "");
+      CHECK(!u.is_changed());
+    };
+    refused({-0.5}, "gdr: g6calc_firsthalf: eps2 is -0.5");
+    refused({-100}, "eps2 is -100");
+    refused({NAN}, "eps2 is nan");
+    refused({INFINITY}, "eps2 is inf");
+    refused({0, -0.25}, "gdr: g6calc_firsthalf0: eps2 of i-particle 1 is -0.25");
+    first_half(id, 1, x, {0, 0.25});
+    Untouched u;
+    CHECK(u.second_half(id, 1, 2, x) == 0);
+    CHECK(std::abs(u.pot[1] + 1 / 1.5) < 1e-12);
+    g6_close(id);
+  });
+}
+
+TEST_CASE("g6: sums that overflow are an error that names the i-particle") {
+  for_all_devices([](int id, double) {
+    Row near{0, 0, 0};
+    g6_set_j_particle_mxonly(id, 1, 1, 1, near.data());
+    const auto refused = [&](const Row& far, std::vector<Row> x, const char* part) {
+      g6_set_j_particle_mxonly(id, 0, 0, 1, row(far));
+      first_half(id, 2, x);
+      Untouched u;
+      forget_message();
+      CHECK_THAT(messages_of([&] { CHECK(u.second_half(id, 2, 2, x) == -1); }),
+                 Catch::Contains(part));
+      CHECK(!u.is_changed());
+    };
+    refused({1, 0, 0}, {{3, 0, 0}, {1e-110, 0, 0}},
+            "g6calc_lasthalf: the acceleration of i-particle 1 is not finite");
+    // What is good is not refused for the sake of numbers that nobody wants.
+    std::vector<Row> x{{3, 0, 0}, {1e-110, 0, 0}};
+    Untouched u;
+    CHECK(u.second_half(id, 2, 1, x) == 0);
+    // Half the particles of a calculation that overflows.
+    x = {{3, 0, 0}, {-2, 0, 0}};
+    first_half(id, 2, x);
+    CHECK(u.second_half(id, 2, 2, x) == 0);
+    CHECK(std::abs(u.pot[1] + 0.5 + 1.0 / 3) < 1e-12);
+    g6_close(id);
+  });
+  // The range of the squares of doubles; numbers of the chip have the same exponents.
+  const Variable device("GDR_DEVICE", "emulator:engine=native");
+  const int id = 77774;
+  Row near{0, 0, 0}, far{1e160, 0, 0};
+  g6_set_j_particle_mxonly(id, 0, 0, 1, near.data());
+  g6_set_j_particle_mxonly(id, 1, 1, 1, far.data());
+  std::vector<Row> x{{1, 0, 0}, {2, 0, 0}};
+  first_half(id, 2, x);
+  Untouched u;
+  CHECK_THAT(messages_of([&] { CHECK(u.second_half(id, 2, 2, x) == -1); }),
+             Catch::Contains("of i-particle 0 is not finite"));
+  CHECK(!u.is_changed());
+  g6_close(id);
+}
+
+TEST_CASE("g6: a j-particle without a position is refused") {
+  const int id = 77773;
+  Row zero{}, at{1, 0, 0};
+  const auto refused = [&](const std::function<int()>& call, const char* function) {
+    CHECK_THAT(messages_of([&] { CHECK(call() == -1); }),
+               Catch::Contains(std::string(function) + ": x is a null pointer"));
+  };
+  refused([&] { return g6_set_j_particle_mxonly(id, 0, 0, 1, nullptr); },
+          "g6_set_j_particle_mxonly");
+  refused(
+      [&] {
+        return g6_set_j_particle(id, 0, 0, 0, 0, 1, zero.data(), zero.data(), zero.data(),
+                                 zero.data(), nullptr);
+      },
+      "g6_set_j_particle");
+  std::vector<Row> x{{0, 0, 0}};
+  CHECK_THAT(messages_of([&] { first_half(id, 1, x); }),
+             Catch::Contains("only 0 were set") || Catch::Contains("never set"));
+  // Derivatives that are null are 0.
+  CHECK(g6_set_j_particle(id, 0, 0, 0, 0, 1, nullptr, nullptr, nullptr, nullptr, at.data()) == 0);
+  first_half(id, 1, x);
+  Untouched u;
+  CHECK(u.second_half(id, 1, 1, x) == 0);
+  CHECK(std::abs(u.pot[0] + 1) < 1e-14);
+  g6_close(id);
 }

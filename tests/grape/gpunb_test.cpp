@@ -318,3 +318,70 @@ TEST_CASE("gpunb: invalid calls give a message and -1") {
            "zi");
   gpunb_close_();
 }
+
+TEST_CASE(
+    "gpunb: before the first particles are sent, and after the device is closed, there are none") {
+  gpunb_close_();
+  Particles p = random_particles(20, 12);
+  int n = 20, lmax = 6, nbmax = 5;
+  Targets t = targets_of(p, 20);
+  Sums s(20, 6);
+  s.pot.assign(20, 7);
+  s.list.assign(s.list.size(), 7);
+  const Sums before = s;
+  const auto refused = [&] {
+    messages_of([] {
+      int none = -1;
+      gpunb_send_(&none, nullptr, nullptr, nullptr);  // no message is a repetition
+    });
+    CHECK_THAT(messages_of([&] {
+                 CHECK(gpunb_regf_(&n, t.h2.data(), t.dt.data(), rows(t.x), rows(t.v), rows(s.acc),
+                                   rows(s.jerk), s.pot.data(), &lmax, &nbmax, s.list.data()) == -1);
+               }),
+               Catch::Contains("gdr: gpunb_regf: there are no j-particles"));
+    CHECK(s.pot == before.pot);
+    CHECK(s.list == before.list);
+  };
+  refused();
+  gpunb_open_(&n);
+  refused();
+  CHECK(send(p) == 0);
+  check(regular(t, 21, 20), expected(p, t, 21, 20), 1e-13);
+  gpunb_close_();
+  refused();
+  // None at all may be sent.
+  n = 0;
+  CHECK(gpunb_send_(&n, nullptr, nullptr, nullptr) == 0);
+  CHECK(regular(t, 6, 5).pot == std::vector<double>(20));
+  gpunb_close_();
+}
+
+TEST_CASE("gpunb: a device that does not exist is an error of open") {
+  gpunb_close_();
+  const Variable device("GDR_DEVICE", "nothing");
+  int n = 10;
+  CHECK_THAT(messages_of([&] { CHECK(gpunb_open_(&n) == -1); }),
+             Catch::Contains("gdr: gpunb_open: unknown device \"nothing\""));
+}
+
+TEST_CASE("gpunb: sums that overflow are an error") {
+  for_each_device([](double) {
+    Particles p = random_particles(5, 13);
+    std::vector<double> pot(5);
+    p.x[1] = {1e-120, 0, 0};
+    p.x[2] = {0, 0, 0};
+    CHECK(send(p) == 0);
+    Targets t = targets_of(p, 5);
+    std::fill(t.h2.begin(), t.h2.end(), 0);
+    Sums s(5, 6);
+    int n = 5, lmax = 6, nbmax = 5;
+    CHECK_THAT(messages_of([&] {
+                 CHECK(gpunb_regf_(&n, t.h2.data(), t.dt.data(), rows(t.x), rows(t.v), rows(s.acc),
+                                   rows(s.jerk), s.pot.data(), &lmax, &nbmax, s.list.data()) == -1);
+               }),
+               Catch::Contains("gpunb_regf: the acceleration of i-particle 1 is not finite"));
+    p.mass.assign(5, 1e300);
+    CHECK_THAT(messages_of([&] { CHECK(gpupot_(&n, p.mass.data(), rows(p.x), pot.data()) == -1); }),
+               Catch::Contains("gpupot: the potential of i-particle 1 is not finite"));
+  });
+}

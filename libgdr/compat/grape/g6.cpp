@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -69,8 +70,13 @@ struct Results {
 
 class Cluster {
  public:
+  void open() {
+    if (!device_) device_ = open_device();
+  }
   void set_time(double time) { time_ = time; }
-  void set(int address, const MovingSource& particle) {
+  void set(int address, const double* x, MovingSource particle) {
+    if (x == nullptr) throw Error(ErrorCategory::Usage, "x is a null pointer");
+    particle.x = vector_of(x);
     if (address < 0 || address >= most_particles)
       throw Error(ErrorCategory::Usage, "address " + std::to_string(address) +
                                             " is not one of 0 to " +
@@ -80,12 +86,14 @@ class Cluster {
 
   void start(int nj, const Targets& targets) {
     targets_ = 0;
-    lists_made_ = false;
+    has_calculation_ = lists_made_ = false;
+    h2_.clear();
     const std::size_t n = checked_count(targets.count, "i-particles");
     const std::size_t m = checked_count(nj, "j-particles");
     if (n > 0 && (targets.x == nullptr || targets.v == nullptr || targets.index == nullptr ||
                   targets.eps2 == nullptr))
       throw Error(ErrorCategory::Usage, "index, xi, vi or eps2 is a null pointer");
+    require_softening(targets, n);
     // Another kernel for the rest of a block of i-particles would get all j-particles anew.
     const bool many = n >= least_device_lists || (has_lists_ && time_ == predicted_time_);
     open(needs_hermite_ || !targets.one_eps2,
@@ -95,12 +103,14 @@ class Cluster {
     predicted_time_ = time_;
     keep(targets, n);
     targets_ = n;
+    has_calculation_ = true;
     state_ = State::Open;
     if (n * m >= pairs_in_background) begin(true);
   }
 
   void finish(int ni, const Results& results) {
     const std::size_t n = checked_count(ni, "i-particles");
+    require_calculation();
     if (n > targets_)
       throw Error(ErrorCategory::Usage, "results of " + std::to_string(n) +
                                             " i-particles are wanted, but the first half was for " +
@@ -111,6 +121,10 @@ class Cluster {
       reopen(true, has_lists_);
     }
     complete();
+    if (results.acc != nullptr) require_finite_results(acc_.data()->data(), n, 3, "acceleration");
+    if (results.jerk != nullptr)
+      require_finite_results(jerk_.data()->data(), n, 3, "derivative of the acceleration");
+    if (results.pot != nullptr) require_finite_results(pot_.data(), n, 1, "potential");
     for (std::size_t i = 0; results.acc != nullptr && i < n; ++i)
       std::ranges::copy(acc_[i], results.acc[i]);
     for (std::size_t i = 0; results.jerk != nullptr && i < n; ++i)
@@ -198,8 +212,24 @@ class Cluster {
 
   /// Selects another job for a calculation that has started, which is then computed anew.
   void reopen(bool hermite, bool lists) {
+    has_calculation_ = false;
     open(hermite, lists);
     sources_.resend(*job_);
+    has_calculation_ = true;
+  }
+
+  void require_calculation() const {
+    if (!has_calculation_)
+      throw Error(ErrorCategory::Usage,
+                  "there is no calculation: g6calc_firsthalf was not called before, or it failed");
+  }
+
+  static void require_softening(const Targets& targets, std::size_t n) {
+    for (std::size_t i = 0; i < (targets.one_eps2 ? std::min<std::size_t>(n, 1) : n); ++i)
+      if (const double eps2 = targets.eps2[i]; !(eps2 >= 0 && std::isfinite(eps2)))
+        throw Error(ErrorCategory::Usage,
+                    "eps2" + (targets.one_eps2 ? "" : " of i-particle " + std::to_string(i)) +
+                        " is " + number_text(eps2) + "; it must be finite and not negative");
   }
 
   /// Copies the i-particles: clients change their arrays before they ask for lists.
@@ -216,7 +246,6 @@ class Cluster {
       id_[i] = targets.index[i];
       eps2_[i] = targets.eps2[targets.one_eps2 ? 0 : i];
     }
-    h2_.clear();
     if (targets.h2 != nullptr) h2_.assign(targets.h2, targets.h2 + n);
     radius2_.resize(size);
     for (std::size_t i = 0; has_lists_ && i < n; ++i) radius2_[i] = device_radius2(x_[i], h2_[i]);
@@ -271,6 +300,7 @@ class Cluster {
     }
   }
   void compute() {
+    require_calculation();
     if (state_ == State::Open) begin(false);
     if (std::exchange(state_, State::Open) == State::Started) job_->wait();
     state_ = State::Done;
@@ -317,6 +347,7 @@ class Cluster {
   double time_ = 0, predicted_time_ = 0;
 
   // The last calculation.
+  bool has_calculation_ = false;  ///< whether the last first half succeeded
   std::size_t targets_ = 0;
   enum class State { Open, Started, Done };
   State state_ = State::Open;
@@ -372,7 +403,7 @@ extern "C" {
 // and the client's definitions take precedence.
 
 int g6_open_(int* id) {
-  return on_cluster("g6_open", *id, [](Cluster&) {});
+  return on_cluster("g6_open", *id, [](Cluster& c) { c.open(); });
 }
 GDR_WEAK int g6_open(int id) { return g6_open_(&id); }
 
@@ -382,7 +413,12 @@ int g6_close_(int* id) {
 }
 GDR_WEAK int g6_close(int id) { return g6_close_(&id); }
 
-int g6_open_special_(int* /*clusters*/, int* /*list*/) { return 0; }
+int g6_open_special_(int* /*clusters*/, int* /*list*/) {
+  return guarded("g6_open_special", failed, [] {
+    open_device();
+    return 0;
+  });
+}
 GDR_WEAK int g6_open_special(int n, int* list) { return g6_open_special_(&n, list); }
 int g6_reset_(int* /*id*/) { return 0; }
 GDR_WEAK int g6_reset(int id) { return g6_reset_(&id); }
@@ -416,14 +452,14 @@ GDR_WEAK int g6_set_ti(int id, double ti) { return g6_set_ti_(&id, &ti); }
 int g6_set_j_particle_(int* id, int* address, int* index, double* tj, double* /*dtj*/, double* mass,
                        double* a2by18, double* a1by6, double* aby2, double* v, double* x) {
   return on_cluster("g6_set_j_particle", *id, [&](Cluster& c) {
-    c.set(*address, {.time = *tj,
-                     .mass = *mass,
-                     .id = *index,
-                     .x = vector_of(x),
-                     .v = vector_of(v),
-                     .half_a = vector_of(aby2),
-                     .sixth_j = vector_of(a1by6),
-                     .snap_18th = vector_of(a2by18)});
+    c.set(*address, x,
+          {.time = *tj,
+           .mass = *mass,
+           .id = *index,
+           .v = vector_of(v),
+           .half_a = vector_of(aby2),
+           .sixth_j = vector_of(a1by6),
+           .snap_18th = vector_of(a2by18)});
   });
 }
 GDR_WEAK int g6_set_j_particle(int id, int address, int index, double tj, double dtj, double mass,
@@ -431,9 +467,8 @@ GDR_WEAK int g6_set_j_particle(int id, int address, int index, double tj, double
   return g6_set_j_particle_(&id, &address, &index, &tj, &dtj, &mass, a2by18, a1by6, aby2, v, x);
 }
 int g6_set_j_particle_mxonly_(int* id, int* address, int* index, double* mass, double* x) {
-  return on_cluster("g6_set_j_particle_mxonly", *id, [&](Cluster& c) {
-    c.set(*address, {.mass = *mass, .id = *index, .x = vector_of(x)});
-  });
+  return on_cluster("g6_set_j_particle_mxonly", *id,
+                    [&](Cluster& c) { c.set(*address, x, {.mass = *mass, .id = *index}); });
 }
 GDR_WEAK int g6_set_j_particle_mxonly(int id, int address, int index, double mass, double* x) {
   return g6_set_j_particle_mxonly_(&id, &address, &index, &mass, x);

@@ -19,7 +19,8 @@
 extern "C" {
 #endif
 
-/* Opens a cluster (any call does), frees its particles; the others return at once. */
+/* Open a cluster and its device, which any call does, and free its particles; the others return at
+ * once. -1 if there is no such device. */
 int g6_open(int clusterid);
 int g6_close(int clusterid);
 int g6_open_special(int clusters, int list[]);
@@ -44,7 +45,8 @@ int g6_set_xunit(int xunit);
 int g6_set_ti(int clusterid, double ti);
 
 /* Set a j-particle at its own time tj; a2by18 is the second derivative of its acceleration divided
- * by 18, a1by6 the first divided by 6, aby2 the acceleration divided by 2. dtj is not used. */
+ * by 18, a1by6 the first divided by 6, aby2 the acceleration divided by 2. dtj is not used. x must
+ * not be null; others that are null are 0. */
 int g6_set_j_particle(int clusterid, int address, int index, double tj, double dtj, double mass,
                       double a2by18[3], double a1by6[3], double aby2[3], double v[3], double x[3]);
 /* The same for a particle at rest. */
@@ -54,13 +56,14 @@ int g6_flush_jp_buffer(int clusterid);
 int g6_setup_njdata(int clusterid, int nj);
 
 /* Start a calculation for ni i-particles over the j-particles of addresses 0 .. nj - 1. fold, jold
- * and phiold are not used. h2 may be null: no neighbour lists. A calculation may come without its
- * second half. */
+ * and phiold are not used. h2 may be null: no neighbour lists. eps2 must not be negative. A
+ * calculation may come without its second half. */
 void g6calc_firsthalf(int clusterid, int nj, int ni, int index[], double xi[][3], double vi[][3],
                       double fold[][3], double jold[][3], double phiold[], double eps2,
                       double h2[]);
 /* Its results, to arrays that may be the same or null: acc is written before jerk. Arguments up to
- * h2 are those of the first half. */
+ * h2 are those of the first half. Results that are not finite are an error, as is a first half that
+ * was not called, or failed. */
 int g6calc_lasthalf(int clusterid, int nj, int ni, int index[], double xi[][3], double vi[][3],
                     double eps2, double h2[], double acc[][3], double jerk[][3], double pot[]);
 /* The same with the index of the nearest j-particle, without softening; -1 if there is none. */

@@ -5,8 +5,9 @@
  *
  * Functions with MC take a device id first, any number: each has j-particles and settings of its
  * own, and threads may call them concurrently, one id per thread. The others use device 0. Invalid
- * calls print a message on standard error and change nothing; arrays for results then keep what they
- * contain. Forms with a trailing underscore are for Fortran: every scalar is passed by its address.
+ * calls print a message on standard error and change nothing; arrays for results then keep what
+ * they contain. Forms with a trailing underscore are for Fortran: every scalar is passed by its
+ * address.
  *
  * The device is that of GDR_DEVICE, by default this host's CPU in double precision; see
  * docs/guides/grape-libraries.md. */
@@ -30,8 +31,8 @@ extern "C" {
   type g5_##name##_ F;                           \
   type g5_##name##MC_ FD;
 
-/* Any call opens a device, and prints a message if there is none; closing it frees its particles and
- * settings. */
+/* Any call opens a device, and prints a message if there is none; closing it frees its particles
+ * and settings. */
 GDR_G5_FUNCTION(void, open, (void), (int), (void), (int*))
 GDR_G5_FUNCTION(void, close, (void), (int), (void), (int*))
 
@@ -56,7 +57,8 @@ GDR_G5_FUNCTION(void, set_eps, (int, double*), (int, int, double*), (int*, doubl
 GDR_G5_FUNCTION(void, set_eps2, (int, double*), (int, int, double*), (int*, double*),
                 (int*, int*, double*))
 
-/* Number of j-particles that are used, from address 0 on. A run needs positions and masses of all. */
+/* Number of j-particles that are used, from address 0 on. A run needs positions and masses of all.
+ */
 GDR_G5_FUNCTION(void, set_n, (int), (int, int), (int*), (int*, int*))
 /* Set nj j-particles from an address on: positions and masses; masses and positions; positions;
  * masses; positions, masses and squares of their softening, which is added to that of the
@@ -89,8 +91,8 @@ GDR_G5_FUNCTION(void, set_ip, (int, double (*)[3], double*, double*),
                 (int*, double (*)[3], double*, double*),
                 (int*, int*, double (*)[3], double*, double*))
 /* Compute, and get accelerations and potentials of the first ni i-particles. There are none to get
- * before a run of the i-particles that were set last, after a run that failed, and where a number is
- * not finite, which is an error of the run. */
+ * before a run of the i-particles that were set last, after a run that failed, and where a number
+ * is not finite, which is an error of the run. */
 GDR_G5_FUNCTION(void, run, (void), (int), (void), (int*))
 GDR_G5_FUNCTION(void, get_force, (int, double (*)[3], double*), (int, int, double (*)[3], double*),
                 (int*, double (*)[3], double*), (int*, int*, double (*)[3], double*))
@@ -109,9 +111,9 @@ GDR_G5_FUNCTION(void, calculate_force_on_xe, (double (*)[3], double*, double (*)
  * and pcor. Such sums run on the host in double precision. A null ffunc ends the cut-off; if the
  * functions or numbers are refused, the former cut-off remains.
  *
- * The functions are called now, for a table, and not later; never at R = 0 and R = fcut (pcut), where
- * they need not be finite. The table has a relative error of 1e-12 for smooth functions. It locates
- * jumps to 3e-14 of fcut, with values between those on both sides.
+ * The functions are called now, for a table, and not later; never at R = 0 and R = fcut (pcut),
+ * where they need not be finite. The table has a relative error of 1e-12 for smooth functions. It
+ * locates jumps to 3e-14 of fcut, with values between those on both sides.
  *
  * In the forms for Fortran they are functions of Fortran, which take R by its address:
  *   double precision function ffunc(r)

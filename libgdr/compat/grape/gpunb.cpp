@@ -43,6 +43,10 @@ struct Request {
 
 class Regular {
  public:
+  void open() {
+    if (!device_) device_ = open_device();
+  }
+
   void set_sources(std::size_t n, const double* mass, const Row* x, const Row* v) {
     check_array(mass, n, "mj");
     check_array(x, n, "xj");
@@ -56,11 +60,16 @@ class Regular {
       }
     }
     mass_.assign(mass, mass + n);
+    is_set_ = true;
     sent_ = false;
   }
 
   void run(const Request& r) {
     check(r);
+    if (!is_set_)
+      throw Error(ErrorCategory::Usage,
+                  "there are no j-particles: gpunb_send has not been called since the device was "
+                  "opened or closed");
     if (r.n == 0) return;
     send();
     std::vector<std::size_t> rest;
@@ -71,6 +80,9 @@ class Regular {
       run_with_lists(r, rest);
     }
     if (!rest.empty()) run_after_search(r, rest);
+    require_finite_results(*r.acc, r.n, 3, "acceleration");
+    require_finite_results(*r.jerk, r.n, 3, "derivative of the acceleration");
+    require_finite_results(r.pot, r.n, 1, "potential");
   }
 
  private:
@@ -87,7 +99,7 @@ class Regular {
 
   void send() {
     if (!job_) {
-      device_ = open_device();
+      open();
       const Kernel kernel = Kernel::builtin("gravity_regular");
       capacity_ = static_cast<std::size_t>(std::ranges::count_if(
           kernel.variables(), [](const KernelVariable& v) { return v.name.starts_with("near_"); }));
@@ -271,7 +283,7 @@ class Regular {
   std::optional<Job> job_;
   std::array<std::vector<double>, 3> x_, v_;
   std::vector<double> mass_, pot_, radius2_;
-  bool sent_ = false;
+  bool is_set_ = false, sent_ = false;
   std::vector<std::array<double, 3>> acc_, jerk_;
   std::vector<std::int64_t> counts_;
   std::vector<char> uncertain_;  ///< whether pairs are nearly at the radius
@@ -304,6 +316,7 @@ class Potentials {
     job_->targets(
         n, {{"xi", {at, row}}, {"yi", {at + 1, row}}, {"zi", {at + 2, row}}, {"e2i", none.data()}});
     job_->run({{"pot", pot}});
+    require_finite_results(pot, n, 1, "potential");
   }
 
  private:
@@ -338,7 +351,7 @@ using namespace gdr::compat::grape;
 extern "C" {
 
 int gpunb_open_(int* /*nbmax*/) {
-  return on_state("gpunb_open", regular(), [](Regular&) {});
+  return on_state("gpunb_open", regular(), [](Regular& r) { r.open(); });
 }
 
 int gpunb_close_(void) {

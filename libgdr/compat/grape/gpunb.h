@@ -4,7 +4,8 @@
  * positive.
  *
  * Functions return 0 when all is well, and -1 after an invalid call, with a message on standard
- * error. The device is that of GDR_DEVICE, by default this host's CPU in double precision; see
+ * error; results are then unchanged. They also return -1 if sums are not finite. The device is that
+ * of GDR_DEVICE, by default this host's CPU in double precision; see
  * docs/guides/grape-libraries.md. */
 #ifndef GDR_GPUNB_H
 #define GDR_GPUNB_H
@@ -13,7 +14,8 @@
 extern "C" {
 #endif
 
-/* Prepare for about nbmax particles (any number is accepted later), and free them. */
+/* Open the device and prepare for about nbmax particles (any number is accepted later), and free
+ * them. */
 int gpunb_open_(int* nbmax);
 int gpunb_close_(void);
 /* Set the j-particles. */
@@ -23,7 +25,7 @@ int gpunb_send_(int* nj, double mj[], double xj[][3], double vj[][3]);
  * distance, now or after dtr on straight lines, is less than h2; a particle is in its own list.
  * list[i * lmax] is the number of listed j-particles, which follow, counted from 0 in increasing
  * order; it is -1, and nothing follows, if there are more than nbmax or lmax - 1. The sums are
- * right in that case, too. */
+ * right in that case, too. The j-particles must have been sent before. */
 int gpunb_regf_(int* ni, double h2[], double dtr[], double xi[][3], double vi[][3], double acc[][3],
                 double jrk[][3], double pot[], int* lmax, int* nbmax, int* list);
 /* Potentials of n particles due to each other. */
