@@ -1,4 +1,16 @@
 ! The Fortran forms, as programs call them without an interface.
+double precision function force_factor(r)
+  implicit none
+  double precision, intent(in) :: r
+  force_factor = 1d0/(1d0 + r)
+end function force_factor
+
+double precision function potential_factor(r)
+  implicit none
+  double precision, intent(in) :: r
+  potential_factor = 2d0/(2d0 + r)
+end function potential_factor
+
 program client
   implicit none
   integer, parameter :: n = 3
@@ -7,6 +19,8 @@ program client
   double precision :: eps2, direct
   external :: g6_open, g6_close, g6_set_j_particle, g6_set_ti, g6calc_firsthalf
   external :: g5_open, g5_set_n, g5_set_xmj, g5_set_eps_to_all, g5_calculate_force_on_x, g5_close
+  external :: g5_set_eta, g5_set_cutoff_table
+  double precision, external :: force_factor, potential_factor
   external :: gpunb_open, gpunb_send, gpunb_regf, gpunb_close
 
   zero = 0
@@ -36,6 +50,12 @@ program client
   call g5_set_xmj(0, n, x, m)
   call g5_calculate_force_on_x(x, acc, pot, n)
   if (abs(pot(1) + direct) > 1d-14) stop 2
+  ! With R = r/2: the second particle at R = 0.5, the third at R = 1.5, beyond the cut-off of forces.
+  call g5_set_eta(2d0)
+  call g5_set_cutoff_table(force_factor, 1d0, 3d0, potential_factor, 5d0, 7d0)
+  call g5_calculate_force_on_x(x, acc, pot, n)
+  if (abs(acc(1, 1) - 2d0*3d0/1.5d0) > 1d-12 .or. abs(acc(2, 1)) > 0) stop 4
+  if (abs(pot(1) - 2d0*7d0*2d0/2.5d0 - 7d0*2d0/3.5d0) > 1d-11) stop 5
   call g5_close()
 
   lmax = 4
