@@ -76,15 +76,19 @@ class Outcomes {
 }  // namespace
 
 // The four forms of a function of libg5, as one function.
-#define FORMS(name)                                                                         \
-  template <typename... A>                                                                  \
-  auto name(Form form, int id, A... a) {                                                    \
-    switch (form) {                                                                         \
-      case Form::Plain: return call("g5_" #name, g5_##name, a...);                          \
-      case Form::Device: return call("g5_" #name "MC", g5_##name##MC, id, a...);            \
-      case Form::Fortran: return call("g5_" #name "_", g5_##name##_, referred(a)...);       \
-      default: return call("g5_" #name "MC_", g5_##name##MC_, &id, referred(a)...);         \
-    }                                                                                       \
+#define FORMS(name)                                                          \
+  template <typename... A>                                                   \
+  auto name(Form form, int id, A... a) {                                     \
+    switch (form) {                                                          \
+      case Form::Plain:                                                      \
+        return call("g5_" #name, g5_##name, a...);                           \
+      case Form::Device:                                                     \
+        return call("g5_" #name "MC", g5_##name##MC, id, a...);              \
+      case Form::Fortran:                                                    \
+        return call("g5_" #name "_", g5_##name##_, referred(a)...);          \
+      default:                                                               \
+        return call("g5_" #name "MC_", g5_##name##MC_, &id, referred(a)...); \
+    }                                                                        \
   }
 
 namespace forms_of_g5 {
@@ -164,10 +168,10 @@ Outcomes outcomes(Form form, int id) {
   double(*const y)[3] = rows(other.x);
   Outcomes all;
   open(form, id);
-  all.add({double(get_number_of_pipelines(form, id)), double(get_number_of_real_pipelines(form, id)),
-           double(get_number_of_pipelines_per_board(form, id)),
-           double(get_number_of_boards(form, id)), double(get_firstcluster(form, id)),
-           double(get_jmemsize(form, id))});
+  all.add(
+      {double(get_number_of_pipelines(form, id)), double(get_number_of_real_pipelines(form, id)),
+       double(get_number_of_pipelines_per_board(form, id)), double(get_number_of_boards(form, id)),
+       double(get_firstcluster(form, id)), double(get_jmemsize(form, id))});
   set_range(form, id, -1.0, 1.0, 1e-3);
   set_eps_to_all(form, id, 0.1);
   set_n(form, id, 40);
@@ -234,11 +238,11 @@ TEST_CASE("every form of the functions of libg5 does the same") {
 }
 
 #undef FORMS
-#define FORMS(name)                                                  \
-  template <typename... A>                                           \
-  auto name(Form form, A... a) {                                     \
-    if (form == Form::Plain) return call(#name, ::name, a...);       \
-    return call(#name "_", ::name##_, referred(a)...);               \
+#define FORMS(name)                                            \
+  template <typename... A>                                     \
+  auto name(Form form, A... a) {                               \
+    if (form == Form::Plain) return call(#name, ::name, a...); \
+    return call(#name "_", ::name##_, referred(a)...);         \
   }
 
 namespace forms_of_g6 {
@@ -336,9 +340,9 @@ Outcomes outcomes(Form form, int id) {
                     h2.data());
   all.add_change(values(g6calc_lasthalf0(form, id, 60, ni, index.data(), x, v, eps2.data(),
                                          h2.data(), rows(acc), rows(jerk), pot.data())));
-  all.add_change(values(g6calc_lasthalf20(form, id, 60, ni, index.data(), x, v, eps2.data(),
-                                          h2.data(), rows(acc), rows(jerk), pot.data(),
-                                          nearest.data())));
+  all.add_change(
+      values(g6calc_lasthalf20(form, id, 60, ni, index.data(), x, v, eps2.data(), h2.data(),
+                               rows(acc), rows(jerk), pot.data(), nearest.data())));
   all.add({double(g6_read_neighbour_list(form, id))});
   for (const auto& [pipe, capacity] : {std::pair{7, 60}, {5, 60}, {7, 2}}) {
     std::vector<int> list(60, -7);

@@ -444,7 +444,9 @@ TEST_CASE("g6: after a calculation that failed, sums and lists of the next are r
     Targets t;
     for (std::size_t i = 0; i < 30; ++i) t.add(p.id[i], p.x[i], 0.1);
     Targets bad = t;
-    const int wrong = id % 30;  // a message that repeats the last one is not written
+    const int wrong = id % 30;
+    // Another message: one that repeats the last is not written.
+    messages_of([&] { g6_set_j_particle_mxonly(id, -1, 0, 1, row(p.x[0])); });
     bad.x[static_cast<std::size_t>(wrong)][1] = NAN;
     first_half(id, 200, bad, 1e-3);
     const std::string message = messages_of([&] { CHECK(g6_read_neighbour_list(id) == -1); });

@@ -518,6 +518,22 @@ TEST_CASE("g6: native-mixed is as accurate as documented, on every instruction s
   }
 }
 
+TEST_CASE("g6: native-mixed keeps distances far from the origin, native-float loses them") {
+  Particles p = plummer_particles(300, 17);
+  for (Row& x : p.x) x[0] += 1e6;
+  Targets t = targets_of(p, 0, 0, p.size(), 1e-4);
+  const Sums right = expected(p, 0, p.size(), t);
+  const auto error = [&](int cluster) {
+    set_all(cluster, p);
+    g6_set_ti(cluster, 0);
+    const Sums s = calculate_sums(cluster, p.size(), t);
+    g6_close(cluster);
+    return rms_error(s.acc, right.acc);
+  };
+  for_all_isas("native-mixed", [&](int cluster) { CHECK(error(cluster) < 5e-7); });
+  for_all_isas("native-float", [&](int cluster) { CHECK(error(cluster) > 0.01); });
+}
+
 TEST_CASE("g6: clusters have particles of their own, and threads use them concurrently") {
   for_all_devices([](int base, double tolerance) {
     std::vector<std::thread> threads;
