@@ -177,7 +177,7 @@ class Cluster {
     if (job_ != nullptr && has_nearest_ == hermite && has_lists_ == lists) return;
     if (!device_) device_ = open_device();
     // Floats are too few digits for positions that are predicted.
-    if (device_->statistics().engine.starts_with("native-")) device_predicts_ = false;
+    if (computes_in_floats(*device_)) device_predicts_ = false;
     forget();
     job_ = nullptr;
     std::optional<Job>& job = jobs_[hermite ? 1 : 0][lists ? 1 : 0];
