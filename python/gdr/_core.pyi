@@ -1,6 +1,6 @@
 """Types of the extension module. The tests compare this file with the module."""
 
-from typing import Any, Callable, Dict, List, Optional, Tuple, Union, final
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union, final
 
 from numpy.typing import NDArray
 
@@ -128,6 +128,21 @@ class Hermite:
         smallest_step: float,
         /,
     ) -> None: ...
+    @staticmethod
+    def resume(
+        device: Device,
+        cycle: int,
+        now: float,
+        arrays: Sequence[_Array],
+        mass: _Array,
+        eps: float,
+        eta: float,
+        eta_start: float,
+        largest_step: float,
+        smallest_step: float,
+        /,
+    ) -> Hermite: ...
+    def state(self) -> Tuple[int, float, List[_Array]]: ...
     def advance(self) -> None: ...
     def read(self, pos: _Array, vel: _Array, acc: _Array, pot: _Array, /) -> None: ...
     def statistics(self) -> Tuple[int, int, int, float, float]: ...

@@ -44,6 +44,10 @@ class RankGroup:
         """Sum of ``n`` over the ranks before this one; collective."""
         return int(self.gather(n)[: self.core.rank].sum()) if self._collective else 0
 
+    def total(self, value: float) -> float:
+        """The sum over all ranks; collective."""
+        return float(self.gather(value).sum()) if self._collective else value
+
     def minimum(self, value: float) -> float:
         """The minimum over all ranks; collective."""
         return float(self.gather(value).min()) if self._collective else value

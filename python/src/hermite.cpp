@@ -6,6 +6,31 @@
 namespace gdr::python {
 namespace {
 
+/// The arrays of a state, in the order in which Python passes them, with numbers for each particle.
+struct StateArray {
+  const char* name;
+  std::size_t width;
+  std::vector<double> HermiteState::*values;
+};
+constexpr StateArray state_arrays[] = {
+    {"times", 1, &HermiteState::time},       {"steps", 1, &HermiteState::step},
+    {"pos", 3, &HermiteState::position},     {"vel", 3, &HermiteState::velocity},
+    {"acc", 3, &HermiteState::acceleration}, {"jerk", 3, &HermiteState::jerk}};
+
+HermiteState state_of(std::int64_t cycle, double now, const std::vector<py::array>& arrays,
+                      std::size_t n) {
+  if (arrays.size() != std::size(state_arrays)) throw py::value_error("a state has six arrays");
+  HermiteState state;
+  state.cycle = cycle;
+  state.now = now;
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    const StateArray& each = state_arrays[k];
+    const double* const values = doubles(arrays[k], each.width * n, each.name);
+    (state.*each.values).assign(values, values + each.width * n);
+  }
+  return state;
+}
+
 class PyHermite {
  public:
   PyHermite(const DevicePointer& device, const py::array& position, const py::array& velocity,
@@ -17,6 +42,16 @@ class PyHermite {
           const double* const m = doubles(mass, n, "mass");
           // The first forces are computed without the GIL.
           return device->run([&](Device& d) { return Hermite(d, n, x, v, m, options); });
+        }) {}
+  /// Continues from a state.
+  PyHermite(const DevicePointer& device, std::int64_t cycle, double now,
+            const std::vector<py::array>& arrays, const py::array& mass,
+            const HermiteOptions& options)
+      : hermite_(device, [&](Device&) {
+          const auto n = static_cast<std::size_t>(mass.size());
+          const HermiteState state = state_of(cycle, now, arrays, n);
+          const double* const m = doubles(mass, n, "mass");
+          return device->run([&](Device& d) { return Hermite(d, state, m, options); });
         }) {}
 
   /// Integrates to the end of the cycle.
@@ -35,6 +70,20 @@ class PyHermite {
       h.forces(a, p);
     });
   }
+  /// The state: cycles, the part of the present one, and the arrays.
+  py::tuple state() {
+    const HermiteState state = hermite_->state();
+    py::list arrays;
+    for (const StateArray& each : state_arrays) {
+      const auto n = static_cast<py::ssize_t>(state.size());
+      const double* const values = (state.*each.values).data();
+      if (each.width == 1)
+        arrays.append(py::array_t<double>(n, values));
+      else
+        arrays.append(py::array_t<double>({n, static_cast<py::ssize_t>(each.width)}, values));
+    }
+    return py::make_tuple(state.cycle, state.now, arrays);
+  }
   py::tuple statistics() {
     const HermiteStatistics s = hermite_->statistics();
     return py::make_tuple(s.block_steps, s.particle_steps, s.limited_steps, s.smallest_step,
@@ -45,17 +94,31 @@ class PyHermite {
   DeviceObject<Hermite> hermite_;
 };
 
-std::unique_ptr<PyHermite> create(const DevicePointer& device, const py::array& position,
-                                  const py::array& velocity, const py::array& mass, double eps,
-                                  double eta, double eta_start, double largest_step,
-                                  double smallest_step) {
+HermiteOptions options_of(double eps, double eta, double eta_start, double largest_step,
+                          double smallest_step) {
   HermiteOptions options;
   options.eps = eps;
   options.eta = eta;
   options.eta_start = eta_start;
   options.largest_step = largest_step;
   options.smallest_step = smallest_step;
-  return std::make_unique<PyHermite>(device, position, velocity, mass, options);
+  return options;
+}
+
+std::unique_ptr<PyHermite> create(const DevicePointer& device, const py::array& position,
+                                  const py::array& velocity, const py::array& mass, double eps,
+                                  double eta, double eta_start, double largest_step,
+                                  double smallest_step) {
+  return std::make_unique<PyHermite>(device, position, velocity, mass,
+                                     options_of(eps, eta, eta_start, largest_step, smallest_step));
+}
+
+std::unique_ptr<PyHermite> resume(const DevicePointer& device, std::int64_t cycle, double now,
+                                  const std::vector<py::array>& arrays, const py::array& mass,
+                                  double eps, double eta, double eta_start, double largest_step,
+                                  double smallest_step) {
+  return std::make_unique<PyHermite>(device, cycle, now, arrays, mass,
+                                     options_of(eps, eta, eta_start, largest_step, smallest_step));
 }
 
 }  // namespace
@@ -63,6 +126,8 @@ std::unique_ptr<PyHermite> create(const DevicePointer& device, const py::array& 
 void bind_hermite(py::module_& m) {
   py::class_<PyHermite>(m, "Hermite")
       .def(py::init(&create))
+      .def_static("resume", &resume)
+      .def("state", &PyHermite::state)
       .def("advance", &PyHermite::advance)
       .def("read", &PyHermite::read)
       .def("statistics", &PyHermite::statistics);

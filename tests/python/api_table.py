@@ -132,6 +132,16 @@ PYTHON: Dict[str, str] = {
     "Hermite.predict": "nbody.State.pos",
     "Hermite.forces": "nbody.State.acc",
     "Hermite.statistics": "nbody.State.blocks",
+    "Hermite.fraction": "nbody.HermiteRun.now",
+    "Hermite.state": "nbody.State.run",
+    "HermiteState": "nbody.HermiteRun",
+    **same("HermiteState", "nbody.HermiteRun", "cycle now jerk"),
+    "HermiteState.time": "nbody.HermiteRun.times",
+    "HermiteState.step": "nbody.HermiteRun.steps",
+    "HermiteState.position": "nbody.HermiteRun.pos",
+    "HermiteState.velocity": "nbody.HermiteRun.vel",
+    "HermiteState.acceleration": "nbody.HermiteRun.acc",
+    "HermiteState.size": "nbody.HermiteRun.__len__",
     "HermiteOptions.eps": "nbody.hermite(eps)",
     "HermiteOptions.eta": "nbody.hermite(eta)",
     "HermiteOptions.eta_start": "nbody.hermite(eta_start)",
@@ -224,7 +234,6 @@ PYTHON: Dict[str, str] = {
 }
 
 ARRAYS = "a NumPy array has address, type and strides"
-HERMITE_STATE = "gdr nbody stores it in snapshots; a run in Python begins with positions"
 KEYWORDS = "its members are keyword arguments"
 EIGEN = "for Eigen's matrices; linalg takes NumPy arrays"
 HOST_NAMES = "the names of the attributes of a function that became a kernel"
@@ -240,14 +249,7 @@ WITHOUT: Dict[str, str] = {
     "HermiteOptions": KEYWORDS,
     "HermiteOptions.kernel": "nbody.hermite takes the kernel of the engine",
     "HermiteStatistics.evaluations": "a step has one evaluation, a state another one",
-    "Hermite.fraction": "states are at the ends of cycles",
-    "Hermite.state": HERMITE_STATE,
     "Hermite.kernel": "nbody.hermite takes the kernel of the engine",
-    **{
-        f"HermiteState{member}": HERMITE_STATE
-        for member in " .cycle .now .time .step .position .velocity .acceleration .jerk"
-        " .size".split(" ")
-    },
     **{f"SetList.{name}": SET_LIST for name in "clear size sets".split()},
     "GridOptions": KEYWORDS,
     **{

@@ -165,6 +165,15 @@ def test_hermite_has_the_bits_of_one_process(tmp_path):
         part = nbody.Snapshot(stars.pos[mine], stars.vel[mine], stars.mass[mine])
         with gdr.open("mpi", comm=comm, threads=1) as device:
             states = list(nbody.hermite(part, eps=0.02, t_end=0.25, device=device))
+            rest = list(nbody.hermite(states[2], t_end=0.25, device=device))
+            assert np.array_equal(rest[-1].pos, states[-1].pos) and rest[0].step == 2
+            # The ranks agree to begin a new run if one of them cannot continue.
+            start = states[2].snapshot()
+            if comm.rank == 1:
+                start.run = None
+            new = list(nbody.hermite(start, eps=0.02, t_end=0.25, device=device))
+            assert new[0].step == 0 and new[-1].time == 0.25
+        energies = comm.allgather(states[0].run.start_energy)
         both = comm.allgather([s.time for s in states])
         assert both[0] == both[1] and len(states) == 5, both
         # Stars in rank order have the same bits in one process.
@@ -172,6 +181,8 @@ def test_hermite_has_the_bits_of_one_process(tmp_path):
         stars = nbody.Snapshot(stars.pos[order], stars.vel[order], stars.mass[order])
         with gdr.open("emulator", threads=1) as device:
             alone = list(nbody.hermite(stars, eps=0.02, t_end=0.25, device=device))
+        energy = nbody.energies(alone[0]).total
+        assert energies[0] == energies[1] and abs(energies[0] / energy - 1) < 1e-12
         own = slice(10 * comm.rank, 10 * comm.rank + 10)
         for a, b in zip(states, alone):
             assert np.array_equal(a.pos, b.pos[own]) and np.array_equal(a.vel, b.vel[own])

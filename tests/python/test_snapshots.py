@@ -1,5 +1,6 @@
 """Snapshots of other codes, in several files, and exchanged with the command ``gdr``."""
 
+import dataclasses
 import subprocess
 import sys
 
@@ -174,3 +175,100 @@ def test_command_and_python_integrate_bit_identically_from_each_others_files(tmp
             assert np.array_equal(file["Potential"][:], pot)
             want = direct_gravity(start.pos, start.mass, eps)
             assert error(acc, want[0]) < 1e-7 and error(pot, want[1]) < 1e-7
+
+
+def command(*arguments):
+    return subprocess.run([COMMAND, *map(str, arguments)], check=True, capture_output=True)
+
+
+@pytest.mark.skipif(not COMMAND.exists(), reason="the command was not built")
+@pytest.mark.parametrize("engine", ["native", "vector"])
+@pytest.mark.parametrize("end", ["hdf5", "txt"])
+def test_command_and_python_continue_each_others_runs_with_block_steps(tmp_path, end, engine):
+    nbody.write(tmp_path / f"start.{end}", nbody.merger(30, seed=4))
+    options = ["--integrator", "hermite4", "--eps", 1 / 64, "--dt", 1 / 16, "--eta", 0.01]
+    places = ["--engine", engine, "--snapshot-every", "1steps", "--out"]
+    command("nbody", tmp_path / f"start.{end}", *options, "--t-end", 0.25, *places, tmp_path)
+    by_command = [nbody.read(tmp_path / f"snapshot_{step:08d}.{end}") for step in range(5)]
+    start = nbody.read(tmp_path / f"start.{end}")
+    with gdr.open(engine=engine) as device:
+        whole = list(nbody.hermite(start, eps=1 / 64, eta=0.01, t_end=0.25, device=device))
+        for state, file in zip(whole, by_command):
+            assert file.time == state.time and file.run.cycle == state.step
+            for a, b in zip(file.run.arrays, state.run.arrays):
+                assert np.array_equal(a, b)
+            assert file.run.start_energy == pytest.approx(state.run.start_energy, rel=1e-12)
+        # Python continues the command's run.
+        for rest in nbody.hermite(by_command[2], t_end=0.25, device=device):
+            pass
+        assert rest.step == 4 and np.array_equal(rest.pos, whole[4].pos)
+        assert all(np.array_equal(a, b) for a, b in zip(rest.run.arrays, whole[4].run.arrays))
+    # The command continues Python's run.
+    nbody.write(tmp_path / f"half.{end}", whole[2])
+    command("nbody", tmp_path / f"half.{end}", "--t-end", 0.25, *places, tmp_path / "rest")
+    rest = nbody.read(tmp_path / "rest" / f"snapshot_00000004.{end}")
+    assert np.array_equal(rest.pos, whole[4].pos) and np.array_equal(rest.vel, whole[4].vel)
+    assert all(np.array_equal(a, b) for a, b in zip(rest.run.arrays, whole[4].run.arrays))
+
+
+def test_a_run_that_ended_within_an_interval_continues_with_the_same_bits(native):
+    """As after Ctrl-C of the command: the library's integrator is stopped between block steps."""
+    whole = list(nbody.hermite(nbody.plummer(30, seed=4), eps=1 / 64, t_end=0.25, device=native))
+    run = whole[3].run
+    # The stars whose steps end first are those of the next block step; all others have not moved.
+    now = float(run.steps.min()) / 2
+    arrivals = dataclasses.replace(run, now=now)
+    partial = nbody.Snapshot(
+        run.pos + 0.001, run.vel, run.mass, time=run.time + now * run.dt_max, run=arrivals
+    )
+    states = list(nbody.hermite(partial, t_end=0.25, device=native))
+    assert [state.step for state in states] == [3, 4]
+    assert states[0].time == partial.time and states[0].run.now == now
+    assert np.array_equal(states[-1].pos, whole[4].pos)
+
+
+@pytest.mark.parametrize("end", ["hdf5", "txt"])
+def test_files_of_damaged_runs_raise_input_error_with_the_place(tmp_path, native, end):
+    path = tmp_path / f"a.{end}"
+    for state in nbody.hermite(nbody.plummer(3), eps=0.1, t_end=0.125, device=native):
+        pass
+    nbody.write(path, state)
+    if end == "hdf5":
+        with h5py.File(path, "r+") as file:
+            del file["GDR/Jerk"]
+        with pytest.raises(gdr.InputError, match="a.hdf5: GDR has no dataset Jerk"):
+            nbody.read(path)
+        with h5py.File(path, "r+") as file:
+            file["GDR/Jerk"] = np.zeros((2, 3))
+        with pytest.raises(gdr.InputError, match=r"GDR/Jerk has shape \(2, 3\)"):
+            nbody.read(path)
+        with h5py.File(path, "r+") as file:
+            del file["GDR"].attrs["Eta"]
+        with pytest.raises(gdr.InputError, match="GDR has no attribute Eta"):
+            nbody.read(path)
+        return
+    text = path.read_text()
+    path.write_text(text.rpartition("#hermite4:")[0])
+    with pytest.raises(gdr.InputError, match="2 lines '#hermite4:' for 3 particles"):
+        nbody.read(path)
+    path.write_text(text.replace("#hermite4: 0.0", "#hermite4:"))
+    with pytest.raises(gdr.InputError, match=r"a.txt:\d+: expected 14 numbers \(time step x"):
+        nbody.read(path)
+    path.write_text(text.replace("#gdr: eta =", "# eta ="))
+    with pytest.raises(gdr.InputError, match="no line '#gdr: eta = ...'"):
+        nbody.read(path)
+
+
+def test_runs_are_written_in_the_order_of_types(tmp_path, native):
+    s = nbody.plummer(6, seed=2)
+    s.types[:] = [4, 1, 4, 0, 1, 1]
+    for state in nbody.hermite(s, eps=0.1, t_end=0.125, device=native):
+        pass
+    nbody.write(tmp_path / "a.hdf5", state)
+    read = nbody.read(tmp_path / "a.hdf5")
+    order = [3, 1, 4, 5, 0, 2]
+    assert read.types.tolist() == [0, 1, 1, 1, 4, 4] and read.run.describes(read)
+    assert all(np.array_equal(a, b[order]) for a, b in zip(read.run.arrays, state.run.arrays))
+    for end in nbody.hermite(read, t_end=0.25, device=native):
+        pass
+    assert end.step == 4

@@ -20,11 +20,13 @@ from .diagnostics import (
 )
 from .integrate import BlockSteps, State, hermite, leapfrog
 from .models import merger, plummer
+from .run import HermiteRun
 from .snapshot import Snapshot, read, write
 
 __all__ = [
     "BlockSteps",
     "Energies",
+    "HermiteRun",
     "History",
     "Snapshot",
     "State",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import warnings
-from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -14,12 +14,14 @@ from .._arrays import Floats, check_type, number
 from .._open import Device, device_or_default
 from .._forces import gravity
 from .._system import require
+from .run import ARRAYS, HermiteRun
 from .snapshot import Snapshot
 
 
 @dataclasses.dataclass(frozen=True)
 class BlockSteps:
-    """Block time steps of this rank's stars since the run began, or since the caller moved stars."""
+    """Block time steps of this rank's stars since the call of ``hermite``, or since the caller
+    moved stars."""
 
     block_steps: int  #: times at which stars were advanced
     particle_steps: int  #: steps of all stars
@@ -36,7 +38,8 @@ class BlockSteps:
 @dataclasses.dataclass
 class State:
     """The state of a run. Every state has its own arrays, so that earlier states may be kept.
-    Changes to ``pos`` and ``vel`` of the latest state change the run."""
+    Changes to ``pos`` and ``vel`` of the latest state change the run. A state of ``hermite`` has in
+    ``run`` what continues the run with the same bits."""
 
     step: int
     time: float
@@ -49,14 +52,15 @@ class State:
     ids: Any = None
     header: Dict[str, float] = dataclasses.field(default_factory=dict)
     blocks: Optional[BlockSteps] = None
+    run: Optional[HermiteRun] = None
 
     def __len__(self) -> int:
         return len(self.mass)
 
     def snapshot(self) -> Snapshot:
-        """A copy of positions, velocities and masses, to start another run or to write."""
+        """A copy of positions, velocities and masses, to start or continue a run, or to write."""
         arrays = (self.pos.copy(), self.vel.copy(), self.mass.copy())
-        return Snapshot(*arrays, self.time, self.ids, self.types, dict(self.header))
+        return Snapshot(*arrays, self.time, self.ids, self.types, dict(self.header), self.run)
 
 
 Start = Union[Snapshot, State]
@@ -87,9 +91,13 @@ def _progress(steps: Iterator[State], start: float, end: float, shown: Any) -> I
 def _check(t_end: Any, snapshot: Start, eps: Any, g: Any) -> Tuple[float, float, float]:
     check_type("snapshot", snapshot, (Snapshot, State), "a Snapshot or a State")
     end, soft = number("t_end", t_end), number("eps", eps, least=0)
+    _check_end(end, snapshot)
+    return end, soft, number("G", g, above=0)
+
+
+def _check_end(end: float, snapshot: Start) -> None:
     if end < snapshot.time:
         raise ValueError(f"t_end: {end} is before the snapshot's time, {snapshot.time}")
-    return end, soft, number("G", g, above=0)
 
 
 def leapfrog(
@@ -144,15 +152,15 @@ def _leapfrog(s: Start, dt: float, end: float, law: Forces) -> Iterator[State]:
 def hermite(
     snapshot: Start,
     *,
-    eps: float,
     t_end: float,
-    eta: float = 0.02,
-    dt_max: float = 2.0**-4,
-    G: float = 1.0,
+    eps: Optional[float] = None,
+    eta: Optional[float] = None,
+    dt_max: Optional[float] = None,
+    G: Optional[float] = None,
     progress: bool = False,
     device: Optional[Device] = None,
     eta_start: Optional[float] = None,
-    dt_min: float = 0.0,
+    dt_min: Optional[float] = None,
 ) -> Iterator[State]:
     """Fourth-order Hermite scheme with individual block time steps (Makino & Aarseth 1992, PASJ
     44, 141): ``gdr::Hermite`` of the library.
@@ -161,57 +169,170 @@ def hermite(
     ``t_end``. Within an interval every star has a step of its own: the interval divided by a power
     of two, by the Aarseth criterion with the accuracy parameter ``eta``. The first steps are
     ``eta_start`` (default: half of ``eta``) times |acc| / |jerk|; none is shorter than ``dt_min``.
-    ``state.blocks`` has the number of steps so far. On the engine "native" forces are computed in double
-    (kernel ``gravity_jerk_long``), elsewhere by ``gravity_jerk``. On a device "mpi" every rank
-    integrates its own stars, under the forces of all. Other arguments as for ``leapfrog``.
+    ``state.blocks`` has the number of steps so far. On the engine "native" forces are computed in
+    double (kernel ``gravity_jerk_long``), elsewhere by ``gravity_jerk``. On a device "mpi" every
+    rank integrates its own stars, under the forces of all. Other arguments as for ``leapfrog``.
+
+    A state of ``hermite``, and a file that such a run or ``gdr nbody --integrator hermite4`` wrote,
+    have the state of the run in ``snapshot.run``. The run continues, with the bits of one that was
+    never interrupted and with its step numbers, if the parameters are the same and ``t_end`` is at
+    the end of one of its intervals. Otherwise, or if stars have been changed, a new run begins,
+    with ``state.step`` 0. Parameters that are not given are those of the run; without one
+    ``eta=0.02``, ``dt_max=1/16``, ``G=1`` and ``dt_min=0``, and ``eps`` is required.
 
     Raises StepTooShort, a FloatingPointError, if two stars are so close that a step would be
     shorter than 2^-40 of the interval.
     """
-    accuracy, longest = number("eta", eta, above=0), number("dt_max", dt_max, above=0)
-    first = accuracy / 2 if eta_start is None else number("eta_start", eta_start, above=0)
-    shortest = number("dt_min", dt_min, least=0)
-    end, soft, constant = _check(t_end, snapshot, eps, G)
-    count = max(1, math.ceil((end - snapshot.time) / longest - 1e-3))
-    interval = (end - snapshot.time) / count if end > snapshot.time else longest
-    if shortest > interval:
-        raise ValueError(f"dt_min: {shortest} is above the interval between states, {interval}")
-    options = (soft, accuracy, first, interval, shortest)
-    steps = _hermite(snapshot, end, count, constant, options, device_or_default(device))
-    return _progress(steps, snapshot.time, end, progress)
+    check_type("snapshot", snapshot, (Snapshot, State), "a Snapshot or a State")
+    run = snapshot.run
+    if eps is None and run is None:
+        raise TypeError("eps: required for a snapshot that has no state of a run with block steps")
+
+    def chosen(name: str, given: Any, usual: float, **limits: float) -> float:
+        if given is not None:
+            return number(name, given, **limits)
+        return usual if run is None else float(getattr(run, name))
+
+    end, soft = number("t_end", t_end), chosen("eps", eps, 0.0, least=0)
+    accuracy = chosen("eta", eta, 0.02, above=0)
+    if eta_start is None and (run is None or accuracy != run.eta):
+        first = accuracy / 2
+    else:
+        first = chosen("eta_start", eta_start, 0.0, above=0)
+    longest = chosen("dt_max", dt_max, 2.0**-4, above=0)
+    shortest = chosen("dt_min", dt_min, 0.0, least=0)
+    options = _Options(soft, chosen("G", G, 1.0, above=0), accuracy, first, shortest)
+    integration = _Integration(snapshot, end, longest, options, device_or_default(device))
+    if not integration.continues():
+        _check_end(end, snapshot)
+        interval, _ = _intervals(snapshot.time, end, longest)
+        if shortest > interval:
+            raise ValueError(f"dt_min: {shortest} is above the interval between states, {interval}")
+    return _progress(integration.states(), snapshot.time, end, progress)
 
 
-def _hermite(
-    s: Start,
-    end: float,
-    count: int,
-    constant: float,
-    options: Tuple[float, float, float, float, float],
-    device: Device,
-) -> Iterator[State]:
-    mass, interval = np.ascontiguousarray(s.mass * constant), options[3]
+class _Options(NamedTuple):
+    """Parameters of a run that are also members of HermiteRun."""
 
-    def integrator(pos: Floats, vel: Floats) -> _core.Hermite:
-        x, v = np.ascontiguousarray(pos), np.ascontiguousarray(vel)
-        return _core.Hermite(device._core, x, v, mass, *options)
+    eps: float
+    G: float
+    eta: float
+    eta_start: float
+    dt_min: float
 
-    def state(step: int, time: float) -> State:
-        pos, vel, acc, pot = (np.empty(shape) for shape in (s.pos.shape,) * 3 + (s.mass.shape,))
-        run.read(pos, vel, acc, pot)
-        blocks = BlockSteps(*run.statistics())
-        return State(step, time, pos, vel, s.mass, acc, pot, s.types, s.ids, s.header, blocks)
 
-    run = integrator(s.pos, s.vel)
-    latest = state(0, s.time)
-    pos, vel = latest.pos.copy(), latest.vel.copy()
-    yield latest
-    if end <= s.time:
-        return
-    for step in range(1, count + 1):
-        same = np.array_equal(latest.pos, pos) and np.array_equal(latest.vel, vel)
-        if device._ranks.minimum(float(same)) == 0:  # the caller has moved stars
-            run = integrator(latest.pos, latest.vel)
-        run.advance()
-        latest = state(step, end if step == count else s.time + step * interval)
-        pos, vel = latest.pos.copy(), latest.vel.copy()
+def _intervals(start: float, end: float, longest: float) -> Tuple[float, int]:
+    """Length and number of the intervals of a new run: the longest that reach the end."""
+    if end <= start:
+        return longest, 0
+    count = max(1, math.ceil((end - start) / longest - 1e-3))
+    # Intervals that differ only by rounding do not depend on the end.
+    exact = math.isclose(count * longest, end - start, rel_tol=1e-14)
+    return longest if exact else (end - start) / count, count
+
+
+class _Integration:
+    """A run with block steps until ``end``: a new one, or the rest of that of ``start``."""
+
+    core: _core.Hermite
+    start_time: float  #: time of step 0
+    start_energy: float
+    interval: float
+    first_step: int  #: number of the step at which ``core`` began to count
+
+    def __init__(
+        self, start: Start, end: float, longest: float, options: _Options, device: Device
+    ) -> None:
+        self.start, self.end, self.longest = start, end, longest
+        self.options, self.device = options, device
+        self.mass = start.mass.copy()
+        self.scaled_mass = self.mass * options.G
+
+    def remaining(self, run: HermiteRun) -> int:
+        """Number of intervals of the run until the end, rounded."""
+        return round((self.end - run.start_time) / run.dt_max) - run.cycle
+
+    def continues(self) -> bool:
+        """Whether this is the rest of an earlier run: that of the same stars with the same
+        parameters, and intervals that a new run from its last complete one would have as well."""
+        run = self.start.run
+        if run is None or not run.describes(self.start):
+            return False
+        if any(getattr(run, name) != value for name, value in self.options._asdict().items()):
+            return False
+        count = self.remaining(run)
+        if count < (run.now > 0) or not run.same_time(
+            self.end, run.start_time + (run.cycle + count) * run.dt_max
+        ):
+            return False
+        return math.ceil(count * run.dt_max / self.longest - 1e-3) == count
+
+    def states(self) -> Iterator[State]:
+        """The initial state and one after every interval."""
+        s, run = self.start, self.start.run
+        continued = self.device._ranks.minimum(float(self.continues())) > 0
+        if continued and run is not None:
+            self.interval, self.start_time = run.dt_max, run.start_time
+            self.first_step, self.start_energy = 0, run.start_energy
+            step, last = run.cycle, run.cycle + self.remaining(run)
+            now = (run.cycle, run.now, run.arrays, self.scaled_mass)
+            self.core = _core.Hermite.resume(self.device._core, *now, *self.parameters())
+        else:
+            self.interval, last = _intervals(s.time, self.end, self.longest)
+            self.start_time, step = s.time, 0
+            self.begin(s.pos, s.vel, step)
+        latest = self.state(step, s.time)
+        while step < last:
+            pos, vel = latest.pos.copy(), latest.vel.copy()
+            yield latest
+            same = np.array_equal(latest.pos, pos) and np.array_equal(latest.vel, vel)
+            if self.device._ranks.minimum(float(same)) == 0:  # the caller has moved stars
+                self.begin(latest.pos, latest.vel, step)
+            self.core.advance()
+            step += 1
+            latest = self.state(step, self.end if step == last else self.time(step))
         yield latest
+
+    def time(self, step: int) -> float:
+        """Time after a number of steps, as in ``gdr nbody``."""
+        return self.start_time + step * self.interval
+
+    def parameters(self) -> Tuple[float, float, float, float, float]:
+        """Options of the library's integrator."""
+        o = self.options
+        return (o.eps, o.eta, o.eta_start, self.interval, o.dt_min)
+
+    def begin(self, pos: Floats, vel: Floats, step: int) -> None:
+        """Begin to integrate at these positions and velocities."""
+        stars = (np.ascontiguousarray(pos), np.ascontiguousarray(vel), self.scaled_mass)
+        self.core = _core.Hermite(self.device._core, *stars, *self.parameters())
+        self.first_step = step
+        _, vel, _, pot = self.read()
+        energy = 0.5 * float((self.mass * ((vel**2).sum(1) + pot)).sum())
+        self.start_energy = self.device._ranks.total(energy)
+
+    def read(self) -> Tuple[Floats, Floats, Floats, Floats]:
+        """Positions, velocities, accelerations and potentials."""
+        n = len(self.mass)
+        pos, vel, acc = (np.empty((n, 3)) for _ in range(3))
+        pot = np.empty(n)
+        self.core.read(pos, vel, acc, pot)
+        return pos, vel, acc, pot
+
+    def state(self, step: int, time: float) -> State:
+        """The present state."""
+        s = self.start
+        pos, vel, acc, pot = self.read()
+        cycle, now, arrays = self.core.state()
+        members: Dict[str, Any] = {**self.options._asdict(), **dict(zip(ARRAYS, arrays))}
+        run = HermiteRun(
+            **members,
+            start_time=self.start_time,
+            dt_max=self.interval,
+            start_energy=self.start_energy,
+            cycle=self.first_step + cycle,
+            now=now,
+            mass=self.mass,
+        )
+        blocks = BlockSteps(*self.core.statistics())
+        return State(step, time, pos, vel, s.mass, acc, pot, s.types, s.ids, s.header, blocks, run)

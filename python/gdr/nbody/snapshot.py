@@ -12,10 +12,14 @@ import numpy as np
 from .._arrays import AnyArray, Floats, Ints, check_finite, check_shape, floats, ints, number
 from .._system import PathLike, replacing, require
 from ..errors import FileError, InputError
+from .run import ARRAYS, NUMBERS, WIDTH, HermiteRun, run_of
 
 _HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 MAX_TYPES = 16
 DEFAULT_TYPES = 6  #: particle types in every header
+#: Beginnings of lines of text with the state of a run.
+_STATE, _BLOCK_STEPS = "#gdr:", "#hermite4:"
+_STAR = "time step x y z vx vy vz ax ay az jx jy jz"
 #: Header attributes that are preserved.
 KEPT_ATTRIBUTES = ("BoxSize", "Redshift", "Omega0", "OmegaLambda", "HubbleParam")
 
@@ -26,8 +30,10 @@ class Snapshot:
 
     ``pos`` and ``vel`` have shape (n, 3), ``mass`` and ``ids`` (n,). ``types`` are GADGET's
     particle types. ``header`` preserves attributes of files that are not used here (BoxSize,
-    Redshift, Omega0, OmegaLambda, HubbleParam). The constructor checks the arrays: TypeError or
-    ValueError names the argument.
+    Redshift, Omega0, OmegaLambda, HubbleParam). ``run`` is the state of the run with block steps
+    that the snapshot is from: ``hermite`` continues it unless time, positions, velocities or
+    masses have been changed. The constructor checks the arrays: TypeError or ValueError names the
+    argument.
     """
 
     pos: Floats
@@ -37,6 +43,7 @@ class Snapshot:
     ids: Optional[Ints] = None
     types: Optional[Ints] = None
     header: Dict[str, float] = dataclasses.field(default_factory=dict)
+    run: Optional[HermiteRun] = None
 
     def __post_init__(self) -> None:
         self.pos = floats("pos", self.pos, ("n", 3))
@@ -89,25 +96,30 @@ def read(path: PathLike) -> Snapshot:
 
 def _read_text(name: str) -> Snapshot:
     rows: List[List[float]] = []
-    time = 0.0
+    steps: List[List[float]] = []
+    numbers: Dict[str, float] = {}
     try:
         with open(name, encoding="utf-8") as file:
             lines = file.read().splitlines()
     except UnicodeDecodeError:
         raise InputError(f"{name}: neither an HDF5 file nor text") from None
     for k, line in enumerate(lines, 1):
-        words = line.split("#")
-        if line.startswith("#gdr:") and "=" in line:
-            key, value = line[5:].split("=", 1)
-            if key.strip() == "time":
-                time = _time(name, k, value)
-        fields = words[0].split()
-        if not fields:
-            continue
-        if len(fields) != 7:
-            raise InputError(f"{name}:{k}: expected seven numbers (m x y z vx vy vz)")
+        if line.startswith(_STATE) and "=" in line:
+            key, value = line[len(_STATE) :].split("=", 1)
+            numbers[key.strip()] = _number(name, k, key.strip(), value)
+        if line.startswith(_BLOCK_STEPS):
+            fields, expected, meaning = line[len(_BLOCK_STEPS) :].split(), WIDTH, _STAR
+            to = steps
+        else:
+            fields, expected, meaning = line.split("#")[0].split(), 7, "m x y z vx vy vz"
+            to = rows
+            if not fields:
+                continue
+        if len(fields) != expected:
+            count = "seven" if expected == 7 else str(expected)
+            raise InputError(f"{name}:{k}: expected {count} numbers ({meaning})")
         try:
-            rows.append([float(f) for f in fields])
+            to.append([float(f) for f in fields])
         except ValueError as error:
             raise InputError(f"{name}:{k}: {error}") from None
     if not rows:
@@ -116,19 +128,50 @@ def _read_text(name: str) -> Snapshot:
     bad = np.argwhere(~np.isfinite(table))
     if len(bad):
         raise InputError(f"{name}: particle {bad[0][0]}: a number is not finite")
-    return Snapshot(table[:, 1:4].copy(), table[:, 4:7].copy(), table[:, 0].copy(), time)
+    mass = table[:, 0].copy()
+    time = numbers.get("time", 0.0)
+    stars = Snapshot(table[:, 1:4].copy(), table[:, 4:7].copy(), mass, time)
+    if steps:
+        stars.run = _text_run(name, numbers, steps, stars)
+    return stars
 
 
-def _time(name: str, line: int, text: str) -> float:
+def _text_run(
+    name: str, numbers: Dict[str, float], steps: List[List[float]], stars: Snapshot
+) -> Optional[HermiteRun]:
+    """The run with block steps of a file; None if its stars have been changed."""
+    if len(steps) != len(stars):
+        raise InputError(
+            f"{name}: {len(steps)} lines '{_BLOCK_STEPS}' for {len(stars)} particles; remove them "
+            f"to begin a new run"
+        )
+    found = {}
+    for key, (_, text) in NUMBERS.items():
+        if text not in numbers:
+            raise InputError(
+                f"{name}: no line '{_STATE} {text} = ...'; remove the lines '{_BLOCK_STEPS}' to "
+                "begin a new run"
+            )
+        found[key] = numbers[text]
+    run = run_of(found, np.array(steps), stars.mass)
+    return run if run.describes(stars) else None
+
+
+def _number(name: str, line: int, key: str, text: str) -> float:
     try:
-        return number("time", float(text))
+        # The energy of extreme masses and speeds overflows; such a run can continue nevertheless.
+        return float(text) if key == "start_energy" else number(key, float(text))
     except ValueError:
-        raise InputError(f"{name}:{line}: the time is {text.strip()!r}, not a number") from None
+        raise InputError(f"{name}:{line}: the {key} is {text.strip()!r}, not a number") from None
 
 
 def write(path: PathLike, snapshot: Any) -> None:
     """Write a snapshot or the state of a run: ``.hdf5`` and ``.h5`` in GADGET's format, other
     extensions as text (without types and ids).
+
+    A state of ``hermite``, and a snapshot with ``run``, is written with the state of its run, unless
+    stars have been changed since: ``hermite`` and ``gdr nbody`` continue the run from the file. HDF5
+    files are ordered by type, which changes the last bits of sums if the stars were not.
 
     The file is written atomically: after a failure an existing file is unchanged. Raises FileError.
     """
@@ -145,12 +188,24 @@ def write(path: PathLike, snapshot: Any) -> None:
             _write_text(part, snapshot)
 
 
+def _valid_run(s: Snapshot) -> Optional[HermiteRun]:
+    return s.run if s.run is not None and s.run.describes(s) else None
+
+
 def _write_text(name: str, s: Snapshot) -> None:
+    run = _valid_run(s)
     with open(name, "w", encoding="utf-8") as file:
         file.write("# m x y z vx vy vz\n")
-        file.write(f"#gdr: time = {s.time!r}\n")
+        # Readers compare the time with that of the run.
+        file.write(f"{_STATE} time = {s.time if run is None else run.time!r}\n")
+        if run is not None:
+            for key, (_, text) in NUMBERS.items():
+                file.write(f"{_STATE} {text} = {getattr(run, key)!r}\n")
         for row in np.column_stack([s.mass, s.pos, s.vel]).tolist():
             file.write(" ".join(repr(x) for x in row) + "\n")
+        if run is not None:
+            for row in np.column_stack(run.arrays).tolist():
+                file.write(f"{_BLOCK_STEPS} " + " ".join(repr(x) for x in row) + "\n")
 
 
 # -- GADGET's HDF5 format --------------------------------------------------------------------------
@@ -213,6 +268,24 @@ class _File:
                 f"gives {expected} particles of type {kind}, but {group} has {found}",
             )
         return found
+
+    def run(self, mass: Floats) -> Optional[HermiteRun]:
+        """The run with block steps that wrote the file; None if another program wrote it."""
+        attributes = self.file["GDR"].attrs if "GDR" in self.file else {}
+        if NUMBERS["now"][0] not in attributes:
+            return None
+        numbers: Dict[str, float] = {}
+        for key, (name, _) in NUMBERS.items():
+            if name not in attributes:
+                self.fail("GDR", f"has no attribute {name}")
+            numbers[key] = np.ravel(np.asarray(attributes[name]))[0].item()
+        columns = []
+        for name, width in ARRAYS.values():
+            if f"GDR/{name}" not in self.file:
+                self.fail("GDR", f"has no dataset {name}")
+            shape = (len(mass),) if width == 1 else (len(mass), width)
+            columns.append(self.dataset(f"GDR/{name}", shape).astype(np.float64))
+        return run_of(numbers, np.column_stack(columns), mass)
 
     def masses(self, kind: int, n: int) -> AnyArray:
         """Masses from the dataset, or from the header's MassTable."""
@@ -292,15 +365,21 @@ def _read_gadget(name: str) -> Snapshot:
         parts.sort(key=lambda part: int(part["types"][0]))
         if len({"ids" in part for part in parts}) > 1:
             first.fail("ParticleIDs:", "some particles have ids and some have none")
-        columns = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+        members: Dict[str, Any] = {
+            key: np.concatenate([part[key] for part in parts]) for key in parts[0]
+        }
         if len(names) > 1:
-            _check_total(first, columns["types"])
+            _check_total(first, members["types"])
         kept = {key: first.attribute(key) for key in ("Time", *KEPT_ATTRIBUTES)}
         header = {key: float(value[0]) for key, value in kept.items() if value is not None}
         try:
-            return Snapshot(**columns, time=header.pop("Time", 0.0), header=header)
+            stars = Snapshot(time=header.pop("Time", 0.0), header=header, **members)
         except (ValueError, TypeError) as error:
             raise InputError(f"{name}: {error}") from None
+        run = first.run(stars.mass) if len(names) == 1 else None
+        if run is not None and run.describes(stars):  # no other program has moved the stars
+            stars.run = run
+        return stars
 
 
 def _write_gadget(name: str, s: Snapshot) -> None:
@@ -308,13 +387,15 @@ def _write_gadget(name: str, s: Snapshot) -> None:
     h5py = require("h5py", "a snapshot in HDF5")
     assert s.types is not None and s.ids is not None
     counts = np.bincount(s.types, minlength=DEFAULT_TYPES)
+    run = _valid_run(s)
     with h5py.File(name, "w") as file:
         header = file.create_group("Header").attrs
         header["NumPart_ThisFile"] = counts.astype(np.int32)
         header["NumPart_Total"] = counts.astype(np.uint32)
         header["NumPart_Total_HighWord"] = np.zeros(len(counts), np.uint32)
         header["MassTable"] = np.zeros(len(counts))
-        header["Time"] = s.time
+        # Readers compare the time with that of the run.
+        header["Time"] = s.time if run is None else run.time
         header["NumFilesPerSnapshot"] = 1
         for key, value in s.header.items():
             header[key] = value
@@ -325,3 +406,10 @@ def _write_gadget(name: str, s: Snapshot) -> None:
             group["Velocities"] = s.vel[chosen]
             group["Masses"] = s.mass[chosen]
             group["ParticleIDs"] = s.ids[chosen]
+        if run is not None:
+            state = file.create_group("GDR")
+            run = run.ordered(np.argsort(s.types, kind="stable"))
+            for key, (name_in_file, _) in NUMBERS.items():
+                state.attrs[name_in_file] = getattr(run, key)
+            for key, (name_in_file, _) in ARRAYS.items():
+                state[name_in_file] = getattr(run, key)
