@@ -328,7 +328,53 @@ TEST_CASE("errors name the walk, and members that do not match the kernel") {
     has(e.what(), "set 0, segment 1: \"mj\"[1] is not a number");
   }
   Gravity<Body> missing(device, gdr::Kernel::builtin("gravity"));
-  missing.epi({"xi", "yi", "zi"}, &Body::pos);
+  missing.epi({"xi", "yi", "zi"}, &Body::pos).epi("idi", &Body::id);
+  missing.epj({"xj", "yj", "zj"}, &Body::pos);
   has(refused([&] { tree.multi_walk(missing.dispatch(), missing.retrieve(), 10); }),
-      "set 0: no array is given for ivar \"idi\"");
+      "set 0, segment 0: no array is given for jvar \"mj\"");
+}
+
+TEST_CASE("a negative number of particles or walks is an error that names it and the walk") {
+  gdr::Device device = gdr::Device::open("emulator:engine=native,threads=1");
+  Gravity<Body> forces(device, gdr::Kernel::builtin("gravity"));
+  describe(forces);
+  const std::vector<Body> bodies(8);
+  const std::vector<Node> nodes(8);
+  std::vector<Body> out(8);
+  const Body* const epi[] = {&bodies[0], &bodies[4]};
+  const Body* epj[] = {bodies.data(), bodies.data()};
+  const Node* spj[] = {nodes.data(), nodes.data()};
+  const std::vector<int> index{0, 1, 2, 3, 4, 5, 6, 7};
+  const int* id[] = {index.data(), index.data()};
+  const int few[] = {4, 4}, wrong[] = {4, -2};
+  const auto epi_list = const_cast<const Body**>(epi);
+  auto dispatch = forces.dispatch();
+  const auto message = [&](const int* n_epi, const int* n_epj, const int* n_spj) {
+    return refused([&] { dispatch(0, 2, epi_list, n_epi, epj, n_epj, spj, n_spj); });
+  };
+  CHECK(message(wrong, few, few) == "walk 1: n_epi is -2; it must not be negative");
+  CHECK(message(few, wrong, few) == "walk 1: n_epj is -2; it must not be negative");
+  CHECK(message(few, few, wrong) == "walk 1: n_spj is -2; it must not be negative");
+  CHECK(refused([&] { dispatch(0, 2, epi_list, few, epj, wrong); }) ==
+        "walk 1: n_epj is -2; it must not be negative");
+  CHECK(refused([&] { dispatch(0, -1, epi_list, few, epj, few); }) ==
+        "n_walk is -1; it must not be negative");
+  const auto by_index = [&](const int* n_epj, int n_epj_total, int n_spj_total) {
+    return refused([&] {
+      dispatch(0, 2, epi_list, few, id, n_epj, id, few, bodies.data(), n_epj_total, nodes.data(),
+               n_spj_total, false);
+    });
+  };
+  CHECK(by_index(wrong, 8, 8) == "walk 1: n_epj is -2; it must not be negative");
+  CHECK(by_index(few, -8, 8) == "n_epj_total is -8; it must not be negative");
+  CHECK(by_index(few, 8, -1) == "n_spj_total is -1; it must not be negative");
+  CHECK(refused([&] { dispatch(0, 2, epi_list, few, id, wrong, bodies.data(), 8, false); }) ==
+        "walk 1: n_epj is -2; it must not be negative");
+  Body* force[] = {&out[0], &out[4]};
+  CHECK(refused([&] { forces.retrieve()(0, 2, wrong, force); }) ==
+        "walk 1: n_epi is -2; it must not be negative");
+  // The object is usable afterwards.
+  MockTree<Body> tree(300, 20);
+  tree.multi_walk(forces.dispatch(), forces.retrieve(), 10);
+  CHECK(tree.error(tree.reference(true, false)) < 1e-6);
 }

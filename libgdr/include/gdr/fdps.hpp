@@ -146,23 +146,27 @@ class MultiWalk {
     explicit Dispatch(MultiWalk& walks) : walks_(&walks) {}
     int operator()(int, int n_walk, const Epi** epi, const int* n_epi, const Epj** epj,
                    const int* n_epj, const Spj** spj, const int* n_spj) const {
-      return walks_->compute(n_walk, epi, n_epi, {epj, nullptr, 0, nullptr, n_epj},
-                             {spj, nullptr, 0, nullptr, n_spj});
+      return walks_->compute(n_walk, epi, n_epi, {epj, nullptr, 0, nullptr, n_epj, "n_epj", ""},
+                             {spj, nullptr, 0, nullptr, n_spj, "n_spj", ""});
     }
     int operator()(int, int n_walk, const Epi** epi, const int* n_epi, const Epj** epj,
                    const int* n_epj) const {
-      return walks_->compute(n_walk, epi, n_epi, {epj, nullptr, 0, nullptr, n_epj}, {});
+      return walks_->compute(n_walk, epi, n_epi, {epj, nullptr, 0, nullptr, n_epj, "n_epj", ""},
+                             {});
     }
     /// A call with n_walk = 0 announces all particles before the walks and has no effect.
     int operator()(int, int n_walk, const Epi** epi, const int* n_epi, const int** id_epj,
                    const int* n_epj, const int** id_spj, const int* n_spj, const Epj* epj,
                    int n_epj_total, const Spj* spj, int n_spj_total, bool) const {
-      return walks_->compute(n_walk, epi, n_epi, {nullptr, epj, n_epj_total, id_epj, n_epj},
-                             {nullptr, spj, n_spj_total, id_spj, n_spj});
+      return walks_->compute(n_walk, epi, n_epi,
+                             {nullptr, epj, n_epj_total, id_epj, n_epj, "n_epj", "n_epj_total"},
+                             {nullptr, spj, n_spj_total, id_spj, n_spj, "n_spj", "n_spj_total"});
     }
     int operator()(int, int n_walk, const Epi** epi, const int* n_epi, const int** id_epj,
                    const int* n_epj, const Epj* epj, int n_epj_total, bool) const {
-      return walks_->compute(n_walk, epi, n_epi, {nullptr, epj, n_epj_total, id_epj, n_epj}, {});
+      return walks_->compute(n_walk, epi, n_epi,
+                             {nullptr, epj, n_epj_total, id_epj, n_epj, "n_epj", "n_epj_total"},
+                             {});
     }
 
    private:
@@ -211,6 +215,7 @@ class MultiWalk {
     const int* n = nullptr;
   };
 
+    const char *n_name = "", *n_common_name = "";  ///< names of the arguments, for messages
   template <typename Vector>
   static constexpr bool is_vector = requires(Vector v) {
     v.x, v.y;
@@ -278,9 +283,12 @@ class MultiWalk {
     return *this;
   }
 
-  template <typename Particle>
-  static std::size_t number(const Lists<Particle>& lists, int walk) {
-    return lists.n == nullptr ? 0 : static_cast<std::size_t>(lists.n[walk]);
+  /// A number of walks or particles that FDPS passes, of one walk if `walk` is not negative.
+  static std::size_t number(int n, const char* name, int walk = -1) {
+    if (n >= 0) return static_cast<std::size_t>(n);
+    throw Error(ErrorCategory::Usage,
+                (walk < 0 ? std::string() : "walk " + std::to_string(walk) + ": ") + name + " is " +
+                    std::to_string(n) + "; it must not be negative");
   }
 
   /// Appends the arrays of particles from `first` on.
@@ -294,19 +302,19 @@ class MultiWalk {
   template <typename Particle>
   void add_segment(const Inputs<Particle>& inputs, const Lists<Particle>& lists, int walk) {
     SourceSegment& segment = segments_.emplace_back();
-    segment.n = number(lists, walk);
+    segment.n = lists.n == nullptr ? 0 : number(lists.n[walk], lists.n_name, walk);
     if (segment.n == 0) return;
     const bool indexed = lists.index != nullptr;
     segment.arrays = arrays(inputs, indexed ? lists.common : lists.particles[walk]);
     if (!indexed) return;
     segment.index = lists.index[walk];
-    segment.items = static_cast<std::size_t>(lists.n_common);
+    segment.items = number(lists.n_common, lists.n_common_name);
   }
 
   int compute(int n_walk, const Epi** epi, const int* n_epi, const Lists<Epj>& epj,
               const Lists<Spj>& spj) {
     if (n_walk == 0) return 0;
-    const auto walks = static_cast<std::size_t>(n_walk);
+    const std::size_t walks = number(n_walk, "n_walk");
     job_.wait();
     arrays_.clear();
     result_arrays_.clear();
@@ -317,7 +325,7 @@ class MultiWalk {
     result_arrays_.reserve(walks * results_.size());
     segments_.reserve(2 * walks);
     std::size_t targets = 0;
-    for (int w = 0; w < n_walk; ++w) targets += static_cast<std::size_t>(n_epi[w]);
+    for (int w = 0; w < n_walk; ++w) targets += number(n_epi[w], "n_epi", w);
     values_.resize(targets * results_.size());
     std::byte* values = reinterpret_cast<std::byte*>(values_.data());
     for (int w = 0; w < n_walk; ++w) {
@@ -353,8 +361,9 @@ class MultiWalk {
   int give(int n_walk, const int* n_epi, Force** force) {
     job_.wait();
     const std::byte* values = reinterpret_cast<const std::byte*>(values_.data());
+    number(n_walk, "n_walk");
     for (int w = 0; w < n_walk; ++w) {
-      const auto n = static_cast<std::size_t>(n_epi[w]);
+      const std::size_t n = number(n_epi[w], "n_epi", w);
       for (std::size_t r = 0; r < results_.size(); ++r)
         results_[r].copy(values + r * sizeof(double), value_step(), force[w], n, adds_);
       values += static_cast<std::ptrdiff_t>(n) * value_step();
