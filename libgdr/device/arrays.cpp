@@ -91,7 +91,8 @@ Array element_of(Array array, std::size_t k, std::size_t count) {
 void refuse_missing(const LinkGroup& group, const std::vector<bool>& given) {
   std::string missing;
   for (std::size_t k = 0; k < group.fields.size(); ++k)
-    if (!given[k]) missing += (missing.empty() ? "\"" : ", \"") + group.fields[k].name + "\"";
+    if (!given[k] && !group.fields[k].default_value)
+      missing += (missing.empty() ? "\"" : ", \"") + group.fields[k].name + "\"";
   if (!missing.empty())
     throw Error(ErrorCategory::Usage, "no array is given for " + std::string(group.role) + " " +
                                           missing + "; every one needs values");
@@ -199,6 +200,13 @@ void for_groups(std::size_t n, std::size_t values, unsigned threads, Work work) 
 
 }  // namespace
 
+std::optional<std::int64_t> default_value(const Variable& variable) {
+  if (static_cast<HostNumber>(variable.conversion.host) != HostNumber::I64) return {};
+  if (variable.kind == VarKind::Target && variable.name == "idi") return -1;
+  if (variable.kind == VarKind::Source && variable.name == "idj") return -2;
+  return {};
+}
+
 LinkGroup link_group(const Program& program, VarKind kind) {
   const LinkLayout layout = link_layout(program);
   const std::vector<LinkLayout::Field>* const fields[] = {
@@ -212,7 +220,8 @@ LinkGroup link_group(const Program& program, VarKind kind) {
     const Variable& v = program.variables[f.variable];
     const auto host = static_cast<HostNumber>(v.conversion.host);
     group.fields.push_back({v.name, host, f.half_word, f.half_words,
-                            host == HostNumber::I64 && v.location.width == Width::Short});
+                            host == HostNumber::I64 && v.location.width == Width::Short,
+                            default_value(v)});
   }
   // The fields of a group are in the order of declaration, like the elements of an array.
   for (const VariableArray& array : program.arrays) {
@@ -279,14 +288,22 @@ namespace {
 
 using Element = InputPacker::Element;
 
-/// The elements of all inputs by their position in the record, so that adjacent columns are merged.
-std::vector<Element> elements_of(const LinkGroup& group, std::span<const NamedInput> arrays) {
+/// The elements of all inputs by their position in the record, so that adjacent columns are merged;
+/// with `all` also variables that have their default value.
+std::vector<Element> elements_of(const LinkGroup& group, std::span<const NamedInput> arrays,
+                                 bool all) {
   std::vector<Element> elements;
+  std::vector<bool> given(group.fields.size(), false);
   for (std::size_t input = 0; input < arrays.size(); ++input) {
     const std::span<const LinkField> fields = fields_named(group, arrays[input].name);
-    for (std::size_t k = 0; k < fields.size(); ++k)
+    for (std::size_t k = 0; k < fields.size(); ++k) {
       elements.push_back({input, k, fields.size(), &fields[k]});
+      given[index_of(group, fields[k])] = true;
+    }
   }
+  for (const LinkField& field : group.fields)
+    if (all && field.default_value && !given[index_of(group, field)])
+      elements.push_back({arrays.size(), 0, 1, &field});
   std::ranges::sort(elements, {}, [](const Element& e) { return e.field->half_word; });
   return elements;
 }
@@ -294,8 +311,13 @@ std::vector<Element> elements_of(const LinkGroup& group, std::span<const NamedIn
 void make_columns(const std::vector<Element>& elements, std::span<const NamedInput> arrays,
                   std::vector<Column>& columns) {
   columns.clear();
-  for (const Element& e : elements)
-    add_column(columns, column_of(element_of(arrays[e.input].array, e.number, e.count), *e.field));
+  for (const Element& e : elements) {
+    // One value for all items is an array with a stride of 0.
+    const ConstArray array = e.input < arrays.size()
+                                 ? element_of(arrays[e.input].array, e.number, e.count)
+                                 : ConstArray(&*e.field->default_value, 0);
+    add_column(columns, column_of(array, *e.field));
+  }
 }
 
 /// Throws Error (Input) for the first value that an input must not have.
@@ -328,10 +350,10 @@ void pack_columns(const LinkGroup& group, const std::vector<Column>& columns, co
 
 }  // namespace
 
-void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
+void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays, bool all,
           std::vector<std::uint64_t>& words, unsigned threads) {
   std::vector<Column> columns;
-  make_columns(elements_of(group, arrays), arrays, columns);
+  make_columns(elements_of(group, arrays, all), arrays, columns);
   words.resize(n * group.words);
   pack_columns(group, columns, {n}, arrays, words.data(), threads);
 }
@@ -352,7 +374,7 @@ void InputPacker::check(std::size_t n, std::span<const NamedInput> arrays) {
   types_.clear();
   elements_.clear();  // nothing is known if the arrays are refused
   check_inputs(*group_, n, arrays, true);
-  elements_ = elements_of(*group_, arrays);
+  elements_ = elements_of(*group_, arrays, true);
   for (const NamedInput& input : arrays) {
     names_.emplace_back(input.name);
     types_.push_back(input.array.type);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,7 +21,12 @@ struct LinkField {
   std::uint32_t half_word = 0;   ///< offset in the record, in 32-bit units
   std::uint32_t half_words = 2;  ///< size of a value, in 32-bit units
   bool short_integer = false;    ///< whether an int64 is stored in 36 bits
+  /// The value of all items if no array is given.
+  std::optional<std::int64_t> default_value = {};
 };
+
+/// KernelVariable::default_value of a variable.
+std::optional<std::int64_t> default_value(const Variable& variable);
 
 /// An array of the kernel's interface: `count` fields from number `first` of its group on.
 struct LinkArray {
@@ -53,14 +59,15 @@ void check_count(std::size_t n, std::uint32_t words, const char* what);
 /// elements for each item, consecutive; its stride is that between elements. Throws Error (Usage)
 /// for a name that is
 /// unknown, given twice or (if `all`) missing, a null pointer, or a type that would
-/// lose bits.
+/// lose bits. Variables with a default value are never missing.
 void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
                   bool all);
 
-/// Writes the arrays' values to the records in `words`; words without an array are unchanged. The
-/// arrays have been checked. Throws Error (Input) with the index of a NaN, an infinity, or an
-/// integer that exceeds the bits of its variable.
-void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
+/// Writes the arrays' values to the records in `words`, and with `all` the default values of
+/// variables without an array; other words are unchanged. The arrays have been checked. Throws
+/// Error (Input) with the index of a NaN, an infinity, or an integer that exceeds the bits of its
+/// variable.
+void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays, bool all,
           std::vector<std::uint64_t>& words, unsigned threads);
 
 /// Items of input arrays: n from `first` on, or n with given indices.
@@ -74,7 +81,8 @@ struct Items {
   }
 };
 
-/// Copies the input arrays of a group, all of its variables, to records. Names are only searched
+/// Copies the input arrays of a group, all of its variables, to records, and the default values of
+/// those without an array. Names are only searched
 /// for if they or their types differ from those of the previous arrays, so that many small calls
 /// are fast. Not thread-safe.
 class InputPacker {
@@ -90,7 +98,7 @@ class InputPacker {
 
   /// An element of an input with the field that it fills.
   struct Element {
-    std::size_t input = 0;   ///< number of the input
+    std::size_t input = 0;   ///< number of the input; that of inputs: the field's default value
     std::size_t number = 0;  ///< number of the element
     std::size_t count = 1;   ///< number of elements of the input
     const LinkField* field = nullptr;

@@ -44,7 +44,8 @@ std::string member(const Member& m) {
   // A param is one word for every location.
   const bool two_words = v.host_bytes == 16 && v.role != Role::Param;
   if (m.sizes.empty() && !two_words)
-    return fmt::format("  {} {} = 0;  ///< {}\n", type, cpp_member_name(m.name), note);
+    return fmt::format("  {} {} = {};  ///< {}\n", type, cpp_member_name(m.name),
+                       v.default_value.value_or(0), note);
   std::string array = two_words ? fmt::format("std::array<{}, 2>", type) : type;
   for (std::size_t k = m.sizes.size(); k-- > 0;)
     array = fmt::format("std::array<{}, {}>", array, m.sizes[k]);

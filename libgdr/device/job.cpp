@@ -152,7 +152,7 @@ struct Job::Impl {
                    std::vector<std::uint64_t>& words) {
     const HostSpan span(core->spans, "convert sources");
     const Stopwatch timer;
-    pack(group, n, arrays, words, core->job_threads());
+    pack(group, n, arrays, false, words, core->job_threads());
     core->add_conversion_time(timer.seconds());
   }
 

@@ -11,6 +11,7 @@
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 #include "kernels/compiler/compiler.hpp"
+#include "libgdr/device/arrays.hpp"
 #include "libgdr/device/names.hpp"
 
 namespace gdr {
@@ -58,6 +59,7 @@ KernelVariable describe(const Variable& v) {
   if (v.kind == VarKind::Result || v.kind == VarKind::Output)
     out.reduction = reduce_names[static_cast<std::size_t>(v.reduce)];
   out.host_bytes = half_words(v.conversion, v.location.width) * sizeof(std::uint32_t);
+  out.default_value = default_value(v);
   return out;
 }
 

@@ -265,7 +265,8 @@ gdr_status gdr_job_set_values(gdr_job* job, const char* name, size_t n, const do
 /* Set the values of all `jvar`s (sources) or `ivar`s (targets): `count` arrays of n values each.
  * The name of an array or vector of the kernel stands for all its elements: its array has them for
  * each item, one after the other (n times 3 values for a vector), and `stride` is that between
- * elements. The arrays are read before the call returns. */
+ * elements. The arrays are read before the call returns. The integers `idj` and `idi` may be left
+ * out: all sources then have the id -2, all targets -1. */
 gdr_status gdr_job_sources(gdr_job* job, size_t n, const gdr_input* arrays, size_t count);
 gdr_status gdr_job_targets(gdr_job* job, size_t n, const gdr_input* arrays, size_t count);
 /* Replace n sources from index `first` on; other variables keep their values. */

@@ -194,7 +194,7 @@ void Machine::sources(std::size_t n, std::span<const NamedInput> arrays) {
   check_count(n, m.source_group.words, "sources");
   check_inputs(m.source_group, n, arrays, true);
   std::vector<std::uint64_t> words;
-  pack(m.source_group, n, arrays, words, 1);
+  pack(m.source_group, n, arrays, true, words, 1);
   m.memory = BoardMemory(words.size());
   m.memory.write(0, words);
   m.plan = make_plan(p, m.geometry, ChipPartition::TargetsOverBlocks, n);
@@ -214,7 +214,7 @@ void Machine::targets(std::size_t n, std::span<const NamedInput> arrays) {
           std::to_string(target_slots()));
   check_inputs(m.target_group, n, arrays, true);
   std::vector<std::uint64_t> words;
-  pack(m.target_group, n, arrays, words, 1);
+  pack(m.target_group, n, arrays, true, words, 1);
   m.target_count = n;
   for (BlockState& block : m.chip.blocks)
     load_targets(*m.loaded, block, {ChipPartition::TargetsOverBlocks, 0, n}, words.data());

@@ -27,6 +27,9 @@ class Variable:
     conversion: str  #: as declared: "f64to72"
     reduction: str  #: reduction of results and outputs ("fadd"); empty for other roles
     host_bytes: int  #: size of one value on the host, in bytes
+    #: Value of all targets or sources if no array is given: -1 of ``idi``, -2 of ``idj``, so that
+    #: kernels that exclude equal ids exclude no pair. None: an array is required.
+    default_value: Optional[int] = None
 
     @property
     def dtype(self) -> "np.dtype[Any]":

@@ -42,6 +42,7 @@ class Job:
 
         The number of sources is the arrays' length; it must be given if there are no arrays. Raises
         TypeError or ValueError naming the array, and UsageError for unknown or missing variables.
+        ``idj`` may be left out: all sources then have the id -2, and targets without ``idi`` -1.
         """
         with self._ranks.argument_checks():
             inputs = input_arrays(self.kernel, "source", n, arrays)

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import os
 import warnings
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import AbstractSet, Any, Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
@@ -128,8 +128,9 @@ class Kernel(CompiledKernel):
         job = chosen.job(self)
         with chosen._ranks.argument_checks():
             given = self._params(params)
-            source_count, source_arrays = _items("sources", sources, names.sources)
-            target_count, target_arrays = _items("targets", targets, names.targets)
+            optional = {v.name for v in self.variables if v.default_value is not None}
+            source_count, source_arrays = _items("sources", sources, names.sources, optional)
+            target_count, target_arrays = _items("targets", targets, names.targets, optional)
         job.set(**given)
         job.sources(source_count, **source_arrays)
         job.targets(target_count, **target_arrays)
@@ -185,10 +186,11 @@ class Kernel(CompiledKernel):
 
 
 def _items(
-    side: str, data: Any, table: Mapping[str, str]
+    side: str, data: Any, table: Mapping[str, str], optional: AbstractSet[str]
 ) -> Tuple[Optional[int], Dict[str, Any]]:
     """Sources or targets of a call: their number, if that is what was given, and the arrays by
-    variable; without a table the library checks the names."""
+    variable, of which the optional ones may be missing; without a table the library checks the
+    names."""
     if not isinstance(data, Mapping):
         try:
             return integer(side, data), {}
@@ -198,7 +200,7 @@ def _items(
     if not table:
         return None, dict(data)
     unknown = [name for name in data if name not in table]
-    missing = [name for name in table if name not in data]
+    missing = [name for name in table if name not in data and table[name] not in optional]
     if unknown or missing:
         names = [f"unknown: {', '.join(unknown)}"] if unknown else []
         names += [f"missing: {', '.join(missing)}"] if missing else []

@@ -228,6 +228,43 @@ static void test_neighbours(gdr_device* device) {
   gdr_job_free(job);
 }
 
+/* Without arrays of ids the targets have -1 and the sources -2, in jobs and in set jobs. */
+static void test_optional_ids(gdr_device* device) {
+  static const double x[3] = {1, 2, 4};
+  static const int64_t offsets[2] = {0, 3}, given[3] = {7, 7, 7};
+  static int64_t own[3], others[3];
+  gdr_kernel* kernel = NULL;
+  gdr_job* job = NULL;
+  gdr_set_job* sets = NULL;
+  gdr_input target = {"xi", x, GDR_F64, 0}, sources[2] = {{"xj", x, GDR_F64, 0}};
+  gdr_result results[2] = {{"own", own, GDR_I64, 0}, {"others", others, GDR_I64, 0}};
+  int i;
+  sources[1].name = "idj", sources[1].data = given, sources[1].type = GDR_I64;
+  sources[1].stride = 0;
+  CHECK(gdr_kernel_compile("VARI xi; VARI int idi; VARJ xj; VARJ int idj; VARF f;\n"
+                           "VARF int own, others; f += xj - xi; own += idi; others += idj;",
+                           "ids", &kernel) == GDR_OK);
+  CHECK(gdr_job_create(device, kernel, &job) == GDR_OK);
+  CHECK(gdr_set_job_create(device, kernel, &sets) == GDR_OK);
+  gdr_kernel_free(kernel);
+  CHECK(gdr_job_targets(job, 3, &target, 1) == GDR_OK);
+  CHECK(gdr_job_sources(job, 3, sources, 1) == GDR_OK);
+  CHECK(gdr_job_run(job, results, 2) == GDR_OK);
+  for (i = 0; i < 3; ++i) CHECK(own[i] == -3 && others[i] == -6);
+  CHECK(gdr_job_sources(job, 3, sources, 2) == GDR_OK);
+  CHECK(gdr_job_run(job, results, 2) == GDR_OK);
+  for (i = 0; i < 3; ++i) CHECK(own[i] == -3 && others[i] == 21);
+  CHECK(gdr_job_sources(job, 3, sources + 1, 1) == GDR_ERROR_USAGE);
+  CHECK(strstr(gdr_last_error(), "no array is given for jvar \"xj\"") != NULL);
+  gdr_job_free(job);
+  CHECK(gdr_set_job_add_sets(sets, 1, offsets, &target, 1, results, 2) == GDR_OK);
+  CHECK(gdr_set_job_add_sources(sets, 1, offsets, 3, sources, 1) == GDR_OK);
+  CHECK(gdr_set_job_add_sources(sets, 1, offsets, 3, sources, 2) == GDR_OK);
+  CHECK(gdr_set_job_run(sets) == GDR_OK);
+  for (i = 0; i < 3; ++i) CHECK(own[i] == -6 && others[i] == 21 - 6);
+  gdr_set_job_free(sets);
+}
+
 /* Arrays, vectors, tables and lists as the kernel has them, and the variables of their elements. */
 static void test_arrays(void) {
   static const char* const names[] = {"t", "x", "f", "near"};
@@ -374,6 +411,7 @@ int main(void) {
   test_job(device);
   test_gravity(device);
   test_neighbours(device);
+  test_optional_ids(device);
   test_arrays();
   test_vectors(device);
   test_matrices();

@@ -241,15 +241,23 @@ TEST_CASE("walks of FDPS have the forces of plain sums, in all forms of the inte
 
 TEST_CASE("without ids a particle acts on its own potential, as in FDPS's sample") {
   gdr::Device device = gdr::Device::open("emulator:engine=native,threads=1");
-  Gravity<Body> forces(device, gdr::Kernel::builtin("gravity"));
-  forces.set("eps2", eps2);
-  forces.epi({"xi", "yi", "zi"}, &Body::pos).epi("idi", -1);
-  forces.epj({"xj", "yj", "zj"}, &Body::pos).epj("mj", &Body::mass).epj("idj", -2);
-  forces.spj({"xj", "yj", "zj"}, &Node::pos).spj("mj", &Node::mass).spj("idj", -2);
-  forces.force({"ax", "ay", "az"}, &Body::acc).force("pot", &Body::pot);
-  MockTree<Body> tree(300, 20);
-  tree.multi_walk(forces.dispatch(), forces.retrieve(), 10);
-  CHECK(tree.error(tree.reference(true, true)) < 1e-6);
+  // None of the three, all, and only some of them, whose numbers have no equal.
+  for (const bool targets : {false, true})
+    for (const bool sources : {false, true}) {
+      Gravity<Body> forces(device, gdr::Kernel::builtin("gravity"));
+      forces.set("eps2", eps2);
+      forces.epi({"xi", "yi", "zi"}, &Body::pos);
+      forces.epj({"xj", "yj", "zj"}, &Body::pos).epj("mj", &Body::mass);
+      forces.spj({"xj", "yj", "zj"}, &Node::pos).spj("mj", &Node::mass);
+      forces.force({"ax", "ay", "az"}, &Body::acc).force("pot", &Body::pot);
+      if (targets) forces.epi("idi", &Body::id);
+      if (sources) forces.epj("idj", &Body::id);
+      MockTree<Body> tree(300, 20);
+      tree.multi_walk(forces.dispatch(), forces.retrieve(), 10);
+      CHECK(tree.error(tree.reference(true, !(targets && sources))) < 1e-6);
+      tree.multi_walk_index(forces.dispatch(), forces.retrieve(), 10);
+      CHECK(tree.error(tree.reference(true, !(targets && sources))) < 1e-6);
+    }
 }
 
 TEST_CASE("forces may be floats, and may be added to") {

@@ -313,8 +313,8 @@ TEST_CASE("errors of sets name the set, the segment and the array") {
     s.list[2].targets[1].name = "yy";
     has(message(s), "set 2: unknown ivar \"yy\"");
     s = make_sets();
-    s.list[1].segments[1].arrays.pop_back();
-    has(message(s), "set 1, segment 1: no array is given for jvar \"idj\"");
+    std::erase_if(s.list[1].segments[1].arrays, [](const auto& a) { return a.name == "mj"; });
+    has(message(s), "set 1, segment 1: no array is given for jvar \"mj\"");
     s = make_sets();
     s.list[5].segments[0].arrays[3].array.data = nullptr;
     has(message(s), "set 5, segment 0: the array of jvar \"mj\" is a null pointer");
@@ -341,8 +341,8 @@ TEST_CASE("sets without arrays are refused, in the first call and after an error
   s.list[0].segments[0].arrays.clear();
   has(message(s), "set 0, segment 0: no array is given for jvar \"xj\"");
   s = make_sets(1);
-  s.list[0].segments[0].arrays.pop_back();
-  has(message(s), "set 0, segment 0: no array is given for jvar \"idj\"");
+  s.list[0].segments[0].arrays.erase(s.list[0].segments[0].arrays.begin() + 3);
+  has(message(s), "set 0, segment 0: no array is given for jvar \"mj\"");
   s.list[0].segments[0].arrays.clear();
   has(message(s), "set 0, segment 0: no array is given for jvar \"xj\"");
 }

@@ -86,7 +86,11 @@ PYTHON: Dict[str, str] = {
     "Kernel.flops_per_interaction": "Kernel.flops",
     **same("Kernel", "Kernel", "name variables arrays object scheduled"),
     "KernelVariable": "Variable",
-    **same("KernelVariable", "Variable", "name role type conversion reduction host_bytes"),
+    **same(
+        "KernelVariable",
+        "Variable",
+        "name role type conversion reduction host_bytes default_value",
+    ),
     "KernelArray": "ArrayVariable",
     **same("KernelArray", "ArrayVariable", "name sizes"),
     "KernelArray.first": "ArrayVariable.elements",

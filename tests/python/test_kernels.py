@@ -319,3 +319,59 @@ f += q*d*r*r*r; g += exp(-(d*d))*recip(1 + d*d);
     assert spring.clocks > 0
     with pytest.raises(TypeError, match="effort: expected an integer"):
         gdr.kernel(effort="much")(spring)
+
+
+# -- optional ids ------------------------------------------------------------------------------
+
+
+def test_ids_are_optional_in_jobs_sets_and_kernel_functions(cluster):
+    n = 50
+    x, y, z = cluster.pos[:n].T
+    m, none = cluster.mass[:n], {}
+    at, of = {"xi": x, "yi": y, "zi": z}, {"xj": x, "yj": y, "zj": z, "mj": m}
+    with gdr.open(engine="native") as device:
+        job, sets = (make(gdr.builtin("gravity")) for make in (device.job, device.set_job))
+        for each in (job, sets):
+            each.set(eps2=0.01)
+
+        def by_job(target_ids, source_ids):
+            job.sources(**of, **source_ids)
+            job.targets(**at, **target_ids)
+            return job.run(["pot"])["pot"]
+
+        def by_sets(target_ids, source_ids):
+            lists = gdr.SourceLists({**of, **source_ids}, [0, n])
+            return sets.run({**at, **target_ids}, [0, n], lists, ["pot"])["pot"]
+
+        for compute in (by_job, by_sets):
+            every = compute({"idi": np.full(n, -1)}, {"idj": np.full(n, -2)})
+            others = compute({"idi": np.arange(n)}, {"idj": np.arange(n)})
+            assert np.allclose(every - others, -m / 0.1)
+            assert np.array_equal(compute(none, none), every)
+            assert np.array_equal(compute({"idi": np.arange(n)}, none), every)
+            assert np.array_equal(compute(none, {"idj": np.arange(n)}), every)
+        job.sources(**of, idj=np.arange(n))
+        job.targets(**at, idi=np.arange(n))
+        job.update_sources(0, mj=m)
+        assert np.array_equal(job.run(["pot"])["pot"], others)
+
+
+def test_ids_are_optional_in_calls_of_python_functions(device):
+    @gdr.kernel(types={"id": "int"})
+    def count(i, j):
+        if i.id == j.id:
+            return
+        i.n += 1.0 + 0 * (j.x - i.x)
+
+    x, ids = np.arange(5.0), np.arange(5)
+
+    def n(targets, sources):
+        return count(targets={"x": x, **targets}, sources={"x": x, **sources}, device=device)["n"]
+
+    assert (n({"id": ids}, {"id": ids}) == 4).all()
+    for one, two in (({}, {}), ({"id": ids}, {}), ({}, {"id": ids})):
+        assert (n(one, two) == 5).all()
+    with pytest.raises(TypeError, match="targets: missing: x$"):
+        count(targets={"id": ids}, sources={"x": x}, device=device)
+    values = {v.name: v.default_value for v in count.variables}
+    assert values["idi"] == -1 and values["idj"] == -2 and values["xi"] is None

@@ -212,15 +212,14 @@ def test_command_and_python_continue_each_others_runs_with_block_steps(tmp_path,
 
 
 def test_a_run_that_ended_within_an_interval_continues_with_the_same_bits(native):
-    """As after Ctrl-C of the command: the library's integrator is stopped between block steps."""
+    """As after Ctrl-C of the command, which stops between block steps."""
     whole = list(nbody.hermite(nbody.plummer(30, seed=4), eps=1 / 64, t_end=0.25, device=native))
     run = whole[3].run
-    # The stars whose steps end first are those of the next block step; all others have not moved.
+    # No step ends before this time: the state of the stars is still that of step 3, and the positions
+    # of the snapshot, which are predicted ones, have no effect.
     now = float(run.steps.min()) / 2
-    arrivals = dataclasses.replace(run, now=now)
-    partial = nbody.Snapshot(
-        run.pos + 0.001, run.vel, run.mass, time=run.time + now * run.dt_max, run=arrivals
-    )
+    ended = dataclasses.replace(run, now=now)
+    partial = nbody.Snapshot(run.pos + 0.001, run.vel, run.mass, time=ended.time, run=ended)
     states = list(nbody.hermite(partial, t_end=0.25, device=native))
     assert [state.step for state in states] == [3, 4]
     assert states[0].time == partial.time and states[0].run.now == now

@@ -154,8 +154,8 @@ void KernelRun::run(const Input& targets, const Input& sources) {
   check_inputs(d.targets_group, targets.rows, inputs(targets.columns), true);
   check_inputs(d.sources_group, sources.rows, inputs(sources.columns), true);
   d.target_count = targets.rows;
-  pack(d.targets_group, targets.rows, inputs(targets.columns), d.targets, core_->threads);
-  pack(d.sources_group, sources.rows, inputs(sources.columns), d.new_sources, core_->threads);
+  pack(d.targets_group, targets.rows, inputs(targets.columns), true, d.targets, core_->threads);
+  pack(d.sources_group, sources.rows, inputs(sources.columns), true, d.new_sources, core_->threads);
   d.sources.replace(sources.rows, d.sources_group.words, d.new_sources);
   results = columns_of(program(), VarKind::Result);
   bind_results(d.results_group, targets.rows, as_results(results, targets.rows), d.results);

@@ -217,9 +217,10 @@ class Job {
   /// Set all `jvar`s of n sources. The arrays are converted and copied before the call returns; the
   /// copy is sent by the next run. The name of an array, vector or tensor of the kernel stands for
   /// all its elements: its array has them for each source, one after the other (n x 3 numbers for a
-  /// vector), and its stride is that between elements. Throws Error (Usage) naming a variable that
-  /// is missing, unknown or of another type, Error (Input) for a NaN or an infinity in a
-  /// floating-point array, with name and index.
+  /// vector), and its stride is that between elements. The integer `idj` may be left out: all
+  /// sources then have the id -2 (KernelVariable::default_value). Throws Error (Usage) naming a
+  /// variable that is missing, unknown or of another type, Error (Input) for a NaN or an infinity
+  /// in a floating-point array, with name and index.
   void sources(std::size_t n, std::span<const NamedInput> arrays);
   void sources(std::size_t n, std::initializer_list<NamedInput> arrays) {
     sources(n, std::span(arrays.begin(), arrays.size()));
@@ -239,7 +240,8 @@ class Job {
                       std::initializer_list<NamedInput> arrays) {
     update_sources(places, std::span(arrays.begin(), arrays.size()));
   }
-  /// Set all `ivar`s of n targets.
+  /// Set all `ivar`s of n targets. The integer `idi` may be left out: all targets then have the
+  /// id -1.
   void targets(std::size_t n, std::span<const NamedInput> arrays);
   void targets(std::size_t n, std::initializer_list<NamedInput> arrays) {
     targets(n, std::span(arrays.begin(), arrays.size()));

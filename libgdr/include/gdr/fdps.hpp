@@ -38,7 +38,9 @@ struct NoSuperparticles {};
 /// refer to this object, which must outlive the call and belongs to one tree at a time.
 ///
 /// Walks are the sets of a SetJob: they have its units, errors and threads. A message says "set 7,
-/// segment 1" for the superparticles of walk 7, and segment 0 for its particles.
+/// segment 1" for the superparticles of walk 7, and segment 0 for its particles. The integers `idi`
+/// and `idj` of kernels need no member: targets without one have the id -1, particles and
+/// superparticles -2, so that no pair is excluded by its ids.
 template <typename Epi, typename Epj, typename Spj, typename Force>
 class MultiWalk {
  public:
@@ -213,9 +215,9 @@ class MultiWalk {
     int n_common = 0;
     const int** index = nullptr;
     const int* n = nullptr;
+    const char *n_name = "", *n_common_name = "";  ///< names of the arguments, for messages
   };
 
-    const char *n_name = "", *n_common_name = "";  ///< names of the arguments, for messages
   template <typename Vector>
   static constexpr bool is_vector = requires(Vector v) {
     v.x, v.y;
@@ -359,9 +361,9 @@ class MultiWalk {
   }
 
   int give(int n_walk, const int* n_epi, Force** force) {
+    number(n_walk, "n_walk");
     job_.wait();
     const std::byte* values = reinterpret_cast<const std::byte*>(values_.data());
-    number(n_walk, "n_walk");
     for (int w = 0; w < n_walk; ++w) {
       const std::size_t n = number(n_epi[w], "n_epi", w);
       for (std::size_t r = 0; r < results_.size(); ++r)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -30,6 +31,10 @@ struct KernelVariable {
   std::string conversion;      ///< declared conversion: "f64to72"
   std::string reduction;       ///< reduction of a result or output: "fadd"; else empty
   std::size_t host_bytes = 8;  ///< size of a value in the user's array: 4, 8, or 16 (a raw long)
+  /// Value of all targets or sources if a job gets no array: -1 of the integers `idi` of targets,
+  /// -2 of `idj` of sources, so that kernels that exclude equal ids exclude no pair. All other
+  /// variables need arrays.
+  std::optional<std::int64_t> default_value = {};
 };
 
 /// Variables of a kernel that may be passed as one array: the elements name_0, name_1, ... of an
