@@ -26,8 +26,11 @@ class Splitter {
     std::vector<Kernel>& kernels = made_.kernels;
     for (const auto& [id, part] : parts()) {
       Kernel kernel = build(part);
-      const auto twin = std::find_if(kernels.begin(), kernels.end(),
-                                     [&](const Kernel& k) { return alike(k, kernel); });
+      // Not more than elements, so that packed targets can use one of them for all: sums of several
+      // components, of which each element has one, may be alike.
+      const auto twin = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& k) {
+        return k.instances.size() < m_.elements && alike(k, kernel);
+      });
       if (twin == kernels.end()) {
         kernels.push_back(std::move(kernel));
       } else {

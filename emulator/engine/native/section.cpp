@@ -623,6 +623,7 @@ Ref SectionModel::final_value(LeafKey key) {
 }
 
 void translate(const Program& program, Section section, SectionModel& m) {
+  m.elements = program.elements;
   for (std::uint32_t cell = 0; cell < m.map.count; ++cell) m.state.push_back(m.cells.input(cell));
   for (std::uint32_t mask = 0; mask < CellMap::masks; ++mask) {
     m.masks.push_back(m.graph.leaf(NodeOp::Input, {WordType::Mask, mask, 0}));

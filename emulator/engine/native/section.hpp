@@ -49,6 +49,7 @@ struct SectionModel {
   SectionModel(const SectionModel&) = delete;
 
   CellMap map;
+  unsigned elements = max_elements;  ///< of the program
   Graph graph;
   MemoryModel cells;
   std::vector<CellValue> state;  ///< by cell
