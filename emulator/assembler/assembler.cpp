@@ -110,6 +110,24 @@ void fix_items(Assembly& a) {
   }
 }
 
+/// The keys of indices, now that all variables are declared.
+void find_keys(Assembly& a) {
+  std::vector<Variable>& variables = a.program.variables;
+  for (const Assembly::KeyName& k : a.keys) {
+    const auto found = std::ranges::find(variables, k.key, &Variable::name);
+    if (found == variables.end()) {
+      a.report.error(Code::UnknownName, k.span, in_quotes(k.key) + " is not declared", {},
+                     "the key of an index is a result with reduction fmin or fmax");
+    } else if (found->kind != VarKind::Result ||
+               (found->reduce != Reduce::Fmin && found->reduce != Reduce::Fmax)) {
+      a.report.error(Code::ReductionMisplaced, k.span, in_quotes(k.key) + " cannot be a key", {},
+                     "the key of an index is a result with reduction fmin or fmax");
+    } else {
+      variables[k.index].key = static_cast<std::int32_t>(found - variables.begin());
+    }
+  }
+}
+
 /// Whether the body writes to the stream, so that NAME@K affects the waits of its transfers.
 bool writes_to_stream(const Program& program) {
   return std::ranges::any_of(program.section(Section::Body), [](const Instruction& i) {
@@ -228,6 +246,7 @@ void finish(Assembly& a) {
   }
   if (a.report.errors() != 0) return;
   fix_items(a);
+  find_keys(a);
   if (!a.unchecked) insert_idle_clocks(a);
 }
 

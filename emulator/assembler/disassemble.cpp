@@ -141,6 +141,8 @@ void write_declarations(Out out, const Program& p) {
                    v.location.width == Width::Long ? "long" : "short", name_text(v.name),
                    conversion_text(v.conversion));
     if (reduced) fmt::format_to(out, " {}", reduce_names[static_cast<std::size_t>(v.reduce)]);
+    if (v.reduce == Reduce::Index)
+      fmt::format_to(out, " {}", name_text(p.variables[static_cast<std::size_t>(v.key)].name));
     fmt::format_to(out, " at {}", location_text(v.location));
     // A group requires at least one explicit pad, so zeros are written too.
     if (v.kind == VarKind::Source) fmt::format_to(out, " pad 0x{:016x}", v.pad);

@@ -36,7 +36,7 @@ constexpr std::size_t size_bytes = 4, min_array_bytes = min_string_bytes + 4 + 4
 /// Size limit of object files (the largest programs have a few megabytes).
 constexpr std::size_t max_bytes = std::size_t{1} << 30;
 
-/// Chunks of a file in order. The last two are present only if they are not empty.
+/// Chunks of a file in order. The last three are present only if they are not empty.
 enum Chunk : std::size_t {
   Info,
   Code,
@@ -46,10 +46,11 @@ enum Chunk : std::size_t {
   Symbols,
   Arrays,
   HostNames,
+  Keys,
   chunk_count
 };
-constexpr std::array<std::string_view, chunk_count> tags{"INFO", "CODE", "LINE", "FILE",
-                                                         "VARS", "SYMS", "ARRS", "HOST"};
+constexpr std::array<std::string_view, chunk_count> tags{"INFO", "CODE", "LINE", "FILE", "VARS",
+                                                         "SYMS", "ARRS", "HOST", "KEYS"};
 
 constexpr std::uint32_t tag_number(std::string_view tag) {
   std::uint32_t number = 0;
@@ -270,6 +271,10 @@ void visit_chunk(Io& io, std::size_t chunk, AnyProgram& p) {
         io(a.name, a.first);
         io.list(a.sizes, size_bytes, [&io](auto& size) { io(size); });
       });
+    case Keys:
+      for (auto& v : p.variables)
+        if (v.reduce == Reduce::Index) io(v.key);
+      return;
     default:
       return io.list(p.host_names, 2 * min_string_bytes, [&io](auto& n) { io(n.name, n.host); });
   }
@@ -277,7 +282,9 @@ void visit_chunk(Io& io, std::size_t chunk, AnyProgram& p) {
 
 /// Whether a chunk is omitted.
 bool is_absent(std::size_t chunk, const Program& p) noexcept {
-  return (chunk == Arrays && p.arrays.empty()) || (chunk == HostNames && p.host_names.empty());
+  return (chunk == Arrays && p.arrays.empty()) || (chunk == HostNames && p.host_names.empty()) ||
+         (chunk == Keys &&
+          std::ranges::find(p.variables, Reduce::Index, &Variable::reduce) == p.variables.end());
 }
 
 /// The tag at the position of a copy of a reader.

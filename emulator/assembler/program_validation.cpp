@@ -70,9 +70,19 @@ std::string check_variable(const Variable& v, const Program& p) {
   if (v.conversion.machine == MachineFormat::FloatLong && v.location.width == Width::Short) {
     return "its conversion gives a long, but its location is a short";
   }
-  if (v.reduce > Reduce::Ixor) return "unknown reduction";
+  if (v.reduce > Reduce::Index) return "unknown reduction";
   const bool reduced = v.kind == VarKind::Result || v.kind == VarKind::Output;
   if (v.reduce != Reduce::Pass && !reduced) return "only results and outputs can have a reduction";
+  if (v.reduce == Reduce::Index) {
+    if (v.kind != VarKind::Result) return "only results can be the index of a key";
+    const auto key = static_cast<std::size_t>(v.key);
+    const bool known = v.key >= 0 && key < p.variables.size();
+    if (!known || p.variables[key].kind != VarKind::Result ||
+        (p.variables[key].reduce != Reduce::Fmin && p.variables[key].reduce != Reduce::Fmax))
+      return "the key of an index is not a result with reduction fmin or fmax";
+  } else if (v.key != -1) {
+    return "only an index has a key";
+  }
   if (v.pad != 0 && v.kind != VarKind::Source) return "only j-variables can have a pad value";
   return {};
 }

@@ -187,6 +187,8 @@ ProgramTiming program_timing(const Program& p, const Geometry& geometry) {
   timing.source_words = layout.source_words;
   timing.result_words = words_of_target(layout, 0);
   timing.raw_result_words = words_of_target(layout, read_raw);
+  timing.unjoined_words = unjoined_words_of_target(p, 0);
+  timing.raw_unjoined_words = unjoined_words_of_target(p, read_raw);
   timing.output_words = layout.output_words;
   timing.output_records = output_records(p, geometry, ChipPartition::TargetsOverBlocks);
   for (const LinkLayout::Field& field : layout.params)
@@ -285,12 +287,22 @@ void ListTimer::add(const Command& c, const ProgramTiming& program) {
     case CommandKind::ReadTargets:
     case CommandKind::ReadMemory: {
       const bool through_port = c.kind == CommandKind::ReadTargets;
-      const std::uint64_t clocks = through_port ? out * rates_.port_out : 0;
+      const std::uint64_t clocks =
+          through_port ? (out + unjoined_words(c, program)) * rates_.port_out : 0;
       add_clocks(c.chips, {0, 0, clocks, clocks});
       timeline_.read(c.chips, out * word_bytes, clocks);
       break;
     }
   }
+}
+
+/// Words of the port beyond those of the result: of keys and indices, from every block but one.
+std::uint64_t ListTimer::unjoined_words(const Command& c,
+                                        const ProgramTiming& program) const noexcept {
+  if (c.partition != ChipPartition::SourcesOverBlocks) return 0;
+  const bool raw = (c.flags & read_raw) != 0;
+  return c.count * (raw ? program.raw_unjoined_words : program.unjoined_words) *
+         (geometry_.blocks - 1);
 }
 
 void ListTimer::run(const Command& c, const ProgramTiming& program) {

@@ -146,6 +146,8 @@ struct ProgramTiming {
   std::uint64_t source_words = 0;          ///< link words of a source
   std::uint64_t result_words = 0;          ///< link words of a target's results
   std::uint64_t raw_result_words = 0;      ///< link words of a target's results with read_raw
+  std::uint64_t unjoined_words = 0;        ///< result words that the chip does not join
+  std::uint64_t raw_unjoined_words = 0;    ///< result words that the chip does not join, read_raw
   std::uint64_t output_words = 0;          ///< link words of a source's output record
   std::uint64_t output_records = 1;        ///< output records of a source that all blocks process
   std::vector<std::uint64_t> param_words;  ///< link words of each parameter
@@ -191,6 +193,7 @@ class ListTimer {
  private:
   void add_clocks(std::uint64_t chips, const ChipClocks& clocks) noexcept;
   void run(const Command& command, const ProgramTiming& program);
+  std::uint64_t unjoined_words(const Command& command, const ProgramTiming& program) const noexcept;
 
   Geometry geometry_;
   BoardRates rates_;

@@ -1,6 +1,7 @@
 #include "emulator/chip/reduction.hpp"
 
 #include <array>
+#include <cstddef>
 #include <vector>
 
 #include "emulator/isa/table.hpp"
@@ -32,6 +33,17 @@ Long reduce_tree(Reduce op, std::span<const Long> leaves, Flags& flags) {
     }
   }
   return level.front();
+}
+
+Long reduce_index(Reduce key, std::span<const Long> keys, std::span<const Long> leaves) {
+  Flags ignored = no_flags;
+  const Long best = reduce_tree(key, keys, ignored);
+  Long least{Long::mask};
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    const bool equal = keys[k].bits == best.bits || (is_zero(keys[k]) && is_zero(best));
+    if (equal && leaves[k].bits < least.bits) least = leaves[k];
+  }
+  return least;
 }
 
 }  // namespace gdr

@@ -29,7 +29,8 @@ enum class VarKind : std::uint8_t {
 constexpr std::array<std::string_view, 5> variable_keywords{"ivar", "jvar", "fvar", "param",
                                                             "ovar"};
 
-/// Operations of a reduction network node. Pass takes one block's word.
+/// Operations of a reduction network node. Pass takes one block's word. Index has no operation of a
+/// node: the board takes the word of the block whose key, another result, is the reduced one.
 enum class Reduce : std::uint8_t {
   Pass = 0,
   Fadd = 1,
@@ -40,11 +41,12 @@ enum class Reduce : std::uint8_t {
   Imin = 6,
   Iand = 7,
   Ior = 8,
-  Ixor = 9
+  Ixor = 9,
+  Index = 10
 };
 /// Names by Reduce.
-constexpr std::array<std::string_view, 10> reduce_names{"pass", "fadd", "fmax", "fmin", "iadd",
-                                                        "imax", "imin", "iand", "ior",  "ixor"};
+constexpr std::array<std::string_view, 11> reduce_names{
+    "pass", "fadd", "fmax", "fmin", "iadd", "imax", "imin", "iand", "ior", "ixor", "index"};
 
 /// A declared variable of the kernel's interface.
 struct Variable {
@@ -55,6 +57,8 @@ struct Variable {
   Reduce reduce = Reduce::Pass;  ///< results and outputs: how blocks are joined
   /// Sources: host bits of the value in an item that fills up a group and must contribute nothing.
   std::uint64_t pad = 0;
+  /// Results with reduction Index: index of the key, a result with reduction Fmin or Fmax.
+  std::int32_t key = -1;
   friend bool operator==(const Variable&, const Variable&) = default;
 };
 

@@ -57,6 +57,19 @@ LinkLayout link_layout(const Program& program) {
   return layout;
 }
 
+std::uint64_t unjoined_words_of_target(const Program& program, std::uint32_t flags) noexcept {
+  const LinkLayout layout = link_layout(program);
+  std::vector<bool> counts(program.variables.size(), false);
+  for (const Variable& v : program.variables)
+    if (v.reduce == Reduce::Index)
+      counts[static_cast<std::size_t>(&v - program.variables.data())] =
+          counts[static_cast<std::size_t>(v.key)] = true;
+  std::uint64_t words = 0;
+  for (const LinkLayout::Field& field : layout.results)
+    if (counts[field.variable]) words += (flags & read_raw) != 0 ? 2 : (field.half_words + 1) / 2;
+  return words;
+}
+
 std::uint64_t output_records(const Program& program, const Geometry& geometry,
                              ChipPartition partition) noexcept {
   if (partition == ChipPartition::SourcesOverBlocks) return 1;
@@ -159,16 +172,6 @@ void check_place(const Program& p, const Variable& v, const Geometry& g) {
 void check_sizes(const Program& p) {
   if (p.elements < 1 || p.elements > max_elements) refuse(p, "elements must be 1 to 4");
   if (p.group < 1) refuse(p, "a group holds at least one item");
-}
-
-std::vector<PortField> port_fields(const Program& p, const std::vector<LinkLayout::Field>& fields,
-                                   Isa isa) {
-  std::vector<PortField> out;
-  for (const auto& field : fields) {
-    out.push_back(port_field(p.variables[field.variable], field));
-    out.back().isa = isa;
-  }
-  return out;
 }
 
 std::vector<std::uint64_t> make_pad_item(const Program& p) {

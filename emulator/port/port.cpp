@@ -111,9 +111,18 @@ const PortRows& port_rows([[maybe_unused]] Isa isa) noexcept {
   return rows_portable;
 }
 
-PortField port_field(const Variable& variable, const LinkLayout::Field& field) noexcept {
-  return {variable.conversion, variable.location.width, variable.reduce, variable.location,
-          field.half_word};
+std::vector<PortField> port_fields(const Program& program,
+                                   const std::vector<LinkLayout::Field>& fields, Isa isa) {
+  std::vector<PortField> out;
+  for (const LinkLayout::Field& field : fields) {
+    const Variable& v = program.variables[field.variable];
+    PortField made{v.conversion, v.location.width, v.reduce, v.location, field.half_word, isa};
+    for (std::size_t k = 0; v.reduce == Reduce::Index && k < fields.size(); ++k)
+      if (fields[k].variable == static_cast<std::uint32_t>(v.key))
+        made.key = static_cast<std::int32_t>(k);
+    out.push_back(made);
+  }
+  return out;
 }
 
 u128 host_bits(const PortField& f, const std::uint64_t* record) noexcept {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include "emulator/chip/reduction.hpp"
 #include "emulator/chip/state.hpp"
@@ -24,8 +25,12 @@ struct PortField {
   Operand location;
   std::uint32_t half_word = 0;  ///< offset in a record of the link, in 32-bit units
   Isa isa = Isa::Portable;  ///< host instruction set of conversions; the bits do not depend on it
+  std::int32_t key = -1;    ///< reduction Index: the field of the key, in the same list
 };
-PortField port_field(const Variable& variable, const LinkLayout::Field& field) noexcept;
+/// The fields of a list of LinkLayout.
+std::vector<PortField> port_fields(const Program& program,
+                                   const std::vector<LinkLayout::Field>& fields,
+                                   Isa isa = Isa::Portable);
 
 /// Records on the link: value i is in the record at `words + i * stride`.
 struct LinkIn {

@@ -8,7 +8,7 @@
 //              clock per source word of the chip), as the halves of the broadcast memory are filled
 //              while the PEs compute, and the first fill, which nothing overlaps with;
 //   results:   two port clocks per result word of the batch; the network reduces over blocks, the
-//              board over chips.
+//              board over chips; keys with an index come from every block.
 // The words on the host link are the same for both and do not affect the choice.
 #include "libgdr/device/partition.hpp"
 
@@ -125,6 +125,7 @@ KernelCost kernel_cost(const Program& program) {
   cost.target_words = layout.target_words;
   cost.source_words = layout.source_words;
   cost.result_words = layout.result_words;
+  cost.unjoined_words = static_cast<std::uint32_t>(unjoined_words_of_target(program, 0));
   for (const Variable& v : program.variables)
     if (v.kind == VarKind::Result && v.reduce == Reduce::Pass) cost.reducible = false;
   cost.position_dependent = layout.output_words > 0 || depends_on_position(program);
@@ -179,8 +180,9 @@ double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, Chip
                        std::max(compute, port) + static_cast<double>(fill) * kernel.source_words;
   const std::size_t loaded =
       split ? targets : std::min(targets, targets_of_chip(kernel, geometry, targets));
-  const double moved =
-      static_cast<double>(loaded) * (kernel.target_words + 2.0 * kernel.result_words);
+  const double returned =
+      kernel.result_words + (split ? 1.0 * kernel.unjoined_words * (geometry.blocks - 1) : 0.0);
+  const double moved = static_cast<double>(loaded) * (kernel.target_words + 2.0 * returned);
   return static_cast<double>(batches) * batch + moved;
 }
 

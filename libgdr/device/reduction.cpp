@@ -9,22 +9,28 @@ namespace gdr {
 SliceReduction::SliceReduction(const Program& program) {
   const LinkLayout layout = link_layout(program);
   result_words_ = layout.result_words;
-  for (const LinkLayout::Field& field : layout.results)
-    fields_.push_back(port_field(program.variables[field.variable], field));
+  fields_ = port_fields(program, layout.results);
 }
 
 void SliceReduction::join(std::size_t slices, std::size_t n, const std::vector<std::uint64_t>& raw,
                           std::vector<std::uint64_t>& records) const {
   records.assign(n * result_words_, 0);
-  std::vector<Long> sums(slices);
+  std::vector<Long> parts(slices), keys(slices);
   Flags ignored = no_flags;
   for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t f = 0; f < fields_.size(); ++f) {
+    const auto read = [&](std::size_t field, std::vector<Long>& to) {
       for (std::size_t s = 0; s < slices; ++s) {
-        const std::uint64_t* const word = raw.data() + (s * n + i) * raw_words() + 2 * f;
-        sums[s] = {u128{word[1]} << 64 | word[0]};
+        const std::uint64_t* const word = raw.data() + (s * n + i) * raw_words() + 2 * field;
+        to[s] = {u128{word[1]} << 64 | word[0]};
       }
-      const Long sum = reduce_tree(fields_[f].reduce, sums, ignored);
+    };
+    for (std::size_t f = 0; f < fields_.size(); ++f) {
+      read(f, parts);
+      const bool index = fields_[f].reduce == Reduce::Index;
+      const auto key = static_cast<std::size_t>(std::max(0, fields_[f].key));
+      if (index) read(key, keys);
+      const Long sum = index ? reduce_index(fields_[key].reduce, keys, parts)
+                             : reduce_tree(fields_[f].reduce, parts, ignored);
       put_host_bits(fields_[f], network_to_host(fields_[f], sum),
                     records.data() + i * result_words_);
     }
@@ -34,8 +40,7 @@ void SliceReduction::join(std::size_t slices, std::size_t n, const std::vector<s
 OutputReduction::OutputReduction(const Program& program) {
   const LinkLayout layout = link_layout(program);
   words_ = layout.output_words;
-  for (const LinkLayout::Field& field : layout.outputs)
-    fields_.push_back(port_field(program.variables[field.variable], field));
+  fields_ = port_fields(program, layout.outputs);
   scratch_.resize(words_);
 }
 

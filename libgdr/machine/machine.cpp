@@ -321,11 +321,13 @@ MachineFlags Machine::flags(std::size_t block) const {
 
 std::vector<std::uint64_t> Machine::reduced(MachineMemory memory,
                                             std::string_view operation) const {
-  const auto* const found = std::ranges::find(reduce_names, operation);
-  if (found == reduce_names.end())
-    usage(unknown_name("reduction", operation, {reduce_names.begin(), reduce_names.end()}));
+  constexpr std::size_t operations = reduce_names.size() - 1;  // the last one, index, needs a key
+  const std::span names = std::span(reduce_names).first<operations>();
+  const auto found = std::ranges::find(names, operation);
+  if (found == names.end())
+    usage(unknown_name("reduction", operation, {names.begin(), names.end()}));
   if (memory == MachineMemory::Masks) usage("masks do not pass the reduction network");
-  const auto op = static_cast<Reduce>(found - reduce_names.begin());
+  const auto op = static_cast<Reduce>(found - names.begin());
   const auto lanes = lanes_of(memory);
   const std::size_t width = memory == MachineMemory::Broadcast ? 1 : pes();
   std::vector<std::uint64_t> out((impl_->chip.blocks.front().*lanes).size());

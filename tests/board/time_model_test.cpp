@@ -156,3 +156,30 @@ TEST_CASE("a command list is timed as a whole, and lists in sequence", "[board]"
   rig.execute();
   REQUIRE(nanoseconds(rig.board.counts().predicted_seconds) == 2 * 3200);
 }
+
+TEST_CASE("every block returns its own keys and indices if blocks share their targets", "[board]") {
+  Geometry geometry;
+  geometry.blocks = 8;
+  ProgramTiming program;
+  program.result_words = 5;
+  program.raw_result_words = 10;
+  program.unjoined_words = 2;
+  program.raw_unjoined_words = 4;
+  const auto port_clocks = [&](ChipPartition partition, std::uint32_t flags) {
+    ListTimer timer(geometry);
+    Command read;
+    read.kind = CommandKind::ReadTargets;
+    read.chips = 1;
+    read.partition = partition;
+    read.count = 3;
+    read.flags = flags;
+    timer.begin(nullptr);
+    timer.add(read, program);
+    timer.end();
+    return timer.counts().port_out_clocks;
+  };
+  // Two clocks per word; the link carries joined words only.
+  CHECK(port_clocks(ChipPartition::TargetsOverBlocks, 0) == 2 * 3 * 5);
+  CHECK(port_clocks(ChipPartition::SourcesOverBlocks, 0) == 2 * 3 * (5 + 7 * 2));
+  CHECK(port_clocks(ChipPartition::SourcesOverBlocks, read_raw) == 2 * 3 * (10 + 7 * 4));
+}

@@ -25,6 +25,7 @@ bool less(Long a, Long b) {
 
 Long node(Reduce op, Long left, Long right) {
   switch (op) {
+    case Reduce::Index:  // not an operation of a node
     case Reduce::Pass:
       return left;
     case Reduce::Fadd:

@@ -165,6 +165,12 @@ struct Assembly {
     std::uint16_t item;
   };
   std::vector<SymbolFixup> symbol_fixups;
+  struct KeyName {
+    std::uint32_t index;  ///< variable with reduction Index
+    std::string key;
+    SourceSpan span;
+  };
+  std::vector<KeyName> keys;  ///< may be declared after their indices
   struct AutomaticAllocation {
     std::uint32_t first, last;  ///< shorts of local memory, inclusive
     const Name* name;

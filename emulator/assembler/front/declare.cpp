@@ -55,6 +55,7 @@ struct Declaration {
   Conversion conversion;
   Span conversion_span;
   std::optional<Reduce> reduce;
+  Span key;  ///< reduction Index: the name of the key
   std::optional<Operand> location;
   std::uint64_t pad = 0;
 };
@@ -66,10 +67,12 @@ Span dotted_word(Cursor& c) noexcept {
   return {begin, c.p};
 }
 
+/// A reduction by its name, except `index`, which is not a reserved word.
 std::optional<Reduce> find_reduce(std::string_view text) noexcept {
   const auto* const found = std::ranges::find(reduce_names, text);
-  if (found == reduce_names.end()) return std::nullopt;
-  return static_cast<Reduce>(found - reduce_names.begin());
+  const auto reduce = static_cast<Reduce>(found - reduce_names.begin());
+  if (found == reduce_names.end() || reduce == Reduce::Index) return std::nullopt;
+  return reduce;
 }
 
 bool parse_width(Assembly& a, Cursor& c, Declaration& d) {
@@ -195,6 +198,21 @@ bool parse_at(Assembly& a, Cursor& c, Declaration& d) {
   return true;
 }
 
+/// `index KEY`, behind `index`.
+bool parse_index(Assembly& a, Cursor& c, Span word, Declaration& d) {
+  if (d.kind->interface != VarKind::Result) {
+    return a.report.error(Code::ReductionMisplaced, word,
+                          in_quotes(d.kind->name) + " cannot be the index of a key",
+                          "only an fvar can be one");
+  }
+  c.skip();
+  d.reduce = Reduce::Index;
+  d.key = c.name();
+  return d.key.begin != d.key.end ||
+         a.report.error(Code::NameExpected, c.rest_of_word(),
+                        "the name of the key is expected after `index`");
+}
+
 bool parse_tail(Assembly& a, Cursor& c, Declaration& d) {
   for (c.skip(); !c.done(); c.skip()) {
     Cursor ahead = c;
@@ -210,6 +228,9 @@ bool parse_tail(Assembly& a, Cursor& c, Declaration& d) {
                               "only results have a reduction");
       }
       d.reduce = reduce;
+    } else if (word.text() == "index" && !d.reduce) {
+      c = ahead;
+      if (!parse_index(a, c, word, d)) return false;
     } else {
       const Span rest = c.rest_of_word();
       Suggestion suggestion(word.text());
@@ -227,7 +248,7 @@ void check_declaration(Assembly& a, Span word, Declaration& d) {
   if (d.kind->reduced && !d.reduce) {
     a.report.error(Code::ReductionMissing, word, in_quotes(d.kind->name) + " needs a reduction",
                    "the reduction over the blocks",
-                   "one of fadd fmax fmin iadd imax imin iand ior ixor pass");
+                   "one of fadd fmax fmin iadd imax imin iand ior ixor pass, or index KEY");
   }
   if (d.kind->interface && d.conversion.machine == MachineFormat::FloatLong &&
       d.width == Width::Short) {
@@ -359,8 +380,11 @@ void declare_one(Assembly& a, Declaration& d, const NewName& given, std::uint32_
     a.automatic.push_back({x.address, x.address + size_of(a, x) - 1, &name});
   }
   if (d.kind->interface) {
-    a.program.variables.push_back(
-        {name.name, *d.kind->interface, x, d.conversion, d.reduce.value_or(Reduce::Pass), d.pad});
+    if (d.reduce == Reduce::Index)
+      a.keys.push_back({static_cast<std::uint32_t>(a.program.variables.size()),
+                        std::string(d.key.text()), a.report.span_of(d.key)});
+    a.program.variables.push_back({name.name, *d.kind->interface, x, d.conversion,
+                                   d.reduce.value_or(Reduce::Pass), d.pad, -1});
   } else {
     a.program.symbols.push_back({name.name, x});
   }

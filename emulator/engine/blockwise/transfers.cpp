@@ -259,13 +259,40 @@ u128 word_of(const PortField& field, Lanes<const std::uint64_t> lanes, std::size
 
 /// Leaves of a reduction tree; reused to avoid allocation.
 struct Leaves {
-  std::vector<Long> blocks, chips;
+  std::vector<Long> blocks, chips, keys, indices;
 };
 
-Long join_word(const PortField& field, std::span<const ChipState* const> chips,
-               ChipPartition partition, std::uint64_t slot, std::uint64_t elements,
+/// The words of all blocks that hold results of a slot.
+void read_leaves(const PortField& field, std::span<const ChipState* const> chips,
+                 ChipPartition partition, std::uint64_t slot, std::uint64_t elements,
+                 std::vector<Long>& leaves) {
+  const std::uint64_t pe = slot / elements;
+  const auto element = static_cast<unsigned>(slot % elements);
+  leaves.clear();
+  for (const ChipState* chip : chips) {
+    const std::uint64_t pes = chip->geometry.pes_per_block;
+    const auto add = [&](const BlockState& block) {
+      leaves.push_back(
+          network_word(field, word_of(field, pe_lanes(block, field.location, element), pe % pes)));
+    };
+    if (partition == ChipPartition::TargetsOverBlocks)
+      add(chip->blocks[pe / pes]);
+    else
+      std::ranges::for_each(chip->blocks, add);
+  }
+}
+
+Long join_word(const LoadedProgram& loaded, const PortField& field,
+               std::span<const ChipState* const> chips, ChipPartition partition, std::uint64_t slot,
                Leaves& leaves) {
   Flags ignored = no_flags;
+  const std::uint64_t elements = loaded.program.elements;
+  if (field.reduce == Reduce::Index) {
+    const PortField& key = loaded.results[static_cast<std::size_t>(field.key)];
+    read_leaves(key, chips, partition, slot, elements, leaves.keys);
+    read_leaves(field, chips, partition, slot, elements, leaves.indices);
+    return reduce_index(key.reduce, leaves.keys, leaves.indices);
+  }
   const std::uint64_t pe = slot / elements;
   const auto element = static_cast<unsigned>(slot % elements);
   leaves.chips.clear();
@@ -356,7 +383,6 @@ void join_results(const LoadedProgram& loaded, std::span<const ChipState* const>
                   const TargetSlots& slots, std::span<const PortField> fields, std::uint64_t first,
                   std::uint64_t last, std::uint64_t* records) {
   const std::size_t words = loaded.layout.result_words;
-  const std::uint64_t elements = loaded.program.elements;
   if (loaded.packs_results)
     std::fill_n(records + (first - slots.first) * words, (last - first) * words, 0);
   join_fields<HostSums>(loaded, chips, slots, fields, first, last, records);
@@ -369,7 +395,7 @@ void join_results(const LoadedProgram& loaded, std::span<const ChipState* const>
     std::uint64_t* const record = records + (slot - slots.first) * words;
     for (const PortField& field : fields) {
       if (joined_in_rows(loaded, field)) continue;
-      const Long word = join_word(field, chips, slots.partition, slot, elements, leaves);
+      const Long word = join_word(loaded, field, chips, slots.partition, slot, leaves);
       put_host_bits(field, network_to_host(field, word), record);
     }
   }
@@ -382,8 +408,7 @@ void join_raw(const LoadedProgram& loaded, std::span<const ChipState* const> chi
   Leaves leaves;
   for (std::uint64_t slot = first; slot < last; ++slot) {
     for (const PortField& field : loaded.results) {
-      const u128 word =
-          join_word(field, chips, slots.partition, slot, loaded.program.elements, leaves).bits;
+      const u128 word = join_word(loaded, field, chips, slots.partition, slot, leaves).bits;
       *to++ = static_cast<std::uint64_t>(word);
       *to++ = static_cast<std::uint64_t>(word >> 64);
     }

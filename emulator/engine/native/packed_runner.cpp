@@ -350,17 +350,24 @@ class PackedRunner final : public PassRunner {
     const std::size_t words = loaded_.layout.result_words;
     std::uint64_t* const results = pass.results + read.offset;
     if (!read.raw && loaded_.packs_results) std::fill_n(results, targets * words, 0);
-    std::vector<Long> leaves(slices_.size());
+    std::vector<Long> leaves(slices_.size()), keys(slices_.size());
     Flags ignored = no_flags;
     for (std::uint64_t i = 0; i < targets; ++i)
       for (std::size_t f = 0; f < loaded_.results.size(); ++f) {
         const PortField& field = loaded_.results[f];
-        for (std::size_t s = 0; s < leaves.size(); ++s) {
-          const std::uint64_t* const word =
-              partial_results_.data() + (s * targets + i) * raw_words() + 2 * f;
-          leaves[s] = {u128{word[1]} << 64 | word[0]};
-        }
-        const Long joined = reduce_tree(field.reduce, leaves, ignored);
+        const auto read_slices = [&](std::size_t result, std::vector<Long>& to) {
+          for (std::size_t s = 0; s < to.size(); ++s) {
+            const std::uint64_t* const word =
+                partial_results_.data() + (s * targets + i) * raw_words() + 2 * result;
+            to[s] = {u128{word[1]} << 64 | word[0]};
+          }
+        };
+        read_slices(f, leaves);
+        const bool index = field.reduce == Reduce::Index;
+        const auto key = static_cast<std::size_t>(std::max(0, field.key));
+        if (index) read_slices(key, keys);
+        const Long joined = index ? reduce_index(loaded_.results[key].reduce, keys, leaves)
+                                  : reduce_tree(field.reduce, leaves, ignored);
         if (!read.raw) {
           put_host_bits(field, network_to_host(field, joined), results + i * words);
           continue;
