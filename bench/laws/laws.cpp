@@ -37,7 +37,7 @@ Real initial_value(const KernelVariable& v) {
   constexpr Real infinity = std::numeric_limits<Real>::infinity();
   if (v.reduction == "fmin") return infinity;
   // The least key with its index, and the entries of a list.
-  if (v.reduction == "imin" || v.reduction == "pass")
+  if (v.reduction == "imin" || v.reduction == "index" || v.reduction == "pass")
     return v.type == HostNumber::F64 ? infinity : -1;
   return v.reduction == "fmax" ? -infinity : 0;
 }

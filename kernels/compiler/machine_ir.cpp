@@ -35,7 +35,7 @@ std::vector<std::size_t> topological_order(const MachineLoop& loop) {
     for (const MachineValue& v : loop.values)
       for (std::size_t k = 1; k < v.defs.size(); ++k) visit(index(v.defs[k]), index(v.defs[k - 1]));
     for (const MachineLoop::Dependence& o : loop.dependences)
-      visit(index(o.second), index(o.first));
+      if (!o.next_item) visit(index(o.second), index(o.first));
   };
   for_edges([&](std::size_t op, std::size_t) { ++start[op + 1]; });
   std::partial_sum(start.begin(), start.end(), start.begin());

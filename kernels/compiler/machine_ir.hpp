@@ -48,8 +48,8 @@ struct MachineValue {
   /// Computed: the writers, in order. The last one may be predicated; where its mask is off, the
   /// previous value remains.
   std::vector<OpId> defs = {};
-  /// Readers, each once. Of an Accumulator only readers that do not write it (the next address of a
-  /// list).
+  /// Readers, each once. Of an Accumulator only readers that do not write it (of the next address
+  /// of a list, of the least key and its index).
   std::vector<OpId> uses = {};
 
   /// Whether it is live during the whole loop.
@@ -143,6 +143,9 @@ struct MachineResult {
   Op reduction = Op::Fadd;  ///< Fadd, Fmax, Fmin, or Imin for key and index in one long
   double factor = 1;        ///< final factor
   bool index = false;       ///< lower half of a long with key and index
+  /// Index of a key in another accumulator: index of the key's variable into Graph::variables. It
+  /// has no reduction of its own.
+  std::int32_t key = none;
 };
 
 struct MachineLoop {
@@ -156,10 +159,12 @@ struct MachineLoop {
   std::vector<MachineResult> results;
   /// Operations before the loop, which compute Invariant values from others.
   std::vector<MachineOp> setup;
-  /// `first` must issue at least `latency` instructions before `second`.
+  /// `first` must issue at least `latency` instructions before `second`, that of the same item or,
+  /// if `next_item`, that of the next one.
   struct Dependence {
     OpId first, second;
     int latency;
+    bool next_item = false;
   };
   std::vector<Dependence> dependences;
 

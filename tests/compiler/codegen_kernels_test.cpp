@@ -5,6 +5,7 @@
 
 #include "compiler/codegen_support.hpp"
 #include "emulator/assembler/assembler.hpp"
+#include "emulator/assembler/object.hpp"
 #include "gdr/error.hpp"
 #include "kernels/compiler/lower/lower.hpp"
 #include "kernels/compiler/schedule/partial_schedule.hpp"
@@ -101,6 +102,120 @@ TEST_CASE("minima and maxima return key and index") {
   data["idj"] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
   check(text, data, 6, 9, 3e-7);
   check(text, data, 6, 1, 3e-7);
+}
+
+TEST_CASE("in long precision an index belongs to the least of keys that differ by 1e-12") {
+  // Sources at distances 1 + k 1e-12 in a random order, on both sides, with ids in another one.
+  const std::string text =
+      "precision long; VARI x; VARI int id; VARJ u; VARJ int idj; VARF r, far; VARF int n, m;\n"
+      "d = u - x;\nskip if (id == idj);\nr min= d*d : n = idj;\nfar max= abs(d) : m = idj;\n";
+  Data data{{"x", {0, 0, 0, 0, 0}}, {"id", {8, 3, 1, 70, -1}}, {"u", {}}, {"idj", {}}};
+  constexpr std::size_t sources = 23;
+  for (std::size_t k = 0; k < sources; ++k) {
+    const std::size_t place = k * 7 % sources;
+    data["u"].push_back((k % 2 == 0 ? 1 : -1) * (1 + static_cast<double>(place) * 1e-12));
+    data["idj"].push_back(static_cast<double>(k * 5 % sources));
+  }
+  check(text, data, 5, sources, 1e-14);
+  check(text, data, 5, 1, 1e-14);
+  check(
+      "VARI x; VARJ u; VARJ int idj; VARF long r; VARF int n; long d = u - x; long d2 = d*d;\n"
+      "r min= d2 : n = idj;\nr min= 4*d2 : n = 3;\n",
+      data, 5, sources, 1e-14);
+}
+
+TEST_CASE("of equal long keys the least index is returned") {
+  const std::string text =
+      "precision long; VARI x; VARJ u; VARJ int idj; VARF least, most; VARF int n, m;\n"
+      "d = u - x;\nleast min= d*d : n = idj;\nmost max= d*d : m = idj;\n";
+  const Data data{{"x", {0, 0.5}},
+                  {"u", {1, -1, 3, 1, -3, 2, 3, -1, 1}},
+                  {"idj", {7, 5, 34359738367, 2, 9, 0, 6, 4, 3}}};
+  const Kernel kernel(*compiled(text).program);
+  for (const std::string engine : {"reference", "vector", "native"}) {
+    const Data got = run(kernel, data, 2, 9, engine);
+    INFO(engine);
+    CHECK(got.at("n") == std::vector<double>{2, 2});
+    CHECK(got.at("m") == std::vector<double>{6, 9});
+    CHECK(got.at("least") == std::vector<double>{1, 0.25});
+  }
+}
+
+TEST_CASE("blocks, chips and slices agree about the index of a long key") {
+  const Kernel kernel(
+      *compiled("precision long; VARI x; VARJ u; VARJ int idj; VARF f, r; VARF int n;\n"
+                "d = u - x;\nf += d;\nr min= d*d : n = idj;\n")
+           .program);
+  for (const std::size_t sources : {1UL, 40UL, 20000UL, 80000UL}) {
+    std::vector<double> u(sources), x{-3, 0, 1}, f(3), r(3);
+    std::vector<std::int64_t> ids(sources), n(3);
+    for (std::size_t k = 0; k < sources; ++k) {
+      u[k] = 5 + static_cast<double>(k * 7919 % sources) * 1e-12;
+      ids[k] = static_cast<std::int64_t>(2 * sources - k);
+    }
+    const auto first = std::ranges::min_element(u) - u.begin();
+    // Two at the least distance.
+    u.push_back(u[static_cast<std::size_t>(first)]);
+    ids.push_back(ids[static_cast<std::size_t>(first)] - 1);
+    for (const std::string device :
+         {"engine=vector,partition=sources", "engine=vector,partition=targets", "engine=vector",
+          "engine=reference,partition=sources", "engine=native,partition=sources",
+          "engine=native"}) {
+      if (sources > 1000 && device.find("reference") != std::string::npos) continue;
+      INFO(sources << " sources, " << device);
+      Device open = Device::open("emulator:chips=2,blocks=4,pes=2,threads=2," + device);
+      Job job = open.job(kernel);
+      job.sources(u.size(), {{"u", u.data()}, {"idj", ids.data()}});
+      job.targets(3, {{"x", x.data()}});
+      job.run({{"f", f.data()}, {"r", r.data()}, {"n", n.data()}});
+      for (std::size_t i = 0; i < 3; ++i) {
+        const double d = u.back() - x[i];
+        CHECK(n[i] == ids.back());
+        CHECK(std::abs(r[i] - d * d) <= 1e-15 * d * d);
+      }
+    }
+  }
+}
+
+TEST_CASE("the index of a key is kept by objects and disassembly, and its key is checked") {
+  // The index is declared before its key, whose name is a word of the assembler.
+  const CompileResult made = compiled(
+      "precision long; VARI x; VARJ u; VARJ int index; VARF int n; VARF pass;\n"
+      "pass min= (u - x)*(u - x) : n = index;\n");
+  CHECK(made.program->variables[3].reduce == Reduce::Index);
+  CHECK(made.program->variables[3].key == 4);
+  CHECK(read_object(write_object(*made.program), "object") == *made.program);
+  const AssembleResult again = assemble(disassemble(*made.program), "test.gds");
+  INFO(again.diagnostics.render());
+  REQUIRE(again.ok());
+  CHECK(*again.program == *made.program);
+
+  Program wrong = *made.program;
+  wrong.variables[3].key = 3;
+  CHECK_THROWS_WITH(write_object(wrong), Catch::Contains("key of an index"));
+  const auto message = [](const std::string& declarations) {
+    return assemble(declarations + "\n.body\n", "test.gds").diagnostics.render();
+  };
+  CHECK(message("fvar short n i64int index r").find("`r` is not declared") != std::string::npos);
+  CHECK(message("fvar long r f64to72 fadd\nfvar short n i64int index r").find("cannot be a key") !=
+        std::string::npos);
+  CHECK(message("fvar short n i64int index").find("name of the key") != std::string::npos);
+  CHECK(message("ivar short n i64int index r").find("index of a key") != std::string::npos);
+}
+
+TEST_CASE("a long key without contributions is infinite and its index is -1") {
+  const Kernel kernel(
+      *compiled("precision long; VARI x; VARJ u; VARJ int i; VARF r, s; VARF int n, m;\n"
+                "if (u < x) { r min= u - x : n = i; s max= u - x : m = i; }\n")
+           .program);
+  for (const std::string engine : {"reference", "vector", "native"}) {
+    const Data got = run(kernel, {{"x", {1, 3}}, {"u", {2, 2.5}}, {"i", {4, 6}}}, 2, 2, engine);
+    INFO(engine);
+    CHECK(got.at("n") == std::vector<double>{-1, 4});
+    CHECK(got.at("m") == std::vector<double>{-1, 6});
+    CHECK(got.at("r") == std::vector<double>{INFINITY, -1});
+    CHECK(got.at("s") == std::vector<double>{-INFINITY, -0.5});
+  }
 }
 
 TEST_CASE("without sources a minimum is infinite and its index is -1") {

@@ -451,6 +451,21 @@ TEST_CASE("g6: of j-particles at the same distance, that with the smallest index
   });
 }
 
+TEST_CASE("g6: the nearest particle is found among distances that differ by 1e-12") {
+  for_all_devices([](int id, double) {
+    for (const double difference : {1e-6, 1e-8, 1e-9, 1e-12}) {
+      // The farther particles have smaller indices and come first.
+      INFO("relative difference " << difference);
+      Row at[] = {{1 + 2 * difference, 0, 0}, {0, 1 + difference, 0}, {0, 0, -1}, {-3, 0, 0}};
+      for (int k = 0; k < 4; ++k) g6_set_j_particle_mxonly(id, k, 3 + 2 * k, 1, at[k].data());
+      g6_set_ti(id, 0);
+      Targets t{{99, 7}, {{0, 0, 0}, {0, 0, 0}}, {{}, {}}, {0, 0}, {0.1, 0.1}};
+      CHECK(calculate(id, 4, t).nearest == std::vector<int>{7, 5});
+    }
+    g6_close(id);
+  });
+}
+
 TEST_CASE("g6: each i-particle may have its own softening") {
   for_all_devices([](int id, double tolerance) {
     const Particles p = random_particles(80, 13);

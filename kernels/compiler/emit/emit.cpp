@@ -186,11 +186,14 @@ class Emitter {
           for (const MachineResult& r : loop_.results) {
             if (r.variable != static_cast<std::int32_t>(i)) continue;
             const Width held = loop_.value(r.accumulator).width;
+            const std::string reduction =
+                r.key != none ? "index " + std::string(name_text(graph_.variable(r.key).name))
+                              : std::string(info(r.reduction).mnemonic);
             add("fvar {} {} {} {} at {}", width_name(held), name_text(v.name),
                 r.index    ? "i64low"
                 : keyed(r) ? "f64high"
                            : conversion,
-                info(r.reduction).mnemonic, operands_.location(r.accumulator, 0));
+                reduction, operands_.location(r.accumulator, 0));
           }
           break;
         }
@@ -238,6 +241,7 @@ class Emitter {
     // A key with its index: the identity of the reduction, and index -1.
     if (keyed(r))
       return hex_bits(u128{r.reduction == Op::Imin ? infinity : 0} << 36 | Short::mask, width);
+    if (r.key != none) return short_bits(-1);
     const std::uint64_t upper = r.reduction == Op::Fmin   ? infinity
                                 : r.reduction == Op::Fmax ? infinity | sign
                                 : r.reduction == Op::Imin ? Short::mask >> 1

@@ -95,8 +95,8 @@ std::string OperationText::operation(std::size_t i, int copy) const {
     text += op.width == Width::Long ? "$lnull" : "$null";
   }
   if (op.sets != none)
-    text +=
-        fmt::format(":{}.{}", mask_name(op.sets, copy), op.flag == MaskFlag::Zero ? "zero" : "neg");
+    text += fmt::format(":{}.{}", mask_name(op.sets, copy),
+                        mask_flag_names[static_cast<std::size_t>(op.flag)]);
   if (op.table != none) {
     const MachineTable& t = loop_.tables[index(op.table)];
     const unsigned first = t.address / shorts_in(t.width);

@@ -183,6 +183,8 @@ class Builder {
   void contribute(std::size_t result);
   void contribute_with_index(const std::vector<const Contribution*>& mine);
   Ref upper_key(const Term& key);
+  bool has_long_key(const Contribution& c) const;
+  void contribute_long_key(const std::vector<const Contribution*>& mine);
   OpId accumulate(MachineOp op, NodeId condition_node);
 
   void make_list(std::size_t variable, const std::vector<const Contribution*>& mine);

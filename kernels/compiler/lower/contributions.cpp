@@ -1,5 +1,6 @@
 // Results: accumulators and their scales, and the operations compatible with a predicate.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -24,7 +25,10 @@ void Builder::contribute(std::size_t variable) {
   for (const Contribution& c : graph_.contributions)
     if (c.result == static_cast<std::int32_t>(variable)) mine.push_back(&c);
 
-  if (!mine.empty() && mine.front()->payload != no_node) return contribute_with_index(mine);
+  if (!mine.empty() && mine.front()->payload != no_node)
+    return std::ranges::any_of(mine, [&](const Contribution* c) { return has_long_key(*c); })
+               ? contribute_long_key(mine)
+               : contribute_with_index(mine);
   for (const Contribution& c : graph_.contributions)
     if (c.payload_result == static_cast<std::int32_t>(variable)) return;  // stored with its key
 
@@ -105,6 +109,87 @@ void Builder::contribute_with_index(const std::vector<const Contribution*>& mine
                            .variable = first.payload_result,
                            .reduction = reduction,
                            .index = true});
+}
+
+/// Whether a key has more bits than a short.
+bool Builder::has_long_key(const Contribution& c) const {
+  const Node& node = graph_.node(c.value);
+  if (node.type != Type::Long) return false;
+  return node.fn != Fn::Constant || constant_ref(node.number).width == Width::Long;
+}
+
+/// Minimum or maximum of long keys, with the index of the least or largest in an accumulator of its
+/// own. Masks say whether a key is better, or equal and has a smaller index (as numbers without a
+/// sign, so that -1, no index, is the largest); where one does, both accumulators are replaced.
+void Builder::contribute_long_key(const std::vector<const Contribution*>& mine) {
+  const Contribution& first = *mine.front();
+  const bool least = first.reduction == Reduction::Min;
+  const ValueId best = new_accumulator(first.result, Width::Long, false);
+  const ValueId number = new_accumulator(first.payload_result, Width::Short, true);
+  const int latency = loop_.latency();
+  double scale = 1;
+  for (const Contribution* c : mine)
+    if (const Term& key = term(c->value); !key.constant) {
+      scale = std::abs(key.scale);
+      break;
+    }
+  struct Written {
+    OpId key = none, index = none;
+  };
+  // The accumulators are read after the contribution before has written them.
+  const auto read_after = [&](const Written& before, OpId better, OpId equal, OpId smaller,
+                              bool next_item) {
+    loop_.dependences.push_back({before.key, better, latency, next_item});
+    loop_.dependences.push_back({before.key, equal, latency, next_item});
+    loop_.dependences.push_back({before.index, smaller, latency, next_item});
+  };
+  std::array<OpId, 3> first_reads{};
+  Written last;
+  for (const Contribution* c : mine) {
+    Term key = term(c->value);
+    if (!key.constant && key.scale != scale)
+      key = with_scale(key, scale, width_for(graph_.node(c->value).type));
+    const Ref x = key.constant ? immediate(key.number * scale) : key.ref;
+    const Ref index_ref = integer(c->payload);
+    const Condition counts = c->condition == no_node ? Condition{} : condition(c->condition);
+    where_ = c->where;
+    const MaskId taken = new_mask(), same = new_mask();
+    loop_.mask(same).off = false;
+    const Ref old = Ref::of(best);
+    const OpId better =
+        set_mask(taken, Op::Fsub, least ? x : old, least ? old : x, MaskFlag::Negative, none, true);
+    const OpId equal = set_mask(same, Op::Fsub, x, old, MaskFlag::Zero, none, true);
+    const OpId smaller =
+        set_mask(taken, Op::Isub, Ref::of(number), index_ref, MaskFlag::Carry, same, true);
+    if (c->condition != no_node) {
+      loop_.mask(counts.mask).off = !counts.value;
+      set_mask(taken, Op::Ipass, bits(1), {}, MaskFlag::Zero, counts.mask, !counts.value);
+    }
+    const auto store = [&](ValueId to, const Ref& from, Width width) {
+      const auto id = static_cast<OpId>(loop_.ops.size());
+      loop_.value(to).defs.push_back(id);
+      loop_.ops.push_back({.op = width_of(from) == width ? Op::Upass : Op::Fcvt,
+                           .width = width,
+                           .in = {from, {}},
+                           .out = to,
+                           .where = c->where});
+      predicate(id, {taken, true});
+      return id;
+    };
+    if (last.key == none)
+      first_reads = {better, equal, smaller};
+    else
+      read_after(last, better, equal, smaller, false);
+    last.key = store(best, x, Width::Long);
+    last.index = store(number, index_ref, Width::Short);
+  }
+  read_after(last, first_reads[0], first_reads[1], first_reads[2], true);
+  loop_.results.push_back({.accumulator = best,
+                           .variable = first.result,
+                           .reduction = least ? Op::Fmin : Op::Fmax,
+                           .factor = 1 / scale});
+  loop_.results.push_back(
+      {.accumulator = number, .variable = first.payload_result, .key = first.result});
 }
 
 /// A key as the upper half of a long. A constant is shifted at compile time: the shift has no

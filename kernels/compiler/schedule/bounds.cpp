@@ -10,6 +10,11 @@ namespace {
 
 unsigned quotient(std::size_t a, std::size_t b) { return static_cast<unsigned>((a + b - 1) / b); }
 
+bool takes(const MachineOp& op, ValueId value) {
+  return std::ranges::any_of(
+      op.in, [&](const Ref& r) { return r.kind == Ref::Kind::Value && r.value == value; });
+}
+
 /// Transfers: the constants, at least one for the fields of each block, and one for every other
 /// field.
 std::size_t transfers(const Problem& problem) {
@@ -32,7 +37,9 @@ unsigned bound_by_ports(const Problem& problem, std::size_t dmuls) {
   std::size_t reads = 0, writes = 0, register_reads = 0, register_writes = 0, local = 0;
   for (const MachineValue& v : loop.values) {
     if (v.origin == Origin::Accumulator) {
-      register_reads += v.defs.size();
+      const auto id = static_cast<ValueId>(&v - loop.values.data());
+      register_reads += v.uses.size();
+      for (const OpId d : v.defs) register_reads += takes(loop.op(d), id) ? 1 : 0;
       register_writes += v.defs.size();
       continue;
     }
@@ -76,6 +83,9 @@ unsigned bound_by_recurrences(const Problem& problem, const DependenceGraph& dep
     if (v.origin == Origin::Computed && !v.defs.empty())
       raise(path(std::span(v.defs).first(1), v.uses), problem.unroll);
   }
+  for (const MachineLoop::Dependence& d : loop.dependences)
+    if (d.next_item)
+      raise(index(d.latency) + path(std::span(&d.second, 1), std::span(&d.first, 1)), 1);
   for (const MachineMask& m : loop.masks)
     if (!m.defs.empty()) raise(path(std::span(m.defs).first(1), m.uses), problem.unroll);
   return bound;

@@ -8,14 +8,14 @@ namespace {
 
 /// Whether a dependence orders two operations of the same item, so that paths may follow it.
 bool within_item(const DependenceGraph::Edge& e, std::size_t op) {
-  return e.latency >= 0 && e.op != op;
+  return !e.next_item && e.latency >= 0 && e.op != op;
 }
 
 }  // namespace
 
-void DependenceGraph::add(std::size_t first, std::size_t second, int latency) {
-  before_[second].push_back({first, latency});
-  after_[first].push_back({second, latency});
+void DependenceGraph::add(std::size_t first, std::size_t second, int latency, bool next_item) {
+  before_[second].push_back({first, latency, next_item});
+  after_[first].push_back({second, latency, next_item});
 }
 
 DependenceGraph::DependenceGraph(const Problem& problem, unsigned ii)
@@ -32,7 +32,8 @@ DependenceGraph::DependenceGraph(const Problem& problem, unsigned ii)
     for (const OpId u : v.uses) add(index(v.defs.back()), index(u), latency);
   }
   for (const MachineLoop::Dependence& d : loop.dependences)
-    add(index(d.first), index(d.second), d.latency);
+    add(index(d.first), index(d.second), d.latency - (d.next_item ? static_cast<int>(ii) : 0),
+        d.next_item);
   // A mask is read before the item after next (or the next one) sets it again.
   const int longest = static_cast<int>(ii * problem.unroll);
   for (const MachineMask& m : loop.masks)

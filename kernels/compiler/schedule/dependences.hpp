@@ -17,6 +17,8 @@ class DependenceGraph {
   struct Edge {
     std::size_t op;  ///< the other operation
     int latency;     ///< instructions from the first to the second operation
+    /// Explicit, of the second operation for the next item; `latency` is less by the interval.
+    bool next_item;
   };
   /// `ii` bounds the distance around the back edge.
   DependenceGraph(const Problem& problem, unsigned ii);
@@ -35,7 +37,7 @@ class DependenceGraph {
   const std::vector<std::size_t>& order() const noexcept { return order_; }
 
  private:
-  void add(std::size_t first, std::size_t second, int latency);
+  void add(std::size_t first, std::size_t second, int latency, bool next_item = false);
 
   std::vector<std::vector<Edge>> before_, after_;
   std::vector<std::size_t> order_, position_;  ///< position of each operation in the order

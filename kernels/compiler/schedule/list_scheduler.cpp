@@ -266,7 +266,14 @@ class ListScheduler {
       floor = std::max(floor, at - 8);
       i = end;
     }
-    s.ii = static_cast<unsigned>(std::max<std::size_t>(rows.size(), 1));
+    // The next item reads an accumulator after this one has written it.
+    auto length = std::max<std::size_t>(rows.size(), 1);
+    for (std::size_t k = 0; k < n; ++k)
+      for (const Ref& r : new_.ops[k].in)
+        if (r.kind == Ref::Kind::Value && accumulator(r.value) && r.value != new_.ops[k].out)
+          length =
+              std::max(length, index(std::max(0, written[index(r.value)] + latency - s.time[k])));
+    s.ii = static_cast<unsigned>(length);
   }
 
   bool accumulator(ValueId v) const { return new_.value(v).origin == Origin::Accumulator; }

@@ -56,6 +56,7 @@ PartialSchedule::PartialSchedule(const Problem& problem, unsigned ii)
     for (const Ref& r : op.in) {
       if (r.kind != Ref::Kind::Value) continue;
       add(r.value);
+      data.updates = data.updates || r.value == op.out;
       const bool again = &r == &op.in[1] && op.in[0].kind == r.kind && op.in[0].value == r.value;
       if (!again && loop_.value(r.value).uses.size() == 1) ++data.least_accesses;
     }
@@ -191,7 +192,7 @@ void PartialSchedule::count_accesses_of(ValueId v, std::size_t op, int delta) {
   const StorageClass storage = placement(v).storage;
   const int t = schedule_.time[op];
   const bool writes = info_[op].out == v;
-  bool reads = writes && value.origin == Origin::Accumulator, shared = false;
+  bool reads = info_[op].updates && writes, shared = false;
   for (const OpId u : value.uses) {
     if (index(u) == op)
       reads = true;

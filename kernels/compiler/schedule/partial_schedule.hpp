@@ -115,6 +115,7 @@ class PartialSchedule {
     std::uint8_t slot = 0;
     int least_accesses = 0;  ///< accesses that no other operation shares, besides those to BM
     bool dmul = false, local = false, predicated = false;
+    bool updates = false;  ///< reads the value that it writes
     ValueId out = none;
     std::vector<ValueId> values;
   };

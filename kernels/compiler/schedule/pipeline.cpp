@@ -66,7 +66,8 @@ class AbstractInterpreter {
     if (op.sets != none) {
       int& mask = masks[index(op.sets)];
       int now = -1;
-      if (result.kind == AbstractValue::Kind::Exact && !result.arbitrary)
+      if (result.kind == AbstractValue::Kind::Exact && !result.arbitrary &&
+          op.flag != MaskFlag::Carry)
         now = flag(op, result.word);
       mask = allowed == 1 || mask == now ? now : -1;
     }
@@ -192,8 +193,7 @@ bool prologue_is_neutral(const MachineLoop& loop, const Schedule& s, const BodyT
     for (int stage = 1; stage < stages; ++stage) {
       AbstractInterpreter machine(loop, false);
       for (std::size_t v = 0; v < loop.values.size(); ++v)
-        if (loop.values[v].origin != Origin::Invariant)
-          machine.values[v] = AbstractValue::missing();
+        if (!loop.values[v].permanent()) machine.values[v] = AbstractValue::missing();
       for (std::size_t m = 0; m < loop.masks.size(); ++m)
         machine.masks[m] = loop.masks[m].off ? 1 : 0;
       for (const std::size_t i : order) {
@@ -211,7 +211,7 @@ bool prologue_is_neutral(const MachineLoop& loop, const Schedule& s, const BodyT
 bool is_missing_item_neutral(const MachineLoop& loop) {
   AbstractInterpreter machine(loop, false);
   for (std::size_t v = 0; v < loop.values.size(); ++v)
-    if (loop.values[v].origin != Origin::Invariant) machine.values[v] = AbstractValue::missing();
+    if (!loop.values[v].permanent()) machine.values[v] = AbstractValue::missing();
   for (std::size_t m = 0; m < loop.masks.size(); ++m) machine.masks[m] = loop.masks[m].off ? 1 : 0;
   return std::ranges::all_of(topological_order(loop),
                              [&](std::size_t i) { return machine.run(loop.ops[i]); });
