@@ -23,6 +23,7 @@ from ._interface import ArrayVariable, Variable
 from ._job import Job
 from ._kernel import Kernel, assemble, builtin, builtin_names, compile, from_object, load
 from ._machine import Machine
+from ._neighbours import Neighbours, neighbours
 from ._records import BoardTest, RankReport, Statistics, TimelineEvent
 from ._set_job import SetJob, SourceLists
 from .errors import *
@@ -41,6 +42,7 @@ __all__ = [
     "Job",
     "Kernel",
     "Machine",
+    "Neighbours",
     "ParticleKernel",
     "RankReport",
     "SetJob",
@@ -62,6 +64,7 @@ __all__ = [
     "linalg",
     "load",
     "nbody",
+    "neighbours",
     "open",
     "set_default_device",
 ]

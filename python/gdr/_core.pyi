@@ -114,6 +114,17 @@ class Gravity:
         /,
     ) -> None: ...
 
+def find_neighbours(
+    sources: _Array,
+    targets: _Array,
+    radii: _Array,
+    source_ids: _Array,
+    target_ids: _Array,
+    same: bool,
+    threads: int,
+    /,
+) -> Tuple[NDArray[Any], NDArray[Any]]: ...
+
 class Hermite:
     def __init__(
         self,

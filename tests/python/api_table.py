@@ -74,6 +74,14 @@ PYTHON: Dict[str, str] = {
         "rank host boards threads pairs bytes_to_board bytes_from_board bytes_received"
         " sources_bytes memory_bytes seconds waiting_seconds sources_seconds sources_waiting",
     ),
+    # neighbour lists
+    "find_neighbours": "neighbours",
+    "NeighbourLists": "Neighbours",
+    **same("NeighbourLists", "Neighbours", "offsets indices"),
+    "NeighbourOptions.source_ids": "neighbours(ids)",
+    "NeighbourOptions.target_ids": "neighbours(target_ids)",
+    "NeighbourOptions.exclude_same_number": "neighbours(targets)",
+    "NeighbourOptions.threads": "neighbours(threads)",
     # kernels and jobs
     "Kernel": "Kernel",
     "Kernel.assemble": "assemble",
@@ -251,6 +259,8 @@ WITHOUT: Dict[str, str] = {
     "Partition": "a string, as in a device's name",
     "LinearOptions": KEYWORDS,
     "HermiteOptions": KEYWORDS,
+    "NeighbourOptions": KEYWORDS,
+    "NeighbourLists.size": "the length of offsets, less one",
     "HermiteOptions.kernel": "nbody.hermite takes the kernel of the engine",
     "HermiteStatistics.evaluations": "a step has one evaluation, a state another one",
     "Hermite.kernel": "nbody.hermite takes the kernel of the engine",

@@ -14,7 +14,7 @@
 #include "gdr/error.hpp"
 #include "gdr/moving_sources.hpp"
 #include "libgdr/compat/grape/calls.hpp"
-#include "libgdr/compat/grape/neighbour_search.hpp"
+#include "libgdr/particle/neighbour_search.hpp"
 
 namespace gdr::compat::grape {
 namespace {

@@ -12,6 +12,7 @@
 #include "gdr/machine.hpp"
 #include "gdr/matrix.hpp"
 #include "gdr/moving_sources.hpp"
+#include "gdr/neighbours.hpp"
 #include "gdr/ranks.hpp"
 #include "gdr/set_list.hpp"
 #include "gdr/sets.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace gdr::compat::grape {
+namespace gdr {
 
 /// Coordinates of sources, one array for each.
 using Coordinates = std::array<const double*, 3>;
@@ -42,4 +42,4 @@ Gap find_within_soon(const Coordinates& sources, const Coordinates& velocities, 
                      const std::array<double, 3>& x, const std::array<double, 3>& v, double dt,
                      double h2, std::vector<std::uint32_t>& found);
 
-}  // namespace gdr::compat::grape
+}  // namespace gdr

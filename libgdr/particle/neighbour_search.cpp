@@ -1,4 +1,4 @@
-#include "libgdr/compat/grape/neighbour_search.hpp"
+#include "libgdr/particle/neighbour_search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "emulator/host/for_each_isa.hpp"
 
-namespace gdr::compat::grape {
+namespace gdr {
 namespace {
 
 /// Sources whose distances are computed in one vectorised loop before they are compared.
@@ -127,4 +127,4 @@ Gap find_within_soon(const Coordinates& sources, const Coordinates& velocities, 
   return gap;
 }
 
-}  // namespace gdr::compat::grape
+}  // namespace gdr
