@@ -1,9 +1,11 @@
 // Batches: elements are gathered word by word, the device computes all problems, and the host
-// recomputes those with numbers that the chip does not represent.
+// recomputes those with numbers that the chip does not represent. For a native engine, which has
+// the numbers of the host, the host computes all of them.
 #include "gdr/batch.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -14,6 +16,7 @@
 #include "gdr/error.hpp"
 #include "gdr/kernel.hpp"
 #include "kernels/builtin.hpp"
+#include "libgdr/dense/batch_host.hpp"
 #include "libgdr/dense/factor.hpp"
 #include "libgdr/dense/views.hpp"
 
@@ -98,7 +101,16 @@ bool is_supported_pivot(double pivot) noexcept {
 
 struct BatchedMatrices::Impl {
   Impl(Device& d, MatrixPrecision precision)
-      : device(&d), full(precision == MatrixPrecision::Full ? 1 : 0) {}
+      : device(&d), core(core_of(d)), full(precision == MatrixPrecision::Full ? 1 : 0) {}
+
+  /// Whether the engine computes in the numbers of the host, which does it faster by itself.
+  bool computes_on_host() { return core->ranks == nullptr && !core->needs_schedule(); }
+  /// Runs a computation of the host like work of the device, which must be open.
+  void run_on_host(const std::function<void(unsigned threads)>& compute) {
+    Work work;
+    work.body = [&](const std::stop_token&) { compute(core->job_threads()); };
+    core->queue.run(work);
+  }
 
   /// Elements of all problems: word w of problem i at w * count + i.
   struct ProblemWords {
@@ -170,7 +182,8 @@ struct BatchedMatrices::Impl {
   }
 
   Device* device;
-  std::size_t full;  ///< value of the kernels' constant `full`: 1 in full precision
+  std::shared_ptr<DeviceCore> core;  ///< core of the device
+  std::size_t full;                  ///< value of the kernels' constant `full`: 1 in full precision
   std::map<std::string, Kernel> kernels;
   std::vector<bool> on_host;  ///< flags by problem: computed by the host
 };
@@ -192,6 +205,9 @@ void BatchedMatrices::multiply(std::size_t count, std::size_t m, std::size_t n, 
   const std::size_t words = std::max({m, n, k}) > limit ? limit + 1 : m * k + k * n + m * n;
   require_fit(words, "products of " + std::to_string(m) + " x " + std::to_string(k) + " by " +
                          std::to_string(k) + " x " + std::to_string(n));
+  if (impl_->computes_on_host())
+    return impl_->run_on_host(
+        [&](unsigned threads) { dense::multiply_batch(count, m, n, k, a, b, c, threads); });
   Impl::ProblemWords in{count, {}}, out;
   impl_->on_host.assign(count, false);
   if (k > 0) {
@@ -224,6 +240,12 @@ std::size_t BatchedMatrices::lu(std::size_t count, std::size_t n, const MatrixBa
   const std::size_t words = n > pe_words ? n : n * n + n;
   require_fit(words, "factors of " + std::to_string(n) + " x " + std::to_string(n));
   dense::require_pivots(pivots.size(), count * n);
+  std::size_t singular = 0;
+  if (impl_->computes_on_host()) {
+    impl_->run_on_host(
+        [&](unsigned threads) { singular = dense::factor_batch(count, n, a, pivots, threads); });
+    return singular;
+  }
   Impl::ProblemWords in{count, {}}, out;
   const bool on_device = impl_->full == 0 || n <= max_full_precision_rows;
   impl_->on_host.assign(count, !on_device);
@@ -233,7 +255,6 @@ std::size_t BatchedMatrices::lu(std::size_t count, std::size_t n, const MatrixBa
     impl_->run(impl_->kernel("batched_lu", {{"n", n}}, words), {{"a", n * n}}, in, {"lu", n * n},
                out, "row", &order);
   }
-  std::size_t singular = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto own = pivots.subspan(i * n, n);
     bool on_host = impl_->on_host[i], zero = false;
@@ -274,6 +295,9 @@ void BatchedMatrices::solve(std::size_t count, std::size_t n, std::size_t column
   dense::require_pivots(pivots.size(), count * n);
   for (std::size_t i = 0; i < count; ++i)
     dense::require_valid_pivots(pivots.subspan(i * n, n), n, " of matrix " + std::to_string(i));
+  if (impl_->computes_on_host())
+    return impl_->run_on_host(
+        [&](unsigned threads) { dense::solve_batch(count, n, columns, lu, pivots, b, threads); });
 
   // Right-hand sides after the row exchanges; overwritten with X.
   std::vector<double> x(n * columns * count);

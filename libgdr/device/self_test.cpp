@@ -328,7 +328,7 @@ std::string test_product(Device& device, unsigned round) {
 
 /// Wraps a single board in a temporary device.
 struct SelfTest {
-  static std::shared_ptr<const DeviceCore> core(const Device& device) { return device.core(); }
+  static std::shared_ptr<DeviceCore> core(const Device& device) { return device.core(); }
 
   static std::string run(const DeviceCore& like, BoardSlot& slot, unsigned round) {
     auto core = std::make_shared<DeviceCore>();
@@ -389,6 +389,6 @@ std::vector<BoardTest> test_boards(DeviceCore& device, unsigned rounds, unsigned
   return tests;
 }
 
-std::shared_ptr<const DeviceCore> core_of(const Device& device) { return SelfTest::core(device); }
+std::shared_ptr<DeviceCore> core_of(const Device& device) { return SelfTest::core(device); }
 
 }  // namespace gdr

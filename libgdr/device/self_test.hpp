@@ -20,7 +20,8 @@ std::string test_board(const DeviceCore& device, BoardSlot& slot, unsigned round
 std::vector<BoardTest> test_boards(DeviceCore& device, unsigned rounds, unsigned first_round,
                                    const std::stop_token& stop);
 
-/// The implementation of a device, its first queue, for the `gdr` command and factorisations.
-std::shared_ptr<const DeviceCore> core_of(const Device& device);
+/// The implementation of a device, its first queue, for the `gdr` command, factorisations and
+/// batches.
+std::shared_ptr<DeviceCore> core_of(const Device& device);
 
 }  // namespace gdr

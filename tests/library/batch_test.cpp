@@ -81,11 +81,12 @@ double error_of_factors(const MatrixXd& a, const MatrixXd& lu,
 }
 
 constexpr const char* machine = "emulator:chips=1,blocks=2,pes=4";
+constexpr const char* native = "emulator:chips=1,blocks=2,pes=4,engine=native";
 
 }  // namespace
 
 TEST_CASE("batched products of all shapes are correct") {
-  Device device = Device::open(machine);
+  Device device = Device::open(GENERATE(machine, native));
   BatchedMatrices small(device);
   struct Shape {
     std::size_t m, n, k;
@@ -116,7 +117,7 @@ TEST_CASE("batched products of all shapes are correct") {
 }
 
 TEST_CASE("batched LU has the pivots of Eigen, and solves are accurate") {
-  Device device = Device::open(machine);
+  Device device = Device::open(GENERATE(machine, native));
   BatchedMatrices small(device);
   const std::size_t n = GENERATE(1, 2, 3, 4, 7, 8, 10, 11, 15);
   const std::size_t columns = n == 15 ? 3 : n == 4 ? 9 : 1;  // one at a time, and many at a time
@@ -203,7 +204,7 @@ TEST_CASE("batched products of the identity and doubles are exact in full precis
 }
 
 TEST_CASE("singular, extreme and NaN matrices of a batch give the results of LAPACK") {
-  Device device = Device::open(machine);
+  Device device = Device::open(GENERATE(machine, native));
   BatchedMatrices small(device);
   constexpr std::size_t count = 7, n = 4;
   Batch a = random_batch(count, n, n, 5);
@@ -267,6 +268,36 @@ TEST_CASE("the factors of a matrix do not depend on its position in the batch or
     }
     CHECK(a.data == first.data);
     CHECK(pivots == first_pivots);
+  }
+}
+
+TEST_CASE("a native engine gives a matrix the same bits at every place and for any threads") {
+  constexpr std::size_t count = 300, n = 6;  // more than one task, and an incomplete vector
+  Batch a = random_batch(count, n, n, 9), x = random_batch(count, n, 2, 10);
+  for (std::size_t i = 7; i < count; ++i) {  // the same seven matrices again
+    a.set(i, a.get(i % 7));
+    x.set(i, x.get(i % 7));
+  }
+  std::vector<double> factors, solutions;
+  for (const char* const name :
+       {"emulator:engine=native,threads=1", "emulator:engine=native,threads=3"}) {
+    Device device = Device::open(name);
+    BatchedMatrices small(device);
+    Batch lu = a, y = x;
+    std::vector<std::int64_t> pivots(count * n);
+    CHECK(small.lu(count, n, lu.view(), pivots) == 0);
+    small.solve(count, n, 2, std::as_const(lu).view(), pivots, y.view());
+    for (std::size_t i = 7; i < count; ++i) {
+      CAPTURE(i);
+      REQUIRE(lu.get(i) == lu.get(i % 7));
+      REQUIRE(y.get(i) == y.get(i % 7));
+    }
+    if (factors.empty()) {
+      factors = lu.data;
+      solutions = y.data;
+    }
+    CHECK(lu.data == factors);
+    CHECK(y.data == solutions);
   }
 }
 

@@ -1,5 +1,6 @@
 // Host kernels of factorisations: equal bits with every instruction set, compared with sums in long
 // double.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -98,4 +99,51 @@ TEST_CASE("host column loops have the same bits with every instruction set") {
       }
     }
   }
+}
+
+TEST_CASE(
+    "factors, solutions and products of small matrices have the same bits with every "
+    "instruction set") {
+  const std::size_t n = GENERATE(1, 2, 5, 8, 15);
+  constexpr std::size_t problems = 2;  // of every instruction set, the lanes of the shortest vector
+  CAPTURE(n);
+  const std::vector<double> before = numbers(problems * n * n, 11),
+                            right = numbers(problems * n, 12);
+  std::vector<double> factors, solutions, products;
+  for (const Isa isa : host_isas()) {
+    const HostKernels& kernels = *host_kernels_of(isa);
+    REQUIRE(kernels.lanes >= problems);
+    std::vector<double> a = before, x = right, c(problems * n);
+    std::vector<std::int64_t> pivots(problems * n, -1);
+    REQUIRE(kernels.factor_batch(n, {a.data(), n, n * n}, problems, pivots.data()) == 0);
+    kernels.solve_batch(n, 1, {a.data(), n, n * n, pivots.data()}, problems, {x.data(), n, n});
+    std::vector<double> left = before, column = x;
+    kernels.multiply_batch(
+        {n, 1, n, {left.data(), n, n * n}, {column.data(), n, n}, {c.data(), n, n}}, problems);
+    if (factors.empty()) {
+      factors = a;
+      solutions = x;
+      products = c;
+    }
+    CHECK(same(a, factors));
+    CHECK(same(x, solutions));
+    CHECK(same(c, products));
+    double most = 0;  // A x - b
+    for (std::size_t i = 0; i < problems * n; ++i)
+      most = std::max(most, std::fabs(c[i] - right[i]));
+    CHECK(most < 1e-9);
+  }
+}
+
+TEST_CASE("a small matrix with a zero pivot or a NaN is left to the caller") {
+  const HostKernels& kernels = host_kernels();
+  std::vector<double> a = {1, 2, 2, 4, 1, 2, 3, 4};  // two matrices; the first is singular
+  const std::vector<double> before = a;
+  std::vector<std::int64_t> pivots(4);
+  CHECK(kernels.factor_batch(2, {a.data(), 2, 4}, 2, pivots.data()) == 1);
+  CHECK(std::equal(a.begin(), a.begin() + 4, before.begin()));
+  CHECK(a[4] == 2);
+  a = before;
+  a[5] = std::numeric_limits<double>::quiet_NaN();
+  CHECK((kernels.factor_batch(2, {a.data(), 2, 4}, 2, pivots.data()) & 2) == 2);
 }

@@ -366,3 +366,28 @@ def test_a_replaced_local_array_raises_value_error():
         a.local = wrong
         with pytest.raises(ValueError, match=message):
             grid.lu(a)
+
+
+def test_batches_on_a_native_engine_agree_with_numpy(native, rng):
+    a, b = rng.normal(size=(301, 8, 8)), rng.normal(size=(301, 8))
+    x = linalg.batch_solve(a, b, device=native)
+    assert np.allclose(x, np.linalg.solve(a, b[..., None])[..., 0], rtol=1e-8)
+    two = linalg.batch_solve(a, np.stack([b, 2 * b], axis=-1), device=native)
+    assert np.array_equal(two[..., 0], x)
+    product = linalg.batch_matmul(a, a, device=native)
+    assert np.allclose(product, a @ a, rtol=1e-12, atol=1e-12)
+    factors = linalg.batch_lu(a, device=native)
+    for k in (0, 300):
+        lower = np.tril(factors.factors[k], -1) + np.eye(8)
+        rows = a[k].copy()
+        for i, p in enumerate(factors.pivots[k]):
+            rows[[i, p]] = rows[[p, i]]
+        assert np.allclose(lower @ np.triu(factors.factors[k]), rows, atol=1e-13)
+    a[17] = 1.0
+    with pytest.raises(linalg.LinAlgError, match="1 of the matrices are singular"):
+        linalg.batch_solve(a, b, device=native)
+    with gdr.open("emulator", engine="native") as device:
+        linalg.batch_lu(a, device=device)
+        other = device
+    with pytest.raises(gdr.DeviceError, match="closed"):
+        linalg.batch_lu(a, device=other)

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "emulator/engine/engine.hpp"
 
@@ -32,6 +33,28 @@ struct HostProduct {
   double* scratch;  ///< buffer of HostKernels::scratch(m, n) doubles
 };
 
+/// Largest number of words of the matrices of one problem of a batch.
+constexpr std::size_t batch_words = 256;
+
+/// Small matrices: element (row, column) of matrix i at `data[row + column * stride + i * step]`.
+struct HostBatch {
+  double* data;
+  std::size_t stride, step;
+};
+
+/// LU factors of small matrices, and the row exchanges, n for each.
+struct HostFactors {
+  const double* data;
+  std::size_t stride, step;
+  const std::int64_t* pivots;
+};
+
+/// C = A B of small matrices, of m rows, n columns and the inner dimension k.
+struct HostBatchProduct {
+  std::size_t m, n, k;
+  HostBatch a, b, c;  ///< a and b are only read
+};
+
 /// The kernels for an instruction set.
 struct HostKernels {
   Isa isa;
@@ -42,6 +65,17 @@ struct HostKernels {
   void (*subtract_scaled)(double* y, const double* x, double factor, std::size_t n);
   /// y /= divisor, elementwise.
   void (*divide)(double* y, double divisor, std::size_t n);
+
+  // Of the following, one call computes `count` problems, at most `lanes`, one in each lane.
+  std::size_t lanes;
+  /// P A = L U in place with partial pivoting. Returns the matrices that have a pivot of zero or an
+  /// element that is not finite, as bits; these are unchanged.
+  std::uint64_t (*factor_batch)(std::size_t n, const HostBatch& a, std::size_t count,
+                                std::int64_t* pivots);
+  /// Solves A X = B in place.
+  void (*solve_batch)(std::size_t n, std::size_t columns, const HostFactors& lu, std::size_t count,
+                      const HostBatch& b);
+  void (*multiply_batch)(const HostBatchProduct& product, std::size_t count);
 };
 
 /// The kernels for the instruction set of GDR_ISA, else the best of this host.

@@ -5,6 +5,7 @@
 // shared.
 #pragma once
 
+#include "libgdr/dense/host/batch_loops.hpp"
 #include "libgdr/dense/host/kernels.hpp"
 
 namespace gdr::dense {
@@ -43,8 +44,10 @@ class HostLoops {
     for (; i < n; ++i) y[i] /= divisor;
   }
 
-  static constexpr HostKernels kernels{Host::isa, scratch, subtract_product, subtract_scaled,
-                                       divide};
+  using Batches = BatchLoops<Host>;
+  static constexpr HostKernels kernels{Host::isa,       scratch,        subtract_product,
+                                       subtract_scaled, divide,         Batches::lanes,
+                                       Batches::factor, Batches::solve, Batches::multiply};
 
  private:
   static constexpr std::size_t width = Host::width, parts = Host::parts;

@@ -31,6 +31,9 @@ struct MatrixBatch {
 /// more time on the link, which limits small matrices. LU of 14 and 15 rows is then computed by the
 /// host, as the program would not fit the instruction memory.
 ///
+/// With a native engine the host computes all batches, in double and with the same bits for any
+/// number of threads; they are then not part of the device's statistics.
+///
 /// All matrices of one problem must fit the 256 words of a PE together. Up to 64 words four
 /// problems share a PE, up to 128 two. Problems with infinities, NaN, numbers below 2^-1022, or
 /// pivots beyond 2^-1000 .. 2^1000 are computed by the host in double, like LAPACK.
