@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from types import FunctionType
-from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Set
 
+from ._diagnostics import Line, Marks
 from ._expressions import LANGUAGE_FUNCTIONS, find_intrinsic
 from ._kernel import VariableNames
 from ._shapes import TENSOR, VECTOR, ShapeReader, Shapes, shape_of_constant
 from ._source import NotConstant, Source
-from ._statements import Statements
+from ._statements import Statements, Translated
 
 _RESERVED = {"CONST", "VARI", "VARJ", "VARF", "identity", "vec3", "sym3", *LANGUAGE_FUNCTIONS}
 
@@ -30,10 +31,14 @@ class TranslationUnit:
         self._names_in_use = set(_RESERVED)
         self._translated: Dict[FunctionType, str] = {}
         self._call_stack: List[FunctionType] = [function]
-        self._functions: List[Tuple[Source, int, str]] = []
+        self._functions: List[Translated] = []
+        #: Expressions of Python by the variables of the translation.
+        self.python_names: Dict[str, str] = {}
+        self.marks = Marks()
         self.kernel = KernelGenerator(function, types, self)
-        #: Python source and line of each line of the text.
-        self.lines: Dict[int, Tuple[Source, int]] = {}
+        self.python_names.update(self.kernel.python_names())
+        #: Origin of each line of the text.
+        self.lines: Dict[int, Line] = {}
 
     def unique(self, name: str) -> str:
         """A new name in the kernel language, similar to this one."""
@@ -48,12 +53,11 @@ class TranslationUnit:
             head.append(f"flops {flops:g};")
         if precision == "long":
             head.append("precision long;")
-        head += self.kernel.declarations()
-        source = self.kernel.source
-        body = self._functions + [(source, line, text) for line, text in self.kernel.body]
-        for k, (where, line, _) in enumerate(body):
-            self.lines[len(head) + k + 1] = (where, line)
-        return "\n".join(head + [text for _, _, text in body]) + "\n"
+        definition = Line(self.kernel.source, self.kernel.source.line(self.kernel.source.tree))
+        declarations = [Translated(text, definition) for text in self.kernel.declarations()]
+        body = declarations + self._functions + self.kernel.body
+        self.lines = {len(head) + k: line.origin for k, line in enumerate(body, 1)}
+        return "\n".join(head + [line.text for line in body]) + "\n"
 
     def translated(self, function: FunctionType, source: Source, node: ast.AST) -> str:
         """The name of a called function, translated on first use."""
@@ -64,7 +68,8 @@ class TranslationUnit:
             self._call_stack.append(function)
             generator = FunctionGenerator(function, self)
             self._call_stack.pop()
-            self._functions += [(generator.source, line, text) for line, text in generator.body]
+            self._functions += generator.body
+            self.python_names.update((v, name) for name, v in generator.symbols.items())
             self._translated[function] = generator.name
         return self._translated[function]
 
@@ -93,6 +98,14 @@ class KernelGenerator(Statements):
         if not self.names.results:
             self.source.fail(tree, f"the kernel has no result; write {self.target}.name += ...")
         self._check_types()
+
+    def python_names(self) -> Dict[str, str]:
+        """Expressions of Python by the variables of the translation."""
+        tables = (self.names.targets, self.target), (self.names.sources, self.other)
+        found = {v: f"{owner}.{name}" for table, owner in tables for name, v in table.items()}
+        found.update((v, f"{self.target}.{name}") for name, v in self.names.results.items())
+        found.update((variable, name) for name, variable in self.symbols.items())
+        return found
 
     def _check_arguments(self, tree: ast.FunctionDef) -> None:
         star = tree.args.vararg or tree.args.kwarg

@@ -6,15 +6,14 @@ statement. A statement that cannot be translated is an error that shows the Pyth
 
 from __future__ import annotations
 
-import re
 from types import FunctionType
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union, overload
 
 from . import _core
 from ._arrays import AnyArray, integer
 from ._codegen import TranslationUnit
+from ._diagnostics import python_message
 from ._kernel import Kernel, VariableNames, from_object
-from ._source import Source
 from .errors import ProgramError
 
 _SHAPES = ("vec3", "sym3")
@@ -181,24 +180,7 @@ def _translate(
     try:
         core = _core.Kernel.compile(text, kernel.name, effort)
     except ProgramError as error:
-        raise ProgramError(_with_python_lines(str(error), kernel.name, unit.lines)) from None
+        message = python_message(str(error), unit.lines, unit.python_names)
+        raise ProgramError(message) from None
     core = core.with_host_names(kernel.names.pairs())
     return FunctionKernel(core, text, function, kernel.names, kernel.defaults)
-
-
-def _with_python_lines(message: str, name: str, lines: Mapping[int, Tuple[Source, int]]) -> str:
-    """The compiler's message, with the Python line before each line of the translation."""
-    out: List[str] = []
-    for text in message.splitlines():
-        place = re.match(rf"{re.escape(name)}:(\d+):\d+: (.*)", text)
-        if place is None or int(place.group(1)) not in lines:
-            out.append(text)
-            continue
-        source, line = lines[int(place.group(1))]
-        out.append(f"{source.file}:{source.first + line - 1}: {place.group(2)}")
-        if not place.group(2).startswith("note"):
-            text = source.lines[line - 1]
-            begin = len(text) - len(text.lstrip())
-            out.append(source.excerpt(line, begin, len(text)))
-            out.append("  which was translated to")
-    return "\n".join(out).rstrip("\n")

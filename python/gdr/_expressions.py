@@ -141,8 +141,8 @@ class Expressions(ast.NodeVisitor):
         """Translate an expression whose value is a number or a condition."""
         value = self.constant(node)
         if value is not NotConstant:
-            return literal(self.source, node, value)
-        return str(self.visit(node))
+            return self.unit.marks.marked(node, literal(self.source, node, value))
+        return self.unit.marks.marked(node, str(self.visit(node)))
 
     def component(self, node: ast.Subscript) -> str:
         """The name of the component that an index of a vector selects."""

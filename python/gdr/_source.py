@@ -72,6 +72,10 @@ class Source:
 
     def fail(self, node: ast.AST, message: str) -> NoReturn:
         """Raise ProgramError at a node, with its source line and a caret range."""
+        raise ProgramError(self.message(node, f"error: {message}"))
+
+    def message(self, node: ast.AST, message: str) -> str:
+        """A message at a node, with its source line and a caret range."""
         line = self.line(node)
         text = self.lines[line - 1]
         # The parser counts columns in bytes.
@@ -80,10 +84,8 @@ class Source:
         end = len(data[: getattr(node, "end_col_offset", None) or 0].decode(errors="replace"))
         if getattr(node, "end_lineno", None) != getattr(node, "lineno", None):
             end = len(text)
-        raise ProgramError(
-            f"{self.file}:{self.first + line - 1}:{column + 1}: error: {message}\n"
-            + self.excerpt(line, column, end)
-        )
+        where = f"{self.file}:{self.first + line - 1}:{column + 1}"
+        return f"{where}: {message}\n" + self.excerpt(line, column, end)
 
     def excerpt(self, line: int, column: int, end: int) -> str:
         """A line of the function with a caret range below it."""

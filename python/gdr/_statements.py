@@ -6,8 +6,19 @@ import ast
 import contextlib
 import itertools
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, NoReturn, Optional, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    NoReturn,
+    Optional,
+)
 
+from ._diagnostics import Line
 from ._expressions import Expressions
 from ._shapes import COMPONENTS
 from ._source import NotConstant, Source, to_python
@@ -28,8 +39,15 @@ _HINTS: Dict[type, str] = {
 }
 
 
+class Translated(NamedTuple):
+    """A line of the translation."""
+
+    text: str
+    origin: Line
+
+
 class Statements(Expressions):
-    """Translates the statements of one function to ``body``: Python line numbers and text."""
+    """Translates the statements of one function to ``body``."""
 
     def __init__(self, function: FunctionType, unit: TranslationUnit) -> None:
         source = Source(function)
@@ -45,7 +63,7 @@ class Statements(Expressions):
         self.temporaries = stored.difference(self.arguments)
         #: Types of variables, by their names in Python.
         self.types: Dict[str, str] = {}
-        self.body: List[Tuple[int, str]] = []
+        self.body: List[Translated] = []
         self._indent = ""
         self._loop_variables: List[str] = []  # variables of the enclosing loops
 
@@ -61,7 +79,8 @@ class Statements(Expressions):
 
     def emit(self, node: ast.AST, text: str) -> None:
         """Append a line of the kernel language that translates this node."""
-        self.body.append((self.source.line(node), self._indent + text))
+        plain, spans = self.unit.marks.split(self._indent + text)
+        self.body.append(Translated(plain, Line(self.source, self.source.line(node), spans)))
 
     @contextlib.contextmanager
     def indented(self) -> Iterator[None]:

@@ -232,16 +232,76 @@ def test_a_function_changed_on_disk_raises_an_error(tmp_path):
         gdr.kernel(module.first)
 
 
-def test_compiler_errors_show_the_python_line():
+def message_of(function, **options):
+    """The lines of the error about a function that cannot be compiled."""
+    with pytest.raises(gdr.ProgramError) as raised:
+        gdr.kernel(**options)(function)
+    return str(raised.value).splitlines()
+
+
+def marked(lines, number=0):
+    """The part of a source line that is underlined."""
+    text, carets = lines[number + 1 : number + 3]
+    return text[carets.index("^") : carets.rindex("^") + 1]
+
+
+def test_a_refused_expression_is_underlined_alone():
     def wrong(i, j):
-        i.f += j.x + t  # noqa: F821
+        i.f += 2 * j.x + t  # noqa: F821
         t = j.x
 
-    with pytest.raises(gdr.ProgramError, match="is read before") as raised:
-        gdr.kernel(wrong)
-    lines = str(raised.value).splitlines()
-    assert re.match(r".*test_decorator.py:\d+: error\[GDR7003\]", lines[0])
-    assert lines[1].endswith("i.f += j.x + t  # noqa: F821") and "  which was translated to" in lines
+    lines = message_of(wrong)
+    assert re.match(r".*test_decorator.py:\d+:26: error\[GDR7003\]: `t` is read before", lines[0])
+    assert marked(lines) == "t"
+    assert not any("translated" in line for line in lines)
+
+
+def square_of_condition(q):
+    return 2 + (q > 1) * q
+
+
+def test_help_of_a_refused_expression_is_in_python():
+    def condition(i, j):
+        i.f += j.m * (3.0 if j.m else 2.0)
+
+    lines = message_of(condition)
+    assert marked(lines) == "j.m"
+    assert lines[-1].strip() == "help: use a comparison, for example `x != 0`"
+
+    def sums(i, j):
+        d = j.x - i.x
+        i.f += d[0] * (np.cross(d, d) + np.dot(d, d))
+
+    lines = message_of(sums)
+    assert "a vector and a number cannot be added" in lines[0]
+    assert marked(lines) == "np.cross(d, d) + np.dot(d, d)"
+    assert lines[-1].strip() == (
+        "help: a number for all components is `np.array([s, s, s])` or `s * np.eye(3)`"
+    )
+
+    def called(i, j):
+        i.f += square_of_condition(j.x - i.x)
+
+    lines = message_of(called)
+    assert marked(lines) == "(q > 1) * q"
+    assert lines[-1].strip() == "help: use `1 if condition else 0`"
+
+
+def test_messages_name_attributes_as_the_function_does():
+    def partly(i, j):
+        if j.mass > 1:
+            weight = 2.0
+        i.f += weight * j.mass
+
+    lines = message_of(partly)
+    assert "`weight` is assigned under a condition only" in lines[0]
+    assert marked(lines) == "weight"
+
+    def kinds(i, j):
+        i.f += np.dot(j.x, i.x)
+
+    text = "\n".join(message_of(kinds, types={"x": "int"}))
+    assert "`j.x`" in text and "xj" not in text and "vec3" not in text
 
 
 def test_invalid_arguments_of_decorator_and_call_raise_errors():
