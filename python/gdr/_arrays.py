@@ -8,6 +8,8 @@ from typing import Any, Mapping, Optional, Sequence, Union
 import numpy as np
 import numpy.typing as npt
 
+from ._units import refuse_units
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 AnyArray = npt.NDArray[Any]
@@ -28,10 +30,11 @@ def as_array(name: str, value: Any) -> AnyArray:
     """Convert an argument to an array of numbers; TypeError or ValueError name the argument.
 
     Accepts lists, scalars and objects with ``__array__`` or a buffer, and masked arrays without
-    masked elements.
+    masked elements; no quantities, because the conversion would drop their unit.
     """
     if value is None:
         raise TypeError(f"{name}: expected an array, got None")
+    refuse_units(name, value)
     mask = getattr(value, "mask", None) if isinstance(value, np.ma.MaskedArray) else None
     if mask is not None and np.any(mask):
         place = ", ".join(str(i) for i in np.argwhere(mask)[0])
@@ -119,6 +122,7 @@ def output_array(
 
 def check_writable(name: str, out: Any, shape: Sequence[int], dtype: npt.DTypeLike) -> None:
     """Raise TypeError or ValueError for a result array of wrong type or shape, or read-only."""
+    refuse_units(name, out)
     check_type(name, out, np.ndarray, "a NumPy array")
     if out.dtype != np.dtype(dtype):
         raise TypeError(f"{name}: expected {np.dtype(dtype)}, got {out.dtype}")
@@ -138,6 +142,7 @@ def number(
     name: str, value: Any, *, least: float = -np.inf, above: float = -np.inf, most: float = np.inf
 ) -> float:
     """One finite number; ValueError unless ``least <= number <= most`` and ``number > above``."""
+    refuse_units(name, value)
     try:
         if isinstance(value, (str, bytes, bool)) or value is None or np.ndim(value) != 0:
             raise TypeError
@@ -157,6 +162,7 @@ def number(
 
 def integer(name: str, value: Any, least: int = 0, most: int = 2**63 - 1) -> int:
     """One integer in a range; a bool is a TypeError."""
+    refuse_units(name, value)
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
@@ -172,6 +178,7 @@ def integer(name: str, value: Any, least: int = 0, most: int = 2**63 - 1) -> int
 
 def indices(name: str, value: Any) -> "npt.NDArray[np.int32]":
     """A one-dimensional array of integers from 0 to 2^31 - 1."""
+    refuse_units(name, value)
     array = np.asarray(value)
     if array.size > 0 and array.dtype.kind not in "iu":
         raise TypeError(f"{name}: expected integers, got {array.dtype}")

@@ -19,6 +19,7 @@ from ._arrays import AnyArray, Floats, as_array, check_finite, check_no_overlap,
 from ._arrays import output_array
 from ._open import Device, device_or_default
 from ._ranks import mark_collective
+from ._units import Units, call_units
 from .errors import InputError
 
 #: Vector inputs, with the names of their components without the final i or j.
@@ -94,6 +95,11 @@ def gravity(
     pair at distance zero without softening contributes nothing. Signs: ``acc`` points to the
     masses, ``pot`` is negative.
 
+    Quantities of astropy: all arguments have units or none has (``eps=0`` may be a number);
+    ``pos``, ``eps`` and ``targets`` may have different units of length. G is then that of
+    ``astropy.constants``, and the results are quantities in m/s^2 and m^2/s^2; ``acc`` and ``pot``
+    cannot be filled.
+
     Raises TypeError or ValueError naming the argument, and InputError (a ValueError) if a result is
     not finite, naming the particle (the other results have been written), or if there are neither
     particles nor ``targets``.
@@ -101,6 +107,15 @@ def gravity(
     chosen = device_or_default(device)
     core = chosen._cached(_core.Gravity)
     with chosen._ranks.argument_checks():
+        arguments = {"pos": pos, "mass": mass, "eps": eps}
+        if targets is not None:
+            arguments["targets"] = targets
+        named = {name: (name, value) for name, value in arguments.items()}
+        units = call_units("gravity", named, [("acc", acc), ("pot", pot)])
+        if units is not None:
+            arguments = {name: units.number(name, name, v) for name, v in arguments.items()}
+            pos, mass, eps = arguments["pos"], arguments["mass"], arguments["eps"]
+            targets = arguments.get("targets")
         x = np.ascontiguousarray(floats("pos", pos, ("n", 3)))
         m = per_particle("mass", mass, len(x))
         soft = number("eps", eps)
@@ -112,6 +127,7 @@ def gravity(
         p = output_array("pot", pot, (len(positions),))
         check_no_overlap("acc", a, {**inputs, "pot": p})
         check_no_overlap("pot", p, inputs)
+    chosen._ranks.check_equal("units", "" if units is None else units.key())
     try:
         core.compute(x, m, soft, inputs.get("targets"), a, p)
     except InputError as error:
@@ -121,6 +137,8 @@ def gravity(
         except ValueError as cause:
             raise mark_collective(cause, error) from None
         raise
+    if units is not None:
+        return Gravity(units.result("acc", a), units.result("pot", p))
     return Gravity(a, p)
 
 
@@ -219,7 +237,8 @@ class ParticleKernel:
             "Vectors have shape (n, 3), other arguments (n,) or one number for all particles. eps\n"
             "and rc are lengths. Without targets the particles act on each other; a particle does\n"
             "not act on itself if the kernel has ids or skips pairs at distance zero. targets:\n"
-            "positions (m, 3), or a dictionary of all arguments of a target.\n\n"
+            "positions (m, 3), or a dictionary of all arguments of a target. Arguments may be\n"
+            "quantities of astropy, unless the kernel has reduced units.\n\n"
             f"Returns a named tuple of {fields}.\n\n"
             "Raises TypeError or ValueError naming the argument."
         )
@@ -234,7 +253,8 @@ class ParticleKernel:
         chosen = device_or_default(device)
         job = chosen.job(self.kernel)
         with chosen._ranks.argument_checks():
-            params, sources, target_arrays = self._bind(values, arguments, targets)
+            params, sources, target_arrays, units = self._bind(values, arguments, targets)
+        chosen._ranks.check_equal("units", "" if units is None else units.key())
         n, m = len(sources["xj"]), len(target_arrays["xi"])
         numbered = [name for name in ("idj", "slotj") if name in self.kernel.names("source")]
         if numbered:
@@ -255,12 +275,15 @@ class ParticleKernel:
             else:
                 columns[names[0]] = None
         arrays = job.run(columns)
-        return self._tuple(*(vectors.get(f, arrays[v[0]]) for f, v in self._results.items()))
+        results = {f: vectors.get(f, arrays[v[0]]) for f, v in self._results.items()}
+        if units is not None:
+            results = {field: units.result(field, array) for field, array in results.items()}
+        return self._tuple(**results)
 
     def _bind(
         self, values: Tuple[Any, ...], arguments: Mapping[str, Any], targets: Any
-    ) -> Tuple[Dict[str, float], Dict[str, AnyArray], Dict[str, AnyArray]]:
-        """Values of the kernel's params, sources and targets by variable."""
+    ) -> Tuple[Dict[str, float], Dict[str, AnyArray], Dict[str, AnyArray], Optional[Units]]:
+        """Values of the kernel's params, sources and targets by variable, and units of the call."""
         try:
             bound = self.__signature__.bind_partial(*values, **arguments)
         except TypeError as error:
@@ -273,17 +296,31 @@ class ParticleKernel:
         missing = [name for name in required if name not in given]
         if missing:
             raise TypeError(f"{self.__name__}: missing: {', '.join(missing)}")
+        at = {} if targets is None else _target_values(targets, of_targets)
+        units = self._convert(given, at)
         params = {}
         for argument, name in self._parameters.items():
             value = np.array(number(argument, given[argument]))
             params[name] = float(_squares(argument, value) if name in SQUARED else value)
         sources = _columns(of_sources, given)
         if targets is None:
-            return params, sources, _columns(of_targets, given)
+            return params, sources, _columns(of_targets, given), units
         extra = [name for name in given if name in of_targets and name not in of_sources]
         if extra:
             raise TypeError(f"{self.__name__}: pass {', '.join(extra)} in targets")
-        return params, sources, _columns(of_targets, _target_values(targets, of_targets), "targets")
+        return params, sources, _columns(of_targets, at, "targets"), units
+
+    def _convert(self, given: Dict[str, Any], at: Dict[str, Any]) -> Optional[Units]:
+        """Replace quantities among the arguments, and among those of targets, by numbers in the
+        units of the call, which are returned; None if all are numbers."""
+        named = {name: (name, value) for name, value in given.items()}
+        named.update({f"targets: {name}": (name, value) for name, value in at.items()})
+        units = call_units(self.__name__, named)
+        if units is not None:
+            for values, where in ((given, ""), (at, "targets: ")):
+                for name, value in values.items():
+                    values[name] = units.number(where + name, name, value)
+        return units
 
     def __repr__(self) -> str:
         return f"<gdr.{self.__name__}{self.__signature__}>"

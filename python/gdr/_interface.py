@@ -11,6 +11,7 @@ import numpy as np
 from . import _core
 from ._arrays import AnyArray, as_array, check_finite, check_shape, check_type, integer
 from ._arrays import floats, number, output_array, to_float64
+from ._units import refuse_units
 from .errors import UsageError
 
 #: Names of results, or an array to fill for each; None selects all results.
@@ -107,8 +108,9 @@ def input_arrays(
 ) -> Tuple[int, Dict[str, AnyArray]]:
     """The number of items of a role, and the arrays of its variables in the library's types.
 
-    ``default`` is the number of items if no array has a length. An array of the kernel is replaced by the columns of its elements. Raises TypeError or
-    ValueError naming the array. Unknown names pass: the library rejects them.
+    ``default`` is the number of items if no array has a length. An array of the kernel is replaced
+    by the columns of its elements. Raises TypeError or ValueError naming the array. Unknown names
+    pass: the library rejects them.
     """
     known = {v.name: (v, ()) for v in kernel.variables if v.role == role}
     wholes = {a.name: a for a in kernel.arrays if a.role == role and a.name not in known}
@@ -228,6 +230,7 @@ def _result(
     dtype = variable.dtype
     if variable.words > 1:
         shape = (*shape, variable.words)
+    refuse_units(name, out)
     if isinstance(out, np.ndarray) and out.shape == shape and len(shape) == 1:
         floats = (np.float32, np.float64)
         fits = out.dtype == dtype or (dtype in floats and out.dtype in floats)

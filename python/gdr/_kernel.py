@@ -16,6 +16,7 @@ from ._interface import CompiledKernel
 from ._open import device_or_default
 from ._search import scheduled
 from ._system import PathLike, replacing
+from ._units import refuse_units
 from .errors import UsageError
 
 
@@ -197,6 +198,8 @@ def _items(
         except TypeError:
             what = f"expected a dictionary of arrays, or a number, got {type(data).__name__}"
             raise TypeError(f"{side}: {what}") from None
+    for name, value in data.items():
+        refuse_units(f"{side}: {name}", value)
     if not table:
         return None, dict(data)
     unknown = [name for name in data if name not in table]

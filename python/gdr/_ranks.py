@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import zlib
 from typing import Iterator, Optional, TypeVar
 
 import numpy as np
@@ -39,6 +40,12 @@ class RankGroup:
     def gather(self, value: float) -> Floats:
         """The values of all ranks, in rank order; collective."""
         return np.frombuffer(self.core.gather_bytes(np.float64(value).tobytes()))
+
+    def check_equal(self, what: str, text: str) -> None:
+        """Raise TypeError on all ranks if a property of an argument differs between them;
+        collective on a device of several ranks."""
+        if self._collective and len(set(self.gather(zlib.crc32(text.encode())))) > 1:
+            raise mark_collective(TypeError(f"{what}: differ between ranks: {text or 'none'} here"))
 
     def offset(self, n: int) -> int:
         """Sum of ``n`` over the ranks before this one; collective."""

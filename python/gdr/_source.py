@@ -13,6 +13,7 @@ from typing import Any, Dict, NoReturn, Set, Union
 import numpy as np
 
 from . import functions
+from ._units import unit_of
 from .errors import ProgramError
 
 _EXAMPLE = "write: def name(i, j, ...) with @gdr.kernel above it"
@@ -173,6 +174,9 @@ def to_python(value: Any) -> Any:
 
 def literal(source: Source, node: ast.AST, value: Any) -> str:
     """A constant as a literal of the kernel language."""
+    unit = unit_of(value)
+    if unit is not None:
+        source.fail(node, f"a quantity in {unit}: a kernel has no units; use its number in one")
     number = to_python(value)
     if isinstance(number, bool):
         return "(0 == 0)" if number else "(0 != 0)"

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ._units import refuse_units
+
 __all__ = [
     "exp",
     "long",
@@ -65,6 +67,8 @@ def minimum_image(d: Any, *box: Any) -> Any:
     b_y, c_x, c_y, c_z of a lower triangular cell with the edges (a_x, 0, 0), (b_x, b_y, 0) and
     (c_x, c_y, c_z).
     """
+    for name, value in (("d", d), ("box", box)):
+        refuse_units(name, value)
     if len(box) == 6:
         ax, bx, by, cx, cy, cz = box
         image = np.array(d, dtype=float)

@@ -439,3 +439,33 @@ def test_mpi_sonames_are_read_from_elf_files(tmp_path):
     for content in (b"", b"\x7fELF\x02\x01", b"no library at all", b"\0mylibmpi.so.40\0"):
         text.write_bytes(content)
         assert _mpi.needed_mpi(text) is None
+
+
+def test_units_that_differ_between_ranks_are_an_error_on_all(tmp_path):
+    pytest.importorskip("astropy", reason="the package astropy is not installed")
+    program = script(
+        tmp_path,
+        """
+        import numpy as np, gdr
+        from astropy import units as u
+        from mpi4py import MPI
+        comm = MPI.COMM_WORLD
+        pos = np.random.default_rng(comm.rank).normal(size=(20, 3))
+        mass = np.full(20, 2.0)
+        with gdr.open("mpi", comm=comm, threads=1) as device:
+            r = gdr.gravity(pos * u.kpc, mass * u.Msun, 1 * u.pc, device=device)
+            assert r.acc.unit == u.m / u.s**2
+            for units in ((u.kpc, u.pc), (u.kpc, u.one)):
+                unit = units[comm.rank]
+                kind = u.Msun if unit is not u.one else u.one
+                soft = 1 * u.pc if unit is not u.one else 0.1
+                try:
+                    gdr.gravity(pos * unit, mass * kind, soft, device=device)
+                    raise SystemExit("no error")
+                except TypeError as error:
+                    assert "units: differ between ranks" in str(error), error
+            again = gdr.gravity(pos * u.kpc, mass * u.Msun, 1 * u.pc, device=device)
+            assert np.array_equal(again.acc, r.acc)
+        """,
+    )
+    python(program, ranks=2)

@@ -6,7 +6,7 @@ from typing import Sequence
 
 import numpy as np
 
-from .._arrays import Floats, integer, number
+from .._arrays import Floats, floats, integer, number
 from .snapshot import Snapshot
 
 
@@ -70,8 +70,8 @@ def merger(
         size = float(part.mass.sum()) ** (1 / 3)
         part.pos = part.pos * size
         part.vel = part.vel / np.sqrt(size)
-    b.pos = b.pos + np.asarray(separation, np.float64)
-    b.vel = b.vel + np.asarray(velocity, np.float64)
+    b.pos = b.pos + floats("separation", separation, (3,))
+    b.vel = b.vel + floats("velocity", velocity, (3,))
     pos, vel = np.concatenate([a.pos, b.pos]), np.concatenate([a.vel, b.vel])
     types = np.repeat([1, 2], [first, second])
     return Snapshot(pos - pos.mean(0), vel - vel.mean(0), np.full(n, 1.0 / n), types=types)

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._arrays import AnyArray, Floats, Ints, check_finite, check_shape, floats, ints, number
 from .._system import PathLike, replacing, require
+from .._units import refuse_units
 from ..errors import FileError, InputError
 from .run import ARRAYS, NUMBERS, WIDTH, HermiteRun, run_of
 
@@ -68,6 +69,7 @@ class Snapshot:
 
 def _ids(given: Any, n: int) -> Any:
     """Ids as int64, or as uint64 if int64 cannot represent them."""
+    refuse_units("ids", given)
     array = np.asarray(given)
     if array.dtype != np.uint64:
         return ints("ids", array, (n,))
