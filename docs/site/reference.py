@@ -139,7 +139,7 @@ def procedures(text: str) -> list[Entity]:
 def python_pages(build: pathlib.Path, pages: pathlib.Path) -> list[tuple[str, str]]:
     """A page for each public module, which mkdocstrings fills."""
     sys.path.insert(0, str(build / "python"))
-    modules = ["gdr", "gdr.functions", "gdr.errors", "gdr.linalg", "gdr.chemistry"]
+    modules = ["gdr", "gdr.results", "gdr.functions", "gdr.errors", "gdr.linalg", "gdr.chemistry"]
     modules += ["gdr.nbody", "gdr.nbody.plots"]
     places = []
     for module in modules:

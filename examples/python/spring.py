@@ -12,7 +12,7 @@ from gdr.functions import rsqrt
 
 
 @gdr.kernel(flops=12)
-def spring(i, j, stiffness, length):  # type: ignore[no-untyped-def]
+def spring(i: gdr.Particle, j: gdr.Particle, stiffness: float, length: float) -> None:
     """Springs between all pairs of points in a plane, with one rest length."""
     dx, dy = j.x - i.x, j.y - i.y
     r2 = dx**2 + dy**2
@@ -27,7 +27,7 @@ def main() -> None:
     x, y = np.random.default_rng(1).normal(size=(2, 100))
     points = {"x": x, "y": y}
     forces = spring(targets=points, sources=points, stiffness=2.0, length=0.5)
-    print(spring, "sum of forces:", forces["fx"].sum(), forces["fy"].sum())
+    print(spring, "sum of forces:", forces.fx.sum(), forces.fy.sum())
 
 
 if __name__ == "__main__":

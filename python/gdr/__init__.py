@@ -4,10 +4,12 @@
     acc, pot = gdr.gravity(pos, mass, eps=0.01)
 
 Functions take NumPy arrays and an optional device: ``gdr.open("emulator", engine="native")``. The
-default is ``gdr.default_device()``. The guide is docs/guides/python.md.
+default is ``gdr.default_device()``. The guide is docs/guides/python.md; such pages are in the
+folder of this package.
 """
 
 import atexit
+from typing import TYPE_CHECKING, Any
 
 from . import _core as _core
 from . import _mpi as _mpi
@@ -16,9 +18,10 @@ from . import errors as errors
 from . import functions as functions
 from . import linalg as linalg
 from . import nbody as nbody
-from ._decorator import FunctionKernel, kernel
+from . import results as results
+from ._decorator import FunctionKernel, Particle, kernel
 from ._open import Device, default_device, open, set_default_device
-from ._forces import Gravity, ParticleKernel, gravity
+from ._forces import ParticleKernel, gravity
 from ._interface import ArrayVariable, Variable
 from ._job import Job
 from ._kernel import Kernel, assemble, builtin, builtin_names, compile, from_object, load
@@ -27,6 +30,7 @@ from ._neighbours import Neighbours, neighbours
 from ._records import BoardTest, RankReport, Statistics, TimelineEvent
 from ._set_job import SetJob, SourceLists
 from .errors import *
+from .results import Gravity, ResultArrays
 
 __version__ = _core.version()
 _BUILTIN_NAMES = frozenset(builtin_names())
@@ -43,8 +47,10 @@ __all__ = [
     "Kernel",
     "Machine",
     "Neighbours",
+    "Particle",
     "ParticleKernel",
     "RankReport",
+    "ResultArrays",
     "SetJob",
     "SourceLists",
     "Statistics",
@@ -66,18 +72,45 @@ __all__ = [
     "nbody",
     "neighbours",
     "open",
+    "results",
     "set_default_device",
 ]
 __all__ += errors.__all__
 __all__ += sorted(_BUILTIN_NAMES - {"gravity"})
 
 
-def __getattr__(name: str) -> ParticleKernel:
-    """The built-in kernels, ``gdr.lennard_jones`` and so on, as functions on arrays."""
-    if name not in _BUILTIN_NAMES:
-        raise AttributeError(f"module 'gdr' has no attribute {name!r}")
-    function: ParticleKernel = globals().setdefault(name, ParticleKernel(name))
-    return function
+if TYPE_CHECKING:
+    buckingham: ParticleKernel[results.PairEnergy]
+    coulomb: ParticleKernel[results.Field]
+    coulomb_ewald: ParticleKernel[results.Field]
+    gauss_sum: ParticleKernel[results.GaussSum]
+    gravity_1pn: ParticleKernel[results.Gravity1PN]
+    gravity_hermite: ParticleKernel[results.GravityHermite]
+    gravity_hermite_neighbours: ParticleKernel[results.GravityNeighbours]
+    gravity_jerk: ParticleKernel[results.GravityJerk]
+    gravity_jerk_long: ParticleKernel[results.GravityJerk]
+    gravity_jerk_moving: ParticleKernel[results.GravityJerk]
+    gravity_jerk_neighbours: ParticleKernel[results.GravityLists]
+    gravity_long: ParticleKernel[results.Gravity]
+    gravity_nearest: ParticleKernel[results.GravityNearest]
+    gravity_neighbours: ParticleKernel[results.GravityNeighbours]
+    gravity_potential: ParticleKernel[results.Gravity]
+    gravity_regular: ParticleKernel[results.GravityLists]
+    gravity_snap: ParticleKernel[results.GravitySnap]
+    gravity_softened: ParticleKernel[results.Gravity]
+    gravity_softened_long: ParticleKernel[results.Gravity]
+    lennard_jones: ParticleKernel[results.PairVirial]
+    lennard_jones_mixed: ParticleKernel[results.PairVirial]
+    morse: ParticleKernel[results.PairEnergy]
+    sph_density: ParticleKernel[results.SphDensity]
+    sph_force: ParticleKernel[results.SphForce]
+else:
+
+    def __getattr__(name: str) -> Any:
+        """The built-in kernels, ``gdr.lennard_jones`` and so on, as functions on arrays."""
+        if name not in _BUILTIN_NAMES:
+            raise AttributeError(f"module 'gdr' has no attribute {name!r}")
+        return globals().setdefault(name, ParticleKernel(name))
 
 
 def __dir__() -> "list[str]":

@@ -7,20 +7,39 @@ statement. A statement that cannot be translated is an error that shows the Pyth
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union, overload
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple, Union, overload
 
 from . import _core
-from ._arrays import AnyArray, integer
+from ._arrays import integer
 from ._codegen import TranslationUnit
 from ._diagnostics import python_message
 from ._kernel import Kernel, VariableNames, from_object
 from .errors import ProgramError
+from .results import ResultArrays
 
 _SHAPES = ("vec3", "sym3")
 _TYPES = ("long", "short", "int", *_SHAPES) + tuple(
     f"{precision} {shape}" for precision in ("long", "short") for shape in _SHAPES
 )
 Function = Callable[..., Any]
+
+
+class Particle:
+    """Type of targets and sources in the signature of a kernel's function, for type checkers; also
+    a particle for calls of ``kernel.function``: ``Particle(x=1.0, f=0.0)``."""
+
+    def __init__(self, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"the particle has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__dict__[name] = value
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
+        return f"gdr.Particle({values})"
 
 
 class FunctionKernel(Kernel):
@@ -55,7 +74,7 @@ class FunctionKernel(Kernel):
         results: Any = None,
         device: Any = None,
         **more: float,
-    ) -> Dict[str, AnyArray]:
+    ) -> ResultArrays:
         """Run the kernel once, on arrays by attribute name; returns arrays by result name.
 
         ``targets`` and ``sources`` map every attribute that the function reads to an array (a

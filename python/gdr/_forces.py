@@ -7,10 +7,10 @@ else is derived from the kernel's declarations.
 
 from __future__ import annotations
 
-import collections
 import functools
 import inspect
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+import re
+from typing import Any, Dict, Generic, List, Mapping, Optional, Tuple, TypeVar, cast
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ._open import Device, device_or_default
 from ._ranks import mark_collective
 from ._units import Units, call_units
 from .errors import InputError
+from .results import RESULTS, Gravity
+
+Result = TypeVar("Result", covariant=True)
 
 #: Vector inputs, with the names of their components without the final i or j.
 INPUT_VECTORS = {"pos": ("x", "y", "z"), "vel": ("vx", "vy", "vz"), "acc": ("ax", "ay", "az")}
@@ -56,13 +59,6 @@ SQUARED = {
     "hi2": "radius",
     "h2i": "radius",
 }
-
-
-class Gravity(NamedTuple):
-    """Result of ``gdr.gravity``."""
-
-    acc: Floats  #: accelerations, (n, 3)
-    pot: Floats  #: potentials, (n,)
 
 
 def per_particle(name: str, value: Any, n: int) -> Floats:
@@ -145,13 +141,13 @@ def gravity(
 class _Doc:
     """Docstring of the class, and of each instance."""
 
-    def __get__(self, kernel: Optional["ParticleKernel"], owner: type) -> str:
+    def __get__(self, kernel: Optional["ParticleKernel[Any]"], owner: type) -> str:
         if kernel is not None:
             return kernel._docstring()
         return "A pair kernel as a function on arrays. ``help`` of an instance describes it."
 
 
-class ParticleKernel:
+class ParticleKernel(Generic[Result]):
 
     def __init__(self, name: str) -> None:
         self.__name__ = self.__qualname__ = name
@@ -212,10 +208,6 @@ class ParticleKernel:
                 out[name] = (name,)
         return out
 
-    @functools.cached_property
-    def _tuple(self) -> Any:
-        return collections.namedtuple(self.__name__ + "_result", list(self._results))
-
     @property
     def __signature__(self) -> inspect.Signature:
         keyword, either = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -226,22 +218,33 @@ class ParticleKernel:
             parameters.append(inspect.Parameter(name, keyword, default=None))
         return inspect.Signature(parameters)
 
-    __doc__ = _Doc()  # type: ignore[assignment]
+    __doc__: Any = _Doc()
 
     def _docstring(self) -> str:
         shapes = {field: "n, 3" if len(v) == 3 else "n" for field, v in self._results.items()}
         fields = ", ".join(f"{field} ({shape})" for field, shape in shapes.items())
+        names = RESULTS[self.__name__].__name__
         return (
-            f"The built-in kernel {self.__name__!r} (formula in docs/reference/kernels.md).\n\n"
             f"{self.__name__}{self.__signature__}\n\n"
+            f"{self._formula()}\n\n"
             "Vectors have shape (n, 3), other arguments (n,) or one number for all particles. eps\n"
             "and rc are lengths. Without targets the particles act on each other; a particle does\n"
             "not act on itself if the kernel has ids or skips pairs at distance zero. targets:\n"
             "positions (m, 3), or a dictionary of all arguments of a target. Arguments may be\n"
             "quantities of astropy, unless the kernel has reduced units.\n\n"
-            f"Returns a named tuple of {fields}.\n\n"
+            f"Returns gdr.results.{names}: {fields}.\n\n"
             "Raises TypeError or ValueError naming the argument."
         )
+
+    def _formula(self) -> str:
+        """The first comment of the kernel's source: formula, units and literature."""
+        lines = []
+        for line in _core.Kernel.builtin_text(self.__name__).splitlines():
+            comment = re.match(r"(?:#|//) ?(.*)", line)
+            if comment is None:
+                break
+            lines.append(comment[1])
+        return "\n".join(lines)
 
     def __call__(
         self,
@@ -249,7 +252,7 @@ class ParticleKernel:
         targets: Optional[Any] = None,
         device: Optional[Device] = None,
         **arguments: Any,
-    ) -> Any:
+    ) -> Result:
         chosen = device_or_default(device)
         job = chosen.job(self.kernel)
         with chosen._ranks.argument_checks():
@@ -278,7 +281,7 @@ class ParticleKernel:
         results = {f: vectors.get(f, arrays[v[0]]) for f, v in self._results.items()}
         if units is not None:
             results = {field: units.result(field, array) for field, array in results.items()}
-        return self._tuple(**results)
+        return cast(Result, RESULTS[self.__name__](**results))
 
     def _bind(
         self, values: Tuple[Any, ...], arguments: Mapping[str, Any], targets: Any

@@ -13,6 +13,7 @@ from ._arrays import AnyArray, as_array, check_finite, check_shape, check_type, 
 from ._arrays import floats, number, output_array, to_float64
 from ._units import refuse_units
 from .errors import UsageError
+from .results import ResultArrays
 
 #: Names of results, or an array to fill for each; None selects all results.
 Results = Union[Iterable[str], Mapping[str, Optional[AnyArray]], None]
@@ -175,14 +176,14 @@ def _input(
 
 def result_arrays(
     kernel: CompiledKernel, results: Results, target_count: int, source_count: int
-) -> Dict[str, AnyArray]:
+) -> ResultArrays:
     """An array for each result: the caller's where given, else a new one."""
     if results is None:
         results = kernel.whole_names([*kernel.names("result"), *kernel.names("output")])
     if isinstance(results, str):
         raise TypeError("results: expected a list of names, got one string")
     check_type("results", results, Iterable, "names")
-    arrays = {}
+    arrays = ResultArrays()
     for name in results:
         check_type("results", name, str, "names")
         whole = kernel.array_named(name)

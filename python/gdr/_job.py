@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Optional, Tuple
 
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, check_type, indices, integer
+from ._arrays import check_type, indices, integer
+from ._display import counted, html_table
 from ._interface import CompiledKernel, Results, input_arrays, param_numbers, result_arrays
 from ._interface import rows
 from ._ranks import RankGroup
 from ._search import prepared
+from .results import ResultArrays
 
 
 class Job:
@@ -26,7 +28,7 @@ class Job:
         self.kernel = kernel
         self._ranks = ranks
         self._core = _core.Job(ranks.core, prepared(ranks.core, kernel.core))
-        self._started: Dict[str, AnyArray] = {}
+        self._started = ResultArrays()
 
     def set(self, **params: Any) -> None:
         """Set ``param``s by name; a vector or table takes all its elements, a vector also a
@@ -72,7 +74,7 @@ class Job:
             inputs = input_arrays(self.kernel, "target", n, arrays)
         self._core.targets(*inputs)
 
-    def run(self, results: Results = None) -> Dict[str, AnyArray]:
+    def run(self, results: Results = None) -> ResultArrays:
         """Compute, and return the results by name.
 
         ``results`` lists the names of the results (None: all ``fvar``s and ``ovar``s), or maps each
@@ -94,10 +96,10 @@ class Job:
         """Whether no run is in progress."""
         return self._core.ready()
 
-    def wait(self) -> Dict[str, AnyArray]:
+    def wait(self) -> ResultArrays:
         """Wait for the run that ``start`` began, and return its results."""
         self._core.wait()
-        arrays, self._started = self._started, {}
+        arrays, self._started = self._started, ResultArrays()
         return arrays
 
     @property
@@ -110,7 +112,18 @@ class Job:
         """Number of sources of the last ``sources``."""
         return self._core.source_count
 
-    def _results(self, results: Results) -> Tuple[Dict[str, AnyArray], Tuple[int, int]]:
+    def __repr__(self) -> str:
+        if self._ranks.core.closed:
+            return f"<gdr.Job of kernel {self.kernel.core.name}: its device is closed>"
+        sizes = f"{counted(self.target_count, 'target')}, {counted(self.source_count, 'source')}"
+        state = "" if self.ready else ", running"
+        return f"<gdr.Job of kernel {self.kernel.core.name}: {sizes}{state}>"
+
+    def _repr_html_(self) -> str:
+        rows = self.kernel.interface_rows()
+        return html_table(repr(self)[1:-1], rows, ("variable", "role", "type"))
+
+    def _results(self, results: Results) -> Tuple[ResultArrays, Tuple[int, int]]:
         """The arrays to fill, and the numbers of targets and sources that give their lengths."""
         with self._ranks.argument_checks():
             counts = self._core.target_count, self._core.source_count

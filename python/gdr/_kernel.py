@@ -18,6 +18,7 @@ from ._search import scheduled
 from ._system import PathLike, replacing
 from ._units import refuse_units
 from .errors import UsageError
+from .results import ResultArrays
 
 
 @dataclasses.dataclass
@@ -101,7 +102,7 @@ class Kernel(CompiledKernel):
         results: Any = None,
         device: Any = None,
         **more: float,
-    ) -> Dict[str, AnyArray]:
+    ) -> ResultArrays:
         """Run the kernel once, on arrays by name; returns arrays by result name.
 
         ``targets`` and ``sources`` map every ``ivar`` and ``jvar`` to an array (a number applies to
@@ -123,7 +124,7 @@ class Kernel(CompiledKernel):
         params: Mapping[str, Any],
         results: Any,
         device: Any,
-    ) -> Dict[str, AnyArray]:
+    ) -> ResultArrays:
         names = self._caller_names
         chosen = device_or_default(device)
         job = chosen.job(self)
@@ -142,7 +143,7 @@ class Kernel(CompiledKernel):
             selected = [names.results.get(name, name) for name in results]
         caller_name = {variable: name for name, variable in names.results.items()}
         computed = job.run(selected)
-        out = {caller_name.get(name, name): array for name, array in computed.items()}
+        out = ResultArrays((caller_name.get(name, name), a) for name, a in computed.items())
         self._warn_not_finite(computed, out, job.source_count == job.target_count)
         return out
 

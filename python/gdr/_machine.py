@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Union
+from typing import Any, Iterator, List, NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ._kernel import Kernel
 from ._open import device_name
 from ._search import scheduled
 from .errors import UsageError
+from .results import ResultArrays
 
 MEMORIES = ("registers", "local", "t", "masks", "broadcast")
 
@@ -143,7 +144,7 @@ class Machine:
         check_type("section", section, str, "a string")
         return self._core.instructions(section)
 
-    def results(self, names: Results = None) -> Dict[str, AnyArray]:
+    def results(self, names: Results = None) -> ResultArrays:
         """Current results of the targets in the PEs, converted as declared."""
         if names is None:
             names = self.kernel.whole_names(self.kernel.names("result"))

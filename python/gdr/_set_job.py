@@ -13,6 +13,7 @@ from ._interface import CompiledKernel, Results, input_arrays, param_numbers, re
 from ._interface import rows
 from ._ranks import RankGroup
 from ._search import prepared
+from .results import ResultArrays
 
 #: Arrays by variable, or several of them, whose sources are added up in this order.
 ArraysOrList = Union[Mapping[str, Any], Sequence[Mapping[str, Any]]]
@@ -47,7 +48,7 @@ class SetJob:
         self.kernel = kernel
         self._ranks = ranks
         self._core = _core.SetJob(ranks.core, prepared(ranks.core, kernel.core))
-        self._started: Dict[str, AnyArray] = {}
+        self._started = ResultArrays()
 
     def set(self, **params: Any) -> None:
         """Set ``param``s by name for all sets, as ``Job.set`` does."""
@@ -62,7 +63,7 @@ class SetJob:
         offsets: Any,
         sources: Union[SourceLists, Sequence[SourceLists]],
         results: Results = None,
-    ) -> Dict[str, AnyArray]:
+    ) -> ResultArrays:
         """Compute all sets, and return the results by name, one for each item of ``targets``.
 
         ``targets`` maps all ``ivar``s to arrays, as ``Job.targets`` takes them. The targets of set
@@ -99,17 +100,17 @@ class SetJob:
         """Whether no run is in progress."""
         return self._core.ready()
 
-    def wait(self) -> Dict[str, AnyArray]:
+    def wait(self) -> ResultArrays:
         """Wait for the run that ``start`` began, and return its results."""
         self._core.wait()
-        arrays, self._started = self._started, {}
+        arrays, self._started = self._started, ResultArrays()
         return arrays
 
     def run_sets(
         self,
         sets: Iterable[Tuple[Mapping[str, Any], ArraysOrList]],
         results: Optional[Iterable[str]] = None,
-    ) -> List[Dict[str, AnyArray]]:
+    ) -> List[ResultArrays]:
         """Compute sets with arrays of their own, and return the results of each by name.
 
         A set is a pair ``(targets, sources)`` of arrays by variable. ``sources`` may be a list of
@@ -137,7 +138,7 @@ class SetJob:
 
     def _one_set(
         self, targets: Mapping[str, Any], sources: ArraysOrList, names: Optional[List[str]]
-    ) -> Tuple[Dict[str, AnyArray], "_core._Sets"]:
+    ) -> Tuple[ResultArrays, "_core._Sets"]:
         check_type("targets", targets, Mapping, "a dictionary of arrays")
         check_type("sources", sources, (Mapping, list, tuple), "a dictionary of arrays")
         n, inputs = input_arrays(self.kernel, "target", None, targets)
@@ -155,7 +156,7 @@ class SetJob:
         offsets: Any,
         sources: Union[SourceLists, Sequence[SourceLists]],
         results: Results,
-    ) -> Tuple[Dict[str, AnyArray], "_core._Sets"]:
+    ) -> Tuple[ResultArrays, "_core._Sets"]:
         """The arrays to fill, and the arguments of the extension module."""
         with self._ranks.argument_checks():
             check_type("targets", targets, Mapping, "a dictionary of arrays")

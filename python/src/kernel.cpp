@@ -9,6 +9,7 @@
 #include "bind.hpp"
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/isa/program.hpp"
+#include "kernels/builtin.hpp"
 #include "kernels/compiler/front/front.hpp"
 
 namespace gdr::python {
@@ -52,6 +53,13 @@ Kernel from_object(const py::buffer& bytes, const std::string& name) {
   return Kernel::from_object(data.ptr, static_cast<std::size_t>(data.size * data.itemsize), name);
 }
 
+/// The source of a kernel of the library: kernel language, or assembly.
+std::string builtin_text(const std::string& name) {
+  for (const BuiltinKernel& kernel : builtin_kernels())
+    if (kernel.name == name) return std::string(kernel.text.empty() ? kernel.source : kernel.text);
+  throw py::value_error("no kernel " + name);
+}
+
 }  // namespace
 
 Kernel scheduled(const Kernel& kernel, const py::function& progress) {
@@ -71,6 +79,7 @@ void bind_kernel(py::module_& m) {
       .def_static("from_object", &from_object)
       .def_static("builtin", [](const std::string& name) { return Kernel::builtin(name); })
       .def_static("builtin_names", &Kernel::builtin_names)
+      .def_static("builtin_text", &builtin_text)
       .def_static("language_functions", &kc::function_names)
       .def_property_readonly("name", [](const Kernel& k) { return decode_utf8(k.name()); })
       .def_property_readonly("variables", &variables)

@@ -156,6 +156,7 @@ CASES.update({name: particle_case(name) for name in gdr.builtin_names() if name 
 WITHOUT_ARRAYS = {
     *("Device", "ParticleKernel", "FunctionKernel", "Variable", "Statistics", "RankReport"),
     *("TimelineEvent", "BoardTest", "ArrayVariable", "Gravity", "SourceLists", "assemble"),
+    *("Particle", "ResultArrays"),
     "builtin",
     *("builtin_names", "compile"),
     *("default_device", "from_object", "load", "open", "set_default_device"),

@@ -64,7 +64,7 @@ def test_the_stub_matches_the_extension_module(tmp_path, cache):
 
 
 PROGRAM = """
-from typing import Dict, List, Tuple
+from typing import List, Tuple
 
 import numpy as np
 
@@ -85,7 +85,19 @@ with gdr.open("emulator", engine="vector", boards=2, self_test=False) as device:
     machine = gdr.Machine(blocks=1, pes=2)
     overflow: bool = machine.flags().overflow
     job: gdr.Job = device.job(gdr.builtin("morse"))
-    results: Dict[str, np.ndarray] = job.run() if job.source_count else {}  # type: ignore[type-arg]
+    found: gdr.ResultArrays = job.run()
+    force: gdr._arrays.AnyArray = found.fx
+    r: gdr.results.PairVirial = gdr.lennard_jones(a[:, :3], rc=2.5, device=device)
+    energy: float = float(r.u.sum() + r.virial.sum())
+    near: gdr._arrays.Ints = gdr.sph_density(a[:, :3], 1.0, 0.5).near
+
+
+@gdr.kernel
+def law(i: gdr.Particle, j: gdr.Particle, k: float) -> None:
+    i.f += k * (j.x - i.x)
+
+
+value: gdr._arrays.AnyArray = law(targets={"x": a[0]}, sources={"x": a[0]}, k=1.0).f
 """
 
 
@@ -94,6 +106,15 @@ def test_user_programs_are_type_checked(tmp_path, cache):
     program.write_text(PROGRAM)
     strict = ["mypy", "--strict", "--config-file", str(ROOT / "pyproject.toml"), str(program)]
     run(strict, tmp_path, cache)
-    program.write_text("import gdr\n\ngdr.linalg.lu([1], block='x')\ngdr.open(3)\n")
-    with pytest.raises(AssertionError, match="Found 2 errors"):
+    wrong = (
+        "gdr.linalg.lu([1], block='x')\ngdr.open(3)\ngdr.morse([1]).virial\ngdr.no_kernel([1])\n"
+    )
+    program.write_text("import gdr\n\n" + wrong)
+    with pytest.raises(AssertionError, match="Found 4 errors"):
         run(strict, tmp_path, cache)
+
+
+def test_no_source_of_package_and_examples_ignores_types():
+    for folder in (ROOT / "python", ROOT / "examples", ROOT / "tests" / "python"):
+        for path in [*folder.rglob("*.py"), *folder.rglob("*.ipynb")]:
+            assert "type: " + "ignore" not in path.read_text(), path

@@ -1,0 +1,201 @@
+"""Types of the results of the library's kernels: named tuples of arrays, by kernel in ``RESULTS``.
+
+Accelerations point to the masses, potentials are negative (``gravity_softened`` and
+``gravity_regular``: positive). Vectors have the shape (n, 3), others (n,), lists (n, length). With
+quantities as arguments, results are quantities. ``ResultArrays`` are those of other kernels.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, NamedTuple, Type
+
+from ._arrays import AnyArray, Floats, Ints
+from ._display import ARRAY_HEAD, array_row, html_table
+
+__all__ = [
+    "Field",
+    "GaussSum",
+    "Gravity",
+    "Gravity1PN",
+    "GravityHermite",
+    "GravityJerk",
+    "GravityLists",
+    "GravityNearest",
+    "GravityNeighbours",
+    "GravitySnap",
+    "PairEnergy",
+    "PairVirial",
+    "RESULTS",
+    "ResultArrays",
+    "SphDensity",
+    "SphForce",
+]
+
+
+class Gravity(NamedTuple):
+    """Result of ``gdr.gravity`` and of kernels with the same sums."""
+
+    acc: Floats  #: accelerations, (n, 3)
+    pot: Floats  #: potentials, (n,)
+
+
+class GravityJerk(NamedTuple):
+    """Gravity with the time derivative of the acceleration."""
+
+    acc: Floats  #: accelerations, (n, 3)
+    jerk: Floats  #: first time derivatives of ``acc``, (n, 3)
+    pot: Floats  #: potentials, (n,)
+
+
+class GravitySnap(NamedTuple):
+    """Gravity with two time derivatives of the acceleration."""
+
+    acc: Floats  #: accelerations, (n, 3)
+    jerk: Floats  #: first time derivatives of ``acc``, (n, 3)
+    snap: Floats  #: second time derivatives of ``acc``, (n, 3)
+    pot: Floats  #: potentials, (n,)
+
+
+class Gravity1PN(NamedTuple):
+    """Gravity with the pairwise part of its first post-Newtonian correction."""
+
+    acc: Floats  #: Newtonian accelerations, (n, 3)
+    pn: Floats  #: post-Newtonian corrections of ``acc``, (n, 3)
+    pot: Floats  #: Newtonian potentials, (n,)
+
+
+class GravityNearest(NamedTuple):
+    """Gravity with jerk, and the neighbours within a radius, counted."""
+
+    acc: Floats  #: accelerations, (n, 3)
+    jerk: Floats  #: first time derivatives of ``acc``, (n, 3)
+    pot: Floats  #: potentials, (n,)
+    rnear2: Floats  #: squares of the distances of the nearest sources, (n,)
+    near: Ints  #: numbers of sources within the radius, (n,)
+
+
+class GravityHermite(NamedTuple):
+    """Gravity with jerk, and the nearest source."""
+
+    acc: Floats  #: accelerations, (n, 3)
+    jerk: Floats  #: first time derivatives of ``acc``, (n, 3)
+    pot: Floats  #: potentials, (n,)
+    rnear2: Floats  #: squares of the distances of the nearest sources, without softening, (n,)
+    nearest: Ints  #: indices of the nearest sources, (n,); -1: none
+
+
+class GravityNeighbours(NamedTuple):
+    """Gravity with jerk, the nearest source, and lists of the sources within a radius."""
+
+    acc: Floats  #: accelerations, (n, 3)
+    jerk: Floats  #: first time derivatives of ``acc``, (n, 3)
+    pot: Floats  #: potentials, (n,)
+    rnear2: Floats  #: squares of the distances of the nearest sources, (n,)
+    nearest: Ints  #: indices of the nearest sources, (n,); -1: none
+    near: Ints  #: numbers of sources within the radius, (n,)
+    near_list: Ints  #: their indices, (n, capacity); -1 after the last
+
+
+class GravityLists(NamedTuple):
+    """Gravity with jerk, and lists of the sources within a radius."""
+
+    acc: Floats  #: accelerations, (n, 3)
+    jerk: Floats  #: first time derivatives of ``acc``, (n, 3)
+    pot: Floats  #: potentials, (n,)
+    near: Ints  #: numbers of sources within the radius, (n,)
+    near_list: Ints  #: their indices, (n, capacity); -1 after the last
+
+
+class PairEnergy(NamedTuple):
+    """Forces and energies of a pair potential; the energy of the system is half of the sum."""
+
+    force: Floats  #: forces, (n, 3)
+    u: Floats  #: energies of all pairs of a particle, (n,)
+
+
+class PairVirial(NamedTuple):
+    """Forces, energies and virials of a pair potential; the system has half of the sums."""
+
+    force: Floats  #: forces, (n, 3)
+    u: Floats  #: energies of all pairs of a particle, (n,)
+    virial: Floats  #: virials of all pairs of a particle, (n,)
+
+
+class Field(NamedTuple):
+    """Electric fields and potentials."""
+
+    field: Floats  #: fields, (n, 3)
+    pot: Floats  #: potentials, (n,)
+
+
+class GaussSum(NamedTuple):
+    """Sums of Gaussian functions."""
+
+    s: Floats  #: sums, (n,)
+
+
+class SphDensity(NamedTuple):
+    """Densities of gas particles."""
+
+    rho: Floats  #: densities, (n,)
+    near: Ints  #: numbers of sources within two smoothing lengths, (n,)
+
+
+class SphForce(NamedTuple):
+    """Pressure forces on gas particles."""
+
+    acc: Floats  #: accelerations, (n, 3)
+    dudt: Floats  #: time derivatives of the internal energies, (n,)
+    mumax: Floats  #: largest approach of a pair, for the time step, (n,)
+
+
+#: The type of the result by kernel.
+RESULTS: Dict[str, Type[Any]] = {
+    "buckingham": PairEnergy,
+    "coulomb": Field,
+    "coulomb_ewald": Field,
+    "gauss_sum": GaussSum,
+    "gravity": Gravity,
+    "gravity_1pn": Gravity1PN,
+    "gravity_hermite": GravityHermite,
+    "gravity_hermite_neighbours": GravityNeighbours,
+    "gravity_jerk": GravityJerk,
+    "gravity_jerk_long": GravityJerk,
+    "gravity_jerk_moving": GravityJerk,
+    "gravity_jerk_neighbours": GravityLists,
+    "gravity_long": Gravity,
+    "gravity_nearest": GravityNearest,
+    "gravity_neighbours": GravityNeighbours,
+    "gravity_potential": Gravity,
+    "gravity_regular": GravityLists,
+    "gravity_snap": GravitySnap,
+    "gravity_softened": Gravity,
+    "gravity_softened_long": Gravity,
+    "lennard_jones": PairVirial,
+    "lennard_jones_mixed": PairVirial,
+    "morse": PairEnergy,
+    "sph_density": SphDensity,
+    "sph_force": SphForce,
+}
+
+
+class ResultArrays(Dict[str, AnyArray]):
+    """The results of a kernel by name: ``r["fx"]``, or ``r.fx`` where no method of a dictionary has
+    that name."""
+
+    def __getattr__(self, name: str) -> AnyArray:
+        try:
+            return self[name]
+        except KeyError:
+            known = ", ".join(map(repr, self))
+            raise AttributeError(f"no result {name!r}; the results are {known}") from None
+
+    def __dir__(self) -> "list[str]":
+        return sorted({*super().__dir__(), *(name for name in self if name.isidentifier())})
+
+    def __repr__(self) -> str:
+        arrays = (f"{name}: {a.dtype} {a.shape}" for name, a in self.items())
+        return f"<gdr.ResultArrays {', '.join(arrays)}>"
+
+    def _repr_html_(self) -> str:
+        return html_table("Results", (array_row(*item) for item in self.items()), ARRAY_HEAD)
