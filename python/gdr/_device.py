@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, Hashable, List, TypeVar, Union
 
 from . import _core
 from ._arrays import integer
+from ._display import html_table
 from ._ranks import RankGroup
 from ._records import BoardTest, RankReport, Statistics, TimelineEvent
 
@@ -37,6 +38,19 @@ class OpenDevice:
 
     def __repr__(self) -> str:
         return "<gdr.Device, closed>" if self.closed else f"<gdr.Device {self.description}>"
+
+    def _repr_html_(self) -> str:
+        if self.closed:
+            return html_table("gdr.Device, closed", [])
+        s = self.statistics
+        rows = [
+            ("interactions", f"{s.interactions:,}"),
+            ("bytes to and from the boards", f"{s.bytes_to_board:,}; {s.bytes_from_board:,}"),
+            ("predicted on the real board", f"{s.predicted_seconds:.4g} s"),
+            ("", f"{s.predicted_gflops:.4g} Gflops"),
+            ("measured on this host", f"{s.host_seconds:.4g} s"),
+        ]
+        return html_table(self.description, rows)
 
     @property
     def statistics(self) -> Statistics:

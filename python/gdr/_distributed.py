@@ -52,7 +52,8 @@ class DistributedMatrix:
         return self.grid._gather(self)
 
     def __repr__(self) -> str:
-        return f"<gdr.linalg.DistributedMatrix {self.shape}, local {self.local.shape}>"
+        (m, n), (r, c) = self.shape, self.local.shape
+        return f"<gdr.linalg.DistributedMatrix of {m} x {n}, {r} x {c} on this rank>"
 
 
 class DistributedLU(NamedTuple):

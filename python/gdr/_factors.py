@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import AnyArray, Floats, Ints, check_finite, choice, floats, integer, number
+from ._display import html_table
 from ._open import Device, device_or_default
 from ._matrices import LinAlgError, check_triangle, full_precision, is_packed, linear_operator
 from ._matrices import right_hand_sides, square, workspace
@@ -76,6 +77,22 @@ class LU:
         self._check_square()
         odd = np.count_nonzero(self.pivots != np.arange(len(self.pivots))) % 2
         return float(np.prod(np.diag(self.factors)) * (-1 if odd else 1))
+
+    def __repr__(self) -> str:
+        m, n = self.factors.shape
+        state = "" if self.singular is None else f", singular: pivot {self.singular} is zero"
+        return f"<gdr.linalg.LU of {m} x {n}{state}>"
+
+    def _repr_html_(self) -> str:
+        diagonal = np.abs(np.diag(self.factors))
+        rows = [
+            (
+                "pivots",
+                f"{diagonal.min():.4g} to {diagonal.max():.4g}" if diagonal.size else "none",
+            ),
+            ("exchanged rows", np.count_nonzero(self.pivots != np.arange(len(self.pivots)))),
+        ]
+        return html_table(repr(self)[1:-1], rows)
 
     def inverse_operator(self) -> Any:
         """The inverse as SciPy's LinearOperator: ``M=`` of ``cg`` and ``gmres``, ``OPinv=`` of
@@ -160,6 +177,15 @@ class Cholesky:
         if x.size:
             self._solver.solve_cholesky(self._lower != self._by_rows, self._stored, x)
         return x[:, 0] if vector else x
+
+    def __repr__(self) -> str:
+        n = len(self._stored)
+        return f"<gdr.linalg.Cholesky of {n} x {n}, {'lower' if self._lower else 'upper'}>"
+
+    def _repr_html_(self) -> str:
+        diagonal = np.diag(self._stored)
+        spread = f"{diagonal.min():.4g} to {diagonal.max():.4g}" if diagonal.size else "none"
+        return html_table(repr(self)[1:-1], [("diagonal", spread)])
 
     def inverse_operator(self) -> Any:
         """The inverse as SciPy's LinearOperator: ``M=`` of ``cg``, ``OPinv=`` of ``eigsh``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -91,6 +91,17 @@ class CompiledKernel:
         own = {v.name for v in self._variables}
         whole = {e.name: a.name for a in self._arrays if a.name not in own for e in a.elements}
         return tuple(dict.fromkeys(whole.get(name, name) for name in names))
+
+    def interface_rows(self) -> List[Tuple[str, str, str]]:
+        """Name, role and type of every variable, with arrays as one, for display."""
+        variables = {v.name: v for v in self._variables}
+        rows = []
+        for name in self.whole_names(variables):
+            array = self.array_named(name)
+            variable = array.elements[0] if array else variables[name]
+            size = "".join(f"[{n}]" for n in array.sizes) if array else ""
+            rows.append((name, variable.role, f"{variable.type}{size}"))
+        return rows
 
     def array_named(self, name: str) -> Optional[ArrayVariable]:
         """The array that a name stands for, or None."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import AnyArray, check_text, check_type, integer
+from ._display import html_table
 from ._interface import CompiledKernel
 from ._open import device_or_default
 from ._search import scheduled
@@ -182,6 +183,12 @@ class Kernel(CompiledKernel):
     def __repr__(self) -> str:
         # Without the clocks, which may need a search of seconds.
         return f"<gdr.Kernel {self.name}: {self.flops:g} operations>"
+
+    def _repr_html_(self) -> str:
+        names = {variable: name for variable, name in self._caller_names.pairs()}
+        rows = [(names.get(name, name), *rest) for name, *rest in self.interface_rows()]
+        title = f"kernel {self.name}: {self.flops:g} operations"
+        return html_table(title, rows, ("variable", "role", "type"))
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return from_object, (self.object,)

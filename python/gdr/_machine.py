@@ -13,7 +13,8 @@ from typing import Any, Iterator, List, NamedTuple, Optional, Union
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, check_type, choice, integer, number
+from ._arrays import AnyArray, check_type, choice, integer
+from ._display import counted, html_table
 from ._interface import Results, input_arrays, param_numbers, result_arrays, rows
 from ._kernel import Kernel
 from ._open import device_name
@@ -220,7 +221,27 @@ class Machine:
 
     def __repr__(self) -> str:
         loaded = "nothing loaded" if self._kernel is None else self._kernel.name
-        return f"<gdr.Machine of {self.blocks} blocks of {self.pes} PEs: {loaded}>"
+        blocks = counted(self.blocks, "block")
+        return f"<gdr.Machine of {blocks} of {counted(self.pes, 'PE')}: {loaded}>"
+
+    def _repr_html_(self) -> str:
+        title = repr(self)[1:-1]
+        if self._kernel is None:
+            return html_table(title, [])
+        at = self.position
+        title += f", {at.clock} clocks"
+        if not at.section:
+            return html_table(title, [("", "end of the program")])
+        title += f", section {at.section}"
+        if at.section == "body":
+            title += f", iteration {at.iteration}"
+        texts = self.instructions(at.section)
+        first = max(0, at.instruction - 3)
+        shown = texts[first : at.instruction + 4]
+        rows = [
+            ("next" if k == at.instruction else "", k, text) for k, text in enumerate(shown, first)
+        ]
+        return html_table(title, rows)
 
 
 _FIXED = re.compile(r"fixed\.(\d+)$")

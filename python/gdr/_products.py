@@ -26,7 +26,8 @@ class MatrixProduct:
 
     def __init__(self, device: Optional[Device] = None, precision: str = "full") -> None:
         self.device = device_or_default(device)
-        self._core = _core.MatrixProduct(self.device._core, full_precision(precision))
+        self._full = full_precision(precision)
+        self._core = _core.MatrixProduct(self.device._core, self._full)
 
     @property
     def depth(self) -> int:
@@ -75,6 +76,10 @@ class MatrixProduct:
     def wait(self) -> None:
         """Wait for the products that ``start`` began."""
         self._core.wait()
+
+    def __repr__(self) -> str:
+        precision = "full" if self._full else "chip"
+        return f"<gdr.linalg.MatrixProduct, {precision} precision, on {self.device!r}>"
 
     def invalidate(self) -> None:
         """Invalidate the factors on the boards: the next call sends them again."""
@@ -264,6 +269,11 @@ class BatchLU:
     def factors(self) -> Floats:
         """Factors, (count, n, n): L below the diagonal (unit diagonal not stored), U above."""
         return self._transposed.transpose(0, 2, 1)
+
+    def __repr__(self) -> str:
+        count, n, _ = self._transposed.shape
+        singular = f", {self.singular_count} singular" if self.singular_count else ""
+        return f"<gdr.linalg.BatchLU of {count} matrices of {n} x {n}{singular}>"
 
     def solve(self, b: Any) -> Floats:
         """Solve ``A x = b`` for every matrix; b of shape (count, n) or (count, n, k). Raises

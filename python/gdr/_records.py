@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Tuple
 
+from ._display import html_table
+
 
 @dataclasses.dataclass(frozen=True)
 class Statistics:
@@ -39,6 +41,11 @@ class Statistics:
     transfer_seconds: float  #: copies by the host to and from the boards' memory
     board_seconds: float  #: execution of command lists, summed over boards
     overlap_seconds: float  #: time saved by overlapping the phases of runs
+
+    def _repr_html_(self) -> str:
+        rows = [(f.name, getattr(self, f.name)) for f in dataclasses.fields(self)]
+        rows += [("predicted_gflops", f"{self.predicted_gflops:.6g}")]
+        return html_table("Statistics", rows)
 
     @property
     def predicted_gflops(self) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import AnyArray, Ints, check_no_overlap, check_type, indices, ints
+from ._display import html_table
 from ._interface import CompiledKernel, Results, input_arrays, param_numbers, result_arrays
 from ._interface import rows
 from ._ranks import RankGroup
@@ -105,6 +106,14 @@ class SetJob:
         self._core.wait()
         arrays, self._started = self._started, ResultArrays()
         return arrays
+
+    def __repr__(self) -> str:
+        closed = ": its device is closed" if self._ranks.core.closed else ""
+        return f"<gdr.SetJob of kernel {self.kernel.core.name}{closed}>"
+
+    def _repr_html_(self) -> str:
+        rows = self.kernel.interface_rows()
+        return html_table(repr(self)[1:-1], rows, ("variable", "role", "type"))
 
     def run_sets(
         self,

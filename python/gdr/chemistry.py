@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Floats, as_array, check_finite, choice, floats, number
+from ._display import counted
 from ._open import Device, device_or_default
 from ._system import require
 from .errors import InputError, UnsupportedError, UsageError
@@ -122,6 +123,11 @@ class Coulomb:
     def functions(self) -> int:
         """The number n of functions."""
         return self._core.functions
+
+    def __repr__(self) -> str:
+        return (
+            f"<gdr.chemistry.Coulomb of {counted(self.functions, 'function')} on {self.device!r}>"
+        )
 
     @property
     def work(self) -> Work:

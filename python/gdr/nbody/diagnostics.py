@@ -8,6 +8,7 @@ from typing import Any, List, NamedTuple, Optional, Sequence, Union
 import numpy as np
 
 from .._arrays import Floats, floats
+from .._display import counted
 from .._open import Device
 from .._forces import gravity
 from .integrate import State
@@ -77,7 +78,7 @@ def lagrangian_radii(
     return radii
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(repr=False)
 class History:
     """Time series of energies and Lagrangian radii; ``history.add(state)`` appends a state."""
 
@@ -94,6 +95,14 @@ class History:
         self.kinetic.append(e.kinetic)
         self.potential.append(e.potential)
         self.radii.append(lagrangian_radii(state, self.fractions))
+
+    def __repr__(self) -> str:
+        if not self.time:
+            return "<gdr.nbody.History, empty>"
+        states = (
+            f"{counted(len(self.time), 'state')}, t = {self.time[0]:.6g} to {self.time[-1]:.6g}"
+        )
+        return f"<gdr.nbody.History of {states}, energy error {self.energy_error[-1]:.2g}>"
 
     @property
     def energy_error(self) -> Floats:

@@ -11,11 +11,12 @@ import numpy as np
 
 from .. import _core
 from .._arrays import Floats, check_type, number
+from .._display import html_table
 from .._open import Device, device_or_default
 from .._forces import gravity
 from .._system import require
 from .run import ARRAYS, HermiteRun
-from .snapshot import Snapshot
+from .snapshot import Snapshot, describe, star_rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +36,7 @@ class BlockSteps:
         return self.particle_steps / self.block_steps if self.block_steps else 0.0
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(repr=False)
 class State:
     """The state of a run. Every state has its own arrays, so that earlier states may be kept.
     Changes to ``pos`` and ``vel`` of the latest state change the run. A state of ``hermite`` has in
@@ -56,6 +57,17 @@ class State:
 
     def __len__(self) -> int:
         return len(self.mass)
+
+    def __repr__(self) -> str:
+        return f"<gdr.nbody.State of {describe(self)}, step {self.step}>"
+
+    def _repr_html_(self) -> str:
+        kinetic = 0.5 * float((self.mass * (self.vel**2).sum(1)).sum())
+        potential = 0.5 * float((self.mass * self.pot).sum())
+        rows = star_rows(self)
+        rows.append(("energy, kinetic and potential", f"{kinetic:.6g}, {potential:.6g}"))
+        rows.append(("energy", f"{kinetic + potential:.8g}"))
+        return html_table(repr(self)[1:-1], rows)
 
     def snapshot(self) -> Snapshot:
         """A copy of positions, velocities and masses, to start or continue a run, or to write."""

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, NoReturn, Optional
 import numpy as np
 
 from .._arrays import AnyArray, Floats, Ints, check_finite, check_shape, floats, ints, number
+from .._display import counted, html_table
 from .._system import PathLike, replacing, require
 from .._units import refuse_units
 from ..errors import FileError, InputError
@@ -25,7 +26,7 @@ _STAR = "time step x y z vx vy vz ax ay az jx jy jz"
 KEPT_ATTRIBUTES = ("BoxSize", "Redshift", "Omega0", "OmegaLambda", "HubbleParam")
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(repr=False)
 class Snapshot:
     """The particles of a simulation at one time, in the units of the user.
 
@@ -65,6 +66,33 @@ class Snapshot:
 
     def __len__(self) -> int:
         return len(self.mass)
+
+    def __repr__(self) -> str:
+        return f"<gdr.nbody.Snapshot of {describe(self)}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self)[1:-1], star_rows(self))
+
+
+def describe(stars: Any) -> str:
+    """Number of stars, time, mass and types of a snapshot or a state."""
+    text = f"{counted(len(stars), 'star')}, t = {stars.time:.6g}, mass {stars.mass.sum():.6g}"
+    kinds, counts = np.unique([] if stars.types is None else stars.types, return_counts=True)
+    if len(kinds) > 1:
+        text += ", " + ", ".join(f"{n} of type {int(kind)}" for kind, n in zip(kinds, counts))
+    return text
+
+
+def star_rows(stars: Any) -> List[Any]:
+    """Rows of a table about stars."""
+    centre = np.average(stars.pos, axis=0, weights=stars.mass)
+    radius = np.linalg.norm(stars.pos - centre, axis=1)
+    speed = np.sqrt((stars.vel**2).sum(1).mean())
+    return [
+        ("centre of mass", ", ".join(f"{x:.4g}" for x in centre)),
+        ("radius, median and largest", f"{np.median(radius):.4g}, {radius.max():.4g}"),
+        ("speed, rms", f"{speed:.4g}"),
+    ]
 
 
 def _ids(given: Any, n: int) -> Any:
