@@ -1,9 +1,14 @@
-"""The source archive excludes only build and output directories at the top."""
+"""Contents of the source archive and the package: files, modules, cited pages."""
 
 import fnmatch
+import importlib
+import pathlib
+import pkgutil
 import re
 
 from conftest import ROOT
+
+import gdr
 
 EXCLUDED = re.compile(r"^sdist\.exclude = \[(.*)\]$", re.MULTILINE)
 
@@ -19,3 +24,31 @@ def test_no_source_file_matches_an_exclude_pattern():
     assert len(names) > 12
     for name in names:
         assert not any(fnmatch.fnmatch("/" + name, pattern) for pattern in patterns), name
+
+
+PACKAGE = pathlib.Path(gdr.__file__).parent
+
+
+def test_every_module_that_is_found_can_be_imported():
+    """The MPI plugin in the package's folder was once taken for a module, gdr.libgdr_mpi."""
+    found = [m.name for m in pkgutil.walk_packages(gdr.__path__, "gdr.")]
+    assert {"gdr.nbody.plots", "gdr._core", "gdr.linalg"} <= set(found)
+    for name in found:
+        if name != "gdr.__main__":
+            importlib.import_module(name)
+    rules = (ROOT / "python" / "CMakeLists.txt").read_text()
+    installed = re.findall(r"install\((?:TARGETS|FILES) ([^)]*)\)", rules)
+    assert len(installed) == 4
+    for rule in installed:
+        own_module = rule.startswith("gdr_python ")
+        assert re.search(r"DESTINATION gdr(\S*)", rule)[1] == ("" if own_module else "/lib"), rule
+
+
+def test_pages_that_the_package_cites_are_in_it():
+    cited = set()
+    for path in PACKAGE.rglob("*.py"):
+        cited |= set(re.findall(r"docs/[\w/.-]+\.md", path.read_text()))
+    assert len(cited) >= 6
+    for page in sorted(cited):
+        assert (PACKAGE / page).exists(), page
+    assert "docs/ DESTINATION gdr/docs" in (ROOT / "python" / "CMakeLists.txt").read_text()
