@@ -14,6 +14,8 @@ from ._system import PathLike, require
 from .nbody import History, Snapshot
 
 FRAMES = 48
+CLUSTERS = {1: "first cluster", 2: "second cluster"}
+UNIT = "N-body unit"
 
 
 def demo(
@@ -63,14 +65,14 @@ def _picture(path: pathlib.Path, history: History, frames: List[Snapshot], devic
     figure: Any = plt.figure(figsize=(11, 7.4), layout="constrained")
     top, bottom = figure.subfigures(2, 1, height_ratios=(1, 0.85))
     extent = _extent(frames)
-    names = {1: "first cluster", 2: "second cluster"}
     for ax, k in zip(top.subplots(1, 3), (0, len(frames) // 3, -1)):
-        nbody.plots.projection(frames[k], extent=extent, labels=None if k else names, ax=ax)
-    title = f"{len(frames[0])} stars in two clusters that merge (N-body units)"
+        labels = None if k else CLUSTERS
+        nbody.plots.projection(frames[k], extent=extent, labels=labels, unit=UNIT, ax=ax)
+    title = f"{len(frames[0])} stars in two clusters that merge"
     figure.suptitle(title, fontsize="large")
     left, middle, right = bottom.subplots(1, 3)
-    nbody.plots.energy_error(history, ax=left)
-    nbody.plots.lagrangian_radii(history, ax=middle)
+    nbody.plots.energy_error(history, unit=UNIT, ax=left)
+    nbody.plots.lagrangian_radii(history, unit=UNIT, length_unit=UNIT, ax=middle)
     nbody.plots.roofline(device, ax=right)
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -81,24 +83,8 @@ def _extent(frames: List[Snapshot]) -> float:
     return 1.1 * float(np.quantile(np.abs(frames[0].pos[:, :2]), 0.99))
 
 
-def _animation(path: pathlib.Path, frames: List[Snapshot]) -> Any:
-    import matplotlib.pyplot as plt
-    from matplotlib.animation import FuncAnimation, PillowWriter
-
-    # A layout engine would run again for every frame.
-    figure, ax = plt.subplots(figsize=(5.0, 5.0))
-    figure.subplots_adjust(left=0.12, right=0.97, bottom=0.1, top=0.93)
-    extent = _extent(frames)
-
-    def draw(k: int) -> "tuple[Any, ...]":
-        ax.clear()
-        nbody.plots.projection(frames[k], extent=extent, ax=ax)
-        return (ax,)
-
-    animation = FuncAnimation(figure, draw, frames=len(frames))
-    animation.save(path, writer=PillowWriter(fps=15), dpi=96)
-    plt.close(figure)
-    return path
+def _animation(path: pathlib.Path, frames: List[Snapshot]) -> pathlib.Path:
+    return nbody.plots.movie(frames, path, extent=_extent(frames), labels=CLUSTERS, unit=UNIT)
 
 
 def draw_snapshots(files: Sequence[PathLike], output: PathLike) -> pathlib.Path:

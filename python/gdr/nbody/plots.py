@@ -1,18 +1,21 @@
-"""Plots with matplotlib: stars, energies, radii; the roofline and the timeline of a device.
+"""Plots with matplotlib: stars, energies, radii; the roofline and the timeline of a device; films.
 
-Every function draws into ``ax`` (a new figure by default) and returns it.
+Every function but ``movie`` draws into ``ax`` (a new figure by default) and returns it.
 """
 
 from __future__ import annotations
 
+import os
+import pathlib
 import re
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from .._arrays import number
 from .._open import Device
 from .._records import Statistics, TimelineEvent
-from .._system import require
+from .._system import PathLike, replacing, require
 from .diagnostics import History, Stars, centre_of_mass
 
 #: Link and chips of one board at 500 MHz (sources in docs/internals/board.md).
@@ -70,29 +73,167 @@ def projection(
     ``size`` of a star is in points squared; by default few stars are larger than many. ``labels``
     name the types ({1: "first", 2: "second"}) in a legend; ``unit`` of length is shown on the axes.
     """
-    axes = ["xyz".find(c) for c in plane]
-    if len(plane) != 2 or -1 in axes or axes[0] == axes[1]:
-        raise ValueError(f"plane: expected two of x, y, z, got {plane!r}")
     ax = _axes(ax, (5.2, 5.0))
+    columns = _columns(plane)
     pos = stars.pos - centre_of_mass(stars)
-    width = extent or 1.1 * float(np.quantile(np.abs(pos[:, axes]), 0.98))
+    width = _half_width(extent, [pos[:, columns]])
     types = np.ones(len(pos), int) if stars.types is None else np.asarray(stars.types)
-    alpha = float(np.clip(25 / np.sqrt(len(pos)), 0.3, 0.9))
-    area = float(np.clip(4000 / max(1, len(pos)), 2.0, 14.0)) if size is None else size
     for k, kind in enumerate(np.unique(types)):
-        some = pos[types == kind]
-        x, y = some[:, axes[0]], some[:, axes[1]]
-        colour = _COLOURS[k % len(_COLOURS)]
-        ax.scatter(x, y, s=area, lw=0, alpha=alpha, color=colour)
+        some, colour = pos[types == kind][:, columns], _COLOURS[k % len(_COLOURS)]
+        ax.scatter(*some.T, color=colour, **_star_style(len(pos), size))
+    _frame_of_stars(ax, plane, width, unit, np.unique(types), labels)
+    ax.set_title(f"t = {stars.time:.3g}", loc="left" if labels else "center")
+    return ax
+
+
+def _columns(plane: str) -> List[int]:
+    columns = ["xyz".find(c) for c in plane]
+    if len(plane) != 2 or -1 in columns or columns[0] == columns[1]:
+        raise ValueError(f"plane: expected two of x, y, z, got {plane!r}")
+    return columns
+
+
+def _half_width(extent: Optional[float], positions: Iterable[Any]) -> float:
+    if extent is not None:
+        return number("extent", extent, above=0)
+    return max(1.1 * float(np.quantile(np.abs(pos), 0.98)) for pos in positions)
+
+
+def _star_style(count: int, size: Optional[float]) -> Dict[str, float]:
+    """Area, edge and opacity of a star: few stars are larger and darker than many."""
+    area = float(np.clip(4000 / max(1, count), 2.0, 14.0)) if size is None else size
+    return {"s": area, "lw": 0, "alpha": float(np.clip(25 / np.sqrt(count), 0.3, 0.9))}
+
+
+def _frame_of_stars(
+    ax: Any, plane: str, width: float, unit: str, kinds: Any, labels: Optional[Dict[int, str]]
+) -> None:
+    """Axes of a projection, and a legend above them, where it covers no star."""
+    for k, kind in enumerate(kinds):
         if labels and int(kind) in labels:
-            ax.scatter([], [], s=25, lw=0, color=colour, label=labels[int(kind)])
+            ax.scatter(
+                [], [], s=25, lw=0, color=_COLOURS[k % len(_COLOURS)], label=labels[int(kind)]
+            )
     if labels:
-        ax.legend(frameon=False, fontsize="small", loc="upper right", handletextpad=0.2)
+        place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "ncols": 2}
+        ax.legend(
+            frameon=False,
+            fontsize="small",
+            handletextpad=0.1,
+            columnspacing=0.8,
+            **place,
+            borderpad=0.2,
+            borderaxespad=0.1,
+        )
     x_name, y_name = (f"{c} [{unit}]" if unit else c for c in plane)
     ax.set(xlim=(-width, width), ylim=(-width, width), xlabel=x_name, ylabel=y_name)
     ax.set_aspect("equal")
-    ax.set_title(f"t = {stars.time:.3g}")
-    return ax
+
+
+class _Frame(NamedTuple):
+    time: float
+    pos: Any  #: in the plane, about the centre of mass
+
+
+#: Programs and packages that write a film, by the ending of its file.
+_WRITERS = {".gif": "pillow", ".mp4": "ffmpeg"}
+
+
+def movie(
+    states: Iterable[Stars],
+    path: PathLike,
+    *,
+    plane: str = "xy",
+    extent: Optional[float] = None,
+    size: Optional[float] = None,
+    labels: Optional[Dict[int, str]] = None,
+    unit: str = "",
+    fps: float = 15,
+    dpi: float = 96,
+) -> pathlib.Path:
+    """Write a film of states or snapshots, such as those of an integrator: a GIF (requires pillow)
+    or an MP4 (requires the program ffmpeg), by the ending of ``path``. Returns the path.
+
+    Only positions are kept, so that ``states`` may be the integrator itself; ``itertools.islice``
+    takes every n-th state. The other arguments are those of ``projection``; ``extent`` defaults to
+    the larger width of the first and the last frame. An existing file is replaced at the end.
+    Raises ValueError for another ending or no states, ImportError or FileNotFoundError if a program
+    is missing.
+    """
+    columns = _columns(plane)
+    file = pathlib.Path(path)
+    rate, dots = number("fps", fps, above=0), number("dpi", dpi, above=0)
+    if file.suffix not in _WRITERS:
+        raise ValueError(
+            f"path: expected a name that ends with .gif or .mp4, got {os.fspath(path)!r}"
+        )
+    plt = require("matplotlib.pyplot", "a film")
+    animation = require("matplotlib.animation", "a film")
+    if file.suffix == ".gif":
+        require("PIL", "a film in GIF")
+    elif not animation.FFMpegWriter.isAvailable():
+        raise FileNotFoundError(
+            "a film in MP4 needs the program ffmpeg, which is not in PATH: apt-get install ffmpeg, "
+            "or write a GIF"
+        )
+    frames, types = _frames(states, columns)
+    kinds = np.unique(types)
+    width = _half_width(extent, [frames[0].pos, frames[-1].pos])
+    # A layout engine would run again for every frame.
+    figure, ax = plt.subplots(figsize=(5.2, 5.2))
+    try:
+        figure.subplots_adjust(left=0.13, right=0.97, bottom=0.1, top=0.93)
+        _frame_of_stars(ax, plane, width, unit, kinds, labels)
+        title = ax.set_title("", loc="left")
+        style = _star_style(len(types), size)
+        points = [
+            ax.scatter([], [], color=_COLOURS[k % len(_COLOURS)], **style)
+            for k in range(len(kinds))
+        ]
+
+        def draw(k: int) -> "tuple[Any, ...]":
+            for kind, some in zip(kinds, points):
+                some.set_offsets(frames[k].pos[types == kind])
+            title.set_text(f"t = {frames[k].time:.2f}")
+            return (*points, title)
+
+        film = animation.FuncAnimation(figure, draw, frames=len(frames))
+        with replacing(os.fspath(file)) as part:
+            # The writers choose the format by the ending.
+            temporary = part + file.suffix
+            try:
+                film.save(temporary, writer=_writer(animation, file.suffix, rate), dpi=dots)
+                os.replace(temporary, part)
+            finally:
+                pathlib.Path(temporary).unlink(missing_ok=True)
+    finally:
+        plt.close(figure)
+    return file
+
+
+def _frames(states: Iterable[Stars], columns: List[int]) -> Tuple[List[_Frame], Any]:
+    """The frames of a film, and the types of its stars."""
+    frames: List[_Frame] = []
+    types: Any = None
+    for stars in states:
+        if types is None:
+            types = np.ones(len(stars), int) if stars.types is None else np.array(stars.types)
+        if len(stars) != len(types):
+            raise ValueError(
+                f"states: state {len(frames)} has {len(stars)} stars, the first {len(types)}"
+            )
+        frames.append(_Frame(stars.time, (stars.pos - centre_of_mass(stars))[:, columns]))
+    if not frames:
+        raise ValueError("states: there are none")
+    return frames, types
+
+
+def _writer(animation: Any, ending: str, rate: float) -> Any:
+    if ending == ".gif":
+        return animation.PillowWriter(fps=rate)
+    # Players expect this pixel format, and even numbers of pixels.
+    even = "pad=ceil(iw/2)*2:ceil(ih/2)*2"
+    return animation.FFMpegWriter(fps=rate, extra_args=["-pix_fmt", "yuv420p", "-vf", even])
 
 
 def energy_error(history: History, *, unit: str = "", ax: Any = None) -> Any:
@@ -173,7 +314,8 @@ def roofline(
         ylabel="Gflops (predicted)",
         title=f"Roofline of {_count(boards, 'board') if boards > 1 else 'a board'}",
         xlim=(least, most),
-        ylim=(min([limits[0]] + [0.6e-9 * rate for _, rate in points.values()]), peak / 1e9 * 3),
+        # The label below a point has two lines.
+        ylim=(min([limits[0]] + [0.25e-9 * rate for _, rate in points.values()]), peak / 1e9 * 3),
     )
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(lambda value, _: f"{value:,.12g}")
