@@ -7,6 +7,7 @@ from typing import Any, Callable, List, Tuple, Union
 import numpy as np
 
 from ._arrays import AnyArray, Floats, as_array, check_finite, check_shape, choice, floats, number
+from ._system import require
 from .errors import InputError
 
 
@@ -104,8 +105,6 @@ def linear_operator(
     shape: Tuple[int, ...], dtype: Any, apply: Callable[..., Any], transposed: Callable[..., Any]
 ) -> Any:
     """SciPy's LinearOperator of functions that take vectors (n,) or matrices (n, k)."""
-    from scipy.sparse.linalg import LinearOperator
-
-    return LinearOperator(
+    return require("scipy.sparse.linalg", "a LinearOperator").LinearOperator(
         shape, matvec=apply, matmat=apply, rmatvec=transposed, rmatmat=transposed, dtype=dtype
     )

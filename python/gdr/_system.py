@@ -18,7 +18,9 @@ def require(module: str, feature: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        package = {"PIL": "pillow"}.get(module.split(".")[0], module.split(".")[0])
+        # The module may be installed without one that it imports.
+        missing = (error.name or module).partition(".")[0]
+        package = {"PIL": "pillow"}.get(missing, missing)
         raise ImportError(
             f"{feature} needs {package}, which cannot be imported ({error}): pip install {package}"
         ) from None
