@@ -89,8 +89,9 @@ void add_geometry_option(CLI::App& app, std::vector<std::string>& settings);
 Geometry geometry_from(const std::vector<std::string>& settings);
 
 /// Add an option that may be given several times, each time with one value.
-void add_repeatable(CLI::App& app, const std::string& name, std::vector<std::string>& values,
-                    const std::string& description, const std::string& type);
+CLI::Option* add_repeatable(CLI::App& app, const std::string& name,
+                            std::vector<std::string>& values, const std::string& description,
+                            const std::string& type);
 /// Add -I, --include DIR, for sources that include others.
 void add_include_option(CLI::App& app, std::vector<std::string>& folders);
 /// Protect a source from being overwritten: throws Error (Usage) if `target` is the file `source`.

@@ -123,20 +123,21 @@ std::string energy_heading() {
                      "time", "kinetic", "potential", "total", "dE/E", "ang. mom.", "cm", "r_half");
 }
 
-std::string energy_line(const EnergyRecord& record) {
+std::string energy_line(const EnergyRecord& record, double time_step) {
   const ConservedQuantities& v = record.values;
   return fmt::format(
-      "{:>10} {:>12.7g} {:>13.9f} {:>13.9f} {:>13.9f} {:>+10.2e} {:>12.6e} {:>9.2e} "
+      "{:>10} {:>12} {:>13.9f} {:>13.9f} {:>13.9f} {:>+10.2e} {:>12.6e} {:>9.2e} "
       "{:>8.5f}\n",
-      record.step, record.time, v.kinetic, v.potential, v.total(), record.energy_error,
-      norm(v.angular_momentum), norm(v.centre_of_mass), v.half_mass_radius);
+      record.step, time_text(record.time, time_step), v.kinetic, v.potential, v.total(),
+      record.energy_error, norm(v.angular_momentum), norm(v.centre_of_mass), v.half_mass_radius);
 }
 
 std::string report_text(const NbodyReport& report) {
   const RunResult& r = report.result;
   const std::int64_t steps = r.end.step - report.plan.start.step;
   std::string text = "\n";
-  if (r.stopped) text += row("stopped", "at t = {:.7g} by a signal", r.end.time());
+  if (r.stopped)
+    text += row("stopped", "at t = {} by a signal", time_text(r.end.time(), r.end.time_step));
   text += row("steps", "{} in {:.3g} s of wall time", steps, r.seconds);
   if (r.block_steps) text += block_steps_text(*r.block_steps);
   text += row("energy drift", "{:+.6e}, largest {:.6e}, over {:.6g} time units", report.drift(),

@@ -44,7 +44,7 @@ Json statistics_json(const Statistics& statistics);
 
 /// Heading and line of the table of energies.
 std::string energy_heading();
-std::string energy_line(const EnergyRecord& record);
+std::string energy_line(const EnergyRecord& record, double time_step);
 
 std::string report_text(const NbodyReport& report);
 Json report_json(const NbodyReport& report);

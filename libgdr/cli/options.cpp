@@ -13,6 +13,20 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& value
   return app.add_option(name, value, description)->type_name(type);
 }
 
+namespace {
+
+/// An option that takes exactly one value each time, so that the arguments behind it stay theirs.
+CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<std::string>& values,
+                      const std::string& description, const std::string& type) {
+  return app.add_option(name, values, description)
+      ->type_name(type)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+}  // namespace
+
 void add_engine_options(CLI::App& app, DeviceChoice& choice) {
   add_text(
       app, "--engine", choice.engine, "NAME",
@@ -39,14 +53,11 @@ Device open_device(const DeviceChoice& choice) {
 }
 
 void add_geometry_option(CLI::App& app, std::vector<std::string>& settings) {
-  app.add_option(
-         "--geometry", settings,
-         "other sizes of the machine: blocks, pes, registers, local, bm, chips, instructions, "
-         "dram, clock")
-      ->type_name("FIELD=VALUE,...")
-      ->delimiter(',')
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_list(app, "--geometry", settings,
+           "other sizes of the machine: blocks, pes, registers, local, bm, chips, instructions, "
+           "dram, clock",
+           "FIELD=VALUE,...")
+      ->delimiter(',');
 }
 
 Geometry geometry_from(const std::vector<std::string>& settings) {
@@ -59,12 +70,10 @@ Geometry geometry_from(const std::vector<std::string>& settings) {
   return geometry;
 }
 
-void add_repeatable(CLI::App& app, const std::string& name, std::vector<std::string>& values,
-                    const std::string& description, const std::string& type) {
-  app.add_option(name, values, description + "; repeatable")
-      ->type_name(type)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+CLI::Option* add_repeatable(CLI::App& app, const std::string& name,
+                            std::vector<std::string>& values, const std::string& description,
+                            const std::string& type) {
+  return add_list(app, name, values, description + "; repeatable", type);
 }
 
 void add_include_option(CLI::App& app, std::vector<std::string>& folders) {

@@ -69,11 +69,15 @@ bool same_parameters(const RunState& a, const RunState& b) {
          a.smallest_step == b.smallest_step;
 }
 
-/// Number of steps until `time` is reached within a thousandth of a step.
+/// Times that differ by less are the same one, in steps.
+constexpr double step_tolerance = 1e-3;
+
+/// Number of steps until `time` is reached.
 std::int64_t steps_until(double time, const RunState& run) {
-  const double steps = std::ceil((time - run.start_time) / run.time_step - 1e-3);
+  const double steps = std::ceil((time - run.start_time) / run.time_step - step_tolerance);
   if (!(steps <= max_steps))
-    refuse("{} steps of {} until {} are too many; use a larger --dt", steps, run.time_step, time);
+    refuse("{} steps of {} until {} are too many; use a larger --dt", steps, run.time_step,
+           time_text(time, run.time_step));
   return static_cast<std::int64_t>(steps);
 }
 
@@ -84,6 +88,14 @@ std::int64_t in_steps(const Interval& interval, double time_step) {
 }
 
 }  // namespace
+
+std::string time_text(double time, double step) {
+  constexpr double least = 7, most = 12;
+  const double steps = step > 0 ? std::abs(time / step) : 0;
+  // Two more digits than whole steps need.
+  const double digits = steps > 1 ? std::ceil(std::log10(steps)) + 3 : 0;
+  return fmt::format("{:.{}g}", time, static_cast<int>(std::clamp(digits, least, most)));
+}
 
 double RunPlan::end_time() const noexcept {
   RunState end = start;
@@ -146,8 +158,9 @@ RunPlan plan_run(const Snapshot& snapshot, const RunRequest& request) {
     run.step = 0;
     run.fraction = run.start_energy = 0;
   }
-  if (*request.end_time < snapshot.time)
-    refuse("--t-end {} is before the time of the snapshot, {}", *request.end_time, snapshot.time);
+  if (*request.end_time < snapshot.time - step_tolerance * run.time_step)
+    refuse("--t-end {} is before the time of the snapshot, {}",
+           time_text(*request.end_time, run.time_step), time_text(snapshot.time, run.time_step));
   plan.last_step =
       std::max(steps_until(*request.end_time, run), run.step + (run.fraction > 0 ? 1 : 0));
   if (request.snapshot_every)

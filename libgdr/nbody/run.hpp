@@ -50,6 +50,10 @@ struct RunPlan {
   double end_time() const noexcept;
 };
 
+/// A time for people: as many significant digits as distinguish times within a step, 7 to 12, so
+/// that rounding errors of sums of steps are not shown.
+std::string time_text(double time, double step);
+
 /// Plans a run. The last step is the first on the grid that reaches end_time: if dt does not divide
 /// the interval, the run ends less than one dt after it. Throws Error (Usage) for missing values
 /// and values out of range: dt <= 0, eps < 0, an end before the start, more than 2^53 steps; and

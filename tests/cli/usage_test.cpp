@@ -127,6 +127,57 @@ TEST_CASE("a closed pipe ends the command without a message") {
   CHECK(piped.err == "status 141\n");
 }
 
+TEST_CASE("a repeatable option leaves the argument behind it to the command") {
+  const Shell shell;
+  shell.write("sums.gds", sums_kernel);
+  shell.write("i.txt", "1\n");
+  shell.write("j.txt", "4\n");
+  const std::string tables = " --targets i.txt --sources j.txt";
+  const Outcome set = shell.run("gdr run --set scale=2 sums.gds" + tables);
+  CHECK(set.err.empty());
+  CHECK(contains(set.out, "6.0000000000000000e+00"));
+  // Each time one value: the last one counts.
+  const Outcome twice = shell.run("gdr run --set scale=5 --set scale=3 sums.gds" + tables);
+  CHECK(contains(twice.out, "9.0000000000000000e+00"));
+  CHECK(shell.run("gdr asm -I . --include . sums.gds").status == 0);
+  CHECK(shell.run("gdr asm --geometry blocks=4,pes=8 sums.gds").status == 0);
+  CHECK(shell.run("gdr predict --set chip.clock=5e8 gravity --particles 100").status == 0);
+  const Outcome dump = shell.run("gdr run --dump lm:0 sums.gds" + tables);
+  CHECK(dump.status == 0);
+  CHECK(contains(dump.out, "PE"));
+}
+
+TEST_CASE("gdr nbody prints times without their rounding errors") {
+  const Shell shell;
+  shell.write("two.txt", "1 0 0 0 0 0 0\n1 1 0 0 0 1 0\n");
+  // 84 * 0.0013 is 0.10919999999999999.
+  const std::string first = "gdr nbody two.txt --eps 0.1 --dt 0.0013 --t-end 0.1092 --out run";
+  const Outcome begin = shell.run(first);
+  REQUIRE(begin.status == 0);
+  CHECK(contains(begin.out, "84 steps of 0.0013 to t = 0.1092, eps"));
+  const Outcome again = shell.run("gdr nbody run/snapshot_00000084.txt --t-end 0.1105 --out run");
+  REQUIRE(again.status == 0);
+  CHECK(contains(again.out, "particles, t = 0.1092\n"));
+  CHECK(contains(again.out, "1 steps of 0.0013 to t = 0.1105, eps"));
+}
+
+TEST_CASE("an error about a size names what was given") {
+  const Shell shell;
+  const std::pair<const char*, const char*> wrong[] = {
+      {"12x", "--size: '12x' lacks a number after an x"},
+      {"x12", "--size: 'x12' lacks a number before an x"},
+      {"''", "give --size N"},
+      {"12k", "--size: '12k' is not a finite number"},
+      {"8x12k", "--size 8x12k: '12k' is not a finite number"},
+      {"8x0", "--size 8x0: '0' is not a whole number from 1"}};
+  for (const auto& [size, message] : wrong) {
+    INFO(size);
+    const Outcome outcome = shell.run(std::string("gdr predict product --size ") + size);
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.err, message));
+  }
+}
+
 TEST_CASE("counts are decimal whole numbers without overflow") {
   const Shell shell;
   for (const char* wrong : {"-3", "1.5", "x", "99999999999999999999999", "0x10", "''"}) {

@@ -38,6 +38,22 @@ TEST_CASE("the number of steps reaches the end time") {
   CHECK(plan_run(at_time(2), request(0, 0.3, 2)).steps() == 0);
 }
 
+TEST_CASE("times are shown with the digits that distinguish steps") {
+  CHECK(time_text(0.10919999999999999, 0.0013) == "0.1092");
+  CHECK(time_text(100000.0001, 0.0001) == "100000.0001");
+  CHECK(time_text(1.0 / 3, 0.5) == "0.3333333");
+  CHECK(time_text(1.0 / 3, 1e-20) == "0.333333333333");
+  CHECK(time_text(-0.0078125, 0.0078125) == "-0.0078125");
+  CHECK(time_text(0, 0) == "0");
+}
+
+TEST_CASE("a run may end at the time of its snapshot, within the rounding of steps") {
+  CHECK(plan_run(at_time(84 * 0.0013), request(0, 0.0013, 0.1092)).steps() == 0);
+  const double above = std::nextafter(0.1092, 1);
+  CHECK(plan_run(at_time(above), request(0, 0.0013, 0.1092)).steps() == 0);
+  refused(at_time(0.1093), request(0, 0.0013, 0.1092), "before the time of the snapshot, 0.1093");
+}
+
 TEST_CASE("a restart continues grid, softening and energy of the run") {
   Snapshot s = at_time(0);
   s.run = RunState{0, 0.1, 7, 0.01, 2, -0.25};

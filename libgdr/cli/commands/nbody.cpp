@@ -39,20 +39,21 @@ void give_notes(const Snapshot& snapshot, const RunPlan& plan, const RunRequest&
   // Rounding of the time itself is not reported.
   if (std::abs(plan.end_time() - *request.end_time) > 0.01 * plan.start.time_step)
     note(fmt::format("gdr: --dt {} does not divide the time: the run ends at {}",
-                     plan.start.time_step, plan.end_time()));
+                     plan.start.time_step, time_text(plan.end_time(), plan.start.time_step)));
 }
 
 void print_beginning(const Options& options, const Snapshot& snapshot, const RunPlan& plan,
                      const Device& device) {
-  print("{}: {} particles, t = {}\n", options.file, snapshot.size(), snapshot.time);
-  print("{}\n", device.description());
   const RunState& start = plan.start;
+  const auto shown = [&](double time) { return time_text(time, start.time_step); };
+  print("{}: {} particles, t = {}\n", options.file, snapshot.size(), shown(snapshot.time));
+  print("{}\n", device.description());
   const bool blocks = start.integrator == IntegratorKind::Hermite4;
   print("{}: {} steps of {}{} to t = {}, eps {}{}\n\n", integrator_name(start.integrator),
         plan.steps(), start.time_step,
-        blocks ? fmt::format(" in block steps, eta {},", start.eta) : "", plan.end_time(),
+        blocks ? fmt::format(" in block steps, eta {},", start.eta) : "", shown(plan.end_time()),
         start.softening,
-        plan.restarted ? fmt::format(", continuing from step {}",
+        plan.restarted ? fmt::format(", continuing from step {:.12g}",
                                      static_cast<double>(start.step) + start.fraction)
                        : "");
   print("{}", energy_heading());
@@ -129,7 +130,7 @@ RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& p
   if (!options.json)
     observer.energies = [&](const EnergyRecord& record) {
       progress.clear();
-      print("{}", energy_line(record));
+      print("{}", energy_line(record, plan.start.time_step));
       flush_output();  // for readers of a log file
     };
   const auto integrator = integrator_on(device, snapshot, plan);

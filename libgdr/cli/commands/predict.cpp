@@ -85,15 +85,22 @@ void refuse_unused_options(const CLI::App& app, const std::string& job, JobKind 
 std::size_t parse_count(std::string_view what, std::string_view text, double least, double most) {
   const double value = parse_number(what, text);
   if (value < least || value > most || value != std::floor(value))
-    throw usage_error("{} {}: must be a whole number from {:g} to {:g}", what, text, least, most);
+    throw usage_error("{}: '{}' is not a whole number from {:g} to {:g}", what, text, least, most);
   return static_cast<std::size_t>(value);
 }
 
 /// Numbers with an x between them.
 std::vector<std::size_t> parse_counts(std::string_view what, std::string_view text, double most) {
   std::vector<std::size_t> list;
-  for (const auto part : std::views::split(text, 'x'))
-    list.push_back(parse_count(what, std::string_view(part.begin(), part.end()), 1, most));
+  for (const auto part : std::views::split(text, 'x')) {
+    const std::string_view number(part.begin(), part.end());
+    if (number.empty())
+      throw usage_error("{}: '{}' lacks a number {} an x", what, text,
+                        part.begin() == text.begin() ? "before" : "after");
+    const bool whole = number.size() == text.size();
+    list.push_back(
+        parse_count(whole ? std::string(what) : fmt::format("{} {}", what, text), number, 1, most));
+  }
   return list;
 }
 

@@ -77,7 +77,7 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("MIB");
   add_text(app, "--log", options.log, "FILE", "append the log to a file instead of standard error");
   app.add_flag("--any-engine", options.any_engine, "clients may choose engine and instruction set");
-  app.add_option("--inject", options.faults, "inject faults, for tests")->group("");
+  add_repeatable(app, "--inject", options.faults, "inject faults, for tests", "FAULT")->group("");
   add_geometry_option(app, options.geometry);
   add_engine_options(app, options.device);
 }
