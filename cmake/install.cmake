@@ -9,6 +9,11 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/libgdr/include/ ${PROJECT_SOURCE_DIR}/em
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(DIRECTORY ${PROJECT_BINARY_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.hpp")
+# Manual pages, and completion for bash, zsh and fish.
+install(DIRECTORY ${PROJECT_BINARY_DIR}/share/man/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+foreach(folder bash-completion/completions zsh/site-functions fish/vendor_completions.d)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/share/${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder})
+endforeach()
 if(TARGET gdr_fortran)
   # A module file can be read by the compiler that wrote it only; others need the source.
   install(TARGETS gdr_fortran EXPORT gdrTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -75,7 +80,7 @@ gdr_grape_pc(gpunb gpunb "interface of NBODY6 to accelerators")
 
 # All installed targets, without tests: `make install` builds this one.
 add_custom_target(gdr_installed)
-foreach(part gdr gdr_command gdr_kernel_headers_made gdr_fortran gdr_mpi gdr_mpi_mpich gdr_mpi_ulfm gdrdgemm gdrblas
+foreach(part gdr gdr_command gdr_share gdr_kernel_headers_made gdr_fortran gdr_mpi gdr_mpi_mpich gdr_mpi_ulfm gdrdgemm gdrblas
              g6 g5 gpunb)
   if(TARGET ${part})
     add_dependencies(gdr_installed ${part})

@@ -1,15 +1,18 @@
-// Running the command line: registration, help texts (one layout for all commands, whatever version
-// of the option parser is installed), parsing, errors, exit status.
+// Running the command line: registration, parsing, options of all commands, errors, exit status.
 #include "libgdr/cli/command.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <new>
 #include <ranges>
 #include <stdexcept>
 
 #include "gdr/version.hpp"
+#include "libgdr/cli/help.hpp"
 #include "libgdr/cli/ranks.hpp"
 #include "libgdr/device/names.hpp"
 
@@ -30,83 +33,6 @@ std::vector<Command> commands() {
   return list;
 }
 
-constexpr std::string_view group_titles[] = {"Simulation", "Kernels", "Machine"};
-constexpr std::size_t text_column = 28;
-
-/// `  -o, --output FILE`, with room left for the description.
-std::string option_text(const CLI::Option& option) {
-  if (option.get_positional()) return option.get_name(true);
-  std::string text = option.get_name(false, true);
-  for (std::size_t comma = text.find(','); comma != std::string::npos;
-       comma = text.find(',', comma + 2))
-    text.insert(comma + 1, 1, ' ');
-  const bool takes_value = option.get_expected_max() != 0 && option.get_items_expected_max() != 0;
-  return takes_value ? fmt::format("{} {}", text, option.get_type_name()) : text;
-}
-
-std::string row(std::string_view left, std::string_view right) {
-  std::string text = fmt::format("  {}", left);
-  if (text.size() + 2 > text_column) text += "\n";
-  const std::size_t used = text.size() - std::min(text.size(), text.rfind('\n') + 1);
-  text.append(text_column - used, ' ');
-  return fmt::format("{}{}\n", text, wrap(right, text_column));
-}
-
-std::string indented_lines(std::string_view text) {
-  std::string result;
-  for (const auto line : std::views::split(text, '\n'))
-    result += fmt::format("  {}\n", std::string_view(line.begin(), line.end()));
-  return result;
-}
-
-/// `gdr --help`: the commands under their headings.
-std::string main_help() {
-  std::string text = fmt::format(
-      "gdr {}: emulator, assembler and tools for a GRAPE-DR-style accelerator\n\n"
-      "Usage: gdr COMMAND [OPTIONS]\n",
-      version());
-  for (std::size_t group = 0; group < std::size(group_titles); ++group) {
-    text += fmt::format("\n{}\n", group_titles[group]);
-    for (const Command& command : commands())
-      if (command.group == static_cast<Group>(group))
-        text += fmt::format("  {:<10}{}\n", command.name, command.summary);
-  }
-  text +=
-      "\nOptions\n"
-      "  -h, --help      print this help\n"
-      "  --version       print the version\n"
-      "\nExample\n"
-      "  gdr nbody examples/data/plummer_1024.hdf5 --eps 0.015625 --dt 0.001 --t-end 1 --out run1\n"
-      "\n'gdr COMMAND --help' describes a command. Exit status: 0 success, 1 error, 2 wrong "
-      "usage.\n";
-  return text;
-}
-
-/// `gdr NAME --help`: usage, summary, arguments, options, example.
-std::string command_help(const CLI::App& app, const Command& command) {
-  std::string usage, arguments, options;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group().empty()) continue;
-    if (option->get_positional()) {
-      const std::string name = option->get_name(true);
-      const bool many = option->get_expected_max() > 1;
-      const std::string shown = fmt::format("{}{}", name, many ? "..." : "");
-      usage += fmt::format(fmt::runtime(option->get_required() ? " {}" : " [{}]"), shown);
-      arguments += row(name, option->get_description());
-    } else {
-      const std::string_view needed = option->get_required() ? " (required)" : "";
-      options += row(option_text(*option), fmt::format("{}{}", option->get_description(), needed));
-    }
-  }
-  std::string text = fmt::format("gdr {}: {}\n\nUsage: gdr {} [OPTIONS]{}\n", command.name,
-                                 command.summary, command.name, usage);
-  if (!command.details.empty()) text += fmt::format("\n{}\n", command.details);
-  if (!arguments.empty()) text += "\nArguments\n" + arguments;
-  text += "\nOptions\n" + options;
-  text += "\nExample\n" + indented_lines(command.example);
-  return text;
-}
-
 constexpr int status_error = 1;
 constexpr int status_usage = 2;
 constexpr int status_broken_pipe = 128 + 13;  // as after SIGPIPE
@@ -116,6 +42,11 @@ struct Entry {
   Command command;
   CLI::App* app;
   Action action;
+};
+
+/// --quiet and --verbose of the command that runs.
+struct Loudness {
+  bool quiet = false, verbose = false;
 };
 
 /// "gdr", or "gdr NAME".
@@ -130,13 +61,6 @@ std::vector<std::string> option_names(const CLI::App& app) {
   // Among equally near names the first is suggested: --help is seldom meant.
   std::stable_partition(names.begin(), names.end(),
                         [](const auto& name) { return name != "--help"; });
-  return names;
-}
-
-std::vector<std::string> command_names() {
-  std::vector<std::string> names;
-  for (const Command& command : commands())
-    if (command.group != Group::Hidden) names.emplace_back(command.name);
   return names;
 }
 
@@ -208,15 +132,56 @@ int guarded(const CLI::App* const& sub, const Work& work) {
   return status_error;
 }
 
-std::vector<Entry> add_commands(CLI::App& top) {
+/// All commands with their options; every one also has those for help and messages.
+std::vector<Entry> add_commands(CLI::App& top, Loudness& loudness) {
   std::vector<Entry> entries;
   for (const Command& command : commands()) {
     CLI::App* app = top.add_subcommand(std::string(command.name), std::string(command.summary));
     app->set_help_flag();
     app->add_flag("-h,--help")->description("print this help");
     entries.push_back({command, app, command.prepare(*app)});
+    app->add_flag("-q,--quiet", loudness.quiet, "print results, warnings and errors only");
+    app->add_flag("-v,--verbose", loudness.verbose,
+                  "also print what was chosen and how long it took, on standard error");
   }
   return entries;
+}
+
+std::vector<CommandDescription> descriptions(const std::vector<Entry>& entries) {
+  std::vector<CommandDescription> list;
+  for (const Entry& entry : entries)
+    if (entry.command.group != Group::Hidden) list.push_back(describe(*entry.app, entry.command));
+  return list;
+}
+
+void set_loudness(const Loudness& loudness) {
+  if (loudness.quiet && loudness.verbose)
+    throw usage_error("--quiet and --verbose exclude each other: give one of them");
+  set_verbosity(loudness.quiet     ? Verbosity::Quiet
+                : loudness.verbose ? Verbosity::Verbose
+                                   : Verbosity::Normal);
+}
+
+/// Variables that choose for options that were not given.
+std::string environment_text() {
+  std::string text;
+  for (const char* name : {"GDR_DEVICE", "GDR_ENGINE", "GDR_ISA", "GDR_JIT", "GDR_CACHE_DIR",
+                           "GDR_SOCKET", "GDR_MPI_LIBRARY", "OMP_NUM_THREADS"})
+    if (const char* value = std::getenv(name))
+      text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text.empty() ? "no variables set" : text;
+}
+
+/// Runs the action of a command, with its choices and its time in the verbose report.
+int run_action(const Entry& entry) {
+  const auto start = std::chrono::steady_clock::now();
+  verbose("version", "gdr {}, command {}", version(), entry.command.name);
+  verbose("environment", "{}", environment_text());
+  const int status = entry.action();
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  verbose("time", "{:.3g} s, {:.3g} s of processors", wall.count(),
+          static_cast<double>(std::clock()) / CLOCKS_PER_SEC);
+  return status;
 }
 
 /// Whether an option is present, also if the rest of the line is wrong.
@@ -231,14 +196,15 @@ bool has_flag(int argc, const char* const* argv, int first, std::string_view lon
 }
 
 /// Run a command; `sub` becomes its parser, for error messages.
-int run_entries(CLI::App& top, const std::vector<Entry>& entries, int argc, const char* const* argv,
-                const CLI::App*& sub) {
+int run_entries(CLI::App& top, const std::vector<Entry>& entries, const Loudness& loudness,
+                int argc, const char* const* argv, const CLI::App*& sub) {
   const auto named = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
     return argc > 1 && entry.command.name == argv[1];
   });
   sub = named == entries.end() ? nullptr : named->app;
   if (has_flag(argc, argv, sub == nullptr ? 1 : 2, "--help", "-h")) {
-    write_output(sub == nullptr ? main_help() : command_help(*sub, named->command));
+    write_output(sub == nullptr ? main_help(descriptions(entries))
+                                : command_help(describe(*sub, named->command)));
     return 0;
   }
   if (sub == nullptr && has_flag(argc, argv, 1, "--version", "")) {
@@ -250,7 +216,8 @@ int run_entries(CLI::App& top, const std::vector<Entry>& entries, int argc, cons
   } catch (const CLI::ParseError& error) {
     return parse_error(top, sub, error);
   }
-  return named->action();
+  set_loudness(loudness);
+  return run_action(*named);
 }
 
 }  // namespace
@@ -276,19 +243,33 @@ std::string wrap(std::string_view text, std::size_t indent, std::size_t width) {
   return result;
 }
 
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& command : commands())
+    if (command.group != Group::Hidden) names.emplace_back(command.name);
+  return names;
+}
+
+std::vector<CommandDescription> describe_commands() {
+  CLI::App top("gdr", "gdr");
+  Loudness loudness;
+  return descriptions(add_commands(top, loudness));
+}
+
 Registration::Registration(const Command& command) { registry().push_back(command); }
 
 int run_command_line(int argc, const char* const* argv) {
   prepare_standard_streams();
   CLI::App top("gdr", "gdr");
   top.set_help_flag();
-  top.add_flag("-h,--help")->description("print this help");
-  top.add_flag("--version")->description("print the version");
+  for (const OptionDescription& option : top_options())
+    top.add_flag(fmt::format("{}", fmt::join(option.names, ",")))->description(option.meaning);
   top.require_subcommand(1);
   const CLI::App* sub = nullptr;
   return guarded(sub, [&] {
-    const std::vector<Entry> entries = add_commands(top);
-    return run_entries(top, entries, argc, argv, sub);
+    Loudness loudness;
+    const std::vector<Entry> entries = add_commands(top, loudness);
+    return run_entries(top, entries, loudness, argc, argv, sub);
   });
 }
 

@@ -18,7 +18,10 @@
 //
 // `run` throws gdr::Error to end the command: `gdr: error: ...` goes to standard error, and the
 // exit status is 2 for category Usage, 1 for the others. Commands print through output.hpp, which
-// detects a full disk or a closed pipe.
+// detects a full disk or a closed pipe. Every command has --quiet and --verbose: what is no result
+// is printed by `note` or unless is_quiet(), and choices are reported by `verbose`.
+//
+// The type of a value ("FILE", "ENGINE") selects what shells offer for it (description.cpp).
 #pragma once
 
 #include <CLI/App.hpp>
@@ -42,7 +45,7 @@ namespace gdr::cli {
 using Action = std::function<int()>;
 
 /// Headings of the list of commands in `gdr --help`, in this order. Hidden commands are not listed.
-enum class Group { Simulation, Kernels, Machine, Hidden };
+enum class Group { Simulation, Kernels, Machine, Help, Hidden };
 
 struct Command {
   std::string_view name;
@@ -51,6 +54,8 @@ struct Command {
   Group group = Group::Machine;
   Action (*prepare)(CLI::App& app) = nullptr;  ///< adds the options, returns the action
   std::string_view details = {};               ///< paragraphs of `gdr NAME --help`, may be empty
+  /// Names for values of a type that other commands do not have, which shells offer; may be null.
+  std::vector<std::string> (*words)(std::string_view type) = nullptr;
 };
 
 /// `Command::prepare` of a command whose options are a structure.

@@ -18,7 +18,11 @@ bool is_library_kernel(const std::string& name) {
 
 Kernel find_kernel(const std::string& name, std::string_view what,
                    std::vector<std::string_view> others) {
-  if (is_library_kernel(name)) return Kernel::builtin(name);
+  if (is_library_kernel(name)) {
+    verbose("kernel", "{} of the library", name);
+    return Kernel::builtin(name);
+  }
+  verbose("kernel", "file {}", name);
   if (name.find_first_of("./") != std::string::npos) return Kernel::load(name);
   const std::vector<std::string> names = Kernel::builtin_names();
   others.insert(others.begin(), names.begin(), names.end());

@@ -152,9 +152,11 @@ std::string report_text(const NbodyReport& report) {
     text += row("size", "half-mass radius {:.5g} -> {:.5g}, virial ratio {:.4f} -> {:.4f}",
                 a.half_mass_radius, b.half_mass_radius, a.virial_ratio(), b.virial_ratio());
   }
-  text += statistics_text(report.statistics, report.clocks_per_interaction);
-  text += ranks_text(report.ranks);
-  if (report.one_chip.clocks > 0) {
+  if (!is_quiet()) {
+    text += statistics_text(report.statistics, report.clocks_per_interaction);
+    text += ranks_text(report.ranks);
+  }
+  if (report.one_chip.clocks > 0 && !is_quiet()) {
     text += row("one chip", "{}", prediction(report.one_chip, r.force_calls));
     text += row("one 4-chip board", "{}", prediction(report.one_board, r.force_calls));
   }

@@ -29,15 +29,15 @@ CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<std::s
 
 void add_engine_options(CLI::App& app, DeviceChoice& choice) {
   add_text(
-      app, "--engine", choice.engine, "NAME",
+      app, "--engine", choice.engine, "ENGINE",
       "engine: reference, vector, native, native-mixed, native-float, native-fast (or GDR_ENGINE)");
-  add_text(app, "--isa", choice.isa, "NAME",
+  add_text(app, "--isa", choice.isa, "ISA",
            "host instruction set: avx512, avx2, portable (or GDR_ISA)");
   add_whole_number(app, "--threads", choice.threads, "host threads; 0: one for each core");
 }
 
 void add_device_options(CLI::App& app, DeviceChoice& choice) {
-  add_text(app, "--device", choice.device, "NAME",
+  add_text(app, "--device", choice.device, "DEVICE",
            "device, with options: emulator:boards=2,clock=400e6 (or GDR_DEVICE)");
   add_engine_options(app, choice);
 }
@@ -49,6 +49,11 @@ void add_json_option(CLI::App& app, bool& json) {
 Device open_device(const DeviceChoice& choice) {
   Device device = Device::open(choice.device, choice);
   attach_ranks(device);
+  if (is_verbose()) {
+    const Statistics s = device.statistics();
+    verbose("device", "{}", device.description());
+    verbose("engine", "{}, {}, {}", s.engine, s.isa, counted(s.threads, "thread"));
+  }
   return device;
 }
 

@@ -20,6 +20,7 @@ namespace gdr::cli {
 namespace {
 
 bool is_silent = false;
+Verbosity wanted_verbosity = Verbosity::Normal;
 
 [[noreturn]] void output_failed(int code) {
   if (code == EPIPE) throw OutputClosed{};
@@ -67,6 +68,10 @@ std::string clock_text(double seconds) {
 
 }  // namespace
 
+void set_verbosity(Verbosity verbosity) noexcept { wanted_verbosity = verbosity; }
+bool is_quiet() noexcept { return wanted_verbosity == Verbosity::Quiet; }
+bool is_verbose() noexcept { return wanted_verbosity == Verbosity::Verbose; }
+
 void set_silent(bool silent) noexcept { is_silent = silent; }
 
 void write_output(std::string_view text) {
@@ -95,7 +100,13 @@ void flush_output() {
 
 void warn(std::string_view message) { write_error_line("gdr: warning: ", message); }
 void report_error(std::string_view message) { write_error_line("gdr: error: ", message); }
-void note(std::string_view text) { write_error_line("", text); }
+void write_error_text(std::string_view text) { write_error_line("", text); }
+void note(std::string_view text) {
+  if (!is_quiet()) write_error_text(text);
+}
+void report_choice(std::string_view what, std::string_view text) {
+  write_error_line(fmt::format("gdr: {}: ", what), text);
+}
 void show_rendered(std::string_view text) { write_error(text); }
 
 bool stderr_has_colour() noexcept {
@@ -117,7 +128,7 @@ void prepare_standard_streams() noexcept {
 Progress::Progress(std::string label, double total, bool wanted)
     : label_(std::move(label)),
       total_(total),
-      active_(wanted && total > 0 && stderr_has_colour()) {}
+      active_(wanted && !is_quiet() && total > 0 && stderr_has_colour()) {}
 
 void Progress::update(double done) {
   if (!active_) return;

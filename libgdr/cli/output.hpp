@@ -39,11 +39,25 @@ using Json = nlohmann::ordered_json;
 std::string json_text(const Json& json);
 void print_json(const Json& json);
 
+/// How much is printed: --quiet (results, warnings and errors), neither, or --verbose.
+enum class Verbosity { Quiet, Normal, Verbose };
+void set_verbosity(Verbosity verbosity) noexcept;
+bool is_quiet() noexcept;
+bool is_verbose() noexcept;
+
 /// Messages on standard error, with control characters escaped; they never fail. A note has no
-/// prefix.
+/// prefix, and is not printed with --quiet.
 void warn(std::string_view message);
 void report_error(std::string_view message);
 void note(std::string_view text);
+/// A text on standard error that was asked for, also with --quiet.
+void write_error_text(std::string_view text);
+/// With --verbose: one line about a choice or a time on standard error, `gdr: WHAT: TEXT`.
+void report_choice(std::string_view what, std::string_view text);
+template <typename... Args>
+void verbose(std::string_view what, fmt::format_string<Args...> format, Args&&... args) {
+  if (is_verbose()) report_choice(what, fmt::format(format, std::forward<Args>(args)...));
+}
 /// Show rendered diagnostics, whose colours are escape sequences; text from files was escaped when
 /// they were rendered.
 void show_rendered(std::string_view text);
@@ -83,8 +97,8 @@ Error usage_error(fmt::format_string<Args...> format, Args&&... args) {
 }
 
 /// Draws `label [#####.....] 52 % 0:12 left` in place on standard error, at most ten times a
-/// second, and only if that is a terminal with colours; elsewhere a call costs a clock reading.
-/// Erased at the end, also after an exception.
+/// second, and only if that is a terminal with colours and not with --quiet; elsewhere a call costs
+/// a clock reading. Erased at the end, also after an exception.
 class Progress {
  public:
   /// total: the number of steps of the whole work (0: nothing is drawn).

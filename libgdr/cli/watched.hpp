@@ -1,6 +1,7 @@
 // Long compilations: a progress bar on a terminal, and Ctrl-C.
 #pragma once
 
+#include <chrono>
 #include <csignal>
 #include <functional>
 #include <stop_token>
@@ -10,22 +11,26 @@
 
 namespace gdr::cli {
 
-/// The result of work(stop, progress), a compilation. `progress` draws a bar if it is wanted; a
-/// signal such as that of Ctrl-C cancels the work, and then ends the process in the usual way, with
-/// the bar erased and no file left.
+/// The result of work(stop, progress), a compilation. `progress` draws a bar; a signal such as that
+/// of Ctrl-C cancels the work, and then ends the process in the usual way, with the bar erased and
+/// no file left.
 template <typename Work>
-auto watched(const Work& work, bool wanted = true) {
+auto watched(const Work& work) {
   int signal = 0;
+  const auto start = std::chrono::steady_clock::now();
   try {
     const InterruptGuard guard;
     std::stop_source stop;
-    Progress bar("compiling", 1, wanted);
+    Progress bar("compiling", 1);
     const std::function<void(double)> progress = [&](double share) {
       if (InterruptGuard::received() != 0) stop.request_stop();
       bar.update(share);
     };
     try {
-      return work(stop.get_token(), progress);
+      auto result = work(stop.get_token(), progress);
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+      verbose("compilation", "{:.3g} s", taken.count());
+      return result;
     } catch (const Error&) {
       signal = InterruptGuard::received();
       throw;

@@ -10,9 +10,9 @@
 namespace gdr::test {
 namespace {
 
-const char* const command_names[] = {"asm",     "bench",   "boards", "compile",  "disasm",
-                                     "force",   "fp",      "header", "info",     "nbody",
-                                     "predict", "profile", "run",    "selftest", "serve"};
+const char* const command_names[] = {
+    "asm",  "bench", "boards", "compile", "completion", "disasm", "force",    "fp",   "header",
+    "info", "man",   "nbody",  "predict", "profile",    "run",    "selftest", "serve"};
 
 void check_baseline(const std::string& name, const std::string& text) {
   const std::filesystem::path path =

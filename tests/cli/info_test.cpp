@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/shell.hpp"
+#include "libgdr/cli/anonymous.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {
@@ -36,6 +37,64 @@ TEST_CASE("gdr info describes other geometries") {
   CHECK(json["device"]["boards"] == 2);
   CHECK(json["device"]["geometry"]["pes"] == 32);
   CHECK(std::abs(json["device"]["geometry"]["peak_gflops_single"].get<double>() - 25.6) < 1e-9);
+}
+
+TEST_CASE("gdr info --bug-report describes build, host, interfaces and tested devices") {
+  const Shell shell;
+  const Outcome report = shell.run("GDR_JIT=0 OMP_NUM_THREADS=1 gdr info --bug-report");
+  CHECK(report.status == 0);
+  CHECK(report.err.empty());
+  CHECK(report.out.starts_with("```text\nBuild\n"));
+  CHECK(report.out.ends_with("```\n"));
+  for (const char* label : {"version", "commit", "build type", "compiler", "machine code", "system",
+                            "C library", "processor", "features", "instruction sets", "cores",
+                            "memory", "MPI", "GPU, OpenCL", "Python", "chosen"}) {
+    INFO(label);
+    CHECK(report.out.find(std::string("\n  ") + label + " ") != std::string::npos);
+  }
+  CHECK(report.out.find("\n  GDR_JIT=0\n") != std::string::npos);
+  CHECK(report.out.find("\n  OMP_NUM_THREADS=1\n") != std::string::npos);
+  for (const char* engine : {"reference", "vector", "native", "native-float"}) {
+    const std::size_t line = report.out.find(std::string("\n  ") + engine + " ");
+    REQUIRE(line != std::string::npos);
+    const std::string result = report.out.substr(line + 1, report.out.find('\n', line + 1) - line);
+    INFO(result);
+    CHECK(result.find("emulated board works (") != std::string::npos);
+  }
+  CHECK(shell.run("gdr info --bug-report --json").status == 2);
+}
+
+TEST_CASE("gdr info --bug-report reports a device that cannot be opened") {
+  const Shell shell;
+  const Outcome report = shell.run("gdr info --bug-report --device board:unix:/no/such/socket");
+  CHECK(report.status == 0);
+  CHECK(report.out.find("FAILS: ") != std::string::npos);
+  CHECK(report.out.find("/no/such/socket") != std::string::npos);
+}
+
+TEST_CASE("gdr info --bug-report has no names of people and hosts") {
+  const Shell shell;
+  const Outcome report = shell.run(
+      "mkdir -p home/jdoe && HOME=$PWD/home/jdoe USER=jdoe HOSTNAME=secretive "
+      "GDR_CACHE_DIR=$PWD/home/jdoe/kernels GDR_SOCKET=/home/other/gdr.socket "
+      "GDR_DEV=/run/user/4711/dev GDR_SYSFS=/srv/jdoe@secretive/sys gdr info --bug-report");
+  CHECK(report.status == 0);
+  CHECK(report.out.find("GDR_CACHE_DIR=~/kernels\n") != std::string::npos);
+  CHECK(report.out.find("GDR_SOCKET=/home/<user>/gdr.socket\n") != std::string::npos);
+  CHECK(report.out.find("GDR_DEV=/run/user/<uid>/dev\n") != std::string::npos);
+  CHECK(report.out.find("GDR_SYSFS=/srv/<user>@<host>/sys\n") != std::string::npos);
+  for (const char* secret : {"jdoe", "secretive", "other/", "4711"})
+    CHECK(report.out.find(secret) == std::string::npos);
+  const std::string host = shell.run("uname -n").out;
+  CHECK(report.out.find(host.substr(0, host.find('\n'))) == std::string::npos);
+}
+
+TEST_CASE("private words are replaced as whole words") {
+  const cli::PrivateWords words = {{"/home/ann", "~"}, {"ann", "<user>"}, {"sun", "<host>"}};
+  CHECK(cli::anonymous("/home/ann/x of ann", words) == "~/x of <user>");
+  CHECK(cli::anonymous("annual planning on sun", words) == "annual planning on <host>");
+  CHECK(cli::anonymous("ann", words) == "<user>");
+  CHECK(cli::anonymous("/home/bob:/Users/eve/lib", {}) == "/home/<user>:/Users/<user>/lib");
 }
 
 TEST_CASE("gdr bench compares measurements with requirements") {

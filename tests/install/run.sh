@@ -50,5 +50,15 @@ if [ -x "$system" ]; then
   done
 fi
 
+# Manual pages and completion scripts, where man and the shells look for them.
+for file in man/man1/gdr.1 man/man1/gdr-nbody.1 bash-completion/completions/gdr zsh/site-functions/_gdr \
+            fish/vendor_completions.d/gdr.fish; do
+  [ -s "$work/moved/share/$file" ] || { echo "share/$file is not installed"; exit 1; }
+done
+if command -v man >/dev/null; then
+  MANPATH=$work/moved/share/man man -P cat gdr-nbody | grep -q -e '--t-end' ||
+    { echo "man does not show the installed page"; exit 1; }
+fi
+
 env -u LD_LIBRARY_PATH "$work/moved/bin/gdr" --version
 echo "1 passed, 0 failed"

@@ -13,7 +13,6 @@ namespace fs = std::filesystem;
 struct Options {
   std::string source, object, listing, stalls = "pad";
   std::vector<std::string> includes, geometry;
-  bool quiet = false;
 };
 
 AssembleOptions assembler_options(const Options& options) {
@@ -46,7 +45,7 @@ int run(const Options& options) {
   if (!options.listing.empty())
     write_text(options.listing, listing(*result.program, result.diagnostics));
   // A listing on standard output may be piped into another program: no summary then.
-  if (!options.quiet && options.listing != "-") write_output(summary(*result.program, object));
+  if (!is_quiet() && options.listing != "-") write_output(summary(*result.program, object));
   return 0;
 }
 
@@ -60,7 +59,6 @@ void add_options(CLI::App& app, Options& options) {
   add_text(app, "--stalls", options.stalls, "pad|error",
            "needed idle clocks: insert them (pad, the default) or refuse the source (error)");
   add_geometry_option(app, options.geometry);
-  app.add_flag("-q,--quiet", options.quiet, "no summary");
 }
 
 const Registration registration{

@@ -117,7 +117,7 @@ int run(const Options& options) {
   if (options.accuracy) names.insert(names.end(), {"accuracy", "numerics", "kernels"});
   const std::vector<bench::NamedBenchmark> list = chosen(names);
   Json json = circumstances(context);
-  if (!options.json) print_heading(json);
+  if (!options.json && !is_quiet()) print_heading(json);
   json["figures"] = Json::array();
   for (const bench::NamedBenchmark& benchmark : list) {
     if (!options.json) print("\n{}: {}\n", benchmark.name, benchmark.summary);
@@ -132,7 +132,7 @@ int run(const Options& options) {
 }
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option("NAME", options.names, "benchmarks to run (default: all; see --list)");
+  app.add_option("BENCHMARK", options.names, "benchmarks to run (default: all; see --list)");
   add_text(app, "-o", options.output, "FILE", "also write the results to a file, as JSON");
   app.add_flag("--accuracy", options.accuracy,
                "accuracy only: exact numerics against references, fast against exact");
@@ -145,6 +145,13 @@ void add_options(CLI::App& app, Options& options) {
   add_device_options(app, options.context.device);
 }
 
+std::vector<std::string> words(std::string_view type) {
+  std::vector<std::string> names;
+  if (type == "BENCHMARK")
+    for (const auto& benchmark : bench::benchmarks()) names.emplace_back(benchmark.name);
+  return names;
+}
+
 const Registration registration{
     {.name = "bench",
      .summary = "measure speed and accuracy against requirements",
@@ -154,7 +161,8 @@ const Registration registration{
      .details =
          "Rates are medians of several repetitions. Emulator and native loop run in alternation;\n"
          "the ratio of their best times can be compared between machines. A measurement that\n"
-         "misses its requirement is marked; the exit status is 0 nevertheless."}};
+         "misses its requirement is marked; the exit status is 0 nevertheless.",
+     .words = words}};
 
 }  // namespace
 }  // namespace gdr::cli

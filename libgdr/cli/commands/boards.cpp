@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "libgdr/cli/command.hpp"
+#include "libgdr/cli/places.hpp"
 #include "libgdr/driver/access.hpp"
-#include "libgdr/driver/device_node.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -14,40 +14,18 @@ struct Options {
   bool json = false;
 };
 
-/// Boards on the bus, and the server at the default socket.
-Json places() {
-  Json list = Json::array();
-  unsigned number = 0;
-  const driver::Bus bus = driver::find_device_nodes();
-  for (const driver::Node& node : bus.nodes)
-    list.push_back({{"device", fmt::format("board:{}", number++)}, {"what", node.address}});
-  for (const std::string& why : bus.unusable) list.push_back({{"device", ""}, {"what", why}});
-  const std::string socket = driver::default_socket();
-  try {
-    const driver::ServerStatus s = driver::query_server(socket);
-    list.push_back({{"device", "board:unix:" + socket},
-                    {"what", fmt::format("server of {}, {} free, {}", counted(s.boards, "board"),
-                                         s.free, s.text)}});
-  } catch (const Error&) {  // no server runs
-  }
-  return list;
-}
-
-/// The name of the device; some cannot be opened.
-std::string device_name(const Json& place) {
-  const std::string device = place["device"];
-  return device.empty() ? "(unusable)" : device;
-}
-
 int list_places(const Options& options) {
-  const Json list = places();
+  const std::vector<BoardPlace> places = board_places();
   if (options.json) {
+    Json list = Json::array();
+    for (const BoardPlace& place : places)
+      list.push_back({{"device", place.device}, {"what", place.what}});
     print_json(list);
     return 0;
   }
-  for (const Json& place : list)
-    print("{:<32} {}\n", device_name(place), place["what"].get<std::string>());
-  if (list.empty())
+  for (const BoardPlace& place : places)
+    print("{:<32} {}\n", place.device.empty() ? "(unusable)" : place.device, place.what);
+  if (places.empty())
     print("no board on this host's bus, and no server at {}\n", driver::default_socket());
   return 0;
 }

@@ -16,7 +16,7 @@ struct Options {
   std::string source, object, assembly, report;
   std::vector<std::string> includes, geometry;
   unsigned elements = 0, effort = 2;
-  bool relaxed = false, no_cache = false, quiet = false;
+  bool relaxed = false, no_cache = false;
 };
 
 int run(const Options& options) {
@@ -33,20 +33,19 @@ int run(const Options& options) {
   compile.effort = options.effort;
   compile.relaxed = options.relaxed;
   compile.cache = !options.no_cache;
-  const CompileResult result = watched(
-      [&](const std::stop_token& stop, const std::function<void(double)>& progress) {
+  const CompileResult result =
+      watched([&](const std::stop_token& stop, const std::function<void(double)>& progress) {
         compile.stop = stop;
         compile.progress = progress;
         return compile_kernel_file(options.source, compile);
-      },
-      !options.quiet);
+      });
   check_diagnostics(result, options.source, ", nothing written");
   for (const std::string& remark : result.remarks)
     note(fmt::format("{}: {}\n", options.source, remark));
   if (!object.empty()) write_object_file(object, *result.program);
   if (!options.assembly.empty()) write_text(options.assembly, result.assembly);
   if (!options.report.empty()) write_text(options.report, result.report);
-  if (!options.quiet && options.assembly != "-" && options.report != "-") {
+  if (!is_quiet() && options.assembly != "-" && options.report != "-") {
     const Program& p = *result.program;
     write_output(fmt::format("{}: {}, {} clocks an interaction, {} in a PE, {} a pass{}\n",
                              object.empty() ? options.source : object, p.name,
@@ -76,7 +75,6 @@ void add_options(CLI::App& app, Options& options) {
   app.add_flag("--no-cache", options.no_cache,
                "search again, even if the same kernel was compiled before");
   add_geometry_option(app, options.geometry);
-  app.add_flag("-q,--quiet", options.quiet, "no summary and no progress");
 }
 
 const Registration registration{

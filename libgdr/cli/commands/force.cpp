@@ -78,12 +78,14 @@ void report(const Options& options, const Snapshot& snapshot, const ForceOrigin&
     print_json(object);
     return;
   }
-  print("{}: {} particles, eps {}\n", options.file, snapshot.size(), origin.softening);
-  print("{}\n", device.description());
-  print("{}", statistics_text(statistics, clocks));
-  print("{}", ranks_text(ranks));
+  if (!is_quiet()) {
+    print("{}: {} particles, eps {}\n", options.file, snapshot.size(), origin.softening);
+    print("{}\n", device.description());
+    print("{}", statistics_text(statistics, clocks));
+    print("{}", ranks_text(ranks));
+  }
   if (energy) print("potential energy   {:.10g}\n", *energy);
-  print("written            {}\n", options.output);
+  if (!is_quiet()) print("written            {}\n", options.output);
 }
 
 int work(const Options& options) {
@@ -129,7 +131,7 @@ void add_options(CLI::App& app, Options& options) {
   add_text(app, "-o,--output", options.output, "OUT.hdf5", "HDF5 file for the forces")->required();
   add_number(app, "--G", options.gravity, "G",
              "constant of gravity in the units of the file (default: 1)");
-  add_text(app, "--kernel", options.kernel, "NAME",
+  add_text(app, "--kernel", options.kernel, "KERNEL",
            "kernel of the library, or a file .gdk, .gds, .gdo (default: gravity)");
   add_repeatable(app, "--set", options.settings,
                  "value of a parameter, or of a variable for all particles", "NAME=VALUE");

@@ -6,6 +6,7 @@
 #include "emulator/engine/vector/vector.hpp"
 #include "gdr/kernel.hpp"
 #include "gdr/version.hpp"
+#include "libgdr/cli/bug_report.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/self_test.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 struct Options {
   DeviceChoice device;
-  bool json = false;
+  bool json = false, bug_report = false;
 };
 
 /// Each PE adds and multiplies once a clock; a double-precision product takes the multiplier two
@@ -131,6 +132,12 @@ std::string info_text(const Json& json, const Geometry& geometry) {
 }
 
 int run(const Options& options) {
+  if (options.bug_report && options.json)
+    throw usage_error("--bug-report prints text: give it without --json");
+  if (options.bug_report) {
+    write_output(bug_report(options.device));
+    return 0;
+  }
   const Device device = open_device(options.device);
   const Json json = info_json(device);
   write_output(options.json ? json_text(json) : info_text(json, core_of(device)->geometry));
@@ -138,6 +145,9 @@ int run(const Options& options) {
 }
 
 void add_options(CLI::App& app, Options& options) {
+  app.add_flag("--bug-report", options.bug_report,
+               "print build, host, environment and tests of all engines and boards, for an issue: "
+               "without names of hosts and users");
   add_json_option(app, options.json);
   add_device_options(app, options.device);
 }
@@ -145,7 +155,8 @@ void add_options(CLI::App& app, Options& options) {
 const Registration registration{
     {.name = "info",
      .summary = "devices, engines, host features, sizes, kernels",
-     .example = "gdr info\ngdr info --device emulator:blocks=4,pes=8,clock=400e6 --json",
+     .example = "gdr info\ngdr info --device emulator:blocks=4,pes=8,clock=400e6 --json\n"
+                "gdr info --bug-report",
      .group = Group::Machine,
      .prepare = prepare<Options, add_options, run>}};
 

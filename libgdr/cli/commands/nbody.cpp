@@ -46,6 +46,10 @@ void print_beginning(const Options& options, const Snapshot& snapshot, const Run
                      const Device& device) {
   const RunState& start = plan.start;
   const auto shown = [&](double time) { return time_text(time, start.time_step); };
+  if (is_quiet()) {
+    print("{}", energy_heading());
+    return;
+  }
   print("{}: {} particles, t = {}\n", options.file, snapshot.size(), shown(snapshot.time));
   print("{}\n", device.description());
   const bool blocks = start.integrator == IntegratorKind::Hermite4;
@@ -195,6 +199,7 @@ int work(const Options& options) {
   report.statistics = device.statistics();
   const bool blocks = report.plan.start.integrator == IntegratorKind::Hermite4;
   report.clocks_per_interaction = Kernel::builtin(report.result.kernel).clocks_per_interaction();
+  verbose("kernel", "{} of the library", report.result.kernel);
   report.ranks = rank_reports(device);
   report.statistics = sum_over_ranks(report.statistics, report.ranks);
   // The cost of block steps is not that of force calculations of all particles.
@@ -220,8 +225,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("FILE", options.file, "snapshot: GADGET-style HDF5, or text m x y z vx vy vz")
       ->required();
   add_number(app, "--eps", options.request.softening, "LENGTH", "softening length, at least 0");
-  add_text(app, "--integrator", options.integrator, "NAME",
-           "leapfrog, hermite4 (default: leapfrog, or that of FILE's run)");
+  add_text(app, "--integrator", options.integrator, "leapfrog|hermite4",
+           "integration scheme (default: leapfrog, or that of FILE's run)");
   add_number(app, "--dt", options.request.time_step, "TIME",
              "time step, above 0; with hermite4 the largest one");
   add_number(app, "--t-end", options.request.end_time, "TIME", "time at which to end");
@@ -239,8 +244,8 @@ void add_options(CLI::App& app, Options& options) {
                "write snapshots at this interval: a time, or 64steps (default: the end only)");
   add_interval(app, "--energy-every", options.request.energy_every,
                "print energies at this interval (default: a sixteenth of the run)");
-  add_text(app, "--format", options.format, "NAME",
-           "format of snapshots: hdf5, text (default: that of FILE)");
+  add_text(app, "--format", options.format, "hdf5|text",
+           "format of snapshots (default: that of FILE)");
   app.add_flag("--compare", options.compare,
                "integrate in double on the host too, and show both energy drifts");
   add_trace_option(app, options.trace);

@@ -245,6 +245,7 @@ int work(const CLI::App& app, const Options& o) {
     return 0;
   }
   const Machine machine = machine_of(o);
+  verbose("machine", "{}: {}", machine.name, machine.summary);
   if (kind == Show) return show_machine(o, machine);
   if (!o.csv.empty() && !o.scaling) throw usage_error("--csv requires --scaling");
   const predict::JobOn job = kind == Product ? product(o)
@@ -270,14 +271,14 @@ Action prepare(CLI::App& app) {
          "JOB", o->job,
          "a kernel (its name, or a file), product, lu, hpl; or published, machine, machines")
       ->required();
-  add_text(app, "--machine", o->machine, "NAME",
+  add_text(app, "--machine", o->machine, "MACHINE",
            "a known machine, or a file .json (default: board4)");
   add_repeatable(app, "--set", o->settings, "another value of the machine", "KEY=VALUE");
   add_text(app, "--particles", o->particles, "N", "particles, all of them targets and sources");
   add_text(app, "--targets", o->targets, "N", "targets, if they differ from the sources");
   add_text(app, "--sources", o->sources, "N", "sources");
-  add_text(app, "--partition", o->partition, "NAME",
-           "partition of the work over blocks: auto, targets or sources");
+  add_text(app, "--partition", o->partition, "auto|targets|sources",
+           "partition of the work over blocks");
   add_number(app, "--clocks", o->clocks, "C", "clocks an interaction, instead of the kernel's own");
   add_number(app, "--flops", o->flops, "F", "operations counted for one, instead of the kernel's");
   add_text(app, "--size", o->size, "N", "rows of the matrices; of a product also MxNxK");
@@ -294,6 +295,17 @@ Action prepare(CLI::App& app) {
   return [o, &app] { return work(app, *o); };
 }
 
+std::vector<std::string> words(std::string_view type) {
+  std::vector<std::string> names;
+  if (type == "JOB") {
+    names = Kernel::builtin_names();
+    for (const std::string_view name : names_of(named_jobs)) names.emplace_back(name);
+  }
+  if (type == "MACHINE")
+    for (const predict::Preset& preset : predict::presets()) names.emplace_back(preset.name);
+  return names;
+}
+
 const Registration registration{
     {.name = "predict",
      .summary = "predict time and rate of a job on a described machine",
@@ -308,7 +320,8 @@ const Registration registration{
          "kernel the result is one force calculation, with all data sent and fetched once; for a\n"
          "board, clocks and seconds are those that the emulated board would count.\n"
          "'published' compares the model with published figures. 'machine' shows all values of\n"
-         "a machine with their sources; with -o FILE it writes them as a file to edit."}};
+         "a machine with their sources; with -o FILE it writes them as a file to edit.",
+     .words = words}};
 
 }  // namespace
 }  // namespace gdr::cli

@@ -41,6 +41,7 @@ Kernel checked_kernel(Result result, const std::string& path) {
 /// Read an object file (.gdo), or translate a source for this device; its diagnostics go to
 /// standard error and end in Error (Program).
 Kernel load_kernel(DeviceCore& device, const std::string& path) {
+  verbose("kernel", "file {}", path);
   const auto ending = std::filesystem::path(path).extension();
   if (ending == ".gds") {
     AssembleOptions options;
@@ -261,8 +262,9 @@ int run(const Options& options) {
     write_text(options.output_items, write_table(kernel.outputs));
   if (options.json) write_json(options, kernel);
   if (!dumps.empty()) write_text(options.dump_file, dumped);
-  if (options.statistics)
-    note(statistics_text(kernel.statistics(), kernel.program().clocks_per_interaction()));
+  if (options.statistics || is_verbose())
+    write_error_text(
+        statistics_text(kernel.statistics(), kernel.program().clocks_per_interaction()));
   return 0;
 }
 

@@ -47,6 +47,8 @@ std::vector<Program> library_kernels() {
 int run(const Options& options) {
   if (!(options.minutes > 0)) throw usage_error("--minutes: the time must be above 0");
   const auto engines = engines_under_test(options.isa);
+  for (const auto& engine : engines)
+    verbose("engine", "{}, {}, compared with reference", engine->name(), isa_name(engine->isa()));
   const std::vector<Program> kernels = library_kernels();
   selftest::Options wanted;
   wanted.seed = options.seed;
@@ -73,11 +75,10 @@ void add_options(CLI::App& app, Options& options) {
   add_number(app, "--minutes", options.minutes, "M", "duration of the test (default: 10 s)");
   add_whole_number(app, "--seed", options.seed,
                    "seed: program n of a category has seed N + n (default 1)");
-  add_text(app, "--only", options.only, "NAME",
-           "one category: operations, programs, loops, kernels");
+  add_text(app, "--only", options.only, "operations|programs|loops|kernels", "one category");
   add_whole_number(app, "--cases", options.cases,
                    "number of programs of every category, instead of a duration");
-  add_text(app, "--isa", options.isa, "NAME",
+  add_text(app, "--isa", options.isa, "ISA",
            "one instruction set: avx512, avx2, portable (or GDR_ISA; default: all)");
   add_whole_number(app, "--threads", options.threads, "host threads; 0: one for each core");
   add_json_option(app, options.json);

@@ -38,6 +38,7 @@ std::vector<Fault> parse_faults(const std::vector<std::string>& texts) {
 }
 
 void report_ready(const driver::ServerOptions& options) {
+  if (is_quiet()) return;
   print("serving {} at {}\n", counted(options.boards, "board"), options.socket);
   flush_output();
 }
@@ -59,6 +60,8 @@ int work(const Options& o) {
   options.max_shared_bytes = o.memory_mib << 20;
   options.log = o.log;
   options.faults = parse_faults(o.faults);
+  verbose("boards", "{}, engine {}, {} MiB of shared memory a client", options.boards,
+          options.engine.empty() ? "by default" : options.engine, o.memory_mib);
   driver::serve(options, report_ready);
   return 0;
 }

@@ -1,0 +1,19 @@
+// How this program was built.
+#pragma once
+
+#include <string_view>
+
+namespace gdr::cli {
+
+struct BuildInfo {
+  std::string_view commit;       ///< of the sources, "+changes" if they differ; may be "unknown"
+  std::string_view commit_date;  ///< YYYY-MM-DD; may be empty
+  std::string_view type;         ///< "Release"
+  std::string_view compiler;     ///< with its version
+  std::string_view processor;    ///< instruction set that the program was built for
+  bool machine_code;             ///< whether engines can generate machine code (xbyak was found)
+  bool mpi;                      ///< whether the plugin for MPI was built
+};
+const BuildInfo& build_info() noexcept;
+
+}  // namespace gdr::cli

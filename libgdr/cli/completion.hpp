@@ -1,0 +1,15 @@
+// Completion scripts for shells, from the descriptions of the commands.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "libgdr/cli/description.hpp"
+
+namespace gdr::cli {
+
+std::string bash_completion(const std::vector<CommandDescription>& commands);
+std::string zsh_completion(const std::vector<CommandDescription>& commands);
+std::string fish_completion(const std::vector<CommandDescription>& commands);
+
+}  // namespace gdr::cli

@@ -1,0 +1,18 @@
+// The boards that this host can reach without being told where.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gdr::cli {
+
+struct BoardPlace {
+  std::string device;  ///< name for --device; empty if it cannot be opened
+  std::string what;    ///< its address or its server, or why it cannot be used
+  bool free = false;   ///< a board can be opened at once
+};
+
+/// Boards on the bus, and the server at the default socket.
+std::vector<BoardPlace> board_places();
+
+}  // namespace gdr::cli
