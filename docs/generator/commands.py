@@ -26,7 +26,9 @@ These hold for all commands:
   existing one.
 - **Files** replace older ones only when they are complete. Output that cannot be written is an
   error.
-- **Progress** is shown on standard error if that is a terminal.
+- **`--quiet`** (`-q`) prints results, warnings and errors only; **`--verbose`** (`-v`) adds the choices of
+  device, engine, kernel and threads, and times, on standard error.
+- **Progress** is shown on standard error if that is a terminal, and not with `--quiet`.
 - **`--json`** prints one JSON object on standard output; infinities and NaN are strings.
 - **`--device`**, `--engine`, `--isa` and `--threads` choose where and how to compute:
   [device-options.md](device-options.md) and [environment.md](environment.md) list names and values.
