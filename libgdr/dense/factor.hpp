@@ -63,11 +63,12 @@ void solve_triangle(Side side, const TriangularMatrix& t, std::size_t others,
                     const MatrixView<double>& b, const Subtract& subtract, const Host& host);
 
 /// Default number of columns of a panel (LinearOptions::block); `depth` is the inner dimension of
-/// one pass of a board.
+/// one pass of a board. In wider panels the host's work exceeds that of the board, also of one with
+/// more than four chips.
 constexpr std::size_t panel_columns(std::size_t n, std::size_t depth) noexcept {
-  constexpr std::size_t least = 64, multiple = 32;
+  constexpr std::size_t least = 64, most = 2048, multiple = 32;
   const std::size_t eighth = (n / 8 + multiple - 1) / multiple * multiple;
-  return std::min(std::max(eighth, least), std::max(depth, least));
+  return std::min({std::max(eighth, least), std::max(depth, least), most});
 }
 
 /// P A = L U of m rows and pivots.size() <= m columns, in place and recursively; pivots count rows

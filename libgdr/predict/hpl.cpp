@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "gdr/error.hpp"
@@ -255,6 +257,21 @@ void choose_grid(std::size_t nodes, HplJob& job) noexcept {
   job.columns = nodes / job.rows;
 }
 
+std::vector<NodeGrid> good_grids(std::size_t nodes) {
+  const std::size_t whole = most_square_rows(nodes);
+  std::vector<NodeGrid> list = {{whole, nodes / whole}};
+  if (list.front().second <= 2 * list.front().first) return list;
+  for (std::size_t rows = whole + 1; rows * rows <= nodes; ++rows)
+    if (const std::size_t columns = nodes / rows; 4 * rows * columns >= 3 * nodes)
+      list.emplace_back(rows, columns);
+  return list;
+}
+
+std::string idle_text(const NodeGrid& grid, std::size_t nodes) {
+  const std::size_t used = grid.first * grid.second;
+  return used == nodes ? "" : fmt::format(", {} of {} nodes", used, nodes);
+}
+
 std::size_t largest_matrix(const Machine& machine, const HplJob& job) noexcept {
   constexpr double share = 0.8;  // netlib.org/benchmark/hpl/faqs.html
   constexpr double panels = 3;
@@ -285,13 +302,35 @@ Prediction predict_hpl(const Machine& machine, const HplJob& job) {
   if (steps * (real(job.rows * job.columns) + tiles) > 3e7)
     refuse(fmt::format("blocks of {} need too many steps to simulate; use larger ones", job.block));
   Prediction result = Simulation(machine, job).run();
-  result.job = fmt::format("HPL, N = {}, blocks of {}, {} x {} nodes{}", job.n, job.block, job.rows,
-                           job.columns, job.look_ahead ? "" : ", without look-ahead");
+  result.job =
+      fmt::format("HPL, N = {}, blocks of {}, {} x {} nodes{}{}", job.n, job.block, job.rows,
+                  job.columns, idle_text({job.rows, job.columns}, machine.nodes()),
+                  job.look_ahead ? "" : ", without look-ahead");
   result.machine = machine.name;
   const double nodes = real(job.rows * job.columns);
   result.peak = machine.boards() > 0 ? machine.peak_double() * nodes / real(machine.nodes())
                                      : machine[Key::HostProduct] * nodes;
   return result;
+}
+
+Prediction predict_hpl_on_best_grid(const Machine& machine, HplJob job) {
+  const bool largest = job.n == 0;
+  std::optional<Prediction> best;
+  std::exception_ptr refused;
+  for (const auto& [rows, columns] : good_grids(machine.nodes())) {
+    job.rows = rows;
+    job.columns = columns;
+    if (largest) job.n = largest_matrix(machine, job);
+    try {
+      Prediction found = predict_hpl(machine, job);
+      if (!best || found.gflops() > best->gflops()) best = std::move(found);
+    } catch (const Error& error) {  // a matrix that does not fit the memory of fewer nodes
+      if (error.category() != ErrorCategory::Usage) throw;
+      if (!refused) refused = std::current_exception();
+    }
+  }
+  if (!best) std::rethrow_exception(refused);
+  return *std::move(best);
 }
 
 }  // namespace gdr::predict

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
+#include <optional>
 
 #include "gdr/error.hpp"
 #include "libgdr/dense/factor.hpp"
@@ -64,6 +67,19 @@ ParticleTime on_grid(const Machine& machine, const KernelShape& kernel, const Pa
   return time;
 }
 
+/// Grids of all nodes, and those of good_grids in both directions.
+std::vector<ParticleGrid> particle_grids(std::size_t nodes) {
+  std::vector<ParticleGrid> list;
+  for (std::size_t rows = 1; rows <= nodes; ++rows)
+    if (nodes % rows == 0) list.push_back({rows, nodes / rows});
+  for (const auto& [rows, columns] : good_grids(nodes)) {
+    if (rows * columns == nodes) continue;
+    list.push_back({rows, columns});
+    if (rows != columns) list.push_back({columns, rows});
+  }
+  return list;
+}
+
 }  // namespace
 
 Prediction predict_particles(const Machine& machine, const KernelShape& kernel,
@@ -75,9 +91,7 @@ Prediction predict_particles(const Machine& machine, const KernelShape& kernel,
                 fmt::format("a grid of {} x {} does not fit the {} nodes of {}", grid->rows,
                             grid->columns, nodes, machine.name));
   std::optional<ParticleTime> best;
-  for (std::size_t rows = 1; rows <= nodes; ++rows) {
-    if (grid ? rows != grid->rows : nodes % rows != 0) continue;
-    const ParticleGrid tried{rows, grid ? grid->columns : nodes / rows};
+  for (const ParticleGrid& tried : grid ? std::vector{*grid} : particle_grids(nodes)) {
     const bool reducible = kernel.cost.reducible || tried.columns == 1;
     if (!reducible && !(grid && !best)) continue;
     if (!reducible)
@@ -90,7 +104,8 @@ Prediction predict_particles(const Machine& machine, const KernelShape& kernel,
   }
   const double clock = machine[Key::ChipClock];
   Prediction result;
-  result.job = fmt::format("{}, {} targets, {} sources", kernel.name, job.targets, job.sources);
+  result.job = fmt::format("{}, {} targets, {} sources{}", kernel.name, job.targets, job.sources,
+                           grid ? "" : idle_text({best->grid.rows, best->grid.columns}, nodes));
   result.machine = machine.name;
   result.seconds = best->seconds();
   result.flops = kernel.flops * real(job.targets) * real(job.sources);
@@ -116,17 +131,19 @@ Prediction predict_particles(const Machine& machine, const KernelShape& kernel,
   return result;
 }
 
-Prediction predict_product(const Machine& machine, std::size_t m, std::size_t n, std::size_t k) {
-  require_boards(machine);
-  HplJob grid;
-  choose_grid(machine.nodes(), grid);
-  const std::size_t rows = divide_up(m, grid.rows), columns = divide_up(n, grid.columns);
+namespace {
+
+Prediction product_on_grid(const Machine& machine, std::size_t m, std::size_t n, std::size_t k,
+                           const NodeGrid& grid) {
+  const auto& [grid_rows, grid_columns] = grid;
+  const std::size_t rows = divide_up(m, grid_rows), columns = divide_up(n, grid_columns);
   dense::FactorClock clock = machine.factor_clock();
   const std::size_t depth =
       dense::network_mapping(machine.geometry()).depth * machine.count(Key::BoardChips);
   const Network network(machine);
   Prediction result;
-  result.job = fmt::format("product, {} x {} by {} x {}", m, k, k, n);
+  result.job =
+      fmt::format("product, {} x {} by {} x {}{}", m, k, k, n, idle_text(grid, machine.nodes()));
   require_memory(machine, result.job, real(m) * real(k) + real(k) * real(n) + real(m) * real(n));
   result.machine = machine.name;
   result.flops = 2 * real(m) * real(n) * real(k);
@@ -138,8 +155,8 @@ Prediction predict_product(const Machine& machine, std::size_t m, std::size_t n,
   for (std::size_t done = 0; done < k; done += strip) {
     const std::size_t deep = std::min(strip, k - done);
     const double messages =
-        network.ring(grid.columns - 1, grid.columns > 1 ? word * real(rows) * real(deep) : 0) +
-        network.ring(grid.rows - 1, grid.rows > 1 ? word * real(deep) * real(columns) : 0);
+        network.ring(grid_columns - 1, grid_columns > 1 ? word * real(rows) * real(deep) : 0) +
+        network.ring(grid_rows - 1, grid_rows > 1 ? word * real(deep) * real(columns) : 0);
     const double begin = clock.time().total;
     clock.start_product(rows, columns, deep, done > 0 ? 1 : 0);
     clock.wait();
@@ -154,8 +171,57 @@ Prediction predict_product(const Machine& machine, std::size_t m, std::size_t n,
   result.usage = usage_of(clock.cost());
   result.usage[Resource::Network] = messages;
   if (machine.nodes() > 1)
-    result.details = {{"grid rows", real(grid.rows)}, {"grid columns", real(grid.columns)}};
+    result.details = {{"grid rows", real(grid_rows)}, {"grid columns", real(grid_columns)}};
   return result;
+}
+
+/// How a matrix is factorised.
+struct LuChoice {
+  std::size_t block, chips;  ///< columns of a panel; chips of a board that compute
+  dense::LuTime time;
+};
+
+std::size_t chip_depth(const Machine& machine) {
+  return dense::network_mapping(machine.geometry()).depth;
+}
+
+LuChoice lu_on_chips(const Machine& machine, std::size_t n, std::size_t block, std::size_t chips,
+                     bool overlap) {
+  Machine part = machine;
+  part.value(Key::BoardChips) = static_cast<double>(chips);
+  return {block, chips, dense::predict_lu(part.factor_clock(), n, block, overlap)};
+}
+
+/// The fastest of many choices. All that a board has, boards with more chips have too.
+LuChoice fastest_lu(const Machine& machine, std::size_t n, bool overlap) {
+  constexpr std::size_t widths[] = {64,   128,  256,  384,  512,  768,
+                                    1024, 1280, 1536, 2048, 3072, 4096};
+  constexpr std::size_t most_panels = 64;  // as many are slower, and take long to simulate
+  const std::size_t chips = machine.count(Key::BoardChips), depth = chip_depth(machine);
+  std::optional<LuChoice> best;
+  for (const std::size_t width : widths) {
+    if (best && width > n) break;
+    if (width * most_panels < n && width != widths[std::size(widths) - 1]) continue;
+    const std::size_t filled = divide_up(width, depth);  // other chips compute with zeros
+    for (std::size_t used = chips; used > 0; --used) {
+      if (used > filled && !std::has_single_bit(used)) continue;
+      LuChoice choice = lu_on_chips(machine, n, width, used, overlap);
+      if (!best || choice.time.total < best->time.total) best = std::move(choice);
+    }
+  }
+  return *std::move(best);
+}
+
+}  // namespace
+
+Prediction predict_product(const Machine& machine, std::size_t m, std::size_t n, std::size_t k) {
+  require_boards(machine);
+  std::optional<Prediction> best;
+  for (const NodeGrid& grid : good_grids(machine.nodes())) {
+    Prediction found = product_on_grid(machine, m, n, k, grid);
+    if (!best || found.seconds < best->seconds) best = std::move(found);
+  }
+  return *std::move(best);
 }
 
 Prediction predict_lu(const Machine& machine, std::size_t n, std::size_t block, bool overlap) {
@@ -165,25 +231,27 @@ Prediction predict_lu(const Machine& machine, std::size_t n, std::size_t block, 
         fmt::format("{} has several nodes, but LU runs on one; use the job hpl for a matrix "
                     "that is distributed over nodes",
                     machine.name));
-  const std::size_t depth =
-      dense::network_mapping(machine.geometry()).depth * machine.count(Key::BoardChips);
-  if (block == 0) block = dense::panel_columns(n, depth);
   Prediction result;
-  result.job = fmt::format("LU, N = {}, panels of {}{}", n, block,
-                           overlap ? "" : ", panels and updates alternating");
+  result.job = fmt::format("LU, N = {}", n);
   require_memory(machine, result.job, real(n) * real(n));
-  const dense::LuTime time = dense::predict_lu(machine.factor_clock(), n, block, overlap);
+  const std::size_t chips = machine.count(Key::BoardChips);
+  const LuChoice choice =
+      block == 0 ? fastest_lu(machine, n, overlap) : lu_on_chips(machine, n, block, chips, overlap);
+  const dense::LuTime& time = choice.time;
+  result.job += fmt::format(", panels of {}{}{}", choice.block,
+                            choice.chips < chips && machine.boards() > 0 && block == 0
+                                ? fmt::format(", {} of {} chips of a board", choice.chips, chips)
+                                : "",
+                            overlap ? "" : ", panels and updates alternating");
   result.machine = machine.name;
   result.seconds = time.total;
   result.flops = 2.0 / 3 * real(n) * real(n) * real(n);
   result.peak = machine.boards() > 0 ? machine.peak_double() : machine[Key::HostProduct];
   result.usage = usage_of(time.use);
-  result.details = {{"panel width", real(block)},
-                    {"seconds of panels", time.panels},
-                    {"seconds of exchanges", time.exchanges},
-                    {"seconds of triangles", time.solves},
-                    {"seconds of updates", time.updates},
-                    {"seconds of additions", time.additions}};
+  result.details = {
+      {"panel width", real(choice.block)},      {"seconds of panels", time.panels},
+      {"seconds of exchanges", time.exchanges}, {"seconds of triangles", time.solves},
+      {"seconds of updates", time.updates},     {"seconds of additions", time.additions}};
   return result;
 }
 

@@ -108,19 +108,20 @@ struct ParticleGrid {
 /// to the nodes of its row, sources to those of its column; partial results are reduced along the
 /// row and returned to the nodes of the targets. Packing, transfers, computation and unpacking
 /// follow each other: only transfers and computation within a board overlap. Without a grid the
-/// fastest one is used. Throws the errors of particle_time, and Error (Usage) for a machine without
-/// boards or a grid that does not fit it.
+/// fastest one is used, which may leave nodes idle. Throws the errors of particle_time, and Error
+/// (Usage) for a machine without boards or a grid that does not fit it.
 Prediction predict_particles(const Machine& machine, const KernelShape& kernel,
                              const ParticleJob& job, std::optional<ParticleGrid> grid = {});
 
 /// C = A B, A being m x k and B k x n, in chip precision (50 bits of the factors, one pass). On
-/// many nodes blocks of C are distributed over the most square grid, and strips of A and B of the
-/// depth of a node's boards are sent along its rows and columns during the product of the previous
-/// strip. Throws Error (Usage) for a machine without boards.
+/// many nodes blocks of C are distributed over the fastest grid, which may leave nodes idle, and
+/// strips of A and B of the depth of a node's boards are sent along its rows and columns during the
+/// product of the previous strip. Throws Error (Usage) for a machine without boards.
 Prediction predict_product(const Machine& machine, std::size_t m, std::size_t n, std::size_t k);
 
-/// LU of an n x n matrix by this library's LinearSolver on one node. `block` 0: the library's
-/// default. Throws Error (Usage) for a machine of several nodes.
+/// LU of an n x n matrix by this library's LinearSolver on one node. `block` 0: the panels, and the
+/// number of chips of a board that compute, with which the machine is fastest; a board with more
+/// chips is never slower. Throws Error (Usage) for a machine of several nodes.
 Prediction predict_lu(const Machine& machine, std::size_t n, std::size_t block, bool overlap);
 
 /// HPL: LU of a matrix in square blocks, distributed cyclically over `rows` x `columns` nodes.
@@ -131,8 +132,17 @@ struct HplJob {
   bool look_ahead = true;  ///< factorise the next panel while the boards update the rest
 };
 
-/// Chooses the most square grid with rows <= columns.
+/// Chooses the most square grid of all nodes with rows <= columns.
 void choose_grid(std::size_t nodes, HplJob& job) noexcept;
+
+/// Rows and columns of nodes.
+using NodeGrid = std::pair<std::size_t, std::size_t>;
+/// Grids with rows <= columns from which the fastest is chosen: the most square one of all nodes;
+/// and where that is longer than twice its width, as the 1 x 17 of 17 nodes, also those of fewer
+/// nodes, down to three quarters, that are less long.
+std::vector<NodeGrid> good_grids(std::size_t nodes);
+/// ", 16 of 17 nodes" for a grid that leaves nodes idle, else nothing.
+std::string idle_text(const NodeGrid& grid, std::size_t nodes);
 /// The largest matrix that fits four fifths of the machine's memory, in whole blocks for every
 /// node. HPL's guide recommends this share (netlib.org/benchmark/hpl/faqs.html). The memory also
 /// holds three panels, as in the program of the cluster of 2010 (github.com/jmakino/lu2).
@@ -146,5 +156,9 @@ std::size_t largest_matrix(const Machine& machine, const HplJob& job) noexcept;
 /// LU (libgdr/dense). Throws Error (Usage) if the grid does not fit the machine or the matrix its
 /// memory.
 Prediction predict_hpl(const Machine& machine, const HplJob& job);
+
+/// HPL on the fastest of good_grids; job.rows and job.columns do not matter. With job.n = 0 every
+/// grid computes the largest matrix that fits it, and the one with the highest rate is the fastest.
+Prediction predict_hpl_on_best_grid(const Machine& machine, HplJob job);
 
 }  // namespace gdr::predict

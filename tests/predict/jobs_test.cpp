@@ -2,6 +2,7 @@
 #include "libgdr/predict/jobs.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "gdr/error.hpp"
 #include "gdr/kernel.hpp"
@@ -92,6 +93,62 @@ TEST_CASE("products on many nodes are faster than on one, with an efficiency of 
   const double alone = predict_product(one, n, n, n).seconds;
   CHECK(many < alone / 4);
   CHECK(many > alone / 64);
+}
+
+TEST_CASE("LU with the default panels is not slower on more chips") {
+  const Machine board = with(preset("board4"), Key::HostMemory, 1e12);
+  for (const std::size_t n : {700, 2048, 8192, 20480, 51200}) {
+    double before = std::numeric_limits<double>::infinity();
+    for (const unsigned chips : {1, 2, 3, 4, 5, 8, 16}) {
+      INFO(n << " rows on " << chips << " chips");
+      const double seconds = predict_lu(with(board, Key::BoardChips, chips), n, 0, true).seconds;
+      CHECK(seconds <= before);
+      before = seconds;
+    }
+    // The default is the fastest of the widths.
+    for (const std::size_t width : {256, 512, 1024, 2048})
+      CHECK(predict_lu(board, n, 0, true).seconds <= predict_lu(board, n, width, true).seconds);
+  }
+  const Prediction many = predict_lu(with(board, Key::BoardChips, 8), 51200, 0, true);
+  CHECK(many.job == "LU, N = 51200, panels of 2048");
+}
+
+TEST_CASE("17 nodes do not become a grid of 1 x 17") {
+  using Grids = std::vector<NodeGrid>;
+  CHECK(good_grids(64) == Grids{{8, 8}});
+  CHECK(good_grids(512) == Grids{{16, 32}});
+  CHECK(good_grids(1) == Grids{{1, 1}});
+  CHECK(good_grids(17) == Grids{{1, 17}, {2, 8}, {3, 5}, {4, 4}});
+  const Machine cluster = with(preset("cluster64"), Key::NetworkNodes, 17);
+  HplJob job;
+  job.n = 100000;
+  const Prediction best = predict_hpl_on_best_grid(cluster, job);
+  CHECK(best.job == "HPL, N = 100000, blocks of 2048, 4 x 4 nodes, 16 of 17 nodes");
+  for (const auto& [rows, columns] : good_grids(17)) {
+    job.rows = rows;
+    job.columns = columns;
+    CHECK(best.seconds <= predict_hpl(cluster, job).seconds);
+  }
+  // The largest matrix of the grid that has the highest rate.
+  job.n = 0;
+  CHECK(predict_hpl_on_best_grid(cluster, job).gflops() > best.gflops());
+  // A matrix that fits all nodes only.
+  job.n = 300000;
+  CHECK_THROWS_AS(predict_hpl_on_best_grid(cluster, job), Error);
+}
+
+TEST_CASE("products and particles use fewer nodes where that is faster") {
+  const Machine slow =
+      with(with(preset("cluster64"), Key::NetworkNodes, 17), Key::NetworkBandwidth, 3e7);
+  const Prediction product = predict_product(slow, 50000, 50000, 50000);
+  CHECK(product.job == "product, 50000 x 50000 by 50000 x 50000, 16 of 17 nodes");
+  CHECK(product.details.at(0) == std::pair<std::string, double>("grid rows", 4));
+  const KernelShape kernel = gravity(slow);
+  const Prediction particles = predict_particles(slow, kernel, {1000000, 1000000});
+  for (const NodeGrid& grid : {NodeGrid{1, 17}, {17, 1}, {4, 4}})
+    CHECK(particles.seconds <=
+          predict_particles(slow, kernel, {1000000, 1000000}, ParticleGrid{grid.first, grid.second})
+              .seconds);
 }
 
 TEST_CASE("strong scaling reports where it ends") {

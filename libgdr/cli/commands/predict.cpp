@@ -192,19 +192,16 @@ predict::JobOn hpl(const Options& o, const Machine& whole) {
   predict::HplJob job;
   job.look_ahead = !o.no_overlap;
   if (!o.block.empty()) job.block = parse_count("--block", o.block, 1, most_rows);
+  if (!o.size.empty()) job.n = rows_of(o);
   if (const auto sizes = parse_grid(o)) {
     if (o.scaling) throw usage_error("--grid: cannot be combined with --scaling");
     job.rows = sizes->first;
     job.columns = sizes->second;
-  } else {
-    predict::choose_grid(o.scaling ? 1 : whole.nodes(), job);
+    if (o.size.empty()) job.n = predict::largest_matrix(whole, job);
+    return [job](const Machine& machine) { return predict::predict_hpl(machine, job); };
   }
-  job.n = o.size.empty() ? predict::largest_matrix(whole, job) : rows_of(o);
-  return [job, chosen = o.grid.empty()](const Machine& machine) {
-    predict::HplJob here = job;
-    if (chosen) predict::choose_grid(machine.nodes(), here);
-    return predict::predict_hpl(machine, here);
-  };
+  if (o.size.empty() && o.scaling) job.n = predict::largest_matrix(whole, job);
+  return [job](const Machine& machine) { return predict::predict_hpl_on_best_grid(machine, job); };
 }
 
 Machine machine_of(const Options& o) {
@@ -282,9 +279,9 @@ Action prepare(CLI::App& app) {
   add_number(app, "--clocks", o->clocks, "C", "clocks an interaction, instead of the kernel's own");
   add_number(app, "--flops", o->flops, "F", "operations counted for one, instead of the kernel's");
   add_text(app, "--size", o->size, "N", "rows of the matrices; of a product also MxNxK");
-  add_text(app, "--block", o->block, "N", "columns of a panel (hpl: 2048; lu: as the library)");
+  add_text(app, "--block", o->block, "N", "columns of a panel (default: hpl 2048; lu the fastest)");
   add_text(app, "--grid", o->grid, "RxC",
-           "nodes as a grid, ROWSxCOLUMNS (default: the best, or near a square)");
+           "nodes as a grid, ROWSxCOLUMNS (default: the fastest, which may leave nodes idle)");
   app.add_flag("--no-overlap", o->no_overlap, "panels and updates in sequence, without overlap");
   app.add_flag("--scaling", o->scaling, "strong scaling: the job on growing parts of the machine");
   add_text(app, "--csv", o->csv, "FILE",
