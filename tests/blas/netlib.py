@@ -12,7 +12,7 @@ import re
 import sys
 import tempfile
 
-from support import counts, expect, run, skip
+from support import all_on_device, expect, run, skip
 
 CALLS = 17496  # products of Debian's input; for CBLAS as many in each layout
 FEWER_CALLS = 2**3 * 9 * 2  # of `shorter`: shapes, transposes, values of beta
@@ -48,7 +48,7 @@ def passes(program: str, text: str, settings: dict[str, str], routine: str, call
     expect(re.search(rf"{name} +PASSED THE TESTS OF ERROR-EXITS", output) is not None,
            f"{what}: error exits", output)
     expect("FAIL" not in output and "SUSPECT" not in output, what, output)
-    expect([c[:2] for c in counts(output, routine)] == [(calls, 0)], f"{what}: device", output)
+    expect(all_on_device(output, calls, routine), f"{what}: device", output)
     print(f"passed: {what}, {calls} calls of {routine} on the device", flush=True)
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from typing import NamedTuple
 
 SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 TIMEOUT_S = 280
@@ -31,10 +32,34 @@ def run(command: list[str], settings: dict[str, str], status: int = 0, **more) -
     return done.stdout
 
 
-def counts(output: str, routine: str = "dgemm") -> list[tuple[int, int, float]]:
-    """(device, host, flops) of each process that printed statistics of a routine."""
-    line = rf"^gdrblas: {routine} device=(\d+) host=(\d+) flops=(\d+)$"
-    return [(int(d), int(h), float(f)) for d, h, f in re.findall(line, output, re.M)]
+class Counts(NamedTuple):
+    """Statistics of a routine in one process."""
+
+    device: int
+    host: int
+    empty: int
+    flops: int
+    clocks: int
+    bytes_to_board: int
+    bytes_from_board: int
+    predicted_seconds: float
+
+
+def counts(output: str, routine: str = "dgemm") -> list[Counts]:
+    """The statistics of each process that printed some of a routine."""
+    names = " ".join(rf"{name}=(\d+)" for name in Counts._fields[:-1])
+    line = rf"^gdrblas: {routine} {names} predicted_seconds=([\d.e+-]+)$"
+    return [Counts(*map(int, found[:-1]), float(found[-1])) for found in re.findall(line, output, re.M)]
+
+
+def all_on_device(output: str, calls: int, routine: str = "dgemm") -> bool:
+    """Whether one process made so many calls, all but the empty products on the device, whose work is counted."""
+    found = counts(output, routine)
+    if len(found) != 1 or found[0].host != 0 or found[0].device + found[0].empty != calls:
+        return False
+    one = found[0]
+    works = (one.clocks, one.bytes_to_board, one.bytes_from_board, one.predicted_seconds)
+    return all((work > 0) == (one.device > 0) for work in works)
 
 
 def expect(true: bool, what: str, output: str = "") -> None:

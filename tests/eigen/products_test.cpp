@@ -181,6 +181,20 @@ TEST_CASE("floats and empty shapes are supported, mismatched shapes are errors")
   }
 }
 
+TEST_CASE("matrices by rows without elements are multiplied as others") {
+  Device device = Device::open(name);
+  MatrixProduct product(device);
+  for (const Eigen::Index rows : {0, 1, 3})
+    for (const Eigen::Index columns : {0, 1, 3})
+      for (const Eigen::Index inner : {0, 1, 2}) {
+        INFO(rows << " x " << columns << ", inner " << inner);
+        const ByRows a = ByRows::Ones(rows, inner), b = ByRows::Ones(inner, columns);
+        ByRows c = ByRows::Constant(rows, columns, 7);
+        CHECK_NOTHROW(multiply(product, c, a, b, 1.0, 0.0));
+        CHECK(c == ByRows::Constant(rows, columns, static_cast<double>(inner)));
+      }
+}
+
 TEST_CASE("B of Eigen matrices stays resident") {
   Device device = Device::open(name);
   MatrixProduct product(device);

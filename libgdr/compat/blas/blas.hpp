@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "gdr/matrix.hpp"
+#include "gdr/statistics.hpp"
 
 namespace gdr::blas {
 
@@ -64,6 +65,9 @@ void* wheel_routine(const char* name) noexcept;
 /// Path of the library that host_routine opened, or "none".
 const char* host_path() noexcept;
 
+/// Add the work of the device between two readings of its statistics to a routine's counts.
+void count_work(Routine routine, const Statistics& before, const Statistics& after) noexcept;
+
 /// Reset the counts of products, for the child of a fork.
 void reset_statistics() noexcept;
 
@@ -74,7 +78,10 @@ struct Settings {
   double threshold = 2.0 * 256 * 256 * 256;
   MatrixPrecision precision = MatrixPrecision::Full;  ///< GDR_BLAS_PRECISION: full or chip
   /// GDR_BLAS_STATS: 1 or 0. With 1, each process prints at exit a line for each routine that was
-  /// called: "gdrblas: dgemm device=N host=M flops=F", F being the operations of both.
+  /// called: "gdrblas: dgemm device=N host=M empty=E flops=F clocks=C bytes_to_board=B
+  /// bytes_from_board=B predicted_seconds=S". `empty` are products without elements, an inner
+  /// dimension or a factor alpha; F the operations of device and host, and the rest is the
+  /// device's.
   bool statistics = false;
   std::string host;  ///< GDR_BLAS_HOST: a library, or none; empty: search
 };

@@ -102,7 +102,10 @@ bool attempt(Board& it, const Call<Number>& call) noexcept {
     open(it);
     const SavedC<Number> saved(call);
     try {
+      const bool counted = settings().statistics;
+      const Statistics before = counted ? it.device->statistics() : Statistics();
       multiply(*it.product, call);
+      if (counted) count_work(gemm_of<Number>, before, it.device->statistics());
       return true;
     } catch (...) {
       saved.restore();

@@ -52,8 +52,8 @@ const Settings* read() {
 }
 
 struct Counts {
-  std::atomic<std::uint64_t> device{0}, host{0};
-  std::atomic<double> flops{0};
+  std::atomic<std::uint64_t> device{0}, host{0}, empty{0}, clocks{0}, bytes_to{0}, bytes_from{0};
+  std::atomic<double> flops{0}, seconds{0};
 };
 // Constant-initialised and trivially destroyed: usable at any time.
 constinit Counts counts[std::size(routine_names)];
@@ -61,11 +61,18 @@ constinit Counts counts[std::size(routine_names)];
 [[gnu::destructor]] void print_statistics() {
   if (!settings().statistics) return;
   for (std::size_t r = 0; r < std::size(counts); ++r) {
-    if (counts[r].device + counts[r].host == 0) continue;
-    char line[160];
-    std::snprintf(line, sizeof line, "%s device=%llu host=%llu flops=%.0f", routine_names[r],
-                  static_cast<unsigned long long>(counts[r].device),
-                  static_cast<unsigned long long>(counts[r].host), counts[r].flops.load());
+    const Counts& of = counts[r];
+    if (of.device + of.host + of.empty == 0) continue;
+    const auto whole = [](const std::atomic<std::uint64_t>& n) {
+      return static_cast<unsigned long long>(n.load());
+    };
+    char line[320];
+    std::snprintf(line, sizeof line,
+                  "%s device=%llu host=%llu empty=%llu flops=%.0f clocks=%llu bytes_to_board=%llu "
+                  "bytes_from_board=%llu predicted_seconds=%.6g",
+                  routine_names[r], whole(of.device), whole(of.host), whole(of.empty),
+                  of.flops.load(), whole(of.clocks), whole(of.bytes_to), whole(of.bytes_from),
+                  of.seconds.load());
     report(line);
   }
 }
@@ -113,15 +120,30 @@ void multiply(const Call<Number>& call) noexcept {
   else
     host_multiply(call);
   Counts& to = counts[std::size_t(gemm_of<Number>)];
-  (on_device ? to.device : to.host).fetch_add(1, std::memory_order_relaxed);
-  to.flops.fetch_add(flops, std::memory_order_relaxed);
+  const bool empty = flops == 0 || call.alpha == 0;  // C is scaled at most
+  (empty ? to.empty : on_device ? to.device : to.host).fetch_add(1, std::memory_order_relaxed);
+  if (!empty) to.flops.fetch_add(flops, std::memory_order_relaxed);
 }
 
 template void multiply(const Call<double>&) noexcept;
 template void multiply(const Call<float>&) noexcept;
 
+void count_work(Routine routine, const Statistics& before, const Statistics& after) noexcept {
+  Counts& to = counts[std::size_t(routine)];
+  to.clocks.fetch_add(after.chip_clocks - before.chip_clocks);
+  to.bytes_to.fetch_add(after.bytes_to_board - before.bytes_to_board);
+  to.bytes_from.fetch_add(after.bytes_from_board - before.bytes_from_board);
+  to.seconds.fetch_add(after.predicted_seconds - before.predicted_seconds);
+}
+
 void reset_statistics() noexcept {
-  for (Counts& of : counts) of.device = 0, of.host = 0, of.flops = 0;
+  for (Counts& of : counts) {
+    for (auto* const number :
+         {&of.device, &of.host, &of.empty, &of.clocks, &of.bytes_to, &of.bytes_from})
+      *number = 0;
+    of.flops = 0;
+    of.seconds = 0;
+  }
 }
 
 const Settings& settings() noexcept {

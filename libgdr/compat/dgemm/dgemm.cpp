@@ -40,6 +40,16 @@ MatrixPrecision precision_of_environment() {
   usage("GDR_DGEMM_PRECISION is \"" + std::string(text) + "\"; must be \"chip\" or \"full\"");
 }
 
+/// GDR_DGEMM_STATS: whether the counts are printed when the process ends.
+bool wants_statistics() {
+  const char* const value = std::getenv("GDR_DGEMM_STATS");
+  const std::string_view text = value == nullptr ? "" : value;
+  if (!text.empty() && text != "0" && text != "1")
+    std::fprintf(stderr, "gdrdgemm: GDR_DGEMM_STATS=%s is invalid: 1 or 0; 0 is used\n",
+                 printable(text).c_str());
+  return text == "1";
+}
+
 std::size_t size_of(const int* given, const char* name) {
   if (*given < 0) usage(std::string(name) + " is " + std::to_string(*given));
   return static_cast<std::size_t>(*given);
@@ -149,6 +159,7 @@ class Boards {
   void set_skip(bool skip) { skip_ = skip; }
   void set_level(int level) { level_ = level; }
   void set_process(int process) { process_ = process; }
+  void print_statistics();
 
  private:
   struct Open {
@@ -159,6 +170,7 @@ class Boards {
   };
 
   Reuse reuse_of(const MatrixView<const double>& x, std::size_t rows, std::size_t columns);
+  void count(const Arguments& x, const Statistics& before);
   void report_error(const char* what, const char* remark) noexcept;
   void report(int level, const std::string& text) noexcept;
 
@@ -169,7 +181,33 @@ class Boards {
   std::optional<Open> open_;
   std::uint64_t checksum_ = 0;  ///< checksum of the factor in the memories after the last product
   std::string last_error_;      ///< last message, reported once
+  std::uint64_t products_ = 0, empty_ = 0;
+  Statistics work_;  ///< sums of all products; the boards may be closed
 };
+
+void Boards::count(const Arguments& x, const Statistics& before) {
+  const double flops = 2.0 * *x.m * *x.n * *x.k;
+  const bool empty = flops == 0 || *x.alpha == 0;  // C is scaled at most
+  ++(empty ? empty_ : products_);
+  if (!empty) work_.flops += flops;
+  const Statistics after = open_->device.statistics();
+  work_.chip_clocks += after.chip_clocks - before.chip_clocks;
+  work_.bytes_to_board += after.bytes_to_board - before.bytes_to_board;
+  work_.bytes_from_board += after.bytes_from_board - before.bytes_from_board;
+  work_.predicted_seconds += after.predicted_seconds - before.predicted_seconds;
+}
+
+void Boards::print_statistics() {
+  char line[320];
+  const auto whole = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
+  std::snprintf(line, sizeof line,
+                "products=%llu empty=%llu flops=%.0f clocks=%llu bytes_to_board=%llu "
+                "bytes_from_board=%llu predicted_seconds=%.6g",
+                whole(products_), whole(empty_), work_.flops, whole(work_.chip_clocks),
+                whole(work_.bytes_to_board), whole(work_.bytes_from_board),
+                work_.predicted_seconds);
+  report(level_, line);
+}
 
 void Boards::report_error(const char* what, const char* remark) noexcept {
   try {
@@ -221,6 +259,7 @@ void Boards::multiply(const Arguments& x) {
   check_matrix({c.data, c.stride}, m, n, true, 'C');
   open();
   const Stopwatch watch;
+  const Statistics before = open_->device.statistics();
   const Reuse reuse = !multiplies ? Reuse::Nothing : swap_ ? reuse_of(b, k, n) : reuse_of(a, m, k);
   if (swap_) {
     open_->product.compute(m, n, k, *x.alpha, a, b, *x.beta, c, reuse);
@@ -230,6 +269,7 @@ void Boards::multiply(const Arguments& x) {
     c.transpose = Transpose::Yes;
     open_->product.compute(n, m, k, *x.alpha, b, a, *x.beta, c, reuse);
   }
+  count(x, before);
   if (level_ >= products)
     report(products, std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k) +
                          " in " + std::to_string(watch.seconds()) + " s, " + (swap_ ? "B" : "A") +
@@ -259,6 +299,10 @@ namespace {
 Boards& boards() {
   static Boards& one = *new Boards;
   return one;
+}
+
+[[gnu::destructor]] void print_statistics() {
+  if (gdr::compat::wants_statistics()) boards().call(&Boards::print_statistics);
 }
 
 }  // namespace

@@ -51,6 +51,8 @@ MatrixView<Scalar> view_of(Scalar* data, Eigen::Index rows, Eigen::Index columns
                            Eigen::Index across) {
   const auto size = [](Eigen::Index n) { return static_cast<std::size_t>(n); };
   const Eigen::Index one = 1;
+  // The strides of a matrix without elements have no meaning.
+  if (rows == 0 || columns == 0) return {data, size(std::max(rows, one)), Transpose::No};
   const Eigen::Index column_stride = columns > 1 ? across : std::max(rows, one);
   const Eigen::Index row_stride = rows > 1 ? down : std::max(columns, one);
   if ((down == 1 || rows <= 1) && column_stride >= std::max(rows, one))
