@@ -195,6 +195,20 @@ TEST_CASE("matrices by rows without elements are multiplied as others") {
       }
 }
 
+TEST_CASE("the native engine computes and predicts products in full precision in one pass") {
+  const MatrixXd x = MatrixXd::Constant(40, 40, 1.0 / 3);  // more than 50 bits
+  const auto clocks = [&x](const char* engine, MatrixPrecision precision) {
+    Device device = Device::open(std::string(name) + ",engine=" + engine);
+    MatrixProduct product(device, precision);
+    CHECK((multiply(product, x, x) - x * x).norm() < 1e-9);
+    return device.statistics().chip_clocks;
+  };
+  const std::uint64_t chip = clocks("vector", MatrixPrecision::Chip);
+  CHECK(clocks("native", MatrixPrecision::Chip) == chip);
+  CHECK(clocks("native", MatrixPrecision::Full) == chip);
+  CHECK(clocks("vector", MatrixPrecision::Full) > 2 * chip);
+}
+
 TEST_CASE("B of Eigen matrices stays resident") {
   Device device = Device::open(name);
   MatrixProduct product(device);

@@ -7,8 +7,8 @@
 
 namespace gdr {
 
-/// Counters since the device was opened or its statistics were reset. Clocks, bytes and predicted
-/// seconds depend on the program and the amounts of data only, not on engine or threads.
+/// Counters since opening or a reset. Clocks, bytes and predicted seconds depend on the program and
+/// amounts of data, not on threads nor, except for products in full precision, on the engine.
 struct Statistics {
   std::uint64_t runs = 0;              ///< number of runs
   std::uint64_t interactions = 0;      ///< number of pairs: targets times sources
