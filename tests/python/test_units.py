@@ -194,6 +194,8 @@ QUANTITY = X * u.m
             "u",
         ),
         (lambda: gdr.default_device().set_job(gdr.builtin("morse")).set(depth=1 * u.eV), "depth"),
+        (lambda: gdr.neighbours(np.eye(3) * u.pc, 1.0), "pos"),
+        (lambda: gdr.neighbours(np.eye(3), 1 * u.pc), "radius"),
         (lambda: linalg.matmul(np.eye(4) * u.m, np.eye(4)), "a"),
         (lambda: linalg.matmul(np.eye(4), np.eye(4), out=np.eye(4) * u.m), "out"),
         (lambda: linalg.matmul(np.eye(4), np.eye(4), alpha=2 * u.m), "alpha"),
