@@ -1,6 +1,7 @@
 // The host's floating-point mode for emulated arithmetic.
 #pragma once
 
+#include <cstdint>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -8,23 +9,37 @@
 namespace gdr {
 
 /// Rounding to nearest, zeros for subnormals on both sides, all exceptions masked; the caller's
-/// mode is restored at the end of the scope. The mode is that of the thread.
+/// mode is restored at the end of the scope. The mode is that of the thread. On other hosts than
+/// x86-64 and AArch64 the mode stays as it is.
 class MachineFloatMode {
  public:
-#if defined(__x86_64__)
-  MachineFloatMode() : saved_(_mm_getcsr()) { _mm_setcsr(0x9fc0); }
-  ~MachineFloatMode() { _mm_setcsr(saved_); }
-#else
-  MachineFloatMode() = default;
-  ~MachineFloatMode() = default;
-#endif
+  MachineFloatMode() : saved_(mode()) { set_mode(machine_mode); }
+  ~MachineFloatMode() { set_mode(saved_); }
   MachineFloatMode(const MachineFloatMode&) = delete;
   MachineFloatMode& operator=(const MachineFloatMode&) = delete;
 
  private:
 #if defined(__x86_64__)
-  unsigned saved_;
+  using Mode = unsigned;
+  static constexpr Mode machine_mode = 0x9fc0;
+  static Mode mode() { return _mm_getcsr(); }
+  static void set_mode(Mode mode) { _mm_setcsr(mode); }
+#elif defined(__aarch64__)
+  using Mode = std::uint64_t;
+  static constexpr Mode machine_mode = Mode{1} << 24;  // FZ
+  static Mode mode() {
+    Mode mode;
+    asm volatile("mrs %0, fpcr" : "=r"(mode));
+    return mode;
+  }
+  static void set_mode(Mode mode) { asm volatile("msr fpcr, %0" : : "r"(mode)); }
+#else
+  using Mode = unsigned;
+  static constexpr Mode machine_mode = 0;
+  static Mode mode() { return 0; }
+  static void set_mode(Mode) {}
 #endif
+  Mode saved_;
 };
 
 }  // namespace gdr

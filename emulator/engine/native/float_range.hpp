@@ -3,6 +3,7 @@
 
 #include <cfenv>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #if defined(__x86_64__)
@@ -36,6 +37,18 @@ class RangeErrorMonitor {
  private:
   static constexpr unsigned small = 0x12, large = 0x08;
   unsigned saved_, flags_;
+#elif defined(__aarch64__)
+  explicit RangeErrorMonitor(bool overflow) : flags_(FE_UNDERFLOW | (overflow ? FE_OVERFLOW : 0)) {
+    asm volatile("mrs %0, fpcr" : "=r"(saved_));
+    asm volatile("msr fpcr, xzr");
+    std::feclearexcept(flags_);
+  }
+  ~RangeErrorMonitor() { asm volatile("msr fpcr, %0" : : "r"(saved_)); }
+  bool detected() const { return std::fetestexcept(flags_) != 0; }
+
+ private:
+  std::uint64_t saved_;
+  int flags_;
 #else
   explicit RangeErrorMonitor(bool overflow) : flags_(FE_UNDERFLOW | (overflow ? FE_OVERFLOW : 0)) {
     std::feclearexcept(flags_);
