@@ -22,6 +22,13 @@ from . import results as results
 from ._decorator import FunctionKernel, Particle, kernel
 from ._open import Device, default_device, open, set_default_device
 from ._forces import ParticleKernel, gravity
+from ._installation import (
+    get_cmake_dir,
+    get_include,
+    get_library_dir,
+    get_pkgconfig_dir,
+    get_prefix,
+)
 from ._interface import ArrayVariable, Variable
 from ._job import Job
 from ._kernel import Kernel, assemble, builtin, builtin_names, compile, from_object, load
@@ -65,6 +72,11 @@ __all__ = [
     "errors",
     "from_object",
     "functions",
+    "get_cmake_dir",
+    "get_include",
+    "get_library_dir",
+    "get_pkgconfig_dir",
+    "get_prefix",
     "gravity",
     "kernel",
     "linalg",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs a build into a fresh prefix, moves it, and builds a client against it outside the tree:
-# with find_package, with pkg-config, with the link names of the original library, and runs the
+# with find_package, with pkg-config in every language, with the link names of the original library, and runs the
 # installed program.
 # usage: run.sh BUILD_DIR SOURCE_DIR
 set -eu
@@ -13,18 +13,24 @@ cmake --install "$build" --prefix "$work/first" >"$work/log" || { cat "$work/log
 mv "$work/first" "$work/moved"  # nothing in it may remember where it was
 
 cp -r "$source/tests/install/client" "$work/client"
-cmake -S "$work/client" -B "$work/client/build" -DCMAKE_PREFIX_PATH="$work/moved" >"$work/log" 2>&1 ||
+cmake -S "$work/client" -B "$work/client/build" -DCMAKE_PREFIX_PATH="$work/moved" \
+      -DGDR_SOURCE_DIR="$source" >"$work/log" 2>&1 ||
   { cat "$work/log"; exit 1; }
 cmake --build "$work/client/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 "$work/client/build/client"
 "$work/client/build/product"
 [ ! -e "$work/client/build/eigen" ] || "$work/client/build/eigen"
+[ ! -e "$work/client/build/forces" ] || "$work/client/build/forces"
 
 pc=$(dirname "$(find "$work/moved" -name gdr.pc)")
-read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs gdr)"
 libdir=$(PKG_CONFIG_PATH=$pc pkg-config --variable=libdir gdr)
-${CXX:-c++} -std=c++20 "$work/client/client.cpp" "${flags[@]}" -o "$work/pc_client"
-LD_LIBRARY_PATH=$libdir "$work/pc_client"
+"$source/tests/install/pkg_config.sh" "$pc" "$source"
+
+# Packages of distributions are assembled below DESTDIR, and find their own files there.
+DESTDIR=$work/root cmake --install "$build" --prefix /opt/gdr >"$work/log" || { cat "$work/log"; exit 1; }
+staged=$(dirname "$(find "$work/root" -name gdr.pc)")
+[ "$(PKG_CONFIG_PATH=$staged pkg-config --variable=libdir gdr | xargs realpath)" = "$(realpath "$staged/..")" ]
+"$source/tests/install/pkg_config.sh" "$staged" "$source"
 
 # The original's library names, as its Makefiles link them.
 ${CC:-cc} "$work/client/product.c" -I"$work/moved/include" -L"$libdir" -lsing -lhib -o "$work/product"
