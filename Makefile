@@ -6,7 +6,8 @@ BUILD := build/$(PRESET)
 GDR := $(BUILD)/libgdr/gdr
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help setup ulfm configure build demo test bench format check-format install sanitize kernels docs site clean
+.PHONY: help setup ulfm configure build demo test bench format check-format install sanitize kernels docs site clean \
+        wheel wheel-arm64 deb
 
 help:
 	@echo "make demo               build, integrate a star cluster on the emulated chip, and draw it"
@@ -14,6 +15,9 @@ help:
 	@echo "make build              build the library, the command and the tests"
 	@echo "make bench              run all benchmarks"
 	@echo "make install PREFIX=DIR install program, library, headers and package files"
+	@echo "make wheel              build wheels of the Python package, command and library for x86-64 (build/wheels)"
+	@echo "make wheel-arm64        build one for arm64 with a cross compiler (build/arm64)"
+	@echo "make deb                build Debian packages (build/deb)"
 	@echo "make format             format the sources"
 	@echo "make sanitize           tests under the address, undefined and thread sanitizers (long)"
 	@echo "make site               the documentation as a site, in build/site"
@@ -30,6 +34,10 @@ test: PACKAGES_test = libblas-dev libblas-test hpcc openmpi-bin mpich libmpich-d
 PACKAGES_python = python3-dev python3-pybind11 pybind11-dev python3-numpy python3-h5py \
                   python3-matplotlib python3-pil
 demo: PACKAGES_test = $(PACKAGES_python)
+# HDF5's archive needs the archives of libaec.
+wheel: PACKAGES_test = python3-dev python3-venv libaec-dev
+wheel-arm64: PACKAGES_test = g++-aarch64-linux-gnu qemu-user-static python3-dev python3-venv
+deb: PACKAGES_test = debhelper dh-python dpkg-dev fakeroot lintian python3-dev python3-numpy python3-pybind11 pybind11-dev
 setup:
 	@cmake/setup.sh $(PACKAGES_$(PRESET)) $(PACKAGES_test)
 
@@ -57,6 +65,16 @@ bench: build
 install: configure
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_installed
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+# PYTHONS="python3.11 ..." selects the interpreters.
+wheel: setup
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) python3 cmake/packaging/wheel/build.py . build/wheels $(PYTHONS)
+
+wheel-arm64: setup
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) cmake/packaging/arm64/wheel.sh . build/arm64
+
+deb: setup
+	@JOBS=$(JOBS) cmake/packaging/deb.sh . build/deb
 
 sanitize:
 	@$(MAKE) --no-print-directory test PRESET=asan
