@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import pkgutil
 import re
 import shutil
 import subprocess
@@ -42,6 +43,9 @@ def check_package(scratch: pathlib.Path) -> None:
     with gdr.open("emulator", engine="native") as device:
         fast, _ = gdr.gravity(position, np.ones(2), eps=0.0, device=device)
     assert np.allclose(fast, acceleration, rtol=1e-6), fast
+    modules = {module.name for module in pkgutil.walk_packages(gdr.__path__, "gdr.")}
+    assert "gdr.linalg" in modules and not any("libgdr" in name for name in modules), modules
+    assert (pathlib.Path(gdr.__file__).parent / "docs/guides/python.md").exists()
     prefix = pathlib.Path(gdr.get_prefix())
     assert prefix == pathlib.Path(gdr.__file__).parent, prefix
     for option, directory in [
