@@ -49,6 +49,10 @@ CASES: Dict[str, Case] = {
         lambda pos, mass, targets: gdr.gravity(pos, mass, 0.5, targets),
         {"pos": sixteenths(N, 3), "mass": sixteenths(N), "targets": sixteenths(4, 3)},
     ),
+    "neighbours": Case(
+        lambda pos, radius, targets: gdr.neighbours(pos, radius, targets=targets).indices,
+        {"pos": sixteenths(N, 3), "radius": sixteenths(4), "targets": sixteenths(4, 3)},
+    ),
     "matmul": Case(linalg.matmul, {"a": MATRIX, "b": MATRIX}, False, True, False),
     "MatrixProduct": Case(
         lambda a, b: linalg.MatrixProduct()(a, b), {"a": MATRIX, "b": MATRIX}, False, False, False
@@ -156,7 +160,8 @@ CASES.update({name: particle_case(name) for name in gdr.builtin_names() if name 
 WITHOUT_ARRAYS = {
     *("Device", "ParticleKernel", "FunctionKernel", "Variable", "Statistics", "RankReport"),
     *("TimelineEvent", "BoardTest", "ArrayVariable", "Gravity", "SourceLists", "assemble"),
-    *("Particle", "ResultArrays"),
+    *("Particle", "ResultArrays", "Neighbours", "get_cmake_dir", "get_include"),
+    *("get_library_dir", "get_pkgconfig_dir", "get_prefix"),
     "builtin",
     *("builtin_names", "compile"),
     *("default_device", "from_object", "load", "open", "set_default_device"),
