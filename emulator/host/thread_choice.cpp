@@ -19,7 +19,7 @@ constexpr double waking_ns = 500e3;
 /// A trial that loses more time ends earlier.
 constexpr double max_lost_ns = 300e3;
 /// Trials are rare where they find no change.
-constexpr unsigned first_pause = 64, longest_pause = 2048;
+constexpr unsigned first_pause = 64, longest_pause = 512;
 
 }  // namespace
 
@@ -60,7 +60,8 @@ void ThreadChoice::record(double units, unsigned threads, double ns) noexcept {
     if (calls_ >= between_trials_ || used.ns > other.ns) begin_trial();
     return;
   }
-  if (other.measured) lost_ns_ += ns - units * other.ns;
+  // A call during which the host took a thread off its core says nothing about the others.
+  if (other.measured) lost_ns_ += std::min(ns - units * other.ns, max_lost_ns / 3);
   if ((calls_ >= calls_of_trial && !waking) || lost_ns_ > max_lost_ns) end_trial();
 }
 
