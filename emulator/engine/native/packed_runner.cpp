@@ -1,6 +1,7 @@
 #include "emulator/engine/native/packed_runner.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 
@@ -50,7 +51,7 @@ class PackedRunner final : public PassRunner {
         blockwise_(std::move(blockwise)),
         runs_(runs),
         plan_(make_packed_plan(compiled, loaded)),
-        threads_(loaded.program.group) {
+        threads_{ThreadChoice(loaded.program.group), ThreadChoice(loaded.program.group)} {
     if (!plan_.usable) return;
     sources_ = std::make_unique<LaneSources>(*compiled.section(Section::Body), loaded);
   }
@@ -247,7 +248,10 @@ class PackedRunner final : public PassRunner {
     constexpr double ns_to_fetch_a_byte = 0.05;  // where in doubt, the times decide
     const double fetched =
         new_sources ? ns_to_fetch_a_byte * static_cast<double>(sources_->bytes()) : 0;
-    const unsigned threads = threads_.choose(pairs, fetched, pass.threads);
+    ThreadChoice& choice = threads_[new_sources ? 1 : 0];
+    const unsigned threads = choice.choose(pairs, fetched, pass.threads);
+    // With the conversion: sources that other threads have read are written more slowly.
+    const Stopwatch timer;
     if (new_sources) {
       // Threads that are about to compute are woken now, and convert.
       constexpr double ns_an_item = 3;
@@ -264,9 +268,8 @@ class PackedRunner final : public PassRunner {
       if (partial_results_.size() < words) partial_results_.resize(words);
     }
     const Phase phase{groups.size(), [&](std::size_t i) { work(pass, groups[i]); }};
-    const Stopwatch timer;
     run_phases({&phase, 1}, threads);
-    threads_.record(pairs, threads, timer.seconds() * 1e9);
+    choice.record(pairs, threads, timer.seconds() * 1e9);
     if (slices_.size() > 1) join_slices(pass);
     for (const Section s : {Section::Start, Section::Body, Section::End})
       runs_[static_cast<unsigned>(s)].fetch_add(groups.size(), std::memory_order_relaxed);
@@ -395,7 +398,8 @@ class PackedRunner final : public PassRunner {
   std::map<std::uint32_t, std::vector<std::uint64_t>> image_params_;
   bool image_made_ = false, image_usable_ = false;
   std::uint64_t image_number_ = 0;  ///< counts images, of all runners
-  ThreadChoice threads_;            ///< units: a target and a group of sources
+  /// For resident and for new sources; units: a target and a group of sources.
+  std::array<ThreadChoice, 2> threads_;
 };
 
 }  // namespace
