@@ -52,6 +52,8 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
       {"force-call", "fixed cost of a force call", force_call},
       {"small-calls", "calls with few targets, of the rate of large ones", small_calls},
       {"sets", "many sets of targets and sources in one call, of the rate of one job", set_calls},
+      {"moving", "block steps on a board: bytes and predicted time, by who predicts the sources",
+       moving_sources},
       {"lists", "kernels with neighbour lists, of the rate without lists", neighbour_lists},
       {"tables", "gravity by an interpolated table, of the rate of a native loop", table_rates},
       {"products", "products of matrices, exact and beside the host's BLAS", matrix_rates},
