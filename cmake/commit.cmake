@@ -9,7 +9,8 @@ if(GIT AND EXISTS ${SOURCE}/.git)
   if(line MATCHES "^([0-9a-f]+)\\|([-0-9]+)$")
     set(commit ${CMAKE_MATCH_1})
     set(date ${CMAKE_MATCH_2})
-    execute_process(COMMAND ${GIT} -C ${SOURCE} diff-index --quiet HEAD -- RESULT_VARIABLE changed
+    # Unlike diff-index it reads files whose times alone have changed.
+    execute_process(COMMAND ${GIT} -C ${SOURCE} diff --quiet HEAD -- RESULT_VARIABLE changed
                     ERROR_QUIET)
     if(changed)
       string(APPEND commit "+changes")

@@ -66,7 +66,7 @@ endforeach()
 
 # The original library's matrix product, under all the names that Makefiles link.
 if(TARGET gdrdgemm)
-  gdr_install_library(gdrdgemm compat EXPORT gdrTargets)
+  gdr_install_library(gdrdgemm compat EXPORT gdrCompatTargets)
   install(FILES ${PROJECT_SOURCE_DIR}/libgdr/compat/dgemm/gdrdgemm.h
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
   gdr_install_links("" ${PROJECT_BINARY_DIR}/libgdr/compat/dgemm/libsing.so
@@ -76,7 +76,7 @@ endif()
 # The GRAPE-6, GRAPE-5 and NBODY6 interfaces, with the headers and names of libraries that clients use.
 if(TARGET g6)
   foreach(library g6 g5 gpunb)
-    gdr_install_library(${library} compat EXPORT gdrTargets)
+    gdr_install_library(${library} compat EXPORT gdrCompatTargets)
   endforeach()
   foreach(header g6lib grape6 gp6util gp5util g5util g5nbutil gpunb)
     install(FILES ${PROJECT_SOURCE_DIR}/libgdr/compat/grape/${header}.h
@@ -95,8 +95,11 @@ endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gdr)
 install(EXPORT gdrTargets NAMESPACE gdr:: DESTINATION ${package_dir} COMPONENT development)
+# Files of their own: distributions have these parts in other packages.
+if(TARGET gdrdgemm)
+  install(EXPORT gdrCompatTargets NAMESPACE gdr:: DESTINATION ${package_dir} COMPONENT compat)
+endif()
 if(TARGET gdr_fortran)
-  # A file of its own: distributions have the Fortran module in another package.
   install(EXPORT gdrFortranTargets NAMESPACE gdr:: DESTINATION ${package_dir} COMPONENT development)
 endif()
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/gdrConfig.cmake.in

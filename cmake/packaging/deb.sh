@@ -14,8 +14,8 @@ rm -rf "$work"
 mkdir -p "$work"
 # A released archive has no git: its files are those outside of build folders.
 files() {
-  git -C "$source" ls-files -z --cached --others --exclude-standard -- . ':!shared' 2>/dev/null ||
-    (cd "$source" && find . -path './build*' -prune -o -path ./out -prune -o -path ./shared -prune -o -type f -print0)
+  git -c safe.directory="$source" -C "$source" ls-files -z --cached --others --exclude-standard 2>/dev/null ||
+    (cd "$source" && find . -path './build*' -prune -o -path ./out -prune -o -type f -print0)
 }
 files | (cd "$source" && while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done |
   tar --null -T - -cf -) | tar -C "$work" -xf -
@@ -36,12 +36,6 @@ copyright=$(sed -n 's/^Copyright (c) //p' "$source/LICENSE")
   sed "s/@COPYRIGHT@/$copyright/" "$packaging/debian/copyright"
   sed -e '1,4d' -e 's/^$/./' -e 's/^/ /' "$source/LICENSE"
 } >"$work/debian/copyright"
-
-# debhelper gives the build another home, in which ccache finds neither its configuration nor its files.
-if command -v ccache >/dev/null; then
-  export CCACHE_DIR=${CCACHE_DIR:-$(ccache --get-config cache_dir)}
-  export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$output} CCACHE_NOHASHDIR=1
-fi
 
 # debhelper gives the build another home, in which ccache finds neither its configuration nor its files.
 if command -v ccache >/dev/null; then

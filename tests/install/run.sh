@@ -20,11 +20,30 @@ cmake --build "$work/client/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 
 "$work/client/build/client"
 "$work/client/build/product"
 [ ! -e "$work/client/build/eigen" ] || "$work/client/build/eigen"
-[ ! -e "$work/client/build/forces" ] || "$work/client/build/forces"
+# The client finds the Fortran module and the libraries for other codes that are installed.
+if [ -n "$(find "$work/moved" -name libgdr_fortran.a)" ]; then "$work/client/build/forces"; fi
 
 pc=$(dirname "$(find "$work/moved" -name gdr.pc)")
 libdir=$(PKG_CONFIG_PATH=$pc pkg-config --variable=libdir gdr)
-"$source/tests/install/pkg_config.sh" "$pc" "$source"
+"$source/tests/install/pkg_config.sh" "$pc" "$source" | tee "$work/languages"
+if [ -n "$(find "$work/moved" -name libgdr_fortran.a)" ]; then grep -q Fortran "$work/languages"; fi
+if pkg-config --exists eigen3; then grep -q Eigen "$work/languages"; fi
+
+# Without the libraries for other codes find_package finds the rest.
+for component in library development; do
+  cmake --install "$build" --prefix "$work/parts" --component "$component" >"$work/log" || { cat "$work/log"; exit 1; }
+done
+mkdir "$work/small"
+cat >"$work/small/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.22)
+project(small LANGUAGES CXX)
+find_package(gdr REQUIRED)
+add_executable(client ../client/client.cpp)
+target_link_libraries(client PRIVATE gdr::gdr)
+END
+cmake -S "$work/small" -B "$work/small/build" -DCMAKE_PREFIX_PATH="$work/parts" >"$work/log" 2>&1 &&
+  cmake --build "$work/small/build" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+"$work/small/build/client"
 
 # Packages of distributions are assembled below DESTDIR, and find their own files there.
 DESTDIR=$work/root cmake --install "$build" --prefix /opt/gdr >"$work/log" || { cat "$work/log"; exit 1; }

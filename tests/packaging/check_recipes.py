@@ -60,6 +60,14 @@ def check_cmake(source: pathlib.Path, table: dict[str, dict[str, Any]]) -> None:
         found |= set(re.findall(r"find_package\((\w+)", text))
         found |= set(re.findall(r"find_path\(\w+ ([\w/.]+)\)", text))
     wanted = {row["cmake"] for row in table.values() if "cmake" in row}
+    # Packages that only the command needs are searched for in its part of the main file.
+    main = (source / "CMakeLists.txt").read_text(encoding="utf-8")
+    part = re.search(r"^if\(GDR_COMMAND\)\n(.*?)^endif\(\)", main, re.M | re.S)
+    assert part, "CMakeLists.txt has no part for GDR_COMMAND"
+    for row in table.values():
+        if f"find_package({row.get('cmake')} " in main:
+            inside = f"find_package({row['cmake']} " in part.group(1)
+            expect(inside == (row.get("needs") == "command"), f"CMakeLists.txt: {row['cmake']}")
     same_names("CMakeLists.txt", found - CMAKE_TOOLS, wanted)
 
 
@@ -124,11 +132,28 @@ def execute_spack_recipe(path: pathlib.Path) -> tuple[Recorder, Any]:
 
 
 def check_spack(source: pathlib.Path, table: dict[str, dict[str, Any]], version: str) -> None:
-    path = source / "cmake/packaging/spack/packages/gdr/package.py"
+    path = source / "cmake/packaging/spack/spack_repo/gdr/packages/gdr/package.py"
     recorder, recipe = execute_spack_recipe(path)
     expect(version in recorder.first("version"), f"{path}: no version {version}")
     found = {re.match(r"[\w-]+", name).group() for name in recorder.first("depends_on")}  # type: ignore[union-attr]
     found |= {options["name"] for name, _, options in recorder.calls if name == "resource"}
+    # Spack takes the repository from a folder spack_repo/NAMESPACE.
+    repository = path.parents[2]
+    namespace = re.search(r"namespace: (\S+)", (repository / "repo.yaml").read_text())
+    expect(
+        bool(namespace) and repository.parts[-2:] == ("spack_repo", namespace[1]),  # type: ignore[index]
+        f"{repository}: not spack_repo/ and the namespace of repo.yaml",
+    )
+    # What only the command needs is a dependency of that variant, and of no other.
+    variants = {
+        re.match(r"[\w-]+", args[0]).group(): options.get("when", "")  # type: ignore[union-attr]
+        for name, args, options in recorder.calls
+        if name == "depends_on"
+    }
+    for row in table.values():
+        if row["spack"] in variants and row.get("needs") != "optional":
+            needs = f"+{row['needs']}" if "needs" in row else ""
+            expect(variants[row["spack"]] == needs, f"{path}: {row['spack']} is not for {needs!r}")
     same_names(str(path), found - SPACK_TOOLS, {row["spack"] for row in table.values()})
     for name, _, options in recorder.calls:
         if name == "resource":

@@ -11,7 +11,7 @@ class Gdr(CMakePackage):
     """Sums over pairs of particles and dense linear algebra on an emulated GRAPE-DR-style accelerator, bit- and
     cycle-exact, or as SIMD code on the host."""
 
-    git = f"file://{pathlib.Path(__file__).resolve().parents[5]}"
+    git = f"file://{pathlib.Path(__file__).resolve().parents[7]}"
 
     license("MIT")
 
@@ -38,7 +38,7 @@ class Gdr(CMakePackage):
     depends_on("fmt@9:")
     depends_on("zlib-api")
     depends_on("cli11@2:", type="build", when="+command")
-    depends_on("nlohmann-json@3.9:", type="build", when="+command")
+    depends_on("nlohmann-json@3.9:", type="build")
     depends_on("hdf5@1.10:~mpi", when="+command")
     depends_on("mpi", when="+mpi")
 
