@@ -36,18 +36,28 @@ GDR_FOR_EACH_ISA void predict_blocks(double time, std::size_t n, const MovingSou
   }
 }
 
-/// A block whose lane 0 is a lane of another one.
-MovingSourceBlock lane_alone(const MovingSourceBlock& block, std::size_t lane) {
-  MovingSourceBlock alone;
-  alone.time[0] = block.time[lane];
+void put(MovingSourceBlock& block, std::size_t lane, const MovingSource& p) {
+  block.time[lane] = p.time;
   for (std::size_t k = 0; k < 3; ++k) {
-    alone.x[k][0] = block.x[k][lane];
-    alone.v[k][0] = block.v[k][lane];
-    alone.half_a[k][0] = block.half_a[k][lane];
-    alone.sixth_j[k][0] = block.sixth_j[k][lane];
-    alone.snap_18th[k][0] = block.snap_18th[k][lane];
+    block.x[k][lane] = p.x[k];
+    block.v[k][lane] = p.v[k];
+    block.half_a[k][lane] = p.half_a[k];
+    block.sixth_j[k][lane] = p.sixth_j[k];
+    block.snap_18th[k][lane] = p.snap_18th[k];
   }
-  return alone;
+}
+
+/// The polynomials of a lane, without mass and id.
+MovingSource source_in(const MovingSourceBlock& block, std::size_t lane) {
+  MovingSource p{.time = block.time[lane]};
+  for (std::size_t k = 0; k < 3; ++k) {
+    p.x[k] = block.x[k][lane];
+    p.v[k] = block.v[k][lane];
+    p.half_a[k] = block.half_a[k][lane];
+    p.sixth_j[k] = block.sixth_j[k][lane];
+    p.snap_18th[k] = block.snap_18th[k][lane];
+  }
+  return p;
 }
 
 }  // namespace
@@ -66,6 +76,7 @@ void MovingSources::grow(std::size_t n) {
   std::iota(slot_.begin() + static_cast<std::ptrdiff_t>(numbered), slot_.end(),
             static_cast<std::int64_t>(numbered));
   is_set_.resize(n, false);
+  is_replaced_.resize(n, false);
   slots_ = n;
 }
 
@@ -76,15 +87,11 @@ void MovingSources::set(std::size_t slot, const MovingSource& p) {
   id_[slot] = p.id;
   MovingSourceBlock& block = blocks_[slot / MovingSourceBlock::slots];
   const std::size_t lane = slot % MovingSourceBlock::slots;
-  if (was_on_device_ && slot < predicted_) replaced_.push_back({slot, lane_alone(block, lane)});
-  block.time[lane] = p.time;
-  for (std::size_t k = 0; k < 3; ++k) {
-    block.x[k][lane] = p.x[k];
-    block.v[k][lane] = p.v[k];
-    block.half_a[k][lane] = p.half_a[k];
-    block.sixth_j[k][lane] = p.sixth_j[k];
-    block.snap_18th[k][lane] = p.snap_18th[k];
+  if (was_on_device_ && slot < predicted_ && !is_replaced_[slot]) {
+    replaced_.push_back({slot, source_in(block, lane)});
+    is_replaced_[slot] = true;
   }
+  put(block, lane, p);
   changed_.push_back(slot);
 }
 
@@ -199,6 +206,7 @@ void MovingSources::predict(Job& job, double time, std::size_t n) {
     });
   }
   changed_.clear();
+  for (const Replaced& old : replaced_) is_replaced_[old.slot] = false;
   replaced_.clear();
   job_ = &job;
   now_ = time;
@@ -209,18 +217,19 @@ void MovingSources::predict(Job& job, double time, std::size_t n) {
 void MovingSources::predict_on_host() {
   if (!was_on_device_) return;
   predict_range(now_, 0, predicted_);
-  // The first replacement of a slot comes last.
-  for (auto old = replaced_.rbegin(); old != replaced_.rend(); ++old) {
+  for (const Replaced& old : replaced_) {
+    MovingSourceBlock block;
+    put(block, 0, old.source);
     std::array<MovingSourceBlock::Values, 3> x{}, v{};
     std::array<double*, 3> at{}, moving{};
     for (std::size_t k = 0; k < 3; ++k) {
       at[k] = x[k].data();
       moving[k] = v[k].data();
     }
-    predict_blocks(now_, 1, &old->first_lane, at.data(), moving.data());
+    predict_blocks(now_, 1, &block, at.data(), moving.data());
     for (std::size_t k = 0; k < 3; ++k) {
-      at_[k][old->slot] = x[k][0];
-      moving_[k][old->slot] = v[k][0];
+      at_[k][old.slot] = x[k][0];
+      moving_[k][old.slot] = v[k][0];
     }
   }
 }

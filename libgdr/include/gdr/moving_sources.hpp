@@ -122,14 +122,15 @@ class MovingSources {
   double now_ = 0;
   std::size_t predicted_ = 0;  ///< number of slots of the last prediction
   bool on_device_ = false;
-  bool was_on_device_ = false;       ///< the last prediction
+  bool was_on_device_ = false;       ///< whether the device made the last prediction
   std::vector<double> polynomials_;  ///< columns for a transfer
-  /// Of slots that were set since a prediction by the device: what it has predicted from.
+  /// Slots that were set since a prediction by the device, and what it has predicted from.
   struct Replaced {
     std::size_t slot;
-    detail::MovingSourceBlock first_lane;
+    MovingSource source;
   };
   std::vector<Replaced> replaced_;
+  std::vector<bool> is_replaced_;  ///< by slot: whether it is in the list, which has each once
 };
 
 }  // namespace gdr
