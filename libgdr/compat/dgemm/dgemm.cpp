@@ -4,6 +4,8 @@
 #include "libgdr/compat/dgemm/gdrdgemm.h"
 #pragma GCC visibility pop
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -13,6 +15,7 @@
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,14 +43,19 @@ MatrixPrecision precision_of_environment() {
   usage("GDR_DGEMM_PRECISION is \"" + std::string(text) + "\"; must be \"chip\" or \"full\"");
 }
 
-/// GDR_DGEMM_STATS: whether the counts are printed when the process ends.
-bool wants_statistics() {
+bool read_statistics_setting() {
   const char* const value = std::getenv("GDR_DGEMM_STATS");
   const std::string_view text = value == nullptr ? "" : value;
   if (!text.empty() && text != "0" && text != "1")
     std::fprintf(stderr, "gdrdgemm: GDR_DGEMM_STATS=%s is invalid: 1 or 0; 0 is used\n",
                  printable(text).c_str());
   return text == "1";
+}
+
+/// GDR_DGEMM_STATS: whether the counts are printed when the process ends.
+bool wants_statistics() {
+  static const bool wanted = read_statistics_setting();
+  return wanted;
 }
 
 std::size_t size_of(const int* given, const char* name) {
@@ -159,7 +167,9 @@ class Boards {
   void set_skip(bool skip) { skip_ = skip; }
   void set_level(int level) { level_ = level; }
   void set_process(int process) { process_ = process; }
-  void print_statistics();
+
+  /// Prints what this process has computed, if anything.
+  void print_statistics() noexcept;
 
  private:
   struct Open {
@@ -182,10 +192,16 @@ class Boards {
   std::uint64_t checksum_ = 0;  ///< checksum of the factor in the memories after the last product
   std::string last_error_;      ///< last message, reported once
   std::uint64_t products_ = 0, empty_ = 0;
-  Statistics work_;  ///< sums of all products; the boards may be closed
+  pid_t counted_process_ = 0;  ///< process of these counts; 0: none
+  Statistics work_;            ///< sums of all products; the boards may be closed
 };
 
 void Boards::count(const Arguments& x, const Statistics& before) {
+  if (const pid_t process = getpid(); process != counted_process_) {  // a child of fork counts anew
+    counted_process_ = process;
+    products_ = empty_ = 0;
+    work_ = {};
+  }
   const double flops = 2.0 * *x.m * *x.n * *x.k;
   const bool empty = flops == 0 || *x.alpha == 0;  // C is scaled at most
   ++(empty ? empty_ : products_);
@@ -197,7 +213,10 @@ void Boards::count(const Arguments& x, const Statistics& before) {
   work_.predicted_seconds += after.predicted_seconds - before.predicted_seconds;
 }
 
-void Boards::print_statistics() {
+void Boards::print_statistics() noexcept {
+  // Another thread may have held the lock when this process was forked.
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || counted_process_ != getpid()) return;
   char line[320];
   const auto whole = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
   std::snprintf(line, sizeof line,
@@ -259,7 +278,7 @@ void Boards::multiply(const Arguments& x) {
   check_matrix({c.data, c.stride}, m, n, true, 'C');
   open();
   const Stopwatch watch;
-  const Statistics before = open_->device.statistics();
+  const Statistics before = wants_statistics() ? open_->device.statistics() : Statistics();
   const Reuse reuse = !multiplies ? Reuse::Nothing : swap_ ? reuse_of(b, k, n) : reuse_of(a, m, k);
   if (swap_) {
     open_->product.compute(m, n, k, *x.alpha, a, b, *x.beta, c, reuse);
@@ -269,7 +288,11 @@ void Boards::multiply(const Arguments& x) {
     c.transpose = Transpose::Yes;
     open_->product.compute(n, m, k, *x.alpha, b, a, *x.beta, c, reuse);
   }
-  count(x, before);
+  if (wants_statistics()) try {
+      count(x, before);
+    } catch (const std::bad_alloc&) {
+      // C is complete: counts that lack it are better than an error.
+    }
   if (level_ >= products)
     report(products, std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k) +
                          " in " + std::to_string(watch.seconds()) + " s, " + (swap_ ? "B" : "A") +
@@ -302,7 +325,7 @@ Boards& boards() {
 }
 
 [[gnu::destructor]] void print_statistics() {
-  if (gdr::compat::wants_statistics()) boards().call(&Boards::print_statistics);
+  if (gdr::compat::wants_statistics()) boards().print_statistics();
 }
 
 }  // namespace
