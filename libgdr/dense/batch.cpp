@@ -104,7 +104,9 @@ struct BatchedMatrices::Impl {
       : device(&d), core(core_of(d)), full(precision == MatrixPrecision::Full ? 1 : 0) {}
 
   /// Whether the engine computes in the numbers of the host, which does it faster by itself.
-  bool computes_on_host() { return core->ranks == nullptr && !core->needs_schedule(); }
+  bool computes_on_host() {
+    return core->ranks == nullptr && !core->remote_boards && !core->needs_schedule();
+  }
   /// Runs a computation of the host like work of the device, which must be open.
   void run_on_host(const std::function<void(unsigned threads)>& compute) {
     Work work;
