@@ -40,6 +40,15 @@ void with_retry(const std::function<void()>& work) {
     work();
 }
 
+/// The words of every rank, without another attempt after a failure.
+std::vector<std::uint64_t> gathered(const std::vector<std::uint64_t>& own) {
+  if (!ranks()) return own;
+  RankGroup& group = *ranks()->calls;
+  std::vector<std::uint64_t> all(own.size() * group.size());
+  group.gather(own.data(), own.size() * sizeof own[0], all.data());
+  return all;
+}
+
 }  // namespace
 
 void attach_ranks(Device& device) {
@@ -74,25 +83,24 @@ void on_all_ranks(const std::function<void()>& work) {
   with_retry([&] { collectively(ranks() ? ranks()->calls.get() : nullptr, work); });
 }
 std::vector<std::uint64_t> gather_from_ranks(const std::vector<std::uint64_t>& own) {
-  std::vector<std::uint64_t> all = own;
-  with_retry([&] {
-    if (!ranks()) return;
-    RankGroup& group = *ranks()->calls;
-    all.resize(own.size() * group.size());
-    group.gather(own.data(), own.size() * sizeof own[0], all.data());
-  });
+  std::vector<std::uint64_t> all;
+  with_retry([&] { all = gathered(own); });
   return all;
 }
 
 std::vector<std::string> texts_of_ranks(const std::string& own) {
-  const std::vector<std::uint64_t> sizes = gather_from_ranks({own.size()});
-  constexpr std::size_t word = sizeof(std::uint64_t);
-  std::vector<std::uint64_t> words((std::ranges::max(sizes) + word - 1) / word);
-  std::memcpy(words.data(), own.data(), own.size());
-  const std::vector<std::uint64_t> all = gather_from_ranks(words);
   std::vector<std::string> texts;
-  for (std::size_t r = 0; r < sizes.size(); ++r)
-    texts.emplace_back(reinterpret_cast<const char*>(all.data() + r * words.size()), sizes[r]);
+  // Both gathers again after a failure: they must be of the same ranks.
+  with_retry([&] {
+    constexpr std::size_t word = sizeof(std::uint64_t);
+    const std::vector<std::uint64_t> sizes = gathered({own.size()});
+    std::vector<std::uint64_t> words((std::ranges::max(sizes) + word - 1) / word + 1);
+    std::memcpy(words.data(), own.data(), own.size());
+    const std::vector<std::uint64_t> all = gathered(words);
+    texts.clear();
+    for (std::size_t r = 0; r < sizes.size(); ++r)
+      texts.emplace_back(reinterpret_cast<const char*>(all.data() + r * words.size()), sizes[r]);
+  });
   return texts;
 }
 

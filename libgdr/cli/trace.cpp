@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "emulator/host/stopwatch.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/ranks.hpp"
 #include "libgdr/io/atomic_file.hpp"
@@ -21,13 +22,11 @@ Trace::Trace(Device& device, std::string file) : device_(device), file_(std::mov
   device_.record_timeline(true);
 }
 
-void Trace::part(const char* track, const char* what, bool begins) {
+void Trace::part(const char* track, const char* what, double begin, double end) {
   if (file_.empty()) return;
-  const double now = device_.timeline_seconds();
-  if (begins)
-    begin_ = now;
-  else
-    events_.push_back({0, track, what, begin_, now, TimelineClock::Measured, device_.rank()});
+  const double start = steady_seconds() - device_.timeline_seconds();
+  events_.push_back(
+      {0, track, what, begin - start, end - start, TimelineClock::Measured, device_.rank()});
 }
 
 void Trace::write() {
@@ -35,7 +34,9 @@ void Trace::write() {
   std::vector<TimelineEvent> events = device_.timeline();
   events.insert(events.end(), events_.begin(), events_.end());
   const std::vector<std::string> ranks = texts_of_ranks(trace_objects(events));
-  if (is_first_rank()) write_file_atomically(file_, trace_text(ranks));
+  on_all_ranks([&] {
+    if (is_first_rank()) write_file_atomically(file_, trace_text(ranks));
+  });
 }
 
 }  // namespace gdr::cli

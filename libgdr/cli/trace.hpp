@@ -21,15 +21,14 @@ class Trace {
  public:
   /// Throws Error (Io) if the file cannot be written. Collective.
   Trace(Device& device, std::string file);
-  /// Adds the beginning, then the end of a part of the program, which the track `track` shows.
-  void part(const char* track, const char* what, bool begins);
-  /// Writes the file, with the events of all ranks. Collective.
+  /// Adds a part of the program to the track `track`; times in seconds of the steady clock.
+  void part(const char* track, const char* what, double begin, double end);
+  /// Writes the file, with the events of all ranks. Collective: throws the same Error (Io) on all.
   void write();
 
  private:
   Device& device_;
   std::string file_;
-  double begin_ = 0;  ///< of the present part
   std::vector<TimelineEvent> events_;
 };
 

@@ -98,7 +98,8 @@ class InputPacker {
 
   /// An element of an input with the field that it fills.
   struct Element {
-    std::size_t input = 0;   ///< number of the input; that of inputs: the field's default value
+    std::size_t input =
+        0;  ///< index of the input, or their number where the field has its default value
     std::size_t number = 0;  ///< number of the element
     std::size_t count = 1;   ///< number of elements of the input
     const LinkField* field = nullptr;

@@ -210,8 +210,7 @@ class BoardRun {
       return false;
     // Many changes together are more than all sources.
     std::size_t changed = 0;
-    for (std::size_t k = had.changes; k < now.changes; ++k)
-      changed += job_.sources.log()[k].count;
+    for (std::size_t k = had.changes; k < now.changes; ++k) changed += job_.sources.log()[k].count;
     return changed <= job_.sources.count();
   }
 

@@ -3,19 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <charconv>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
-#include "gdr/error.hpp"
 #include "libgdr/device/timeline.hpp"
+#include "libgdr/io/atomic_file.hpp"
 
 namespace gdr {
 namespace {
@@ -58,7 +54,7 @@ std::string process_name(const Process& process) {
 
 /// Equal on all ranks that make traces of their own.
 unsigned process_number(const Process& process) {
-  constexpr unsigned of_rank = 1000;
+  constexpr unsigned of_rank = 100'000;
   const auto [rank, clock, board] = process;
   return rank * of_rank + (clock == TimelineClock::Measured ? 0 : 1 + board);
 }
@@ -68,7 +64,11 @@ int place_of(std::string_view part) {
   if (part == "host") return 1;
   if (part.starts_with("board")) return 2;
   if (part == "link write") return 3;
-  if (part.starts_with("chip ")) return 4 + std::atoi(part.substr(5).data());
+  if (part.starts_with("chip ")) {
+    int chip = 0;
+    std::from_chars(part.data() + 5, part.data() + part.size(), chip);
+    return 4 + chip;
+  }
   return part == "link read" ? 1'000'000 : 0;
 }
 
@@ -154,17 +154,7 @@ std::string trace_text(std::span<const std::string> objects) {
 
 void write_trace(const std::string& path, std::span<const TimelineEvent> events) {
   const std::string objects = trace_objects(events);
-  const std::string text = trace_text({&objects, 1});
-  const auto fail = [&] {
-    throw Error(ErrorCategory::Io,
-                "cannot write the trace '" + path + "': " + std::strerror(errno));
-  };
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"),
-                                                             &std::fclose);
-  if (!file) fail();
-  if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
-      std::fflush(file.get()) != 0)
-    fail();
+  write_file_atomically(path, trace_text({&objects, 1}));
 }
 
 }  // namespace gdr

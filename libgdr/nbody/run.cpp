@@ -73,21 +73,20 @@ class Run {
     save();
   }
 
-  /// Tells the observer of the beginning and the end of a part.
+  /// Tells the observer of a part, whose lifetime it has.
   class Part {
    public:
-    Part(const RunObserver& observer, const char* name) : observer_(observer), name_(name) {
-      if (observer_.parts) observer_.parts(name_, true);
-    }
+    Part(const RunObserver& observer, const char* name) : observer_(observer), name_(name) {}
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
     ~Part() {
-      if (observer_.parts) observer_.parts(name_, false);
+      if (observer_.parts) observer_.parts(name_, begin_, steady_seconds());
     }
 
    private:
     const RunObserver& observer_;
     const char* name_;
+    double begin_ = steady_seconds();
   };
 
   ConservedQuantities timed_diagnose() const {
@@ -134,9 +133,9 @@ class Run {
   void save() {
     update_snapshot();
     if (output_.directory.empty()) return;
-    const Part part(observer_, "snapshot");
     const std::string path = output_.path(result_.end.step, result_.end.fraction);
     if (!result_.snapshots.empty() && result_.snapshots.back() == path) return;
+    const Part part(observer_, "snapshot");
     try {
       const auto write = [&] {
         if (output_.writes()) write_snapshot(path, snapshot_, output_.format);

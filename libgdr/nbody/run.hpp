@@ -76,8 +76,9 @@ struct RunObserver {
   /// Called after every step, with the Hermite scheme after every block step; true ends the run
   /// with a snapshot.
   std::function<bool()> stop_requested;
-  /// Called before and after each part of the run: "step", "energies", "snapshot".
-  std::function<void(const char* part, bool begins)> parts;
+  /// Called after each part of the run, "step", "energies" or "snapshot", with its beginning and
+  /// end in seconds of the steady clock.
+  std::function<void(const char* part, double begin, double end)> parts;
 };
 
 struct RunResult {

@@ -130,7 +130,9 @@ RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& p
     return signal != 0;
   };
   observer.progress = shown_in(progress, plan);
-  observer.parts = [&](const char* part, bool begins) { trace.part("integrator", part, begins); };
+  observer.parts = [&](const char* part, double begin, double end) {
+    trace.part("integrator", part, begin, end);
+  };
   if (!options.json)
     observer.energies = [&](const EnergyRecord& record) {
       progress.clear();
@@ -195,7 +197,6 @@ int work(const Options& options) {
   int signal = 0;
   Trace trace(device, options.trace);
   report.result = integrate(options, snapshot, report.plan, device, place, trace, signal);
-  trace.write();
   report.statistics = device.statistics();
   const bool blocks = report.plan.start.integrator == IntegratorKind::Hermite4;
   report.clocks_per_interaction = Kernel::builtin(report.result.kernel).clocks_per_interaction();
@@ -210,6 +211,7 @@ int work(const Options& options) {
     print_json(report_json(report));
   else
     print("{}", report_text(report));
+  trace.write();  // after the report, which an error there must not lose
   if (report.result.stopped) return 128 + signal;
   const bool cut_short = options.compare && is_first_rank() && !report.comparison;
   return cut_short ? 128 + InterruptGuard::received() : 0;
