@@ -125,9 +125,9 @@ std::string mpi_text() {
   if (dladdr(reinterpret_cast<const void*>(&version), &library) != 0) {
     std::set<std::string> names;
     std::error_code ignored;
-    for (const auto& file :
-         fs::directory_iterator(fs::path(library.dli_fname).parent_path(), ignored)) {
-      const std::string name = file.path().filename().string();
+    for (fs::directory_iterator file(fs::path(library.dli_fname).parent_path(), ignored), end;
+         file != end; file.increment(ignored)) {
+      const std::string name = file->path().filename().string();
       if (name.starts_with("libgdr_mpi")) names.insert(name);
     }
     found = fmt::format("{}", fmt::join(names, ", "));
@@ -164,7 +164,7 @@ std::string interfaces_text(const PrivateWords& words) {
          row("Python", "{}", anonymous(python_text(), words));
 }
 
-std::string environment_text(const PrivateWords& words) {
+std::string variables_text(const PrivateWords& words) {
   constexpr std::string_view prefixes[] = {"GDR_", "OMP_", "GOMP_", "KMP_", "OMPI_VERSION="};
   std::set<std::string> settings;
   for (char** entry = environ; *entry != nullptr; ++entry)
@@ -191,7 +191,7 @@ std::string tested(const DeviceChoice& choice) {
       first = false;
     }
     return text;
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {  // the report goes on, whatever is broken
     return std::string("FAILS: ") + error.what();
   }
 }
@@ -222,7 +222,7 @@ std::string devices_text(const DeviceChoice& choice, const PrivateWords& words) 
 std::string bug_report(const DeviceChoice& choice) {
   const PrivateWords words = private_words();
   return "```text\n" + build_text() + "\n" + host_text() + "\n" + interfaces_text(words) + "\n" +
-         environment_text(words) + "\n" + devices_text(choice, words) + "```\n";
+         variables_text(words) + "\n" + devices_text(choice, words) + "```\n";
 }
 
 }  // namespace gdr::cli

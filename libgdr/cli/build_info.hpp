@@ -5,8 +5,9 @@
 
 namespace gdr::cli {
 
+/// What the build wrote down about itself.
 struct BuildInfo {
-  std::string_view commit;       ///< of the sources, "+changes" if they differ; may be "unknown"
+  std::string_view commit;  ///< commit of the sources, with "+changes" if they differ, or "unknown"
   std::string_view commit_date;  ///< YYYY-MM-DD; may be empty
   std::string_view type;         ///< "Release"
   std::string_view compiler;     ///< with its version
@@ -14,6 +15,7 @@ struct BuildInfo {
   bool machine_code;             ///< whether engines can generate machine code (xbyak was found)
   bool mpi;                      ///< whether the plugin for MPI was built
 };
+/// Facts about this program.
 const BuildInfo& build_info() noexcept;
 
 }  // namespace gdr::cli

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
@@ -11,7 +10,9 @@
 #include <ranges>
 #include <stdexcept>
 
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/version.hpp"
+#include "libgdr/cli/environment.hpp"
 #include "libgdr/cli/help.hpp"
 #include "libgdr/cli/ranks.hpp"
 #include "libgdr/device/names.hpp"
@@ -162,24 +163,22 @@ void set_loudness(const Loudness& loudness) {
                                    : Verbosity::Normal);
 }
 
-/// Variables that choose for options that were not given.
-std::string environment_text() {
+/// The variables that are set, of those that choose for options.
+std::string set_variables() {
   std::string text;
-  for (const char* name : {"GDR_DEVICE", "GDR_ENGINE", "GDR_ISA", "GDR_JIT", "GDR_CACHE_DIR",
-                           "GDR_SOCKET", "GDR_MPI_LIBRARY", "OMP_NUM_THREADS"})
-    if (const char* value = std::getenv(name))
-      text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  for (const EnvironmentVariable& variable : environment_variables())
+    if (const char* value = std::getenv(std::string(variable.name).c_str()))
+      text += fmt::format("{}{}={}", text.empty() ? "" : " ", variable.name, value);
   return text.empty() ? "no variables set" : text;
 }
 
 /// Runs the action of a command, with its choices and its time in the verbose report.
 int run_action(const Entry& entry) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch timer;
   verbose("version", "gdr {}, command {}", version(), entry.command.name);
-  verbose("environment", "{}", environment_text());
+  verbose("environment", "{}", set_variables());
   const int status = entry.action();
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-  verbose("time", "{:.3g} s, {:.3g} s of processors", wall.count(),
+  verbose("time", "{:.3g} s, {:.3g} s of processors", timer.seconds(),
           static_cast<double>(std::clock()) / CLOCKS_PER_SEC);
   return status;
 }

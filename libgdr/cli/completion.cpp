@@ -137,8 +137,12 @@ std::string bash_completion(const std::vector<CommandDescription>& commands) {
       values += fmt::format("    {}) {}; return ;;\n", fmt::join(patterns, "|"),
                             bash_offer(option.offer));
     }
+    // The offers of all arguments, at every place.
+    std::vector<std::string> offers;
     for (const OptionDescription& argument : command.arguments)
-      arguments += fmt::format("    {}) {} ;;\n", command.name, bash_offer(argument.offer));
+      offers.push_back(bash_offer(argument.offer));
+    if (!offers.empty())
+      arguments += fmt::format("    {}) {} ;;\n", command.name, fmt::join(offers, "; "));
   }
   for (const OptionDescription& option : top_options())
     first.insert(first.end(), option.names.begin(), option.names.end());
@@ -167,9 +171,11 @@ std::string zsh_completion(const std::vector<CommandDescription>& commands) {
   for (const CommandDescription& command : commands) {
     text += fmt::format("        {}) _arguments -s \\\n", command.name);
     for (const OptionDescription& option : command.options) text += zsh_option(option);
-    for (const OptionDescription& argument : command.arguments)
-      text +=
-          "        " + shell_quoted((argument.many ? "*" : "1") + zsh_value(argument)) + " \\\n";
+    unsigned place = 0;
+    for (const OptionDescription& argument : command.arguments) {
+      const std::string number = argument.many ? "*" : std::to_string(++place);
+      text += "        " + shell_quoted(number + zsh_value(argument)) + " \\\n";
+    }
     text += "        ;;\n";
   }
   text += "      esac ;;\n  esac\n}\n\n";

@@ -14,8 +14,6 @@ namespace gdr::cli {
 struct Offer {
   bool files = false, folders = false;
   std::vector<std::string> words = {};
-
-  bool nothing() const noexcept { return !files && !folders && words.empty(); }
 };
 
 /// An argument or an option.

@@ -5,6 +5,7 @@
 
 #include "gdr/version.hpp"
 #include "libgdr/cli/build_info.hpp"
+#include "libgdr/cli/environment.hpp"
 #include "libgdr/cli/help.hpp"
 
 namespace gdr::cli {
@@ -110,15 +111,6 @@ constexpr std::string_view exit_status =
     "0 success, 1 error (a file, a device, a program), 2 wrong usage,\n"
     "141 if the reader of a pipe closes it.\n";
 
-constexpr std::pair<std::string_view, std::string_view> variables[] = {
-    {"GDR_DEVICE", "device of commands that name none"},
-    {"GDR_ENGINE", "engine of emulated boards"},
-    {"GDR_ISA", "instruction set of the host that engines use"},
-    {"GDR_JIT", "0: the vector engine generates no machine code"},
-    {"GDR_CACHE_DIR", "folder of compiled kernels, or none"},
-    {"GDR_SOCKET", "default socket of gdr serve"},
-    {"NO_COLOR", "no colours and no progress on terminals"}};
-
 }  // namespace
 
 std::string manual_page(const std::vector<CommandDescription>& commands) {
@@ -134,7 +126,8 @@ std::string manual_page(const std::vector<CommandDescription>& commands) {
     before = &command;
   }
   text += ".SH OPTIONS\n" + option_items(top_options()) + ".SH ENVIRONMENT\n";
-  for (const auto& [name, meaning] : variables) text += item(name, meaning);
+  for (const EnvironmentVariable& variable : environment_variables())
+    text += item(variable.name, variable.meaning);
   text += std::string(exit_status) + ".SH EXAMPLES\n" + verbatim(main_example) + ".SH SEE ALSO\n";
   for (std::size_t k = 0; k < commands.size(); ++k)
     text +=

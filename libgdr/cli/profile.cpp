@@ -13,7 +13,7 @@ namespace gdr::cli {
 namespace {
 
 /// Seconds in a unit that suits them.
-std::string time_text(double seconds) {
+std::string duration_text(double seconds) {
   if (seconds >= 1) return fmt::format("{:.3f} s ", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.3f} ms", 1e3 * seconds);
   return fmt::format("{:.3f} us", 1e6 * seconds);
@@ -116,8 +116,8 @@ std::vector<std::string> advice_for(const ProfiledJob& job, const Profile& p) {
         "--engine native (GDR_ENGINE=native) is many times as fast.");
   else if (engine == "native")
     add(0.5 * board,
-        "If single precision will do, --engine native-float (errors of 2e-6) is about twice as "
-        "fast, and native-mixed (1e-7) nearly so.");
+        "If single precision will do, try --engine native-float, or native-mixed with accurate "
+        "distances: they compute twice as many targets in a vector.");
   add(part_of(p.measured, "calls and queue"),
       "Calls are short for this host. Join several in one call: more targets, or the sets of a "
       "SetJob.");
@@ -130,9 +130,9 @@ std::vector<std::string> advice_for(const ProfiledJob& job, const Profile& p) {
 std::string table_of(std::string_view title, const ProfileTime& time, std::string_view last) {
   std::string text = fmt::format("{:<34}{:>14}{:>9}\n", title, "one run", "share");
   for (const ProfilePart& part : time.parts)
-    text += fmt::format("  {:<32}{:>14}{:>7.1f} %\n", part.name, time_text(part.seconds),
+    text += fmt::format("  {:<32}{:>14}{:>7.1f} %\n", part.name, duration_text(part.seconds),
                         100 * share(part.seconds, time.seconds));
-  return text + fmt::format("  {:<32}{:>14}\n", last, time_text(time.seconds));
+  return text + fmt::format("  {:<32}{:>14}\n", last, duration_text(time.seconds));
 }
 
 Json json_of(const ProfileTime& time) {
@@ -220,14 +220,14 @@ std::string profile_svg(const ProfiledJob& job, const Profile& p) {
   const auto label = [&](std::size_t k, const ProfilePart& part, double whole) {
     rectangle(left, y - 10, 10, 10, k);
     text(left + 18, y, part.name);
-    text(left + 230, y, time_text(part.seconds));
+    text(left + 230, y, duration_text(part.seconds));
     text(left + 340, y, fmt::format("{:.1f} %", 100 * share(part.seconds, whole)));
     y += line;
   };
   constexpr std::string_view bold = " font-weight=\"bold\"";
   text(left, 26, fmt::format("{}: {} targets, {} sources", job.kernel, job.targets, job.sources),
        bold);
-  text(left, y, fmt::format("Measured on this host: {} a run", time_text(p.measured.seconds)));
+  text(left, y, fmt::format("Measured on this host: {} a run", duration_text(p.measured.seconds)));
   y += 10;
   double x = left;
   for (std::size_t k = 0; k < p.measured.parts.size(); ++k) {
@@ -241,7 +241,7 @@ std::string profile_svg(const ProfiledJob& job, const Profile& p) {
   y += line;
   text(left, y,
        fmt::format("Predicted for the real board: {} a run, parts work at the same time",
-                   time_text(p.predicted.seconds)));
+                   duration_text(p.predicted.seconds)));
   y += 10;
   for (std::size_t k = 0; k < p.predicted.parts.size(); ++k) {
     body += fmt::format(

@@ -50,6 +50,7 @@ struct Profile {
 Profile profile_of(const ProfiledJob& job);
 /// A table for people.
 std::string profile_text(const ProfiledJob& job, const Profile& profile);
+/// The same as an object, times in seconds.
 Json profile_json(const ProfiledJob& job, const Profile& profile);
 /// Both times as bars, in SVG.
 std::string profile_svg(const ProfiledJob& job, const Profile& profile);

@@ -1,11 +1,11 @@
 // Long compilations: a progress bar on a terminal, and Ctrl-C.
 #pragma once
 
-#include <chrono>
 #include <csignal>
 #include <functional>
 #include <stop_token>
 
+#include "emulator/host/stopwatch.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/nbody/run.hpp"
 
@@ -17,7 +17,7 @@ namespace gdr::cli {
 template <typename Work>
 auto watched(const Work& work) {
   int signal = 0;
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch timer;
   try {
     const InterruptGuard guard;
     std::stop_source stop;
@@ -28,8 +28,7 @@ auto watched(const Work& work) {
     };
     try {
       auto result = work(stop.get_token(), progress);
-      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-      verbose("compilation", "{:.3g} s", taken.count());
+      verbose("compilation", "{:.3g} s", timer.seconds());
       return result;
     } catch (const Error&) {
       signal = InterruptGuard::received();

@@ -1,0 +1,19 @@
+#include "libgdr/cli/environment.hpp"
+
+namespace gdr::cli {
+
+std::span<const EnvironmentVariable> environment_variables() noexcept {
+  static constexpr EnvironmentVariable list[] = {
+      {"GDR_DEVICE", "device of commands that name none"},
+      {"GDR_ENGINE", "engine of emulated boards"},
+      {"GDR_ISA", "instruction set of the host that engines use"},
+      {"GDR_JIT", "0: the vector engine generates no machine code"},
+      {"GDR_CACHE_DIR", "folder of compiled kernels, or none"},
+      {"GDR_SOCKET", "default socket of gdr serve"},
+      {"GDR_MPI_LIBRARY", "library that carries the messages of devices mpi"},
+      {"OMP_NUM_THREADS", "number of threads of a device, if it is not given"},
+      {"NO_COLOR", "no colours and no progress on terminals"}};
+  return list;
+}
+
+}  // namespace gdr::cli
