@@ -57,7 +57,7 @@ LinkLayout link_layout(const Program& program) {
   return layout;
 }
 
-std::uint64_t unjoined_words_of_target(const Program& program, std::uint32_t flags) noexcept {
+std::uint64_t unjoined_words_of_target(const Program& program, std::uint32_t flags) {
   const LinkLayout layout = link_layout(program);
   std::vector<bool> counts(program.variables.size(), false);
   for (const Variable& v : program.variables)

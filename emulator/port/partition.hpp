@@ -72,7 +72,7 @@ constexpr std::uint64_t words_of_target(const LinkLayout& layout, std::uint32_t 
 
 /// Those of an index and its key, which a chip returns for every block instead of joining them if
 /// blocks share their targets: the board joins them.
-std::uint64_t unjoined_words_of_target(const Program& program, std::uint32_t flags) noexcept;
+std::uint64_t unjoined_words_of_target(const Program& program, std::uint32_t flags);
 
 /// Records of `output_words` that a j-item produces: one for each block if an `ovar` has reduction
 /// "pass" and all blocks process the item, else one.

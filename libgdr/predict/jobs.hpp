@@ -119,9 +119,10 @@ Prediction predict_particles(const Machine& machine, const KernelShape& kernel,
 /// product of the previous strip. Throws Error (Usage) for a machine without boards.
 Prediction predict_product(const Machine& machine, std::size_t m, std::size_t n, std::size_t k);
 
-/// LU of an n x n matrix by this library's LinearSolver on one node. `block` 0: the panels, and the
-/// number of chips of a board that compute, with which the machine is fastest; a board with more
-/// chips is never slower. Throws Error (Usage) for a machine of several nodes.
+/// LU of an n x n matrix on one node by the algorithm of this library's LinearSolver. `block` 0:
+/// the panels, and the number of chips of a board that compute, with which the machine is fastest,
+/// so that a board with more chips is never slower; LinearSolver itself uses all chips. Throws
+/// Error (Usage) for a machine of several nodes.
 Prediction predict_lu(const Machine& machine, std::size_t n, std::size_t block, bool overlap);
 
 /// HPL: LU of a matrix in square blocks, distributed cyclically over `rows` x `columns` nodes.

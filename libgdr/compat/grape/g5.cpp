@@ -321,10 +321,11 @@ class Board {
   std::vector<std::uint8_t> parts_;
   std::size_t first_unset_ = 0;  ///< addresses before it have been set
   std::size_t used_ = 0;
-  std::vector<double> target_eps2_;              ///< of the first i-particles; of others eps2_
-  std::optional<std::vector<double>> own_eps2_;  ///< set with the i-particles, in place of these
+  std::vector<double> target_eps2_;  ///< softening of the first i-particles; others have eps2_
+  std::optional<std::vector<double>>
+      own_eps2_;  ///< softening that was set with the i-particles, in place of these
   std::vector<double> run_eps2_;
-  bool has_results_ = false;  ///< of the i-particles
+  bool has_results_ = false;  ///< whether the i-particles have results
   Range changed_;
 };
 

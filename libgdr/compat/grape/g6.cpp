@@ -293,6 +293,7 @@ class Cluster {
     } catch (const Error& e) {
       if (!has_lists_ || !is_of_kernel(e)) throw;
       device_lists_ = needs_lists_ = false;
+      // The sources of this calculation are given again, as they are at its time.
       device_predicts_ = false;
       jobs_[0][0].reset();
       reopen(has_nearest_, false);

@@ -66,7 +66,7 @@ struct HostKernels {
   /// y /= divisor, elementwise.
   void (*divide)(double* y, double divisor, std::size_t n);
 
-  // Of the following, one call computes `count` problems, at most `lanes`, one in each lane.
+  // A call of these computes `count` problems, at most `lanes`, one in each lane.
   std::size_t lanes;
   /// P A = L U in place with partial pivoting. Returns the matrices that have a pivot of zero or an
   /// element that is not finite, as bits; these are unchanged.
