@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <string>
@@ -99,7 +100,7 @@ void MovingSources::require_set(std::size_t n) {
   while (first_unset_ < slots() && is_set_[first_unset_]) ++first_unset_;
   if (n > first_unset_)
     throw Error(ErrorCategory::Usage, std::to_string(n) +
-                                          " j-particles are used, but that of address " +
+                                          " j-particles are used, but the one of slot or address " +
                                           std::to_string(first_unset_) + " was never set");
 }
 
@@ -178,16 +179,8 @@ void MovingSources::send_changed(std::size_t end, Send send) {
   }
 }
 
-void MovingSources::predict(Job& job, double time, std::size_t n) {
-  require_set(n);
-  for (const std::size_t slot : changed_) {
-    sent_id_[slot] = id_[slot];
-    sent_mass_[slot] = mass_[slot];
-  }
-  const bool moved = std::bit_cast<std::uint64_t>(time) != std::bit_cast<std::uint64_t>(now_);
-  const bool resident = &job == job_ && n == predicted_ && job.source_count() == n &&
-                        on_device_ == was_on_device_ && (on_device_ || !moved);
-  predicted_ = 0;  // until the job has the sources
+/// `resident`: the job has the particles, and needs those that were set since.
+void MovingSources::send(Job& job, double time, std::size_t n, bool resident) {
   if (on_device_) {
     job.set(names_.now, time);
     if (!resident)
@@ -204,6 +197,35 @@ void MovingSources::predict(Job& job, double time, std::size_t n) {
       predict_range(time, first, count);
       job.update_sources(first, count, arrays(first));
     });
+  }
+}
+
+void MovingSources::predict(Job& job, double time, std::size_t n) {
+  if (!std::isfinite(time))
+    throw Error(ErrorCategory::Input,
+                "the time of a prediction is " + std::to_string(time) + ", not a finite number");
+  require_set(n);
+  for (const std::size_t slot : changed_) {
+    sent_id_[slot] = id_[slot];
+    sent_mass_[slot] = mass_[slot];
+  }
+  const bool moved = std::bit_cast<std::uint64_t>(time) != std::bit_cast<std::uint64_t>(now_);
+  const bool resident = &job == job_ && n == predicted_ && job.source_count() == n &&
+                        on_device_ == was_on_device_ && (on_device_ || !moved);
+  predicted_ = 0;  // until the job has the sources
+  try {
+    send(job, time, n, resident);
+  } catch (const Error& error) {
+    // A kernel of the other kind lacks or wants the variables of the prediction.
+    const std::string message = error.what();
+    const auto& name = on_device_ ? names_.now : names_.time;
+    if (error.category() != ErrorCategory::Usage ||
+        message.find('"' + name + '"') == std::string::npos)
+      throw;
+    throw Error(
+        error.category(),
+        message + (on_device_ ? "; predict_on_device is on, and needs a kernel that predicts"
+                              : "; for a kernel that predicts, call predict_on_device(true)"));
   }
   changed_.clear();
   for (const Replaced& old : replaced_) is_replaced_[old.slot] = false;

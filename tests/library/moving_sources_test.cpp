@@ -262,6 +262,17 @@ TEST_CASE("moving sources that were not set, or are not finite, are refused") {
   sources.set(2, {});
   gdr::test::has(gdr::test::refused([&] { sources.predict(job, 0, 3); }),
                  "address 1 was never set");
+  CHECK_THROWS_WITH(sources.predict(job, NAN, 1), Catch::Contains("the time of a prediction"));
+  // A kernel that predicts, and one that does not, for the other kind of prediction.
+  gdr::MovingSources one;
+  one.set(0, {});
+  gdr::Job predicts = device.job(gdr::Kernel::builtin("gravity_jerk_moving"));
+  gdr::test::has(gdr::test::refused([&] { one.predict(predicts, 0, 1); }),
+                 "call predict_on_device(true)");
+  one.predict_on_device(true);
+  gdr::test::has(gdr::test::refused([&] { one.predict(job, 0, 1); }),
+                 "needs a kernel that predicts");
+  one.predict(predicts, 0, 1);
   sources.set(1, {.half_a = {std::numeric_limits<double>::infinity(), 0, 0}});
   CHECK_THROWS_AS(sources.predict(job, 1, 3), gdr::Error);
   sources.set(1, {.mass = 4, .id = 7});

@@ -81,8 +81,8 @@ class MovingSources {
   /// Makes the particles of the first n slots, at a time, the sources of the job. If job, time and
   /// n are those of the last call, only particles that were set since are sent; so nothing else may
   /// change the sources of the job.
-  /// Throws Error (Usage) for slots that were not set, Error (Input) for particles that are not
-  /// finite, and the errors of Job::sources.
+  /// Throws Error (Usage) for slots that were not set and for a kernel without the variables,
+  /// Error (Input) for a time or particles that are not finite, and the errors of Job::sources.
   void predict(Job& job, double time, std::size_t n);
   /// Gives another job, of a kernel that does not predict, the sources of the last prediction.
   void resend(Job& job);
@@ -98,6 +98,7 @@ class MovingSources {
  private:
   void grow(std::size_t n);
   void require_set(std::size_t n);
+  void send(Job& job, double time, std::size_t n, bool resident);
   void predict_range(double time, std::size_t first, std::size_t n);
   /// Arrays of a job's predicted sources from a slot on.
   std::vector<NamedInput> arrays(std::size_t first) const;
