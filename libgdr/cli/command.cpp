@@ -169,17 +169,18 @@ std::string set_variables() {
   for (const EnvironmentVariable& variable : environment_variables())
     if (const char* value = std::getenv(std::string(variable.name).c_str()))
       text += fmt::format("{}{}={}", text.empty() ? "" : " ", variable.name, value);
-  return text.empty() ? "no variables set" : text;
+  return text.empty() ? "none of the variables in gdr(1) is set" : text;
 }
 
 /// Runs the action of a command, with its choices and its time in the verbose report.
 int run_action(const Entry& entry) {
   const Stopwatch timer;
+  const std::clock_t start = std::clock();
   verbose("version", "gdr {}, command {}", version(), entry.command.name);
   verbose("environment", "{}", set_variables());
   const int status = entry.action();
   verbose("time", "{:.3g} s, {:.3g} s of processors", timer.seconds(),
-          static_cast<double>(std::clock()) / CLOCKS_PER_SEC);
+          static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   return status;
 }
 

@@ -103,6 +103,11 @@ void add_include_option(CLI::App& app, std::vector<std::string>& folders);
 /// An empty name and - mean standard output.
 void refuse_same_file(const std::string& source, const std::string& target);
 
+/// Check the file of an option before the work whose results it gets. Throws Error (Usage) if it is
+/// the file `source`, or "-", where other output goes; Error (Io) if it cannot be written.
+void check_result_file(const std::string& option, const std::string& file,
+                       const std::string& source);
+
 /// Split `NAME=VALUE`. Throws Error (Usage) naming `option` if there is no `=`.
 struct Setting {
   std::string name, value;

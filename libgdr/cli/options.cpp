@@ -5,6 +5,7 @@
 
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/ranks.hpp"
+#include "libgdr/io/atomic_file.hpp"
 
 namespace gdr::cli {
 
@@ -89,6 +90,13 @@ void refuse_same_file(const std::string& source, const std::string& target) {
   std::error_code ignored;
   if (!target.empty() && target != "-" && std::filesystem::equivalent(source, target, ignored))
     throw usage_error("'{}' is the input file; name another output file", target);
+}
+
+void check_result_file(const std::string& option, const std::string& file,
+                       const std::string& source) {
+  if (file == "-") throw usage_error("{} -: name a file; the report is on standard output", option);
+  refuse_same_file(source, file);
+  check_writable(file);
 }
 
 Setting split_setting(std::string_view option, std::string_view text) {

@@ -50,6 +50,18 @@ ProfileTime measured_time(const ProfiledJob& job) {
   return time;
 }
 
+/// Modelled seconds of a command on a part of the busiest board, in all runs.
+double modelled_seconds(const ProfiledJob& job, std::string_view part, std::string_view command) {
+  std::map<std::pair<unsigned, std::string_view>, double> sums;
+  for (const TimelineEvent& event : job.events)
+    if (event.clock == TimelineClock::Modelled && event.part.starts_with(part) &&
+        event.what == command)
+      sums[{event.board, event.part}] += event.end - event.begin;
+  double most = 0;
+  for (const auto& [key, seconds] : sums) most = std::max(most, seconds);
+  return most;
+}
+
 ProfileTime predicted_time(const ProfiledJob& job) {
   const auto runs = static_cast<double>(job.runs);
   std::map<std::pair<unsigned, std::string_view>, double> busy;
@@ -78,16 +90,17 @@ std::vector<std::string> advice_for(const ProfiledJob& job, const Profile& p) {
   const auto add = [&](double weight, std::string text) {
     if (weight >= notable) list.push_back({weight, std::move(text)});
   };
-  const double to_board = part_of(p.predicted, "link to board");
+  // Sources are written to the memories, targets to the PEs.
+  const double to_board =
+      share(modelled_seconds(job, "link write", "write memory"), job.statistics.predicted_seconds);
   const double sources = part_of(p.measured, "convert sources");
   if (!job.resident)
     add(std::max(to_board, sources),
-        fmt::format(
-            "The sources are given for each run: {:.0f} % of this host's time, and the link "
-            "to the real board is busy {:.0f} % of its time. Keep sources that do not "
-            "change in the job, and change others with update_sources (--resident shows "
-            "the gain).",
-            100 * sources, 100 * to_board));
+        fmt::format("The sources are given for each run: converting them takes {:.0f} % of this "
+                    "host's time, and sending them {:.0f} % of the real board's. Keep sources that "
+                    "do not change in the job, and change others with update_sources (--resident "
+                    "shows the gain).",
+                    100 * sources, 100 * to_board));
   const double filled = share(static_cast<double>(job.targets),
                               static_cast<double>(std::max<std::size_t>(1, job.target_slots)));
   if (filled < 0.5)
@@ -98,14 +111,18 @@ std::vector<std::string> advice_for(const ProfiledJob& job, const Profile& p) {
             "fit in one call of a SetJob.",
             job.targets, 100 * filled, job.target_slots));
   add(p.port_waiting,
-      fmt::format("The PEs wait {:.0f} % of the chip's clocks for words from the ports. Fewer "
-                  "variables of a source help, and `short` for those that need 24 bits only.",
+      fmt::format("In the loop over sources the PEs wait {:.0f} % of the time for words from the "
+                  "ports. In a kernel of your own, fewer variables of a source help, and `short` "
+                  "for those that need 24 bits only.",
                   100 * p.port_waiting));
   if (p.emulated_runs > 0.01)
     list.push_back({std::max(notable, p.emulated_runs),
                     fmt::format("{:.1f} % of the block sections ran in emulated arithmetic, which "
                                 "is slow: {}.",
                                 100 * p.emulated_runs, job.statistics.fallback_reason)});
+  else if (!job.statistics.fallback_reason.empty())
+    list.push_back({notable, fmt::format("The engine {} reports: {}.", job.statistics.engine,
+                                         job.statistics.fallback_reason)});
   const double board = part_of(p.measured, "board: " + job.statistics.engine);
   const std::string_view engine = job.statistics.engine;
   if (engine == "reference")
@@ -162,9 +179,10 @@ Profile profile_of(const ProfiledJob& job) {
   p.measured = measured_time(job);
   p.predicted = predicted_time(job);
   p.gflops = s.predicted_gflops();
-  p.port_waiting = s.chip_clocks > 0 ? 1 - static_cast<double>(s.compute_clocks) /
-                                               static_cast<double>(s.chip_clocks)
-                                     : 0;
+  // The clocks of the loops, and those in which they compute.
+  const double loops = modelled_seconds(job, "chip", "run");
+  const double computing = static_cast<double>(s.compute_clocks) / job.clock_hz;
+  p.port_waiting = loops > 0 ? std::max(0.0, 1 - computing / loops) : 0;
   p.emulated_runs = share(static_cast<double>(s.fallback_runs),
                           static_cast<double>(s.fast_runs + s.fallback_runs));
   p.advice = advice_for(job, p);

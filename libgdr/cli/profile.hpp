@@ -32,6 +32,7 @@ struct ProfiledJob {
   std::size_t targets = 0, sources = 0, runs = 0;
   std::size_t target_slots = 0;  ///< targets that a board holds at once
   bool resident = false;         ///< sources were given once, not for each run
+  double clock_hz = 0;           ///< clock of the chips
   double seconds = 0;            ///< measured, of all runs
   Statistics statistics;         ///< of these runs
   std::vector<TimelineEvent> events;
@@ -41,7 +42,7 @@ struct ProfiledJob {
 struct Profile {
   ProfileTime measured, predicted;
   double gflops = 0;         ///< predicted
-  double port_waiting = 0;   ///< predicted: part of the chip's clocks in which PEs wait for ports
+  double port_waiting = 0;   ///< predicted: part of the loops' clocks in which PEs wait for ports
   double emulated_runs = 0;  ///< part of the block sections that ran in emulated arithmetic
   std::vector<std::string> advice;
 };

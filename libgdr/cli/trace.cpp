@@ -14,10 +14,11 @@ void add_trace_option(CLI::App& app, std::string& file) {
            "write when host, ranks, links and chips are busy, for ui.perfetto.dev");
 }
 
-Trace::Trace(Device& device, std::string file) : device_(device), file_(std::move(file)) {
+Trace::Trace(Device& device, std::string file, const std::string& source)
+    : device_(device), file_(std::move(file)) {
   if (file_.empty()) return;
   on_all_ranks([&] {
-    if (is_first_rank()) check_writable(file_);
+    if (is_first_rank()) check_result_file("--trace", file_, source);
   });
   device_.record_timeline(true);
 }
@@ -35,7 +36,10 @@ void Trace::write() {
   events.insert(events.end(), events_.begin(), events_.end());
   const std::vector<std::string> ranks = texts_of_ranks(trace_objects(events));
   on_all_ranks([&] {
-    if (is_first_rank()) write_file_atomically(file_, trace_text(ranks));
+    if (!is_first_rank()) return;
+    write_file_atomically(file_, trace_text(ranks));
+    note(fmt::format("gdr: the trace is in {}, with {} of this rank", file_,
+                     counted(events.size(), "event")));
   });
 }
 

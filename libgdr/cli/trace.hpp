@@ -19,11 +19,12 @@ void add_trace_option(CLI::App& app, std::string& file);
 /// Records the timeline of a device from construction on, if there is a file for it.
 class Trace {
  public:
-  /// Throws Error (Io) if the file cannot be written. Collective.
-  Trace(Device& device, std::string file);
+  /// `source` is the input of the command. Throws like check_result_file. Collective.
+  Trace(Device& device, std::string file, const std::string& source);
   /// Adds a part of the program to the track `track`; times in seconds of the steady clock.
   void part(const char* track, const char* what, double begin, double end);
-  /// Writes the file, with the events of all ranks. Collective: throws the same Error (Io) on all.
+  /// Writes the file, with the events of all ranks, and a note about it. Collective: throws the
+  /// same Error (Io) on all.
   void write();
 
  private:

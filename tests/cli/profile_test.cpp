@@ -86,6 +86,44 @@ TEST_CASE("gdr profile runs kernels of users, and draws") {
             .status == 1);
 }
 
+TEST_CASE("gdr profile and gdr nbody do not overwrite their input with a picture or a trace") {
+  const Shell shell;
+  const std::string text = "kernel spring; flops 4; VARI xi; VARJ xj; VARF f;\nf += xj - xi;\n";
+  shell.write("spring.gdk", text);
+  const std::string small = "gdr profile spring.gdk --targets 8 --sources 8 --runs 1 ";
+  for (const char* files : {"--svg spring.gdk", "--trace spring.gdk", "--svg a.svg --trace a.svg",
+                            "--svg -", "--trace -"}) {
+    const Outcome refused = shell.run(small + files);
+    INFO(files << "\n" << refused.err);
+    CHECK(refused.status == 2);
+    CHECK(refused.out.empty());
+  }
+  CHECK(shell.read("spring.gdk") == text);
+  CHECK_FALSE(shell.exists("a.svg"));
+  const std::string data = std::string(GDR_SOURCE_DIR) + "/examples/data/plummer_1024.hdf5";
+  REQUIRE(shell.run("cp " + data + " mine.hdf5").status == 0);
+  const Outcome refused = shell.run(
+      "gdr nbody mine.hdf5 --eps 0.1 --dt 0.125 --t-end 0.125 --out run --trace mine.hdf5");
+  CHECK(refused.status == 2);
+  CHECK(refused.err.find("is the input file") != std::string::npos);
+  CHECK(shell.run("cmp mine.hdf5 " + data).status == 0);
+}
+
+TEST_CASE("gdr profile advises on sources only where they take the time") {
+  const Shell shell;
+  // All transfers are of targets.
+  const json targets = json_of(shell,
+                               "gdr profile gravity --targets 100000 --sources 1 --runs 1 --json "
+                               "--engine native");
+  CHECK_FALSE(advises(targets, "sources are given for each run"));
+  CHECK_FALSE(advises(targets, "wait"));
+  // Engines among floats say what they compute in doubles.
+  CHECK(advises(json_of(shell,
+                        "gdr profile coulomb_ewald --targets 256 --sources 256 --runs 1 --json "
+                        "--engine native-float"),
+                "double"));
+}
+
 TEST_CASE("gdr nbody --trace writes modelled and measured times on separate tracks") {
   const Shell shell;
   const std::string data = std::string(GDR_SOURCE_DIR) + "/examples/data/plummer_1024.hdf5";

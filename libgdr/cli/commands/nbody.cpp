@@ -195,7 +195,7 @@ int work(const Options& options) {
   report.particles = snapshot.size();
   report.device = device.description();
   int signal = 0;
-  Trace trace(device, options.trace);
+  Trace trace(device, options.trace, options.file);
   report.result = integrate(options, snapshot, report.plan, device, place, trace, signal);
   report.statistics = device.statistics();
   const bool blocks = report.plan.start.integrator == IntegratorKind::Hermite4;

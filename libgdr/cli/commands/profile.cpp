@@ -12,6 +12,8 @@
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/trace.hpp"
+#include "libgdr/device/core.hpp"
+#include "libgdr/device/self_test.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -80,7 +82,15 @@ class Results {
   std::vector<NamedResult> arrays_;
 };
 
+void check_files(const Options& options) {
+  if (!options.svg.empty() && options.svg == options.trace)
+    throw usage_error("--svg and --trace name the same file, '{}'", options.svg);
+  if (!options.svg.empty()) check_result_file("--svg", options.svg, options.kernel);
+  if (!options.trace.empty()) check_result_file("--trace", options.trace, options.kernel);
+}
+
 int work(const Options& options) {
+  check_files(options);
   Device device = open_device(options.device);
   if (device.ranks() > 1)
     throw usage_error("gdr profile runs on one process; gdr nbody --trace shows many ranks");
@@ -112,6 +122,7 @@ int work(const Options& options) {
                        .runs = options.runs,
                        .target_slots = device.target_slots(kernel),
                        .resident = options.resident,
+                       .clock_hz = core_of(device)->geometry.clock_hz,
                        .seconds = timer.seconds(),
                        .statistics = device.statistics(),
                        .events = device.timeline()};
