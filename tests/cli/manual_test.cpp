@@ -89,7 +89,10 @@ TEST_CASE("gdr man names the nearest command") {
   CHECK(wrong.status == 2);
   CHECK(contains(wrong.err, "did you mean \"nbody\"?"));
   CHECK(shell.run("gdr man asm --all .").status == 2);
-  CHECK(shell.run("gdr man --all no/such/folder").status == 1);
+  CHECK(shell.run("gdr man --all new/folder").status == 0);
+  CHECK(shell.exists("new/folder/gdr-nbody.1"));
+  CHECK(shell.run("gdr man --all /dev/null/folder").status == 1);
+  CHECK(shell.run("gdr man gdr-asm").out == shell.run("gdr man asm").out);
 }
 
 }  // namespace gdr::test

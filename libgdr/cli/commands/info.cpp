@@ -120,11 +120,15 @@ std::string info_text(const Json& json, const Geometry& geometry) {
   text += "\nDevice\n" + row("this one", "{}", json["device"]["description"].get<std::string>());
   text += geometry_text(geometry);
   text += "\nKernels\n";
+  std::size_t longest = 0;
   for (const Json& kernel : json["kernels"])
-    text +=
-        row(kernel["name"].get<std::string>(), "{:.4g} clocks and {:.4g} operations an interaction",
-            kernel["clocks_per_interaction"].get<double>(),
-            kernel["flops_per_interaction"].get<double>());
+    longest = std::max(longest, kernel["name"].get<std::string>().size());
+  const ReportRow kernel_row{longest + 2, "  "};
+  for (const Json& kernel : json["kernels"])
+    text += kernel_row(kernel["name"].get<std::string>(),
+                       "{:.4g} clocks and {:.4g} operations an interaction",
+                       kernel["clocks_per_interaction"].get<double>(),
+                       kernel["flops_per_interaction"].get<double>());
   text += "\nTime model (constants of predicted times)\n";
   for (const TimeConstant& c : time_constants())
     text += row(c.name, "{:.6g} {}; {}", c.value, c.unit, c.source);

@@ -17,6 +17,7 @@ std::vector<std::string> words(std::string_view type) {
 }
 
 int write_all(const std::filesystem::path& folder, const std::vector<CommandDescription>& all) {
+  make_writable_folder(folder.string());
   write_file_atomically((folder / "gdr.1").string(), manual_page(all));
   for (const CommandDescription& command : all)
     write_file_atomically((folder / ("gdr-" + command.name + ".1")).string(), manual_page(command));
@@ -28,12 +29,15 @@ int run(const Options& options) {
   if (!options.folder.empty() && !options.command.empty())
     throw usage_error("--all writes the pages of all commands: name none");
   if (!options.folder.empty()) return write_all(options.folder, all);
-  if (options.command.empty()) {
+  // Pages are named gdr and gdr-NAME.
+  std::string_view wanted = options.command;
+  if (wanted.starts_with("gdr-")) wanted.remove_prefix(4);
+  if (wanted.empty() || wanted == "gdr") {
     write_output(manual_page(all));
     return 0;
   }
   for (const CommandDescription& command : all)
-    if (command.name == options.command) {
+    if (command.name == wanted) {
       write_output(manual_page(command));
       return 0;
     }
