@@ -19,6 +19,7 @@ int main() {
     gravity.compute(n, x.data(), m.data(), 0.01, acc.data(), pot.data());
     double end = 0, running = 0;
     for (const gdr::TimelineEvent& event : device.timeline()) {
+      if (event.clock == gdr::TimelineClock::Measured) continue;  // of this host
       std::printf("%9.2f to %9.2f us  %-10s %s\n", 1e6 * event.begin, 1e6 * event.end,
                   event.part.c_str(), event.what.c_str());
       if (event.part == "chip 0" && event.what == "run") running += event.end - event.begin;
