@@ -186,6 +186,13 @@ Ref Graph::both(Ref a, Ref b) {
   if (a == b || b == always_) return a;
   if (a == always_) return b;
   if (a == never || b == never || a == complement(b)) return never;
+  for (const auto& [below, other] : {std::pair(a, b), std::pair(b, a)}) {
+    // A number below zero is not zero.
+    const Node &x = (*this)[below], &y = (*this)[other];
+    if (negated(below) || x.op != NodeOp::Negative || y.op != NodeOp::IsZero || x.a != y.a)
+      continue;
+    return negated(other) ? below : never;
+  }
   return op(NodeOp::Both, Kind::Mask, a, b);
 }
 

@@ -146,7 +146,8 @@ class Lowering {
   }
 
   /// Comparisons of which only the complement is used, if the host has an instruction for that:
-  /// AVX2 compares integers in two ways only, and Select and Both accept complements.
+  /// AVX2 compares integers in two ways only, and Select and Both accept complements. And Both of
+  /// two complements, which is the complement of one instruction.
   void find_inverted() {
     inverted_.assign(g_.size(), false);
     std::vector<bool> straight(g_.size(), false), turned(g_.size(), false);
@@ -160,7 +161,13 @@ class Lowering {
       const NodeOp op = g_[ref_to(n)].op;
       const bool of_integers = op == NodeOp::BitsEqual || op == NodeOp::BitsNegative;
       inverted_[n] = turned[n] && !straight[n] && is_comparison(op) && (wide_ || !of_integers);
+      if (op == NodeOp::Both && needed_[n]) inverted_[n] = is_either(g_[ref_to(n)]);
     }
+  }
+
+  /// Whether a Both is computed as the complement of an Or.
+  bool is_either(const Node& both) const {
+    return effective(both.a) && effective(both.b) && !(wide_ && absorbed_by_both(both) != no_ref);
   }
 
   // --- values
@@ -457,9 +464,7 @@ class Lowering {
   ValueId lower_both(const Node& node) {
     ValueId a = value(node.a), b = value(node.b);
     const bool turned_a = effective(node.a), turned_b = effective(node.b);
-    if (turned_a && turned_b) {
-      return complement_of(operation(wide_ ? Op::MaskOr : Op::Or, Type::Mask, a, b));
-    }
+    if (turned_a && turned_b) return operation(wide_ ? Op::MaskOr : Op::Or, Type::Mask, a, b);
     if (!turned_a && !turned_b) return operation(wide_ ? Op::MaskAnd : Op::And, Type::Mask, a, b);
     if (turned_b) std::swap(a, b);
     return operation(wide_ ? Op::MaskAndNot : Op::AndNot, Type::Mask, a, b);
