@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <list>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "emulator/board/time_model.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
+#include "emulator/host/thread_choice.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr {
@@ -141,6 +143,13 @@ struct Board::Impl {
   bool records = false;
   std::vector<ListRecord> recorded = {};
 
+  /// Words on their way to a memory.
+  struct Copy {
+    BoardMemory* memory;
+    std::uint64_t address;
+    Payload words;
+  };
+
   /// State of the execution of one list.
   struct Execution {
     const CommandList& list;
@@ -148,6 +157,7 @@ struct Board::Impl {
     PassBuilder pass;
     std::size_t words = 0;  ///< results so far
     std::uint64_t most_words = 0;
+    std::vector<Copy> copies;  ///< in the order of memories and addresses
 
     /// Extends the results and returns the offset of the new words, which are overwritten.
     std::size_t expect(std::size_t more) {
@@ -251,19 +261,35 @@ struct Board::Impl {
     board.loaded = board.chips[first].loaded;
   }
 
-  /// Copies in parallel if there are enough words.
-  void write_words(BoardMemory& memory, std::uint64_t address, Payload payload) const {
+  /// Begins a write, which `copy_words` completes. The copies of several writes are disjoint, as
+  /// threads do them in any order: a write behind the last one, or in a later memory.
+  void begin_write(Execution& x, BoardMemory& memory, std::uint64_t address,
+                   Payload payload) const {
     constexpr std::size_t piece = std::size_t{1} << 16;
-    constexpr double ns_a_word = 1;
+    if (!x.copies.empty()) {
+      const Copy& last = x.copies.back();
+      const bool behind = &memory == last.memory ? address >= last.address + last.words.size()
+                                                 : std::less<>()(last.memory, &memory);
+      if (!behind) copy_words(x);
+    }
     memory.begin_write(address, payload.size());
-    const auto write = [&](std::size_t i) {
-      const std::size_t first = i * piece;
-      memory.store(address + first,
-                   payload.subspan(first, std::min(piece, payload.size() - first)));
-    };
-    const Phase phase{(payload.size() + piece - 1) / piece, write};
-    const double estimate = ns_a_word * static_cast<double>(payload.size());
-    run_phases({&phase, 1}, threads_for(estimate, board.threads));
+    for (std::size_t first = 0; first < payload.size(); first += piece)
+      x.copies.push_back({&memory, address + first,
+                          payload.subspan(first, std::min(piece, payload.size() - first))});
+  }
+
+  /// Copies the words of the writes that have begun, in parallel if there are enough.
+  void copy_words(Execution& x) const {
+    if (x.copies.empty()) return;
+    constexpr double ns_a_word = 1;
+    std::size_t words = 0;
+    for (const Copy& copy : x.copies) words += copy.words.size();
+    const Phase phase{x.copies.size(), [&](std::size_t i) {
+                        x.copies[i].memory->store(x.copies[i].address, x.copies[i].words);
+                      }};
+    run_phases({&phase, 1},
+               threads_for_input(ns_a_word * static_cast<double>(words), board.threads));
+    x.copies.clear();
   }
 
   /// Chips with equal memories stay equal and share one copy. So do those that are equal after this
@@ -271,6 +297,8 @@ struct Board::Impl {
   /// for all, a shared copy would have to be separated each time.
   void write_memory(Execution& x, const Command& c, Payload payload) {
     x.pass.flush_run();
+    const bool one_chip = std::has_single_bit(c.chips);
+    if (!one_chip) copy_words(x);  // for the comparisons
     const bool may_join = std::exchange(last_written_chips, c.chips) == c.chips;
     const auto will_equal = [&](const BoardMemory& a, const BoardMemory& b) {
       return a.contents() == b.contents() ||
@@ -286,7 +314,8 @@ struct Board::Impl {
         candidate.memory.release(c.address, payload.size());
         equal.push_back(&candidate.memory);
       });
-      write_words(chip.memory, c.address, payload);
+      begin_write(x, chip.memory, c.address, payload);
+      if (!one_chip) copy_words(x);
       for (BoardMemory* const memory : equal)
         memory->share_chunks(chip.memory, c.address, payload.size());
     });
@@ -337,6 +366,7 @@ struct Board::Impl {
     const Command& c = x.list.commands[index];
     select_program(x, c);
     const Payload payload = check_command(board, x.list, index);
+    if (c.kind != CommandKind::WriteMemory && c.kind != CommandKind::WriteTargets) copy_words(x);
     switch (c.kind) {
       case CommandKind::LoadProgram:
         load_program(x, c, payload);
@@ -381,12 +411,14 @@ Board::Board(Board&&) noexcept = default;
 Board& Board::operator=(Board&&) noexcept = default;
 
 void Board::execute(const CommandList& list, std::vector<std::uint64_t>& results) {
-  Impl::Execution x{list, results, PassBuilder(impl_->board, results), 0, impl_->max_results};
+  Impl::Execution x{list, results, PassBuilder(impl_->board, results), 0, impl_->max_results, {}};
   impl_->begin_list();
   try {
     for (; impl_->done < list.commands.size(); ++impl_->done) impl_->step(x, impl_->done);
+    impl_->copy_words(x);
     x.pass.flush();
   } catch (...) {
+    impl_->copy_words(x);
     x.pass.flush();  // executes the commands before the refused one
     results.resize(x.words);
     impl_->end_list();

@@ -20,6 +20,10 @@ constexpr double waking_ns = 500e3;
 constexpr double max_lost_ns = 300e3;
 /// Trials are rare where they find no change.
 constexpr unsigned first_pause = 64, longest_pause = 512;
+/// Minimum of a step that prepares input, for threads that are awake.
+constexpr double worth_dividing_ns = 1'000;
+
+thread_local unsigned last_choice = 1;
 
 }  // namespace
 
@@ -38,8 +42,14 @@ void ThreadChoice::Timing::record(double ns_a_unit, bool trial) noexcept {
 unsigned ThreadChoice::choose(double units, double not_shared, unsigned threads) noexcept {
   const double work = units * alone_.ns;
   const unsigned most = threads_for(work - not_shared, threads, worth_trying_ns);
-  if (most <= 1 || work > long_work_ns) return most;
-  return several_ ? most : 1;
+  last_choice = most <= 1 || work > long_work_ns || several_ ? most : 1;
+  return last_choice;
+}
+
+unsigned threads_for_input(double nanoseconds, unsigned threads) noexcept {
+  const unsigned several = threads_for(nanoseconds, threads);
+  if (several > 1 || last_choice == 1) return several;
+  return std::min(last_choice, threads_for(nanoseconds, threads, worth_dividing_ns));
 }
 
 void ThreadChoice::record(double units, unsigned threads, double ns) noexcept {

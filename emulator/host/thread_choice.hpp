@@ -38,4 +38,10 @@ class ThreadChoice {
   unsigned between_trials_ = 64;
 };
 
+/// The number of threads for a step of `nanoseconds` that prepares the input of repeated work. If
+/// it is too short to wake threads for it, those that this thread's last choice takes, which are
+/// awake and compute with the same items, so that these stay in their caches. `threads` is the
+/// user's limit, 0 for OpenMP's choice.
+unsigned threads_for_input(double nanoseconds, unsigned threads) noexcept;
+
 }  // namespace gdr

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "emulator/host/parallel.hpp"
+#include "emulator/host/thread_choice.hpp"
 #include "emulator/isa/program.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/columns.hpp"
@@ -195,7 +196,7 @@ void for_groups(std::size_t n, std::size_t values, unsigned threads, Work work) 
                       work(first, std::min(groups_at_once, n - first));
                     }};
   const auto ns = static_cast<double>(n) * static_cast<double>(values) * ns_a_value;
-  run_phases({&phase, 1}, threads_for(ns, threads));
+  run_phases({&phase, 1}, threads_for_input(ns, threads));
 }
 
 }  // namespace
@@ -335,10 +336,12 @@ void refuse_values(const LinkGroup& group, const Items& items, std::span<const N
 namespace {
 
 void pack_columns(const LinkGroup& group, const std::vector<Column>& columns, const Items& items,
-                  std::span<const NamedInput> arrays, std::uint64_t* words, unsigned threads) {
+                  std::span<const NamedInput> arrays, std::uint64_t* words, unsigned threads,
+                  const FillArrays& fill = {}) {
   const std::size_t halves = std::size_t{group.words} * 2;
   std::atomic<bool> good = true;
   for_groups(items.n, group.fields.size(), threads, [&](std::size_t done, std::size_t count) {
+    if (fill) fill(items.first + done, count);
     auto* const to = reinterpret_cast<std::uint32_t*>(words) + done * halves;
     const bool finite = items.index == nullptr
                             ? pack_records(columns, items.first + done, count, to, halves)
@@ -382,9 +385,9 @@ void InputPacker::check(std::size_t n, std::span<const NamedInput> arrays) {
 }
 
 void InputPacker::pack(const Items& items, std::span<const NamedInput> arrays,
-                       std::uint64_t* records, unsigned threads) {
+                       std::uint64_t* records, unsigned threads, const FillArrays& fill) {
   make_columns(elements_, arrays, columns_);
-  pack_columns(*group_, columns_, items, arrays, records, threads);
+  pack_columns(*group_, columns_, items, arrays, records, threads, fill);
 }
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -81,10 +82,13 @@ struct Items {
   }
 };
 
+/// Fills elements first .. first + n - 1 of arrays, just before they are converted. Thread-safe for
+/// disjoint ranges.
+using FillArrays = std::function<void(std::size_t first, std::size_t n)>;
+
 /// Copies the input arrays of a group, all of its variables, to records, and the default values of
-/// those without an array. Names are only searched
-/// for if they or their types differ from those of the previous arrays, so that many small calls
-/// are fast. Not thread-safe.
+/// those without an array. Names are only searched for if they or their types differ from those of
+/// the previous arrays, so that many small calls are fast. Not thread-safe.
 class InputPacker {
  public:
   /// The group must outlive it.
@@ -94,7 +98,7 @@ class InputPacker {
   /// Writes the records of some items of arrays that have been checked last. Throws Error (Input)
   /// like pack.
   void pack(const Items& items, std::span<const NamedInput> arrays, std::uint64_t* records,
-            unsigned threads = 1);
+            unsigned threads = 1, const FillArrays& fill = {});
 
   /// An element of an input with the field that it fills.
   struct Element {

@@ -137,13 +137,14 @@ struct Job::Impl {
 
   /// Checks and packs the arrays of all variables, and adds the time to the statistics.
   void pack_all(const LinkGroup& group, InputPacker& packer, std::size_t n,
-                std::span<const NamedInput> arrays, std::vector<std::uint64_t>& words) {
+                std::span<const NamedInput> arrays, std::vector<std::uint64_t>& words,
+                const FillArrays& fill = {}) {
     packer.check(n, arrays);
     const HostSpan span(core->spans,
                         &group == &data.targets_group ? "convert targets" : "convert sources");
     const Stopwatch timer;
     words.resize(n * group.words);
-    packer.pack({n}, arrays, words.data(), core->job_threads());
+    packer.pack({n}, arrays, words.data(), core->job_threads(), fill);
     core->add_conversion_time(timer.seconds());
   }
 
@@ -181,11 +182,16 @@ void Job::set(std::string_view name, std::span<const double> values) {
 }
 
 void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
+  fill_sources(n, arrays, {});
+}
+
+void Job::fill_sources(std::size_t n, std::span<const NamedInput> arrays,
+                       const std::function<void(std::size_t, std::size_t)>& fill) {
   impl_->calls.settle();
   JobData& d = impl_->data;
   impl_->calls.collectively("sources", [&] {
     check_count(n, d.sources_group.words, "sources");
-    impl_->pack_all(d.sources_group, impl_->sources, n, arrays, d.new_sources);
+    impl_->pack_all(d.sources_group, impl_->sources, n, arrays, d.new_sources, fill);
   });
   d.sources.replace(n, d.sources_group.words, d.new_sources);
 }

@@ -190,8 +190,9 @@ void MovingSources::send(Job& job, double time, std::size_t n, bool resident) {
         job.update_sources(first, count, polynomials(first, count));
       });
   } else if (!resident) {
-    predict_range(time, 0, n);
-    job.sources(n, arrays(0));
+    job.fill_sources(n, arrays(0), [&](std::size_t first, std::size_t count) {
+      predict_range(time, first, count);
+    });
   } else {
     send_changed(n, [&](std::size_t first, std::size_t count) {
       predict_range(time, first, count);

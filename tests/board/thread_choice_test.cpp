@@ -59,6 +59,20 @@ TEST_CASE(
   CHECK(two_threads(choice, 4000, beside) < 0.05);
 }
 
+TEST_CASE("short input of work is prepared by as many threads as the work has") {
+  constexpr double short_ns = 5 * microsecond, long_ns = 1000 * microsecond;
+  const auto after_choice_of = [](unsigned most) {
+    ThreadChoice(100).choose(units, 0, most);
+    return threads_for_input(short_ns, 4);
+  };
+  CHECK(after_choice_of(1) == 1);
+  CHECK(after_choice_of(2) == 2);
+  CHECK(threads_for_input(short_ns, 1) == 1);
+  CHECK(threads_for_input(100, 4) == 1);
+  CHECK(after_choice_of(1) == 1);
+  CHECK(threads_for_input(long_ns, 4) == 4);
+}
+
 TEST_CASE("a single slow call does not change the number of threads") {
   ThreadChoice choice(100);
   unsigned calls = 0;

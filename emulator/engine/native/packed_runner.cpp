@@ -253,10 +253,10 @@ class PackedRunner final : public PassRunner {
     // With the conversion: sources that other threads have read are written more slowly.
     const Stopwatch timer;
     if (new_sources) {
-      // Threads that are about to compute are woken now, and convert.
+      // By threads that are about to compute.
       constexpr double ns_an_item = 3;
       const double ns = ns_an_item * static_cast<double>(sources_->item_count());
-      run_phases(phases, threads_for(ns, pass.threads));
+      run_phases(phases, threads_for_input(ns, pass.threads));
       sources_->done();
       phases.clear();
     }

@@ -270,7 +270,12 @@ class Job {
 
  private:
   friend class Device;
+  friend class MovingSources;
   struct Impl;
+  /// `sources`, of arrays whose elements first .. first + n - 1 are complete after fill(first, n).
+  /// Several threads call it, for disjoint ranges, just before they convert these.
+  void fill_sources(std::size_t n, std::span<const NamedInput> arrays,
+                    const std::function<void(std::size_t first, std::size_t n)>& fill);
   explicit Job(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
