@@ -35,12 +35,8 @@ def as_array(name: str, value: Any) -> AnyArray:
     if value is None:
         raise TypeError(f"{name}: expected an array, got None")
     refuse_units(name, value)
-    mask = getattr(value, "mask", None) if isinstance(value, np.ma.MaskedArray) else None
-    if mask is not None and np.any(mask):
-        place = ", ".join(str(i) for i in np.argwhere(mask)[0])
-        raise ValueError(f"{name}[{place}] is masked; fill in a value or remove the element")
     try:
-        array = np.asarray(value)
+        array = np.asarray(getattr(value, "unmasked", value))
     except Exception as error:
         raise TypeError(f"{name}: not an array of numbers ({error})") from None
     if array.dtype.kind == "c":
@@ -86,9 +82,15 @@ def to_float64(name: str, array: AnyArray) -> Floats:
 
 
 def ints(name: str, value: Any, shape: Sequence[Union[int, str]]) -> Ints:
-    """Convert to an array of int64 with this shape; floats are a TypeError."""
+    """Convert to an array of int64 with this shape; floats are a TypeError, unsigned integers from
+    2^63 on a ValueError. A list without elements has integers."""
     array = as_array(name, value)
-    if not np.can_cast(array.dtype, np.int64, "safe"):
+    if array.dtype == np.uint64:
+        large = np.argwhere(array >= 2**63)
+        if len(large):
+            place = ", ".join(str(i) for i in large[0])
+            raise ValueError(f"{name}[{place}] is {array[tuple(large[0])]}; expected less than 2^63")
+    elif array.size > 0 and not np.can_cast(array.dtype, np.int64, "safe"):
         raise TypeError(f"{name}: expected integers, got {array.dtype}")
     check_shape(name, array, shape)
     return array.astype(np.int64, copy=False)

@@ -41,8 +41,27 @@ def unit_of(value: Any) -> Optional[str]:
     return None
 
 
+def refuse_masked(name: str, value: Any) -> None:
+    """Raise ValueError if an element of an array of NumPy or astropy, or of a list, is masked."""
+    if isinstance(value, (int, float, str)) or type(value) is np.ndarray:
+        return
+    if isinstance(value, (list, tuple)):
+        for k, element in enumerate(value):
+            if type(element) is not float:
+                refuse_masked(f"{name}[{k}]", element)
+        return
+    if not (isinstance(value, np.ma.MaskedArray) or hasattr(value, "unmasked")):
+        return
+    mask = np.asarray(value.mask)
+    if mask.any():
+        place = ", ".join(str(i) for i in np.argwhere(mask)[0]) if mask.ndim else ""
+        element = f"{name}[{place}]" if place else name
+        raise ValueError(f"{element} is masked; fill in a value or remove the element")
+
+
 def refuse_units(name: str, value: Any) -> None:
-    """Raise TypeError for a quantity where numbers are expected."""
+    """Raise TypeError for a quantity where numbers are expected, ValueError for a masked element."""
+    refuse_masked(name, value)
     unit = unit_of(value)
     if unit is not None:
         raise TypeError(
@@ -122,20 +141,55 @@ def _quantity(name: str, value: Any) -> Any:
     unit = unit_of(value)
     if unit is None:
         return None
+    refuse_masked(name, value)
     units = sys.modules.get("astropy.units")
     if units is not None:
-        try:
-            if isinstance(value, units.Quantity):
-                return value
-            if isinstance(value, (list, tuple)) or hasattr(value, "quantity"):
-                return units.Quantity(value)  # of a list, or of the column of a table
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"{name}: numbers and units are mixed ({error})") from None
+        found = None
+        if isinstance(value, units.Quantity):
+            found = value
+        elif isinstance(value, (list, tuple)):
+            found = _list_quantity(name, value, units)
+        elif hasattr(value, "quantity"):
+            found = units.Quantity(value)  # of the column of a table
+        if found is not None:
+            if hasattr(found.unit, "physical_unit"):
+                raise TypeError(
+                    f"{name}: the logarithmic unit {found.unit} is not supported: pass q.physical, "
+                    "the quantity in a linear unit"
+                )
+            return found
     kind = type(value)
     raise TypeError(
         f"{name}: quantities of {kind.__module__.split('.')[0]} ({unit}) are not supported: pass "
         "numbers, or quantities of astropy"
     )
+
+
+def _list_quantity(name: str, value: Any, units: Any) -> Any:
+    """A list of quantities, or of lists of them, as one quantity."""
+
+    def joined(part: Any) -> Any:
+        if isinstance(part, (list, tuple)):
+            return units.Quantity([joined(element) for element in part])
+        return part
+
+    def leaves(part: Any) -> Iterable[Any]:
+        for element in part:
+            if isinstance(element, (list, tuple)):
+                yield from leaves(element)
+            else:
+                yield element
+
+    try:
+        return joined(value)
+    except (TypeError, ValueError) as error:
+        found = [unit_of(element) for element in leaves(value)]
+        if None in found:
+            raise TypeError(f"{name}: numbers and units are mixed ({error})") from None
+        kinds = ", ".join(dict.fromkeys(str(unit) for unit in found))
+        raise TypeError(
+            f"{name}: a list of quantities in {kinds} is no array of one unit ({error})"
+        ) from None
 
 
 class Units:
@@ -195,7 +249,7 @@ class Units:
             return value
         try:
             return quantity.to_value(unit)
-        except self._units.UnitConversionError:
+        except self._units.UnitsError:
             raise TypeError(
                 f"{place}: expected a unit of the kind {self._example(argument)}, got "
                 f"{quantity.unit}"

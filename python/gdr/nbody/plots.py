@@ -12,7 +12,7 @@ from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Seq
 
 import numpy as np
 
-from .._arrays import number
+from .._arrays import integer, number
 from .._open import Device
 from .._records import Statistics, TimelineEvent
 from .._system import PathLike, replacing, require
@@ -287,12 +287,14 @@ def roofline(
     rates of real boards over the operations per byte on their links. ``boards`` and ``chips`` per
     board default to those of the first device, or one board of four chips.
     """
-    ax = _axes(ax, (5.6, 4.0))
     named = {"this run": runs} if isinstance(runs, (Device, Statistics)) else dict(runs)
     found = next((_boards_of(r) for r in named.values() if isinstance(r, Device)), (1, CHIPS))
-    boards, chips = boards or found[0], chips or found[1]
+    boards = found[0] if boards is None else integer("boards", boards, least=1)
+    chips = found[1] if chips is None else integer("chips", chips, least=1)
+    clock = number("clock", clock, above=0)
     peak, link = boards * chips * CHIP_FLOPS_PER_CLOCK * clock, boards * LINK_BYTES_PER_SECOND
     points = {name: _point(name, r) for name, r in named.items()}
+    ax = _axes(ax, (5.6, 4.0))
     ridge = peak / link
     least = min([ridge / 30] + [x / 2 for x, _ in points.values()])
     most = max([ridge * 30] + [x * 2 for x, _ in points.values()])
