@@ -177,9 +177,14 @@ NeighbourLists find_neighbours(std::span<const double> sources, std::span<const 
                                }),
                 all.end());
   };
+  const auto throw_if_stopped = [&] {
+    if (options.stop.stop_requested())
+      throw Error(ErrorCategory::Device, "the search for neighbours was stopped");
+  };
   const auto search = [&](std::size_t task) {
     std::vector<std::uint32_t>& all = found[task];
     for (std::size_t i = task * task_targets; i < std::min(n, (task + 1) * task_targets); ++i) {
+      if (options.stop.stop_requested()) return;  // threads of a phase throw nothing
       const std::size_t first = all.size();
       const double r = radii[radii.size() == 1 ? 0 : i];
       tree.find({targets[3 * i], targets[3 * i + 1], targets[3 * i + 2]}, r * r, all);
@@ -193,15 +198,18 @@ NeighbourLists find_neighbours(std::span<const double> sources, std::span<const 
   const unsigned threads = threads_for(ns, options.threads);
   const Phase searches{tasks, search};
   run_phases({&searches, 1}, threads);
+  throw_if_stopped();
 
   std::partial_sum(lists.offsets.begin(), lists.offsets.end(), lists.offsets.begin());
   lists.indices.resize(static_cast<std::size_t>(lists.offsets.back()));
   const Phase copies{tasks, [&](std::size_t task) {
+                       if (options.stop.stop_requested()) return;
                        std::ranges::copy(
                            found[task], lists.indices.begin() + lists.offsets[task * task_targets]);
                        found[task] = {};
                      }};
   run_phases({&copies, 1}, threads);
+  throw_if_stopped();
   return lists;
 }
 

@@ -38,3 +38,9 @@ ARRAY_HEAD = ("name", "shape", "type", "range")
 def counted(n: int, what: str) -> str:
     """A number with its noun: "1 star", "2 stars"."""
     return f"{n} {what}" + ("" if n == 1 else "s")
+
+
+def tuple_table(arrays: Any) -> str:
+    """A table of the arrays of a named tuple."""
+    rows = (array_row(*item) for item in zip(arrays._fields, arrays))
+    return html_table(type(arrays).__name__, rows, ARRAY_HEAD)

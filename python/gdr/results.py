@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Dict, NamedTuple, Type
 
 from ._arrays import AnyArray, Floats, Ints
-from ._display import ARRAY_HEAD, array_row, html_table
+from ._display import ARRAY_HEAD, array_row, html_table, tuple_table
 
 __all__ = [
     "Field",
@@ -179,9 +179,14 @@ RESULTS: Dict[str, Type[Any]] = {
 }
 
 
+for _kind in set(RESULTS.values()):
+    _kind._repr_html_ = tuple_table
+
+
 class ResultArrays(Dict[str, AnyArray]):
     """The results of a kernel by name: ``r["fx"]``, or ``r.fx`` where no method of a dictionary has
-    that name."""
+    that name. Items are assigned as ``r["fx"] = array``; ``|`` with another dictionary gives a
+    plain ``dict``."""
 
     def __getattr__(self, name: str) -> AnyArray:
         try:
@@ -189,6 +194,13 @@ class ResultArrays(Dict[str, AnyArray]):
         except KeyError:
             known = ", ".join(map(repr, self))
             raise AttributeError(f"no result {name!r}; the results are {known}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"results are not assigned as attributes: use r[{name!r}] = ...")
+
+    def copy(self) -> ResultArrays:
+        """The same arrays in a new dictionary."""
+        return ResultArrays(self)
 
     def __dir__(self) -> "list[str]":
         return sorted({*super().__dir__(), *(name for name in self if name.isidentifier())})

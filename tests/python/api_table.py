@@ -260,6 +260,7 @@ WITHOUT: Dict[str, str] = {
     "LinearOptions": KEYWORDS,
     "HermiteOptions": KEYWORDS,
     "NeighbourOptions": KEYWORDS,
+    "NeighbourOptions.stop": "requested by Ctrl-C",
     "NeighbourLists.size": "the length of offsets, less one",
     "HermiteOptions.kernel": "nbody.hermite takes the kernel of the engine",
     "HermiteStatistics.evaluations": "a step has one evaluation, a state another one",

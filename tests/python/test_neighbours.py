@@ -1,5 +1,10 @@
 """gdr.neighbours beside a plain double loop."""
 
+import os
+import signal
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -80,3 +85,34 @@ def test_wrong_arguments_are_named(arguments, message):
 def test_ids_must_be_integers():
     with pytest.raises(TypeError, match="ids: expected integers"):
         gdr.neighbours(np.zeros((2, 3)), 1.0, ids=[0.5, 1.5])
+
+
+def test_empty_lists_of_ids_are_accepted():
+    compare(gdr.neighbours(np.empty((0, 3)), 1.0, ids=[]), [0], [])
+    none = np.empty((0, 3))
+    compare(gdr.neighbours(np.eye(3), 1.0, none, ids=[1, 2, 3], target_ids=[]), [0], [])
+
+
+def test_unsigned_ids_are_accepted_below_two_to_the_63():
+    pos, ids = np.eye(3), np.array([1, 2**63 - 1, 1], np.uint64)
+    numbers = ids.astype(np.int64)
+    compare(gdr.neighbours(pos, 2.0, ids=ids), *expected(pos, 2.0, pos, lambda i: numbers == numbers[i]))
+    with pytest.raises(ValueError, match=r"ids\[1\] is 9223372036854775808; expected less than 2\^63"):
+        gdr.neighbours(pos, 2.0, ids=ids + np.uint64(1))
+
+
+def test_ctrl_c_stops_a_search_and_the_next_one_works():
+    """Lists of all 20000 particles have 400 million members, which take a second or more."""
+    pos = np.random.default_rng(1).normal(size=(20000, 3))
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    begin = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        gdr.neighbours(pos, np.inf, threads=1)
+    assert time.monotonic() - begin < 1.0
+    assert len(gdr.neighbours(pos[:100], np.inf).indices) == 9900
+
+
+def test_notebooks_show_a_table_of_the_lists():
+    table = gdr.neighbours(np.eye(3), 2.0)._repr_html_()
+    assert "Neighbours" in table and "<td>offsets</td><td>4</td><td>int64</td><td>0 to 6</td>" in table

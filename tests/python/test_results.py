@@ -55,6 +55,23 @@ def test_results_of_own_kernels_are_attributes_and_items(native):
     assert isinstance(copy, gdr.ResultArrays) and copy.f.tolist() == [4.0]
 
 
+def test_an_attribute_of_results_cannot_hide_an_item(native):
+    r = gdr.ResultArrays(f=np.zeros(2))
+    with pytest.raises(AttributeError, match=r"use r\['f'\] = "):
+        r.f = np.ones(2)
+    r["f"] = np.ones(2)
+    copy = r.copy()
+    assert r.f.tolist() == [1.0, 1.0] and isinstance(copy, gdr.ResultArrays)
+    assert copy is not r and copy.f is r.f
+
+
+def test_results_of_kernels_of_the_library_are_shown_as_tables(native):
+    table = gdr.gravity(np.eye(3), 1.0, 0.5, device=native)._repr_html_()
+    assert "Gravity" in table and "<td>acc</td><td>3 x 3</td><td>float64</td>" in table
+    for kind in gdr.results.RESULTS.values():
+        assert callable(kind._repr_html_), kind
+
+
 def test_a_particle_calls_the_function_of_a_kernel():
     @gdr.kernel
     def law(i: gdr.Particle, j: gdr.Particle) -> None:
