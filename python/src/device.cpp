@@ -38,6 +38,9 @@ py::list timeline(DeviceHandle& handle) {
 }
 
 void write_trace_of(DeviceHandle& handle, const std::string& path) {
+  // C functions would end the name there.
+  if (path.find('\0') != std::string::npos)
+    throw py::value_error("path: the name of a file has no null character");
   handle.run([&](Device& d) { write_trace(path, d.timeline()); });
 }
 

@@ -578,6 +578,9 @@ def test_timeline_events_add_up_to_the_predicted_time(device, tmp_path):
     assert {e["cat"] for e in trace if e["ph"] == "X"} == {"measured", "modelled"}
     with pytest.raises(OSError, match="no/such"):
         device.write_trace(tmp_path / "no/such/trace.json")
+    with pytest.raises(ValueError, match="^path: the name of a file has no null character"):
+        device.write_trace(f"{tmp_path}/cut\0.json")
+    assert not (tmp_path / "cut").exists()
     device.record_timeline(False)
     assert device.timeline() == []
 
