@@ -49,9 +49,9 @@ def neighbours(
 
     Parameters: ``pos`` (n, 3); ``radius``, one for all or one for each target, not negative;
     ``targets`` (m, 3), target positions, by default the particles themselves, which are then not in
-    their own lists. ``ids`` (n,) and ``target_ids`` (m,), integers below 2^63: particles with the id of the
-    target are left out (without ``targets`` only ``ids``). ``threads``: limit of the threads, 0: one
-    per core.
+    their own lists. ``ids`` (n,) and ``target_ids`` (m,), integers below 2^63: particles with the
+    id of the target are left out (without ``targets`` only ``ids``). ``threads``: limit of the
+    threads, 0: one per core.
 
     Distances are compared in double precision, ``dx*dx + dy*dy + dz*dz < radius**2``, without
     softening. Lists have any length and ascending indices. The search is done by the host, with

@@ -141,7 +141,10 @@ def test_a_masked_element_of_astropy_is_never_used(stars):
         (lambda: gdr.gravity(masked.Masked(pos, mask=holes), mass), "pos.4, 1."),
         (lambda: gdr.gravity(masked.Masked(pos.value, mask=holes), 1.0), "pos.4, 1."),
         (lambda: gdr.gravity(pos, column), "mass.4."),
-        (lambda: gdr.gravity(pos.value, table.MaskedColumn(mass.value, mask=holes[:, 1])), "mass.4."),
+        (
+            lambda: gdr.gravity(pos.value, table.MaskedColumn(mass.value, mask=holes[:, 1])),
+            "mass.4.",
+        ),
         (lambda: gdr.gravity(pos.value, 1.0, masked.Masked(0.1, mask=True)), "eps"),
         (lambda: gdr.gravity(pos, mass, masked.Masked(1 * u.pc, mask=True)), "eps"),
         (lambda: linalg.solve(masked.Masked(np.eye(3), mask=holes[3:6]), [1, 2, 3]), "a.1, 1."),
