@@ -173,6 +173,35 @@ def test_hermite_has_the_bits_of_one_process(tmp_path):
                 start.run = None
             new = list(nbody.hermite(start, eps=0.02, t_end=0.25, device=device))
             assert new[0].step == 0 and new[-1].time == 0.25
+            # A new run of all ranks if the stars of one have been changed, and errors on all.
+            start = states[2].snapshot()
+            if comm.rank == 1:
+                start.vel[0] += 0.1
+            new = list(nbody.hermite(start, t_end=0.25, device=device))
+            assert new[0].step == 0 and new[0].run.start_time == 0.125 and new[-1].time == 0.25
+            for wrong in ({"t_end": 0.1}, {"t_end": 0.25, "dt_min": 0.2}, {"t_end": 0.25, "eta": -1}):
+                try:
+                    nbody.hermite(start, device=device, **wrong)
+                except ValueError as error:
+                    assert list(wrong)[-1] in str(error), error
+                else:
+                    raise SystemExit("no error")
+            for damaged in (1, 0):
+                start = states[2].snapshot()
+                if comm.rank == damaged:
+                    start.pos[2, 1] = np.nan
+                try:
+                    nbody.hermite(start, t_end=0.25, device=device)
+                except ValueError as error:
+                    assert "snapshot.pos[2, 1] is not a number" in str(error), error
+                else:
+                    raise SystemExit("no error")
+            try:
+                nbody.hermite(states[2], t_end=0.25, eta=0.01 * (comm.rank + 1), device=device)
+            except TypeError as error:
+                assert "parameters and times of hermite: differ between ranks" in str(error)
+            else:
+                raise SystemExit("no error")
         energies = comm.allgather(states[0].run.start_energy)
         both = comm.allgather([s.time for s in states])
         assert both[0] == both[1] and len(states) == 5, both

@@ -1,6 +1,9 @@
 """Stellar systems: snapshots, models, integrators, conserved quantities, plots."""
 
+import dataclasses
+import gc
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -420,8 +423,19 @@ def test_other_parameters_or_changed_stars_begin_a_new_run(native, tmp_path):
     assert first(changed).step == 0
     with pytest.raises(TypeError, match="eps: required for a snapshot that has no state of a run"):
         nbody.hermite(s, t_end=1.0, device=native)
-    with pytest.raises(ValueError, match="t_end: 0.1 is before the snapshot's time, 0.125"):
+    with pytest.raises(ValueError, match="t_end: 0.1 is before the state's time, 0.125"):
         nbody.hermite(half, t_end=0.1, device=native)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("G", -1.0), ("eta", 0.0), ("eps", -0.1), ("eta_start", -1.0), ("dt_min", np.nan)],
+)
+def test_invalid_parameters_of_a_run_are_named(native, name, value):
+    state = next(nbody.hermite(nbody.plummer(4), eps=0.1, t_end=1, device=native))
+    state.run = dataclasses.replace(state.run, **{name: value})
+    with pytest.raises(ValueError, match=f"^snapshot.run.{name}: expected"):
+        nbody.hermite(state, t_end=1, device=native)
 
 
 def test_a_run_with_moved_stars_continues_with_the_same_bits(native):

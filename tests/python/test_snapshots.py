@@ -1,6 +1,7 @@
 """Snapshots of other codes, in several files, and exchanged with the command ``gdr``."""
 
 import dataclasses
+import re
 import subprocess
 import sys
 
@@ -226,6 +227,23 @@ def test_a_run_that_ended_within_an_interval_continues_with_the_same_bits(native
     assert np.array_equal(states[-1].pos, whole[4].pos)
 
 
+#: Attributes of the group GDR, values that they cannot have, and messages.
+DAMAGED_ATTRIBUTES = [
+    ("Step", np.nan, "expected a finite number, got nan"),
+    ("Step", "x", "expected a number, got 'x'"),
+    ("Step", 2.5, "expected an integer, got 2.5"),
+    ("Step", -1, "expected at least 0, got -1"),
+    ("Eta", np.empty(0), "expected a number, got array"),
+    ("Eta", 0.0, "expected a number above 0, got 0"),
+    ("Eta", h5py.Empty("f8"), "expected a number, got"),
+    ("EtaStart", [1.0, 2.0], "expected a number, got array"),
+    ("G", -1.0, "expected a number above 0, got -1"),
+    ("Softening", -0.5, "expected at least 0, got -0.5"),
+    ("TimeStep", 0.0, "expected a number above 0, got 0"),
+    ("StepFraction", 1.5, "expected at most 1, got 1.5"),
+]
+
+
 @pytest.mark.parametrize("end", ["hdf5", "txt"])
 def test_files_of_damaged_runs_raise_input_error_with_the_place(tmp_path, native, end):
     path = tmp_path / f"a.{end}"
@@ -245,8 +263,33 @@ def test_files_of_damaged_runs_raise_input_error_with_the_place(tmp_path, native
             del file["GDR"].attrs["Eta"]
         with pytest.raises(gdr.InputError, match="GDR has no attribute Eta"):
             nbody.read(path)
+        for name, value, message in DAMAGED_ATTRIBUTES:
+            nbody.write(path, state)
+            with h5py.File(path, "r+") as file:
+                file["GDR"].attrs[name] = value
+            with pytest.raises(gdr.InputError, match=f"a.hdf5: GDR/{name}: {message}"):
+                nbody.read(path)
+        nbody.write(path, state)
+        with h5py.File(path, "r+") as file:
+            file["GDR/Jerk"][1, 2] = np.inf
+        with pytest.raises(gdr.InputError, match=r"a.hdf5: GDR/Jerk\[1, 2\] is infinite"):
+            nbody.read(path)
         return
     text = path.read_text()
+    for name, value, message in (
+        ("gravity", "-1", "'#gdr: gravity = ...': expected a number above 0, got -1"),
+        ("eta", "0", "'#gdr: eta = ...': expected a number above 0"),
+        ("softening", "-0.1", "'#gdr: softening = ...': expected at least 0"),
+        ("step", "2.5", "'#gdr: step = ...': expected an integer, got 2.5"),
+        ("step", "nan", "the step is 'nan', not a number"),
+        ("eta", "", "the eta is '', not a number"),
+    ):
+        path.write_text(re.sub(f"(?m)^#gdr: {name} = .*$", f"#gdr: {name} = {value}", text))
+        with pytest.raises(gdr.InputError, match=f"a.txt.*{message}"):
+            nbody.read(path)
+    path.write_text(re.sub("(?m)^(#hermite4: .*) \\S+$", r"\1 nan", text))
+    with pytest.raises(gdr.InputError, match=r"a.txt: '#hermite4:' jerk\[0, 2\] is not a number"):
+        nbody.read(path)
     path.write_text(text.rpartition("#hermite4:")[0])
     with pytest.raises(gdr.InputError, match="2 lines '#hermite4:' for 3 particles"):
         nbody.read(path)

@@ -12,7 +12,7 @@ from .._display import counted
 from .._open import Device
 from .._forces import gravity
 from .integrate import State
-from .snapshot import Snapshot
+from .snapshot import Snapshot, checked, mean_position
 
 Stars = Union[State, Snapshot]
 
@@ -36,8 +36,10 @@ def energies(
     """Kinetic, potential and total energy.
 
     A state contains the potentials. For a snapshot they are computed, with the softening ``eps``
-    and the gravitational constant ``G``, which are not used for a state.
+    and the gravitational constant ``G``, which are not used for a state. Raises TypeError or
+    ValueError naming the array if one has been replaced by an unsuitable one.
     """
+    stars = checked("stars", stars)
     kinetic = 0.5 * float((stars.mass * (stars.vel**2).sum(1)).sum())
     if isinstance(stars, State):
         pot = stars.pot
@@ -56,9 +58,8 @@ def angular_momentum(stars: Stars) -> Floats:
 
 
 def centre_of_mass(stars: Stars) -> Floats:
-    """Mass-weighted mean position."""
-    centre: Floats = np.average(stars.pos, axis=0, weights=stars.mass)
-    return centre
+    """Mean position, weighted with the masses; unweighted if their sum is zero."""
+    return mean_position(stars)
 
 
 def lagrangian_radii(

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import warnings
-from typing import Any, Callable, Dict, Iterator, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, ContextManager, Dict, Iterator, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
 from .. import _core
-from .._arrays import Floats, check_type, number
+from .._arrays import Floats, check_finite, check_type, floats, number
 from .._display import html_table
 from .._open import Device, device_or_default
 from .._forces import gravity
 from .._system import require
-from .run import ARRAYS, HermiteRun
-from .snapshot import Snapshot, describe, star_rows
+from .run import ARRAYS, LIMITS, HermiteRun
+from .snapshot import Snapshot, checked, describe, star_rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,11 +37,11 @@ class BlockSteps:
         return self.particle_steps / self.block_steps if self.block_steps else 0.0
 
 
-@dataclasses.dataclass(repr=False)
+@dataclasses.dataclass(repr=False, eq=False)
 class State:
     """The state of a run. Every state has its own arrays, so that earlier states may be kept.
     Changes to ``pos`` and ``vel`` of the latest state change the run. A state of ``hermite`` has in
-    ``run`` what continues the run with the same bits."""
+    ``run`` what continues the run, on the same engine with the same bits."""
 
     step: int
     time: float
@@ -100,16 +101,15 @@ def _progress(steps: Iterator[State], start: float, end: float, shown: Any) -> I
             yield state
 
 
-def _check(t_end: Any, snapshot: Start, eps: Any, g: Any) -> Tuple[float, float, float]:
+def _checked_start(snapshot: Any) -> Any:
     check_type("snapshot", snapshot, (Snapshot, State), "a Snapshot or a State")
-    end, soft = number("t_end", t_end), number("eps", eps, least=0)
-    _check_end(end, snapshot)
-    return end, soft, number("G", g, above=0)
+    return checked("snapshot", snapshot)
 
 
 def _check_end(end: float, snapshot: Start) -> None:
     if end < snapshot.time:
-        raise ValueError(f"t_end: {end} is before the snapshot's time, {snapshot.time}")
+        what = "state" if isinstance(snapshot, State) else "snapshot"
+        raise ValueError(f"t_end: {end} is before the {what}'s time, {snapshot.time}")
 
 
 def leapfrog(
@@ -129,28 +129,56 @@ def leapfrog(
     within a thousandth of a step: the time after step n is ``start + n dt``. ``G`` is the
     gravitational constant in the units of the snapshot (43007.1 for GADGET's kpc, km/s and 1e10
     solar masses). ``forces(pos, vel) -> (acc, pot)`` replaces softened gravity; ``eps`` and ``G``
-    are then not used. ``progress`` shows a progress bar (requires tqdm).
+    are then not used; accelerations (n, 3) and potentials (n,) must be finite numbers. ``progress``
+    shows a progress bar (requires tqdm).
 
-    The snapshot is not modified. Raises TypeError or ValueError naming the argument.
+    The snapshot is not modified. Raises TypeError or ValueError naming the argument; also if the
+    arrays of the snapshot or of the latest state have been replaced by unsuitable ones.
     """
-    step = number("dt", dt, above=0)
-    end, soft, constant = _check(t_end, snapshot, eps, G)
-    if forces is not None:
-        return _progress(_leapfrog(snapshot, step, end, forces), snapshot.time, end, progress)
-    chosen, mass = device_or_default(device), snapshot.mass * constant
+    chosen = device_or_default(device) if forces is None else None
+    checks: Callable[[], ContextManager[None]] = contextlib.nullcontext
+    if chosen is not None:
+        checks = chosen._ranks.argument_checks
+    with checks():
+        step = number("dt", dt, above=0)
+        snapshot = _checked_start(snapshot)
+        end, soft = number("t_end", t_end), number("eps", eps, least=0)
+        _check_end(end, snapshot)
+        mass = snapshot.mass * number("G", G, above=0)
 
-    def law(pos: Floats, _: Floats) -> Tuple[Floats, Floats]:
-        return gravity(pos, mass, soft, device=chosen)
+    def law(pos: Floats, vel: Floats) -> Tuple[Floats, Floats]:
+        if forces is None:
+            return gravity(pos, mass, soft, device=chosen)
+        return _checked_forces(forces(pos, vel), len(mass))
 
-    return _progress(_leapfrog(snapshot, step, end, law), snapshot.time, end, progress)
+    steps = _leapfrog(snapshot, step, end, law, checks)
+    return _progress(steps, snapshot.time, end, progress)
 
 
-def _leapfrog(s: Start, dt: float, end: float, law: Forces) -> Iterator[State]:
+def _checked_forces(result: Any, n: int) -> Tuple[Floats, Floats]:
+    """Accelerations and potentials that a function of the user returned."""
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise TypeError(
+            "forces: expected a function that returns accelerations and potentials, got "
+            f"{type(result).__name__}"
+        )
+    acc = floats("forces: acc", result[0], (n, 3))
+    pot = floats("forces: pot", result[1], (n,))
+    check_finite("forces: acc", acc)
+    check_finite("forces: pot", pot)
+    return acc, pot
+
+
+def _leapfrog(
+    s: Start, dt: float, end: float, law: Forces, checks: Callable[[], ContextManager[None]]
+) -> Iterator[State]:
     pos, vel = s.pos.copy(), s.vel.copy()
     acc, pot = law(pos, vel)
     state = State(0, s.time, pos, vel, s.mass, acc, pot, s.types, s.ids, s.header)
     yield state
     for step in range(1, math.ceil((end - s.time) / dt - 1e-3) + 1):
+        with checks():
+            state = checked("state", state)
         half = state.vel + state.acc * (dt / 2)
         pos = state.pos + half * dt
         acc, pot = law(pos, half)
@@ -186,40 +214,53 @@ def hermite(
     rank integrates its own stars, under the forces of all. Other arguments as for ``leapfrog``.
 
     A state of ``hermite``, and a file that such a run or ``gdr nbody --integrator hermite4`` wrote,
-    have the state of the run in ``snapshot.run``. The run continues, with the bits of one that was
-    never interrupted and with its step numbers, if the parameters are the same and ``t_end`` is at
-    the end of one of its intervals. Otherwise, or if stars have been changed, a new run begins,
-    with ``state.step`` 0. Parameters that are not given are those of the run; without one
-    ``eta=0.02``, ``dt_max=1/16``, ``G=1`` and ``dt_min=0``, and ``eps`` is required.
+    have the state of the run in ``snapshot.run``. The run continues, with its step numbers and on
+    the same engine with the bits of one that was never interrupted, if the parameters are the same
+    and ``t_end`` is at the end of one of its intervals. (Forces, and so bits, differ between the
+    engine "native" and the exact ones.) Otherwise, or if stars have been changed, a new run begins,
+    with ``state.step`` 0; on a device "mpi" on all ranks if it does on one. Parameters that are not
+    given are those of the run; without one ``eta=0.02``, ``dt_max=1/16``, ``G=1`` and ``dt_min=0``,
+    and ``eps`` is required.
 
     Raises StepTooShort, a FloatingPointError, if two stars are so close that a step would be
-    shorter than 2^-40 of the interval.
+    shorter than 2^-40 of the interval, TypeError or ValueError naming the argument, also if the
+    arrays of the snapshot or of the latest state have been replaced by unsuitable ones.
     """
-    check_type("snapshot", snapshot, (Snapshot, State), "a Snapshot or a State")
-    run = snapshot.run
-    if eps is None and run is None:
-        raise TypeError("eps: required for a snapshot that has no state of a run with block steps")
+    used = device_or_default(device)
+    with used._ranks.argument_checks():
+        snapshot = _checked_start(snapshot)
+        run = snapshot.run
+        if eps is None and run is None:
+            raise TypeError(
+                "eps: required for a snapshot that has no state of a run with block steps"
+            )
 
-    def chosen(name: str, given: Any, usual: float, **limits: float) -> float:
-        if given is not None:
-            return number(name, given, **limits)
-        return usual if run is None else float(getattr(run, name))
+        def chosen(name: str, given: Any, usual: float) -> float:
+            if given is not None:
+                return number(name, given, **LIMITS[name])
+            if run is None:
+                return usual
+            return number(f"snapshot.run.{name}", getattr(run, name), **LIMITS[name])
 
-    end, soft = number("t_end", t_end), chosen("eps", eps, 0.0, least=0)
-    accuracy = chosen("eta", eta, 0.02, above=0)
-    if eta_start is None and (run is None or accuracy != run.eta):
-        first = accuracy / 2
-    else:
-        first = chosen("eta_start", eta_start, 0.0, above=0)
-    longest = chosen("dt_max", dt_max, 2.0**-4, above=0)
-    shortest = chosen("dt_min", dt_min, 0.0, least=0)
-    options = _Options(soft, chosen("G", G, 1.0, above=0), accuracy, first, shortest)
-    integration = _Integration(snapshot, end, longest, options, device_or_default(device))
-    if not integration.continues():
-        _check_end(end, snapshot)
-        interval, _ = _intervals(snapshot.time, end, longest)
-        if shortest > interval:
-            raise ValueError(f"dt_min: {shortest} is above the interval between states, {interval}")
+        end, soft = number("t_end", t_end), chosen("eps", eps, 0.0)
+        accuracy = chosen("eta", eta, 0.02)
+        if eta_start is None and (run is None or accuracy != run.eta):
+            first = accuracy / 2
+        else:
+            first = chosen("eta_start", eta_start, 0.0)
+        longest = chosen("dt_max", dt_max, 2.0**-4)
+        shortest = chosen("dt_min", dt_min, 0.0)
+        options = _Options(soft, chosen("G", G, 1.0), accuracy, first, shortest)
+        integration = _Integration(snapshot, end, longest, options, used)
+    integration.agree_to_continue()
+    with used._ranks.argument_checks():
+        if not integration.continued:
+            _check_end(end, snapshot)
+            interval, _ = _intervals(snapshot.time, end, longest)
+            if shortest > interval:
+                raise ValueError(
+                    f"dt_min: {shortest} is above the interval between states, {interval}"
+                )
     return _progress(integration.states(), snapshot.time, end, progress)
 
 
@@ -247,6 +288,7 @@ class _Integration:
     """A run with block steps until ``end``: a new one, or the rest of that of ``start``."""
 
     core: _core.Hermite
+    continued: bool  #: whether this is the rest of the run of ``start``, on all ranks
     start_time: float  #: time of step 0
     start_energy: float
     interval: float
@@ -257,7 +299,7 @@ class _Integration:
     ) -> None:
         self.start, self.end, self.longest = start, end, longest
         self.options, self.device = options, device
-        self.mass = start.mass.copy()
+        self.pos, self.vel, self.mass = start.pos.copy(), start.vel.copy(), start.mass.copy()
         self.scaled_mass = self.mass * options.G
 
     def remaining(self, run: HermiteRun) -> int:
@@ -279,11 +321,18 @@ class _Integration:
             return False
         return math.ceil(count * run.dt_max / self.longest - 1e-3) == count
 
+    def agree_to_continue(self) -> None:
+        """Decide whether the run continues, which it does on all ranks or on none; collective. With
+        different parameters on the ranks TypeError is raised on all."""
+        ranks = self.device._ranks
+        self.continued = ranks.minimum(float(self.continues())) > 0
+        what = (*self.options, self.longest, self.start.time, self.end)
+        ranks.check_equal("parameters and times of hermite", repr(what))
+
     def states(self) -> Iterator[State]:
         """The initial state and one after every interval."""
         s, run = self.start, self.start.run
-        continued = self.device._ranks.minimum(float(self.continues())) > 0
-        if continued and run is not None:
+        if self.continued and run is not None:
             self.interval, self.start_time = run.dt_max, run.start_time
             self.first_step, self.start_energy = 0, run.start_energy
             step, last = run.cycle, run.cycle + self.remaining(run)
@@ -292,11 +341,13 @@ class _Integration:
         else:
             self.interval, last = _intervals(s.time, self.end, self.longest)
             self.start_time, step = s.time, 0
-            self.begin(s.pos, s.vel, step)
+            self.begin(self.pos, self.vel, step)
         latest = self.state(step, s.time)
         while step < last:
             pos, vel = latest.pos.copy(), latest.vel.copy()
             yield latest
+            with self.device._ranks.argument_checks():
+                latest = checked("state", latest)
             same = np.array_equal(latest.pos, pos) and np.array_equal(latest.vel, vel)
             if self.device._ranks.minimum(float(same)) == 0:  # the caller has moved stars
                 self.begin(latest.pos, latest.vel, step)

@@ -7,18 +7,19 @@ from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
-from .._arrays import Floats
+from .._arrays import Floats, check_finite, number
+from .._display import counted
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class HermiteRun:
     """Everything that determines how a run of ``hermite`` goes on: ``gdr::HermiteState`` of the
     library, and the parameters of the run.
 
     ``state.run`` of a state of ``hermite``, and ``snapshot.run`` of a file that such a run or
-    ``gdr nbody --integrator hermite4`` wrote. A run that continues from it has the bits of one that
-    was never interrupted. Times and steps of the stars are in units of ``dt_max``. The arrays
-    must not be changed.
+    ``gdr nbody --integrator hermite4`` wrote. A run that continues from it on the same engine has
+    the bits of one that was never interrupted. Times and steps of the stars are in units of
+    ``dt_max``. The arrays must not be changed.
     """
 
     start_time: float  #: time at which the run began
@@ -41,6 +42,12 @@ class HermiteRun:
 
     def __len__(self) -> int:
         return len(self.mass)
+
+    def __repr__(self) -> str:
+        return (
+            f"<gdr.nbody.HermiteRun of {counted(len(self), 'star')}, t = {self.time:.6g}, "
+            f"step {self.cycle}, eps {self.eps:g}, eta {self.eta:g}, dt_max {self.dt_max:g}>"
+        )
 
     @property
     def time(self) -> float:
@@ -87,6 +94,17 @@ NUMBERS: Dict[str, Tuple[str, str]] = {
     "eta_start": ("EtaStart", "eta_start"),
     "dt_min": ("SmallestStep", "smallest_step"),
 }
+#: Ranges of these numbers, as arguments of ``number``.
+LIMITS: Dict[str, Dict[str, float]] = {
+    "cycle": {"least": 0},
+    "dt_max": {"above": 0},
+    "eps": {"least": 0},
+    "G": {"above": 0},
+    "now": {"least": 0, "most": 1},
+    "eta": {"above": 0},
+    "eta_start": {"above": 0},
+    "dt_min": {"least": 0},
+}
 #: Arrays of the stars: their names in HDF5, and numbers of each star. A line of text has them in
 #: this order.
 ARRAYS: Dict[str, Tuple[str, int]] = {
@@ -99,6 +117,24 @@ ARRAYS: Dict[str, Tuple[str, int]] = {
 }
 #: Numbers of a star in a line of text.
 WIDTH = sum(width for _, width in ARRAYS.values())
+
+
+def checked_number(place: str, name: str, value: Any) -> float:
+    """A number of a run; TypeError or ValueError with the place if it is none, or out of range."""
+    if name == "start_energy" and isinstance(value, float):
+        return value  # overflows for extreme masses and speeds; such a run can continue
+    found = number(place, value, **LIMITS.get(name, {}))
+    if name == "cycle" and not found.is_integer():
+        raise ValueError(f"{place}: expected an integer, got {found}")
+    return found
+
+
+def check_arrays(places: Dict[str, str], table: Floats) -> None:
+    """ValueError with the place of the first number of the stars that is not finite."""
+    first = 0
+    for name, (_, width) in ARRAYS.items():
+        check_finite(places[name], table[:, first : first + width])
+        first += width
 
 
 def run_of(numbers: Dict[str, float], table: Floats, mass: Floats) -> HermiteRun:

@@ -14,7 +14,7 @@ from .._display import counted, html_table
 from .._system import PathLike, replacing, require
 from .._units import refuse_units
 from ..errors import FileError, InputError
-from .run import ARRAYS, NUMBERS, WIDTH, HermiteRun, run_of
+from .run import ARRAYS, NUMBERS, WIDTH, HermiteRun, check_arrays, checked_number, run_of
 
 _HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 MAX_TYPES = 16
@@ -26,7 +26,7 @@ _STAR = "time step x y z vx vy vz ax ay az jx jy jz"
 KEPT_ATTRIBUTES = ("BoxSize", "Redshift", "Omega0", "OmegaLambda", "HubbleParam")
 
 
-@dataclasses.dataclass(repr=False)
+@dataclasses.dataclass(repr=False, eq=False)
 class Snapshot:
     """The particles of a simulation at one time, in the units of the user.
 
@@ -59,7 +59,7 @@ class Snapshot:
         for name in ("pos", "vel", "mass"):
             check_finite(name, getattr(self, name))
         self.time = number("time", self.time)
-        self.ids = np.arange(1, n + 1) if self.ids is None else _ids(self.ids, n)
+        self.ids = np.arange(1, n + 1) if self.ids is None else _ids("ids", self.ids, n)
         self.types = np.ones(n, np.int64) if self.types is None else ints("types", self.types, (n,))
         if ((self.types < 0) | (self.types >= MAX_TYPES)).any():
             raise ValueError(f"types: expected 0 to {MAX_TYPES - 1}")
@@ -83,9 +83,39 @@ def describe(stars: Any) -> str:
     return text
 
 
+def mean_position(stars: Any) -> Floats:
+    """Mean position, weighted with the masses unless their sum is zero."""
+    weights = stars.mass if stars.mass.sum() != 0 else None
+    centre: Floats = np.average(stars.pos, axis=0, weights=weights)
+    return centre
+
+
+def checked(name: str, stars: Any) -> Any:
+    """A snapshot or a state whose arrays may have been replaced since it was made, with arrays of
+    float64: the same object if it has them. TypeError or ValueError names the argument and the
+    array: for a wrong shape or type, a unit, and a value that is not finite."""
+    made: Dict[str, Any] = {"pos": floats(f"{name}.pos", stars.pos, ("n", 3))}
+    n = len(made["pos"])
+    vectors, scalars = (n, 3), (n,)
+    for array, shape in (("vel", vectors), ("mass", scalars), ("acc", vectors), ("pot", scalars)):
+        if hasattr(stars, array):  # a snapshot has no forces
+            made[array] = floats(f"{name}.{array}", getattr(stars, array), shape)
+    for array, values in made.items():
+        check_finite(f"{name}.{array}", values)
+    made["time"] = number(f"{name}.time", stars.time)
+    if stars.types is not None:
+        made["types"] = ints(f"{name}.types", stars.types, (n,))
+        if ((made["types"] < 0) | (made["types"] >= MAX_TYPES)).any():
+            raise ValueError(f"{name}.types: expected 0 to {MAX_TYPES - 1}")
+    if stars.ids is not None:
+        made["ids"] = _ids(f"{name}.ids", stars.ids, n)
+    changed = {key: value for key, value in made.items() if value is not getattr(stars, key)}
+    return dataclasses.replace(stars, **changed) if changed else stars
+
+
 def star_rows(stars: Any) -> List[Any]:
     """Rows of a table about stars."""
-    centre = np.average(stars.pos, axis=0, weights=stars.mass)
+    centre = mean_position(stars)
     radius = np.linalg.norm(stars.pos - centre, axis=1)
     speed = np.sqrt((stars.vel**2).sum(1).mean())
     return [
@@ -95,13 +125,13 @@ def star_rows(stars: Any) -> List[Any]:
     ]
 
 
-def _ids(given: Any, n: int) -> Any:
+def _ids(name: str, given: Any, n: Any) -> Any:
     """Ids as int64, or as uint64 if int64 cannot represent them."""
-    refuse_units("ids", given)
+    refuse_units(name, given)
     array = np.asarray(given)
     if array.dtype != np.uint64:
-        return ints("ids", array, (n,))
-    check_shape("ids", array, (n,))
+        return ints(name, array, (n,))
+    check_shape(name, array, (n,))
     return array if (array >= 2**63).any() else array.astype(np.int64)
 
 
@@ -182,8 +212,14 @@ def _text_run(
                 f"{name}: no line '{_STATE} {text} = ...'; remove the lines '{_BLOCK_STEPS}' to "
                 "begin a new run"
             )
-        found[key] = numbers[text]
-    run = run_of(found, np.array(steps), stars.mass)
+    table = np.array(steps)
+    try:
+        for key, (_, text) in NUMBERS.items():
+            found[key] = checked_number(f"'{_STATE} {text} = ...'", key, numbers[text])
+        check_arrays({key: f"'{_BLOCK_STEPS}' {key}" for key in ARRAYS}, table)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: {error}") from None
+    run = run_of(found, table, stars.mass)
     return run if run.describes(stars) else None
 
 
@@ -209,6 +245,8 @@ def write(path: PathLike, snapshot: Any) -> None:
         if not callable(getattr(snapshot, "snapshot", None)):
             what = type(snapshot).__name__
             raise TypeError(f"snapshot: expected a Snapshot or a State, got {what}")
+    snapshot = checked("snapshot", snapshot)
+    if not isinstance(snapshot, Snapshot):
         snapshot = snapshot.snapshot()
     name = os.fspath(path)
     with replacing(name) as part:
@@ -308,14 +346,29 @@ class _File:
         for key, (name, _) in NUMBERS.items():
             if name not in attributes:
                 self.fail("GDR", f"has no attribute {name}")
-            numbers[key] = np.ravel(np.asarray(attributes[name]))[0].item()
+            numbers[key] = self.run_number(key, name, attributes)
         columns = []
         for name, width in ARRAYS.values():
             if f"GDR/{name}" not in self.file:
                 self.fail("GDR", f"has no dataset {name}")
             shape = (len(mass),) if width == 1 else (len(mass), width)
             columns.append(self.dataset(f"GDR/{name}", shape).astype(np.float64))
-        return run_of(numbers, np.column_stack(columns), mass)
+        table = np.column_stack(columns)
+        try:
+            check_arrays({key: f"GDR/{name}" for key, (name, _) in ARRAYS.items()}, table)
+        except ValueError as error:
+            raise InputError(f"{self.name}: {error}") from None
+        return run_of(numbers, table, mass)
+
+    def run_number(self, key: str, name: str, attributes: Any) -> float:
+        """An attribute of the group GDR: one number in the range of that parameter of a run."""
+        try:
+            values = np.ravel(np.asarray(attributes[name]))
+            if values.size != 1 or values.dtype.kind not in "iuf":
+                raise TypeError(f"GDR/{name}: expected a number, got {attributes[name]!r}")
+            return checked_number(f"GDR/{name}", key, values[0].item())
+        except (OSError, RuntimeError, TypeError, ValueError) as error:
+            raise InputError(f"{self.name}: {error}") from None
 
     def masses(self, kind: int, n: int) -> AnyArray:
         """Masses from the dataset, or from the header's MassTable."""
