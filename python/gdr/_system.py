@@ -26,6 +26,18 @@ def require(module: str, feature: str) -> Any:
         ) from None
 
 
+def check_can_write(path: str) -> None:
+    """Raise FileError unless a file can be created, or replaced, under this name."""
+    if os.path.isdir(path):
+        raise FileError(f"{path}: cannot be written: it is a directory")
+    part = f"{path}.{secrets.token_hex(8)}.part"
+    try:
+        open(part, "xb").close()
+        os.unlink(part)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[str]:
     """Context that writes a file: yields the name of a new file, which replaces ``path`` at the

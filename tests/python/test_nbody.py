@@ -162,6 +162,108 @@ def test_invalid_arguments_raise_an_error_with_the_argument(call, message):
         call(nbody.plummer(4))
 
 
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda s: setattr(s, "pos", s.pos * Kiloparsec()), TypeError, "pos: has the unit kpc"),
+        (lambda s: setattr(s, "vel", s.vel[:2]), ValueError, r"vel: expected shape \(4, 3\)"),
+        (lambda s: setattr(s, "mass", s.mass * 1j), TypeError, "mass: expected real numbers"),
+        (lambda s: s.pos.__setitem__((2, 1), np.nan), ValueError, r"pos\[2, 1\] is not a number"),
+        (lambda s: setattr(s, "time", "now"), TypeError, "time: expected a number, got str"),
+    ],
+)
+def test_unsuitable_arrays_that_were_assigned_to_a_snapshot_are_named(
+    change, error, message, native, tmp_path
+):
+    """Units were dropped by hermite, and failed elsewhere with errors that named no argument."""
+    stars = nbody.plummer(4)
+    for stars in (nbody.plummer(4), next(nbody.leapfrog(stars, eps=1, dt=1, t_end=1))):
+        change(stars)
+        for argument, call in (
+            ("snapshot", lambda: nbody.leapfrog(stars, eps=1, dt=1, t_end=1, device=native)),
+            ("snapshot", lambda: nbody.hermite(stars, eps=1, t_end=1, device=native)),
+            ("stars", lambda: nbody.energies(stars, eps=1, device=native)),
+            ("snapshot", lambda: nbody.write(tmp_path / "a.txt", stars)),
+            ("stars", lambda: nbody.plots.projection(stars)),
+            (r"states\[0\]", lambda: nbody.plots.movie([stars], tmp_path / "a.gif")),
+        ):
+            with pytest.raises(error, match=rf"^{argument}\.{message}"):
+                call()
+    assert not list(tmp_path.iterdir())
+
+
+class Kiloparsec:
+    """A stand-in for a unit: its product with an array has the attributes of a quantity."""
+
+    __array_ufunc__ = None
+
+    def __rmul__(self, values):
+        return Length(values)
+
+
+class Length:
+    unit = "kpc"
+
+    def __init__(self, values):
+        self.values, self.shape, self.ndim = values, values.shape, values.ndim
+
+    def to_value(self, unit):
+        return self.values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype)
+
+
+@pytest.mark.parametrize("scheme", [nbody.leapfrog, nbody.hermite])
+def test_a_unit_assigned_to_the_latest_state_is_an_error(scheme, native):
+    more = {"dt": 1 / 16} if scheme is nbody.leapfrog else {}
+    run = scheme(nbody.plummer(4), eps=0.1, t_end=0.25, device=native, **more)
+    state = next(run)
+    state.vel = state.vel * Kiloparsec()
+    with pytest.raises(TypeError, match="^state.vel: has the unit kpc"):
+        next(run)
+
+
+@pytest.mark.parametrize(
+    ("forces", "message"),
+    [
+        (lambda x, v: -x, "forces: expected a function that returns accelerations and potentials"),
+        (lambda x, v: (-x[0], x[:, 0]), r"forces: acc: expected shape \(3, 3\), got \(3,\)"),
+        (lambda x, v: (-x, x), r"forces: pot: expected shape \(3,\), got \(3, 3\)"),
+        (lambda x, v: (-x * np.nan, x[:, 0]), r"forces: acc\[0, 0\] is not a number"),
+        (lambda x, v: (-x * Kiloparsec(), x[:, 0]), "forces: acc: has the unit kpc"),
+    ],
+)
+def test_unsuitable_results_of_the_users_forces_are_errors(forces, message):
+    s = nbody.Snapshot(np.eye(3), np.zeros((3, 3)), 1.0)
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        next(nbody.leapfrog(s, eps=0, dt=0.1, t_end=1, forces=forces))
+
+
+def test_stars_without_mass_are_shown_about_their_mean_position():
+    pytest.importorskip("matplotlib")
+    s = nbody.Snapshot([[1.0, 0, 0], [3.0, 0, 0]], np.zeros((2, 3)), 0.0)
+    assert nbody.centre_of_mass(s).tolist() == [2.0, 0.0, 0.0]
+    assert "<td>2, 0, 0</td>" in s._repr_html_()
+    ax = nbody.plots.projection(s)
+    assert ax.collections[0].get_offsets().tolist() == [[-1.0, 0.0], [1.0, 0.0]]
+
+
+def test_a_picture_of_a_single_star_has_a_width():
+    pytest.importorskip("matplotlib")
+    ax = nbody.plots.projection(nbody.Snapshot([[5.0, 0, 0]], [[0.0, 0, 0]], 1.0))
+    assert ax.get_xlim() == (-1.0, 1.0)
+
+
+def test_snapshots_and_states_can_be_compared(native):
+    """Their comparison raised an error of NumPy."""
+    s = nbody.plummer(4)
+    assert s == s and s != nbody.plummer(4) and s in [s]
+    state = next(nbody.hermite(s, eps=0.1, t_end=1, device=native))
+    assert state == state and state != s
+    assert repr(state.run).startswith("<gdr.nbody.HermiteRun of 4 stars, t = 0, step 0, eps 0.1")
+
+
 def test_plots_show_their_data(native):
     plt = pytest.importorskip("matplotlib.pyplot")
     history = nbody.History()
@@ -256,6 +358,85 @@ def test_errors_of_films_name_the_argument(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="apt-get install ffmpeg"):
         nbody.plots.movie([stars], tmp_path / "film.mp4")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_film_that_cannot_be_written_consumes_no_state(tmp_path, native):
+    """It failed only after the integration, with a warning of matplotlib."""
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("PIL")
+    run = nbody.leapfrog(nbody.plummer(4), eps=0.1, dt=0.1, t_end=1, device=native)
+    (tmp_path / "folder.gif").mkdir()
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for path in (tmp_path / "none" / "film.gif", tmp_path / "folder.gif"):
+            with pytest.raises(gdr.FileError, match=f"{path.name}: cannot be written"):
+                nbody.plots.movie(run, path)
+        gc.collect()
+    assert next(run).step == 0 and not found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"fps": 0}, "fps: expected at least 0.00166667, got 0"),
+        ({"fps": 1000}, "fps: expected at most 50, got 1000"),
+        ({"dpi": 1e6}, "dpi: expected at most 2000"),
+        ({"dpi": 0.5}, "dpi: expected at least 10"),
+        ({"size": -1}, "size: expected a number above 0"),
+        ({"extent": 0}, "extent: expected a number above 0"),
+        ({"labels": {9: "x"}}, "labels: no star has the type 9; the types are 1, 2"),
+        ({"states": nbody.plummer(3)}, "states: expected several states, got a Snapshot"),
+        ({"states": [3]}, r"states\[0\]: expected a Snapshot or a State, got int"),
+    ],
+)
+def test_arguments_of_films_out_of_range_are_named(tmp_path, arguments, message):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("PIL")
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        nbody.plots.movie(
+            **{"states": [nbody.merger(8)], "path": tmp_path / "film.gif", **arguments}
+        )
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_ending_of_a_film_may_have_capital_letters(tmp_path):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("PIL")
+    path = nbody.plots.movie([nbody.merger(8)], tmp_path / "film.GIF", dpi=10, fps=50)
+    assert path.read_bytes()[:4] == b"GIF8"
+    assert [p.name for p in tmp_path.iterdir()] == ["film.GIF"]
+
+
+def test_labels_of_a_picture_are_those_of_types_that_stars_have():
+    pytest.importorskip("matplotlib")
+    with pytest.raises(ValueError, match="labels: no star has the type 9; the types are 1, 2"):
+        nbody.plots.projection(nbody.merger(8), labels={1: "first", 9: "x"})
+
+
+def test_a_timeline_shows_one_board_of_one_rank():
+    pytest.importorskip("matplotlib")
+
+    def event(begin, end, board=0, rank=0, part="chip 0"):
+        return gdr.TimelineEvent(board, part, "run", begin, end, rank=rank)
+
+    def ends(ax):
+        return sorted(p.vertices[:, 0].max() for c in ax.collections for p in c.get_paths())
+
+    events = [event(0, 1), event(1, 3, rank=1), event(2, 5, board=1), event(0, 6, rank=1)]
+    ax = nbody.plots.timeline(events)
+    assert ends(ax) == [1] and ax.get_title() == "Link and chips: board 0 of rank 0"
+    assert ends(nbody.plots.timeline(events, rank=1)) == [3, 6]
+    ax = nbody.plots.timeline([events[0], events[2]], board=1)
+    assert ends(ax) == [5] and ax.get_title() == "Link and chips: board 1"
+    assert nbody.plots.timeline(events[:1]).get_title() == "Link and chips"
+    with pytest.raises(ValueError, match="none of board 2 of rank 0, predicted; there are those of "
+                       "board 0 of rank 0, predicted; board 1 of rank 0, predicted; board 0 of"):
+        nbody.plots.timeline(events, board=2)
+    with pytest.raises(ValueError, match="none of board 0 of rank 0, measured; there are those of"):
+        nbody.plots.timeline(events, measured=True)
+    ax = nbody.plots.timeline([event(0, 1), event(1, 2, part="chip"), event(2, 4, part="DMA")])
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == ["link write", "chip 0", "link read", "chip", "DMA"] and ends(ax) == [1, 2, 4]
 
 
 def test_a_film_in_mp4_is_written_by_ffmpeg(tmp_path):

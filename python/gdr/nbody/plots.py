@@ -12,11 +12,13 @@ from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Seq
 
 import numpy as np
 
-from .._arrays import integer, number
+from .._arrays import check_type, integer, number
 from .._open import Device
 from .._records import Statistics, TimelineEvent
-from .._system import PathLike, replacing, require
+from .._system import PathLike, check_can_write, replacing, require
 from .diagnostics import History, Stars, centre_of_mass
+from .integrate import State
+from .snapshot import Snapshot, checked
 
 #: Link and chips of one board at 500 MHz (sources in docs/internals/board.md).
 LINK_BYTES_PER_SECOND = 2.5e9
@@ -72,12 +74,16 @@ def projection(
 
     ``size`` of a star is in points squared; by default few stars are larger than many. ``labels``
     name the types ({1: "first", 2: "second"}) in a legend; ``unit`` of length is shown on the axes.
+    Stars without mass are drawn about their mean position.
     """
-    ax = _axes(ax, (5.2, 5.0))
-    columns = _columns(plane)
+    columns, size = _columns(plane), _checked_size(size)
+    check_type("stars", stars, (Snapshot, State), "a Snapshot or a State")
+    stars = checked("stars", stars)
     pos = stars.pos - centre_of_mass(stars)
     width = _half_width(extent, [pos[:, columns]])
-    types = np.ones(len(pos), int) if stars.types is None else np.asarray(stars.types)
+    types = _types(stars)
+    _check_labels(labels, types)
+    ax = _axes(ax, (5.2, 5.0))
     for k, kind in enumerate(np.unique(types)):
         some, colour = pos[types == kind][:, columns], _COLOURS[k % len(_COLOURS)]
         ax.scatter(*some.T, color=colour, **_star_style(len(pos), size))
@@ -96,7 +102,26 @@ def _columns(plane: str) -> List[int]:
 def _half_width(extent: Optional[float], positions: Iterable[Any]) -> float:
     if extent is not None:
         return number("extent", extent, above=0)
-    return max(1.1 * float(np.quantile(np.abs(pos), 0.98)) for pos in positions)
+    return max(1.1 * float(np.quantile(np.abs(pos), 0.98)) for pos in positions) or 1.0
+
+
+def _checked_size(size: Any) -> Optional[float]:
+    return None if size is None else number("size", size, above=0)
+
+
+def _types(stars: Stars) -> Any:
+    return np.ones(len(stars), int) if stars.types is None else np.array(stars.types)
+
+
+def _check_labels(labels: Optional[Dict[int, str]], types: Any) -> None:
+    """Raise ValueError for the label of a type that no star has."""
+    kinds = [int(kind) for kind in np.unique(types)]
+    unknown = [kind for kind in labels or {} if kind not in kinds]
+    if unknown:
+        raise ValueError(
+            f"labels: no star has the type {unknown[0]!r}; the types are "
+            f"{', '.join(map(str, kinds))}"
+        )
 
 
 def _star_style(count: int, size: Optional[float]) -> Dict[str, float]:
@@ -156,27 +181,38 @@ def movie(
 
     Only positions are kept, so that ``states`` may be the integrator itself; ``itertools.islice``
     takes every n-th state. The other arguments are those of ``projection``; ``extent`` defaults to
-    the larger width of the first and the last frame. An existing file is replaced at the end.
-    Raises ValueError for another ending or no states, ImportError or FileNotFoundError if a program
-    is missing.
+    the larger width of the first and the last frame. ``fps``: frames per second, from 1/600 to 50
+    in a GIF and to 1000 in an MP4; ``dpi`` (10 to 2000): pixels per inch of a picture of 5.2 inches.
+    An existing file is replaced at the end. Raises ValueError for another ending, no states, or a
+    label of a type that no star has; FileError if the file cannot be written, before the first
+    state is computed; ImportError or FileNotFoundError if a program is missing.
     """
-    columns = _columns(plane)
+    columns, size = _columns(plane), _checked_size(size)
     file = pathlib.Path(path)
-    rate, dots = number("fps", fps, above=0), number("dpi", dpi, above=0)
-    if file.suffix not in _WRITERS:
+    ending = file.suffix.lower()
+    rate = number("fps", fps, least=1 / 600, most=50 if ending == ".gif" else 1000)
+    dots = number("dpi", dpi, least=10, most=2000)
+    if extent is not None:
+        _half_width(extent, [])
+    if isinstance(states, (Snapshot, State)):
+        raise TypeError(
+            f"states: expected several states, got a {type(states).__name__}; pass a list of them"
+        )
+    if ending not in _WRITERS:
         raise ValueError(
             f"path: expected a name that ends with .gif or .mp4, got {os.fspath(path)!r}"
         )
     plt = require("matplotlib.pyplot", "a film")
     animation = require("matplotlib.animation", "a film")
-    if file.suffix == ".gif":
+    if ending == ".gif":
         require("PIL", "a film in GIF")
     elif not animation.FFMpegWriter.isAvailable():
         raise FileNotFoundError(
             "a film in MP4 needs the program ffmpeg, which is not in PATH: apt-get install ffmpeg, "
             "or write a GIF"
         )
-    frames, types = _frames(states, columns)
+    check_can_write(os.fspath(path))
+    frames, types = _frames(states, columns, labels)
     kinds = np.unique(types)
     width = _half_width(extent, [frames[0].pos, frames[-1].pos])
     # A layout engine would run again for every frame.
@@ -200,9 +236,9 @@ def movie(
         film = animation.FuncAnimation(figure, draw, frames=len(frames))
         with replacing(os.fspath(file)) as part:
             # The writers choose the format by the ending.
-            temporary = part + file.suffix
+            temporary = part + ending
             try:
-                film.save(temporary, writer=_writer(animation, file.suffix, rate), dpi=dots)
+                film.save(temporary, writer=_writer(animation, ending, rate), dpi=dots)
                 os.replace(temporary, part)
             finally:
                 pathlib.Path(temporary).unlink(missing_ok=True)
@@ -211,13 +247,19 @@ def movie(
     return file
 
 
-def _frames(states: Iterable[Stars], columns: List[int]) -> Tuple[List[_Frame], Any]:
+def _frames(
+    states: Iterable[Stars], columns: List[int], labels: Optional[Dict[int, str]]
+) -> Tuple[List[_Frame], Any]:
     """The frames of a film, and the types of its stars."""
     frames: List[_Frame] = []
     types: Any = None
     for stars in states:
+        place = f"states[{len(frames)}]"
+        check_type(place, stars, (Snapshot, State), "a Snapshot or a State")
+        stars = checked(place, stars)
         if types is None:
-            types = np.ones(len(stars), int) if stars.types is None else np.array(stars.types)
+            types = _types(stars)
+            _check_labels(labels, types)
         if len(stars) != len(types):
             raise ValueError(
                 f"states: state {len(frames)} has {len(stars)} stars, the first {len(types)}"
@@ -341,6 +383,7 @@ def timeline(
     events: Union[Device, Sequence[TimelineEvent]],
     *,
     board: int = 0,
+    rank: int = 0,
     measured: bool = False,
     ax: Any = None,
 ) -> Any:
@@ -348,27 +391,30 @@ def timeline(
 
     By default those of a board's link and chips in predicted time on the real board; with
     ``measured`` those of the host and its emulation of that board, in the time of this host.
+    ``rank``: of the process whose board it is, on a device "mpi".
     """
     listed = events.timeline() if isinstance(events, Device) else list(events)
+    board, rank = integer("board", board), integer("rank", rank)
     shown = [
         e
         for e in listed
-        if e.measured == measured and (e.board == board or (measured and e.part != "board"))
+        if e.measured == measured
+        and e.rank == rank
+        and (e.board == board or (measured and e.part != "board"))
     ]
     if not shown:
+        if not listed:
+            raise ValueError("events: there are none; call device.record_timeline() before the run")
+        places = sorted({(e.measured, e.rank, e.board) for e in listed})
+        found = "; ".join(
+            f"board {b} of rank {r}, {'measured' if m else 'predicted'}" for m, r, b in places
+        )
+        clock = "measured" if measured else "predicted"
         raise ValueError(
-            f"events: none for board {board}; call device.record_timeline() before the run"
+            f"events: none of board {board} of rank {rank}, {clock}; there are those of {found}"
         )
-    if measured:
-        rows = list(dict.fromkeys(["host", "board"] + [e.part for e in shown]))
-    else:
-        rows = ["link write"]
-        rows += sorted(
-            {e.part for e in shown if e.part.startswith("chip")}, key=lambda p: int(p.split()[1])
-        )
-        rows.append("link read")
-        if any(e.part == "board" for e in shown):
-            rows = ["board"]
+    rows = _rows(shown, measured)
+    boards = {(e.rank, e.board) for e in listed if e.measured == measured}
     ax = _axes(ax, (7.6, 0.42 * len(rows) + 1.4))
     longest = max(e.end for e in shown)
     unit, name = (1.0, "s") if longest >= 1 else (1e3, "ms") if longest >= 1e-3 else (1e6, "µs")
@@ -390,9 +436,26 @@ def timeline(
     ax.set_yticks(range(len(rows)), rows)
     ax.invert_yaxis()
     if measured:
-        ax.set(xlabel=f"measured time on this host [{name}]", title="Host and emulated board")
+        label, title = f"measured time on this host [{name}]", "Host and emulated board"
     else:
-        ax.set(xlabel=f"predicted time on the real board [{name}]", title="Link and chips")
+        label, title = f"predicted time on the real board [{name}]", "Link and chips"
+    if len(boards) > 1:
+        title += f": board {board}"
+        title += f" of rank {rank}" if len({r for r, _ in boards}) > 1 else ""
+    ax.set(xlabel=label, title=title)
     ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
     ax.tick_params(axis="y", length=0)
     return _open_frame(ax)
+
+
+def _rows(events: List[TimelineEvent], measured: bool) -> List[str]:
+    """The parts of a board, from the top; unknown ones are the last."""
+    parts = list(dict.fromkeys(e.part for e in events))
+    if measured:
+        first = ["host", "board"]
+    elif "board" in parts:
+        first = ["board"]
+    else:
+        chips = [p for p in parts if re.fullmatch(r"chip \d+", p)]
+        first = ["link write", *sorted(chips, key=lambda p: int(p.split()[1])), "link read"]
+    return list(dict.fromkeys([*first, *parts]))
