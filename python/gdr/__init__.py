@@ -9,11 +9,11 @@ folder of this package.
 """
 
 import atexit
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import _core as _core
 from . import _mpi as _mpi
-from . import chemistry as chemistry
 from . import errors as errors
 from . import functions as functions
 from . import linalg as linalg
@@ -92,6 +92,8 @@ __all__ += sorted(_BUILTIN_NAMES - {"gravity"})
 
 
 if TYPE_CHECKING:
+    from . import chemistry as chemistry
+
     buckingham: ParticleKernel[results.PairEnergy]
     coulomb: ParticleKernel[results.Field]
     coulomb_ewald: ParticleKernel[results.Field]
@@ -119,7 +121,10 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """The built-in kernels, ``gdr.lennard_jones`` and so on, as functions on arrays."""
+        """The built-in kernels, ``gdr.lennard_jones`` and so on, as functions on arrays, and
+        ``gdr.chemistry``, which is imported when it is used."""
+        if name == "chemistry":
+            return importlib.import_module("gdr.chemistry")
         if name not in _BUILTIN_NAMES:
             raise AttributeError(f"module 'gdr' has no attribute {name!r}")
         return globals().setdefault(name, ParticleKernel(name))

@@ -1,8 +1,11 @@
 """Dependencies between the modules of the package."""
 
 import ast
+import importlib
 import pathlib
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -42,3 +45,30 @@ def test_modules_import_only_modules_above_them():
 @pytest.mark.parametrize("module", ["_device", "_job", "_set_job", "_kernel"])
 def test_devices_jobs_and_kernels_do_not_import_one_another(module):
     assert not imported(module) & {"_device", "_job", "_set_job", "_kernel"}
+
+
+def run(program):
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_importing_the_package_imports_no_optional_module():
+    """It took 0.17 s; programs that start often import the package, too."""
+    loaded = set(run("import sys, gdr; print(*sys.modules)").split())
+    assert {"gdr.nbody.snapshot", "gdr.linalg"} <= loaded
+    optional = {"gdr.chemistry", "gdr.nbody.plots"}
+    optional |= {"matplotlib", "astropy", "h5py", "scipy", "PIL", "tqdm", "mpi4py", "pyscf"}
+    assert not loaded & optional
+
+
+@pytest.mark.parametrize(("module", "name"), [("gdr", "chemistry"), ("gdr.nbody", "plots")])
+def test_modules_that_are_imported_when_used_are_like_others(module, name):
+    run(f"import {module} as m; assert {name!r} in dir(m) and m.{name}.__name__ == '{module}.{name}'")
+    run(f"from {module} import {name}; assert {name}.__name__ == '{module}.{name}'")
+    run(f"from {module} import *; assert {name}.__name__ == '{module}.{name}'")
+    run(f"import sys, pydoc, {module} as m; assert {name!r} in pydoc.render_doc(m)")
+    with pytest.raises(AttributeError, match=f"module '{module}' has no attribute 'nothing'"):
+        getattr(importlib.import_module(module), "nothing")

@@ -9,7 +9,9 @@
     nbody.plots.projection(state)
 """
 
-from . import plots
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from .diagnostics import (
     Energies,
     History,
@@ -42,3 +44,18 @@ __all__ = [
     "read",
     "write",
 ]
+
+
+if TYPE_CHECKING:
+    from . import plots as plots
+else:
+
+    def __getattr__(name: str) -> Any:
+        """``plots``, which is imported when it is used."""
+        if name == "plots":
+            return importlib.import_module("gdr.nbody.plots")
+        raise AttributeError(f"module 'gdr.nbody' has no attribute {name!r}")
+
+
+def __dir__() -> "list[str]":
+    return sorted({*globals(), *__all__})
