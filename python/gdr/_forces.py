@@ -237,14 +237,21 @@ class ParticleKernel(Generic[Result]):
         )
 
     def _formula(self) -> str:
-        """The first comment of the kernel's source: formula, units and literature."""
+        """The first comment of the kernel's source: formula, units and literature. Variables that
+        are squares are given as the arguments of the call."""
         lines = []
         for line in _core.Kernel.builtin_text(self.__name__).splitlines():
             comment = re.match(r"(?:#|//) ?(.*)", line)
             if comment is None:
                 break
             lines.append(comment[1])
-        return "\n".join(lines)
+        text = "\n".join(lines)
+        for name, argument in SQUARED.items():
+            index = {"e2i": "_i", "e2j": "_j"}.get(name, "")
+            what = r"(?:the )?square of the (cut-off radius|softening length|target's radius)"
+            text = re.sub(rf"\b{name}(\W+(?:is )?){what}", rf"{argument}\1the \2", text)
+            text = re.sub(rf"\b{name}\b", f"{argument}{index}^2", text)
+        return text
 
     def __call__(
         self,

@@ -2,12 +2,14 @@
 
 import inspect
 import pickle
+import re
 import typing
 
 import numpy as np
 import pytest
 
 import gdr
+from gdr import _forces
 
 
 @pytest.mark.parametrize("name", gdr.builtin_names())
@@ -89,3 +91,12 @@ def test_help_of_a_kernel_has_its_formula():
     assert "acc_i = + sum m_j d" in gdr.ParticleKernel("gravity").__doc__
     for name in gdr.builtin_names():
         assert len(gdr.ParticleKernel(name)._formula().splitlines()) >= 2, name
+
+
+def test_help_names_arguments_and_not_the_squares_in_kernels():
+    for name in sorted(gdr.results.RESULTS.keys() - {"gravity"}):
+        text = getattr(gdr, name).__doc__
+        assert not re.search(rf"\b({'|'.join(_forces.SQUARED)})\b", text), text
+    assert "rc is the cut-off radius." in gdr.lennard_jones.__doc__
+    assert "rc: the cut-off radius." in gdr.morse.__doc__
+    assert "r^2 = d^2 + eps^2" in gdr.gravity_jerk.__doc__
