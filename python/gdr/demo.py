@@ -8,7 +8,7 @@ from typing import Any, Iterator, List, Sequence
 import numpy as np
 
 from . import nbody
-from ._arrays import number
+from ._arrays import integer, number
 from ._open import Device, open
 from ._system import PathLike, require
 from .nbody import History, Snapshot
@@ -33,11 +33,11 @@ def demo(
     """
     require("matplotlib", "the demonstration").use("Agg")
     require("PIL", "the animation")
-    end = number("t_end", t_end, above=0)
+    count, end = integer("stars", stars, 2), number("t_end", t_end, above=0)
     folder = pathlib.Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     with open(device_name) if device_name else open(engine="native") as device:
-        history, frames = _run(device, stars, end, progress)
+        history, frames = _run(device, count, end, progress)
         yield _picture(folder / "merger.png", history, frames, device)
     yield _animation(folder / "merger.gif", frames)
 

@@ -461,6 +461,12 @@ def test_the_clusters_of_the_demo_in_the_guide_merge(native):
         return np.linalg.norm(np.subtract(*(np.median(s.pos[s.types == k], 0) for k in (1, 2))))
 
     assert apart(frames[0]) > 2.5 and apart(frames[-1]) < apart(frames[0]) / 8
+    # As do those of the film, in the example of the guide.
+    names = {"nbody": nbody}
+    for line in re.findall(r"^(?:clusters|run) = nbody.*$", guide, re.M):
+        exec(line, names)
+    last = list(names["run"])[-1]
+    assert apart(last) < apart(names["clusters"]) / 8
 
 
 def test_the_demo_writes_a_picture_and_an_animation(tmp_path):
@@ -470,6 +476,25 @@ def test_the_demo_writes_a_picture_and_an_animation(tmp_path):
     paths = list(demo(stars=64, t_end=0.25, out=tmp_path, progress=False))
     assert [p.name for p in paths] == ["merger.png", "merger.gif"]
     assert paths[0].read_bytes()[:4] == b"\x89PNG" and paths[1].read_bytes()[:4] == b"GIF8"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"stars": 0}, "stars: expected at least 2, got 0"),
+        ({"stars": 2.5}, "stars: expected an integer"),
+        ({"t_end": 0}, "t_end: expected a number above 0"),
+    ],
+)
+def test_wrong_arguments_of_the_demo_are_named_before_anything_is_written(
+    tmp_path, arguments, message
+):
+    pytest.importorskip("PIL")
+    from gdr.demo import demo
+
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        next(demo(out=tmp_path / "demo", progress=False, **arguments))
+    assert not list(tmp_path.iterdir())
 
 
 # -- block steps of the Hermite scheme ---------------------------------------------------------
