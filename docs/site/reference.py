@@ -120,19 +120,49 @@ def header_introduction(lines: list[str]) -> list[str]:
     return top
 
 
-def procedures(text: str) -> list[Entity]:
-    """The public procedures of the Fortran module, with comments and arguments."""
-    names = set(re.findall(r"\bgdr_\w+", text))
-    found = []
-    pattern = re.compile(
-        r"((?:^  !.*\n)*)^(  (?:subroutine|function) (gdr_\w+)[^\n]*(?:&\n[^\n]*)*\n"
+def public_names(text: str) -> set[str]:
+    """The names that a Fortran module makes public."""
+    statements = re.sub(r"&[ ]*\n", " ", re.sub(r"!.*", "", text))
+    names: set[str] = set()
+    for items in re.findall(r"^  [^\n]*\bpublic\b *::(.*)$", statements, re.M):
+        names.update(re.findall(r"(?:^|,)\s*(\w+)", items))
+    return names
+
+
+def fortran_entities(text: str) -> list[Entity]:
+    """The public constants, types, interfaces and procedures of the Fortran module, with their
+    comments; of procedures the arguments."""
+    names = public_names(text)
+    declarations, procedures = text.split("\ncontains\n", 1)
+    statement = r"[^\n]*?(?:& *\n[^\n]*?)*\n"
+    constants = re.compile(rf"((?:^  !.*\n)*)^(  integer, parameter, public ::{statement})", re.M)
+    block = re.compile(
+        r"((?:^  !.*\n)*)^(  (type|(?:abstract )?interface)\b[^\n]*\n(?:.*\n)*?  end \3?[^\n]*\n)",
+        re.M,
+    )
+    procedure = re.compile(
+        rf"((?:^  !.*\n)*)^(  (?:subroutine|function) (\w+){statement}"
         r"(?:    (?:type|character|integer|real|logical|class|procedure|complex)\b[^\n]*\n)*)",
         re.M,
     )
-    for comment, code, name in pattern.findall(text[text.index("\ncontains\n") :]):
+
+    def entity(name: str, comment: str, code: str) -> Entity:
+        lines = [re.sub(r"^  !\s?", "", line) for line in comment.splitlines()]
+        return Entity(name, lines, code.rstrip().splitlines())
+
+    found = [entity("Constants", *match) for match in constants.findall(declarations)]
+    for comment, code, kind in block.findall(declarations):
+        if kind == "abstract interface":
+            name = re.findall(r"subroutine (\w+)", code)[0]
+        else:
+            name = (re.findall(r"^  (?:type\b.*::|interface) *(\w+)", code) or [""])[0]
         if name in names:
-            lines = [re.sub(r"^  !\s?", "", line) for line in comment.splitlines()]
-            found.append(Entity(name, lines, code.rstrip().splitlines()))
+            # Private components are left out.
+            code = re.sub(r"(?s)^(     private\n).*(?=^  end)", "", code, flags=re.M)
+            found.append(entity(name, comment, code))
+    for comment, code, name in procedure.findall(procedures):
+        if name in names:
+            found.append(entity(name, comment, code))
     return found
 
 
@@ -192,5 +222,5 @@ def write(source: pathlib.Path, build: pathlib.Path, pages: pathlib.Path) -> lis
         text = module.read_text(encoding="utf-8")
         top = [re.sub(r"^! ?", "", x) for x in text[: text.index("module gdr")].splitlines()]
         put("Fortran: module gdr", "api/fortran.md",
-            page("Module gdr", top, procedures(text), "fortran"))  # fmt: skip
+            page("Module gdr", top, fortran_entities(text), "fortran"))  # fmt: skip
     return places + python_pages(build, pages)

@@ -149,7 +149,6 @@ class SphForce(NamedTuple):
     mumax: Floats  #: largest approach of a pair, for the time step, (n,)
 
 
-#: The type of the result by kernel.
 RESULTS: Dict[str, Type[Any]] = {
     "buckingham": PairEnergy,
     "coulomb": Field,
@@ -177,6 +176,7 @@ RESULTS: Dict[str, Type[Any]] = {
     "sph_density": SphDensity,
     "sph_force": SphForce,
 }
+"""The type of the result by kernel."""
 
 
 for _kind in set(RESULTS.values()):
