@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -44,6 +45,20 @@ LaneMemory BlockState::*lanes_of(MachineMemory memory) {
 
 }  // namespace
 
+struct MachineSnapshotData {
+  ChipState chip;
+  MachinePlace place;
+  std::uint64_t inputs = 0;  ///< Impl::inputs
+};
+
+std::size_t MachineSnapshot::bytes() const noexcept {
+  std::size_t words = 0;
+  if (data_ != nullptr)
+    for (const BlockState& block : data_->chip.blocks)
+      for (const NamedMemory& memory : block_memories) words += (block.*memory.lanes).size();
+  return words * sizeof(std::uint64_t);
+}
+
 struct Machine::Impl {
   Geometry geometry;
   std::shared_ptr<const Engine> engine;
@@ -60,6 +75,8 @@ struct Machine::Impl {
   std::size_t section = stepped.size();  ///< index in `stepped`
   std::uint64_t pass = 0, clock = 0;
   std::size_t next = 0;
+  /// Identifies program and sources among those of all machines.
+  std::uint64_t inputs = 0;
 
   const LoadedProgram& program() const {
     if (!loaded) usage("no program is loaded");
@@ -82,6 +99,25 @@ struct Machine::Impl {
                : static_cast<unsigned>(pass / plan.groups_per_half % 2);
   }
 
+  /// Number of the current group in its half of the broadcast memory.
+  std::uint32_t group_in_half() const noexcept {
+    return plan.groups_per_half == unlimited_groups
+               ? 0
+               : static_cast<std::uint32_t>(pass % plan.groups_per_half);
+  }
+  std::uint32_t source_base() const noexcept {
+    return loaded->halves.source_base[half()] + group_in_half() * loaded->halves.source_step;
+  }
+  std::uint32_t output_base() const noexcept {
+    return loaded->halves.output_base[half()] + group_in_half() * loaded->halves.output_step;
+  }
+
+  /// Index of a location in the lanes of its memory.
+  std::size_t lane(MachineMemory which, std::size_t block, std::size_t address,
+                   std::size_t pe) const;
+  void load_param_bits(std::size_t param, std::uint64_t low, std::uint64_t high);
+  MachineInstruction instruction(unsigned which, std::size_t number) const;
+  std::optional<MachineVariable> variable(const std::string& name, const Operand& location) const;
   void enter_section(std::size_t where);
   void fill_half();
   const Executable& executable();
@@ -120,16 +156,11 @@ const Executable& Machine::Impl::executable() {
 }
 
 void Machine::Impl::execute() {
-  const BmHalves& halves = loaded->halves;
-  const std::uint64_t group =
-      plan.groups_per_half == unlimited_groups || pass == 0 ? 0 : pass % plan.groups_per_half;
   BlockRun run;
   run.section = Section::Body;
   run.collect_flags = true;
-  run.source_base =
-      halves.source_base[half()] + static_cast<std::uint32_t>(group) * halves.source_step;
-  run.output_base =
-      halves.output_base[half()] + static_cast<std::uint32_t>(group) * halves.output_step;
+  run.source_base = source_base();
+  run.output_base = output_base();
   const Executable& one = executable();
   for (BlockState& block : chip.blocks) one.run(block, run);
   clock += code()[next].clocks();
@@ -142,8 +173,76 @@ void Machine::Impl::advance() {
   enter_section(section + 1);
 }
 
-Machine::Machine(std::string_view name) : impl_(std::make_unique<Impl>()) {
-  const DeviceName device = parse_device_name(name, {});
+void Machine::Impl::load_param_bits(std::size_t param, std::uint64_t low, std::uint64_t high) {
+  std::array<std::uint64_t, 2> record{};
+  put_host_bits(loaded->params[param], (u128{high} << 64) | low, record.data());
+  for (BlockState& block : chip.blocks)
+    load_param(loaded->params[param], loaded->program.elements, block, record.data());
+}
+
+MachineInstruction Machine::Impl::instruction(unsigned which, std::size_t number) const {
+  const Program& p = loaded->program;
+  const Instruction& code = p.sections[which][number];
+  MachineInstruction out{instruction_text(code, names), {}, 0, code.clocks()};
+  if (number < p.lines[which].size()) {
+    const SourceLine line = p.lines[which][number];
+    out.line = line.line;
+    if (line.file < p.files.size()) out.file = p.files[line.file];
+  }
+  return out;
+}
+
+/// Nothing for a location without an address: through T, or a fixed input.
+std::optional<MachineVariable> Machine::Impl::variable(const std::string& name,
+                                                       const Operand& location) const {
+  MachineVariable out;
+  out.name = name;
+  out.kind = "name";
+  out.is_long = location.width == Width::Long;
+  out.address = location.address;
+  out.step = shorts_in(location.width);
+  if (location.vector) out.count = loaded->program.elements;
+  switch (location.space) {
+    case Space::Register:
+      out.memory = MachineMemory::Registers;
+      break;
+    case Space::Local:
+      out.memory = MachineMemory::Local;
+      break;
+    case Space::T:
+      out.memory = MachineMemory::T;
+      out.count = max_elements;
+      out.step = 2;
+      break;
+    case Space::Bm:
+      out.memory = MachineMemory::Broadcast;
+      break;
+    case Space::BmSource:
+      out.memory = MachineMemory::Broadcast;
+      out.address += source_base();
+      break;
+    case Space::BmOutput:
+      out.memory = MachineMemory::Broadcast;
+      out.address += output_base();
+      break;
+    default:
+      return std::nullopt;
+  }
+  return out;
+}
+
+namespace {
+
+std::uint64_t next_inputs() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+Machine::Machine(std::string_view name, const DeviceOptions& options)
+    : impl_(std::make_unique<Impl>()) {
+  const DeviceName device = parse_device_name(name, options);
   if (device.kind != "emulator")
     usage("only the device \"emulator\" can be stepped, not \"" + device.kind + "\"");
   impl_->geometry = device.geometry;
@@ -176,16 +275,32 @@ void Machine::load(const Kernel& kernel) {
   initialise_blocks(m.chip, *m.loaded, *executable);
   m.memory = BoardMemory(0);
   m.plan = make_plan(*m.loaded, m.geometry, ChipPartition::TargetsOverBlocks, 0);
+  m.inputs = next_inputs();
   restart();
 }
 
 void Machine::set(std::string_view name, double value) {
-  const LoadedProgram& p = impl_->program();
+  impl_->program();
   const auto [k, bits] = param_bits(impl_->param_group, name, {&value, 1}).front();
-  std::array<std::uint64_t, 2> record{};
-  put_host_bits(p.params[k], bits, record.data());
-  for (BlockState& block : impl_->chip.blocks)
-    load_param(p.params[k], p.program.elements, block, record.data());
+  impl_->load_param_bits(k, bits, 0);
+}
+
+void Machine::set_param(const NamedInput& value) {
+  impl_->program();
+  const LinkGroup& group = impl_->param_group;
+  check_inputs(group, 1, {&value, 1}, false);
+  const std::span<const LinkField> fields = fields_named(group, value.name);
+  if (fields.size() != 1)
+    usage("param \"" + std::string(value.name) + "\" has " + std::to_string(fields.size()) +
+          " elements: set them one by one");
+  const auto k = static_cast<std::size_t>(fields.data() - group.fields.data());
+  // A group of its own, whose record begins with the value.
+  LinkGroup single{group.role, {fields.front()}, {}, 2};
+  single.fields.front().half_word = 0;
+  const NamedInput named{fields.front().name, value.array};
+  std::vector<std::uint64_t> record;
+  pack(single, 1, {&named, 1}, true, record, 1);
+  impl_->load_param_bits(k, record.at(0), record.at(1));
 }
 
 void Machine::sources(std::size_t n, std::span<const NamedInput> arrays) {
@@ -198,6 +313,7 @@ void Machine::sources(std::size_t n, std::span<const NamedInput> arrays) {
   m.memory = BoardMemory(words.size());
   m.memory.write(0, words);
   m.plan = make_plan(p, m.geometry, ChipPartition::TargetsOverBlocks, n);
+  m.inputs = next_inputs();
   restart();
 }
 
@@ -248,30 +364,80 @@ MachinePosition Machine::position() const {
   MachinePosition position;
   position.clock = m.clock;
   if (m.at_end()) return position;
-  const Program& p = m.loaded->program;
   const auto number = static_cast<unsigned>(stepped[m.section]);
+  const MachineInstruction instruction = m.instruction(number, m.next);
   position.section = section_names[number];
   position.pass = m.pass;
   position.instruction = m.next;
-  position.text = instruction_text(m.code()[m.next], m.names);
-  if (m.next < p.lines[number].size()) {
-    const SourceLine line = p.lines[number][m.next];
-    position.line = line.line;
-    if (line.file < p.files.size()) position.file = p.files[line.file];
-  }
+  position.text = instruction.text;
+  position.line = instruction.line;
+  position.file = instruction.file;
   return position;
 }
 
-std::vector<std::string> Machine::instructions(std::string_view section) const {
+MachinePlace Machine::place() const {
+  const Impl& m = *impl_;
+  m.program();
+  const auto section =
+      m.at_end() ? section_count : static_cast<unsigned>(stepped[m.section]);
+  return {section, m.pass, m.next, m.clock};
+}
+
+std::vector<MachineInstruction> Machine::listing(std::string_view section) const {
   const LoadedProgram& p = impl_->program();
   const auto* const found = std::ranges::find(section_names, section);
   if (found == section_names.end())
     usage(unknown_name("section", section, {section_names.begin(), section_names.end()}));
+  const auto number = static_cast<unsigned>(found - section_names.begin());
+  std::vector<MachineInstruction> list;
+  for (std::size_t k = 0; k < p.program.sections[number].size(); ++k)
+    list.push_back(impl_->instruction(number, k));
+  return list;
+}
+
+std::vector<std::string> Machine::instructions(std::string_view section) const {
   std::vector<std::string> texts;
-  for (const Instruction& i :
-       p.program.section(static_cast<Section>(found - section_names.begin())))
-    texts.push_back(instruction_text(i, impl_->names));
+  for (MachineInstruction& i : listing(section)) texts.push_back(std::move(i.text));
   return texts;
+}
+
+std::vector<MachineVariable> Machine::variables() const {
+  const Program& p = impl_->program().program;
+  std::vector<MachineVariable> list;
+  for (const Variable& v : p.variables)
+    if (std::optional<MachineVariable> found = impl_->variable(v.name, v.location)) {
+      found->kind = variable_keywords[static_cast<unsigned>(v.kind)];
+      found->conversion = conversion_name(v.conversion);
+      if (v.conversion.machine == MachineFormat::Fixed)
+        found->conversion += "." + std::to_string(v.conversion.point);
+      if (v.kind == VarKind::Result || v.kind == VarKind::Output)
+        found->reduction = reduce_names[static_cast<unsigned>(v.reduce)];
+      list.push_back(std::move(*found));
+    }
+  for (const Symbol& s : p.symbols)
+    if (std::optional<MachineVariable> found = impl_->variable(s.name, s.location))
+      list.push_back(std::move(*found));
+  return list;
+}
+
+MachineSnapshot Machine::snapshot() const {
+  MachineSnapshot snapshot;
+  snapshot.data_ = std::make_shared<const MachineSnapshotData>(
+      MachineSnapshotData{impl_->chip, place(), impl_->inputs});
+  return snapshot;
+}
+
+void Machine::restore(const MachineSnapshot& snapshot) {
+  Impl& m = *impl_;
+  m.program();
+  if (snapshot.data_ == nullptr || snapshot.data_->inputs != m.inputs)
+    usage("the snapshot is of another program, or of other sources");
+  const MachineSnapshotData& data = *snapshot.data_;
+  m.chip = data.chip;
+  m.section = data.place.section - static_cast<unsigned>(stepped.front());
+  m.pass = data.place.pass;
+  m.next = data.place.instruction;
+  m.clock = data.place.clock;
 }
 
 void Machine::results(std::span<const NamedResult> arrays) const {
@@ -297,21 +463,37 @@ std::vector<std::uint64_t> Machine::memory(MachineMemory memory, std::size_t blo
   return words;
 }
 
-void Machine::set_memory(MachineMemory memory, std::size_t block, std::size_t address,
-                         std::size_t pe, std::uint64_t word) {
-  impl_->block(block);  // checks the number
-  LaneMemory& lanes = impl_->chip.blocks[block].*lanes_of(memory);
-  const bool shared = memory == MachineMemory::Broadcast;
-  const std::size_t width = shared ? 1 : pes();
-  if (!shared && pe >= pes())
-    usage("PE " + std::to_string(pe) + ": a block has " + std::to_string(pes()));
+std::size_t Machine::memory_size(MachineMemory memory) const noexcept {
+  const std::size_t width = memory == MachineMemory::Broadcast ? 1 : pes();
+  return (impl_->chip.blocks.front().*lanes_of(memory)).size() / width;
+}
+
+std::size_t Machine::Impl::lane(MachineMemory which, std::size_t number, std::size_t address,
+                                std::size_t pe) const {
+  const LaneMemory& lanes = block(number).*lanes_of(which);
+  const bool shared = which == MachineMemory::Broadcast;
+  const std::size_t width = shared ? 1 : geometry.pes_per_block;
+  if (!shared && pe >= width)
+    usage("PE " + std::to_string(pe) + ": a block has " + std::to_string(width));
   if (address >= lanes.size() / width)
     usage("address " + std::to_string(address) + " is out of range; the memory has " +
           std::to_string(lanes.size() / width));
-  if (word > (memory == MachineMemory::Masks ? 1 : Short::mask))
-    usage("the word has too many bits for the location");
+  return address * width + (shared ? 0 : pe);
+}
+
+std::uint64_t Machine::word(MachineMemory memory, std::size_t block, std::size_t address,
+                            std::size_t pe) const {
+  const std::size_t lane = impl_->lane(memory, block, address, pe);
+  const std::uint64_t word = (impl_->chip.blocks[block].*lanes_of(memory))[lane];
+  return memory == MachineMemory::Masks ? word & 1 : word;
+}
+
+void Machine::set_memory(MachineMemory memory, std::size_t block, std::size_t address,
+                         std::size_t pe, std::uint64_t word) {
+  const std::size_t lane = impl_->lane(memory, block, address, pe);
   const bool mask = memory == MachineMemory::Masks;
-  lanes[address * width + (shared ? 0 : pe)] = mask ? std::uint64_t{0} - word : word;
+  if (word > (mask ? 1 : Short::mask)) usage("the word has too many bits for the location");
+  (impl_->chip.blocks[block].*lanes_of(memory))[lane] = mask ? std::uint64_t{0} - word : word;
 }
 
 MachineFlags Machine::flags(std::size_t block) const {
