@@ -2,20 +2,15 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "emulator/assembler/assembler.hpp"
-#include "emulator/assembler/object.hpp"
 #include "gdr/kernel.hpp"
 #include "gdr/statistics.hpp"
-#include "kernels/compiler/compiler.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/dump.hpp"
-#include "libgdr/cli/kernels.hpp"
+#include "libgdr/cli/kernel_inputs.hpp"
 #include "libgdr/cli/nbody_report.hpp"
 #include "libgdr/cli/table.hpp"
-#include "libgdr/cli/watched.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/openers.hpp"
@@ -25,58 +20,12 @@ namespace gdr::cli {
 namespace {
 
 struct Options {
-  std::string kernel, targets, sources, output, output_items, dump_file;
-  std::vector<std::string> settings, dumps;
-  std::size_t target_count = 1, source_count = 1;
+  std::string kernel, output, output_items, dump_file;
+  std::vector<std::string> dumps;
+  KernelInputOptions inputs;
   bool statistics = false, json = false;
   DeviceChoice device;
 };
-
-template <typename Result>
-Kernel checked_kernel(Result result, const std::string& path) {
-  check_diagnostics(result, path, "");
-  return Kernel(std::move(*result.program));
-}
-
-/// Read an object file (.gdo), or translate a source for this device; its diagnostics go to
-/// standard error and end in Error (Program).
-Kernel load_kernel(DeviceCore& device, const std::string& path) {
-  verbose("kernel", "file {}", path);
-  const auto ending = std::filesystem::path(path).extension();
-  if (ending == ".gds") {
-    AssembleOptions options;
-    options.geometry = device.geometry;
-    return checked_kernel(assemble_file(path, options), path);
-  }
-  if (ending == ".gdk") {
-    CompileOptions options;
-    options.geometry = device.geometry;
-    options.pipeline = device.needs_schedule();
-    return watched([&](const std::stop_token& stop, const std::function<void(double)>& progress) {
-      options.stop = stop;
-      options.progress = progress;
-      return checked_kernel(compile_kernel_file(path, options), path);
-    });
-  }
-  return Kernel(read_object_file(path));
-}
-
-/// The values of a column as an array of the library.
-template <typename Array, typename AnyColumn>
-Array array_of(AnyColumn& column) {
-  Array array;
-  array.data = column.words.data();
-  array.type = column.type;
-  array.stride = Column::stride;
-  return array;
-}
-
-std::vector<NamedInput> inputs(const std::vector<Column>& columns) {
-  std::vector<NamedInput> arrays;
-  for (const Column& column : columns)
-    arrays.push_back({column.name, array_of<ConstArray>(column)});
-  return arrays;
-}
 
 std::vector<NamedResult> as_results(std::vector<Column>& columns, std::size_t rows) {
   std::vector<NamedResult> arrays;
@@ -87,12 +36,6 @@ std::vector<NamedResult> as_results(std::vector<Column>& columns, std::size_t ro
   return arrays;
 }
 
-/// Values of the variables of one kind; a kernel that declares none runs on a given number of rows.
-struct Input {
-  std::vector<Column> columns;
-  std::size_t rows = 0;
-};
-
 /// One run of a kernel on variables from tables, through the library's own job machinery; the state
 /// of the chips can be read afterwards.
 class KernelRun {
@@ -100,7 +43,7 @@ class KernelRun {
   /// Open the boards of an emulated device, and load the kernel.
   KernelRun(const DeviceChoice& choice, const std::string& path)
       : core_(open_core(parse_device_name(choice.device, choice))),
-        data_(job_data(1, load_kernel(*core_, path))) {
+        data_(job_data(1, load_kernel_for(path, core_->geometry, core_->needs_schedule()).kernel)) {
     core_->preserve_chip_state = true;
   }
 
@@ -112,7 +55,7 @@ class KernelRun {
   void set(const std::string& assignment);
   /// Compute; the inputs hold a column for every variable of their kind, in the order of
   /// declaration.
-  void run(const Input& targets, const Input& sources);
+  void run(const KernelInput& targets, const KernelInput& sources);
   /// State of a chip after the run. Throws Error (Usage) for a board or chip that does not exist.
   const ChipState& chip(unsigned board, unsigned chip) const;
 
@@ -125,38 +68,17 @@ class KernelRun {
 };
 
 void KernelRun::set(const std::string& assignment) {
-  const Setting setting = split_setting("--set", assignment);
-  const LinkGroup& group = data_.params_group;
-  if (!has_fields(group, setting.name)) {
-    std::vector<std::string_view> known;
-    for (const LinkArray& array : group.arrays) known.push_back(array.name);
-    for (const LinkField& field : group.fields) known.push_back(field.name);
-    throw usage_error("--set: {}", unknown_name("param", setting.name, known));
-  }
-  const std::span<const LinkField> fields = fields_named(group, setting.name);
-  const auto first = fields.data() - group.fields.data();
-  const std::vector<Column> params = columns_of(program(), VarKind::Param);
-  std::vector<Column> given(params.begin() + first,
-                            params.begin() + first + static_cast<std::ptrdiff_t>(fields.size()));
-  std::string values = setting.value;
-  std::ranges::replace(values, ',', ' ');
-  read_table(values, "--set " + assignment, given);
-  if (given.front().size() != 1)
-    throw usage_error("--set {}: give {}", assignment,
-                      fields.size() == 1 ? std::string("one value")
-                                         : std::to_string(fields.size()) + " values with commas");
-  for (std::size_t k = 0; k < given.size(); ++k)
-    std::ranges::copy(given[k].words,
-                      data_.params.begin() + 2 * (first + static_cast<std::ptrdiff_t>(k)));
+  for (const auto& [index, value] : read_params(program(), assignment))
+    std::ranges::copy(value.words, data_.params.begin() + static_cast<std::ptrdiff_t>(2 * index));
 }
 
-void KernelRun::run(const Input& targets, const Input& sources) {
+void KernelRun::run(const KernelInput& targets, const KernelInput& sources) {
   JobData& d = data_;
-  check_inputs(d.targets_group, targets.rows, inputs(targets.columns), true);
-  check_inputs(d.sources_group, sources.rows, inputs(sources.columns), true);
+  check_inputs(d.targets_group, targets.rows, named_inputs(targets.columns), true);
+  check_inputs(d.sources_group, sources.rows, named_inputs(sources.columns), true);
   d.target_count = targets.rows;
-  pack(d.targets_group, targets.rows, inputs(targets.columns), true, d.targets, core_->threads);
-  pack(d.sources_group, sources.rows, inputs(sources.columns), true, d.new_sources, core_->threads);
+  pack(d.targets_group, targets.rows, named_inputs(targets.columns), true, d.targets, core_->threads);
+  pack(d.sources_group, sources.rows, named_inputs(sources.columns), true, d.new_sources, core_->threads);
   d.sources.replace(sources.rows, d.sources_group.words, d.new_sources);
   results = columns_of(program(), VarKind::Result);
   bind_results(d.results_group, targets.rows, as_results(results, targets.rows), d.results);
@@ -176,24 +98,6 @@ const ChipState& KernelRun::chip(unsigned board, unsigned chip) const {
                 "memories of a chip can be dumped from the emulator in this process only: use "
                 "--device emulator");
   return emulated->chip(chip);
-}
-
-Input read_input(const Program& program, VarKind kind, const std::string& path, const char* option,
-                 std::size_t count) {
-  Input input{columns_of(program, kind), count};
-  if (input.columns.empty()) {
-    if (path.empty()) return input;
-    throw usage_error("{} {}: kernel '{}' declares no variables of this kind", option, path,
-                      program.name);
-  }
-  if (path.empty()) {
-    std::string names;
-    for (const Column& column : input.columns) names += " " + column.name;
-    throw usage_error("{} is missing: give a file with the columns{}", option, names);
-  }
-  read_table(read_file(path), path, input.columns);
-  input.rows = row_count(input.columns);
-  return input;
 }
 
 /// JSON has no infinities and no NaN: they become strings, as in the tables.
@@ -242,11 +146,13 @@ int run(const Options& options) {
   KernelRun kernel(options.device, options.kernel);
   std::vector<DumpRequest> dumps;
   for (const std::string& text : options.dumps) dumps.push_back(parse_dump(text, kernel.program()));
-  for (const std::string& setting : options.settings) kernel.set(setting);
-  const Input targets = read_input(kernel.program(), VarKind::Target, options.targets, "--targets",
-                                   options.target_count);
-  const Input sources = read_input(kernel.program(), VarKind::Source, options.sources, "--sources",
-                                   options.source_count);
+  for (const std::string& setting : options.inputs.settings) kernel.set(setting);
+  const KernelInput targets = read_input(kernel.program(), VarKind::Target,
+                                         options.inputs.targets, "--targets",
+                                         options.inputs.target_count);
+  const KernelInput sources = read_input(kernel.program(), VarKind::Source,
+                                         options.inputs.sources, "--sources",
+                                         options.inputs.source_count);
   for (const std::string& file : {options.output, options.output_items})
     if (!file.empty() && file != "-") check_writable(file);
 
@@ -270,18 +176,12 @@ int run(const Options& options) {
 
 void add_options(CLI::App& app, Options& options) {
   app.add_option("KERNEL", options.kernel, "object file (.gdo) or source (.gds)")->required();
-  add_text(app, "--targets", options.targets, "FILE", "targets: a column for each ivar");
-  add_text(app, "--sources", options.sources, "FILE", "sources: a column for each jvar");
-  add_repeatable(app, "--set", options.settings,
-                 "value of a param; of a vector, table or array x,y,...", "NAME=VALUE");
+  add_kernel_input_options(app, options.inputs);
   add_text(app, "-o,--output", options.output, "FILE",
            "results: a column for each fvar (default: print them)");
   add_text(app, "--outputs", options.output_items, "FILE",
            "output items: a column for each ovar, a row a source (default: print them)");
-  add_whole_number(app, "--target-count", options.target_count,
-                   "number of targets of a kernel without ivars (default 1)");
-  add_whole_number(app, "--iterations", options.source_count,
-                   "iterations of the loop of a kernel without jvars (default 1)");
+  add_kernel_count_options(app, options.inputs);
   add_repeatable(app, "--dump", options.dumps,
                  "memory after the run: MEMORY[:RANGE][:PE,BLOCK[,CHIP[,BOARD]]][:FORMAT]", "SPEC");
   add_text(app, "--dump-file", options.dump_file, "FILE", "file for dumps (default: print them)");
