@@ -19,8 +19,8 @@ struct LoadedKernel {
   std::string assembly;  ///< generated assembly of a file in the kernel language; else empty
 };
 
-/// Read an object file (.gdo), or translate a source for a machine. Diagnostics go to standard error
-/// and end in Error (Program). `schedule`: search for the chip's shortest loop.
+/// Read an object file (.gdo), or translate a source for a machine. Diagnostics go to standard
+/// error and end in Error (Program). `schedule`: search for the chip's shortest loop.
 LoadedKernel load_kernel_for(const std::string& path, const Geometry& geometry, bool schedule);
 
 /// Options for the values of a kernel's variables.

@@ -9,9 +9,9 @@
 
 namespace gdr {
 
-/// Copies in the order of their positions, the first at position 0. When the limit is reached, every
-/// second one is removed and the distance of new ones doubles, so that going back repeats at most a
-/// small part of the run.
+/// Copies in the order of their positions, the first at position 0. When the limit is reached,
+/// every second one is removed and the distance of new ones doubles, so that going back repeats at
+/// most a small part of the run.
 class Checkpoints {
  public:
   struct Entry {

@@ -60,9 +60,8 @@ unsigned Conditions::add_instruction(std::string_view section, std::size_t instr
   const std::size_t index = section_index(section);
   check_pass(index, pass);
   if (instruction >= program_[index].size())
-    usage("section " + std::string(section) + " has no instruction " +
-          std::to_string(instruction) + "; it has " + std::to_string(program_[index].size()) +
-          ", counted from 0");
+    usage("section " + std::string(section) + " has no instruction " + std::to_string(instruction) +
+          "; it has " + std::to_string(program_[index].size()) + ", counted from 0");
   StopCondition condition;
   condition.text = with_pass(std::string(section) + " " + std::to_string(instruction), pass);
   condition.instructions = {{static_cast<unsigned>(index) + first_section, instruction}};
@@ -158,8 +157,7 @@ StopReport ConditionCheck::after_step() {
     bool met = false;
     if (condition.kind == StopKind::Instruction)
       met = (!condition.pass || *condition.pass == now.pass) &&
-            std::ranges::find(condition.instructions,
-                              std::pair(now.section, now.instruction)) !=
+            std::ranges::find(condition.instructions, std::pair(now.section, now.instruction)) !=
                 condition.instructions.end();
     else if (condition.kind == StopKind::Clock)
       met = before_.clock < condition.clock && now.clock >= condition.clock;

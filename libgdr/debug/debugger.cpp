@@ -211,9 +211,7 @@ void Debugger::enable(unsigned number, bool enabled) {
   impl_->conditions.find(number).enabled = enabled;
 }
 
-MachineBits Debugger::read(const MachineWord& word) const {
-  return bits_of(impl_->machine, word);
-}
+MachineBits Debugger::read(const MachineWord& word) const { return bits_of(impl_->machine, word); }
 
 void Debugger::write(const MachineWord& word, const MachineBits& bits) {
   Impl& d = *impl_;

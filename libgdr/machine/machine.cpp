@@ -323,6 +323,8 @@ std::size_t Machine::target_slots() const {
 
 std::size_t Machine::target_count() const noexcept { return impl_->target_count; }
 
+std::uint64_t Machine::passes() const noexcept { return impl_->plan.groups; }
+
 void Machine::targets(std::size_t n, std::span<const NamedInput> arrays) {
   Impl& m = *impl_;
   if (n > target_slots())
@@ -378,8 +380,7 @@ MachinePosition Machine::position() const {
 MachinePlace Machine::place() const {
   const Impl& m = *impl_;
   m.program();
-  const auto section =
-      m.at_end() ? section_count : static_cast<unsigned>(stepped[m.section]);
+  const auto section = m.at_end() ? section_count : static_cast<unsigned>(stepped[m.section]);
   return {section, m.pass, m.next, m.clock};
 }
 

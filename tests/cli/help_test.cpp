@@ -11,8 +11,8 @@ namespace gdr::test {
 namespace {
 
 const char* const command_names[] = {
-    "asm",  "bench", "boards", "compile", "completion", "disasm", "force",    "fp",   "header",
-    "info", "man",   "nbody",  "predict", "profile",    "run",    "selftest", "serve"};
+    "asm",    "bench", "boards", "compile", "completion", "debug",   "disasm", "force",    "fp",
+    "header", "info",  "man",    "nbody",   "predict",    "profile", "run",    "selftest", "serve"};
 
 void check_baseline(const std::string& name, const std::string& text) {
   const std::filesystem::path path =

@@ -15,13 +15,14 @@ namespace gdr::test {
 namespace {
 
 /// Output of `gdr ARGUMENT...` (standard output and standard error) on a terminal; its wait status.
-/// NO_COLOR has this value. A signal is sent as soon as `signal_after` has been written.
+/// NO_COLOR has this value. `input` is typed. A signal is sent as soon as `signal_after` has been
+/// written.
 struct Terminal {
   std::string text;
   int status = 0;
 };
 Terminal terminal(const std::vector<std::string>& arguments, const char* no_colour,
-                  const std::string& signal_after = {}) {
+                  const std::string& signal_after = {}, const std::string& input = {}) {
   const int own = ::posix_openpt(O_RDWR | O_NOCTTY);
   REQUIRE(own >= 0);
   REQUIRE(::grantpt(own) == 0);
@@ -44,6 +45,7 @@ Terminal terminal(const std::vector<std::string>& arguments, const char* no_colo
     ::_exit(127);
   }
   Terminal result;
+  REQUIRE(::write(own, input.data(), input.size()) == static_cast<ssize_t>(input.size()));
   bool sent = signal_after.empty();
   char buffer[4096];
   // The end is an error (EIO) once the last process has closed the terminal.
@@ -163,6 +165,24 @@ TEST_CASE("gdr compile shows its progress on a terminal, and Ctrl-C ends it with
   CHECK(!drawn(terminal(quiet, "").text));
   CHECK(drawn(terminal(quick, "").text));
   CHECK(!drawn(terminal(quick, "1").text));
+}
+
+TEST_CASE("gdr debug asks for commands on a terminal, and goes on after an error") {
+  const Shell shell;
+  shell.write("k.gds", sums_kernel);
+  shell.write("i.txt", "0\n1\n");
+  shell.write("j.txt", "1\n2\n4\n");
+  const auto path = [&](const char* name) { return (shell.folder() / name).string(); };
+  const std::vector<std::string> debug{"debug",       path("k.gds"), "--targets",
+                                       path("i.txt"), "--sources",   path("j.txt")};
+  // An empty line repeats a step; the end of the input ends the session.
+  const Terminal done = terminal(debug, "", {}, "step\n\nprint tota\ncontinue\nresults\n\x04");
+  INFO(done.text);
+  CHECK(done.status == 0);
+  for (const char* const part :
+       {"2 targets, 3 passes of the body", "help lists the commands", "(gdr) ", ", position 2",
+        "did you mean \"total\"?", "end of the program", "# total"})
+    CHECK(done.text.find(part) != std::string::npos);
 }
 
 }  // namespace gdr::test

@@ -77,8 +77,10 @@ void KernelRun::run(const KernelInput& targets, const KernelInput& sources) {
   check_inputs(d.targets_group, targets.rows, named_inputs(targets.columns), true);
   check_inputs(d.sources_group, sources.rows, named_inputs(sources.columns), true);
   d.target_count = targets.rows;
-  pack(d.targets_group, targets.rows, named_inputs(targets.columns), true, d.targets, core_->threads);
-  pack(d.sources_group, sources.rows, named_inputs(sources.columns), true, d.new_sources, core_->threads);
+  pack(d.targets_group, targets.rows, named_inputs(targets.columns), true, d.targets,
+       core_->threads);
+  pack(d.sources_group, sources.rows, named_inputs(sources.columns), true, d.new_sources,
+       core_->threads);
   d.sources.replace(sources.rows, d.sources_group.words, d.new_sources);
   results = columns_of(program(), VarKind::Result);
   bind_results(d.results_group, targets.rows, as_results(results, targets.rows), d.results);
@@ -147,12 +149,10 @@ int run(const Options& options) {
   std::vector<DumpRequest> dumps;
   for (const std::string& text : options.dumps) dumps.push_back(parse_dump(text, kernel.program()));
   for (const std::string& setting : options.inputs.settings) kernel.set(setting);
-  const KernelInput targets = read_input(kernel.program(), VarKind::Target,
-                                         options.inputs.targets, "--targets",
-                                         options.inputs.target_count);
-  const KernelInput sources = read_input(kernel.program(), VarKind::Source,
-                                         options.inputs.sources, "--sources",
-                                         options.inputs.source_count);
+  const KernelInput targets = read_input(kernel.program(), VarKind::Target, options.inputs.targets,
+                                         "--targets", options.inputs.target_count);
+  const KernelInput sources = read_input(kernel.program(), VarKind::Source, options.inputs.sources,
+                                         "--sources", options.inputs.source_count);
   for (const std::string& file : {options.output, options.output_items})
     if (!file.empty() && file != "-") check_writable(file);
 

@@ -49,10 +49,10 @@ enum class StopKind : std::uint8_t {
 
 /// A condition that stops a run.
 struct StopCondition {
-  unsigned number = 0;   ///< identifies it; never used again
+  unsigned number = 0;  ///< identifies it; never used again
   StopKind kind = StopKind::Instruction;
-  std::string text;      ///< description: "body 12", "gravity.gds:95", "ax"
-  bool enabled = true;   ///< whether it stops runs
+  std::string text;        ///< description: "body 12", "gravity.gds:95", "ax"
+  bool enabled = true;     ///< whether it stops runs
   std::uint64_t hits = 0;  ///< stops of runs in either direction
   /// Instruction: section (1 "start", 2 "body", 3 "end") and index of the instructions.
   std::vector<std::pair<unsigned, std::size_t>> instructions;
@@ -130,8 +130,8 @@ class Debugger {
   /// Before the first instruction of a section: in the body in every iteration, or in one.
   unsigned break_at_section(std::string_view section, std::optional<std::uint64_t> pass = {});
   /// Before every run of instructions of a source line. An empty file name means the file of the
-  /// first instruction of the body. Throws Error (Usage) for a line without instructions, naming the
-  /// next one that has some.
+  /// first instruction of the body. Throws Error (Usage) for a line without instructions, naming
+  /// the next one that has some.
   unsigned break_at_line(std::uint32_t line, std::string_view file = {});
   /// At the first instruction that begins at or after a clock.
   unsigned break_at_clock(std::uint64_t clock);
@@ -147,8 +147,8 @@ class Debugger {
   /// The bits of a word. Throws Error (Usage) for a word that the chip lacks.
   MachineBits read(const MachineWord& word) const;
   /// Set a word at the present position. The change becomes a part of the run: it is done again
-  /// whenever the position is passed; changes at later positions are discarded. Throws Error (Usage)
-  /// for a word that the chip lacks, and for too many bits.
+  /// whenever the position is passed; changes at later positions are discarded. Throws Error
+  /// (Usage) for a word that the chip lacks, and for too many bits.
   void write(const MachineWord& word, const MachineBits& bits);
 
   /// Number of stored copies of the state, and the bytes that they take.

@@ -29,10 +29,10 @@ enum class MachineMemory : std::uint8_t {
 
 /// An instruction of the loaded program.
 struct MachineInstruction {
-  std::string text;         ///< assembly text
-  std::string file;         ///< name of the source file; empty: unknown
-  std::uint32_t line = 0;   ///< source line; 0: unknown
-  unsigned clocks = 0;      ///< issue clocks
+  std::string text;        ///< assembly text
+  std::string file;        ///< name of the source file; empty: unknown
+  std::uint32_t line = 0;  ///< source line; 0: unknown
+  unsigned clocks = 0;     ///< issue clocks
 };
 
 /// What the next step executes, as numbers.
@@ -53,9 +53,9 @@ struct MachineVariable {
   /// Address of the first word, in shorts. Of a word in the stream of sources or outputs that of
   /// the current group.
   std::size_t address = 0;
-  bool is_long = true;    ///< longs (two shorts) or shorts
-  std::size_t count = 1;  ///< words: one for each element of a vector
-  std::size_t step = 2;   ///< shorts from one word to the next
+  bool is_long = true;     ///< longs (two shorts) or shorts
+  std::size_t count = 1;   ///< words: one for each element of a vector
+  std::size_t step = 2;    ///< shorts from one word to the next
   std::string conversion;  ///< declared conversion, e.g. "f64to72"; empty: none
   std::string reduction;   ///< declared reduction of results and outputs; else empty
 };
@@ -109,12 +109,15 @@ class Machine {
   /// Like the member functions of Job, with the same errors, and Error (Usage) without a program or
   /// for more targets than `target_slots`.
   void set(std::string_view name, double value);
-  /// Set one param from an array of one value of its host type, which may be raw. Throws like `set`.
+  /// Set one param from an array of one value of its host type, which may be raw. Throws like
+  /// `set`.
   void set_param(const NamedInput& value);
   void sources(std::size_t n, std::span<const NamedInput> arrays);
   void targets(std::size_t n, std::span<const NamedInput> arrays);
   std::size_t target_slots() const;
   std::size_t target_count() const noexcept;
+  /// Iterations of the body: groups of sources.
+  std::uint64_t passes() const noexcept;
 
   /// Go to the first instruction of section Start; memories are preserved.
   void restart();
