@@ -20,6 +20,7 @@ from . import linalg as linalg
 from . import nbody as nbody
 from . import results as results
 from ._decorator import FunctionKernel, Particle, kernel
+from ._debugger import Debugger, debug
 from ._open import Device, default_device, open, set_default_device
 from ._forces import ParticleKernel, gravity
 from ._installation import (
@@ -47,6 +48,7 @@ atexit.register(_core.wait_for_detached)
 __all__ = [
     "ArrayVariable",
     "BoardTest",
+    "Debugger",
     "Device",
     "FunctionKernel",
     "Gravity",
@@ -68,6 +70,7 @@ __all__ = [
     "builtin_names",
     "chemistry",
     "compile",
+    "debug",
     "default_device",
     "errors",
     "from_object",

@@ -22,6 +22,10 @@ from .errors import UsageError
 from .results import ResultArrays
 
 
+#: Number of targets or sources, or None if arrays tell it, and arrays by variable.
+Items = Tuple[Optional[int], Dict[str, Any]]
+
+
 @dataclasses.dataclass
 class VariableNames:
     """The variables that stand for a caller's names, where these differ from the program's."""
@@ -130,10 +134,9 @@ class Kernel(CompiledKernel):
         chosen = device_or_default(device)
         job = chosen.job(self)
         with chosen._ranks.argument_checks():
-            given = self._params(params)
-            optional = {v.name for v in self.variables if v.default_value is not None}
-            source_count, source_arrays = _items("sources", sources, names.sources, optional)
-            target_count, target_arrays = _items("targets", targets, names.targets, optional)
+            given, of_sources, of_targets = self.arguments(targets, sources, params)
+            source_count, source_arrays = of_sources
+            target_count, target_arrays = of_targets
         job.set(**given)
         job.sources(source_count, **source_arrays)
         job.targets(target_count, **target_arrays)
@@ -169,6 +172,20 @@ class Kernel(CompiledKernel):
         text = f"kernel {self.name!r}: results are not finite: {', '.join(bad)}; {hint}"
         warnings.warn(text, RuntimeWarning, stacklevel=4)
 
+    def arguments(
+        self,
+        targets: Union[Mapping[str, Any], int],
+        sources: Union[Mapping[str, Any], int],
+        params: Mapping[str, Any],
+    ) -> Tuple[Dict[str, Any], Items, Items]:
+        """The arguments of a call by the names of the program's variables: params, sources and
+        targets, of the latter the number, if that is what was given, and the arrays."""
+        names = self._caller_names
+        given = self._params(params)
+        optional = {v.name for v in self.variables if v.default_value is not None}
+        of_sources = _items("sources", sources, names.sources, optional)
+        return given, of_sources, _items("targets", targets, names.targets, optional)
+
     def _params(self, params: Mapping[str, Any]) -> Dict[str, Any]:
         variables = self._caller_names.params
         given = {variables.get(name, name): v for name, v in params.items()}
@@ -196,7 +213,7 @@ class Kernel(CompiledKernel):
 
 def _items(
     side: str, data: Any, table: Mapping[str, str], optional: AbstractSet[str]
-) -> Tuple[Optional[int], Dict[str, Any]]:
+) -> Items:
     """Sources or targets of a call: their number, if that is what was given, and the arrays by
     variable, of which the optional ones may be missing; without a table the library checks the
     names."""

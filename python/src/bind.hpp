@@ -47,6 +47,7 @@ void bind_hermite(py::module_& m);
 void bind_neighbours(py::module_& m);
 void bind_linalg(py::module_& m);
 void bind_machine(py::module_& m);
+void bind_debugger(py::module_& m);
 void bind_chemistry(py::module_& m);
 
 }  // namespace gdr::python

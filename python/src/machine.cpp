@@ -2,11 +2,10 @@
 #include "gdr/machine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 
 #include "arrays.hpp"
-#include "gdr/error.hpp"
+#include "machine_reads.hpp"
 
 namespace gdr::python {
 namespace {
@@ -50,55 +49,6 @@ auto member(Result (*function)(Chip&, Arguments...)) {
   };
 }
 
-/// In the order of MachineMemory.
-constexpr std::array memory_names{"registers", "local", "t", "masks", "broadcast"};
-
-MachineMemory memory_by_name(const std::string& name) {
-  return enumerator<MachineMemory>(memory_names, "memory", name);
-}
-
-using Words = std::vector<std::uint64_t>;
-
-/// Words as an array (addresses, PEs), or (addresses) for the broadcast memory; `shape` is empty,
-/// or the number of blocks, as the first dimension.
-py::array_t<std::uint64_t> array_of(const Words& words, const Machine& machine, MachineMemory which,
-                                    std::vector<std::size_t> shape) {
-  const bool has_pes = which != MachineMemory::Broadcast;
-  shape.push_back(words.size() / (shape.empty() ? 1 : shape[0]) / (has_pes ? machine.pes() : 1));
-  if (has_pes) shape.push_back(machine.pes());
-  py::array_t<std::uint64_t> out(shape);
-  std::ranges::copy(words, out.mutable_data());
-  return out;
-}
-
-/// Raw words of all blocks.
-py::array_t<std::uint64_t> memory(const Machine& machine, const std::string& name) {
-  const MachineMemory which = memory_by_name(name);
-  Words words;
-  for (std::size_t b = 0; b < machine.blocks(); ++b) {
-    const Words block = machine.memory(which, b);
-    words.insert(words.end(), block.begin(), block.end());
-  }
-  return array_of(words, machine, which, {machine.blocks()});
-}
-
-/// A memory reduced over the blocks.
-py::array_t<std::uint64_t> reduced(const Machine& machine, const std::string& name,
-                                   const std::string& operation) {
-  const MachineMemory which = memory_by_name(name);
-  return array_of(machine.reduced(which, operation), machine, which, {});
-}
-
-py::tuple flags(const Machine& machine, std::size_t block) {
-  const MachineFlags f = machine.flags(block);
-  return py::make_tuple(f.invalid, f.overflow, f.underflow);
-}
-
-py::tuple position(const Machine& machine) {
-  const MachinePosition p = machine.position();
-  return py::make_tuple(p.section, p.pass, p.instruction, p.text, p.file, p.line, p.clock);
-}
-
 /// Executes instructions in chunks, so that signals are handled and other Python threads run.
 std::uint64_t run(PyMachine& machine, std::uint64_t most) {
   constexpr std::uint64_t chunk = 64;
@@ -123,13 +73,6 @@ void sources(Machine& machine, std::size_t n, const py::dict& arrays) {
 
 void targets(Machine& machine, std::size_t n, const py::dict& arrays) {
   machine.targets(n, input_arrays(arrays, n).list);
-}
-
-/// Fills arrays that have been allocated for this number of targets.
-void results(Machine& machine, const py::dict& arrays, std::size_t targets) {
-  if (machine.target_count() != targets)
-    throw Error(ErrorCategory::Usage, "the targets have changed during the call");
-  machine.results(result_arrays(arrays).list);
 }
 
 void set_memory(Machine& machine, const std::string& name, std::size_t block, std::size_t address,

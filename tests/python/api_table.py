@@ -243,6 +243,48 @@ PYTHON: Dict[str, str] = {
     **same("MachinePosition", "_machine.Position", "section instruction text file line clock"),
     "MachineFlags": "Machine.flags",
     **same("MachineFlags", "_machine.Flags", "invalid overflow underflow"),
+    # debugger
+    "Debugger": "Debugger",
+    **same(
+        "Debugger",
+        "Debugger",
+        "at_end position step back step_clocks next_pass previous_pass run run_back go_to break_at"
+        " break_at_line break_at_clock watch remove enable conditions read write checkpoints",
+    ),
+    "Debugger.break_at_section": "Debugger.break_at",
+    "Machine.passes": "Debugger.iterations",
+    "Machine.place": "Debugger.at",
+    "Machine.listing": "Debugger.instructions",
+    "Machine.variables": "Debugger.variables",
+    "MachineVariable": "_debugger.Location",
+    **same("MachineVariable", "_debugger.Location", "name kind memory address step conversion"),
+    **same("MachineVariable", "_debugger.Location", "reduction"),
+    "MachineVariable.is_long": "_debugger.Location.long",
+    "MachineVariable.count": "_debugger.Location.words",
+    "MachineWord": "Debugger.watch_word",
+    **{
+        f"MachineWord.{field}": f"Debugger.watch_word({field})"
+        for field in "memory block pe address".split()
+    },
+    "MachineWord.is_long": "Debugger.watch_word(long)",
+    "StopCondition": "_debugger.Condition",
+    **same("StopCondition", "_debugger.Condition", "number kind text enabled hits"),
+    "StopKind": "_debugger.Condition.kind",
+    **{
+        f"StopKind.{kind}": "_debugger.Condition.kind"
+        for kind in "Instruction Clock Change".split()
+    },
+    "StopReport": "_debugger.Stop",
+    **same("StopReport", "_debugger.Stop", "reason conditions changes"),
+    "StopReason": "_debugger.Stop.reason",
+    **{
+        f"StopReason.{reason}": "_debugger.Stop.reason"
+        for reason in "Steps Condition End Beginning Interrupted".split()
+    },
+    "WordChange": "_debugger.Change",
+    **same("WordChange", "_debugger.Change", "before after"),
+    "WordChange.number": "_debugger.Change.condition",
+    "WordChange.word": "_debugger.Change.address",
 }
 
 ARRAYS = "a NumPy array has address, type and strides"
@@ -253,7 +295,30 @@ SET_LIST = "every call of SetJob.run takes all its sets"
 MOVING = "nbody.hermite integrates with individual steps; NumPy predicts other sources"
 TYPED = "for C++ structures; fields of a NumPy structured array are arrays with a stride"
 
+LISTING = "Debugger.at and Debugger.instructions tell texts, lines and clocks"
+BITS = "words are Python integers of 72 or 36 bits"
+
 WITHOUT: Dict[str, str] = {
+    "Debugger.machine": "its functions are those of the debugger",
+    "Debugger.checkpoint_bytes": "the number of checkpoints is enough",
+    "Machine.snapshot": "the debugger goes back",
+    "Machine.restore": "the debugger goes back",
+    "Machine.set_param": "raw bits of params are for the command",
+    "Machine.word": "read takes whole memories",
+    "Machine.memory_size": "the shape of the array of read",
+    "MachineSnapshot": "the debugger goes back",
+    "MachineSnapshot.bytes": "the debugger goes back",
+    "MachineBits": BITS,
+    "MachineBits.upper": BITS,
+    "MachineBits.lower": BITS,
+    "MachineInstruction": LISTING,
+    **{f"MachineInstruction.{field}": LISTING for field in "text file line clocks".split()},
+    "MachinePlace": LISTING,
+    **{f"MachinePlace.{field}": LISTING for field in "section pass instruction clock".split()},
+    "StopCondition.instructions": "the text of the condition tells the place",
+    "StopCondition.pass": "the text of the condition tells the place",
+    "StopCondition.clock": "the text of the condition tells the clock",
+    "StopCondition.words": "a change has the word",
     "ErrorCategory": "every category is an exception class",
     "DeviceOptions": KEYWORDS,
     "Partition": "a string, as in a device's name",

@@ -84,6 +84,7 @@ CASES: Dict[str, Case] = {
         lambda xi, xj: run_single_sets(xi, xj), {"xi": sixteenths(N), "xj": sixteenths(5)}
     ),
     "Machine": Case(lambda xi, xj: run_machine(xi, xj), {"xi": sixteenths(N), "xj": sixteenths(5)}),
+    "debug": Case(lambda xi, xj: run_debugger(xi, xj), {"xi": sixteenths(N), "xj": sixteenths(5)}),
 }
 
 
@@ -140,6 +141,18 @@ def run_machine(xi, xj):
     return machine.results()
 
 
+def run_debugger(xi, xj):
+    debugger = gdr.debug(
+        gdr.builtin("lennard_jones"),
+        targets={"xi": xi, "yi": 0, "zi": 0},
+        sources={"xj": xj, "yj": 1.0, "zj": 2},
+        rc2=9.0,
+        device="emulator:blocks=1,pes=2",
+    )
+    debugger.run()
+    return debugger.results()
+
+
 def particle_case(name: str) -> Case:
     function = getattr(gdr, name)
     vectors = ("pos", "vel", "acc")
@@ -162,7 +175,7 @@ WITHOUT_ARRAYS = {
     *("TimelineEvent", "BoardTest", "ArrayVariable", "Gravity", "SourceLists", "assemble"),
     *("Particle", "ResultArrays", "Neighbours", "get_cmake_dir", "get_include"),
     *("get_library_dir", "get_pkgconfig_dir", "get_prefix"),
-    "builtin",
+    *("builtin", "Debugger"),
     *("builtin_names", "compile"),
     *("default_device", "from_object", "load", "open", "set_default_device"),
     *("BatchLU", "Cholesky", "LU", "LinAlgError", "DistributedLU", "DistributedMatrix"),

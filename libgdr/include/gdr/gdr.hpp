@@ -3,6 +3,7 @@
 
 #include "gdr/batch.hpp"
 #include "gdr/chemistry.hpp"
+#include "gdr/debugger.hpp"
 #include "gdr/device.hpp"
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"

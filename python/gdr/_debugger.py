@@ -1,0 +1,479 @@
+"""A debugger for kernels: breakpoints, watched words, and steps in both directions on one chip."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import html
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._arrays import AnyArray, check_text, check_type, choice, integer
+from ._decorator import FunctionKernel
+from ._display import html_table
+from ._forces import ParticleKernel
+from ._interface import Results, input_arrays, param_numbers, result_arrays, rows
+from ._kernel import Kernel
+from ._machine import MEMORIES, Flags, Position, decode, encode
+from ._search import scheduled
+from .errors import UsageError
+from .results import ResultArrays
+
+_SECTIONS = ("start", "body", "end")
+_CHANGED = "background: #fff2b3; color: black"
+_AROUND = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class Location:
+    """A variable of the kernel, or another name of a location, with its words."""
+
+    name: str
+    kind: str  #: "ivar", "jvar", "fvar", "param", "ovar", or "name" of other locations
+    memory: str  #: "registers", "local", "t", "broadcast"
+    address: int  #: address of the first word in shorts; of a source or output in the current group
+    long: bool  #: longs of two shorts, or shorts
+    words: int  #: number of words: one for each element of a vector
+    step: int  #: shorts from one word to the next
+    conversion: str  #: declared conversion; empty if none
+    reduction: str  #: declared reduction; empty if none
+
+    @property
+    def format(self) -> str:
+        """The format of ``Debugger.read`` for the declared conversion: "float" without one."""
+        if self.conversion.startswith("i64"):
+            return "int"
+        if self.conversion.startswith("f64fix."):
+            return "fixed." + self.conversion.split(".")[1]
+        return "raw" if self.conversion == "raw" else "float"
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A watched word before and after an instruction."""
+
+    condition: int  #: number of the watch
+    memory: str  #: memory, as in ``Debugger.memory``
+    block: int
+    pe: int
+    address: int  #: address in shorts
+    before: int  #: bits before
+    after: int  #: bits after
+
+
+@dataclasses.dataclass(frozen=True)
+class Stop:
+    """Why a movement has ended."""
+
+    #: "steps" (all are done), "condition", "end", "beginning" or "interrupted"
+    reason: str
+    conditions: Tuple[int, ...] = ()  #: numbers of the conditions that are met
+    changes: Tuple[Change, ...] = ()  #: of the watched words among them
+
+
+@dataclasses.dataclass(frozen=True)
+class Condition:
+    """A breakpoint or a watch."""
+
+    number: int
+    kind: str  #: "instruction", "clock" or "change"
+    text: str
+    enabled: bool
+    hits: int  #: stops of runs, in either direction
+
+
+class Debugger:
+    """A kernel on one chip, made by ``gdr.debug``; it moves forwards and backwards.
+
+    ``position`` is the number of executed instructions, ``at`` the next instruction. A movement
+    returns why it ended. Breakpoints and watches are numbered from 1. In a notebook the debugger is
+    a table of the program around the next instruction, with what the last movement has changed in
+    the PE of ``look_at``.
+    """
+
+    def __init__(self, core: _core.Debugger, kernel: Kernel) -> None:
+        self._core = core
+        self._kernel = kernel
+        self._focus = (0, 0)
+        self._before = self._shown()
+
+    # -- movement ------------------------------------------------------------------------------
+
+    def step(self, instructions: int = 1) -> Stop:
+        """Execute up to this many instructions; breakpoints and watches are ignored."""
+        return self._moved(self._core.step, integer("instructions", instructions))
+
+    def back(self, instructions: int = 1) -> Stop:
+        """Go back by up to this many instructions; breakpoints and watches are ignored."""
+        return self._moved(self._core.back, integer("instructions", instructions))
+
+    def step_clocks(self, clocks: int) -> Stop:
+        """Execute instructions until this many clocks are spent, at least one instruction."""
+        return self._moved(self._core.step_clocks, integer("clocks", clocks))
+
+    def next_pass(self) -> Stop:
+        """Go to the beginning of the next iteration of the body, or of section end."""
+        return self._moved(self._core.next_pass)
+
+    def previous_pass(self) -> Stop:
+        """Go back to the beginning of this iteration of the body, or of the one before."""
+        return self._moved(self._core.previous_pass)
+
+    def run(self) -> Stop:
+        """Run to the next breakpoint or change of a watched word, else to the end."""
+        return self._moved(self._core.run)
+
+    def run_back(self) -> Stop:
+        """Run back to the previous breakpoint or change, else to the beginning."""
+        return self._moved(self._core.run_back)
+
+    def go_to(self, position: int) -> Stop:
+        """Go to a position: a number of executed instructions."""
+        return self._moved(self._core.go_to, integer("position", position))
+
+    def _moved(self, movement: Any, *arguments: int) -> Stop:
+        before = self._shown()
+        reason, numbers, changes = movement(*arguments)
+        self._before = before
+        words = {c[0]: c[5] for c in self._core.conditions()}
+        changed = []
+        for number, word, old, new in changes:
+            memory, block, pe, address, _ = words[number][word]
+            bits = (half[0] << 36 | half[1] for half in (old, new))
+            changed.append(Change(number, memory, block, pe, address, *bits))
+        return Stop(reason, tuple(numbers), tuple(changed))
+
+    # -- breakpoints and watches ---------------------------------------------------------------
+
+    def break_at(
+        self, section: str, instruction: Optional[int] = None, *, iteration: Optional[int] = None
+    ) -> int:
+        """Stop before an instruction of section "start", "body" or "end", or at the beginning of the
+        section; in every iteration of the body, or in one. Returns the breakpoint's number."""
+        check_type("section", section, str, "a string")
+        which = None if iteration is None else integer("iteration", iteration)
+        if instruction is None:
+            return self._core.break_at_section(section, which)
+        return self._core.break_at(section, integer("instruction", instruction), which)
+
+    def break_at_line(self, line: int, file: str = "") -> int:
+        """Stop before the instructions of a source line; ``file`` as in ``at.file``."""
+        return self._core.break_at_line(
+            integer("line", line, 0, 2**32 - 1), check_text("file", file)
+        )
+
+    def break_at_clock(self, clock: int) -> int:
+        """Stop at the first instruction that begins at or after a clock."""
+        return self._core.break_at_clock(integer("clock", clock))
+
+    def watch(self, name: str, *, block: int = 0, pe: Optional[int] = None) -> int:
+        """Stop after instructions that change a variable, in one PE or (None) in all PEs of the
+        block. ``name`` may have an element: "ax[1]". Returns the watch's number."""
+        where, elements = self._find(name)
+        shared = where.memory == "broadcast"
+        block = integer("block", block)
+        pes = range(self.pes) if pe is None and not shared else [integer("pe", pe or 0)]
+        words = [
+            (where.memory, block, p, where.address + e * where.step, where.long)
+            for p in pes
+            for e in elements
+        ]
+        return self._core.watch(words, name)
+
+    def watch_word(
+        self, memory: str, address: int, *, block: int = 0, pe: int = 0, long: bool = True
+    ) -> int:
+        """Stop after instructions that change a word; ``address`` counts shorts, of "t" two an
+        element, and of "masks" four elements a mask."""
+        choice("memory", memory, MEMORIES)
+        word = (memory, integer("block", block), integer("pe", pe), integer("address", address))
+        return self._core.watch([(*word, long)], f"{memory} {address}")
+
+    def remove(self, number: int) -> None:
+        """Delete a breakpoint or watch."""
+        self._core.remove(integer("number", number, 0, 2**32 - 1))
+
+    def enable(self, number: int, enabled: bool = True) -> None:
+        """Enable or disable a breakpoint or watch."""
+        check_type("enabled", enabled, bool, "True or False")
+        self._core.enable(integer("number", number, 0, 2**32 - 1), enabled)
+
+    @property
+    def conditions(self) -> Tuple[Condition, ...]:
+        """Breakpoints and watches."""
+        return tuple(Condition(*c[:5]) for c in self._core.conditions())
+
+    # -- where it is ---------------------------------------------------------------------------
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel."""
+        return self._kernel
+
+    @property
+    def position(self) -> int:
+        """Number of executed instructions."""
+        return self._core.count()
+
+    @property
+    def at(self) -> Position:
+        """The next instruction; its section is empty at the end of the program."""
+        return Position(*self._core.position())
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the program has ended."""
+        return not self.at.section
+
+    @property
+    def blocks(self) -> int:
+        """Number of broadcast blocks of the chip."""
+        return self._core.sizes()[0]
+
+    @property
+    def pes(self) -> int:
+        """Number of PEs of a block."""
+        return self._core.sizes()[1]
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of the body."""
+        return self._core.sizes()[2]
+
+    @property
+    def checkpoints(self) -> int:
+        """Number of copies of the state that are kept for going back."""
+        return self._core.checkpoints()
+
+    def instructions(self, section: str) -> List[str]:
+        """Assembly text of all instructions of a section."""
+        check_type("section", section, str, "a string")
+        return [i[0] for i in self._core.listing(section)]
+
+    # -- values --------------------------------------------------------------------------------
+
+    @property
+    def variables(self) -> Dict[str, Location]:
+        """Variables of the kernel, then other names of locations, by name."""
+        found: Dict[str, Location] = {}
+        for fields in self._core.variables():
+            found.setdefault(fields[0], Location(*fields))
+        return found
+
+    def read(self, name: str, format: Optional[str] = None) -> AnyArray:
+        """Values of a variable in all PEs: (blocks, PEs, words), or (blocks, words) in the broadcast
+        memory. Flattened, those of a target's variable are in the order of the targets.
+
+        ``name`` may have an element: "ax[1]". ``format`` as in ``Machine.read``; by default that of
+        the variable's conversion.
+        """
+        where, elements = self._find(name)
+        shorts = self._core.memory(where.memory)
+        first = np.array([where.address + e * where.step for e in elements])
+        upper = shorts[:, first]
+        lower = shorts[:, first + 1] if where.long else None
+        values = decode(upper, lower, where.format if format is None else format)
+        return values if where.memory == "broadcast" else np.swapaxes(values, 1, 2)
+
+    __getitem__ = read
+
+    def registers(
+        self, block: int = 0, pe: int = 0, format: str = "float", *, long: bool = True
+    ) -> AnyArray:
+        """Registers of a PE: an array of longs, or of shorts with ``long=False``."""
+        return self.memory("registers", block, pe, format, long=long)
+
+    def memory(
+        self, memory: str, block: int = 0, pe: int = 0, format: str = "float", *, long: bool = True
+    ) -> AnyArray:
+        """A memory of a PE as an array: "registers", "local", "t", "masks" (bits, (masks, elements))
+        or "broadcast" (of the block). ``format`` and ``long`` as in ``Machine.read``."""
+        shorts = self._core.memory(choice("memory", memory, MEMORIES))
+        self._check_pe(block, pe)
+        words = shorts[block] if memory == "broadcast" else shorts[block, :, pe]
+        if memory == "masks":
+            bits: AnyArray = words.astype(bool).reshape(-1, 4)
+            return bits
+        return decode(words[0::2], words[1::2], format) if long else decode(words, None, format)
+
+    def reduce(self, name: str, operation: Optional[str] = None) -> AnyArray:
+        """What the reduction network makes of a variable of longs: (PEs, words), or (words,) in the
+        broadcast memory. ``operation``: by default that of the variable's declaration, or "fadd".
+        """
+        where, elements = self._find(name)
+        if not where.long:
+            raise UsageError(f"{name!r} is a short; the reduction network joins longs")
+        chosen = operation or where.reduction or "fadd"
+        check_type("operation", chosen, str, "a string")
+        shorts = self._core.reduced(where.memory, chosen)
+        first = np.array([where.address + e * where.step for e in elements])
+        values = decode(shorts[first], shorts[first + 1], where.format)
+        transposed: AnyArray = values.T
+        return values if where.memory == "broadcast" else transposed
+
+    def write(
+        self,
+        name: str,
+        value: Union[int, float],
+        *,
+        block: int = 0,
+        pe: int = 0,
+        format: Optional[str] = None,
+    ) -> None:
+        """Set a variable, or an element of it, in a PE. The change becomes a part of the run; changes
+        at later positions are discarded. ``format``: "raw", "int" or "float"."""
+        where, elements = self._find(name)
+        chosen = format or ("int" if where.format == "int" else "float")
+        bits = encode(value, chosen, 72 if where.long else 36)
+        for e in elements:
+            word = (where.memory, integer("block", block), integer("pe", pe))
+            address = where.address + e * where.step
+            self._core.write(
+                (*word, address, where.long),
+                bits >> 36 if where.long else 0,
+                bits & (2**36 - 1),
+            )
+
+    def results(self, names: Results = None) -> ResultArrays:
+        """Results of the targets as they are now in the PEs, converted as declared."""
+        if names is None:
+            names = self._kernel.whole_names(self._kernel.names("result"))
+        count = self._core.sizes()[3]
+        arrays = result_arrays(self._kernel, names, count, 0)
+        self._core.results(rows(arrays), count)
+        return arrays
+
+    def flags(self, block: int = 0) -> Flags:
+        """Sticky floating-point flags of a block since the beginning."""
+        return Flags(*self._core.flags(integer("block", block)))
+
+    def _find(self, name: str) -> Tuple[Location, List[int]]:
+        """The location of a name, and its chosen elements."""
+        check_type("name", name, str, "a string")
+        known = self.variables
+        stem, bracket, element = name.partition("[")
+        if name in known:
+            stem, bracket = name, ""
+        if stem not in known:
+            near = difflib.get_close_matches(stem, known, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise UsageError(f"unknown variable {stem!r}{hint} (known: {', '.join(known)})")
+        where = known[stem]
+        if not bracket:
+            return where, list(range(where.words))
+        number = element.rstrip("]")
+        if not element.endswith("]") or not number.isdecimal() or int(number) >= where.words:
+            raise UsageError(f"{name!r}: {stem} has elements 0 to {where.words - 1}")
+        return where, [int(number)]
+
+    def _check_pe(self, block: int, pe: int) -> None:
+        integer("block", block, 0, self.blocks - 1)
+        integer("pe", pe, 0, self.pes - 1)
+
+    # -- display -------------------------------------------------------------------------------
+
+    def look_at(self, block: int, pe: int) -> None:
+        """Choose the PE that a notebook shows: PE 0 of block 0 at first."""
+        self._check_pe(block, pe)
+        self._focus = (block, pe)
+        self._before = self._shown()
+
+    def _shown(self) -> Dict[str, List[str]]:
+        """Values of the kernel's variables in the chosen PE as texts."""
+        block, pe = self._focus
+        shown = {}
+        for name, where in self.variables.items():
+            if where.kind == "name":
+                continue
+            values = (
+                self.read(name)[block] if where.memory == "broadcast" else self[name][block, pe]
+            )
+            shown[name] = [
+                f"{value:.9g}" if where.format == "float" else str(value) for value in values
+            ]
+        return shown
+
+    def __repr__(self) -> str:
+        return f"<gdr.Debugger of {self._kernel.name}: {self._place()}>"
+
+    def _place(self) -> str:
+        at = self.at
+        if not at.section:
+            return f"end of the program, clock {at.clock}"
+        iteration = f", iteration {at.iteration} of {self.iterations}"
+        section = f"{at.section} {at.instruction}{iteration if at.section == 'body' else ''}"
+        return f"{section}, clock {at.clock}"
+
+    def _repr_html_(self) -> str:
+        at, (block, pe) = self.at, self._focus
+        title = f"{self._kernel.name}: {self._place()}"
+        if at.section:
+            texts = self.instructions(at.section)
+            first = max(0, at.instruction - _AROUND)
+            program = [
+                ("\u25b6" if k == at.instruction else "", k, text)
+                for k, text in enumerate(texts[first : at.instruction + _AROUND + 1], first)
+            ]
+        else:
+            program = []
+        lines = []
+        for name, values in self._shown().items():
+            old = self._before.get(name, values)
+            cells = "".join(
+                f'<td style="{_CHANGED}" title="was {html.escape(was)}"><b>{html.escape(now)}</b></td>'
+                if now != was
+                else f"<td>{html.escape(now)}</td>"
+                for now, was in zip(values, old)
+            )
+            lines.append(f"<tr><th>{html.escape(name)}</th>{cells}</tr>")
+        heading = f"block {block}, PE {pe}"
+        table = f"<div><b>{heading}</b><table><tbody>{''.join(lines)}</tbody></table></div>"
+        return html_table(title, program, ("", "number", "instruction")) + table
+
+
+def debug(
+    kernel: Union[Kernel, "ParticleKernel[Any]"],
+    *,
+    targets: Union[Mapping[str, Any], int],
+    sources: Union[Mapping[str, Any], int],
+    params: Optional[Mapping[str, float]] = None,
+    device: str = "",
+    **more: float,
+) -> Debugger:
+    """Debug a kernel on one emulated chip.
+
+    ``targets``, ``sources`` and params are those of a call of the kernel; a built-in function such
+    as ``gdr.lennard_jones`` takes the variables of ``gdr.builtin("lennard_jones")``. ``device`` is a
+    device's name with a geometry and an exact engine: "emulator:blocks=1,pes=2".
+
+    ::
+
+        debugger = gdr.debug(spring, targets={"x": x}, sources={"x": x}, k=2.0)
+        debugger.break_at("body", 3)
+        debugger.run()
+        debugger.read("f")
+        debugger.back()
+    """
+    if isinstance(kernel, ParticleKernel):
+        kernel = kernel.kernel
+    check_type("kernel", kernel, Kernel, "a gdr.Kernel")
+    check_type("params", params, (Mapping, type(None)), "a dictionary")
+    check_text("device", device)
+    defaults = kernel.defaults if isinstance(kernel, FunctionKernel) else {}
+    given, of_sources, of_targets = kernel.arguments(
+        targets, sources, {**defaults, **(params or {}), **more}
+    )
+    source_count, source_arrays = input_arrays(kernel, "source", *of_sources)
+    target_count, target_arrays = input_arrays(kernel, "target", *of_targets)
+    core = _core.Debugger(
+        device,
+        scheduled(kernel.core),
+        param_numbers(kernel, given),
+        source_count,
+        source_arrays,
+        target_count,
+        target_arrays,
+    )
+    return Debugger(core, kernel)
