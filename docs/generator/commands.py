@@ -8,6 +8,7 @@ page differs.
 usage: commands.py [--check] GDR_PROGRAM PAGE
 """
 
+import itertools
 import re
 import subprocess
 import sys
@@ -78,14 +79,29 @@ def sections(lines: list[str]) -> dict[str, list[str]]:
     return found
 
 
+def blocks(paragraphs: str) -> list[tuple[bool, str]]:
+    """Tables, whose lines are indented, and the text between them."""
+    found = []
+    for table, lines in itertools.groupby(
+        paragraphs.splitlines(), lambda line: line.startswith(INDENT)
+    ):
+        text = "\n".join(line.removeprefix(INDENT) if table else line for line in lines)
+        if text.strip("\n"):
+            found.append((table, text.strip("\n")))
+    return found
+
+
 def command_section(program: str, name: str) -> str:
     parts = sections(help_of(program, name))
     title, _, usage, *details = parts[""]
     text = f"## gdr {name}\n\n{title.split(': ', 1)[1].capitalize()}.\n\n"
     text += f"```text\n{usage.removeprefix('Usage: ')}\n```\n\n"
     paragraphs = "\n".join(details).strip("\n")
-    if paragraphs:
-        text += re.sub(r"([*<])", r"\\\1", paragraphs) + "\n\n"
+    for indented, part in blocks(paragraphs):
+        if indented:
+            text += f"```text\n{part}\n```\n\n"
+        else:
+            text += re.sub(r"([*<])", r"\\\1", part) + "\n\n"
     if "Arguments" in parts:
         text += table("argument", parts["Arguments"]) + "\n"
     text += table("option", parts["Options"]) + "\n"

@@ -9,7 +9,7 @@ import sys
 from typing import NamedTuple
 
 # Headers of the C++ interface, in the order of a reader; those that are not named follow.
-FIRST = "device kernel gravity sets set_list matrix linear batch moving_sources hermite machine"
+FIRST = "device kernel gravity sets set_list matrix linear batch moving_sources hermite machine debugger"
 
 
 class Entity(NamedTuple):

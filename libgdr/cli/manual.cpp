@@ -59,12 +59,28 @@ std::string text_lines(std::string_view text) {
   return result;
 }
 
-/// Paragraphs separated by blank lines.
+std::string verbatim(std::string_view text) {
+  std::string result = ".RS 4\n.nf\n";
+  for (const auto line : std::views::split(text, '\n'))
+    result += text_line(std::string_view(line.begin(), line.end()));
+  return result + ".fi\n.RE\n";
+}
+
+/// Paragraphs separated by blank lines. Lines that begin with two blanks are not filled.
 std::string paragraphs(std::string_view text) {
-  std::string result;
+  std::string result, table;
   bool begins = false;
+  const auto end_table = [&] {
+    if (!table.empty()) result += verbatim(table);
+    table.clear();
+  };
   for (const auto part : std::views::split(text, '\n')) {
     const std::string_view line(part.begin(), part.end());
+    if (line.starts_with("  ")) {
+      table += (table.empty() ? "" : "\n") + std::string(line.substr(2));
+      continue;
+    }
+    end_table();
     if (line.empty()) {
       begins = true;
       continue;
@@ -73,14 +89,8 @@ std::string paragraphs(std::string_view text) {
     begins = false;
     result += text_lines(line);
   }
+  end_table();
   return result;
-}
-
-std::string verbatim(std::string_view text) {
-  std::string result = ".RS 4\n.nf\n";
-  for (const auto line : std::views::split(text, '\n'))
-    result += text_line(std::string_view(line.begin(), line.end()));
-  return result + ".fi\n.RE\n";
 }
 
 std::string title(std::string_view name) {

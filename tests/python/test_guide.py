@@ -39,7 +39,13 @@ def blocks(page):
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/tutorial/getting-started.md", "docs/guides/chemistry.md"]
+    "page",
+    [
+        "README.md",
+        "docs/tutorial/getting-started.md",
+        "docs/guides/chemistry.md",
+        "docs/guides/debugging.md",
+    ],
 )
 def test_every_block_of_an_introduction_runs(page, tmp_path):
     if "chemistry" in page:
