@@ -1,4 +1,6 @@
 // The command `gdr debug`: scripts of commands, what they print, and errors in them.
+#include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -223,6 +225,7 @@ TEST_CASE("commands that gdr debug cannot execute are refused with the reason") 
       {"p xi[7]", "it has 4 elements, counted from 0"},
       {"p idi.hi", "only longs have the halves"},
       {"p xi@1", "only a jvar has several items"},
+      {"p xj@1", "a group has 1 item, counted from 0"},
       {"p m9", "masks are m0 to m7"},
       {"p xi pe 2", "PE 2: the last one is 1"},
       {"p xi fixed.99", "binary point from 0 to 71"},
@@ -274,6 +277,44 @@ TEST_CASE("gdr debug refuses wrong inputs like gdr run") {
   const Outcome broken = shell.run("gdr debug broken.gds");
   CHECK(broken.status == 1);
   has(broken.err, "broken.gds:2:");
+}
+
+TEST_CASE("the guide and the manual page describe every command of gdr debug") {
+  const Shell shell;
+  const std::string guide =
+      file_text(std::filesystem::path(GDR_SOURCE_DIR) / "docs/guides/debugging.md");
+  const Outcome manual = shell.run("gdr man debug");
+  REQUIRE(manual.status == 0);
+  shell.write("k.gds", ".body\n nop\n");
+  const Outcome help = shell.run("gdr debug k.gds -e help");
+  REQUIRE(help.status == 0);
+  std::istringstream lines(help.out);
+  std::size_t commands = 0;
+  for (std::string line; std::getline(lines, line) && !line.empty();) {
+    if (line.starts_with(' ')) continue;
+    const std::string name = line.substr(0, line.find(' '));
+    ++commands;
+    const bool in_guide = guide.find("`" + name + "`") != std::string::npos ||
+                          guide.find("`" + name + " ") != std::string::npos;
+    INFO(name);
+    CHECK(in_guide);
+    std::string escaped = name;  // as in a manual page
+    if (const std::size_t dash = escaped.find('-'); dash != std::string::npos)
+      escaped.insert(dash, "\\");
+    CHECK(manual.out.find("\n" + escaped) != std::string::npos);
+  }
+  CHECK(commands >= 20);
+}
+
+TEST_CASE("gdr debug shows programs without source lines as assembly") {
+  const Pull shell;
+  REQUIRE(shell.run("gdr asm pull.gds -o pull.gdo").status == 0);
+  REQUIRE(shell.run("mkdir away && mv pull.gds away").status == 0);
+  const Outcome done = shell.run(
+      "gdr debug pull.gdo --targets i.txt --sources j.txt -e step -e list -e 'watch force' -e c");
+  CHECK(done.status == 0);
+  has(done.out, "=>    1    ");
+  has(done.out, "has changed by body 4: fadd force force dx");
 }
 
 }  // namespace gdr::test

@@ -157,3 +157,73 @@ TEST_CASE("the reduction network reduces a memory over all blocks") {
   has(refused([&] { machine.reduced(MachineMemory::Local, "add"); }), "did you mean");
   has(refused([&] { machine.reduced(MachineMemory::Masks, "ior"); }), "masks");
 }
+
+TEST_CASE("a snapshot restores state and position, also in the middle of a pass") {
+  gdr::Machine machine(chip);
+  give(machine, rough_input(24, 20));
+  machine.run(40);
+  const gdr::MachineSnapshot snapshot = machine.snapshot();
+  CHECK(snapshot.bytes() > 2 * 3 * 64 * sizeof(std::uint64_t));
+  const gdr::MachinePlace place = machine.place();
+  CHECK(place.section == 2);
+  CHECK(place.clock == machine.position().clock);
+  machine.run(1000000);
+  CHECK(machine.place().section == 4);
+  const SpringResult wanted = results(machine);
+  machine.restore(snapshot);
+  CHECK(machine.place() == place);
+  CHECK_FALSE(results(machine) == wanted);
+  machine.run(1000000);
+  CHECK(results(machine) == wanted);
+  give(machine, rough_input(24, 20));
+  has(refused([&] { machine.restore(snapshot); }), "the snapshot is of another program");
+  has(refused([&] { machine.restore({}); }), "the snapshot is of another program");
+}
+
+TEST_CASE("variables are found at their locations, those of sources in the current group") {
+  gdr::Machine machine(chip);
+  const SpringInput in = exact_input(24, 20);
+  give(machine, in);
+  std::vector<std::string> names;
+  for (const gdr::MachineVariable& v : machine.variables()) names.push_back(v.kind + " " + v.name);
+  CHECK(names == std::vector<std::string>{"ivar xi", "jvar xj", "jvar mj", "param k", "fvar force",
+                                          "fvar mass"});
+  CHECK(machine.variables()[0].count == 4);
+  CHECK(machine.variables()[4].conversion == "f64to72");
+  CHECK(machine.variables()[4].reduction == "fadd");
+  CHECK(machine.passes() == 20);
+  while (machine.place().section == 1) machine.step();
+  for (std::uint64_t pass = 0; pass < 20; ++pass) {
+    const gdr::MachineVariable xj = machine.variables()[1];
+    const std::uint64_t upper = machine.word(xj.memory, 1, xj.address, 0);
+    const std::uint64_t lower = machine.word(xj.memory, 1, xj.address + 1, 0);
+    // The 64 bits of a double are the upper ones of a long.
+    CHECK(std::bit_cast<double>((upper << 28) | (lower >> 8)) == in.xj[pass]);
+    machine.run(machine.instructions("body").size());
+  }
+}
+
+TEST_CASE("a param is set from an array of its own type") {
+  gdr::Machine machine(chip);
+  give(machine, rough_input(24, 5));
+  const double k = 0.25;
+  machine.set_param({"k", gdr::ConstArray(&k)});
+  const gdr::MachineVariable at = machine.variables()[3];
+  CHECK(machine.word(at.memory, 0, at.address, 0) == 0x3fd000000);
+  const std::int64_t wrong = 1;
+  has(refused([&] { machine.set_param({"k", gdr::ConstArray(&wrong)}); }), "k");
+  has(refused([&] { machine.set_param({"kk", gdr::ConstArray(&k)}); }), "unknown param");
+}
+
+TEST_CASE("the listing has source lines and clocks") {
+  gdr::Machine machine(chip);
+  give(machine, exact_input(2, 3));
+  const auto body = machine.listing("body");
+  CHECK(body.size() == machine.instructions("body").size());
+  CHECK(body[0].text == "bget $lr0 xj");
+  CHECK(body[0].file == "spring.gds");
+  CHECK(body[0].clocks == 1);
+  CHECK(machine.memory_size(gdr::MachineMemory::Registers) == 64);
+  CHECK(machine.memory_size(gdr::MachineMemory::Broadcast) == 64);
+  has(refused([&] { machine.word(gdr::MachineMemory::T, 0, 8, 0); }), "address 8 is out of range");
+}

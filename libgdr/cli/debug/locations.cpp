@@ -219,16 +219,17 @@ std::vector<MachineWord> Location::words(const Machine& machine, const PeChoice&
   return list;
 }
 
-Location parse_location(const Machine& machine, std::string_view text, std::size_t elements,
-                        std::size_t item_shorts) {
+Location parse_location(const Machine& machine, const Program& program, std::string_view text) {
   std::string_view rest = text;
   const auto half = take_half(rest);
   const auto element = take_element(rest);
   const auto item = take_item(rest);
-  Location out = find_location(machine, rest, elements);
+  Location out = find_location(machine, rest, program.elements);
   if (item) {
     if (out.kind != "jvar") refuse(text, "only a jvar has several items, as in xj@1");
-    for (std::size_t& address : out.addresses) address += *item * item_shorts;
+    if (*item >= program.group)
+      refuse(text, fmt::format("a group has {}, counted from 0", counted(program.group, "item")));
+    for (std::size_t& address : out.addresses) address += *item * program.item_shorts;
   }
   if (element) {
     if (*element >= out.addresses.size())

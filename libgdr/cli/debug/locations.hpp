@@ -49,8 +49,7 @@ struct Location {
 /// A variable or another name of the kernel, optionally with `[ELEMENT]`, `@ITEM`, `.hi` or `.lo`;
 /// a location as in assembly, `$lr8`, `$m4v`, `$th`, `$lb10`, also without the dollar sign; a mask,
 /// `m0`. Throws Error (Usage) with the nearest known name.
-Location parse_location(const Machine& machine, std::string_view text, std::size_t elements,
-                        std::size_t item_shorts);
+Location parse_location(const Machine& machine, const Program& program, std::string_view text);
 
 /// The location of a word as in assembly: `$lr8`, `m0[2]`.
 std::string location_text(const MachineWord& word);

@@ -55,7 +55,9 @@ std::optional<InstructionPlace> Session::previous_instruction() const {
 }
 
 std::string Session::source_line(const InstructionPlace& at) {
-  const SourceLine line = program().lines[at.section][at.instruction];
+  const std::vector<SourceLine>& lines = program().lines[at.section];
+  if (at.instruction >= lines.size()) return {};
+  const SourceLine line = lines[at.instruction];
   return line.file < program().files.size() ? source_.line(program().files[line.file], line.line)
                                             : std::string();
 }
@@ -201,7 +203,7 @@ std::string Session::greeting() {
 }
 
 Location Session::location(std::string_view text) const {
-  return parse_location(debugger_.machine(), text, program().elements, program().item_shorts);
+  return parse_location(debugger_.machine(), program(), text);
 }
 
 PeChoice Session::choice(Words& words) const {
