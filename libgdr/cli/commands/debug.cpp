@@ -63,7 +63,7 @@ void end_if_interrupted(const Session& session) {
 
 /// Commands from a terminal: errors do not end the session, an empty line repeats a movement.
 void interact(Session& session) {
-  print("{}help lists the commands\n", session.greeting());
+  if (!is_quiet()) print("{}help lists the commands\n", session.greeting());
   std::string last;
   while (!session.finished()) {
     print("{}", prompt);
