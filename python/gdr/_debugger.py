@@ -383,16 +383,19 @@ class Debugger:
     def _shown(self) -> Dict[str, List[str]]:
         """Values of the kernel's variables in the chosen PE as texts."""
         block, pe = self._focus
-        shown = {}
-        for name, where in self.variables.items():
-            if where.kind == "name":
-                continue
-            values = (
-                self.read(name)[block] if where.memory == "broadcast" else self[name][block, pe]
-            )
-            shown[name] = [
-                f"{value:.9g}" if where.format == "float" else str(value) for value in values
-            ]
+        variables = [v for v in self.variables.values() if v.kind != "name"]
+        words = [
+            (v.memory, block, pe, v.address + e * v.step, v.long)
+            for v in variables
+            for e in range(v.words)
+        ]
+        bits = np.array(self._core.words(words), np.uint64).reshape(-1, 2)
+        shown, first = {}, 0
+        for v in variables:
+            upper, lower = bits[first : first + v.words].T
+            values = decode(upper, lower, v.format) if v.long else decode(lower, None, v.format)
+            shown[v.name] = [f"{x:.9g}" if v.format == "float" else str(x) for x in values]
+            first += v.words
         return shown
 
     def __repr__(self) -> str:

@@ -104,6 +104,17 @@ unsigned watch(Debugger& debugger, const std::vector<WordTuple>& words, const st
   return debugger.watch(std::move(list), text);
 }
 
+/// The bits of words: upper and lower half of each.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> words(Debugger& debugger,
+                                                           const std::vector<WordTuple>& places) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> bits;
+  for (const WordTuple& place : places) {
+    const MachineBits read = debugger.read(word_of(place));
+    bits.emplace_back(read.upper, read.lower);
+  }
+  return bits;
+}
+
 py::list variables(const Machine& machine) {
   return tuples(machine.variables(), [](const MachineVariable& v) {
     return py::make_tuple(v.name, v.kind, memory_name(v.memory), v.address, v.is_long, v.count,
@@ -174,6 +185,7 @@ void bind_debugger(py::module_& m) {
       .def("remove", member(&remove))
       .def("enable", member(&enable))
       .def("conditions", member(&conditions))
+      .def("words", member(&words))
       .def("write", member(&write))
       .def("count", member(&count))
       .def("checkpoints", member(&checkpoints))

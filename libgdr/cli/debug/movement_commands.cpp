@@ -54,7 +54,6 @@ void SessionCommands::restart(Session& s, Words& words) {
   s.move([&](Stop stop) { return s.debugger_.go_to(0, stop); });
 }
 
-
 // --- conditions
 
 void SessionCommands::add_break(Session& s, Words& words) {
@@ -118,7 +117,7 @@ void SessionCommands::watch(Session& s, Words& words) {
 }
 
 void SessionCommands::for_numbers(Session& s, Words& words, const char* what,
-                        const std::function<void(unsigned)>& apply) {
+                                  const std::function<void(unsigned)>& apply) {
   std::vector<unsigned> numbers;
   if (words.empty() || words.take_if("all", 3)) {
     for (const StopCondition& c : s.debugger_.conditions()) numbers.push_back(c.number);
@@ -146,6 +145,5 @@ void SessionCommands::enable(Session& s, Words& words) {
 void SessionCommands::disable(Session& s, Words& words) {
   for_numbers(s, words, "disable", [&](unsigned n) { s.debugger_.enable(n, false); });
 }
-
 
 }  // namespace gdr::cli

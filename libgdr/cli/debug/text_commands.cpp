@@ -82,8 +82,8 @@ void SessionCommands::variables_info(Session& s) {
     if (v.memory == MachineMemory::T) location = location.substr(0, location.find('['));
     if (v.count > 1 && v.memory != MachineMemory::T) location += 'v';
     const std::string line =
-        fmt::format("  {:<6} {:<20} {:<8} {} {}", v.kind == "name" ? "" : v.kind, v.name,
-                    location, v.conversion, v.reduction);
+        fmt::format("  {:<6} {:<20} {:<8} {} {}", v.kind == "name" ? "" : v.kind, v.name, location,
+                    v.conversion, v.reduction);
     print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
   }
 }

@@ -58,14 +58,15 @@ void SessionCommands::print_words(Session& s, Words& words) {
   print("{}", text);
 }
 
-std::string SessionCommands::values_text(Session& s, const Location& location, const PeChoice& choice,
-                               const std::optional<WordFormat>& format) {
+std::string SessionCommands::values_text(Session& s, const Location& location,
+                                         const PeChoice& choice,
+                                         const std::optional<WordFormat>& format) {
   const Machine& machine = s.debugger_.machine();
   const std::vector<MachineWord> list = location.words(machine, choice);
   const bool many = choice.all_pes || choice.all_blocks;
   std::string text;
-  if (location.kind == "jvar" && machine.place().section == 1)
-    text += "(sources are in the broadcast memory from the body on)\n";
+  if (location.kind == "jvar" && machine.place().section != 2)
+    text += "(sources are in the broadcast memory during the body)\n";
   for (std::size_t k = 0; k < list.size(); ++k) {
     const MachineWord& word = list[k];
     const MachineBits bits = s.debugger_.read(word);
@@ -102,7 +103,7 @@ void SessionCommands::set(Session& s, Words& words) {
 
 /// A line for each word of a memory: location, bits, value, name.
 std::string SessionCommands::table(Session& s, const std::vector<MachineWord>& list,
-                         const std::optional<WordFormat>& format) {
+                                   const std::optional<WordFormat>& format) {
   const WordNames names(s.debugger_.machine());
   std::string text;
   for (const MachineWord& word : list) {
@@ -112,7 +113,7 @@ std::string SessionCommands::table(Session& s, const std::vector<MachineWord>& l
     const WordFormat shown = format.value_or(fits ? name.format : WordFormat{});
     std::string label = name.text.starts_with('$') ? std::string()
                         : name.element < 0         ? name.text
-                                           : fmt::format("{}[{}]", name.text, name.element);
+                                                   : fmt::format("{}[{}]", name.text, name.element);
     if (word.memory == MachineMemory::Masks) label.clear();
     std::string line = fmt::format("  {:<8} {:>18}  {:<24} {}", location_text(word),
                                    hex_text(bits, word), value_text(bits, word, shown), label);
@@ -253,6 +254,5 @@ void SessionCommands::focus(Session& s, Words& words) {
             ? std::string("no targets")
             : fmt::format("targets {} to {}", first, std::min(last, m.target_count()) - 1));
 }
-
 
 }  // namespace gdr::cli
