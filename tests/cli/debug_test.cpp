@@ -114,6 +114,33 @@ TEST_CASE("gdr debug prints variables, elements, halves and locations in several
   has(out, "  flags of the block: none\n");
 }
 
+TEST_CASE("gdr debug prints expressions of variables, element by element") {
+  const Pull shell;
+  const std::string out = shell.output(
+      "next\nprint mj*(xj - xi) idi + 1\nprint 2*mj - -3 / (1+1)\nprint xi[1]*xi[1]\n"
+      "p idi*xi pe all\np -1.5e+1*k xi[0]\np ( xj+1 ) * 2 hex mj\n");
+  has(out, "(mj*(xj - xi))[0] = 1\n(mj*(xj - xi))[1] = 4\n(mj*(xj - xi))[2] = 1.5\n");
+  has(out, "(idi + 1)[0] = 8\n(idi + 1)[1] = 9\n");
+  has(out, "2*mj - -3 / (1+1) = 3.5\n");
+  has(out, "xi[1]*xi[1] = 4\n");
+  has(out, "(idi*xi)[1] (block 0, PE 0) = -16\n");
+  has(out, "(idi*xi)[1] (block 0, PE 1) = 0\n");
+  has(out, "-1.5e+1*k = -30\nxi[0] = 1  (");
+  has(out, "( xj+1 ) * 2 = 6\nmj = 0x3ff000000000000000\n");
+  for (const auto& [command, message] :
+       {std::pair{"p xi*", "a variable, a location or a number is missing"},
+        std::pair{"p (xi", "a closing parenthesis is missing"},
+        std::pair{"p (xi))", "')' is unexpected"},
+        std::pair{"p xi*forse", "did you mean \"force\"?"},
+        std::pair{"p xi*(xi.hi xi)", "a closing parenthesis is missing"}}) {
+    const Outcome done = shell.debug(std::string("-e \"") + command + "\"");
+    CHECK(done.status == 1);
+    has(done.err, message);
+  }
+  const std::string deep(300, '(');
+  has(shell.debug("-e 'p " + deep + "'").err, "nested too deeply");
+}
+
 TEST_CASE("gdr debug stops at breakpoints and watches in both directions") {
   const Pull shell;
   const std::string out = shell.output(

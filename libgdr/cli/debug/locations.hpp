@@ -59,6 +59,8 @@ std::string pe_text(const MachineWord& word);
 /// A word as text. `brief`: floats to seven digits.
 std::string value_text(const MachineBits& bits, const MachineWord& word, const WordFormat& format,
                        bool brief = false);
+/// A word as a number; without a format as a float.
+long double number_of(const MachineBits& bits, const MachineWord& word, const WordFormat& format);
 /// The bits in hex; of a mask 0 or 1.
 std::string hex_text(const MachineBits& bits, const MachineWord& word);
 /// The bits of a number that a user has written: decimal, or 0x and hex digits, for a word with

@@ -102,7 +102,7 @@ void SessionCommands::add_break(Session& s, Words& words) {
 void SessionCommands::watch(Session& s, Words& words) {
   const std::string text = words.take("what to watch (a variable or a location)");
   const Location location = s.location(text);
-  const PeChoice choice = s.choice(words);
+  const PeChoice choice = s.choice(words, s.focus_);
   words.finish();
   const std::vector<MachineWord> list = location.words(s.debugger_.machine(), choice);
   std::string where = pe_text(list.front());

@@ -80,7 +80,8 @@ class Session {
   void move(const std::function<StopReport(const std::stop_token&)>& movement);
   std::string report_text(const StopReport& report);
   Location location(std::string_view text) const;
-  PeChoice choice(Words& words) const;
+  /// `pe N|all` and `block N|all`, if they are the next words; else as in `chosen`.
+  PeChoice choice(Words& words, PeChoice chosen) const;
   const Program& program() const { return kernel_.program(); }
   /// Names of sections by MachinePlace::section, with the empty one at the end.
   std::string section_of(const MachinePlace& place) const;

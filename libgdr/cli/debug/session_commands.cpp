@@ -46,7 +46,8 @@ constexpr std::array commands{
     SessionCommand{{"disable", "", "[N...]", "disable them, without deleting them"},
                    &SessionCommands::disable},
     SessionCommand{{"print", "p", "EXPR... [FORMAT] [pe N|all] [block N|all]",
-                    "print variables or locations; FORMAT is hex, int, float or fixed.N"},
+                    "print variables, locations or expressions of them, mj*(xj - xi); FORMAT is "
+                    "hex, int, float or fixed.N"},
                    &SessionCommands::print_words},
     SessionCommand{{"set", "", "EXPR [pe N|all] [block N|all] = VALUE...",
                     "change words from this position on"},

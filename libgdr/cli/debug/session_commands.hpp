@@ -45,6 +45,8 @@ struct SessionCommands {
   static void disable(Session& s, Words& words);
   // value_commands.cpp
   static void print_words(Session& s, Words& words);
+  static std::string expression_text(Session& s, const std::string& expression,
+                                     const PeChoice& choice);
   static std::string values_text(Session& s, const Location& location, const PeChoice& choice,
                                  const std::optional<WordFormat>& format);
   static void set(Session& s, Words& words);

@@ -206,8 +206,7 @@ Location Session::location(std::string_view text) const {
   return parse_location(debugger_.machine(), program(), text);
 }
 
-PeChoice Session::choice(Words& words) const {
-  PeChoice chosen = focus_;
+PeChoice Session::choice(Words& words, PeChoice chosen) const {
   const auto take = [&](std::string_view what, std::size_t& number, bool& all, std::size_t size) {
     if (words.take_if("all", 3) || words.take_if("*")) {
       all = true;

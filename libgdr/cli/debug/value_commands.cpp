@@ -4,6 +4,7 @@
 
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/debug/changes.hpp"
+#include "libgdr/cli/debug/expressions.hpp"
 #include "libgdr/cli/debug/session_commands.hpp"
 #include "libgdr/cli/kernel_inputs.hpp"
 
@@ -30,32 +31,70 @@ bool holds_shorts(const Program& program, Space space, std::size_t address) {
   return shorts && !longs;
 }
 
+/// The next words up to the end of an expression: those that an operator joins.
+std::string take_expression(Words& words) {
+  constexpr std::string_view binary = "+-*/", open = "+-*/(";
+  std::string text = words.take("expression");
+  const auto open_parentheses = [&text] {
+    return std::ranges::count(text, '(') > std::ranges::count(text, ')');
+  };
+  while (!words.empty() &&
+         (open.find(text.back()) != std::string_view::npos || open_parentheses() ||
+          binary.find(words.peek().front()) != std::string_view::npos ||
+          words.peek().front() == ')'))
+    text += " " + words.take("expression");
+  return text;
+}
+
 }  // namespace
 
 // --- values
 
 void SessionCommands::print_words(Session& s, Words& words) {
-  std::vector<Location> locations;
+  std::vector<std::string> texts;
   std::optional<WordFormat> format;
-  PeChoice choice = s.focus_;
-  do {
-    const PeChoice chosen = s.choice(words);
-    if (chosen.all_pes || chosen.all_blocks || chosen.pe != s.focus_.pe ||
-        chosen.block != s.focus_.block)
-      choice = chosen;
-    if (words.empty()) break;
-    if (const auto given = locations.empty() ? std::nullopt : parse_format(words.peek())) {
+  PeChoice choice = s.choice(words, s.focus_);
+  while (!words.empty()) {
+    const auto given = texts.empty() ? std::nullopt : parse_format(words.peek());
+    if (given) {
       words.take("format");
       format = given;
     } else {
-      locations.push_back(s.location(words.take("location")));
+      texts.push_back(take_expression(words));
     }
-  } while (!words.empty());
-  if (locations.empty())
+    choice = s.choice(words, choice);
+  }
+  if (texts.empty())
     throw usage_error("what to print is missing: a variable (info variables) or a location");
   std::string text;
-  for (const Location& location : locations) text += values_text(s, location, choice, format);
+  for (const std::string& expression : texts)
+    text += has_operator(expression) ? expression_text(s, expression, choice)
+                                     : values_text(s, s.location(expression), choice, format);
   print("{}", text);
+}
+
+std::string SessionCommands::expression_text(Session& s, const std::string& expression,
+                                             const PeChoice& choice) {
+  const Machine& machine = s.debugger_.machine();
+  const std::size_t last_block = choice.all_blocks ? machine.blocks() - 1 : choice.block;
+  const std::size_t last_pe = choice.all_pes ? machine.pes() - 1 : choice.pe;
+  std::string text;
+  for (std::size_t b = choice.all_blocks ? 0 : choice.block; b <= last_block; ++b)
+    for (std::size_t p = choice.all_pes ? 0 : choice.pe; p <= last_pe; ++p) {
+      const std::vector<long double> values = evaluate(expression, [&](std::string_view name) {
+        const Location location = s.location(name);
+        std::vector<long double> numbers;
+        for (const MachineWord& word : location.words(machine, {b, p}))
+          numbers.push_back(number_of(s.debugger_.read(word), word, location.format));
+        return numbers;
+      });
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        text += values.size() == 1 ? expression : fmt::format("({})[{}]", expression, k);
+        if (choice.all_blocks || choice.all_pes) text += fmt::format(" (block {}, PE {})", b, p);
+        text += fmt::format(" = {}\n", static_cast<double>(values[k]));
+      }
+    }
+  return text;
 }
 
 std::string SessionCommands::values_text(Session& s, const Location& location,
@@ -84,7 +123,7 @@ std::string SessionCommands::values_text(Session& s, const Location& location,
 
 void SessionCommands::set(Session& s, Words& words) {
   const Location location = s.location(words.take("a variable or a location"));
-  const PeChoice choice = s.choice(words);
+  const PeChoice choice = s.choice(words, s.focus_);
   words.take_if("=");
   std::vector<std::string> values{words.take("the value")};
   while (!words.empty()) values.push_back(words.take("value"));
@@ -123,7 +162,7 @@ std::string SessionCommands::table(Session& s, const std::vector<MachineWord>& l
 }
 
 void SessionCommands::registers(Session& s, Words& words) {
-  PeChoice choice = s.choice(words);
+  PeChoice choice = s.choice(words, s.focus_);
   std::optional<WordFormat> format;
   std::optional<bool> width;  // none: as the program writes them
   while (!words.empty()) {
@@ -170,7 +209,7 @@ void SessionCommands::registers(Session& s, Words& words) {
 void SessionCommands::memory(Session& s, Words& words) {
   Location location = s.location(words.take("an address, such as $lm0 or $b4, or a variable"));
   const auto count = words.take_number();
-  PeChoice choice = s.choice(words);
+  PeChoice choice = s.choice(words, s.focus_);
   std::optional<WordFormat> format;
   if (!words.empty() && (format = parse_format(words.peek()))) words.take("format");
   words.finish();
@@ -191,7 +230,7 @@ void SessionCommands::memory(Session& s, Words& words) {
 
 void SessionCommands::reduce(Session& s, Words& words) {
   const Location location = s.location(words.take("a variable or a location"));
-  const PeChoice choice = s.choice(words);
+  const PeChoice choice = s.choice(words, s.focus_);
   std::string operation = location.reduction.empty() ? "fadd" : location.reduction;
   if (!words.empty()) operation = words.take("operation");
   words.finish();

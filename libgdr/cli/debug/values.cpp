@@ -1,6 +1,7 @@
 // Words as text, and back.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "emulator/isa/geometry.hpp"
 #include "emulator/numeric/float.hpp"
@@ -117,6 +118,13 @@ std::string value_text(const MachineBits& bits, const MachineWord& word, const W
   const std::string text = word_text(
       joined(bits, word.is_long), word.is_long ? Width::Long : Width::Short, chosen, format.point);
   return chosen == DumpFormat::Hex ? "0x" + text : text;
+}
+
+long double number_of(const MachineBits& bits, const MachineWord& word, const WordFormat& format) {
+  WordFormat shown = format;
+  if (!shown.format) shown.format = DumpFormat::Float;
+  // The text has all digits of a float, and is decimal or 0x and hex digits.
+  return std::strtold(value_text(bits, word, shown).c_str(), nullptr);
 }
 
 MachineBits parse_value(std::string_view text, const MachineWord& word, const WordFormat& format) {
