@@ -210,6 +210,28 @@ TEST_CASE("gdr debug shows the assembly of a kernel-language source, and library
   has(library.out, "ax[0] = 1.00000009");
 }
 
+TEST_CASE("gdr debug shows the instructions of templates, and outputs in the broadcast memory") {
+  const Shell shell;
+  shell.write("r.gds",
+              ".kernel twice\njvar long xj f64to72\novar long y f64to72 pass\n"
+              ".template DOUBLE(P)\n fadd P P P\n.endtemplate\n.body\n vlen 1\n bget $lr0 xj\n"
+              " DOUBLE($lr0)\n bput y $lr0 0   # the output\n");
+  shell.write("j.txt", "1\n3\n");
+  const std::string debug = "gdr debug r.gds --sources j.txt ";
+  const Outcome done = shell.run(debug + "-e 'list body' -e next -e 'watch y' -e c");
+  CHECK(done.err.empty());
+  has(done.out, "fadd P P P\n");  // used once: the source line
+  has(done.out, " has changed by body 4: bput y $lr0 0\n");
+  has(done.out, "0 -> 6\n");
+  shell.write("r.gds", shell.read("r.gds") + " DOUBLE($lr2)\n DOUBLE($lr4)\n");
+  const std::string out = shell.run(debug + "-e 'list body' -e 'break 5' -e c").out;
+  has(out, "fadd $lr0 $lr0 $lr0\n");
+  has(out, "fadd $lr2 $lr2 $lr2\n");
+  has(out, "# the output\n");
+  has(out, "breakpoint 1: r.gds:5, 2 places\n");
+  has(shell.run(debug + "-e results").err, "the kernel has no results: it declares no fvar");
+}
+
 TEST_CASE("gdr debug reads commands from a file, an option and standard input") {
   const Pull shell;
   shell.write("steps", "step 2   # a comment\n\n# another\ninfo position\n");

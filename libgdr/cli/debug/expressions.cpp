@@ -98,8 +98,8 @@ class Parser {
   bool in_operators(std::size_t first) const {
     const char c = text_[at_];
     if (operators.find(c) == std::string_view::npos) return false;
-    const bool in_number = first < at_ && (text_[first] == '.' || (text_[first] >= '0' &&
-                                                                   text_[first] <= '9'));
+    const bool in_number =
+        first < at_ && (text_[first] == '.' || (text_[first] >= '0' && text_[first] <= '9'));
     return !(in_number && (c == '+' || c == '-') &&
              (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E'));
   }

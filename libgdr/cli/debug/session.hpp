@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -95,6 +96,8 @@ class Session {
   Debugger debugger_;
   Kernel kernel_;
   SourceText source_;
+  /// Files and lines of several instructions.
+  std::set<std::pair<std::string, std::uint32_t>> repeated_lines_;
   PeChoice focus_;
   bool finished_ = false;
   int interrupted_ = 0;

@@ -1,6 +1,7 @@
 // What the debugger prints: positions, listings, changes.
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include "emulator/assembler/instruction_text.hpp"
@@ -33,7 +34,13 @@ int interruptible(const Work& work) {
 }  // namespace
 
 Session::Session(Debugger debugger, Kernel kernel, SourceText source)
-    : debugger_(std::move(debugger)), kernel_(std::move(kernel)), source_(std::move(source)) {}
+    : debugger_(std::move(debugger)), kernel_(std::move(kernel)), source_(std::move(source)) {
+  std::set<std::pair<std::string, std::uint32_t>> seen;
+  for (const std::string_view section : section_names)
+    for (const MachineInstruction& i : debugger_.machine().listing(section))
+      if (!i.text.starts_with("nop") && !seen.emplace(i.file, i.line).second)
+        repeated_lines_.emplace(i.file, i.line);
+}
 
 std::string Session::section_of(const MachinePlace& place) const {
   return place.section == at_end ? std::string() : std::string(section_names[place.section]);
@@ -79,10 +86,12 @@ std::string Session::position_text() {
 
 std::string Session::instruction_line(std::size_t index, const MachineInstruction& instruction,
                                       bool current, bool stopped) {
-  // An instruction that the assembler has inserted has the line of the next one.
-  const bool idle = instruction.text.starts_with("nop");
+  // An instruction that the assembler has inserted has the line of the next one, and those of a
+  // template have the same lines at every use.
+  const bool own_line = !instruction.text.starts_with("nop") &&
+                        !repeated_lines_.contains({instruction.file, instruction.line});
   const std::string source =
-      idle ? std::string() : source_.line(instruction.file, instruction.line);
+      own_line ? source_.line(instruction.file, instruction.line) : std::string();
   const std::string line = instruction.line == 0 ? std::string() : std::to_string(instruction.line);
   return fmt::format("{}{}{:>4} {:>5}  {}\n", current ? "=>" : "  ", stopped ? "*" : " ", index,
                      line, source.empty() ? instruction.text : source);

@@ -258,6 +258,7 @@ void SessionCommands::results(Session& s, Words& words) {
   words.finish();
   const Machine& m = s.debugger_.machine();
   std::vector<Column> columns = columns_of(s.program(), VarKind::Result);
+  if (columns.empty()) throw usage_error("the kernel has no results: it declares no fvar");
   std::vector<NamedResult> arrays;
   for (Column& column : columns) {
     column.words.assign(2 * m.target_count(), 0);
