@@ -10,7 +10,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
         wheel wheel-arm64 deb
 
 help:
-	@echo "make demo               build, integrate a star cluster on the emulated chip, and draw it"
+	@echo "make demo               build, integrate star clusters on the emulated chip, and film them"
 	@echo "make test               build, and run every test"
 	@echo "make build              build the library, the command and the tests"
 	@echo "make bench              run all benchmarks"
