@@ -15,7 +15,7 @@ NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 
 
 def test_all_notebooks_are_found():
-    assert len(NOTEBOOKS) >= 8
+    assert len(NOTEBOOKS) >= 9
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
