@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "emulator/numeric/unpacked.hpp"
@@ -165,7 +166,15 @@ Binary binary_from_integer(i128 value) noexcept {
 Binary binary_from_host(long double value) noexcept {
   int exponent = 0;
   const long double fraction = std::frexp(std::fabs(value), &exponent);
-  const long double scaled = std::ldexp(fraction, 64);
+  long double scaled = std::ldexp(fraction, 64);
+  // Wider numbers of other hosts are rounded as x86-64 rounds, so that programs are the same.
+  if constexpr (std::numeric_limits<long double>::digits > 64) {
+    scaled = std::nearbyint(scaled);
+    if (scaled == 0x1p64L) {
+      scaled /= 2;
+      ++exponent;
+    }
+  }
   const auto significand = static_cast<std::uint64_t>(scaled);
   Binary result =
       normalize(significand, exponent - 64, scaled != static_cast<long double>(significand));

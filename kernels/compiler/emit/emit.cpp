@@ -76,8 +76,7 @@ class Emitter {
     std::vector<IssuedOp> found;
     for (const IssuedOp& d : issued_[index(position)])
       if (times_.stage(s_.time[d.op], d.copy) >= stage) found.push_back(d);
-    std::sort(found.begin(), found.end(),
-              [&](const IssuedOp& a, const IssuedOp& b) { return slot(a.op) < slot(b.op); });
+    std::ranges::stable_sort(found, {}, [&](const IssuedOp& d) { return slot(d.op); });
     return found;
   }
 

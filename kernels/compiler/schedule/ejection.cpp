@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "kernels/compiler/schedule/fixed_sort.hpp"
+
 namespace gdr::kc {
 namespace {
 
@@ -67,7 +69,8 @@ void Ejection::find_candidates(std::size_t op, std::uint64_t step) {
   }
   if (candidates_.empty())
     candidates_.push_back({0, from + static_cast<int>(random_.below(index(to - from + 1)))});
-  std::ranges::sort(candidates_, {}, &Candidate::cost);
+  fixed_sort(std::span(candidates_),
+             [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
 }
 
 bool Ejection::place(std::size_t op, std::uint64_t step, std::vector<std::size_t>& waiting) {
