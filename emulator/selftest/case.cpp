@@ -1,8 +1,12 @@
 #include "emulator/selftest/case.hpp"
 
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "emulator/engine/engine.hpp"
+#include "emulator/host/hash.hpp"
+#include "gdr/error.hpp"
 
 namespace gdr::selftest {
 namespace {
@@ -53,6 +57,23 @@ BlockState run_case(const Engine& engine, const Case& test) {
 
 bool agree(const Engine& reference, const Engine& other, const Case& test) {
   return run_case(reference, test) == run_case(other, test);
+}
+
+Case random_case(std::string_view category, std::uint64_t seed) {
+  if (category == "operations") return operation_case(seed);
+  if (category == "programs") return program_case(seed);
+  if (category == "loops") return loop_case(seed);
+  throw Error(ErrorCategory::Usage,
+              fmt::format("there are no random programs named '{}'; there are operations, programs "
+                          "and loops",
+                          category));
+}
+
+std::string hash_text(const BlockState& state) {
+  Hash hash;
+  for (const NamedMemory& memory : block_memories)
+    hash.add(std::span<const std::uint64_t>(state.*memory.lanes));
+  return fmt::format("{:016x}", hash.add(state.flags).value());
 }
 
 std::uint64_t operations_of(const Case& test) noexcept {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "emulator/engine/engine.hpp"
 #include "emulator/selftest/operands.hpp"
@@ -28,6 +29,13 @@ BlockState run_case(const Engine& engine, const Case& test);
 
 /// True if both engines leave the same state, flags included.
 bool agree(const Engine& reference, const Engine& other, const Case& test);
+
+/// A case of the category "operations", "programs" or "loops". Throws gdr::Error (Usage) for
+/// another name.
+Case random_case(std::string_view category, std::uint64_t seed);
+
+/// A hash of all memories and flags of a state, as 16 hexadecimal digits: the same on every host.
+std::string hash_text(const BlockState& state);
 
 /// Results of single operations that a case computes: slots times elements times PEs.
 std::uint64_t operations_of(const Case& test) noexcept;

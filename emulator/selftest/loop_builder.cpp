@@ -61,7 +61,8 @@ void LoopBuilder::lay_out_places() {
     sums_.push_back({take_registers(w, true), sum_level, true});
   }
   for (unsigned n = rng_.between(3, 6); n > 0; --n) {
-    temporaries_.push_back({take_registers(width(), rng_.chance(90))});
+    const bool vector = rng_.chance(90);
+    temporaries_.push_back({take_registers(width(), vector)});
   }
   temporaries_.push_back({at(Space::Local, width(), true, local + 8)});
   if (rng_.chance(40)) {

@@ -26,6 +26,12 @@ Long word_of(std::uint64_t sign, std::uint64_t exponent, std::uint64_t fraction)
   return {(u128{sign & 1} << 71) | (u128{exponent} << 60) | (fraction & fraction_mask)};
 }
 
+/// A word of any sign. Arguments that draw numbers must be drawn before, one after the other: the
+/// order of the arguments of a call differs between compilers.
+Long signed_word(Rng& rng, std::uint64_t exponent, std::uint64_t fraction) {
+  return word_of(rng.bits(), exponent, fraction);
+}
+
 std::uint32_t exponent_of(Long w) { return static_cast<std::uint32_t>(w.bits >> 60) & special; }
 
 Long with_exponent(Long w, std::int64_t exponent) {
@@ -64,31 +70,31 @@ Long moderate(Rng& rng) {
 
 template <bool dirty>
 Long zero(Rng& rng) {
-  return word_of(rng.bits(), 0, dirty ? rng.bits() : 0);
+  return signed_word(rng, 0, dirty ? rng.bits() : 0);
 }
 
 Long special_word(Rng& rng) {
-  if (rng.chance(50)) return word_of(rng.bits(), special, 0);
+  if (rng.chance(50)) return signed_word(rng, special, 0);
   switch (rng.below(4)) {
     case 0:
       return canonical_nan;
     case 1:  // a NaN whose upper half looks like an infinity
-      return word_of(rng.bits(), special, 1ULL << rng.below(36));
+      return signed_word(rng, special, 1ULL << rng.below(36));
     case 2:
-      return word_of(rng.bits(), special, 1ULL << rng.between(36, 59));
+      return signed_word(rng, special, 1ULL << rng.between(36, 59));
     default:
-      return word_of(rng.bits(), special, rng.bits());
+      return signed_word(rng, special, rng.bits());
   }
 }
 
 Long large(Rng& rng) {
-  if (rng.chance(10)) return word_of(rng.bits(), top_exponent, fraction_mask - rng.below(3));
+  if (rng.chance(10)) return signed_word(rng, top_exponent, fraction_mask - rng.below(3));
   return rng.chance(50) ? number(rng, bias + 994, top_exponent)
                         : number(rng, bias + 960, bias + 1000);
 }
 
 Long small(Rng& rng) {
-  if (rng.chance(10)) return word_of(rng.bits(), 1, rng.below(3));
+  if (rng.chance(10)) return signed_word(rng, 1, rng.below(3));
   return rng.chance(50) ? number(rng, 1, 64) : number(rng, 1, 122);
 }
 
@@ -98,8 +104,10 @@ Long integer(Rng& rng) {
       return {rng.below(600)};
     case 1:
       return {Long::mask - rng.below(600)};
-    default:
-      return join(Short{rng.below(80)}, Short{rng.below(80)});
+    default: {
+      const Short lower{rng.below(80)};
+      return join(Short{rng.below(80)}, lower);
+    }
   }
 }
 
@@ -115,11 +123,11 @@ Long near_equal(Rng& rng, Long a) {
 Long sum_tie(Rng& rng, Long a) {
   const std::int64_t exponent = exponent_of(a);
   if (rng.chance(50)) {  // about half a unit in the last place of a
-    const Long half = word_of(rng.bits(), 1, rng.chance(50) ? rng.below(3) : rng.bits());
+    const Long half = signed_word(rng, 1, rng.chance(50) ? rng.below(3) : rng.bits());
     return with_exponent(half, exponent - 60 - rng.below(3));
   }
-  const Long tie =
-      with_exponent(word_of(rng.bits(), bias, tie_fraction(rng)), exponent + rng.below(5) - 2);
+  const std::int64_t exponent_of_tie = exponent + rng.below(5) - 2;
+  const Long tie = with_exponent(signed_word(rng, bias, tie_fraction(rng)), exponent_of_tie);
   Flags flags = no_flags;
   return fsub(tie, a, Width::Long, flags);
 }
@@ -141,7 +149,8 @@ Long product_partner(Rng& rng, Long a, std::int64_t sum) {
 
 /// Distances of exponents near the width of a format: 25, 50, 53 and 61 bits.
 std::int64_t edge_distance(Rng& rng) {
-  const std::int64_t distance = rng.pick({8U, 24U, 28U, 49U, 52U, 60U}) + rng.below(5);
+  std::int64_t distance = rng.pick({8U, 24U, 28U, 49U, 52U, 60U});
+  distance += rng.below(5);
   return rng.chance(50) ? distance : -distance;
 }
 
@@ -165,12 +174,19 @@ constexpr std::array<Distribution, distribution_count> distributions{{
     {"moderate", moderate},
     {"wide", [](Rng& rng) { return number(rng, bias - 300, bias + 300); }},
     {"sparse",
-     [](Rng& rng) { return word_of(rng.bits(), bias - 30 + rng.below(61), sparse_fraction(rng)); }},
+     [](Rng& rng) {
+       const std::uint64_t fraction = sparse_fraction(rng);
+       return signed_word(rng, bias - 30 + rng.below(61), fraction);
+     }},
     {"ties",
-     [](Rng& rng) { return word_of(rng.bits(), bias - 20 + rng.below(41), tie_fraction(rng)); }},
+     [](Rng& rng) {
+       const std::uint64_t fraction = tie_fraction(rng);
+       return signed_word(rng, bias - 20 + rng.below(41), fraction);
+     }},
     {"doubles",
      [](Rng& rng) {
-       return Long{moderate(rng).bits & ~u128{rng.chance(70) ? 255U : Short::mask}};
+       const Long word = moderate(rng);
+       return Long{word.bits & ~u128{rng.chance(70) ? 255U : Short::mask}};
      }},
     {"zeros", mixed<30, zero<false>>},
     {"dirty zeros", mixed<30, zero<true>>},
@@ -227,18 +243,24 @@ Long difficult_word(Rng& rng) {
       return small(rng);
     case 3:
       return large(rng);
-    case 4:  // products of these meet 2^-1022 and 2^1024
-      return word_of(rng.bits(), rng.pick({480U, 511U, 512U, 1534U, 1535U, 1536U}) + rng.below(4),
-                     any());
-    case 5:
-      return {((u128{rng.bits()} << 64) | rng.bits()) & Long::mask};
+    case 4: {  // products of these meet 2^-1022 and 2^1024
+      const std::uint64_t fraction = any();
+      const std::uint32_t exponent = rng.pick({480U, 511U, 512U, 1534U, 1535U, 1536U});
+      return signed_word(rng, exponent + rng.below(4), fraction);
+    }
+    case 5: {
+      const u128 upper = rng.bits();
+      return {((upper << 64) | rng.bits()) & Long::mask};
+    }
     case 6:
       return integer(rng);
     case 7:
       return boundary_word(rng);
-    default:
-      return word_of(rng.bits(), bias - 4 + rng.below(9) + (rng.chance(20) ? rng.below(70) : 0),
-                     any());
+    default: {
+      const std::uint64_t fraction = any();
+      const std::uint32_t exponent = bias - 4 + rng.below(9);
+      return signed_word(rng, exponent + (rng.chance(20) ? rng.below(70) : 0), fraction);
+    }
   }
 }
 
@@ -265,10 +287,11 @@ WordPair random_pair(Rng& rng, const PairKind& kind) {
     case Relation::SumTie:
       pair.b = sum_tie(rng, a);
       break;
-    case Relation::FarApart:
-      pair.b = with_exponent(random_word(rng, OperandDistribution::Sparse),
-                             exponent - rng.between(20, 66));
+    case Relation::FarApart: {
+      const std::int64_t far = exponent - rng.between(20, 66);
+      pair.b = with_exponent(random_word(rng, OperandDistribution::Sparse), far);
       break;
+    }
     case Relation::ProductLow:  // the biased exponent of a product is the sum's minus the bias
       pair.b = product_partner(rng, a, std::int64_t{bias} + 1 + off);
       break;

@@ -1,4 +1,5 @@
 // The command `gdr selftest`: counts, JSON, usage errors.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -81,6 +82,20 @@ TEST_CASE("gdr selftest --json contains engines and counts") {
   CHECK(json["counts"][0]["category"] == "loops");
   CHECK(json["counts"][0]["programs"] == 4);
   CHECK(json["counts"][0]["operations"].get<double>() > 0);
+}
+
+TEST_CASE("gdr selftest --states gives the same hashes with every instruction set") {
+  const Shell shell;
+  const std::string command = "gdr selftest --states - --cases 20 --seed 5";
+  const Outcome all = shell.run(command);
+  REQUIRE(all.status == 0);
+  CHECK(all.out.starts_with("operations 5 "));
+  CHECK(all.out.find("\nloops 24 ") != std::string::npos);
+  CHECK(std::ranges::count(all.out, '\n') == 60);
+  CHECK(shell.run(command + " --isa portable").out == all.out);
+  const Outcome one = shell.run("gdr selftest --states - --cases 1 --seed 24 --only loops");
+  CHECK(all.out.ends_with(one.out));
+  CHECK(shell.run("gdr selftest --states - --only kernels").status == 2);
 }
 
 TEST_CASE("GDR_ISA selects the instruction set of gdr selftest") {

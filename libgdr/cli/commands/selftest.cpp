@@ -14,7 +14,7 @@ namespace {
 struct Options {
   double minutes = 1.0 / 6;
   std::uint64_t seed = 1, cases = 0;
-  std::string isa, only;
+  std::string isa, only, states;
   unsigned threads = 0;
   bool json = false;
 };
@@ -44,11 +44,32 @@ std::vector<Program> library_kernels() {
   return programs;
 }
 
+/// A line for every program: category, seed, hash of the state that it leaves.
+std::string states_of_programs(const Options& options, const Engine& engine) {
+  constexpr std::uint64_t usual_cases = 1000;
+  std::string text;
+  for (const char* const category : {"operations", "programs", "loops"}) {
+    if (!options.only.empty() && options.only != category) continue;
+    for (std::uint64_t n = 0; n < (options.cases > 0 ? options.cases : usual_cases); ++n) {
+      const std::uint64_t seed = options.seed + n;
+      const BlockState state = selftest::run_case(engine, selftest::random_case(category, seed));
+      text += fmt::format("{} {} {}\n", category, seed, selftest::hash_text(state));
+    }
+  }
+  if (text.empty())
+    throw usage_error("--states needs --only operations, programs or loops, or no --only");
+  return text;
+}
+
 int run(const Options& options) {
   if (!(options.minutes > 0)) throw usage_error("--minutes: the time must be above 0");
   const auto engines = engines_under_test(options.isa);
   for (const auto& engine : engines)
     verbose("engine", "{}, {}, compared with reference", engine->name(), isa_name(engine->isa()));
+  if (!options.states.empty()) {
+    write_text(options.states, states_of_programs(options, *engines.front()));
+    return 0;
+  }
   const std::vector<Program> kernels = library_kernels();
   selftest::Options wanted;
   wanted.seed = options.seed;
@@ -78,6 +99,10 @@ void add_options(CLI::App& app, Options& options) {
   add_text(app, "--only", options.only, "operations|programs|loops|kernels", "one category");
   add_whole_number(app, "--cases", options.cases,
                    "number of programs of every category, instead of a duration");
+  add_text(app, "--states", options.states, "FILE",
+           "instead of comparing engines, write the seed of every random program and a hash of "
+           "the state that it leaves, the same on every host, for 1000 programs of every category "
+           "or as many as --cases; - prints it");
   add_text(app, "--isa", options.isa, "ISA",
            "one instruction set: avx512, avx2, portable (or GDR_ISA; default: all)");
   add_whole_number(app, "--threads", options.threads, "host threads; 0: one for each core");
