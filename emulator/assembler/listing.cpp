@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <iterator>
-#include <ranges>
 #include <unordered_map>
 
 #include "emulator/assembler/assembler.hpp"
@@ -14,10 +13,12 @@ namespace {
 /// Lines of a source text.
 std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;
-  for (const auto part : std::views::split(text, '\n')) {
-    std::string_view line(part.begin(), part.end());
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = text.substr(begin, end - begin);
     if (line.ends_with('\r')) line.remove_suffix(1);
     lines.push_back(line);
+    begin = end + 1;
   }
   return lines;
 }

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "emulator/engine/engine.hpp"
-#include "emulator/engine/native/native.hpp"
+#include "emulator/engine/native/by_name.hpp"
 #include "emulator/engine/reference/reference.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "gdr/error.hpp"
@@ -14,18 +14,6 @@ namespace {
 
 constexpr std::array<std::string_view, 6> engines{"reference",    "vector",       "native",
                                                   "native-mixed", "native-float", "native-fast"};
-
-/// The numbers of a native engine.
-struct NativeNumbers {
-  std::string_view name;
-  native::Precision precision = native::Precision::Float;
-  native::FloatMode mode = native::FloatMode::Plain;
-};
-constexpr NativeNumbers native_engines[] = {
-    {"native", native::Precision::Double},
-    {"native-mixed", native::Precision::Float, native::FloatMode::Mixed},
-    {"native-float", native::Precision::Float, native::FloatMode::Plain},
-    {"native-fast", native::Precision::Float, native::FloatMode::Fast}};
 
 std::string_view or_environment(std::string_view value, const char* variable) {
   if (!value.empty()) return value;
@@ -68,8 +56,7 @@ std::unique_ptr<Engine> make_engine(std::string_view name, std::string_view isa)
     return std::make_unique<VectorEngine>(chosen, or_environment("", "GDR_JIT") != "0");
   }
   if (name == "reference") return std::make_unique<ReferenceEngine>();
-  for (const NativeNumbers& e : native_engines)
-    if (name == e.name) return std::make_unique<NativeEngine>(chosen, e.precision, e.mode);
+  if (auto engine = native::make_native_engine(name, chosen)) return engine;
   throw Error(ErrorCategory::Usage,
               "engine '" + std::string(name) + "' is not known; there are " + list(engines));
 }

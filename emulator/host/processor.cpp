@@ -7,6 +7,14 @@
 
 namespace gdr {
 
+#ifdef __EMSCRIPTEN__
+
+// A page has one thread, on any processor.
+int current_processor() noexcept { return -1; }
+void leave_processor(int) noexcept {}
+
+#else
+
 int current_processor() noexcept { return sched_getcpu(); }
 
 void leave_processor(int processor) noexcept {
@@ -19,5 +27,7 @@ void leave_processor(int processor) noexcept {
   pthread_setaffinity_np(pthread_self(), sizeof others, &others);
   pthread_setaffinity_np(pthread_self(), sizeof all, &all);
 }
+
+#endif
 
 }  // namespace gdr

@@ -241,7 +241,7 @@ std::span<const LinkField> find_fields(const LinkGroup& group, std::string_view 
   const bool whole = name.ends_with("[]");
   if (whole) name.remove_suffix(2);
   const auto field = std::ranges::find(group.fields, name, &LinkField::name);
-  if (!whole && field != group.fields.end()) return {field, 1};
+  if (!whole && field != group.fields.end()) return {&*field, 1};
   const auto array = std::ranges::find(group.arrays, name, &LinkArray::name);
   if (array == group.arrays.end()) return {};
   return std::span(group.fields).subspan(array->first, array->count);

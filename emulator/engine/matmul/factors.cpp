@@ -141,7 +141,8 @@ std::optional<PackedSlabs::RecordRow> PackedSlabs::record_row(const LoadedProgra
     const auto first = std::ranges::find_if(
         loaded.targets, [&](const PortField& f) { return is(f, words.front()); });
     if (first == loaded.targets.end() || first->half_word % 2 != 0) continue;
-    const auto fields = std::span(first, loaded.targets.end());
+    const auto fields =
+        std::span(loaded.targets).subspan(static_cast<std::size_t>(first - loaded.targets.begin()));
     if (fields.size() < words.size()) continue;
     bool all = true;
     for (std::size_t k = 0; k < words.size(); ++k)

@@ -62,8 +62,8 @@ DependenceGraph::DependenceGraph(const Problem& problem, unsigned ii)
 int DependenceGraph::longest_path(std::span<const OpId> first, std::span<const OpId> last) const {
   if (first.empty() || last.empty()) return none;
   const auto position = [&](OpId op) { return position_[index(op)]; };
-  const std::size_t from = std::ranges::min(first | std::views::transform(position));
-  const std::size_t to = std::ranges::max(last | std::views::transform(position));
+  const std::size_t from = position(*std::ranges::min_element(first, {}, position));
+  const std::size_t to = position(*std::ranges::max_element(last, {}, position));
   if (from > to) return none;
   // Backwards: the path from an operation to the nearest end extends those from its successors.
   std::vector<int> length(to - from + 1, none);

@@ -1,0 +1,15 @@
+// In place of all other files of this folder in a build of the exact engines alone.
+#include <string>
+
+#include "emulator/engine/native/by_name.hpp"
+#include "gdr/error.hpp"
+
+namespace gdr::native {
+
+std::unique_ptr<Engine> make_native_engine(std::string_view name, Isa) {
+  if (!name.starts_with("native")) return nullptr;
+  throw Error(ErrorCategory::Unsupported, "this build has no engine \"" + std::string(name) +
+                                              "\"; use \"vector\" or \"reference\"");
+}
+
+}  // namespace gdr::native
