@@ -6,7 +6,7 @@ BUILD := build/$(PRESET)
 GDR := $(BUILD)/libgdr/gdr
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help setup ulfm configure build demo test bench format check-format install sanitize kernels docs site clean \
+.PHONY: help setup ulfm configure build demo test bench format check-format install sanitize kernels docs site playground clean \
         wheel wheel-arm64 deb
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make format             format the sources"
 	@echo "make sanitize           tests under the address, undefined and thread sanitizers (long)"
 	@echo "make site               the documentation as a site, in build/site"
+	@echo "make playground         the playground of the site alone, in build/playground"
 	@echo "make docs               write the generated pages of docs/reference"
 	@echo "make kernels            compile the library's kernels to kernels/compiled (minutes)"
 	@echo "PRESET=developer        as above with warnings as errors; also debug, asan, tsan"
@@ -104,6 +105,12 @@ site: build
 	@build/site-tools/bin/pip install --quiet -r docs/site/requirements.txt
 	@build/site-tools/bin/python docs/site/build.py $(BUILD) build/site
 	@echo "the site: build/site/index.html"
+
+# A page for any static file server. The site has it, too, where emscripten is installed.
+playground:
+	@cmake/setup.sh emscripten
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) python3 docs/site/playground/assets.py build/playground
+	@echo "the playground: python3 -m http.server -d build/playground"
 
 clean:
 	rm -rf build

@@ -24,7 +24,8 @@ add_compile_definitions(FMT_HEADER_ONLY)
 add_compile_options(-fwasm-exceptions $<$<COMPILE_LANGUAGE:CXX>:-Wno-c++11-narrowing>
                     "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${PROJECT_SOURCE_DIR}/cmake/wasm/library/standard.hpp>")
 add_link_options(-fwasm-exceptions)
-target_compile_options(gdr_warnings INTERFACE -Wno-shorten-64-to-32 -Wno-unknown-pragmas -Wno-shadow -Wno-unused-command-line-argument)
+target_compile_options(gdr_warnings INTERFACE -Wno-shorten-64-to-32 -Wno-unknown-pragmas -Wno-shadow -Wno-unused-command-line-argument
+                       -Wno-unused-lambda-capture -Wno-unused-variable)
 
 set(GDR_COMMAND ON)  # with the generators of random programs
 add_subdirectory(emulator)

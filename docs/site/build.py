@@ -24,6 +24,8 @@ sys.path.insert(0, str(HERE))
 
 import reference  # noqa: E402
 
+from playground import assets  # noqa: E402
+
 LINK = re.compile(r"(\]\(|src=\"|href=\")([^)\s#\"]+)((?:#[^)\s\"]*)?[)\"])")
 LANGUAGES = {
     ".cpp": "cpp", ".hpp": "cpp", ".c": "c", ".h": "c", ".f90": "fortran", ".py": "python",
@@ -55,8 +57,9 @@ class Site:
             return place / "index.md"
         return place if file.suffix in (".md", ".svg", ".png") else place.parent / f"{place.name}.md"
 
-    def linked(self, text: str, page: pathlib.Path) -> str:
-        """A text whose links lead to places in the site; `page` is the file it comes from."""
+    def linked(self, text: str, page: pathlib.Path, place: pathlib.Path | None = None) -> str:
+        """A text whose links lead to places in the site; `page` is the file it comes from, `place`
+        where it will be, if that does not follow from the file."""
 
         def replace(match: re.Match[str]) -> str:
             target = match[2]
@@ -68,7 +71,7 @@ class Site:
             if file not in self.known:
                 self.known.add(file)
                 self.waiting.append(file)
-            here = self.place_of(page).parent
+            here = (place or self.place_of(page)).parent
             return match[1] + os.path.relpath(self.place_of(file), here) + match[3]
 
         parts = re.split(r"(^\s*```.*?^\s*```)", text, flags=re.M | re.S)
@@ -146,9 +149,23 @@ def add_notebooks(site: Site, build: pathlib.Path, run: bool) -> list[str]:
     return places
 
 
+def add_playground(site: Site) -> None:
+    """The page with the engine in WebAssembly; without emscripten the site has none."""
+    lacks = assets.missing()
+    if lacks:
+        print(f"the site has no playground: {lacks}")
+        return
+    assets.write(site.pages / "playground")
+    page, place = HERE / "playground/page.md", pathlib.Path("playground.md")
+    text = site.linked(page.read_text(encoding="utf-8"), page, place)
+    site.write(place, text.replace("PLAYGROUND", assets.MARKUP))
+
+
 def navigation(site: Site, notebooks: list[str], interfaces: list[tuple[str, str]]) -> list[object]:
     """The tables of docs/README.md as sections."""
     sections: list[object] = [{"GDR": "index.md"}]
+    if (site.pages / "playground.md").exists():
+        sections.append({"Playground": "playground.md"})
     for section in re.split(r"^## ", (site.pages / "overview.md").read_text(), flags=re.M)[1:]:
         title = section.splitlines()[0]
         pages: list[object] = [
@@ -184,6 +201,7 @@ def main() -> None:
     notebooks = add_notebooks(site, build, not options.without_notebooks)
     site.add_all()  # what notebooks link to
     interfaces = reference.write(SOURCE, build, pages)
+    add_playground(site)
     import yaml
 
     configuration = (HERE / "mkdocs.yml").read_text().replace("PYTHON", str(build / "python"))
