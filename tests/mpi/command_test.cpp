@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "libgdr/io/hdf5.hpp"
@@ -55,6 +56,35 @@ TEST_CASE("gdr nbody runs on ranks and restarts with another number of ranks") {
     CHECK(rank["bytes_received"].get<std::uint64_t>() > 0);
   }
   CHECK(pairs == report["force_calculations"].get<std::uint64_t>() * 1024 * 1024);
+}
+
+TEST_CASE("gdr nbody --trace writes the events of all ranks to one file, each on its own tracks") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("trace.json");
+  std::vector<std::string> words =
+      nbody(cluster, "0.00390625", folder.file("out"), "mpi:threads=1");
+  words.insert(words.end(), {"--trace", file});
+  const Ended ended = run_ranks(mpi(), 3, words);
+  INFO(ended.errors);
+  REQUIRE(ended.status == 0);
+  std::ifstream text(file);
+  const auto events = nlohmann::json::parse(text)["traceEvents"];
+  std::map<int, std::string> processes;
+  for (const auto& e : events)
+    if (e["ph"] == "M" && e["name"] == "process_name") processes[e["pid"]] = e["args"]["name"];
+  // Of each process, what its boards did and what the host did for them.
+  std::map<std::string, int> counts;
+  for (const auto& e : events)
+    if (e["ph"] == "X") ++counts[processes.at(e["pid"])];
+  for (const char* const rank : {"rank 0", "rank 1", "rank 2"})
+    for (const char* const clock : {"modelled", "measured"}) {
+      INFO(rank << ", " << clock);
+      int events_of_rank = 0;
+      for (const auto& [process, count] : counts)
+        if (process.find(rank) != std::string::npos && process.find(clock) != std::string::npos)
+          events_of_rank += count;
+      CHECK(events_of_rank >= 5);  // forces at the start and in each step
+    }
 }
 
 TEST_CASE("block steps on ranks have the bits of one process, also after a restart") {
