@@ -41,7 +41,7 @@ class Browser:
     def __init__(self, width: int = 1400, height: int = 1000) -> None:
         browser = find_browser()
         assert browser is not None
-        self._profile = tempfile.TemporaryDirectory()
+        self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # it ends late
         to_browser, self._out = os.pipe()
         self._in, from_browser = os.pipe()
 
