@@ -165,6 +165,16 @@ void accesses_of_element(const Instruction& i, unsigned element, const Geometry&
   collect.operand(get ? i.move.pe : i.move.bm, true, transfer);
 }
 
+std::array<unsigned, port_count> port_accesses(const Instruction& instruction,
+                                               const Geometry& geometry) {
+  std::vector<Access> accesses;
+  accesses_of_element(instruction, 0, geometry, accesses);
+  std::array<unsigned, port_count> used{};
+  for (const Access& a : accesses)
+    if (a.what != Access::What::Mask) ++used[static_cast<std::size_t>(port_of(a))];
+  return used;
+}
+
 std::string check_ports(const Instruction& i, const Geometry& geometry) {
   if (i.move.op == Op::Bput && i.move.pe_number >= geometry.pes_per_block) {
     return "a block has " + std::to_string(geometry.pes_per_block) + " PEs; there is no PE " +

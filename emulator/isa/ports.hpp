@@ -54,6 +54,10 @@ MemorySize memory_of(Space space, const Geometry& geometry) noexcept;
 void accesses_of_element(const Instruction& instruction, unsigned element, const Geometry& geometry,
                          std::vector<Access>& out);
 
+/// The number of accesses of one element by port.
+std::array<unsigned, port_count> port_accesses(const Instruction& instruction,
+                                               const Geometry& geometry);
+
 /// Why the accesses of one element cannot be executed together.
 struct AccessConflict {
   std::optional<Port> port;  ///< with more accesses than its limit; none: two writes of a location

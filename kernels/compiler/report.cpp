@@ -26,16 +26,6 @@ std::string slot_text(const Instruction& all, unsigned slot) {
   return one.idle() ? "" : to_text(one);
 }
 
-std::array<unsigned, port_count> ports_of(const Instruction& instruction,
-                                          const Geometry& geometry) {
-  std::vector<Access> accesses;
-  accesses_of_element(instruction, 0, geometry, accesses);
-  std::array<unsigned, port_count> used{};
-  for (const Access& a : accesses)
-    if (a.what != Access::What::Mask) ++used[static_cast<std::size_t>(port_of(a))];
-  return used;
-}
-
 /// Columns padded to their longest entry.
 std::string table(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths;
@@ -76,7 +66,7 @@ std::string body_table(const Program& program, const Geometry& geometry) {
       if (!text.empty()) ++slots[s];
       row.push_back(text.empty() ? "-" : predicate + text);
     }
-    const auto used = ports_of(i, geometry);
+    const auto used = port_accesses(i, geometry);
     for (std::size_t p = 0; p < port_count; ++p) {
       row.push_back(used[p] == 0 ? "." : std::to_string(used[p]));
       ports[p] += used[p];

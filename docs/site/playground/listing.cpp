@@ -25,16 +25,6 @@ std::string unit_text(const Instruction& all, unsigned unit, const OperandNames&
   return one.idle() ? "" : instruction_text(one, names);
 }
 
-std::array<unsigned, port_count> ports_of(const Instruction& instruction,
-                                          const Geometry& geometry) {
-  std::vector<Access> accesses;
-  accesses_of_element(instruction, 0, geometry, accesses);
-  std::array<unsigned, port_count> used{};
-  for (const Access& a : accesses)
-    if (a.what != Access::What::Mask) ++used[static_cast<std::size_t>(port_of(a))];
-  return used;
-}
-
 json names_of(const Program& program) {
   json names = json::array();
   const auto add = [&](const std::string& name, const Operand& at) {
@@ -86,7 +76,7 @@ json listing_of(const Program& program, const Geometry& geometry) {
                {"clocks", i.clocks()},
                {"stride", i.stride()},
                {"units", units},
-               {"ports", ports_of(i, geometry)}};
+               {"ports", port_accesses(i, geometry)}};
       if (i.predicate.used)
         one["predicate"] =
             std::string(i.predicate.value ? "m" : "!m") + std::to_string(i.predicate.mask);
