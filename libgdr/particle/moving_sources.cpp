@@ -48,19 +48,6 @@ void put(MovingSourceBlock& block, std::size_t lane, const MovingSource& p) {
   }
 }
 
-/// The polynomials of a lane, without mass and id.
-MovingSource source_in(const MovingSourceBlock& block, std::size_t lane) {
-  MovingSource p{.time = block.time[lane]};
-  for (std::size_t k = 0; k < 3; ++k) {
-    p.x[k] = block.x[k][lane];
-    p.v[k] = block.v[k][lane];
-    p.half_a[k] = block.half_a[k][lane];
-    p.sixth_j[k] = block.sixth_j[k][lane];
-    p.snap_18th[k] = block.snap_18th[k][lane];
-  }
-  return p;
-}
-
 }  // namespace
 
 /// Clients may use the slots in any order. If memory is short, there are as many as before.
@@ -69,31 +56,54 @@ void MovingSources::grow(std::size_t n) {
   blocks_.resize(blocks);
   for (auto* vectors : {&at_, &moving_})
     for (std::vector<double>& column : *vectors) column.resize(blocks * MovingSourceBlock::slots);
-  for (std::vector<double>* column : {&mass_, &sent_mass_}) column->resize(n);
+  mass_.resize(n);
   id_.resize(n);
-  sent_id_.resize(n);
   const std::size_t numbered = slot_.size();
   slot_.resize(n);
   std::iota(slot_.begin() + static_cast<std::ptrdiff_t>(numbered), slot_.end(),
             static_cast<std::int64_t>(numbered));
   is_set_.resize(n, false);
-  is_replaced_.resize(n, false);
   slots_ = n;
 }
 
+// The particle of a slot is distributed over many cache lines, which the thread that predicts it
+// has read last: that thread stores it.
 void MovingSources::set(std::size_t slot, const MovingSource& p) {
   if (slot >= slots()) grow(std::max(slot + 1, std::min(2 * slots(), slot + 4096)));
+  if (changes_.size() >= 2 * slots() + gap) drop_replaced_changes();
+  particles_.push_back(p);
+  changes_.push_back({slot, particles_.size() - 1});
   is_set_[slot] = true;
-  mass_[slot] = p.mass;
-  id_[slot] = p.id;
-  MovingSourceBlock& block = blocks_[slot / MovingSourceBlock::slots];
-  const std::size_t lane = slot % MovingSourceBlock::slots;
-  if (was_on_device_ && slot < predicted_ && !is_replaced_[slot]) {
-    replaced_.push_back({slot, source_in(block, lane)});
-    is_replaced_[slot] = true;
+}
+
+void MovingSources::sort_changes() {
+  if (!std::ranges::is_sorted(changes_, {}, &Change::slot)) std::ranges::sort(changes_);
+}
+
+/// Keeps the last change of each slot.
+void MovingSources::drop_replaced_changes() {
+  sort_changes();
+  std::vector<MovingSource> kept;
+  std::vector<Change> changes;
+  for (std::size_t k = 0; k < changes_.size(); ++k) {
+    if (k + 1 < changes_.size() && changes_[k + 1].slot == changes_[k].slot) continue;
+    kept.push_back(particles_[changes_[k].particle]);
+    changes.push_back({changes_[k].slot, kept.size() - 1});
   }
-  put(block, lane, p);
-  changed_.push_back(slot);
+  particles_.swap(kept);
+  changes_.swap(changes);
+}
+
+/// Stores the particles that were set in some slots since the last prediction.
+void MovingSources::store_changes(std::size_t first, std::size_t n) {
+  for (auto change = std::ranges::lower_bound(changes_, first, {}, &Change::slot);
+       change != changes_.end() && change->slot < first + n; ++change) {
+    const MovingSource& p = particles_[change->particle];
+    put(blocks_[change->slot / MovingSourceBlock::slots], change->slot % MovingSourceBlock::slots,
+        p);
+    mass_[change->slot] = p.mass;
+    id_[change->slot] = p.id;
+  }
 }
 
 void MovingSources::require_set(std::size_t n) {
@@ -123,8 +133,8 @@ std::vector<NamedInput> MovingSources::arrays(std::size_t first) const {
   };
   for (std::size_t k = 0; k < 3; ++k) add(names_.x[k], at_[k]);
   for (std::size_t k = 0; k < 3; ++k) add(names_.v[k], moving_[k]);
-  add(names_.mass, sent_mass_);
-  add(names_.id, sent_id_);
+  add(names_.mass, mass_);
+  add(names_.id, id_);
   add(names_.slot, slot_);
   return list;
 }
@@ -161,26 +171,34 @@ std::vector<NamedInput> MovingSources::polynomials(std::size_t first, std::size_
   const auto add_rest = [&](const std::string& name, const auto& values) {
     if (!name.empty()) list.push_back({name, values.data() + first});
   };
-  add_rest(names_.mass, sent_mass_);
-  add_rest(names_.id, sent_id_);
+  add_rest(names_.mass, mass_);
+  add_rest(names_.id, id_);
   add_rest(names_.slot, slot_);
   return list;
 }
 
 template <typename Send>
 void MovingSources::send_changed(std::size_t end, Send send) {
-  std::ranges::sort(changed_);
-  for (std::size_t k = 0; k < changed_.size() && changed_[k] < end;) {
-    const std::size_t first = changed_[k];
+  for (std::size_t k = 0; k < changes_.size() && changes_[k].slot < end;) {
+    const std::size_t first = changes_[k].slot;
     std::size_t behind = first + 1;
-    for (; k < changed_.size() && changed_[k] < std::min(end, behind + gap); ++k)
-      behind = changed_[k] + 1;
+    for (; k < changes_.size() && changes_[k].slot < std::min(end, behind + gap); ++k)
+      behind = changes_[k].slot + 1;
     send(first, behind - first);
   }
 }
 
 /// `resident`: the job has the particles, and needs those that were set since.
 void MovingSources::send(Job& job, double time, std::size_t n, bool resident) {
+  sort_changes();
+  if (!on_device_ && !resident) {
+    store_changes(n, slots() - n);
+    return job.fill_sources(n, arrays(0), [&](std::size_t first, std::size_t count) {
+      store_changes(first, count);
+      predict_range(time, first, count);
+    });
+  }
+  store_changes(0, slots());
   if (on_device_) {
     job.set(names_.now, time);
     if (!resident)
@@ -189,10 +207,6 @@ void MovingSources::send(Job& job, double time, std::size_t n, bool resident) {
       send_changed(n, [&](std::size_t first, std::size_t count) {
         job.update_sources(first, count, polynomials(first, count));
       });
-  } else if (!resident) {
-    job.fill_sources(n, arrays(0), [&](std::size_t first, std::size_t count) {
-      predict_range(time, first, count);
-    });
   } else {
     send_changed(n, [&](std::size_t first, std::size_t count) {
       predict_range(time, first, count);
@@ -206,10 +220,6 @@ void MovingSources::predict(Job& job, double time, std::size_t n) {
     throw Error(ErrorCategory::Input,
                 "the time of a prediction is " + std::to_string(time) + ", not a finite number");
   require_set(n);
-  for (const std::size_t slot : changed_) {
-    sent_id_[slot] = id_[slot];
-    sent_mass_[slot] = mass_[slot];
-  }
   const bool moved = std::bit_cast<std::uint64_t>(time) != std::bit_cast<std::uint64_t>(now_);
   const bool resident = &job == job_ && n == predicted_ && job.source_count() == n &&
                         on_device_ == was_on_device_ && (on_device_ || !moved);
@@ -228,9 +238,8 @@ void MovingSources::predict(Job& job, double time, std::size_t n) {
         message + (on_device_ ? "; predict_on_device is on, and needs a kernel that predicts"
                               : "; for a kernel that predicts, call predict_on_device(true)"));
   }
-  changed_.clear();
-  for (const Replaced& old : replaced_) is_replaced_[old.slot] = false;
-  replaced_.clear();
+  changes_.clear();
+  particles_.clear();
   job_ = &job;
   now_ = time;
   predicted_ = n;
@@ -238,23 +247,7 @@ void MovingSources::predict(Job& job, double time, std::size_t n) {
 }
 
 void MovingSources::predict_on_host() {
-  if (!was_on_device_) return;
-  predict_range(now_, 0, predicted_);
-  for (const Replaced& old : replaced_) {
-    MovingSourceBlock block;
-    put(block, 0, old.source);
-    std::array<MovingSourceBlock::Values, 3> x{}, v{};
-    std::array<double*, 3> at{}, moving{};
-    for (std::size_t k = 0; k < 3; ++k) {
-      at[k] = x[k].data();
-      moving[k] = v[k].data();
-    }
-    predict_blocks(now_, 1, &block, at.data(), moving.data());
-    for (std::size_t k = 0; k < 3; ++k) {
-      at_[k][old.slot] = x[k][0];
-      moving_[k][old.slot] = v[k][0];
-    }
-  }
+  if (was_on_device_) predict_range(now_, 0, predicted_);
 }
 
 void MovingSources::resend(Job& job) {

@@ -207,6 +207,29 @@ TEST_CASE("sources that the device predicts give the sums of those that the host
   compare(0.15, n);
 }
 
+TEST_CASE("of several particles that are set in a slot, the last one counts") {
+  gdr::Device device = gdr::Device::open("emulator:engine=native");
+  gdr::Job job = device.job(gdr::Kernel::compile(sums_text));
+  constexpr std::size_t n = 20;
+  std::vector<MovingSource> particles = random_particles(n);
+  gdr::MovingSources sources;
+  for (std::size_t k = 0; k < n; ++k) sources.set(k, particles[k]);
+  sources.predict(job, 0.25, n);
+  const double before = sources.positions()[1][7];
+  // Many more than there are slots, in any order.
+  std::mt19937 engine(3);
+  for (int round = 0; round < 5000; ++round) {
+    const std::size_t k = engine() % n;
+    particles[k].mass = round;
+    particles[k].x[1] += 0.25;
+    particles[k].x[1] -= std::floor(particles[k].x[1]);
+    sources.set(k, particles[k]);
+  }
+  CHECK(sources.positions()[1][7] == before);
+  sources.predict(job, 0.25, n);
+  check_contents(job, particles, 0.25, n);
+}
+
 TEST_CASE("a kernel may have no velocities of its sources") {
   gdr::Device device = gdr::Device::open("emulator:engine=native");
   gdr::Job job = device.job(gdr::Kernel::builtin("gravity_potential"));

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -92,13 +93,16 @@ class MovingSources {
   // Of the last prediction by the host, by slot; the arrays are longer.
   const std::array<std::vector<double>, 3>& positions() const noexcept { return at_; }
   const std::array<std::vector<double>, 3>& velocities() const noexcept { return moving_; }
-  const std::vector<std::int64_t>& ids() const noexcept { return sent_id_; }
+  const std::vector<std::int64_t>& ids() const noexcept { return id_; }
   std::size_t predicted() const noexcept { return predicted_; }
 
  private:
   void grow(std::size_t n);
   void require_set(std::size_t n);
   void send(Job& job, double time, std::size_t n, bool resident);
+  void sort_changes();
+  void drop_replaced_changes();
+  void store_changes(std::size_t first, std::size_t n);
   void predict_range(double time, std::size_t first, std::size_t n);
   /// Arrays of a job's predicted sources from a slot on.
   std::vector<NamedInput> arrays(std::size_t first) const;
@@ -110,28 +114,26 @@ class MovingSources {
 
   MovingSourceNames names_;
   std::size_t slots_ = 0;
+  // Of the last prediction, by slot.
   std::vector<detail::MovingSourceBlock> blocks_;
   std::vector<double> mass_;
-  std::vector<std::int64_t> id_, slot_;  ///< slot_: 0, 1, 2, ...
-  std::vector<bool> is_set_;
-  std::size_t first_unset_ = 0;                     ///< slots before it have been set
-  std::vector<std::size_t> changed_;                ///< slots set since the last prediction
+  std::vector<std::int64_t> id_, slot_;             ///< slot_: 0, 1, 2, ...
   std::array<std::vector<double>, 3> at_, moving_;  ///< predicted positions and velocities
-  std::vector<std::int64_t> sent_id_;
-  std::vector<double> sent_mass_;
-  const Job* job_ = nullptr;  ///< of the last prediction
+  /// What was set since; of several particles of a slot, the last one counts.
+  struct Change {
+    std::size_t slot, particle;
+    auto operator<=>(const Change&) const = default;
+  };
+  std::vector<Change> changes_;
+  std::vector<MovingSource> particles_;
+  std::vector<bool> is_set_;
+  std::size_t first_unset_ = 0;  ///< slots before it have been set
+  const Job* job_ = nullptr;     ///< of the last prediction
   double now_ = 0;
   std::size_t predicted_ = 0;  ///< number of slots of the last prediction
   bool on_device_ = false;
   bool was_on_device_ = false;       ///< whether the device made the last prediction
   std::vector<double> polynomials_;  ///< columns for a transfer
-  /// Slots that were set since a prediction by the device, and what it has predicted from.
-  struct Replaced {
-    std::size_t slot;
-    MovingSource source;
-  };
-  std::vector<Replaced> replaced_;
-  std::vector<bool> is_replaced_;  ///< by slot: whether it is in the list, which has each once
 };
 
 }  // namespace gdr
