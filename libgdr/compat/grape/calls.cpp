@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <string_view>
 
 #include "gdr/error.hpp"
@@ -18,7 +17,9 @@ std::string_view variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-void print_once(const char* function, const char* what) {
+}  // namespace
+
+void print_error(const char* function, const char* what) {
   static std::mutex mutex;
   static std::string& last = *new std::string;  // still there when the process ends
   std::string message = std::string("gdr: ") + function + ": " + what + "\n";
@@ -26,17 +27,6 @@ void print_once(const char* function, const char* what) {
   if (message == last) return;
   std::fputs(message.c_str(), stderr);
   last = std::move(message);
-}
-
-}  // namespace
-
-int guarded(const char* function, int on_error, const std::function<int()>& body) {
-  try {
-    return body();
-  } catch (const std::exception& e) {
-    print_once(function, e.what());
-  }
-  return on_error;
 }
 
 std::shared_ptr<Device> open_device() {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <exception>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,10 +12,21 @@
 
 namespace gdr::compat::grape {
 
+/// Prints an error of a library function to standard error; one that repeats the last one is
+/// omitted, since callers run in loops.
+void print_error(const char* function, const char* what);
+
 /// Runs the body of a library function. An error becomes a message on standard error, with the name
-/// of the function, and `on_error` is returned; a message that repeats the last one is omitted,
-/// since callers run in loops.
-int guarded(const char* function, int on_error, const std::function<int()>& body);
+/// of the function, and `on_error` is returned.
+template <typename Body>
+int guarded(const char* function, int on_error, const Body& body) {
+  try {
+    return body();
+  } catch (const std::exception& e) {
+    print_error(function, e.what());
+  }
+  return on_error;
+}
 
 /// Opens the device of GDR_DEVICE, by default an emulator with the engine of GDR_ENGINE or
 /// "native". Emulators are opened for each caller, so that several compute at once; boards are
@@ -68,36 +78,43 @@ void for_each_target(std::size_t n, bool in_threads, const Work& work) {
 }
 
 /// The state of a device id: made on first use, whatever the id. Calls with different ids run
-/// concurrently.
+/// concurrently. There is one such table for a type of state, which is never destroyed.
 template <typename State>
 class States {
  public:
   /// Calls work(state), while no other thread uses the state of this id.
   template <typename Work>
   int with(int id, const Work& work) {
-    const std::shared_ptr<Entry> entry = find(id);
-    const std::scoped_lock lock(entry->mutex);
-    return work(entry->state);
+    Entry& entry = find(id);
+    const std::scoped_lock lock(entry.mutex);
+    if (!entry.state) entry.state = std::make_unique<State>();
+    return work(*entry.state);
   }
   void close(int id) {
-    const std::scoped_lock lock(mutex_);
-    entries_.erase(id);
+    Entry& entry = find(id);
+    const std::scoped_lock lock(entry.mutex);
+    entry.state.reset();
   }
 
  private:
   struct Entry {
     std::mutex mutex;
-    State state;
+    std::unique_ptr<State> state;
   };
-  std::shared_ptr<Entry> find(int id) {
+  /// Clients set particles one by one: the entry of the last call needs no search.
+  Entry& find(int id) {
+    static thread_local struct {
+      int id;
+      Entry* entry;
+    } last{};
+    if (last.entry != nullptr && last.id == id) return *last.entry;
     const std::scoped_lock lock(mutex_);
-    std::shared_ptr<Entry>& entry = entries_[id];
-    if (!entry) entry = std::make_shared<Entry>();
-    return entry;
+    last = {id, &entries_[id]};
+    return *last.entry;
   }
 
   std::mutex mutex_;
-  std::map<int, std::shared_ptr<Entry>> entries_;
+  std::map<int, Entry> entries_;  ///< entries stay where they are
 };
 
 }  // namespace gdr::compat::grape
