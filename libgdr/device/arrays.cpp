@@ -444,6 +444,21 @@ void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedRe
   }
 }
 
+// An element of an array of variables has another name than its result.
+bool rebind_results(const LinkGroup& group, std::size_t n, std::span<const NamedResult> results,
+                    std::vector<ResultBinding>& bindings) {
+  if (results.size() != bindings.size()) return false;
+  for (std::size_t k = 0; k < results.size(); ++k)
+    if (results[k].name != bindings[k].field.name ||
+        results[k].array.type != bindings[k].array.type)
+      return false;
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    check_pointer(group, results[k].name, results[k].array.data, n);
+    bindings[k].array = results[k].array;
+  }
+  return true;
+}
+
 void begin_results_at(std::size_t first, std::vector<ResultBinding>& bindings) {
   if (first == 0) return;
   for (ResultBinding& b : bindings)

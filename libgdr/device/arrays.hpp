@@ -141,6 +141,11 @@ struct ResultBinding {
 void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedResult> results,
                   std::vector<ResultBinding>& bindings);
 
+/// Binds other arrays to the fields of bindings that bind_results has made for the same group.
+/// False if that does not suffice, as names or types differ: many small calls repeat both.
+bool rebind_results(const LinkGroup& group, std::size_t n, std::span<const NamedResult> results,
+                    std::vector<ResultBinding>& bindings);
+
 /// Moves bound arrays, so that item 0 becomes item `first`.
 void begin_results_at(std::size_t first, std::vector<ResultBinding>& bindings);
 

@@ -124,6 +124,9 @@ struct Job::Impl {
 
   /// Checks and binds the result arrays of a run.
   void bind(std::span<const NamedResult> results) {
+    if (data.outputs_group.fields.empty() &&
+        rebind_results(data.results_group, data.target_count, results, data.results))
+      return;
     // All names but those of outputs are results, including unknown ones, for the error message.
     const auto is_output = [&](const NamedResult& r) {
       return has_fields(data.outputs_group, r.name);

@@ -211,6 +211,30 @@ TEST_CASE("many updates between runs take effect") {
   CHECK(run(job) == spring_reference(in));
 }
 
+TEST_CASE("every run of a job fills the arrays that are given to it") {
+  gdr::Device device = gdr::Device::open("emulator:engine=native");
+  gdr::Job job =
+      device.job(gdr::Kernel::compile("kernel two; VARI x; VARJ m; VARF a, b;\na += m*x; b += m;"));
+  const double x[] = {1, 2}, m[] = {3, 4};
+  job.sources(2, {{"m", m}});
+  job.targets(2, {{"x", x}});
+  double a[2] = {}, b[2] = {}, other[2] = {};
+  float narrow[2] = {};
+  job.run({{"a", a}, {"b", b}});
+  CHECK((a[0] == 7 && a[1] == 14 && b[0] == 7 && b[1] == 7));
+  job.run({{"a", other}, {"b", b}});
+  CHECK((other[0] == 7 && other[1] == 14));
+  job.run({{"a", narrow}, {"b", a}});
+  CHECK((narrow[1] == 14 && a[0] == 7 && a[1] == 7));
+  job.run({{"b", other}, {"a", a}});
+  CHECK((other[0] == 7 && other[1] == 7 && a[1] == 14));
+  job.run({{"a", b}});
+  CHECK((b[0] == 7 && b[1] == 14));
+  double* const nothing = nullptr;
+  CHECK_THROWS_WITH(job.run({{"a", nothing}}), Catch::Contains("\"a\" is a null pointer"));
+  CHECK_THROWS_WITH(job.run({{"a", a}, {"a", b}}), Catch::Contains("given twice"));
+}
+
 TEST_CASE("jobs on one device have data of their own") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Job a = device.job(spring()), b = device.job(spring());
