@@ -100,9 +100,17 @@ class SectionRun {
     if (run.live_pes != 0 && section.bm_stores().empty()) live_ = std::min(live_, run.live_pes);
   }
 
+  /// Leaves out PEs without targets although the section stores words to the broadcast memory: the
+  /// PEs that these come from need nothing of earlier sections.
+  void leave_out_idle_pes() {
+    std::uint32_t needed = std::max(run_.live_pes, 1U);
+    for (const BmStore& store : s_.bm_stores()) needed = std::max(needed, store.pe + 1);
+    live_ = std::min(live_, needed);
+  }
+
   /// For a section without kernels: stores the constants that the next one does not absorb.
   void leave_to(const CompiledSection& next) {
-    scratch_.scatter_words.assign(s_.bm_stores().size() * 3 * block_.pes, 0);
+    scratch_.scatter_words.assign(s_.bm_stores().size() * 3 * live_, 0);
     finish(next.unfused_constants());
   }
 
@@ -151,7 +159,7 @@ class SectionRun {
     }
     grow(scratch_.items, bytes);
     for (std::size_t k = 0; k < places_.size(); ++k) bind_lists(k);
-    scratch_.scatter_words.assign(s_.bm_stores().size() * 3 * block_.pes, 0);
+    scratch_.scatter_words.assign(s_.bm_stores().size() * 3 * live_, 0);
     if (precision == Precision::Double) return gather_words() && load_state();
     clear_padding();
     const RangeErrorMonitor range_errors(true);
@@ -397,20 +405,22 @@ class SectionRun {
     }
   }
 
+  /// Members are copied: the compiler must assume that a store to bytes changes them.
   bool load_row(const RowTransfer& t, std::size_t item, std::byte* to) const {
-    const bool fixed = t.key.type == WordType::PeNumber || t.key.type == WordType::BlockNumber;
-    const RowConversion conversion = row_conversion(code_->target, t.key.type);
+    const WordType type = t.key.type;
+    const std::size_t live = live_, width = lanes(), bytes = width * code_->target.lane_bytes();
+    const bool fixed = type == WordType::PeNumber || type == WordType::BlockNumber;
+    const auto convert = row_conversion(code_->target, type).to_lanes;
+    const std::uint64_t* const upper = fixed ? nullptr : t.cell.in(std::as_const(block_));
+    const std::uint64_t* const lower = is_long(type) ? upper + block_.pes : upper;
     bool fits = true;
-    for (std::size_t first = 0; first < live_; first += lanes(), to += item) {
-      const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
-      if (count < lanes()) std::memset(to, 0, lanes() * code_->target.lane_bytes());
-      if (fixed) {
-        load_fixed(t.key.type, first, count, to);
-        continue;
-      }
-      const std::uint64_t* const upper = t.cell.in(std::as_const(block_)) + first;
-      const std::uint64_t* const lower = is_long(t.key.type) ? upper + block_.pes : upper;
-      fits = conversion.to_lanes(upper, lower, count, to) && fits;
+    for (std::size_t first = 0; first < live; first += width, to += item) {
+      const std::size_t count = std::min(width, live - first);
+      if (count < width) std::memset(to, 0, bytes);
+      if (fixed)
+        load_fixed(type, first, count, to);
+      else
+        fits = convert(upper + first, lower + first, count, to) && fits;
     }
     return fits;
   }
@@ -486,15 +496,14 @@ class SectionRun {
     } else {
       rows = {put_row(t.key, row_of(t.key)), put_row(t.key, 1)};
     }
-    const RowConversion conversion = row_conversion(code_->target, t.key.type);
-    for (std::size_t first = 0; first < live_; first += lanes(), from += item) {
-      const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
-      conversion.from_lanes(from, count, {rows.upper + first, rows.lower + first});
-    }
+    const auto convert = row_conversion(code_->target, t.key.type).from_lanes;
+    const std::size_t live = live_, width = lanes();
+    for (std::size_t first = 0; first < live; first += width, from += item)
+      convert(from, std::min(width, live - first), {rows.upper + first, rows.lower + first});
   }
 
   std::uint64_t* put_row(LeafKey key, unsigned word) {
-    return scratch_.scatter_words.data() + (key.place * 3 + word) * block_.pes;
+    return scratch_.scatter_words.data() + (key.place * 3 + word) * live_;
   }
 
   CellRow cell(std::uint32_t number) const {
@@ -533,8 +542,8 @@ class SectionRun {
       const std::size_t pes = block_.pes;
       if (constant.key.delay != 0) {
         const bool word = static_cast<BmStorePart>(constant.key.delay) == BmStorePart::Word;
-        std::fill_n(put_row(constant.key, row_of(constant.key)), pes, constant.upper);
-        if (word) std::fill_n(put_row(constant.key, 1), pes, constant.lower);
+        std::fill_n(put_row(constant.key, row_of(constant.key)), live_, constant.upper);
+        if (word) std::fill_n(put_row(constant.key, 1), live_, constant.lower);
         continue;
       }
       std::uint64_t* const row = cell_row(s_.map(), constant.key).in(block_);
@@ -603,6 +612,7 @@ void run_packed(const CompiledProgram& program, BlockState& block, std::uint32_t
   BlockRun run;
   run.live_pes = live;
   SectionRun start(*program.section(Section::Start), block, run, folded);
+  start.leave_out_idle_pes();
   if (program.fusable)
     start.leave_to(*program.section(Section::Body));
   else

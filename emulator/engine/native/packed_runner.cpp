@@ -276,19 +276,28 @@ class PackedRunner final : public PassRunner {
     return true;
   }
 
+  /// Prepares a block of at least so many PEs for the image. The fewer PEs a block has, the closer
+  /// its words are to each other. A packed run never reads stale words of another program.
+  void provide(PackedBlock& packed, std::uint32_t pes) const {
+    constexpr std::uint32_t least_pes = 16;  // vectors of the host are whole
+    const std::uint32_t had = packed.chip.geometry.pes_per_block;
+    const bool fits = !packed.chip.blocks.empty() && had >= pes &&
+                      packed.chip.geometry == one_block(geometry_, had);
+    if (!fits) {
+      packed.chip = make_chip(one_block(geometry_, std::bit_ceil(std::max(pes, least_pes))));
+      packed.image = 0;
+    }
+    if (packed.image == image_number_) return;
+    packed.chip.blocks[0].bm = image_.blocks[0].bm;
+    packed.image = image_number_;
+  }
+
   void work(const Pass& pass, const Group& group) {
     const MachineFloatMode mode;
-    PackedBlock& packed = packed_block;
-    if (packed.image != image_number_) {
-      // A packed run never reads stale words of another program.
-      const Geometry geometry = one_block(geometry_, max_targets);
-      if (packed.chip.blocks.empty() || packed.chip.geometry != geometry)
-        packed.chip = make_chip(geometry);
-      packed.chip.blocks[0].bm = image_.blocks[0].bm;
-      packed.image = image_number_;
-    }
-    BlockState& block = packed.chip.blocks[0];
     const std::uint64_t pes = (group.count + plan_.elements - 1) / plan_.elements;
+    PackedBlock& packed = packed_block;
+    provide(packed, static_cast<std::uint32_t>(pes));
+    BlockState& block = packed.chip.blocks[0];
     const Slice& slice = slices_[group.slice];
     const std::size_t group_bytes = compiled_.section(Section::Body)->stream_bytes();
     for (const std::vector<CellRow>& rows : plan_.presets)
