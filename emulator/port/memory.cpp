@@ -22,8 +22,6 @@ void for_each_chunk(std::uint64_t address, std::uint64_t count, std::uint64_t ch
   }
 }
 
-using Lines = LineAllocator<std::uint64_t>;
-
 }  // namespace
 
 BoardMemory::BoardMemory(std::uint64_t words)
@@ -37,16 +35,12 @@ void BoardMemory::reserve(std::uint64_t address, std::uint64_t count) {
     if (is_missing(chunks_[chunk])) ++missing;
   });
   if (missing == 0) return;
-  const std::uint64_t words = missing * chunk_words;
-  const Chunk all(Lines().allocate(words), [words](auto* p) { Lines().deallocate(p, words); });
+  const Chunk all = LineAllocator<std::uint64_t>::zeros(missing * chunk_words);
   std::uint64_t* next = all.get();
   for_each_chunk(address, count, chunk_words, [&](auto chunk, auto, auto, auto) {
     Chunk& memory = chunks_[chunk];
     if (!is_missing(memory)) return;
-    if (memory)
-      std::copy_n(memory.get(), chunk_words, next);
-    else
-      std::fill_n(next, chunk_words, 0);
+    if (memory) std::copy_n(memory.get(), chunk_words, next);
     // Each chunk has its own reference count.
     memory = Chunk(std::exchange(next, next + chunk_words), [all](auto*) {});
   });
