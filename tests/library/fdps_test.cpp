@@ -318,6 +318,76 @@ fvar  long n  i64int iadd at $lr32v
   }
 }
 
+TEST_CASE("grains of the guide repel each other where they overlap") {
+  struct Vector {
+    double x = 0, y = 0, z = 0;
+  };
+  struct Grain {
+    Vector pos;
+    double radius = 0;
+    std::int64_t id = 0;
+  };
+  struct Contact {
+    Vector force;
+    std::int64_t count = 0;
+  };
+  const gdr::Kernel kernel = gdr::Kernel::compile(R"(
+kernel grains;
+CONST stiffness;
+VARI xi, yi, zi, ri; VARI int idi;
+VARJ xj, yj, zj, rj; VARJ int idj;
+VARF fx, fy, fz; VARF int contacts;
+dx = xi - xj; dy = yi - yj; dz = zi - zj;
+d2 = dx*dx + dy*dy + dz*dz;
+reach = ri + rj;
+skip if (idi == idj || d2 >= reach*reach || d2 == 0);
+f = stiffness*(reach*rsqrt(d2) - 1);
+fx += f*dx; fy += f*dy; fz += f*dz;
+contacts += 1;
+)");
+  gdr::Device device = gdr::Device::open("emulator:engine=native,threads=1");
+  gdr::fdps::MultiWalk<Grain, Grain, gdr::fdps::NoSuperparticles, Contact> forces(device, kernel);
+  forces.set("stiffness", 1e4);
+  forces.epi({"xi", "yi", "zi"}, &Grain::pos).epi("ri", &Grain::radius).epi("idi", &Grain::id);
+  forces.epj({"xj", "yj", "zj"}, &Grain::pos).epj("rj", &Grain::radius).epj("idj", &Grain::id);
+  forces.force({"fx", "fy", "fz"}, &Contact::force).force("contacts", &Contact::count);
+  std::mt19937 engine(5);
+  std::uniform_real_distribution<double> number(0, 1);
+  std::vector<Grain> grains(300);
+  for (std::size_t k = 0; k < grains.size(); ++k)
+    grains[k] = {{number(engine), number(engine), number(engine)},
+                 0.05 + 0.1 * number(engine),
+                 static_cast<std::int64_t>(k)};
+  std::vector<Contact> out(grains.size());
+  const Grain* const all = grains.data();
+  const Grain *epi = all, *epj = all;
+  const int n = static_cast<int>(grains.size());
+  forces.dispatch()(0, 1, &epi, &n, &epj, &n);
+  Contact* to = out.data();
+  forces.retrieve()(0, 1, &n, &to);
+  std::int64_t contacts = 0;
+  for (std::size_t i = 0; i < grains.size(); ++i) {
+    Contact right;
+    for (const Grain& b : grains) {
+      const Grain& a = grains[i];
+      const Vector d{a.pos.x - b.pos.x, a.pos.y - b.pos.y, a.pos.z - b.pos.z};
+      const double distance = std::sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
+      const double overlap = a.radius + b.radius - distance;
+      if (a.id == b.id || overlap <= 0) continue;
+      right.force.x += 1e4 * overlap * d.x / distance;
+      right.force.y += 1e4 * overlap * d.y / distance;
+      right.force.z += 1e4 * overlap * d.z / distance;
+      ++right.count;
+    }
+    CHECK(out[i].count == right.count);
+    CHECK(std::abs(out[i].force.x - right.force.x) < 1e-2);
+    CHECK(std::abs(out[i].force.y - right.force.y) < 1e-2);
+    CHECK(std::abs(out[i].force.z - right.force.z) < 1e-2);
+    contacts += right.count;
+  }
+  CHECK(contacts > 1000);
+}
+
 TEST_CASE("errors name the walk, and members that do not match the kernel") {
   gdr::Device device = gdr::Device::open("emulator:engine=native,threads=1");
   Gravity<Body> forces(device, gdr::Kernel::builtin("gravity"));
