@@ -151,6 +151,31 @@ def test_interrupting_one_rank_stops_the_call_on_all_ranks(tmp_path):
     python(program, ranks=2)
 
 
+def test_leapfrog_with_other_parameters_on_a_rank_is_an_error_on_all(tmp_path):
+    program = script(
+        tmp_path,
+        """
+        import gdr
+        from gdr import nbody
+        from mpi4py import MPI
+        comm = MPI.COMM_WORLD
+        stars = nbody.plummer(20, seed=comm.rank)
+        same = {"eps": 0.1, "dt": 0.125, "t_end": 0.25}
+        with gdr.open("mpi", comm=comm, threads=1) as device:
+            for name in same:
+                try:
+                    nbody.leapfrog(stars, **same | {name: 0.25 + comm.rank}, device=device)
+                except TypeError as error:
+                    assert "parameters and times of leapfrog: differ between ranks" in str(error)
+                else:
+                    raise SystemExit(f"no error for {name}")
+            states = list(nbody.leapfrog(stars, **same, device=device))
+        assert len(states) == 3 and states[-1].time == 0.25
+        """,
+    )
+    python(program, ranks=2)
+
+
 def test_hermite_has_the_bits_of_one_process(tmp_path):
     program = script(
         tmp_path,

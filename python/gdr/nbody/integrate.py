@@ -133,7 +133,9 @@ def leapfrog(
     shows a progress bar (requires tqdm).
 
     The snapshot is not modified. Raises TypeError or ValueError naming the argument; also if the
-    arrays of the snapshot or of the latest state have been replaced by unsuitable ones.
+    arrays of the snapshot or of the latest state have been replaced by unsuitable ones. On a device
+    "mpi" every rank integrates its own stars, and TypeError is raised on all ranks if parameters
+    or times differ between them.
     """
     chosen = device_or_default(device) if forces is None else None
     checks: Callable[[], ContextManager[None]] = contextlib.nullcontext
@@ -144,7 +146,11 @@ def leapfrog(
         snapshot = _checked_start(snapshot)
         end, soft = number("t_end", t_end), number("eps", eps, least=0)
         _check_end(end, snapshot)
-        mass = snapshot.mass * number("G", G, above=0)
+        unit = number("G", G, above=0)
+        mass = snapshot.mass * unit
+    if chosen is not None:  # ranks with other steps would wait for each other
+        what = {"time": snapshot.time, "dt": step, "t_end": end, "eps": soft, "G": unit}
+        chosen._ranks.check_equal("parameters and times of leapfrog", repr(what))
 
     def law(pos: Floats, vel: Floats) -> Tuple[Floats, Floats]:
         if forces is None:
