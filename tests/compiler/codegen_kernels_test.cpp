@@ -385,6 +385,29 @@ TEST_CASE("tables can be read at constant indices") {
         9, 2e-7);
 }
 
+TEST_CASE("a constant that several products need is given to a factor that they share") {
+  // A root has a scale of its own, which a difference has not.
+  const auto text = [](const std::string& a, const std::string& more) {
+    return "precision long;\nVARI x, y; VARJ u, v, m; VARF f, g, h;\nd = u - x; e = v - y;\n"
+           "q = rsqrt(d*d + e*e + 0.25);\na = " +
+           a + ";\nf += m*q*(d - a*e); g += m*q*(e - a*d);\n" + more;
+  };
+  const auto constants = [&](const std::string& kernel) {
+    const kc::MachineLoop loop = kc::lower(graph_of(kernel), 4);
+    return std::ranges::count_if(loop.ops, [](const kc::MachineOp& op) {
+      return op.slot() == 0 && std::ranges::count(op.in, kc::Ref::Kind::Immediate, &kc::Ref::kind);
+    });
+  };
+  const std::string none = "h += m;\n";
+  CHECK(constants(text("3*d*q*q", none)) == 1);
+  CHECK(constants(text("q*q*(3*d)", none)) == 1);
+  CHECK(constants(text("d*q*q", none)) == 1);
+  CHECK(constants(text("3*d*q*q", "h += a;\n")) == 3);
+  for (const char* a : {"3*d*q*q", "q*q*(3*d)", "d*q*q", "-3*d*q*q", "m*q*q", "0.7*m*(q*q)"})
+    for (const std::string& more : {none, std::string("h += a;\n"), std::string("h += a*d;\n")})
+      check(text(a, more), numbers({"x", "y"}, {"u", "v", "m"}), 3, 5, 1e-13);
+}
+
 TEST_CASE("a value can have any number of uses") {
   const auto text = [](int uses) {
     return "VARI x; VARJ u; VARF f;\nd = u - x;\nfor k = 1 .. " + std::to_string(uses) +

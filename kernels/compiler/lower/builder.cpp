@@ -26,8 +26,9 @@ Ref constant_ref(double number) {
                          : Ref::immediate(exact.bits, Width::Long);
 }
 
-Builder::Builder(const Graph& graph, unsigned elements, bool relaxed, bool plain_roots)
-    : graph_(graph), relaxed_(relaxed), plain_roots_(plain_roots) {
+Builder::Builder(const Graph& graph, unsigned elements, bool relaxed, bool plain_roots,
+                 NodeFactors factors)
+    : graph_(graph), relaxed_(relaxed), plain_roots_(plain_roots), factors_(std::move(factors)) {
   loop_.elements = elements;
   const std::size_t n = graph.nodes.size();
   node_uses_.assign(n, 0);
@@ -153,7 +154,10 @@ Ref Builder::input(std::int32_t variable) {
 const Term& Builder::term(NodeId id) {
   std::optional<Term>& known = terms_[index(id)];
   if (!known) {
-    known = make_term(graph_.node(id));
+    known = make_term(id);
+    const double factor = graph_.node(id).fn == Fn::Mul ? 1 : factor_of(id);
+    if (factor != 1 && !known->constant)
+      known = with_scale(*known, known->scale * factor, width_for(graph_.node(id).type));
     if (!known->constant && known->ref.kind == Ref::Kind::Value)
       ++nodes_of_value_[known->ref.value];
   }
@@ -168,7 +172,13 @@ bool Builder::inverse_root(const Node& node, NodeId operand) const {
 }
 Term Builder::root_operand(NodeId root) { return term(graph_.node(root).a); }
 
-Term Builder::make_term(const Node& node) {
+double Builder::factor_of(NodeId id) const {
+  const auto found = factors_.find(id);
+  return found == factors_.end() ? 1 : found->second;
+}
+
+Term Builder::make_term(NodeId node_id) {
+  const Node& node = graph_.node(node_id);
   const Width width = width_for(node.type);
   // Operands first, so that each operation carries its own source range.
   Term a, b;
@@ -188,13 +198,13 @@ Term Builder::make_term(const Node& node) {
     case Fn::Constant:
       return Term::of(node.type == Type::Int ? static_cast<double>(node.integer) : node.number);
     case Fn::Add:
-      return add(a, b, width);
+      return add(a, b, width, node.a, node.b);
     case Fn::Sub:
-      return add(a, -b, width);
+      return add(a, -b, width, node.a, node.b);
     case Fn::Neg:
       return -a;
     case Fn::Mul:
-      return multiply(a, b, width);
+      return multiplied(a, b, factor_of(node_id), width);
     case Fn::Div:
       if (inverse_root(node, node.b)) return multiply(a, rsqrt(root_operand(node.b), width), width);
       return multiply(a, reciprocal(b, width), width);
@@ -234,6 +244,19 @@ Term Builder::make_term(const Node& node) {
 Ref Builder::short_of(const Ref& ref) {
   if (width_of(ref) == Width::Short) return ref;
   return emit(Op::Fcvt, Width::Short, ref);
+}
+
+/// The product, stored `factor` times as large as its scale has it: a constant takes the factor in.
+Term Builder::multiplied(Term a, Term b, double factor, Width width) {
+  if (a.constant) std::swap(a, b);
+  if (factor != 1 && !a.constant && b.constant && b.number != 0) {
+    Term product = multiply(a, Term::of(b.number * factor), width);
+    product.scale *= factor;
+    return product;
+  }
+  const Term product = multiply(a, b, width);
+  if (factor == 1 || product.constant) return product;
+  return with_scale(product, product.scale * factor, width);
 }
 
 /// The product. Scales multiply; a constant power of two is absorbed by the scale, as is any
@@ -294,7 +317,23 @@ Ref Builder::plain(const Term& t, Width width) {
   return with_scale(t, 1, width).ref;
 }
 
-Term Builder::add(Term a, Term b, Width width) {
+/// Gives two terms scales of the same magnitude.
+void Builder::align(Term& a, NodeId of_a, Term& b, NodeId of_b, Width width) {
+  constexpr double rounding = 1e-14;  // of scales that are equal, but were computed differently
+  const double ratio = std::abs(a.scale) / std::abs(b.scale);
+  if (std::abs(ratio - 1) < rounding) {
+    b.scale = std::copysign(a.scale, b.scale);
+    return;
+  }
+  // Rescale an invariant operand, which is free in the loop, else the one with a nontrivial scale.
+  const bool second = invariant(b.ref) || (!invariant(a.ref) && std::abs(a.scale) == 1);
+  Term& other = second ? b : a;
+  if (const NodeId id = second ? of_b : of_a; id != no_node)
+    corrections_.emplace(id, second ? ratio : 1 / ratio);
+  other = with_scale(other, std::copysign((second ? a : b).scale, other.scale), width);
+}
+
+Term Builder::add(Term a, Term b, Width width, NodeId of_a, NodeId of_b) {
   if (a.constant && b.constant) return Term::of(a.number + b.number);
   if (a.constant) {
     // c + b: the constant takes the scale of b, and the sum its sign.
@@ -309,16 +348,7 @@ Term Builder::add(Term a, Term b, Width width) {
     if (c < 0) return {emit(Op::Fsub, width, a.ref, immediate(-c)), a.scale};
     return {emit(Op::Fadd, width, a.ref, immediate(c)), a.scale};
   }
-  if (std::abs(a.scale) != std::abs(b.scale)) {
-    // Rescale an invariant operand, which is free in the loop, else the one with a nontrivial
-    // scale.
-    const bool second = invariant(b.ref) || (!invariant(a.ref) && std::abs(a.scale) == 1);
-    if (second) {
-      b = with_scale(b, std::copysign(std::abs(a.scale), b.scale), width);
-    } else {
-      a = with_scale(a, std::copysign(std::abs(b.scale), a.scale), width);
-    }
-  }
+  align(a, of_a, b, of_b, width);
   const double scale = std::abs(a.scale);
   if (a.scale > 0 && b.scale > 0) {
     if (b.ref.value < a.ref.value) std::swap(a, b);
@@ -368,8 +398,25 @@ void Builder::collect_uses() {
   }
 }
 
+namespace {
+
+/// Passes of the multiplier for one item.
+unsigned multiplier_passes(const MachineLoop& loop) {
+  unsigned passes = 0;
+  for (const MachineOp& op : loop.ops)
+    if (op.slot() == 0) passes += op.dmul() ? 2 : 1;
+  return passes;
+}
+
+}  // namespace
+
 MachineLoop lower(const Graph& graph, unsigned elements, bool relaxed, bool plain_roots) {
-  return Builder(graph, elements, relaxed, plain_roots).build();
+  Builder builder(graph, elements, relaxed, plain_roots);
+  MachineLoop loop = builder.build();
+  NodeFactors factors = shared_factors(graph, builder.uses(), builder.corrections());
+  if (factors.empty()) return loop;
+  MachineLoop other = Builder(graph, elements, relaxed, plain_roots, std::move(factors)).build();
+  return multiplier_passes(other) < multiplier_passes(loop) ? other : loop;
 }
 
 }  // namespace gdr::kc

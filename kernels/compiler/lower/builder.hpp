@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/compiler/lower/lower.hpp"
+#include "kernels/compiler/lower/shared_factors.hpp"
 
 namespace gdr::kc {
 
@@ -30,13 +31,21 @@ struct Condition {
 
 class Builder {
  public:
-  Builder(const Graph& graph, unsigned elements, bool relaxed, bool plain_roots);
+  /// `factors`: numbers that are stored with another scale than their own one.
+  Builder(const Graph& graph, unsigned elements, bool relaxed, bool plain_roots,
+          NodeFactors factors = {});
   MachineLoop build();
+
+  /// Of the last build: terms of sums that were multiplied by a constant.
+  const NodeFactors& corrections() const noexcept { return corrections_; }
+  /// Number of readers of each node.
+  const std::vector<std::uint32_t>& uses() const noexcept { return node_uses_; }
 
  private:
   // builder.cpp: operands and arithmetic; functions.cpp: integers and tables
   const Term& term(NodeId node);
-  Term make_term(const Node& node);
+  Term make_term(NodeId id);
+  double factor_of(NodeId id) const;
   bool inverse_root(const Node& node, NodeId operand) const;
   Term root_operand(NodeId root);
   Ref integer(NodeId node);
@@ -54,7 +63,9 @@ class Builder {
   bool invariant(const Ref& ref) const;
   Width width_of(const Ref& ref) const;
   Term multiply(Term a, Term b, Width width);
-  Term add(Term a, Term b, Width width);
+  Term multiplied(Term a, Term b, double factor, Width width);
+  void align(Term& a, NodeId of_a, Term& b, NodeId of_b, Width width);
+  Term add(Term a, Term b, Width width, NodeId of_a = no_node, NodeId of_b = no_node);
   Term with_scale(const Term& term, double scale, Width width);
   /// A reciprocal or root: with scale 1 if these are wanted plain.
   Term root_term(const Term& term, Width width) {
@@ -196,6 +207,7 @@ class Builder {
 
   const Graph& graph_;
   bool relaxed_, plain_roots_;
+  NodeFactors factors_, corrections_;
   MachineLoop loop_;
   std::vector<std::uint32_t> node_uses_;
   std::map<ValueId, unsigned> nodes_of_value_;  ///< number of nodes that share a value
