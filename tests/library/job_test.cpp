@@ -1,9 +1,13 @@
 // Jobs: any numbers of targets and sources, any layout, both partitions, compared with plain sums.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <thread>
 
 #include "gdr/error.hpp"
+#include "kernels/builtin.hpp"
 #include "library/kernels.hpp"
 #include "support/catch.hpp"
 #include "support/text.hpp"
@@ -233,6 +237,53 @@ TEST_CASE("every run of a job fills the arrays that are given to it") {
   double* const nothing = nullptr;
   CHECK_THROWS_WITH(job.run({{"a", nothing}}), Catch::Contains("\"a\" is a null pointer"));
   CHECK_THROWS_WITH(job.run({{"a", a}, {"a", b}}), Catch::Contains("given twice"));
+}
+
+TEST_CASE("section Start may store words of PEs without targets to the broadcast memory") {
+  const auto hermite =
+      std::ranges::find(gdr::builtin_kernels(), "gravity_hermite", &gdr::BuiltinKernel::name);
+  std::string text(hermite->source);
+  const auto replace = [&](const std::string& old, const std::string& with) {
+    const std::size_t at = text.find(old);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, old.size(), with);
+  };
+  replace("ipass $t 0x000000000000000000", "ipass $t 0x400800000000000000");
+  replace("bput word0 $t 0", "bput word0 $t 20");
+  const gdr::Kernel kernel = gdr::Kernel::assemble(text, "stores.gds");
+  const std::vector<double>
+      at = {0.5, -1, 2, 0.25, -0.75},
+      zero(5, 0), one(5, 1), e2(5, 0.01),
+      place = {0.1, 0.7};  // not those of the sources, as excluded pairs take the stored word
+  const std::vector<std::int64_t> id = {0, 1, 2, 3, 4};
+  const auto forces = [&](const char* engine) {
+    std::vector<double> ax(2);
+    gdr::Device device = gdr::Device::open(std::string("emulator:threads=1,engine=") + engine);
+    gdr::Job job = device.job(kernel);
+    job.sources(5, {{"xj", at.data()},
+                    {"yj", zero.data()},
+                    {"zj", at.data()},
+                    {"vxj", one.data()},
+                    {"vyj", zero.data()},
+                    {"vzj", at.data()},
+                    {"mj", one.data()},
+                    {"idj", id.data()}});
+    job.targets(2, {{"xi", place.data()},
+                    {"yi", zero.data()},
+                    {"zi", place.data()},
+                    {"vxi", one.data()},
+                    {"vyi", zero.data()},
+                    {"vzi", at.data()},
+                    {"e2i", e2.data()},
+                    {"idi", id.data()}});
+    job.run({{"ax", ax.data()}});
+    return ax;
+  };
+  const std::vector<double> exact = forces("vector");
+  // A thread whose blocks have had no more targets than these.
+  std::vector<double> fast;
+  std::thread([&] { fast = forces("native"); }).join();
+  for (std::size_t i = 0; i < 2; ++i) CHECK(std::abs(fast[i] / exact[i] - 1) < 1e-12);
 }
 
 TEST_CASE("jobs on one device have data of their own") {

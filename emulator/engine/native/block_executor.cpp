@@ -100,8 +100,8 @@ class SectionRun {
     if (run.live_pes != 0 && section.bm_stores().empty()) live_ = std::min(live_, run.live_pes);
   }
 
-  /// Leaves out PEs without targets although the section stores words to the broadcast memory: the
-  /// PEs that these come from need nothing of earlier sections.
+  /// Leaves out PEs without targets, except those whose words the section stores to the broadcast
+  /// memory. For packed blocks: there these words are constants.
   void leave_out_idle_pes() {
     std::uint32_t needed = std::max(run_.live_pes, 1U);
     for (const BmStore& store : s_.bm_stores()) needed = std::max(needed, store.pe + 1);

@@ -54,6 +54,8 @@ class PackedRunner final : public PassRunner {
         threads_{ThreadChoice(loaded.program.group), ThreadChoice(loaded.program.group)} {
     if (!plan_.usable) return;
     sources_ = std::make_unique<LaneSources>(*compiled.section(Section::Body), loaded);
+    for (const BmStore& store : compiled.section(Section::Start)->bm_stores())
+      least_pes_ = std::max(least_pes_, store.pe + 1);
   }
   void run(const Pass& pass) override {
     if (!plan_.usable || !takes_runs(pass) || !takes_transfers(pass) || !run_targets(pass))
@@ -279,12 +281,12 @@ class PackedRunner final : public PassRunner {
   /// Prepares a block of at least so many PEs for the image. The fewer PEs a block has, the closer
   /// its words are to each other. A packed run never reads stale words of another program.
   void provide(PackedBlock& packed, std::uint32_t pes) const {
-    constexpr std::uint32_t least_pes = 16;  // vectors of the host are whole
+    pes = std::max(pes, least_pes_);
     const std::uint32_t had = packed.chip.geometry.pes_per_block;
     const bool fits = !packed.chip.blocks.empty() && had >= pes &&
                       packed.chip.geometry == one_block(geometry_, had);
     if (!fits) {
-      packed.chip = make_chip(one_block(geometry_, std::bit_ceil(std::max(pes, least_pes))));
+      packed.chip = make_chip(one_block(geometry_, std::bit_ceil(pes)));
       packed.image = 0;
     }
     if (packed.image == image_number_) return;
@@ -398,6 +400,8 @@ class PackedRunner final : public PassRunner {
   std::atomic<std::uint64_t>* const runs_;  ///< by section
   const PackedPlan plan_;
   std::unique_ptr<LaneSources> sources_;
+  /// PEs of a block: whole vectors of the host, and those whose words section Start stores.
+  std::uint32_t least_pes_ = 16;
   std::vector<Slice> slices_;
   /// Words of the network by slice and target, if there are several slices.
   std::vector<std::uint64_t> partial_results_;
