@@ -121,7 +121,8 @@ void refuse_not_finite(const NamedInput& input, const Items& items, std::size_t 
 }
 
 /// Range of integers of 36 bits; the chip would saturate others and only raise a flag.
-constexpr std::int64_t least_short = -(std::int64_t{1} << 35), most_short = -(least_short + 1);
+constexpr auto least_short = -static_cast<std::int64_t>(ShortIntegerTest::offset);
+constexpr std::int64_t most_short = -(least_short + 1);
 
 bool fits_short(std::int64_t value) noexcept { return value >= least_short && value <= most_short; }
 
@@ -138,22 +139,6 @@ void refuse_long_integers(const NamedInput& input, const Items& items, std::size
   }
 }
 
-/// Whether all integers of the 36-bit fields of `count` records are in range.
-bool integers_fit(std::span<const LinkField> fields, const std::uint32_t* records,
-                  std::size_t count, std::size_t halves) {
-  for (const LinkField& field : fields) {
-    if (!field.short_integer) continue;
-    std::uint64_t beyond = 0;  // bits above the range of a short
-    for (std::size_t r = 0; r < count; ++r) {
-      std::int64_t value = 0;
-      std::memcpy(&value, records + r * halves + field.half_word, sizeof value);
-      beyond |= static_cast<std::uint64_t>(value ^ (value >> 63)) >> 35;
-    }
-    if (beyond != 0) return false;
-  }
-  return true;
-}
-
 /// The copy of an input array to link records.
 Column column_of(const ConstArray& a, const LinkField& field) {
   // Columns that are packed into records are only read.
@@ -166,6 +151,8 @@ Column column_of(const ConstArray& a, const LinkField& field) {
     c.move = Move::FloatsToDoubles;
   } else if (a.type == HostNumber::F64) {
     c.move = Move::Doubles;
+  } else if (field.short_integer) {
+    c.move = Move::ShortIntegers;
   }
   return c;
 }
@@ -184,16 +171,17 @@ Column column_of(const MutableArray& a, const LinkField& field) {
   return c;
 }
 
-/// Records that are processed column by column at a time, so that they stay in the cache.
-constexpr std::size_t groups_at_once = 256;
+/// Records of a task, and those that are processed column by column at a time, so that they and
+/// the elements that they are made of stay in the first cache.
+constexpr std::size_t records_a_task = 256, records_at_once = 64;
 
 /// Calls work(first, count) for groups of records, in parallel if there are many.
 template <typename Work>
 void for_groups(std::size_t n, std::size_t values, unsigned threads, Work work) {
   constexpr double ns_a_value = 3;  // memory to memory
-  const Phase phase{(n + groups_at_once - 1) / groups_at_once, [&](std::size_t part) {
-                      const std::size_t first = part * groups_at_once;
-                      work(first, std::min(groups_at_once, n - first));
+  const Phase phase{(n + records_a_task - 1) / records_a_task, [&](std::size_t part) {
+                      const std::size_t first = part * records_a_task;
+                      work(first, std::min(records_a_task, n - first));
                     }};
   const auto ns = static_cast<double>(n) * static_cast<double>(values) * ns_a_value;
   run_phases({&phase, 1}, threads_for_input(ns, threads));
@@ -340,13 +328,16 @@ void pack_columns(const LinkGroup& group, const std::vector<Column>& columns, co
                   const FillArrays& fill = {}) {
   const std::size_t halves = std::size_t{group.words} * 2;
   std::atomic<bool> good = true;
-  for_groups(items.n, group.fields.size(), threads, [&](std::size_t done, std::size_t count) {
-    if (fill) fill(items.first + done, count);
-    auto* const to = reinterpret_cast<std::uint32_t*>(words) + done * halves;
-    const bool finite = items.index == nullptr
-                            ? pack_records(columns, items.first + done, count, to, halves)
-                            : gather_records(columns, items.index + done, count, to, halves);
-    if (!finite || !integers_fit(group.fields, to, count, halves)) good = false;
+  for_groups(items.n, group.fields.size(), threads, [&](std::size_t begin, std::size_t n) {
+    for (std::size_t done = begin; done < begin + n; done += records_at_once) {
+      const std::size_t count = std::min(records_at_once, begin + n - done);
+      if (fill) fill(items.first + done, count);
+      auto* const to = reinterpret_cast<std::uint32_t*>(words) + done * halves;
+      const bool fit = items.index == nullptr
+                           ? pack_records(columns, items.first + done, count, to, halves)
+                           : gather_records(columns, items.index + done, count, to, halves);
+      if (!fit) good = false;
+    }
   });
   if (!good) refuse_values(group, items, arrays);
 }

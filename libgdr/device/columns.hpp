@@ -1,4 +1,5 @@
-// Copies between strided arrays and records of link words, with tests for infinities and NaN.
+// Copies between strided arrays and records of link words, with tests for infinities, NaN, and
+// integers that are too long for their variables.
 #pragma once
 
 #include <bit>
@@ -18,7 +19,7 @@ class FiniteTest {
 
   void add(Bits number) noexcept { found_ |= (number & exponent) + one; }
   void add(Number number) noexcept { add(std::bit_cast<Bits>(number)); }
-  bool all_finite() const noexcept { return (found_ & sign) == 0; }
+  bool all_good() const noexcept { return (found_ & sign) == 0; }
 
  private:
   static constexpr Bits sign = Bits{1} << (8 * sizeof(Bits) - 1);
@@ -27,9 +28,23 @@ class FiniteTest {
   Bits found_ = 0;
 };
 
-/// Conversion of values while they are copied.
+/// Accumulates whether any integer exceeded the 36 bits of a short.
+class ShortIntegerTest {
+ public:
+  static constexpr std::uint64_t offset = std::uint64_t{1} << 35;  ///< -least
+  static constexpr std::uint64_t beyond = ~(2 * offset - 1);
+
+  void add(std::uint64_t integer) noexcept { found_ |= integer + offset; }
+  bool all_good() const noexcept { return (found_ & beyond) == 0; }
+
+ private:
+  std::uint64_t found_ = 0;
+};
+
+/// Conversion of values while they are copied. Column::whole depends on the order.
 enum class Move : std::uint8_t {
   Words,            ///< 64 bits, unchanged
+  ShortIntegers,    ///< integers of 64 bits, unchanged and checked to have 36 bits
   Doubles,          ///< doubles, unchanged and checked to be finite
   Floats,           ///< 32 bits, unchanged
   FloatsToDoubles,  ///< floats widened to double
@@ -42,7 +57,10 @@ struct Column {
   std::ptrdiff_t stride = 0;    ///< stride of the array, bytes
   std::uint32_t half_word = 0;  ///< offset in the record, in 32-bit units
   Move move = Move::Words;
-  unsigned width = 1;  ///< number of values; more than one for Words and Doubles only
+  unsigned width = 1;  ///< number of values; more than one only if they are whole
+
+  /// Whether values are 64 bits that stay as they are.
+  bool whole() const noexcept { return move <= Move::Doubles; }
 };
 
 /// Appends a column, merged into the last one if both are adjacent in the array and in the record,
@@ -50,7 +68,7 @@ struct Column {
 void add_column(std::vector<Column>& columns, const Column& column);
 
 /// Copies elements first .. first + n - 1 to records, `record` being the first and `halves` their
-/// stride in 32-bit units. Returns false if a number is not finite (all are copied).
+/// stride in 32-bit units. Returns false if a value must not be there (all are copied).
 bool pack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
                   std::uint32_t* record, std::size_t halves) noexcept;
 /// Like pack_records, for the elements with indices index[0] .. index[n - 1].

@@ -67,7 +67,7 @@ void check_results(std::size_t n, const double* values, std::size_t each, const 
   if (values == nullptr) return;
   FiniteTest<double> test;
   for (std::size_t k = 0; k < each * n; ++k) test.add(values[k]);
-  if (test.all_finite()) return;
+  if (test.all_good()) return;
   for (const NamedPositions& p : positions)
     if (const std::string cause = describe_overflow(p.what, p.position); !cause.empty())
       bad_input(std::string("the ") + what + " is not finite: " + cause);

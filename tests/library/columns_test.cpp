@@ -59,6 +59,34 @@ TEST_CASE("arrays of any number and stride are packed into records and unpacked"
   }
 }
 
+TEST_CASE("an integer beyond 36 bits is detected at every position of every array") {
+  std::mt19937_64 random(3);
+  constexpr std::int64_t most = (std::int64_t{1} << 35) - 1;
+  for (unsigned trial = 0; trial < 1000; ++trial) {
+    const std::size_t count = 1 + random() % 9, n = 1 + random() % 20, step = 1 + random() % 2;
+    std::vector<std::vector<std::int64_t>> values(count, std::vector<std::int64_t>(n * step));
+    std::vector<Column> columns;
+    for (std::size_t k = 0; k < count; ++k) {
+      for (std::int64_t& v : values[k]) v = random() % 2 == 0 ? most : -most - 1;
+      columns.push_back({reinterpret_cast<char*>(values[k].data()),
+                         static_cast<std::ptrdiff_t>(step * sizeof(std::int64_t)),
+                         static_cast<std::uint32_t>(2 * k), Move::ShortIntegers});
+    }
+    std::vector<std::uint64_t> records(n * count);
+    const auto pack = [&] {
+      return pack_records(columns, 0, n, reinterpret_cast<std::uint32_t*>(records.data()),
+                          2 * count);
+    };
+    CHECK(pack());
+    const std::size_t k = random() % count, i = random() % n;
+    constexpr std::int64_t bad[] = {most + 1, -most - 2, std::numeric_limits<std::int64_t>::max(),
+                                    std::numeric_limits<std::int64_t>::min()};
+    values[k][i * step] = bad[random() % 4];
+    CHECK(!pack());
+    CHECK(static_cast<std::int64_t>(records[i * count + k]) == values[k][i * step]);
+  }
+}
+
 TEST_CASE("a number that is not finite is detected at every position of every array") {
   std::mt19937_64 random(2);
   constexpr double bad[] = {std::numeric_limits<double>::infinity(),

@@ -82,9 +82,13 @@ class QuadLanes final : public GroupConversion {
       if (word.conversion == WordConversion::Integer) chunk.integers[lane] = ~std::uint64_t{0};
       if (word.conversion == WordConversion::Rest) {
         chunk.rests[lane] = ~std::uint64_t{0};
-        if (precision_ == Precision::Double) chunk.keep[lane] = 0;
+        if (precision_ == Precision::Double) {
+          chunk.keep[lane] = 0;
+          chunk.rounds = true;
+        }
       }
       if (word.conversion == WordConversion::Short) {
+        chunk.rounds = true;
         chunk.half[lane] = (std::uint64_t{1} << (short_shift - 1)) - 1;
         chunk.odd[lane] = 1;
         chunk.keep[lane] = short_mask;
@@ -106,6 +110,7 @@ class QuadLanes final : public GroupConversion {
   struct Chunk {
     std::size_t first = 0;
     Quad from{}, lanes{}, integers{}, rests{}, half{}, odd{}, keep{};
+    bool rounds = false;    ///< whether one of these is not neutral
     bool whole = false;     ///< four lanes, not fewer
     bool adjacent = false;  ///< from adjacent words
   };
@@ -116,13 +121,19 @@ class QuadLanes final : public GroupConversion {
     constexpr std::size_t at_once = 64;
     bool fits = true;
     for (std::size_t g = 0; g < n; g += at_once)
-      for (const Chunk& chunk : chunks_)
-        fits &= convert_chunk<Lane>(chunk, from + g * from_words_, std::min(n - g, at_once),
-                                    to + g * to_words_ * sizeof(Lane));
+      for (const Chunk& chunk : chunks_) {
+        const auto with = [&]<bool rounds>() {
+          return convert_chunk<rounds, Lane>(chunk, from + g * from_words_,
+                                             std::min(n - g, at_once),
+                                             to + g * to_words_ * sizeof(Lane));
+        };
+        fits &= chunk.rounds ? with.template operator()<true>() : with.template operator()<false>();
+      }
     return fits;
   }
 
-  template <typename Lane>
+  /// `rounds`: as in the chunk.
+  template <bool rounds, typename Lane>
   GDR_AVX2 bool convert_chunk(const Chunk& chunk, const std::uint64_t* from, std::size_t n,
                               std::byte* to) const noexcept {
     const __m256i index = load(chunk.from), lanes = load(chunk.lanes);
@@ -142,9 +153,11 @@ class QuadLanes final : public GroupConversion {
           adjacent ? load(words + g * step)
                    : _mm256_i64gather_epi64(reinterpret_cast<const long long*>(words + g * step),
                                             index, sizeof(std::uint64_t));
-      const __m256i number = canonical(raw);
-      const __m256i last = _mm256_and_si256(_mm256_srli_epi64(number, short_shift), odd);
-      __m256i lane = _mm256_and_si256(_mm256_add_epi64(_mm256_add_epi64(number, half), last), keep);
+      __m256i lane = canonical(raw);
+      if constexpr (rounds) {
+        const __m256i last = _mm256_and_si256(_mm256_srli_epi64(lane, short_shift), odd);
+        lane = _mm256_and_si256(_mm256_add_epi64(_mm256_add_epi64(lane, half), last), keep);
+      }
       if constexpr (sizeof(Lane) == sizeof(double)) {
         if (any_integer) lane = choose(integers, short_integer(raw), lane);
         if (whole)
