@@ -97,9 +97,9 @@ std::string block_runs(const Statistics& s) {
     return s.engine == "reference" ? "all by the reference, one PE at a time"
            : s.isa == "portable"   ? "all on integers: the portable path"
                                    : "all on integers: no section computes with floating point";
-  const bool native = s.engine.rfind("native", 0) == 0;
+  const bool exact = numbers_of(s.engine) == EngineNumbers::Machine;
   std::string text =
-      native ? fmt::format("{} compiled, {} on the exact engine", s.fast_runs, s.fallback_runs)
+      !exact ? fmt::format("{} compiled, {} on the exact engine", s.fast_runs, s.fallback_runs)
              : fmt::format("{} in doubles, proved exact; {} on integers", s.fast_runs,
                            s.fallback_runs);
   if (!s.fallback_reason.empty()) text += " (" + s.fallback_reason + ")";

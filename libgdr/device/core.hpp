@@ -141,13 +141,13 @@ struct DeviceCore {
   /// that compile it for the host's numbers.
   bool needs_schedule() {
     const std::scoped_lock lock(counters);
-    return !statistics.engine.starts_with("native");
+    return numbers_of(statistics.engine) == EngineNumbers::Machine;
   }
   /// Whether programs run among floats, where a pipelined loop that carries the bits of numbers
   /// from pass to pass needs doubles.
   bool computes_in_floats() {
     const std::scoped_lock lock(counters);
-    return statistics.engine.starts_with("native-");
+    return numbers_of(statistics.engine) == EngineNumbers::Floats;
   }
   bool preserve_chip_state = false;   ///< whether runs must leave the complete state in the chips
   std::shared_ptr<RankRunner> ranks;  ///< collective execution on several processes; else null

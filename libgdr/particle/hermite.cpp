@@ -25,7 +25,8 @@ constexpr std::ptrdiff_t triple = 3 * sizeof(double);
 
 std::string kernel_for(const Device& device, const HermiteOptions& options) {
   if (options.kernel.empty())
-    return device.statistics().engine == "native" ? "gravity_jerk_long" : "gravity_jerk";
+    return numbers_of(device.statistics().engine) == EngineNumbers::Doubles ? "gravity_jerk_long"
+                                                                            : "gravity_jerk";
   if (options.kernel == "gravity_jerk" || options.kernel == "gravity_jerk_long")
     return options.kernel;
   bad_input("kernel '{}': must be gravity_jerk or gravity_jerk_long", options.kernel);

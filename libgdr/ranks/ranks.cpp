@@ -89,7 +89,8 @@ std::uint64_t device_hash(const DeviceCore& device) {
   hash.add(g.dram_bytes).add(g.clock_hz).add(device.partition);
   // All exact engines are bit-identical.
   const std::string& engine = device.statistics.engine;
-  return hash.add(engine.starts_with("native") ? std::string_view(engine) : "exact").value();
+  const bool exact = numbers_of(engine) == EngineNumbers::Machine;
+  return hash.add(exact ? std::string_view("exact") : engine).value();
 }
 
 /// Waits for submitted work, which ends with an error because its group is revoked.

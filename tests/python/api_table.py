@@ -357,6 +357,10 @@ WITHOUT: Dict[str, str] = {
     "Kernel.has_schedule": "Device.job asks for it",
     "Kernel.unscheduled": "Device.job does it for engines that need no schedule",
     "Device.needs_schedule": "Device.job asks for it",
+    **{
+        name: "Device.needs_schedule and the choice of kernels ask for it"
+        for name in "EngineNumbers EngineNumbers.Machine EngineNumbers.Doubles EngineNumbers.Floats numbers_of".split()
+    },
     "Device.prepare": "Device.job does it, with a progress bar",
     "Kernel.program": "a type of the emulator; Kernel.assembly and Kernel.object give its contents",
     **{

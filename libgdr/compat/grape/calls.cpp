@@ -46,7 +46,7 @@ std::shared_ptr<Device> open_device() {
 }
 
 bool computes_in_floats(const Device& device) {
-  return device.statistics().engine.starts_with("native-");
+  return numbers_of(device.statistics().engine) == EngineNumbers::Floats;
 }
 
 int environment_number(const char* name, int otherwise, int least, int most) {

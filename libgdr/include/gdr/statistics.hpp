@@ -3,9 +3,21 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gdr {
+
+/// The numbers that an engine computes with: those of the chip, bit for bit, or the host's or a
+/// GPU's doubles or floats.
+enum class EngineNumbers : std::uint8_t { Machine, Doubles, Floats };
+/// By the name of the engine (Statistics::engine): "native" and "gpu" compute in doubles,
+/// "native-float" and other names with a hyphen in floats, all others as the chip does.
+constexpr EngineNumbers numbers_of(std::string_view engine) noexcept {
+  if (engine == "native" || engine == "gpu") return EngineNumbers::Doubles;
+  const bool floats = engine.starts_with("native-") || engine.starts_with("gpu-");
+  return floats ? EngineNumbers::Floats : EngineNumbers::Machine;
+}
 
 /// Counters since opening or a reset. Clocks, bytes and predicted seconds depend on the program and
 /// amounts of data, not on threads nor, except for products in full precision, on the engine.
@@ -23,7 +35,7 @@ struct Statistics {
   std::string isa;                     ///< instruction set of the engine: "avx512", ...
   unsigned threads = 1;                ///< number of host threads
   std::uint64_t fast_runs = 0;      ///< block sections in host arithmetic: proved exact (vector) or
-                                    ///< compiled (native)
+                                    ///< compiled (native, gpu)
   std::uint64_t fallback_runs = 0;  ///< block sections in emulated arithmetic instead
   /// Reason of the first fallback of the loaded kernel: the instruction, its source line and the
   /// cause. For engines among floats, also the operations done in double.
