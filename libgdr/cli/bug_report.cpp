@@ -20,6 +20,7 @@
 
 #include "emulator/engine/engine.hpp"
 #include "emulator/host/isa.hpp"
+#include "emulator/host/opencl.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/anonymous.hpp"
 #include "libgdr/cli/build_info.hpp"
@@ -158,9 +159,16 @@ std::string python_text() {
   return text.substr(0, text.find('\n'));
 }
 
+std::string gpu_text() {
+  if (opencl::devices().empty()) return opencl::why_no_device();
+  std::string text;
+  for (const opencl::DeviceInfo& device : opencl::devices())
+    text += (text.empty() ? "" : "; ") + opencl::description(device);
+  return text;
+}
+
 std::string interfaces_text(const PrivateWords& words) {
-  return "Interfaces\n" + row("MPI", "{}", mpi_text()) +
-         row("GPU, OpenCL", "none: this version computes on processors and on boards") +
+  return "Interfaces\n" + row("MPI", "{}", mpi_text()) + row("GPU, OpenCL", "{}", gpu_text()) +
          row("Python", "{}", anonymous(python_text(), words));
 }
 
@@ -202,6 +210,7 @@ std::string devices_text(const DeviceChoice& choice, const PrivateWords& words) 
     text += row(anonymous(label, words), "{}", anonymous(result, words));
   };
   for (const std::string_view engine : engine_names()) {
+    if (opencl::devices().empty() && engine.starts_with("gpu")) continue;
     DeviceChoice one;
     one.device = "emulator";
     one.engine = engine;

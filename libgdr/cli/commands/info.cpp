@@ -4,6 +4,7 @@
 
 #include "emulator/board/time_model.hpp"
 #include "emulator/engine/vector/vector.hpp"
+#include "emulator/host/opencl.hpp"
 #include "gdr/kernel.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/bug_report.hpp"
@@ -71,6 +72,9 @@ Json info_json(const Device& device) {
     json["host"]["isas"].push_back(isa_name(isa));
     if (can_verify_doubles(isa)) json["host"]["proved_doubles"].push_back(isa_name(isa));
   }
+  json["host"]["gpus"] = Json::array();
+  for (const opencl::DeviceInfo& gpu : opencl::devices())
+    json["host"]["gpus"].push_back(opencl::description(gpu));
   json["host"]["hardware_threads"] = std::thread::hardware_concurrency();
   json["device"] = {{"description", device.description()},
                     {"engine", s.engine},
@@ -115,6 +119,10 @@ std::string info_text(const Json& json, const Geometry& geometry) {
       "exact arithmetic", "{}",
       proved.empty() ? "on integers" : "in doubles, checked by exception flags: " + joined(proved));
   text += row("hardware threads", "{}", json["host"]["hardware_threads"].get<unsigned>());
+  const Json& gpus = json["host"]["gpus"];
+  for (std::size_t n = 0; n < gpus.size(); ++n)
+    text += row(fmt::format("gpu:{}", n), "{}", gpus[n].get<std::string>());
+  if (gpus.empty()) text += row("GPU", "none: {}", opencl::why_no_device());
   text += row("engines", "{} (--engine, GDR_ENGINE)", joined(json["engines"]));
   text += row("devices", "{} (--device, GDR_DEVICE)", joined(json["devices"]));
   text += "\nDevice\n" + row("this one", "{}", json["device"]["description"].get<std::string>());

@@ -1,0 +1,393 @@
+#include "emulator/host/opencl.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "gdr/error.hpp"
+
+namespace gdr::opencl {
+
+// Objects of the driver are pointers to types that it keeps to itself.
+struct PlatformObject;
+struct DeviceObject;
+struct ContextObject;
+struct QueueObject;
+struct MemoryObject;
+struct ProgramObject;
+struct KernelObject;
+struct EventObject;
+
+namespace {
+
+using Status = std::int32_t;
+using Flags = std::uint64_t;
+
+constexpr Status success = 0;
+constexpr Flags any_device = 0xffffffff, gpu_device = 1 << 2;
+constexpr Flags read_and_write = 1 << 0;
+constexpr std::uint32_t blocking = 1;
+// What clGetPlatformInfo, clGetDeviceInfo and clGetProgramBuildInfo tell.
+constexpr std::uint32_t platform_name = 0x0902;
+constexpr std::uint32_t device_type = 0x1000, compute_units = 0x1002, largest_allocation = 0x1010,
+                        global_memory = 0x101f, device_name = 0x102b, driver_version = 0x102d,
+                        double_config = 0x1032;
+constexpr std::uint32_t build_log = 0x1183;
+
+/// The functions of the library that are used.
+struct Functions {
+  Status (*get_platforms)(std::uint32_t, PlatformObject**, std::uint32_t*);
+  Status (*platform_info)(PlatformObject*, std::uint32_t, std::size_t, void*, std::size_t*);
+  Status (*get_devices)(PlatformObject*, Flags, std::uint32_t, DeviceObject**, std::uint32_t*);
+  Status (*device_info)(DeviceObject*, std::uint32_t, std::size_t, void*, std::size_t*);
+  ContextObject* (*create_context)(const std::intptr_t*, std::uint32_t, DeviceObject* const*,
+                                   void (*)(const char*, const void*, std::size_t, void*), void*,
+                                   Status*);
+  Status (*release_context)(ContextObject*);
+  QueueObject* (*create_queue)(ContextObject*, DeviceObject*, Flags, Status*);
+  Status (*release_queue)(QueueObject*);
+  MemoryObject* (*create_buffer)(ContextObject*, Flags, std::size_t, void*, Status*);
+  Status (*release_memory)(MemoryObject*);
+  Status (*write_buffer)(QueueObject*, MemoryObject*, std::uint32_t, std::size_t, std::size_t,
+                         const void*, std::uint32_t, EventObject* const*, EventObject**);
+  Status (*read_buffer)(QueueObject*, MemoryObject*, std::uint32_t, std::size_t, std::size_t, void*,
+                        std::uint32_t, EventObject* const*, EventObject**);
+  ProgramObject* (*create_program)(ContextObject*, std::uint32_t, const char* const*,
+                                   const std::size_t*, Status*);
+  Status (*build_program)(ProgramObject*, std::uint32_t, DeviceObject* const*, const char*,
+                          void (*)(ProgramObject*, void*), void*);
+  Status (*build_info)(ProgramObject*, DeviceObject*, std::uint32_t, std::size_t, void*,
+                       std::size_t*);
+  Status (*release_program)(ProgramObject*);
+  KernelObject* (*create_kernel)(ProgramObject*, const char*, Status*);
+  Status (*release_kernel)(KernelObject*);
+  Status (*set_argument)(KernelObject*, std::uint32_t, std::size_t, const void*);
+  Status (*launch)(QueueObject*, KernelObject*, std::uint32_t, const std::size_t*,
+                   const std::size_t*, const std::size_t*, std::uint32_t, EventObject* const*,
+                   EventObject**);
+  Status (*finish)(QueueObject*);
+};
+
+/// The library, or why there is none.
+struct Library {
+  Functions call{};
+  bool usable = false;
+  std::string reason;
+};
+
+Library open_library() {
+  Library library;
+  // Some containers have NVIDIA's driver, but not the file by which the loader finds it.
+  std::vector<std::string> names{"libOpenCL.so.1", "libnvidia-opencl.so.1"};
+  if (const char* given = std::getenv("GDR_OPENCL_LIBRARY")) names = {given};
+  void* handle = nullptr;
+  for (const std::string& name : names) {
+    handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle != nullptr) break;
+    if (library.reason.empty())
+      library.reason = "the library " + name + " cannot be opened: install the OpenCL loader "
+                       "(ocl-icd-libopencl1) and the driver of the card";
+  }
+  if (handle == nullptr) return library;
+  bool complete = true;
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+    if (function == nullptr) complete = false;
+  };
+  Functions& f = library.call;
+  find(f.get_platforms, "clGetPlatformIDs");
+  find(f.platform_info, "clGetPlatformInfo");
+  find(f.get_devices, "clGetDeviceIDs");
+  find(f.device_info, "clGetDeviceInfo");
+  find(f.create_context, "clCreateContext");
+  find(f.release_context, "clReleaseContext");
+  find(f.create_queue, "clCreateCommandQueue");
+  find(f.release_queue, "clReleaseCommandQueue");
+  find(f.create_buffer, "clCreateBuffer");
+  find(f.release_memory, "clReleaseMemObject");
+  find(f.write_buffer, "clEnqueueWriteBuffer");
+  find(f.read_buffer, "clEnqueueReadBuffer");
+  find(f.create_program, "clCreateProgramWithSource");
+  find(f.build_program, "clBuildProgram");
+  find(f.build_info, "clGetProgramBuildInfo");
+  find(f.release_program, "clReleaseProgram");
+  find(f.create_kernel, "clCreateKernel");
+  find(f.release_kernel, "clReleaseKernel");
+  find(f.set_argument, "clSetKernelArg");
+  find(f.launch, "clEnqueueNDRangeKernel");
+  find(f.finish, "clFinish");
+  library.usable = complete;
+  library.reason = complete ? "no driver for OpenCL is installed, or it sees no device (clinfo "
+                              "lists what is there)"
+                            : "the OpenCL library lacks functions of version 1.2";
+  return library;
+}
+
+/// Never unloaded: drivers have threads.
+const Library& library() {
+  static const Library* const opened = new Library(open_library());
+  return *opened;
+}
+
+/// The names of the errors that users meet, and what to do.
+std::string explain(Status status) {
+  struct Known {
+    Status status;
+    const char* text;
+  };
+  constexpr Known known[] = {
+      {-4, "its memory is full: use fewer targets or sources at a time, or another card"},
+      {-5, "it has no resources left: a launch took too long and was ended, or the card was reset"},
+      {-6, "the driver has no memory left"},
+      {-2, "the device is not available: the card was removed or reset"},
+      {-36, "its queue was lost: the card was removed or reset"},
+      {-61, "a buffer is larger than the device allows"},
+  };
+  const auto* const found = std::ranges::find(known, status, &Known::status);
+  const std::string number = "OpenCL error " + std::to_string(status);
+  return found == std::end(known) ? number : std::string(found->text) + " (" + number + ")";
+}
+
+template <typename Get>
+std::string text_of(Get get) {
+  std::size_t size = 0;
+  if (get(std::size_t{0}, nullptr, &size) != success || size == 0) return {};
+  std::string text(size, '\0');
+  if (get(size, text.data(), nullptr) != success) return {};
+  while (!text.empty() && (text.back() == '\0' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+template <typename Number>
+Number number_of(DeviceObject* device, std::uint32_t what) {
+  Number number = 0;
+  if (library().call.device_info(device, what, sizeof number, &number, nullptr) != success)
+    return 0;
+  return number;
+}
+
+struct Found {
+  DeviceObject* object = nullptr;
+  DeviceInfo info;
+};
+
+std::vector<Found> find_devices() {
+  std::vector<Found> found;
+  const Functions& call = library().call;
+  if (!library().usable) return found;
+  std::uint32_t count = 0;
+  if (call.get_platforms(0, nullptr, &count) != success || count == 0) return found;
+  std::vector<PlatformObject*> platforms(count);
+  if (call.get_platforms(count, platforms.data(), nullptr) != success) return found;
+  for (PlatformObject* const platform : platforms) {
+    std::uint32_t here = 0;
+    if (call.get_devices(platform, any_device, 0, nullptr, &here) != success || here == 0) continue;
+    std::vector<DeviceObject*> objects(here);
+    if (call.get_devices(platform, any_device, here, objects.data(), nullptr) != success) continue;
+    for (DeviceObject* const object : objects) {
+      const auto text = [&](std::uint32_t what) {
+        return text_of([&](std::size_t size, void* to, std::size_t* needed) {
+          return call.device_info(object, what, size, to, needed);
+        });
+      };
+      DeviceInfo info;
+      info.name = text(device_name);
+      info.driver = text(driver_version);
+      info.platform = text_of([&](std::size_t size, void* to, std::size_t* needed) {
+        return call.platform_info(platform, platform_name, size, to, needed);
+      });
+      info.is_gpu = (number_of<Flags>(object, device_type) & gpu_device) != 0;
+      info.has_doubles = number_of<Flags>(object, double_config) != 0;
+      info.units = number_of<std::uint32_t>(object, compute_units);
+      info.memory_bytes = number_of<std::uint64_t>(object, global_memory);
+      info.largest_buffer_bytes = number_of<std::uint64_t>(object, largest_allocation);
+      found.push_back({object, std::move(info)});
+    }
+  }
+  std::ranges::stable_partition(found, [](const Found& f) { return f.info.is_gpu; });
+  return found;
+}
+
+const std::vector<Found>& found_devices() {
+  static const std::vector<Found>* const found = new std::vector<Found>(find_devices());
+  return *found;
+}
+
+}  // namespace
+
+class Buffer {
+ public:
+  explicit Buffer(MemoryObject* made) : object(made) {}
+  Buffer(const Buffer&) = delete;
+  ~Buffer() { library().call.release_memory(object); }
+  MemoryObject* const object;
+};
+
+class Kernel {
+ public:
+  Kernel(ProgramObject* program, KernelObject* made) : object(made), program_(program) {}
+  Kernel(const Kernel&) = delete;
+  ~Kernel() {
+    library().call.release_kernel(object);
+    library().call.release_program(program_);
+  }
+  KernelObject* const object;
+  mutable std::mutex mutex;  ///< of its arguments
+
+ private:
+  ProgramObject* const program_;
+};
+
+namespace {
+
+class OpenDevice final : public Device {
+ public:
+  explicit OpenDevice(const Found& found) : found_(found) {
+    Status status = success;
+    context_ = call_.create_context(nullptr, 1, &found_.object, nullptr, nullptr, &status);
+    check(status, "cannot be opened");
+    default_queue_ = call_.create_queue(context_, found_.object, 0, &status);
+    check(status, "gives no queue");
+  }
+  ~OpenDevice() override {
+    call_.release_queue(default_queue_);
+    call_.release_context(context_);
+  }
+  OpenDevice(const OpenDevice&) = delete;
+
+  const DeviceInfo& info() const noexcept override { return found_.info; }
+
+  std::shared_ptr<const Kernel> compile(const std::string& text) override {
+    Status status = success;
+    const char* const from = text.c_str();
+    const std::size_t length = text.size();
+    ProgramObject* const program =
+        call_.create_program(context_, 1, &from, &length, &status);
+    check(status, "takes no program");
+    if (call_.build_program(program, 1, &found_.object, "", nullptr, nullptr) != success) {
+      const std::string log = text_of([&](std::size_t size, void* to, std::size_t* needed) {
+        return call_.build_info(program, found_.object, build_log, size, to, needed);
+      });
+      call_.release_program(program);
+      throw Error(ErrorCategory::Program,
+                  "the OpenCL compiler of " + found_.info.name + " refuses a kernel: " + log);
+    }
+    KernelObject* const kernel = call_.create_kernel(program, "run", &status);
+    if (status != success) call_.release_program(program);
+    check(status, "gives no kernel");
+    return std::make_shared<Kernel>(program, kernel);
+  }
+
+  std::shared_ptr<Buffer> allocate(std::size_t bytes) override {
+    Status status = success;
+    MemoryObject* const memory = call_.create_buffer(
+        context_, read_and_write, std::max<std::size_t>(bytes, 1), nullptr, &status);
+    check(status, "gives no buffer of " + std::to_string(bytes) + " bytes");
+    return std::make_shared<Buffer>(memory);
+  }
+
+  void write(Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
+    if (bytes == 0) return;
+    check(call_.write_buffer(default_queue_, to.object, blocking, offset, bytes, from, 0, nullptr,
+                             nullptr),
+          "cannot be written to");
+  }
+  void read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
+    if (bytes == 0) return;
+    check(call_.read_buffer(default_queue_, from.object, blocking, offset, bytes, to, 0, nullptr,
+                            nullptr),
+          "cannot be read");
+  }
+
+  void run(const Kernel& kernel, const std::vector<Argument>& arguments, std::size_t threads,
+           std::size_t group) override {
+    {
+      const std::scoped_lock lock(kernel.mutex);
+      for (std::uint32_t n = 0; n < arguments.size(); ++n) {
+        const Argument& a = arguments[n];
+        const Status status =
+            a.buffer != nullptr
+                ? call_.set_argument(kernel.object, n, sizeof a.buffer->object, &a.buffer->object)
+                : call_.set_argument(kernel.object, n, sizeof a.number, &a.number);
+        check(status, "refuses an argument");
+      }
+      check(call_.launch(default_queue_, kernel.object, 1, nullptr, &threads, &group, 0, nullptr,
+                         nullptr),
+            "cannot start a kernel");
+    }
+    check(call_.finish(default_queue_), "failed");
+  }
+
+ private:
+  void check(Status status, const std::string& what) const {
+    if (status == success) return;
+    throw Error(ErrorCategory::Device,
+                "the OpenCL device " + found_.info.name + " " + what + ": " + explain(status));
+  }
+
+  const Functions& call_ = library().call;
+  const Found& found_;
+  ContextObject* context_ = nullptr;
+  QueueObject* default_queue_ = nullptr;
+};
+
+std::string list_of_devices() {
+  std::string text;
+  for (std::size_t n = 0; n < devices().size(); ++n)
+    text += (n == 0 ? "" : ", ") + std::to_string(n) + " (" + devices()[n].name + ")";
+  return text;
+}
+
+std::size_t find_device(std::string_view which) {
+  const std::vector<DeviceInfo>& all = devices();
+  if (all.empty()) throw Error(ErrorCategory::Unsupported, "no GPU: " + why_no_device());
+  if (which.empty()) return 0;
+  std::size_t number = 0;
+  const auto [end, bad] = std::from_chars(which.data(), which.data() + which.size(), number);
+  if (bad == std::errc() && end == which.data() + which.size()) {
+    if (number < all.size()) return number;
+  } else {
+    const auto named = std::ranges::find_if(
+        all, [&](const DeviceInfo& d) { return d.name.find(which) != std::string::npos; });
+    if (named != all.end()) return static_cast<std::size_t>(named - all.begin());
+  }
+  throw Error(ErrorCategory::Unsupported, "there is no OpenCL device '" + std::string(which) +
+                                              "'; there are " + list_of_devices());
+}
+
+}  // namespace
+
+const std::vector<DeviceInfo>& devices() {
+  static const std::vector<DeviceInfo>* const all = [] {
+    auto* const made = new std::vector<DeviceInfo>;
+    for (const Found& found : found_devices()) made->push_back(found.info);
+    return made;
+  }();
+  return *all;
+}
+
+std::string description(const DeviceInfo& d) {
+  return d.name + ", " + d.platform + ", driver " + d.driver + ", " + std::to_string(d.units) +
+         " compute units, " + std::to_string(d.memory_bytes >> 30) + " GiB" +
+         (d.has_doubles ? "" : ", no doubles") + (d.is_gpu ? "" : " (no GPU, but a processor)");
+}
+
+std::string why_no_device() { return library().reason; }
+
+std::shared_ptr<Device> open_device(std::string_view which) {
+  static std::mutex mutex;
+  static auto* const open = new std::map<std::size_t, std::shared_ptr<Device>>;
+  const std::size_t number = find_device(which);
+  const std::scoped_lock lock(mutex);
+  std::shared_ptr<Device>& device = (*open)[number];
+  if (!device) device = std::make_shared<OpenDevice>(found_devices()[number]);
+  return device;
+}
+
+}  // namespace gdr::opencl
