@@ -8,6 +8,8 @@
 #include "bench/native/native.hpp"
 #include "bench/timing.hpp"
 #include "bench/workload.hpp"
+#include "emulator/engine/engine.hpp"
+#include "emulator/host/opencl.hpp"
 #include "gdr/gravity.hpp"
 
 namespace gdr::bench {
@@ -26,7 +28,9 @@ std::vector<Path> paths(const Context& context) {
   std::vector<Path> list;
   for (const std::string_view engine : engine_names()) {
     if (!context.device.engine.empty() && context.device.engine != engine) continue;
-    if (engine == "reference") {
+    const bool gpu = engine.starts_with("gpu");
+    if (gpu && context.device.engine.empty() && opencl::devices().empty()) continue;
+    if (engine == "reference" || gpu) {
       list.push_back({std::string(engine), context.device.isa});
       continue;
     }

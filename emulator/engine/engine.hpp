@@ -57,6 +57,7 @@ struct SectionStats {
   std::uint64_t fallback_runs = 0;  ///< block runs on integers or the exact engine instead
   std::uint64_t code_bytes = 0;     ///< size of the machine code; 0 on the portable path
   double compile_seconds = 0;       ///< time spent on code generation
+  std::uint64_t gpu_runs = 0;       ///< of `runs`, those on a GPU
 };
 /// By section, as in Program::sections.
 using ExecutableStats = std::array<SectionStats, section_count>;
@@ -127,7 +128,8 @@ class Engine {
 };
 
 /// Names for options: "reference", "vector", "native", "native-mixed", "native-float",
-/// "native-fast".
+/// "native-fast", "gpu", "gpu-float". The last two need a device; a number or a part of its name
+/// may follow a colon ("gpu:1").
 std::span<const std::string_view> engine_names() noexcept;
 /// Creates an engine by name. Empty strings select GDR_ENGINE / GDR_ISA, else the default
 /// ("vector", the best instruction set of the host). Throws gdr::Error (category Usage) for an

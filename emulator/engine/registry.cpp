@@ -12,8 +12,9 @@
 namespace gdr {
 namespace {
 
-constexpr std::array<std::string_view, 6> engines{"reference",    "vector",       "native",
-                                                  "native-mixed", "native-float", "native-fast"};
+constexpr std::array<std::string_view, 8> engines{"reference",    "vector",       "native",
+                                                  "native-mixed", "native-float", "native-fast",
+                                                  "gpu",          "gpu-float"};
 
 std::string_view or_environment(std::string_view value, const char* variable) {
   if (!value.empty()) return value;

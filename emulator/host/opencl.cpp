@@ -91,7 +91,8 @@ Library open_library() {
     handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle != nullptr) break;
     if (library.reason.empty())
-      library.reason = "the library " + name + " cannot be opened: install the OpenCL loader "
+      library.reason = "the library " + name +
+                       " cannot be opened: install the OpenCL loader "
                        "(ocl-icd-libopencl1) and the driver of the card";
   }
   if (handle == nullptr) return library;
@@ -210,7 +211,7 @@ std::vector<Found> find_devices() {
       found.push_back({object, std::move(info)});
     }
   }
-  std::ranges::stable_partition(found, [](const Found& f) { return f.info.is_gpu; });
+  std::stable_partition(found.begin(), found.end(), [](const Found& f) { return f.info.is_gpu; });
   return found;
 }
 
@@ -267,8 +268,7 @@ class OpenDevice final : public Device {
     Status status = success;
     const char* const from = text.c_str();
     const std::size_t length = text.size();
-    ProgramObject* const program =
-        call_.create_program(context_, 1, &from, &length, &status);
+    ProgramObject* const program = call_.create_program(context_, 1, &from, &length, &status);
     check(status, "takes no program");
     if (call_.build_program(program, 1, &found_.object, "", nullptr, nullptr) != success) {
       const std::string log = text_of([&](std::size_t size, void* to, std::size_t* needed) {

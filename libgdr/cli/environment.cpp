@@ -8,6 +8,8 @@ std::span<const EnvironmentVariable> environment_variables() noexcept {
       {"GDR_ENGINE", "engine of emulated boards"},
       {"GDR_ISA", "instruction set of the host that engines use"},
       {"GDR_JIT", "0: the vector engine generates no machine code"},
+      {"GDR_OPENCL_LIBRARY", "OpenCL loader of the engines gpu, if it is not libOpenCL.so.1"},
+      {"GDR_GPU_PAIRS", "least number of pairs for which the engines gpu use the GPU"},
       {"GDR_CACHE_DIR", "folder of compiled kernels, or none"},
       {"GDR_SOCKET", "default socket of gdr serve"},
       {"GDR_MPI_LIBRARY", "library that carries the messages of devices mpi"},

@@ -75,11 +75,13 @@ constexpr DeviceKind kinds[] = {
 using Value = std::string_view;
 
 constexpr DeviceOption options[] = {
-    {"engine", "`reference`, `vector`, `native`, `native-mixed`, `native-float`, `native-fast`",
+    {"engine",
+     "`reference`, `vector`, `native`, `native-mixed`, `native-float`, `native-fast`, "
+     "`gpu`, `gpu-float`; `gpu:1`: a certain GPU, by number or a part of its name",
      "`GDR_ENGINE`, else `vector`", "engine that executes the programs",
      [](DeviceName& d, Value, Value v) {
        const auto names = engine_names();
-       require_known("engine", v, {names.begin(), names.end()});
+       require_known("engine", v.substr(0, v.find(':')), {names.begin(), names.end()});
        d.options.engine = v;
      }},
     {"isa", "`portable`, `avx2`, `avx512`", "`GDR_ISA`, else the best of the host",

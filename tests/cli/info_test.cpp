@@ -27,6 +27,23 @@ TEST_CASE("gdr info describes host, device and kernels") {
   CHECK(json["time_model"].size() >= 5);
 }
 
+TEST_CASE("without a GPU gdr info and the engine gpu say what to install") {
+  const Shell shell;
+  const std::string none = "GDR_OPENCL_LIBRARY=/nowhere/libOpenCL.so ";
+  const std::string reason =
+      "the library /nowhere/libOpenCL.so cannot be opened: install the "
+      "OpenCL loader (ocl-icd-libopencl1) and the driver of the card";
+  CHECK(shell.run(none + "gdr info").out.find("none: " + reason) != std::string::npos);
+  CHECK(nlohmann::json::parse(shell.run(none + "gdr info --json").out)["host"]["gpus"].empty());
+  for (const char* engine : {"gpu", "gpu-float", "gpu:0"}) {
+    const Outcome failed = shell.run(none + "gdr info --engine " + engine);
+    CHECK(failed.status != 0);
+    CHECK(failed.err.find("no GPU: " + reason) != std::string::npos);
+  }
+  CHECK(shell.run("gdr info --engine gpus").err.find("not known") != std::string::npos);
+  CHECK(shell.run("gdr info --engine native:0").err.find("not known") != std::string::npos);
+}
+
 TEST_CASE("gdr info describes other geometries") {
   const Shell shell;
   const auto json = nlohmann::json::parse(shell

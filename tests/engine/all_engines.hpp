@@ -22,6 +22,9 @@ struct Place {
   std::string engine;
   double tolerance;
 };
+/// Whether engines on a GPU take part: GDR_TEST_GPU is set. Compilers of OpenCL take a second for a
+/// kernel.
+inline bool tests_gpu() { return std::getenv("GDR_TEST_GPU") != nullptr; }
 inline std::vector<Place> places(const Tolerances& t) {
   std::vector<Place> all{{"vector", t.exact}};
   for (const Isa isa : host_isas()) {
@@ -29,6 +32,10 @@ inline std::vector<Place> places(const Tolerances& t) {
     all.push_back({"native" + name, t.doubles});
     all.push_back({"native-mixed" + name, t.floats});
     all.push_back({"native-float" + name, t.floats});
+  }
+  if (tests_gpu()) {
+    all.push_back({"gpu", t.doubles});
+    all.push_back({"gpu-float", t.floats});
   }
   return all;
 }

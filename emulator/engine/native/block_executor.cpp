@@ -8,6 +8,7 @@
 
 #include "emulator/engine/native/conversion_avx512.hpp"
 #include "emulator/engine/native/float_range.hpp"
+#include "emulator/engine/native/gpu/gpu.hpp"
 #include "emulator/engine/native/loop_planner.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/parallel.hpp"
@@ -120,6 +121,9 @@ class SectionRun {
     first_window_ = first;
   }
 
+  /// The loop runs on a GPU, if it can.
+  void use_gpu(const OnGpu& on_gpu) { on_gpu_ = on_gpu; }
+
   /// `after`: the previous section's constants are inputs of this one.
   void passes(std::uint64_t count, std::uint32_t source_base, bool after = false) {
     after_ = after;
@@ -144,7 +148,10 @@ class SectionRun {
 
   /// Selects the code and loads its inputs; false if floats cannot represent them.
   bool prepare(Precision precision) {
-    code_ = &s_.code(zero_words(), precision);
+    code_ = nullptr;
+    if (on_gpu_.gpu != nullptr && precision == s_.precision())
+      code_ = s_.gpu_code(*on_gpu_.gpu, zero_words(), precision);
+    if (code_ == nullptr) code_ = &s_.code(zero_words(), precision);
     converts_avx512_ = code_->target.isa == Isa::Avx512;
     chunks_ = (live_ + lanes() - 1) / lanes();
     std::size_t bytes = 0;
@@ -451,6 +458,13 @@ class SectionRun {
   void execute(std::size_t k) {
     const auto& entry = code_->kernels[k];
     std::byte* at = scratch_.items.data() + places_[k].begin;
+    if (entry.gpu) {
+      const std::size_t words = s_.uniform_words().words.size() + s_.lookups().lanes();
+      entry.gpu->run(at, places_[k].items, *on_gpu_.sources, on_gpu_.first_group,
+                     scratch_.uniforms.data(), words * code_->target.lane_bytes(), count_);
+      s_.note_gpu_run();
+      return;
+    }
     const std::size_t item = entry.code.layout.bytes();
     for (std::size_t left = places_[k].items; left > 0;) {
       if (entry.portable) {
@@ -575,6 +589,7 @@ class SectionRun {
   std::uint32_t source_base_ = 0;
   const SourceWindows* windows_ = nullptr;
   std::uint64_t first_window_ = 0;
+  OnGpu on_gpu_;
   std::uint32_t live_;  ///< active PEs
   bool folded_;
   bool after_ = false;            ///< the previous section's constants are inputs
@@ -627,6 +642,9 @@ void run_packed(const CompiledProgram& program, BlockState& block, std::uint32_t
     SectionRun loop(*program.section(Section::Body), block, body, folded);
     if (sources.windows != nullptr)
       loop.set_windows(*sources.windows, sources.first_window + done / SourceWindows::groups);
+    OnGpu on_gpu = sources.on_gpu;
+    on_gpu.first_group += done;
+    loop.use_gpu(on_gpu);
     loop.passes(some, 0, done == 0 && program.fusable);
     body.stream.groups += some * bytes;
     done += some;

@@ -20,6 +20,16 @@ bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts
 constexpr std::uint64_t groups_between_polls = 16384;
 static_assert(groups_between_polls % SourceWindows::groups == 0);
 
+struct Gpu;
+class GpuSources;
+
+/// Sources in a GPU's memory, for a loop that runs there.
+struct OnGpu {
+  Gpu* gpu = nullptr;
+  const GpuSources* sources = nullptr;
+  std::uint64_t first_group = 0;  ///< of the loop's sources
+};
+
 /// The sources of packed targets.
 struct PackedSources {
   const std::byte* groups = nullptr;  ///< groups of a SourceStream
@@ -29,6 +39,7 @@ struct PackedSources {
   std::uint32_t group_shorts = 0, address = 0;
   const SourceWindows* windows = nullptr;
   std::uint64_t first_window = 0;  ///< window of the first group
+  OnGpu on_gpu;                    ///< without a GPU: on the host
 };
 
 /// Runs Start, the body over all sources, and End on a packed block, of which `live` PEs hold

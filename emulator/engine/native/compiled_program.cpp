@@ -408,8 +408,9 @@ void check_lists(const SectionModel& model, const SectionModel* start, const Liv
 
 }  // namespace
 
-CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometry, Target wanted)
-    : map(geometry), target(wanted) {
+CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometry, Target wanted,
+                                 std::shared_ptr<Gpu> wanted_gpu)
+    : map(geometry), target(wanted), gpu(std::move(wanted_gpu)) {
   Models models;
   std::array<Liveness, section_count> liveness;
   LiveOut needs = needs_of_host(program, map);

@@ -180,10 +180,13 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
     of_word.least.resize(divide_up(groups_, SourceWindows::groups));
     of_word.most.resize(of_word.least.size());
   }
+  ++revision_;
+  converted_groups_.clear();
   for (const Range& range : ranges_) {
     const std::uint64_t first = group_of(range.first);
     const std::uint64_t last = range.first + range.count;
     const std::uint64_t end = last == items_ ? groups_ : group_of(last - 1) + 1;
+    converted_groups_.push_back({first, end - first});
     const std::uint64_t a_task =
         std::clamp(range.count / good_number_of_tasks, least_items_a_task, most_items_a_task);
     const std::uint64_t windows = divide_up(a_task, group * SourceWindows::groups);

@@ -30,6 +30,11 @@ class LaneSources {
   static constexpr std::uint64_t chunk_groups = 1024;  ///< groups of a chunk: whole windows
   static_assert(chunk_groups % SourceWindows::groups == 0);
 
+  /// Items, or groups.
+  struct Range {
+    std::uint64_t first = 0, count = 0;
+  };
+
   LaneSources(const CompiledSection& body, const LoadedProgram& loaded);
 
   /// Appends the conversion tasks; call `done` after them.
@@ -41,14 +46,15 @@ class LaneSources {
   std::uint64_t group_count() const noexcept { return groups_; }
   std::uint64_t item_count() const noexcept { return items_; }
   /// Items of some groups.
-  struct Range {
-    std::uint64_t first = 0, count = 0;
-  };
   Range items_of(std::uint64_t first_group, std::uint64_t groups) const noexcept;
   /// The records of items first .. first + count - 1 of all segments, side by side.
   const std::uint64_t* records(std::uint64_t first, std::uint64_t count,
                                std::vector<std::uint64_t>& scratch) const;
   std::size_t bytes() const noexcept { return lanes_.size(); }
+  std::size_t group_bytes() const noexcept { return body_.stream_bytes(); }
+  /// Counts the conversions of changed items, and the groups that the last one wrote.
+  std::uint64_t revision() const noexcept { return revision_; }
+  const std::vector<Range>& converted_groups() const noexcept { return converted_groups_; }
   /// Ranges of the words that are compared with targets.
   const SourceWindows& windows() const noexcept { return windows_; }
 
@@ -82,6 +88,8 @@ class LaneSources {
   std::vector<Key> new_keys_;
   std::vector<Range> ranges_, own_ranges_;
   std::vector<BoardMemory::Range> changes_;
+  std::vector<Range> converted_groups_;
+  std::uint64_t revision_ = 0;
   std::uint64_t items_ = 0, groups_ = 0;
   std::vector<std::byte, LineAllocator<std::byte>> lanes_;
   std::vector<std::byte> pads_;  ///< a group of pads

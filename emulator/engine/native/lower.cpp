@@ -340,6 +340,9 @@ Segment with_steps(const Segment& s, Target target) {
     }
     if (estimates) return rsqrt_by_estimate(m, x, scale, coarse);
     if (target.isa == Isa::Avx2) return rsqrt_by_integers(m, x, scale, coarse);
+    // A GPU's function has an error of two units of the last place.
+    if (target.gpu)
+      return with_infinity(m, x, m.scaled(g.op(NodeOp::RsqrtEstimate, Kind::Number, x), scale));
     const Ref root = g.op(NodeOp::Sqrt, Kind::Number, x);
     return with_infinity(m, x, g.op(NodeOp::Divide, Kind::Number, m.number(scale), root));
   });

@@ -19,6 +19,7 @@ struct Target {
   Isa isa = Isa::Portable;
   Precision precision = Precision::Double;
   FloatMode mode = FloatMode::Plain;  ///< among floats
+  bool gpu = false;                   ///< a GPU's threads; `isa` is then Portable
   friend bool operator==(const Target&, const Target&) = default;
   /// Lanes of a vector.
   constexpr std::uint32_t lanes() const noexcept {

@@ -22,12 +22,14 @@ struct Key {
   Program program;
   Geometry geometry;
   native::Target target;
+  std::shared_ptr<native::Gpu> gpu;
 
   bool operator==(const Key& other) const {
     const auto same_place = [](const Variable& a, const Variable& b) {
       return a.kind == b.kind && a.location == b.location;
     };
-    return target == other.target && program.sections == other.program.sections &&
+    return target == other.target && gpu == other.gpu &&
+           program.sections == other.program.sections &&
            program.elements == other.program.elements &&
            program.fixed_shorts == other.program.fixed_shorts && geometry == other.geometry &&
            std::ranges::equal(program.variables, other.program.variables, same_place);
@@ -42,18 +44,19 @@ struct CachedProgram {
 /// Equal programs and geometries are compiled once per process. Thread-safe.
 std::shared_ptr<const native::CompiledProgram> compiled_program(const Program& program,
                                                                 const Geometry& geometry,
-                                                                native::Target target) {
+                                                                native::Target target,
+                                                                std::shared_ptr<native::Gpu> gpu) {
   constexpr std::size_t max_programs = 64;
   static std::mutex mutex;
   static std::list<CachedProgram> entries;  // most recently used first
-  Key key{program, geometry, target};
+  Key key{program, geometry, target, std::move(gpu)};
   const std::lock_guard lock(mutex);
   const auto found = std::ranges::find(entries, key, &CachedProgram::key);
   if (found != entries.end()) {
     entries.splice(entries.begin(), entries, found);
     return entries.front().compiled;
   }
-  auto compiled = std::make_shared<native::CompiledProgram>(program, geometry, target);
+  auto compiled = std::make_shared<native::CompiledProgram>(program, geometry, target, key.gpu);
   entries.push_front({std::move(key), compiled});
   if (entries.size() > max_programs) entries.pop_back();
   return compiled;
@@ -61,11 +64,12 @@ std::shared_ptr<const native::CompiledProgram> compiled_program(const Program& p
 
 class NativeExecutable final : public StreamingExecutable {
  public:
-  NativeExecutable(const Program& program, const Geometry& geometry, native::Target target)
+  NativeExecutable(const Program& program, const Geometry& geometry, native::Target target,
+                   std::shared_ptr<native::Gpu> gpu)
       : isa_(target.isa),
         geometry_(geometry),
         source_(program),
-        program_(compiled_program(program, geometry, target)),
+        program_(compiled_program(program, geometry, target, std::move(gpu))),
         products_(target.precision == native::Precision::Double ? fast_matmul_of(target.isa)
                                                                 : nullptr),
         accepts_streams_(body_accepts_streams(program)) {}
@@ -113,6 +117,7 @@ class NativeExecutable final : public StreamingExecutable {
       stats[s].fallback_runs = exact_runs_[s];
       stats[s].reason = part.section ? part.section->remark() : part.reason;
       if (!part.section) continue;
+      stats[s].gpu_runs = part.section->gpu_runs();
       stats[s].code_bytes = part.section->code_bytes();
       stats[s].compile_seconds = part.section->compile_seconds();
     }
@@ -151,7 +156,9 @@ class NativeExecutable final : public StreamingExecutable {
 }  // namespace
 
 std::string_view NativeEngine::name() const noexcept {
-  if (target_.precision == native::Precision::Double) return "native";
+  const bool doubles = target_.precision == native::Precision::Double;
+  if (gpu_) return doubles ? "gpu" : "gpu-float";
+  if (doubles) return "native";
   switch (target_.mode) {
     case native::FloatMode::Mixed:
       return "native-mixed";
@@ -169,7 +176,7 @@ bool NativeEngine::multiplies_all_bits() const noexcept {
 std::shared_ptr<const Executable> NativeEngine::prepare(const Program& program,
                                                         const Geometry& geometry) const {
   check_program(program, geometry);
-  return std::make_shared<NativeExecutable>(program, geometry, target_);
+  return std::make_shared<NativeExecutable>(program, geometry, target_, gpu_);
 }
 
 }  // namespace gdr

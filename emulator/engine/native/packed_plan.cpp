@@ -243,14 +243,16 @@ class Planner {
 }  // namespace
 
 PackedPlan make_packed_plan(const CompiledProgram& compiled, const LoadedProgram& loaded) {
+  PackedPlan none;
   for (const bool folded : {true, false}) {
     try {
       const unsigned elements = folded ? 1 : loaded.program.elements;
-      return {true, folded, elements, Planner(compiled, loaded, folded).plan()};
-    } catch (const Unsupported&) {  // the next way, or none
+      return {true, folded, elements, Planner(compiled, loaded, folded).plan(), {}};
+    } catch (const Unsupported& e) {  // the next way, or none
+      none.reason = e.what();
     }
   }
-  return {};
+  return none;
 }
 
 }  // namespace gdr::native

@@ -8,6 +8,7 @@
 #include "emulator/chip/reduction.hpp"
 #include "emulator/engine/blockwise/small_blocks.hpp"
 #include "emulator/engine/native/block_executor.hpp"
+#include "emulator/engine/native/gpu/gpu.hpp"
 #include "emulator/engine/native/lane_sources.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/stopwatch.hpp"
@@ -16,8 +17,8 @@
 namespace gdr::native {
 namespace {
 
-/// Maximum number of targets per task.
-constexpr std::uint64_t max_targets = 128;
+/// Maximum number of targets per task, for the host and for a GPU, which has as many threads.
+constexpr std::uint64_t max_targets = 128, max_gpu_targets = 32768;
 /// Minimum number of sources per slice, and maximum number of slices.
 constexpr std::uint64_t items_a_slice = 16384, max_slices = 8;
 
@@ -26,7 +27,8 @@ struct PackedBlock {
   std::uint64_t image = 0;
   ChipState chip;
 };
-thread_local PackedBlock packed_block;
+/// For tasks of the host and of a GPU, which are much larger.
+thread_local PackedBlock packed_block, gpu_block;
 
 std::uint64_t next_image() noexcept {
   static std::atomic<std::uint64_t> images = 0;
@@ -52,14 +54,23 @@ class PackedRunner final : public PassRunner {
         runs_(runs),
         plan_(make_packed_plan(compiled, loaded)),
         threads_{ThreadChoice(loaded.program.group), ThreadChoice(loaded.program.group)} {
+    const CompiledSection* const body = compiled.section(Section::Body);
+    if (!plan_.usable && compiled.gpu && body != nullptr)
+      body->note_not_on_gpu("targets cannot be packed, " + plan_.reason);
     if (!plan_.usable) return;
     sources_ = std::make_unique<LaneSources>(*compiled.section(Section::Body), loaded);
+    if (compiled.gpu) gpu_sources_ = std::make_unique<GpuSources>(*compiled.gpu);
     for (const BmStore& store : compiled.section(Section::Start)->bm_stores())
       least_pes_ = std::max(least_pes_, store.pe + 1);
   }
   void run(const Pass& pass) override {
-    if (!plan_.usable || !takes_runs(pass) || !takes_transfers(pass) || !run_targets(pass))
-      blockwise_->run(pass);
+    if (plan_.usable && takes_runs(pass) && takes_transfers(pass) && run_targets(pass)) return;
+    const CompiledSection* const body = compiled_.section(Section::Body);
+    if (plan_.usable && compiled_.gpu && body != nullptr)
+      body->note_not_on_gpu(
+          "a run leaves the chips' state, or joins integers of several blocks, and so goes block "
+          "by block");
+    blockwise_->run(pass);
   }
   void invalidate_chips() noexcept override { blockwise_->invalidate_chips(); }
 
@@ -220,14 +231,15 @@ class PackedRunner final : public PassRunner {
   }
 
   /// Whole vectors, of nearly equal size, for load balance.
-  std::vector<Group> make_groups(const Pass& pass, unsigned threads) const {
+  std::vector<Group> make_groups(const Pass& pass, unsigned threads, bool on_gpu) const {
     const std::uint64_t lanes = std::uint64_t{compiled_.target.lanes()} * plan_.elements;
+    const std::uint64_t most = on_gpu ? max_gpu_targets : max_targets;
     std::vector<Group> groups;
     for (std::size_t k = 0; k < pass.writes.size(); ++k) {
       const std::uint64_t count = pass.writes[k].slots.count;
       const std::uint64_t vectors = (count + lanes - 1) / lanes;
-      const std::uint64_t least = (count + max_targets - 1) / max_targets;
-      const std::uint64_t parts = (threads + slices_.size() - 1) / slices_.size();
+      const std::uint64_t least = (count + most - 1) / most;
+      const std::uint64_t parts = on_gpu ? 1 : (threads + slices_.size() - 1) / slices_.size();
       const std::uint64_t wanted = std::max(least, std::min(parts, vectors));
       const std::uint64_t size = (vectors + wanted - 1) / wanted * lanes;
       for (std::size_t slice = 0; slice < slices_.size(); ++slice)
@@ -264,14 +276,16 @@ class PackedRunner final : public PassRunner {
     }
     if (!sources_->usable()) return false;
     make_slices(slices_wanted(pass));
-    const std::vector<Group> groups = make_groups(pass, threads);
+    const bool on_gpu = compiled_.gpu != nullptr && pairs >= compiled_.gpu->least_pairs;
+    if (on_gpu) gpu_sources_->update(*sources_);
+    const std::vector<Group> groups = make_groups(pass, threads, on_gpu);
     if (slices_.size() > 1) {
       const std::size_t words = slices_.size() * targets * raw_words();
       if (partial_results_.size() < words) partial_results_.resize(words);
     }
-    const Phase phase{groups.size(), [&](std::size_t i) { work(pass, groups[i]); }};
+    const Phase phase{groups.size(), [&](std::size_t i) { work(pass, groups[i], on_gpu); }};
     run_phases({&phase, 1}, threads);
-    choice.record(pairs, threads, timer.seconds() * 1e9);
+    if (!on_gpu) choice.record(pairs, threads, timer.seconds() * 1e9);
     if (slices_.size() > 1) join_slices(pass);
     for (const Section s : {Section::Start, Section::Body, Section::End})
       runs_[static_cast<unsigned>(s)].fetch_add(groups.size(), std::memory_order_relaxed);
@@ -294,10 +308,10 @@ class PackedRunner final : public PassRunner {
     packed.image = image_number_;
   }
 
-  void work(const Pass& pass, const Group& group) {
+  void work(const Pass& pass, const Group& group, bool on_gpu) {
     const MachineFloatMode mode;
     const std::uint64_t pes = (group.count + plan_.elements - 1) / plan_.elements;
-    PackedBlock& packed = packed_block;
+    PackedBlock& packed = on_gpu ? gpu_block : packed_block;
     provide(packed, static_cast<std::uint32_t>(pes));
     BlockState& block = packed.chip.blocks[0];
     const Slice& slice = slices_[group.slice];
@@ -309,7 +323,8 @@ class PackedRunner final : public PassRunner {
         compiled_, block, static_cast<std::uint32_t>(pes), plan_.folded,
         {sources_->groups() + slice.first * group_bytes, slice.count, slice.last_groups.data(),
          loaded_.program.group * loaded_.program.item_shorts, loaded_.halves.source_base[0],
-         &sources_->windows(), slice.first / SourceWindows::groups});
+         &sources_->windows(), slice.first / SourceWindows::groups,
+         on_gpu ? OnGpu{compiled_.gpu.get(), gpu_sources_.get(), slice.first} : OnGpu{}});
     if (slices_.size() == 1) return store(block, group, pass.results + group.read->offset);
     const std::uint64_t targets = group.write->slots.count;
     store_raw(block, group, partial_results_.data() + group.slice * targets * raw_words());
@@ -400,6 +415,7 @@ class PackedRunner final : public PassRunner {
   std::atomic<std::uint64_t>* const runs_;  ///< by section
   const PackedPlan plan_;
   std::unique_ptr<LaneSources> sources_;
+  std::unique_ptr<GpuSources> gpu_sources_;  ///< with a GPU only
   /// PEs of a block: whole vectors of the host, and those whose words section Start stores.
   std::uint32_t least_pes_ = 16;
   std::vector<Slice> slices_;

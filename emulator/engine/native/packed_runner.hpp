@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "emulator/engine/native/program.hpp"
@@ -26,6 +27,7 @@ struct PackedPlan {
   /// section Init, a parameter, or unused. It must be equal in all PEs and elements.
   /// Rows of element 0 and, if folded, of the others.
   std::vector<std::vector<CellRow>> presets;
+  std::string reason;  ///< why it is not usable
 };
 
 PackedPlan make_packed_plan(const CompiledProgram& compiled, const LoadedProgram& loaded);

@@ -6,12 +6,15 @@
 #include <utility>
 
 #include "emulator/engine/native/float_range.hpp"
+#include "emulator/engine/native/gpu/gpu.hpp"
 #include "emulator/engine/native/split_longs.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/stopwatch.hpp"
 
 namespace gdr::native {
 namespace {
+
+const std::string not_on_gpu = "on the processor, not on the GPU: ";
 
 bool is_memory(NodeOp op) { return op == NodeOp::Source || op == NodeOp::Uniform; }
 
@@ -268,11 +271,15 @@ void CompiledSection::add_transfers(const Kernel& kernel, Target target,
 }
 
 CompiledKernels::Entry CompiledSection::make_entry(const Kernel& kernel, std::uint64_t zero_words,
-                                                   Target target) const {
+                                                   Target target, Gpu* gpu) const {
   CompiledKernels::Entry entry;
   entry.code = make_code(kernel, zero_words, target);
   add_transfers(kernel, target, entry);
-  if (target.isa == Isa::Portable) {
+  if (gpu != nullptr) {
+    auto made = std::make_shared<GpuKernel>(*gpu, context(entry, target));
+    code_bytes_ += made->text_bytes();
+    entry.gpu = std::move(made);
+  } else if (target.isa == Isa::Portable) {
     entry.portable = interpret_kernel(context(entry, target));
   } else {
     entry.machine = compile_kernel(context(entry, target));
@@ -290,7 +297,7 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_wor
   for (;;) {
     try {
       for (const Kernel& kernel : kernels_)
-        made->kernels.push_back(make_entry(kernel, zero_words, made->target));
+        made->kernels.push_back(make_entry(kernel, zero_words, made->target, nullptr));
       return made;
     } catch (const Unsupported& e) {
       if (made->target.isa == Isa::Portable) throw;
@@ -301,24 +308,49 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_wor
   }
 }
 
+std::unique_ptr<CompiledKernels> CompiledSection::compile_for(Gpu& gpu, std::uint64_t zero_words,
+                                                              Precision precision) const {
+  auto made = std::make_unique<CompiledKernels>();
+  made->target = {Isa::Portable, precision, FloatMode::Plain, true};
+  try {
+    for (const Kernel& kernel : kernels_)
+      made->kernels.push_back(make_entry(kernel, zero_words, made->target, &gpu));
+    return made;
+  } catch (const Unsupported& e) {
+    remark_ = not_on_gpu + e.what();
+    return nullptr;
+  }
+}
+
 const CompiledKernels& CompiledSection::code(std::uint64_t zero_words, Precision precision) const {
-  const std::pair key{zero_words & zero_candidates_, precision};
+  return *made_code({zero_words & zero_candidates_, precision, false}, nullptr);
+}
+
+const CompiledKernels* CompiledSection::gpu_code(Gpu& gpu, std::uint64_t zero_words,
+                                                 Precision precision) const {
+  return made_code({zero_words & zero_candidates_, precision, true}, &gpu);
+}
+
+const CompiledKernels* CompiledSection::made_code(const CompiledKernels::Key& key, Gpu* gpu) const {
   const CompiledKernels* const last = last_.load(std::memory_order_acquire);
-  if (last != nullptr && last->key == key) return *last;
+  if (last != nullptr && last->key == key) return last;
   {
     const std::shared_lock lock(mutex_);
     if (const auto found = made_.find(key); found != made_.end()) {
-      last_.store(found->second.get(), std::memory_order_release);
-      return *found->second;
+      if (found->second) last_.store(found->second.get(), std::memory_order_release);
+      return found->second.get();
     }
   }
   const std::unique_lock lock(mutex_);
-  if (const auto found = made_.find(key); found != made_.end()) return *found->second;
+  if (const auto found = made_.find(key); found != made_.end()) return found->second.get();
   const Stopwatch timer;
-  const auto [at, is_new] = made_.emplace(key, compile(key.first, precision));
-  at->second->key = key;
+  const auto [zero_words, precision, on_gpu] = key;
+  const auto [at, is_new] =
+      made_.emplace(key, gpu != nullptr ? compile_for(*gpu, zero_words, precision)
+                                        : compile(zero_words, precision));
+  if (at->second) at->second->key = key;
   compile_seconds_ = compile_seconds_ + timer.seconds();
-  return *at->second;
+  return at->second.get();
 }
 
 const CompiledKernel& CompiledSection::code_for(const CompiledKernels::Entry& entry, Target target,
@@ -330,6 +362,11 @@ const CompiledKernel& CompiledSection::code_for(const CompiledKernels::Entry& en
     code_bytes_ += narrow.code.bytes;
   });
   return narrow.code;
+}
+
+void CompiledSection::note_not_on_gpu(const std::string& reason) const {
+  const std::unique_lock lock(mutex_);
+  if (remark_.empty()) remark_ = not_on_gpu + reason;
 }
 
 std::string CompiledSection::remark() const {

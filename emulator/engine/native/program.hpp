@@ -9,6 +9,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,9 @@ struct SingleItemCode {
 };
 static_assert(max_copies == 2);
 
+struct Gpu;
+class GpuKernel;
+
 /// Code of a section's kernels, specialised for a set of uniform words that are zero.
 struct CompiledKernels {
   struct Entry {
@@ -56,8 +60,11 @@ struct CompiledKernels {
     CompiledKernel machine;                  ///< none on the portable path
     InterpretedKernel portable;              ///< on the portable path
     std::unique_ptr<SingleItemCode> narrow;  ///< none on the portable path
+    std::shared_ptr<const GpuKernel> gpu;    ///< on a GPU only
   };
-  std::pair<std::uint64_t, Precision> key;  ///< zero words and requested precision
+  /// Zero words, requested precision, and whether it is for the GPU.
+  using Key = std::tuple<std::uint64_t, Precision, bool>;
+  Key key;
   Target target;
   std::vector<Entry> kernels;  ///< same order as the section's
 };
@@ -96,6 +103,8 @@ class CompiledSection {
   /// The code specialised for a set of zero words; generated on first use. Falls back to the
   /// portable path if the code generator fails.
   const CompiledKernels& code(std::uint64_t zero_words, Precision precision) const;
+  /// The same for a GPU; null if it cannot execute the section, which a remark then tells.
+  const CompiledKernels* gpu_code(Gpu& gpu, std::uint64_t zero_words, Precision precision) const;
   /// Machine code of a kernel for at most `items` work items; results do not depend on it. Throws
   /// Unsupported like compile_kernel.
   const CompiledKernel& code_for(const CompiledKernels::Entry& entry, Target target,
@@ -116,12 +125,17 @@ class CompiledSection {
   void note_run_in_doubles() const noexcept {
     runs_in_doubles_.fetch_add(1, std::memory_order_relaxed);
   }
+  /// Remarks why the section does not run on the GPU.
+  void note_not_on_gpu(const std::string& reason) const;
+  void note_gpu_run() const noexcept { gpu_runs_.fetch_add(1, std::memory_order_relaxed); }
+  std::uint64_t gpu_runs() const noexcept { return gpu_runs_.load(std::memory_order_relaxed); }
   /// Deviation from the request ("doubles instead of floats"); or empty.
   std::string remark() const;
 
  private:
-  CompiledKernels::Entry make_entry(const Kernel& kernel, std::uint64_t zero_words,
-                                    Target target) const;
+  CompiledKernels::Entry make_entry(const Kernel& kernel, std::uint64_t zero_words, Target target,
+                                    Gpu* gpu) const;
+  const CompiledKernels* made_code(const CompiledKernels::Key& key, Gpu* gpu) const;
   CodeContext context(const CompiledKernels::Entry& entry, Target target) const {
     return {entry.code, target, source_words_, uniform_words_, lookups_};
   }
@@ -129,6 +143,8 @@ class CompiledSection {
   bool is_given(LeafKey key) const;
   void add_given(const RowTransfer& to, Target target, CompiledKernels::Entry& entry) const;
   std::unique_ptr<CompiledKernels> compile(std::uint64_t zero_words, Precision precision) const;
+  std::unique_ptr<CompiledKernels> compile_for(Gpu& gpu, std::uint64_t zero_words,
+                                               Precision precision) const;
   void check_precision();
   KernelCode make_code(const Kernel& kernel, std::uint64_t zero_words, Target target) const;
   void collect_words();
@@ -148,25 +164,27 @@ class CompiledSection {
   LookupTables lookups_;
   std::uint64_t zero_candidates_ = 0;
   mutable std::shared_mutex mutex_;
-  mutable std::map<std::pair<std::uint64_t, Precision>, std::unique_ptr<CompiledKernels>> made_;
+  mutable std::map<CompiledKernels::Key, std::unique_ptr<CompiledKernels>> made_;
   mutable std::atomic<const CompiledKernels*> last_ = nullptr;  ///< the most recently used code
   mutable std::string remark_;
   bool compares_results_ = false;
-  mutable std::atomic<std::uint64_t> runs_in_doubles_ = 0;
+  mutable std::atomic<std::uint64_t> runs_in_doubles_ = 0, gpu_runs_ = 0;
   mutable std::atomic<std::size_t> code_bytes_ = 0;
   mutable std::atomic<double> compile_seconds_ = 0;
 };
 
 /// A program: compiled sections, and for the others the reason.
 struct CompiledProgram {
-  CompiledProgram(const Program& program, const Geometry& geometry, Target target);
+  CompiledProgram(const Program& program, const Geometry& geometry, Target target,
+                  std::shared_ptr<Gpu> gpu = nullptr);
 
   struct Part {
     std::unique_ptr<CompiledSection> section;  ///< null: it runs on the exact engine
     std::string reason;
   };
   CellMap map;
-  Target target;
+  Target target;             ///< of the host
+  std::shared_ptr<Gpu> gpu;  ///< that loops over sources of packed targets run on; null: none
   std::array<Part, section_count> parts;
   /// Whether Start, body and End can run fused: all are compiled, Start computes nothing, and Start
   /// and End access only fixed words of the broadcast memory.

@@ -1,0 +1,76 @@
+// Kernels on a GPU: memory that is used repeatedly, resident sources, launches.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "emulator/engine/native/code.hpp"
+#include "emulator/engine/native/lane_sources.hpp"
+#include "emulator/host/opencl.hpp"
+
+namespace gdr::native {
+
+/// Buffers of a device that wait for their next use: allocation costs more than a small launch.
+class BufferPool {
+ public:
+  explicit BufferPool(std::shared_ptr<opencl::Device> device) : device_(std::move(device)) {}
+  /// A buffer of at least so many bytes; it returns to the pool with its last owner. The pool must
+  /// live longer.
+  std::shared_ptr<opencl::Buffer> take(std::size_t bytes);
+
+ private:
+  std::shared_ptr<opencl::Device> device_;
+  std::mutex mutex_;
+  std::multimap<std::size_t, std::shared_ptr<opencl::Buffer>> free_;  ///< by size
+};
+
+/// The GPU that an engine uses.
+struct Gpu {
+  explicit Gpu(std::shared_ptr<opencl::Device> opened);
+  std::shared_ptr<opencl::Device> device;
+  BufferPool pool;
+  /// Pairs of a target and a group of sources below which the host is faster than a launch:
+  /// GDR_GPU_PAIRS, or a value for cards.
+  double least_pairs;
+};
+
+/// The lanes of resident sources (LaneSources) in a GPU's memory.
+class GpuSources {
+ public:
+  explicit GpuSources(Gpu& gpu) : gpu_(gpu) {}
+  /// Sends what was converted since the last call. Call after LaneSources::done.
+  void update(const LaneSources& sources);
+  const opencl::Buffer& buffer() const noexcept { return *buffer_; }
+
+ private:
+  Gpu& gpu_;
+  std::shared_ptr<opencl::Buffer> buffer_;
+  std::size_t bytes_ = 0;
+  std::uint64_t revision_ = 0;
+};
+
+/// A kernel that was compiled for a GPU. Used by several threads.
+class GpuKernel {
+ public:
+  /// Throws Unsupported for kernels that a GPU cannot execute.
+  GpuKernel(Gpu& gpu, const CodeContext& context);
+  /// As a KernelFunction, for `count` consecutive work items; `first_group`: the group of pass 0.
+  /// `uniforms`: invariant words and tables. Only outputs are written to the items.
+  void run(std::byte* items, std::size_t count, const GpuSources& sources,
+           std::uint64_t first_group, const std::byte* uniforms, std::size_t uniform_bytes,
+           std::uint64_t passes) const;
+  std::size_t text_bytes() const noexcept { return text_bytes_; }
+
+ private:
+  Gpu& gpu_;
+  ItemLayout layout_;
+  std::uint32_t lanes_, group_words_;
+  std::size_t text_bytes_ = 0;
+  std::shared_ptr<const opencl::Kernel> kernel_;
+};
+
+}  // namespace gdr::native

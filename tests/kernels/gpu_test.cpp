@@ -1,0 +1,106 @@
+// Every kernel of the library on a GPU: as accurate as on the native engine. Without an OpenCL
+// device these tests are skipped; the processor's (pocl) will do.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bench/laws/laws.hpp"
+#include "emulator/engine/engine.hpp"
+#include "emulator/host/opencl.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+using namespace gdr::bench;
+
+namespace {
+
+/// Whether there is a GPU; then it also takes small calculations.
+bool has_gpu() {
+  setenv("GDR_GPU_PAIRS", "0", 1);
+  if (!opencl::devices().empty()) return true;
+  WARN("no OpenCL device: " << opencl::why_no_device());
+  return false;
+}
+
+/// Compares with direct sums; returns whether the loop ran on the GPU. If not, the statistics say
+/// why.
+bool check(const Law& law, const char* engine, double limit) {
+  const Sample targets = law.sample(200, 3), sources = law.sample(500, 3);
+  const Kernel kernel = Kernel::builtin(law.kernel);
+  Device device = Device::open(std::string("emulator:engine=") + engine);
+  const Columns found = run_law(device, kernel, law, targets, sources);
+  for (const LawError& e : compare(law, found, direct_law(kernel, law, targets, sources))) {
+    INFO(law.kernel << ", " << e.quantity << ": rms " << e.rms << ", largest " << e.largest);
+    CHECK(e.rms <= limit);
+    CHECK(e.largest <= 100 * limit);
+  }
+  const auto stats = make_engine(engine)->prepare(kernel.program(), Geometry{})->stats();
+  const SectionStats& body = stats[static_cast<unsigned>(Section::Body)];
+  INFO(law.kernel << ": " << body.reason);
+  CHECK((body.gpu_runs > 0) != body.reason.starts_with("on the processor, not on the GPU: "));
+  return body.gpu_runs > 0;
+}
+
+}  // namespace
+
+TEST_CASE("kernels are accurate on a GPU in doubles, or say why they run on the processor") {
+  if (!has_gpu()) return;
+  std::set<std::string> elsewhere;
+  for (const Law& law : laws())
+    if (!check(law, "gpu", law.native_limit)) elsewhere.emplace(law.kernel);
+  // Lists, and targets that cannot be packed.
+  CHECK(elsewhere == std::set<std::string>{"gravity_neighbours", "gravity_jerk_neighbours",
+                                           "gravity_hermite_neighbours", "gravity_regular",
+                                           "gravity_nearest", "gravity_1pn", "sph_density"});
+}
+
+TEST_CASE("changed sources are sent to a GPU, on which the others stay") {
+  if (!has_gpu()) return;
+  constexpr std::size_t n = 1500;
+  std::vector<double> x(n), targets(70), sums(70);
+  for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<double>(i % 37) / 8;
+  for (std::size_t i = 0; i < targets.size(); ++i) targets[i] = static_cast<double>(i) / 4;
+  for (const char* engine : {"gpu", "gpu-float"}) {
+    INFO(engine);
+    Device device = Device::open(std::string("emulator:engine=") + engine);
+    Job job = device.job(Kernel::compile("VARI x; VARJ y; VARF f; f += (x - y)*(x - y);", "law"));
+    std::vector<double> y = x;
+    job.sources(n, {{"y", ConstArray(y)}});
+    job.targets(targets.size(), {{"x", ConstArray(targets)}});
+    for (const std::size_t changed : {std::size_t{0}, std::size_t{1}, std::size_t{700}, n - 1}) {
+      y[changed] += 2;
+      job.update_sources(changed, 1, {{"y", ConstArray(&y[changed], sizeof(double))}});
+      job.run({{"f", MutableArray(sums)}});
+      for (std::size_t i = 0; i < targets.size(); ++i) {
+        double right = 0;
+        for (const double s : y) right += (targets[i] - s) * (targets[i] - s);
+        REQUIRE(std::abs(sums[i] - right) <= 1e-6 * right);
+      }
+    }
+    // Fewer sources, then more than before.
+    for (const std::size_t some : {std::size_t{3}, n}) {
+      job.sources(some, {{"y", ConstArray(y)}});
+      job.run({{"f", MutableArray(sums)}});
+      double right = 0;
+      for (std::size_t k = 0; k < some; ++k) right += (targets[9] - y[k]) * (targets[9] - y[k]);
+      REQUIRE(std::abs(sums[9] - right) <= 1e-6 * right);
+    }
+  }
+}
+
+TEST_CASE("a result on a GPU does not depend on the number of targets, boards and threads") {
+  if (!has_gpu()) return;
+  const Law& law = *std::ranges::find(laws(), std::string_view("gravity"), &Law::kernel);
+  const Kernel kernel = Kernel::builtin("gravity");
+  const Sample sources = law.sample(300, 3);
+  Device one = Device::open("emulator:engine=gpu,threads=1"),
+         two = Device::open("emulator:engine=gpu,boards=2,threads=2");
+  const Columns all = run_law(one, kernel, law, sources, sources);
+  CHECK(run_law(two, kernel, law, sources, sources) == all);
+  const Columns few = run_law(one, kernel, law, sources.first(5), sources);
+  for (std::size_t k = 0; k < few.size(); ++k)
+    CHECK(std::equal(few[k].begin(), few[k].end(), all[k].begin()));
+}
