@@ -44,6 +44,16 @@ TEST_CASE("without a GPU gdr info and the engine gpu say what to install") {
   CHECK(shell.run("gdr info --engine native:0").err.find("not known") != std::string::npos);
 }
 
+TEST_CASE("a limit for the GPU that is no number is refused by name") {
+  const Shell shell;
+  if (nlohmann::json::parse(shell.run("gdr info --json").out)["host"]["gpus"].empty()) return;
+  for (const std::string limit : {"x", "-1", "1e5x", "nan"}) {
+    const Outcome failed = shell.run("GDR_GPU_PAIRS=" + limit + " gdr info --engine gpu");
+    CHECK(failed.status != 0);
+    CHECK(failed.err.find("GDR_GPU_PAIRS is '" + limit + "'") != std::string::npos);
+  }
+}
+
 TEST_CASE("gdr info describes other geometries") {
   const Shell shell;
   const auto json = nlohmann::json::parse(shell

@@ -276,7 +276,9 @@ class PackedRunner final : public PassRunner {
     }
     if (!sources_->usable()) return false;
     make_slices(slices_wanted(pass));
-    const bool on_gpu = compiled_.gpu != nullptr && pairs >= compiled_.gpu->least_pairs;
+    const double all_pairs =
+        static_cast<double>(targets) * static_cast<double>(sources_->item_count());
+    const bool on_gpu = compiled_.gpu != nullptr && all_pairs >= compiled_.gpu->least_pairs;
     if (on_gpu) gpu_sources_->update(*sources_);
     const std::vector<Group> groups = make_groups(pass, threads, on_gpu);
     if (slices_.size() > 1) {

@@ -33,7 +33,7 @@ struct Gpu {
   explicit Gpu(std::shared_ptr<opencl::Device> opened);
   std::shared_ptr<opencl::Device> device;
   BufferPool pool;
-  /// Pairs of a target and a group of sources below which the host is faster than a launch:
+  /// Pairs of a target and a source below which the host is faster than a launch:
   /// GDR_GPU_PAIRS, or a value for cards.
   double least_pairs;
 };
