@@ -104,3 +104,21 @@ TEST_CASE("a result on a GPU does not depend on the number of targets, boards an
   for (std::size_t k = 0; k < few.size(); ++k)
     CHECK(std::equal(few[k].begin(), few[k].end(), all[k].begin()));
 }
+
+TEST_CASE("a refused kernel and a buffer that is too large are errors that name the device") {
+  if (!has_gpu()) return;
+  const auto device = opencl::open_device("");
+  const auto message = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const std::string refused = message([&] { device->compile("__kernel void run(nonsense x) {}"); });
+  CHECK(refused.find("compiler of " + device->info().name) != std::string::npos);
+  CHECK(refused.find("nonsense") != std::string::npos);
+  const std::string full = message([&] { device->allocate(std::size_t{1} << 60); });
+  CHECK(full.find(device->info().name + " gives no buffer of ") != std::string::npos);
+}
