@@ -4,6 +4,10 @@
 #include "emulator/engine/engine.hpp"
 #include "emulator/engine/native/program.hpp"
 
+namespace gdr {
+struct Gpu;
+}
+
 namespace gdr::native {
 
 /// As Executable::run. The float mode must be MachineFloatMode's.
@@ -20,7 +24,6 @@ bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts
 constexpr std::uint64_t groups_between_polls = 16384;
 static_assert(groups_between_polls % SourceWindows::groups == 0);
 
-struct Gpu;
 class GpuSources;
 
 /// Sources in a GPU's memory, for a loop that runs there.

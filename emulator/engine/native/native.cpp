@@ -22,7 +22,7 @@ struct Key {
   Program program;
   Geometry geometry;
   native::Target target;
-  std::shared_ptr<native::Gpu> gpu;
+  std::shared_ptr<Gpu> gpu;
 
   bool operator==(const Key& other) const {
     const auto same_place = [](const Variable& a, const Variable& b) {
@@ -45,7 +45,7 @@ struct CachedProgram {
 std::shared_ptr<const native::CompiledProgram> compiled_program(const Program& program,
                                                                 const Geometry& geometry,
                                                                 native::Target target,
-                                                                std::shared_ptr<native::Gpu> gpu) {
+                                                                std::shared_ptr<Gpu> gpu) {
   constexpr std::size_t max_programs = 64;
   static std::mutex mutex;
   static std::list<CachedProgram> entries;  // most recently used first
@@ -65,7 +65,7 @@ std::shared_ptr<const native::CompiledProgram> compiled_program(const Program& p
 class NativeExecutable final : public StreamingExecutable {
  public:
   NativeExecutable(const Program& program, const Geometry& geometry, native::Target target,
-                   std::shared_ptr<native::Gpu> gpu)
+                   std::shared_ptr<Gpu> gpu)
       : isa_(target.isa),
         geometry_(geometry),
         source_(program),

@@ -10,9 +10,7 @@
 
 namespace gdr {
 
-namespace native {
 struct Gpu;
-}
 
 class NativeEngine final : public Engine {
  public:
@@ -21,7 +19,7 @@ class NativeEngine final : public Engine {
                         native::FloatMode mode = native::FloatMode::Plain)
       : target_{isa, precision, mode, false} {}
   /// The loops over sources run on a GPU, what it cannot do or is too small for it on the host.
-  NativeEngine(Isa isa, native::Precision precision, std::shared_ptr<native::Gpu> gpu)
+  NativeEngine(Isa isa, native::Precision precision, std::shared_ptr<Gpu> gpu)
       : target_{isa, precision, native::FloatMode::Plain, false}, gpu_(std::move(gpu)) {}
   std::string_view name() const noexcept override;
   Isa isa() const noexcept override { return target_.isa; }
@@ -32,7 +30,7 @@ class NativeEngine final : public Engine {
 
  private:
   native::Target target_;  ///< of the host
-  std::shared_ptr<native::Gpu> gpu_;
+  std::shared_ptr<Gpu> gpu_;
 };
 
 }  // namespace gdr

@@ -16,6 +16,10 @@
 #include "emulator/engine/native/code.hpp"
 #include "emulator/engine/native/word_conversion.hpp"
 
+namespace gdr {
+struct Gpu;
+}
+
 namespace gdr::native {
 
 /// A short of a PE's state: a cell, or a mask of an element.
@@ -46,7 +50,6 @@ struct SingleItemCode {
 };
 static_assert(max_copies == 2);
 
-struct Gpu;
 class GpuKernel;
 
 /// Code of a section's kernels, specialised for a set of uniform words that are zero.

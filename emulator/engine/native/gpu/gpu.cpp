@@ -1,44 +1,11 @@
 #include "emulator/engine/native/gpu/gpu.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "emulator/engine/native/gpu/kernel_text.hpp"
-#include "gdr/error.hpp"
 
 namespace gdr::native {
-
-std::shared_ptr<opencl::Buffer> BufferPool::take(std::size_t bytes) {
-  // Sizes of few kinds, so that buffers fit again.
-  const std::size_t size = std::bit_ceil(std::max<std::size_t>(bytes, 4096));
-  std::shared_ptr<opencl::Buffer> taken;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (const auto found = free_.find(size); found != free_.end()) {
-      taken = std::move(found->second);
-      free_.erase(found);
-    }
-  }
-  if (!taken) taken = device_->allocate(size);
-  opencl::Buffer* const buffer = taken.get();
-  return {buffer, [this, size, taken = std::move(taken)](opencl::Buffer*) mutable {
-            const std::scoped_lock lock(mutex_);
-            free_.emplace(size, std::move(taken));
-          }};
-}
-
-Gpu::Gpu(std::shared_ptr<opencl::Device> opened) : device(opened), pool(std::move(opened)) {
-  const char* const given = std::getenv("GDR_GPU_PAIRS");
-  char* end = nullptr;
-  least_pairs = given != nullptr ? std::strtod(given, &end) : 1e5;
-  if (given != nullptr && (end == given || *end != '\0' || !(least_pairs >= 0)))
-    throw Error(ErrorCategory::Usage,
-                std::string("GDR_GPU_PAIRS is '") + given + "', not a number of at least 0");
-}
 
 void GpuSources::update(const LaneSources& sources) {
   const std::size_t bytes = sources.group_count() * sources.group_bytes();

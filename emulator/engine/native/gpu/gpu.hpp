@@ -1,42 +1,17 @@
-// Kernels on a GPU: memory that is used repeatedly, resident sources, launches.
+// Native kernels on a GPU: resident sources and launches.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "emulator/engine/gpu/gpu.hpp"
 #include "emulator/engine/native/code.hpp"
 #include "emulator/engine/native/lane_sources.hpp"
 #include "emulator/host/opencl.hpp"
 
 namespace gdr::native {
-
-/// Buffers of a device that wait for their next use: allocation costs more than a small launch.
-class BufferPool {
- public:
-  explicit BufferPool(std::shared_ptr<opencl::Device> device) : device_(std::move(device)) {}
-  /// A buffer of at least so many bytes; it returns to the pool with its last owner. The pool must
-  /// live longer.
-  std::shared_ptr<opencl::Buffer> take(std::size_t bytes);
-
- private:
-  std::shared_ptr<opencl::Device> device_;
-  std::mutex mutex_;
-  std::multimap<std::size_t, std::shared_ptr<opencl::Buffer>> free_;  ///< by size
-};
-
-/// The GPU that an engine uses.
-struct Gpu {
-  explicit Gpu(std::shared_ptr<opencl::Device> opened);
-  std::shared_ptr<opencl::Device> device;
-  BufferPool pool;
-  /// Pairs of a target and a source below which the host is faster than a launch:
-  /// GDR_GPU_PAIRS, or a value for cards.
-  double least_pairs;
-};
 
 /// The lanes of resident sources (LaneSources) in a GPU's memory.
 class GpuSources {
