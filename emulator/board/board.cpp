@@ -48,6 +48,7 @@ void add_work(const Executable& executable, EngineStats& work) {
   for (const SectionStats& stats : executable.stats()) {
     work.fast_runs += stats.runs;
     work.fallback_runs += stats.fallback_runs;
+    work.gpu_runs += stats.gpu_runs;
     work.compile_seconds += stats.compile_seconds;
     if (work.reason.empty())
       work.reason = stats.first_failure.empty() ? stats.reason : stats.first_failure;
@@ -247,6 +248,7 @@ struct Board::Impl {
     add_held_work(held);
     idle.fast_runs = all.fast_runs - held.fast_runs;
     idle.fallback_runs = all.fallback_runs - held.fallback_runs;
+    idle.gpu_runs = all.gpu_runs - held.gpu_runs;
     idle.compile_seconds = all.compile_seconds - held.compile_seconds;
     drop_old_programs();
   }

@@ -22,6 +22,8 @@ namespace gdr {
 struct SourceStream {
   const std::byte* groups = nullptr;  ///< consecutive groups; null: no stream
   std::uint32_t last_group = 0;       ///< BM address (shorts) of the last group
+  /// If not 0: streams of equal address and revision have equal groups.
+  std::uint64_t revision = 0;
 };
 
 /// A request to one block: a section, executed `iterations` times.
@@ -62,6 +64,19 @@ struct SectionStats {
 /// By section, as in Program::sections.
 using ExecutableStats = std::array<SectionStats, section_count>;
 
+/// Fused runs of several blocks whose bodies are executed together, on a device
+/// (StreamingExecutable::start_batch).
+class FusedBatch {
+ public:
+  virtual ~FusedBatch() = default;
+  /// Section Start of run `n`, before `run_bodies`; for different n in different threads.
+  virtual void begin(std::size_t n, BlockState& block, const BlockRun& body) = 0;
+  virtual void run_bodies() = 0;
+  /// Section End of a run that began, after `run_bodies`. False as
+  /// StreamingExecutable::run_program.
+  virtual bool end(std::size_t n, BlockState& block, const BlockRun& body) = 0;
+};
+
 class PassRunner;
 struct LoadedProgram;
 // emulator/engine/matmul/kernels.hpp
@@ -101,6 +116,12 @@ class StreamingExecutable : public Executable {
   /// Fused run: Start, the body over a stream, and End. False on failure: then only words that
   /// these sections write without reading them have changed.
   virtual bool run_program(BlockState& block, const BlockRun& body) const = 0;
+  /// Starts fused runs of `runs` blocks with up to `groups` groups of j-items each, of which only
+  /// results are wanted. Null: better one by one, with run_program.
+  virtual std::unique_ptr<FusedBatch> start_batch(std::size_t /*runs*/,
+                                                  std::uint64_t /*groups*/) const {
+    return nullptr;
+  }
   /// Kernels for bodies that are matrix products, exact or fast; null: not supported.
   virtual const MatmulKernels* matmul_kernels() const noexcept { return nullptr; }
   virtual const FastMatmulKernels* fast_matmul_kernels() const noexcept { return nullptr; }
@@ -128,8 +149,8 @@ class Engine {
 };
 
 /// Names for options: "reference", "vector", "native", "native-mixed", "native-float",
-/// "native-fast", "gpu", "gpu-float". The last two need a device; a number or a part of its name
-/// may follow a colon ("gpu:1").
+/// "native-fast", "gpu", "gpu-float", "gpu-exact". The last three need a device; a number or a part
+/// of its name may follow a colon ("gpu:1").
 std::span<const std::string_view> engine_names() noexcept;
 /// Creates an engine by name. Empty strings select GDR_ENGINE / GDR_ISA, else the default
 /// ("vector", the best instruction set of the host). Throws gdr::Error (category Usage) for an

@@ -12,9 +12,9 @@
 namespace gdr {
 namespace {
 
-constexpr std::array<std::string_view, 8> engines{"reference",    "vector",       "native",
+constexpr std::array<std::string_view, 9> engines{"reference",    "vector",       "native",
                                                   "native-mixed", "native-float", "native-fast",
-                                                  "gpu",          "gpu-float"};
+                                                  "gpu",          "gpu-float",    "gpu-exact"};
 
 std::string_view or_environment(std::string_view value, const char* variable) {
   if (!value.empty()) return value;
@@ -53,11 +53,10 @@ std::span<const std::string_view> engine_names() noexcept { return engines; }
 std::unique_ptr<Engine> make_engine(std::string_view name, std::string_view isa) {
   name = or_environment(name, "GDR_ENGINE");
   const Isa chosen = choose_isa(or_environment(isa, "GDR_ISA"));
-  if (name.empty() || name == "vector") {
-    return std::make_unique<VectorEngine>(chosen, or_environment("", "GDR_JIT") != "0");
-  }
+  const bool jit = or_environment("", "GDR_JIT") != "0";
+  if (name.empty() || name == "vector") return std::make_unique<VectorEngine>(chosen, jit);
   if (name == "reference") return std::make_unique<ReferenceEngine>();
-  if (auto engine = native::make_native_engine(name, chosen)) return engine;
+  if (auto engine = native::make_native_engine(name, chosen, jit)) return engine;
   throw Error(ErrorCategory::Usage,
               "engine '" + std::string(name) + "' is not known; there are " + list(engines));
 }

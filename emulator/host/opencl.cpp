@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -247,6 +249,18 @@ class Kernel {
 
 namespace {
 
+/// Writes a program's text to the folder that GDR_GPU_TEXT names, to be read or compiled elsewhere:
+/// 0.cl, 1.cl, and so on in a process.
+void write_text(const std::string& text) {
+  const char* const folder = std::getenv("GDR_GPU_TEXT");
+  if (folder == nullptr || *folder == '\0') return;
+  static std::atomic<unsigned> number{0};
+  const std::string path = std::string(folder) + "/" + std::to_string(number++) + ".cl";
+  std::ofstream file(path);
+  if (!(file << text) || !file.flush())
+    throw Error(ErrorCategory::Usage, "GDR_GPU_TEXT: " + path + " cannot be written");
+}
+
 class OpenDevice final : public Device {
  public:
   explicit OpenDevice(const Found& found) : found_(found) {
@@ -265,6 +279,7 @@ class OpenDevice final : public Device {
   const DeviceInfo& info() const noexcept override { return found_.info; }
 
   std::shared_ptr<const Kernel> compile(const std::string& text) override {
+    write_text(text);
     Status status = success;
     const char* const from = text.c_str();
     const std::size_t length = text.size();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "emulator/engine/engine.hpp"
@@ -27,6 +28,18 @@ bool run_program(const Executable& any, const Case& test, BlockState& state) {
   body.section = Section::Body;
   const auto passes = static_cast<std::uint32_t>(groups - 1);
   body.stream = {stream.data(), test.run.source_base + passes * test.run.source_step};
+  // Without declared results, all words are.
+  const bool declares_results = std::ranges::any_of(
+      test.program.variables, [](const Variable& v) { return v.kind == VarKind::Result; });
+  if (!declares_results) {
+    body.results_only = true;
+    if (const auto batch = executable.start_batch(1, groups)) {
+      batch->begin(0, state, body);
+      batch->run_bodies();
+      if (batch->end(0, state, body)) return true;
+    }
+    body.results_only = false;
+  }
   return executable.run_program(state, body);
 }
 

@@ -102,6 +102,7 @@ std::string block_runs(const Statistics& s) {
       !exact ? fmt::format("{} compiled, {} on the exact engine", s.fast_runs, s.fallback_runs)
              : fmt::format("{} in doubles, proved exact; {} on integers", s.fast_runs,
                            s.fallback_runs);
+  if (s.gpu_runs != 0) text += fmt::format("; {} on the GPU", s.gpu_runs);
   if (!s.fallback_reason.empty()) text += " (" + s.fallback_reason + ")";
   return text;
 }
@@ -171,6 +172,7 @@ Json statistics_json(const Statistics& s) {
           {"threads", s.threads},
           {"fast_runs", s.fast_runs},
           {"fallback_runs", s.fallback_runs},
+          {"gpu_runs", s.gpu_runs},
           {"fallback_reason", s.fallback_reason},
           {"compile_seconds", s.compile_seconds},
           {"interactions", s.interactions},

@@ -31,8 +31,8 @@ CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<std::s
 void add_engine_options(CLI::App& app, DeviceChoice& choice) {
   add_text(
       app, "--engine", choice.engine, "ENGINE",
-      "engine: reference, vector, native, native-mixed, native-float, native-fast, gpu, gpu-float "
-      "(or GDR_ENGINE)");
+      "engine: reference, vector, native, native-mixed, native-float, native-fast, gpu, gpu-float, "
+      "gpu-exact (or GDR_ENGINE)");
   add_text(app, "--isa", choice.isa, "ISA",
            "host instruction set: avx512, avx2, portable (or GDR_ISA)");
   add_whole_number(app, "--threads", choice.threads, "host threads; 0: one for each core");

@@ -116,6 +116,7 @@ void add_counters(Statistics& to, const Statistics& from) {
   to.predicted_seconds += from.predicted_seconds;
   to.fast_runs += from.fast_runs;
   to.fallback_runs += from.fallback_runs;
+  to.gpu_runs += from.gpu_runs;
   if (!from.fallback_reason.empty()) to.fallback_reason = from.fallback_reason;
   to.compile_seconds += from.compile_seconds;
   to.conversion_seconds += from.conversion_seconds;
@@ -129,6 +130,7 @@ StatisticsScope::Totals::Totals(const std::vector<BoardSlot>& boards) {
     const EngineStats stats = slot.board->engine_stats();
     engine.fast_runs += stats.fast_runs;
     engine.fallback_runs += stats.fallback_runs;
+    engine.gpu_runs += stats.gpu_runs;
     engine.compile_seconds += stats.compile_seconds;
     if (engine.reason.empty()) engine.reason = stats.reason;
     const LinkTimes times = slot.board->times();
@@ -167,6 +169,7 @@ StatisticsScope::~StatisticsScope() {
   s.host_seconds += spent;
   s.fast_runs += now.engine.fast_runs - before_.engine.fast_runs;
   s.fallback_runs += now.engine.fallback_runs - before_.engine.fallback_runs;
+  s.gpu_runs += now.engine.gpu_runs - before_.engine.gpu_runs;
   s.compile_seconds += now.engine.compile_seconds - before_.engine.compile_seconds;
   s.fallback_reason = now.engine.reason;
   s.runs += runs_;

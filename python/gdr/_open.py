@@ -59,7 +59,7 @@ def open(name: str = "", *, comm: Any = None, **options: Union[str, int, float])
     ``gdr.open()`` opens the device named by the environment variable GDR_DEVICE, else the emulator.
     ``gdr.open("emulator", engine="native", boards=2)`` is ``gdr.open("emulator:engine=native,
     boards=2")``: engine ("reference", "vector", "native", "native-mixed", "native-float",
-    "native-fast", "gpu", "gpu-float"), isa, boards, queues (jobs of different queues overlap;
+    "native-fast", "gpu", "gpu-float", "gpu-exact"), isa, boards, queues (jobs of different queues overlap;
     emulated boards only), threads, partition ("auto", "targets", "sources"), health_check (seconds between tests of all
     boards in the background), and the geometry: chips, blocks, pes, registers, local, bm,
     instructions, dram, clock. Boards of another process ("board:0", "board:unix:/path/to/socket", "auto" for the first

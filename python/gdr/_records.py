@@ -30,6 +30,7 @@ class Statistics:
     threads: int
     fast_runs: int  #: section runs on a block in host arithmetic
     fallback_runs: int  #: section runs on a block in the fallback arithmetic
+    gpu_runs: int  #: of fast_runs, those whose loop ran on a GPU
     fallback_reason: str  #: why the loaded kernel needs the fallback: instruction, line, reason
     compile_seconds: float  #: time of JIT compilation
     failed_boards: int  #: boards removed after a failure since the device was opened

@@ -17,17 +17,18 @@ namespace {
 py::dict statistics(DeviceHandle& handle) {
   using namespace py::literals;
   const Statistics s = handle.device().statistics();
-  return py::dict(
-      "runs"_a = s.runs, "interactions"_a = s.interactions, "flops"_a = s.flops,
-      "compute_clocks"_a = s.compute_clocks, "chip_clocks"_a = s.chip_clocks,
-      "bytes_to_board"_a = s.bytes_to_board, "bytes_from_board"_a = s.bytes_from_board,
-      "predicted_seconds"_a = s.predicted_seconds, "host_seconds"_a = s.host_seconds,
-      "engine"_a = s.engine, "isa"_a = s.isa, "threads"_a = s.threads, "fast_runs"_a = s.fast_runs,
-      "fallback_runs"_a = s.fallback_runs, "fallback_reason"_a = s.fallback_reason,
-      "compile_seconds"_a = s.compile_seconds, "failed_boards"_a = s.failed_boards,
-      "checks"_a = s.checks, "failed_ranks"_a = py::tuple(py::cast(s.failed_ranks)),
-      "conversion_seconds"_a = s.conversion_seconds, "transfer_seconds"_a = s.transfer_seconds,
-      "board_seconds"_a = s.board_seconds, "overlap_seconds"_a = s.overlap_seconds);
+  return py::dict("runs"_a = s.runs, "interactions"_a = s.interactions, "flops"_a = s.flops,
+                  "compute_clocks"_a = s.compute_clocks, "chip_clocks"_a = s.chip_clocks,
+                  "bytes_to_board"_a = s.bytes_to_board, "bytes_from_board"_a = s.bytes_from_board,
+                  "predicted_seconds"_a = s.predicted_seconds, "host_seconds"_a = s.host_seconds,
+                  "engine"_a = s.engine, "isa"_a = s.isa, "threads"_a = s.threads,
+                  "fast_runs"_a = s.fast_runs, "fallback_runs"_a = s.fallback_runs,
+                  "gpu_runs"_a = s.gpu_runs, "fallback_reason"_a = s.fallback_reason,
+                  "compile_seconds"_a = s.compile_seconds, "failed_boards"_a = s.failed_boards,
+                  "checks"_a = s.checks, "failed_ranks"_a = py::tuple(py::cast(s.failed_ranks)),
+                  "conversion_seconds"_a = s.conversion_seconds,
+                  "transfer_seconds"_a = s.transfer_seconds, "board_seconds"_a = s.board_seconds,
+                  "overlap_seconds"_a = s.overlap_seconds);
 }
 
 py::list timeline(DeviceHandle& handle) {

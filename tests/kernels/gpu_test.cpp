@@ -57,6 +57,66 @@ TEST_CASE("kernels are accurate on a GPU in doubles, or say why they run on the 
                                            "gravity_nearest", "gravity_1pn", "sph_density"});
 }
 
+TEST_CASE("gpu-exact gives the bits of the engine vector, or says why it runs on the processor") {
+  if (!has_gpu()) return;
+  for (const Law& law : laws()) {
+    // A compiler of OpenCL takes seconds for some of them.
+    const std::set<std::string_view> usual{"gravity", "gravity_nearest", "coulomb", "sph_density"};
+    if (std::getenv("GDR_TEST_GPU") == nullptr && !usual.contains(law.kernel)) continue;
+    const Sample targets = law.sample(200, 3), sources = law.sample(500, 3);
+    const Kernel kernel = Kernel::builtin(law.kernel);
+    Device exact = Device::open("emulator:engine=vector"),
+           gpu = Device::open("emulator:engine=gpu-exact");
+    INFO(law.kernel);
+    CHECK(run_law(gpu, kernel, law, targets, sources) ==
+          run_law(exact, kernel, law, targets, sources));
+    // As on the processor, runs that are not exact in doubles are repeated on integers.
+    const Statistics s = gpu.statistics();
+    INFO(s.fallback_reason);
+    CHECK(s.fallback_runs == exact.statistics().fallback_runs);
+    CHECK((s.gpu_runs != 0 || !s.fallback_reason.empty()));
+  }
+}
+
+TEST_CASE("numbers that a GPU cannot prove exact are computed on the processor") {
+  if (!has_gpu()) return;
+  constexpr std::size_t n = 300;
+  const Kernel kernel =
+      Kernel::compile("VARI x; VARJ y; VARJ m; VARF f; f += m*(x - y)*(x - y);", "law");
+  for (const double unit : {1.0, 1e-45, 1e-120, 1e-200, 1e35, 1e100, 1e150}) {
+    INFO(unit);
+    std::vector<double> x(n), m(n), exact(n), on_gpu(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      x[i] = unit * std::sin(static_cast<double>(i));
+      m[i] = static_cast<double>(i % 7);
+    }
+    Statistics statistics;
+    for (const char* engine : {"vector", "gpu-exact"}) {
+      Device device = Device::open(std::string("emulator:engine=") + engine);
+      Job job = device.job(kernel);
+      job.sources(n, {{"y", ConstArray(x)}, {"m", ConstArray(m)}});
+      job.targets(n, {{"x", ConstArray(x)}});
+      job.run({{"f", MutableArray(engine == std::string("vector") ? exact : on_gpu)}});
+      statistics = device.statistics();
+    }
+    CHECK(on_gpu == exact);
+    if (unit == 1) CHECK(statistics.gpu_runs > 0);
+    if (unit == 1e-120) CHECK(statistics.gpu_runs == 0);
+    INFO(statistics.fallback_reason);
+    if (unit == 1e-120)
+      CHECK(statistics.fallback_reason.find("on the GPU were repeated") != std::string::npos);
+  }
+}
+
+TEST_CASE("longs with tails run on a GPU") {
+  if (!has_gpu()) return;
+  const Law& law = *std::ranges::find(laws(), std::string_view("coulomb_ewald"), &Law::kernel);
+  const Sample sample = law.sample(100, 3);
+  Device device = Device::open("emulator:engine=gpu-exact");
+  run_law(device, Kernel::builtin(law.kernel), law, sample, sample);
+  CHECK(device.statistics().gpu_runs > 0);
+}
+
 TEST_CASE("changed sources are sent to a GPU, on which the others stay") {
   if (!has_gpu()) return;
   constexpr std::size_t n = 1500;

@@ -59,7 +59,7 @@ PYTHON: Dict[str, str] = {
         "Statistics",
         "Statistics",
         "runs interactions flops compute_clocks chip_clocks bytes_to_board bytes_from_board"
-        " predicted_seconds host_seconds engine isa threads fast_runs fallback_runs fallback_reason"
+        " predicted_seconds host_seconds engine isa threads fast_runs fallback_runs gpu_runs fallback_reason"
         " compile_seconds failed_boards checks failed_ranks conversion_seconds transfer_seconds"
         " board_seconds overlap_seconds predicted_gflops",
     ),

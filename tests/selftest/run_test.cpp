@@ -1,14 +1,17 @@
 // Every engine and instruction set of this host leaves the state of the reference. The long run is
 // `gdr selftest --minutes M`.
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "emulator/engine/vector/vector.hpp"
+#include "emulator/host/opencl.hpp"
 #include "emulator/selftest/selftest.hpp"
 #include "gdr/error.hpp"
 #include "selftest/kernels.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 namespace gdr::test {
 namespace {
@@ -38,6 +41,23 @@ TEST_CASE("every engine leaves the state of the reference") {
     CHECK(count.cases > 0);
     CHECK(count.operations > count.cases);
   }
+}
+
+TEST_CASE("random loops on a GPU leave the state of the reference") {
+  if (opencl::devices().empty()) {
+    WARN("no OpenCL device: " << opencl::why_no_device());
+    return;
+  }
+  setenv("GDR_GPU_PAIRS", "0", 1);
+  std::vector<std::unique_ptr<Engine>> engines;
+  engines.push_back(make_engine("gpu-exact"));
+  selftest::Options options;
+  options.category = "loops";
+  options.seed = 1000;
+  options.cases = test_iterations(40);
+  const selftest::Outcome outcome = selftest::run(engines, options);
+  if (outcome.failure) FAIL(selftest::failure_text(*outcome.failure));
+  CHECK(outcome.counts.front().cases == options.cases);
 }
 
 TEST_CASE("the requested number of cases runs, with any number of threads") {

@@ -47,6 +47,12 @@ void BlockwiseRunner::work(const Chunk& chunk, const Task& task) {
     if (chunk.last && (loop().flags & run_end) != 0 && !fused) run_section(task, Section::End);
     if (is_matmul()) gather_factors(task);
   }
+  if (batch_ && batched_[task.number].begun) return;
+  read_results(chunk, task);
+}
+
+void BlockwiseRunner::read_results(const Chunk& chunk, const Task& task) {
+  const BlockState& block = state(task.chip).blocks[task.block];
   if (!chunk.last) return;
   for (const ResultRead& r : reads_) {
     if (r.joined || !takes_part(r.chips, task.chip)) continue;
@@ -103,7 +109,9 @@ bool BlockwiseRunner::runs_fused(const Chunk& chunk, const Task& task) const {
     return false;
   const LoopPlan& plan = loop().plan;
   const GroupRange slice = plan.slice(task.block);
-  if (slice.count == 0 || slice.count > streamed_->max_fused_groups()) return false;
+  if (slice.count == 0) return false;
+  if (batch_) return !shares_sources() || chip_items_[task.chip]->usable.load();
+  if (slice.count > streamed_->max_fused_groups()) return false;
   return shares_sources() ? chip_items_[task.chip]->usable.load()
                           : plan.fills(slice.count) <= fills_at_once;
 }
@@ -125,10 +133,32 @@ void BlockwiseRunner::run_groups(const Chunk& chunk, const Task& task, GroupRang
   const StreamingExecutable& executable = *streamed_;
   BlockState& block = state(task.chip).blocks[task.block];
   const bool fused = runs_fused(chunk, task);
+  if (fused && batch_) {
+    BatchedRun& batched = batched_[task.number];
+    batched = {true, run};
+    batch_->begin(task.number, block, run);
+    return;
+  }
   if (fused && executable.run_program(block, run)) return;
   if (fused) run_section(task, Section::Start);
   executable.run(block, run);
   if (fused) run_section(task, Section::End);
+}
+
+/// The rest of a task whose body ran with those of the others.
+void BlockwiseRunner::finish_batched(const Chunk& chunk, const Task& task) {
+  const BatchedRun& batched = batched_[task.number];
+  if (!batched.begun) return;
+  BlockState& block = state(task.chip).blocks[task.block];
+  if (!batch_->end(task.number, block, batched.run)) {
+    const bool fused = batched.run.iterations <= streamed_->max_fused_groups();
+    if (!fused || !streamed_->run_program(block, batched.run)) {
+      run_section(task, Section::Start);
+      streamed_->run(block, batched.run);
+      run_section(task, Section::End);
+    }
+  }
+  read_results(chunk, task);
 }
 
 /// Executes a chunk, many fills at a time. The memory's halves are updated as after each fill.
@@ -168,7 +198,7 @@ void BlockwiseRunner::run_fills_at_once(const Chunk& chunk, const Task& task, st
   const std::size_t before = all.first - groups_of(chunk, slice).first;
   const std::byte* const stream =
       chip_items_[task.chip]->groups.data() + before * streamed_->stream_bytes();
-  run_groups(chunk, task, all, {stream, last});
+  run_groups(chunk, task, all, {stream, last, chip_items_[task.chip]->revision});
   store_last_outputs(chunk, task, end);
 }
 
@@ -203,9 +233,10 @@ void BlockwiseRunner::run_own_stream(const Chunk& chunk, const Task& task) {
   const GroupRange slice = plan.slice(task.block);
   CachedStream& stream = streams_[task.chip][task.block];
   const std::uint64_t end = std::min(plan.fills(slice.count), chunk.first_fill + chunk.fills);
-  for (std::uint64_t f = chunk.first_fill; f < end; f += fills_at_once) {
+  const std::uint64_t at_once = batch_ ? end : fills_at_once;
+  for (std::uint64_t f = chunk.first_fill; f < end; f += at_once) {
     if (f > chunk.first_fill) cancellation_point();
-    const std::uint64_t last = std::min(end, f + fills_at_once) - 1;
+    const std::uint64_t last = std::min(end, f + at_once) - 1;
     const bool whole = f == 0 && last + 1 == plan.fills(slice.count);
     GroupRange groups = plan.fill(slice, f);
     const GroupRange last_groups = plan.fill(slice, last);
@@ -224,7 +255,7 @@ void BlockwiseRunner::run_own_stream(const Chunk& chunk, const Task& task) {
       for (const auto& fill : stream.last_fills) std::ranges::copy(fill.shorts, bm + fill.base);
     }
     stream.in_memory = !program_.puts_to_halves;
-    run_groups(chunk, task, groups, {stream.groups.data(), stream.last_group});
+    run_groups(chunk, task, groups, {stream.groups.data(), stream.last_group, stream.revision});
     store_last_outputs(chunk, task, last + 1);
   }
 }
@@ -277,6 +308,7 @@ bool BlockwiseRunner::make_stream(const Task& task, GroupRange groups, std::uint
     saved.base = halves.source_base[f % 2];
     stream.last_group = saved.base + static_cast<std::uint32_t>(fill.count - 1) * step;
   }
+  stream.revision = next_revision();
   stream.key = items_of(task.chip);
   return true;
 }

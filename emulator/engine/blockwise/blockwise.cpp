@@ -37,6 +37,11 @@ std::unique_ptr<PassRunner> StreamingExecutable::pass_runner(const LoadedProgram
   return std::make_unique<BlockwiseRunner>(loaded, geometry, *this, this);
 }
 
+std::uint64_t BlockwiseRunner::next_revision() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 void BlockwiseRunner::invalidate_chips() noexcept {
   for (auto& chip : streams_)
     for (CachedStream& stream : chip) stream.in_memory = false;
@@ -65,7 +70,7 @@ std::vector<BlockwiseRunner::Task> BlockwiseRunner::make_tasks() const {
           reads_, [&](const ResultRead& r) { return !r.joined && touches(r, b); });
       const bool writes =
           std::ranges::any_of(writes_, [&](const TargetWrite& w) { return touches(w, b); });
-      if (runs || reads || writes) tasks.push_back({c, b, runs});
+      if (runs || reads || writes) tasks.push_back({c, b, runs, tasks.size()});
     }
   }
   return tasks;
@@ -80,6 +85,7 @@ std::vector<BlockwiseRunner::Chunk> BlockwiseRunner::make_chunks() const {
       (shares_sources() ? halves.source_step : 0) +
       (joins_outputs() ? std::uint64_t{halves.output_step} * geometry_.blocks : 0);
   if (shorts_per_group == 0 || fills == 0) return {Chunk{0, fills, true, true}};
+  if (batch_) return {Chunk{0, fills, true, true}};
   const std::uint64_t most =
       std::max<std::uint64_t>(1, chunk_shorts / (shorts_per_group * halves.groups));
   std::vector<Chunk> passes;
@@ -147,6 +153,7 @@ void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> w
   writes_ = writes;
   reads_ = reads;
   const std::vector<Task> tasks = make_tasks();
+  start_batch(tasks.size());
   const std::vector<Chunk> chunks = make_chunks();
   std::vector<Phase> phases;
   threads_ = threads_for(estimate(tasks.size()), pass_->threads);
@@ -157,6 +164,7 @@ void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> w
   for (const ResultRead& read : reads_)
     if (read.joined && read.slots.count != 0) add_joined_read(read, phases);
   run_phases(phases, threads_);
+  batch_.reset();
   if (is_matmul() && packed_slabs_) cache_fast_factors();
   if (run_ == nullptr) return;
   if (!program_.outputs.empty() && (run_->flags & run_return) == 0) {
@@ -238,6 +246,11 @@ void BlockwiseRunner::add_conversion(const Chunk& chunk, std::vector<Phase>& pha
       if (!known || has_changed(part)) missing.push_back({chip, part});
   }
   if (missing.empty()) return;
+  for (const Part& part : missing) item_cache_[part.chip].revision = 0;
+  for (const Part& part : missing) {
+    std::uint64_t& revision = item_cache_[part.chip].revision;
+    if (revision == 0) revision = next_revision();
+  }
   phases.push_back({missing.size(), [this, chunk, missing](std::size_t i) {
                       stage(chunk, missing[i].chip, missing[i].number);
                     }});
@@ -262,6 +275,11 @@ void BlockwiseRunner::add_chunk(const Chunk& chunk, const std::vector<Task>& tas
     }
   }
   phases.push_back({tasks.size(), [this, chunk, &tasks](std::size_t i) { work(chunk, tasks[i]); }});
+  if (batch_) {
+    phases.push_back({1, [this](std::size_t) { batch_->run_bodies(); }});
+    phases.push_back(
+        {tasks.size(), [this, chunk, &tasks](std::size_t i) { finish_batched(chunk, tasks[i]); }});
+  }
   if (joins) {
     const std::uint64_t size = returns_outputs() ? items_returned : items_per_task;
     const std::uint64_t n = parts(items, size), ways = returns_outputs() ? 1 : chips;
@@ -269,6 +287,17 @@ void BlockwiseRunner::add_chunk(const Chunk& chunk, const std::vector<Task>& tas
                         join_chunk_outputs(chunk, i / n, {i % n * size, size});
                       }});
   }
+}
+
+/// Fused runs of the run's blocks together, if the engine has a device for them.
+void BlockwiseRunner::start_batch(std::size_t tasks) {
+  batch_.reset();
+  constexpr std::uint32_t whole = run_start | run_end | run_results_only;
+  if (run_ == nullptr || (loop().flags & whole) != whole || is_matmul() || !accepts_streams() ||
+      !program_.outputs.empty() || tasks == 0)
+    return;
+  batch_ = streamed_->start_batch(tasks, loop().plan.slice(0).count);
+  batched_.assign(tasks, {});
 }
 
 /// Keeps completely converted items for the next run on the same j-items.

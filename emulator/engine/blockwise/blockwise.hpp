@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct CachedItems {
   bool converted = false;             ///< `groups` is valid
   std::vector<std::uint64_t> shorts;  ///< as in the broadcast memory, consecutive items
   std::vector<std::byte> groups;
+  std::uint64_t revision = 0;       ///< of `groups`, as SourceStream has it
   std::atomic<bool> usable = true;  ///< the engine could convert all of them
 };
 
@@ -48,6 +50,7 @@ constexpr std::uint64_t visible_fills = 3;
 struct CachedStream {
   std::optional<ItemsKey> key;
   std::vector<std::byte> groups;
+  std::uint64_t revision = 0;
   /// Contents of the last fills of the broadcast memory's halves.
   struct LastFill {
     std::uint32_t base = 0;  ///< address in shorts
@@ -82,6 +85,12 @@ class BlockwiseRunner final : public PassRunner {
   struct Task {
     std::uint32_t chip, block;
     bool runs;
+    std::size_t number;  ///< in make_tasks
+  };
+  /// The fused run of a task in `batch_`.
+  struct BatchedRun {
+    bool begun = false;
+    BlockRun run;
   };
   /// Consecutive fills of the run, limited by the size of the shared buffer.
   struct Chunk {
@@ -133,6 +142,11 @@ class BlockwiseRunner final : public PassRunner {
 
   bool shares_sources() const noexcept;
   bool joins_outputs() const noexcept;
+  /// A number for SourceStream::revision, unique in the process.
+  static std::uint64_t next_revision() noexcept;
+  void start_batch(std::size_t tasks);
+  void finish_batched(const Chunk& chunk, const Task& task);
+  void read_results(const Chunk& chunk, const Task& task);
   bool returns_outputs() const noexcept { return (loop().flags & run_return) != 0; }
   SourceRecords records_of(const Task& task) const noexcept;
   GroupRange groups_of(const Chunk& chunk, GroupRange slice) const noexcept;
@@ -176,6 +190,8 @@ class BlockwiseRunner final : public PassRunner {
   std::span<const ResultRead> reads_;
   std::vector<ChipState*> states_;            ///< by chip; null: not accessed yet
   std::vector<std::uint32_t> product_chips_;  ///< chips that run a matrix product
+  std::unique_ptr<FusedBatch> batch_;         ///< of the run's fused runs; null: one by one
+  std::vector<BatchedRun> batched_;           ///< by task
   std::vector<CachedItems*> chip_items_;      ///< by chip that runs: its j-items of a chunk
 
   // Buffers are reused: page faults of fresh memory cost more than the work in it.

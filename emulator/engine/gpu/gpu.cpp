@@ -38,6 +38,14 @@ Gpu::Gpu(std::shared_ptr<opencl::Device> opened) : device(opened), pool(std::mov
                 std::string("GDR_GPU_PAIRS is '") + given + "', not a number of at least 0");
 }
 
+std::shared_ptr<const opencl::Kernel> Gpu::compile(const std::string& text) {
+  constexpr std::size_t most = 512;
+  const std::scoped_lock lock(mutex_);
+  if (const auto known = compiled_.find(text); known != compiled_.end()) return known->second;
+  if (compiled_.size() >= most) compiled_.clear();
+  return compiled_[text] = device->compile(text);
+}
+
 std::shared_ptr<Gpu> open_gpu(std::string_view which) {
   const auto device = opencl::open_device(which);
   static std::mutex mutex;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 
 #include "emulator/host/opencl.hpp"
@@ -33,6 +34,13 @@ struct Gpu {
   /// Pairs of a target and a source below which the host is faster than a launch:
   /// GDR_GPU_PAIRS, or a value for cards.
   double least_pairs;
+
+  /// Compiles a program; the same text once in a process. Throws as opencl::Device::compile.
+  std::shared_ptr<const opencl::Kernel> compile(const std::string& text);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const opencl::Kernel>> compiled_;
 };
 
 /// Opens the GPU that an engine's name has behind its colon (opencl::open_device). All engines of

@@ -4,6 +4,8 @@
 
 #include "emulator/engine/gpu/gpu.hpp"
 #include "emulator/engine/native/native.hpp"
+#include "emulator/engine/vector/gpu/gpu_passes.hpp"
+#include "emulator/engine/vector/vector.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr::native {
@@ -20,12 +22,17 @@ constexpr NativeNumbers native_engines[] = {{"native", Precision::Double},
                                             {"native-float", Precision::Float, FloatMode::Plain},
                                             {"native-fast", Precision::Float, FloatMode::Fast}};
 
-/// "gpu" and "gpu-float", also with a device behind a colon.
-std::unique_ptr<Engine> make_gpu_engine(std::string_view name, Isa isa) {
+/// "gpu", "gpu-float" and "gpu-exact", also with a device behind a colon.
+std::unique_ptr<Engine> make_gpu_engine(std::string_view name, Isa isa, bool jit) {
   const std::size_t colon = std::min(name.find(':'), name.size());
   const std::string_view engine = name.substr(0, colon);
-  if (engine != "gpu" && engine != "gpu-float") return nullptr;
+  if (engine != "gpu" && engine != "gpu-float" && engine != "gpu-exact") return nullptr;
   const std::shared_ptr<Gpu> gpu = open_gpu(name.substr(std::min(colon + 1, name.size())));
+  if (engine == "gpu-exact") {
+    // The device executes the steps of AVX2, and the host its part of a run.
+    const Isa host = isa == Isa::Avx512 ? Isa::Avx2 : isa;
+    return std::make_unique<VectorEngine>(host, jit, exact_passes_on(gpu));
+  }
   const bool doubles = engine == "gpu";
   if (doubles && !gpu->device->info().has_doubles)
     throw Error(ErrorCategory::Unsupported, "the OpenCL device " + gpu->device->info().name +
@@ -35,8 +42,8 @@ std::unique_ptr<Engine> make_gpu_engine(std::string_view name, Isa isa) {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_native_engine(std::string_view name, Isa isa) {
-  if (auto engine = make_gpu_engine(name, isa)) return engine;
+std::unique_ptr<Engine> make_native_engine(std::string_view name, Isa isa, bool jit) {
+  if (auto engine = make_gpu_engine(name, isa, jit)) return engine;
   for (const NativeNumbers& e : native_engines)
     if (name == e.name) return std::make_unique<NativeEngine>(isa, e.precision, e.mode);
   return nullptr;

@@ -1,4 +1,4 @@
-// Native engines by name.
+// Native engines, and those on a GPU, by name.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace gdr::native {
 
-/// "native", "native-mixed", "native-float", "native-fast", "gpu" or "gpu-float", the last two also
-/// with a device ("gpu:1"); null for another name. Throws gdr::Error (Unsupported) in a build of
-/// the exact engines alone, and without such a device.
-std::unique_ptr<Engine> make_native_engine(std::string_view name, Isa isa);
+/// "native", "native-mixed", "native-float", "native-fast", "gpu", "gpu-float" or "gpu-exact", the
+/// last three also with a device ("gpu:1"); null for another name. `jit`: as VectorEngine has it.
+/// Throws gdr::Error (Unsupported) in a build without these engines, and without such a device.
+std::unique_ptr<Engine> make_native_engine(std::string_view name, Isa isa, bool jit);
 
 }  // namespace gdr::native

@@ -6,7 +6,7 @@
 
 namespace gdr::native {
 
-std::unique_ptr<Engine> make_native_engine(std::string_view name, Isa) {
+std::unique_ptr<Engine> make_native_engine(std::string_view name, Isa, bool) {
   if (!name.starts_with("native") && !name.starts_with("gpu")) return nullptr;
   throw Error(ErrorCategory::Unsupported, "this build has no engine \"" + std::string(name) +
                                               "\"; use \"vector\" or \"reference\"");

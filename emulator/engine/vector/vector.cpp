@@ -12,6 +12,8 @@
 #include "emulator/engine/matmul/kernels.hpp"
 #include "emulator/engine/reference/reference.hpp"
 #include "emulator/engine/vector/doubles/codegen/compiled_doubles.hpp"
+#include "emulator/engine/vector/doubles/codegen/trace.hpp"
+#include "emulator/engine/vector/doubles/pass_device.hpp"
 #include "emulator/engine/vector/doubles/run.hpp"
 #include "emulator/engine/vector/plan.hpp"
 #include "emulator/host/float_mode.hpp"
@@ -295,7 +297,8 @@ thread_local std::vector<Strip> BlockRunner::strip_memory;
 
 class VectorExecutable final : public StreamingExecutable {
  public:
-  VectorExecutable(const Program& program, const Geometry& geometry, Isa isa, bool fuse)
+  VectorExecutable(const Program& program, const Geometry& geometry, Isa isa, bool fuse,
+                   std::shared_ptr<PassDevice> device)
       : isa_(isa),
         jit_(fuse),
         products_(fuse && can_verify_doubles(isa) ? exact_matmul_of(isa) : nullptr),
@@ -305,7 +308,8 @@ class VectorExecutable final : public StreamingExecutable {
         reference_(ReferenceEngine{}.prepare(program, geometry)),
         doubles_(verified_doubles_kernels(
             isa, geometry.pes_per_block < wide_batch ? narrow_batch : wide_batch)),
-        accepts_streams_(body_accepts_streams(program_)) {
+        accepts_streams_(body_accepts_streams(program_)),
+        device_(std::move(device)) {
     if (doubles_ == nullptr) return;
     std::optional<Isa> fused_isa;
     if (fuse && isa != Isa::Portable) fused_isa = isa;
@@ -320,6 +324,7 @@ class VectorExecutable final : public StreamingExecutable {
         return translate_program(program_, geometry, kernels, heads);
       };
       fused_[heads] = codegen::CompiledDoubles(translate, *doubles_, fused_isa);
+      if (device_) on_device_[heads] = std::make_unique<FirstUse>(translate);
     }
   }
 
@@ -378,12 +383,21 @@ class VectorExecutable final : public StreamingExecutable {
       max_fused_groups_ = groups_per_verification;
       return false;
     }
-    for (const Section section : {Section::Start, Section::Body, Section::End}) {
-      const auto number = static_cast<unsigned>(section);
-      if (sections_[number][0]->has_floats)
-        verified_[number].fetch_add(1, std::memory_order_relaxed);
-    }
+    count_fused_run();
     return true;
+  }
+
+  std::unique_ptr<FusedBatch> start_batch(std::size_t runs, std::uint64_t groups) const override {
+    if (!device_) return nullptr;
+    // Runs that fail are repeated here.
+    if (failures_on_device_ > failures_allowed && failures_on_device_ > runs_on_device_)
+      return nullptr;
+    const double targets = static_cast<double>(runs * fused_[0]->row_lanes * program_.elements);
+    if (targets * static_cast<double>(groups * program_.group) < device_->least_pairs())
+      return nullptr;
+    auto batch = std::make_unique<Batch>(*this, fused_[1]->usable && !tails_seen_, runs);
+    if (!batch->usable()) return nullptr;
+    return batch;
   }
 
   ExecutableStats stats() const override {
@@ -394,22 +408,27 @@ class VectorExecutable final : public StreamingExecutable {
       stats[s] = {
           section.usable, section.reason, fallbacks_[s], verified_[s], repeated_[s], 0, 0.0};
     }
-    const std::scoped_lock smaller(smaller_mutex_);
-    for (const auto& executable : smaller_) {
-      const ExecutableStats own = executable->stats();
-      for (unsigned s = 0; s < section_count; ++s) {
-        stats[s].runs += own[s].runs;
-        stats[s].fallback_runs += own[s].fallback_runs;
-        if (stats[s].first_failure.empty()) stats[s].first_failure = own[s].first_failure;
-      }
-    }
-    return stats;
+    SectionStats& body = stats[static_cast<unsigned>(Section::Body)];
+    body.gpu_runs = runs_on_device_;
+    for (const auto& made : on_device_)
+      if (made && made->passes) body.code_bytes += made->passes->text_bytes();
+    // Why passes ran here comes first, then why not in doubles.
+    std::string text;
+    if (!why_not_on_device_.empty())
+      text = "on the processor, not on the GPU: " + why_not_on_device_;
+    else if (failures_on_device_ != 0)
+      text = std::to_string(failures_on_device_) +
+             " block runs on the GPU were repeated on the processor: a number is too large, too "
+             "small or not exact in doubles";
+    std::string& shown = body.first_failure.empty() ? body.reason : body.first_failure;
+    if (!text.empty()) shown = shown.empty() ? text : text + "; " + shown;
+    return with_smaller(stats);
   }
   const MatmulKernels* matmul_kernels() const noexcept override { return products_; }
   std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
                                           const Geometry& geometry) const override {
     const auto prepare = [this](const Geometry& smaller) {
-      auto executable = VectorEngine(isa_, jit_).prepare(program_, smaller);
+      auto executable = VectorEngine(isa_, jit_, device_).prepare(program_, smaller);
       const std::scoped_lock lock(smaller_mutex_);
       smaller_.push_back(executable);
       return executable;
@@ -424,7 +443,123 @@ class VectorExecutable final : public StreamingExecutable {
   }
 
  private:
+  /// Adds the work on blocks with fewer PEs.
+  ExecutableStats with_smaller(ExecutableStats stats) const {
+    const std::scoped_lock smaller(smaller_mutex_);
+    for (const auto& executable : smaller_) {
+      const ExecutableStats own = executable->stats();
+      for (unsigned s = 0; s < section_count; ++s) {
+        stats[s].runs += own[s].runs;
+        stats[s].fallback_runs += own[s].fallback_runs;
+        stats[s].gpu_runs += own[s].gpu_runs;
+        if (stats[s].reason.empty()) stats[s].reason = own[s].reason;
+        if (stats[s].first_failure.empty()) stats[s].first_failure = own[s].first_failure;
+      }
+    }
+    return stats;
+  }
+
   std::size_t group_shorts() const { return std::size_t{program_.item_shorts} * program_.group; }
+
+  /// A fused run's passes on a device, compiled on their first use.
+  struct FirstUse {
+    explicit FirstUse(codegen::Translate translation) : translate(std::move(translation)) {}
+    codegen::Translate translate;
+    std::once_flag made;
+    std::unique_ptr<DevicePasses> passes;
+  };
+
+  class Batch final : public FusedBatch {
+   public:
+    Batch(const VectorExecutable& executable, bool heads, std::size_t runs)
+        : executable_(executable), runs_(runs) {
+      use(heads);
+    }
+    /// False if the device cannot execute the program.
+    bool usable() const { return passes_ != nullptr; }
+
+    void begin(std::size_t n, BlockState& block, const BlockRun& body) override {
+      runs_[n] = {&block, body, start(n, block, body)};
+    }
+    void run_bodies() override {
+      passes_->run();
+      const auto has_tails = [this](std::size_t n) {
+        return ((runs_[n].failure | passes_->failure(n)) & has_tail) != 0;
+      };
+      bool tails = false;
+      for (std::size_t n = 0; n < runs_.size(); ++n) tails = tails || (started(n) && has_tails(n));
+      if (!heads_ || !tails) return;
+      // Once more, for longs with tails, as all later batches.
+      executable_.tails_seen_ = true;
+      use(false);
+      if (!usable()) return;
+      for (std::size_t n = 0; n < runs_.size(); ++n)
+        if (started(n)) runs_[n].failure = start(n, *runs_[n].block, runs_[n].body);
+      passes_->run();
+    }
+    bool end(std::size_t n, BlockState& block, const BlockRun& body) override {
+      std::uint64_t failure = usable() ? runs_[n].failure | passes_->failure(n) : inexact;
+      const MachineFloatMode mode;
+      if (failure == 0)
+        failure = run_after_passes(*section_, *executable_.doubles_, block, body,
+                                   [&](std::byte* frame) { passes_->store(n, frame); });
+      if (failure != 0) {
+        executable_.failures_on_device_.fetch_add(1, std::memory_order_relaxed);
+        return false;
+      }
+      executable_.count_fused_run();
+      executable_.runs_on_device_.fetch_add(1, std::memory_order_relaxed);
+      return true;
+    }
+
+   private:
+    struct Run {
+      BlockState* block = nullptr;
+      BlockRun body;
+      std::uint64_t failure = 0;  ///< before the passes
+    };
+    bool started(std::size_t n) const { return runs_[n].block != nullptr; }
+    void use(bool heads) {
+      heads_ = heads;
+      section_ = &executable_.fused_[heads].ready();
+      DevicePasses* const passes = executable_.passes_on_device(heads);
+      passes_ = passes != nullptr ? passes->batch(runs_.size()) : nullptr;
+    }
+    std::uint64_t start(std::size_t n, BlockState& block, const BlockRun& body) {
+      const MachineFloatMode mode;
+      return run_before_passes(
+          *section_, *executable_.doubles_, block, body,
+          [&](const std::byte* frame) { passes_->load(n, frame, block.bm.data(), body); });
+    }
+
+    const VectorExecutable& executable_;
+    std::vector<Run> runs_;
+    bool heads_ = false;
+    const DoublesSection* section_ = nullptr;
+    std::unique_ptr<PassBatch> passes_;
+  };
+
+  DevicePasses* passes_on_device(bool heads) const {
+    FirstUse& made = *on_device_[heads];
+    std::call_once(made.made, [&] {
+      DoublesKernels kernels = codegen::tracing_kernels(Isa::Avx2);
+      kernels.batch = doubles_->batch;
+      std::string why;
+      made.passes =
+          device_->compile(fused_[heads].ready(), made.translate(kernels), group_shorts(), why);
+      const std::scoped_lock lock(fallback_lock_);
+      if (!made.passes) why_not_on_device_ = std::move(why);
+    });
+    return made.passes.get();
+  }
+
+  void count_fused_run() const {
+    for (const Section section : {Section::Start, Section::Body, Section::End}) {
+      const auto number = static_cast<unsigned>(section);
+      if (sections_[number][0]->has_floats)
+        verified_[number].fetch_add(1, std::memory_order_relaxed);
+    }
+  }
 
   /// Groups of j-items per verified run: amortises import and export, and bounds the cost of a
   /// repetition.
@@ -539,6 +674,13 @@ class VectorExecutable final : public StreamingExecutable {
   Variants fused_;  ///< fused run of Start, body and End
   /// Unlimited until a verification fails, which requires a repetition of the whole run.
   mutable std::atomic<std::uint64_t> max_fused_groups_{~std::uint64_t{0}};
+  std::shared_ptr<PassDevice> device_;                  ///< null: none
+  std::array<std::unique_ptr<FirstUse>, 2> on_device_;  ///< [heads]; null without a device
+  mutable std::string why_not_on_device_;               ///< protected by fallback_lock_
+  mutable std::atomic<std::uint64_t> failures_on_device_{0};
+  static constexpr std::uint64_t failures_allowed = 256;
+  mutable std::atomic<std::uint64_t> runs_on_device_{0};  ///< block runs
+  mutable std::atomic<bool> tails_seen_{false};
 };
 
 }  // namespace
@@ -548,7 +690,7 @@ bool can_verify_doubles(Isa isa) { return verified_doubles_kernels(isa) != nullp
 std::shared_ptr<const Executable> VectorEngine::prepare(const Program& program,
                                                         const Geometry& geometry) const {
   check_program(program, geometry);
-  return std::make_shared<VectorExecutable>(program, geometry, isa_, jit_);
+  return std::make_shared<VectorExecutable>(program, geometry, isa_, jit_, device_);
 }
 
 }  // namespace gdr

@@ -1,6 +1,9 @@
 // The vector engine: exact numerics over all PEs with the host's SIMD units.
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "emulator/engine/engine.hpp"
 
 namespace gdr {
@@ -9,12 +12,18 @@ namespace gdr {
 /// instruction set is sufficient and this host's exception flags work.
 bool can_verify_doubles(Isa isa);
 
+class PassDevice;
+
 class VectorEngine final : public Engine {
  public:
   /// The host must have the instruction set (see host_isas()). With `jit`, operations in doubles
   /// run as machine code generated for the program (AVX-512 and AVX2).
   explicit VectorEngine(Isa isa, bool jit = true) : isa_(isa), jit_(jit) {}
-  std::string_view name() const noexcept override { return "vector"; }
+  /// The engine "gpu-exact": passes of many blocks run on the device, where all steps are exact
+  /// there. `isa`: at most AVX2, whose steps the device executes.
+  VectorEngine(Isa isa, bool jit, std::shared_ptr<PassDevice> device)
+      : isa_(isa), jit_(jit), device_(std::move(device)) {}
+  std::string_view name() const noexcept override { return device_ ? "gpu-exact" : "vector"; }
   Isa isa() const noexcept override { return isa_; }
   std::shared_ptr<const Executable> prepare(const Program& program,
                                             const Geometry& geometry) const override;
@@ -22,6 +31,7 @@ class VectorEngine final : public Engine {
  private:
   Isa isa_;
   bool jit_;
+  std::shared_ptr<PassDevice> device_;
 };
 
 }  // namespace gdr

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libgdr/cli/command.hpp"
+#include "libgdr/cli/gpus.hpp"
 #include "libgdr/cli/places.hpp"
 #include "libgdr/driver/access.hpp"
 
@@ -42,6 +43,13 @@ int test_boards(const Options& options) {
       print("{}: {} ({:.3g} s)\n", test.board, test.failure.empty() ? "works" : test.failure,
             test.seconds);
   }
+  for (const TestedGpu& gpu : tested_gpus()) {
+    const std::string name = "gpu:" + gpu.name;
+    list.push_back({{"board", name}, {"failure", gpu.failure}});
+    if (!options.json)
+      print("{}, {}: {}\n", name, gpu.description,
+            gpu.failure.empty() ? "its doubles are exact" : "not for gpu-exact: " + gpu.failure);
+  }
   if (options.json) print_json(list);
   return good ? 0 : 1;
 }
@@ -63,9 +71,11 @@ const Registration registration{
      .example = "gdr boards\ngdr boards --test 10 --device emulator",
      .group = Group::Machine,
      .prepare = prepare<Options, add_options, work>,
-     .details = "A test writes and reads all memories, adds whole numbers on all PEs and in the\n"
-                "reduction network, and multiplies rows of the identity with 2048 i + j. The exit\n"
-                "status is 1 if a board fails."}};
+     .details =
+         "A test writes and reads all memories, adds whole numbers on all PEs and in the\n"
+         "reduction network, and multiplies rows of the identity with 2048 i + j. The exit\n"
+         "status is 1 if a board fails. GPUs are listed with a test of their doubles, which\n"
+         "the engine gpu-exact requires."}};
 
 }  // namespace
 }  // namespace gdr::cli

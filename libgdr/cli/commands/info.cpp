@@ -9,6 +9,7 @@
 #include "gdr/version.hpp"
 #include "libgdr/cli/bug_report.hpp"
 #include "libgdr/cli/command.hpp"
+#include "libgdr/cli/gpus.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/self_test.hpp"
 
@@ -73,8 +74,11 @@ Json info_json(const Device& device) {
     if (can_verify_doubles(isa)) json["host"]["proved_doubles"].push_back(isa_name(isa));
   }
   json["host"]["gpus"] = Json::array();
-  for (const opencl::DeviceInfo& gpu : opencl::devices())
-    json["host"]["gpus"].push_back(opencl::description(gpu));
+  for (const TestedGpu& gpu : tested_gpus())
+    json["host"]["gpus"].push_back({{"name", "gpu:" + gpu.name},
+                                    {"description", gpu.description},
+                                    {"exact", gpu.failure.empty()},
+                                    {"failure", gpu.failure}});
   json["host"]["hardware_threads"] = std::thread::hardware_concurrency();
   json["device"] = {{"description", device.description()},
                     {"engine", s.engine},
@@ -120,8 +124,12 @@ std::string info_text(const Json& json, const Geometry& geometry) {
       proved.empty() ? "on integers" : "in doubles, checked by exception flags: " + joined(proved));
   text += row("hardware threads", "{}", json["host"]["hardware_threads"].get<unsigned>());
   const Json& gpus = json["host"]["gpus"];
-  for (std::size_t n = 0; n < gpus.size(); ++n)
-    text += row(fmt::format("gpu:{}", n), "{}", gpus[n].get<std::string>());
+  for (const Json& gpu : gpus) {
+    const auto failure = gpu["failure"].get<std::string>();
+    text +=
+        row(gpu["name"].get<std::string>(), "{}; {}", gpu["description"].get<std::string>(),
+            failure.empty() ? "tested: its doubles are exact" : "not for gpu-exact: " + failure);
+  }
   if (gpus.empty()) text += row("GPU", "none: {}", opencl::why_no_device());
   text += row("engines", "{} (--engine, GDR_ENGINE)", joined(json["engines"]));
   text += row("devices", "{} (--device, GDR_DEVICE)", joined(json["devices"]));

@@ -14,13 +14,23 @@ namespace {
 struct Options {
   double minutes = 1.0 / 6;
   std::uint64_t seed = 1, cases = 0;
-  std::string isa, only, states;
+  std::string isa, only, states, engine = "vector";
   unsigned threads = 0;
   bool json = false;
 };
 
-/// The vector engine with the instruction set of --isa or GDR_ISA, else with all of this host.
-std::vector<std::unique_ptr<Engine>> engines_under_test(std::string isa) {
+/// The vector engine with the instruction set of --isa or GDR_ISA, else with all of this host; or
+/// the exact engine on a GPU, which takes programs of any size then.
+std::vector<std::unique_ptr<Engine>> engines_under_test(const std::string& name, std::string isa) {
+  if (name != "vector") {
+    if (!name.starts_with("gpu-exact"))
+      throw usage_error("--engine: '{}' is not an exact engine; there are vector and gpu-exact",
+                        name);
+    setenv("GDR_GPU_PAIRS", "0", 0);
+    std::vector<std::unique_ptr<Engine>> engines;
+    engines.push_back(make_engine(name, isa));
+    return engines;
+  }
   const char* variable = std::getenv("GDR_ISA");
   if (isa.empty() && variable != nullptr) isa = variable;
   std::vector<std::unique_ptr<Engine>> engines;
@@ -63,7 +73,7 @@ std::string states_of_programs(const Options& options, const Engine& engine) {
 
 int run(const Options& options) {
   if (!(options.minutes > 0)) throw usage_error("--minutes: the time must be above 0");
-  const auto engines = engines_under_test(options.isa);
+  const auto engines = engines_under_test(options.engine, options.isa);
   for (const auto& engine : engines)
     verbose("engine", "{}, {}, compared with reference", engine->name(), isa_name(engine->isa()));
   if (!options.states.empty()) {
@@ -103,6 +113,8 @@ void add_options(CLI::App& app, Options& options) {
            "instead of comparing engines, write the seed of every random program and a hash of "
            "the state that it leaves, the same on every host, for 1000 programs of every category "
            "or as many as --cases; - prints it");
+  add_text(app, "--engine", options.engine, "ENGINE",
+           "engine under test: vector (default), or gpu-exact, whose programs take a second each");
   add_text(app, "--isa", options.isa, "ISA",
            "one instruction set: avx512, avx2, portable (or GDR_ISA; default: all)");
   add_whole_number(app, "--threads", options.threads, "host threads; 0: one for each core");

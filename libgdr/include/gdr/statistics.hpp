@@ -12,9 +12,11 @@ namespace gdr {
 /// GPU's doubles or floats.
 enum class EngineNumbers : std::uint8_t { Machine, Doubles, Floats };
 /// By the name of the engine (Statistics::engine): "native" and "gpu" compute in doubles,
-/// "native-float" and other names with a hyphen in floats, all others as the chip does.
+/// "native-float" and other names that begin so in floats, all others, "gpu-exact" among them, as
+/// the chip does.
 constexpr EngineNumbers numbers_of(std::string_view engine) noexcept {
   if (engine == "native" || engine == "gpu") return EngineNumbers::Doubles;
+  if (engine == "gpu-exact") return EngineNumbers::Machine;
   const bool floats = engine.starts_with("native-") || engine.starts_with("gpu-");
   return floats ? EngineNumbers::Floats : EngineNumbers::Machine;
 }
@@ -34,9 +36,10 @@ struct Statistics {
   std::string engine;                  ///< name of the engine: "vector", "native", ...
   std::string isa;                     ///< instruction set of the engine: "avx512", ...
   unsigned threads = 1;                ///< number of host threads
-  std::uint64_t fast_runs = 0;      ///< block sections in host arithmetic: proved exact (vector) or
-                                    ///< compiled (native, gpu)
+  /// Block sections in host arithmetic: proved exact (vector, gpu-exact) or compiled (native, gpu).
+  std::uint64_t fast_runs = 0;
   std::uint64_t fallback_runs = 0;  ///< block sections in emulated arithmetic instead
+  std::uint64_t gpu_runs = 0;       ///< of `fast_runs`, those whose loop ran on a GPU
   /// Reason of the first fallback of the loaded kernel: the instruction, its source line and the
   /// cause. For engines among floats, also the operations done in double.
   std::string fallback_reason;

@@ -33,7 +33,7 @@ GpuKernel::GpuKernel(Gpu& gpu, const CodeContext& context)
       group_words_(context.group_bytes() / context.target.lane_bytes()) {
   const std::string text = kernel_text(context);
   text_bytes_ = text.size();
-  kernel_ = gpu.device->compile(text);
+  kernel_ = gpu.compile(text);
 }
 
 void GpuKernel::run(std::byte* items, std::size_t count, const GpuSources& sources,

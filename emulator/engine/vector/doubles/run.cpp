@@ -110,6 +110,13 @@ class Frame {
     run_.memory[2] += output_step_;
   }
 
+  /// What precedes the first of passes that do not compute dead lanes.
+  void before_passes() {
+    once(section_.before);
+    once(section_.enter);
+    kernels_.leave();
+  }
+
   /// All passes of a run. True if a checkpoint was saved before the last ones.
   bool all_passes(const BlockRun& run) {
     const auto pass = [this](const OpList& list) {
@@ -328,6 +335,29 @@ DoublesResult run_on_doubles(const DoublesSection& section, const DoublesKernels
   }
   frame.restore_memory();
   return {failure, 0};
+}
+
+std::uint64_t run_before_passes(const DoublesSection& section, const DoublesKernels& kernels,
+                                BlockState& block, const BlockRun& run,
+                                const std::function<void(const std::byte* frame)>& take) {
+  Frame frame(section, kernels, block, run, {});
+  if (frame.import()) frame.before_passes();
+  if (frame.failure() == 0) take(frame.run().frame);
+  frame.restore_memory();
+  return frame.failure();
+}
+
+std::uint64_t run_after_passes(const DoublesSection& section, const DoublesKernels& kernels,
+                               BlockState& block, const BlockRun& run,
+                               const std::function<void(std::byte* frame)>& put) {
+  Frame frame(section, kernels, block, run, {});
+  if (frame.import()) frame.before_passes();
+  put(frame.run().frame);
+  frame.once(section.after);
+  kernels.leave();
+  if (frame.leave(Wanted::Results)) return 0;
+  frame.restore_memory();
+  return frame.failure();
 }
 
 std::string diagnose(const Program& program, const DoublesSection& section,

@@ -1,7 +1,9 @@
 // Execution of a translated section on a block: import, passes, verification, export.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "emulator/engine/engine.hpp"
@@ -29,6 +31,17 @@ struct DoublesResult {
 /// them. A section that writes to the broadcast memory must have its j-items there.
 DoublesResult run_on_doubles(const DoublesSection& section, const DoublesKernels& kernels,
                              BlockState& block, const BlockRun& run, SourceLanes sources);
+
+/// The parts of a results-only fused run before and after its passes, for passes that are executed
+/// elsewhere (pass_device.hpp). `take` gets the frame before the first pass, `put` has to change it
+/// as the passes do. Both return bits of DoublesFailure; on failure the block is as run_on_doubles
+/// leaves it.
+std::uint64_t run_before_passes(const DoublesSection& section, const DoublesKernels& kernels,
+                                BlockState& block, const BlockRun& run,
+                                const std::function<void(const std::byte* frame)>& take);
+std::uint64_t run_after_passes(const DoublesSection& section, const DoublesKernels& kernels,
+                               BlockState& block, const BlockRun& run,
+                               const std::function<void(std::byte* frame)>& put);
 
 /// Repeats a failed run operation by operation and names the first instruction with an inexact
 /// result: "body, instruction 12, kernel.gds:40: a number is too large for doubles". The block must

@@ -65,6 +65,10 @@ const DoublesKernels& tracing_kernels(Isa isa) noexcept;
 /// operations cannot run vector by vector, because elements of a strip are accessed individually.
 std::optional<Trace> trace(std::span<const DoublesOp> ops, const DoublesSection& section,
                            const std::vector<std::uint32_t>* live);
+/// The same with all elements of a PE in one lane: `elements` is 1, and every operation is traced
+/// once for each element. Always possible.
+Trace trace_elements_together(std::span<const DoublesOp> ops, const DoublesSection& section,
+                              const std::vector<std::uint32_t>* live);
 
 // --- lowered IR
 

@@ -84,6 +84,28 @@ std::vector<DoublesOp> rolled(std::span<const DoublesOp> ops, unsigned elements,
   return out;
 }
 
+/// The same with an operation for each element.
+std::vector<DoublesOp> unrolled(std::span<const DoublesOp> ops) {
+  std::vector<DoublesOp> out;
+  for (const DoublesOp& op : ops) {
+    if (is_fill(op.kernel)) {
+      out.push_back(op);
+      continue;
+    }
+    for (std::uint32_t k = 0; k < op.elements; ++k) {
+      DoublesOp one = op;
+      one.elements = 1;
+      for (LanePlace* p : {&one.a, &one.b, &one.out, &one.mask, &one.old}) {
+        p->lanes += k * p->step;
+        p->tail += k * p->step;
+        p->step = 0;
+      }
+      out.push_back(one);
+    }
+  }
+  return out;
+}
+
 class TraceRecorder final : public Tracer {
  public:
   TraceRecorder(const DoublesSection& section, unsigned elements)
@@ -341,6 +363,13 @@ std::optional<Trace> trace(std::span<const DoublesOp> ops, const DoublesSection&
   } catch (const Untraceable&) {
     return std::nullopt;
   }
+}
+
+Trace trace_elements_together(std::span<const DoublesOp> ops, const DoublesSection& section,
+                              const std::vector<std::uint32_t>* live) {
+  TraceRecorder recorder(section, 1);
+  for (const DoublesOp& op : unrolled(ops)) recorder.operation(op);
+  return recorder.finish(live);
 }
 
 }  // namespace gdr::codegen

@@ -1,0 +1,53 @@
+// A device that executes the passes of fused runs, for many blocks at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "emulator/engine/engine.hpp"
+#include "emulator/engine/vector/doubles/translate.hpp"
+
+namespace gdr {
+
+/// Blocks whose passes are executed together.
+class PassBatch {
+ public:
+  virtual ~PassBatch() = default;
+  /// Takes the rows of block `n` from its frame, before the first pass, and words of its memory.
+  /// Different blocks may be loaded by different threads.
+  virtual void load(std::size_t n, const std::byte* frame, const std::uint64_t* memory,
+                    const BlockRun& run) = 0;
+  /// Executes all passes of the blocks that were loaded. Throws Error (Device).
+  virtual void run() = 0;
+  /// Bits of DoublesFailure; 0: all steps were exact.
+  virtual std::uint64_t failure(std::size_t n) const = 0;
+  /// Writes the rows after the last pass to the block's frame.
+  virtual void store(std::size_t n, std::byte* frame) const = 0;
+};
+
+/// The passes of a section, compiled. Used by several threads.
+class DevicePasses {
+ public:
+  virtual ~DevicePasses() = default;
+  virtual std::unique_ptr<PassBatch> batch(std::size_t blocks) = 0;
+  /// Bytes of the programs' text, and the time that their compilation took.
+  virtual std::size_t text_bytes() const = 0;
+  virtual double compile_seconds() const = 0;
+};
+
+class PassDevice {
+ public:
+  virtual ~PassDevice() = default;
+  /// Pairs of a target and a source below which the host is faster.
+  virtual double least_pairs() const = 0;
+  /// Compiles `section.pass`, a fused run's. `traced` is the section with the tracing kernels for
+  /// AVX2. `group_shorts`: of j-items, as in BlockRun::stream. Null if the device cannot execute
+  /// it, with the reason in `why`.
+  virtual std::unique_ptr<DevicePasses> compile(const DoublesSection& section,
+                                                const DoublesSection& traced,
+                                                std::size_t group_shorts, std::string& why) = 0;
+};
+
+}  // namespace gdr

@@ -1,0 +1,305 @@
+#include "emulator/engine/vector/gpu/gpu_passes.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "emulator/engine/vector/doubles/codegen/trace.hpp"
+#include "emulator/engine/vector/gpu/pass_text.hpp"
+#include "emulator/engine/vector/gpu/self_test.hpp"
+#include "emulator/host/parallel.hpp"
+#include "gdr/error.hpp"
+
+namespace gdr {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Words = std::vector<std::uint64_t>;
+
+constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+constexpr std::size_t threads_of_group = 128;
+/// Launches are short enough to cancel a calculation and to leave a display alive.
+constexpr double seconds_of_launch = 0.1;
+constexpr std::uint64_t first_passes = 256;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+std::size_t whole_groups(std::size_t threads) {
+  return (threads + threads_of_group - 1) / threads_of_group * threads_of_group;
+}
+
+/// The groups of j-items of some blocks.
+struct Stream {
+  const std::byte* groups = nullptr;
+  std::uint64_t revision = 0, count = 0;
+  bool operator==(const Stream&) const = default;
+};
+
+/// Streams in the GPU's memory, as the program `sources` leaves them.
+struct ResidentSources {
+  std::vector<Stream> streams;
+  std::shared_ptr<opencl::Buffer> kept;
+  std::uint64_t failure = 0;
+};
+
+class GpuPasses final : public DevicePasses {
+ public:
+  GpuPasses(std::shared_ptr<Gpu> gpu, codegen::PassText text, std::uint32_t lanes,
+            std::uint32_t elements, std::uint32_t row_bytes, std::size_t group_shorts)
+      : gpu_(std::move(gpu)),
+        text_(std::move(text)),
+        lanes_(lanes),
+        elements_(elements),
+        row_bytes_(row_bytes),
+        group_shorts_(group_shorts) {
+    const Clock::time_point start = Clock::now();
+    sources_ = gpu_->compile(text_.sources);
+    loop_ = gpu_->compile(text_.loop);
+    compile_seconds_ = seconds_since(start);
+  }
+
+  std::unique_ptr<PassBatch> batch(std::size_t blocks) override;
+  std::size_t text_bytes() const override { return text_.sources.size() + text_.loop.size(); }
+  double compile_seconds() const override { return compile_seconds_; }
+
+  opencl::Device& device() const { return *gpu_->device; }
+  BufferPool& pool() const { return gpu_->pool; }
+  const codegen::PassText& text() const { return text_; }
+  const opencl::Kernel& loop() const { return *loop_; }
+  /// Threads of a block.
+  std::size_t threads() const { return std::size_t{lanes_} * elements_; }
+  std::uint32_t lanes() const { return lanes_; }
+  std::uint32_t elements() const { return elements_; }
+  std::uint32_t row_bytes() const { return row_bytes_; }
+
+  /// The streams in the GPU's memory, one after the other: sent unless they are there.
+  ResidentSources resident(const std::vector<Stream>& streams) {
+    const std::scoped_lock lock(mutex_);
+    const bool known =
+        std::ranges::all_of(streams, [](const Stream& s) { return s.revision != 0; });
+    if (known && resident_.streams == streams) return resident_;
+    resident_ = {};  // its buffer may be used again
+    resident_ = send(streams);
+    return resident_;
+  }
+
+ private:
+  ResidentSources send(const std::vector<Stream>& streams) const {
+    std::uint64_t groups = 0;
+    for (const Stream& s : streams) groups += s.count;
+    const std::size_t bytes = group_shorts_ * word_bytes;
+    const auto words = pool().take(groups * bytes);
+    const auto failures = pool().take(sizeof(std::uint32_t));
+    ResidentSources made{streams, pool().take(groups * std::max(1U, text_.kept) * word_bytes), 0};
+    std::size_t at = 0;
+    for (const Stream& s : streams) {
+      device().write(*words, at, s.groups, s.count * bytes);
+      at += s.count * bytes;
+    }
+    std::uint32_t failure = 0;
+    device().write(*failures, 0, &failure, sizeof failure);
+    device().run(*sources_,
+                 {{words.get()},
+                  {made.kept.get()},
+                  {failures.get()},
+                  {nullptr, groups},
+                  {nullptr, group_shorts_}},
+                 whole_groups(groups), threads_of_group);
+    device().read(*failures, 0, &failure, sizeof failure);
+    made.failure = failure;
+    return made;
+  }
+
+  const std::shared_ptr<Gpu> gpu_;
+  const codegen::PassText text_;
+  const std::uint32_t lanes_, elements_, row_bytes_;
+  const std::size_t group_shorts_;
+  std::shared_ptr<const opencl::Kernel> sources_, loop_;
+  double compile_seconds_ = 0;
+  std::mutex mutex_;  ///< protects what follows
+  ResidentSources resident_;
+};
+
+class GpuBatch final : public PassBatch {
+ public:
+  GpuBatch(GpuPasses& passes, std::size_t blocks)
+      : passes_(passes),
+        rows_(blocks * row_words()),
+        results_(blocks * result_words()),
+        runs_(2 * blocks),
+        streams_(blocks),
+        failures_(blocks, inexact) {}
+
+  void load(std::size_t n, const std::byte* frame, const std::uint64_t* memory,
+            const BlockRun& run) override {
+    streams_[n] = {run.stream.groups, run.stream.revision, run.iterations};
+    std::uint64_t* to = rows_.data() + n * row_words();
+    for (const codegen::ThreadRow& row : passes_.text().rows) {
+      for (std::uint32_t e = 0; e < passes_.elements(); ++e, to += passes_.lanes()) {
+        if (row.from_memory)
+          std::fill_n(to, passes_.lanes(), memory[row.offset / word_bytes]);
+        else
+          std::memcpy(to, frame + place(row, e), passes_.lanes() * word_bytes);
+      }
+    }
+  }
+
+  void run() override {
+    std::vector<Stream> streams;
+    std::uint64_t most = 0;
+    for (std::size_t n = 0; n < streams_.size(); ++n) {
+      const Stream& own = streams_[n];
+      if (own.count == 0) continue;
+      std::uint64_t first = 0;
+      const auto known = std::ranges::find(streams, own);
+      for (auto s = streams.begin(); s != known; ++s) first += s->count;
+      if (known == streams.end()) streams.push_back(own);
+      runs_[2 * n] = first;
+      runs_[2 * n + 1] = own.count;
+      most = std::max(most, own.count);
+    }
+    if (most == 0) return;
+    const ResidentSources sources = passes_.resident(streams);
+    if (sources.failure != 0) {
+      std::ranges::fill(failures_, static_cast<std::uint32_t>(sources.failure));
+      return;
+    }
+    launch(*sources.kept, most);
+  }
+
+  std::uint64_t failure(std::size_t n) const override { return failures_[n]; }
+
+  void store(std::size_t n, std::byte* frame) const override {
+    const std::uint64_t* from = rows_.data() + n * row_words();
+    for (std::uint32_t r = 0; r < passes_.text().carried; ++r, from += passes_.threads())
+      store_row(passes_.text().rows[r], from, frame);
+    // Rows of one element may be parts of what was stored for all.
+    for (const bool of_elements : {true, false}) {
+      from = results_.data() + n * result_words();
+      for (const codegen::ThreadRow& row : passes_.text().results) {
+        if (row.of_elements == of_elements) store_row(row, from, frame);
+        from += passes_.threads();
+      }
+    }
+  }
+
+ private:
+  std::size_t row_words() const { return passes_.text().rows.size() * passes_.threads(); }
+  std::size_t result_words() const { return passes_.text().results.size() * passes_.threads(); }
+  std::size_t place(const codegen::ThreadRow& row, std::uint32_t element) const {
+    return row.offset + (row.of_elements ? std::size_t{element} * passes_.row_bytes() : 0);
+  }
+  void store_row(const codegen::ThreadRow& row, const std::uint64_t* from, std::byte* frame) const {
+    for (std::uint32_t e = 0; e < (row.of_elements ? passes_.elements() : 1); ++e)
+      std::memcpy(frame + place(row, e), from + e * passes_.lanes(), passes_.lanes() * word_bytes);
+  }
+
+  void launch(const opencl::Buffer& kept, std::uint64_t passes) {
+    opencl::Device& device = passes_.device();
+    const auto sent = [&](const void* data, std::size_t bytes) {
+      auto buffer = passes_.pool().take(bytes);
+      device.write(*buffer, 0, data, bytes);
+      return buffer;
+    };
+    std::ranges::fill(failures_, 0);
+    const auto rows = sent(rows_.data(), rows_.size() * word_bytes);
+    const auto runs = sent(runs_.data(), runs_.size() * word_bytes);
+    const auto failures = sent(failures_.data(), failures_.size() * sizeof failures_[0]);
+    const auto results = passes_.pool().take(results_.size() * word_bytes);
+    const std::size_t threads = streams_.size() * passes_.threads();
+    std::uint64_t at_once = first_passes;
+    for (std::uint64_t begin = 0; begin < passes;) {
+      const Clock::time_point start = Clock::now();
+      device.run(passes_.loop(),
+                 {{rows.get()},
+                  {results.get()},
+                  {&kept},
+                  {runs.get()},
+                  {failures.get()},
+                  {nullptr, threads},
+                  {nullptr, passes_.threads()},
+                  {nullptr, begin},
+                  {nullptr, at_once}},
+                 whole_groups(threads), threads_of_group);
+      begin += at_once;
+      const double rate = static_cast<double>(at_once) / std::max(1e-6, seconds_since(start));
+      at_once = std::max<std::uint64_t>(
+          1, std::min(8 * at_once, static_cast<std::uint64_t>(rate * seconds_of_launch)));
+      cancellation_point();
+    }
+    device.read(*rows, 0, rows_.data(), rows_.size() * word_bytes);
+    if (!results_.empty()) device.read(*results, 0, results_.data(), results_.size() * word_bytes);
+    device.read(*failures, 0, failures_.data(), failures_.size() * sizeof failures_[0]);
+  }
+
+  GpuPasses& passes_;
+  Words rows_, results_;  ///< [block][row][element][lane]
+  Words runs_;            ///< of each block: its first group and their number
+  std::vector<Stream> streams_;
+  std::vector<std::uint32_t> failures_;
+};
+
+std::unique_ptr<PassBatch> GpuPasses::batch(std::size_t blocks) {
+  return std::make_unique<GpuBatch>(*this, blocks);
+}
+
+class GpuPassDevice final : public PassDevice {
+ public:
+  explicit GpuPassDevice(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
+  double least_pairs() const override { return gpu_->least_pairs; }
+
+  std::unique_ptr<DevicePasses> compile(const DoublesSection& section, const DoublesSection& traced,
+                                        std::size_t group_shorts, std::string& why) override {
+    std::vector<DoublesOp> ops;
+    for (const DoublesOp& op : traced.pass.ops) {
+      if (op.kernel == pause || op.kernel == stop) continue;
+      if (touches_memory(op.kernel)) {
+        why = "it stores to the broadcast memory";
+        return nullptr;
+      }
+      ops.push_back(op);
+    }
+    if (ops.empty()) {
+      why = "it has no passes of its own";
+      return nullptr;
+    }
+    // A thread for each element of a PE, or, where elements exchange words, for each PE.
+    const auto live = &section.pass.live;
+    if (const std::optional<codegen::Trace> trace = codegen::trace(ops, traced, live)) {
+      if (auto made = compile(*trace, section.row_lanes, group_shorts, why)) return made;
+    }
+    const codegen::Trace whole = codegen::trace_elements_together(ops, traced, live);
+    return compile(whole, section.row_lanes, group_shorts, why);
+  }
+
+ private:
+  std::unique_ptr<DevicePasses> compile(const codegen::Trace& trace, std::uint32_t lanes,
+                                        std::size_t group_shorts, std::string& why) const {
+    try {
+      return std::make_unique<GpuPasses>(gpu_, codegen::pass_text(trace), lanes, trace.elements,
+                                         trace.row_bytes, group_shorts);
+    } catch (const codegen::UnsupportedPass& refused) {
+      why = refused.why;
+    }
+    return nullptr;
+  }
+
+  const std::shared_ptr<Gpu> gpu_;
+};
+
+}  // namespace
+
+std::shared_ptr<PassDevice> exact_passes_on(std::shared_ptr<Gpu> gpu) {
+  if (const std::string wrong = exactness_failure(*gpu->device); !wrong.empty())
+    throw Error(ErrorCategory::Unsupported, "the OpenCL device " + gpu->device->info().name +
+                                                " cannot compute exactly: " + wrong +
+                                                "; use the engine gpu or vector");
+  return std::make_shared<GpuPassDevice>(std::move(gpu));
+}
+
+}  // namespace gdr

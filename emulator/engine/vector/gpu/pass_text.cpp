@@ -1,0 +1,539 @@
+#include "emulator/engine/vector/gpu/pass_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "emulator/engine/vector/gpu/bounds.hpp"
+
+namespace gdr::codegen {
+namespace {
+
+using jit::Op;
+
+/// The tests of bounds.hpp, on the bits of a number without its sign. Those in the loop look at the
+/// upper half.
+constexpr const char* prelude = R"(#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF
+#define has_tail 1u
+#define inexact 2u
+bool is_outside(ulong x, ulong least, ulong beyond) {
+  ulong size = x << 1;
+  return size != 0UL && size - least >= beyond - least;
+}
+uint upper(double x) { return (uint)(as_ulong(x) >> 32) << 1; }
+double flushed(ulong x) {
+  return as_double((x & 0x7ff0000000000000UL) != 0UL ? x : x & 0x8000000000000000UL);
+}
+ulong ones(bool x) { return x ? ~0UL : 0UL; }
+ulong shifted_left(ulong a, ulong b) { return b < 64UL ? a << b : 0UL; }
+ulong shifted_right(ulong a, ulong b) { return b < 64UL ? a >> b : 0UL; }
+)";
+
+/// 2^exponent as bits without the sign.
+std::uint64_t power(int exponent) { return static_cast<std::uint64_t>(1023 + exponent) << 53; }
+std::string upper_half(int exponent) { return fmt::format("{:#x}u", power(exponent) >> 32); }
+std::string outside(const std::string& bits, int least, int beyond) {
+  return fmt::format("is_outside({}, {:#x}UL, {:#x}UL)", bits, power(least), power(beyond));
+}
+
+class Writer {
+ public:
+  explicit Writer(Trace trace) : t_(std::move(trace)) {
+    fixed_words_by_thread();
+    join_stores();
+    find_rows();
+    tests_ = loop_tests(t_, carried_);
+    find_types();
+    find_kept();
+  }
+
+  PassText run() {
+    made_.carried = static_cast<std::uint32_t>(carried_.size());
+    made_.kept = static_cast<std::uint32_t>(kept_.size());
+    made_.sources = sources();
+    made_.loop = loop();
+    return std::move(made_);
+  }
+
+ private:
+  enum class Type : std::uint8_t { Bits, Number, Flag };
+
+  template <typename... Arguments>
+  void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+    text_ += '\n';
+  }
+
+  // --- preparation
+  const Step& step(StepId n) const { return t_.steps[n]; }
+  bool is_constant(StepId n) const { return step(n).kind == Step::Kind::Constant; }
+  static bool is_operation(const Step& s) { return s.kind == Step::Kind::Operation; }
+  bool is_read(StepId n) const { return !is_constant(n) && !is_operation(step(n)); }
+
+  /// Blocks differ in the fixed words of their memories: threads read these as they read rows.
+  void fixed_words_by_thread() {
+    for (Step& s : t_.steps) {
+      if (s.kind == Step::Kind::Broadcast && s.memory == 2)
+        throw UnsupportedPass{"it reads output items"};
+      if (s.kind == Step::Kind::Broadcast && s.memory == 0) s.level = Level::Lanes;
+      for (const StepId in : s.in)
+        if (in != no_step) s.level = std::max(s.level, t_.steps[in].level);
+    }
+  }
+
+  struct Span {
+    std::uint64_t begin, end;
+    bool meets(const Span& other) const { return begin < other.end && other.begin < end; }
+    bool operator==(const Span&) const = default;
+  };
+  Span span(std::uint64_t offset, Level level) const {
+    const std::uint64_t rows = level == Level::Element ? t_.elements : 1;
+    return {offset, offset + rows * t_.row_bytes};
+  }
+
+  /// A value that is stored to the rows of all elements one by one is stored to all at once.
+  void join_stores() {
+    for (const Step& s : t_.steps) {
+      if (s.kind != Step::Kind::Row || s.level != Level::Element) continue;
+      const Span own = span(s.bits, s.level);
+      std::vector<RowStore> parts;
+      for (const RowStore& store : t_.stores)
+        if (store.level == Level::Lanes && own.meets(span(store.offset, store.level)))
+          parts.push_back(store);
+      const auto is_part = [&](const RowStore& store) {
+        return std::ranges::find(parts, store.offset, &RowStore::offset) != parts.end();
+      };
+      const bool whole =
+          parts.size() == t_.elements && std::ranges::all_of(parts, [&](const RowStore& p) {
+            return p.value == parts.front().value && p.offset >= own.begin;
+          });
+      const bool alone = std::ranges::none_of(t_.stores, [&](const RowStore& store) {
+        return store.level == Level::Element && own.meets(span(store.offset, store.level));
+      });
+      if (!whole || !alone) continue;
+      const StepId value = parts.front().value;
+      std::erase_if(t_.stores, is_part);
+      t_.stores.push_back({value, static_cast<std::uint32_t>(s.bits), Level::Element});
+    }
+  }
+
+  /// Rows that are read: a number for each; and which of them passes overwrite.
+  void find_rows() {
+    std::vector<StepId> read, overwritten;
+    for (StepId n = 0; n < t_.steps.size(); ++n) {
+      const Step& s = step(n);
+      if (s.kind == Step::Kind::Broadcast && s.memory == 0) read.push_back(n);
+      if (s.kind != Step::Kind::Row) continue;
+      const Span own = span(s.bits, s.level);
+      const RowStore* same = nullptr;
+      for (const RowStore& store : t_.stores) {
+        const Span other = span(store.offset, store.level);
+        if (!own.meets(other)) continue;
+        if (own != other) throw UnsupportedPass{"it reads a part of what it wrote a pass before"};
+        same = &store;
+      }
+      if (same == nullptr) {
+        read.push_back(n);
+        continue;
+      }
+      overwritten.push_back(n);
+      carried_.push_back({n, same->value, false});
+    }
+    row_of_.assign(t_.steps.size(), 0);
+    for (const auto* list : {&overwritten, &read})
+      for (const StepId n : *list) {
+        const Step& s = step(n);
+        row_of_[n] = static_cast<std::uint32_t>(made_.rows.size());
+        made_.rows.push_back({static_cast<std::uint32_t>(s.bits), s.level == Level::Element,
+                              s.kind == Step::Kind::Broadcast});
+      }
+    for (const RowStore& store : t_.stores) {
+      const Span own = span(store.offset, store.level);
+      const bool is_carried = std::ranges::any_of(
+          overwritten, [&](StepId n) { return span(step(n).bits, step(n).level) == own; });
+      if (is_carried) continue;
+      results_.push_back(store.value);
+      made_.results.push_back({store.offset, store.level == Level::Element, false});
+    }
+  }
+
+  void find_types() {
+    types_.assign(t_.steps.size(), Type::Bits);
+    for (StepId n = 0; n < t_.steps.size(); ++n) types_[n] = type(step(n));
+  }
+  Type type(const Step& s) const {
+    if (!is_operation(s)) return Type::Bits;
+    const auto all = [&](unsigned first, unsigned end, Type wanted) {
+      bool any = false;
+      for (unsigned k = first; k < end; ++k) {
+        const StepId n = s.in[k];
+        const bool ones = is_constant(n) && (step(n).bits == 0 || ~step(n).bits == 0);
+        if (!is_constant(n) && types_[n] != wanted) return false;
+        if (is_constant(n) && wanted == Type::Flag && !ones) return false;
+        any = any || !is_constant(n);
+      }
+      return any;
+    };
+    switch (s.op) {
+      case Op::Add:
+      case Op::Sub:
+      case Op::Mul:
+      case Op::Fma:
+        return Type::Number;
+      case Op::Compare:
+      case Op::CompareSigned:
+        return Type::Flag;
+      case Op::And:
+      case Op::Or:
+      case Op::Xor:
+      case Op::AndNot:
+        return all(0, 2, Type::Flag) ? Type::Flag : Type::Bits;
+      case Op::Select:
+        return all(1, 3, Type::Number) ? Type::Number
+               : all(1, 3, Type::Flag) ? Type::Flag
+                                       : Type::Bits;
+      default:
+        return Type::Bits;
+    }
+  }
+
+  /// Words of a group that the loop reads.
+  void find_kept() {
+    slot_.assign(t_.steps.size(), 0);
+    const auto keep = [&](StepId n) {
+      if (n == no_step || is_constant(n) || step(n).level != Level::Pass) return;
+      if (std::ranges::find(kept_, n) != kept_.end()) return;
+      slot_[n] = static_cast<std::uint32_t>(kept_.size());
+      kept_.push_back(n);
+    };
+    for (const Step& s : t_.steps)
+      if (s.level != Level::Pass)
+        for (const StepId in : s.in) keep(in);
+    for (const RowStore& store : t_.stores) keep(store.value);
+  }
+
+  // --- values
+  static const char* type_name(Type type) {
+    constexpr std::array names{"ulong", "double", "bool"};
+    return names[static_cast<std::size_t>(type)];
+  }
+  std::string as(StepId n, Type wanted) const {
+    const Step& s = step(n);
+    if (s.kind == Step::Kind::Constant) {
+      if (wanted == Type::Flag) return s.bits != 0 ? "true" : "false";
+      const std::string bits = fmt::format("{:#x}UL", s.bits);
+      return wanted == Type::Number ? "as_double(" + bits + ")" : bits;
+    }
+    const std::string name = fmt::format("v{}", n);
+    const Type own = types_[n];
+    if (own == wanted) return name;
+    if (wanted == Type::Flag)
+      return own == Type::Bits ? "((long)" + name + " < 0)" : "((long)as_ulong(" + name + ") < 0)";
+    if (own == Type::Flag)
+      return wanted == Type::Bits ? "ones(" + name + ")" : "as_double(ones(" + name + "))";
+    return wanted == Type::Number ? "as_double(" + name + ")" : "as_ulong(" + name + ")";
+  }
+  std::string bits(StepId n) const { return as(n, Type::Bits); }
+  std::string number(StepId n) const { return as(n, Type::Number); }
+  /// An operand of a comparison, which may be any bits: the machine and the host read a number with
+  /// an exponent of 0 as zero.
+  std::string compared(StepId n) const {
+    if (is_constant(n) || tests_.is_normal[n]) return number(n);
+    return "flushed(" + bits(n) + ")";
+  }
+
+  std::string expression(StepId n) const {
+    const Step& s = step(n);
+    const auto &a = s.in[0], &b = s.in[1], &c = s.in[2];
+    const auto numbers = [&](const char* op) { return number(a) + " " + op + " " + number(b); };
+    const auto logic = [&](const char* op) {
+      const Type own = types_[n];
+      return as(a, own) + " " + op + " " + as(b, own);
+    };
+    switch (s.op) {
+      case Op::Add:
+        return numbers("+");
+      case Op::Sub:
+        return numbers("-");
+      case Op::Mul:
+        return numbers("*");
+      case Op::Fma:
+        return fmt::format("fma({}{}, {}, {}{})", (s.detail & jit::negate_product) != 0 ? "-" : "",
+                           number(a), number(b), (s.detail & jit::negate_addend) != 0 ? "-" : "",
+                           number(c));
+      case Op::And:
+        if (types_[n] == Type::Bits && types_[a] == Type::Flag)
+          return fmt::format("v{} ? {} : 0UL", a, bits(b));
+        if (types_[n] == Type::Bits && types_[b] == Type::Flag)
+          return fmt::format("v{} ? {} : 0UL", b, bits(a));
+        return logic("&");
+      case Op::AndNot:
+        if (types_[n] == Type::Bits && types_[a] == Type::Flag)
+          return fmt::format("v{} ? 0UL : {}", a, bits(b));
+        return (types_[n] == Type::Flag ? "!" : "~") + as(a, types_[n]) + " & " + as(b, types_[n]);
+      case Op::Or:
+        if (c != no_step) throw UnsupportedPass{"it has a masked operation on bits"};
+        return logic("|");
+      case Op::Xor:
+        return logic("^");
+      case Op::IntAdd:
+        return bits(a) + " + " + bits(b);
+      case Op::IntSub:
+        return bits(a) + " - " + bits(b);
+      case Op::ShiftLeft:
+        return fmt::format("{} << {}", bits(a), s.detail);
+      case Op::ShiftRight:
+        if (s.detail == 63 && types_[a] == Type::Flag) return fmt::format("v{} ? 1UL : 0UL", a);
+        return fmt::format("{} >> {}", bits(a), s.detail);
+      case Op::ShiftLeftBy:
+        return "shifted_left(" + bits(a) + ", " + bits(b) + ")";
+      case Op::ShiftRightBy:
+        return "shifted_right(" + bits(a) + ", " + bits(b) + ")";
+      case Op::Select:
+        return fmt::format("{} ? {} : {}", as(a, Type::Flag), as(b, types_[n]), as(c, types_[n]));
+      case Op::Compare:
+        return comparison(static_cast<jit::Predicate>(s.detail), compared(a), compared(b));
+      case Op::CompareSigned:
+        if (const StepId x = is_power_of_two(s); x != no_step)
+          return "(" + bits(x) + " << 12) == 0UL";
+        return signed_comparison(static_cast<jit::IntPredicate>(s.detail), bits(a), bits(b));
+      default:
+        throw UnsupportedPass{"it has an operation without a GPU instruction"};
+    }
+  }
+  /// x, if a comparison asks whether x has its exponent only (TestedSteps::round_tail).
+  StepId is_power_of_two(const Step& s) const {
+    if (static_cast<jit::IntPredicate>(s.detail) != jit::IntPredicate::Equal) return no_step;
+    const auto masked = [&](StepId n, std::uint64_t mask) {
+      const Step& m = step(n);
+      const bool is =
+          is_operation(m) && m.op == Op::And && is_constant(m.in[1]) && step(m.in[1]).bits == mask;
+      return is ? m.in[0] : no_step;
+    };
+    const StepId x = masked(s.in[0], 0x7ff0000000000000), y = masked(s.in[1], 0x7fffffffffffffff);
+    return x == y ? x : no_step;
+  }
+  static std::string comparison(jit::Predicate p, const std::string& a, const std::string& b) {
+    switch (p) {
+      case jit::Predicate::Equal:
+        return a + " == " + b;
+      case jit::Predicate::NotEqual:
+        return a + " != " + b;
+      case jit::Predicate::Less:
+        return a + " < " + b;
+      case jit::Predicate::NotLess:
+        return "!(" + a + " < " + b + ")";
+      case jit::Predicate::Unordered:
+        return "isunordered(" + a + ", " + b + ")";
+    }
+    throw UnsupportedPass{"it has an unknown comparison"};
+  }
+  static std::string signed_comparison(jit::IntPredicate p, const std::string& a,
+                                       const std::string& b) {
+    const auto of = [&](const char* op) { return "(long)" + a + " " + op + " (long)" + b; };
+    switch (p) {
+      case jit::IntPredicate::Equal:
+        return of("==");
+      case jit::IntPredicate::NotEqual:
+        return of("!=");
+      case jit::IntPredicate::Less:
+        return of("<");
+      case jit::IntPredicate::NotLess:
+        return of(">=");
+      case jit::IntPredicate::Greater:
+        return of(">");
+    }
+    throw UnsupportedPass{"it has an unknown comparison"};
+  }
+
+  // --- statements
+  void collect(const Step& s) {
+    const char* const failure = s.detail == 0 ? "tailed" : "wrong";
+    const StepId lanes = s.in[0];
+    if (is_constant(lanes)) {
+      if ((step(lanes).bits << 1) != 0) throw UnsupportedPass{"it always fails"};
+      return;
+    }
+    collect(lanes, failure, s.level);
+  }
+  /// Adds a value to a set of failures: part by part, which takes fewer instructions than bits.
+  void collect(StepId n, const char* failure, Level level) {
+    const Step& s = step(n);
+    // The loop has no other steps of the program for sources than those that it reads.
+    const bool has_parts = is_operation(s) && (s.level != Level::Pass || level == Level::Pass);
+    if (has_parts && s.op == Op::Or && types_[n] == Type::Bits) {
+      collect(s.in[0], failure, level);
+      collect(s.in[1], failure, level);
+    } else if (has_parts && s.op == Op::And && types_[n] == Type::Bits &&
+               (types_[s.in[0]] == Type::Flag || types_[s.in[1]] == Type::Flag)) {
+      const bool first = types_[s.in[0]] == Type::Flag;
+      line("{} |= v{} & {};", failure, s.in[first ? 0 : 1], is_nonzero(s.in[first ? 1 : 0]));
+    } else if (types_[n] == Type::Flag) {
+      line("{} |= v{};", failure, n);
+    } else {
+      line("{} |= {};", failure, is_nonzero(n));
+    }
+  }
+  /// Signs do not count.
+  std::string is_nonzero(StepId n) const {
+    if (types_[n] == Type::Number) return fmt::format("(v{} != 0.0)", n);
+    return "((" + bits(n) + " << 1) != 0UL)";
+  }
+  /// The tests of a value. In the loop, tests of numbers look at halves only.
+  void test(StepId n, bool in_loop) {
+    const std::uint8_t tests = tests_.of_step[n];
+    if ((tests & test_read) != 0 && !(in_loop && is_read(n)))
+      line("wrong |= {};", outside(bits(n), least_read, size_of_read));
+    if ((tests & test_bits) != 0) line("wrong |= {};", outside(bits(n), least_tiny, size_tested));
+    if ((tests & test_factor) != 0) line("least = min(least, upper({}) - 1u);", number(n));
+    if ((tests & test_tiny) != 0) line("least_tiny = min(least_tiny, upper({}) - 1u);", number(n));
+    if ((tests & test_size) != 0) line("largest = max(largest, upper({}));", number(n));
+  }
+  void operation(StepId n) {
+    const Step& s = step(n);
+    if (s.op == Op::Collect) return collect(s);
+    line("const {} v{} = {};", type_name(types_[n]), n, expression(n));
+  }
+  void begin_failures() {
+    line("bool tailed = false, wrong = false;");
+    line("uint least = ~0u, least_tiny = ~0u, largest = 0u, largest_sum = 0u;");
+  }
+  void end_failures(const char* word) {
+    line("wrong |= least < {} - 1u | least_tiny < {} - 1u;", upper_half(least_factor),
+         upper_half(least_tiny));
+    line("wrong |= largest >= {} | largest_sum >= {};", upper_half(size_tested),
+         upper_half(size_of_sum));
+    line("if (tailed | wrong)");
+    line("  atomic_or({}, (tailed ? has_tail : 0u) | (wrong ? inexact : 0u));", word);
+  }
+
+  std::string sources() {
+    text_ = prelude;
+    line("__kernel void run(__global const ulong* restrict words, __global ulong* restrict kept,");
+    line("                  __global uint* restrict failures, ulong groups, ulong group_words) {{");
+    line("const ulong group = get_global_id(0);");
+    line("if (group >= groups) return;");
+    line("words += group * group_words;");
+    line("kept += group * {};", std::max<std::size_t>(1, kept_.size()));
+    begin_failures();
+    for (StepId n = 0; n < t_.steps.size(); ++n) {
+      const Step& s = step(n);
+      if (s.level != Level::Pass || is_constant(n)) continue;
+      if (is_operation(s)) {
+        operation(n);
+        if (s.op == Op::Collect) continue;
+      } else {
+        line("const ulong v{} = words[{}];", n, s.bits / sizeof(std::uint64_t));
+      }
+      test(n, false);
+    }
+    for (std::size_t k = 0; k < kept_.size(); ++k) line("kept[{}] = {};", k, bits(kept_[k]));
+    end_failures("failures");
+    line("}}");
+    return std::move(text_);
+  }
+
+  /// The steps of a pass.
+  void pass() {
+    for (StepId n = 0; n < t_.steps.size(); ++n) {
+      const Step& s = step(n);
+      if (is_constant(n)) continue;
+      if (s.level == Level::Pass) {
+        if (std::ranges::find(kept_, n) != kept_.end())
+          line("const {} v{} = {};", type_name(types_[n]), n,
+               from_bits(fmt::format("group[{}]", slot_[n]), types_[n]));
+        continue;
+      }
+      if (!is_operation(s)) {
+        if (row_of_[n] < carried_.size())
+          line("const ulong v{} = r{};", n, row_of_[n]);
+        else
+          line("const ulong v{} = f{};", n, row_of_[n]);
+      } else {
+        operation(n);
+        if (s.op == Op::Collect) continue;
+      }
+      test(n, true);
+    }
+    for (const CarriedRow& row : carried_) line("r{} = {};", row_of_[row.in], bits(row.out));
+    for (std::size_t k = 0; k < results_.size(); ++k) line("o{} = {};", k, bits(results_[k]));
+  }
+  static std::string from_bits(const std::string& text, Type type) {
+    if (type == Type::Number) return "as_double(" + text + ")";
+    return type == Type::Flag ? text + " != 0UL" : text;
+  }
+
+  std::string loop() {
+    text_ = prelude;
+    line("// A thread has {}.", t_.elements > 1 ? "one element of a PE" : "all elements of a PE");
+    line("__kernel void run(__global ulong* restrict rows, __global ulong* restrict results,");
+    line("                  __global const ulong* restrict kept,");
+    line(
+        "                  __global const ulong* restrict runs, __global uint* restrict failures,");
+    line("                  ulong threads, ulong of_block, ulong begin, ulong passes) {{");
+    line("const ulong thread = get_global_id(0);");
+    line("if (thread >= threads) return;");
+    line("const ulong block = thread / of_block, own = thread % of_block;");
+    line("const ulong end = min(runs[2 * block + 1], begin + passes);");
+    line("if (begin >= end) return;");
+    line("rows += block * of_block * {} + own;", made_.rows.size());
+    line("results += block * of_block * {} + own;", made_.results.size());
+    line("__global const ulong* restrict group = kept + (runs[2 * block] + begin) * {};",
+         std::max<std::size_t>(1, kept_.size()));
+    begin_failures();
+    for (std::size_t r = 0; r < made_.rows.size(); ++r)
+      line("{}ulong {}{} = rows[{} * of_block];", r < carried_.size() ? "" : "const ",
+           r < carried_.size() ? 'r' : 'f', r, r);
+    for (std::size_t k = 0; k < results_.size(); ++k) line("ulong o{} = 0UL;", k);
+    // Later launches go on with numbers that the loop has tested.
+    line("if (begin == 0UL) {{");
+    for (StepId n = 0; n < t_.steps.size(); ++n) {
+      if (!is_read(n) || step(n).level == Level::Pass) continue;
+      if ((tests_.of_step[n] & test_read) == 0) continue;
+      const char name = row_of_[n] < carried_.size() ? 'r' : 'f';
+      line("wrong |= {};",
+           outside(fmt::format("{}{}", name, row_of_[n]), least_read, size_of_read));
+    }
+    line("}}");
+    line("for (ulong pass = begin; pass < end;) {{");
+    line("const ulong stop = min(end, pass + {}UL);", passes_between_tests);
+    line("for (; pass < stop; ++pass, group += {}) {{", std::max<std::size_t>(1, kept_.size()));
+    pass();
+    line("}}");
+    for (const CarriedRow& row : carried_)
+      if (row.sum) line("largest_sum = max(largest_sum, upper(as_double(r{})));", row_of_[row.in]);
+    line("}}");
+    for (std::size_t r = 0; r < carried_.size(); ++r) line("rows[{0} * of_block] = r{0};", r);
+    for (std::size_t k = 0; k < results_.size(); ++k) line("results[{0} * of_block] = o{0};", k);
+    // What leaves the loop is finite.
+    for (const CarriedRow& row : carried_)
+      if (tests_.is_normal[row.out])
+        line("largest_sum = max(largest_sum, upper(as_double(r{})));", row_of_[row.in]);
+    for (std::size_t k = 0; k < results_.size(); ++k)
+      if (tests_.is_normal[results_[k]])
+        line("largest_sum = max(largest_sum, upper(as_double(o{})));", k);
+    end_failures("failures + block");
+    line("}}");
+    return std::move(text_);
+  }
+
+  Trace t_;
+  PassText made_;
+  std::vector<CarriedRow> carried_;
+  std::vector<std::uint32_t> row_of_;  ///< by step that reads a row: its number
+  std::vector<StepId> results_;
+  LoopTests tests_;
+  std::vector<Type> types_;
+  std::vector<StepId> kept_;
+  std::vector<std::uint32_t> slot_;
+  std::string text_;
+};
+
+}  // namespace
+
+PassText pass_text(Trace trace) { return Writer(std::move(trace)).run(); }
+
+}  // namespace gdr::codegen

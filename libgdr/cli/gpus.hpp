@@ -1,0 +1,19 @@
+// The GPUs of this host, with their test.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gdr::cli {
+
+/// A device that engines on a GPU can use.
+struct TestedGpu {
+  std::string name;         ///< as a part of an engine's name: "0" in "gpu:0"
+  std::string description;  ///< what the driver says
+  std::string failure;      ///< why it is refused for exact numerics; empty: it is exact
+};
+
+/// Opens each of them and compares its arithmetic with this host's (exactness_failure).
+std::vector<TestedGpu> tested_gpus();
+
+}  // namespace gdr::cli

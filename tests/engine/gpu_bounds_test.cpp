@@ -1,0 +1,156 @@
+// Which steps of a loop the exact engine tests on a GPU (emulator/engine/vector/gpu/bounds.hpp).
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "emulator/engine/vector/gpu/bounds.hpp"
+#include "emulator/engine/vector/gpu/pass_text.hpp"
+#include "support/catch.hpp"
+
+namespace gdr::test {
+namespace {
+
+using codegen::Level;
+using codegen::Step;
+using codegen::StepId;
+using jit::Op;
+
+/// A trace of one element, step by step.
+struct Loop {
+  codegen::Trace trace{.steps = {}, .stores = {}, .elements = 1, .row_bytes = 256};
+
+  StepId add(const Step& step) {
+    trace.steps.push_back(step);
+    return static_cast<StepId>(trace.steps.size() - 1);
+  }
+  StepId row(std::uint32_t number) {
+    Step s;
+    s.kind = Step::Kind::Row;
+    s.level = Level::Element;
+    s.bits = number * trace.row_bytes;
+    return add(s);
+  }
+  StepId constant(std::uint64_t bits) {
+    Step s;
+    s.bits = bits;
+    return add(s);
+  }
+  StepId constant(double x) { return constant(std::bit_cast<std::uint64_t>(x)); }
+  StepId step(Op op, StepId a, StepId b = codegen::no_step, StepId c = codegen::no_step,
+              int detail = 0) {
+    Step s;
+    s.kind = Step::Kind::Operation;
+    s.level = Level::Element;
+    s.op = op;
+    s.detail = static_cast<std::uint8_t>(detail);
+    s.in = {a, b, c};
+    return add(s);
+  }
+  void store(std::uint32_t row, StepId value) {
+    trace.stores.push_back({value, row * trace.row_bytes, Level::Element});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("sums over passes are tested now and then, and their terms not at all") {
+  Loop loop;
+  const StepId sum = loop.row(0), x = loop.row(1);
+  const StepId next = loop.step(Op::Add, sum, loop.step(Op::Mul, x, x));
+  loop.store(0, next);
+  std::vector<codegen::CarriedRow> carried{{sum, next, false}};
+  const codegen::LoopTests tests = loop_tests(loop.trace, carried);
+  CHECK(carried[0].sum);
+  CHECK(tests.of_step[x] == codegen::test_read);
+  CHECK(tests.of_step[sum] == codegen::test_read);
+  for (StepId n = 0; n < loop.trace.steps.size(); ++n)
+    if (n != x && n != sum) CHECK(tests.of_step[n] == 0);
+}
+
+TEST_CASE("a factor is tested where a product could be a subnormal number") {
+  Loop loop;
+  const StepId x = loop.row(0);
+  std::vector<StepId> powers{x};
+  for (int k = 1; k < 6; ++k) powers.push_back(loop.step(Op::Mul, powers.back(), x));
+  loop.store(1, powers.back());
+  std::vector<codegen::CarriedRow> carried;
+  const codegen::LoopTests tests = loop_tests(loop.trace, carried);
+  // Multiples of 2^-240, 2^-480, 2^-720, 2^-960, and the next would be too small.
+  for (const int k : {1, 2}) CHECK(tests.of_step[powers[static_cast<std::size_t>(k)]] == 0);
+  CHECK((tests.of_step[powers[3]] & (codegen::test_factor | codegen::test_tiny)) != 0);
+}
+
+TEST_CASE("a recurrence that multiplies is tested in every pass") {
+  Loop loop;
+  const StepId x = loop.row(0);
+  const StepId square = loop.step(Op::Mul, x, x);
+  loop.store(0, square);
+  std::vector<codegen::CarriedRow> carried{{x, square, false}};
+  const codegen::LoopTests tests = loop_tests(loop.trace, carried);
+  CHECK_FALSE(carried[0].sum);
+  const int in_loop = tests.of_step[x] | tests.of_step[square];
+  CHECK((in_loop & codegen::test_size) != 0);
+  CHECK((in_loop & (codegen::test_factor | codegen::test_tiny)) != 0);
+}
+
+TEST_CASE("rounding to 25 bits enlarges no number's bounds much") {
+  Loop loop;
+  StepId x = loop.row(0);
+  const StepId far = loop.constant(0x1p28);
+  for (int k = 0; k < 20; ++k) {
+    const StepId inner = loop.step(Op::Fma, x, far, x, jit::negate_addend);
+    x = loop.step(Op::Fma, x, far, inner, jit::negate_addend);
+  }
+  const StepId bits = loop.step(Op::ShiftRight, x, codegen::no_step, codegen::no_step, 28);
+  loop.store(1, bits);
+  std::vector<codegen::CarriedRow> carried;
+  const codegen::LoopTests tests = loop_tests(loop.trace, carried);
+  for (StepId n = 1; n < loop.trace.steps.size(); ++n) CHECK(tests.of_step[n] == 0);
+}
+
+TEST_CASE("an infinity cannot pass unnoticed into bits or comparisons") {
+  for (const bool compared : {false, true}) {
+    Loop loop;
+    StepId x = loop.row(0);
+    for (int k = 0; k < 4; ++k) x = loop.step(Op::Mul, x, x);
+    const StepId one = loop.constant(1.0);
+    const StepId used = compared ? loop.step(Op::Compare, x, one, codegen::no_step,
+                                             static_cast<int>(jit::Predicate::Less))
+                                 : loop.step(Op::Xor, x, one);
+    loop.store(1, used);
+    std::vector<codegen::CarriedRow> carried;
+    const codegen::LoopTests tests = loop_tests(loop.trace, carried);
+    unsigned limited = 0;
+    for (const std::uint8_t t : tests.of_step) limited += (t & codegen::test_size) != 0 ? 1 : 0;
+    CHECK(limited != 0);
+  }
+}
+
+TEST_CASE("a value that is only compared and selected may be of any size") {
+  // The least so far, which begins at the largest number.
+  Loop loop;
+  const StepId least = loop.row(0), x = loop.row(1);
+  const StepId square = loop.step(Op::Mul, x, x);
+  const StepId less = loop.step(Op::Compare, square, least, codegen::no_step,
+                                static_cast<int>(jit::Predicate::Less));
+  const StepId next = loop.step(Op::Select, less, square, least);
+  loop.store(0, next);
+  std::vector<codegen::CarriedRow> carried{{least, next, false}};
+  const codegen::LoopTests tests = loop_tests(loop.trace, carried);
+  CHECK(tests.of_step[least] == 0);
+  CHECK(tests.of_step[next] == 0);
+  CHECK_FALSE(tests.is_normal[least]);
+  // Its subnormals are zeros to the machine.
+  const std::string text = codegen::pass_text(loop.trace).loop;
+  CHECK(text.find("< flushed(") != std::string::npos);
+}
+
+TEST_CASE("a loop that reads a part of what it stores is refused") {
+  Loop loop;
+  loop.trace.elements = 4;
+  const StepId x = loop.row(0);
+  loop.trace.stores.push_back({loop.step(Op::Add, x, x), loop.trace.row_bytes, Level::Lanes});
+  CHECK_THROWS_AS(codegen::pass_text(loop.trace), codegen::UnsupportedPass);
+}
+
+}  // namespace gdr::test
