@@ -16,7 +16,9 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import sys
 import tempfile
 
 os.environ["GDR_GPU_PAIRS"] = "0"
@@ -34,7 +36,11 @@ def write_texts(name: str, folder: pathlib.Path) -> int:
     os.environ["GDR_GPU_TEXT"] = str(folder)
     kernel = gdr.builtin(name)
     random = np.random.default_rng(1)
-    device = gdr.open("emulator", engine="gpu-exact")
+    try:
+        device = gdr.open("emulator", engine="gpu-exact")
+    except gdr.UnsupportedError as error:
+        print(error)
+        sys.exit(77)
     job = device.job(kernel)
     columns: dict[str, dict[str, object]] = {"target": {}, "source": {}}
     for v in kernel.variables:
@@ -102,6 +108,9 @@ def main() -> None:
     parser.add_argument("--cuda", type=pathlib.Path, help="folder of ptxas and nvdisasm")
     parser.add_argument("--clang", default="clang-15")
     options = parser.parse_args()
+    if shutil.which(options.clang) is None or not pathlib.Path(LIBRARY).exists():
+        print(f"{options.clang} or {LIBRARY} is missing: install clang-15 and libclc-15")
+        sys.exit(77)
     print(f"{'kernel':28} registers  spilled  instructions  on doubles   ({ARCHITECTURE})")
     for name in options.kernels:
         with tempfile.TemporaryDirectory() as folder:
@@ -124,7 +133,8 @@ def main() -> None:
             alone = "one element of a PE" in text.read_text()
             together = 1 if alone else of["elements"]
             interactions = of["group"] * together
-            print(f"{name:28}", measured(text, options.cuda, interactions) if options.cuda else "")
+            told = measured(text, options.cuda, interactions) if options.cuda else " compiled by clang"
+            print(f"{name:28}{told}")
 
 
 if __name__ == "__main__":
