@@ -56,6 +56,8 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
        moving_sources},
       {"lists", "kernels with neighbour lists, of the rate without lists", neighbour_lists},
       {"tables", "gravity by an interpolated table, of the rate of a native loop", table_rates},
+      {"gpu", "gravity on a GPU or another OpenCL device, of the rate of a loop in OpenCL",
+       gpu_rates},
       {"products", "products of matrices, exact and beside the host's BLAS", matrix_rates},
       {"matrix", "predicted products and LU on one real board at 400 MHz", matrix_predictions},
   };
