@@ -11,8 +11,6 @@
 #include <random>
 #include <vector>
 
-#include "gdr/error.hpp"
-
 namespace gdr {
 namespace {
 
