@@ -44,6 +44,31 @@ TEST_CASE("without a GPU gdr info and the engine gpu say what to install") {
   CHECK(shell.run("gdr info --engine native:0").err.find("not known") != std::string::npos);
 }
 
+TEST_CASE("gdr info and gdr boards --test tell whether a GPU is exact") {
+  const Shell shell;
+  const auto gpus = nlohmann::json::parse(shell.run("gdr info --json").out)["host"]["gpus"];
+  const auto boards = nlohmann::json::parse(shell.run("gdr boards --test 1 --json").out);
+  REQUIRE(boards.size() == gpus.size() + 1);
+  for (std::size_t n = 0; n < gpus.size(); ++n) {
+    CHECK(gpus[n]["name"] == "gpu:" + std::to_string(n));
+    CHECK(gpus[n]["exact"] == gpus[n]["failure"].get<std::string>().empty());
+    CHECK(boards[n + 1]["board"] == gpus[n]["name"]);
+    CHECK(boards[n + 1]["failure"] == gpus[n]["failure"]);
+  }
+}
+
+TEST_CASE("without a GPU gpu-exact is refused, and a folder that is not there for its text") {
+  const Shell shell;
+  const Outcome none = shell.run("GDR_OPENCL_LIBRARY=/nowhere/x.so gdr info --engine gpu-exact");
+  CHECK(none.status != 0);
+  CHECK(none.err.find("no GPU: the library /nowhere/x.so cannot be opened") != std::string::npos);
+  if (nlohmann::json::parse(shell.run("gdr info --json").out)["host"]["gpus"].empty()) return;
+  // The self-test is the first program.
+  const Outcome refused = shell.run("GDR_GPU_TEXT=/nowhere gdr info --engine gpu-exact");
+  CHECK(refused.status != 0);
+  CHECK(refused.err.find("GDR_GPU_TEXT: /nowhere/0.cl cannot be written") != std::string::npos);
+}
+
 TEST_CASE("a limit for the GPU that is no number is refused by name") {
   const Shell shell;
   if (nlohmann::json::parse(shell.run("gdr info --json").out)["host"]["gpus"].empty()) return;

@@ -80,6 +80,18 @@ TEST_CASE("a factor is tested where a product could be a subnormal number") {
   CHECK((tests.of_step[powers[3]] & (codegen::test_factor | codegen::test_tiny)) != 0);
 }
 
+TEST_CASE("a loop whose constants make subnormal numbers is refused") {
+  for (const double tiny : {0x1p-900, 0x1p-1030}) {
+    INFO(tiny);
+    Loop loop;
+    const StepId x = loop.row(0);
+    loop.store(1, loop.step(Op::Mul, x, loop.constant(tiny)));
+    std::vector<codegen::CarriedRow> carried;
+    CHECK_FALSE(loop_tests(loop.trace, carried).suffice);
+    CHECK_THROWS_AS(codegen::pass_text(loop.trace), codegen::UnsupportedPass);
+  }
+}
+
 TEST_CASE("a recurrence that multiplies is tested in every pass") {
   Loop loop;
   const StepId x = loop.row(0);

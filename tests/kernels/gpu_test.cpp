@@ -108,6 +108,25 @@ TEST_CASE("numbers that a GPU cannot prove exact are computed on the processor")
   }
 }
 
+TEST_CASE("a kernel with a tiny constant has the same bits on gpu-exact") {
+  if (!has_gpu()) return;
+  constexpr std::size_t n = 100;
+  const Kernel kernel =
+      Kernel::compile("VARI x; VARJ y; VARF f; f += (x - y)*1e-280*(x - y)*1e280;", "law");
+  std::vector<double> x(n);
+  for (std::size_t i = 0; i < n; ++i) x[i] = std::ldexp(std::sin(static_cast<double>(i)), -90);
+  std::vector<std::vector<double>> sums;
+  for (const char* engine : {"vector", "gpu-exact"}) {
+    Device device = Device::open(std::string("emulator:engine=") + engine);
+    Job job = device.job(kernel);
+    job.sources(n, {{"y", ConstArray(x)}});
+    job.targets(n, {{"x", ConstArray(x)}});
+    sums.emplace_back(n);
+    job.run({{"f", MutableArray(sums.back())}});
+  }
+  CHECK(sums[0] == sums[1]);
+}
+
 TEST_CASE("longs with tails run on a GPU") {
   if (!has_gpu()) return;
   const Law& law = *std::ranges::find(laws(), std::string_view("coulomb_ewald"), &Law::kernel);

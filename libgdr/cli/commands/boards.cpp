@@ -45,7 +45,7 @@ int test_boards(const Options& options) {
   }
   for (const TestedGpu& gpu : tested_gpus()) {
     const std::string name = "gpu:" + gpu.name;
-    list.push_back({{"board", name}, {"failure", gpu.failure}});
+    list.push_back({{"board", name}, {"failure", gpu.failure}, {"seconds", gpu.seconds}});
     if (!options.json)
       print("{}, {}: {}\n", name, gpu.description,
             gpu.failure.empty() ? "its doubles are exact" : "not for gpu-exact: " + gpu.failure);

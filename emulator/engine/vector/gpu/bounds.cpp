@@ -49,6 +49,8 @@ class Analysis {
     made.of_step = tests_;
     for (std::size_t c = 0; c < carried_.size(); ++c)
       made.of_step[carried_[c].out] |= out_tests_[c];
+    for (const std::optional<Bounds>& b : at_)
+      if (b && b->unit < smallest_unit) made.suffice = false;
     made.is_normal.resize(steps_.size());
     for (StepId n = 0; n < steps_.size(); ++n) made.is_normal[n] = at_[n].has_value();
     return made;

@@ -50,6 +50,8 @@ struct LoopTests {
   std::vector<std::uint8_t> of_step;  ///< bits of NumberTest
   /// By step: a result of floating-point operations, or tested, and therefore no subnormal.
   std::vector<bool> is_normal;
+  /// False if a number may be subnormal nevertheless, because of a constant.
+  bool suffice = true;
 };
 
 /// Finds the tests of a traced loop, and sets CarriedRow::sum.

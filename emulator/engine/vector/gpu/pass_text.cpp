@@ -46,6 +46,7 @@ class Writer {
     join_stores();
     find_rows();
     tests_ = loop_tests(t_, carried_);
+    if (!tests_.suffice) throw UnsupportedPass{"a constant is too small to prove its products"};
     find_types();
     find_kept();
   }
