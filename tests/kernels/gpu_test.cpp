@@ -101,6 +101,7 @@ TEST_CASE("numbers that a GPU cannot prove exact are computed on the processor")
     }
     CHECK(on_gpu == exact);
     if (unit == 1) CHECK(statistics.gpu_runs > 0);
+    CHECK(statistics.compile_seconds > 0);
     if (unit == 1e-120) CHECK(statistics.gpu_runs == 0);
     INFO(statistics.fallback_reason);
     if (unit == 1e-120)

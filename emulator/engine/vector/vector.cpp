@@ -410,8 +410,11 @@ class VectorExecutable final : public StreamingExecutable {
     }
     SectionStats& body = stats[static_cast<unsigned>(Section::Body)];
     body.gpu_runs = runs_on_device_;
-    for (const auto& made : on_device_)
-      if (made && made->passes) body.code_bytes += made->passes->text_bytes();
+    for (const auto& made : on_device_) {
+      if (!made || !made->passes) continue;
+      body.code_bytes += made->passes->text_bytes();
+      body.compile_seconds += made->passes->compile_seconds();
+    }
     // Why passes ran here comes first, then why not in doubles.
     std::string text;
     if (!why_not_on_device_.empty())
@@ -452,6 +455,8 @@ class VectorExecutable final : public StreamingExecutable {
         stats[s].runs += own[s].runs;
         stats[s].fallback_runs += own[s].fallback_runs;
         stats[s].gpu_runs += own[s].gpu_runs;
+        stats[s].code_bytes += own[s].code_bytes;
+        stats[s].compile_seconds += own[s].compile_seconds;
         if (stats[s].reason.empty()) stats[s].reason = own[s].reason;
         if (stats[s].first_failure.empty()) stats[s].first_failure = own[s].first_failure;
       }
@@ -466,7 +471,7 @@ class VectorExecutable final : public StreamingExecutable {
     explicit FirstUse(codegen::Translate translation) : translate(std::move(translation)) {}
     codegen::Translate translate;
     std::once_flag made;
-    std::unique_ptr<DevicePasses> passes;
+    std::unique_ptr<DevicePasses> passes;  ///< written under fallback_lock_
   };
 
   class Batch final : public FusedBatch {
@@ -545,9 +550,10 @@ class VectorExecutable final : public StreamingExecutable {
       DoublesKernels kernels = codegen::tracing_kernels(Isa::Avx2);
       kernels.batch = doubles_->batch;
       std::string why;
-      made.passes =
+      auto passes =
           device_->compile(fused_[heads].ready(), made.translate(kernels), group_shorts(), why);
       const std::scoped_lock lock(fallback_lock_);
+      made.passes = std::move(passes);
       if (!made.passes) why_not_on_device_ = std::move(why);
     });
     return made.passes.get();
