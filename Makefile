@@ -10,7 +10,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
         wheel wheel-arm64 deb
 
 help:
-	@echo "make demo               build, integrate star clusters on the emulated chip, and film them"
+	@echo "make demo               film a merger of star clusters, and integrate one on the emulated chip"
 	@echo "make test               build, and run every test"
 	@echo "make build              build the library, the command and the tests"
 	@echo "make bench              run all benchmarks"
@@ -53,10 +53,12 @@ configure: setup $(if $(filter test,$(MAKECMDGOALS)),ulfm)
 build: configure
 	@cmake --build --preset $(PRESET) -j $(JOBS)
 
-# Builds the command and the Python package only; tests are most of a full build.
+# Builds the Python package and draws the first picture with it; then builds the command. Tests are most of a full build.
 demo: configure
-	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_command gdr_python_if_found
-	@examples/demo.sh $(GDR) $(BUILD)/python
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_python_if_found
+	@examples/demo.sh merger $(BUILD)/python
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_command
+	@examples/demo.sh cluster $(GDR) $(BUILD)/python
 
 test: build
 	@ctest --preset $(PRESET) -j $(JOBS)
