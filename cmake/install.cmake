@@ -51,13 +51,13 @@ if(TARGET gdr_fortran)
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gdr COMPONENT development)
 endif()
 
-# The MPI plugins: libgdr loads them from its own directory.
-set(gdr_mpi_plugins gdr_mpi gdr_mpi_mpich)
+# The plugins: libgdr loads them from its own directory.
+set(gdr_plugins gdr_network gdr_mpi gdr_mpi_mpich)
 if(NOT SKBUILD)
   # A wheel has no plugin for an MPI that cmake/ulfm.sh has built.
-  list(APPEND gdr_mpi_plugins gdr_mpi_ulfm)
+  list(APPEND gdr_plugins gdr_mpi_ulfm)
 endif()
-foreach(plugin IN LISTS gdr_mpi_plugins)
+foreach(plugin IN LISTS gdr_plugins)
   if(TARGET ${plugin})
     set_target_properties(${plugin} PROPERTIES INSTALL_RPATH "$ORIGIN")
     install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
@@ -139,7 +139,7 @@ endif()
 # All installed targets, without tests: `make install` builds this one.
 add_custom_target(gdr_installed)
 foreach(part gdr gdr_command gdr_share gdr_kernel_headers_made gdr_fortran gdrdgemm gdrblas g6 g5 gpunb
-             ${gdr_mpi_plugins})
+             ${gdr_plugins})
   if(TARGET ${part})
     add_dependencies(gdr_installed ${part})
   endif()

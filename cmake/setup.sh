@@ -5,7 +5,7 @@ set -eu
 
 packages=(cmake ninja-build g++ gfortran pkg-config ccache python3 catch2 libeigen3-dev libhdf5-dev
           libcli11-dev libfmt-dev libxbyak-dev nlohmann-json3-dev libmpfr-dev libgmp-dev zlib1g-dev
-          libopenmpi-dev openmpi-bin
+          libopenmpi-dev openmpi-bin libssl-dev libasio-dev
           "$@")
 
 if ! command -v dpkg-query >/dev/null; then

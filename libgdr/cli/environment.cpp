@@ -14,6 +14,8 @@ std::span<const EnvironmentVariable> environment_variables() noexcept {
       {"GDR_CACHE_DIR", "folder of compiled kernels, or none"},
       {"GDR_SOCKET", "default socket of gdr serve"},
       {"GDR_MPI_LIBRARY", "library that carries the messages of devices mpi"},
+      {"GDR_PSK", "key of board servers on other hosts, if a device name has no credentials"},
+      {"GDR_NETWORK_LIBRARY", "library that connects to board servers on other hosts"},
       {"OMP_NUM_THREADS", "number of threads of a device, if it is not given"},
       {"NO_COLOR", "no colours and no progress on terminals"}};
   return list;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <deque>
 #include <optional>
 #include <stop_token>
 #include <vector>
@@ -87,6 +88,7 @@ class BoardRun {
       const std::size_t slots = board_slots(job_.cost, device_.geometry, partition_);
       for (std::size_t done = 0; done < n; done += std::min(n - done, slots))
         batch(first + done, std::min(n - done, slots));
+      while (!unread_.empty()) take_results();
     } catch (...) {
       slot_.invalidate();
       throw;
@@ -134,6 +136,9 @@ class BoardRun {
   void flush() {
     if (stop_.stop_requested()) throw Cancelled();
     slot_.board->execute(slot_.list, slot_.words, stop_);
+    list_sent();
+  }
+  void list_sent() {
     begin_list();
     if (sent_) slot_.contents.sources = *sent_;
     sent_.reset();
@@ -319,8 +324,30 @@ class BoardRun {
       if (part_.raw) command.flags |= read_raw;
       command.count = part.count;
     }
-    flush();
-    if (!slot_.board->needs_data()) return;
+    const unsigned ahead = slot_.board->lists_ahead();
+    if (ahead == 0) {
+      flush();
+      if (slot_.board->needs_data()) convert_results({first, n});
+      return;
+    }
+    // Far boards compute the next batches while results are on their way.
+    if (stop_.stop_requested()) throw Cancelled();
+    slot_.board->start(slot_.list, stop_);
+    list_sent();
+    unread_.push_back({first, n});
+    while (unread_.size() > ahead) take_results();
+  }
+
+  /// Takes the results of the first batch that was started.
+  void take_results() {
+    slot_.board->finish(slot_.words, stop_);
+    convert_results(unread_.front());
+    unread_.pop_front();
+  }
+
+  /// Converts the results of a batch of targets.
+  void convert_results(IndexRange targets) {
+    const auto [first, n] = targets;
     // Chips return results in order and targets are partitioned in order: the records of n targets.
     const HostSpan span(device_.spans, "convert results");
     const Stopwatch timer;
@@ -383,8 +410,9 @@ class BoardRun {
   std::size_t capacity_;               ///< sources that fit the memories at once
   double conversion_seconds_ = 0;
   std::vector<std::size_t>
-      places_;              ///< first item of each slice in a chip's memory; empty: not all fit
-  bool streaming_ = false;  ///< whether sources arrive in pieces during the first batch
+      places_;  ///< first item of each slice in a chip's memory; empty: not all fit
+  std::deque<IndexRange> unread_;  ///< targets of batches that were started
+  bool streaming_ = false;         ///< whether sources arrive in pieces during the first batch
 };
 
 }  // namespace

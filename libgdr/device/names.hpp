@@ -9,6 +9,7 @@
 
 #include "emulator/isa/geometry.hpp"
 #include "gdr/device.hpp"
+#include "libgdr/driver/network_options.hpp"
 
 namespace gdr {
 
@@ -26,7 +27,9 @@ struct DeviceName {
   std::string place;  ///< location, for kinds that have one: the part before the options
   Geometry geometry;
   DeviceOptions options;
-  std::vector<std::string> given = {};  ///< names of the geometry options in the name
+  std::vector<std::string> given = {};   ///< names of the geometry options in the name
+  driver::Credentials credentials = {};  ///< of boards on other hosts
+  driver::TransferOptions transfers = {};
 };
 
 /// Parses "KIND", "KIND:option=value,..." or, for kinds with a location, "KIND:PLACE,option=value,

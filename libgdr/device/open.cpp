@@ -4,6 +4,8 @@
 #include <omp.h>
 
 #include <charconv>
+#include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "gdr/error.hpp"
@@ -11,6 +13,7 @@
 #include "libgdr/device/self_test.hpp"
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/device_node.hpp"
+#include "libgdr/driver/network.hpp"
 #include "libgdr/driver/remote_board.hpp"
 
 namespace gdr {
@@ -19,12 +22,18 @@ namespace {
 using driver::BoardAccess;
 using driver::RemoteBoard;
 
-/// Location of boards: a server's socket, or device nodes from a number on.
+/// Location of boards: a server on another host, a server's socket, or device nodes from a number
+/// on.
 struct BoardLocation {
   std::string socket;
   unsigned node = 0;
   bool by_number = false;  ///< whether the name has no socket
-  bool nodes() const { return socket.empty(); }
+  std::optional<driver::Endpoint> server = {};
+  bool nodes() const { return socket.empty() && !server; }
+  std::string text() const {
+    if (server) return "board:tcp:" + server->text();
+    return nodes() ? fmt::format("board:{}", node) : "board:unix:" + socket;
+  }
 };
 
 BoardLocation parse_location(const std::string& text) {
@@ -34,6 +43,7 @@ BoardLocation parse_location(const std::string& text) {
                   "device board:unix: names no socket; write board:unix:/path/to/socket");
     return {text.substr(5)};
   }
+  if (text.starts_with("tcp:")) return {{}, 0, false, driver::parse_endpoint(text.substr(4))};
   BoardLocation place;
   place.by_number = true;
   if (!text.empty()) {
@@ -41,8 +51,8 @@ BoardLocation parse_location(const std::string& text) {
     const auto [stop, error] = std::from_chars(text.data(), end, place.node);
     if (error != std::errc{} || stop != end || place.node > 255)
       throw Error(ErrorCategory::Usage, "device board:" + text +
-                                            "; write board:NUMBER (0 to 255) or "
-                                            "board:unix:/path/to/socket");
+                                            "; write board:NUMBER (0 to 255), "
+                                            "board:unix:/path/to/socket or board:tcp:HOST:PORT");
   }
   if (driver::find_device_nodes().nodes.empty()) place.socket = driver::default_socket();
   return place;
@@ -71,6 +81,32 @@ std::unique_ptr<BoardAccess> open_access(const BoardLocation& place, const Devic
   return driver::open_node(bus.nodes[number], o.queue_timeout);
 }
 
+/// The credentials of a device name, or the shared key in GDR_PSK.
+driver::Credentials credentials_of(const DeviceName& name) {
+  driver::Credentials c = name.credentials;
+  if (const char* key = std::getenv("GDR_PSK"); c.empty() && key != nullptr && *key != '\0')
+    c.shared_key = key;
+  if (c.empty())
+    throw Error(ErrorCategory::Usage,
+                "a board of another host needs credentials: the device options psk=FILE or "
+                "cert=FILE,key=FILE,ca=FILE, or GDR_PSK");
+  return c;
+}
+
+/// Opens board number `board` of those at a location.
+driver::NetworkBoard open_link(const BoardLocation& place, const DeviceName& name, unsigned board) {
+  const DeviceOptions& o = name.options;
+  if (place.server)
+    return driver::network().open({*place.server,
+                                   credentials_of(name),
+                                   name.transfers,
+                                   {o.engine, o.isa, o.queue_timeout},
+                                   o.timeout_seconds});
+  auto link = std::make_unique<RemoteBoard>(open_access(place, o, board), o.timeout_seconds);
+  const driver::BoardIdentity identity = link->identity();
+  return {std::move(link), identity};
+}
+
 double field(const Geometry& g, const std::string& name) {
   const std::pair<std::string_view, double> values[] = {{"chips", g.chips_per_board},
                                                         {"blocks", g.blocks},
@@ -87,8 +123,8 @@ double field(const Geometry& g, const std::string& name) {
 }
 
 /// Throws Error (Usage) if the name requests options that the board does not have.
-void check_requested_options(const DeviceName& name, const RemoteBoard& board) {
-  const auto& id = board.identity();
+void check_requested_options(const DeviceName& name, const BoardLink& board,
+                             const driver::BoardIdentity& id) {
   for (const std::string& option : name.given) {
     const double wanted = field(name.geometry, option), has = field(id.geometry, option);
     if (wanted != has)
@@ -123,14 +159,13 @@ std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
   const DeviceOptions& o = name.options;
   const BoardLocation place = parse_location(name.place);
   auto core = std::make_shared<DeviceCore>();
-  core->where = place.nodes() ? fmt::format("board:{}", place.node) : "board:unix:" + place.socket;
+  core->where = place.text();
   core->partition = o.partition;
   core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
-  core->remote_boards = !place.nodes() && o.threads == 0;
+  core->remote_boards = !place.socket.empty() && o.threads == 0;
   for (unsigned b = 0; b < o.boards; ++b) {
-    auto board = std::make_unique<driver::RemoteBoard>(open_access(place, o, b), o.timeout_seconds);
-    check_requested_options(name, *board);
-    const auto& id = board->identity();
+    auto [board, id] = open_link(place, name, b);
+    check_requested_options(name, *board, id);
     if (b == 0) {
       core->geometry = id.geometry;
       core->statistics.engine = id.engine;

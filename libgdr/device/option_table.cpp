@@ -39,6 +39,15 @@ double parse_seconds(std::string_view option, std::string_view value) {
   return seconds;
 }
 
+double parse_rate(std::string_view option, std::string_view value) {
+  double rate = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), rate);
+  if (error != std::errc{} || end != value.data() + value.size() || !(rate >= 0) || rate > 1e15)
+    usage("device option " + std::string(option) + "=" + std::string(value) +
+          ": give a number from 0 to 1e15");
+  return rate;
+}
+
 Partition parse_partition(std::string_view value) {
   std::vector<std::string_view> known;
   for (const PartitionName& s : partition_names) {
@@ -62,9 +71,10 @@ void set_geometry(DeviceName& device, std::string_view option, std::string_view 
 
 constexpr DeviceKind kinds[] = {
     {"emulator", false, "emulator", "emulated boards in this process"},
-    {"board", true, "board board:N board:unix:PATH",
+    {"board", true, "board board:N board:unix:PATH board:tcp:HOST:PORT",
      "board N on the PCI bus of this host (0 without a number), or the boards of a server "
-     "(`gdr serve`) at a Unix socket. On a host without boards, `board` and `board:N` mean the "
+     "(`gdr serve`) at a Unix socket, or on another host over TLS. On a host without boards, "
+     "`board` and `board:N` mean the "
      "server at the default socket"},
     {"mpi", false, "mpi", "one emulated device on every rank of an MPI job"},
     {"auto", false, "auto",
@@ -119,6 +129,43 @@ constexpr DeviceOption options[] = {
      [](DeviceName& d, Value o, Value v) {
        d.options.health_check_interval = parse_seconds(o, v);
      }},
+    {"psk", "file", "`GDR_PSK`",
+     "`board:tcp`: file with the key NAME:HEX that this host and the server share",
+     [](DeviceName& d, Value, Value v) { d.credentials.shared_key = v; }},
+    {"cert", "file", "", "`board:tcp`: own certificate with its chain, PEM; instead of `psk`",
+     [](DeviceName& d, Value, Value v) { d.credentials.certificate = v; }},
+    {"key", "file", "", "`board:tcp`: key of the own certificate, PEM",
+     [](DeviceName& d, Value, Value v) { d.credentials.key = v; }},
+    {"ca", "file", "", "`board:tcp`: certificates that may sign the server's, PEM",
+     [](DeviceName& d, Value, Value v) { d.credentials.authorities = v; }},
+    {"insecure", "0, 1", "0",
+     "`board:tcp`: no authentication, for a server of this host that was started so",
+     [](DeviceName& d, Value o, Value v) { d.credentials.none = parse_count(o, v, 0, 1) != 0; }},
+    {"streams", "0 to 64", "0",
+     "`board:tcp`: TCP connections that share the transfers; 0: as `bandwidth` requires, else 1",
+     [](DeviceName& d, Value o, Value v) { d.transfers.streams = parse_count(o, v, 0, 64); }},
+    {"bandwidth", "bits/s", "0",
+     "`board:tcp`: rate that the path offers, such as 1e9: windows and streams follow from it and "
+     "the measured delay; 0: unknown",
+     [](DeviceName& d, Value o, Value v) { d.transfers.bandwidth = parse_rate(o, v); }},
+    {"window", "bytes", "0",
+     "`board:tcp`: bytes in flight of a stream; 0: from `bandwidth`, else the system's choice",
+     [](DeviceName& d, Value o, Value v) {
+       d.transfers.window = static_cast<std::uint64_t>(parse_rate(o, v));
+     }},
+    {"pacing", "bits/s, `auto`", "0",
+     "`board:tcp`: largest rate of all streams together; `auto`: by the measured rate of delivery; "
+     "0: none",
+     [](DeviceName& d, Value o, Value v) {
+       d.transfers.pacing_auto = v == "auto";
+       d.transfers.pacing = d.transfers.pacing_auto ? 0 : parse_rate(o, v);
+     }},
+    {"congestion", "name", "the system's",
+     "`board:tcp`: congestion control of the operating system, such as `cubic`, `reno` or `bbr`",
+     [](DeviceName& d, Value, Value v) { d.transfers.congestion = v; }},
+    {"resume", "seconds", "30",
+     "`board:tcp`: how long a broken connection is restored before the board counts as lost",
+     [](DeviceName& d, Value o, Value v) { d.transfers.resume_seconds = parse_seconds(o, v); }},
     {"chips", "1 to 64", "4", "chips of a board", set_geometry},
     {"blocks", "1 to 1024", "16", "broadcast blocks of a chip", set_geometry},
     {"pes", "1 to 4096", "32", "PEs of a broadcast block", set_geometry},

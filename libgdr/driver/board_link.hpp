@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emulator/board/board.hpp"
@@ -28,6 +30,21 @@ class BoardLink {
   /// contents of the board are undefined then.
   virtual void execute(const CommandList& list, std::vector<std::uint64_t>& results,
                        const std::stop_token& stop = {}) = 0;
+
+  /// Starts a list with results, and may return before its completion; finish() returns the results
+  /// of the lists that were started, in that order. Errors are those of execute(), and may concern
+  /// earlier lists; after an error all results that were not returned are lost.
+  virtual void start(const CommandList& list, const std::stop_token& stop = {}) {
+    std::vector<std::uint64_t> results;
+    execute(list, results, stop);
+    started_.push_back(std::move(results));
+  }
+  virtual void finish(std::vector<std::uint64_t>& results, const std::stop_token& /*stop*/ = {}) {
+    results = std::move(started_.front());
+    started_.pop_front();
+  }
+  /// How many lists with results should be started before the results of the first are needed.
+  virtual unsigned lists_ahead() const noexcept { return 0; }
 
   /// Counters of completed lists, since the board was opened or reset_counts was called.
   virtual WorkCounts counts() const = 0;
@@ -59,6 +76,9 @@ class BoardLink {
  protected:
   bool records_ = false;
   std::vector<ListRecord> recorded_;
+
+ private:
+  std::deque<std::vector<std::uint64_t>> started_;  ///< results of lists of start()
 };
 
 /// An emulated board in this process. Arguments and errors are those of Board's constructor.

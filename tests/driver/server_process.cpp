@@ -44,6 +44,7 @@ ServerProcess::ServerProcess(const std::vector<std::string>& options, const std:
   const ssize_t n = read(ready[0], line, sizeof(line));  // "serving ..."
   close(ready[0]);
   if (n <= 0) throw std::runtime_error("gdr serve does not start: " + log());
+  greeting_.assign(line, static_cast<std::size_t>(n));
 }
 
 ServerProcess::~ServerProcess() {

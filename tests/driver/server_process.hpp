@@ -29,6 +29,8 @@ class ServerProcess {
   const std::string& socket() const { return socket_; }
   /// The device name of the server, with options such as "timeout=2,self_test=0".
   std::string device(const std::string& options = "") const;
+  /// The first line that the server printed.
+  const std::string& greeting() const { return greeting_; }
   pid_t process() const { return process_; }
   void signal(int number) const;
   /// Waits for the end of the process. Returns its exit status, or minus the terminating signal.
@@ -36,7 +38,7 @@ class ServerProcess {
   std::string log() const;
 
  private:
-  std::string folder_, socket_;
+  std::string folder_, socket_, greeting_;
   pid_t process_ = -1;
 };
 

@@ -10,11 +10,13 @@ constexpr std::uint64_t most_memory_mib = std::uint64_t{1} << 24;
 constexpr unsigned most_threads = 4096;
 
 struct Options {
-  std::string socket, mode = "0600", log;
+  std::string socket, mode = "0600", log, listen;
   unsigned boards = 1;
   bool any_engine = false;
   double queue_timeout = 600;
   std::uint64_t memory_mib = 4096;
+  driver::Credentials credentials;
+  double resume = 30;
   DeviceChoice device;
   std::vector<std::string> geometry, faults;
 };
@@ -39,7 +41,8 @@ std::vector<Fault> parse_faults(const std::vector<std::string>& texts) {
 
 void report_ready(const driver::ServerOptions& options) {
   if (is_quiet()) return;
-  print("serving {} at {}\n", counted(options.boards, "board"), options.socket);
+  print("serving {} at {}{}\n", counted(options.boards, "board"), options.socket,
+        options.listen ? " and " + options.listen->text() : "");
   flush_output();
 }
 
@@ -60,6 +63,12 @@ int work(const Options& o) {
   options.max_shared_bytes = o.memory_mib << 20;
   options.log = o.log;
   options.faults = parse_faults(o.faults);
+  if (!o.listen.empty()) options.listen = driver::parse_endpoint(o.listen);
+  options.credentials = o.credentials;
+  if (!options.listen && !o.credentials.empty())
+    throw usage_error("credentials are for clients on other hosts; add --listen HOST:PORT");
+  if (!(o.resume >= 0)) throw usage_error("--resume: must be at least 0");
+  options.resume_seconds = o.resume;
   verbose("boards", "{}, engine {}, {} MiB of shared memory a client", options.boards,
           options.engine.empty() ? "by default" : options.engine, o.memory_mib);
   driver::serve(options, report_ready);
@@ -78,6 +87,19 @@ void add_options(CLI::App& app, Options& options) {
                    "MiB of memory that a client may share with its board", std::uint64_t{1},
                    most_memory_mib)
       ->type_name("MIB");
+  add_text(app, "--listen", options.listen, "HOST:PORT",
+           "serve clients on other hosts, too, over TLS 1.3");
+  add_text(app, "--psk", options.credentials.shared_key, "FILE",
+           "key NAME:HEX that the clients share with this server");
+  add_text(app, "--cert", options.credentials.certificate, "FILE",
+           "certificate of this server with its chain, PEM");
+  add_text(app, "--key", options.credentials.key, "FILE", "key of the certificate, PEM");
+  add_text(app, "--ca", options.credentials.authorities, "FILE",
+           "certificates that may sign those of clients, PEM");
+  app.add_flag("--insecure", options.credentials.none,
+               "no authentication; only with a loopback address");
+  add_number(app, "--resume", options.resume, "S",
+             "how long a board waits for a client whose connection broke");
   add_text(app, "--log", options.log, "FILE", "append the log to a file instead of standard error");
   app.add_flag("--any-engine", options.any_engine, "clients may choose engine and instruction set");
   add_repeatable(app, "--inject", options.faults, "inject faults, for tests", "FAULT")->group("");
@@ -90,7 +112,8 @@ const Registration registration{
      .summary = "serve emulated boards to other processes",
      .example =
          "gdr serve --socket /tmp/boards.socket --boards 2 --engine native\n"
-         "gdr force cluster.hdf5 --eps 0.01 -o f.hdf5 --device board:unix:/tmp/boards.socket",
+         "gdr force cluster.hdf5 --eps 0.01 -o f.hdf5 --device board:unix:/tmp/boards.socket\n"
+         "gdr serve --listen 0.0.0.0:7326 --psk cluster.key",
      .group = Group::Machine,
      .prepare = prepare<Options, add_options, work>,
      .details = "Serves until it is interrupted. A board belongs to one client at a time; others\n"

@@ -26,6 +26,7 @@
 
 #include "emulator/engine/engine.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/driver/server/listener.hpp"
 #include "libgdr/driver/wire.hpp"
 
 namespace gdr::driver {
@@ -79,18 +80,26 @@ class Server {
     for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&mask_, s);
     sigprocmask(SIG_BLOCK, &mask_, &old_mask_);
     signals_ = File(signalfd(-1, &mask_, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (options.listen) start_network();
   }
 
   ~Server() {
     end_owners();
+    if (network_ > 0) {
+      kill(network_, SIGKILL);
+      waitpid(network_, nullptr, 0);
+    }
     if (bound_) unlink(options_.socket.c_str());
     sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
   }
 
   void run(void (*ready)(const ServerOptions&)) {
+    ServerOptions actual = options_;
+    actual.listen = listening_;
     log_line("ready: " + std::to_string(options_.boards) + " board" +
-             (options_.boards == 1 ? "" : "s") + " at " + options_.socket);
-    if (ready != nullptr) ready(options_);
+             (options_.boards == 1 ? "" : "s") + " at " + options_.socket +
+             (listening_ ? ", and for other hosts at " + listening_->text() : ""));
+    if (ready != nullptr) ready(actual);
     for (;;) {
       std::vector<pollfd> polled{{signals_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
       std::vector<Client*> polled_clients;
@@ -147,6 +156,31 @@ class Server {
     // Set the mode explicitly: with the umask bind applies only its write bits.
     if (chmod(path.c_str(), options_.mode) != 0 || ::listen(listener_.get(), 64) != 0)
       throw Error(ErrorCategory::Io, "the socket " + path + " cannot be used: " + system_error());
+  }
+
+  /// Starts the process that accepts clients on other hosts. It opens boards as a client of the
+  /// Unix socket.
+  void start_network() {
+    const File tcp = listen_at(*options_.listen);
+    listening_ = Endpoint{options_.listen->host, std::to_string(port_of(tcp))};
+    const pid_t parent = getpid();
+    network_ = fork();
+    if (network_ < 0)
+      throw Error(ErrorCategory::Io, "a process cannot be started: " + system_error());
+    if (network_ > 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) std::_Exit(0);
+    sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
+    std::signal(SIGINT, SIG_IGN);  // the supervisor ends this process
+    std::signal(SIGPIPE, SIG_IGN);
+    listener_.close();
+    signals_.close();
+    try {
+      serve_network(options_, tcp.get());
+    } catch (const std::exception& e) {
+      log_line(std::string("clients on other hosts are not served: ") + e.what());
+    }
+    std::_Exit(1);
   }
 
   void accept_client() {
@@ -289,6 +323,11 @@ class Server {
   void reap() {
     int status = 0;
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (pid == network_) {
+        network_ = 0;
+        throw Error(ErrorCategory::Internal,
+                    "the process for clients on other hosts ended; see the log");
+      }
       const auto client = std::ranges::find(clients_, pid, &Client::process);
       if (client == clients_.end()) continue;
       std::string how = "free";
@@ -366,6 +405,8 @@ class Server {
   unsigned refusals_ = 0;
   std::list<Client> clients_;  ///< in the order of connection
   bool bound_ = false;
+  std::optional<Endpoint> listening_;  ///< with the port that the system has chosen for port 0
+  pid_t network_ = 0;                  ///< process for clients on other hosts; 0: none
 };
 
 }  // namespace
@@ -385,6 +426,7 @@ void log_line(const std::string& text) {
 
 void serve(const ServerOptions& options, void (*ready)(const ServerOptions&)) {
   make_engine(options.engine, options.isa);  // reports an invalid engine at once
+  if (options.listen) check_network(options);
   File log;
   if (!options.log.empty()) {
     log = File(open(options.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "emulator/board/hardware/faults.hpp"
 #include "emulator/isa/geometry.hpp"
+#include "libgdr/driver/network_options.hpp"
 
 namespace gdr::driver {
 
@@ -20,13 +22,17 @@ struct ServerOptions {
   bool any_engine = false;     ///< clients may request another engine or instruction set
   double queue_timeout = 600;  ///< maximum time of a client in the queue
   std::uint64_t max_shared_bytes = std::uint64_t{4} << 30;  ///< memory shared with an owner
-  std::string log;            ///< log file, appended to; empty: standard error
-  std::vector<Fault> faults;  ///< injected faults, for tests
+  std::string log;                 ///< log file, appended to; empty: standard error
+  std::vector<Fault> faults;       ///< injected faults, for tests
+  std::optional<Endpoint> listen;  ///< address for clients on other hosts; nothing: none
+  Credentials credentials;         ///< of this server, for these clients
+  double resume_seconds = 30;      ///< how long a board waits for one whose connection broke
 };
 
 /// Serves until SIGINT, SIGTERM or SIGHUP. A separate process serves each owner with a board in its
 /// initial state, and ends with the owner's connection. The caller must not have started threads.
-/// `ready` is called as soon as clients can connect. Throws Error (Usage, Io, Device).
+/// `ready` is called as soon as clients can connect, with the port that the system chose for port
+/// 0. Throws Error (Usage, Io, Device).
 void serve(const ServerOptions& options, void (*ready)(const ServerOptions&));
 
 /// Writes a line to the log (standard error, or ServerOptions::log).

@@ -37,6 +37,8 @@ class Gdr(CMakePackage):
     depends_on("eigen@3.4:", type="build")
     depends_on("fmt@9:")
     depends_on("zlib-api")
+    depends_on("openssl@3:")
+    depends_on("asio@1.22:", type="build")
     depends_on("cli11@2:", type="build", when="+command")
     depends_on("nlohmann-json@3.9:", type="build")
     depends_on("hdf5@1.10:~mpi", when="+command")

@@ -1,0 +1,129 @@
+// A board of a server on another host, as a BoardLink.
+#pragma once
+
+#include <sys/types.h>
+
+#include <asio/executor_work_guard.hpp>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "libgdr/driver/list_work.hpp"
+#include "libgdr/driver/network.hpp"
+#include "libgdr/network/messages.hpp"
+#include "libgdr/network/socket_options.hpp"
+
+namespace gdr::network {
+
+/// The connections of a client: a thread that opens them, restores them and exchanges messages.
+class ClientConnections {
+ public:
+  ClientConnections(const driver::NetworkRequest& request, SessionEvents events);
+  ClientConnections(const ClientConnections&) = delete;
+  ClientConnections& operator=(const ClientConnections&) = delete;
+  ~ClientConnections();
+
+  /// Opens a board; returns the server's answer. Throws Error (Device, Usage, Io).
+  Welcome open();
+
+  void send(Bytes message);
+  void send_urgent(std::uint64_t number);
+  std::vector<StreamCounters> counters();
+
+ private:
+  asio::awaitable<void> open_first(Welcome& welcome);
+  asio::awaitable<void> finish();
+  asio::awaitable<Welcome> connect(std::shared_ptr<Connection>& connection, unsigned stream);
+  asio::awaitable<void> keep(unsigned stream, std::shared_ptr<Connection> connection,
+                             std::uint64_t peer_received);
+  void choose_streams(const Connection& connection, const Welcome& welcome);
+  StreamSettings settings() const;
+
+  const driver::NetworkRequest request_;
+  asio::ssl::context tls_;
+  asio::io_context io_;
+  std::shared_ptr<Session> session_;
+  SessionId id_ = {};
+  std::uint64_t window_ = 0;  ///< of a stream, bytes; 0: the system's choice
+  unsigned streams_ = 1;
+  bool finishing_ = false;
+  const pid_t process_;
+  std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
+  std::thread thread_;
+};
+
+class NetworkLink final : public BoardLink {
+ public:
+  /// Throws Error (Device, Usage, Io).
+  explicit NetworkLink(const driver::NetworkRequest& request);
+  ~NetworkLink() override;
+
+  const driver::BoardIdentity& identity() const noexcept { return identity_; }
+
+  /// Lists without results are posted: the call returns at once, and the next call throws their
+  /// errors.
+  void execute(const CommandList& list, std::vector<std::uint64_t>& results,
+               const std::stop_token& stop) override;
+  void start(const CommandList& list, const std::stop_token& stop) override;
+  void finish(std::vector<std::uint64_t>& results, const std::stop_token& stop) override;
+  unsigned lists_ahead() const noexcept override { return 8; }
+  WorkCounts counts() const override;
+  void reset_counts() override;
+  EngineStats engine_stats() const override;
+  bool multiplies_all_bits() const noexcept override;
+  bool is_remote() const noexcept override { return true; }
+  std::string name() const override { return name_; }
+  LinkTimes times() const override;
+  void wait_for_completion() override;
+  void record(bool on) override;
+
+ private:
+  /// A list that the server has not answered.
+  struct Unanswered {
+    std::uint64_t number = 0, bytes = 0;
+    bool has_results = false;
+    double submitted_seconds = 0;
+    CommandKind main_command{};
+  };
+
+  struct Submitted {
+    std::uint64_t number = 0;
+    bool has_results = false;
+  };
+
+  Submitted submit(const CommandList& list, std::uint32_t flags, const std::stop_token& stop);
+  Reply await(std::uint64_t number, const std::stop_token& stop);
+  void wait_until(std::unique_lock<std::mutex>& lock, const std::stop_token& stop,
+                  const std::function<bool()>& done);
+  void handle(Reply reply);
+  void apply(const Reply& reply, const Unanswered& list);
+  [[noreturn]] void throw_failure(std::unique_lock<std::mutex>& lock);
+
+  driver::BoardIdentity identity_;
+  std::string name_;
+  std::uint64_t max_bytes_ = 0;
+  driver::ChipPrograms programs_;  ///< programs after all submitted lists
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Unanswered> unanswered_;
+  std::uint64_t unanswered_bytes_ = 0;
+  std::map<std::uint64_t, Reply> replies_;  ///< with results that nobody has taken
+  std::deque<Submitted> started_;           ///< lists of start() whose results were not taken
+  std::optional<Reply> failure_;            ///< the first failure that no call has thrown
+  std::string lost_;                        ///< why the board is lost; empty: it is not
+  std::uint64_t last_ = 0;                  ///< number of the last list
+  std::uint64_t complete_ = 0;              ///< lists up to this one have been executed
+  std::uint64_t ignored_ = 0;               ///< lists up to this one follow a failure
+  bool resume_ = false, reset_counts_ = false;
+  WorkCounts counts_;
+  EngineStats engine_stats_;
+  double busy_seconds_ = 0, transfer_seconds_ = 0;
+
+  ClientConnections connections_;  ///< last, because its thread uses the members above
+};
+
+}  // namespace gdr::network

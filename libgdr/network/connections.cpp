@@ -1,0 +1,270 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <asio/co_spawn.hpp>
+#include <asio/connect.hpp>
+#include <asio/detached.hpp>
+#include <asio/redirect_error.hpp>
+#include <cmath>
+#include <csignal>
+#include <future>
+
+#include "gdr/error.hpp"
+#include "libgdr/network/client.hpp"
+#include "libgdr/network/connect.hpp"
+#include "libgdr/network/credentials.hpp"
+
+namespace gdr::network {
+namespace {
+
+constexpr std::chrono::seconds connect_timeout{10}, answer_timeout{10};
+constexpr std::chrono::milliseconds min_backoff{50}, max_backoff{2000};
+/// Messages of a server: results of a list.
+constexpr std::uint64_t max_reply_bytes = std::uint64_t{1} << 36;
+constexpr unsigned max_chosen_streams = 16;
+
+using driver::Endpoint;
+
+std::string server_at(const Endpoint& e) { return "the board server at " + e.text(); }
+
+}  // namespace
+
+ClientConnections::ClientConnections(const driver::NetworkRequest& request, SessionEvents events)
+    : request_(request),
+      tls_(make_context(request.credentials, Role::Client)),
+      session_(std::make_shared<Session>(io_, max_reply_bytes, std::move(events))),
+      window_(request.transfers.window),
+      streams_(std::max(1U, request.transfers.streams)),
+      process_(getpid()),
+      work_(io_.get_executor()) {}
+
+/// Tells the server that the session ends, if that needs no new connection.
+asio::awaitable<void> ClientConnections::finish() {
+  finishing_ = true;
+  session_->finish();
+  if (!session_->connected(0)) session_->end("finished");
+  const Clock::time_point end = Clock::now() + std::chrono::seconds(1);
+  asio::steady_timer timer(io_);
+  while (!session_->ended() && Clock::now() < end) {
+    timer.expires_after(std::chrono::milliseconds(1));
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+  io_.stop();
+}
+
+ClientConnections::~ClientConnections() {
+  if (!thread_.joinable()) return;
+  if (getpid() != process_) {  // a forked child has no such thread
+    thread_.detach();
+    return;
+  }
+  asio::co_spawn(io_, finish(), asio::detached);
+  thread_.join();
+}
+
+Welcome ClientConnections::open() {
+  Welcome welcome;
+  std::promise<void> opened;
+  std::future<void> done = opened.get_future();
+  asio::co_spawn(io_, open_first(welcome), [&](const std::exception_ptr& e) {
+    if (e)
+      opened.set_exception(e);
+    else
+      opened.set_value();
+  });
+  // Signals are for the threads of the program.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  thread_ = std::thread([this] { io_.run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  done.get();
+  return welcome;
+}
+
+asio::awaitable<void> ClientConnections::open_first(Welcome& welcome) {
+  std::shared_ptr<Connection> connection;
+  welcome = co_await connect(connection, 0);
+  id_ = welcome.session;
+  choose_streams(*connection, welcome);
+  session_->add_streams(streams_);
+  const StreamSettings s = settings();
+  const std::string refused = apply_settings(connection->lowest_layer().native_handle(), s);
+  if (!refused.empty())
+    throw Error(ErrorCategory::Usage, "this system refuses the requested " + refused);
+  asio::co_spawn(io_, keep(0, connection, welcome.received), asio::detached);
+  for (unsigned k = 1; k < streams_; ++k) asio::co_spawn(io_, keep(k, nullptr, 0), asio::detached);
+}
+
+/// As many streams as the path needs: a stream moves a window per round trip.
+void ClientConnections::choose_streams(const Connection& connection, const Welcome& welcome) {
+  const driver::TransferOptions& t = request_.transfers;
+  if (t.bandwidth <= 0) return;
+  const double delay = std::max(
+      round_trip_seconds(const_cast<Connection&>(connection).lowest_layer().native_handle()), 1e-4);
+  const double needed = 1.25 * t.bandwidth / 8 * delay;
+  const WindowLimits own = window_limits();
+  const auto granted = [](std::uint64_t a, std::uint64_t b) {
+    return static_cast<double>(std::max<std::uint64_t>(std::min(a, b), 1 << 16));
+  };
+  const double window = std::min(granted(own.send, welcome.receive_window),
+                                 granted(welcome.send_window, own.receive));
+  if (t.streams == 0)
+    streams_ = static_cast<unsigned>(
+        std::clamp(std::ceil(needed / window), 1.0, double{max_chosen_streams}));
+  if (t.window == 0) window_ = static_cast<std::uint64_t>(2 * needed / streams_);
+}
+
+StreamSettings ClientConnections::settings() const {
+  const driver::TransferOptions& t = request_.transfers;
+  return {window_, t.pacing / 8 / streams_, t.congestion};
+}
+
+/// Opens a connection of a stream. Throws Error (Device) with the reason.
+asio::awaitable<Welcome> ClientConnections::connect(std::shared_ptr<Connection>& connection,
+                                                    unsigned stream) {
+  const Endpoint& server = request_.server;
+  connection = std::make_shared<Connection>(io_, tls_);
+  const char* step = "cannot be reached";
+  const char* remedy = "check address and port, and that gdr serve --listen runs there";
+  std::string why;
+  try {
+    const Deadline deadline(*connection, connect_timeout);
+    try {
+      asio::ip::tcp::resolver resolver(io_);
+      const auto places =
+          co_await resolver.async_resolve(server.host, server.port, asio::use_awaitable);
+      auto& socket = connection->lowest_layer();
+      asio::error_code error = asio::error::host_not_found;
+      for (const auto& place : places) {
+        if (socket.is_open()) socket.close();
+        socket.open(place.endpoint().protocol());
+        fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+        // Buffers have their size before the connection, which fixes the scale of windows.
+        if (window_ > 0) apply_settings(socket.native_handle(), {window_, 0, {}});
+        co_await socket.async_connect(place.endpoint(),
+                                      asio::redirect_error(asio::use_awaitable, error));
+        if (!error) break;
+      }
+      if (error) throw asio::system_error(error);
+      apply_settings(socket.native_handle(), settings());
+      step = "refused the connection";
+      remedy = "use the credentials that it was started with, and a server of the same release";
+      SSL_set_tlsext_host_name(connection->native_handle(), server.host.c_str());
+      if (!request_.credentials.certificate.empty())
+        SSL_set1_host(connection->native_handle(), server.host.c_str());
+      co_await connection->async_handshake(asio::ssl::stream_base::client, asio::use_awaitable);
+      Hello hello{.stream = stream, .session = id_, .received = session_->received(stream)};
+      const driver::TransferOptions& t = request_.transfers;
+      hello.pacing_auto = t.pacing_auto ? 1 : 0;
+      hello.window = window_;
+      hello.pacing = settings().pacing;
+      hello.queue_timeout = request_.board.queue_timeout;
+      hello.timeout = request_.timeout_seconds;
+      set_text(hello.congestion, t.congestion);
+      set_text(hello.engine, request_.board.engine);
+      set_text(hello.isa, request_.board.isa);
+      co_await write_plain(*connection, hello);
+    } catch (const asio::system_error&) {
+      if (!deadline.expired()) throw;
+      why = "no answer within 10 seconds";
+    }
+    if (!why.empty()) throw asio::system_error(asio::error::timed_out);
+  } catch (const asio::system_error& e) {
+    if (why.empty()) why = e.code().message();
+    throw Error(ErrorCategory::Device,
+                server_at(server) + " " + step + " (" + why + "); " + remedy);
+  }
+  const double longest = (id_ == SessionId{} ? request_.board.queue_timeout : 0) +
+                         std::chrono::duration<double>(answer_timeout).count();
+  const Deadline deadline(*connection, std::chrono::duration<double>(longest));
+  Welcome welcome;
+  try {
+    do welcome = co_await read_plain<Welcome>(*connection);
+    while (welcome.magic == protocol_magic && welcome.answer == Answer::Waiting);
+  } catch (const asio::system_error& e) {
+    throw Error(ErrorCategory::Device,
+                deadline.expired()
+                    ? server_at(server) + " did not answer; check its log, or restart it"
+                    : server_at(server) + " " + step + " (" + e.code().message() + "); " + remedy);
+  }
+  if (welcome.magic != protocol_magic)
+    throw Error(ErrorCategory::Device,
+                "the process at " + server.text() + " is not a board server; name another address");
+  if (welcome.answer == Answer::Refused) {
+    const bool known = welcome.category >= 1 && welcome.category <= 7;
+    throw Error(known ? static_cast<ErrorCategory>(welcome.category) : ErrorCategory::Device,
+                server_at(server) + " rejected the request: " + get_text(welcome.text));
+  }
+  if (welcome.answer == Answer::Unknown) {
+    session_->end(server_at(server) +
+                  " no longer holds the board; it restarted, or the connection "
+                  "was broken for longer than it waits");
+    throw Error(ErrorCategory::Device, "the session has ended");
+  }
+  co_return welcome;
+}
+
+/// Runs a stream, and restores its connection until the session ends.
+asio::awaitable<void> ClientConnections::keep(unsigned stream,
+                                              std::shared_ptr<Connection> connection,
+                                              std::uint64_t peer_received) {
+  const std::shared_ptr<Session> session = session_;
+  std::chrono::milliseconds backoff = min_backoff;
+  std::string why = "it was not established";
+  while (!session->ended()) {
+    if (connection) {
+      if (request_.transfers.pacing_auto)
+        asio::co_spawn(io_, pace(session, stream, connection), asio::detached);
+      const Clock::time_point begin = Clock::now();
+      why = co_await session->run(stream, *connection, peer_received);
+      if (Clock::now() - begin > std::chrono::seconds(1)) backoff = min_backoff;
+      connection.reset();
+      if (finishing_) session->end("finished");
+      if (session->ended()) co_return;
+    }
+    bool failed = false;
+    try {
+      const Welcome welcome = co_await connect(connection, stream);
+      peer_received = welcome.received;
+      continue;
+    } catch (const Error& e) {
+      why = e.what();
+      connection.reset();
+      failed = true;
+    }
+    if (!failed || session->ended()) continue;
+    if (finishing_) session->end("finished");
+    const auto broken = session->broken_since();
+    const std::chrono::duration<double> limit(request_.transfers.resume_seconds);
+    if (broken && Clock::now() - *broken > limit) {
+      session->end("the connection broke and was not restored within " +
+                   std::to_string(std::lround(limit.count())) + " seconds: " + why);
+      co_return;
+    }
+    asio::steady_timer timer(io_, backoff);
+    co_await timer.async_wait(asio::use_awaitable);
+    backoff = std::min(2 * backoff, max_backoff);
+  }
+}
+
+void ClientConnections::send(Bytes message) {
+  asio::post(io_, [this, m = std::move(message)]() mutable { session_->send(std::move(m)); });
+}
+
+void ClientConnections::send_urgent(std::uint64_t number) {
+  asio::post(io_, [this, number] { session_->send_urgent(number); });
+}
+
+std::vector<StreamCounters> ClientConnections::counters() {
+  std::promise<std::vector<StreamCounters>> promise;
+  auto future = promise.get_future();
+  asio::post(io_, [&] {
+    std::vector<StreamCounters> all;
+    for (unsigned k = 0; k < session_->streams(); ++k) all.push_back(session_->counters(k));
+    promise.set_value(std::move(all));
+  });
+  return future.get();
+}
+
+}  // namespace gdr::network

@@ -1,0 +1,324 @@
+#include "libgdr/network/session.hpp"
+
+#include <algorithm>
+#include <asio/buffer.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/read.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
+#include <asio/write.hpp>
+#include <limits>
+#include <utility>
+
+namespace gdr::network {
+namespace {
+
+constexpr std::chrono::seconds ping_interval{2};
+/// A connection on which nothing arrives for this time is broken: the other host sends at least a
+/// Ping or Pong every two seconds.
+constexpr std::chrono::seconds longest_silence{10};
+constexpr std::size_t max_control_frames = 16;
+
+/// The other host violates the protocol.
+struct Violation : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+std::uint64_t nanoseconds_now() {
+  return static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
+}
+
+}  // namespace
+
+void close(Connection& connection) noexcept {
+  asio::error_code ignored;
+  connection.lowest_layer().close(ignored);
+}
+
+Session::Session(asio::io_context& io, std::uint64_t max_message_bytes, SessionEvents events)
+    : io_(io), max_message_bytes_(max_message_bytes), events_(std::move(events)) {
+  streams_.emplace_back(io);
+}
+
+void Session::add_streams(unsigned count) {
+  while (streams_.size() < count) streams_.emplace_back(io_);
+}
+
+void Session::wake_all() {
+  for (Stream& s : streams_) s.wake.cancel();
+}
+
+void Session::send(Bytes message) {
+  unsent_bytes_ += message.size();
+  outgoing_.push_back({++sent_messages_, std::make_shared<const Bytes>(std::move(message)), 0});
+  wake_all();
+}
+
+void Session::send_urgent(std::uint64_t number) {
+  Stream& s = streams_.front();
+  FrameHeader h{.kind = FrameKind::Urgent, .sequence = ++s.sequence, .message = number};
+  s.pending.push_back({h, nullptr});
+  s.wake.cancel();
+}
+
+void Session::finish() {
+  if (std::exchange(finishing_, true)) return;
+  Stream& s = streams_.front();
+  s.pending.push_back({{.kind = FrameKind::End, .sequence = ++s.sequence}, nullptr});
+  s.wake.cancel();
+}
+
+void Session::end(const std::string& reason) {
+  if (std::exchange(ended_, true)) return;
+  for (Stream& s : streams_) {
+    if (s.connection != nullptr) close(*s.connection);
+    s.wake.cancel();
+  }
+  if (events_.end) events_.end(reason);
+}
+
+std::optional<Clock::time_point> Session::broken_since() const {
+  std::optional<Clock::time_point> first;
+  for (const Stream& s : streams_)
+    if (s.connection == nullptr && (!first || s.broken < *first)) first = s.broken;
+  return first;
+}
+
+/// Forgets frames that the other host has received.
+void Session::acknowledge(Stream& s, std::uint64_t received) {
+  if (received > s.sequence) throw Violation("it acknowledges frames that were not sent");
+  while (!s.pending.empty() && s.pending.front().header.sequence <= received) {
+    const Frame& frame = s.pending.front();
+    unsent_bytes_ -= frame.header.bytes;
+    if (frame.header.kind == FrameKind::End) end("finished");
+    s.pending.pop_front();
+    if (s.written > 0) --s.written;
+  }
+}
+
+/// Makes the next frame of this stream from the messages to send. False if there is none.
+bool Session::make_frame(Stream& s) {
+  while (!outgoing_.empty() && outgoing_.front().cut == outgoing_.front().bytes->size() &&
+         outgoing_.front().cut > 0)
+    outgoing_.pop_front();
+  if (outgoing_.empty()) return false;
+  Outgoing& m = outgoing_.front();
+  const std::size_t n = std::min(max_frame_bytes, m.bytes->size() - m.cut);
+  FrameHeader h{.kind = FrameKind::Data,
+                .bytes = static_cast<std::uint32_t>(n),
+                .sequence = ++s.sequence,
+                .message = m.number,
+                .offset = m.cut,
+                .total = m.bytes->size()};
+  s.pending.push_back({h, m.bytes});
+  m.cut += n;
+  if (m.cut == m.bytes->size()) outgoing_.pop_front();
+  return true;
+}
+
+void Session::add_control(Stream& s, FrameKind kind, std::uint64_t number) {
+  if (s.control.size() >= max_control_frames) throw Violation("it sends too many pings");
+  s.control.push_back({.kind = kind, .offset = number});
+  s.wake.cancel();
+}
+
+asio::awaitable<void> Session::write_frames(Stream& s, Connection& connection) {
+  const auto current = [&] { return s.connection == &connection && !ended_; };
+  auto last_ping = Clock::time_point::min();
+  while (current()) {
+    FrameHeader h;
+    std::shared_ptr<const Bytes> data;
+    if (!s.control.empty()) {
+      h = s.control.front();
+      s.control.pop_front();
+    } else if (Clock::now() >= last_ping + ping_interval) {
+      h = {.kind = FrameKind::Ping, .offset = nanoseconds_now()};
+      last_ping = Clock::now();
+    } else if (s.written < s.pending.size() || make_frame(s)) {
+      Frame& frame = s.pending[s.written++];
+      h = frame.header;
+      data = frame.bytes;
+      ++s.counters.frames_sent;
+    } else if (s.told != s.received) {
+      h.kind = FrameKind::Acknowledge;
+    } else {
+      s.wake.expires_at(last_ping + ping_interval);
+      asio::error_code ignored;
+      co_await s.wake.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+      continue;
+    }
+    h.received = s.told = s.received;
+    const auto body = data ? asio::buffer(data->data() + h.offset, h.bytes) : asio::const_buffer();
+    const std::array<asio::const_buffer, 2> buffers{asio::buffer(&h, sizeof(h)), body};
+    s.counters.bytes_sent += co_await asio::async_write(connection, buffers, asio::use_awaitable);
+  }
+}
+
+asio::awaitable<void> Session::read_data(Stream& s, Connection& connection, void* to,
+                                         std::size_t bytes) {
+  auto* const at = static_cast<std::byte*>(to);
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t n = co_await connection.async_read_some(asio::buffer(at + done, bytes - done),
+                                                              asio::use_awaitable);
+    s.heard = Clock::now();
+    s.counters.bytes_received += n;
+    done += n;
+  }
+}
+
+/// Where the data of a frame belongs. Throws Violation for a frame that does not fit its message.
+std::byte* Session::place_of(const FrameHeader& h) {
+  const bool fits = h.bytes <= max_frame_bytes && h.total <= max_message_bytes_ &&
+                    h.offset <= h.total && h.bytes <= h.total - h.offset &&
+                    h.message > delivered_messages_;
+  if (!fits) throw Violation("it sends a frame that does not fit its message");
+  const auto found = incoming_.find(h.message);
+  if (found != incoming_.end()) {
+    Incoming& m = found->second;
+    if (m.bytes.size() != h.total || h.bytes > m.bytes.size() - m.received)
+      throw Violation("it sends a frame that does not fit its message");
+    return m.bytes.data() + h.offset;
+  }
+  std::uint64_t sum = h.total;
+  for (const auto& [number, m] : incoming_) sum += m.bytes.size();
+  if (sum > max_message_bytes_ || incoming_.size() >= 4096)
+    throw Violation("it sends messages of " + std::to_string(sum) + " bytes at once, more than " +
+                    std::to_string(max_message_bytes_));
+  Bytes bytes;
+  try {
+    bytes.resize(h.total);
+  } catch (const std::bad_alloc&) {
+    throw Violation("there is no memory for its message of " + std::to_string(h.total) + " bytes");
+  }
+  Incoming& m = incoming_[h.message];
+  m.bytes = std::move(bytes);
+  return m.bytes.data() + h.offset;
+}
+
+/// Delivers complete messages in order.
+void Session::deliver() {
+  while (!ended_) {
+    const auto next = incoming_.find(delivered_messages_ + 1);
+    if (next == incoming_.end() || next->second.received < next->second.bytes.size()) return;
+    Bytes bytes = std::move(next->second.bytes);
+    incoming_.erase(next);
+    ++delivered_messages_;
+    events_.message(std::move(bytes));
+  }
+}
+
+/// Handles a frame whose data has arrived.
+void Session::complete(Stream& s, const FrameHeader& h) {
+  ++s.received;
+  ++s.counters.frames_received;
+  switch (h.kind) {
+    case FrameKind::Data:
+      incoming_.at(h.message).received += h.bytes;
+      deliver();
+      break;
+    case FrameKind::Urgent:
+      if (events_.urgent) events_.urgent(h.message);
+      break;
+    default:
+      finishing_ = true;
+      break;
+  }
+}
+
+asio::awaitable<void> Session::read_frames(Stream& s, Connection& connection) {
+  while (s.connection == &connection && !ended_) {
+    FrameHeader h;
+    co_await read_data(s, connection, &h, sizeof(h));
+    if (s.connection != &connection) co_return;
+    acknowledge(s, h.received);
+    const bool has_data = h.kind == FrameKind::Data;
+    if (!has_data && h.bytes != 0) throw Violation("it sends data in a frame that has none");
+    switch (h.kind) {
+      case FrameKind::Data:
+      case FrameKind::Urgent:
+      case FrameKind::End:
+        if (h.sequence != s.received + 1) throw Violation("its frames are not in order");
+        // A message is complete only with its last frame, so an interrupted one is sent again.
+        if (has_data) co_await read_data(s, connection, place_of(h), h.bytes);
+        if (s.connection != &connection) co_return;
+        complete(s, h);
+        if (h.kind == FrameKind::End) {
+          end("the other host ended the session");
+          co_return;
+        }
+        s.wake.cancel();
+        break;
+      case FrameKind::Ping:
+        add_control(s, FrameKind::Pong, h.offset);
+        break;
+      case FrameKind::Pong:
+        s.counters.round_trip_seconds = static_cast<double>(nanoseconds_now() - h.offset) * 1e-9;
+        break;
+      case FrameKind::Acknowledge:
+        break;
+      default:
+        throw Violation("it sends a frame of unknown kind");
+    }
+  }
+}
+
+/// Closes a connection on which nothing arrives.
+asio::awaitable<void> Session::watch(Stream& s, Connection& connection) {
+  asio::steady_timer timer(io_);
+  while (s.connection == &connection && !ended_ && Clock::now() < s.heard + longest_silence) {
+    timer.expires_after(std::chrono::milliseconds(500));
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+  if (s.connection == &connection) close(connection);
+}
+
+asio::awaitable<std::string> Session::run(unsigned stream, Connection& connection,
+                                          std::uint64_t peer_received) {
+  Stream& s = streams_.at(stream);
+  if (s.connection != nullptr) close(*s.connection);
+  s.connection = &connection;
+  s.heard = Clock::now();
+  s.control.clear();
+  s.told = s.received;
+  ++s.counters.connections;
+  std::string why;
+  // The other parts of this connection end soon after its socket is closed.
+  unsigned running = 0;
+  asio::steady_timer all_done(io_, Clock::time_point::max());
+  const auto done = [&](const std::exception_ptr& e) {
+    close(connection);
+    if (e && why.empty()) try {
+        std::rethrow_exception(e);
+      } catch (const std::exception& error) {
+        why = error.what();
+      }
+    if (--running == 0) all_done.cancel();
+  };
+  try {
+    acknowledge(s, peer_received);
+    s.counters.frames_repeated += s.written;
+    s.written = 0;
+    running = 2;
+    asio::co_spawn(io_, write_frames(s, connection), done);
+    asio::co_spawn(io_, watch(s, connection), done);
+    co_await read_frames(s, connection);
+  } catch (const Violation& e) {
+    why = e.what();
+    end("the other host violates the protocol: " + why);
+  } catch (const std::exception& e) {
+    if (why.empty()) why = e.what();
+  }
+  close(connection);
+  if (s.connection == &connection) {
+    s.connection = nullptr;
+    s.broken = Clock::now();
+  }
+  s.wake.cancel();
+  asio::error_code ignored;
+  while (running > 0)
+    co_await all_done.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  co_return why;
+}
+
+}  // namespace gdr::network

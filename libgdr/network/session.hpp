@@ -1,0 +1,139 @@
+// A session: messages in both directions over several streams, each of which survives its TCP
+// connections. A message is cut into frames that any stream may carry, and messages are delivered
+// in the order of send(). The sender keeps a frame until the other host has received it; after a
+// connection broke, the next one of the same stream repeats what is missing.
+//
+// All members belong to the thread that runs the io_context.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/ssl.hpp>
+#include <asio/steady_timer.hpp>
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libgdr/network/protocol.hpp"
+
+namespace gdr::network {
+
+using Clock = std::chrono::steady_clock;
+using Connection = asio::ssl::stream<asio::ip::tcp::socket>;
+using Bytes = std::vector<std::byte>;
+
+/// Counters of a stream since the session began.
+struct StreamCounters {
+  std::uint64_t bytes_sent = 0, bytes_received = 0;    ///< of frames, repeated ones included
+  std::uint64_t frames_sent = 0, frames_received = 0;  ///< of sequenced frames
+  std::uint64_t frames_repeated = 0;                   ///< sent again after a connection broke
+  std::uint64_t connections = 0;
+  double round_trip_seconds = 0;  ///< of the last Ping; 0: none yet
+};
+
+struct SessionEvents {
+  std::function<void(Bytes&&)> message;         ///< a message has arrived
+  std::function<void(std::uint64_t)> urgent;    ///< a number has overtaken messages
+  std::function<void(const std::string&)> end;  ///< the session ended, with the reason; once
+};
+
+class Session {
+ public:
+  /// Incomplete messages of the other host may have `max_message_bytes` together; more violate the
+  /// protocol, which ends the session.
+  Session(asio::io_context& io, std::uint64_t max_message_bytes, SessionEvents events);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// A session has one stream at first.
+  void add_streams(unsigned count);
+
+  void send(Bytes message);
+  void send_urgent(std::uint64_t number);
+  /// Tells the other host that the session ends, and ends it here once that is acknowledged.
+  void finish();
+  /// Ends the session here.
+  void end(const std::string& reason);
+  bool ended() const noexcept { return ended_; }
+
+  /// Sends and receives frames until the connection breaks or the session ends, and returns why.
+  /// `peer_received`: sequenced frames of this stream that the other host has. A new connection of
+  /// a stream replaces an earlier one.
+  asio::awaitable<std::string> run(unsigned stream, Connection& connection,
+                                   std::uint64_t peer_received);
+
+  std::uint64_t received(unsigned stream) const { return streams_.at(stream).received; }
+  unsigned streams() const noexcept { return static_cast<unsigned>(streams_.size()); }
+  /// Whether a stream has a connection.
+  bool connected(unsigned stream) const { return streams_.at(stream).connection != nullptr; }
+  bool uses(unsigned stream, const Connection& connection) const {
+    return streams_.at(stream).connection == &connection;
+  }
+  /// When the first stream that has no connection lost it; nothing while all have one.
+  std::optional<Clock::time_point> broken_since() const;
+  /// Bytes of messages that the other host has not received completely.
+  std::uint64_t unsent_bytes() const noexcept { return unsent_bytes_; }
+  const StreamCounters& counters(unsigned stream) const { return streams_.at(stream).counters; }
+
+ private:
+  struct Outgoing {
+    std::uint64_t number = 0;
+    std::shared_ptr<const Bytes> bytes;
+    std::size_t cut = 0;  ///< bytes that are in frames
+  };
+  struct Frame {
+    FrameHeader header;
+    std::shared_ptr<const Bytes> bytes;  ///< of the message; null: no data
+  };
+  struct Stream {
+    explicit Stream(asio::io_context& io) : wake(io) {}
+    std::uint64_t sequence = 0;       ///< of the last frame that was made
+    std::uint64_t received = 0;       ///< sequenced frames from the other host
+    std::uint64_t told = 0;           ///< value of `received` that the other host was told
+    std::deque<Frame> pending;        ///< not acknowledged, in order
+    std::size_t written = 0;          ///< of `pending`, those sent on the current connection
+    std::deque<FrameHeader> control;  ///< Pong frames to send
+    Connection* connection = nullptr;
+    asio::steady_timer wake;  ///< cancelled when there is something to send
+    Clock::time_point heard, broken = Clock::now();
+    StreamCounters counters;
+  };
+  struct Incoming {
+    Bytes bytes;
+    std::size_t received = 0;
+  };
+
+  void wake_all();
+  void acknowledge(Stream& s, std::uint64_t received);
+  bool make_frame(Stream& s);
+  void add_control(Stream& s, FrameKind kind, std::uint64_t number);
+  asio::awaitable<void> write_frames(Stream& s, Connection& connection);
+  asio::awaitable<void> read_frames(Stream& s, Connection& connection);
+  asio::awaitable<void> read_data(Stream& s, Connection& connection, void* to, std::size_t bytes);
+  asio::awaitable<void> watch(Stream& s, Connection& connection);
+  std::byte* place_of(const FrameHeader& h);
+  void complete(Stream& s, const FrameHeader& h);
+  void deliver();
+
+  asio::io_context& io_;
+  std::deque<Stream> streams_;
+  const std::uint64_t max_message_bytes_;
+  SessionEvents events_;
+  std::deque<Outgoing> outgoing_;
+  std::uint64_t sent_messages_ = 0, delivered_messages_ = 0;
+  std::map<std::uint64_t, Incoming> incoming_;
+  std::uint64_t unsent_bytes_ = 0;
+  bool finishing_ = false, ended_ = false;
+};
+
+/// Closes a connection at once.
+void close(Connection& connection) noexcept;
+
+}  // namespace gdr::network
