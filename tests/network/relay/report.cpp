@@ -1,0 +1,92 @@
+#include "network/relay/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gdr::relay {
+namespace {
+
+constexpr const char* names[] = {"to_server", "to_client"};
+constexpr const char* headings[] = {"to server", "to client"};
+constexpr Direction directions[] = {Direction::ToServer, Direction::ToClient};
+
+nlohmann::json json_of(const Count& count) {
+  return {{"packets", count.packets}, {"bytes", count.bytes}};
+}
+
+nlohmann::json json_of(const Counts& counts) {
+  const double seconds =
+      counts.first_delivery
+          ? std::chrono::duration<double>(counts.last_delivery - *counts.first_delivery).count()
+          : 0;
+  return {{"offered", json_of(counts.offered)},
+          {"delivered", json_of(counts.delivered)},
+          {"lost", json_of(counts.lost)},
+          {"overflowed", json_of(counts.overflowed)},
+          {"cut", json_of(counts.cut)},
+          {"queue_max_bytes", counts.queue_max},
+          {"seconds", seconds},
+          {"bits_per_second", counts.throughput()}};
+}
+
+std::string line_of(const Counts& counts) {
+  return fmt::format(
+      "{} packets, {:.3f} MB delivered, {:.2f} Mbit/s, queue at most {:.3f} MB; dropped: {} lost, {} "
+      "queue full, {} cut",
+      counts.delivered.packets, static_cast<double>(counts.delivered.bytes) * 1e-6,
+      counts.throughput() * 1e-6, static_cast<double>(counts.queue_max) * 1e-6,
+      counts.lost.packets, counts.overflowed.packets, counts.cut.packets);
+}
+
+}  // namespace
+
+nlohmann::json json_report(const Router& router, const Faithfulness& faithfulness) {
+  nlohmann::json report{
+      {"cuts", router.cuts()},
+      {"ignored_packets", router.ignored()},
+      {"relay",
+       {{"latest_seconds", std::chrono::duration<double>(faithfulness.latest).count()},
+        {"packets_not_read", faithfulness.not_read},
+        {"packets_not_written", faithfulness.not_written}}},
+      {"flows", nlohmann::json::array()}};
+  for (const Direction direction : directions)
+    report[names[index_of(direction)]] = json_of(router.link(direction).total());
+  for (std::size_t k = 0; k < router.flows().size(); ++k) {
+    const Flow& flow = router.flows()[k];
+    nlohmann::json entry{{"protocol", flow.protocol},
+                         {"client", to_string(flow.client)},
+                         {"server", to_string(flow.server)},
+                         {"cut", flow.cut}};
+    for (const Direction direction : directions)
+      entry[names[index_of(direction)]] = json_of(router.link(direction).flow(k));
+    report["flows"].push_back(std::move(entry));
+  }
+  return report;
+}
+
+std::string text_report(const Router& router, const Faithfulness& faithfulness, std::size_t flows) {
+  std::string text;
+  for (const Direction direction : directions)
+    text += fmt::format("relay: {}: {}\n", headings[index_of(direction)],
+                        line_of(router.link(direction).total()));
+  const std::size_t shown = std::min(flows, router.flows().size());
+  for (std::size_t k = 0; k < shown; ++k) {
+    const Flow& flow = router.flows()[k];
+    for (const Direction direction : directions)
+      text += fmt::format("relay: {} - {} {}: {}\n", to_string(flow.client), to_string(flow.server),
+                          headings[index_of(direction)], line_of(router.link(direction).flow(k)));
+  }
+  if (shown < router.flows().size())
+    text += fmt::format("relay: {} more flows: --json has all\n", router.flows().size() - shown);
+  if (router.cuts() > 0) text += fmt::format("relay: {} cuts\n", router.cuts());
+  if (faithfulness.not_read + faithfulness.not_written > 0)
+    text += fmt::format("relay: the relay itself dropped packets, and the network was worse than asked "
+                        "for: {} were not read in time, {} not accepted by the kernel\n",
+                        faithfulness.not_read, faithfulness.not_written);
+  const double late = std::chrono::duration<double, std::milli>(faithfulness.latest).count();
+  text += fmt::format("relay: packets were delivered up to {:.2f} ms late\n", late);
+  return text;
+}
+
+}  // namespace gdr::relay

@@ -1,0 +1,25 @@
+// What a run did, as text and as JSON.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "network/relay/router.hpp"
+
+namespace gdr::relay {
+
+/// How well the relay kept up with the packets.
+struct Faithfulness {
+  Time latest{};                 ///< longest time by which a packet was late
+  std::uint64_t not_read = 0;    ///< packets dropped because the relay did not read them in time
+  std::uint64_t not_written = 0; ///< packets that the kernel did not accept from the relay
+};
+
+/// Counts by direction and by flow. Bytes are those of IP packets, rates are in bit/s, times in s.
+nlohmann::json json_report(const Router& router, const Faithfulness& faithfulness);
+
+/// The same in lines for people, with the first `flows` flows.
+std::string text_report(const Router& router, const Faithfulness& faithfulness, std::size_t flows);
+
+}  // namespace gdr::relay
