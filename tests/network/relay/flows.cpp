@@ -12,7 +12,7 @@ void advance_to(std::optional<std::uint32_t>& number, std::uint32_t value) {
 /// was sent before is a repetition.
 bool connects_anew(Direction direction, const PacketFields& packet, const Flow& flow) {
   return packet.tcp && packet.tcp->syn && !packet.tcp->ack && (flow.cut || !flow.open()) &&
-         packet.tcp->end != flow.sent[index_of(direction)].end;
+         packet.tcp->sequence != flow.sent[index_of(direction)].initial;
 }
 
 }  // namespace
@@ -36,6 +36,7 @@ std::size_t FlowTable::update(Direction direction, const PacketFields& packet) {
   if (packet.tcp) {
     Flow& flow = flows_[place->second];
     SentState& sent = flow.sent[index_of(direction)];
+    if (packet.tcp->syn) sent.initial = packet.tcp->sequence;
     advance_to(sent.end, packet.tcp->end);
     if (packet.tcp->ack) advance_to(sent.acknowledgement, packet.tcp->acknowledgement);
     if (packet.tcp->fin) sent.finished = true;

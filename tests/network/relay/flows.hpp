@@ -25,6 +25,7 @@ constexpr std::size_t index_of(Direction direction) noexcept {
 
 /// What an end of a TCP connection has sent so far.
 struct SentState {
+  std::optional<std::uint32_t> initial;          ///< sequence number of the SYN
   std::optional<std::uint32_t> end;              ///< sequence number after the last byte
   std::optional<std::uint32_t> acknowledgement;  ///< the last acknowledgement
   bool finished = false;                         ///< a FIN or RST was sent
