@@ -4,11 +4,15 @@
 usage: bulk.py receive PORT
        bulk.py send HOST PORT --seconds S [--streams N] [--congestion NAME] [--pacing BIT/S]
                               [--buffer BYTES] [--interval S] [--skip S]
+       bulk.py rtt HOST PORT
 
-The receiver counts the bytes of each stream in intervals since the stream's first byte, and returns the counts when the
-sender has ended the stream. The sender prints, for each stream and for their sum, the payload in bit/s from `--skip`
-seconds to the end of the sending time, and the counts.
+The receiver counts the bytes of each stream in intervals since the stream's first byte, and
+returns the counts when the sender has ended the stream. The sender prints, for each stream and for
+their sum, the payload in bit/s from --skip seconds to the end of the sending time, and the counts.
+`rtt` prints the shortest time of ten connections in seconds: the handshake takes one round trip.
 """
+
+from __future__ import annotations
 
 import argparse
 import json
@@ -20,7 +24,8 @@ import threading
 import time
 
 BLOCK = 1 << 20  # bytes of a call
-SO_MAX_PACING_RATE = 47  # not among Python's constants
+# From linux/tcp.h and asm-generic/socket.h: Python has only the first, and only on Linux.
+TCP_CONGESTION, SO_MAX_PACING_RATE = 13, 47
 HEADER = struct.Struct("!d")  # the interval
 
 
@@ -51,10 +56,10 @@ def receive(options: argparse.Namespace) -> None:
 def connect(options: argparse.Namespace) -> socket.socket:
     stream = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     if options.congestion:
-        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, options.congestion.encode())
+        stream.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, options.congestion.encode())
     if options.pacing:
-        rate = int(options.pacing / 8)
-        stream.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, struct.pack("@Q", rate))
+        rate = struct.pack("@Q", int(options.pacing / 8))
+        stream.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, rate)
     if options.buffer:
         stream.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, options.buffer)
     stream.connect((options.host, options.port))
@@ -69,11 +74,11 @@ def send_for(streams: list[socket.socket], seconds: float) -> None:
     with selectors.DefaultSelector() as ready:
         for stream in streams:
             stream.setblocking(False)
-            ready.register(stream, selectors.EVENT_WRITE)
+            ready.register(stream, selectors.EVENT_WRITE, stream)
         while (left := end - time.monotonic()) > 0:
             for key, _ in ready.select(left):
                 try:
-                    key.fileobj.send(block)  # type: ignore[union-attr]
+                    key.data.send(block)
                 except BlockingIOError:
                     pass
     for stream in streams:
@@ -91,9 +96,12 @@ def counts_of(stream: socket.socket) -> list[int]:
 
 
 def rate(counts: list[int], options: argparse.Namespace) -> float:
-    """Bits per second from `skip` to the last whole interval of the sending time."""
-    first, last = round(options.skip / options.interval), round(options.seconds / options.interval)
-    return 8 * sum(counts[first:last]) / ((last - first) * options.interval)
+    """Bits per second from --skip to the end of the sending time."""
+    interval = options.interval
+    first = round(options.skip / interval)
+    last = round(options.seconds / interval)
+    result: float = 8 * sum(counts[first:last]) / ((last - first) * interval)
+    return result
 
 
 def send(options: argparse.Namespace) -> None:
@@ -101,26 +109,41 @@ def send(options: argparse.Namespace) -> None:
     send_for(streams, options.seconds)
     counts = [counts_of(stream) for stream in streams]
     rates = [rate(c, options) for c in counts]
-    print(json.dumps({"bits_per_second": sum(rates), "streams": rates, "interval": options.interval, "counts": counts}))
+    result = {"bits_per_second": sum(rates), "streams": rates}
+    print(json.dumps({**result, "interval": options.interval, "counts": counts}))
+
+
+def rtt(options: argparse.Namespace) -> None:
+    times = []
+    for _ in range(10):
+        start = time.monotonic()
+        with socket.create_connection((options.host, options.port)):
+            times.append(time.monotonic() - start)
+    print(min(times))
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     roles = parser.add_subparsers(required=True)
     receiver = roles.add_parser("receive")
     receiver.add_argument("port", type=int)
     receiver.set_defaults(role=receive)
-    sender = roles.add_parser("send")
-    sender.add_argument("host")
-    sender.add_argument("port", type=int)
-    sender.add_argument("--seconds", type=float, required=True)
-    sender.add_argument("--streams", type=int, default=1)
-    sender.add_argument("--congestion", help="reno, cubic, bbr; default: the system's")
-    sender.add_argument("--pacing", type=float, help="bit/s of each stream")
-    sender.add_argument("--buffer", type=int, help="SO_SNDBUF; default: the kernel's automatic size")
-    sender.add_argument("--interval", type=float, default=0.1)
-    sender.add_argument("--skip", type=float, default=0, help="seconds at the start that do not count")
-    sender.set_defaults(role=send)
+    for name, role in {"send": send, "rtt": rtt}.items():
+        sender = roles.add_parser(name)
+        sender.add_argument("host")
+        sender.add_argument("port", type=int)
+        sender.set_defaults(role=role)
+        if role is rtt:
+            continue
+        sender.add_argument("--seconds", type=float, required=True)
+        sender.add_argument("--streams", type=int, default=1)
+        sender.add_argument("--congestion", help="reno, cubic, bbr; default: the system's")
+        sender.add_argument("--pacing", type=float, help="bit/s of each stream")
+        sender.add_argument("--buffer", type=int, help="SO_SNDBUF; default: chosen by the kernel")
+        sender.add_argument("--interval", type=float, default=0.1)
+        sender.add_argument("--skip", type=float, default=0, help="seconds that do not count")
     options = parser.parse_args()
     options.role(options)
     return 0

@@ -25,8 +25,7 @@ Packet packet_of(std::size_t size, std::size_t flow = 0, unsigned number = 0) {
 
 unsigned number_of(const Packet& packet) {
   unsigned number = 0;
-  for (std::size_t k = 0; k < 4; ++k)
-    number |= std::to_integer<unsigned>(packet.bytes[k]) << 8 * k;
+  for (std::size_t k = 0; k < 4; ++k) number |= std::to_integer<unsigned>(packet.bytes[k]) << 8 * k;
   return number;
 }
 
@@ -108,7 +107,8 @@ TEST_CASE("a link without a queue carries packets that find it idle") {
   CHECK(arrivals(link).size() == 2);
 }
 
-TEST_CASE("the lost packets depend on seed and direction only, and have the requested probability") {
+TEST_CASE(
+    "the lost packets depend on seed and direction only, and have the requested probability") {
   const auto lost = [](std::uint64_t seed, Sequence sequence, double loss, Time gap) {
     LinkOptions options = options_of(1e9, 1ms);
     options.loss = loss;

@@ -89,7 +89,8 @@ TEST_CASE("later fragments and other protocols have no TCP fields") {
 TEST_CASE("an RST has the given numbers and valid checksums") {
   std::mt19937_64 random(9);
   for (int k = 0; k < 200; ++k) {
-    const Endpoint source{static_cast<std::uint32_t>(random()), static_cast<std::uint16_t>(random())};
+    const Endpoint source{static_cast<std::uint32_t>(random()),
+                          static_cast<std::uint16_t>(random())};
     const Endpoint destination{static_cast<std::uint32_t>(random()),
                                static_cast<std::uint16_t>(random())};
     const auto sequence = static_cast<std::uint32_t>(random());

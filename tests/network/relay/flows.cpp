@@ -8,8 +8,8 @@ void advance_to(std::optional<std::uint32_t>& number, std::uint32_t value) {
   if (!number || static_cast<std::int32_t>(value - *number) > 0) number = value;
 }
 
-/// Whether a packet is the first one of a connection that uses the ports of an ended one. A SYN that
-/// was sent before is a repetition.
+/// Whether a packet is the first one of a connection that uses the ports of an ended one. A SYN
+/// that was sent before is a repetition.
 bool connects_anew(Direction direction, const PacketFields& packet, const Flow& flow) {
   return packet.tcp && packet.tcp->syn && !packet.tcp->ack && (flow.cut || !flow.open()) &&
          packet.tcp->sequence != flow.sent[index_of(direction)].initial;

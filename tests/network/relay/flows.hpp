@@ -31,8 +31,8 @@ struct SentState {
   bool finished = false;                         ///< a FIN or RST was sent
 };
 
-/// Packets in both directions with the same protocol, addresses and ports. A connection that uses the
-/// ports of an earlier one is a flow of its own.
+/// Packets in both directions with the same protocol, addresses and ports. A connection that uses
+/// the ports of an earlier one is a flow of its own.
 struct Flow {
   std::uint8_t protocol = 0;
   Endpoint client, server;

@@ -28,8 +28,7 @@ Time Forwarder::now() const { return std::chrono::steady_clock::now() - start_; 
 
 bool Forwarder::read_packets(Direction direction) {
   for (int k = 0; k < batch; ++k) {
-    const ssize_t size =
-        ::read(readable_[index_of(direction)], buffer_.data(), buffer_.size());
+    const ssize_t size = ::read(readable_[index_of(direction)], buffer_.data(), buffer_.size());
     if (size <= 0) return k > 0;  // nothing is waiting
     router_.receive(direction, std::span(buffer_).first(static_cast<std::size_t>(size)), now());
   }

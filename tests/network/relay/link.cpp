@@ -25,8 +25,9 @@ double Counts::throughput() const noexcept {
 
 Link::Link(const LinkOptions& options) : options_(options) {
   // The limits keep the sum of all times within 64 bits of nanoseconds.
-  require(options.rate >= 1e3 && options.rate <= 1e12,
-          fmt::format("the rate is {} bit/s: it must be between 1 kbit/s and 1 Tbit/s", options.rate));
+  require(
+      options.rate >= 1e3 && options.rate <= 1e12,
+      fmt::format("the rate is {} bit/s: it must be between 1 kbit/s and 1 Tbit/s", options.rate));
   require(options.delay >= Time::zero() && options.delay <= std::chrono::minutes(1),
           "the delay must be between 0 and one minute");
   require(options.loss >= 0 && options.loss <= 1,

@@ -29,13 +29,13 @@ enum class Discipline {
 
 /// Properties of a link.
 struct LinkOptions {
-  double rate = 1e9;                            ///< transmission rate, bit/s
-  Time delay{};                                 ///< propagation delay
-  std::uint64_t queue_bytes = 32'000'000;       ///< capacity of a queue for waiting packets, bytes
-  double loss = 0;                              ///< probability that a packet is lost
-  Discipline discipline = Discipline::Fifo;     ///< order of transmission
-  std::uint64_t seed = 1;                       ///< seed of the losses
-  Sequence loss_sequence = LossToServer;        ///< random sequence of the losses
+  double rate = 1e9;                         ///< transmission rate, bit/s
+  Time delay{};                              ///< propagation delay
+  std::uint64_t queue_bytes = 32'000'000;    ///< capacity of a queue for waiting packets, bytes
+  double loss = 0;                           ///< probability that a packet is lost
+  Discipline discipline = Discipline::Fifo;  ///< order of transmission
+  std::uint64_t seed = 1;                    ///< seed of the losses
+  Sequence loss_sequence = LossToServer;     ///< random sequence of the losses
 };
 
 /// A number of packets and their bytes, IP headers included.
@@ -46,25 +46,26 @@ struct Count {
 
 /// What happened to the packets of a link, or to those of one flow on it.
 struct Counts {
-  Count offered;                           ///< all packets that arrived at the link
-  Count delivered;                         ///< packets at the other end
-  Count lost;                              ///< random losses
-  Count overflowed;                        ///< packets that found the queue full
-  Count cut;                               ///< packets of connections that the relay cut
-  std::uint64_t queued_bytes = 0;          ///< bytes waiting now
-  std::uint64_t queue_max = 0;             ///< most bytes that waited at any time
-  std::optional<Time> first_delivery;      ///< due time of the first delivered packet
-  Time last_delivery{};                    ///< due time of the last delivered packet
+  Count offered;                       ///< all packets that arrived at the link
+  Count delivered;                     ///< packets at the other end
+  Count lost;                          ///< random losses
+  Count overflowed;                    ///< packets that found the queue full
+  Count cut;                           ///< packets of connections that the relay cut
+  std::uint64_t queued_bytes = 0;      ///< bytes waiting now
+  std::uint64_t queue_max = 0;         ///< most bytes that waited at any time
+  std::optional<Time> first_delivery;  ///< due time of the first delivered packet
+  Time last_delivery{};                ///< due time of the last delivered packet
 
-  /// Delivered bits per second between the first and the last delivery; 0 for fewer than two packets.
+  /// Delivered bits per second between the first and the last delivery; 0 for fewer than two
+  /// packets.
   double throughput() const noexcept;
 };
 
 /// A link. A packet waits in a queue, is transmitted at the rate of the link, and arrives after the
-/// propagation delay. A queue that has no space for a packet drops it. Packet number n of the link is
-/// lost if random number n of the seed is below the probability; it occupies queue and rate all the
-/// same, as a packet that is damaged on its way. The result depends on the arrivals only, not on when
-/// `deliver` is called.
+/// propagation delay. A queue that has no space for a packet drops it. Packet number n of the link
+/// is lost if random number n of the seed is below the probability; it occupies queue and rate all
+/// the same, as a packet that is damaged on its way. The result depends on the arrivals only, not
+/// on when `deliver` is called.
 class Link {
  public:
   /// Throws gdr::Error (Usage) if a property is out of range.
@@ -76,7 +77,8 @@ class Link {
   void offer_cut(std::size_t flow, std::size_t size);
   /// The next packet that has reached the other end by this time.
   std::optional<Packet> deliver(Time now);
-  /// When the next packet reaches the other end; nothing if the link is empty. A lost packet counts.
+  /// When the next packet reaches the other end; nothing if the link is empty. A lost packet
+  /// counts.
   std::optional<Time> next_delivery() const;
   /// Drops all packets of a flow that are on the link.
   void remove(std::size_t flow);

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 
 #include "network/relay/forward.hpp"
@@ -19,7 +20,8 @@
 namespace gdr::relay {
 namespace {
 
-constexpr int usage_status = 2, unavailable_status = 77, time_limit_status = 124, error_status = 125;
+constexpr int usage_status = 2, unavailable_status = 77, time_limit_status = 124,
+              error_status = 125;
 
 /// Blocks the signals that end a run or report the end of a child, and makes them readable.
 File signal_file() {
@@ -38,12 +40,19 @@ int ending_signal(const File& signals) {
   return 0;
 }
 
-/// Packets are late if other processes delay the relay. It uses little time, and may go first if the
-/// system permits it; the commands that it starts do not.
+/// Packets are late if other processes delay the relay. It uses little time, and may go first if
+/// the system permits it; the commands that it starts do not.
 void prefer_this_process() {
   ::prctl(PR_SET_TIMERSLACK, 1000);  // ns; the default is half of a step
   const sched_param lowest{::sched_get_priority_min(SCHED_RR)};
   ::sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &lowest);
+}
+
+/// CPU time of this process so far, without its children.
+double cpu_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 /// A server and a client, and the network between them.
@@ -89,8 +98,8 @@ class Run {
   }
 
   int forward(pid_t client) {
-    const Time end = options_.time_limit ? forwarder_.now() + time_of(*options_.time_limit)
-                                         : time_of(3e7);
+    const Time end =
+        options_.time_limit ? forwarder_.now() + time_of(*options_.time_limit) : time_of(3e7);
     for (;;) {
       if (const int number = ending_signal(signals_)) return 128 + number;
       if (const std::optional<int> status = exit_status(client)) {
@@ -115,12 +124,15 @@ class Run {
   }
 
   void report() {
-    Faithfulness faithfulness{forwarder_.latest(), 0, forwarder_.refused()};
-    faithfulness.not_read = dropped_by_device(client_) + dropped_by_device(server_);
-    if (!options_.quiet) fmt::print(stderr, "{}", text_report(router_, faithfulness, 16));
+    Deviations deviations;
+    deviations.latest = forwarder_.latest();
+    deviations.not_written = forwarder_.refused();
+    deviations.cpu_seconds = cpu_seconds();
+    deviations.not_read = dropped_by_device(client_) + dropped_by_device(server_);
+    if (!options_.quiet) fmt::print(stderr, "{}", text_report(router_, deviations, 16));
     if (options_.json.empty()) return;
     std::ofstream file(options_.json);
-    file << json_report(router_, faithfulness).dump(2) << "\n";
+    file << json_report(router_, deviations).dump(2) << "\n";
     if (!file.flush())
       throw Error(ErrorCategory::Io, fmt::format("cannot write {} (--json)", options_.json));
   }
@@ -149,10 +161,12 @@ int run(const CommandOptions& options) {
     return Run(options).run();
   } catch (const Error& error) {
     const bool unavailable = error.category() == ErrorCategory::Unsupported;
-    fmt::print(stderr, "gdr_relay: {}{}\n", error.what(),
-               unavailable ? "; the relay needs network namespaces, created by root or in a user namespace, "
-                             "and /dev/net/tun"
-                           : "");
+    fmt::print(
+        stderr, "gdr_relay: {}{}\n", error.what(),
+        unavailable
+            ? "; the relay needs network namespaces, created by root or in a user namespace, "
+              "and /dev/net/tun"
+            : "");
     if (unavailable) return unavailable_status;
     return error.category() == ErrorCategory::Usage ? usage_status : error_status;
   }
@@ -162,9 +176,10 @@ int run(const CommandOptions& options) {
 }  // namespace gdr::relay
 
 int main(int argc, char** argv) {
-  CLI::App app("Runs a server and a client with a network of given rate, delay, queue and loss between "
-               "them.\nExit status: that of the client; 2: wrong options, 77: no namespaces or TUN "
-               "devices, 124: time limit, 125: other errors.");
+  CLI::App app(
+      "Runs a server and a client with a network of given rate, delay, queue and loss between "
+      "them.\nExit status: that of the client; 2: wrong options, 77: no namespaces or TUN "
+      "devices, 124: time limit, 125: other errors.");
   gdr::relay::CommandOptions options;
   gdr::relay::add_options(app, options);
   try {

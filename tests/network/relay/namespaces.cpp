@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <ifaddrs.h>
-#include <linux/if.h>
 #include <linux/if_link.h>
 #include <linux/if_tun.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -23,8 +25,8 @@ constexpr const char* device = "link0";
 /// Writes a text to a file of the kernel in one call.
 bool write_file(const std::string& path, const std::string& text) {
   const File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  return file.descriptor() >= 0 && ::write(file.descriptor(), text.data(), text.size()) ==
-                                       static_cast<ssize_t>(text.size());
+  return file.descriptor() >= 0 &&
+         ::write(file.descriptor(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
 void set_sysctl(const std::string& name, const std::string& value) {
@@ -34,11 +36,12 @@ void set_sysctl(const std::string& name, const std::string& value) {
   std::string path = "/proc/sys/" + name;
   std::replace(path.begin(), path.end(), '.', '/');
   if (!write_file(path, value + "\n"))
-    throw Error(ErrorCategory::Usage,
-                fmt::format("--sysctl {}={}: {}; the file is {}. A network namespace has fewer settings "
-                            "than the system, and permits only congestion control algorithms in "
-                            "net.ipv4.tcp_allowed_congestion_control of the system",
-                            name, value, std::strerror(errno), path));
+    throw Error(
+        ErrorCategory::Usage,
+        fmt::format("--sysctl {}={}: {}; the file is {}. A network namespace has fewer settings "
+                    "than the system, and permits only congestion control algorithms in "
+                    "net.ipv4.tcp_allowed_congestion_control of the system",
+                    name, value, std::strerror(errno), path));
 }
 
 ifreq request_for(const char* name) {
@@ -67,12 +70,42 @@ void set_up(const File& socket, const char* name) {
   call(socket, SIOCSIFFLAGS, request, "activate");
 }
 
+/// Sets the device's queue with a message: the ioctl for it is for root of the system only.
+void set_device_queue(std::uint32_t packets) {
+  struct {
+    nlmsghdr header{};
+    ifinfomsg link{};
+    rtattr attribute{};
+    std::uint32_t packets = 0;
+  } request;
+  request.header.nlmsg_len = sizeof(request);
+  request.header.nlmsg_type = RTM_NEWLINK;
+  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+  request.link.ifi_family = AF_UNSPEC;
+  request.link.ifi_index = static_cast<int>(::if_nametoindex(device));
+  request.attribute.rta_len = RTA_LENGTH(sizeof(packets));
+  request.attribute.rta_type = IFLA_TXQLEN;
+  request.packets = packets;
+  struct {
+    nlmsghdr header;
+    nlmsgerr result;
+  } answer{};
+  const File socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  if (socket.descriptor() < 0 || ::send(socket.descriptor(), &request, sizeof(request), 0) < 0 ||
+      ::recv(socket.descriptor(), &answer, sizeof(answer), 0) <
+          static_cast<ssize_t>(sizeof(answer.header) + sizeof(answer.result.error)))
+    system_error("cannot set the queue of the TUN device");
+  errno = -answer.result.error;
+  if (errno != 0) system_error("cannot set the queue of the TUN device");
+}
+
 File open_tun() {
   File tun(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
   if (tun.descriptor() < 0) system_error("cannot open /dev/net/tun");
   ifreq request = request_for(device);
   request.ifr_flags = IFF_TUN | IFF_NO_PI;
-  if (::ioctl(tun.descriptor(), TUNSETIFF, &request) != 0) system_error("cannot create a TUN device");
+  if (::ioctl(tun.descriptor(), TUNSETIFF, &request) != 0)
+    system_error("cannot create a TUN device");
   return tun;
 }
 
@@ -99,8 +132,7 @@ HostNamespace create_namespace(const std::string& address, const NamespaceOption
   ifreq request = request_for(device);
   request.ifr_mtu = options.mtu;
   call(socket, SIOCSIFMTU, request, "set the MTU of");
-  request.ifr_qlen = options.device_queue;
-  call(socket, SIOCSIFTXQLEN, request, "set the queue of");
+  set_device_queue(options.device_queue);
   // No packets of IPv6, which would only be ignored. The file is missing in a kernel without it.
   write_file(fmt::format("/proc/sys/net/ipv6/conf/{}/disable_ipv6", device), "1");
   set_address(socket, SIOCSIFADDR, address);

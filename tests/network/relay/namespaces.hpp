@@ -12,8 +12,9 @@ namespace gdr::relay {
 
 /// Properties of the namespaces.
 struct NamespaceOptions {
-  int mtu = 9000;             ///< largest IP packet, bytes
-  int device_queue = 20000;   ///< packets that wait in the kernel until the relay reads them
+  int mtu = 9000;  ///< largest IP packet, bytes
+  std::uint32_t device_queue =
+      20000;  ///< packets that wait in the kernel until the relay reads them
   /// Names and values of settings below net.*, in both namespaces.
   std::vector<std::pair<std::string, std::string>> sysctls;
 };
@@ -28,13 +29,14 @@ struct HostNamespace {
 inline constexpr const char* client_address = "10.77.0.1";
 inline constexpr const char* server_address = "10.77.0.2";
 
-/// Gives the process the right to create network namespaces: as it is if it has the right, otherwise as
-/// root of a new user namespace. Only one thread may run. Throws gdr::Error (Unsupported) if the system
-/// does not permit that.
+/// Gives the process the right to create network namespaces: as it is if it has the right,
+/// otherwise as root of a new user namespace. Only one thread may run. Throws gdr::Error
+/// (Unsupported) if the system does not permit that.
 void enter_user_namespace();
 
-/// Creates a network namespace, which becomes that of the process. Throws gdr::Error (Unsupported) if
-/// the system does not permit that, and (Usage) if a setting does not exist or has a wrong value.
+/// Creates a network namespace, which becomes that of the process. Throws gdr::Error (Unsupported)
+/// if the system does not permit that, and (Usage) if a setting does not exist or has a wrong
+/// value.
 HostNamespace create_namespace(const std::string& address, const NamespaceOptions& options);
 
 /// Makes a namespace that of the process.

@@ -32,7 +32,8 @@ double of_direction(const std::vector<double>& values, Direction direction) {
 void add_network_options(CLI::App& app, CommandOptions& options) {
   const auto pair = [](CLI::Option* option) { return option->delimiter(',')->expected(1, 2); };
   const std::string group = "Network (A,B: to the server and to the client)";
-  pair(app.add_option("--rate", options.rate, "Transmission rate in bit/s, for example 1G or 1G,100M"))
+  pair(app.add_option("--rate", options.rate,
+                      "Transmission rate in bit/s, for example 1G or 1G,100M"))
       ->transform(with_multiple("BIT/S"))
       ->group(group);
   CLI::Option* rtt =
@@ -49,7 +50,8 @@ void add_network_options(CLI::App& app, CommandOptions& options) {
                       "Bytes that can wait for transmission; with round-robin of each flow"))
       ->transform(with_multiple("BYTES"))
       ->group(group);
-  app.add_option("--merge", options.merge, "Order of transmission: packets of flows in turn, or fifo")
+  app.add_option("--merge", options.merge,
+                 "Order of transmission: packets of flows in turn, or fifo")
       ->check(CLI::IsMember({"fifo", "round-robin"}))
       ->group(group);
   app.add_option("--seed", options.seed, "Seed of losses and cuts")->group(group);
@@ -81,7 +83,8 @@ void add_cut_options(CLI::App& app, CommandOptions& options) {
 
 void add_host_options(CLI::App& app, CommandOptions& options) {
   const std::string group = "Both hosts";
-  app.add_option("--sysctl", options.sysctls, "NAME=VALUE below net., in both namespaces (repeatable)")
+  app.add_option("--sysctl", options.sysctls,
+                 "NAME=VALUE below net., in both namespaces (repeatable)")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group(group);
@@ -107,7 +110,7 @@ void add_run_options(CLI::App& app, CommandOptions& options) {
                  "How long the server may run on after the client; default: one RTT")
       ->transform(with_time())
       ->group(group);
-  app.add_option("--step", options.step, "Time between two looks at busy devices")
+  app.add_option("--step", options.step, "Time between two reads of busy devices")
       ->transform(with_time())
       ->group(group);
   app.add_option("--json", options.json, "Write the counts to this file")->group(group);
@@ -117,8 +120,8 @@ void add_run_options(CLI::App& app, CommandOptions& options) {
 }  // namespace
 
 void add_options(CLI::App& app, CommandOptions& options) {
-  CLI::Option* check =
-      app.add_flag("--check", options.check, "Test whether namespaces and TUN devices are available");
+  CLI::Option* check = app.add_flag("--check", options.check,
+                                    "Test whether namespaces and TUN devices are available");
   app.add_option("--server", options.server, "Shell command of the server, whose host is 10.77.0.2")
       ->excludes(check);
   app.add_option("--client", options.client, "Shell command of the client, whose host is 10.77.0.1")
@@ -146,8 +149,8 @@ std::array<LinkOptions, 2> link_options(const CommandOptions& options) {
                   fmt::format("--queue {}: it must be between 0 and 1e12 bytes", queue));
     LinkOptions& link = links[index_of(direction)];
     link.rate = of_direction(options.rate, direction);
-    link.delay = time_of(options.delay.empty() ? options.rtt / 2
-                                               : of_direction(options.delay, direction));
+    link.delay =
+        time_of(options.delay.empty() ? options.rtt / 2 : of_direction(options.delay, direction));
     link.queue_bytes = static_cast<std::uint64_t>(queue);
     link.loss = of_direction(options.loss, direction);
     link.discipline = options.merge == "fifo" ? Discipline::Fifo : Discipline::RoundRobin;
@@ -165,8 +168,10 @@ CutOptions cut_options(const CommandOptions& options) {
   cuts.mean_bytes = static_cast<std::uint64_t>(options.cut_bytes);
   if (options.cut_limit) cuts.limit = *options.cut_limit;
   cuts.reset_after.reset();
-  if (options.cut_reset == "0s") cuts.reset_after = Time::zero();
-  else if (options.cut_reset != "never") cuts.reset_after = time_of(std::stod(options.cut_reset));
+  if (options.cut_reset == "0s")
+    cuts.reset_after = Time::zero();
+  else if (options.cut_reset != "never")
+    cuts.reset_after = time_of(std::stod(options.cut_reset));
   cuts.seed = options.seed;
   return cuts;
 }
@@ -187,8 +192,7 @@ NamespaceOptions namespace_options(const CommandOptions& options) {
   for (const std::string& setting : options.sysctls) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos)
-      throw Error(ErrorCategory::Usage,
-                  fmt::format("--sysctl {}: expected NAME=VALUE", setting));
+      throw Error(ErrorCategory::Usage, fmt::format("--sysctl {}: expected NAME=VALUE", setting));
     result.sysctls.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
   }
   return result;

@@ -11,7 +11,9 @@ constexpr std::size_t ip_header = 20, tcp_header = 20;  // bytes, without option
 
 using Bytes = std::span<const std::byte>;
 
-std::uint8_t byte_at(Bytes bytes, std::size_t at) { return std::to_integer<std::uint8_t>(bytes[at]); }
+std::uint8_t byte_at(Bytes bytes, std::size_t at) {
+  return std::to_integer<std::uint8_t>(bytes[at]);
+}
 
 std::uint16_t half_at(Bytes bytes, std::size_t at) {
   return static_cast<std::uint16_t>(byte_at(bytes, at) << 8 | byte_at(bytes, at + 1));
@@ -63,7 +65,8 @@ TcpFields tcp_fields(Bytes segment) {
 
 std::string to_string(const Endpoint& endpoint) {
   const std::uint32_t a = endpoint.address;
-  return fmt::format("{}.{}.{}.{}:{}", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255, endpoint.port);
+  return fmt::format("{}.{}.{}.{}:{}", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255,
+                     endpoint.port);
 }
 
 std::optional<PacketFields> parse_packet(Bytes packet) {

@@ -41,9 +41,9 @@ struct PacketFields {
 /// Reads the headers of a packet; nothing if it is not IPv4, or shorter than its headers say.
 std::optional<PacketFields> parse_packet(std::span<const std::byte> packet);
 
-/// A packet of 40 bytes with the flags RST and ACK: the receiver accepts it if `sequence` is the next
-/// byte that it expects (RFC 5961, section 3.2) or, while it connects, if `acknowledgement` is the
-/// number after its SYN.
+/// A packet of 40 bytes with the flags RST and ACK: the receiver accepts it if `sequence` is the
+/// next byte that it expects (RFC 5961, section 3.2) or, while it connects, if `acknowledgement` is
+/// the number after its SYN.
 std::vector<std::byte> reset_packet(const Endpoint& source, const Endpoint& destination,
                                     std::uint32_t sequence, std::uint32_t acknowledgement);
 

@@ -10,8 +10,8 @@
 
 namespace gdr::relay {
 
-/// Starts a shell command in a namespace, which becomes that of the process. It is killed if the relay
-/// ends; its standard input is that of the relay or, on request, empty.
+/// Starts a shell command in a namespace, which becomes that of the process. It is killed if the
+/// relay ends; its standard input is that of the relay or, on request, empty.
 pid_t start_command(const std::string& command, const HostNamespace& host, bool with_input);
 
 /// From now on processes whose parent has ended become children of the relay.

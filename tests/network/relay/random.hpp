@@ -5,7 +5,8 @@
 
 namespace gdr::relay {
 
-/// Mixes the bits of a word: the output function of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+/// Mixes the bits of a word: the output function of splitmix64 (Steele, Lea and Flood, OOPSLA
+/// 2014).
 constexpr std::uint64_t mix(std::uint64_t word) noexcept {
   word += 0x9e3779b97f4a7c15;
   word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;

@@ -32,23 +32,25 @@ nlohmann::json json_of(const Counts& counts) {
 
 std::string line_of(const Counts& counts) {
   return fmt::format(
-      "{} packets, {:.3f} MB delivered, {:.2f} Mbit/s, queue at most {:.3f} MB; dropped: {} lost, {} "
+      "{} packets, {:.3f} MB delivered, {:.2f} Mbit/s, queue at most {:.3f} MB; dropped: {} lost, "
+      "{} "
       "queue full, {} cut",
       counts.delivered.packets, static_cast<double>(counts.delivered.bytes) * 1e-6,
-      counts.throughput() * 1e-6, static_cast<double>(counts.queue_max) * 1e-6,
-      counts.lost.packets, counts.overflowed.packets, counts.cut.packets);
+      counts.throughput() * 1e-6, static_cast<double>(counts.queue_max) * 1e-6, counts.lost.packets,
+      counts.overflowed.packets, counts.cut.packets);
 }
 
 }  // namespace
 
-nlohmann::json json_report(const Router& router, const Faithfulness& faithfulness) {
+nlohmann::json json_report(const Router& router, const Deviations& deviations) {
   nlohmann::json report{
       {"cuts", router.cuts()},
       {"ignored_packets", router.ignored()},
       {"relay",
-       {{"latest_seconds", std::chrono::duration<double>(faithfulness.latest).count()},
-        {"packets_not_read", faithfulness.not_read},
-        {"packets_not_written", faithfulness.not_written}}},
+       {{"latest_seconds", std::chrono::duration<double>(deviations.latest).count()},
+        {"cpu_seconds", deviations.cpu_seconds},
+        {"packets_not_read", deviations.not_read},
+        {"packets_not_written", deviations.not_written}}},
       {"flows", nlohmann::json::array()}};
   for (const Direction direction : directions)
     report[names[index_of(direction)]] = json_of(router.link(direction).total());
@@ -65,7 +67,7 @@ nlohmann::json json_report(const Router& router, const Faithfulness& faithfulnes
   return report;
 }
 
-std::string text_report(const Router& router, const Faithfulness& faithfulness, std::size_t flows) {
+std::string text_report(const Router& router, const Deviations& deviations, std::size_t flows) {
   std::string text;
   for (const Direction direction : directions)
     text += fmt::format("relay: {}: {}\n", headings[index_of(direction)],
@@ -80,12 +82,14 @@ std::string text_report(const Router& router, const Faithfulness& faithfulness, 
   if (shown < router.flows().size())
     text += fmt::format("relay: {} more flows: --json has all\n", router.flows().size() - shown);
   if (router.cuts() > 0) text += fmt::format("relay: {} cuts\n", router.cuts());
-  if (faithfulness.not_read + faithfulness.not_written > 0)
-    text += fmt::format("relay: the relay itself dropped packets, and the network was worse than asked "
-                        "for: {} were not read in time, {} not accepted by the kernel\n",
-                        faithfulness.not_read, faithfulness.not_written);
-  const double late = std::chrono::duration<double, std::milli>(faithfulness.latest).count();
-  text += fmt::format("relay: packets were delivered up to {:.2f} ms late\n", late);
+  if (deviations.not_read + deviations.not_written > 0)
+    text += fmt::format(
+        "relay: the relay itself dropped packets, and the network was worse than asked "
+        "for: {} were not read in time, {} not accepted by the kernel\n",
+        deviations.not_read, deviations.not_written);
+  const double late = std::chrono::duration<double, std::milli>(deviations.latest).count();
+  text += fmt::format("relay: packets were delivered up to {:.2f} ms late; {:.2f} s of CPU time\n",
+                      late, deviations.cpu_seconds);
   return text;
 }
 

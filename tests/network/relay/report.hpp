@@ -9,17 +9,18 @@
 
 namespace gdr::relay {
 
-/// How well the relay kept up with the packets.
-struct Faithfulness {
-  Time latest{};                 ///< longest time by which a packet was late
-  std::uint64_t not_read = 0;    ///< packets dropped because the relay did not read them in time
-  std::uint64_t not_written = 0; ///< packets that the kernel did not accept from the relay
+/// How far the relay was from its model.
+struct Deviations {
+  Time latest{};                  ///< longest time by which a packet was late
+  std::uint64_t not_read = 0;     ///< packets dropped because the relay did not read them in time
+  double cpu_seconds = 0;         ///< CPU time of the relay
+  std::uint64_t not_written = 0;  ///< packets that the kernel did not accept from the relay
 };
 
 /// Counts by direction and by flow. Bytes are those of IP packets, rates are in bit/s, times in s.
-nlohmann::json json_report(const Router& router, const Faithfulness& faithfulness);
+nlohmann::json json_report(const Router& router, const Deviations& deviations);
 
 /// The same in lines for people, with the first `flows` flows.
-std::string text_report(const Router& router, const Faithfulness& faithfulness, std::size_t flows);
+std::string text_report(const Router& router, const Deviations& deviations, std::size_t flows);
 
 }  // namespace gdr::relay

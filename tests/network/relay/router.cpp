@@ -116,9 +116,10 @@ void Router::reset(std::size_t index, Direction to) {
   if (!receiver.end) return;  // it has not answered yet, and has no connection
   const Endpoint& source = to_server ? flow.client : flow.server;
   const Endpoint& destination = to_server ? flow.server : flow.client;
-  resets_.push_back({to, {reset_packet(source, destination, receiver.acknowledgement.value_or(0),
-                                       *receiver.end),
-                          index}});
+  resets_.push_back(
+      {to,
+       {reset_packet(source, destination, receiver.acknowledgement.value_or(0), *receiver.end),
+        index}});
 }
 
 }  // namespace gdr::relay

@@ -20,8 +20,8 @@ struct CutOptions {
   /// Mean time between two cuts of all connections, exponentially distributed, from the first
   /// packet on; nothing: no cuts.
   std::optional<Time> mean_time;
-  /// Each connection is cut after a number of delivered bytes (both directions, IP headers included),
-  /// uniform between 0 and twice this mean; 0: no cuts.
+  /// Each connection is cut after a number of delivered bytes (both directions, IP headers
+  /// included), uniform between 0 and twice this mean; 0: no cuts.
   std::uint64_t mean_bytes = 0;
   /// Most cuts of a run. A cut without an open connection does not count.
   std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();
@@ -72,8 +72,8 @@ class Router {
   CutOptions options_;
   FlowTable flows_;
   std::deque<Arrival> resets_;
-  std::deque<Silence> silences_;      // in the order of their ends
-  std::optional<Time> next_cut_;      // nothing before the first packet, and after the last cut
+  std::deque<Silence> silences_;  // in the order of their ends
+  std::optional<Time> next_cut_;  // nothing before the first packet, and after the last cut
   std::uint64_t drawn_times_ = 0;
   std::uint64_t cuts_ = 0;
   std::uint64_t ignored_ = 0;

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""Checks the relay with real transfers: rate, delay, loss, merged streams, cuts, the end of a run.
+
+usage: transfers.py RELAY_PROGRAM
+
+Status 77 where network namespaces or TUN devices are not available. The commands of README.md in
+this folder are run, too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+SKIPPED = 77
+FOLDER = Path(__file__).resolve().parent
+RELAY = str(Path(sys.argv[1]).resolve())
+BULK = f"{shlex.quote(sys.executable)} {shlex.quote(str(FOLDER / 'bulk.py'))}"
+ENDS = f"{shlex.quote(sys.executable)} {shlex.quote(str(FOLDER / 'ends.py'))}"
+
+problems: list[str] = []
+
+
+def check(condition: bool, text: str) -> None:
+    print(f"{'ok' if condition else 'FAILED'}: {text}", flush=True)
+    if not condition:
+        problems.append(text)
+
+
+def run_relay(
+    options: str, server: str, client: str, **more: Any
+) -> subprocess.CompletedProcess[str]:
+    """A run that may fail."""
+    command = [RELAY, *shlex.split(options), "--server", server, "--client", client]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=100, stdin=subprocess.DEVNULL,
+        **more,
+    )  # fmt: skip
+
+
+def relay(options: str, server: str, client: str) -> tuple[Any, Any]:
+    """What the client of a run printed, and what the relay counted."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "counts.json"
+        run = run_relay(f"{options} --time-limit 60s --quiet --json {file}", server, client)
+        if run.returncode != 0:
+            output = run.stdout[-2000:] + run.stderr[-2000:]
+            sys.exit(f"{options}: status {run.returncode}\n{output}")
+        return json.loads(run.stdout), json.loads(file.read_text(encoding="utf-8"))
+
+
+def check_rate_and_delay() -> None:
+    rtt = f"{BULK} rtt $RELAY_SERVER 5000"
+    seconds, _ = relay("--rate 100M --rtt 60ms", f"{BULK} receive 5000", rtt)
+    check(0.06 <= seconds < 0.07, f"a connection over 60 ms takes {seconds * 1e3:.2f} ms")
+    for rate, mtu in ((100e6, 9000), (20e6, 1500)):
+        sent, counts = relay(
+            f"--rate {rate} --rtt 60ms --buffers 4M --queue 2M --mtu {mtu}",
+            f"{BULK} receive 5000",
+            f"{BULK} send $RELAY_SERVER 5000 --seconds 4 --skip 1.5 --congestion reno",
+        )
+        fraction = sent["bits_per_second"] / (rate * (mtu - 52) / mtu)  # headers with timestamps
+        check(fraction > 0.9, f"a stream has {fraction:.3f} of {rate / 1e6} Mbit/s")
+        (stream,) = sent["counts"]
+        mean = 8 * sum(stream) / (len(stream) * sent["interval"]) / rate
+        check(mean < 1.01, f"from its first byte to the last it has {mean:.3f}")
+        check(counts["to_server"]["queue_max_bytes"] <= 2e6, "the queue has at most its capacity")
+        check(counts["relay"]["packets_not_read"] == 0, "the relay read all packets in time")
+
+
+def check_loss() -> None:
+    loss = 0.04
+    missing = []
+    for seed in (1, 1, 2):
+        numbers, counts = relay(
+            f"--rtt 2ms --loss {loss},0 --seed {seed}",
+            f"{ENDS} datagrams-server 5000",
+            f"{ENDS} datagrams-client $RELAY_SERVER 5000",
+        )
+        missing.append(numbers)
+        datagrams = next(flow for flow in counts["flows"] if flow["protocol"] == 17)["to_server"]
+        check(datagrams["lost"]["packets"] == len(numbers), f"{len(numbers)} datagrams are lost, as counted")
+        sent = datagrams["offered"]["packets"]
+        deviation = math.sqrt(sent * loss * (1 - loss))
+        check(abs(len(numbers) - sent * loss) < 5 * deviation, f"that is near {loss} of {sent}")
+    check(missing[0] == missing[1], "the same seed loses the same datagrams")
+    check(missing[0] != missing[2], "another seed loses others")
+
+
+def check_merge() -> None:
+    sent, _ = relay(
+        "--rate 200M --rtt 30ms --merge round-robin --queue 16M --buffers 16M",
+        f"{BULK} receive 5000",
+        f"{BULK} send $RELAY_SERVER 5000 --seconds 6 --skip 2 --streams 4 --congestion reno",
+    )
+    total = sent["bits_per_second"]
+    shares = [stream / total for stream in sent["streams"]]
+    text = ", ".join(f"{share:.3f}" for share in shares)
+    check(all(abs(share - 0.25) < 0.025 for share in shares), f"four merged streams: {text}")
+    check(total > 0.9 * 200e6, f"their sum is {total / 1e6:.1f} of 200 Mbit/s")
+
+
+def check_cuts() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for cuts in ("--cut-time 30ms", "--cut-bytes 300k", "--cut-time 30ms --cut-reset 50ms"):
+            file = Path(folder) / "resets"
+            file.unlink(missing_ok=True)
+            result, counts = relay(
+                f"--rate 100M --rtt 5ms {cuts} --cuts 20",
+                f"{ENDS} requests-server 5000 {file}",
+                f"{ENDS} requests-client $RELAY_SERVER 5000 20",
+            )
+            seen = int(file.read_text(encoding="ascii"))
+            check(counts["cuts"] == 20, f"{cuts}: the client has 20 resets, of 20 cuts")
+            # A connection that is cut before its handshake ends does not exist for the server.
+            check(10 <= seen <= 20, f"the server has {seen}")
+            check(result["wrong"] == 0, f"all of {result['answered']} answers are right")
+
+
+def processes_with(text: str) -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if text in line and path.parent.name != str(os.getpid()):
+            found.append(line)
+    return found
+
+
+def check_end() -> None:
+    receive = f"{BULK} receive 5000"
+    mark = str(100000 + os.getpid())  # a time that no other process sleeps
+    run = run_relay(
+        "--rtt 2ms",
+        f"setsid sleep {mark} & {receive}",
+        f"(trap '' TERM; sleep {mark}) & echo text; exit 3",
+    )
+    check(run.returncode == 3 and run.stdout == "text\n", "the client's status and output are kept")
+    check("relay: to server:" in run.stderr, "the counts are printed")
+    check(not processes_with(f"sleep {mark}"), "no process of the commands is left")
+    start = time.monotonic()
+    run = run_relay("--time-limit 200ms", receive, f"sleep {mark}")
+    check(run.returncode == 124 and time.monotonic() - start < 20, "the time limit ends a run")
+    run = run_relay("", "exit 5", "true")
+    failed = run.returncode == 125 and "status 5" in run.stderr
+    check(failed, "a server that does not start is named")
+    run = run_relay("--server-wait 100ms", f"sleep {mark}", "true")
+    late = run.returncode == 125 and "--server-wait" in run.stderr
+    check(late, "a server that does not listen is named")
+    wrong = "--loss 2;--rate fast;--rtt 5;--rate 1;--cut-reset soon;--merge sum;--rate 1G,2G,3G"
+    for options in wrong.split(";"):
+        check(run_relay(options, receive, "true").returncode == 2, f"{options} is refused")
+    for setting in ("net.ipv4.no_such_setting=1", "kernel.hostname=x", "net.ipv4.tcp_rmem"):
+        run = run_relay(f"--sysctl {setting}", receive, "true")
+        check(run.returncode == 2 and setting.split("=")[0] in run.stderr, f"{setting} is refused")
+    with subprocess.Popen(
+        [RELAY, "--server", receive, "--client", f"sleep {mark}"], stderr=subprocess.PIPE
+    ) as process:
+        while not processes_with(f"sleep {mark}") and process.poll() is None:
+            time.sleep(0.05)
+        process.terminate()
+        check(process.wait(20) == 128 + 15, "a signal ends a run")
+    check(not processes_with(f"sleep {mark}"), "no process is left after a signal")
+
+
+def check_settings() -> None:
+    names = "/proc/sys/net/ipv4/tcp_rmem /proc/sys/net/ipv4/tcp_wmem"
+    host = [Path(name).read_text(encoding="ascii") for name in names.split()]
+    read = f"cat {names}"
+    receive = f"{BULK} receive 5000"
+    run = run_relay("--quiet", receive, read)
+    check(run.stdout == "".join(host), "buffers are those of the host by default")
+    run = run_relay("--quiet --buffers 77M", receive, read)
+    check([line.split()[2] for line in run.stdout.splitlines()] == ["77000000"] * 2, "--buffers")
+    run = run_relay(
+        "--quiet --sysctl 'net.ipv4.tcp_rmem=4096 5000 6000' --sysctl net.ipv4.tcp_sack=0",
+        receive,
+        "cat /proc/sys/net/ipv4/tcp_rmem /proc/sys/net/ipv4/tcp_sack",
+    )
+    check(run.stdout.split() == ["4096", "5000", "6000", "0"], "--sysctl sets values")
+    after = [Path(name).read_text(encoding="ascii") for name in names.split()]
+    check(after == host, "the host's are as before")
+
+
+def check_unprivileged() -> None:
+    """A run by a user without any rights, if this one can become another."""
+    if os.geteuid() != 0:
+        return
+    run = subprocess.run(
+        [RELAY, "--check"], user="nobody", capture_output=True, text=True, check=False
+    )
+    if run.returncode == SKIPPED:
+        print(f"not tested without privileges: {run.stderr.strip()}")
+        return
+    rtt = f"{BULK} rtt $RELAY_SERVER 5000"
+    run = run_relay("--rtt 10ms --quiet", f"{BULK} receive 5000", rtt, user="nobody", cwd="/")
+    check(run.returncode == 0, f"the relay runs without privileges {run.stderr}")
+    check(run.returncode == 0 and float(run.stdout) > 0.01, "with the delay")
+
+
+def check_readme() -> None:
+    """The commands of README.md run as they are."""
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    environment = {**os.environ, "PATH": f"{Path(RELAY).parent}:{os.environ['PATH']}"}
+    blocks = re.findall(r"```text\n(.*?)```", text, re.S)
+    check(len(blocks) >= 3, "README.md has commands")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("tests", "bench"):
+            (Path(folder) / name).symlink_to(FOLDER.parent.parent / name)
+        for block in blocks:
+            run = subprocess.run(
+                ["bash", "-ec", block], cwd=folder, env=environment, capture_output=True, text=True,
+                check=False, timeout=100, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+            output = run.stderr if run.returncode else ""
+            check(run.returncode == 0, f"README.md: {block.strip()}\n{output}")
+
+
+def main() -> int:
+    available = subprocess.run([RELAY, "--check"], capture_output=True, text=True, check=False)
+    if available.returncode == SKIPPED:
+        print(f"skipped: {available.stderr.strip()}")
+        return SKIPPED
+    check(available.returncode == 0, "the relay can run")
+    for part in (check_end, check_settings, check_unprivileged, check_loss, check_rate_and_delay,
+                 check_merge, check_cuts, check_readme):  # fmt: skip
+        start = time.monotonic()
+        part()
+        print(f"{part.__name__}: {time.monotonic() - start:.1f} s")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
