@@ -13,16 +13,14 @@ namespace {
 const std::map<std::string, double> multiples{{"k", 1e3}, {"M", 1e6}, {"G", 1e9}};
 const std::map<std::string, double> seconds{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
 
-CLI::AsNumberWithUnit with_multiple(const std::string& unit) {
-  return CLI::AsNumberWithUnit(multiples, CLI::AsNumberWithUnit::CASE_SENSITIVE, unit);
+CLI::AsNumberWithUnit with_multiple() {
+  return CLI::AsNumberWithUnit(multiples, CLI::AsNumberWithUnit::CASE_SENSITIVE);
 }
 
 CLI::AsNumberWithUnit with_time() {
   return CLI::AsNumberWithUnit(
-      seconds,
-      static_cast<CLI::AsNumberWithUnit::Options>(CLI::AsNumberWithUnit::CASE_SENSITIVE |
-                                                  CLI::AsNumberWithUnit::UNIT_REQUIRED),
-      "ns|us|ms|s");
+      seconds, static_cast<CLI::AsNumberWithUnit::Options>(CLI::AsNumberWithUnit::CASE_SENSITIVE |
+                                                           CLI::AsNumberWithUnit::UNIT_REQUIRED));
 }
 
 double of_direction(const std::vector<double>& values, Direction direction) {
@@ -34,21 +32,25 @@ void add_network_options(CLI::App& app, CommandOptions& options) {
   const std::string group = "Network (A,B: to the server and to the client)";
   pair(app.add_option("--rate", options.rate,
                       "Transmission rate in bit/s, for example 1G or 1G,100M"))
-      ->transform(with_multiple("BIT/S"))
+      ->transform(with_multiple())
+      ->type_name("BIT/S")
       ->group(group);
   CLI::Option* rtt =
       app.add_option("--rtt", options.rtt, "Propagation delay there and back, for example 200ms");
-  rtt->transform(with_time())->group(group);
+  rtt->transform(with_time())->type_name("TIME")->group(group);
   pair(app.add_option("--delay", options.delay, "Propagation delay of each direction"))
       ->transform(with_time())
+      ->type_name("TIME")
       ->excludes(rtt)
       ->group(group);
   pair(app.add_option("--loss", options.loss, "Probability that a packet is lost"))
       ->check(CLI::Range(0.0, 1.0))
+      ->type_name("P")
       ->group(group);
   pair(app.add_option("--queue", options.queue,
                       "Bytes that can wait for transmission; with round-robin of each flow"))
-      ->transform(with_multiple("BYTES"))
+      ->transform(with_multiple())
+      ->type_name("BYTES")
       ->group(group);
   app.add_option("--merge", options.merge,
                  "Order of transmission: packets of flows in turn, or fifo")
@@ -57,6 +59,7 @@ void add_network_options(CLI::App& app, CommandOptions& options) {
   app.add_option("--seed", options.seed, "Seed of losses and cuts")->group(group);
   app.add_option("--mtu", options.mtu, "Largest IP packet in bytes")
       ->check(CLI::Range(576, 65535))
+      ->type_name("BYTES")
       ->group(group);
 }
 
@@ -64,10 +67,12 @@ void add_cut_options(CLI::App& app, CommandOptions& options) {
   const std::string group = "Cut connections";
   app.add_option("--cut-time", options.cut_time, "Mean time between cuts of all TCP connections")
       ->transform(with_time())
+      ->type_name("TIME")
       ->group(group);
   app.add_option("--cut-bytes", options.cut_bytes,
                  "Mean number of bytes after which each TCP connection is cut")
-      ->transform(with_multiple("BYTES"))
+      ->transform(with_multiple())
+      ->type_name("BYTES")
       ->group(group);
   app.add_option("--cuts", options.cut_limit, "Most cuts of a run")->group(group);
   app.add_option("--cut-reset", options.cut_reset,
@@ -78,6 +83,7 @@ void add_cut_options(CLI::App& app, CommandOptions& options) {
         if (!problem.empty()) throw CLI::ValidationError("--cut-reset", problem);
         return value;
       })
+      ->type_name("TIME")
       ->group(group);
 }
 
@@ -90,7 +96,8 @@ void add_host_options(CLI::App& app, CommandOptions& options) {
       ->group(group);
   app.add_option("--buffers", options.buffers,
                  "Largest TCP buffers in bytes: the maximum of net.ipv4.tcp_rmem and tcp_wmem")
-      ->transform(with_multiple("BYTES"))
+      ->transform(with_multiple())
+      ->type_name("BYTES")
       ->group(group);
   app.add_option("--congestion-control", options.congestion_control,
                  "net.ipv4.tcp_congestion_control")
@@ -102,16 +109,20 @@ void add_run_options(CLI::App& app, CommandOptions& options) {
   app.add_option("--port", options.port, "TCP port that the server opens; 0: any")->group(group);
   app.add_option("--server-wait", options.server_wait, "How long to wait until the server listens")
       ->transform(with_time())
+      ->type_name("TIME")
       ->group(group);
   app.add_option("--time-limit", options.time_limit, "End the run after this time, with status 124")
       ->transform(with_time())
+      ->type_name("TIME")
       ->group(group);
   app.add_option("--linger", options.linger,
                  "How long the server may run on after the client; default: one RTT")
       ->transform(with_time())
+      ->type_name("TIME")
       ->group(group);
   app.add_option("--step", options.step, "Time between two reads of busy devices")
       ->transform(with_time())
+      ->type_name("TIME")
       ->group(group);
   app.add_option("--json", options.json, "Write the counts to this file")->group(group);
   app.add_flag("--quiet", options.quiet, "Print no counts")->group(group);
