@@ -227,6 +227,14 @@ std::vector<TimelineEvent> Device::timeline() const {
   return events;
 }
 
+std::vector<StreamStatistics> Device::streams() const {
+  std::vector<StreamStatistics> all;
+  for (const auto& queue : impl_->queues)
+    for (const BoardSlot& slot : queue->boards)
+      for (StreamStatistics& s : slot.board->streams()) all.push_back(std::move(s));
+  return all;
+}
+
 double Device::timeline_seconds() const {
   const HostSpans& spans = impl_->core->spans;
   return spans.recording() ? steady_seconds() - spans.begin() : 0;

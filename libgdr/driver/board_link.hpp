@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emulator/board/board.hpp"
+#include "gdr/device.hpp"
 
 namespace gdr {
 
@@ -61,6 +62,8 @@ class BoardLink {
   /// Name of the board, for messages.
   virtual std::string name() const { return "emulated board"; }
   virtual LinkTimes times() const = 0;
+  /// Streams to a board of another host. Thread-safe.
+  virtual std::vector<StreamStatistics> streams() const { return {}; }
   /// Waits for the completion of all submitted lists, and throws their error.
   virtual void wait_for_completion() {}
   /// Starts a new timeline, or (false) deletes it and stops recording.

@@ -11,7 +11,7 @@
 namespace gdr::network {
 namespace {
 
-constexpr std::size_t max_unanswered = 64;
+constexpr std::size_t max_unanswered = 200;
 
 using driver::device_error;
 
@@ -235,6 +235,12 @@ bool NetworkLink::multiplies_all_bits() const noexcept {
 LinkTimes NetworkLink::times() const {
   const std::scoped_lock lock(mutex_);
   return {transfer_seconds_, busy_seconds_};
+}
+
+std::vector<StreamStatistics> NetworkLink::streams() const {
+  std::vector<StreamStatistics> all = connections_.streams();
+  for (StreamStatistics& s : all) s.board = name_;
+  return all;
 }
 
 void NetworkLink::record(bool on) {

@@ -31,7 +31,7 @@ class ClientConnections {
 
   void send(Bytes message);
   void send_urgent(std::uint64_t number);
-  std::vector<StreamCounters> counters();
+  std::vector<StreamStatistics> streams();
 
  private:
   asio::awaitable<void> open_first(Welcome& welcome);
@@ -39,7 +39,7 @@ class ClientConnections {
   asio::awaitable<Welcome> connect(std::shared_ptr<Connection>& connection, unsigned stream);
   asio::awaitable<void> keep(unsigned stream, std::shared_ptr<Connection> connection,
                              std::uint64_t peer_received);
-  void choose_streams(const Connection& connection, const Welcome& welcome);
+  void choose_streams(Connection& connection, const Welcome& welcome);
   StreamSettings settings() const;
 
   const driver::NetworkRequest request_;
@@ -77,6 +77,7 @@ class NetworkLink final : public BoardLink {
   bool is_remote() const noexcept override { return true; }
   std::string name() const override { return name_; }
   LinkTimes times() const override;
+  std::vector<StreamStatistics> streams() const override;
   void wait_for_completion() override;
   void record(bool on) override;
 
@@ -123,7 +124,7 @@ class NetworkLink final : public BoardLink {
   EngineStats engine_stats_;
   double busy_seconds_ = 0, transfer_seconds_ = 0;
 
-  ClientConnections connections_;  ///< last, because its thread uses the members above
+  mutable ClientConnections connections_;  ///< last, because its thread uses the members above
 };
 
 }  // namespace gdr::network

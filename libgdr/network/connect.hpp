@@ -57,7 +57,7 @@ inline asio::awaitable<void> pace(std::shared_ptr<Session> session, unsigned str
   while (!session->ended() && session->uses(stream, *connection)) {
     const int socket = connection->lowest_layer().native_handle();
     pacing.update(socket);
-    const double round_trip = std::max(0.02, round_trip_seconds(socket));
+    const double round_trip = std::max(0.02, socket_state(socket).round_trip_seconds);
     timer.expires_after(
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(round_trip)));
     co_await timer.async_wait(asio::use_awaitable);

@@ -97,11 +97,11 @@ asio::awaitable<void> ClientConnections::open_first(Welcome& welcome) {
 }
 
 /// As many streams as the path needs: a stream moves a window per round trip.
-void ClientConnections::choose_streams(const Connection& connection, const Welcome& welcome) {
+void ClientConnections::choose_streams(Connection& connection, const Welcome& welcome) {
   const driver::TransferOptions& t = request_.transfers;
   if (t.bandwidth <= 0) return;
-  const double delay = std::max(
-      round_trip_seconds(const_cast<Connection&>(connection).lowest_layer().native_handle()), 1e-4);
+  const double delay =
+      std::max(socket_state(connection.lowest_layer().native_handle()).round_trip_seconds, 1e-4);
   const double needed = 1.25 * t.bandwidth / 8 * delay;
   const WindowLimits own = window_limits();
   const auto granted = [](std::uint64_t a, std::uint64_t b) {
@@ -147,7 +147,9 @@ asio::awaitable<Welcome> ClientConnections::connect(std::shared_ptr<Connection>&
         if (!error) break;
       }
       if (error) throw asio::system_error(error);
-      apply_settings(socket.native_handle(), settings());
+      const std::string refused = apply_settings(socket.native_handle(), settings());
+      if (!refused.empty())
+        throw Error(ErrorCategory::Usage, "this system refuses the requested " + refused);
       step = "refused the connection";
       remedy = "use the credentials that it was started with, and a server of the same release";
       SSL_set_tlsext_host_name(connection->native_handle(), server.host.c_str());
@@ -256,12 +258,26 @@ void ClientConnections::send_urgent(std::uint64_t number) {
   asio::post(io_, [this, number] { session_->send_urgent(number); });
 }
 
-std::vector<StreamCounters> ClientConnections::counters() {
-  std::promise<std::vector<StreamCounters>> promise;
+std::vector<StreamStatistics> ClientConnections::streams() {
+  std::promise<std::vector<StreamStatistics>> promise;
   auto future = promise.get_future();
   asio::post(io_, [&] {
-    std::vector<StreamCounters> all;
-    for (unsigned k = 0; k < session_->streams(); ++k) all.push_back(session_->counters(k));
+    std::vector<StreamStatistics> all;
+    for (unsigned k = 0; k < session_->streams(); ++k) {
+      const StreamCounters& c = session_->counters(k);
+      const int socket = session_->socket(k);
+      const SocketState state = socket >= 0 ? socket_state(socket) : SocketState{};
+      all.push_back({{},
+                     k,
+                     c.bytes_sent,
+                     c.bytes_received,
+                     c.connections,
+                     c.frames_repeated,
+                     state.retransmitted_packets,
+                     state.round_trip_seconds,
+                     8 * state.delivery_rate,
+                     8 * state.pacing_rate});
+    }
     promise.set_value(std::move(all));
   });
   return future.get();

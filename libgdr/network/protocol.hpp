@@ -82,7 +82,7 @@ enum class FrameKind : std::uint32_t {
   Urgent = 2,       ///< a number that overtakes messages; sequenced
   End = 3,          ///< the session ends; sequenced
   Acknowledge = 4,  ///< nothing but `received`
-  Ping = 5,         ///< a time of the sender in `offset`, which Pong returns
+  Ping = 5,         ///< requests a Pong
   Pong = 6,
 };
 

@@ -25,10 +25,6 @@ struct Violation : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-std::uint64_t nanoseconds_now() {
-  return static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
-}
-
 }  // namespace
 
 void close(Connection& connection) noexcept {
@@ -78,6 +74,11 @@ void Session::end(const std::string& reason) {
   if (events_.end) events_.end(reason);
 }
 
+int Session::socket(unsigned stream) const {
+  Connection* const connection = streams_.at(stream).connection;
+  return connection != nullptr ? connection->lowest_layer().native_handle() : -1;
+}
+
 std::optional<Clock::time_point> Session::broken_since() const {
   std::optional<Clock::time_point> first;
   for (const Stream& s : streams_)
@@ -117,9 +118,9 @@ bool Session::make_frame(Stream& s) {
   return true;
 }
 
-void Session::add_control(Stream& s, FrameKind kind, std::uint64_t number) {
+void Session::add_control(Stream& s, FrameKind kind) {
   if (s.control.size() >= max_control_frames) throw Violation("it sends too many pings");
-  s.control.push_back({.kind = kind, .offset = number});
+  s.control.push_back({.kind = kind});
   s.wake.cancel();
 }
 
@@ -133,7 +134,7 @@ asio::awaitable<void> Session::write_frames(Stream& s, Connection& connection) {
       h = s.control.front();
       s.control.pop_front();
     } else if (Clock::now() >= last_ping + ping_interval) {
-      h = {.kind = FrameKind::Ping, .offset = nanoseconds_now()};
+      h.kind = FrameKind::Ping;
       last_ping = Clock::now();
     } else if (s.written < s.pending.size() || make_frame(s)) {
       Frame& frame = s.pending[s.written++];
@@ -250,11 +251,9 @@ asio::awaitable<void> Session::read_frames(Stream& s, Connection& connection) {
         s.wake.cancel();
         break;
       case FrameKind::Ping:
-        add_control(s, FrameKind::Pong, h.offset);
+        add_control(s, FrameKind::Pong);
         break;
       case FrameKind::Pong:
-        s.counters.round_trip_seconds = static_cast<double>(nanoseconds_now() - h.offset) * 1e-9;
-        break;
       case FrameKind::Acknowledge:
         break;
       default:

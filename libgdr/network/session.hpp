@@ -35,7 +35,6 @@ struct StreamCounters {
   std::uint64_t frames_sent = 0, frames_received = 0;  ///< of sequenced frames
   std::uint64_t frames_repeated = 0;                   ///< sent again after a connection broke
   std::uint64_t connections = 0;
-  double round_trip_seconds = 0;  ///< of the last Ping; 0: none yet
 };
 
 struct SessionEvents {
@@ -81,6 +80,8 @@ class Session {
   /// Bytes of messages that the other host has not received completely.
   std::uint64_t unsent_bytes() const noexcept { return unsent_bytes_; }
   const StreamCounters& counters(unsigned stream) const { return streams_.at(stream).counters; }
+  /// The socket of a stream; -1 without a connection.
+  int socket(unsigned stream) const;
 
  private:
   struct Outgoing {
@@ -113,7 +114,7 @@ class Session {
   void wake_all();
   void acknowledge(Stream& s, std::uint64_t received);
   bool make_frame(Stream& s);
-  void add_control(Stream& s, FrameKind kind, std::uint64_t number);
+  void add_control(Stream& s, FrameKind kind);
   asio::awaitable<void> write_frames(Stream& s, Connection& connection);
   asio::awaitable<void> read_frames(Stream& s, Connection& connection);
   asio::awaitable<void> read_data(Stream& s, Connection& connection, void* to, std::size_t bytes);

@@ -13,6 +13,9 @@
 namespace gdr::network {
 namespace {
 
+/// Bytes that a socket accepts beyond those that it may send at once.
+constexpr int max_not_sent = 256 << 10;
+
 /// The last number of a file in /proc/sys; 0 if there is none.
 std::uint64_t last_number(const char* path) {
   std::ifstream file(path);
@@ -50,6 +53,8 @@ std::string apply_settings(int socket, const StreamSettings& s) {
   std::string refused;
   const int on = 1;
   setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  // Frames wait in the session, where any stream may take them, not in the buffer of a slow stream.
+  setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &max_not_sent, sizeof(max_not_sent));
   if (s.window > 0) {
     // A set size ends the adaptation by the system, which may reach more: set only what it grants.
     const auto size = static_cast<int>(std::min<std::uint64_t>(s.window, INT_MAX / 2));
@@ -70,9 +75,12 @@ std::string apply_settings(int socket, const StreamSettings& s) {
   return refused;
 }
 
-double round_trip_seconds(int socket) {
+SocketState socket_state(int socket) {
   tcp_info info;
-  return get_info(socket, info) ? info.tcpi_rtt * 1e-6 : 0;
+  if (!get_info(socket, info)) return {};
+  const bool paced = info.tcpi_max_pacing_rate != ~std::uint64_t{0};
+  return {info.tcpi_rtt * 1e-6, static_cast<double>(info.tcpi_delivery_rate),
+          paced ? static_cast<double>(info.tcpi_max_pacing_rate) : 0, info.tcpi_total_retrans};
 }
 
 void DynamicPacing::update(int socket) {

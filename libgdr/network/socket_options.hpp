@@ -23,8 +23,14 @@ struct StreamSettings {
 /// Applies settings to a socket; returns why one of them was refused by the system, else nothing.
 std::string apply_settings(int socket, const StreamSettings& settings);
 
-/// Round trip time that the system has measured, seconds; 0: unknown.
-double round_trip_seconds(int socket);
+/// What the system has measured on a connected socket; zeros: unknown.
+struct SocketState {
+  double round_trip_seconds = 0;
+  double delivery_rate = 0;  ///< bytes per second
+  double pacing_rate = 0;    ///< limit, bytes per second; 0: none
+  std::uint64_t retransmitted_packets = 0;
+};
+SocketState socket_state(int socket);
 
 /// Paces a stream by its measured rate of delivery.
 class DynamicPacing {

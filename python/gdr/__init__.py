@@ -35,7 +35,7 @@ from ._job import Job
 from ._kernel import Kernel, assemble, builtin, builtin_names, compile, from_object, load
 from ._machine import Machine
 from ._neighbours import Neighbours, neighbours
-from ._records import BoardTest, RankReport, Statistics, TimelineEvent
+from ._records import BoardTest, RankReport, Statistics, StreamStatistics, TimelineEvent
 from ._set_job import SetJob, SourceLists
 from .errors import *
 from .results import Gravity, ResultArrays
@@ -63,6 +63,7 @@ __all__ = [
     "SetJob",
     "SourceLists",
     "Statistics",
+    "StreamStatistics",
     "TimelineEvent",
     "Variable",
     "assemble",

@@ -9,7 +9,7 @@ from . import _core
 from ._arrays import integer
 from ._display import html_table
 from ._ranks import RankGroup
-from ._records import BoardTest, RankReport, Statistics, TimelineEvent
+from ._records import BoardTest, RankReport, Statistics, StreamStatistics, TimelineEvent
 
 T = TypeVar("T")
 
@@ -125,6 +125,10 @@ class OpenDevice:
     def record_timeline(self, on: bool = True) -> None:
         """Start a new timeline; with False discard it and stop recording."""
         self._core.record_timeline(on)
+
+    def streams(self) -> List[StreamStatistics]:
+        """The TCP streams to boards of other hosts, by board; none for other boards."""
+        return [StreamStatistics(*stream) for stream in self._core.streams()]
 
     def timeline(self) -> List[TimelineEvent]:
         """The events recorded so far, modelled and measured ones, in their order by board."""

@@ -101,6 +101,22 @@ class RankReport:
 
 
 @dataclasses.dataclass(frozen=True)
+class StreamStatistics:
+    """A TCP stream to a board of another host, since the board was opened."""
+
+    board: str  #: name of the board
+    stream: int  #: number of the stream, from 0
+    bytes_sent: int  #: to the board, with headers and repetitions
+    bytes_received: int  #: from the board
+    connections: int  #: connections: more than one if some broke
+    repeated_frames: int  #: frames sent again after a connection broke
+    retransmitted_packets: int  #: by TCP, on the current connection
+    round_trip_seconds: float  #: measured by TCP; 0: not connected
+    delivery_rate: float  #: measured by TCP, bits per second; 0: unknown
+    pacing_rate: float  #: limit of the rate, bits per second; 0: none
+
+
+@dataclasses.dataclass(frozen=True)
 class BoardTest:
     """Result of the test of one board."""
 

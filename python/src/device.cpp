@@ -53,6 +53,14 @@ py::list rank_reports(DeviceHandle& handle) {
   });
 }
 
+py::list streams(DeviceHandle& handle) {
+  return tuples(handle.device().streams(), [](const StreamStatistics& s) {
+    return py::make_tuple(s.board, s.stream, s.bytes_sent, s.bytes_received, s.connections,
+                          s.repeated_frames, s.retransmitted_packets, s.round_trip_seconds,
+                          s.delivery_rate, s.pacing_rate);
+  });
+}
+
 py::list board_tests(DeviceHandle& handle, unsigned rounds) {
   return tuples(handle.run([rounds](Device& d) { return d.test(rounds); }),
                 [](const BoardTest& t) { return py::make_tuple(t.board, t.failure, t.seconds); });
@@ -146,6 +154,7 @@ void bind_device(py::module_& m) {
       .def("record_timeline",
            [](DeviceHandle& h, bool on) { h.run([on](Device& d) { d.record_timeline(on); }); })
       .def("timeline", &timeline)
+      .def("streams", &streams)
       .def("write_trace", &write_trace_of)
       .def_property_readonly("rank", [](DeviceHandle& h) { return h.device().rank(); })
       .def_property_readonly("ranks", [](DeviceHandle& h) { return h.device().ranks(); })

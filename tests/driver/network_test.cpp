@@ -115,7 +115,31 @@ TEST_CASE("a board of another host returns the emulator's bits and counters") {
     CHECK(a.fast_runs == b.fast_runs);
     CHECK(b.board_seconds > 0);
     CHECK(b.transfer_seconds > 0);
+    const std::vector<gdr::StreamStatistics> all = there.streams();
+    REQUIRE(all.size() == (std::string(streams) == "streams=1" ? 1 : 4));
+    std::uint64_t sent = 0, received = 0;
+    for (const gdr::StreamStatistics& s : all) {
+      CHECK(contains(s.board, "at 127.0.0.1:"));
+      CHECK(s.stream == static_cast<unsigned>(&s - all.data()));
+      CHECK(s.connections == 1);
+      CHECK(s.repeated_frames == 0);
+      CHECK(s.round_trip_seconds > 0);
+      sent += s.bytes_sent;
+      received += s.bytes_received;
+    }
+    CHECK(sent > b.bytes_to_board);
+    CHECK(received > b.bytes_from_board);
+    CHECK(here.streams().empty());
   }
+}
+
+TEST_CASE("a stream is paced") {
+  const NetworkServer server;
+  gdr::Device device = gdr::Device::open(server.device("streams=2,pacing=8e9,self_test=0"));
+  CHECK(forces(device, 300, 50) == expected_forces(300, 50));
+  for (const gdr::StreamStatistics& s : device.streams()) CHECK(s.pacing_rate == Approx(4e9));
+  CHECK(contains(error_of([&] { gdr::Device::open(server.device("congestion=nonsense")); }),
+                 "this system refuses the requested congestion control nonsense"));
 }
 
 TEST_CASE("several boards of another host share a job, and replace one that fails") {
@@ -327,6 +351,9 @@ TEST_CASE("connections that are cut at random points resume without wrong result
   CHECK(error == "no error");
   CHECK(wrong == 0);
   CHECK(cuts >= 20);
+  std::uint64_t connections = 0;
+  for (const gdr::StreamStatistics& s : device.streams()) connections += s.connections;
+  CHECK(connections > 10);
 }
 
 TEST_CASE("a board whose connection is not restored counts as lost, and others do its work") {

@@ -36,7 +36,8 @@ PYTHON: Dict[str, str] = {
     **same(
         "Device",
         "Device",
-        "job target_slots statistics reset_statistics interrupt record_timeline timeline rank ranks"
+        "job target_slots statistics reset_statistics interrupt record_timeline timeline streams"
+        " rank ranks"
         " rank_reports shrink retry_on_rank_failure description test",
     ),
     "DeviceOptions.engine": "open[engine]",
@@ -52,6 +53,13 @@ PYTHON: Dict[str, str] = {
     "Partition.Auto": "open[partition=auto]",
     "Partition.TargetsOverBlocks": "open[partition=targets]",
     "Partition.SourcesOverBlocks": "open[partition=sources]",
+    "StreamStatistics": "StreamStatistics",
+    **same(
+        "StreamStatistics",
+        "StreamStatistics",
+        "board stream bytes_sent bytes_received connections repeated_frames retransmitted_packets"
+        " round_trip_seconds delivery_rate pacing_rate",
+    ),
     "BoardTest": "BoardTest",
     **same("BoardTest", "BoardTest", "board failure seconds"),
     "Statistics": "Statistics",

@@ -491,6 +491,30 @@ def test_waiting_for_a_board_in_use_can_be_interrupted(board):
         assert np.isfinite(gdr.gravity(np.eye(3), 1.0, 0.1, device=next_owner).acc).all()
 
 
+def test_boards_of_other_hosts_have_the_same_bits_and_statistics_of_their_streams(tmp_path):
+    if not COMMAND.exists():
+        pytest.skip("the command gdr was not built")
+    command = [COMMAND, "serve", "--socket", tmp_path / "socket", "--insecure"]
+    command += ["--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        line = server.stdout.readline()
+        if not line and "libgdr_network.so" in server.stderr.read():
+            pytest.skip("the transport to other hosts was not built")
+        place = "board:tcp:" + line.split()[-1]
+        with pytest.raises(gdr.UsageError, match="needs credentials"):
+            gdr.open(place)
+        pos = np.random.default_rng(1).normal(size=(500, 3))
+        with gdr.open(place + ",insecure=1,streams=3") as device:
+            assert np.array_equal(
+                gdr.gravity(pos, 1.0, 0.1, device=device).acc, gdr.gravity(pos, 1.0, 0.1).acc
+            )
+            streams = device.streams()
+            assert [s.stream for s in streams] == [0, 1, 2]
+            assert all(s.connections == 1 and s.repeated_frames == 0 for s in streams)
+            assert sum(s.bytes_sent for s in streams) > device.statistics.bytes_to_board
+        server.terminate()
+
+
 def test_remote_boards_have_tests_statistics_and_a_timeline(board):
     pos = np.random.default_rng(1).normal(size=(500, 3))
     with gdr.open(board, timeout=20, self_test=False) as device:

@@ -98,6 +98,20 @@ struct BoardTest {
   double seconds = 0;   ///< duration of the test
 };
 
+/// A TCP stream to a board of another host, since the board was opened.
+struct StreamStatistics {
+  std::string board;                        ///< name of the board
+  unsigned stream = 0;                      ///< number of the stream, from 0
+  std::uint64_t bytes_sent = 0;             ///< to the board, with headers and repetitions
+  std::uint64_t bytes_received = 0;         ///< from the board
+  std::uint64_t connections = 0;            ///< connections: more than one if some broke
+  std::uint64_t repeated_frames = 0;        ///< frames sent again after a connection broke
+  std::uint64_t retransmitted_packets = 0;  ///< by TCP, on the current connection
+  double round_trip_seconds = 0;            ///< measured by TCP; 0: not connected
+  double delivery_rate = 0;                 ///< measured by TCP, bits per second; 0: unknown
+  double pacing_rate = 0;                   ///< limit of the rate, bits per second; 0: none
+};
+
 class Job;
 
 /// An open device. Movable; several may be open. Several threads may use one Device at once: every
@@ -152,6 +166,9 @@ class Device {
   /// The events recorded so far, by board in the order of the command lists. Boards of the second
   /// queue are numbered after those of the first, and so on. No work may be running.
   std::vector<TimelineEvent> timeline() const;
+  /// The streams to boards of other hosts, by board; none for other boards. May be called while
+  /// work is running.
+  std::vector<StreamStatistics> streams() const;
   /// The time now on the measured clock of the timeline, for events of the program's own; 0 if
   /// nothing is recorded.
   double timeline_seconds() const;
