@@ -1,0 +1,218 @@
+// Simulated streams against closed forms: windows, losses, recovery, queues and shares.
+#include "libgdr/predict/streams.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "gdr/error.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+using namespace gdr::predict;
+
+namespace {
+
+constexpr double megabit = 1e6 / 8;
+
+Stream stream_of(double rtt, double mtu) {
+  Stream stream;
+  stream.rtt = rtt;
+  stream.mtu = mtu;
+  return stream;
+}
+
+Path path_of(double rate, double queue_packets) {
+  Path path;
+  path.rate = rate;
+  path.queue_packets = queue_packets;
+  return path;
+}
+
+double alone(const Path& path, const Stream& stream, double seconds, double warm_up = 0) {
+  return simulate_streams(path, {stream}, seconds, warm_up).streams[0].throughput;
+}
+
+}  // namespace
+
+TEST_CASE("a window allows its bytes for each round trip") {
+  for (const double rtt : {0.01, 0.2})
+    for (const double segments : {10.0, 44.0}) {
+      Stream stream = stream_of(rtt, 1500);
+      stream.window = segments * mss_of(stream.mtu);
+      INFO(rtt << " s, " << segments << " segments");
+      // The segments also take their time on the line.
+      CHECK(alone(path_of(1000 * megabit, 1000), stream, 100, 10) ==
+            Approx(window_limit(stream.window, rtt)).epsilon(0.02));
+    }
+  CHECK(window_limit(65535, 0.2) == Approx(327675));
+}
+
+TEST_CASE("a Reno stream recovers from a loss in C RTT^2 / (2 MSS), twice that with delayed acks") {
+  for (const double rtt : {0.06, 0.12})
+    for (const bool delayed : {false, true}) {
+      Stream stream = stream_of(rtt, 1500);
+      stream.delayed_acks = delayed;
+      constexpr double rate = 200 * megabit;
+      const double expected = recovery_time(rate, rtt, mss_of(stream.mtu), delayed);
+      const Path path = path_of(rate / payload_share(stream.mtu), 20);
+      INFO(rtt << " s");
+      const StreamsResult result = simulate_streams(path, {stream}, 4 * expected);
+      CHECK(result.streams[0].reductions >= 2);
+      CHECK(result.streams[0].cycle == Approx(expected).epsilon(0.05));
+    }
+  // The published case, computed by hand: 125e6 * 0.0144 / 2920 s.
+  CHECK(recovery_time(125e6, 0.12, 1460, false) == Approx(616.4).epsilon(1e-4));
+}
+
+TEST_CASE("random losses limit Reno as Mathis and others derived, and each stream alone") {
+  for (const double loss : {1e-3, 2e-4})
+    for (const bool delayed : {false, true}) {
+      Stream stream = stream_of(0.05, 1500);
+      stream.delayed_acks = delayed;
+      Path path = path_of(1000 * megabit, 1e6);
+      path.loss = loss;
+      INFO("loss " << loss << (delayed ? ", delayed" : ""));
+      CHECK(alone(path, stream, 3000, 20) ==
+            Approx(loss_limit(1460, 0.05, loss, delayed)).epsilon(0.12));
+    }
+  Path path = path_of(1000 * megabit, 1e6);
+  path.loss = 1e-3;
+  const Stream one = stream_of(0.05, 1500);
+  const StreamsResult eight = simulate_streams(path, std::vector<Stream>(8, one), 300, 20);
+  CHECK(eight.throughput == Approx(8 * alone(path, one, 1000, 20)).epsilon(0.15));
+}
+
+TEST_CASE("a scalable stream recovers in a number of round trips that no rate changes") {
+  // An eighth at one percent for each round trip: ln(8 / 7) / ln(1.01) = 13.4.
+  for (const double rate : {50 * megabit, 400 * megabit}) {
+    Stream stream = stream_of(0.1, 1500);
+    stream.control = Congestion::Scalable;
+    const StreamsResult result = simulate_streams(path_of(rate, 40), {stream}, 150, 75);
+    INFO(rate);
+    CHECK(result.streams[0].cycle == Approx(1.34).epsilon(0.25));
+    CHECK(result.streams[0].throughput > 0.8 * rate * payload_share(1500));
+  }
+}
+
+TEST_CASE("a delay-based stream keeps its segments in the queue and loses nothing") {
+  Stream stream = stream_of(0.05, 1500);
+  stream.control = Congestion::Delay;
+  stream.backlog = 20;
+  const Path path = path_of(100 * megabit, 1000);
+  const StreamsResult result = simulate_streams(path, {stream}, 60, 20);
+  CHECK(result.utilisation > 0.97);
+  CHECK(result.streams[0].losses == 0);
+  const double window = path.rate / 1538 * 0.05 + 20;
+  CHECK(result.streams[0].window / 1460 == Approx(window).epsilon(0.03));
+  // Two of them share equally.
+  const StreamsResult two = simulate_streams(path, {stream, stream}, 100, 40);
+  CHECK(two.streams[0].throughput == Approx(two.streams[1].throughput).epsilon(0.15));
+}
+
+TEST_CASE("a paced stream sends at its rate, or at the rate that it finds") {
+  Stream stream = stream_of(0.1, 1500);
+  stream.control = Congestion::Paced;
+  stream.pace = 40 * megabit;
+  Path path = path_of(100 * megabit, 10);
+  const StreamsResult fixed = simulate_streams(path, {stream}, 20, 5);
+  CHECK(fixed.throughput == Approx(stream.pace).epsilon(0.01));
+  CHECK(fixed.overflows == 0);
+  stream.pace = 0;
+  path.queue_packets = 1000;
+  const StreamsResult found = simulate_streams(path, {stream}, 60, 20);
+  CHECK(found.utilisation > 0.9);
+  CHECK(found.utilisation <= 1.001);
+  // A loss of one in thousand hardly changes it, while Reno would get 4.5 Mbit/s.
+  path.loss = 1e-3;
+  CHECK(alone(path, stream, 60, 20) > 85 * megabit);
+}
+
+TEST_CASE("a window beyond rate times round trip waits in the queue") {
+  Stream stream = stream_of(0.1, 9000);
+  stream.window = 5e6;
+  stream.control = Congestion::Paced;
+  stream.pace = 300 * megabit;
+  Path path = path_of(200 * megabit, 1e15);
+  const double on_wire = std::floor(5e6 / 8960) * 9038;
+  CHECK(simulate_streams(path, {stream}, 5).largest_queue ==
+        Approx(on_wire - path.rate * 0.1).epsilon(0.01));
+  CHECK(simulate_streams(path, {stream}, 5).overflows == 0);
+  path.queue_bytes = 2e6;
+  const StreamsResult small = simulate_streams(path, {stream}, 5);
+  CHECK(small.overflows > 0);
+  CHECK(small.largest_queue <= 2e6);
+}
+
+TEST_CASE("merging in turn gives equal shares, a common queue shares in proportion to windows") {
+  Path path = path_of(100 * megabit, 1e15);
+  std::vector<Stream> streams(4, stream_of(0.1, 1500));
+  for (std::size_t s = 0; s < 4; ++s) streams[s].window = 1e6 * static_cast<double>(s + 1);
+  path.merge = Merge::RoundRobin;
+  const StreamsResult merged = simulate_streams(path, streams, 40, 20);
+  path.merge = Merge::Fifo;
+  const StreamsResult common = simulate_streams(path, streams, 40, 20);
+  for (std::size_t s = 0; s < 4; ++s) {
+    CHECK(merged.streams[s].throughput == Approx(merged.throughput / 4).epsilon(0.01));
+    CHECK(common.streams[s].throughput ==
+          Approx(common.throughput * static_cast<double>(s + 1) / 10).epsilon(0.02));
+  }
+  CHECK(merged.utilisation == Approx(1).epsilon(0.001));
+}
+
+TEST_CASE("a queue that counts packets favours large packets, one that counts bytes does not") {
+  Stream large = stream_of(0.03, 9000), small = stream_of(0.03, 1500);
+  large.delayed_acks = small.delayed_acks = true;
+  const auto ratio = [&](const Path& path) {
+    const StreamsResult r = simulate_streams(path, {large, small}, 400, 100);
+    CHECK(r.utilisation <= 1);
+    return r.streams[0].throughput / r.streams[1].throughput;
+  };
+  Path bytes = path_of(400 * megabit, 1e15);
+  bytes.queue_bytes = 40 * 9038;
+  CHECK(ratio(path_of(400 * megabit, 40)) > 5);
+  CHECK(ratio(bytes) < 4);
+}
+
+TEST_CASE("a seed determines the simulation") {
+  Path path = path_of(100 * megabit, 40);
+  path.loss = 1e-3;
+  const std::vector<Stream> streams(2, stream_of(0.05, 1500));
+  const auto run = [&](std::uint64_t seed) {
+    return simulate_streams(path, streams, 50, 0, seed).throughput;
+  };
+  CHECK(run(1) == run(1));
+  CHECK(run(1) != run(2));
+}
+
+TEST_CASE("streams and paths outside the model are errors") {
+  const auto refused = [](const Path& path, const Stream& stream, double seconds = 10) {
+    CHECK_THROWS_AS(simulate_streams(path, {stream}, seconds), Error);
+  };
+  const Stream good;
+  Path path;
+  CHECK_THROWS_AS(simulate_streams(path, {}, 10), Error);
+  CHECK_THROWS_AS(simulate_streams(path, {good}, 10, 10), Error);
+  refused(path, good, 0);
+  refused(path, good, std::nan(""));
+  path.loss = 0.5;
+  refused(path, good);
+  path = path_of(0, 40);
+  refused(path, good);
+  path = path_of(1e6, 0);
+  refused(path, good);
+  Stream stream;
+  stream.rtt = 0;
+  refused(Path(), stream);
+  stream = Stream();
+  stream.mtu = 50;
+  refused(Path(), stream);
+  stream = Stream();
+  stream.window = 100;
+  refused(Path(), stream);
+  stream = Stream();
+  stream.start = 20;
+  refused(Path(), stream);
+  // More packets than anybody wants to wait for.
+  CHECK_THROWS_AS(simulate_streams(path_of(1e14, 1e9), {good}, 1e5, 0, 1, 1e5), Error);
+  CHECK_THROWS_AS(parse_congestion("rano"), Error);
+}
