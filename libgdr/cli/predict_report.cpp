@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "libgdr/cli/command.hpp"
 #include "libgdr/cli/output.hpp"
 
 namespace gdr::cli {
@@ -159,6 +160,8 @@ void report_published(const predict::PublishedTable& table, bool json) {
                                    {"predicted", f.predicted},
                                    {"deviation", f.deviation()},
                                    {"tuned", f.tuned},
+                                   {"required", f.required},
+                                   {"assumed", f.assumed},
                                    {"source", f.source}});
     for (const predict::KernelPair& k : table.kernels)
       object["kernels"].push_back(
@@ -171,6 +174,13 @@ void report_published(const predict::PublishedTable& table, bool json) {
   for (const predict::PublishedFigure& f : table.figures)
     text += fmt::format("{:<50}{:>10.5g}{:>11.4g}  {:<10}{:>+8.1f} %  {}\n", f.what, f.published,
                         f.predicted, f.unit, 100 * f.deviation(), f.tuned);
+  std::string_view before;
+  for (const predict::PublishedFigure& f : table.figures) {
+    if (f.assumed.empty() || f.assumed == before) continue;
+    if (before.empty()) text += "\nConditions of networks that the publications do not give\n";
+    text += wrap(fmt::format("{}: {}", f.what, f.assumed), 4) + "\n";
+    before = f.assumed;
+  }
   text += fmt::format(
       "\nGflops of one chip at 500 MHz; for N particles on one another, with all transfers\n"
       "{:<32}{:>8}{:>7}{:>12}{:>12}{:>13}\n",
@@ -184,6 +194,85 @@ void report_published(const predict::PublishedTable& table, bool json) {
   text +=
       "\nThe JSON (--json) has the sources of the published figures; 'gdr predict machine\n"
       "--machine NAME' shows the values of a machine with their sources.\n";
+  write_output(text);
+}
+
+namespace {
+
+/// What closed forms allow a stream, for comparison with its simulation.
+struct StreamLimits {
+  double window, loss;  ///< bytes/s
+  double recovery;      ///< seconds
+};
+
+StreamLimits limits_of(const predict::Path& path, const predict::Stream& s) {
+  const double mss = predict::mss_of(s.mtu);
+  return {predict::window_limit(s.window, s.rtt),
+          predict::loss_limit(mss, s.rtt, path.loss, s.delayed_acks),
+          predict::recovery_time(path.rate * predict::payload_share(s.mtu), s.rtt, mss,
+                                 s.delayed_acks)};
+}
+
+std::string megabits(double bytes) {
+  return bytes < 1e14 ? fmt::format("{:.4g}", 8e-6 * bytes) : std::string("-");
+}
+
+Json stream_json(const predict::Path& path, const predict::Stream& s,
+                 const predict::StreamResult& r) {
+  const StreamLimits limits = limits_of(path, s);
+  Json json{{"rtt", s.rtt},
+            {"mtu", s.mtu},
+            {"congestion", predict::congestion_name(s.control)},
+            {"bytes_per_second", r.throughput},
+            {"losses", r.losses},
+            {"reductions", r.reductions},
+            {"seconds_between_reductions", r.cycle},
+            {"reno_recovery_seconds", limits.recovery}};
+  if (s.window < 1e17) json["window_limit"] = limits.window;
+  if (path.loss > 0) json["reno_loss_limit"] = limits.loss;
+  return json;
+}
+
+}  // namespace
+
+void report_streams(const predict::Path& path, const std::vector<predict::Stream>& streams,
+                    const predict::StreamsResult& result, double seconds, bool json) {
+  if (json) {
+    Json object{{"job", "network"},
+                {"rate", path.rate},
+                {"seconds", seconds},
+                {"bytes_per_second", result.throughput},
+                {"utilisation", result.utilisation},
+                {"largest_queue_bytes", result.largest_queue},
+                {"overflows", result.overflows},
+                {"streams", Json::array()}};
+    for (std::size_t s = 0; s < streams.size(); ++s)
+      object["streams"].push_back(stream_json(path, streams[s], result.streams[s]));
+    print_json(object);
+    return;
+  }
+  std::string text = fmt::format("{} stream{} on {:.4g} Mbit/s, mean of {:g} s\n", streams.size(),
+                                 streams.size() == 1 ? "" : "s", 8e-6 * path.rate, seconds);
+  text += row("throughput", "{} Mbit/s, {:.4g} bytes/s", megabits(result.throughput),
+              result.throughput);
+  text += row("utilisation", "{:.1f} %, headers included", 100 * result.utilisation);
+  text += row("largest queue", "{:.4g} bytes, {} packets lost there", result.largest_queue,
+              result.overflows);
+  text +=
+      fmt::format("\n{:>9} {:>6}  {:<9}{:>10} {:>8} {:>10}  | {:>9} {:>9} {:>10}\n", "RTT", "MTU",
+                  "control", "Mbit/s", "losses", "reductions", "window", "loss", "recovery");
+  for (std::size_t k = 0; k < streams.size(); ++k) {
+    const predict::Stream& s = streams[k];
+    const predict::StreamResult& r = result.streams[k];
+    const StreamLimits limits = limits_of(path, s);
+    text += fmt::format("{:>9} {:>6g}  {:<9}{:>10} {:>8} {:>10}  | {:>9} {:>9} {:>10}\n",
+                        seconds_text(s.rtt), s.mtu, predict::congestion_name(s.control),
+                        megabits(r.throughput), r.losses, r.reductions, megabits(limits.window),
+                        megabits(limits.loss), seconds_text(limits.recovery));
+  }
+  text +=
+      "\nClosed forms to the right: Mbit/s that the window, and for Reno the losses elsewhere,\n"
+      "allow; time in which Reno alone on the line recovers from one loss.\n";
   write_output(text);
 }
 

@@ -7,6 +7,7 @@
 #include "libgdr/predict/machine.hpp"
 #include "libgdr/predict/published.hpp"
 #include "libgdr/predict/scaling.hpp"
+#include "libgdr/predict/streams.hpp"
 
 namespace gdr::cli {
 
@@ -16,6 +17,9 @@ void report_prediction(const predict::Prediction& prediction, const predict::Mac
 void report_scaling(const std::vector<predict::ScalingPoint>& points,
                     const predict::Machine& machine, bool json);
 void report_published(const predict::PublishedTable& table, bool json);
+/// `seconds`: the time that the averages are of.
+void report_streams(const predict::Path& path, const std::vector<predict::Stream>& streams,
+                    const predict::StreamsResult& result, double seconds, bool json);
 void report_machine(const predict::Machine& machine);
 void report_machines(bool json);
 

@@ -19,6 +19,7 @@
 #include "libgdr/distributed/grid.hpp"
 #include "libgdr/predict/jobs.hpp"
 #include "libgdr/predict/network.hpp"
+#include "libgdr/predict/remote.hpp"
 
 namespace gdr::predict {
 namespace {
@@ -285,6 +286,7 @@ std::size_t largest_matrix(const Machine& machine, const HplJob& job) noexcept {
 }
 
 Prediction predict_hpl(const Machine& machine, const HplJob& job) {
+  require_local(machine);
   const auto refuse = [](const std::string& what) { throw Error(ErrorCategory::Usage, what); };
   if (job.n == 0 || job.block == 0) refuse("HPL needs a matrix and a block of at least one row");
   if (job.rows == 0 || job.columns == 0 || job.rows * job.columns > machine.nodes())

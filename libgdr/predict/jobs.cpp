@@ -11,6 +11,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/dense/factor.hpp"
 #include "libgdr/predict/network.hpp"
+#include "libgdr/predict/remote.hpp"
 
 namespace gdr::predict {
 namespace {
@@ -42,12 +43,32 @@ struct ParticleTime {
   ParticleGrid grid;
   BoardTime board;
   double host = 0, network = 0;
-  double seconds() const noexcept { return board.seconds + host + network; }
+  double remote = 0;  ///< seconds that remote boards add to those of the boards
+  double seconds() const noexcept { return board.seconds + remote + host + network; }
 };
+
+/// Adds the transfers to boards in another host.
+void add_remote(const Machine& machine, const KernelShape& kernel, const ParticleJob& job,
+                ParticleTime& time) {
+  const RemotePath path(machine);
+  ParticleJob again = job;
+  again.resident = true;
+  const BoardTime resident = job.resident
+                                 ? time.board
+                                 : particle_time(kernel, machine.geometry(), machine.board_rates(),
+                                                 static_cast<unsigned>(machine.boards()), again);
+  const double in = real(time.board.bytes_to_board), later = real(resident.bytes_to_board);
+  const double out = real(time.board.bytes_from_board);
+  const RemoteRun run{time.board.batches,  std::max(0.0, in - later),
+                      std::min(in, later), out,
+                      time.board.seconds,  job.overlap};
+  time.remote = remote_seconds(path, run) - time.board.seconds;
+  time.network = 0;
+}
 
 ParticleTime on_grid(const Machine& machine, const KernelShape& kernel, const ParticleJob& job,
                      const ParticleGrid& grid) {
-  ParticleTime time{grid, {}, 0, 0};
+  ParticleTime time{grid, {}, 0, 0, 0};
   ParticleJob part = job;
   part.targets = divide_up(job.targets, grid.rows);
   part.sources = divide_up(job.sources, grid.columns);
@@ -64,6 +85,7 @@ ParticleTime on_grid(const Machine& machine, const KernelShape& kernel, const Pa
       network.all_gather(grid.columns, results);
   // Partial results of other nodes are added.
   if (grid.columns > 1) time.host += 3 * results / memory;
+  if (machine.remote()) add_remote(machine, kernel, job, time);
   return time;
 }
 
@@ -86,6 +108,11 @@ Prediction predict_particles(const Machine& machine, const KernelShape& kernel,
                              const ParticleJob& job, std::optional<ParticleGrid> grid) {
   require_boards(machine);
   const std::size_t nodes = machine.nodes();
+  if (machine.remote() && nodes > 1)
+    throw Error(ErrorCategory::Usage,
+                fmt::format("machine {} has remote boards (remote.rate > 0) and {} nodes: remote "
+                            "boards need one node",
+                            machine.name, nodes));
   if (grid && (grid->rows == 0 || grid->columns == 0 || grid->rows * grid->columns > nodes))
     throw Error(ErrorCategory::Usage,
                 fmt::format("a grid of {} x {} does not fit the {} nodes of {}", grid->rows,
@@ -118,12 +145,22 @@ Prediction predict_particles(const Machine& machine, const KernelShape& kernel,
   result.usage[Resource::LinkRead] = best->board.link_read;
   result.usage[Resource::Host] = best->host;
   result.usage[Resource::Network] = best->network;
+  const RemotePath path(machine);
+  if (machine.remote())
+    result.usage[Resource::Network] =
+        real(std::max(best->board.bytes_to_board, best->board.bytes_from_board)) /
+        path.throughput();
   result.details = {
       {"clocks per interaction", kernel.clocks_per_interaction()},
       {"chip clocks", static_cast<double>(best->board.clocks.total)},
       {"seconds of the boards", best->board.seconds},
       {"bytes to the boards of a node", static_cast<double>(best->board.bytes_to_board)},
       {"bytes from the boards of a node", static_cast<double>(best->board.bytes_from_board)}};
+  if (machine.remote()) {
+    result.details.emplace_back("bytes/s to remote boards", path.throughput());
+    result.details.emplace_back("seconds of the round trip", path.rtt());
+    result.details.emplace_back("pieces of the results", real(best->board.batches));
+  }
   if (nodes > 1) {
     result.details.emplace_back("groups of targets", real(best->grid.rows));
     result.details.emplace_back("groups of sources", real(best->grid.columns));
@@ -215,6 +252,7 @@ LuChoice fastest_lu(const Machine& machine, std::size_t n, bool overlap) {
 }  // namespace
 
 Prediction predict_product(const Machine& machine, std::size_t m, std::size_t n, std::size_t k) {
+  require_local(machine);
   require_boards(machine);
   std::optional<Prediction> best;
   for (const NodeGrid& grid : good_grids(machine.nodes())) {
@@ -225,6 +263,7 @@ Prediction predict_product(const Machine& machine, std::size_t m, std::size_t n,
 }
 
 Prediction predict_lu(const Machine& machine, std::size_t n, std::size_t block, bool overlap) {
+  require_local(machine);
   if (machine.nodes() > 1)
     throw Error(
         ErrorCategory::Usage,

@@ -76,11 +76,14 @@ KernelShape kernel_shape(const Kernel& kernel, const Geometry& geometry);
 KernelShape with_clocks(const KernelShape& interface, std::string name, double clocks,
                         double flops);
 
-/// A run of a kernel, with the partition of a device. The program is resident on the boards; all
-/// sources are sent, as their positions have changed.
+/// A run of a kernel, with the partition of a device. The program is resident on the boards.
 struct ParticleJob {
   std::size_t targets = 0, sources = 0;
   Partition partition = Partition::Auto;
+  /// Whether the boards hold the sources of a previous run; otherwise all are sent, as their
+  /// positions have changed.
+  bool resident = false;
+  bool overlap = true;  ///< remote boards: results are sent in pieces while others are computed
 };
 
 /// Time of a run on the boards of one host.
@@ -90,6 +93,7 @@ struct BoardTime {
   std::uint64_t bytes_to_board = 0, bytes_from_board = 0;  ///< bytes of all boards
   double seconds = 0;                    ///< time of the slowest board, without the host's work
   double link_write = 0, link_read = 0;  ///< busy times of the busiest link, seconds
+  std::size_t batches = 0;               ///< batches of targets of the busiest board
 };
 
 /// The time model applied to the command lists of a run on `boards` boards of `geometry`: the
@@ -107,7 +111,8 @@ struct ParticleGrid {
 /// One force calculation. Every node begins with an equal part of the particles: targets are sent
 /// to the nodes of its row, sources to those of its column; partial results are reduced along the
 /// row and returned to the nodes of the targets. Packing, transfers, computation and unpacking
-/// follow each other: only transfers and computation within a board overlap. Without a grid the
+/// follow each other: only transfers and computation within a board overlap, and those of remote
+/// boards (remote.hpp), which only a machine of one node can have. Without a grid the
 /// fastest one is used, which may leave nodes idle. Throws the errors of particle_time, and Error
 /// (Usage) for a machine without boards or a grid that does not fit it.
 Prediction predict_particles(const Machine& machine, const KernelShape& kernel,

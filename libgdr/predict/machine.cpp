@@ -8,6 +8,7 @@
 
 #include "gdr/error.hpp"
 #include "libgdr/device/names.hpp"
+#include "libgdr/predict/remote.hpp"
 
 namespace gdr::predict {
 namespace {
@@ -50,6 +51,13 @@ constexpr std::array<KeyInfo, key_count> keys{{
     {Key::NetworkLatency, "network.latency", "s", 0, 10, false, "latency of a short message"},
     {Key::NetworkSegment, "network.segment", "bytes", 1, 1e12, true,
      "segments in which long messages are forwarded"},
+    {Key::RemoteRate, "remote.rate", "bytes/s", 0, 1e18, false,
+     "line to the server that has the boards, each direction; 0: the host has them"},
+    {Key::RemoteRtt, "remote.rtt", "s", 0, 100, false, "round trip to the server"},
+    {Key::RemoteMtu, "remote.mtu", "bytes", 100, 65536, true, "packets, headers included"},
+    {Key::RemoteWindow, "remote.window", "bytes", 1, 1e18, false, "largest window of a stream"},
+    {Key::RemoteLoss, "remote.loss", "", 0, 0.1, false, "probability that a packet is lost"},
+    {Key::RemoteStreams, "remote.streams", "", 1, 256, true, "streams that share the data"},
 }};
 
 constexpr bool in_order() {
@@ -124,6 +132,13 @@ dense::HostRates Machine::host_rates() const {
 dense::FactorClock Machine::factor_clock() const {
   return dense::FactorClock(geometry(), board_rates(), host_rates(),
                             static_cast<unsigned>(boards()), (*this)[Key::BoardProductShare]);
+}
+
+void require_local(const Machine& machine) {
+  if (machine.remote())
+    throw Error(ErrorCategory::Usage, "machine " + machine.name +
+                                          " has remote boards (remote.rate > 0); they are only "
+                                          "modelled for particle jobs");
 }
 
 double Machine::peak_double() const noexcept {

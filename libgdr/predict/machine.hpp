@@ -39,6 +39,12 @@ enum class Key : std::size_t {
   NetworkBandwidth,
   NetworkLatency,
   NetworkSegment,
+  RemoteRate,
+  RemoteRtt,
+  RemoteMtu,
+  RemoteWindow,
+  RemoteLoss,
+  RemoteStreams,
   Count
 };
 inline constexpr std::size_t key_count = static_cast<std::size_t>(Key::Count);
@@ -93,6 +99,8 @@ struct Machine {
   dense::FactorClock factor_clock() const;
   std::size_t nodes() const noexcept { return count(Key::NetworkNodes); }
   std::size_t boards() const noexcept { return count(Key::NodeBoards); }
+  /// Whether the boards are in another host (remote.rate > 0).
+  bool remote() const noexcept { return (*this)[Key::RemoteRate] > 0; }
   /// Chips of the whole machine.
   std::size_t chips() const noexcept { return nodes() * boards() * count(Key::BoardChips); }
   /// Peak of all boards, flops/s: a multiplication and an addition of doubles per PE in every

@@ -46,24 +46,33 @@ void add(BoardTime& time, const WorkCounts& counts, std::size_t times) {
 /// command lists, of which one is executed.
 BoardTime time_on_board(const DeviceCore& device, const BoardRates& rates,
                         const KernelShape& kernel, JobData& job, ChipPartition share,
-                        std::size_t targets) {
+                        std::size_t targets, bool resident) {
   BoardSlot slot{model_board(device.geometry, kernel.timing, rates)};
   slot.contents.loaded(job.kernel, device.geometry.chips_per_board);
   const std::size_t batch = board_slots(kernel.cost, device.geometry, share);
   const std::size_t full = targets / batch, rest = targets % batch;
   BoardTime time;
-  for (std::size_t s = 0; s < job.slices.size(); ++s) {
-    const JobPart part{share, s, {0, targets}, nullptr, job.slices.size() > 1};
-    const auto run = [&](std::size_t first, std::size_t n, std::size_t times) {
-      if (n == 0 || times == 0) return;
-      slot.board->reset_counts();
-      run_on_board(device, slot, job, part, {first, n}, {});
-      add(time, slot.board->counts(), times);
-    };
-    run(0, batch, std::min<std::size_t>(full, 1));
-    run(batch, batch, full - std::min<std::size_t>(full, 1));
-    run(full * batch, rest, 1);
+  const auto run_all = [&] {
+    for (std::size_t s = 0; s < job.slices.size(); ++s) {
+      const JobPart part{share, s, {0, targets}, nullptr, job.slices.size() > 1};
+      const auto run = [&](std::size_t first, std::size_t n, std::size_t times) {
+        if (n == 0 || times == 0) return;
+        slot.board->reset_counts();
+        run_on_board(device, slot, job, part, {first, n}, {});
+        add(time, slot.board->counts(), times);
+      };
+      run(0, batch, std::min<std::size_t>(full, 1));
+      run(batch, batch, full - std::min<std::size_t>(full, 1));
+      run(full * batch, rest, 1);
+    }
+  };
+  run_all();
+  if (resident) {
+    // What a run finds in the memories is what the previous one left there.
+    time = {};
+    run_all();
   }
+  time.batches = full + (rest > 0 ? 1 : 0);
   time.link_write = static_cast<double>(time.bytes_to_board) / rates.link_write;
   time.link_read = static_cast<double>(time.bytes_from_board) / rates.link_read;
   return time;
@@ -126,7 +135,8 @@ BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
     ++boards_with[std::min(part.count * slots, job.targets - part.first * slots)];
   BoardTime all;
   for (const auto& [targets, count] : boards_with) {
-    const BoardTime one = time_on_board(device, rates, kernel, data, cut.partition, targets);
+    const BoardTime one =
+        time_on_board(device, rates, kernel, data, cut.partition, targets, job.resident);
     // The last entry of the map is the board with the most targets, which is the slowest.
     all.clocks = one.clocks;
     all.seconds = std::max(all.seconds, one.seconds);
@@ -134,6 +144,7 @@ BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
     all.bytes_from_board += count * one.bytes_from_board;
     all.link_write = one.link_write;
     all.link_read = one.link_read;
+    all.batches = one.batches;
   }
   all.partition = cut.partition;
   return all;

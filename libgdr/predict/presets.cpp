@@ -33,6 +33,12 @@ constexpr Value common[] = {
      "between the 4.1e-6 of MPI in 2005 (Liu, Mamidala, Vishnu and Panda, IEEE Micro) and the "
      "1.8e-6 in the manual of QLogic's adapters"},
     {Key::NetworkSegment, 1 << 20, Origin::Assumed, "long enough for latency to be negligible"},
+    {Key::RemoteRate, 0, Origin::Published, "the boards are in the host"},
+    {Key::RemoteRtt, 0, Origin::Published, "the boards are in the host"},
+    {Key::RemoteMtu, 1500, Origin::Assumed, "Ethernet without jumbo frames"},
+    {Key::RemoteWindow, 1e9, Origin::Assumed, "10 Gbit/s for 0.8 s: no limit in most networks"},
+    {Key::RemoteLoss, 0, Origin::Assumed, "a path without congestion"},
+    {Key::RemoteStreams, 1, Origin::Assumed, "one connection"},
 };
 
 constexpr Value measured_products{

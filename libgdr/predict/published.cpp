@@ -67,12 +67,12 @@ PublishedTable published_table() {
     table.figures.push_back({fmt::format("{}, {:g} clocks, asymptotic", k.what, k.clocks),
                              chip.name, "Gflops", k.gflops,
                              table.kernels.back().published.asymptotic,
-                             "the authors' papers, as commonly quoted", ""});
+                             "the authors' papers, as commonly quoted", "", 0, ""});
   }
   const auto add = [&](std::string what, const Machine& machine, std::string unit, double published,
                        double predicted, std::string source, std::string tuned = {}) {
     table.figures.push_back({std::move(what), machine.name, std::move(unit), published, predicted,
-                             std::move(source), std::move(tuned)});
+                             std::move(source), std::move(tuned), 0, ""});
   };
   add("product, 51200 x 2048 by 2048 x 51200", board, "Gflops", 730,
       predict_product(board, 51200, 51200, 2048).gflops(),
@@ -95,6 +95,7 @@ PublishedTable published_table() {
       1e-3 * predict_hpl(alone, on_hosts).gflops(), "Mynavi and PC Watch, July 2010");
   add("HPL, 64 nodes, per watt", cluster, "Mflops/W", 815.43, 1e3 * hpl / cluster.power(),
       "Little Green500 list, June 2010", tuned_powers(cluster));
+  for (PublishedFigure& f : published_network_figures()) table.figures.push_back(std::move(f));
   return table;
 }
 

@@ -10,8 +10,10 @@ namespace gdr::predict {
 struct PublishedFigure {
   std::string what, machine, unit;
   double published = 0, predicted = 0;
-  std::string source;  ///< source of the published figure
-  std::string tuned;   ///< names of the machine's values that were tuned to fit it; usually none
+  std::string source;   ///< source of the published figure
+  std::string tuned;    ///< names of the machine's values that were tuned to fit it; usually none
+  double required = 0;  ///< largest deviation that was asked for, as a share; 0: none was
+  std::string assumed;  ///< conditions that the publication does not give
   double deviation() const noexcept { return predicted / published - 1; }
 };
 
@@ -35,7 +37,10 @@ struct PublishedTable {
   std::vector<KernelPair> kernels;
 };
 
-/// Computes the table, in about a second.
+/// Streams over long fat networks, simulated; some seconds.
+std::vector<PublishedFigure> published_network_figures();
+
+/// Computes the table, in some seconds: boards and clusters, then networks.
 PublishedTable published_table();
 
 }  // namespace gdr::predict

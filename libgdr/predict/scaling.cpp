@@ -23,7 +23,7 @@ constexpr Part parts[] = {{"chip", Key::ChipClock, Key::BoardMemoryBandwidth, 2}
                           {"network", Key::NetworkBandwidth, Key::NetworkLatency, 0.5}};
 
 bool has_part(const Machine& machine, std::string_view name) noexcept {
-  if (name == "network") return machine.nodes() > 1;
+  if (name == "network") return machine.nodes() > 1 || machine.remote();
   return name == "host" || machine.boards() > 0;
 }
 
@@ -70,6 +70,10 @@ std::vector<Gain> gains(const Machine& machine, const JobOn& job, const Predicti
     Machine faster = machine;  // values may exceed the ranges that set() checks
     faster.value(part.rate) *= 2;
     faster.value(part.other) *= part.factor;
+    if (part.name == "network") {
+      faster.value(Key::RemoteRate) *= 2;
+      faster.value(Key::RemoteRtt) *= 0.5;
+    }
     const double seconds = job(faster).seconds;
     list.push_back({part.name, prediction.seconds > 0 ? 1 - seconds / prediction.seconds : 0.0});
   }

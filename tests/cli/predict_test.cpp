@@ -66,14 +66,18 @@ TEST_CASE("gdr predict agrees with the counts of the emulated board") {
 TEST_CASE("gdr predict published compares the model with published figures") {
   const Shell shell;
   const auto json = json_of(shell, "gdr predict published --json");
-  CHECK(json["figures"].size() == 8);
+  CHECK(json["figures"].size() == 18);
   for (const auto& figure : json["figures"]) {
-    CHECK(std::abs(figure["deviation"].get<double>()) < 0.15);
+    const bool network = figure["machine"] == "network";
+    if (!network) CHECK(std::abs(figure["deviation"].get<double>()) < 0.15);
+    CHECK(figure["assumed"].get<std::string>().empty() != network);
+    CHECK((figure["required"].get<double>() > 0) == network);
     CHECK_FALSE(figure["source"].get<std::string>().empty());
   }
   CHECK(json["kernels"].size() == 3);
   const std::string text = shell.run("gdr predict published").out;
   CHECK(text.find("board.power") != std::string::npos);
+  CHECK(text.find("queue of 40 packets") != std::string::npos);
   CHECK(text.find("this library's gravity_jerk") != std::string::npos);
 }
 
@@ -113,6 +117,47 @@ TEST_CASE("gdr predict --scaling writes a table of points") {
   CHECK(json["points"][0]["efficiency"] == 1.0);
 }
 
+TEST_CASE("gdr predict network simulates streams that share a line") {
+  const Shell shell;
+  const std::string line = "gdr predict network --rate 12.5e6 --rtt 0.1 --loss 1e-4 --seconds 200";
+  const auto one = json_of(shell, line + " --json");
+  const auto eight = json_of(shell, line + " --streams 8 --json");
+  CHECK(one["streams"].size() == 1);
+  CHECK(eight["streams"].size() == 8);
+  CHECK(eight["bytes_per_second"].get<double>() > 4 * one["bytes_per_second"].get<double>());
+  // The formula of Mathis and others, computed by hand: 1460 / 0.1 * sqrt(1.5 / 1e-4) bytes/s.
+  CHECK(one["streams"][0]["reno_loss_limit"].get<double>() == Approx(1.788e6).epsilon(1e-3));
+  CHECK(one["bytes_per_second"].get<double>() == Approx(1.788e6).epsilon(0.25));
+  CHECK(json_of(shell, line + " --json --seed 2")["bytes_per_second"] != one["bytes_per_second"]);
+
+  const auto shares = json_of(
+      shell,
+      "gdr predict network --rate 12.5e6 --round-robin --queue-bytes 1e8 --seconds 60 --warm-up 30 "
+      "--stream window=2e6 --stream window=4e6,rtt=0.05,mtu=9000 --json");
+  CHECK(shares["streams"][0]["window_limit"].get<double>() == Approx(2e7));
+  CHECK(shares["streams"][1]["mtu"] == 9000);
+  CHECK(shares["utilisation"].get<double>() > 0.99);
+  const std::string text = shell.run(line + " --window 65535").out;
+  for (const char* word : {"utilisation", "largest queue", "5.2", "Closed forms"})
+    CHECK(text.find(word) != std::string::npos);
+  const auto paced =
+      json_of(shell, "gdr predict network --congestion paced --pace 5e6 --seconds 20 --json");
+  CHECK(paced["bytes_per_second"].get<double>() == Approx(5e6).epsilon(0.02));
+}
+
+TEST_CASE("gdr predict of a job on a remote board includes the network") {
+  const Shell shell;
+  const std::string line =
+      "gdr predict gravity --particles 65536 --set remote.rate=125e6 --set remote.rtt=0.2 --json";
+  const auto local = json_of(shell, "gdr predict gravity --particles 65536 --json");
+  const auto all = json_of(shell, line), resident = json_of(shell, line + " --resident");
+  CHECK(all["seconds"].get<double>() > local["seconds"].get<double>() + 0.2);
+  CHECK(resident["seconds"] < all["seconds"]);
+  CHECK(all["resources"]["network"]["seconds"].get<double>() > 0);
+  CHECK(json_of(shell, line + " --no-overlap")["seconds"] > all["seconds"]);
+  CHECK(json_of(shell, line + " --set remote.window=65535")["seconds"].get<double>() > 10);
+}
+
 TEST_CASE("gdr predict reports invalid command lines") {
   const Shell shell;
   refused(shell, "gdr predict gravty --particles 10", 2, "did you mean \"gravity\"?");
@@ -137,6 +182,17 @@ TEST_CASE("gdr predict reports invalid command lines") {
           "the largest recommended matrix");
   refused(shell, "gdr predict hpl --csv points.csv", 2, "--scaling");
   refused(shell, "gdr predict published --machine chip", 2, "--machine does not apply");
+  refused(shell, "gdr predict network --particles 5", 2, "--particles does not apply");
+  refused(shell, "gdr predict gravity --particles 10 --rtt 1", 2, "--rtt does not apply");
+  refused(shell, "gdr predict network --rtt 0", 2, "rtt = 0");
+  refused(shell, "gdr predict network --congestion rano", 2, "did you mean \"reno\"?");
+  refused(shell, "gdr predict network --pace 1e6", 2, "--congestion paced");
+  refused(shell, "gdr predict network --streams 2 --stream rtt=1", 2, "not both");
+  refused(shell, "gdr predict network --stream rt=1", 2, "did you mean \"rtt\"?");
+  refused(shell, "gdr predict network --stream rtt", 2, "--stream");
+  refused(shell, "gdr predict network --streams 0", 2, "a whole number");
+  refused(shell, "gdr predict network --seconds 10 --warm-up 20", 2, "warm-up");
+  refused(shell, "gdr predict lu --size 10 --set remote.rate=1e8", 2, "remote boards");
   refused(shell, "gdr predict hpl --scaling --csv no/such/folder/points.csv", 1, "no/such/folder");
 }
 

@@ -13,6 +13,7 @@
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/predict/jobs.hpp"
 #include "libgdr/predict/machine.hpp"
+#include "libgdr/predict/streams.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -24,7 +25,13 @@ struct Options {
   std::string job, machine, size, grid, block, particles, targets, sources, partition, output, csv;
   std::optional<double> clocks, flops;
   std::vector<std::string> settings;
-  bool no_overlap = false, scaling = false, json = false;
+  bool no_overlap = false, scaling = false, json = false, resident = false;
+  // The job network.
+  std::string streams, congestion;
+  std::vector<std::string> different;
+  std::optional<double> rate, rtt, mtu, loss, window, queue, queue_bytes, pace, seconds, warm_up;
+  std::uint64_t seed = 1;
+  bool delayed_acks = false, round_robin = false;
 };
 
 enum JobKind : unsigned {
@@ -34,12 +41,13 @@ enum JobKind : unsigned {
   Hpl = 8,
   Published = 16,
   Show = 32,
-  List = 64
+  List = 64,
+  Streams = 128
 };
 
 /// Jobs other than kernels.
 constexpr std::pair<std::string_view, JobKind> named_jobs[] = {
-    {"product", Product},     {"lu", Lu},        {"hpl", Hpl},
+    {"product", Product},     {"lu", Lu},        {"hpl", Hpl},      {"network", Streams},
     {"published", Published}, {"machine", Show}, {"machines", List}};
 
 /// The jobs to which an option applies: others refuse it.
@@ -53,13 +61,30 @@ constexpr std::pair<std::string_view, unsigned> option_uses[] = {
     {"--size", Product | Lu | Hpl},
     {"--block", Lu | Hpl},
     {"--grid", Particles | Hpl},
-    {"--no-overlap", Lu | Hpl},
+    {"--no-overlap", Particles | Lu | Hpl},
+    {"--resident", Particles},
     {"--scaling", Particles | Product | Lu | Hpl},
     {"--csv", Particles | Product | Lu | Hpl},
     {"--output", Show},
     {"--machine", Particles | Product | Lu | Hpl | Show},
     {"--set", Particles | Product | Lu | Hpl | Show},
-    {"--json", Particles | Product | Lu | Hpl | Published | List},
+    {"--json", Particles | Product | Lu | Hpl | Published | List | Streams},
+    {"--streams", Streams},
+    {"--stream", Streams},
+    {"--rate", Streams},
+    {"--rtt", Streams},
+    {"--mtu", Streams},
+    {"--window", Streams},
+    {"--congestion", Streams},
+    {"--pace", Streams},
+    {"--delayed-acks", Streams},
+    {"--queue", Streams},
+    {"--queue-bytes", Streams},
+    {"--loss", Streams},
+    {"--round-robin", Streams},
+    {"--seconds", Streams},
+    {"--warm-up", Streams},
+    {"--seed", Streams},
 };
 
 template <typename Table>
@@ -136,6 +161,8 @@ predict::ParticleJob particle_job(const Options& o) {
   job.targets = count("--targets", o.targets);
   job.sources = count("--sources", o.sources);
   if (!o.partition.empty()) job.partition = parse_partition(o.partition);
+  job.resident = o.resident;
+  job.overlap = !o.no_overlap;
   return job;
 }
 
@@ -220,6 +247,61 @@ Machine machine_of(const Options& o) {
   return machine;
 }
 
+/// Changes a stream by `NAME=VALUE[,...]`.
+predict::Stream different_stream(predict::Stream stream, const std::string& text) {
+  for (const auto part : std::views::split(text, ',')) {
+    const Setting s = split_setting("--stream", std::string(part.begin(), part.end()));
+    const std::pair<std::string_view, double*> numbers[] = {
+        {"rtt", &stream.rtt},   {"mtu", &stream.mtu},     {"window", &stream.window},
+        {"pace", &stream.pace}, {"start", &stream.start}, {"backlog", &stream.backlog}};
+    const auto found =
+        std::ranges::find(numbers, s.name, &std::pair<std::string_view, double*>::first);
+    if (found != std::ranges::end(numbers)) {
+      *found->second = parse_number("--stream " + s.name, s.value);
+    } else if (s.name == "congestion") {
+      stream.control = predict::parse_congestion(s.value);
+    } else {
+      std::vector<std::string_view> known = names_of(numbers);
+      known.push_back("congestion");
+      throw usage_error("{}", unknown_name("value of --stream", s.name, known));
+    }
+  }
+  return stream;
+}
+
+int network(const Options& o) {
+  predict::Path path;
+  predict::Stream stream;
+  path.rate = o.rate.value_or(path.rate);
+  path.loss = o.loss.value_or(0);
+  if (o.round_robin) path.merge = predict::Merge::RoundRobin;
+  stream.rtt = o.rtt.value_or(stream.rtt);
+  stream.mtu = o.mtu.value_or(stream.mtu);
+  path.queue_packets = o.queue.value_or(1e15);
+  if (o.queue_bytes)
+    path.queue_bytes = *o.queue_bytes;
+  else if (!o.queue)
+    path.queue_bytes = std::max(path.rate * stream.rtt, 40 * stream.mtu);
+  stream.window = o.window.value_or(stream.window);
+  stream.pace = o.pace.value_or(0);
+  stream.delayed_acks = o.delayed_acks;
+  if (!o.congestion.empty()) stream.control = predict::parse_congestion(o.congestion);
+  if (!o.streams.empty() && !o.different.empty())
+    throw usage_error("give --streams N for equal streams, or --stream for each one, not both");
+  const std::size_t count = o.streams.empty() ? 1 : parse_count("--streams", o.streams, 1, 256);
+  std::vector<predict::Stream> streams(count, stream);
+  if (!o.different.empty()) streams.clear();
+  for (const std::string& text : o.different) streams.push_back(different_stream(stream, text));
+  for (const predict::Stream& s : streams)
+    if (s.pace > 0 && s.control != predict::Congestion::Paced)
+      throw usage_error("--pace: needs --congestion paced");
+  const double seconds = o.seconds.value_or(100), warm_up = o.warm_up.value_or(0);
+  const predict::StreamsResult result =
+      predict::simulate_streams(path, streams, seconds, warm_up, o.seed);
+  report_streams(path, streams, result, seconds - warm_up, o.json);
+  return 0;
+}
+
 int show_machine(const Options& o, const Machine& machine) {
   if (o.output.empty()) {
     report_machine(machine);
@@ -241,6 +323,7 @@ int work(const CLI::App& app, const Options& o) {
     report_machines(o.json);
     return 0;
   }
+  if (kind == Streams) return network(o);
   const Machine machine = machine_of(o);
   verbose("machine", "{}: {}", machine.name, machine.summary);
   if (kind == Show) return show_machine(o, machine);
@@ -264,9 +347,9 @@ int work(const CLI::App& app, const Options& o) {
 
 Action prepare(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option(
-         "JOB", o->job,
-         "a kernel (its name, or a file), product, lu, hpl; or published, machine, machines")
+  app.add_option("JOB", o->job,
+                 "a kernel (its name, or a file), product, lu, hpl, network; or published, "
+                 "machine, machines")
       ->required();
   add_text(app, "--machine", o->machine, "MACHINE",
            "a known machine, or a file .json (default: board4)");
@@ -282,12 +365,43 @@ Action prepare(CLI::App& app) {
   add_text(app, "--block", o->block, "N", "columns of a panel (default: hpl 2048; lu the fastest)");
   add_text(app, "--grid", o->grid, "RxC",
            "nodes as a grid, ROWSxCOLUMNS (default: the fastest, which may leave nodes idle)");
-  app.add_flag("--no-overlap", o->no_overlap, "panels and updates in sequence, without overlap");
+  app.add_flag("--no-overlap", o->no_overlap,
+               "panels and updates in sequence, without overlap; results of remote boards in one "
+               "piece");
+  app.add_flag("--resident", o->resident, "the boards hold the sources of a previous run");
   app.add_flag("--scaling", o->scaling, "strong scaling: the job on growing parts of the machine");
   add_text(app, "--csv", o->csv, "FILE",
            "with --scaling: write the points as comma-separated values");
   add_text(app, "-o,--output", o->output, "FILE",
            "with the job machine: write its file; - prints it");
+  add_text(app, "--streams", o->streams, "N", "network: equal streams (default: 1)");
+  add_repeatable(app, "--stream", o->different,
+                 "network: one stream, with values other than those of the options: rtt, mtu, "
+                 "window, congestion, pace, backlog, start",
+                 "NAME=VALUE[,...]");
+  add_number(app, "--rate", o->rate, "R",
+             "network: bytes/s on the line (default: 125e6, 1 Gbit/s)");
+  add_number(app, "--rtt", o->rtt, "S",
+             "network: round trip without queues, seconds (default: 0.1)");
+  add_number(app, "--mtu", o->mtu, "BYTES", "network: packets, headers included (default: 1500)");
+  add_number(app, "--window", o->window, "BYTES", "network: largest window (default: no limit)");
+  add_text(app, "--congestion", o->congestion, "reno|scalable|delay|paced",
+           "network: congestion control (default: reno)");
+  add_number(app, "--pace", o->pace, "R",
+             "network: bytes/s of a paced stream (default: estimated)");
+  app.add_flag("--delayed-acks", o->delayed_acks,
+               "network: receivers acknowledge every second segment");
+  add_number(app, "--queue", o->queue, "N", "network: packets that the queue holds");
+  add_number(app, "--queue-bytes", o->queue_bytes, "BYTES",
+             "network: bytes that the queue holds (default: rate times RTT, at least 40 packets)");
+  add_number(app, "--loss", o->loss, "P", "network: probability that a packet is lost elsewhere");
+  app.add_flag("--round-robin", o->round_robin,
+               "network: streams leave the queue a packet each in turn");
+  add_number(app, "--seconds", o->seconds, "S", "network: simulated time (default: 100)");
+  add_number(app, "--warm-up", o->warm_up, "S",
+             "network: seconds that the averages leave out (default: 0)");
+  add_whole_number(app, "--seed", o->seed,
+                   "network: seed of random delays and losses (default: 1)");
   add_json_option(app, o->json);
   return [o, &app] { return work(app, *o); };
 }
@@ -306,10 +420,13 @@ std::vector<std::string> words(std::string_view type) {
 const Registration registration{
     {.name = "predict",
      .summary = "predict time and rate of a job on a described machine",
-     .example = "gdr predict published\n"
-                "gdr predict gravity --particles 131072\n"
-                "gdr predict hpl --machine cluster64 --json\n"
-                "gdr predict gravity --particles 1e6 --machine plan4096 --scaling --csv points.csv",
+     .example =
+         "gdr predict published\n"
+         "gdr predict gravity --particles 131072\n"
+         "gdr predict hpl --machine cluster64 --json\n"
+         "gdr predict gravity --particles 1e6 --machine plan4096 --scaling --csv points.csv\n"
+         "gdr predict gravity --particles 65536 --set remote.rate=125e6 --set remote.rtt=0.2\n"
+         "gdr predict network --rate 125e6 --rtt 0.2 --loss 1e-5 --streams 8",
      .group = Group::Machine,
      .prepare = prepare,
      .details =
@@ -317,7 +434,9 @@ const Registration registration{
          "kernel the result is one force calculation, with all data sent and fetched once; for a\n"
          "board, clocks and seconds are those that the emulated board would count.\n"
          "'published' compares the model with published figures. 'machine' shows all values of\n"
-         "a machine with their sources; with -o FILE it writes them as a file to edit.",
+         "a machine with their sources; with -o FILE it writes them as a file to edit.\n\n"
+         "'network' simulates TCP streams that share a line: throughput, losses and the queue,\n"
+         "packet by packet. A machine with remote.rate > 0 has its boards behind such a line.",
      .words = words}};
 
 }  // namespace
