@@ -14,6 +14,7 @@
 #include "libgdr/driver/list_work.hpp"
 #include "libgdr/driver/network.hpp"
 #include "libgdr/network/messages.hpp"
+#include "libgdr/network/session.hpp"
 #include "libgdr/network/socket_options.hpp"
 
 namespace gdr::network {

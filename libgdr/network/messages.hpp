@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulator/board/board.hpp"
-#include "libgdr/network/session.hpp"
+#include "libgdr/network/protocol.hpp"
 
 namespace gdr::network {
 

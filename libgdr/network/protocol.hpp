@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "emulator/isa/geometry.hpp"
 
@@ -19,6 +20,7 @@ static_assert(std::endian::native == std::endian::little);
 constexpr std::uint64_t protocol_magic = 0x31746e6277656764;  // "dgewbnt1"
 constexpr std::uint32_t protocol_version = 1;
 
+using Bytes = std::vector<std::byte>;
 using SessionId = std::array<std::uint64_t, 2>;  ///< random; zeros: a new session
 
 template <std::size_t N>

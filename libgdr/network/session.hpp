@@ -27,7 +27,6 @@ namespace gdr::network {
 
 using Clock = std::chrono::steady_clock;
 using Connection = asio::ssl::stream<asio::ip::tcp::socket>;
-using Bytes = std::vector<std::byte>;
 
 /// Counters of a stream since the session began.
 struct StreamCounters {

@@ -175,7 +175,7 @@ WITHOUT_ARRAYS = {
     *("TimelineEvent", "BoardTest", "ArrayVariable", "Gravity", "SourceLists", "assemble"),
     *("Particle", "ResultArrays", "Neighbours", "get_cmake_dir", "get_include"),
     *("get_library_dir", "get_pkgconfig_dir", "get_prefix"),
-    *("builtin", "Debugger"),
+    *("builtin", "Debugger", "StreamStatistics"),
     *("builtin_names", "compile"),
     *("default_device", "from_object", "load", "open", "set_default_device"),
     *("BatchLU", "Cholesky", "LU", "LinAlgError", "DistributedLU", "DistributedMatrix"),
