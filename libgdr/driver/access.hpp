@@ -10,6 +10,7 @@
 #include <string>
 
 #include "emulator/board/hardware/descriptor.hpp"
+#include "emulator/board/hardware/host_memory.hpp"
 #include "emulator/board/hardware/registers.hpp"
 #include "libgdr/driver/file.hpp"
 

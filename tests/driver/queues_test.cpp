@@ -96,7 +96,7 @@ class TestHost {
     at(base) = bus + 8 * ring_at(queue);
     at(size) = entries;
   }
-  const DmaSpace& dma_space() {
+  DmaSpace& dma_space() {
     space_.add({reinterpret_cast<std::byte*>(memory_.data()), bus, area_words * 8});
     return space_;
   }

@@ -2,11 +2,9 @@
 // and a completion for each. Plain data, little-endian; addresses are bus addresses.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "emulator/board/time_model.hpp"
 
@@ -84,43 +82,5 @@ constexpr std::uint64_t max_list_commands = std::uint64_t{1} << 20;
 constexpr std::uint64_t max_ring_entries = std::uint64_t{1} << 16;
 /// Completions that a board retains per queue for Resend: the maximum number of lists in flight.
 constexpr std::uint64_t retained_completions = 64;
-
-struct DmaArea {
-  std::byte* memory = nullptr;  ///< address in this process
-  std::uint64_t bus = 0;        ///< address on the board's bus
-  std::uint64_t bytes = 0;
-};
-
-/// Host memory that a board may access: the areas that the host has mapped for it.
-class DmaSpace {
- public:
-  void add(const DmaArea& area) { areas_.push_back(area); }
-  /// Removes the area at a bus address; null memory if there is none.
-  DmaArea remove(std::uint64_t bus) noexcept {
-    const auto found = std::ranges::find(areas_, bus, &DmaArea::bus);
-    if (found == areas_.end()) return {};
-    const DmaArea area = *found;
-    areas_.erase(found);
-    return area;
-  }
-
-  /// Words at a bus address; null if they are not inside one area, or the address is not a multiple
-  /// of eight. Zero words are valid at any address.
-  std::uint64_t* words(std::uint64_t bus, std::uint64_t count) const noexcept {
-    static std::uint64_t none;
-    if (count == 0) return &none;
-    if (bus % sizeof(std::uint64_t) != 0) return nullptr;
-    for (const DmaArea& area : areas_) {
-      if (bus < area.bus || bus - area.bus >= area.bytes) continue;
-      const std::uint64_t available = (area.bytes - (bus - area.bus)) / sizeof(std::uint64_t);
-      if (count > available) return nullptr;
-      return reinterpret_cast<std::uint64_t*>(area.memory + (bus - area.bus));
-    }
-    return nullptr;
-  }
-
- private:
-  std::vector<DmaArea> areas_;
-};
 
 }  // namespace gdr

@@ -54,11 +54,11 @@ std::string_view completion_status_text(CompletionStatus status) noexcept {
   return number < std::size(texts) ? texts[number] : "unknown status";
 }
 
-BoardHardware::BoardHardware(HardwareConfig config, std::byte* bar, const DmaSpace& space,
+BoardHardware::BoardHardware(HardwareConfig config, std::byte* bar, HostMemory& memory,
                              HardwareSignals signals, std::vector<Fault> faults)
     : config_(std::move(config)),
       bar_(bar),
-      space_(space),
+      memory_(memory),
       signals_(std::move(signals)),
       faults_(std::move(faults)) {
   reset(reg(Register::Control).load());
@@ -137,8 +137,12 @@ bool BoardHardware::rung(const CommandQueue& queue) const noexcept {
          reg(queue.registers.doorbell).load(std::memory_order_acquire) != queue.sequence;
 }
 
+bool BoardHardware::reset_requested() const noexcept {
+  return reg(Register::Control).load() != own(Register::Resets);
+}
+
 bool BoardHardware::has_work() const noexcept {
-  if (reg(Register::Control).load() != own(Register::Resets)) return true;
+  if (reset_requested()) return true;
   return !stuck_ && std::ranges::any_of(queues_, [&](const CommandQueue& q) { return rung(q); });
 }
 
@@ -179,7 +183,7 @@ bool BoardHardware::step() {
   for (bool more = true; more;) {
     more = false;
     for (CommandQueue& queue : queues_) {
-      if (stuck_ || !rung(queue)) continue;
+      if (stuck_ || reset_requested() || !rung(queue)) continue;
       serve(queue);
       more = worked = true;
     }
@@ -206,10 +210,9 @@ void BoardHardware::serve(CommandQueue& queue) {
 void BoardHardware::fetch(CommandQueue& queue) {
   constexpr std::uint64_t words = sizeof(Descriptor) / word_bytes;
   const std::uint64_t bus = queue.base + queue.sequence % queue.entries * sizeof(Descriptor);
-  const std::uint64_t* const from = space_.words(bus, words);
-  if (from == nullptr) return fail_ring(queue, "its descriptors are outside of the mapped memory");
   Descriptor d;
-  copy_and_sum(from, as_words(d).data(), words);
+  if (!memory_.contains(bus, words) || !memory_.read(bus, as_words(d)))
+    return fail_ring(queue, "its descriptors are outside of the mapped memory");
   ++queue.sequence;
   ++fetched_;
   if (const Fault* const f = fault(FaultKind::Delay))

@@ -16,6 +16,7 @@
 #include "emulator/board/board.hpp"
 #include "emulator/board/hardware/descriptor.hpp"
 #include "emulator/board/hardware/faults.hpp"
+#include "emulator/board/hardware/host_memory.hpp"
 #include "emulator/board/hardware/registers.hpp"
 
 namespace gdr {
@@ -58,12 +59,13 @@ struct CommandQueue {
 
 class BoardHardware {
  public:
-  /// `bar` has bar_bytes, initially zero, and is shared with the host; `space` is the host memory
+  /// `bar` has bar_bytes, initially zero, and is shared with the host; `memory` is the host memory
   /// that the board may reach. Both outlive the board. Errors are those of Board's constructor.
-  BoardHardware(HardwareConfig config, std::byte* bar, const DmaSpace& space,
-                HardwareSignals signals, std::vector<Fault> faults = {});
+  BoardHardware(HardwareConfig config, std::byte* bar, HostMemory& memory, HardwareSignals signals,
+                std::vector<Fault> faults = {});
 
-  /// Processes pending requests: a reset, or all written descriptors. False if there was no work.
+  /// Processes pending requests: a reset, or all written descriptors. A reset that is requested
+  /// meanwhile ends the current list. False if there was no work.
   bool step();
 
   /// Whether the doorbell requests work.
@@ -85,6 +87,7 @@ class BoardHardware {
   void put_chip_status(unsigned chip) noexcept;
   void reset(std::uint64_t control);
 
+  bool reset_requested() const noexcept;
   bool rung(const CommandQueue& queue) const noexcept;
   void serve(CommandQueue& queue);
   void fail_ring(CommandQueue& queue, const std::string& why);
@@ -98,7 +101,7 @@ class BoardHardware {
   bool within_queue(const CommandQueue& queue, Completion& c) const;
   void run_list(CommandQueue& queue, Completion& c);
   void resend(CommandQueue& queue, const Descriptor& d, Completion& c);
-  void send_results(const CommandQueue& queue, const Descriptor& d, std::uint64_t first,
+  bool send_results(const CommandQueue& queue, const Descriptor& d, std::uint64_t first,
                     std::uint64_t words, Completion& c);
   void finish(CommandQueue& queue, const Descriptor& d, Completion c);
   void account(const CommandQueue& queue, const Completion& c);
@@ -108,7 +111,7 @@ class BoardHardware {
 
   HardwareConfig config_;
   std::byte* bar_;
-  const DmaSpace& space_;
+  HostMemory& memory_;
   HardwareSignals signals_;
   std::vector<Fault> faults_;
   std::unique_ptr<Board> board_;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "emulator/board/hardware/checksum.hpp"
 #include "emulator/board/hardware/hardware.hpp"
@@ -29,30 +32,29 @@ std::uint64_t instructions_of(const Program* program) noexcept {
 
 }  // namespace
 
-/// Copies the list from shared memory. False on failure, with the reason in `c`.
+/// Copies the list from host memory. False on failure, with the reason in `c`.
 bool BoardHardware::fetch_list(const Descriptor& d, Completion& c) {
   c.status = CompletionStatus::TooLarge;
   if (d.command_count > max_list_commands) return false;
-  const std::uint64_t* const commands = space_.words(d.commands, d.command_count * command_words);
-  const std::uint64_t* const payload = space_.words(d.payload, d.payload_words);
+  const std::uint64_t command_total = d.command_count * command_words;
   c.status = CompletionStatus::BadAddress;
-  if (commands == nullptr || payload == nullptr ||
-      space_.words(d.results, d.result_words) == nullptr)
+  if (!memory_.contains(d.commands, command_total) ||
+      !memory_.contains(d.payload, d.payload_words) || !memory_.contains(d.results, d.result_words))
     return false;
   list_.commands.resize(d.command_count);
   list_.payload.resize(d.payload_words);
-  const std::uint64_t command_total = d.command_count * command_words;
-  const auto copy = [&](const std::uint64_t* from, std::uint64_t* to, std::uint64_t n,
-                        FaultKind flipped) {
-    const std::uint64_t sum = copy_and_sum(from, to, n);
-    return flip(flipped, to, n) ? checksum({to, n}) : sum;
+  const auto copy = [&](std::uint64_t from, std::uint64_t* to, std::uint64_t n, FaultKind flipped) {
+    const std::optional<std::uint64_t> sum = memory_.read(from, {to, n});
+    return sum && flip(flipped, to, n) ? checksum({to, n}) : sum;
   };
-  const std::uint64_t sum =
-      join_checksums(copy(commands, reinterpret_cast<std::uint64_t*>(list_.commands.data()),
-                          command_total, FaultKind::FlipCommand),
-                     copy(payload, list_.payload.data(), d.payload_words, FaultKind::FlipPayload));
+  const auto commands = copy(d.commands, reinterpret_cast<std::uint64_t*>(list_.commands.data()),
+                             command_total, FaultKind::FlipCommand);
+  if (!commands) return false;
+  const auto payload =
+      copy(d.payload, list_.payload.data(), d.payload_words, FaultKind::FlipPayload);
+  if (!payload) return false;
   increment(Register::BytesIn, sizeof(Descriptor) + (command_total + d.payload_words) * word_bytes);
-  if (sum != d.data_checksum) {
+  if (join_checksums(*commands, *payload) != d.data_checksum) {
     c.status = CompletionStatus::BadChecksum;
     increment(Register::ChecksumErrors);
     return false;
@@ -77,13 +79,14 @@ bool BoardHardware::within_queue(const CommandQueue& queue, Completion& c) const
 
 void BoardHardware::run_list(CommandQueue& queue, Completion& c) {
   const Stopwatch timer;
-  // The host cancels a list through a register, which is polled with every heartbeat.
+  // The host cancels a list through registers, which are polled with every heartbeat.
   std::stop_source stop;
-  const WorkMonitor monitor{stop.get_token(), [&] {
-                              send_heartbeat();
-                              if (reg(Register::Stop).load(std::memory_order_relaxed) != 0)
-                                stop.request_stop();
-                            }};
+  const WorkMonitor monitor{
+      stop.get_token(), [&] {
+        send_heartbeat();
+        if (reg(Register::Stop).load(std::memory_order_relaxed) != 0 || reset_requested())
+          stop.request_stop();
+      }};
   const auto refused = [&](ErrorCategory category, const char* why) {
     c.status = CompletionStatus::Refused;
     c.category = static_cast<std::uint32_t>(category);
@@ -127,6 +130,10 @@ void BoardHardware::execute(CommandQueue& queue, const Descriptor& d, Completion
   } catch (const std::bad_alloc&) {
     c.status = CompletionStatus::NoMemory;
   }
+  const bool fits = queue.results.size() <= d.result_words;
+  if (c.status == CompletionStatus::Done && fits &&
+      !send_results(queue, d, 0, queue.results.size(), c))
+    c.status = CompletionStatus::BadAddress;
   if (c.status != CompletionStatus::Done) halted_ |= queue.chips;
   c.result_words = c.status == CompletionStatus::Done ? queue.results.size() : 0;
   c.counts = board_->counts();
@@ -136,12 +143,7 @@ void BoardHardware::execute(CommandQueue& queue, const Descriptor& d, Completion
   c.compile_seconds = work.compile_seconds;
   c.busy_nanoseconds = own(Register::BusyNanoseconds);
   put_text(c.reason, sizeof(c.reason), work.reason);
-  if (c.status != CompletionStatus::Done) return;
-  if (c.result_words > d.result_words) {
-    c.status = CompletionStatus::ResultsHeld;
-  } else {
-    send_results(queue, d, 0, c.result_words, c);
-  }
+  if (c.status == CompletionStatus::Done && !fits) c.status = CompletionStatus::ResultsHeld;
 }
 
 void BoardHardware::resend(CommandQueue& queue, const Descriptor& d, Completion& c) {
@@ -155,21 +157,27 @@ void BoardHardware::resend(CommandQueue& queue, const Descriptor& d, Completion&
     if (d.subject != queue.results_of || d.first_result > queue.results.size() ||
         d.result_words > queue.results.size() - d.first_result)
       return;
-    if (space_.words(d.results, d.result_words) == nullptr) {
-      c.status = CompletionStatus::BadAddress;
-      return;
-    }
   }
   c = last;
-  send_results(queue, d, d.first_result, d.result_words, c);
+  if (send_results(queue, d, d.result_words > 0 ? d.first_result : 0, d.result_words, c)) return;
+  c = {};
+  c.status = CompletionStatus::BadAddress;
 }
 
-void BoardHardware::send_results(const CommandQueue& queue, const Descriptor& d,
+/// Writes results to host memory. False if it is not mapped.
+bool BoardHardware::send_results(const CommandQueue& queue, const Descriptor& d,
                                  std::uint64_t first, std::uint64_t words, Completion& c) {
-  std::uint64_t* const to = space_.words(d.results, words);  // checked before
-  c.result_checksum = copy_and_sum(queue.results.data() + first, to, words);
-  flip(FaultKind::FlipResult, to, words);
+  const std::span<const std::uint64_t> results(queue.results.data() + first, words);
+  if (!memory_.contains(d.results, words)) return false;
+  const std::optional<std::uint64_t> sum = memory_.write(d.results, results);
+  if (!sum) return false;
+  c.result_checksum = *sum;
+  if (fault(FaultKind::FlipResult)) {
+    std::vector<std::uint64_t> flipped(results.begin(), results.end());
+    if (flip(FaultKind::FlipResult, flipped.data(), words)) memory_.write(d.results, flipped);
+  }
   increment(Register::BytesOut, words * word_bytes);
+  return true;
 }
 
 /// Injects a fault of this kind, if one is active. Whether it has changed the words.
@@ -229,15 +237,16 @@ void BoardHardware::account_chip(const CommandQueue& queue, const Completion& c,
 }
 
 void BoardHardware::finish(CommandQueue& queue, const Descriptor& d, Completion c) {
+  if (reset_requested()) return;  // the host waits for no completion
   constexpr std::uint64_t words = sizeof(Completion) / word_bytes;
   c.sequence = queue.sequence;
   c.checksum = 0;
   c.checksum = checksum(as_words(c));
-  std::uint64_t* const to = space_.words(d.completion, words);
-  if (to == nullptr) return fail_ring(queue, "a completion is outside of the mapped memory");
   flip(FaultKind::FlipCompletion, as_words(c).data(), words);
-  copy_and_sum(as_words(c).data() + 1, to + 1, words - 1);
-  std::atomic_ref(to[0]).store(c.sequence, std::memory_order_release);
+  if (!memory_.contains(d.completion, words) ||
+      !memory_.write(d.completion + word_bytes, as_words(c).subspan(1)) ||
+      !memory_.publish(d.completion, c.sequence))
+    return fail_ring(queue, "a completion is outside of the mapped memory");
   increment(Register::BytesOut, sizeof(Completion));
   send_heartbeat();
   // Sequentially consistent with the mask: a host that set it and read an old head is interrupted.
