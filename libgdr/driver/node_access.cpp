@@ -261,15 +261,20 @@ class VfioBoard final : public NodeBoard {
     bar_ = Mapping(device_, bar_bytes, name_ + ": BAR 0", info.offset);
   }
 
+  bool has_interrupts(std::uint32_t kind) const {
+    vfio_irq_info info{};
+    info.argsz = sizeof(info);
+    info.index = kind;
+    return control(device_, VFIO_DEVICE_GET_IRQ_INFO, &info) == 0 && info.count > 0;
+  }
+
   /// Uses message-signalled interrupts if supported, else the pin, which is masked after each.
   void enable_interrupts() {
     interrupt_ = File(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!interrupt_) fail("an event file cannot be created");
-    vfio_irq_info info{};
-    info.argsz = sizeof(info);
-    info.index = VFIO_PCI_MSI_IRQ_INDEX;
-    const bool available = control(device_, VFIO_DEVICE_GET_IRQ_INFO, &info) == 0;
-    pin_ = !available || info.count == 0;
+    interrupt_kind_ = VFIO_PCI_INTX_IRQ_INDEX;
+    for (const std::uint32_t kind : {VFIO_PCI_MSI_IRQ_INDEX, VFIO_PCI_MSIX_IRQ_INDEX})
+      if (has_interrupts(kind)) interrupt_kind_ = kind;
     if (set_interrupts(VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER, interrupt_.get()) !=
         0)
       fail("its interrupts cannot be enabled");
@@ -278,7 +283,8 @@ class VfioBoard final : public NodeBoard {
   bool acknowledge_interrupt() noexcept override {
     std::uint64_t count = 0;
     [[maybe_unused]] const ssize_t n = ::read(interrupt_.get(), &count, sizeof(count));
-    if (pin_) set_interrupts(VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_UNMASK, -1);
+    if (interrupt_kind_ == VFIO_PCI_INTX_IRQ_INDEX)
+      set_interrupts(VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_UNMASK, -1);
     return true;
   }
 
@@ -289,7 +295,7 @@ class VfioBoard final : public NodeBoard {
     auto* const request = new (bytes) vfio_irq_set{};
     request->argsz = static_cast<std::uint32_t>(with_file ? sizeof(bytes) : sizeof(vfio_irq_set));
     request->flags = flags;
-    request->index = pin_ ? VFIO_PCI_INTX_IRQ_INDEX : VFIO_PCI_MSI_IRQ_INDEX;
+    request->index = interrupt_kind_;
     request->count = 1;
     std::memcpy(bytes + sizeof(vfio_irq_set), &file, sizeof(std::int32_t));
     return control(device_, VFIO_DEVICE_SET_IRQS, bytes);
@@ -297,7 +303,7 @@ class VfioBoard final : public NodeBoard {
 
   VfioKernel& kernel_;
   File container_, group_, device_;
-  bool pin_ = false;  ///< pin interrupts instead of message-signalled ones
+  std::uint32_t interrupt_kind_ = VFIO_PCI_INTX_IRQ_INDEX;  ///< index of VFIO's interrupts
   /// Bus address of the next area, above the addresses of a host's devices below 4 GB.
   std::uint64_t next_bus_ = std::uint64_t{1} << 32;
   std::map<std::uint64_t, DmaArea> areas_;

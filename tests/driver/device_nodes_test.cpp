@@ -1,4 +1,6 @@
 // Boards on this host's bus: discovery by PCI id, access through UIO or VFIO, and error messages.
+#include <linux/vfio.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -135,11 +137,13 @@ TEST_CASE("GDR_PCI_ID selects the PCI id, ignores case, and is validated") {
     CHECK(contains(with_id(id), "write VENDOR:DEVICE, four hexadecimal digits each"));
 }
 
-TEST_CASE("a VFIO board returns the emulator's bits, with message-signalled and pin interrupts") {
+TEST_CASE("a VFIO board returns the emulator's bits, with MSI-X, MSI or pin interrupts") {
   FakeBus bus;
   FakeVfio linux_vfio(bus);
-  linux_vfio.messages = GENERATE(true, false);
-  INFO("messages " << linux_vfio.messages);
+  const std::uint32_t pin = VFIO_PCI_INTX_IRQ_INDEX, msi = VFIO_PCI_MSI_IRQ_INDEX,
+                      msix = VFIO_PCI_MSIX_IRQ_INDEX;
+  linux_vfio.interrupts = GENERATE_COPY(values({pin, msi, msix}));
+  INFO("interrupts " << linux_vfio.interrupts);
   {
     Device device = Device::open("board:0");
     CHECK(contains(error_of([] { Device::open("board:0,queue_timeout=0"); }),
@@ -147,7 +151,7 @@ TEST_CASE("a VFIO board returns the emulator's bits, with message-signalled and 
     check_forces(device);
     CHECK((linux_vfio.command() & 0x06) == 0x06);
     CHECK(linux_vfio.interrupt_count() > 0);
-    CHECK((linux_vfio.unmask_count() > 0) == !linux_vfio.messages);
+    CHECK((linux_vfio.unmask_count() > 0) == (linux_vfio.interrupts == pin));
     CHECK(linux_vfio.areas() == 2);
     // Lists exceed the initial transfer memory of four megabytes.
     CHECK(forces(device, 9, 500000) == expected_forces(9, 500000));

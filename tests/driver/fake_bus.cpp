@@ -216,7 +216,7 @@ int FakeVfio::open(const std::string& path) {
 
 int FakeVfio::irqs(const void* argument) {
   const auto& set = *static_cast<const vfio_irq_set*>(argument);
-  if (set.index != (messages ? VFIO_PCI_MSI_IRQ_INDEX : VFIO_PCI_INTX_IRQ_INDEX)) {
+  if (set.index != interrupts) {
     errno = EINVAL;
     return -1;
   }
@@ -251,9 +251,11 @@ int FakeVfio::control(int /*file*/, unsigned long request, void* argument) {
       info.offset = bar ? bar_at : 0;
       return 0;
     }
-    case VFIO_DEVICE_GET_IRQ_INFO:
-      static_cast<vfio_irq_info*>(argument)->count = messages ? 1 : 0;
+    case VFIO_DEVICE_GET_IRQ_INFO: {
+      auto& info = *static_cast<vfio_irq_info*>(argument);
+      info.count = info.index == interrupts ? 1 : 0;
       return 0;
+    }
     case VFIO_DEVICE_SET_IRQS:
       return irqs(argument);
     case VFIO_IOMMU_MAP_DMA: {

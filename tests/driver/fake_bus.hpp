@@ -84,9 +84,9 @@ class FakeVfio final : public gdr::driver::VfioKernel {
   int control(int file, unsigned long request, void* argument) override;
 
   // Set by tests.
-  bool messages = true;                     ///< supports message-signalled interrupts, else the pin
-  bool viable = true;                       ///< its group is usable
-  std::uint64_t bar_size = gdr::bar_bytes;  ///< reported size of BAR 0, in bytes
+  std::uint32_t interrupts = 2;  ///< supported kind: VFIO's index of MSI-X, MSI or the pin
+  bool viable = true;            ///< its group is usable
+  std::uint64_t bar_size = gdr::bar_bytes;            ///< reported size of BAR 0, in bytes
   std::uint64_t max_locked = std::uint64_t{1} << 30;  ///< maximum size of an area, in bytes
   // Read by tests.
   std::size_t areas() const { return board_->areas(); }
