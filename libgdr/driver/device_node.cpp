@@ -76,36 +76,19 @@ std::string target_of(const fs::path& link) {
 }
 
 /// The files of a device, or (second) the reason why it is unusable.
-std::pair<Node, std::string> node_of(const fs::path& device, std::span<const fs::path> buffers) {
-  const fs::path dev = environment("GDR_DEV", "/dev");
+std::pair<Node, std::string> node_of(const fs::path& device) {
   Node node;
   node.address = device.filename();
   const std::string driver = target_of(device / "driver");
-  if (driver == "vfio-pci") {
-    const std::string group = target_of(device / "iommu_group");
-    if (group.empty())
-      return {node,
-              "it is bound to vfio-pci, but has no IOMMU group; enable the IOMMU of the host"};
-    node.driver = NodeDriver::Vfio;
-    node.group = dev / "vfio" / group;
-    node.container = dev / "vfio/vfio";
-    return {node, ""};
-  }
-  const std::vector<fs::path> uio = entries(device / "uio");
-  if (uio.empty())
-    return {node,
-            driver.empty()
-                ? "it is bound to no driver; bind it to vfio-pci or uio_pci_generic"
-                : "it is bound to driver " + driver + "; bind it to vfio-pci or uio_pci_generic"};
-  if (buffers.empty())
-    return {node, "no u-dma-buf buffer is left for it; create one for each board"};
-  const fs::path& buffer = buffers.front();
-  node.registers = device / "resource0";
-  node.config = device / "config";
-  node.interrupt = dev / uio.front().filename();
-  node.memory = dev / buffer.filename();
-  node.memory_bus = read_number(buffer / "phys_addr").value_or(0);
-  node.memory_bytes = read_number(buffer / "size").value_or(0);
+  if (driver != "vfio-pci")
+    return {node, "it is bound to " + (driver.empty() ? "no driver" : "driver " + driver) +
+                      "; bind it to vfio-pci"};
+  const std::string group = target_of(device / "iommu_group");
+  if (group.empty())
+    return {node, "it is bound to vfio-pci, but has no IOMMU group; enable the IOMMU of the host"};
+  const fs::path dev = environment("GDR_DEV", "/dev");
+  node.group = dev / "vfio" / group;
+  node.container = dev / "vfio/vfio";
   return {node, ""};
 }
 
@@ -114,19 +97,15 @@ std::pair<Node, std::string> node_of(const fs::path& device, std::span<const fs:
 Bus find_device_nodes() {
   const fs::path sys = environment("GDR_SYSFS", "/sys");
   const PciId id = wanted_id();
-  const std::vector<fs::path> all_buffers = entries(sys / "class/u-dma-buf");
-  std::span<const fs::path> buffers = all_buffers;
   Bus bus;
   for (const fs::path& device : entries(sys / "bus/pci/devices")) {
     const auto vendor = read_number(device / "vendor"), kind = read_number(device / "device");
     if (!vendor || !kind || PciId{*vendor, *kind} != id) continue;
-    const auto [node, reason] = node_of(device, buffers);
-    if (!reason.empty()) {
+    const auto [node, reason] = node_of(device);
+    if (reason.empty())
+      bus.nodes.push_back(node);
+    else
       bus.unusable.push_back(node.address + ": " + reason);
-      continue;
-    }
-    if (node.driver == NodeDriver::Uio) buffers = buffers.subspan(1);
-    bus.nodes.push_back(node);
   }
   return bus;
 }

@@ -10,25 +10,9 @@
 
 namespace gdr::driver {
 
-/// The Linux driver that a board is bound to.
-enum class NodeDriver : std::uint8_t {
-  Uio,   ///< uio_pci_generic, with a u-dma-buf buffer
-  Vfio,  ///< vfio-pci: the IOMMU restricts the board to the mapped memory
-};
-
-/// The files of a board.
+/// The files of a board that is bound to vfio-pci: the IOMMU restricts it to the mapped memory.
 struct Node {
-  NodeDriver driver = NodeDriver::Uio;
-  std::string address;  ///< PCI address
-
-  // Uio
-  std::string registers;  ///< path of resource0, the first BAR
-  std::string config;     ///< path of the configuration space
-  std::string interrupt;  ///< path of uioN: four bytes are readable after an interrupt
-  std::string memory;     ///< path of the DMA buffer (u-dma-buf)
-  std::uint64_t memory_bus = 0, memory_bytes = 0;
-
-  // Vfio
+  std::string address;    ///< PCI address
   std::string group;      ///< path of /dev/vfio/N, the IOMMU group
   std::string container;  ///< path of /dev/vfio/vfio
 };

@@ -1,8 +1,7 @@
-// Access to boards on this host's bus through the device nodes of uio_pci_generic and vfio-pci.
+// Access to boards on this host's bus through the device nodes of vfio-pci.
 #include <fcntl.h>
 #include <linux/vfio.h>
 #include <sys/eventfd.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -28,137 +27,21 @@ constexpr std::uint64_t page = 4096;
 constexpr off_t command_register = 4;
 constexpr unsigned enable_transfers = 0x06;
 
-/// Sets and clears bits of a byte of the configuration space. False on failure.
-bool change_config(const File& file, off_t at, unsigned set, unsigned clear) noexcept {
+/// Sets bits of a byte of the configuration space. False on failure.
+bool set_config(const File& file, off_t at, unsigned bits) noexcept {
   unsigned char byte = 0;
   if (pread(file.get(), &byte, 1, at) != 1) return false;
-  byte = static_cast<unsigned char>((byte | set) & ~clear);
+  byte = static_cast<unsigned char>(byte | bits);
   return pwrite(file.get(), &byte, 1, at) == 1;
 }
-
-/// The parts that boards on the bus have in common, whatever their Linux driver.
-class NodeBoard : public BoardAccess {
- public:
-  std::byte* bar() noexcept override { return bar_.data(); }
-  const std::string& name() const noexcept override { return name_; }
-  /// Hardware polls its doorbells.
-  void signal_doorbell() noexcept override {}
-
-  WaitResult wait(std::chrono::nanoseconds limit) override {
-    if (read(Register::Identity) == ~std::uint64_t{0})
-      return WaitResult::Disconnected;  // the device is gone
-    pollfd p{interrupt_.get(), POLLIN, 0};
-    if (!poll_files({&p, 1}, limit)) return WaitResult::Timeout;
-    if (acknowledge_interrupt()) return WaitResult::Interrupt;
-    // Interrupts are not delivered: the caller polls.
-    std::this_thread::sleep_for(
-        std::min<std::chrono::nanoseconds>(limit, std::chrono::milliseconds(1)));
-    return WaitResult::Timeout;
-  }
-
- protected:
-  explicit NodeBoard(const Node& node) : name_("board at " + node.address) {}
-
-  [[noreturn]] void fail(const std::string& what, bool with_system_error = true) const {
-    throw device_error(name_ + ": " + what + (with_system_error ? ": " + system_error() : ""));
-  }
-
-  /// Calls `open` until it returns true, or throws when the time in the queue for the board ends.
-  template <typename Open>
-  void open_exclusively(double queue_timeout, const Open& open) const {
-    const auto end =
-        std::chrono::steady_clock::now() + std::chrono::duration<double>(queue_timeout);
-    while (!open()) {
-      if (std::chrono::steady_clock::now() >= end)
-        throw device_error(name_ +
-                           " is in use by another process; wait for it with queue_timeout=SECONDS");
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-  }
-
-  /// Consumes an interrupt and enables the next. False if interrupts are not delivered.
-  virtual bool acknowledge_interrupt() noexcept = 0;
-
-  const std::string name_;
-  File interrupt_;
-  Mapping bar_;
-};
-
-/// A board that is bound to uio_pci_generic: BAR 0 is mapped through sysfs, an interrupt is a read
-/// of /dev/uioN, and the Interrupt Disable bit of the PCI command register is cleared after each
-/// (Linux, Documentation/driver-api/uio-howto.rst). Memory for DMA is a buffer of u-dma-buf.
-class UioBoard final : public NodeBoard {
- public:
-  UioBoard(const Node& node, double queue_timeout) : NodeBoard(node), bus_(node.memory_bus) {
-    interrupt_ = open_file(node.interrupt);
-    open_exclusively(queue_timeout,
-                     [this] { return flock(interrupt_.get(), LOCK_EX | LOCK_NB) == 0; });
-    config_ = open_file(node.config);
-    change_config(config_, command_register, enable_transfers, 0);
-    const File registers = open_file(node.registers), memory = open_file(node.memory);
-    bar_ = Mapping(registers, bar_bytes, name_ + ": BAR 0");
-    constexpr std::uint64_t min_buffer = 256 << 10;
-    if (node.memory_bytes < min_buffer)
-      fail("its DMA buffer of " + std::to_string(node.memory_bytes) +
-               " bytes is too small; create one of some megabytes",
-           false);
-    memory_ = Mapping(memory, node.memory_bytes, name_ + ": its DMA buffer");
-    enable_interrupts();
-  }
-
-  std::uint64_t largest_area() const noexcept override { return memory_.size() - control_bytes_; }
-
-  /// The buffer has two areas: the first allocation (control memory), and the rest (transfer
-  /// memory).
-  DmaArea allocate(std::uint64_t bytes) override {
-    const bool first = control_bytes_ == 0;
-    if ((!first && data_allocated_) || bytes > largest_area())
-      fail("its DMA buffer has less than " + std::to_string(bytes) +
-               " bytes left; create a larger one",
-           false);
-    if (first) {
-      control_bytes_ = (bytes + page - 1) / page * page;
-      return {memory_.data(), bus_, control_bytes_};
-    }
-    data_allocated_ = true;
-    return {memory_.data() + control_bytes_, bus_ + control_bytes_, largest_area()};
-  }
-  void release(const DmaArea& area) noexcept override {
-    if (area.bus == bus_)
-      control_bytes_ = 0;
-    else
-      data_allocated_ = false;
-  }
-
- private:
-  File open_file(const std::string& path) const {
-    File file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
-    if (!file) fail(path + " cannot be opened");
-    return file;
-  }
-
-  /// Clears Interrupt Disable, bit 10 of the PCI command register.
-  void enable_interrupts() const noexcept { change_config(config_, command_register + 1, 0, 0x04); }
-  bool acknowledge_interrupt() noexcept override {
-    std::uint32_t count = 0;
-    if (::read(interrupt_.get(), &count, sizeof(count)) != sizeof(count)) return false;
-    enable_interrupts();
-    return true;
-  }
-
-  File config_;
-  Mapping memory_;
-  std::uint64_t bus_;
-  std::uint64_t control_bytes_ = 0;  ///< size of the control memory; 0: not allocated
-  bool data_allocated_ = false;
-};
 
 /// A board that is bound to vfio-pci (Linux, Documentation/driver-api/vfio.rst): BAR 0 is mapped
 /// from the device's file, interrupts arrive through an event file, and any memory of this process
 /// can be mapped for DMA in the IOMMU. A group has one owner at a time.
-class VfioBoard final : public NodeBoard {
+class VfioBoard final : public BoardAccess {
  public:
-  VfioBoard(const Node& node, double queue_timeout) : NodeBoard(node), kernel_(*current_kernel) {
+  VfioBoard(const Node& node, double queue_timeout)
+      : name_("board at " + node.address), kernel_(*current_kernel) {
     container_ = File(kernel_.open(node.container));
     if (!container_) fail(node.container + " cannot be opened");
     if (control(container_, VFIO_GET_API_VERSION, nullptr) != VFIO_API_VERSION)
@@ -186,12 +69,26 @@ class VfioBoard final : public NodeBoard {
     if (!device_) fail("the device cannot be opened");
     map_registers();
     const auto config = static_cast<off_t>(region(VFIO_PCI_CONFIG_REGION_INDEX).offset);
-    if (!change_config(device_, config + command_register, enable_transfers, 0))
+    if (!set_config(device_, config + command_register, enable_transfers))
       fail("its configuration space cannot be written");
     enable_interrupts();
   }
   ~VfioBoard() override {
     while (!areas_.empty()) release({nullptr, areas_.begin()->first, 0});
+  }
+
+  std::byte* bar() noexcept override { return bar_.data(); }
+  const std::string& name() const noexcept override { return name_; }
+  /// Hardware polls its doorbells.
+  void signal_doorbell() noexcept override {}
+
+  WaitResult wait(std::chrono::nanoseconds limit) override {
+    if (read(Register::Identity) == ~std::uint64_t{0})
+      return WaitResult::Disconnected;  // the device is gone
+    pollfd p{interrupt_.get(), POLLIN, 0};
+    if (!poll_files({&p, 1}, limit)) return WaitResult::Timeout;
+    acknowledge_interrupt();
+    return WaitResult::Interrupt;
   }
 
   std::uint64_t largest_area() const noexcept override { return std::uint64_t{1} << 30; }
@@ -235,6 +132,23 @@ class VfioBoard final : public NodeBoard {
   }
 
  private:
+  [[noreturn]] void fail(const std::string& what, bool with_system_error = true) const {
+    throw device_error(name_ + ": " + what + (with_system_error ? ": " + system_error() : ""));
+  }
+
+  /// Calls `open` until it returns true, or throws when the time in the queue for the board ends.
+  template <typename Open>
+  void open_exclusively(double queue_timeout, const Open& open) const {
+    const auto end =
+        std::chrono::steady_clock::now() + std::chrono::duration<double>(queue_timeout);
+    while (!open()) {
+      if (std::chrono::steady_clock::now() >= end)
+        throw device_error(name_ +
+                           " is in use by another process; wait for it with queue_timeout=SECONDS");
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
   static void* number(std::uintptr_t n) noexcept { return reinterpret_cast<void*>(n); }
   int control(const File& file, unsigned long request, void* argument) const {
     return kernel_.control(file.get(), request, argument);
@@ -280,12 +194,12 @@ class VfioBoard final : public NodeBoard {
       fail("its interrupts cannot be enabled");
   }
 
-  bool acknowledge_interrupt() noexcept override {
+  /// Consumes an interrupt and enables the next.
+  void acknowledge_interrupt() noexcept {
     std::uint64_t count = 0;
     [[maybe_unused]] const ssize_t n = ::read(interrupt_.get(), &count, sizeof(count));
     if (interrupt_kind_ == VFIO_PCI_INTX_IRQ_INDEX)
       set_interrupts(VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_UNMASK, -1);
-    return true;
   }
 
   int set_interrupts(std::uint32_t flags, std::int32_t file) const {
@@ -301,8 +215,10 @@ class VfioBoard final : public NodeBoard {
     return control(device_, VFIO_DEVICE_SET_IRQS, bytes);
   }
 
+  const std::string name_;
   VfioKernel& kernel_;
-  File container_, group_, device_;
+  File container_, group_, device_, interrupt_;
+  Mapping bar_;
   std::uint32_t interrupt_kind_ = VFIO_PCI_INTX_IRQ_INDEX;  ///< index of VFIO's interrupts
   /// Bus address of the next area, above the addresses of a host's devices below 4 GB.
   std::uint64_t next_bus_ = std::uint64_t{1} << 32;
@@ -322,8 +238,7 @@ void use_vfio_kernel(VfioKernel* kernel) noexcept {
 }
 
 std::unique_ptr<BoardAccess> open_node(const Node& node, double queue_timeout) {
-  if (node.driver == NodeDriver::Vfio) return std::make_unique<VfioBoard>(node, queue_timeout);
-  return std::make_unique<UioBoard>(node, queue_timeout);
+  return std::make_unique<VfioBoard>(node, queue_timeout);
 }
 
 }  // namespace gdr::driver

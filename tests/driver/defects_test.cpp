@@ -85,7 +85,7 @@ TEST_CASE("the self-test at opening detects and locates a stuck bit of any memor
                            static_cast<unsigned>(random() % 36), k % 2 == 0};
       const auto block = static_cast<std::uint32_t>(random() % g.blocks);
       FakeBus bus;
-      bus.add_uio(std::make_shared<DefectiveEngine>(stuck, block));
+      bus.add_board(std::make_shared<DefectiveEngine>(stuck, block));
       const std::string error = error_of([] { Device::open("board:0"); });
       INFO("word " << stuck.word << ", bit " << stuck.bit << ": " << error);
       CHECK(contains(error, std::string("failed its test: ") + memory.name));
@@ -97,15 +97,15 @@ TEST_CASE("the self-test at opening detects and locates a stuck bit of any memor
 TEST_CASE("a board with a stuck bit is removed, and another board does its work") {
   const StuckBit stuck{&BlockState::local, 777, 3, true};
   FakeBus bus;
-  bus.add_uio(std::make_shared<DefectiveEngine>(stuck, 1));
-  bus.add_uio(make_engine("reference"));
+  bus.add_board(std::make_shared<DefectiveEngine>(stuck, 1));
+  bus.add_board(make_engine("reference"));
   Device device = Device::open("board:0,boards=2");
   CHECK(device.statistics().failed_boards == 1);
   CHECK(forces(device, 3000, 70) == expected_forces(3000, 70));
   // Without a self-test it is used until device.test() is called.
   FakeBus later;
-  later.add_uio(make_engine("reference"));
-  later.add_uio(std::make_shared<DefectiveEngine>(stuck, 0));
+  later.add_board(make_engine("reference"));
+  later.add_board(std::make_shared<DefectiveEngine>(stuck, 0));
   Device untested = Device::open("board:0,boards=2,self_test=0");
   CHECK(untested.statistics().failed_boards == 0);
   const std::vector<BoardTest> tests = untested.test();

@@ -1,10 +1,8 @@
-// Boards on this host's bus: discovery by PCI id, access through UIO or VFIO, and error messages.
+// Boards on this host's bus: discovery by PCI id, access through VFIO, and error messages.
 #include <linux/vfio.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <utility>
 
 #include "driver/fake_bus.hpp"
 #include "driver/server_process.hpp"
@@ -12,7 +10,6 @@
 
 using namespace driver_test;
 using namespace gdr;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -33,17 +30,14 @@ void check_forces(Device& device) {
 
 TEST_CASE("a board on the bus is found by its PCI id and returns the emulator's bits") {
   FakeBus bus;
-  const fs::path folder = bus.add_uio();
+  const FakeBus::Board& board = bus.add_board();
   {
     Device device = Device::open("board:0");
     CHECK(contains(device.description(), "board:0: 1 board of 2 chips"));
     CHECK(contains(error_of([] { Device::open("board:0,queue_timeout=0"); }),
                    "in use by another process"));
-    check_forces(device);  // the buffer of one megabyte is fixed: lists are divided
-    std::ifstream file(folder / "config");
-    const std::string config{std::istreambuf_iterator<char>(file), {}};
-    CHECK((config[4] & 0x06) == 0x06);  // Memory Space and Bus Master
-    CHECK((config[5] & 0x04) == 0);     // interrupts are not disabled
+    check_forces(device);
+    CHECK((board.command() & 0x06) == 0x06);  // Memory Space and Bus Master
   }
   CHECK(
       contains(Device::open("auto").description(), "selected by auto: a board on this host's bus"));
@@ -53,8 +47,8 @@ TEST_CASE("a board on the bus is found by its PCI id and returns the emulator's 
 
 TEST_CASE("two boards with the same id share a job") {
   FakeBus bus;
-  bus.add_uio();
-  bus.add_uio();
+  bus.add_board();
+  bus.add_board();
   Device both = Device::open("board:0,boards=2");
   check_forces(both);
   CHECK(both.statistics().failed_boards == 0);
@@ -66,7 +60,7 @@ TEST_CASE("unusable devices are reported with a remedy") {
   FakeBus bus;
   bus.add_device();
   CHECK(contains(open_error("board:0"),
-                 "0000:03:00.0: it is bound to no driver; bind it to vfio-pci or"));
+                 "0000:03:00.0: it is bound to no driver; bind it to vfio-pci"));
   bus.add_device("some_driver");
   CHECK(contains(open_error("board"), "0000:04:00.0: it is bound to driver some_driver; bind it"));
   bus.add_device("vfio-pci");
@@ -76,37 +70,15 @@ TEST_CASE("unusable devices are reported with a remedy") {
   CHECK(
       contains(Device::open("auto").description(), "bus; 0000:03:00.0: it is bound to no driver"));
   unsetenv("GDR_SOCKET");
-  bus.add_uio();
-  fs::remove_all(bus.root() / "sys/class/u-dma-buf");
-  CHECK(contains(open_error("board"), "0000:06:00.0: no u-dma-buf buffer is left for it"));
-}
-
-TEST_CASE("missing or short device files are errors, not signals") {
-  FakeBus bus;
-  const fs::path folder = bus.add_uio(), buffer = bus.root() / "sys/class/u-dma-buf/udmabuf0";
-  fs::rename(folder / "resource0", folder / "board's");  // the board still uses the renamed file
-  std::ofstream(folder / "resource0") << std::string(4096, ' ');
-  CHECK(contains(open_error("board"), "BAR 0 has 4096 bytes instead of 16384"));
-  fs::rename(folder / "board's", folder / "resource0");
-  std::ofstream(buffer / "size") << "1000000000\n";
-  CHECK(contains(open_error("board"), "its DMA buffer has 1048576 bytes"));
-  std::ofstream(buffer / "size") << "4096\n";
-  CHECK(contains(open_error("board"), "its DMA buffer of 4096 bytes is too small"));
-  fs::remove(bus.root() / "dev/uio0");
-  CHECK(contains(open_error("board"), "dev/uio0 cannot be opened: No such file"));
 }
 
 TEST_CASE("a board with an invalid geometry is rejected") {
   FakeBus bus;
-  const fs::path registers = bus.add_uio() / "resource0";
+  FakeBus::Board& board = bus.add_board();
   const auto with = [&](Register r, std::uint64_t value) {
-    std::fstream file(registers, std::ios::in | std::ios::out | std::ios::binary);
-    std::uint64_t before = 0;
-    file.seekg(static_cast<std::streamoff>(r)).read(reinterpret_cast<char*>(&before), 8);
-    file.seekp(static_cast<std::streamoff>(r)).write(reinterpret_cast<const char*>(&value), 8);
-    file.flush();
+    const std::uint64_t before = std::exchange(board.at(r), value);
     const std::string error = open_error("board");
-    file.seekp(static_cast<std::streamoff>(r)).write(reinterpret_cast<const char*>(&before), 8);
+    board.at(r) = before;
     return error;
   };
   for (const auto& [r, value] : {std::pair{Register::Chips, std::uint64_t{65}},
@@ -123,7 +95,7 @@ TEST_CASE("a board with an invalid geometry is rejected") {
 
 TEST_CASE("GDR_PCI_ID selects the PCI id, ignores case, and is validated") {
   FakeBus bus;
-  bus.add_uio();
+  bus.add_board();
   const auto with_id = [](const char* id) {
     setenv("GDR_PCI_ID", id, 1);
     const std::string error = open_error("board:0");
@@ -139,33 +111,33 @@ TEST_CASE("GDR_PCI_ID selects the PCI id, ignores case, and is validated") {
 
 TEST_CASE("a VFIO board returns the emulator's bits, with MSI-X, MSI or pin interrupts") {
   FakeBus bus;
-  FakeVfio linux_vfio(bus);
+  FakeBus::Board& board = bus.add_board();
   const std::uint32_t pin = VFIO_PCI_INTX_IRQ_INDEX, msi = VFIO_PCI_MSI_IRQ_INDEX,
                       msix = VFIO_PCI_MSIX_IRQ_INDEX;
-  linux_vfio.interrupts = GENERATE_COPY(values({pin, msi, msix}));
-  INFO("interrupts " << linux_vfio.interrupts);
+  board.interrupts = GENERATE_COPY(values({pin, msi, msix}));
+  INFO("interrupts " << board.interrupts);
   {
     Device device = Device::open("board:0");
     CHECK(contains(error_of([] { Device::open("board:0,queue_timeout=0"); }),
                    "in use by another process"));
     check_forces(device);
-    CHECK((linux_vfio.command() & 0x06) == 0x06);
-    CHECK(linux_vfio.interrupt_count() > 0);
-    CHECK((linux_vfio.unmask_count() > 0) == (linux_vfio.interrupts == pin));
-    CHECK(linux_vfio.areas() == 2);
+    CHECK((board.command() & 0x06) == 0x06);
+    CHECK(board.interrupt_count() > 0);
+    CHECK((board.unmask_count() > 0) == (board.interrupts == pin));
+    CHECK(board.areas() == 2);
     // Lists exceed the initial transfer memory of four megabytes.
     CHECK(forces(device, 9, 500000) == expected_forces(9, 500000));
     CHECK(device.statistics().failed_boards == 0);
   }
-  CHECK(linux_vfio.areas() == 0);
+  CHECK(board.areas() == 0);
   Device reopened = Device::open("board:0");
   check_forces(reopened);
 }
 
 TEST_CASE("lists for a VFIO board are divided if the limit of locked memory is low") {
   FakeBus bus;
-  FakeVfio linux_vfio(bus);
-  linux_vfio.max_locked = std::uint64_t{6} << 20;
+  FakeBus::Board& board = bus.add_board();
+  board.max_locked = std::uint64_t{6} << 20;
   Device device = Device::open("board:0");
   CHECK(forces(device, 9, 500000) == expected_forces(9, 500000));
   CHECK(device.statistics().failed_boards == 0);
@@ -173,18 +145,21 @@ TEST_CASE("lists for a VFIO board are divided if the limit of locked memory is l
 
 TEST_CASE("VFIO errors are reported with a remedy") {
   FakeBus bus;
-  FakeVfio linux_vfio(bus);
-  linux_vfio.viable = false;
+  FakeBus::Board& board = bus.add_board();
+  board.viable = false;
   CHECK(
       contains(open_error("board"), "other devices of its IOMMU group are bound to other drivers"));
-  linux_vfio.viable = true;
-  linux_vfio.bar_size = 4096;
+  board.viable = true;
+  board.bar_size = 4096;
   CHECK(contains(open_error("board"), "its first BAR has 4096 bytes instead of 16384"));
-  linux_vfio.bar_size = bar_bytes;
-  linux_vfio.max_locked = 4096;
+  board.bar_size = bar_bytes;
+  board.max_locked = 4096;
   CHECK(contains(open_error("board"), "bytes cannot be mapped for DMA (raise \"ulimit -l\""));
+  board.max_locked = std::uint64_t{1} << 30;
   driver::use_vfio_kernel(nullptr);
   CHECK(contains(open_error("board"), "dev/vfio/vfio cannot be opened: No such file"));
+  driver::use_vfio_kernel(&bus);
+  CHECK(open_error("board") == "no error");
 }
 
 TEST_CASE("opening a board on a host without one is an error") {

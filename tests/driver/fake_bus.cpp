@@ -54,8 +54,6 @@ struct UntrackedAccesses {
   UntrackedAccesses& operator=(const UntrackedAccesses&) = delete;
 };
 
-constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
-constexpr std::uint64_t first_buffer = 0x140000000;
 /// Offset of the registers in the file of a VFIO device.
 constexpr std::uint64_t bar_at = 0x10000;
 
@@ -64,8 +62,10 @@ void write_file(const fs::path& path, const std::string& text) {
   std::ofstream(path) << text;
 }
 
-File open_file(const fs::path& path) {
-  return File(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+/// Identity of an open file, which duplicates share.
+ino_t inode(int file) {
+  struct stat status {};
+  return fstat(file, &status) == 0 ? status.st_ino : 0;
 }
 
 }  // namespace
@@ -102,108 +102,37 @@ void BoardThread::unmap(std::uint64_t bus) {
   if (space_.remove(bus).memory != nullptr) --areas_;
 }
 
-FakeBus::FakeBus() {
-  char folder[] = "/tmp/gdr-bus-XXXXXX";
-  if (mkdtemp(folder) == nullptr)
-    throw std::runtime_error("cannot create the directory of the bus");
-  root_ = folder;
-  write_file(root_ / "sys/bus/pci/devices/0000:01:00.0/vendor", "0x8086\n");
-  write_file(root_ / "sys/bus/pci/devices/0000:01:00.0/device", "0x1234\n");
-  fs::create_directories(root_ / "dev/vfio");
-  setenv("GDR_SYSFS", (root_ / "sys").c_str(), 1);
-  setenv("GDR_DEV", (root_ / "dev").c_str(), 1);
-}
-
-FakeBus::~FakeBus() {
-  unsetenv("GDR_SYSFS");
-  unsetenv("GDR_DEV");
-  boards_.clear();
-  std::error_code ignored;
-  fs::remove_all(root_, ignored);
-}
-
-fs::path FakeBus::add_device(const std::string& driver) {
-  const fs::path device =
-      root_ / ("sys/bus/pci/devices/0000:0" + std::to_string(3 + devices_++) + ":00.0");
-  write_file(device / "vendor", "0x1172\n");
-  write_file(device / "device", "0x6d72\n");
-  if (!driver.empty()) fs::create_symlink("/sys/bus/pci/drivers/" + driver, device / "driver");
-  return device;
-}
-
-fs::path FakeBus::add_uio(std::shared_ptr<const gdr::Engine> engine) {
-  const fs::path device = add_device("uio_pci_generic");
-  const std::string number = std::to_string(boards_.size());
-  const fs::path uio = root_ / ("dev/uio" + number), buffer = root_ / ("dev/udmabuf" + number);
-  const std::uint64_t bus = first_buffer + boards_.size() * buffer_bytes;
-  write_file(device / "config",
-             std::string(4, '\0') + std::string(1, '\0') + std::string(59, '\xff'));
-  fs::create_directories(device / "uio" / uio.filename());
-  const fs::path sysfs = root_ / "sys/class/u-dma-buf" / buffer.filename();
-  write_file(sysfs / "phys_addr", std::to_string(bus) + "\n");
-  write_file(sysfs / "size", std::to_string(buffer_bytes) + "\n");
-  write_file(device / "resource0", "");
-  write_file(buffer, "");
-  fs::resize_file(device / "resource0", gdr::bar_bytes);
-  fs::resize_file(buffer, buffer_bytes);
-  if (mkfifo(uio.c_str(), 0600) != 0)
-    throw std::runtime_error("cannot create the FIFO for interrupts");
-  UioBoard& board = *boards_.emplace_back(std::make_unique<UioBoard>());
-  board.bar = Mapping(open_file(device / "resource0"), gdr::bar_bytes, "registers");
-  board.memory = Mapping(open_file(buffer), buffer_bytes, "memory");
-  board.fifo = open_file(uio);
-  board.thread = std::make_unique<BoardThread>(board.bar.data(), std::move(engine), [&board] {
-    const std::uint32_t count = ++board.interrupts;
-    [[maybe_unused]] const auto n = write(board.fifo.get(), &count, sizeof(count));
-  });
-  board.thread->map({board.memory.data(), bus, buffer_bytes});
-  return device;
-}
-
-FakeVfio::FakeVfio(FakeBus& bus)
-    : group_(bus.root() / "dev/vfio/26"), container_(bus.root() / "dev/vfio/vfio") {
-  const fs::path device = bus.add_device("vfio-pci");
-  fs::create_symlink("/sys/kernel/iommu_groups/26", device / "iommu_group");
-  address_ = device.filename();
+FakeBus::Board::Board(fs::path folder, std::string group, std::shared_ptr<const gdr::Engine> engine)
+    : address_(folder.filename()), group_(std::move(group)) {
   file_ = File(memfd_create("device", MFD_CLOEXEC));
   if (ftruncate(file_.get(), bar_at + gdr::bar_bytes) != 0)
     throw std::runtime_error("cannot resize the device file");
   config_ = Mapping(file_, 4096, "configuration space");
   bar_ = Mapping(file_, gdr::bar_bytes, "registers", bar_at);
-  board_ = std::make_unique<BoardThread>(bar_.data(), nullptr, [this] {
+  thread_ = std::make_unique<BoardThread>(bar_.data(), std::move(engine), [this] {
     ++interrupts_;
     const std::uint64_t one = 1;
     const std::scoped_lock lock(mutex_);
     [[maybe_unused]] const ssize_t n = write(event_.get(), &one, sizeof(one));
   });
-  gdr::driver::use_vfio_kernel(this);
 }
 
-FakeVfio::~FakeVfio() {
-  gdr::driver::use_vfio_kernel(nullptr);
-  board_.reset();
-}
-
-std::uint16_t FakeVfio::command() const {
+std::uint16_t FakeBus::Board::command() const {
   std::uint16_t value = 0;
   std::memcpy(&value, config_.data() + 4, sizeof(value));
   return value;
 }
 
 /// Whether the group's file is open.
-bool FakeVfio::in_use() const {
+bool FakeBus::Board::in_use() const {
   if (!group_end_) return false;
   pollfd p{group_end_.get(), 0, 0};
   poll(&p, 1, 0);
   return (p.revents & POLLERR) == 0;
 }
 
-int FakeVfio::open(const std::string& path) {
-  if (path == container_) return ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (path != group_) {
-    errno = ENOENT;
-    return -1;
-  }
+/// The file of the group: the read end of a pipe, which shows whether it is still open.
+int FakeBus::Board::open_group() {
   if (in_use()) {
     errno = EBUSY;
     return -1;
@@ -214,7 +143,7 @@ int FakeVfio::open(const std::string& path) {
   return ends[0];
 }
 
-int FakeVfio::irqs(const void* argument) {
+int FakeBus::Board::irqs(const void* argument) {
   const auto& set = *static_cast<const vfio_irq_set*>(argument);
   if (set.index != interrupts) {
     errno = EINVAL;
@@ -231,44 +160,110 @@ int FakeVfio::irqs(const void* argument) {
   return 0;
 }
 
-int FakeVfio::control(int /*file*/, unsigned long request, void* argument) {
+FakeBus::FakeBus() {
+  char folder[] = "/tmp/gdr-bus-XXXXXX";
+  if (mkdtemp(folder) == nullptr)
+    throw std::runtime_error("cannot create the directory of the bus");
+  root_ = folder;
+  write_file(root_ / "sys/bus/pci/devices/0000:01:00.0/vendor", "0x8086\n");
+  write_file(root_ / "sys/bus/pci/devices/0000:01:00.0/device", "0x1234\n");
+  setenv("GDR_SYSFS", (root_ / "sys").c_str(), 1);
+  setenv("GDR_DEV", (root_ / "dev").c_str(), 1);
+  gdr::driver::use_vfio_kernel(this);
+}
+
+FakeBus::~FakeBus() {
+  gdr::driver::use_vfio_kernel(nullptr);
+  unsetenv("GDR_SYSFS");
+  unsetenv("GDR_DEV");
+  boards_.clear();
+  std::error_code ignored;
+  fs::remove_all(root_, ignored);
+}
+
+fs::path FakeBus::add_device(const std::string& driver) {
+  const fs::path device =
+      root_ / ("sys/bus/pci/devices/0000:0" + std::to_string(3 + devices_++) + ":00.0");
+  write_file(device / "vendor", "0x1172\n");
+  write_file(device / "device", "0x6d72\n");
+  if (!driver.empty()) fs::create_symlink("/sys/bus/pci/drivers/" + driver, device / "driver");
+  return device;
+}
+
+FakeBus::Board& FakeBus::add_board(std::shared_ptr<const gdr::Engine> engine) {
+  const fs::path device = add_device("vfio-pci");
+  const std::string group = std::to_string(26 + boards_.size());
+  fs::create_symlink("/sys/kernel/iommu_groups/" + group, device / "iommu_group");
+  return *boards_.emplace_back(
+      std::make_unique<Board>(device, root_ / "dev/vfio" / group, std::move(engine)));
+}
+
+int FakeBus::open(const std::string& path) {
+  const std::scoped_lock lock(mutex_);
+  if (!boards_.empty() && path == root_ / "dev/vfio/vfio")
+    return ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const auto& board : boards_)
+    if (path == board->group_) return board->open_group();
+  errno = ENOENT;
+  return -1;
+}
+
+/// The board of a file: its group's, its device's, or its container.
+FakeBus::Board* FakeBus::board_of(int file) {
+  for (const auto& board : boards_)
+    if (inode(file) == inode(board->file_.get()) ||
+        (board->group_end_ && inode(file) == inode(board->group_end_.get())))
+      return board.get();
+  const auto found = containers_.find(file);
+  return found == containers_.end() ? nullptr : found->second;
+}
+
+int FakeBus::control(int file, unsigned long request, void* argument) {
+  if (request == VFIO_GET_API_VERSION) return VFIO_API_VERSION;
+  const std::scoped_lock lock(mutex_);
+  Board* const board = board_of(file);
+  if (board == nullptr) {
+    errno = EBADF;
+    return -1;
+  }
   switch (request) {
-    case VFIO_GET_API_VERSION:
-      return VFIO_API_VERSION;
     case VFIO_GROUP_GET_STATUS:
-      static_cast<vfio_group_status*>(argument)->flags = viable ? VFIO_GROUP_FLAGS_VIABLE : 0;
+      static_cast<vfio_group_status*>(argument)->flags =
+          board->viable ? VFIO_GROUP_FLAGS_VIABLE : 0;
       return 0;
     case VFIO_GROUP_SET_CONTAINER:
+      containers_[*static_cast<const int*>(argument)] = board;
+      return 0;
     case VFIO_SET_IOMMU:
       return 0;
     case VFIO_GROUP_GET_DEVICE_FD:
-      return address_ == static_cast<const char*>(argument) ? dup(file_.get()) : -1;
+      return board->address_ == static_cast<const char*>(argument) ? dup(board->file_.get()) : -1;
     case VFIO_DEVICE_GET_REGION_INFO: {
       auto& info = *static_cast<vfio_region_info*>(argument);
       const bool bar = info.index == VFIO_PCI_BAR0_REGION_INDEX;
       info.flags = bar ? VFIO_REGION_INFO_FLAG_MMAP : 0;
-      info.size = bar ? bar_size : 256;
+      info.size = bar ? board->bar_size : 256;
       info.offset = bar ? bar_at : 0;
       return 0;
     }
     case VFIO_DEVICE_GET_IRQ_INFO: {
       auto& info = *static_cast<vfio_irq_info*>(argument);
-      info.count = info.index == interrupts ? 1 : 0;
+      info.count = info.index == board->interrupts ? 1 : 0;
       return 0;
     }
     case VFIO_DEVICE_SET_IRQS:
-      return irqs(argument);
+      return board->irqs(argument);
     case VFIO_IOMMU_MAP_DMA: {
       const auto& map = *static_cast<const vfio_iommu_type1_dma_map*>(argument);
-      if (map.size > max_locked) {
+      if (map.size > board->max_locked) {
         errno = ENOMEM;
         return -1;
       }
-      board_->map({reinterpret_cast<std::byte*>(map.vaddr), map.iova, map.size});
+      board->thread_->map({reinterpret_cast<std::byte*>(map.vaddr), map.iova, map.size});
       return 0;
     }
     case VFIO_IOMMU_UNMAP_DMA:
-      board_->unmap(static_cast<const vfio_iommu_type1_dma_unmap*>(argument)->iova);
+      board->thread_->unmap(static_cast<const vfio_iommu_type1_dma_unmap*>(argument)->iova);
       return 0;
     default:
       errno = ENOTTY;

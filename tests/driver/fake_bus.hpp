@@ -1,9 +1,10 @@
-// An emulated PCI bus with boards, for tests: its files in sysfs and /dev, and boards in threads.
+// An emulated PCI bus with boards, for tests: its files in sysfs, VFIO, and boards in threads.
 #pragma once
 
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -46,66 +47,68 @@ class BoardThread {
   std::thread thread_;
 };
 
-/// The files of a bus in a temporary directory, named by GDR_SYSFS and GDR_DEV during the lifetime
-/// of the object. The bus also has a device that is not a board.
-class FakeBus {
+/// A bus with boards bound to vfio-pci: sysfs in a temporary directory, which GDR_SYSFS and GDR_DEV
+/// name during the lifetime of the object, and VFIO's system calls. The bus also has a device that
+/// is not a board.
+class FakeBus final : public gdr::driver::VfioKernel {
  public:
+  class Board {
+   public:
+    Board(std::filesystem::path folder, std::string group,
+          std::shared_ptr<const gdr::Engine> engine);
+
+    // Set by tests.
+    std::uint32_t interrupts = 2;  ///< supported kind: VFIO's index of MSI-X, MSI or the pin
+    bool viable = true;            ///< its group is usable
+    std::uint64_t bar_size = gdr::bar_bytes;            ///< reported size of BAR 0, in bytes
+    std::uint64_t max_locked = std::uint64_t{1} << 30;  ///< maximum size of an area, in bytes
+    // Read by tests.
+    std::size_t areas() const { return thread_->areas(); }
+    unsigned interrupt_count() const { return interrupts_; }
+    unsigned unmask_count() const { return unmasked_; }
+    std::uint16_t command() const;
+    std::uint64_t& at(gdr::Register r) {
+      return reinterpret_cast<std::uint64_t*>(bar_.data())[static_cast<std::size_t>(r) / 8];
+    }
+
+   private:
+    friend class FakeBus;
+    bool in_use() const;
+    int open_group();
+    int irqs(const void* argument);
+
+    std::string address_, group_;
+    gdr::driver::File file_;  ///< configuration space, then registers
+    gdr::driver::Mapping config_, bar_;
+    gdr::driver::File group_end_;  ///< write end of the group's pipe
+    std::mutex mutex_;
+    gdr::driver::File event_;
+    std::atomic<unsigned> interrupts_ = 0, unmasked_ = 0;
+    std::unique_ptr<BoardThread> thread_;
+  };
+
   FakeBus();
   FakeBus(const FakeBus&) = delete;
   FakeBus& operator=(const FakeBus&) = delete;
-  ~FakeBus();
+  ~FakeBus() override;
 
-  /// Adds a board bound to uio_pci_generic; null: the vector engine. Returns its sysfs directory.
-  std::filesystem::path add_uio(std::shared_ptr<const gdr::Engine> engine = nullptr);
-  /// Adds a device with the PCI id of a board, bound to `driver` unless that is empty.
+  /// Adds a board with an IOMMU group of its own; null: the vector engine.
+  Board& add_board(std::shared_ptr<const gdr::Engine> engine = nullptr);
+  /// Adds a device with the PCI id of a board, bound to `driver` unless that is empty. Returns its
+  /// sysfs directory.
   std::filesystem::path add_device(const std::string& driver = "");
-  std::filesystem::path root() const { return root_; }
-
- private:
-  struct UioBoard {
-    gdr::driver::Mapping bar, memory;
-    gdr::driver::File fifo;
-    std::atomic<std::uint32_t> interrupts = 0;
-    std::unique_ptr<BoardThread> thread;
-  };
-  std::filesystem::path root_;
-  std::vector<std::unique_ptr<UioBoard>> boards_;
-  unsigned devices_ = 0;
-};
-
-/// Emulation of the VFIO system calls for a board bound to vfio-pci.
-class FakeVfio final : public gdr::driver::VfioKernel {
- public:
-  /// Adds a board to `bus`.
-  explicit FakeVfio(FakeBus& bus);
-  ~FakeVfio() override;
 
   int open(const std::string& path) override;
   int control(int file, unsigned long request, void* argument) override;
 
-  // Set by tests.
-  std::uint32_t interrupts = 2;  ///< supported kind: VFIO's index of MSI-X, MSI or the pin
-  bool viable = true;            ///< its group is usable
-  std::uint64_t bar_size = gdr::bar_bytes;            ///< reported size of BAR 0, in bytes
-  std::uint64_t max_locked = std::uint64_t{1} << 30;  ///< maximum size of an area, in bytes
-  // Read by tests.
-  std::size_t areas() const { return board_->areas(); }
-  unsigned interrupt_count() const { return interrupts_; }
-  unsigned unmask_count() const { return unmasked_; }
-  std::uint16_t command() const;
-
  private:
-  bool in_use() const;
-  int irqs(const void* argument);
+  Board* board_of(int file);
 
-  std::string group_, container_, address_;
-  gdr::driver::File file_;  ///< configuration space, then registers
-  gdr::driver::Mapping config_, bar_;
-  gdr::driver::File group_end_;  ///< write end of the group's pipe
-  std::mutex mutex_;
-  gdr::driver::File event_;
-  std::atomic<unsigned> interrupts_ = 0, unmasked_ = 0;
-  std::unique_ptr<BoardThread> board_;
+  std::filesystem::path root_;
+  std::mutex mutex_;  ///< for system calls of several threads
+  std::vector<std::unique_ptr<Board>> boards_;
+  std::map<int, Board*> containers_;  ///< by file descriptor
+  unsigned devices_ = 0;
 };
 
 }  // namespace driver_test
