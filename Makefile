@@ -6,12 +6,13 @@ BUILD := build/$(PRESET)
 GDR := $(BUILD)/libgdr/gdr
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help setup ulfm configure build demo test bench format check-format install sanitize kernels docs site playground clean \
+.PHONY: help setup ulfm qemu test-qemu configure build demo test bench format check-format install sanitize kernels docs site playground clean \
         wheel wheel-arm64 deb
 
 help:
 	@echo "make demo               film a merger of star clusters, and integrate one on the emulated chip"
 	@echo "make test               build, and run every test"
+	@echo "make test-qemu          test boards under a real kernel, in QEMU (the first time builds QEMU: 20 minutes)"
 	@echo "make build              build the library, the command and the tests"
 	@echo "make bench              run all benchmarks"
 	@echo "make install PREFIX=DIR install program, library, headers and package files"
@@ -46,6 +47,15 @@ setup:
 # An MPI with support for rank failures, for tests.
 ulfm: setup
 	@cmake/ulfm.sh
+
+# QEMU with the device gdr-board, and what its guests consist of (docs/guides/virtual-machine.md).
+qemu test-qemu: PACKAGES_test = meson libglib2.0-dev libpixman-1-dev libfdt-dev dpkg-dev xz-utils
+qemu: setup
+	@cmake/qemu.sh $(JOBS)
+
+test-qemu: qemu configure
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_command gdr_board gdr_vfio_client test_qemu
+	@ctest --preset $(PRESET) -R '^qemu'
 
 configure: setup $(if $(filter test,$(MAKECMDGOALS)),ulfm)
 	@mkdir -p build && cmake --preset $(PRESET) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
