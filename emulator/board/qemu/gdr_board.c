@@ -30,7 +30,7 @@ OBJECT_DECLARE_SIMPLE_TYPE(GdrBoard, GDR_BOARD)
  * interface. */
 enum { VENDOR_ID = 0x1172, DEVICE_ID = 0x6d72 };
 /* Bytes of a DMA transfer under the global lock: less than a millisecond. */
-enum { DMA_CHUNK = 1 << 20 };
+enum { DMA_CHUNK = 1 << 20, PAGE = 4096 };
 /* Milliseconds that QEMU waits at its end for the threads of boards. */
 enum { EXIT_TIMEOUT_MS = 2000 };
 
@@ -75,23 +75,34 @@ static void release_link(BoardLink* link) {
 
 /* Calls of the board, from its thread. */
 
+/* Transfers up to DMA_CHUNK bytes under the global lock, page by page, as IOMMUs map them: nothing
+ * behind a page that is not mapped is tried. */
+static bool transfer_chunk(GdrBoard* s, uint64_t bus, char* data, uint64_t bytes,
+                           DMADirection direction) {
+  AddressSpace* space = pci_get_address_space(PCI_DEVICE(s));
+  for (uint64_t part; bytes > 0; bus += part, data += part, bytes -= part) {
+    part = MIN(bytes, PAGE - bus % PAGE);
+    if (!dma_memory_valid(space, bus, part, direction, MEMTXATTRS_UNSPECIFIED) ||
+        dma_memory_rw(space, bus, data, part, direction, MEMTXATTRS_UNSPECIFIED) != MEMTX_OK)
+      return false;
+  }
+  return true;
+}
+
 static int transfer(BoardLink* link, uint64_t bus, void* data, uint64_t bytes,
                     DMADirection direction) {
-  MemTxResult result = MEMTX_OK;
-  for (uint64_t done = 0; done < bytes && result == MEMTX_OK; done += DMA_CHUNK) {
-    uint64_t part = MIN(bytes - done, DMA_CHUNK);
+  bool good = true;
+  for (uint64_t done = 0; done < bytes && good; done += DMA_CHUNK) {
     qemu_mutex_lock_iothread();
-    result = link->device == NULL
-                 ? MEMTX_ERROR
-                 : pci_dma_rw(PCI_DEVICE(link->device), bus + done, (char*)data + done, part,
-                              direction, MEMTXATTRS_UNSPECIFIED);
+    good = link->device != NULL && transfer_chunk(link->device, bus + done, (char*)data + done,
+                                                  MIN(bytes - done, DMA_CHUNK), direction);
     qemu_mutex_unlock_iothread();
   }
-  if (result != MEMTX_OK)
+  if (!good)
     qemu_log_mask(LOG_GUEST_ERROR,
                   "gdr-board: DMA of %" PRIu64 " bytes at bus address 0x%" PRIx64 " failed\n",
                   bytes, bus);
-  return result != MEMTX_OK;
+  return !good;
 }
 
 static int dma_read(void* opaque, uint64_t bus, void* data, uint64_t bytes) {
