@@ -28,7 +28,7 @@ fetch_source() {
   [ -s apt/sources.list ] || fail "this host has no package lists of Debian; run apt-get update"
   local options=(-o Dir::Etc::sourcelist="$PWD/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
                  -o Dir::State::lists="$PWD/apt/lists" -o Dir::Cache="$PWD/apt/cache" -o APT::Sandbox::User=)
-  apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only qemu=1:7.2*
+  apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only qemu && ls qemu_7.2*.dsc
 }
 
 configure() {
