@@ -12,7 +12,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 help:
 	@echo "make demo               film a merger of star clusters, and integrate one on the emulated chip"
 	@echo "make test               build, and run every test"
-	@echo "make test-qemu          test boards under a real kernel, in QEMU (the first time builds QEMU: 20 minutes)"
+	@echo "make test-qemu          test boards under a real kernel, in QEMU (the first time builds QEMU: half an hour)"
 	@echo "make build              build the library, the command and the tests"
 	@echo "make bench              run all benchmarks"
 	@echo "make install PREFIX=DIR install program, library, headers and package files"
