@@ -116,6 +116,15 @@ class Interrupts(unittest.TestCase):
                 self.assertTrue(output.startswith(f"{kind}: 200 interrupts"), output)
                 print(output.strip(), file=sys.stderr)
 
+    def test_libgdr_waits_for_interrupts(self):
+        for k, (kind, address) in enumerate(zip(self.KINDS, addresses(self.guest))):
+            with self.subTest(kind):
+                process = self.guest.check(f"gdr boards --test 40 --device board:{k} >/tmp/test.log & echo $!").strip()
+                name = "vfio-intx" if kind == "pin" else f"vfio-{kind}"
+                count = f"awk '/{name}.*{address}/ {{ print $2 + $3 }}' /proc/interrupts"
+                self.assertTrue(wait_until(lambda: int(self.guest.check(count).strip() or 0) > 10), self.guest.text())
+                self.guest.check(f"wait {process}")
+
     def test_function_level_resets_leave_the_initial_state(self):
         for address in addresses(self.guest):
             self.assertEqual(self.guest.check(f"gdr_vfio_client {address} reset"), "20 resets\n")
