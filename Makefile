@@ -65,7 +65,7 @@ build: configure
 
 # Builds the Python package and draws the first picture with it; then builds the command. Tests are most of a full build.
 demo: configure
-	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_python_if_found
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_python_module_if_found
 	@examples/demo.sh merger $(BUILD)/python
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_command
 	@examples/demo.sh cluster $(GDR) $(BUILD)/python
