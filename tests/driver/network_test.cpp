@@ -13,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "driver/interrupted_jobs.hpp"
 #include "driver/server_process.hpp"
 #include "driver/tcp_proxy.hpp"
 #include "emulator/engine/engine.hpp"
@@ -374,23 +375,7 @@ TEST_CASE("a board whose connection is not restored counts as lost, and others d
 TEST_CASE("an interrupt cancels a job on another host's board, which remains usable") {
   const NetworkServer server;
   gdr::Device device = gdr::Device::open(server.device());
-  const std::vector<double> xi = library_test::rough_values(100'000, 1),
-                            xj = library_test::rough_values(1'000'000, 2), mj = xj;
-  std::vector<double> force(xi.size());
-  gdr::Job job = device.job(library_test::spring());
-  job.sources(xj.size(), {{"xj", xj}, {"mj", mj}});
-  job.targets(xi.size(), {{"xi", xi}});
-  for (int k = 0; k < 2; ++k) {
-    job.start({{"force", force}});
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    const gdr::Stopwatch stopwatch;
-    for (device.interrupt(); !job.ready(); device.interrupt())  // the job may not have started yet
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    CHECK(contains(error_of([&] { job.wait(); }), "cancelled"));
-    CHECK(stopwatch.seconds() < 5);
-    CHECK(forces(device, 300, 50) == expected_forces(300, 50));
-  }
-  CHECK(device.statistics().failed_boards == 0);
+  check_interrupts(device);
 }
 
 TEST_CASE("half-open connections and garbage do not block other clients") {
