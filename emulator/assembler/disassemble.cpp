@@ -97,7 +97,7 @@ constexpr unsigned vlen_at_start = 4;
 using Out = std::back_insert_iterator<std::string>;
 
 /// A quoted string; braces (which would be expanded) and non-ASCII characters become `\xHH`.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -120,14 +120,14 @@ std::string conversion_text(Conversion c) {
 
 void write_head(Out out, const Program& p, bool unchecked) {
   fmt::format_to(out, "# Disassembled; assembles to the same object.\n.kernel {}\n",
-                 quoted(p.name));
+                 in_quotes(p.name));
   if (unchecked)
     fmt::format_to(out, ".unchecked  # exceeds limits of the chip or reads results too early\n");
   fmt::format_to(out, ".flops {}\n.elements {}\n.group {}\n", p.flops, p.elements, p.group);
   fmt::format_to(out, ".fixed {}\n.item {}\n.output {}\n", p.fixed_shorts, p.item_shorts,
                  p.output_shorts);
   for (std::size_t f = 0; f < p.files.size(); ++f) {
-    fmt::format_to(out, ".file {} {}\n", f, quoted(p.files[f]));
+    fmt::format_to(out, ".file {} {}\n", f, in_quotes(p.files[f]));
   }
   // Without a `.line` directive the assembler creates its own line table.
   fmt::format_to(out, ".line 0 0\n");
@@ -154,7 +154,7 @@ void write_declarations(Out out, const Program& p) {
     fmt::format_to(out, "\n");
   }
   for (const HostName& n : p.host_names)
-    fmt::format_to(out, ".host {} {}\n", name_text(n.name), quoted(n.host));
+    fmt::format_to(out, ".host {} {}\n", name_text(n.name), in_quotes(n.host));
   if (!p.symbols.empty()) fmt::format_to(out, "\n");
   for (const Symbol& s : p.symbols) {
     fmt::format_to(out, ".symbol {} {}\n", name_text(s.name), location_text(s.location));

@@ -19,8 +19,6 @@
 namespace gdr {
 namespace {
 
-constexpr std::uint64_t word_bytes = 8;
-
 /// Maximum number of cached programs. Callers that alternate between many (quantum chemistry has
 /// about 35) would otherwise compile them for the fast engines in every round.
 constexpr std::size_t max_ready = 64;

@@ -11,6 +11,8 @@
 
 namespace gdr {
 
+constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
+
 enum class CommandKind : std::uint32_t {
   /// Payload: an object file of `count` bytes. Clears the chips and runs section Init.
   LoadProgram = 1,

@@ -9,8 +9,6 @@
 namespace gdr {
 namespace {
 
-constexpr std::uint64_t word_bytes = 8;
-
 /// Clocks in which both ports and the memory move these words concurrently; `stored` of the words
 /// that leave the chip go to memory.
 std::uint64_t transfer_clocks(std::uint64_t in, std::uint64_t out, std::uint64_t stored,

@@ -6,12 +6,12 @@
 namespace gdr {
 namespace {
 
-struct Field {
+struct GeometryField {
   std::string_view name;
   std::uint32_t Geometry::*member;
   std::uint32_t limit;
 };
-constexpr Field fields[] = {
+constexpr GeometryField geometry_fields[] = {
     {"chips", &Geometry::chips_per_board, GeometryLimits::chips},
     {"blocks", &Geometry::blocks, GeometryLimits::blocks},
     {"pes", &Geometry::pes_per_block, GeometryLimits::pes_per_block},
@@ -37,7 +37,7 @@ std::string set_geometry_field(Geometry& geometry, std::string_view name, std::s
     if (valid) member = number;
     return valid ? std::string{} : std::string(name).append("=").append(value) + ": " + needed;
   };
-  for (const Field& field : fields) {
+  for (const GeometryField& field : geometry_fields) {
     if (field.name != name) continue;
     return set(geometry.*field.member, 1U, field.limit,
                "a whole number from 1 to " + std::to_string(field.limit) + " is needed");

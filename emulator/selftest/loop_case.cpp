@@ -67,7 +67,7 @@ void draw_items(Rng& rng, Case& test, const std::vector<ItemField>& fields, cons
 }
 
 /// Iterations, with source items after the scratch and the output items after those.
-void place_run(Rng& rng, Case& test) {
+void place_loop_run(Rng& rng, Case& test) {
   BlockRun& run = test.run;
   // Mostly short loops: many fit into the time of a long one.
   run.iterations = rng.pick({1U, 2U, 3U, 5U, 8U, 13U, 16U, 17U, 33U});
@@ -108,7 +108,7 @@ Case loop_case(std::uint64_t seed) {
   LoopBuilder builder(rng, test, style);
   builder.write_body(rng.between(3, 30));
   builder.write_frame();
-  place_run(rng, test);
+  place_loop_run(rng, test);
   test.geometry.broadcast_words = shorts_of_run(test) / 2 + 1;
   test.state = empty_block(test.geometry);
   if (rng.chance(30))

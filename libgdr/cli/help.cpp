@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t text_column = 28;
 
-std::string row(std::string_view left, std::string_view right) {
+std::string help_row(std::string_view left, std::string_view right) {
   std::string text = fmt::format("  {}", left);
   if (text.size() + 2 > text_column) text += "\n";
   const std::size_t used = text.size() - std::min(text.size(), text.rfind('\n') + 1);
@@ -58,10 +58,10 @@ std::string command_help(const CommandDescription& command) {
   if (!command.details.empty()) text += fmt::format("\n{}\n", command.details);
   if (!command.arguments.empty()) text += "\nArguments\n";
   for (const OptionDescription& argument : command.arguments)
-    text += row(argument.text(), argument.meaning);
+    text += help_row(argument.text(), argument.meaning);
   text += "\nOptions\n";
   for (const OptionDescription& option : command.options)
-    text += row(option.text(), option.meaning + (option.required ? " (required)" : ""));
+    text += help_row(option.text(), option.meaning + (option.required ? " (required)" : ""));
   return text + "\nExample\n" + indented_lines(command.example);
 }
 

@@ -77,6 +77,9 @@ std::string counted(std::integral auto n, std::string_view noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
+/// The share of a part; 0 of nothing.
+inline double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
 /// Makes the lines of a report: a label, padded to `width` columns, and a formatted value.
 struct ReportRow {
   std::size_t width;

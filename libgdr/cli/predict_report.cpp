@@ -27,8 +27,6 @@ std::string rate_text(double gflops) {
                        : fmt::format("{:.4g} Gflops", gflops);
 }
 
-double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
-
 double mflops_a_watt(const Prediction& p, const predict::Machine& machine) {
   return share(1e3 * p.gflops(), machine.power());
 }

@@ -19,8 +19,6 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.3f} us", 1e6 * seconds);
 }
 
-double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
-
 double part_of(const ProfileTime& time, std::string_view name) {
   const auto found = std::ranges::find(time.parts, name, &ProfilePart::name);
   return found == time.parts.end() ? 0 : share(found->seconds, time.seconds);

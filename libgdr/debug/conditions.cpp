@@ -5,6 +5,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/debug/words.hpp"
 #include "libgdr/device/names.hpp"
+#include "libgdr/device/usage_error.hpp"
 
 namespace gdr {
 namespace {
@@ -13,12 +14,10 @@ constexpr std::array<std::string_view, 3> sections{"start", "body", "end"};
 constexpr unsigned first_section = 1;  ///< MachinePlace::section of "start"
 constexpr unsigned body = 2;
 
-[[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
-
 std::size_t section_index(std::string_view name) {
   const auto* const found = std::ranges::find(sections, name);
   if (found == sections.end())
-    usage(unknown_name("section", name, {sections.begin(), sections.end()}));
+    usage_error(unknown_name("section", name, {sections.begin(), sections.end()}));
   return static_cast<std::size_t>(found - sections.begin());
 }
 
@@ -28,7 +27,7 @@ std::string with_pass(std::string text, std::optional<std::uint64_t> pass) {
 }
 
 void check_pass(std::size_t section, std::optional<std::uint64_t> pass) {
-  if (pass && section + first_section != body) usage("only the body has several passes");
+  if (pass && section + first_section != body) usage_error("only the body has several passes");
 }
 
 }  // namespace
@@ -40,7 +39,7 @@ Conditions::Conditions(const Machine& machine) {
 StopCondition& Conditions::find(unsigned number) {
   const auto found = std::ranges::find(list_, number, &StopCondition::number);
   if (found == list_.end())
-    usage("there is no breakpoint or watch with the number " + std::to_string(number));
+    usage_error("there is no breakpoint or watch with the number " + std::to_string(number));
   return *found;
 }
 
@@ -60,8 +59,9 @@ unsigned Conditions::add_instruction(std::string_view section, std::size_t instr
   const std::size_t index = section_index(section);
   check_pass(index, pass);
   if (instruction >= program_[index].size())
-    usage("section " + std::string(section) + " has no instruction " + std::to_string(instruction) +
-          "; it has " + std::to_string(program_[index].size()) + ", counted from 0");
+    usage_error("section " + std::string(section) + " has no instruction " +
+                std::to_string(instruction) + "; it has " + std::to_string(program_[index].size()) +
+                ", counted from 0");
   StopCondition condition;
   condition.text = with_pass(std::string(section) + " " + std::to_string(instruction), pass);
   condition.instructions = {{static_cast<unsigned>(index) + first_section, instruction}};
@@ -72,7 +72,8 @@ unsigned Conditions::add_instruction(std::string_view section, std::size_t instr
 unsigned Conditions::add_section(std::string_view section, std::optional<std::uint64_t> pass) {
   const std::size_t index = section_index(section);
   check_pass(index, pass);
-  if (program_[index].empty()) usage("section " + std::string(section) + " has no instructions");
+  if (program_[index].empty())
+    usage_error("section " + std::string(section) + " has no instructions");
   StopCondition condition;
   condition.text = with_pass(std::string(section), pass);
   condition.instructions = {{static_cast<unsigned>(index) + first_section, 0}};
@@ -107,10 +108,10 @@ unsigned Conditions::add_line(std::uint32_t line, std::string_view file) {
     }
   }
   if (std::ranges::find(files, wanted) == files.end())
-    usage(unknown_name("source file", wanted, files));
+    usage_error(unknown_name("source file", wanted, files));
   if (condition.instructions.empty())
-    usage("line " + std::to_string(line) + " of " + wanted + " has no instructions" +
-          (next ? "; the next one is line " + std::to_string(*next) : std::string()));
+    usage_error("line " + std::to_string(line) + " of " + wanted + " has no instructions" +
+                (next ? "; the next one is line " + std::to_string(*next) : std::string()));
   condition.text = wanted + ":" + std::to_string(line);
   return add(std::move(condition));
 }
@@ -125,7 +126,7 @@ unsigned Conditions::add_clock(std::uint64_t clock) {
 
 unsigned Conditions::add_watch(const Machine& machine, std::vector<MachineWord> words,
                                std::string text) {
-  if (words.empty()) usage("give at least one word to watch");
+  if (words.empty()) usage_error("give at least one word to watch");
   for (const MachineWord& word : words) bits_of(machine, word);  // checks the location
   StopCondition condition;
   condition.kind = StopKind::Change;

@@ -19,6 +19,7 @@
 #include "libgdr/dense/batch_host.hpp"
 #include "libgdr/dense/factor.hpp"
 #include "libgdr/dense/views.hpp"
+#include "libgdr/device/usage_error.hpp"
 
 namespace gdr {
 namespace {
@@ -54,8 +55,6 @@ Kernel batch_kernel(std::string_view name,
 /// Largest LU whose full-precision kernel fits the instruction memory, rows.
 constexpr std::size_t max_full_precision_rows = 13;
 
-[[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
-
 /// Matrix i of a batch.
 template <typename Number>
 MatrixView<Number> matrix_at(const MatrixBatch<Number>& batch, std::size_t i) noexcept {
@@ -81,14 +80,14 @@ void require_results(const MatrixBatch<double>& batch, std::size_t count, std::s
   if (count < 2 || rows == 0 || columns == 0) return;
   const std::size_t needed = (columns - 1) * batch.stride + rows;
   if (batch.step < needed)
-    usage("matrices " + std::string(name) + " are " + std::to_string(batch.step) +
-          " elements apart, but each takes " + std::to_string(needed));
+    usage_error("matrices " + std::string(name) + " are " + std::to_string(batch.step) +
+                " elements apart, but each takes " + std::to_string(needed));
 }
 
 void require_fit(std::size_t words, const std::string& what) {
   if (words > pe_words)
-    usage(what + " need " + std::to_string(words) + " words, but a PE has " +
-          std::to_string(pe_words) + ": use LinearSolver or MatrixProduct for each");
+    usage_error(what + " need " + std::to_string(words) + " words, but a PE has " +
+                std::to_string(pe_words) + ": use LinearSolver or MatrixProduct for each");
 }
 
 /// Whether the chip's division covers this pivot.

@@ -7,6 +7,7 @@
 
 #include "libgdr/dense/factor.hpp"
 #include "libgdr/dense/views.hpp"
+#include "libgdr/device/usage_error.hpp"
 
 namespace gdr {
 namespace {
@@ -17,13 +18,13 @@ using dense::require_result;
 using dense::transpose_of;
 using dense::TriangularMatrix;
 
-[[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
-
 template <typename Number>
 void require_vector(const VectorView<Number>& x, std::size_t n, const char* name) {
-  if (x.increment == 0) usage("the increment of " + std::string(name) + " is 0; it is at least 1");
+  if (x.increment == 0)
+    usage_error("the increment of " + std::string(name) + " is 0; it is at least 1");
   dense::require_count(n, x.increment, "the vector " + std::string(name));
-  if (n > 0 && x.data == nullptr) usage("the vector " + std::string(name) + " is a null pointer");
+  if (n > 0 && x.data == nullptr)
+    usage_error("the vector " + std::string(name) + " is a null pointer");
 }
 
 /// X *= factor; 0 does not read X.
@@ -108,7 +109,7 @@ void LinearSolver::solve_cholesky(Triangle triangle, std::size_t n, std::size_t 
                                   const MatrixView<const double>& factor,
                                   const MatrixView<double>& b) {
   if (factor.transpose == Transpose::Yes)
-    usage("a Cholesky factor cannot be transposed; give the triangle in which it is stored");
+    usage_error("a Cholesky factor cannot be transposed; give the triangle in which it is stored");
   require_matrix(factor, n, columns > 0 ? n : 0, "the factor");
   require_result(b, n, columns, "B");
   impl_->begin();

@@ -12,7 +12,7 @@
 namespace gdr {
 namespace {
 
-std::string member(const Member& m) {
+std::string c_member(const Member& m) {
   constexpr const char* types[] = {"double", "float", "int64_t", "uint64_t"};
   return fmt::format("  {} {}{}{}; /* {} */\n", types[static_cast<unsigned>(m.first->type)],
                      member_name(m.name), m.sizes_text(), m.first->host_bytes == 16 ? "[2]" : "",
@@ -20,16 +20,16 @@ std::string member(const Member& m) {
 }
 
 /// The structure members for the variables of a role, and the array list for the C interface.
-struct RoleText {
+struct CRoleText {
   std::string members, arrays;
   std::size_t count = 0;
 };
 
-RoleText role_text(const Kernel& kernel, Role role, const std::string& p) {
+CRoleText c_role_text(const Kernel& kernel, Role role, const std::string& p) {
   constexpr const char* types[] = {"GDR_F64", "GDR_F32", "GDR_I64", "GDR_RAW"};
-  RoleText text;
+  CRoleText text;
   for (const Member& m : members_of(kernel, role)) {
-    text.members += member(m);
+    text.members += c_member(m);
     for (std::size_t k = 0; k < m.count(); ++k, ++text.count)
       text.arrays +=
           fmt::format("  {}_grape_array(list + {}, \"{}\", {}, &all->{}{}, sizeof *all);\n", p,
@@ -61,7 +61,8 @@ static inline int {0}_grape_set_{1}({4}) {{
 
 // {0}: prefix; {1}: its capitals; {2} {3} {4}: members of j, i and result; {5}: the object's bytes;
 // {6} {7} {8}: arrays of j, i and result; {9} {10} {11}: how many; {12}: functions of params.
-constexpr const char* header_text = R"(/* The host interface of kernel {0}, written by `gdr header`.
+constexpr const char* c_header_text =
+    R"(/* The host interface of kernel {0}, written by `gdr header`.
  *
  *   {0}_grape_init();
  *   {0}_send_j_particle(&j, index);         for all sources, index = 0 .. n - 1
@@ -276,10 +277,10 @@ std::string c_header(const Kernel& kernel, std::string_view prefix) {
                     name));
   std::string capitals = name;
   for (char& c : capitals) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  const RoleText j = role_text(kernel, Role::Source, name),
-                 i = role_text(kernel, Role::Target, name),
-                 r = role_text(kernel, Role::Result, name);
-  return fmt::format(fmt::runtime(header_text), name, capitals, j.members, i.members, r.members,
+  const CRoleText j = c_role_text(kernel, Role::Source, name),
+                  i = c_role_text(kernel, Role::Target, name),
+                  r = c_role_text(kernel, Role::Result, name);
+  return fmt::format(fmt::runtime(c_header_text), name, capitals, j.members, i.members, r.members,
                      bytes_text(kernel.object()), j.arrays, i.arrays, r.arrays, j.count, i.count,
                      r.count, param_functions(kernel, name));
 }

@@ -35,7 +35,7 @@ std::string cpp_member_name(const std::string& name) {
   return member_name(name);
 }
 
-std::string member(const Member& m) {
+std::string cpp_member(const Member& m) {
   const KernelVariable& v = *m.first;
   constexpr const char* types[] = {"double", "float", "std::int64_t", "std::uint64_t"};
   const std::string type = types[static_cast<unsigned>(v.type)];
@@ -53,16 +53,16 @@ std::string member(const Member& m) {
 }
 
 /// The text for the variables of a role.
-struct RoleText {
+struct CppRoleText {
   std::string members, fields;
   std::size_t count = 0;
 };
 
-RoleText role_text(const Kernel& kernel, Role role, const std::string& structure) {
+CppRoleText cpp_role_text(const Kernel& kernel, Role role, const std::string& structure) {
   constexpr const char* types[] = {"F64", "F32", "I64", "Raw"};
-  RoleText text;
+  CppRoleText text;
   for (const Member& m : members_of(kernel, role)) {
-    text.members += member(m);
+    text.members += cpp_member(m);
     const std::string name = cpp_member_name(m.name);
     for (std::size_t k = 0; k < m.count(); ++k, ++text.count)
       text.fields +=
@@ -77,7 +77,7 @@ RoleText role_text(const Kernel& kernel, Role role, const std::string& structure
   return text;
 }
 
-std::string structure(const std::string& name, const std::string& what, const RoleText& text) {
+std::string structure(const std::string& name, const std::string& what, const CppRoleText& text) {
   if (text.count == 0)
     return fmt::format("/// {} The kernel declares none.\nstruct {} {{}};\n", what, name);
   return fmt::format("/// {}\nstruct {} {{\n{}}};\n", what, name, text.members);
@@ -87,7 +87,7 @@ std::string structure(const std::string& name, const std::string& what, const Ro
 // {6} to {9}: their numbers; {10}: expression that creates the kernel; {11}: its object; {12}:
 // assignment of the parameters; {13} {14}: declaration and use of the parameters; {15} {16}: of the
 // outputs; {17}: the function that returns the results.
-constexpr const char* header_text =
+constexpr const char* cpp_header_text =
     R"(// Kernel {0} with structures that match its declarations. Written by `gdr header --cpp`.
 #pragma once
 
@@ -230,11 +230,11 @@ std::string cpp_header(const Kernel& kernel, std::string_view given, std::string
         ErrorCategory::Usage,
         fmt::format("\"{}\" cannot be the name of a C++ namespace; give letters, digits and _",
                     name));
-  const RoleText source = role_text(kernel, Role::Source, "Source"),
-                 target = role_text(kernel, Role::Target, "Target"),
-                 parameters = role_text(kernel, Role::Param, "Parameters"),
-                 result = role_text(kernel, Role::Result, "Result"),
-                 output = role_text(kernel, Role::Output, "Output");
+  const CppRoleText source = cpp_role_text(kernel, Role::Source, "Source"),
+                    target = cpp_role_text(kernel, Role::Target, "Target"),
+                    parameters = cpp_role_text(kernel, Role::Param, "Parameters"),
+                    result = cpp_role_text(kernel, Role::Result, "Result"),
+                    output = cpp_role_text(kernel, Role::Output, "Output");
   const std::string structures = structure("Source", "A source.", source) + "\n" +
                                  structure("Target", "A target.", target) + "\n" +
                                  structure("Parameters", "The parameters.", parameters) + "\n" +
@@ -255,7 +255,7 @@ std::string cpp_header(const Kernel& kernel, std::string_view given, std::string
   const std::string returning = has_outputs ? ""
                                             : fmt::format(fmt::runtime(returning_text), taken,
                                                           has_parameters ? " parameters," : "");
-  return fmt::format(fmt::runtime(header_text), name, structures, source.fields, target.fields,
+  return fmt::format(fmt::runtime(cpp_header_text), name, structures, source.fields, target.fields,
                      result.fields, output.fields, source.count, target.count, result.count,
                      output.count, opened, object, set_function(kernel), taken, set,
                      has_outputs ? ", std::span<Output> outputs" : "",

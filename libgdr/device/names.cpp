@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "gdr/error.hpp"
+#include "libgdr/device/usage_error.hpp"
 
 namespace gdr {
 namespace {
@@ -27,15 +28,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-[[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
-
 /// Throws Error (Usage) for a number of queues that this kind of device cannot have.
 void check_queues(const DeviceName& device) {
   const unsigned queues = device.options.queues;
   if (queues < 1 || queues > most_queues)
-    usage(fmt::format("a device has from 1 to {} queues, not {}", most_queues, queues));
+    usage_error(fmt::format("a device has from 1 to {} queues, not {}", most_queues, queues));
   if (queues == 1 || device.kind == "emulator") return;
-  usage(fmt::format(
+  usage_error(fmt::format(
       "device option queues={}: a device of kind \"{}\" has one queue, only \"emulator\" may have "
       "several; {}",
       queues, device.kind,
@@ -48,13 +47,13 @@ std::string quoted(std::string_view text) { return fmt::format("\"{}\"", text); 
 const DeviceKind& find_kind(std::string_view name) {
   for (const DeviceKind& kind : device_kinds())
     if (kind.name == name) return kind;
-  usage(unknown_name("device", name, device_kind_names()));
+  usage_error(unknown_name("device", name, device_kind_names()));
 }
 
 void set_option(DeviceName& device, std::string_view name, std::string_view value) {
   for (const DeviceOption& option : device_options())
     if (option.name == name) return option.set(device, name, value);
-  usage(unknown_name("device option", name, device_option_names()));
+  usage_error(unknown_name("device option", name, device_option_names()));
 }
 
 }  // namespace
@@ -126,21 +125,22 @@ DeviceName parse_device_name(std::string_view name, const DeviceOptions& options
     rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos)
-      usage("device option " + quoted(item) +
-            " has no value; write option=value, separated by commas");
+      usage_error("device option " + quoted(item) +
+                  " has no value; write option=value, separated by commas");
     set_option(device, item.substr(0, equals), item.substr(equals + 1));
   }
   if (device.options.boards < 1 || device.options.boards > most_boards)
-    usage("a device has from 1 to " + std::to_string(most_boards) + " boards, not " +
-          std::to_string(device.options.boards));
+    usage_error("a device has from 1 to " + std::to_string(most_boards) + " boards, not " +
+                std::to_string(device.options.boards));
   check_queues(device);
   for (const double s : {device.options.queue_timeout, device.options.timeout_seconds,
                          device.options.health_check_interval})
     if (!(s >= 0 && s <= most_seconds))
-      usage("queue_timeout, timeout and health_check of a device are seconds from 0 to 1e6, not " +
-            fmt::format("{}", s));
+      usage_error(
+          "queue_timeout, timeout and health_check of a device are seconds from 0 to 1e6, not " +
+          fmt::format("{}", s));
   if (device.options.threads > most_threads)
-    usage("a device uses at most " + std::to_string(most_threads) + " threads");
+    usage_error("a device uses at most " + std::to_string(most_threads) + " threads");
   return device;
 }
 

@@ -5,6 +5,7 @@
 #include "emulator/engine/engine.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/names.hpp"
+#include "libgdr/device/usage_error.hpp"
 
 namespace gdr {
 namespace {
@@ -17,15 +18,13 @@ constexpr PartitionName partition_names[] = {{"auto", Partition::Auto},
                                              {"targets", Partition::TargetsOverBlocks},
                                              {"sources", Partition::SourcesOverBlocks}};
 
-[[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
-
 unsigned parse_count(std::string_view option, std::string_view value, unsigned least,
                      unsigned most) {
   unsigned number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc{} || end != value.data() + value.size() || number < least || number > most)
-    usage("device option " + std::string(option) + "=" + std::string(value) +
-          ": give a number from " + std::to_string(least) + " to " + std::to_string(most));
+    usage_error("device option " + std::string(option) + "=" + std::string(value) +
+                ": give a number from " + std::to_string(least) + " to " + std::to_string(most));
   return number;
 }
 
@@ -34,8 +33,8 @@ double parse_seconds(std::string_view option, std::string_view value) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
   if (error != std::errc{} || end != value.data() + value.size() || !(seconds >= 0) ||
       seconds > most_seconds)
-    usage("device option " + std::string(option) + "=" + std::string(value) +
-          ": give seconds from 0 to 1e6");
+    usage_error("device option " + std::string(option) + "=" + std::string(value) +
+                ": give seconds from 0 to 1e6");
   return seconds;
 }
 
@@ -43,8 +42,8 @@ double parse_rate(std::string_view option, std::string_view value) {
   double rate = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), rate);
   if (error != std::errc{} || end != value.data() + value.size() || !(rate >= 0) || rate > 1e15)
-    usage("device option " + std::string(option) + "=" + std::string(value) +
-          ": give a number from 0 to 1e15");
+    usage_error("device option " + std::string(option) + "=" + std::string(value) +
+                ": give a number from 0 to 1e15");
   return rate;
 }
 
@@ -54,18 +53,18 @@ Partition parse_partition(std::string_view value) {
     if (s.name == value) return s.partition;
     known.push_back(s.name);
   }
-  usage(unknown_name("value of the device option partition", value, known));
+  usage_error(unknown_name("value of the device option partition", value, known));
 }
 
 void require_known(std::string_view what, std::string_view value,
                    const std::vector<std::string_view>& known) {
   if (std::find(known.begin(), known.end(), value) == known.end())
-    usage(unknown_name(what, value, known));
+    usage_error(unknown_name(what, value, known));
 }
 
 void set_geometry(DeviceName& device, std::string_view option, std::string_view value) {
   const std::string wrong = set_geometry_field(device.geometry, option, value);
-  if (!wrong.empty()) usage("device option " + wrong);
+  if (!wrong.empty()) usage_error("device option " + wrong);
   device.given.emplace_back(option);
 }
 

@@ -2,12 +2,10 @@
 
 #include <string>
 
-#include "gdr/error.hpp"
+#include "libgdr/device/usage_error.hpp"
 
 namespace gdr {
 namespace {
-
-[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorCategory::Usage, what); }
 
 std::string offset_text(std::span<const std::int64_t> offsets, std::size_t k) {
   return "offsets[" + std::to_string(k) + "] is " + std::to_string(offsets[k]);
@@ -16,12 +14,12 @@ std::string offset_text(std::span<const std::int64_t> offsets, std::size_t k) {
 /// Throws Error (Usage) unless offsets are numbers from 0 on that do not decrease.
 void check_offsets(std::span<const std::int64_t> offsets) {
   if (offsets.empty())
-    refuse("there are no offsets; a list of sets needs one more offset than sets");
-  if (offsets[0] < 0) refuse(offset_text(offsets, 0) + ", which is negative");
+    usage_error("there are no offsets; a list of sets needs one more offset than sets");
+  if (offsets[0] < 0) usage_error(offset_text(offsets, 0) + ", which is negative");
   for (std::size_t k = 1; k < offsets.size(); ++k)
     if (offsets[k] < offsets[k - 1])
-      refuse(offset_text(offsets, k) + ", less than " + offset_text(offsets, k - 1) +
-             "; offsets must not decrease");
+      usage_error(offset_text(offsets, k) + ", less than " + offset_text(offsets, k - 1) +
+                  "; offsets must not decrease");
 }
 
 }  // namespace
@@ -65,7 +63,7 @@ void SetList::add_set(std::size_t n, std::span<const NamedInput> targets,
 }
 
 void SetList::add_sources(const SourceSegment& sources) {
-  if (sets_.empty()) refuse("there is no set for these sources; add a set first");
+  if (sets_.empty()) usage_error("there is no set for these sources; add a set first");
   SourceSegment copy = sources;
   copy.arrays = stored(sources.arrays);
   added_.push_back({sets_.size() - 1, copy});
@@ -89,11 +87,11 @@ void SetList::add_source_lists(std::span<const std::int64_t> offsets, const Sour
   check_offsets(offsets);
   const std::size_t count = offsets.size() - 1;
   if (static_cast<std::size_t>(offsets.back()) > lists.n)
-    refuse(offset_text(offsets, count) + ", but the lists have " + std::to_string(lists.n) +
-           " entries");
+    usage_error(offset_text(offsets, count) + ", but the lists have " + std::to_string(lists.n) +
+                " entries");
   if (count > sets_.size())
-    refuse(std::to_string(count) + " lists of sources need as many sets, but there are " +
-           std::to_string(sets_.size()));
+    usage_error(std::to_string(count) + " lists of sources need as many sets, but there are " +
+                std::to_string(sets_.size()));
   const std::span<const NamedInput> arrays = stored(lists.arrays);
   added_.reserve(added_.size() + count);
   for (std::size_t k = 0; k < count; ++k) {

@@ -19,11 +19,10 @@
 #include "gdr/error.hpp"
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/device/names.hpp"
+#include "libgdr/device/usage_error.hpp"
 
 namespace gdr {
 namespace {
-
-[[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
 
 constexpr std::array stepped{Section::Start, Section::Body, Section::End};
 
@@ -79,13 +78,13 @@ struct Machine::Impl {
   std::uint64_t inputs = 0;
 
   const LoadedProgram& program() const {
-    if (!loaded) usage("no program is loaded");
+    if (!loaded) usage_error("no program is loaded");
     return *loaded;
   }
   const BlockState& block(std::size_t number) const {
     if (number >= geometry.blocks)
-      usage("block " + std::to_string(number) + ": the chip has " +
-            std::to_string(geometry.blocks));
+      usage_error("block " + std::to_string(number) + ": the chip has " +
+                  std::to_string(geometry.blocks));
     return chip.blocks[number];
   }
   bool at_end() const noexcept { return section == stepped.size(); }
@@ -244,7 +243,7 @@ Machine::Machine(std::string_view name, const DeviceOptions& options)
     : impl_(std::make_unique<Impl>()) {
   const DeviceName device = parse_device_name(name, options);
   if (device.kind != "emulator")
-    usage("only the device \"emulator\" can be stepped, not \"" + device.kind + "\"");
+    usage_error("only the device \"emulator\" can be stepped, not \"" + device.kind + "\"");
   impl_->geometry = device.geometry;
   impl_->geometry.chips_per_board = 1;
   impl_->engine = make_engine(device.options.engine, device.options.isa);
@@ -291,8 +290,8 @@ void Machine::set_param(const NamedInput& value) {
   check_inputs(group, 1, {&value, 1}, false);
   const std::span<const LinkField> fields = fields_named(group, value.name);
   if (fields.size() != 1)
-    usage("param \"" + std::string(value.name) + "\" has " + std::to_string(fields.size()) +
-          " elements: set them one by one");
+    usage_error("param \"" + std::string(value.name) + "\" has " + std::to_string(fields.size()) +
+                " elements: set them one by one");
   const auto k = static_cast<std::size_t>(fields.data() - group.fields.data());
   // A group of its own, whose record begins with the value.
   LinkGroup single{group.role, {fields.front()}, {}, 2};
@@ -328,8 +327,8 @@ std::uint64_t Machine::passes() const noexcept { return impl_->plan.groups; }
 void Machine::targets(std::size_t n, std::span<const NamedInput> arrays) {
   Impl& m = *impl_;
   if (n > target_slots())
-    usage(std::to_string(n) + " targets do not fit the chip, which holds " +
-          std::to_string(target_slots()));
+    usage_error(std::to_string(n) + " targets do not fit the chip, which holds " +
+                std::to_string(target_slots()));
   check_inputs(m.target_group, n, arrays, true);
   std::vector<std::uint64_t> words;
   pack(m.target_group, n, arrays, true, words, 1);
@@ -388,7 +387,7 @@ std::vector<MachineInstruction> Machine::listing(std::string_view section) const
   const LoadedProgram& p = impl_->program();
   const auto* const found = std::ranges::find(section_names, section);
   if (found == section_names.end())
-    usage(unknown_name("section", section, {section_names.begin(), section_names.end()}));
+    usage_error(unknown_name("section", section, {section_names.begin(), section_names.end()}));
   const auto number = static_cast<unsigned>(found - section_names.begin());
   std::vector<MachineInstruction> list;
   for (std::size_t k = 0; k < p.program.sections[number].size(); ++k)
@@ -432,7 +431,7 @@ void Machine::restore(const MachineSnapshot& snapshot) {
   Impl& m = *impl_;
   m.program();
   if (snapshot.data_ == nullptr || snapshot.data_->inputs != m.inputs)
-    usage("the snapshot is of another program, or of other sources");
+    usage_error("the snapshot is of another program, or of other sources");
   const MachineSnapshotData& data = *snapshot.data_;
   m.chip = data.chip;
   m.section = data.place.section - static_cast<unsigned>(stepped.front());
@@ -475,10 +474,10 @@ std::size_t Machine::Impl::lane(MachineMemory which, std::size_t number, std::si
   const bool shared = which == MachineMemory::Broadcast;
   const std::size_t width = shared ? 1 : geometry.pes_per_block;
   if (!shared && pe >= width)
-    usage("PE " + std::to_string(pe) + ": a block has " + std::to_string(width));
+    usage_error("PE " + std::to_string(pe) + ": a block has " + std::to_string(width));
   if (address >= lanes.size() / width)
-    usage("address " + std::to_string(address) + " is out of range; the memory has " +
-          std::to_string(lanes.size() / width));
+    usage_error("address " + std::to_string(address) + " is out of range; the memory has " +
+                std::to_string(lanes.size() / width));
   return address * width + (shared ? 0 : pe);
 }
 
@@ -493,7 +492,7 @@ void Machine::set_memory(MachineMemory memory, std::size_t block, std::size_t ad
                          std::size_t pe, std::uint64_t word) {
   const std::size_t lane = impl_->lane(memory, block, address, pe);
   const bool mask = memory == MachineMemory::Masks;
-  if (word > (mask ? 1 : Short::mask)) usage("the word has too many bits for the location");
+  if (word > (mask ? 1 : Short::mask)) usage_error("the word has too many bits for the location");
   (impl_->chip.blocks[block].*lanes_of(memory))[lane] = mask ? std::uint64_t{0} - word : word;
 }
 
@@ -508,8 +507,8 @@ std::vector<std::uint64_t> Machine::reduced(MachineMemory memory,
   const std::span names = std::span(reduce_names).first<operations>();
   const auto found = std::ranges::find(names, operation);
   if (found == names.end())
-    usage(unknown_name("reduction", operation, {names.begin(), names.end()}));
-  if (memory == MachineMemory::Masks) usage("masks do not pass the reduction network");
+    usage_error(unknown_name("reduction", operation, {names.begin(), names.end()}));
+  if (memory == MachineMemory::Masks) usage_error("masks do not pass the reduction network");
   const auto op = static_cast<Reduce>(found - names.begin());
   const auto lanes = lanes_of(memory);
   const std::size_t width = memory == MachineMemory::Broadcast ? 1 : pes();

@@ -22,17 +22,17 @@ namespace {
 constexpr std::ptrdiff_t triple = 3 * sizeof(double);
 constexpr std::uint32_t words = 5;  ///< link words of a particle: position, mass and id
 
-[[noreturn]] void bad_input(const std::string& message) {
+[[noreturn]] void input_error(const std::string& message) {
   throw Error(ErrorCategory::Input, message);
 }
 
 /// eps^2 on the chip: zero only for eps = 0.
 double checked_square(double eps) {
   if (!std::isfinite(eps) || eps < 0)
-    bad_input("the softening must be finite and not negative, it is " + std::to_string(eps));
+    input_error("the softening must be finite and not negative, it is " + std::to_string(eps));
   const double square = eps * eps;
   if (!std::isfinite(square) || (eps > 0 && square < std::numeric_limits<double>::min()))
-    bad_input("the square of the softening is out of the range of a double; scale the units");
+    input_error("the square of the softening is out of the range of a double; scale the units");
   return square;
 }
 
@@ -48,10 +48,10 @@ void name_bad_particle(std::size_t n, const double* position, const double* mass
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t k = 0; k < 3; ++k)
       if (!std::isfinite(position[3 * i + k]))
-        bad_input(std::string(what) + " " + std::to_string(i) + ": coordinate " + "xyz"[k] +
-                  (std::isnan(position[3 * i + k]) ? " is not a number" : " is infinite"));
+        input_error(std::string(what) + " " + std::to_string(i) + ": coordinate " + "xyz"[k] +
+                    (std::isnan(position[3 * i + k]) ? " is not a number" : " is infinite"));
     if (mass != nullptr && !std::isfinite(mass[i]))
-      bad_input(std::string(what) + " " + std::to_string(i) + ": its mass is not finite");
+      input_error(std::string(what) + " " + std::to_string(i) + ": its mass is not finite");
   }
 }
 
@@ -70,12 +70,13 @@ void check_results(std::size_t n, const double* values, std::size_t each, const 
   if (test.all_good()) return;
   for (const NamedPositions& p : positions)
     if (const std::string cause = describe_overflow(p.what, p.position); !cause.empty())
-      bad_input(std::string("the ") + what + " is not finite: " + cause);
+      input_error(std::string("the ") + what + " is not finite: " + cause);
   for (std::size_t k = 0; k < each * n; ++k)
     if (!std::isfinite(values[k]))
-      bad_input(std::string("the ") + what + " of particle " + std::to_string(k / each) +
-                " is not finite: the particle is too close to another one, or positions and masses "
-                "exceed the range of the chip's numbers; use a softening, or scale the units");
+      input_error(
+          std::string("the ") + what + " of particle " + std::to_string(k / each) +
+          " is not finite: the particle is too close to another one, or positions and masses "
+          "exceed the range of the chip's numbers; use a softening, or scale the units");
 }
 
 }  // namespace

@@ -28,10 +28,6 @@ using dense::FactorClock;
 using dense::StepCost;
 using dense::Updates;
 
-constexpr double word = 8;
-
-double real(std::size_t n) noexcept { return static_cast<double>(n); }
-
 /// Numbers of rows (or columns) of the nodes along one side of the grid, and the different ones
 /// among them.
 struct Sizes {
@@ -110,7 +106,7 @@ class Simulation {
     for (const std::size_t kind : m.kind) use_.host += costs[kind];
     // HPL joins the search for the pivot and the exchange of its row: one message of two rows.
     const double search =
-        real(width) * network_.all_reduce(job_.rows, word * (2 * real(width) + 4));
+        real(width) * network_.all_reduce(job_.rows, word_bytes * (2 * real(width) + 4));
     for (double& done : panel_) done = begin + work + search;
     network_seconds_ += search * real(job_.rows);
     panels_ += work + search;
@@ -146,8 +142,8 @@ class Simulation {
   /// The panel is sent along the rows of the grid as a ring, in segments.
   void receive_panel(std::size_t at, std::size_t width, std::size_t owner, const Sizes& sent) {
     for (std::size_t p = 0; p < job_.rows; ++p) {
-      const double bytes =
-          word * real(width) * (real(sent.different[sent.kind[p]]) + real(width) / real(job_.rows));
+      const double bytes = word_bytes * real(width) *
+                           (real(sent.different[sent.kind[p]]) + real(width) / real(job_.rows));
       for (std::size_t q = 0; q < job_.columns; ++q) {
         const std::size_t hops = (q + job_.columns - owner) % job_.columns;
         const double arrival = panel_[p] + network_.ring(hops, bytes);
@@ -168,7 +164,8 @@ class Simulation {
         cost([&](Updates& node) {
           dense::exchange_rows(columns, {}, std::span(pivots_).first(moved), node.host());
         }).host;
-    const double messages = network_.exchange_rows(job_.rows, word * real(width) * real(columns));
+    const double messages =
+        network_.exchange_rows(job_.rows, word_bytes * real(width) * real(columns));
     if (solved_for_ != std::pair(width, columns)) {
       solved_for_ = {width, columns};
       solve_ = cost([&](Updates& node) {
@@ -229,10 +226,12 @@ class Simulation {
   /// only those of one column compute at a time.
   double substitution() {
     const double steps = std::ceil(real(job_.n) / real(job_.block));
-    const double reading = word * 0.5 * real(job_.n) * real(job_.n) / real(job_.rows) / memory_;
+    const double reading =
+        word_bytes * 0.5 * real(job_.n) * real(job_.n) / real(job_.rows) / memory_;
     use_.host += reading * real(job_.rows);
-    return reading + steps * (network_.all_reduce(job_.rows, word * real(job_.block)) +
-                              network_.ring(job_.columns > 1 ? 1 : 0, word * real(job_.block)));
+    return reading +
+           steps * (network_.all_reduce(job_.rows, word_bytes * real(job_.block)) +
+                    network_.ring(job_.columns > 1 ? 1 : 0, word_bytes * real(job_.block)));
   }
 
   HplJob job_;
@@ -276,7 +275,7 @@ std::string idle_text(const NodeGrid& grid, std::size_t nodes) {
 std::size_t largest_matrix(const Machine& machine, const HplJob& job) noexcept {
   constexpr double share = 0.8;  // netlib.org/benchmark/hpl/faqs.html
   constexpr double panels = 3;
-  const double words = share * machine[Key::HostMemory] / word * real(job.rows * job.columns);
+  const double words = share * machine[Key::HostMemory] / word_bytes * real(job.rows * job.columns);
   // A node has n / rows rows of the matrix and of each panel: n n + panels n block columns <=
   // words.
   const double half = 0.5 * panels * real(job.block) * real(job.columns);
@@ -292,7 +291,7 @@ Prediction predict_hpl(const Machine& machine, const HplJob& job) {
   if (job.rows == 0 || job.columns == 0 || job.rows * job.columns > machine.nodes())
     refuse(fmt::format("a grid of {} x {} does not fit the {} nodes of {}", job.rows, job.columns,
                        machine.nodes(), machine.name));
-  const double bytes = word * real(job.n) * real(job.n) / real(job.rows * job.columns);
+  const double bytes = word_bytes * real(job.n) * real(job.n) / real(job.rows * job.columns);
   if (bytes > machine[Key::HostMemory])
     refuse(fmt::format(
         "a matrix of {} rows takes {:.3g} bytes on every node, and {} has {:.3g}; "

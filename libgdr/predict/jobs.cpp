@@ -16,9 +16,6 @@
 namespace gdr::predict {
 namespace {
 
-constexpr double word = 8;
-
-double real(std::size_t n) noexcept { return static_cast<double>(n); }
 std::size_t divide_up(std::size_t a, std::size_t b) noexcept { return (a + b - 1) / b; }
 
 void require_boards(const Machine& machine) {
@@ -30,7 +27,8 @@ void require_boards(const Machine& machine) {
 
 /// Throws unless matrices of so many numbers fit the memories of all nodes.
 void require_memory(const Machine& machine, const std::string& job, double numbers) {
-  const double bytes = word * numbers, have = machine[Key::HostMemory] * real(machine.nodes());
+  const double bytes = word_bytes * numbers,
+               have = machine[Key::HostMemory] * real(machine.nodes());
   if (bytes > have)
     throw Error(ErrorCategory::Usage,
                 fmt::format("{}: its matrices take {:.3g} bytes, and {} has {:.3g} (host.memory on "
@@ -78,10 +76,10 @@ ParticleTime on_grid(const Machine& machine, const KernelShape& kernel, const Pa
   const double memory = machine[Key::HostMemoryBandwidth];
   time.host = 2 * real(time.board.bytes_to_board + time.board.bytes_from_board) / memory;
   const Network network(machine);
-  const double results = word * real(part.targets) * kernel.cost.result_words;
+  const double results = word_bytes * real(part.targets) * kernel.cost.result_words;
   time.network =
-      network.all_gather(grid.columns, word * real(part.targets) * kernel.cost.target_words) +
-      network.all_gather(grid.rows, word * real(part.sources) * kernel.cost.source_words) +
+      network.all_gather(grid.columns, word_bytes * real(part.targets) * kernel.cost.target_words) +
+      network.all_gather(grid.rows, word_bytes * real(part.sources) * kernel.cost.source_words) +
       network.all_gather(grid.columns, results);
   // Partial results of other nodes are added.
   if (grid.columns > 1) time.host += 3 * results / memory;
@@ -192,8 +190,9 @@ Prediction product_on_grid(const Machine& machine, std::size_t m, std::size_t n,
   for (std::size_t done = 0; done < k; done += strip) {
     const std::size_t deep = std::min(strip, k - done);
     const double messages =
-        network.ring(grid_columns - 1, grid_columns > 1 ? word * real(rows) * real(deep) : 0) +
-        network.ring(grid_rows - 1, grid_rows > 1 ? word * real(deep) * real(columns) : 0);
+        network.ring(grid_columns - 1,
+                     grid_columns > 1 ? word_bytes * real(rows) * real(deep) : 0) +
+        network.ring(grid_rows - 1, grid_rows > 1 ? word_bytes * real(deep) * real(columns) : 0);
     const double begin = clock.time().total;
     clock.start_product(rows, columns, deep, done > 0 ? 1 : 0);
     clock.wait();

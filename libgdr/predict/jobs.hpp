@@ -18,6 +18,9 @@
 
 namespace gdr::predict {
 
+/// A count to calculate with.
+inline double real(std::size_t n) noexcept { return static_cast<double>(n); }
+
 enum class Resource : std::size_t { Chip, Ports, LinkWrite, LinkRead, Host, Network, Count };
 inline constexpr std::size_t resource_count = static_cast<std::size_t>(Resource::Count);
 inline std::string_view resource_name(Resource resource) noexcept {

@@ -5,9 +5,9 @@
 #include <span>
 #include <type_traits>
 
-namespace gdr {
+#include "emulator/board/command.hpp"
 
-constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
+namespace gdr {
 
 /// A trivially copyable value as words.
 template <typename T>

@@ -11,8 +11,6 @@
 namespace gdr::native {
 namespace {
 
-std::uint64_t bits_of(double value) { return std::bit_cast<std::uint64_t>(value); }
-
 /// Whether an operand is the constant count of a shift.
 bool is_count(const Graph& g, Ref r, std::uint64_t count) {
   return g.is_constant(r) && g[r].bits == count << short_shift;
@@ -46,7 +44,7 @@ class Function {
   bool usable() const { return usable_; }
 
   std::uint64_t operator()(double x) {
-    value_[node_of(x_)] = bits_of(x);
+    value_[node_of(x_)] = std::bit_cast<std::uint64_t>(x);
     for (const std::uint32_t n : nodes_) {
       const Node& node = g_[ref_to(n)];
       value_[n] = evaluate(node, operand(node.a), operand(node.b), operand(node.c));
@@ -124,13 +122,14 @@ Ref integer_of_number(const Graph& g, Ref r) {
   constexpr double base = 0x1.8p52;
   const Node& node = g[r];
   if (node.op != NodeOp::Fma || node.detail != fma_negate_addend) return no_ref;
-  if (!g.is_constant(node.b) || g[node.b].bits != bits_of(1)) return no_ref;
-  if (!g.is_constant(node.c) || g[node.c].bits != bits_of(base)) return no_ref;
+  if (!g.is_constant(node.b) || g[node.b].bits != std::bit_cast<std::uint64_t>(1.0)) return no_ref;
+  if (!g.is_constant(node.c) || g[node.c].bits != std::bit_cast<std::uint64_t>(base)) return no_ref;
   if (g[node.a].op != NodeOp::AsNumber || g[g[node.a].a].op != NodeOp::IntAdd) return no_ref;
   const Node& sum = g[g[node.a].a];
   const bool second = g.is_constant(sum.b);
   const Ref constant = second ? sum.b : sum.a, low = second ? sum.a : sum.b;
-  if (!g.is_constant(constant) || g[constant].bits != bits_of(base)) return no_ref;
+  if (!g.is_constant(constant) || g[constant].bits != std::bit_cast<std::uint64_t>(base))
+    return no_ref;
   const Node& shift = g[low];
   return shift.op == NodeOp::ShiftArith && is_count(g, shift.b, short_shift) ? shift.a : no_ref;
 }

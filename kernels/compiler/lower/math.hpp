@@ -13,6 +13,10 @@ constexpr std::uint64_t exponent_step = std::uint64_t{1} << short_fraction_bits;
 constexpr std::uint64_t exponent_bias = 1023;
 constexpr std::uint64_t bits_of_one = exponent_bias << short_fraction_bits;
 
+/// The fraction of 2^-1/2 as a short. Subtracting it from the bits of x makes the exponent field
+/// n + 1022, where x = 2^n m with m from 2^-1/2 to 2^1/2.
+constexpr std::uint64_t root_half_fraction = 0x6a09e6;
+
 /// A number whose last place, as a short, is one: adding it to a number below 2^23 rounds that to
 /// an integer, which is then in the last bits.
 constexpr double short_ones = 1.5 * 16777216.0;

@@ -10,13 +10,11 @@
 namespace gdr::kc {
 namespace {
 
-/// The bits of 2^-1/2 as a short, and its fraction. Subtracting the fraction from the bits of x
-/// makes the exponent field n + 1022.
-constexpr std::uint64_t root_half_fraction = 0x6a09e6;
+/// The bits of 2^-1/2 as a short.
 constexpr std::uint64_t root_half =
     ((exponent_bias - 1) << short_fraction_bits) | root_half_fraction;
 constexpr std::uint64_t field_of_n = 1022;
-constexpr double largest_f = 0.4143;  // |m - 1|
+constexpr double largest_difference = 0.4143;  // |m - 1|
 constexpr double log2_value = 0.693147180559945309417232121458;
 
 }  // namespace
@@ -62,7 +60,8 @@ Ref Builder::logarithm(const Ref& x, Width width) {
     const Ref m = emit(Op::Iadd, Width::Short, fraction, bits(root_half));
     const Ref f = emit(Op::Fsub, Width::Short, m, immediate(1));
     const Ref ff = product(f, f, Width::Long);
-    const Ref p = horner(f, largest_f, coefficients::log_short, Width::Short, Width::Short);
+    const Ref p =
+        horner(f, largest_difference, coefficients::log_short, Width::Short, Width::Short);
     const Ref n_log2 = product(immediate(log2_value), parts.n, Width::Long);
     const Ref main = emit(Op::Fadd, Width::Long, n_log2, f);
     made = emit(Op::Fadd, width, main, product(ff, p, Width::Long));

@@ -11,8 +11,6 @@
 namespace gdr::kc {
 namespace {
 
-/// The bits of 2^-1/2 as a short, and its fraction, which parts_of() subtracts from those of x.
-constexpr std::uint64_t root_half_fraction = 0x6a09e6;
 constexpr std::uint64_t root_half_exponent = (exponent_bias - 1) << short_fraction_bits;
 constexpr double largest_z = 0.02945;
 /// log2(m) = slope (s + s^3 / 3 + ...) with m = (1 + s) / (1 - s) and slope = 2 / log(2). A third
@@ -22,8 +20,6 @@ constexpr double slope_head = 3 * cubic;
 constexpr double slope_rest = 1.5772854937331359936e-7;
 /// The head of s has 16 bits, so that its cube is exact.
 constexpr unsigned dropped_of_s = 9;
-/// Sums that are smaller than this in (log2(m) - slope s) / s^3 may be shorts.
-constexpr double short_part = 0x1p-29;
 
 }  // namespace
 
@@ -98,7 +94,7 @@ Builder::Split Builder::binary_logarithm(const Split& x, const Parts& parts) {
   const Ref z = product(s, s, wide);
   std::vector<double> c(std::begin(coefficients::log2_long), std::end(coefficients::log2_long));
   c[0] -= cubic;
-  const Ref w = horner(z, largest_z, c, Width::Long, wide, short_part);
+  const Ref w = horner(z, largest_z, c, Width::Long, wide, short_part_of_long);
   const Ref of_rest = product(s, product(z, w, wide), wide);
   // From the smallest to the largest.
   const Ref small = emit(Op::Fadd, wide, emit(Op::Fadd, wide, of_s, of_rest), of_t);

@@ -25,6 +25,7 @@
 #include "emulator/host/hash.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/gdr.hpp"
+#include "libgdr/device/usage_error.hpp"
 
 namespace gdr::compat {
 namespace {
@@ -33,14 +34,12 @@ constexpr int errors = 1, products = 2;  // levels of messages
 /// Remark on errors after the check of arguments.
 constexpr const char* late = " (C may be partly written)";
 
-[[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
-
 MatrixPrecision precision_of_environment() {
   const char* const value = std::getenv("GDR_DGEMM_PRECISION");
   const std::string_view text = value == nullptr ? "" : value;
   if (text.empty() || text == "chip") return MatrixPrecision::Chip;
   if (text == "full") return MatrixPrecision::Full;
-  usage("GDR_DGEMM_PRECISION is \"" + std::string(text) + "\"; must be \"chip\" or \"full\"");
+  usage_error("GDR_DGEMM_PRECISION is \"" + std::string(text) + "\"; must be \"chip\" or \"full\"");
 }
 
 bool read_statistics_setting() {
@@ -59,14 +58,14 @@ bool wants_statistics() {
 }
 
 std::size_t size_of(const int* given, const char* name) {
-  if (*given < 0) usage(std::string(name) + " is " + std::to_string(*given));
+  if (*given < 0) usage_error(std::string(name) + " is " + std::to_string(*given));
   return static_cast<std::size_t>(*given);
 }
 
 Transpose transpose_of(const int* not_transposed, const char* name) {
   if (*not_transposed != 0 && *not_transposed != 1)
-    usage(std::string(name) + " is " + std::to_string(*not_transposed) +
-          "; must be 1 (not transposed) or 0 (transposed)");
+    usage_error(std::string(name) + " is " + std::to_string(*not_transposed) +
+                "; must be 1 (not transposed) or 0 (transposed)");
   return *not_transposed == 1 ? Transpose::No : Transpose::Yes;
 }
 
@@ -89,7 +88,7 @@ void check_pointers(const Arguments& x) {
   } all[] = {{x.nota, "nota"},   {x.notb, "notb"}, {x.m, "m"},     {x.n, "n"},     {x.k, "k"},
              {x.alpha, "alpha"}, {x.beta, "beta"}, {x.lda, "lda"}, {x.ldb, "ldb"}, {x.ldc, "ldc"}};
   for (const auto& one : all)
-    if (one.pointer == nullptr) usage(std::string(one.name) + " is a null pointer");
+    if (one.pointer == nullptr) usage_error(std::string(one.name) + " is a null pointer");
 }
 
 /// Check a matrix under the caller's name for it: the product may have A and B swapped.
@@ -98,12 +97,12 @@ void check_matrix(const MatrixView<const double>& x, std::size_t rows, std::size
   if (x.transpose == Transpose::Yes) std::swap(rows, columns);
   const std::string matrix(1, name);
   if (x.stride < std::max<std::size_t>(rows, 1))
-    usage("the leading dimension of " + matrix + " is " + std::to_string(x.stride) +
-          ", but it has " + std::to_string(rows) + " rows");
+    usage_error("the leading dimension of " + matrix + " is " + std::to_string(x.stride) +
+                ", but it has " + std::to_string(rows) + " rows");
   if (!needed || rows == 0 || columns == 0) return;
-  if (x.data == nullptr) usage(matrix + " is a null pointer");
+  if (x.data == nullptr) usage_error(matrix + " is a null pointer");
   if (columns > std::numeric_limits<std::size_t>::max() / sizeof(double) / x.stride)
-    usage(matrix + " is larger than any memory");
+    usage_error(matrix + " is larger than any memory");
 }
 
 /// 64-bit checksum of all elements (rows x columns as stored) and their order, at the speed of
@@ -300,13 +299,14 @@ void Boards::multiply(const Arguments& x) {
 }
 
 void Boards::set_board(int board) {
-  if (board < 0) usage("gdrsetboardid: there is no board " + std::to_string(board));
+  if (board < 0) usage_error("gdrsetboardid: there is no board " + std::to_string(board));
   if (board != board_) open_.reset();
   board_ = board;
 }
 
 void Boards::set_boards(int boards) {
-  if (boards < 1) usage("gdrsetnboards: " + std::to_string(boards) + " boards; give at least 1");
+  if (boards < 1)
+    usage_error("gdrsetnboards: " + std::to_string(boards) + " boards; give at least 1");
   if (static_cast<unsigned>(boards) != boards_) open_.reset();
   boards_ = static_cast<unsigned>(boards);
 }
