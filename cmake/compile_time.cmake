@@ -2,9 +2,11 @@
 #
 #   gdr_share_headers(TARGET [HEADER...])  precompiles the headers that most files of the target include:
 #                                          those of shared_headers.hpp and the given ones
+#   gdr_compile_together(TARGET)           compiles up to eight files of a folder in one go: names in unnamed
+#                                          namespaces differ within a folder
 #   gdr_optimize_lightly(FILES...)         compiles files of the current directory with -O1: work that is done
 #                                          once for a program, a message or a device, not once for a particle
-option(GDR_SHARE_HEADERS "Precompile common headers; without, every file must include what it uses" ON)
+option(GDR_SHARE_HEADERS "Compile common headers once for many files; without, every file must include what it uses" ON)
 
 # ccache accepts precompiled headers only if it may trust them and the times in macros.
 if(CCACHE AND GDR_SHARE_HEADERS)
@@ -26,6 +28,48 @@ function(gdr_share_headers target)
     if(options MATCHES "-m")
       set_property(SOURCE ${source} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
     endif()
+  endforeach()
+endfunction()
+
+function(gdr_compile_together target)
+  if(NOT GDR_SHARE_HEADERS)
+    return()
+  endif()
+  # CMake's property UNITY_BUILD leaves out files that have options, such as those of -O1.
+  get_target_property(sources ${target} SOURCES)
+  set(groups)
+  foreach(source IN LISTS sources)
+    get_property(definitions SOURCE ${source} PROPERTY COMPILE_DEFINITIONS)
+    get_property(generated SOURCE ${source} PROPERTY GENERATED)
+    get_property(options SOURCE ${source} PROPERTY COMPILE_OPTIONS)
+    # Files for different instruction sets define the same names.
+    if(generated OR definitions OR options MATCHES "-m" OR source MATCHES "_avx")
+      continue()
+    endif()
+    get_filename_component(source ${source} ABSOLUTE)
+    get_filename_component(folder ${source} DIRECTORY)
+    string(MD5 group "${folder} ${options}")
+    list(APPEND groups ${group})
+    list(APPEND files_${group} ${source})
+    set(options_${group} ${options})
+  endforeach()
+  list(REMOVE_DUPLICATES groups)
+  set(number 0)
+  foreach(group IN LISTS groups)
+    while(files_${group})
+      list(SUBLIST files_${group} 0 8 files)
+      list(REMOVE_ITEM files_${group} ${files})
+      set_source_files_properties(${files} PROPERTIES HEADER_FILE_ONLY ON)
+      list(TRANSFORM files REPLACE "(.+)" "#include \"\\1\"\n")
+      list(JOIN files "" text)
+      set(together ${CMAKE_CURRENT_BINARY_DIR}/together/${target}_${number}.cpp)
+      math(EXPR number "${number} + 1")
+      file(CONFIGURE OUTPUT ${together} CONTENT "${text}" @ONLY)
+      # The preset "developer" has these warnings, which are right for files on their own only.
+      set_source_files_properties(${together} PROPERTIES COMPILE_OPTIONS
+        "${options_${group}};-Wno-shadow;$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>")
+      target_sources(${target} PRIVATE ${together})
+    endwhile()
   endforeach()
 endfunction()
 
