@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "emulator/board/hardware/descriptor.hpp"
@@ -65,10 +66,11 @@ class BoardAccess {
 struct ServerRequest {
   std::string engine, isa;    ///< empty: those of the server
   double queue_timeout = 30;  ///< maximum time in the queue for a board
+  std::stop_token stop = {};  ///< gives up the place in the queue
 };
 
 /// Opens a board of the server at `path`. Waits while all boards are in use. Throws Error (Device,
-/// Usage).
+/// Usage), and Cancelled within a tenth of a second after `stop`.
 std::unique_ptr<BoardAccess> open_server_board(const std::string& path,
                                                const ServerRequest& request);
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/host/parallel.hpp"
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/wire.hpp"
 
@@ -42,8 +43,10 @@ class ServerBoard final : public BoardAccess {
                                   answer_timeout;
     std::vector<File> files;
     std::optional<Message> answer;
-    do answer = sent ? receive(end, files) : std::nullopt;
-    while (answer && answer->kind == MessageKind::Waiting);
+    do {
+      if (request.stop.stop_possible()) wait_unless_stopped(request.stop, end);
+      answer = sent ? receive(end, files) : std::nullopt;
+    } while (answer && answer->kind == MessageKind::Waiting);
     if (!answer)
       throw device_error("the board server at " + path_ +
                          " did not answer; check its log, or restart it");
@@ -98,6 +101,12 @@ class ServerBoard final : public BoardAccess {
   }
 
  private:
+  /// Returns when the server has sent something, or at the end of the time.
+  void wait_unless_stopped(const std::stop_token& stop, Clock::time_point end) const {
+    constexpr std::chrono::milliseconds interval{100};
+    while (Clock::now() < end && !readable(socket_, std::min(end, Clock::now() + interval)))
+      if (stop.stop_requested()) throw Cancelled();
+  }
   std::optional<Message> receive(Clock::time_point end, std::vector<File>& files) {
     if (!readable(socket_, end)) return {};
     return receive_message(socket_, files);

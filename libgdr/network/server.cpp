@@ -105,7 +105,12 @@ class Worker {
  private:
   void run() {
     try {
-      driver::RemoteBoard board(driver::open_server_board(options_.socket, request_), timeout_);
+      driver::ServerRequest request = request_;
+      {
+        const std::scoped_lock lock(mutex_);
+        request.stop = stop_.get_token();
+      }
+      driver::RemoteBoard board(driver::open_server_board(options_.socket, request), timeout_);
       events_.opened(board.identity(), board.name());
       serve(board);
     } catch (const Error& e) {

@@ -16,10 +16,12 @@
 #include <fstream>
 #include <future>
 #include <random>
+#include <stop_token>
 #include <thread>
 
 #include "driver/server_process.hpp"
 #include "emulator/board/hardware/checksum.hpp"
+#include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/remote_board.hpp"
@@ -74,6 +76,25 @@ Command random_command(std::mt19937_64& random) {
 }
 
 }  // namespace
+
+TEST_CASE("a client that gives up while it waits for a board loses its place in the queue") {
+  const ServerProcess server;
+  auto first = board_of(server);
+  std::stop_source stop;
+  std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    stop.request_stop();
+  });
+  const auto start = std::chrono::steady_clock::now();
+  CHECK_THROWS_AS(driver::open_server_board(server.socket(), {"", "", 60, stop.get_token()}),
+                  Cancelled);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
+  first.reset();
+  CHECK_NOTHROW(board_of(server));
+  // A stop token that nobody uses does not disturb.
+  std::stop_source unused;
+  CHECK_NOTHROW(driver::open_server_board(server.socket(), {"", "", 5, unused.get_token()}));
+}
 
 TEST_CASE("a board has one owner; other clients wait up to their queue timeout") {
   const ServerProcess server;
