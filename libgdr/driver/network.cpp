@@ -1,41 +1,19 @@
 #include "libgdr/driver/network.hpp"
 
-#include <dlfcn.h>
-
 #include <charconv>
-#include <cstdlib>
-#include <filesystem>
 
 #include "gdr/error.hpp"
+#include "libgdr/device/plugin.hpp"
 
 namespace gdr::driver {
 namespace {
 
-std::string library_path() {
-  if (const char* given = std::getenv("GDR_NETWORK_LIBRARY"); given != nullptr && *given != '\0')
-    return given;
-  Dl_info info{};
-  const bool found = dladdr(reinterpret_cast<const void*>(&parse_endpoint), &info) != 0;
-  const std::filesystem::path own = found ? info.dli_fname : "";
-  return (own.parent_path() / "libgdr_network.so").string();
-}
-
 NetworkEntry load() {
-  const std::string path = library_path();
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* const why = dlerror();
-    throw Error(ErrorCategory::Unsupported,
-                "boards of other hosts need " + path + ", which cannot be loaded (" +
-                    (why != nullptr ? why : "no reason given") +
-                    "); build with libasio-dev and libssl-dev installed and without "
-                    "GDR_NETWORK=OFF, or set GDR_NETWORK_LIBRARY to the library");
-  }
-  void* const symbol = dlsym(library, network_symbol);
-  if (symbol == nullptr)
-    throw Error(ErrorCategory::Unsupported,
-                path + " is not of the same build as libgdr; install both together");
-  return reinterpret_cast<NetworkEntry>(symbol);
+  return reinterpret_cast<NetworkEntry>(
+      load_plugin({plugin_path("GDR_NETWORK_LIBRARY", "libgdr_network.so"), network_symbol,
+                   "boards of other hosts",
+                   "build with libasio-dev and libssl-dev installed and without GDR_NETWORK=OFF, "
+                   "or set GDR_NETWORK_LIBRARY to the library"}));
 }
 
 }  // namespace

@@ -7,22 +7,14 @@
 
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <numeric>
 
 #include "emulator/host/hash.hpp"
 #include "libgdr/device/openers.hpp"
+#include "libgdr/device/plugin.hpp"
 
 namespace gdr {
 namespace {
-
-/// The directory of libgdr.
-std::filesystem::path own_directory() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&mpi_ranks), &info) == 0) return {};
-  std::error_code ignored;
-  return std::filesystem::weakly_canonical(info.dli_fname, ignored).parent_path();
-}
 
 bool has_symbol(const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; }
 bool is_set(const char* name) { return std::getenv(name) != nullptr; }
@@ -47,36 +39,20 @@ struct Choice {
 constexpr Choice choices[] = {{"libgdr_mpi_mpich.so", is_mpich},
                               {"libgdr_mpi_ulfm.so", is_open_mpi_5}};
 
-/// The path of the plugin: GDR_MPI_LIBRARY, or the one for the MPI that is loaded in this process
-/// or started it.
-std::string mpi_library_path() {
-  if (const char* given = std::getenv("GDR_MPI_LIBRARY"); given != nullptr && *given != '\0')
-    return given;
-  const std::filesystem::path directory = own_directory();
-  std::error_code ignored;
+/// The plugin for the MPI that is loaded in this process or started it.
+const char* mpi_plugin() {
   for (const Choice& choice : choices)
-    if (choice.applies() && std::filesystem::exists(directory / choice.file, ignored))
-      return (directory / choice.file).string();
-  return (directory / "libgdr_mpi.so").string();
+    if (choice.applies() && plugin_exists(choice.file)) return choice.file;
+  return "libgdr_mpi.so";
 }
 
-RankPlugin load_plugin() {
-  const std::string path = mpi_library_path();
-  // Open MPI's components resolve its symbols globally.
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (library == nullptr) {
-    const char* const why = dlerror();
-    throw Error(ErrorCategory::Unsupported,
-                "devices of kind \"mpi\" need " + path + ", which cannot be loaded (" +
-                    (why != nullptr ? why : "no reason given") +
-                    "); build with MPI installed (libopenmpi-dev or libmpich-dev) and without "
-                    "GDR_MPI=OFF, or set GDR_MPI_LIBRARY to the library");
-  }
-  void* const symbol = dlsym(library, rank_plugin_symbol);
-  if (symbol == nullptr)
-    throw Error(ErrorCategory::Unsupported,
-                path + " is not of the same build as libgdr; install both together");
-  return reinterpret_cast<RankPlugin>(symbol);
+RankPlugin load_mpi() {
+  Plugin plugin{plugin_path("GDR_MPI_LIBRARY", mpi_plugin()), rank_plugin_symbol,
+                "devices of kind \"mpi\"",
+                "build with MPI installed (libopenmpi-dev or libmpich-dev) and without "
+                "GDR_MPI=OFF, or set GDR_MPI_LIBRARY to the library"};
+  plugin.global = true;  // Open MPI's components use its symbols
+  return reinterpret_cast<RankPlugin>(load_plugin(plugin));
 }
 
 /// Hash of the properties of a device that must be equal on all ranks.
@@ -143,7 +119,7 @@ std::vector<unsigned> recover(DeviceCore& device) {
 }  // namespace
 
 std::unique_ptr<RankGroup> mpi_ranks(std::optional<std::int32_t> communicator) {
-  static const RankPlugin plugin = load_plugin();
+  static const RankPlugin plugin = load_mpi();
   char error[512] = "";
   RankGroup* const group = plugin(communicator.value_or(0), !communicator, error, sizeof error);
   if (group == nullptr)
