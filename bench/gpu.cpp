@@ -13,7 +13,7 @@
 #include "bench/measurement.hpp"
 #include "bench/timing.hpp"
 #include "bench/workload.hpp"
-#include "emulator/host/opencl.hpp"
+#include "emulator/host/gpu/device.hpp"
 
 namespace gdr::bench {
 namespace {
@@ -50,7 +50,7 @@ __kernel void run(__global const real* restrict body, __global real* restrict su
 template <typename Real>
 class HandWritten {
  public:
-  HandWritten(const Sphere& sphere, const char* type) : device_(opencl::open_device("")) {
+  HandWritten(const Sphere& sphere, const char* type) : device_(gpu::open_device("")) {
     const char* const doubles =
         sizeof(Real) == sizeof(double) ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "";
     kernel_ = device_->compile(
@@ -73,10 +73,10 @@ class HandWritten {
 
  private:
   std::size_t bytes() const { return body_.size() * sizeof(Real); }
-  std::shared_ptr<opencl::Device> device_;
-  std::shared_ptr<const opencl::Kernel> kernel_;
+  std::shared_ptr<gpu::Device> device_;
+  std::shared_ptr<const gpu::Kernel> kernel_;
   std::vector<Real> body_;
-  std::shared_ptr<opencl::Buffer> in_, out_;
+  std::shared_ptr<gpu::Buffer> in_, out_;
 };
 
 class Emulated {
@@ -142,11 +142,11 @@ Measurement measure(const Context& context, const Sphere& sphere, const char* en
 }  // namespace
 
 std::vector<Measurement> gpu_rates(const Context& context) {
-  if (opencl::devices().empty())
-    return {{"GPU engines", 0, "", "not measured: " + opencl::why_no_device()}};
+  if (gpu::devices().empty())
+    return {{"GPU engines", 0, "", "not measured: " + gpu::why_no_device()}};
   const Sphere sphere = plummer_sphere(bodies, context.seed);
   std::vector<Measurement> list;
-  if (opencl::open_device("")->info().has_doubles) {
+  if (gpu::open_device("")->info().has_doubles) {
     list.push_back(measure<double>(context, sphere, "gpu", "double", 0.8));
     list.push_back(measure<double>(context, sphere, "gpu-exact", "double", std::nullopt));
   }

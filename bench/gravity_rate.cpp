@@ -9,7 +9,7 @@
 #include "bench/timing.hpp"
 #include "bench/workload.hpp"
 #include "emulator/engine/engine.hpp"
-#include "emulator/host/opencl.hpp"
+#include "emulator/host/gpu/device.hpp"
 #include "gdr/gravity.hpp"
 
 namespace gdr::bench {
@@ -29,7 +29,7 @@ std::vector<Path> paths(const Context& context) {
   for (const std::string_view engine : engine_names()) {
     if (!context.device.engine.empty() && context.device.engine != engine) continue;
     const bool gpu = engine.starts_with("gpu");
-    if (gpu && context.device.engine.empty() && opencl::devices().empty()) continue;
+    if (gpu && context.device.engine.empty() && gpu::devices().empty()) continue;
     if (engine == "reference" || gpu) {
       list.push_back({std::string(engine), context.device.isa});
       continue;

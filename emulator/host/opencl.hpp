@@ -1,68 +1,8 @@
-// OpenCL devices: found, and used, through the loader's library, which is opened at run time.
-//
-// Nothing of OpenCL is needed to build. The few names and numbers of the interface that appear in
-// opencl.cpp are those of the OpenCL specification, version 1.2.
+// Former name of emulator/host/gpu/device.hpp.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "emulator/host/gpu/device.hpp"
 
-namespace gdr::opencl {
-
-/// A device as its driver describes it.
-struct DeviceInfo {
-  std::string name, platform, driver;  ///< driver: its version
-  bool is_gpu = false;                 ///< else a processor or another accelerator
-  bool has_doubles = false;
-  std::uint32_t units = 0;  ///< compute units
-  std::uint64_t memory_bytes = 0, largest_buffer_bytes = 0;
-};
-
-/// Name, platform, driver, compute units and memory, in one line.
-std::string description(const DeviceInfo& device);
-
-/// All devices of all platforms, GPUs first, in the order of their drivers; empty without OpenCL.
-const std::vector<DeviceInfo>& devices();
-/// Why there is none: which library could not be opened, or that no driver is installed.
-std::string why_no_device();
-
-/// Memory of a device.
-class Buffer;
-/// Text that was compiled for a device.
-class Kernel;
-
-/// An argument of a launch.
-struct Argument {
-  const Buffer* buffer = nullptr;
-  std::uint64_t number = 0;  ///< of 64 bits; without a buffer
-};
-
-/// A device in use. Its functions may be called by several threads. They throw gdr::Error (Device)
-/// with the driver's reason, and the remedy if there is one.
-class Device {
- public:
-  virtual ~Device() = default;
-  virtual const DeviceInfo& info() const noexcept = 0;
-  /// Compiles a program with one kernel, called `run`. Throws Error (Program) with the compiler's
-  /// messages.
-  virtual std::shared_ptr<const Kernel> compile(const std::string& text) = 0;
-  /// Throws Error (Device) if the device has no memory left.
-  virtual std::shared_ptr<Buffer> allocate(std::size_t bytes) = 0;
-  virtual void write(Buffer& to, std::size_t offset, const void* from, std::size_t bytes) = 0;
-  virtual void read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) = 0;
-  /// Executes `threads` threads, in groups of `group`, and waits for them. `threads` is a multiple
-  /// of `group`.
-  virtual void run(const Kernel& kernel, const std::vector<Argument>& arguments,
-                   std::size_t threads, std::size_t group) = 0;
-};
-
-/// Opens a device: by number in devices(), or by a part of its name; empty: the first GPU, else the
-/// first device. Devices are opened once per process. Throws Error (Unsupported) without such a
-/// device, and names those that are there.
-std::shared_ptr<Device> open_device(std::string_view which);
-
-}  // namespace gdr::opencl
+namespace gdr {
+namespace opencl = gpu;
+}

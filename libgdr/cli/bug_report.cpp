@@ -19,8 +19,8 @@
 #include <thread>
 
 #include "emulator/engine/engine.hpp"
+#include "emulator/host/gpu/device.hpp"
 #include "emulator/host/isa.hpp"
-#include "emulator/host/opencl.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/anonymous.hpp"
 #include "libgdr/cli/build_info.hpp"
@@ -160,10 +160,10 @@ std::string python_text() {
 }
 
 std::string gpu_text() {
-  if (opencl::devices().empty()) return opencl::why_no_device();
+  if (gpu::devices().empty()) return gpu::why_no_device();
   std::string text;
-  for (const opencl::DeviceInfo& device : opencl::devices())
-    text += (text.empty() ? "" : "; ") + opencl::description(device);
+  for (const gpu::DeviceInfo& device : gpu::devices())
+    text += (text.empty() ? "" : "; ") + gpu::description(device);
   return text;
 }
 
@@ -210,7 +210,7 @@ std::string devices_text(const DeviceChoice& choice, const PrivateWords& words) 
     text += row(anonymous(label, words), "{}", anonymous(result, words));
   };
   for (const std::string_view engine : engine_names()) {
-    if (opencl::devices().empty() && engine.starts_with("gpu")) continue;
+    if (gpu::devices().empty() && engine.starts_with("gpu")) continue;
     DeviceChoice one;
     one.device = "emulator";
     one.engine = engine;

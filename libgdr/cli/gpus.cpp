@@ -1,7 +1,7 @@
 #include "libgdr/cli/gpus.hpp"
 
 #include "emulator/engine/vector/gpu/self_test.hpp"
-#include "emulator/host/opencl.hpp"
+#include "emulator/host/gpu/device.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 
@@ -9,11 +9,11 @@ namespace gdr::cli {
 
 std::vector<TestedGpu> tested_gpus() {
   std::vector<TestedGpu> all;
-  for (const opencl::DeviceInfo& device : opencl::devices()) {
+  for (const gpu::DeviceInfo& device : gpu::devices()) {
     const Stopwatch stopwatch;
-    TestedGpu gpu{std::to_string(all.size()), opencl::description(device), {}};
+    TestedGpu gpu{std::to_string(all.size()), gpu::description(device), {}};
     try {
-      gpu.failure = exactness_failure(*opencl::open_device(gpu.name));
+      gpu.failure = exactness_failure(*gpu::open_device(gpu.name));
     } catch (const Error& error) {
       gpu.failure = error.what();
     }

@@ -9,7 +9,7 @@
 
 #include "bench/laws/laws.hpp"
 #include "emulator/engine/engine.hpp"
-#include "emulator/host/opencl.hpp"
+#include "emulator/host/gpu/device.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;
@@ -20,8 +20,8 @@ namespace {
 /// Whether there is a GPU; then it also takes small calculations.
 bool has_gpu() {
   setenv("GDR_GPU_PAIRS", "0", 1);
-  if (!opencl::devices().empty()) return true;
-  WARN("no OpenCL device: " << opencl::why_no_device());
+  if (!gpu::devices().empty()) return true;
+  WARN("no OpenCL device: " << gpu::why_no_device());
   return false;
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("a result on a GPU does not depend on the number of targets, boards an
 
 TEST_CASE("a refused kernel and a buffer that is too large are errors that name the device") {
   if (!has_gpu()) return;
-  const auto device = opencl::open_device("");
+  const auto device = gpu::open_device("");
   const auto message = [](const auto& call) -> std::string {
     try {
       call();

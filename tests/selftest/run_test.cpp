@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "emulator/engine/vector/vector.hpp"
-#include "emulator/host/opencl.hpp"
+#include "emulator/host/gpu/device.hpp"
 #include "emulator/selftest/selftest.hpp"
 #include "gdr/error.hpp"
 #include "selftest/kernels.hpp"
@@ -44,8 +44,8 @@ TEST_CASE("every engine leaves the state of the reference") {
 }
 
 TEST_CASE("random loops on a GPU leave the state of the reference") {
-  if (opencl::devices().empty()) {
-    WARN("no OpenCL device: " << opencl::why_no_device());
+  if (gpu::devices().empty()) {
+    WARN("no OpenCL device: " << gpu::why_no_device());
     return;
   }
   setenv("GDR_GPU_PAIRS", "0", 1);

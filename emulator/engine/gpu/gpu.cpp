@@ -10,10 +10,10 @@
 
 namespace gdr {
 
-std::shared_ptr<opencl::Buffer> BufferPool::take(std::size_t bytes) {
+std::shared_ptr<gpu::Buffer> BufferPool::take(std::size_t bytes) {
   // Sizes of few kinds, so that buffers fit again.
   const std::size_t size = std::bit_ceil(std::max<std::size_t>(bytes, 4096));
-  std::shared_ptr<opencl::Buffer> taken;
+  std::shared_ptr<gpu::Buffer> taken;
   {
     const std::scoped_lock lock(mutex_);
     if (const auto found = free_.find(size); found != free_.end()) {
@@ -22,14 +22,14 @@ std::shared_ptr<opencl::Buffer> BufferPool::take(std::size_t bytes) {
     }
   }
   if (!taken) taken = device_->allocate(size);
-  opencl::Buffer* const buffer = taken.get();
-  return {buffer, [this, size, taken = std::move(taken)](opencl::Buffer*) mutable {
+  gpu::Buffer* const buffer = taken.get();
+  return {buffer, [this, size, taken = std::move(taken)](gpu::Buffer*) mutable {
             const std::scoped_lock lock(mutex_);
             free_.emplace(size, std::move(taken));
           }};
 }
 
-Gpu::Gpu(std::shared_ptr<opencl::Device> opened) : device(opened), pool(std::move(opened)) {
+Gpu::Gpu(std::shared_ptr<gpu::Device> opened) : device(opened), pool(std::move(opened)) {
   const char* const given = std::getenv("GDR_GPU_PAIRS");
   char* end = nullptr;
   least_pairs = given != nullptr ? std::strtod(given, &end) : 1e5;
@@ -38,7 +38,7 @@ Gpu::Gpu(std::shared_ptr<opencl::Device> opened) : device(opened), pool(std::mov
                 std::string("GDR_GPU_PAIRS is '") + given + "', not a number of at least 0");
 }
 
-std::shared_ptr<const opencl::Kernel> Gpu::compile(const std::string& text) {
+std::shared_ptr<const gpu::Kernel> Gpu::compile(const std::string& text) {
   constexpr std::size_t most = 512;
   const std::scoped_lock lock(mutex_);
   if (const auto known = compiled_.find(text); known != compiled_.end()) return known->second;
@@ -47,9 +47,9 @@ std::shared_ptr<const opencl::Kernel> Gpu::compile(const std::string& text) {
 }
 
 std::shared_ptr<Gpu> open_gpu(std::string_view which) {
-  const auto device = opencl::open_device(which);
+  const auto device = gpu::open_device(which);
   static std::mutex mutex;
-  static auto* const known = new std::map<opencl::Device*, std::shared_ptr<Gpu>>;
+  static auto* const known = new std::map<gpu::Device*, std::shared_ptr<Gpu>>;
   const std::scoped_lock lock(mutex);
   std::shared_ptr<Gpu>& gpu = (*known)[device.get()];
   if (!gpu) gpu = std::make_shared<Gpu>(device);

@@ -8,42 +8,42 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/host/opencl.hpp"
+#include "emulator/host/gpu/device.hpp"
 
 namespace gdr {
 
 /// Buffers of a device that wait for their next use: allocation costs more than a small launch.
 class BufferPool {
  public:
-  explicit BufferPool(std::shared_ptr<opencl::Device> device) : device_(std::move(device)) {}
+  explicit BufferPool(std::shared_ptr<gpu::Device> device) : device_(std::move(device)) {}
   /// A buffer of at least so many bytes; it returns to the pool with its last owner. The pool must
   /// live longer.
-  std::shared_ptr<opencl::Buffer> take(std::size_t bytes);
+  std::shared_ptr<gpu::Buffer> take(std::size_t bytes);
 
  private:
-  std::shared_ptr<opencl::Device> device_;
+  std::shared_ptr<gpu::Device> device_;
   std::mutex mutex_;
-  std::multimap<std::size_t, std::shared_ptr<opencl::Buffer>> free_;  ///< by size
+  std::multimap<std::size_t, std::shared_ptr<gpu::Buffer>> free_;  ///< by size
 };
 
 /// The GPU that an engine uses.
 struct Gpu {
-  explicit Gpu(std::shared_ptr<opencl::Device> opened);
-  std::shared_ptr<opencl::Device> device;
+  explicit Gpu(std::shared_ptr<gpu::Device> opened);
+  std::shared_ptr<gpu::Device> device;
   BufferPool pool;
   /// Pairs of a target and a source below which the host is faster than a launch:
   /// GDR_GPU_PAIRS, or a value for cards.
   double least_pairs;
 
-  /// Compiles a program; the same text once in a process. Throws as opencl::Device::compile.
-  std::shared_ptr<const opencl::Kernel> compile(const std::string& text);
+  /// Compiles a program; the same text once in a process. Throws as gpu::Device::compile.
+  std::shared_ptr<const gpu::Kernel> compile(const std::string& text);
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const opencl::Kernel>> compiled_;
+  std::map<std::string, std::shared_ptr<const gpu::Kernel>> compiled_;
 };
 
-/// Opens the GPU that an engine's name has behind its colon (opencl::open_device). All engines of
+/// Opens the GPU that an engine's name has behind its colon (gpu::open_device). All engines of
 /// the process share it.
 std::shared_ptr<Gpu> open_gpu(std::string_view which);
 

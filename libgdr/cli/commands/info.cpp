@@ -4,7 +4,7 @@
 
 #include "emulator/board/time_model.hpp"
 #include "emulator/engine/vector/vector.hpp"
-#include "emulator/host/opencl.hpp"
+#include "emulator/host/gpu/device.hpp"
 #include "gdr/kernel.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/bug_report.hpp"
@@ -130,7 +130,7 @@ std::string info_text(const Json& json, const Geometry& geometry) {
         row(gpu["name"].get<std::string>(), "{}; {}", gpu["description"].get<std::string>(),
             failure.empty() ? "tested: its doubles are exact" : "not for gpu-exact: " + failure);
   }
-  if (gpus.empty()) text += row("GPU", "none: {}", opencl::why_no_device());
+  if (gpus.empty()) text += row("GPU", "none: {}", gpu::why_no_device());
   text += row("engines", "{} (--engine, GDR_ENGINE)", joined(json["engines"]));
   text += row("devices", "{} (--device, GDR_DEVICE)", joined(json["devices"]));
   text += "\nDevice\n" + row("this one", "{}", json["device"]["description"].get<std::string>());

@@ -9,7 +9,7 @@
 #include "emulator/engine/gpu/gpu.hpp"
 #include "emulator/engine/native/code.hpp"
 #include "emulator/engine/native/lane_sources.hpp"
-#include "emulator/host/opencl.hpp"
+#include "emulator/host/gpu/device.hpp"
 
 namespace gdr::native {
 
@@ -19,11 +19,11 @@ class GpuSources {
   explicit GpuSources(Gpu& gpu) : gpu_(gpu) {}
   /// Sends what was converted since the last call. Call after LaneSources::done.
   void update(const LaneSources& sources);
-  const opencl::Buffer& buffer() const noexcept { return *buffer_; }
+  const gpu::Buffer& buffer() const noexcept { return *buffer_; }
 
  private:
   Gpu& gpu_;
-  std::shared_ptr<opencl::Buffer> buffer_;
+  std::shared_ptr<gpu::Buffer> buffer_;
   std::size_t bytes_ = 0;
   std::uint64_t revision_ = 0;
 };
@@ -45,7 +45,7 @@ class GpuKernel {
   ItemLayout layout_;
   std::uint32_t lanes_, group_words_;
   std::size_t text_bytes_ = 0;
-  std::shared_ptr<const opencl::Kernel> kernel_;
+  std::shared_ptr<const gpu::Kernel> kernel_;
 };
 
 }  // namespace gdr::native

@@ -43,7 +43,7 @@ struct Stream {
 /// Streams in the GPU's memory, as the program `sources` leaves them.
 struct ResidentSources {
   std::vector<Stream> streams;
-  std::shared_ptr<opencl::Buffer> kept;
+  std::shared_ptr<gpu::Buffer> kept;
   std::uint64_t failure = 0;
 };
 
@@ -67,10 +67,10 @@ class GpuPasses final : public DevicePasses {
   std::size_t text_bytes() const override { return text_.sources.size() + text_.loop.size(); }
   double compile_seconds() const override { return compile_seconds_; }
 
-  opencl::Device& device() const { return *gpu_->device; }
+  gpu::Device& device() const { return *gpu_->device; }
   BufferPool& pool() const { return gpu_->pool; }
   const codegen::PassText& text() const { return text_; }
-  const opencl::Kernel& loop() const { return *loop_; }
+  const gpu::Kernel& loop() const { return *loop_; }
   /// Threads of a block.
   std::size_t threads() const { return std::size_t{lanes_} * elements_; }
   std::uint32_t lanes() const { return lanes_; }
@@ -119,7 +119,7 @@ class GpuPasses final : public DevicePasses {
   const codegen::PassText text_;
   const std::uint32_t lanes_, elements_, row_bytes_;
   const std::size_t group_shorts_;
-  std::shared_ptr<const opencl::Kernel> sources_, loop_;
+  std::shared_ptr<const gpu::Kernel> sources_, loop_;
   double compile_seconds_ = 0;
   std::mutex mutex_;  ///< protects what follows
   ResidentSources resident_;
@@ -199,8 +199,8 @@ class GpuBatch final : public PassBatch {
       std::memcpy(frame + place(row, e), from + e * passes_.lanes(), passes_.lanes() * word_bytes);
   }
 
-  void launch(const opencl::Buffer& kept, std::uint64_t passes) {
-    opencl::Device& device = passes_.device();
+  void launch(const gpu::Buffer& kept, std::uint64_t passes) {
+    gpu::Device& device = passes_.device();
     const auto sent = [&](const void* data, std::size_t bytes) {
       auto buffer = passes_.pool().take(bytes);
       device.write(*buffer, 0, data, bytes);
@@ -296,7 +296,7 @@ class GpuPassDevice final : public PassDevice {
 
 std::shared_ptr<PassDevice> exact_passes_on(std::shared_ptr<Gpu> gpu) {
   if (const std::string wrong = exactness_failure(*gpu->device); !wrong.empty())
-    throw Error(ErrorCategory::Unsupported, "the OpenCL device " + gpu->device->info().name +
+    throw Error(ErrorCategory::Unsupported, label(gpu->device->info()) +
                                                 " cannot compute exactly: " + wrong +
                                                 "; use the engine gpu or vector");
   return std::make_shared<GpuPassDevice>(std::move(gpu));

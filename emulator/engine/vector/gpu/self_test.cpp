@@ -47,7 +47,7 @@ std::array<double, 3> random_operands(std::mt19937_64& random) {
   return {a, b, c};
 }
 
-std::string tested(opencl::Device& device) {
+std::string tested(gpu::Device& device) {
   if (!device.info().has_doubles) return "it has no doubles";
   std::mt19937_64 random(20260314);
   std::vector<double> x;
@@ -79,9 +79,9 @@ std::string tested(opencl::Device& device) {
 
 }  // namespace
 
-std::string exactness_failure(opencl::Device& device) {
+std::string exactness_failure(gpu::Device& device) {
   static std::mutex mutex;
-  static auto* const known = new std::map<opencl::Device*, std::string>;
+  static auto* const known = new std::map<gpu::Device*, std::string>;
   const std::scoped_lock lock(mutex);
   const auto [at, is_new] = known->try_emplace(&device);
   if (is_new) at->second = tested(device);

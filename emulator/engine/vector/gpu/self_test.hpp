@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "emulator/host/opencl.hpp"
+#include "emulator/host/gpu/device.hpp"
 
 namespace gdr {
 
 /// Compares a million sums, products, fused products and roundings of random numbers on the device
 /// with this host's. Returns what is wrong, or an empty string. Tested once per process and device.
-std::string exactness_failure(opencl::Device& device);
+std::string exactness_failure(gpu::Device& device);
 
 }  // namespace gdr

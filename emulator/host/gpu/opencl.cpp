@@ -1,20 +1,20 @@
-#include "emulator/host/opencl.hpp"
+// OpenCL devices, through the loader's library, which is opened at run time. The few names and
+// numbers of the interface that appear here are those of the OpenCL specification, version 1.2.
 
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <mutex>
 #include <utility>
 
+#include "emulator/host/gpu/backend.hpp"
 #include "gdr/error.hpp"
 
-namespace gdr::opencl {
+namespace gdr::gpu {
 
 // Objects of the driver are pointers to types that it keeps to itself.
 struct PlatformObject;
@@ -200,6 +200,7 @@ std::vector<Found> find_devices() {
         });
       };
       DeviceInfo info;
+      info.backend = "OpenCL";
       info.name = text(device_name);
       info.driver = text(driver_version);
       info.platform = text_of([&](std::size_t size, void* to, std::size_t* needed) {
@@ -213,7 +214,6 @@ std::vector<Found> find_devices() {
       found.push_back({object, std::move(info)});
     }
   }
-  std::stable_partition(found.begin(), found.end(), [](const Found& f) { return f.info.is_gpu; });
   return found;
 }
 
@@ -222,21 +222,18 @@ const std::vector<Found>& found_devices() {
   return *found;
 }
 
-}  // namespace
-
-class Buffer {
- public:
-  explicit Buffer(MemoryObject* made) : object(made) {}
-  Buffer(const Buffer&) = delete;
-  ~Buffer() { library().call.release_memory(object); }
+struct OpenClBuffer final : Buffer {
+  explicit OpenClBuffer(MemoryObject* made) : object(made) {}
+  OpenClBuffer(const OpenClBuffer&) = delete;
+  ~OpenClBuffer() override { library().call.release_memory(object); }
   MemoryObject* const object;
 };
 
-class Kernel {
+class OpenClKernel final : public Kernel {
  public:
-  Kernel(ProgramObject* program, KernelObject* made) : object(made), program_(program) {}
-  Kernel(const Kernel&) = delete;
-  ~Kernel() {
+  OpenClKernel(ProgramObject* program, KernelObject* made) : object(made), program_(program) {}
+  OpenClKernel(const OpenClKernel&) = delete;
+  ~OpenClKernel() override {
     library().call.release_kernel(object);
     library().call.release_program(program_);
   }
@@ -246,8 +243,6 @@ class Kernel {
  private:
   ProgramObject* const program_;
 };
-
-namespace {
 
 /// Writes a program's text to the folder that GDR_GPU_TEXT names, to be read or compiled elsewhere:
 /// 0.cl, 1.cl, and so on in a process.
@@ -261,20 +256,20 @@ void write_text(const std::string& text) {
     throw Error(ErrorCategory::Usage, "GDR_GPU_TEXT: " + path + " cannot be written");
 }
 
-class OpenDevice final : public Device {
+class OpenClDevice final : public Device {
  public:
-  explicit OpenDevice(const Found& found) : found_(found) {
+  explicit OpenClDevice(const Found& found) : found_(found) {
     Status status = success;
     context_ = call_.create_context(nullptr, 1, &found_.object, nullptr, nullptr, &status);
     check(status, "cannot be opened");
     default_queue_ = call_.create_queue(context_, found_.object, 0, &status);
     check(status, "gives no queue");
   }
-  ~OpenDevice() override {
+  ~OpenClDevice() override {
     call_.release_queue(default_queue_);
     call_.release_context(context_);
   }
-  OpenDevice(const OpenDevice&) = delete;
+  OpenClDevice(const OpenClDevice&) = delete;
 
   const DeviceInfo& info() const noexcept override { return found_.info; }
 
@@ -296,7 +291,7 @@ class OpenDevice final : public Device {
     KernelObject* const kernel = call_.create_kernel(program, "run", &status);
     if (status != success) call_.release_program(program);
     check(status, "gives no kernel");
-    return std::make_shared<Kernel>(program, kernel);
+    return std::make_shared<OpenClKernel>(program, kernel);
   }
 
   std::shared_ptr<Buffer> allocate(std::size_t bytes) override {
@@ -304,32 +299,33 @@ class OpenDevice final : public Device {
     MemoryObject* const memory = call_.create_buffer(
         context_, read_and_write, std::max<std::size_t>(bytes, 1), nullptr, &status);
     check(status, "gives no buffer of " + std::to_string(bytes) + " bytes");
-    return std::make_shared<Buffer>(memory);
+    return std::make_shared<OpenClBuffer>(memory);
   }
 
   void write(Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
     if (bytes == 0) return;
-    check(call_.write_buffer(default_queue_, to.object, blocking, offset, bytes, from, 0, nullptr,
+    check(call_.write_buffer(default_queue_, object(to), blocking, offset, bytes, from, 0, nullptr,
                              nullptr),
           "cannot be written to");
   }
   void read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
     if (bytes == 0) return;
-    check(call_.read_buffer(default_queue_, from.object, blocking, offset, bytes, to, 0, nullptr,
+    check(call_.read_buffer(default_queue_, object(from), blocking, offset, bytes, to, 0, nullptr,
                             nullptr),
           "cannot be read");
   }
 
-  void run(const Kernel& kernel, const std::vector<Argument>& arguments, std::size_t threads,
+  void run(const Kernel& given, const std::vector<Argument>& arguments, std::size_t threads,
            std::size_t group) override {
     {
+      const auto& kernel = static_cast<const OpenClKernel&>(given);
       const std::scoped_lock lock(kernel.mutex);
       for (std::uint32_t n = 0; n < arguments.size(); ++n) {
         const Argument& a = arguments[n];
+        MemoryObject* const memory = a.buffer != nullptr ? object(*a.buffer) : nullptr;
         const Status status =
-            a.buffer != nullptr
-                ? call_.set_argument(kernel.object, n, sizeof a.buffer->object, &a.buffer->object)
-                : call_.set_argument(kernel.object, n, sizeof a.number, &a.number);
+            memory != nullptr ? call_.set_argument(kernel.object, n, sizeof memory, &memory)
+                              : call_.set_argument(kernel.object, n, sizeof a.number, &a.number);
         check(status, "refuses an argument");
       }
       check(call_.launch(default_queue_, kernel.object, 1, nullptr, &threads, &group, 0, nullptr,
@@ -340,10 +336,12 @@ class OpenDevice final : public Device {
   }
 
  private:
+  static MemoryObject* object(const Buffer& buffer) {
+    return static_cast<const OpenClBuffer&>(buffer).object;
+  }
   void check(Status status, const std::string& what) const {
     if (status == success) return;
-    throw Error(ErrorCategory::Device,
-                "the OpenCL device " + found_.info.name + " " + what + ": " + explain(status));
+    throw Error(ErrorCategory::Device, label(found_.info) + " " + what + ": " + explain(status));
   }
 
   const Functions& call_ = library().call;
@@ -352,33 +350,7 @@ class OpenDevice final : public Device {
   QueueObject* default_queue_ = nullptr;
 };
 
-std::string list_of_devices() {
-  std::string text;
-  for (std::size_t n = 0; n < devices().size(); ++n)
-    text += (n == 0 ? "" : ", ") + std::to_string(n) + " (" + devices()[n].name + ")";
-  return text;
-}
-
-std::size_t find_device(std::string_view which) {
-  const std::vector<DeviceInfo>& all = devices();
-  if (all.empty()) throw Error(ErrorCategory::Unsupported, "no GPU: " + why_no_device());
-  if (which.empty()) return 0;
-  std::size_t number = 0;
-  const auto [end, bad] = std::from_chars(which.data(), which.data() + which.size(), number);
-  if (bad == std::errc() && end == which.data() + which.size()) {
-    if (number < all.size()) return number;
-  } else {
-    const auto named = std::ranges::find_if(
-        all, [&](const DeviceInfo& d) { return d.name.find(which) != std::string::npos; });
-    if (named != all.end()) return static_cast<std::size_t>(named - all.begin());
-  }
-  throw Error(ErrorCategory::Unsupported, "there is no OpenCL device '" + std::string(which) +
-                                              "'; there are " + list_of_devices());
-}
-
-}  // namespace
-
-const std::vector<DeviceInfo>& devices() {
+const std::vector<DeviceInfo>& infos() {
   static const std::vector<DeviceInfo>* const all = [] {
     auto* const made = new std::vector<DeviceInfo>;
     for (const Found& found : found_devices()) made->push_back(found.info);
@@ -387,22 +359,11 @@ const std::vector<DeviceInfo>& devices() {
   return *all;
 }
 
-std::string description(const DeviceInfo& d) {
-  return d.name + ", " + d.platform + ", driver " + d.driver + ", " + std::to_string(d.units) +
-         " compute units, " + std::to_string(d.memory_bytes >> 30) + " GiB" +
-         (d.has_doubles ? "" : ", no doubles") + (d.is_gpu ? "" : " (no GPU, but a processor)");
-}
+}  // namespace
 
-std::string why_no_device() { return library().reason; }
+const Backend opencl_backend{infos, [] { return library().reason; },
+                             [](std::size_t number) -> std::unique_ptr<Device> {
+                               return std::make_unique<OpenClDevice>(found_devices()[number]);
+                             }};
 
-std::shared_ptr<Device> open_device(std::string_view which) {
-  static std::mutex mutex;
-  static auto* const open = new std::map<std::size_t, std::shared_ptr<Device>>;
-  const std::size_t number = find_device(which);
-  const std::scoped_lock lock(mutex);
-  std::shared_ptr<Device>& device = (*open)[number];
-  if (!device) device = std::make_shared<OpenDevice>(found_devices()[number]);
-  return device;
-}
-
-}  // namespace gdr::opencl
+}  // namespace gdr::gpu
