@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Instructions of an exact interaction on an NVIDIA GPU, without one.
 
-usage: python bench/gpu_instructions.py [--kernels NAME...] [--cuda DIR] [--clang PROGRAM]
+usage: python bench/gpu_instructions.py [--kernels NAME...] [--cuda DIR] [--nvrtc LIBRARY] [--clang PROGRAM]
 
 Runs each kernel of the library on the engine gpu-exact with a few particles (any OpenCL device will
 do), which writes the OpenCL text of its loop; compiles that with clang for nvptx64 and, if ptxas and
 nvdisasm are in DIR (PyPI's nvidia-cuda-nvcc and nvidia-cuda-nvdisasm have them), to machine code for
 sm_90. Prints registers, spilled bytes, and for each interaction the instructions of the loop, and how
-many of them are on doubles. clang also compiles every text for amdgcn. Needs libclc.
+many of them are on doubles. With an NVRTC library (PyPI's nvidia-cuda-nvrtc-cu12 has one), the machine
+code is NVRTC's, as with CUDA, instead of clang's. clang also compiles every text for amdgcn. Needs libclc.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ os.environ["GDR_GPU_PAIRS"] = "0"
 import numpy as np
 
 import gdr
+from nvrtc import Nvrtc
 
 ARCHITECTURE = "sm_90"
 TARGETS = 64
@@ -85,10 +87,21 @@ def loop_of(listing: str) -> list[str]:
     return [i for where, i in lines if begin <= int(where, 16) <= end]
 
 
-def measured(text: pathlib.Path, cuda: pathlib.Path, interactions: float) -> str:
+def machine_code(text: pathlib.Path, cuda: pathlib.Path, nvrtc: Nvrtc | None) -> tuple[pathlib.Path, str]:
+    """The file of a text's machine code, and what ptxas says about it."""
     code = text.with_suffix(".cubin")
+    if nvrtc is not None:
+        binary, told = nvrtc.compile(text.read_text(), ARCHITECTURE)
+        code.write_bytes(binary)
+        return code, told
     ptxas = [cuda / "ptxas", "-v", "-arch=" + ARCHITECTURE, "-o", code, text.with_suffix(".s")]
-    told = subprocess.run(ptxas, check=True, capture_output=True, text=True).stderr
+    return code, subprocess.run(ptxas, check=True, capture_output=True, text=True).stderr
+
+
+def measured(
+    text: pathlib.Path, cuda: pathlib.Path, nvrtc: Nvrtc | None, interactions: float
+) -> str:
+    code, told = machine_code(text, cuda, nvrtc)
     registers = re.search(r"Used (\d+) registers", told)[1]
     spilled = sum(int(n) for n in re.findall(r"(\d+) bytes spill", told))
     listing = subprocess.run(
@@ -106,6 +119,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kernels", nargs="*", default=list(gdr.builtin_names()))
     parser.add_argument("--cuda", type=pathlib.Path, help="folder of ptxas and nvdisasm")
+    parser.add_argument("--nvrtc", type=Nvrtc, help="NVRTC library (libnvrtc.so.12) to use instead of clang")
     parser.add_argument("--clang", default="clang-15")
     options = parser.parse_args()
     if shutil.which(options.clang) is None or not pathlib.Path(LIBRARY).exists():
@@ -133,7 +147,7 @@ def main() -> None:
             alone = "one element of a PE" in text.read_text()
             together = 1 if alone else of["elements"]
             interactions = of["group"] * together
-            told = measured(text, options.cuda, interactions) if options.cuda else " compiled by clang"
+            told = measured(text, options.cuda, options.nvrtc, interactions) if options.cuda else " compiled by clang"
             print(f"{name:28}{told}")
 
 

@@ -168,7 +168,7 @@ std::string gpu_text() {
 }
 
 std::string interfaces_text(const PrivateWords& words) {
-  return "Interfaces\n" + row("MPI", "{}", mpi_text()) + row("GPU, OpenCL", "{}", gpu_text()) +
+  return "Interfaces\n" + row("MPI", "{}", mpi_text()) + row("GPUs", "{}", gpu_text()) +
          row("Python", "{}", anonymous(python_text(), words));
 }
 

@@ -86,7 +86,8 @@ using Value = std::string_view;
 constexpr DeviceOption options[] = {
     {"engine",
      "`reference`, `vector`, `native`, `native-mixed`, `native-float`, `native-fast`, "
-     "`gpu`, `gpu-float`; `gpu:1`: a certain GPU, by number or a part of its name",
+     "`gpu`, `gpu-float`, `gpu-exact`; `gpu:1`, `gpu:cuda:0`: a certain GPU, by number or a part "
+     "of its name",
      "`GDR_ENGINE`, else `vector`", "engine that executes the programs",
      [](DeviceName& d, Value, Value v) {
        const auto names = engine_names();

@@ -29,10 +29,15 @@ TEST_CASE("gdr info describes host, device and kernels") {
 
 TEST_CASE("without a GPU gdr info and the engine gpu say what to install") {
   const Shell shell;
-  const std::string none = "GDR_OPENCL_LIBRARY=/nowhere/libOpenCL.so ";
-  const std::string reason =
+  const std::string none =
+      "GDR_OPENCL_LIBRARY=/nowhere/libOpenCL.so GDR_CUDA_LIBRARY=/nowhere/libcuda.so ";
+  const std::string of_opencl =
       "the library /nowhere/libOpenCL.so cannot be opened: install the "
       "OpenCL loader (ocl-icd-libopencl1) and the driver of the card";
+  const std::string of_cuda =
+      "the library /nowhere/libcuda.so cannot be opened: it is a part of NVIDIA's driver for the "
+      "card";
+  const std::string reason = "OpenCL: " + of_opencl + "; CUDA: " + of_cuda;
   CHECK(shell.run(none + "gdr info").out.find("none: " + reason) != std::string::npos);
   CHECK(nlohmann::json::parse(shell.run(none + "gdr info --json").out)["host"]["gpus"].empty());
   for (const char* engine : {"gpu", "gpu-float", "gpu:0"}) {
@@ -40,6 +45,18 @@ TEST_CASE("without a GPU gdr info and the engine gpu say what to install") {
     CHECK(failed.status != 0);
     CHECK(failed.err.find("no GPU: " + reason) != std::string::npos);
   }
+  for (const auto& [name, why] : {std::pair("cuda", of_cuda), std::pair("opencl:0", of_opencl)}) {
+    const Outcome failed = shell.run(none + "gdr info --engine gpu:" + name);
+    CHECK(failed.status != 0);
+    CHECK(failed.err.find("no GPU: " + why) != std::string::npos);
+    CHECK(failed.err.find("CUDA: ") == std::string::npos);
+  }
+  const Outcome forced = shell.run(none + "GDR_GPU_BACKEND=cuda gdr info --engine gpu");
+  CHECK(forced.err.find("no GPU: CUDA: " + of_cuda) != std::string::npos);
+  const Outcome unknown = shell.run("GDR_GPU_BACKEND=metal gdr info");
+  CHECK(unknown.status == 2);
+  CHECK(unknown.err.find("GDR_GPU_BACKEND is 'metal', not 'opencl' or 'cuda'") !=
+        std::string::npos);
   CHECK(shell.run("gdr info --engine gpus").err.find("not known") != std::string::npos);
   CHECK(shell.run("gdr info --engine native:0").err.find("not known") != std::string::npos);
 }
@@ -59,9 +76,12 @@ TEST_CASE("gdr info and gdr boards --test tell whether a GPU is exact") {
 
 TEST_CASE("without a GPU gpu-exact is refused, and a folder that is not there for its text") {
   const Shell shell;
-  const Outcome none = shell.run("GDR_OPENCL_LIBRARY=/nowhere/x.so gdr info --engine gpu-exact");
+  const Outcome none = shell.run(
+      "GDR_CUDA_LIBRARY=/nowhere/y.so GDR_OPENCL_LIBRARY=/nowhere/x.so gdr info --engine "
+      "gpu-exact");
   CHECK(none.status != 0);
-  CHECK(none.err.find("no GPU: the library /nowhere/x.so cannot be opened") != std::string::npos);
+  CHECK(none.err.find("no GPU: OpenCL: the library /nowhere/x.so cannot be opened") !=
+        std::string::npos);
   if (nlohmann::json::parse(shell.run("gdr info --json").out)["host"]["gpus"].empty()) return;
   // The self-test is the first program.
   const Outcome refused = shell.run("GDR_GPU_TEXT=/nowhere gdr info --engine gpu-exact");
@@ -100,7 +120,7 @@ TEST_CASE("gdr info --bug-report describes build, host, interfaces and tested de
   CHECK(report.out.ends_with("```\n"));
   for (const char* label : {"version", "commit", "build type", "compiler", "machine code", "system",
                             "C library", "processor", "features", "instruction sets", "cores",
-                            "memory", "MPI", "GPU, OpenCL", "Python", "chosen"}) {
+                            "memory", "MPI", "GPUs", "Python", "chosen"}) {
     INFO(label);
     CHECK(report.out.find(std::string("\n  ") + label + " ") != std::string::npos);
   }

@@ -2,93 +2,112 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <iterator>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "emulator/host/gpu/backend.hpp"
+#include "emulator/host/gpu/listing.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr::gpu {
 namespace {
 
-constexpr const Backend* backends[] = {&opencl_backend};
+/// In the order of preference: OpenCL is older and takes a card of any maker.
+constexpr const Backend* backends[] = {&opencl_backend, &cuda_backend};
 
-/// A device of an interface.
-struct Offer {
-  const Backend* backend = nullptr;
-  std::size_t number = 0;  ///< in the list of the interface
-};
+/// Whether GDR_GPU_BACKEND allows an interface.
+bool is_allowed(const Backend& backend) {
+  const char* const given = std::getenv("GDR_GPU_BACKEND");
+  if (given == nullptr || *given == '\0') return true;
+  const auto known = [&](const Backend* b) { return b->word == std::string_view(given); };
+  if (std::ranges::none_of(backends, known))
+    throw Error(ErrorCategory::Usage,
+                std::string("GDR_GPU_BACKEND is '") + given + "', not 'opencl' or 'cuda'");
+  return backend.word == std::string_view(given);
+}
 
 struct Devices {
-  std::vector<Offer> offers;
-  std::vector<DeviceInfo> infos;  ///< of `offers`
+  std::vector<Listed> listed;
+  std::vector<DeviceInfo> infos;  ///< of `listed`
 };
 
 /// Listed once: drivers need a part of a second for it.
 const Devices& all_devices() {
   static const Devices* const all = [] {
-    std::vector<Offer> offers;
+    std::vector<std::vector<DeviceInfo>> interfaces;
     for (const Backend* const backend : backends)
-      for (std::size_t n = 0; n < backend->devices().size(); ++n) offers.push_back({backend, n});
-    const auto info = [](const Offer& o) -> const DeviceInfo& {
-      return o.backend->devices()[o.number];
-    };
-    std::ranges::stable_partition(offers, [&](const Offer& o) { return info(o).is_gpu; });
-    auto* const made = new Devices{offers, {}};
-    for (const Offer& offer : offers) made->infos.push_back(info(offer));
-    return made;
+      interfaces.push_back(is_allowed(*backend) ? backend->devices() : std::vector<DeviceInfo>());
+    auto made = std::make_unique<Devices>();
+    made->listed = merged(interfaces);
+    for (const Listed& l : made->listed) made->infos.push_back(interfaces[l.interface][l.device]);
+    return made.release();
   }();
   return *all;
 }
 
-std::string list_of_devices() {
+std::string list_of_devices(const std::vector<DeviceInfo>& all) {
   std::string text;
-  for (std::size_t n = 0; n < devices().size(); ++n)
-    text += (n == 0 ? "" : ", ") + std::to_string(n) + " (" + devices()[n].name + ")";
+  for (std::size_t n = 0; n < all.size(); ++n)
+    text += (n == 0 ? "" : ", ") + std::to_string(n) + " (" + all[n].name + ")";
   return text;
 }
 
-std::size_t find_device(std::string_view which) {
-  const std::vector<DeviceInfo>& all = devices();
-  if (all.empty()) throw Error(ErrorCategory::Unsupported, "no GPU: " + why_no_device());
-  if (which.empty()) return 0;
+/// The number of a device in a list: given, or of the first one with this part of a name.
+std::optional<std::size_t> find_device(std::string_view which, const std::vector<DeviceInfo>& all) {
   std::size_t number = 0;
   const auto [end, bad] = std::from_chars(which.data(), which.data() + which.size(), number);
-  if (bad == std::errc() && end == which.data() + which.size()) {
-    if (number < all.size()) return number;
-  } else {
-    const auto named = std::ranges::find_if(
-        all, [&](const DeviceInfo& d) { return d.name.find(which) != std::string::npos; });
-    if (named != all.end()) return static_cast<std::size_t>(named - all.begin());
-  }
-  throw Error(ErrorCategory::Unsupported, "there is no OpenCL device '" + std::string(which) +
-                                              "'; there are " + list_of_devices());
+  if (bad == std::errc() && end == which.data() + which.size())
+    return number < all.size() ? std::optional(number) : std::nullopt;
+  const auto named = std::ranges::find_if(
+      all, [&](const DeviceInfo& d) { return d.name.find(which) != std::string::npos; });
+  if (named == all.end()) return std::nullopt;
+  return static_cast<std::size_t>(named - all.begin());
+}
+
+/// A device by the name that open_device takes.
+Listed device_named(std::string_view which) {
+  const std::string_view first = which.substr(0, which.find(':'));
+  const auto* const backend = std::ranges::find(backends, first, &Backend::word);
+  const bool any = backend == std::end(backends);
+  const std::vector<DeviceInfo>& all = any ? devices() : (*backend)->devices();
+  if (all.empty())
+    throw Error(ErrorCategory::Unsupported,
+                "no GPU: " + (any ? why_no_device() : (*backend)->why_no_device()));
+  const std::string_view name =
+      any ? which : which.substr(std::min(first.size() + 1, which.size()));
+  const std::optional<std::size_t> found = name.empty() ? 0 : find_device(name, all);
+  if (!found)
+    throw Error(ErrorCategory::Unsupported,
+                std::string("there is no ") + (any ? "GPU" : (*backend)->name) + " device '" +
+                    std::string(name) + "'; there are " + list_of_devices(all));
+  if (any) return all_devices().listed[*found];
+  return {static_cast<std::size_t>(backend - std::begin(backends)), *found};
 }
 
 }  // namespace
 
 const std::vector<DeviceInfo>& devices() { return all_devices().infos; }
 
-std::string description(const DeviceInfo& d) {
-  return d.name + ", " + d.platform + ", driver " + d.driver + ", " + std::to_string(d.units) +
-         " compute units, " + std::to_string(d.memory_bytes >> 30) + " GiB" +
-         (d.has_doubles ? "" : ", no doubles") + (d.is_gpu ? "" : " (no GPU, but a processor)");
+std::string why_no_device() {
+  std::string text;
+  for (const Backend* const backend : backends)
+    if (is_allowed(*backend))
+      text += (text.empty() ? "" : "; ") + (backend->name + (": " + backend->why_no_device()));
+  return text;
 }
-
-std::string label(const DeviceInfo& d) { return "the " + d.backend + " device " + d.name; }
-
-std::string why_no_device() { return opencl_backend.why_no_device(); }
 
 std::shared_ptr<Device> open_device(std::string_view which) {
   static std::mutex mutex;
-  static auto* const open = new std::map<std::size_t, std::shared_ptr<Device>>;
-  const std::size_t number = find_device(which);
+  static auto* const open =
+      new std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<Device>>;
+  const Listed listed = device_named(which);
   const std::scoped_lock lock(mutex);
-  std::shared_ptr<Device>& device = (*open)[number];
-  if (!device) {
-    const Offer& offer = all_devices().offers[number];
-    device = offer.backend->open(offer.number);
-  }
+  std::shared_ptr<Device>& device = (*open)[{listed.interface, listed.device}];
+  if (!device) device = backends[listed.interface]->open(listed.device);
   return device;
 }
 

@@ -14,13 +14,19 @@ namespace gdr::gpu {
 
 /// A device as its driver describes it.
 struct DeviceInfo {
-  std::string backend;                 ///< the interface that offers it: "OpenCL"
+  std::string backend;                 ///< the interface that offers it: "OpenCL", "CUDA"
   std::string name, platform, driver;  ///< driver: its version
   bool is_gpu = false;                 ///< else a processor or another accelerator
   bool has_doubles = false;
   std::uint32_t units = 0;  ///< compute units
   std::uint64_t memory_bytes = 0, largest_buffer_bytes = 0;
+  std::uint64_t local_bytes = 0;    ///< local memory of a group
+  std::uint64_t largest_group = 0;  ///< threads of a group, at most
+  std::string pci_address;  ///< as pci_address() writes it; empty if the driver does not tell it
 };
+
+/// A place on the PCI bus as "0000:17:00".
+std::string pci_address(std::uint32_t domain, std::uint32_t bus, std::uint32_t device);
 
 /// Name, platform, driver, compute units and memory, in one line.
 std::string description(const DeviceInfo& device);
@@ -57,8 +63,8 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const noexcept = 0;
-  /// Compiles a program with one kernel, called `run`. Throws Error (Program) with the compiler's
-  /// messages.
+  /// Compiles a program with one kernel, called `run`, in the dialect of README.md. Throws Error
+  /// (Program) with the compiler's messages.
   virtual std::shared_ptr<const Kernel> compile(const std::string& text) = 0;
   /// Throws Error (Device) if the device has no memory left.
   virtual std::shared_ptr<Buffer> allocate(std::size_t bytes) = 0;
@@ -71,7 +77,8 @@ class Device {
 };
 
 /// Opens a device: by number in devices(), or by a part of its name; empty: the first GPU, else the
-/// first device. Devices are opened once per process. Throws Error (Unsupported) without such a
+/// first device. Behind "opencl:" or "cuda:", number and name are those in the list of that
+/// interface. Devices are opened once per process. Throws Error (Unsupported) without such a
 /// device, and names those that are there.
 std::shared_ptr<Device> open_device(std::string_view which);
 

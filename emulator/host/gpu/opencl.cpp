@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdlib>
-#include <fstream>
 #include <mutex>
 #include <utility>
 
@@ -38,9 +36,13 @@ constexpr std::uint32_t blocking = 1;
 // What clGetPlatformInfo, clGetDeviceInfo and clGetProgramBuildInfo tell.
 constexpr std::uint32_t platform_name = 0x0902;
 constexpr std::uint32_t device_type = 0x1000, compute_units = 0x1002, largest_allocation = 0x1010,
-                        global_memory = 0x101f, device_name = 0x102b, driver_version = 0x102d,
-                        double_config = 0x1032;
+                        global_memory = 0x101f, local_memory = 0x1023, largest_work_group = 0x1004,
+                        device_name = 0x102b, driver_version = 0x102d, double_config = 0x1032;
 constexpr std::uint32_t build_log = 0x1183;
+// Extensions: cl_khr_pci_bus_info, and cl_nv_device_attribute_query.
+constexpr std::uint32_t pci_bus_info = 0x410f;
+constexpr std::uint32_t nvidia_pci_bus = 0x4008, nvidia_pci_slot = 0x4009,
+                        nvidia_pci_domain = 0x400a;
 
 /// The functions of the library that are used.
 struct Functions {
@@ -175,6 +177,22 @@ Number number_of(DeviceObject* device, std::uint32_t what) {
   return number;
 }
 
+/// The place on the PCI bus, or nothing where the driver does not tell it.
+std::string pci_address_of(DeviceObject* device) {
+  const auto& query = library().call.device_info;
+  struct {
+    std::uint32_t domain, bus, device, function;
+  } place{};
+  if (query(device, pci_bus_info, sizeof place, &place, nullptr) == success)
+    return pci_address(place.domain, place.bus, place.device);
+  std::uint32_t bus = 0, slot = 0;
+  if (query(device, nvidia_pci_bus, sizeof bus, &bus, nullptr) != success ||
+      query(device, nvidia_pci_slot, sizeof slot, &slot, nullptr) != success)
+    return {};
+  // A slot is a device and three bits of its function.
+  return pci_address(number_of<std::uint32_t>(device, nvidia_pci_domain), bus, slot >> 3);
+}
+
 struct Found {
   DeviceObject* object = nullptr;
   DeviceInfo info;
@@ -211,9 +229,13 @@ std::vector<Found> find_devices() {
       info.units = number_of<std::uint32_t>(object, compute_units);
       info.memory_bytes = number_of<std::uint64_t>(object, global_memory);
       info.largest_buffer_bytes = number_of<std::uint64_t>(object, largest_allocation);
+      info.local_bytes = number_of<std::uint64_t>(object, local_memory);
+      info.largest_group = number_of<std::size_t>(object, largest_work_group);
+      if (info.is_gpu) info.pci_address = pci_address_of(object);
       found.push_back({object, std::move(info)});
     }
   }
+  std::ranges::stable_partition(found, [](const Found& f) { return f.info.is_gpu; });
   return found;
 }
 
@@ -243,18 +265,6 @@ class OpenClKernel final : public Kernel {
  private:
   ProgramObject* const program_;
 };
-
-/// Writes a program's text to the folder that GDR_GPU_TEXT names, to be read or compiled elsewhere:
-/// 0.cl, 1.cl, and so on in a process.
-void write_text(const std::string& text) {
-  const char* const folder = std::getenv("GDR_GPU_TEXT");
-  if (folder == nullptr || *folder == '\0') return;
-  static std::atomic<unsigned> number{0};
-  const std::string path = std::string(folder) + "/" + std::to_string(number++) + ".cl";
-  std::ofstream file(path);
-  if (!(file << text) || !file.flush())
-    throw Error(ErrorCategory::Usage, "GDR_GPU_TEXT: " + path + " cannot be written");
-}
 
 class OpenClDevice final : public Device {
  public:
@@ -361,7 +371,7 @@ const std::vector<DeviceInfo>& infos() {
 
 }  // namespace
 
-const Backend opencl_backend{infos, [] { return library().reason; },
+const Backend opencl_backend{"OpenCL", "opencl", infos, [] { return library().reason; },
                              [](std::size_t number) -> std::unique_ptr<Device> {
                                return std::make_unique<OpenClDevice>(found_devices()[number]);
                              }};

@@ -1,0 +1,250 @@
+#include "emulator/host/gpu/cuda/compiler.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+
+#include "emulator/host/gpu/cuda/prelude.hpp"
+#include "gdr/error.hpp"
+
+namespace gdr::gpu::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A program as NVRTC has it.
+struct ProgramObject;
+
+struct NvrtcFunctions {
+  int (*version)(int* major, int* minor);
+  int (*count_architectures)(int* count);
+  int (*architectures)(int* list);
+  int (*create)(ProgramObject** program, const char* text, const char* name, int headers,
+                const char* const* header_texts, const char* const* header_names);
+  int (*destroy)(ProgramObject** program);
+  int (*compile)(ProgramObject* program, int count, const char* const* options);
+  int (*log_size)(ProgramObject* program, std::size_t* bytes);
+  int (*log)(ProgramObject* program, char* text);
+  int (*ptx_size)(ProgramObject* program, std::size_t* bytes);
+  int (*ptx)(ProgramObject* program, char* text);
+  int (*binary_size)(ProgramObject* program, std::size_t* bytes);
+  int (*binary)(ProgramObject* program, char* bytes);
+  const char* (*error_text)(int result);
+};
+
+constexpr int compilation_error = 6;
+
+/// All functions of a library, or nothing if one is missing.
+std::optional<NvrtcFunctions> functions_of(void* handle) {
+  NvrtcFunctions f{};
+  bool complete = true;
+  const auto find = [&](auto& function, const char* symbol) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, symbol));
+    complete = complete && function != nullptr;
+  };
+  find(f.version, "nvrtcVersion");
+  find(f.count_architectures, "nvrtcGetNumSupportedArchs");
+  find(f.architectures, "nvrtcGetSupportedArchs");
+  find(f.create, "nvrtcCreateProgram");
+  find(f.destroy, "nvrtcDestroyProgram");
+  find(f.compile, "nvrtcCompileProgram");
+  find(f.log_size, "nvrtcGetProgramLogSize");
+  find(f.log, "nvrtcGetProgramLog");
+  find(f.ptx_size, "nvrtcGetPTXSize");
+  find(f.ptx, "nvrtcGetPTX");
+  find(f.binary_size, "nvrtcGetCUBINSize");
+  find(f.binary, "nvrtcGetCUBIN");
+  find(f.error_text, "nvrtcGetErrorString");
+  return complete ? std::optional(f) : std::nullopt;
+}
+
+class Nvrtc final : public Compiler {
+ public:
+  explicit Nvrtc(const NvrtcFunctions& functions) : call_(functions) {
+    int count = 0;
+    call_.version(&major_, &minor_);
+    if (call_.count_architectures(&count) != 0) return;
+    architectures_.resize(static_cast<std::size_t>(count));
+    if (call_.architectures(architectures_.data()) != 0) architectures_.clear();
+    std::ranges::sort(architectures_);
+  }
+  std::string name() const override {
+    return "NVRTC " + std::to_string(major_) + "." + std::to_string(minor_);
+  }
+  bool makes_binary(int capability) const override {
+    return std::ranges::binary_search(architectures_, capability);
+  }
+  int ptx_capability(int capability) const override {
+    const auto after = std::ranges::upper_bound(architectures_, capability);
+    return after == architectures_.begin() ? 0 : *(after - 1);
+  }
+
+  Image compile(const std::string& text, int capability, bool as_ptx) const override {
+    as_ptx = as_ptx || !makes_binary(capability);
+    const std::string target = as_ptx ? "compute_" + std::to_string(ptx_capability(capability))
+                                      : "sm_" + std::to_string(capability);
+    const std::string architecture = "--gpu-architecture=" + target;
+    // Every operation rounds once, also roots and quotients of floats, and subnormals are kept: the
+    // default but for contraction.
+    const std::array options{architecture.c_str(),
+                             "--fmad=false",
+                             "--ftz=false",
+                             "--prec-sqrt=true",
+                             "--prec-div=true",
+                             "--std=c++17",
+                             "--device-as-default-execution-space",
+                             "--disable-warnings"};
+    const Program program(call_, prelude + text);
+    const int result =
+        call_.compile(program.object, static_cast<int>(options.size()), options.data());
+    if (result == compilation_error)
+      throw Error(ErrorCategory::Program, name() + " refuses a kernel for " + target + ": " +
+                                              got(program.object, call_.log_size, call_.log));
+    check(result, "cannot compile a kernel for " + target);
+    Image image{as_ptx ? got(program.object, call_.ptx_size, call_.ptx)
+                       : got(program.object, call_.binary_size, call_.binary),
+                as_ptx};
+    if (image.bytes.empty())
+      throw Error(ErrorCategory::Device, name() + " made no code for " + target);
+    return image;
+  }
+
+ private:
+  struct Program {
+    Program(const NvrtcFunctions& functions, const std::string& text) : call(functions) {
+      if (call.create(&object, text.c_str(), "kernel.cu", 0, nullptr, nullptr) != 0)
+        throw Error(ErrorCategory::Device, "NVRTC takes no program: no memory is left");
+    }
+    Program(const Program&) = delete;
+    ~Program() { call.destroy(&object); }
+    const NvrtcFunctions& call;
+    ProgramObject* object = nullptr;
+  };
+  static std::string got(ProgramObject* program, int (*size)(ProgramObject*, std::size_t*),
+                         int (*get)(ProgramObject*, char*)) {
+    std::size_t bytes = 0;
+    if (size(program, &bytes) != 0 || bytes == 0) return {};
+    std::string text(bytes, '\0');
+    return get(program, text.data()) == 0 ? text : std::string();
+  }
+  void check(int result, const std::string& what) const {
+    if (result == 0) return;
+    throw Error(ErrorCategory::Device, name() + " " + what + ": " + call_.error_text(result) +
+                                           "; libnvrtc-builtins of the same version must be in the "
+                                           "folder of libnvrtc");
+  }
+
+  NvrtcFunctions call_;
+  int major_ = 0, minor_ = 0;
+  std::vector<int> architectures_;
+};
+
+/// Folders of NVRTC besides those of the loader: CUDA's toolkit, conda, and PyPI's packages in the
+/// environment of this library or in the active one.
+std::vector<fs::path> library_folders() {
+  std::vector<fs::path> folders;
+  for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* const given = std::getenv(variable); given != nullptr && *given != '\0')
+      folders.push_back(fs::path(given) / "lib64");
+  folders.emplace_back("/usr/local/cuda/lib64");
+  if (const char* const conda = std::getenv("CONDA_PREFIX"))
+    folders.push_back(fs::path(conda) / "lib");
+  std::vector<fs::path> packages;
+  Dl_info own{};
+  if (dladdr(reinterpret_cast<const void*>(&library_folders), &own) != 0 &&
+      own.dli_fname != nullptr) {
+    std::error_code error;
+    const fs::path library = fs::absolute(own.dli_fname, error);
+    packages.push_back(library.parent_path().parent_path());
+  }
+  if (const char* const active = std::getenv("VIRTUAL_ENV")) {
+    std::error_code error;
+    for (const auto& version : fs::directory_iterator(fs::path(active) / "lib", error))
+      packages.push_back(version.path() / "site-packages");
+  }
+  for (const fs::path& package : packages)
+    for (const char* const part : {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"})
+      folders.push_back(package / part);
+  return folders;
+}
+
+/// All libraries that can be opened, in the order of library_names.
+std::vector<std::unique_ptr<Compiler>> open_compilers(int driver_version) {
+  std::vector<std::unique_ptr<Compiler>> found;
+  const auto add = [&](const std::string& path) {
+    auto opened = open_compiler(path);
+    if (!opened) return false;
+    found.push_back(std::move(opened));
+    return true;
+  };
+  if (const char* const given = std::getenv("GDR_NVRTC_LIBRARY")) {
+    if (!add(given))
+      throw Error(ErrorCategory::Unsupported, std::string("GDR_NVRTC_LIBRARY: ") + given +
+                                                  " cannot be opened, or is no NVRTC of CUDA 11.2 "
+                                                  "or later");
+    return found;
+  }
+  const std::vector<fs::path> folders = library_folders();
+  for (const std::string& name : library_names(driver_version)) {
+    if (add(name)) continue;
+    for (const fs::path& folder : folders)
+      if (std::error_code error; fs::exists(folder / name, error) && add(folder / name)) break;
+  }
+  return found;
+}
+
+/// The package of PyPI with an NVRTC for a driver.
+std::string package_for(int driver_version) {
+  return driver_version >= 13000 ? "nvidia-cuda-nvrtc" : "nvidia-cuda-nvrtc-cu12";
+}
+
+}  // namespace
+
+std::unique_ptr<Compiler> open_compiler(const std::string& path) {
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return nullptr;
+  const std::optional<NvrtcFunctions> functions = functions_of(handle);
+  return functions ? std::make_unique<Nvrtc>(*functions) : nullptr;
+}
+
+std::vector<std::string> library_names(int driver_version) {
+  constexpr int oldest = 12, newest = 14;
+  const int own = std::max(driver_version / 1000, oldest - 1);
+  std::vector<std::string> names;
+  const auto add = [&](int major) { names.push_back("libnvrtc.so." + std::to_string(major)); };
+  for (int major = own; major >= oldest; --major) add(major);
+  names.emplace_back("libnvrtc.so.11.2");  // the name of all from CUDA 11.2 to 11.8
+  for (int major = own + 1; major <= newest; ++major) add(major);
+  return names;
+}
+
+const Compiler& compiler_for(int capability, int driver_version) {
+  static std::mutex mutex;
+  static std::vector<std::unique_ptr<Compiler>>* libraries = nullptr;
+  const std::scoped_lock lock(mutex);
+  if (libraries == nullptr)
+    libraries = new std::vector<std::unique_ptr<Compiler>>(open_compilers(driver_version));
+  if (libraries->empty())
+    throw Error(ErrorCategory::Unsupported,
+                "CUDA's compiler NVRTC was not found: install it with 'pip install " +
+                    package_for(driver_version) +
+                    "' or CUDA's toolkit, or name its libnvrtc.so in GDR_NVRTC_LIBRARY");
+  for (const auto& library : *libraries)
+    if (library->makes_binary(capability)) return *library;
+  for (const auto& library : *libraries)
+    if (library->ptx_capability(capability) != 0) return *library;
+  throw Error(ErrorCategory::Unsupported,
+              libraries->front()->name() + " no longer supports cards of compute capability " +
+                  std::to_string(capability / 10) + "." + std::to_string(capability % 10) +
+                  ": install an older one, 'pip install nvidia-cuda-nvrtc-cu12' or "
+                  "nvidia-cuda-nvrtc-cu11");
+}
+
+}  // namespace gdr::gpu::cuda
