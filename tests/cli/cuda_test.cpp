@@ -1,6 +1,8 @@
 // What the command says about CUDA, through the fake libraries of tests/gpu.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "cli/shell.hpp"
 #include "support/catch.hpp"
 #include "support/text.hpp"
@@ -62,6 +64,37 @@ TEST_CASE(
   const Outcome newer =
       shell.run(fake + compiler + "GDR_FAKE_CUDA_CAPABILITY=121 gdr info --engine gpu-exact");
   CHECK(newer.status == 0);
+}
+
+TEST_CASE("NVRTC is found in a toolkit, in conda, and among Python's packages") {
+  const Shell shell;
+  if (!has_card(shell)) return;
+  // No NVRTC of this version is installed.
+  const std::string newest = fake + "GDR_FAKE_CUDA_DRIVER=15000 ";
+  struct Place {
+    const char* variable;
+    const char* folder;
+  };
+  constexpr Place places[] = {
+      {"CUDA_HOME", "lib64"},
+      {"CUDA_PATH", "lib64"},
+      {"CONDA_PREFIX", "lib"},
+      {"VIRTUAL_ENV", "lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib"},
+      {"VIRTUAL_ENV", "lib/python3.14/site-packages/nvidia/cu13/lib"},
+  };
+  for (const Place& place : places) {
+    INFO(place.variable << " " << place.folder);
+    const std::filesystem::path folder = shell.folder() / place.variable / place.folder;
+    std::filesystem::create_directories(folder);
+    std::filesystem::create_symlink(GDR_FAKE_CUDA, folder / "libnvrtc.so.15");
+    const std::string home = "env -u GDR_NVRTC_LIBRARY " + std::string(place.variable) + "='" +
+                             (shell.folder() / place.variable).string() + "' ";
+    // The fake driver takes the code of the fake compiler only.
+    const Outcome found = shell.run(newest + home + "gdr info --engine gpu-exact");
+    INFO(found.err);
+    CHECK(found.status == 0);
+    std::filesystem::remove_all(shell.folder() / place.variable);
+  }
 }
 
 TEST_CASE("a failure of the card during a calculation ends it with the reason and a remedy") {
