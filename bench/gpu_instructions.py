@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Instructions of an exact interaction on an NVIDIA GPU, without one.
 
-usage: python bench/gpu_instructions.py [--kernels NAME...] [--cuda DIR] [--nvrtc LIBRARY] [--clang PROGRAM]
+usage: python bench/gpu_instructions.py [--kernels NAME...] [--cuda DIR] [--nvrtc LIBRARY]
+                                        [--clang PROGRAM]
 
 Runs each kernel of the library on the engine gpu-exact with a few particles (any OpenCL device will
 do), which writes the OpenCL text of its loop; compiles that with clang for nvptx64 and, if ptxas and
@@ -87,7 +88,9 @@ def loop_of(listing: str) -> list[str]:
     return [i for where, i in lines if begin <= int(where, 16) <= end]
 
 
-def machine_code(text: pathlib.Path, cuda: pathlib.Path, nvrtc: Nvrtc | None) -> tuple[pathlib.Path, str]:
+def machine_code(
+    text: pathlib.Path, cuda: pathlib.Path, nvrtc: Nvrtc | None
+) -> tuple[pathlib.Path, str]:
     """The file of a text's machine code, and what ptxas says about it."""
     code = text.with_suffix(".cubin")
     if nvrtc is not None:
@@ -119,7 +122,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kernels", nargs="*", default=list(gdr.builtin_names()))
     parser.add_argument("--cuda", type=pathlib.Path, help="folder of ptxas and nvdisasm")
-    parser.add_argument("--nvrtc", type=Nvrtc, help="NVRTC library (libnvrtc.so.12) to use instead of clang")
+    parser.add_argument(
+        "--nvrtc", type=Nvrtc, help="NVRTC library (libnvrtc.so.12) to use instead of clang"
+    )
     parser.add_argument("--clang", default="clang-15")
     options = parser.parse_args()
     if shutil.which(options.clang) is None or not pathlib.Path(LIBRARY).exists():
@@ -147,7 +152,9 @@ def main() -> None:
             alone = "one element of a PE" in text.read_text()
             together = 1 if alone else of["elements"]
             interactions = of["group"] * together
-            told = measured(text, options.cuda, options.nvrtc, interactions) if options.cuda else " compiled by clang"
+            told = " compiled by clang"
+            if options.cuda:
+                told = measured(text, options.cuda, options.nvrtc, interactions)
             print(f"{name:28}{told}")
 
 
