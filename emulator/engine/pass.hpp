@@ -116,6 +116,9 @@ class PassRunner {
  public:
   virtual ~PassRunner() = default;
   virtual void run(const Pass& pass) = 0;
+  /// Executes passes together, if it can: they have the same parameters, and the memories do not
+  /// change from one to the next. False: nothing was done, they have to run one by one.
+  virtual bool run_together(std::span<const Pass> /*passes*/) { return false; }
   /// Invalidates cached knowledge of the blocks' contents after external writes.
   virtual void invalidate_chips() noexcept {}
 };

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "emulator/host/cpu_relax.hpp"
+#include "emulator/host/monitor.hpp"
 #include "emulator/host/processor.hpp"
 
 namespace gdr {
@@ -243,6 +244,11 @@ unsigned threads_for(double nanoseconds, unsigned threads, double worthwhile) no
 MonitoredScope::MonitoredScope(const WorkMonitor& monitor) noexcept
     : before_(std::exchange(current_monitor, &monitor)) {}
 MonitoredScope::~MonitoredScope() { current_monitor = before_; }
+
+const WorkMonitor& monitor_of_thread() noexcept {
+  static const WorkMonitor none;
+  return current_monitor != nullptr ? *current_monitor : none;
+}
 
 void cancellation_point() {
   if (current_monitor == nullptr) return;

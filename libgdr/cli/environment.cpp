@@ -13,6 +13,7 @@ std::span<const EnvironmentVariable> environment_variables() noexcept {
       {"GDR_NVRTC_LIBRARY", "CUDA's compiler NVRTC, if it is not found by itself"},
       {"GDR_GPU_BACKEND", "interface to GPUs, opencl or cuda, if not all are to be used"},
       {"GDR_GPU_PAIRS", "least number of pairs for which GPU engines use the GPU"},
+      {"GDR_GPU_FALLBACK", "cpu: the processor takes over work of a GPU that fails"},
       {"GDR_GPU_TEXT", "folder for the text of programs for GPUs"},
       {"GDR_CACHE_DIR", "folder of compiled kernels, or none"},
       {"GDR_SOCKET", "default socket of gdr serve"},

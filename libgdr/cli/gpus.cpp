@@ -1,5 +1,6 @@
 #include "libgdr/cli/gpus.hpp"
 
+#include "emulator/engine/gpu/cards.hpp"
 #include "emulator/engine/vector/gpu/self_test.hpp"
 #include "emulator/host/gpu/device.hpp"
 #include "emulator/host/stopwatch.hpp"
@@ -17,6 +18,7 @@ std::vector<TestedGpu> tested_gpus() {
     } catch (const Error& error) {
       gpu.failure = error.what();
     }
+    gpu.is_default = all.size() == default_gpu();
     gpu.seconds = stopwatch.seconds();
     all.push_back(std::move(gpu));
   }

@@ -186,13 +186,14 @@ std::string Device::description() const {
     return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
   };
   const Statistics s = statistics();
+  const std::string reason = core.reason.empty() ? "" : " (" + core.reason + ")";
   if (core.ranks)
     return "mpi: " + counted(core.ranks->size(), "rank") + " (" + core.ranks->library() +
            "), each with " + counted(core.boards.size(), "board") + " of " +
-           counted(core.geometry.chips_per_board, "chip") + ", " + s.engine + " engine, " + s.isa;
+           counted(core.geometry.chips_per_board, "chip") + ", " + s.engine + " engine, " + s.isa +
+           reason;
   const std::size_t queues = impl_->queues.size();
   const std::string of_each = queues == 1 ? "" : ", " + counted(queues, "queue");
-  const std::string reason = core.reason.empty() ? "" : " (" + core.reason + ")";
   return core.where + ": " + counted(core.boards.size(), "board") + " of " +
          counted(core.geometry.chips_per_board, "chip") + ", " + s.engine + " engine, " + s.isa +
          of_each + reason;

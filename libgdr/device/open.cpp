@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "emulator/engine/gpu/cards.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/openers.hpp"
 #include "libgdr/device/self_test.hpp"
@@ -192,6 +193,7 @@ std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name) {
   core->partition = o.partition;
   core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
   core->statistics.engine = engine->name();
+  core->reason = gpus_of_engine(o.engine);
   core->statistics.isa = isa_name(engine->isa());
   core->statistics.threads = core->threads;
   for (unsigned b = 0; b < o.boards; ++b)
@@ -236,7 +238,8 @@ std::shared_ptr<DeviceCore> open_best(const DeviceName& name) {
   }
   if (core) return core;
   core = open_emulator(name);
-  core->reason = "selected by auto: " + reasons;
+  const std::string gpus = core->reason.empty() ? "" : core->reason + "; ";
+  core->reason = gpus + "selected by auto: " + reasons;
   return core;
 }
 

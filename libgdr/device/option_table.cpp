@@ -87,7 +87,7 @@ constexpr DeviceOption options[] = {
     {"engine",
      "`reference`, `vector`, `native`, `native-mixed`, `native-float`, `native-fast`, "
      "`gpu`, `gpu-float`, `gpu-exact`; `gpu:1`, `gpu:cuda:0`: a certain GPU, by number or a part "
-     "of its name",
+     "of its name, `gpu:0+1`: several, `gpu:all`: all of the first one's kind",
      "`GDR_ENGINE`, else `vector`", "engine that executes the programs",
      [](DeviceName& d, Value, Value v) {
        const auto names = engine_names();

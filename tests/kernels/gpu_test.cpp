@@ -51,10 +51,8 @@ TEST_CASE("kernels are accurate on a GPU in doubles, or say why they run on the 
   std::set<std::string> elsewhere;
   for (const Law& law : laws())
     if (!check(law, "gpu", law.native_limit)) elsewhere.emplace(law.kernel);
-  // Lists, and targets that cannot be packed.
-  CHECK(elsewhere == std::set<std::string>{"gravity_neighbours", "gravity_jerk_neighbours",
-                                           "gravity_hermite_neighbours", "gravity_regular",
-                                           "gravity_nearest", "gravity_1pn", "sph_density"});
+  // Targets that cannot be packed.
+  CHECK(elsewhere == std::set<std::string>{"gravity_nearest", "gravity_1pn", "sph_density"});
 }
 
 TEST_CASE("gpu-exact gives the bits of the engine vector, or says why it runs on the processor") {

@@ -1,8 +1,10 @@
 // Neighbour lists of gravity_neighbours against lists made in long double.
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
 #include "bench/laws/laws.hpp"
+#include "emulator/host/gpu/device.hpp"
 #include "emulator/host/isa.hpp"
 #include "support/catch.hpp"
 
@@ -60,6 +62,10 @@ Lists lists_on(const std::string& device_name, const Sample& i, const Sample& j)
     INFO(device_name << ": " << statistics.fallback_reason);
     CHECK(statistics.fallback_runs == 0);
   }
+  if (device_name.find("=gpu") != std::string::npos) {
+    INFO(device_name << ": " << device.statistics().fallback_reason);
+    CHECK((device.statistics().gpu_runs > 0) == (j.n > 0));
+  }
   return out;
 }
 
@@ -98,9 +104,16 @@ std::vector<std::string> native_engines() {
       all.push_back(name + std::string(isa_name(isa)));
   return all;
 }
+/// Those of GPUs, if there is one; then it also takes small calculations.
+std::vector<std::string> gpu_engines() {
+  if (gpu::devices().empty()) return {};
+  setenv("GDR_GPU_PAIRS", "0", 1);
+  return {"engine=gpu", "engine=gpu-float"};
+}
 std::vector<std::string> engines() {
   std::vector<std::string> all = native_engines();
   all.insert(all.begin(), {"engine=reference", "engine=vector"});
+  for (const std::string& engine : gpu_engines()) all.push_back(engine);
   return all;
 }
 
@@ -127,6 +140,12 @@ TEST_CASE("neighbour lists of many particles are correct for threads, boards and
   const std::string parts = ",boards=2,threads=2,chips=2,blocks=3,pes=5,bm=256,dram=65536";
   for (const std::string engine : {"engine=vector", "engine=native"})
     CHECK(lists_on(engine + parts, all, all) == right);
+  // Memories that hold all sources: what remains in the chips between runs is not on a GPU.
+  for (const std::string& engine : gpu_engines()) {
+    CHECK(lists_on(engine + ",boards=2,threads=2,chips=2,blocks=3,pes=5,bm=256", all, all) ==
+          right);
+    CHECK(lists_on(engine, all, all) == right);
+  }
   CHECK(lists_on("engine=native,threads=2", all, all) == right);
 }
 

@@ -11,8 +11,9 @@
 namespace gdr {
 
 std::shared_ptr<gpu::Buffer> BufferPool::take(std::size_t bytes) {
-  // Sizes of few kinds, so that buffers fit again.
-  const std::size_t size = std::bit_ceil(std::max<std::size_t>(bytes, 4096));
+  // Sizes of few kinds, so that buffers fit again: eight from one power of two to the next.
+  const std::size_t step = std::bit_floor(std::max<std::size_t>(bytes, 32768)) / 8;
+  const std::size_t size = (std::max<std::size_t>(bytes, 1) + step - 1) / step * step;
   std::shared_ptr<gpu::Buffer> taken;
   {
     const std::scoped_lock lock(mutex_);
@@ -21,7 +22,7 @@ std::shared_ptr<gpu::Buffer> BufferPool::take(std::size_t bytes) {
       free_.erase(found);
     }
   }
-  if (!taken) taken = device_->allocate(size);
+  if (!taken) taken = allocate(size);
   gpu::Buffer* const buffer = taken.get();
   return {buffer, [this, size, taken = std::move(taken)](gpu::Buffer*) mutable {
             const std::scoped_lock lock(mutex_);
@@ -29,7 +30,39 @@ std::shared_ptr<gpu::Buffer> BufferPool::take(std::size_t bytes) {
           }};
 }
 
-Gpu::Gpu(std::shared_ptr<gpu::Device> opened) : device(opened), pool(std::move(opened)) {
+std::shared_ptr<gpu::Buffer> BufferPool::allocate(std::size_t size) {
+  try {
+    return device_->allocate(size);
+  } catch (const Error&) {
+    std::multimap<std::size_t, std::shared_ptr<gpu::Buffer>> freed;
+    {
+      const std::scoped_lock lock(mutex_);
+      freed.swap(free_);
+    }
+    if (freed.empty()) throw;
+  }
+  return device_->allocate(size);
+}
+
+namespace {
+
+/// GDR_GPU_FALLBACK: whether the processor takes over.
+bool fallback_of_environment() {
+  const char* const given = std::getenv("GDR_GPU_FALLBACK");
+  if (given == nullptr || std::string_view(given) == "error") return false;
+  if (std::string_view(given) == "cpu") return true;
+  throw Error(ErrorCategory::Usage, std::string("GDR_GPU_FALLBACK is '") + given +
+                                        "'; it is 'cpu', which lets the processor take over work "
+                                        "of a GPU that fails, or 'error'");
+}
+
+}  // namespace
+
+Gpu::Gpu(std::shared_ptr<gpu::Device> opened, std::string given_name)
+    : device(std::make_shared<GuardedDevice>(std::move(opened))),
+      name(std::move(given_name)),
+      pool(device),
+      processor_takes_over(fallback_of_environment()) {
   const char* const given = std::getenv("GDR_GPU_PAIRS");
   char* end = nullptr;
   least_pairs = given != nullptr ? std::strtod(given, &end) : 1e5;
@@ -44,16 +77,6 @@ std::shared_ptr<const gpu::Kernel> Gpu::compile(const std::string& text) {
   if (const auto known = compiled_.find(text); known != compiled_.end()) return known->second;
   if (compiled_.size() >= most) compiled_.clear();
   return compiled_[text] = device->compile(text);
-}
-
-std::shared_ptr<Gpu> open_gpu(std::string_view which) {
-  const auto device = gpu::open_device(which);
-  static std::mutex mutex;
-  static auto* const known = new std::map<gpu::Device*, std::shared_ptr<Gpu>>;
-  const std::scoped_lock lock(mutex);
-  std::shared_ptr<Gpu>& gpu = (*known)[device.get()];
-  if (!gpu) gpu = std::make_shared<Gpu>(device);
-  return gpu;
 }
 
 }  // namespace gdr

@@ -8,7 +8,7 @@
 
 #include "emulator/engine/native/conversion_avx512.hpp"
 #include "emulator/engine/native/float_range.hpp"
-#include "emulator/engine/native/gpu/gpu.hpp"
+#include "emulator/engine/native/gpu/gpu_batch.hpp"
 #include "emulator/engine/native/loop_planner.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/parallel.hpp"
@@ -121,8 +121,28 @@ class SectionRun {
     first_window_ = first;
   }
 
-  /// The loop runs on a GPU, if it can.
-  void use_gpu(const OnGpu& on_gpu) { on_gpu_ = on_gpu; }
+  /// The passes of this section run on a GPU: its part before GpuBatch::run, and the one after.
+  /// False if they must run on the host; the state is then as before.
+  bool load(std::uint64_t count, bool after, GpuBatch& batch, const GpuSlot& slot) {
+    after_ = after;
+    count_ = count;
+    if (!prepare(s_.precision(), &batch.gpu())) return false;
+    return batch.load(slot, *code_, scratch_.items.data(), begins(), all_instances(),
+                      scratch_.uniforms.data(), uniform_bytes());
+  }
+  bool finish_loaded(std::uint64_t count, bool after, const GpuBatch& batch, const GpuSlot& slot) {
+    after_ = after;
+    count_ = count;
+    if (!prepare(s_.precision(), &batch.gpu())) return false;
+    batch.store(slot, scratch_.items.data(), begins(), all_instances());
+    if (precision() == Precision::Float && !results_are_finite()) {
+      s_.note_run_in_doubles();
+      return false;
+    }
+    s_.note_gpu_run();
+    finish(s_.constants());
+    return true;
+  }
 
   /// `after`: the previous section's constants are inputs of this one.
   void passes(std::uint64_t count, std::uint32_t source_base, bool after = false) {
@@ -146,12 +166,12 @@ class SectionRun {
     std::size_t begin = 0, items = 0, padded = 0;  ///< padded to the work items per call
   };
 
-  /// Selects the code and loads its inputs; false if floats cannot represent them.
-  bool prepare(Precision precision) {
-    code_ = nullptr;
-    if (on_gpu_.gpu != nullptr && precision == s_.precision())
-      code_ = s_.gpu_code(*on_gpu_.gpu, zero_words(), precision);
-    if (code_ == nullptr) code_ = &s_.code(zero_words(), precision);
+  /// Selects the code and loads its inputs; false if floats cannot represent them, or if a GPU
+  /// cannot execute it.
+  bool prepare(Precision precision, Gpu* gpu = nullptr) {
+    code_ = gpu != nullptr ? s_.gpu_code(*gpu, zero_words(), precision)
+                           : &s_.code(zero_words(), precision);
+    if (code_ == nullptr) return false;
     converts_avx512_ = code_->target.isa == Isa::Avx512;
     chunks_ = (live_ + lanes() - 1) / lanes();
     std::size_t bytes = 0;
@@ -191,6 +211,20 @@ class SectionRun {
     leave_moved();
     leave_constants(constants);
     scatter_words();
+  }
+
+  std::vector<std::size_t> begins() const {
+    std::vector<std::size_t> begins;
+    for (const Place& place : places_) begins.push_back(place.begin);
+    return begins;
+  }
+  std::vector<std::size_t> all_instances() const {
+    std::vector<std::size_t> all;
+    for (std::size_t k = 0; k < places_.size(); ++k) all.push_back(instances(k));
+    return all;
+  }
+  std::size_t uniform_bytes() const {
+    return (s_.uniform_words().words.size() + s_.lookups().lanes()) * code_->target.lane_bytes();
   }
 
   WorkItems work_items(std::size_t k) const {
@@ -458,13 +492,6 @@ class SectionRun {
   void execute(std::size_t k) {
     const auto& entry = code_->kernels[k];
     std::byte* at = scratch_.items.data() + places_[k].begin;
-    if (entry.gpu) {
-      const std::size_t words = s_.uniform_words().words.size() + s_.lookups().lanes();
-      entry.gpu->run(at, places_[k].items, *on_gpu_.sources, on_gpu_.first_group,
-                     scratch_.uniforms.data(), words * code_->target.lane_bytes(), count_);
-      s_.note_gpu_run();
-      return;
-    }
     const std::size_t item = entry.code.layout.bytes();
     for (std::size_t left = places_[k].items; left > 0;) {
       if (entry.portable) {
@@ -589,7 +616,6 @@ class SectionRun {
   std::uint32_t source_base_ = 0;
   const SourceWindows* windows_ = nullptr;
   std::uint64_t first_window_ = 0;
-  OnGpu on_gpu_;
   std::uint32_t live_;  ///< active PEs
   bool folded_;
   bool after_ = false;            ///< the previous section's constants are inputs
@@ -622,35 +648,74 @@ void run_program(const CompiledProgram& program, BlockState& block, const BlockR
   SectionRun(*program.section(Section::End), block, end).passes(1, body.source_base);
 }
 
-void run_packed(const CompiledProgram& program, BlockState& block, std::uint32_t live, bool folded,
-                const PackedSources& sources) {
+namespace {
+
+void start_packed(const CompiledProgram& program, const PackedTargets& targets) {
   BlockRun run;
-  run.live_pes = live;
-  SectionRun start(*program.section(Section::Start), block, run, folded);
+  run.live_pes = targets.live;
+  SectionRun start(*program.section(Section::Start), targets.block, run, targets.folded);
   start.leave_out_idle_pes();
   if (program.fusable)
     start.leave_to(*program.section(Section::Body));
   else
     start.passes(1, 0);
-  const std::size_t bytes = program.section(Section::Body)->stream_bytes();
-  BlockRun body = run;
+}
+
+void end_packed(const CompiledProgram& program, const PackedTargets& targets) {
+  BlockRun run;
+  run.live_pes = targets.live;
+  SectionRun(*program.section(Section::End), targets.block, run, targets.folded).passes(1, 0);
+}
+
+/// The whole body as one run, for a GPU.
+BlockRun body_of(const PackedTargets& targets, const PackedSources& sources) {
+  BlockRun body;
+  body.live_pes = targets.live;
   body.stream = {sources.groups, sources.address};
+  return body;
+}
+
+}  // namespace
+
+void run_packed(const CompiledProgram& program, const PackedTargets& targets,
+                const PackedSources& sources) {
+  start_packed(program, targets);
+  const std::size_t bytes = program.section(Section::Body)->stream_bytes();
+  BlockRun body = body_of(targets, sources);
   const std::uint64_t* last_group = sources.last_groups;
   for (std::uint64_t done = 0; done < sources.count; last_group += sources.group_shorts) {
     const std::uint64_t some = std::min(groups_between_polls, sources.count - done);
-    std::copy_n(last_group, sources.group_shorts, block.bm.data() + sources.address);
-    SectionRun loop(*program.section(Section::Body), block, body, folded);
+    std::copy_n(last_group, sources.group_shorts, targets.block.bm.data() + sources.address);
+    SectionRun loop(*program.section(Section::Body), targets.block, body, targets.folded);
     if (sources.windows != nullptr)
       loop.set_windows(*sources.windows, sources.first_window + done / SourceWindows::groups);
-    OnGpu on_gpu = sources.on_gpu;
-    on_gpu.first_group += done;
-    loop.use_gpu(on_gpu);
     loop.passes(some, 0, done == 0 && program.fusable);
     body.stream.groups += some * bytes;
     done += some;
     if (done < sources.count) cancellation_point();
   }
-  SectionRun(*program.section(Section::End), block, run, folded).passes(1, 0);
+  end_packed(program, targets);
+}
+
+bool load_packed(const CompiledProgram& program, const PackedTargets& targets,
+                 const PackedSources& sources, GpuBatch& batch, const GpuSlot& slot) {
+  start_packed(program, targets);
+  const BlockRun body = body_of(targets, sources);
+  SectionRun loop(*program.section(Section::Body), targets.block, body, targets.folded);
+  return loop.load(sources.count, program.fusable, batch, slot);
+}
+
+bool finish_packed(const CompiledProgram& program, const PackedTargets& targets,
+                   const PackedSources& sources, const GpuBatch& batch, const GpuSlot& slot) {
+  start_packed(program, targets);
+  const std::uint64_t parts = (sources.count + groups_between_polls - 1) / groups_between_polls;
+  std::copy_n(sources.last_groups + (parts - 1) * sources.group_shorts, sources.group_shorts,
+              targets.block.bm.data() + sources.address);
+  const BlockRun body = body_of(targets, sources);
+  SectionRun loop(*program.section(Section::Body), targets.block, body, targets.folded);
+  if (!loop.finish_loaded(sources.count, program.fusable, batch, slot)) return false;
+  end_packed(program, targets);
+  return true;
 }
 
 bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts,

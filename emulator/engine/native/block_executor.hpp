@@ -4,10 +4,6 @@
 #include "emulator/engine/engine.hpp"
 #include "emulator/engine/native/program.hpp"
 
-namespace gdr {
-struct Gpu;
-}
-
 namespace gdr::native {
 
 /// As Executable::run. The float mode must be MachineFloatMode's.
@@ -24,14 +20,8 @@ bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts
 constexpr std::uint64_t groups_between_polls = 16384;
 static_assert(groups_between_polls % SourceWindows::groups == 0);
 
-class GpuSources;
-
-/// Sources in a GPU's memory, for a loop that runs there.
-struct OnGpu {
-  Gpu* gpu = nullptr;
-  const GpuSources* sources = nullptr;
-  std::uint64_t first_group = 0;  ///< of the loop's sources
-};
+class GpuBatch;
+struct GpuSlot;
 
 /// The sources of packed targets.
 struct PackedSources {
@@ -42,12 +32,26 @@ struct PackedSources {
   std::uint32_t group_shorts = 0, address = 0;
   const SourceWindows* windows = nullptr;
   std::uint64_t first_window = 0;  ///< window of the first group
-  OnGpu on_gpu;                    ///< without a GPU: on the host
 };
 
-/// Runs Start, the body over all sources, and End on a packed block, of which `live` PEs hold
-/// targets; folded: in element 0 only.
-void run_packed(const CompiledProgram& program, BlockState& block, std::uint32_t live, bool folded,
+/// A packed block: `live` PEs hold targets; folded: in element 0 only.
+struct PackedTargets {
+  BlockState& block;
+  std::uint32_t live = 0;
+  bool folded = false;
+};
+
+/// Runs Start, the body over all sources, and End.
+void run_packed(const CompiledProgram& program, const PackedTargets& targets,
                 const PackedSources& sources);
+
+/// The same with the body on a GPU, before and after GpuBatch::run. `load_packed` runs Start and
+/// loads the work items of the body; false if the GPU cannot take them. `finish_packed`, on the
+/// block as it was before, runs Start, takes the results and runs End; false if floats cannot
+/// represent them: then the block has to be run again on the host, as it was before.
+bool load_packed(const CompiledProgram& program, const PackedTargets& targets,
+                 const PackedSources& sources, GpuBatch& batch, const GpuSlot& slot);
+bool finish_packed(const CompiledProgram& program, const PackedTargets& targets,
+                   const PackedSources& sources, const GpuBatch& batch, const GpuSlot& slot);
 
 }  // namespace gdr::native

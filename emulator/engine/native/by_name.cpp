@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "emulator/engine/gpu/gpu.hpp"
+#include "emulator/engine/gpu/cards.hpp"
 #include "emulator/engine/native/native.hpp"
-#include "emulator/engine/vector/gpu/gpu_passes.hpp"
+#include "emulator/engine/vector/gpu/shared_passes.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "gdr/error.hpp"
 
@@ -27,17 +27,23 @@ std::unique_ptr<Engine> make_gpu_engine(std::string_view name, Isa isa, bool jit
   const std::size_t colon = std::min(name.find(':'), name.size());
   const std::string_view engine = name.substr(0, colon);
   if (engine != "gpu" && engine != "gpu-float" && engine != "gpu-exact") return nullptr;
-  const std::shared_ptr<Gpu> gpu = open_gpu(name.substr(std::min(colon + 1, name.size())));
+  const Gpus gpus = open_gpus(name.substr(std::min(colon + 1, name.size())));
   if (engine == "gpu-exact") {
     // The device executes the steps of AVX2, and the host its part of a run.
     const Isa host = isa == Isa::Avx512 ? Isa::Avx2 : isa;
-    return std::make_unique<VectorEngine>(host, jit, exact_passes_on(gpu));
+    return std::make_unique<VectorEngine>(host, jit, exact_passes_on(gpus));
   }
   const bool doubles = engine == "gpu";
-  if (doubles && !gpu->device->info().has_doubles)
-    throw Error(ErrorCategory::Unsupported, "the OpenCL device " + gpu->device->info().name +
-                                                " has no doubles; use the engine gpu-float");
-  return std::make_unique<NativeEngine>(isa, doubles ? Precision::Double : Precision::Float, gpu);
+  const gpu::DeviceInfo& first = gpus.front()->device->info();
+  if (!of_one_kind(gpus))
+    throw Error(ErrorCategory::Unsupported,
+                "the GPUs " + description(gpus) +
+                    " are of different kinds, whose roots differ in the last places; give GPUs of "
+                    "one kind, or use the engine gpu-exact");
+  if (doubles && !first.has_doubles)
+    throw Error(ErrorCategory::Unsupported,
+                gpu::label(first) + " has no doubles; use the engine gpu-float");
+  return std::make_unique<NativeEngine>(isa, doubles ? Precision::Double : Precision::Float, gpus);
 }
 
 }  // namespace

@@ -409,8 +409,8 @@ void check_lists(const SectionModel& model, const SectionModel* start, const Liv
 }  // namespace
 
 CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometry, Target wanted,
-                                 std::shared_ptr<Gpu> wanted_gpu)
-    : map(geometry), target(wanted), gpu(std::move(wanted_gpu)) {
+                                 Gpus wanted_gpus)
+    : map(geometry), target(wanted), gpus(std::move(wanted_gpus)) {
   Models models;
   std::array<Liveness, section_count> liveness;
   LiveOut needs = needs_of_host(program, map);

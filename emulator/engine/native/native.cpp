@@ -22,13 +22,13 @@ struct Key {
   Program program;
   Geometry geometry;
   native::Target target;
-  std::shared_ptr<Gpu> gpu;
+  Gpus gpus;
 
   bool operator==(const Key& other) const {
     const auto same_place = [](const Variable& a, const Variable& b) {
       return a.kind == b.kind && a.location == b.location;
     };
-    return target == other.target && gpu == other.gpu &&
+    return target == other.target && gpus == other.gpus &&
            program.sections == other.program.sections &&
            program.elements == other.program.elements &&
            program.fixed_shorts == other.program.fixed_shorts && geometry == other.geometry &&
@@ -44,19 +44,18 @@ struct CachedProgram {
 /// Equal programs and geometries are compiled once per process. Thread-safe.
 std::shared_ptr<const native::CompiledProgram> compiled_program(const Program& program,
                                                                 const Geometry& geometry,
-                                                                native::Target target,
-                                                                std::shared_ptr<Gpu> gpu) {
+                                                                native::Target target, Gpus gpus) {
   constexpr std::size_t max_programs = 64;
   static std::mutex mutex;
   static std::list<CachedProgram> entries;  // most recently used first
-  Key key{program, geometry, target, std::move(gpu)};
+  Key key{program, geometry, target, std::move(gpus)};
   const std::lock_guard lock(mutex);
   const auto found = std::ranges::find(entries, key, &CachedProgram::key);
   if (found != entries.end()) {
     entries.splice(entries.begin(), entries, found);
     return entries.front().compiled;
   }
-  auto compiled = std::make_shared<native::CompiledProgram>(program, geometry, target, key.gpu);
+  auto compiled = std::make_shared<native::CompiledProgram>(program, geometry, target, key.gpus);
   entries.push_front({std::move(key), compiled});
   if (entries.size() > max_programs) entries.pop_back();
   return compiled;
@@ -65,11 +64,11 @@ std::shared_ptr<const native::CompiledProgram> compiled_program(const Program& p
 class NativeExecutable final : public StreamingExecutable {
  public:
   NativeExecutable(const Program& program, const Geometry& geometry, native::Target target,
-                   std::shared_ptr<Gpu> gpu)
+                   Gpus gpus)
       : isa_(target.isa),
         geometry_(geometry),
         source_(program),
-        program_(compiled_program(program, geometry, target, std::move(gpu))),
+        program_(compiled_program(program, geometry, target, std::move(gpus))),
         products_(target.precision == native::Precision::Double ? fast_matmul_of(target.isa)
                                                                 : nullptr),
         accepts_streams_(body_accepts_streams(program)) {}
@@ -157,7 +156,7 @@ class NativeExecutable final : public StreamingExecutable {
 
 std::string_view NativeEngine::name() const noexcept {
   const bool doubles = target_.precision == native::Precision::Double;
-  if (gpu_) return doubles ? "gpu" : "gpu-float";
+  if (!gpus_.empty()) return doubles ? "gpu" : "gpu-float";
   if (doubles) return "native";
   switch (target_.mode) {
     case native::FloatMode::Mixed:
@@ -176,7 +175,7 @@ bool NativeEngine::multiplies_all_bits() const noexcept {
 std::shared_ptr<const Executable> NativeEngine::prepare(const Program& program,
                                                         const Geometry& geometry) const {
   check_program(program, geometry);
-  return std::make_shared<NativeExecutable>(program, geometry, target_, gpu_);
+  return std::make_shared<NativeExecutable>(program, geometry, target_, gpus_);
 }
 
 }  // namespace gdr

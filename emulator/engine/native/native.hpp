@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "emulator/engine/engine.hpp"
+#include "emulator/engine/gpu/gpu.hpp"
 #include "emulator/engine/native/lower.hpp"
 
 namespace gdr {
-
-struct Gpu;
 
 class NativeEngine final : public Engine {
  public:
@@ -18,9 +17,10 @@ class NativeEngine final : public Engine {
   explicit NativeEngine(Isa isa, native::Precision precision = native::Precision::Double,
                         native::FloatMode mode = native::FloatMode::Plain)
       : target_{isa, precision, mode, false} {}
-  /// The loops over sources run on a GPU, what it cannot do or is too small for it on the host.
-  NativeEngine(Isa isa, native::Precision precision, std::shared_ptr<Gpu> gpu)
-      : target_{isa, precision, native::FloatMode::Plain, false}, gpu_(std::move(gpu)) {}
+  /// The loops over sources run on GPUs of one kind, which share the targets; what they cannot do
+  /// or is too small for them on the host.
+  NativeEngine(Isa isa, native::Precision precision, Gpus gpus)
+      : target_{isa, precision, native::FloatMode::Plain, false}, gpus_(std::move(gpus)) {}
   std::string_view name() const noexcept override;
   Isa isa() const noexcept override { return target_.isa; }
   bool exact() const noexcept override { return false; }
@@ -30,7 +30,7 @@ class NativeEngine final : public Engine {
 
  private:
   native::Target target_;  ///< of the host
-  std::shared_ptr<Gpu> gpu_;
+  Gpus gpus_;
 };
 
 }  // namespace gdr

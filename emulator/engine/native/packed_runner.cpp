@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <deque>
 #include <map>
 
 #include "emulator/chip/reduction.hpp"
 #include "emulator/engine/blockwise/small_blocks.hpp"
 #include "emulator/engine/native/block_executor.hpp"
-#include "emulator/engine/native/gpu/gpu.hpp"
+#include "emulator/engine/native/gpu/gpu_batch.hpp"
 #include "emulator/engine/native/lane_sources.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/stopwatch.hpp"
@@ -17,8 +18,11 @@
 namespace gdr::native {
 namespace {
 
-/// Maximum number of targets per task, for the host and for a GPU, which has as many threads.
-constexpr std::uint64_t max_targets = 128, max_gpu_targets = 32768;
+/// Maximum number of targets per task.
+constexpr std::uint64_t max_targets = 128;
+/// The same for a GPU, whose items have whole vectors, and maximum number of these in a launch:
+/// 262144 threads.
+constexpr std::uint64_t gpu_vectors_a_task = 4, gpu_vectors_a_launch = 8192;
 /// Minimum number of sources per slice, and maximum number of slices.
 constexpr std::uint64_t items_a_slice = 16384, max_slices = 8;
 
@@ -27,8 +31,7 @@ struct PackedBlock {
   std::uint64_t image = 0;
   ChipState chip;
 };
-/// For tasks of the host and of a GPU, which are much larger.
-thread_local PackedBlock packed_block, gpu_block;
+thread_local PackedBlock packed_block;
 
 std::uint64_t next_image() noexcept {
   static std::atomic<std::uint64_t> images = 0;
@@ -55,22 +58,34 @@ class PackedRunner final : public PassRunner {
         plan_(make_packed_plan(compiled, loaded)),
         threads_{ThreadChoice(loaded.program.group), ThreadChoice(loaded.program.group)} {
     const CompiledSection* const body = compiled.section(Section::Body);
-    if (!plan_.usable && compiled.gpu && body != nullptr)
+    if (!plan_.usable && !compiled.gpus.empty() && body != nullptr)
       body->note_not_on_gpu("targets cannot be packed, " + plan_.reason);
     if (!plan_.usable) return;
     sources_ = std::make_unique<LaneSources>(*compiled.section(Section::Body), loaded);
-    if (compiled.gpu) gpu_sources_ = std::make_unique<GpuSources>(*compiled.gpu);
+    for (const auto& gpu : compiled.gpus) cards_.push_back(std::make_unique<Card>(*gpu));
     for (const BmStore& store : compiled.section(Section::Start)->bm_stores())
       least_pes_ = std::max(least_pes_, store.pe + 1);
   }
   void run(const Pass& pass) override {
-    if (plan_.usable && takes_runs(pass) && takes_transfers(pass) && run_targets(pass)) return;
+    if (takes(pass) && run_targets({&pass, 1})) return;
     const CompiledSection* const body = compiled_.section(Section::Body);
-    if (plan_.usable && compiled_.gpu && body != nullptr)
+    if (plan_.usable && !compiled_.gpus.empty() && body != nullptr)
       body->note_not_on_gpu(
           "a run leaves the chips' state, or joins integers of several blocks, and so goes block "
           "by block");
     blockwise_->run(pass);
+  }
+  bool run_together(std::span<const Pass> passes) override {
+    const Pass& first = passes.front();
+    const auto joins_first = [&](const Pass& pass) {
+      return takes(pass) && pass.runs.front().plan.partition == ChipPartition::TargetsOverBlocks &&
+             std::ranges::equal(pass.runs, first.runs, [](const PassRun& a, const PassRun& b) {
+               // The last targets may not need all chips.
+               return (a.chips & ~b.chips) == 0 && a.plan.items == b.plan.items &&
+                      a.address == b.address && a.flags == b.flags;
+             });
+    };
+    return std::ranges::all_of(passes, joins_first) && run_targets(passes);
   }
   void invalidate_chips() noexcept override { blockwise_->invalidate_chips(); }
 
@@ -79,8 +94,22 @@ class PackedRunner final : public PassRunner {
   struct Group {
     const TargetWrite* write = nullptr;
     const ResultRead* read = nullptr;
+    std::uint64_t* results = nullptr;  ///< of its pass
     std::uint64_t first = 0, count = 0;
     std::size_t slice = 0;
+  };
+  /// A GPU with its copy of the sources.
+  struct Card {
+    explicit Card(Gpu& used) : gpu(used), sources(used) {}
+    Gpu& gpu;
+    GpuSources sources;
+  };
+  /// A group in a batch of a GPU.
+  struct GpuGroup {
+    Group group;
+    std::size_t card = 0;
+    GpuSlot slot;
+    bool loaded = false;
   };
   /// Groups of sources, and the last one of each of its parts (PackedSources).
   struct Slice {
@@ -92,6 +121,10 @@ class PackedRunner final : public PassRunner {
 
   bool any_result(Reduce reduce) const {
     return std::ranges::find(loaded_.results, reduce, &PortField::reduce) != loaded_.results.end();
+  }
+
+  bool takes(const Pass& pass) const {
+    return plan_.usable && takes_runs(pass) && takes_transfers(pass);
   }
 
   /// Whether the runs are one results-only loop from Start to End.
@@ -231,33 +264,36 @@ class PackedRunner final : public PassRunner {
   }
 
   /// Whole vectors, of nearly equal size, for load balance.
-  std::vector<Group> make_groups(const Pass& pass, unsigned threads, bool on_gpu) const {
+  std::vector<Group> make_groups(std::span<const Pass> passes, unsigned threads) const {
     const std::uint64_t lanes = std::uint64_t{compiled_.target.lanes()} * plan_.elements;
-    const std::uint64_t most = on_gpu ? max_gpu_targets : max_targets;
     std::vector<Group> groups;
-    for (std::size_t k = 0; k < pass.writes.size(); ++k) {
-      const std::uint64_t count = pass.writes[k].slots.count;
-      const std::uint64_t vectors = (count + lanes - 1) / lanes;
-      const std::uint64_t least = (count + most - 1) / most;
-      const std::uint64_t parts = on_gpu ? 1 : (threads + slices_.size() - 1) / slices_.size();
-      const std::uint64_t wanted = std::max(least, std::min(parts, vectors));
-      const std::uint64_t size = (vectors + wanted - 1) / wanted * lanes;
-      for (std::size_t slice = 0; slice < slices_.size(); ++slice)
-        for (std::uint64_t first = 0; first < count; first += size)
-          groups.push_back(
-              {&pass.writes[k], &pass.reads[k], first, std::min(size, count - first), slice});
-    }
+    for (const Pass& pass : passes)
+      for (std::size_t k = 0; k < pass.writes.size(); ++k) {
+        const std::uint64_t count = pass.writes[k].slots.count;
+        const std::uint64_t vectors = (count + lanes - 1) / lanes;
+        const std::uint64_t least = (count + max_targets - 1) / max_targets;
+        const std::uint64_t parts = (threads + slices_.size() - 1) / slices_.size();
+        const std::uint64_t wanted = std::max(least, std::min(parts, vectors));
+        const std::uint64_t size = (vectors + wanted - 1) / wanted * lanes;
+        for (std::size_t slice = 0; slice < slices_.size(); ++slice)
+          for (std::uint64_t first = 0; first < count; first += size)
+            groups.push_back({&pass.writes[k], &pass.reads[k], pass.results, first,
+                              std::min(size, count - first), slice});
+      }
     return groups;
   }
 
-  bool run_targets(const Pass& pass) {
+  /// Passes with the same sources and parameters; several only without slices.
+  bool run_targets(std::span<const Pass> passes) {
+    const Pass& pass = passes.front();
     const std::vector<SourceSegment> segments = segments_of(pass);
     if (segments.empty() || !make_image(pass)) return false;
     std::vector<Phase> phases;
     sources_->prepare(segments, phases);
     const bool new_sources = !phases.empty();
     std::uint64_t targets = 0;
-    for (const TargetWrite& write : pass.writes) targets += write.slots.count;
+    for (const Pass& each : passes)
+      for (const TargetWrite& write : each.writes) targets += write.slots.count;
     const auto pairs = static_cast<double>(targets) * static_cast<double>(sources_->group_count());
     constexpr double ns_to_fetch_a_byte = 0.05;  // where in doubt, the times decide
     const double fetched =
@@ -276,23 +312,158 @@ class PackedRunner final : public PassRunner {
     }
     if (!sources_->usable()) return false;
     make_slices(slices_wanted(pass));
-    const double all_pairs =
-        static_cast<double>(targets) * static_cast<double>(sources_->item_count());
-    const bool on_gpu = compiled_.gpu != nullptr && all_pairs >= compiled_.gpu->least_pairs;
-    if (on_gpu) gpu_sources_->update(*sources_);
-    const std::vector<Group> groups = make_groups(pass, threads, on_gpu);
     if (slices_.size() > 1) {
       const std::size_t words = slices_.size() * targets * raw_words();
       if (partial_results_.size() < words) partial_results_.resize(words);
     }
-    const Phase phase{groups.size(), [&](std::size_t i) { work(pass, groups[i], on_gpu); }};
-    run_phases({&phase, 1}, threads);
-    if (!on_gpu) choice.record(pairs, threads, timer.seconds() * 1e9);
+    const bool for_gpu = is_for_gpu(targets);
+    if (!for_gpu || !run_on_gpus(passes, targets)) {
+      const std::vector<Group> groups = make_groups(passes, threads);
+      const Phase phase{groups.size(), [&](std::size_t i) { work(groups[i]); }};
+      run_phases({&phase, 1}, threads);
+      if (!for_gpu) choice.record(pairs, threads, timer.seconds() * 1e9);
+      count_runs(groups.size());
+    }
     if (slices_.size() > 1) join_slices(pass);
-    for (const Section s : {Section::Start, Section::Body, Section::End})
-      runs_[static_cast<unsigned>(s)].fetch_add(groups.size(), std::memory_order_relaxed);
     return true;
   }
+
+  void count_runs(std::size_t groups) const {
+    for (const Section s : {Section::Start, Section::Body, Section::End})
+      runs_[static_cast<unsigned>(s)].fetch_add(groups, std::memory_order_relaxed);
+  }
+
+  // --- on GPUs
+
+  bool is_for_gpu(std::uint64_t targets) const {
+    if (cards_.empty() || !compiled_.section(Section::Body)->may_run_on_gpu()) return false;
+    const double pairs = static_cast<double>(targets) * static_cast<double>(sources_->item_count());
+    return pairs >= compiled_.gpus.front()->least_pairs;
+  }
+
+  std::vector<Card*> usable_cards() const {
+    std::vector<Card*> usable;
+    for (const auto& card : cards_)
+      if (card->gpu.is_usable()) usable.push_back(card.get());
+    return usable;
+  }
+
+  /// False if the processor has to do the work, from its beginning. After the failure of a GPU the
+  /// others do it, or else the processor where the user allows that.
+  bool run_on_gpus(std::span<const Pass> passes, std::uint64_t targets) {
+    const CompiledSection& body = *compiled_.section(Section::Body);
+    for (;;) {
+      const std::vector<Card*> usable = usable_cards();
+      try {
+        if (usable.empty()) cards_.front()->gpu.device->require_usable();
+        for (std::size_t slice = 0; slice < slices_.size(); ++slice)
+          run_slice_on(usable, passes, slice, targets);
+        return true;
+      } catch (const GpuError& error) {
+        const std::size_t left = usable_cards().size();
+        const bool others = left > 0 && left < usable.size();
+        if (!others) compiled_.gpus.front()->require_fallback(error);
+        body.note_gpu_failure(
+            error.reason() + (others ? "; the other GPUs took over" : "; the processor took over"));
+        if (!others) return false;
+      }
+    }
+  }
+
+  /// The groups of all targets of a slice, for batches of the cards.
+  std::vector<GpuGroup> make_gpu_groups(std::span<const Pass> passes, std::size_t slice) const {
+    const std::uint64_t lanes = Target{Isa::Portable}.lanes() * std::uint64_t{plan_.elements};
+    const std::uint64_t size = gpu_vectors_a_task * lanes;
+    std::vector<GpuGroup> groups;
+    for (const Pass& pass : passes)
+      for (std::size_t k = 0; k < pass.writes.size(); ++k) {
+        const std::uint64_t count = pass.writes[k].slots.count;
+        for (std::uint64_t first = 0; first < count; first += size) {
+          const std::uint64_t some = std::min(size, count - first);
+          groups.push_back({{&pass.writes[k], &pass.reads[k], pass.results, first, some, slice},
+                            0,
+                            {0, static_cast<std::size_t>((some + lanes - 1) / lanes)}});
+        }
+      }
+    return groups;
+  }
+
+  /// Divides the groups among the cards; returns the number of vectors of each.
+  static std::vector<std::size_t> place(std::span<GpuGroup> groups, std::size_t cards) {
+    std::size_t all = 0, before = 0;
+    for (const GpuGroup& g : groups) all += g.slot.count;
+    std::vector<std::size_t> vectors(cards);
+    for (GpuGroup& g : groups) {
+      g.card = before * cards / all;
+      g.slot.first = vectors[g.card];
+      vectors[g.card] += g.slot.count;
+      before += g.slot.count;
+    }
+    return vectors;
+  }
+
+  /// Fewer for kernels whose lists fill the memories of the host and of a GPU.
+  std::size_t vectors_a_launch() const {
+    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
+    std::uint64_t words = 0;  // of a thread
+    for (const Kernel& kernel : compiled_.section(Section::Body)->kernels())
+      for (const KernelList& list : kernel.lists)
+        words += (list.last - list.first + 1) * (plan_.folded ? 1 : kernel.instances.size());
+    const std::uint64_t bytes = words * sizeof(std::uint64_t) * Target{Isa::Portable}.lanes();
+    return bytes == 0 ? gpu_vectors_a_launch
+                      : std::clamp(most_bytes / bytes, gpu_vectors_a_task, gpu_vectors_a_launch);
+  }
+
+  void run_slice_on(const std::vector<Card*>& cards, std::span<const Pass> passes,
+                    std::size_t slice, std::uint64_t targets) {
+    constexpr double ns_a_target = 150;
+    const auto used = static_cast<unsigned>(cards.size());
+    const unsigned threads = std::max(
+        used,
+        threads_for_input(ns_a_target * static_cast<double>(targets), passes.front().threads));
+    std::vector<GpuGroup> all = make_gpu_groups(passes, slice);
+    const std::size_t at_once =
+        std::max<std::size_t>(1, cards.size() * vectors_a_launch() / gpu_vectors_a_task);
+    for (std::size_t done = 0; done < all.size(); done += at_once) {
+      const std::span<GpuGroup> groups =
+          std::span(all).subspan(done, std::min(at_once, all.size() - done));
+      const std::vector<std::size_t> vectors = place(groups, cards.size());
+      std::deque<GpuBatch> batches;
+      for (std::size_t c = 0; c < cards.size(); ++c)
+        batches.emplace_back(cards[c]->gpu, cards[c]->sources, vectors[c], slices_[slice].first,
+                             slices_[slice].count);
+      const Phase phases[] = {
+          {groups.size(), [&](std::size_t i) { load_on_gpu(groups[i], batches[groups[i].card]); }},
+          {cards.size(),
+           [&](std::size_t c) {
+             if (vectors[c] == 0) return;
+             cards[c]->sources.update(*sources_);
+             batches[c].run();
+           }},
+          {groups.size(),
+           [&](std::size_t i) { finish_on_gpu(groups[i], batches[groups[i].card]); }}};
+      run_phases(phases, threads);
+    }
+    count_runs(all.size());
+  }
+
+  void load_on_gpu(GpuGroup& g, GpuBatch& batch) {
+    const MachineFloatMode mode;
+    const PackedTargets targets = load_targets(g.group);
+    g.loaded = load_packed(compiled_, targets, sources_of(g.group), batch, g.slot);
+  }
+
+  void finish_on_gpu(const GpuGroup& g, const GpuBatch& batch) {
+    const MachineFloatMode mode;
+    if (g.loaded) {
+      const PackedTargets targets = load_targets(g.group);
+      if (finish_packed(compiled_, targets, sources_of(g.group), batch, g.slot))
+        return store_results(g.group, targets.block);
+    }
+    work(g.group);
+  }
+
+  // --- tasks
 
   /// Prepares a block of at least so many PEs for the image. The fewer PEs a block has, the closer
   /// its words are to each other. A packed run never reads stale words of another program.
@@ -310,24 +481,38 @@ class PackedRunner final : public PassRunner {
     packed.image = image_number_;
   }
 
-  void work(const Pass& pass, const Group& group, bool on_gpu) {
-    const MachineFloatMode mode;
+  /// A block with the targets of a group, before section Start.
+  PackedTargets load_targets(const Group& group) const {
     const std::uint64_t pes = (group.count + plan_.elements - 1) / plan_.elements;
-    PackedBlock& packed = on_gpu ? gpu_block : packed_block;
-    provide(packed, static_cast<std::uint32_t>(pes));
-    BlockState& block = packed.chip.blocks[0];
-    const Slice& slice = slices_[group.slice];
-    const std::size_t group_bytes = compiled_.section(Section::Body)->stream_bytes();
+    provide(packed_block, static_cast<std::uint32_t>(pes));
+    BlockState& block = packed_block.chip.blocks[0];
     for (const std::vector<CellRow>& rows : plan_.presets)
       std::fill_n(rows.front().in(block), pes, *rows.front().in(image_.blocks[0]));
     load(block, group);
-    run_packed(
-        compiled_, block, static_cast<std::uint32_t>(pes), plan_.folded,
-        {sources_->groups() + slice.first * group_bytes, slice.count, slice.last_groups.data(),
-         loaded_.program.group * loaded_.program.item_shorts, loaded_.halves.source_base[0],
-         &sources_->windows(), slice.first / SourceWindows::groups,
-         on_gpu ? OnGpu{compiled_.gpu.get(), gpu_sources_.get(), slice.first} : OnGpu{}});
-    if (slices_.size() == 1) return store(block, group, pass.results + group.read->offset);
+    return {block, static_cast<std::uint32_t>(pes), plan_.folded};
+  }
+
+  PackedSources sources_of(const Group& group) const {
+    const Slice& slice = slices_[group.slice];
+    const std::size_t group_bytes = compiled_.section(Section::Body)->stream_bytes();
+    return {sources_->groups() + slice.first * group_bytes,
+            slice.count,
+            slice.last_groups.data(),
+            loaded_.program.group * loaded_.program.item_shorts,
+            loaded_.halves.source_base[0],
+            &sources_->windows(),
+            slice.first / SourceWindows::groups};
+  }
+
+  void work(const Group& group) {
+    const MachineFloatMode mode;
+    const PackedTargets targets = load_targets(group);
+    run_packed(compiled_, targets, sources_of(group));
+    store_results(group, targets.block);
+  }
+
+  void store_results(const Group& group, const BlockState& block) {
+    if (slices_.size() == 1) return store(block, group, group.results + group.read->offset);
     const std::uint64_t targets = group.write->slots.count;
     store_raw(block, group, partial_results_.data() + group.slice * targets * raw_words());
   }
@@ -417,7 +602,7 @@ class PackedRunner final : public PassRunner {
   std::atomic<std::uint64_t>* const runs_;  ///< by section
   const PackedPlan plan_;
   std::unique_ptr<LaneSources> sources_;
-  std::unique_ptr<GpuSources> gpu_sources_;  ///< with a GPU only
+  std::vector<std::unique_ptr<Card>> cards_;  ///< empty: on the host
   /// PEs of a block: whole vectors of the host, and those whose words section Start stores.
   std::uint32_t least_pes_ = 16;
   std::vector<Slice> slices_;

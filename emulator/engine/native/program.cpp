@@ -318,17 +318,22 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile_for(Gpu& gpu, std::uin
     return made;
   } catch (const Unsupported& e) {
     remark_ = not_on_gpu + e.what();
-    return nullptr;
+  } catch (const GpuError& e) {
+    if (e.failure() != GpuFailure::Compile) throw;
+    gpu.require_fallback(e);
+    remark_ = not_on_gpu + e.reason();
   }
+  refused_by_gpu_ = true;
+  return nullptr;
 }
 
 const CompiledKernels& CompiledSection::code(std::uint64_t zero_words, Precision precision) const {
-  return *made_code({zero_words & zero_candidates_, precision, false}, nullptr);
+  return *made_code({zero_words & zero_candidates_, precision, nullptr}, nullptr);
 }
 
 const CompiledKernels* CompiledSection::gpu_code(Gpu& gpu, std::uint64_t zero_words,
                                                  Precision precision) const {
-  return made_code({zero_words & zero_candidates_, precision, true}, &gpu);
+  return made_code({zero_words & zero_candidates_, precision, &gpu}, &gpu);
 }
 
 const CompiledKernels* CompiledSection::made_code(const CompiledKernels::Key& key, Gpu* gpu) const {
@@ -367,6 +372,11 @@ const CompiledKernel& CompiledSection::code_for(const CompiledKernels::Entry& en
 void CompiledSection::note_not_on_gpu(const std::string& reason) const {
   const std::unique_lock lock(mutex_);
   if (remark_.empty()) remark_ = not_on_gpu + reason;
+}
+
+void CompiledSection::note_gpu_failure(const std::string& remark) const {
+  const std::unique_lock lock(mutex_);
+  remark_ = remark;
 }
 
 std::string CompiledSection::remark() const {

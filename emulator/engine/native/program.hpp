@@ -13,12 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/engine/gpu/gpu.hpp"
 #include "emulator/engine/native/code.hpp"
 #include "emulator/engine/native/word_conversion.hpp"
-
-namespace gdr {
-struct Gpu;
-}
 
 namespace gdr::native {
 
@@ -65,8 +62,8 @@ struct CompiledKernels {
     std::unique_ptr<SingleItemCode> narrow;  ///< none on the portable path
     std::shared_ptr<const GpuKernel> gpu;    ///< on a GPU only
   };
-  /// Zero words, requested precision, and whether it is for the GPU.
-  using Key = std::tuple<std::uint64_t, Precision, bool>;
+  /// Zero words, requested precision, and the GPU that it is for; null: for the host.
+  using Key = std::tuple<std::uint64_t, Precision, const Gpu*>;
   Key key;
   Target target;
   std::vector<Entry> kernels;  ///< same order as the section's
@@ -130,6 +127,10 @@ class CompiledSection {
   }
   /// Remarks why the section does not run on the GPU.
   void note_not_on_gpu(const std::string& reason) const;
+  /// Remarks that a GPU failed, instead of an earlier remark.
+  void note_gpu_failure(const std::string& remark) const;
+  /// False after a GPU's compiler or the generator of its text has refused a kernel.
+  bool may_run_on_gpu() const noexcept { return !refused_by_gpu_.load(std::memory_order_relaxed); }
   void note_gpu_run() const noexcept { gpu_runs_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t gpu_runs() const noexcept { return gpu_runs_.load(std::memory_order_relaxed); }
   /// Deviation from the request ("doubles instead of floats"); or empty.
@@ -172,22 +173,22 @@ class CompiledSection {
   mutable std::string remark_;
   bool compares_results_ = false;
   mutable std::atomic<std::uint64_t> runs_in_doubles_ = 0, gpu_runs_ = 0;
+  mutable std::atomic<bool> refused_by_gpu_ = false;
   mutable std::atomic<std::size_t> code_bytes_ = 0;
   mutable std::atomic<double> compile_seconds_ = 0;
 };
 
 /// A program: compiled sections, and for the others the reason.
 struct CompiledProgram {
-  CompiledProgram(const Program& program, const Geometry& geometry, Target target,
-                  std::shared_ptr<Gpu> gpu = nullptr);
+  CompiledProgram(const Program& program, const Geometry& geometry, Target target, Gpus gpus = {});
 
   struct Part {
     std::unique_ptr<CompiledSection> section;  ///< null: it runs on the exact engine
     std::string reason;
   };
   CellMap map;
-  Target target;             ///< of the host
-  std::shared_ptr<Gpu> gpu;  ///< that loops over sources of packed targets run on; null: none
+  Target target;  ///< of the host
+  Gpus gpus;      ///< that loops over sources of packed targets run on; empty: none
   std::array<Part, section_count> parts;
   /// Whether Start, body and End can run fused: all are compiled, Start computes nothing, and Start
   /// and End access only fixed words of the broadcast memory.

@@ -388,7 +388,7 @@ class VectorExecutable final : public StreamingExecutable {
   }
 
   std::unique_ptr<FusedBatch> start_batch(std::size_t runs, std::uint64_t groups) const override {
-    if (!device_) return nullptr;
+    if (!device_ || !device_->is_usable()) return nullptr;
     // Runs that fail are repeated here.
     if (failures_on_device_ > failures_allowed && failures_on_device_ > runs_on_device_)
       return nullptr;
@@ -417,7 +417,10 @@ class VectorExecutable final : public StreamingExecutable {
     }
     // Why passes ran here comes first, then why not in doubles.
     std::string text;
-    if (!why_not_on_device_.empty())
+    const std::string failed = device_ ? device_->failure() : std::string();
+    if (!failed.empty())
+      text = failed;
+    else if (!why_not_on_device_.empty())
       text = "on the processor, not on the GPU: " + why_not_on_device_;
     else if (failures_on_device_ != 0)
       text = std::to_string(failures_on_device_) +

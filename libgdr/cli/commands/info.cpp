@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "emulator/board/time_model.hpp"
+#include "emulator/engine/gpu/cards.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/host/gpu/device.hpp"
 #include "gdr/kernel.hpp"
@@ -78,6 +79,7 @@ Json info_json(const Device& device) {
     json["host"]["gpus"].push_back({{"name", "gpu:" + gpu.name},
                                     {"description", gpu.description},
                                     {"exact", gpu.failure.empty()},
+                                    {"default", gpu.is_default},
                                     {"failure", gpu.failure}});
   json["host"]["hardware_threads"] = std::thread::hardware_concurrency();
   json["device"] = {{"description", device.description()},
@@ -115,6 +117,13 @@ std::string geometry_text(const Geometry& g) {
              peak_gflops(g) * g.chips_per_board, peak_gflops(g) * g.chips_per_board / 2);
 }
 
+/// What follows the GPU that an engine without a number uses.
+std::string default_text() {
+  const auto rank = local_rank();
+  if (!rank) return "; the default";
+  return fmt::format("; the default of this process, by {}={}", rank->variable, rank->number);
+}
+
 std::string info_text(const Json& json, const Geometry& geometry) {
   std::string text = fmt::format("gdr {}\n\nHost\n", version());
   text += row("instruction sets", "{} (best first; --isa, GDR_ISA)", joined(json["host"]["isas"]));
@@ -128,7 +137,8 @@ std::string info_text(const Json& json, const Geometry& geometry) {
     const auto failure = gpu["failure"].get<std::string>();
     text +=
         row(gpu["name"].get<std::string>(), "{}; {}", gpu["description"].get<std::string>(),
-            failure.empty() ? "tested: its doubles are exact" : "not for gpu-exact: " + failure);
+            (failure.empty() ? "tested: its doubles are exact" : "not for gpu-exact: " + failure) +
+                (gpus.size() > 1 && gpu["default"].get<bool>() ? default_text() : ""));
   }
   if (gpus.empty()) text += row("GPU", "none: {}", gpu::why_no_device());
   text += row("engines", "{} (--engine, GDR_ENGINE)", joined(json["engines"]));

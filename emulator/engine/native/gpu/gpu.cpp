@@ -1,9 +1,12 @@
 #include "emulator/engine/native/gpu/gpu.hpp"
 
-#include <cstring>
+#include <algorithm>
 #include <string>
 
+#include "emulator/engine/gpu/launch_length.hpp"
 #include "emulator/engine/native/gpu/kernel_text.hpp"
+#include "emulator/host/parallel.hpp"
+#include "emulator/host/stopwatch.hpp"
 
 namespace gdr::native {
 
@@ -30,37 +33,60 @@ GpuKernel::GpuKernel(Gpu& gpu, const CodeContext& context)
     : gpu_(gpu),
       layout_(context.kernel.layout),
       lanes_(context.target.lanes()),
-      group_words_(context.group_bytes() / context.target.lane_bytes()) {
+      lane_bytes_(context.target.lane_bytes()),
+      group_words_(context.group_bytes() / context.target.lane_bytes()),
+      may_pause_(context.kernel.loops && context.kernel.has_effects()) {
   const std::string text = kernel_text(context);
   text_bytes_ = text.size();
   kernel_ = gpu.compile(text);
 }
 
-void GpuKernel::run(std::byte* items, std::size_t count, const GpuSources& sources,
+void GpuKernel::run(const std::byte* items, std::size_t count, const GpuSources& sources,
                     std::uint64_t first_group, const std::byte* uniforms, std::size_t uniform_bytes,
-                    std::uint64_t passes) const {
+                    std::uint64_t passes, std::byte* results, GpuLists* lists) const {
   constexpr std::size_t group = 128;
   const std::size_t bytes = layout_.bytes(), outputs = layout_.outputs * layout_.vector_bytes;
+  const std::size_t threads = count * lanes_;
   const auto input = gpu_.pool.take(count * bytes);
-  const auto results = gpu_.pool.take(count * outputs);
+  const auto made = gpu_.pool.take(count * outputs);
   const auto words = gpu_.pool.take(uniform_bytes);
+  const auto left = gpu_.pool.take(threads * (layout_.carried + layout_.totals) * lane_bytes_);
   gpu_.device->write(*input, 0, items, count * bytes);
   gpu_.device->write(*words, 0, uniforms, uniform_bytes);
-  const std::size_t threads = count * lanes_;
-  gpu_.device->run(*kernel_,
-                   {{input.get()},
-                    {results.get()},
-                    {&sources.buffer()},
-                    {words.get()},
-                    {nullptr, threads},
-                    {nullptr, first_group * group_words_},
-                    {nullptr, passes}},
-                   (threads + group - 1) / group * group, group);
-  thread_local std::vector<std::byte> made;
-  if (made.size() < count * outputs) made.resize(count * outputs);
-  gpu_.device->read(*results, 0, made.data(), count * outputs);
-  for (std::size_t n = 0; n < count; ++n)
-    std::memcpy(items + n * bytes + layout_.output(0), made.data() + n * outputs, outputs);
+  std::shared_ptr<gpu::Buffer> counters, entries;
+  std::vector<gpu::Argument> arguments{{input.get()},       {made.get()},
+                                       {&sources.buffer()}, {words.get()},
+                                       {nullptr, threads},  {nullptr, first_group * group_words_},
+                                       {nullptr, passes},   {nullptr, 0},
+                                       {nullptr, 0},        {left.get()}};
+  if (lists != nullptr) {
+    const std::size_t counter_bytes = lists->counters.size() * sizeof(std::uint64_t);
+    counters = gpu_.pool.take(counter_bytes);
+    entries = gpu_.pool.take(counter_bytes * lists->rows);
+    gpu_.device->write(*counters, 0, lists->counters.data(), counter_bytes);
+    arguments.insert(arguments.end(), {{counters.get()}, {entries.get()}, {nullptr, lists->rows}});
+  }
+  LaunchLength length(threads);
+  for (std::uint64_t begin = 0; begin < passes;) {
+    const std::uint64_t end = may_pause_ ? std::min(passes, begin + length.passes()) : passes;
+    const Stopwatch timer;
+    arguments[7].number = begin;
+    arguments[8].number = end;
+    gpu_.device->run(*kernel_, arguments, (threads + group - 1) / group * group, group);
+    length.record(end - begin, timer.seconds());
+    begin = end;
+    cancellation_point();
+  }
+  gpu_.device->read(*made, 0, results, count * outputs);
+  if (lists != nullptr) read_lists(*counters, *entries, *lists);
+}
+
+void GpuKernel::read_lists(const gpu::Buffer& counters, const gpu::Buffer& entries,
+                           GpuLists& lists) const {
+  gpu_.device->read(counters, 0, lists.counters.data(),
+                    lists.counters.size() * sizeof(std::uint64_t));
+  lists.entries.resize(lists.counters.size() * lists.rows);
+  gpu_.device->read(entries, 0, lists.entries.data(), lists.entries.size() * sizeof(std::uint64_t));
 }
 
 }  // namespace gdr::native

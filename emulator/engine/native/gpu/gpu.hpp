@@ -28,22 +28,37 @@ class GpuSources {
   std::uint64_t revision_ = 0;
 };
 
+/// The lists of some work items. A lane of an item is a thread.
+struct GpuLists {
+  GpuLists(std::size_t lists, std::size_t addresses, std::size_t lanes)
+      : rows(addresses), threads(lanes), counters(lists * lanes) {}
+  std::size_t rows;                     ///< addresses of a list
+  std::size_t threads;                  ///< of all items
+  std::vector<std::uint64_t> counters;  ///< [list][thread]: before the passes, then after them
+  std::vector<std::uint64_t> entries;   ///< after the passes: [list][address - first][thread]
+};
+
 /// A kernel that was compiled for a GPU. Used by several threads.
 class GpuKernel {
  public:
   /// Throws Unsupported for kernels that a GPU cannot execute.
   GpuKernel(Gpu& gpu, const CodeContext& context);
   /// As a KernelFunction, for `count` consecutive work items; `first_group`: the group of pass 0.
-  /// `uniforms`: invariant words and tables. Only outputs are written to the items.
-  void run(std::byte* items, std::size_t count, const GpuSources& sources,
+  /// `uniforms`: invariant words and tables. `results` gets the outputs of the items, one behind
+  /// the other. Many passes take several launches, between which the calculation can be cancelled.
+  /// `lists`: of the items; null for a kernel without.
+  void run(const std::byte* items, std::size_t count, const GpuSources& sources,
            std::uint64_t first_group, const std::byte* uniforms, std::size_t uniform_bytes,
-           std::uint64_t passes) const;
+           std::uint64_t passes, std::byte* results, GpuLists* lists) const;
   std::size_t text_bytes() const noexcept { return text_bytes_; }
 
  private:
+  void read_lists(const gpu::Buffer& counters, const gpu::Buffer& entries, GpuLists& lists) const;
+
   Gpu& gpu_;
   ItemLayout layout_;
-  std::uint32_t lanes_, group_words_;
+  std::uint32_t lanes_, lane_bytes_, group_words_;
+  bool may_pause_;  ///< whether its passes may be divided into launches
   std::size_t text_bytes_ = 0;
   std::shared_ptr<const gpu::Kernel> kernel_;
 };

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <vector>
 
+#include "emulator/engine/native/gpu/list_text.hpp"
+
 namespace gdr::native {
 namespace {
 
@@ -61,15 +63,19 @@ bits to_int(number x) { return isnan(x) ? 0x80000000u : as_uint(convert_int_sat_
 class Writer {
  public:
   explicit Writer(const CodeContext& context)
-      : c_(context), k_(context.kernel), floats_(context.target.precision == Precision::Float) {}
+      : c_(context),
+        k_(context.kernel),
+        floats_(context.target.precision == Precision::Float),
+        lists_(context) {}
 
   std::string run() {
-    line("{}{}{}", floats_ ? prelude_of_floats : prelude_of_doubles, functions,
-         floats_ ? functions_of_floats : functions_of_doubles);
+    line("{}{}{}{}", floats_ ? prelude_of_floats : prelude_of_doubles, functions,
+         floats_ ? functions_of_floats : functions_of_doubles, lists_.function());
     line("__kernel void run(__global const bits* restrict items, __global bits* restrict results,");
     line("                  __global const bits* restrict words,");
     line("                  __global const bits* restrict uniforms, ulong threads,");
-    line("                  ulong first_word, ulong passes) {{");
+    line("                  ulong first_word, ulong passes, ulong begin, ulong end,");
+    line("                  __global bits* restrict left{}) {{", lists_.arguments());
     line("const ulong thread = get_global_id(0);");
     line("if (thread >= threads) return;");
     const auto of_thread = [&](const char* type, const char* name, std::uint32_t bytes) {
@@ -78,18 +84,25 @@ class Writer {
     };
     of_thread("const ", "item", k_.layout.bytes());
     of_thread("", "result", k_.layout.outputs * k_.layout.vector_bytes);
-    line("__global const bits* restrict source = words + first_word;");
+    line("__global const bits* restrict source = words + first_word + begin * {};", group_words());
     for (std::uint32_t c = 0; c < k_.carried_slot.size(); ++c) {
-      const WordType type = carried_type(c);
-      line("{} c{} = {};", type_name(kind_of(type)), c,
-           loaded(kind_of(type), place(c_.carried(base_carried, c))));
+      const Kind kind = kind_of(carried_type(c));
+      line("{} c{} = {};", type_name(kind), c, loaded(kind, place(c_.carried(base_carried, c))));
+      line("if (begin != 0) c{} = {};", c, loaded(kind, left(c)));
     }
-    for (std::uint32_t t = 0; t < k_.layout.totals; ++t) line("number total{} = 0;", t);
-    if (k_.loops && k_.has_effects()) loop();
-    // Only the last pass is observable.
-    else if (k_.loops)
+    for (std::uint32_t t = 0; t < k_.layout.totals; ++t)
+      line("number total{} = begin != 0 ? {} : 0;", t,
+           loaded(Kind::Number, left(k_.layout.carried + t)));
+    text_ += lists_.begin();
+    if (k_.loops && k_.has_effects()) {
+      loop();
+      leave_unfinished();
+    } else if (k_.loops) {
+      // Only the last pass is observable.
       line("source += (passes - 1) * {};", group_words());
+    }
     segment(k_.once);
+    text_ += lists_.end();
     line("}}");
     return std::move(text_);
   }
@@ -105,14 +118,35 @@ class Writer {
   std::uint32_t word(std::uint32_t bytes) const { return bytes / c_.target.lane_bytes(); }
   std::uint32_t group_words() const { return word(c_.group_bytes()); }
 
+  /// A word that a launch leaves for the next one.
+  static std::string left(std::uint32_t number) {
+    return fmt::format("left[{} * threads + thread]", number);
+  }
+
+  /// A launch that does not reach the last pass ends here.
+  void leave_unfinished() {
+    line("if (end < passes) {{");
+    for (std::uint32_t c = 0; c < k_.carried_slot.size(); ++c)
+      line("{} = {};", left(c), stored(kind_of(carried_type(c)), fmt::format("c{}", c)));
+    for (std::uint32_t t = 0; t < k_.layout.totals; ++t)
+      line("{} = {};", left(k_.layout.carried + t),
+           stored(Kind::Number, fmt::format("total{}", t)));
+    text_ += lists_.end();
+    line("return;");
+    line("}}");
+  }
+
   /// As the portable path (interpret.cpp).
   void loop() {
     const bool blocks = k_.sums.count > 0;
     line("if (passes > 1) {{");
+    line("if (begin == 0) {{");
     segment(k_.first);
     line("source += {};", group_words());
     if (blocks) segment(k_.sums.begin);
-    line("for (ulong pass = 1; pass + 1 < passes; ++pass) {{");
+    line("}}");
+    line("const ulong stop = end < passes ? end : passes - 1;");
+    line("for (ulong pass = begin == 0 ? 1 : begin; pass < stop; ++pass) {{");
     segment(k_.loop);
     line("source += {};", group_words());
     if (blocks) {
@@ -121,8 +155,10 @@ class Writer {
       line("}}");
     }
     line("}}");
+    line("if (end >= passes) {{");
     if (blocks) segment(k_.sums.finish);
     segment(k_.last);
+    line("}}");
     line("}}");
   }
 
@@ -176,10 +212,14 @@ class Writer {
     for (std::uint32_t n = 0; n < g.size(); ++n) {
       if (!needed[n]) continue;
       const Node& node = g[ref_to(n)];
-      line("const {} v{} = {};", type_name(node.kind), n, expression(g, node));
+      if (node.op == NodeOp::Append)
+        line("{}", lists_.append(AppendKey::unpack(node.bits).list, operand(g, node.a),
+                                 operand(g, node.b)));
+      else
+        line("const {} v{} = {};", type_name(node.kind), n, expression(g, node));
     }
     for (const Store& store : s.stores) {
-      if (!store.has_place()) continue;  // an append that never happens
+      if (!store.has_place()) continue;  // an append
       const Kind kind = g[store.value].kind;
       const std::string value = operand(g, store.value);
       if (store.area == Store::Area::Carried)
@@ -303,8 +343,6 @@ class Writer {
         return loaded(node.kind,
                       fmt::format("uniforms[{} + {}]",
                                   word(static_cast<std::uint32_t>(c_.table(node).offset)), a));
-      case NodeOp::Append:
-        throw Unsupported("it appends to lists");
       default:
         throw Unsupported("it has an operation without a GPU instruction");
     }
@@ -313,6 +351,7 @@ class Writer {
   const CodeContext& c_;
   const KernelCode& k_;
   const bool floats_;
+  const ListText lists_;
   std::string text_;
 };
 

@@ -8,14 +8,17 @@
 namespace gdr::native {
 
 /// The kernel as a program in OpenCL C 1.2 with one function, `run`. A thread computes one lane of
-/// one work item (ItemLayout), over all passes, with the carried values in registers:
+/// one work item (ItemLayout), with the carried values in registers:
 ///
-///   run(items, results, source, uniforms, threads, first_word, passes)
+///   run(items, results, source, uniforms, threads, first_word, passes, begin, end, left)
 ///
-/// where `first_word` is the word of `source` that pass 0 begins with. Outputs go to `results`, for
-/// each item as in its layout. Operations are those of the
+/// where `first_word` is the word of `source` that pass 0 begins with. A launch executes the passes
+/// from `begin` to before `end`; the first one begins with 0, and the last one ends with `passes`.
+/// Between them `left` holds the carried values and the totals, a word of each thread behind the
+/// other. Outputs go to `results`, for each item as in its layout. Operations are those of the
 /// segments, in their order, each rounded once: a device computes the same bits in every run.
-/// Throws Unsupported for what threads of a GPU cannot do (appends to lists).
+/// Kernels with lists have three more arguments (ListText). Throws Unsupported for operations that
+/// GPUs lack.
 std::string kernel_text(const CodeContext& context);
 
 }  // namespace gdr::native

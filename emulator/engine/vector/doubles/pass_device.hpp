@@ -19,7 +19,8 @@ class PassBatch {
   /// Different blocks may be loaded by different threads.
   virtual void load(std::size_t n, const std::byte* frame, const std::uint64_t* memory,
                     const BlockRun& run) = 0;
-  /// Executes all passes of the blocks that were loaded. Throws Error (Device).
+  /// Executes all passes of the blocks that were loaded. Throws Error (Device), unless the host may
+  /// repeat what failed: then `failure` tells.
   virtual void run() = 0;
   /// Bits of DoublesFailure; 0: all steps were exact.
   virtual std::uint64_t failure(std::size_t n) const = 0;
@@ -42,6 +43,11 @@ class PassDevice {
   virtual ~PassDevice() = default;
   /// Pairs of a target and a source below which the host is faster.
   virtual double least_pairs() const = 0;
+  /// False if the device has failed and the host does all work; throws Error (Device) with the
+  /// reason if it may not.
+  virtual bool is_usable() const { return true; }
+  /// The last failure, and who took over; empty: none.
+  virtual std::string failure() const { return {}; }
   /// Compiles `section.pass`, a fused run's. `traced` is the section with the tracing kernels for
   /// AVX2. `group_shorts`: of j-items, as in BlockRun::stream. Null if the device cannot execute
   /// it, with the reason in `why`.

@@ -1,0 +1,36 @@
+// How many passes of a loop a GPU executes in one launch.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace gdr {
+
+/// Launches are short enough to cancel a calculation, to leave a display alive and to stay below
+/// the limits of drivers, which end launches of some seconds: about 0.1 s each, by the rate of
+/// those before. Results do not depend on it.
+class LaunchLength {
+ public:
+  /// `threads`: of a launch.
+  explicit LaunchLength(std::size_t threads) noexcept
+      : passes_(std::max<std::uint64_t>(least_passes,
+                                        first_interactions / std::max<std::size_t>(threads, 1))) {}
+
+  /// Of the next launch.
+  std::uint64_t passes() const noexcept { return passes_; }
+  void record(std::uint64_t passes, double seconds) noexcept {
+    const double rate = static_cast<double>(passes) / std::max(1e-6, seconds);
+    passes_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(rate * seconds_of_launch), 1,
+                                        8 * passes_);
+  }
+
+ private:
+  static constexpr double seconds_of_launch = 0.1;
+  static constexpr std::uint64_t least_passes = 256;
+  /// Threads times passes of the first launch: 0.1 s at 1e9 a second, the rate of a small device.
+  static constexpr std::uint64_t first_interactions = 100'000'000;
+  std::uint64_t passes_;
+};
+
+}  // namespace gdr

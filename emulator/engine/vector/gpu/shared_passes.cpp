@@ -1,0 +1,191 @@
+#include "emulator/engine/vector/gpu/shared_passes.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "emulator/engine/vector/gpu/gpu_passes.hpp"
+#include "emulator/host/monitor.hpp"
+
+namespace gdr {
+namespace {
+
+/// The GPUs of an engine, and the last failure of one of them.
+class SharedGpus {
+ public:
+  explicit SharedGpus(Gpus gpus) : gpus_(std::move(gpus)) {}
+  const Gpus& all() const noexcept { return gpus_; }
+
+  /// False if the processor has to do the work; throws the reason if it may not.
+  bool any_usable() const {
+    if (std::ranges::any_of(gpus_, &Gpu::is_usable)) return true;
+    if (!gpus_.front()->processor_takes_over) gpus_.front()->device->require_usable();
+    return false;
+  }
+  /// After a failure of `gpu`: returns if the processor repeats its work, else throws the error.
+  void handle(const Gpu& gpu, const GpuError& error) {
+    const bool others = std::ranges::any_of(
+        gpus_, [&](const auto& other) { return other.get() != &gpu && other->is_usable(); });
+    const bool goes_on = others && !gpu.is_usable();
+    if (!goes_on) gpu.require_fallback(error);
+    const std::scoped_lock lock(mutex_);
+    failure_ = error.reason() + "; the processor took over" + (goes_on ? " its blocks" : "");
+  }
+  std::string failure() const {
+    const std::scoped_lock lock(mutex_);
+    return failure_;
+  }
+
+ private:
+  const Gpus gpus_;
+  mutable std::mutex mutex_;
+  std::string failure_;
+};
+
+/// The blocks of a batch that one GPU has.
+struct Share {
+  Gpu* gpu = nullptr;
+  std::size_t first = 0;
+  std::unique_ptr<PassBatch> batch;
+  bool failed = false;
+};
+
+class SharedBatch final : public PassBatch {
+ public:
+  SharedBatch(std::shared_ptr<SharedGpus> gpus, std::vector<Share> shares)
+      : gpus_(std::move(gpus)), shares_(std::move(shares)) {}
+
+  void load(std::size_t n, const std::byte* frame, const std::uint64_t* memory,
+            const BlockRun& run) override {
+    if (Share* const share = share_of(n)) share->batch->load(n - share->first, frame, memory, run);
+  }
+
+  void run() override {
+    std::vector<std::exception_ptr> errors(shares_.size());
+    const WorkMonitor& monitor = monitor_of_thread();
+    const auto run_share = [&](std::size_t s) noexcept {
+      const MonitoredScope scope(monitor);
+      try {
+        shares_[s].batch->run();
+      } catch (...) {
+        shares_[s].failed = true;
+        errors[s] = std::current_exception();
+      }
+    };
+    {
+      std::vector<std::jthread> others;
+      for (std::size_t s = 1; s < shares_.size(); ++s)
+        others.emplace_back([&, s] { run_share(s); });
+      if (!shares_.empty()) run_share(0);
+    }
+    for (std::size_t s = 0; s < shares_.size(); ++s) {
+      if (!errors[s]) continue;
+      try {
+        std::rethrow_exception(errors[s]);
+      } catch (const GpuError& error) {
+        gpus_->handle(*shares_[s].gpu, error);
+      }
+    }
+  }
+
+  std::uint64_t failure(std::size_t n) const override {
+    const Share* const share = share_of(n);
+    return share == nullptr || share->failed ? inexact : share->batch->failure(n - share->first);
+  }
+  void store(std::size_t n, std::byte* frame) const override {
+    const Share* const share = share_of(n);
+    share->batch->store(n - share->first, frame);
+  }
+
+ private:
+  /// Null if no GPU was left when the batch was made.
+  Share* share_of(std::size_t n) { return const_cast<Share*>(std::as_const(*this).share_of(n)); }
+  const Share* share_of(std::size_t n) const {
+    const auto next = std::ranges::upper_bound(shares_, n, {}, &Share::first);
+    return next == shares_.begin() ? nullptr : &*(next - 1);
+  }
+
+  const std::shared_ptr<SharedGpus> gpus_;
+  std::vector<Share> shares_;
+};
+
+class SharedPasses final : public DevicePasses {
+ public:
+  /// `passes`: of each GPU; null for those that failed.
+  SharedPasses(std::shared_ptr<SharedGpus> gpus, std::vector<std::unique_ptr<DevicePasses>> passes)
+      : gpus_(std::move(gpus)), passes_(std::move(passes)) {}
+
+  std::unique_ptr<PassBatch> batch(std::size_t blocks) override {
+    std::vector<std::size_t> usable;
+    for (std::size_t g = 0; g < passes_.size(); ++g)
+      if (passes_[g] && gpus_->all()[g]->is_usable()) usable.push_back(g);
+    std::vector<Share> shares;
+    const std::size_t parts = std::min(usable.size(), blocks);
+    for (std::size_t s = 0; s < parts; ++s) {
+      const std::size_t first = blocks * s / parts, end = blocks * (s + 1) / parts;
+      shares.push_back(
+          {gpus_->all()[usable[s]].get(), first, passes_[usable[s]]->batch(end - first)});
+    }
+    return std::make_unique<SharedBatch>(gpus_, std::move(shares));
+  }
+  std::size_t text_bytes() const override { return first().text_bytes(); }
+  double compile_seconds() const override {
+    double seconds = 0;
+    for (const auto& passes : passes_)
+      if (passes) seconds += passes->compile_seconds();
+    return seconds;
+  }
+
+ private:
+  const DevicePasses& first() const {
+    return **std::ranges::find_if(passes_, [](const auto& passes) { return passes != nullptr; });
+  }
+
+  const std::shared_ptr<SharedGpus> gpus_;
+  const std::vector<std::unique_ptr<DevicePasses>> passes_;
+};
+
+class SharedPassDevice final : public PassDevice {
+ public:
+  explicit SharedPassDevice(Gpus gpus) : gpus_(std::make_shared<SharedGpus>(std::move(gpus))) {
+    for (const auto& gpu : gpus_->all()) devices_.push_back(exact_passes_on(gpu));
+  }
+  double least_pairs() const override { return devices_.front()->least_pairs(); }
+  bool is_usable() const override { return gpus_->any_usable(); }
+  std::string failure() const override { return gpus_->failure(); }
+
+  std::unique_ptr<DevicePasses> compile(const DoublesSection& section, const DoublesSection& traced,
+                                        std::size_t group_shorts, std::string& why) override {
+    std::vector<std::unique_ptr<DevicePasses>> passes(devices_.size());
+    for (std::size_t g = 0; g < devices_.size(); ++g) {
+      const Gpu& gpu = *gpus_->all()[g];
+      if (!gpu.is_usable()) continue;
+      try {
+        passes[g] = devices_[g]->compile(section, traced, group_shorts, why);
+        if (!passes[g]) return nullptr;
+      } catch (const GpuError& error) {
+        gpus_->handle(gpu, error);
+        why = error.reason();
+      }
+    }
+    if (std::ranges::all_of(passes, [](const auto& made) { return made == nullptr; }))
+      return nullptr;
+    return std::make_unique<SharedPasses>(gpus_, std::move(passes));
+  }
+
+ private:
+  const std::shared_ptr<SharedGpus> gpus_;
+  std::vector<std::shared_ptr<PassDevice>> devices_;
+};
+
+}  // namespace
+
+std::shared_ptr<PassDevice> exact_passes_on(Gpus gpus) {
+  return std::make_shared<SharedPassDevice>(std::move(gpus));
+}
+
+}  // namespace gdr

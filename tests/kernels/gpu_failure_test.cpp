@@ -1,0 +1,238 @@
+// GPUs that fail, and several of them: devices of the driver that count their launches and fail on
+// request. Without an OpenCL device these tests are skipped; the processor's (pocl) will do.
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/laws/laws.hpp"
+#include "emulator/engine/gpu/cards.hpp"
+#include "kernels/test_device.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+using namespace gdr::bench;
+
+namespace {
+
+using Devices = std::vector<std::shared_ptr<TestDevice>>;
+constexpr int never = std::numeric_limits<int>::max();
+
+/// Devices that engines use during its lifetime, also for small calculations.
+class TestGpus {
+ public:
+  explicit TestGpus(std::size_t count, bool fallback = false) {
+    setenv("GDR_GPU_PAIRS", "0", 1);
+    if (fallback) setenv("GDR_GPU_FALLBACK", "cpu", 1);
+    std::vector<std::shared_ptr<gpu::Device>> all;
+    for (std::size_t n = 0; n < count; ++n) {
+      devices.push_back(std::make_shared<TestDevice>(gpu::open_device("")));
+      all.push_back(devices.back());
+    }
+    set_gpu_devices(all);
+  }
+  ~TestGpus() {
+    unsetenv("GDR_GPU_FALLBACK");
+    set_gpu_devices({});
+  }
+  TestGpus(const TestGpus&) = delete;
+  Devices devices;
+};
+
+bool has_gpu() {
+  if (!gpu::devices().empty()) return true;
+  WARN("no OpenCL device: " << gpu::why_no_device());
+  return false;
+}
+
+std::string message(const auto& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// Gravity of some particles, or of the first targets, on an engine.
+Columns gravity(Device& device, std::size_t n, std::size_t targets = 0) {
+  const Law& law = law_of("gravity");
+  const Sample all = law.sample(n, 3);
+  return run_law(device, Kernel::builtin("gravity"), law, all.first(targets != 0 ? targets : n),
+                 all);
+}
+Columns gravity(const std::string& engine, std::size_t n, std::size_t targets = 0) {
+  Device device = Device::open("emulator:partition=targets,engine=" + engine);
+  return gravity(device, n, targets);
+}
+
+constexpr std::pair<const char*, const char*> gpu_and_host[] = {
+    {"gpu", "native"}, {"gpu-float", "native-float"}, {"gpu-exact", "vector"}};
+
+}  // namespace
+
+TEST_CASE("a failure of a GPU is an error with the remedy") {
+  if (!has_gpu()) return;
+  for (const auto& [engine, host] : gpu_and_host) {
+    for (const auto call : {TestDevice::Compile, TestDevice::Allocate, TestDevice::Write,
+                            TestDevice::Read, TestDevice::Run}) {
+      INFO(engine << ", call " << call);
+      const TestGpus gpus(1);
+      Device device = Device::open(std::string("emulator:partition=targets,engine=") + engine);
+      gpus.devices[0]->fail(call, 0, 100);
+      const std::string failed = message([&] { gravity(device, 300); });
+      CHECK(failed.find("injected failure") != std::string::npos);
+      CHECK(failed.find("GDR_GPU_FALLBACK=cpu") != std::string::npos);
+      // After a failed allocation or compilation the device is used again, else no more.
+      gpus.devices[0]->fail(call, never);
+      const int launches = gpus.devices[0]->launches();
+      const bool lost = call != TestDevice::Compile && call != TestDevice::Allocate;
+      const std::string later = message([&] { gravity(device, 300); });
+      CHECK((later.find("does not use the card again") != std::string::npos) == lost);
+      CHECK((gpus.devices[0]->launches() == launches) == lost);
+    }
+  }
+}
+
+TEST_CASE("the processor takes over from a GPU that fails, with its own bits") {
+  if (!has_gpu()) return;
+  for (const auto& [engine, host] : gpu_and_host) {
+    const Columns right = gravity(host, 700);
+    for (const auto call : {TestDevice::Compile, TestDevice::Allocate, TestDevice::Write,
+                            TestDevice::Read, TestDevice::Run})
+      for (const int good : {0, 1, 2}) {
+        INFO(engine << ", call " << call << " number " << good);
+        const TestGpus gpus(1, true);
+        Device device = Device::open(std::string("emulator:partition=targets,engine=") + engine);
+        gpus.devices[0]->fail(call, good);
+        const Columns found = gravity(device, 700);
+        const Statistics s = device.statistics();
+        INFO(s.fallback_reason);
+        if (s.fallback_reason.empty()) {
+          // It did not call so often.
+          CHECK(s.gpu_runs > 0);
+          continue;
+        }
+        CHECK(found == right);
+        CHECK(s.gpu_runs == 0);
+        CHECK(s.fallback_reason.find("injected failure") != std::string::npos);
+        CHECK(gravity(device, 700) == right);
+      }
+  }
+}
+
+TEST_CASE("a calculation for which a GPU has no memory runs on the processor, later ones do not") {
+  if (!has_gpu()) return;
+  for (const auto& [engine, host] : gpu_and_host) {
+    INFO(engine);
+    const TestGpus gpus(1, true);
+    Device device = Device::open(std::string("emulator:partition=targets,engine=") + engine);
+    gpus.devices[0]->fail(TestDevice::Allocate, 0, 2);
+    CHECK(gravity(device, 300) == gravity(host, 300));
+    CHECK(device.statistics().gpu_runs == 0);
+    gpus.devices[0]->fail(TestDevice::Allocate, never);
+    gravity(device, 300);
+    CHECK(device.statistics().gpu_runs > 0);
+  }
+}
+
+TEST_CASE("several GPUs share a calculation with the bits of one") {
+  if (!has_gpu()) return;
+  const TestGpus gpus(3);
+  for (const auto& [engine, host] : gpu_and_host) {
+    INFO(engine);
+    const Columns one = gravity(std::string(engine) + ":0", 9000, 700);
+    for (const char* which : {":0+1", ":all", ":2+1"}) {
+      std::vector<int> before;
+      for (const auto& device : gpus.devices) before.push_back(device->launches());
+      CHECK(gravity(engine + std::string(which), 9000, 700) == one);
+      for (std::size_t n = 0; n < 3; ++n) {
+        const bool used =
+            which == std::string(":all") || which[1] == char('0' + n) || which[3] == char('0' + n);
+        CHECK((gpus.devices[n]->launches() > before[n]) == used);
+      }
+    }
+  }
+}
+
+TEST_CASE("if one of several GPUs fails, no work is lost") {
+  if (!has_gpu()) return;
+  for (const auto& [engine, host] : gpu_and_host) {
+    const TestGpus gpus(2);
+    const Columns one = gravity(std::string(engine) + ":0", 700);
+    Device device =
+        Device::open(std::string("emulator:partition=targets,engine=") + engine + ":0+1");
+    for (const auto call : {TestDevice::Run, TestDevice::Write}) {
+      INFO(engine << ", call " << call);
+      gpus.devices[1]->fail(call, 1);
+      CHECK(gravity(device, 700) == one);
+      CHECK(gravity(device, 700) == one);
+    }
+    CHECK(device.statistics().fallback_reason.find("injected failure") != std::string::npos);
+    CHECK(device.statistics().gpu_runs > 0);
+    gpus.devices[0]->fail(TestDevice::Read, 0);
+    CHECK(message([&] { gravity(device, 700); }).find("GDR_GPU_FALLBACK=cpu") != std::string::npos);
+  }
+}
+
+TEST_CASE("names of GPUs that are wrong are errors, and a description names those in use") {
+  if (!has_gpu()) return;
+  const TestGpus gpus(2);
+  const auto open = [](const char* engine) {
+    return message([&] { Device::open(std::string("emulator:engine=") + engine); });
+  };
+  CHECK(open("gpu:2").find("there is no GPU device '2'; there are 2") != std::string::npos);
+  CHECK(open("gpu:0+2").find("there is no GPU device '2'") != std::string::npos);
+  CHECK(open("gpu:1+1").find("the GPU 1 is named twice") != std::string::npos);
+  CHECK(open("gpu:0+x").find("there is no GPU device '0+x'") != std::string::npos);
+  const std::string name = gpus.devices[0]->info().name;
+  CHECK(Device::open("emulator:engine=gpu:0+1").description().find("(gpu:0+1, " + name + ")") !=
+        std::string::npos);
+  CHECK(
+      Device::open("emulator:engine=gpu-exact:all").description().find("(gpu:0+1, " + name + ")") !=
+      std::string::npos);
+}
+
+TEST_CASE("each rank of an MPI job on a host uses its own GPU") {
+  if (!has_gpu()) return;
+  const TestGpus gpus(2);
+  for (const auto& [rank, number] : {std::pair{"0", 0}, {"1", 1}, {"2", 0}, {"x", 0}}) {
+    setenv("OMPI_COMM_WORLD_LOCAL_RANK", rank, 1);
+    INFO(rank);
+    CHECK(Device::open("emulator:engine=gpu")
+              .description()
+              .find("(gpu:" + std::to_string(number) + ", ") != std::string::npos);
+    CHECK(Device::open("emulator:engine=gpu:1").description().find("(gpu:1, ") !=
+          std::string::npos);
+  }
+  unsetenv("OMPI_COMM_WORLD_LOCAL_RANK");
+}
+
+TEST_CASE("all chips of a board share a launch") {
+  if (!has_gpu()) return;
+  const TestGpus gpus(1);
+  for (const char* engine : {"gpu", "gpu-float"}) {
+    INFO(engine);
+    const int before = gpus.devices[0]->launches();
+    gravity(engine, 1000);  // on four chips
+    CHECK(gpus.devices[0]->launches() - before == 1);
+  }
+}
+
+TEST_CASE("many passes take several launches, with the same bits") {
+  if (!has_gpu()) return;
+  const TestGpus gpus(1);
+  const std::size_t targets = 8192, sources = 40000;
+  for (const char* engine : {"gpu", "gpu-float"}) {
+    INFO(engine);
+    const Columns few = gravity(engine, sources, 64);
+    const int before = gpus.devices[0]->launches();
+    const Columns many = gravity(engine, sources, targets);
+    CHECK(gpus.devices[0]->launches() - before > 1);
+    for (std::size_t k = 0; k < few.size(); ++k)
+      CHECK(std::equal(few[k].begin(), few[k].end(), many[k].begin()));
+  }
+}

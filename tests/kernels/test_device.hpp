@@ -1,0 +1,70 @@
+// A GPU for tests: a device of a driver that counts its launches and fails on request.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emulator/host/gpu/device.hpp"
+#include "gdr/error.hpp"
+
+namespace gdr {
+
+class TestDevice final : public gpu::Device {
+ public:
+  enum Call : unsigned { Compile, Allocate, Write, Read, Run, calls };
+
+  explicit TestDevice(std::shared_ptr<gpu::Device> real) : real_(std::move(real)) {
+    for (auto& left : left_) left = never;
+  }
+  /// Of the next calls of a kind `good` succeed and then `bad` fail.
+  void fail(Call call, int good, int bad = never) {
+    bad_[call] = bad;
+    left_[call] = good;
+  }
+  int launches() const { return launches_; }
+
+  const gpu::DeviceInfo& info() const noexcept override { return real_->info(); }
+  std::shared_ptr<const gpu::Kernel> compile(const std::string& text) override {
+    check(Compile, ErrorCategory::Program);
+    return real_->compile(text);
+  }
+  std::shared_ptr<gpu::Buffer> allocate(std::size_t bytes) override {
+    check(Allocate);
+    return real_->allocate(bytes);
+  }
+  void write(gpu::Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
+    check(Write);
+    real_->write(to, offset, from, bytes);
+  }
+  void read(const gpu::Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
+    check(Read);
+    real_->read(from, offset, to, bytes);
+  }
+  void run(const gpu::Kernel& kernel, const std::vector<gpu::Argument>& arguments,
+           std::size_t threads, std::size_t group) override {
+    check(Run);
+    ++launches_;
+    real_->run(kernel, arguments, threads, group);
+  }
+
+ private:
+  static constexpr int never = std::numeric_limits<int>::max();
+
+  void check(Call call, ErrorCategory category = ErrorCategory::Device) {
+    if (left_[call] == never || left_[call]-- > 0) return;
+    if (--bad_[call] <= 0) left_[call] = never;
+    constexpr std::array names{"compile", "allocate", "write", "read", "run"};
+    throw Error(category, std::string("injected failure of ") + names[call]);
+  }
+
+  std::shared_ptr<gpu::Device> real_;
+  std::array<std::atomic<int>, calls> left_{}, bad_{};
+  std::atomic<int> launches_ = 0;
+};
+
+}  // namespace gdr
