@@ -62,17 +62,39 @@ std::uint64_t targets_of(const BoardState& board, const Command& run, std::size_
   return std::min(*written, slots);
 }
 
-/// Collects validated commands, writes before runs before reads, and executes them as one pass on
-/// `flush`; a command that violates this order flushes first. Other kinds of commands require a
-/// flush before them.
+/// A parameter that is written again with the value that it has.
+struct ParamWrite {
+  std::uint64_t chips = 0;
+  std::uint32_t variable = 0;
+  std::vector<std::uint64_t> words;
+};
+
+/// A pass that is executed later.
+struct PendingPass {
+  std::vector<ParamWrite> params;  ///< before it
+  std::vector<PassChip> chips;
+  std::vector<TargetWrite> writes;
+  std::vector<PassRun> runs;
+  std::vector<ResultRead> reads;
+  std::vector<std::uint64_t>* results = nullptr;
+
+  Pass pass(unsigned threads) const {
+    return {chips, writes, runs, reads, results->data(), threads};
+  }
+};
+
+/// Collects validated commands, writes before runs before reads, as passes, and executes these on
+/// `flush`; a command that violates this order begins the next pass. Other kinds of commands
+/// require a flush before them. Passes of several lists may wait in `pending` for a flush.
 class PassBuilder {
  public:
   /// Results are stored in `results`, from offsets that the reads name.
-  PassBuilder(BoardState& board, std::vector<std::uint64_t>& results)
-      : board_(board), results_(results) {}
+  PassBuilder(BoardState& board, std::vector<std::uint64_t>& results,
+              std::vector<PendingPass>& pending, bool defers)
+      : board_(board), results_(results), pending_(pending), defers_(defers) {}
 
   void add_write(const Command& c, const std::uint64_t* records) {
-    if (!runs_.empty() || !reads_.empty()) flush();
+    if (!runs_.empty() || !reads_.empty()) end_pass();
     writes_.push_back({c.chips, {c.partition, c.first, c.count}, records});
   }
 
@@ -91,29 +113,97 @@ class PassBuilder {
     reads_.push_back({c.chips, {c.partition, c.first, c.count}, result_offset, joined, raw});
   }
 
+  /// Whether a parameter that keeps its value can be written without a flush: passes wait, and none
+  /// has begun since.
+  bool takes_params() const noexcept {
+    return !pending_.empty() && writes_.empty() && runs_.empty() && reads_.empty();
+  }
+  void add_param(ParamWrite param) { params_.push_back(std::move(param)); }
+
+  /// Executes all passes, in their order.
   void flush() {
-    if (writes_.empty() && reads_.empty() && runs_.empty()) return;
-    Command run;
-    if (!runs_.empty()) run.partition = runs_[0].plan.partition;
-    std::vector<PassChip> chips;
-    chips.reserve(board_.chips.size());
-    for (std::size_t c = 0; c < board_.chips.size(); ++c)
-      chips.push_back({board_.chips[c].chip, board_.chips[c].memory, targets_of(board_, run, c)});
-    // Cleared before the pass, because a list is never executed twice, even after an exception.
-    const auto writes = std::exchange(writes_, {});
-    const auto reads = std::exchange(reads_, {});
-    const auto runs = std::exchange(runs_, {});
-    board_.loaded->runner->run({chips, writes, runs, reads, results_.data(), board_.threads});
+    close();
+    run_pending();
   }
 
   /// Flushes pending runs; call before accesses to the memory.
   void flush_run() {
-    if (!runs_.empty()) flush();
+    if (!runs_.empty())
+      flush();
+    else if (!pending_.empty())
+      run_pending();  // targets that were written since belong to the next run
+  }
+
+  /// At the end of a list whose last passes may wait: they do unless something lies in the list.
+  void leave(const CommandList& list) {
+    if (reads_.empty()) return flush();
+    close();
+    const std::uint64_t* const own = list.payload.data();
+    const auto in_list = [&](const TargetWrite& write) {
+      return !std::less<>()(write.records, own) &&
+             std::less<>()(write.records, own + list.payload.size());
+    };
+    if (std::ranges::any_of(pending_, [&](const PendingPass& p) {
+          return p.results == &results_ && std::ranges::any_of(p.writes, in_list);
+        }))
+      run_pending();
   }
 
  private:
+  void run_pending() {
+    // Cleared before, because a list is never executed twice, even after an exception.
+    const std::vector<PendingPass> passes = std::exchange(pending_, {});
+    const std::vector<ParamWrite> params = std::exchange(params_, {});
+    if (!run_together(passes)) {
+      for (const PendingPass& p : passes) {
+        for (const ParamWrite& param : p.params) set(param);
+        board_.loaded->runner->run(p.pass(board_.threads));
+      }
+    }
+    for (const ParamWrite& param : params) set(param);
+  }
+
+  void end_pass() {
+    if (defers_)
+      close();
+    else
+      flush();
+  }
+
+  /// Ends the current pass, which waits then.
+  void close() {
+    if (writes_.empty() && reads_.empty() && runs_.empty()) return;
+    Command run;
+    if (!runs_.empty()) run.partition = runs_[0].plan.partition;
+    PendingPass& made = pending_.emplace_back();
+    made.params = std::exchange(params_, {});
+    made.chips.reserve(board_.chips.size());
+    for (std::size_t c = 0; c < board_.chips.size(); ++c)
+      made.chips.push_back(
+          {board_.chips[c].chip, board_.chips[c].memory, targets_of(board_, run, c)});
+    made.writes = std::exchange(writes_, {});
+    made.runs = std::exchange(runs_, {});
+    made.reads = std::exchange(reads_, {});
+    made.results = &results_;
+  }
+
+  bool run_together(std::span<const PendingPass> pending) const {
+    if (pending.size() < 2) return false;
+    std::vector<Pass> passes;
+    for (const PendingPass& p : pending) passes.push_back(p.pass(board_.threads));
+    return board_.loaded->runner->run_together(passes);
+  }
+
+  void set(const ParamWrite& param) const {
+    for (std::size_t c = 0; c < board_.chips.size(); ++c)
+      if (takes_part(param.chips, c)) board_.chips[c].chip.set_param(param.variable, param.words);
+  }
+
   BoardState& board_;
   std::vector<std::uint64_t>& results_;
+  std::vector<PendingPass>& pending_;
+  const bool defers_;
+  std::vector<ParamWrite> params_;  ///< before the current pass
   std::vector<TargetWrite> writes_;
   std::vector<ResultRead> reads_;
   std::vector<PassRun> runs_;
@@ -139,6 +229,7 @@ struct Board::Impl {
   std::uint64_t max_results = ~std::uint64_t{0};  ///< words of a list
   std::uint64_t last_written_chips = 0;           ///< of the last write to memories
   std::size_t done = 0;                           ///< commands of the last list
+  std::vector<PendingPass> pending = {};          ///< of Board::start
   bool records = false;
   std::vector<ListRecord> recorded = {};
 
@@ -170,6 +261,9 @@ struct Board::Impl {
       return offset;
     }
   };
+
+  /// `defers`: passes at the end of the list wait.
+  void execute(const CommandList& list, std::vector<std::uint64_t>& results, bool defers);
 
   void begin_list() {
     done = 0;
@@ -330,10 +424,17 @@ struct Board::Impl {
   }
 
   void write_param(Execution& x, const Command& c, Payload payload) {
-    x.pass.flush();
+    std::vector<std::uint64_t> words(payload.begin(), payload.end());
+    bool keeps_value = x.pass.takes_params();
     for_each_chip(board, c.chips, [&](std::size_t, BoardChip& chip) {
-      chip.chip.set_param(c.variable, {payload.begin(), payload.end()});
+      const auto& params = chip.chip.params();
+      const auto held = params.find(c.variable);
+      keeps_value = keeps_value && held != params.end() && held->second == words;
     });
+    if (keeps_value) return x.pass.add_param({c.chips, c.variable, std::move(words)});
+    x.pass.flush();
+    for_each_chip(board, c.chips,
+                  [&](std::size_t, BoardChip& chip) { chip.chip.set_param(c.variable, words); });
   }
 
   void run(Execution& x, const Command& c) {
@@ -410,22 +511,51 @@ Board::~Board() = default;
 Board::Board(Board&&) noexcept = default;
 Board& Board::operator=(Board&&) noexcept = default;
 
-void Board::execute(const CommandList& list, std::vector<std::uint64_t>& results) {
-  Impl::Execution x{list, results, PassBuilder(impl_->board, results), 0, impl_->max_results, {}};
-  impl_->begin_list();
+void Board::Impl::execute(const CommandList& list, std::vector<std::uint64_t>& results,
+                          bool defers) {
+  Execution x{list, results, PassBuilder(board, results, pending, defers), 0, max_results, {}};
+  begin_list();
   try {
-    for (; impl_->done < list.commands.size(); ++impl_->done) impl_->step(x, impl_->done);
-    impl_->copy_words(x);
-    x.pass.flush();
+    for (; done < list.commands.size(); ++done) step(x, done);
+    copy_words(x);
+    results.resize(x.words);
+    if (defers)
+      x.pass.leave(list);
+    else
+      x.pass.flush();
   } catch (...) {
-    impl_->copy_words(x);
+    copy_words(x);
     x.pass.flush();  // executes the commands before the refused one
     results.resize(x.words);
-    impl_->end_list();
+    end_list();
     throw;
   }
-  results.resize(x.words);
-  impl_->end_list();
+  end_list();
+}
+
+void Board::execute(const CommandList& list, std::vector<std::uint64_t>& results) {
+  impl_->execute(list, results, false);
+}
+
+void Board::start(const CommandList& list, std::vector<std::uint64_t>& results) {
+  impl_->execute(list, results, true);
+}
+
+void Board::complete() {
+  std::vector<std::uint64_t> none;
+  PassBuilder(impl_->board, none, impl_->pending, false).flush();
+}
+
+void Board::discard() noexcept { impl_->pending.clear(); }
+
+unsigned Board::lists_ahead() const noexcept {
+  const Engine& engine = *impl_->board.engine;
+  if (engine.exact() || !engine.name().starts_with("gpu")) return 0;
+  // A list has the targets of all PEs. More targets than fit a launch need not wait.
+  constexpr std::uint64_t wanted = 131072, most = 256;
+  const Geometry& g = impl_->board.geometry;
+  const std::uint64_t targets = std::uint64_t{g.chips_per_board} * g.pes() * max_elements;
+  return static_cast<unsigned>(std::min(most, wanted / targets));
 }
 
 void Board::record(bool on) {

@@ -38,6 +38,17 @@ class Board {
   /// the geometry. The commands before it have been executed; the command itself has no effect.
   void execute(const CommandList& list, std::vector<std::uint64_t>& results);
 
+  /// Like `execute`, but passes at the end of the list may be executed later, with those of the
+  /// next lists, which is faster on GPUs: `results` is complete only after the next call of
+  /// `complete` or `execute`, and must exist until then, as must the list's borrowed buffers.
+  void start(const CommandList& list, std::vector<std::uint64_t>& results);
+  /// Executes the passes that `start` has left. After an error they are lost.
+  void complete();
+  /// Forgets these passes: their results stay undefined.
+  void discard() noexcept;
+  /// How many lists with passes should be started before `complete`; 0: none.
+  unsigned lists_ahead() const noexcept;
+
   /// Sets the maximum number of result words of a list, for boards with untrusted clients. No limit
   /// by default.
   void limit_results(std::uint64_t words) noexcept;

@@ -90,6 +90,7 @@ class BoardRun {
         batch(first + done, std::min(n - done, slots));
       while (!unread_.empty()) take_results();
     } catch (...) {
+      slot_.board->discard_started();
       slot_.invalidate();
       throw;
     }

@@ -1,4 +1,6 @@
 // Boards in this process: the emulated board, and a time model of a board.
+#include <deque>
+
 #include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "libgdr/driver/board_link.hpp"
@@ -18,6 +20,30 @@ class EmulatedBoard final : public BoardLink {
     const MonitoredScope scope(monitor);
     board_.execute(list, results);
   }
+  void start(const CommandList& list, const std::stop_token& stop) override {
+    const AddElapsed busy(busy_seconds_);
+    const WorkMonitor monitor{stop, {}};
+    const MonitoredScope scope(monitor);
+    board_.start(list, started_.emplace_back());
+    ++unfinished_;
+  }
+  void finish(std::vector<std::uint64_t>& results, const std::stop_token& stop) override {
+    if (unfinished_ == started_.size()) {  // the first one as well
+      const AddElapsed busy(busy_seconds_);
+      const WorkMonitor monitor{stop, {}};
+      const MonitoredScope scope(monitor);
+      board_.complete();
+      unfinished_ = 0;
+    }
+    results = std::move(started_.front());
+    started_.pop_front();
+  }
+  void discard_started() noexcept override {
+    board_.discard();
+    started_.clear();
+    unfinished_ = 0;
+  }
+  unsigned lists_ahead() const noexcept override { return board_.lists_ahead(); }
   LinkTimes times() const override { return {0, busy_seconds_}; }
   WorkCounts counts() const override { return board_.counts(); }
   void reset_counts() override { board_.reset_counts(); }
@@ -32,6 +58,8 @@ class EmulatedBoard final : public BoardLink {
  private:
   Board board_;
   double busy_seconds_ = 0;
+  std::deque<std::vector<std::uint64_t>> started_;  ///< results, at addresses that do not change
+  std::size_t unfinished_ = 0;                      ///< the last of these
 };
 
 class TimedBoard final : public BoardLink {

@@ -236,3 +236,59 @@ TEST_CASE("many passes take several launches, with the same bits") {
       CHECK(std::equal(few[k].begin(), few[k].end(), many[k].begin()));
   }
 }
+
+TEST_CASE("targets that a board computes one after the other share a launch") {
+  if (!has_gpu()) return;
+  const TestGpus gpus(2);
+  for (const char* engine : {"gpu", "gpu-float", "gpu:0+1"}) {
+    INFO(engine);
+    Device small = Device::open(
+        std::string("emulator:partition=targets,chips=2,blocks=2,pes=8,engine=") + engine);
+    const Columns right = gravity(engine, 1500);
+    const int before = gpus.devices[0]->launches();
+    CHECK(gravity(small, 1500) == right);  // 128 at a time
+    CHECK(gpus.devices[0]->launches() - before == 1);
+  }
+  // Other parameters and sources between the calculations of a device.
+  Device small = Device::open("emulator:partition=targets,chips=1,blocks=2,pes=8,engine=gpu");
+  Device large = Device::open("emulator:partition=targets,engine=gpu");
+  const Kernel kernel = Kernel::compile("VARI x; VARJ y; CONST c; VARF f; f += (x - y)*c;", "law");
+  std::vector<double> x(1000), y(700);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * i % 37) / 8;
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<double>(i * i % 23) / 16;
+  std::vector<std::vector<double>> found;
+  for (Device* device : {&small, &large}) {
+    Job job = device->job(kernel);
+    for (const double c : {1.0, 3.0}) {
+      y[5] += c;
+      job.set("c", c);
+      job.sources(y.size(), {{"y", ConstArray(y)}});
+      job.targets(x.size(), {{"x", ConstArray(x)}});
+      found.emplace_back(x.size());
+      job.run({{"f", MutableArray(found.back())}});
+      y[5] += c;
+      job.update_sources(5, 1, {{"y", ConstArray(&y[5], sizeof(double))}});
+      found.emplace_back(x.size());
+      job.run({{"f", MutableArray(found.back())}});
+    }
+    y[5] -= 8;
+  }
+  for (std::size_t k = 0; k < 4; ++k) CHECK(found[k] == found[k + 4]);
+  CHECK(found[0] != found[2]);
+}
+
+TEST_CASE("a failure while targets wait for a launch leaves a device usable") {
+  if (!has_gpu()) return;
+  for (const bool fallback : {false, true}) {
+    const TestGpus gpus(1, fallback);
+    Device small = Device::open("emulator:partition=targets,chips=1,blocks=2,pes=8,engine=gpu");
+    const Columns host = gravity("native", 500);
+    gpus.devices[0]->fail(TestDevice::Allocate, 0, 2);
+    if (fallback)
+      CHECK(gravity(small, 500) == host);
+    else
+      CHECK(message([&] { gravity(small, 500); }).find("injected") != std::string::npos);
+    gpus.devices[0]->fail(TestDevice::Allocate, never);
+    CHECK(gravity(small, 500) == gravity("gpu", 500));
+  }
+}
