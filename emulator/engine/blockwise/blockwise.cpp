@@ -26,6 +26,9 @@ BlockwiseRunner::BlockwiseRunner(const LoadedProgram& program, const Geometry& g
     products_ = match_number_matmul(program);
   if (products_ && streamed_->matmul_kernels() == nullptr)
     packed_slabs_.emplace(*products_, program, geometry);
+  device_user_ = dynamic_cast<const MatmulDeviceUser*>(streamed_);
+  if (products_ && device_user_ != nullptr && device_user_->matmul_device() != nullptr)
+    device_products_ = device_user_->matmul_device()->products();
 }
 
 std::unique_ptr<PassRunner> Executable::pass_runner(const LoadedProgram& loaded,

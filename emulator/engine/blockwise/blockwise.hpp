@@ -14,6 +14,7 @@
 #include "emulator/engine/blockwise/transfers.hpp"
 #include "emulator/engine/engine.hpp"
 #include "emulator/engine/matmul/factors.hpp"
+#include "emulator/engine/matmul/matmul_device.hpp"
 #include "emulator/engine/pass.hpp"
 #include "emulator/host/parallel.hpp"
 
@@ -128,12 +129,21 @@ class BlockwiseRunner final : public PassRunner {
   void gather_factors(const Task& task);
   void add_matmul(std::vector<Phase>& phases);
   void run_matmul(std::uint64_t first, std::uint64_t count);
+  void store_matmul(const double* sums, std::uint64_t first, std::uint64_t count,
+                    const std::vector<std::uint32_t>& panels);
+  bool uses_matmul_device() const;
+  DeviceItems device_items() const;
+  void run_on_device(DeviceProduct product);
+  void add_device_matmul(std::vector<Phase>& phases);
+  void store_device_items(std::uint64_t first, std::uint64_t end);
+  void store_fast_sums(std::uint64_t first, std::uint64_t end);
   bool writes_whole_blocks(std::size_t chip) const noexcept;
   const std::uint64_t* records_for(std::size_t chip, std::size_t block) const noexcept;
   void begin_fast_matmul();
   void gather_fast_factors(const Task& task);
   void measure_items(const FastSlab& slab);
   void plan_slabs();
+  void add_slab_plan(std::vector<Phase>& phases);
   void prepare_slab(std::size_t number, FastTask& task) const;
   void add_fast_matmul(std::vector<Phase>& phases);
   void cache_fast_factors();
@@ -222,6 +232,13 @@ class BlockwiseRunner final : public PassRunner {
   std::vector<UsedSlab> slabs_;   ///< slabs of this pass with nonzero factors
   std::uint64_t slabs_plan_ = 0;  ///< identifies the slabs of this pass and runner
   std::size_t panels_used_ = 0;   ///< panels up to the last one that is not all +0
+
+  // Products on a device.
+  const MatmulDeviceUser* device_user_ = nullptr;           ///< `streamed_`; null: none
+  std::unique_ptr<DeviceProducts> device_products_;         ///< null: none
+  std::vector<std::uint32_t> device_panels_;                ///< the panels of `device_sums_`
+  std::vector<double, LineAllocator<double>> device_sums_;  ///< [item][panel][lane]
+  std::vector<char> device_unfit_;                          ///< by item: the host computes it
 };
 
 }  // namespace gdr

@@ -154,6 +154,19 @@ void BlockwiseRunner::plan_slabs() {
   if (slabs_.empty()) slabs_.push_back({packed_slabs_->slab(product_chips_[0], 0), 1});
 }
 
+/// Determines the slabs of the pass.
+void BlockwiseRunner::add_slab_plan(std::vector<Phase>& phases) {
+  const std::size_t of_chip = packed_slabs_->slabs_of_chip();
+  item_depths_.resize(pass_->chips.size());
+  for (auto& chip : item_depths_) chip.resize(of_chip);
+  phases.push_back({product_chips_.size() * of_chip, [this, of_chip](std::size_t i) {
+                      const FastSlab slab =
+                          packed_slabs_->slab(product_chips_[i / of_chip], i % of_chip);
+                      if (packed_slabs_->depth_used(slab) < slab.depth) measure_items(slab);
+                    }});
+  phases.push_back({1, [this](std::size_t) { plan_slabs(); }});
+}
+
 /// A phase for each slab, so that a slab stays in every thread's cache. The order of slabs in a sum
 /// does not depend on the tasks.
 void BlockwiseRunner::add_fast_matmul(std::vector<Phase>& phases) {
@@ -163,16 +176,8 @@ void BlockwiseRunner::add_fast_matmul(std::vector<Phase>& phases) {
   const std::uint64_t tasks = (strips + of_task - 1) / of_task;
   const std::size_t sums = (end - first) * packed_slabs_->panels() * fast_lanes;
   if (sums_.size() < sums) sums_.resize(sums);
-  const std::size_t of_chip = packed_slabs_->slabs_of_chip();
-  const std::size_t slabs = product_chips_.size() * of_chip;
-  item_depths_.resize(pass_->chips.size());
-  for (auto& chip : item_depths_) chip.resize(of_chip);
-  phases.push_back({slabs, [this, of_chip](std::size_t i) {
-                      const FastSlab slab =
-                          packed_slabs_->slab(product_chips_[i / of_chip], i % of_chip);
-                      if (packed_slabs_->depth_used(slab) < slab.depth) measure_items(slab);
-                    }});
-  phases.push_back({1, [this](std::size_t) { plan_slabs(); }});
+  add_slab_plan(phases);
+  const std::size_t slabs = product_chips_.size() * packed_slabs_->slabs_of_chip();
   for (std::size_t slab = 0; slab < slabs; ++slab)
     phases.push_back({tasks, [this, slab, first, end, strips, tasks](std::size_t i) {
                         const auto begin = [&](std::size_t task) {

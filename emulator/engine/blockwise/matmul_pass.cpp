@@ -2,6 +2,7 @@
 // blocks of all chips, some items per task. Fast numerics: fast_matmul_pass.cpp.
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "emulator/engine/blockwise/blockwise.hpp"
 #include "emulator/host/float_mode.hpp"
@@ -101,6 +102,7 @@ void BlockwiseRunner::add_matmul(std::vector<Phase>& phases) {
   if (product_chips_.empty()) return;
   const std::uint64_t first = items_before_matmul();
   const std::uint64_t items = loop().plan.items - first;
+  if (uses_matmul_device()) return add_device_matmul(phases);
   if (packed_slabs_) return add_fast_matmul(phases);
   // Enough tasks for load balance.
   const std::uint64_t wanted = (items / 16 + kernel_items - 1) / kernel_items * kernel_items;
@@ -148,17 +150,31 @@ void BlockwiseRunner::run_matmul(std::uint64_t first, std::uint64_t count) {
     slow = streamed_->matmul_kernels()->run(task);
   }
   streamed_->record_matmul(chips * geometry_.blocks, slow);
+  std::vector<std::uint32_t> panels(task.factors.panels);
+  std::iota(panels.begin(), panels.end(), 0);
+  store_matmul(sums.data(), first, count, panels);
+}
+
+/// Stores output items, given as [item][panel][lane] of some panels: all that are not +0, and the
+/// first one that is.
+void BlockwiseRunner::store_matmul(const double* sums, std::uint64_t first, std::uint64_t count,
+                                   const std::vector<std::uint32_t>& panels) {
+  const MatmulPattern& products = *products_;
+  const MatmulFactors factors = factors_.view();
   const std::size_t of_row = PackedFactors::panels_of(geometry_) * panel_lanes;
+  std::vector<std::size_t> places;
+  for (const auto& output : products.outputs) {
+    const std::size_t lane = output.row * of_row + output.pe, panel = lane / panel_lanes;
+    const auto there =
+        static_cast<std::uint32_t>(factors.zeros[panel] != 0 ? factors.first_of_zeros : panel);
+    const auto place = std::ranges::lower_bound(panels, there) - panels.begin();
+    places.push_back(static_cast<std::size_t>(place) * panel_lanes + lane % panel_lanes);
+  }
   std::uint64_t* to = pass_->results + loop().output_offset + first * products.outputs.size();
   for (std::uint64_t i = 0; i < count; ++i) {
-    const double* const from = sums.data() + i * lanes;
-    for (const auto& output : products.outputs) {
-      const std::size_t lane = output.row * of_row + output.pe, panel = lane / panel_lanes;
-      const bool zeros = task.factors.zeros[panel] != 0;
-      const std::size_t at =
-          zeros ? task.factors.first_of_zeros * panel_lanes + lane % panel_lanes : lane;
-      *to++ = port::canonical(std::bit_cast<std::uint64_t>(from[at]));
-    }
+    const double* const from = sums + i * panels.size() * panel_lanes;
+    for (const std::size_t place : places)
+      *to++ = port::canonical(std::bit_cast<std::uint64_t>(from[place]));
   }
 }
 

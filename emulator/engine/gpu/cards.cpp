@@ -1,5 +1,7 @@
 #include "emulator/engine/gpu/cards.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -113,6 +115,13 @@ std::size_t default_gpu() {
 }
 
 Gpus open_gpus(std::string_view which) {
+  // Drivers have threads, which a fork does not copy: a call in the child could wait for ever.
+  static const pid_t owner = getpid();
+  if (getpid() != owner)
+    throw Error(
+        ErrorCategory::Unsupported,
+        "a GPU cannot be used in the child of a fork after its parent has used one; open the "
+        "device after the fork only, or start a new program (exec)");
   std::vector<std::string> names;
   if (which.empty() || which == "all") {
     const std::vector<gpu::DeviceInfo> all = all_devices();

@@ -8,6 +8,7 @@
 
 #include "emulator/engine/check.hpp"
 #include "emulator/engine/engine.hpp"
+#include "emulator/engine/matmul/gpu/gpu_products.hpp"
 #include "emulator/engine/matmul/kernels.hpp"
 #include "emulator/engine/native/block_executor.hpp"
 #include "emulator/engine/native/packed_runner.hpp"
@@ -61,16 +62,23 @@ std::shared_ptr<const native::CompiledProgram> compiled_program(const Program& p
   return compiled;
 }
 
-class NativeExecutable final : public StreamingExecutable {
+/// Kernels for matrix products in doubles. Products of floats run on a device, and on the host, in
+/// doubles, what it cannot compute.
+const FastMatmulKernels* fast_kernels(const native::Target& target, bool on_device) noexcept {
+  return target.precision == native::Precision::Double || on_device ? fast_matmul_of(target.isa)
+                                                                    : nullptr;
+}
+
+class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUser {
  public:
   NativeExecutable(const Program& program, const Geometry& geometry, native::Target target,
-                   Gpus gpus)
+                   Gpus gpus, std::shared_ptr<MatmulDevice> matmul_device)
       : isa_(target.isa),
         geometry_(geometry),
         source_(program),
         program_(compiled_program(program, geometry, target, std::move(gpus))),
-        products_(target.precision == native::Precision::Double ? fast_matmul_of(target.isa)
-                                                                : nullptr),
+        matmul_device_(std::move(matmul_device)),
+        products_(fast_kernels(target, matmul_device_ != nullptr)),
         accepts_streams_(body_accepts_streams(program)) {}
 
   void run(BlockState& block, const BlockRun& run) const override {
@@ -120,6 +128,11 @@ class NativeExecutable final : public StreamingExecutable {
       stats[s].code_bytes = part.section->code_bytes();
       stats[s].compile_seconds = part.section->compile_seconds();
     }
+    if (device_matmul_runs_ != 0) {
+      SectionStats& body = stats[static_cast<unsigned>(Section::Body)];
+      body.gpu_runs += device_matmul_runs_;
+      body.reason.clear();  // why its instructions would not run there
+    }
     return stats;
   }
   const FastMatmulKernels* fast_matmul_kernels() const noexcept override { return products_; }
@@ -129,8 +142,13 @@ class NativeExecutable final : public StreamingExecutable {
                                       StreamingExecutable::pass_runner(loaded, geometry),
                                       runs_.data());
   }
+  MatmulDevice* matmul_device() const noexcept override { return matmul_device_.get(); }
   void record_matmul(std::uint64_t blocks, std::uint64_t /*slow*/) const noexcept override {
     runs_[static_cast<unsigned>(Section::Body)].fetch_add(blocks, std::memory_order_relaxed);
+  }
+  void record_device_matmul(std::uint64_t blocks, bool /*repeated*/) const noexcept override {
+    record_matmul(blocks, 0);
+    device_matmul_runs_.fetch_add(blocks, std::memory_order_relaxed);
   }
 
  private:
@@ -148,11 +166,20 @@ class NativeExecutable final : public StreamingExecutable {
   mutable std::shared_ptr<const Executable> exact_;
   mutable std::array<std::atomic<std::uint64_t>, section_count> runs_{}, exact_runs_{};
   std::shared_ptr<const native::CompiledProgram> program_;
+  std::shared_ptr<MatmulDevice> matmul_device_;
   const FastMatmulKernels* products_;
+  mutable std::atomic<std::uint64_t> device_matmul_runs_{0};  ///< block runs
   bool accepts_streams_;
 };
 
 }  // namespace
+
+NativeEngine::NativeEngine(Isa isa, native::Precision precision, Gpus gpus)
+    : target_{isa, precision, native::FloatMode::Plain, false},
+      gpus_(std::move(gpus)),
+      matmul_device_(matmul_on(gpus_.front(), precision == native::Precision::Double
+                                                  ? DeviceNumbers::Doubles
+                                                  : DeviceNumbers::Floats)) {}
 
 std::string_view NativeEngine::name() const noexcept {
   const bool doubles = target_.precision == native::Precision::Double;
@@ -169,13 +196,13 @@ std::string_view NativeEngine::name() const noexcept {
 }
 
 bool NativeEngine::multiplies_all_bits() const noexcept {
-  return target_.precision == native::Precision::Double && fast_matmul_of(target_.isa) != nullptr;
+  return fast_kernels(target_, matmul_device_ != nullptr) != nullptr;
 }
 
 std::shared_ptr<const Executable> NativeEngine::prepare(const Program& program,
                                                         const Geometry& geometry) const {
   check_program(program, geometry);
-  return std::make_shared<NativeExecutable>(program, geometry, target_, gpus_);
+  return std::make_shared<NativeExecutable>(program, geometry, target_, gpus_, matmul_device_);
 }
 
 }  // namespace gdr

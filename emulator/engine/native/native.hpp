@@ -11,16 +11,17 @@
 
 namespace gdr {
 
+class MatmulDevice;
+
 class NativeEngine final : public Engine {
  public:
   /// The host must have the instruction set (see host_isas()).
   explicit NativeEngine(Isa isa, native::Precision precision = native::Precision::Double,
                         native::FloatMode mode = native::FloatMode::Plain)
       : target_{isa, precision, mode, false} {}
-  /// The loops over sources run on GPUs of one kind, which share the targets; what they cannot do
-  /// or is too small for them on the host.
-  NativeEngine(Isa isa, native::Precision precision, Gpus gpus)
-      : target_{isa, precision, native::FloatMode::Plain, false}, gpus_(std::move(gpus)) {}
+  /// The loops over sources run on GPUs of one kind, which share the targets, and matrix products
+  /// on the first of them; what they cannot do or is too small for them on the host.
+  NativeEngine(Isa isa, native::Precision precision, Gpus gpus);
   std::string_view name() const noexcept override;
   Isa isa() const noexcept override { return target_.isa; }
   bool exact() const noexcept override { return false; }
@@ -31,6 +32,7 @@ class NativeEngine final : public Engine {
  private:
   native::Target target_;  ///< of the host
   Gpus gpus_;
+  std::shared_ptr<MatmulDevice> matmul_device_;
 };
 
 }  // namespace gdr

@@ -10,6 +10,7 @@
 #include "emulator/engine/check.hpp"
 #include "emulator/engine/engine.hpp"
 #include "emulator/engine/matmul/kernels.hpp"
+#include "emulator/engine/matmul/matmul_device.hpp"
 #include "emulator/engine/reference/reference.hpp"
 #include "emulator/engine/vector/doubles/codegen/compiled_doubles.hpp"
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
@@ -295,10 +296,10 @@ class BlockRunner {
 thread_local LaneMemory BlockRunner::scratch_memory;
 thread_local std::vector<Strip> BlockRunner::strip_memory;
 
-class VectorExecutable final : public StreamingExecutable {
+class VectorExecutable final : public StreamingExecutable, public MatmulDeviceUser {
  public:
   VectorExecutable(const Program& program, const Geometry& geometry, Isa isa, bool fuse,
-                   std::shared_ptr<PassDevice> device)
+                   std::shared_ptr<PassDevice> device, std::shared_ptr<MatmulDevice> matmul_device)
       : isa_(isa),
         jit_(fuse),
         products_(fuse && can_verify_doubles(isa) ? exact_matmul_of(isa) : nullptr),
@@ -309,7 +310,8 @@ class VectorExecutable final : public StreamingExecutable {
         doubles_(verified_doubles_kernels(
             isa, geometry.pes_per_block < wide_batch ? narrow_batch : wide_batch)),
         accepts_streams_(body_accepts_streams(program_)),
-        device_(std::move(device)) {
+        device_(std::move(device)),
+        matmul_device_(std::move(matmul_device)) {
     if (doubles_ == nullptr) return;
     std::optional<Isa> fused_isa;
     if (fuse && isa != Isa::Portable) fused_isa = isa;
@@ -434,7 +436,8 @@ class VectorExecutable final : public StreamingExecutable {
   std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
                                           const Geometry& geometry) const override {
     const auto prepare = [this](const Geometry& smaller) {
-      auto executable = VectorEngine(isa_, jit_, device_).prepare(program_, smaller);
+      auto executable =
+          VectorEngine(isa_, jit_, device_, matmul_device_).prepare(program_, smaller);
       const std::scoped_lock lock(smaller_mutex_);
       smaller_.push_back(executable);
       return executable;
@@ -442,10 +445,16 @@ class VectorExecutable final : public StreamingExecutable {
     auto full = StreamingExecutable::pass_runner(loaded, geometry);
     return std::make_unique<SmallBlockRunner>(loaded, geometry, prepare, std::move(full));
   }
+  MatmulDevice* matmul_device() const noexcept override { return matmul_device_.get(); }
   void record_matmul(std::uint64_t blocks, std::uint64_t slow) const noexcept override {
     const auto body = static_cast<unsigned>(Section::Body);
     verified_[body].fetch_add(blocks, std::memory_order_relaxed);
     repeated_[body].fetch_add(slow, std::memory_order_relaxed);
+  }
+  void record_device_matmul(std::uint64_t blocks, bool repeated) const noexcept override {
+    record_matmul(blocks, 0);
+    runs_on_device_.fetch_add(blocks, std::memory_order_relaxed);
+    if (repeated) failures_on_device_.fetch_add(blocks, std::memory_order_relaxed);
   }
 
  private:
@@ -684,6 +693,7 @@ class VectorExecutable final : public StreamingExecutable {
   /// Unlimited until a verification fails, which requires a repetition of the whole run.
   mutable std::atomic<std::uint64_t> max_fused_groups_{~std::uint64_t{0}};
   std::shared_ptr<PassDevice> device_;                  ///< null: none
+  std::shared_ptr<MatmulDevice> matmul_device_;         ///< null: none
   std::array<std::unique_ptr<FirstUse>, 2> on_device_;  ///< [heads]; null without a device
   mutable std::string why_not_on_device_;               ///< protected by fallback_lock_
   mutable std::atomic<std::uint64_t> failures_on_device_{0};
@@ -699,7 +709,7 @@ bool can_verify_doubles(Isa isa) { return verified_doubles_kernels(isa) != nullp
 std::shared_ptr<const Executable> VectorEngine::prepare(const Program& program,
                                                         const Geometry& geometry) const {
   check_program(program, geometry);
-  return std::make_shared<VectorExecutable>(program, geometry, isa_, jit_, device_);
+  return std::make_shared<VectorExecutable>(program, geometry, isa_, jit_, device_, matmul_device_);
 }
 
 }  // namespace gdr

@@ -12,6 +12,7 @@ namespace gdr {
 /// instruction set is sufficient and this host's exception flags work.
 bool can_verify_doubles(Isa isa);
 
+class MatmulDevice;
 class PassDevice;
 
 class VectorEngine final : public Engine {
@@ -20,9 +21,14 @@ class VectorEngine final : public Engine {
   /// run as machine code generated for the program (AVX-512 and AVX2).
   explicit VectorEngine(Isa isa, bool jit = true) : isa_(isa), jit_(jit) {}
   /// The engine "gpu-exact": passes of many blocks run on the device, where all steps are exact
-  /// there. `isa`: at most AVX2, whose steps the device executes.
-  VectorEngine(Isa isa, bool jit, std::shared_ptr<PassDevice> device)
-      : isa_(isa), jit_(jit), device_(std::move(device)) {}
+  /// there, and matrix products on the other one, if it is not null. `isa`: at most AVX2, whose
+  /// steps the device executes.
+  VectorEngine(Isa isa, bool jit, std::shared_ptr<PassDevice> device,
+               std::shared_ptr<MatmulDevice> matmul_device)
+      : isa_(isa),
+        jit_(jit),
+        device_(std::move(device)),
+        matmul_device_(std::move(matmul_device)) {}
   std::string_view name() const noexcept override { return device_ ? "gpu-exact" : "vector"; }
   Isa isa() const noexcept override { return isa_; }
   std::shared_ptr<const Executable> prepare(const Program& program,
@@ -32,6 +38,7 @@ class VectorEngine final : public Engine {
   Isa isa_;
   bool jit_;
   std::shared_ptr<PassDevice> device_;
+  std::shared_ptr<MatmulDevice> matmul_device_;
 };
 
 }  // namespace gdr

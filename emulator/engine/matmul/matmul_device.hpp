@@ -1,0 +1,76 @@
+// A device that computes matrix products in place of the host's kernels (kernels.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace gdr {
+
+/// Factors of the PEs for consecutive inner indices of one chip: of a block for exact products, a
+/// slab for fast ones.
+struct DevicePiece {
+  const double* numbers = nullptr;  ///< of panel 0: [factor][lane]
+  std::size_t panel_step = 0;       ///< doubles from a panel to the next one
+  std::size_t depth = 0;            ///< factors
+  std::size_t chip = 0;             ///< number among the chips of the product
+  std::size_t first = 0;            ///< the item's factor that belongs to the first one
+};
+
+/// Items, the columns of the product's other matrix: a record in each chip's memory.
+struct DeviceItems {
+  std::size_t chips = 0, columns = 0;
+  std::size_t words = 0;  ///< of a record
+  bool floats = false;    ///< a word has two floats; else it is a double
+  /// Items of equal places and contents have equal words; of those of a place, one is there.
+  std::vector<std::uint64_t> place, contents;
+  /// Words of a chip's records, from word `first` of the first column on, in place or in `copy`.
+  std::function<const std::uint64_t*(std::size_t chip, std::size_t first, std::size_t count,
+                                     std::vector<std::uint64_t>& copy)>
+      view;
+};
+
+/// A product: for each column and each lane of the panels, the sum over all pieces. Exact products
+/// add up as the machine does: the pieces in the order of their factors, then those of a chip in
+/// the reduction network's tree, then the chips. Fast ones add up each piece, then all in order.
+struct DeviceProduct {
+  std::vector<DevicePiece> pieces;
+  std::size_t blocks = 0;             ///< pieces of a chip, for exact products
+  std::vector<std::uint32_t> panels;  ///< the panels to compute, ascending
+  DeviceItems items;
+  double* sums = nullptr;  ///< [column][panel of `panels`][lane]
+};
+
+/// Computes products one after the other, for one runner; keeps the items of the last one.
+class DeviceProducts {
+ public:
+  virtual ~DeviceProducts() = default;
+  /// By column: 1 if the host must compute it, because of numbers that the device cannot. Throws
+  /// Error (Device), and Cancelled between launches.
+  virtual std::vector<char> multiply(const DeviceProduct& product) = 0;
+};
+
+class MatmulDevice {
+ public:
+  virtual ~MatmulDevice() = default;
+  /// Multiplications below which the host is faster.
+  virtual double least_multiplications() const = 0;
+  virtual std::unique_ptr<DeviceProducts> products() = 0;
+};
+
+/// An executable (engine.hpp) with such a device for its bodies.
+class MatmulDeviceUser {
+ public:
+  /// Null: no device.
+  virtual MatmulDevice* matmul_device() const noexcept = 0;
+  /// Counts a body that ran on the device: the number of blocks, and whether the host had to
+  /// compute some of its items.
+  virtual void record_device_matmul(std::uint64_t blocks, bool repeated) const noexcept = 0;
+
+ protected:
+  ~MatmulDeviceUser() = default;
+};
+
+}  // namespace gdr

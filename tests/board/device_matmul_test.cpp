@@ -1,0 +1,241 @@
+// Matrix products on a GPU: exact ones have the bits of the instructions, fast ones those of the
+// host's kernels, and floats are accurate. Without an OpenCL device these tests are skipped; the
+// processor's (pocl) will do.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+#include "board/matmul_cases.hpp"
+#include "emulator/engine/gpu/gpu.hpp"
+#include "emulator/engine/matmul/gpu/gpu_products.hpp"
+#include "emulator/engine/matmul/kernels.hpp"
+#include "emulator/host/parallel.hpp"
+#include "support/catch.hpp"
+#include "support/iterations.hpp"
+
+using namespace gdr;
+using namespace gdr::test;
+using namespace gdr::test::matmul;
+
+namespace {
+
+/// Whether there is a GPU; then it also takes small products.
+bool has_gpu() {
+  setenv("GDR_GPU_PAIRS", "0", 1);
+  if (!gpu::devices().empty()) return true;
+  WARN("no OpenCL device: " << gpu::why_no_device());
+  return false;
+}
+
+const char* best_isa() { return isa_name(host_isas().front()).data(); }
+
+/// Words of results that differ.
+std::vector<std::size_t> differences(const std::vector<std::uint64_t>& a,
+                                     const std::vector<std::uint64_t>& b) {
+  REQUIRE(a.size() == b.size());
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i] != b[i]) found.push_back(i);
+  return found;
+}
+const std::vector<std::size_t> none;
+
+struct Case {
+  Program program;
+  std::vector<Shape> shapes;
+};
+std::vector<Case> cases() {
+  std::vector<Case> all{{dgemm(), {{2, 3, 32, 23}, {1, 16, 32, 9}}}, {sgemm(), {{2, 3, 32, 23}}}};
+  if (std::getenv("GDR_TEST_GPU") == nullptr) return all;
+  all.push_back({sgemm(), {{1, 16, 32, 9}}});
+  all.push_back({dgemm(), {{3, 1, 40, 130}}});
+  all.push_back({assembled(small_product()), {{1, 1, 32, 40}, {3, 5, 10, 61}, {4, 16, 16, 7}}});
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a matrix product on a GPU has the same bits as the body's instructions") {
+  if (!has_gpu()) return;
+  for (std::uint64_t round = 0; round < test::test_iterations(1); ++round) {
+    for (const auto& [program, shapes] : cases()) {
+      for (const auto& [name, sample] : samplers) {
+        for (const Shape& shape : shapes) {
+          CAPTURE(name, shape.chips, shape.blocks, shape.pes, shape.items, round);
+          const std::uint64_t seed = 7 + shape.items + round;
+          EngineStats stats;
+          const auto on_gpu =
+              results(program, shape, "gpu-exact", best_isa(), sample, seed, true, 0, &stats);
+          // The host's kernels have the bits of the instructions (matmul_test.cpp) and are faster.
+          const bool kernels = std::getenv("GDR_TEST_GPU") == nullptr;
+          const auto exact = results(program, shape, "vector", best_isa(), sample, seed, kernels);
+          REQUIRE(differences(on_gpu, exact) == none);
+          REQUIRE(stats.gpu_runs == std::uint64_t{shape.chips} * shape.blocks);
+          // Numbers in the middle of the range stay there.
+          INFO(stats.reason);
+          if (name == std::string_view("uniform")) REQUIRE(stats.reason.empty());
+          if (name == std::string_view("extreme"))
+            REQUIRE(stats.reason.find("were repeated on the processor") != std::string::npos);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a matrix product on a GPU keeps all bits of small sums next to large ones") {
+  if (!has_gpu()) return;
+  for (int slope = 1; slope < 8; ++slope) {
+    CAPTURE(slope);
+    const auto run = [&](const char* engine) {
+      return results(dgemm(), {1, 2, 32, 21}, engine, best_isa(), uniform, 5, true, slope);
+    };
+    REQUIRE(differences(run("gpu-exact"), run("vector")) == none);
+  }
+}
+
+TEST_CASE("a matrix product of few rows on a GPU has the same bits as on the processor") {
+  if (!has_gpu()) return;
+  const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
+  constexpr Shape shape{2, 2, 32, 13};
+  for (const std::size_t rows : {0, 1, 9, 64, 255})
+    for (const double beyond : {0.0, -0.0, -3.0, std::numeric_limits<double>::infinity()}) {
+      CAPTURE(rows, beyond);
+      const Numbers numbers = short_tile(program, shape, rows, 70, beyond, 3);
+      const auto run = [&](const char* engine) {
+        return results(program, shape, engine, best_isa(), numbers, true);
+      };
+      REQUIRE(differences(run("gpu-exact"), run("vector")) == none);
+      REQUIRE(differences(run("gpu"), run("native")) == none);
+    }
+}
+
+TEST_CASE("a matrix product in doubles has the same bits on a GPU and on the processor") {
+  if (!has_gpu()) return;
+  for (const auto& [program, shapes] : cases()) {
+    for (const auto& [name, sample] : samplers) {
+      // Products that are subnormal are zero on the processor only.
+      if (std::string_view(name).starts_with("products near 2^-1022") ||
+          name == std::string_view("extreme") || name == std::string_view("one at an end") ||
+          std::string_view(name).starts_with("numbers near"))
+        continue;
+      for (const Shape& shape : shapes) {
+        CAPTURE(name, shape.chips, shape.blocks, shape.pes, shape.items);
+        EngineStats stats;
+        const auto on_gpu = results(program, shape, "gpu", best_isa(), sample, 3, true, 0, &stats);
+        const auto native = results(program, shape, "native", best_isa(), sample, 3, true);
+        REQUIRE(differences(on_gpu, native) == none);
+        REQUIRE(stats.gpu_runs == std::uint64_t{shape.chips} * shape.blocks);
+        REQUIRE(stats.reason.empty());
+      }
+    }
+  }
+}
+
+TEST_CASE("a matrix product in floats on a GPU is accurate, and in doubles beyond their range") {
+  if (!has_gpu()) return;
+  for (const Program& program : {dgemm(), sgemm()}) {
+    for (const auto& [name, sample] : samplers) {
+      const Shape shape{3, 3, 32, 30};
+      const std::size_t depth = shape.chips * shape.blocks * (of_floats(program) ? 64 : 32);
+      CAPTURE(name, of_floats(program));
+      EngineStats stats;
+      const auto on_gpu =
+          results(program, shape, "gpu-float", best_isa(), sample, 3, true, 0, &stats);
+      const auto exact = results(program, shape, "vector", best_isa(), sample, 3, true);
+      REQUIRE(stats.gpu_runs == std::uint64_t{shape.chips} * shape.blocks);
+      REQUIRE(on_gpu.size() == exact.size());
+      // Two roundings of factors, and those of the sums of up to 256 products, all in floats.
+      const std::string_view kind = name;
+      const double largest = kind == "uniform" || kind == "integers" ? 16.0
+                             : kind == "spread 5"                    ? 1024.0
+                                                                     : 0.0;
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        const double a = real(on_gpu[i]), b = real(exact[i]);
+        REQUIRE(std::isfinite(a) == std::isfinite(b));
+        if (largest != 0)
+          REQUIRE(std::abs(a - b) <= 258 * 0x1p-24 * largest * static_cast<double>(depth));
+        if (kind == "integers") REQUIRE(a == b);
+        // These are not in the range of floats.
+        if (kind == "products near 2^800" && std::isfinite(b))
+          REQUIRE(std::abs(a - b) <= 1e-12 * static_cast<double>(depth) * 0x1p805);
+      }
+    }
+  }
+}
+
+TEST_CASE("a GPU multiplies matrices that exceed its buffers in pieces") {
+  if (!has_gpu()) return;
+  constexpr std::size_t depth = 96, panels = 9, columns = 333, chips = 2;
+  std::mt19937_64 random(2);
+  std::vector<double> factors(chips * panels * depth * panel_lanes), items(chips * columns * depth);
+  for (double& x : factors) x = uniform(random);
+  for (double& x : items) x = uniform(random);
+  const auto gpu = open_gpu("");
+  for (const DeviceNumbers numbers :
+       {DeviceNumbers::Doubles, DeviceNumbers::Floats, DeviceNumbers::Exact}) {
+    std::vector<std::vector<double>> all;
+    for (const std::size_t most : {0U, 1U << 17}) {
+      const auto device = matmul_on(gpu, numbers, most);
+      REQUIRE(device);
+      const auto products = device->products();
+      std::vector<double> sums(columns * panels * panel_lanes);
+      DeviceProduct product;
+      product.blocks = 3;
+      product.sums = sums.data();
+      product.panels.resize(panels);
+      std::iota(product.panels.begin(), product.panels.end(), 0);
+      for (std::size_t chip = 0; chip < chips; ++chip)
+        for (std::size_t block = 0; block < 3; ++block)
+          product.pieces.push_back({factors.data() + (chip * 3 + block) * 32 * panel_lanes,
+                                    chips * depth * panel_lanes, 32, chip, block * 32});
+      product.items.chips = chips;
+      product.items.columns = columns;
+      product.items.words = depth;
+      product.items.place = {7};
+      product.items.contents = {1, 2};
+      product.items.view = [&](std::size_t chip, std::size_t first, std::size_t,
+                               std::vector<std::uint64_t>&) {
+        return reinterpret_cast<const std::uint64_t*>(items.data()) + chip * columns * depth +
+               first;
+      };
+      REQUIRE(std::ranges::count(products->multiply(product), 1) == 0);
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        const std::size_t column = i / (panels * panel_lanes), panel = i / panel_lanes % panels;
+        double expected = 0;
+        for (std::size_t chip = 0; chip < chips; ++chip)
+          for (std::size_t k = 0; k < depth; ++k)
+            expected +=
+                factors[((panel * chips + chip) * depth + k) * panel_lanes + i % panel_lanes] *
+                items[(chip * columns + column) * depth + k];
+        REQUIRE(std::abs(sums[i] - expected) < (numbers == DeviceNumbers::Floats ? 1e-4 : 1e-12));
+      }
+      all.push_back(sums);
+    }
+    REQUIRE(all.front() == all.back());
+  }
+}
+
+TEST_CASE("a matrix product on a GPU can be cancelled") {
+  if (!has_gpu()) return;
+  const auto device = matmul_on(open_gpu(""), DeviceNumbers::Doubles);
+  const auto products = device->products();
+  const std::vector<double> zeros(64 * panel_lanes);
+  std::vector<double> sums(64 * panel_lanes);
+  DeviceProduct product;
+  product.blocks = 1;
+  product.sums = sums.data();
+  product.panels = {0};
+  product.pieces = {{zeros.data(), 64 * panel_lanes, 64, 0, 0}};
+  product.items.chips = 1;
+  product.items.columns = product.items.words = 8;
+  product.items.view = [&](std::size_t, std::size_t first, std::size_t,
+                           std::vector<std::uint64_t>&) {
+    return reinterpret_cast<const std::uint64_t*>(zeros.data()) + first;
+  };
+  std::stop_source stop;
+  stop.request_stop();
+  const WorkMonitor monitor{stop.get_token()};
+  const MonitoredScope scope(monitor);
+  REQUIRE_THROWS_AS(products->multiply(product), Cancelled);
+}
