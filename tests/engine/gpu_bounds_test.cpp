@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "emulator/engine/vector/gpu/accumulator.hpp"
 #include "emulator/engine/vector/gpu/bounds.hpp"
 #include "emulator/engine/vector/gpu/pass_text.hpp"
+#include "emulator/engine/vector/gpu/simplify.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {
@@ -43,6 +45,13 @@ struct Loop {
     s.level = Level::Element;
     s.op = op;
     s.detail = static_cast<std::uint8_t>(detail);
+    s.in = {a, b, c};
+    return add(s);
+  }
+  StepId sum(Step::Kind kind, StepId a, StepId b, StepId c = codegen::no_step) {
+    Step s;
+    s.kind = kind;
+    s.level = Level::Element;
     s.in = {a, b, c};
     return add(s);
   }
@@ -163,6 +172,84 @@ TEST_CASE("a loop that reads a part of what it stores is refused") {
   const StepId x = loop.row(0);
   loop.trace.stores.push_back({loop.step(Op::Add, x, x), loop.trace.row_bytes, Level::Lanes});
   CHECK_THROWS_AS(codegen::pass_text(loop.trace), codegen::UnsupportedPass);
+}
+
+TEST_CASE("a long that passes add two terms to is an accumulator, unless something else reads it") {
+  for (const bool is_read : {false, true}) {
+    INFO(is_read);
+    Loop loop;
+    const StepId h = loop.row(0), l = loop.row(1), x = loop.row(2);
+    const StepId square = loop.step(Op::Mul, x, x);
+    const StepId h1 = loop.sum(Step::Kind::LongHead, h, l, x);
+    const StepId l1 = loop.sum(Step::Kind::LongTail, h, l, x);
+    const StepId h2 = loop.sum(Step::Kind::LongHead, h1, l1, square);
+    const StepId l2 = loop.sum(Step::Kind::LongTail, h1, l1, square);
+    loop.store(0, h2);
+    loop.store(1, l2);
+    if (is_read) loop.store(3, loop.step(Op::Mul, h1, x));
+    std::vector<codegen::CarriedRow> carried{{h, h2, false}, {l, l2, false}};
+    const codegen::LoopTests tests = loop_tests(loop.trace, carried);
+    const auto found = codegen::find_accumulators(loop.trace, carried, tests);
+    const std::string text = codegen::pass_text(loop.trace).loop;
+    if (is_read) {
+      CHECK(found.empty());
+      CHECK(text.find("add_carefully(unplaced(") != std::string::npos);
+    } else {
+      REQUIRE(found.size() == 1);
+      CHECK(found[0].heads.size() == 2);
+      CHECK(carried[0].sum);
+      // Both terms share a branch.
+      const std::size_t branch = text.find("if (away >= places) {");
+      REQUIRE(branch != std::string::npos);
+      CHECK(text.find("if (away >= places) {", branch + 1) == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("rounded sums that do not depend on each other share a branch") {
+  Loop loop;
+  const StepId x = loop.row(0), y = loop.row(1), z = loop.row(2);
+  const StepId a = loop.sum(Step::Kind::RoundedSum, x, y);
+  const StepId square = loop.step(Op::Mul, a, a);
+  const StepId b = loop.sum(Step::Kind::RoundedSum, x, z);
+  const StepId c = loop.sum(Step::Kind::RoundedSum, square, b);
+  loop.store(3, loop.sum(Step::Kind::RoundedSum, c, x));
+  const std::string text = codegen::pass_text(loop.trace).loop;
+  std::size_t branches = 0;
+  for (std::size_t at = 0; (at = text.find("if (is_tie(", at)) != std::string::npos; ++at)
+    ++branches;
+  CHECK(branches == 3);
+}
+
+TEST_CASE("a value that passes do not change is tested once, where it is selected") {
+  Loop loop;
+  const StepId x = loop.row(0), word = loop.row(1), least = loop.row(2);
+  const StepId square = loop.step(Op::Mul, x, x);
+  const StepId less =
+      loop.step(Op::Compare, x, least, codegen::no_step, static_cast<int>(jit::Predicate::Less));
+  const StepId chosen = loop.step(Op::Select, less, loop.step(Op::ShiftLeft, word), square);
+  const StepId sum = loop.row(3);
+  const StepId next = loop.step(Op::Add, sum, chosen);
+  loop.store(3, next);
+  std::vector<codegen::CarriedRow> carried{{sum, next, false}};
+  const codegen::LoopTests tests = loop_tests(loop.trace, carried);
+  CHECK(tests.of_step[chosen] == codegen::test_selected);
+  CHECK(tests.is_fixed[word]);
+  CHECK_FALSE(tests.is_fixed[chosen]);
+}
+
+TEST_CASE("operations on constants are folded") {
+  Loop loop;
+  const StepId x = loop.row(0);
+  const StepId count = loop.step(Op::ShiftRight, loop.constant(std::uint64_t{3} << 28),
+                                 codegen::no_step, codegen::no_step, 28);
+  const StepId shifted = loop.step(Op::ShiftRightBy, x, count);
+  loop.store(1, shifted);
+  codegen::simplify(loop.trace);
+  CHECK(loop.trace.steps[count].kind == Step::Kind::Constant);
+  CHECK(loop.trace.steps[count].bits == 3);
+  CHECK(loop.trace.steps[shifted].op == Op::ShiftRight);
+  CHECK(loop.trace.steps[shifted].detail == 3);
 }
 
 }  // namespace gdr::test

@@ -559,7 +559,7 @@ class VectorExecutable final : public StreamingExecutable, public MatmulDeviceUs
   DevicePasses* passes_on_device(bool heads) const {
     FirstUse& made = *on_device_[heads];
     std::call_once(made.made, [&] {
-      DoublesKernels kernels = codegen::tracing_kernels(Isa::Avx2);
+      DoublesKernels kernels = codegen::device_tracing_kernels();
       kernels.batch = doubles_->batch;
       std::string why;
       auto passes =

@@ -133,6 +133,21 @@ struct FlagSteps : P {
     return fma(power, far, fnma_round(nearest, power, far, t));
   }
 
+  /// The long a + tail + b (a + tail - b) as a pair; a is never -0, and b a short.
+  template <bool Subtract>
+  GDR_INLINE static void long_sum(const D& a, const D& tail, const D& b, D& h, D& l) {
+    D s, t;
+    two_sum_tail<Subtract>(a, tail, b, s, t);
+    round_long(s, t, h, l);
+  }
+  /// The same for another such sum: h need not be the head, see round_unnormalized.
+  template <bool Subtract>
+  GDR_INLINE static void unnormalized_sum(const D& a, const D& tail, const D& b, D& h, D& l) {
+    D t;
+    two_sum_tail<Subtract>(a, tail, b, h, t);
+    l = round_unnormalized(h, t);
+  }
+
   /// The leading 53 bits of a pair, cut. A zero keeps its sign, which -0 + 0 would lose.
   GDR_INLINE static D head(const D& h, const D& l) {
     return logic<0xf8>(add_round(truncate, h, l), h, set_bits(sign));  // x | (h & sign)

@@ -94,6 +94,7 @@ struct DoublesKernelTable {
     }
   }
 
+  /// `PlusZero`: of a pair that is never -0 and a short, as a long.
   template <bool Subtract, Form A, Form B, bool Long, When W, bool PlusZero = false>
   GDR_INLINE static void sum(const DoublesOp& op, DoublesRun& run) {
     H host;
@@ -105,12 +106,17 @@ struct DoublesKernelTable {
       } else if constexpr (!Long && A != Form::Pair && B != Form::Pair) {
         put<W>(r, i, H::template rounded_sum<Subtract>(a.h, b.h));
       } else {
-        D s, t;
-        exact_sum<Subtract, A, B>(host, a, b, s, t);
+        D s, t, h, l;
+        if constexpr (PlusZero) {
+          host.template long_sum<Subtract>(a.h, a.t, b.h, h, l);
+        } else {
+          exact_sum<Subtract, A, B>(host, a, b, s, t);
+          if constexpr (Long) {
+            host.round_long(s, t, h, l);
+            h = H::template sum_sign<Subtract>(h, a.h, b.h);
+          }
+        }
         if constexpr (Long) {
-          D h, l;
-          host.round_long(s, t, h, l);
-          if constexpr (!PlusZero) h = H::template sum_sign<Subtract>(h, a.h, b.h);
           put<W>(r, i, h);
           put<W, true>(r, i, l);
         } else {
@@ -133,13 +139,11 @@ struct DoublesKernelTable {
         const M m = H::mask(H::load(r.mask + i));
         b = W == When::IfSet ? H::select(m, b, H::set(0)) : H::select(m, H::set(0), b);
       }
-      D s, t, h, l;
-      host.template two_sum_tail<Subtract>(a.h, a.t, b, s, t);
+      D h, l;
       if constexpr (Unnormalized) {
-        h = s;
-        l = host.round_unnormalized(s, t);
+        host.template unnormalized_sum<Subtract>(a.h, a.t, b, h, l);
       } else {
-        host.round_long(s, t, h, l);
+        host.template long_sum<Subtract>(a.h, a.t, b, h, l);
       }
       H::store(r.out + i, h);
       H::store(r.out_tail + i, l);

@@ -49,7 +49,7 @@ class PassDevice {
   /// The last failure, and who took over; empty: none.
   virtual std::string failure() const { return {}; }
   /// Compiles `section.pass`, a fused run's. `traced` is the section with the tracing kernels for
-  /// AVX2. `group_shorts`: of j-items, as in BlockRun::stream. Null if the device cannot execute
+  /// a GPU. `group_shorts`: of j-items, as in BlockRun::stream. Null if the device cannot execute
   /// it, with the reason in `why`.
   virtual std::unique_ptr<DevicePasses> compile(const DoublesSection& section,
                                                 const DoublesSection& traced,

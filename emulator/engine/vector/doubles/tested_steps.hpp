@@ -131,6 +131,21 @@ struct TestedSteps : P {
   /// t rounded where the long s + t ends, which s need not be the head of; see FlagSteps.
   GDR_INLINE D round_unnormalized(const D& s, const D& t) { return round_tail(add(s, t), t); }
 
+  /// The long a + tail + b (a + tail - b) as a pair; a is never -0, and b a short.
+  template <bool Subtract>
+  GDR_INLINE void long_sum(const D& a, const D& tail, const D& b, D& h, D& l) {
+    D s, t;
+    two_sum_tail<Subtract>(a, tail, b, s, t);
+    round_long(s, t, h, l);
+  }
+  /// The same for another such sum: h need not be the head, see round_unnormalized.
+  template <bool Subtract>
+  GDR_INLINE void unnormalized_sum(const D& a, const D& tail, const D& b, D& h, D& l) {
+    D t;
+    two_sum_tail<Subtract>(a, tail, b, h, t);
+    l = round_unnormalized(h, t);
+  }
+
   /// The leading 53 bits of a pair, cut. A zero keeps its sign, which -0 + 0 would lose.
   GDR_INLINE static D head(const D& h, const D& l) {
     D s, e, rest;

@@ -37,6 +37,7 @@ class Analysis {
     for (std::size_t c = 0; c < carried_.size(); ++c) carried_of_[carried_[c].in] = c;
     in_.assign(carried_.size(), read);
     out_tests_.assign(carried_.size(), 0);
+    find_fixed();
     find_numbers();
     find_operands();
     find_escapes(trace);
@@ -51,6 +52,7 @@ class Analysis {
       made.of_step[carried_[c].out] |= out_tests_[c];
     for (const std::optional<Bounds>& b : at_)
       if (b && b->unit < smallest_unit) made.suffice = false;
+    made.is_fixed = is_fixed_;
     made.is_normal.resize(steps_.size());
     for (StepId n = 0; n < steps_.size(); ++n) made.is_normal[n] = at_[n].has_value();
     return made;
@@ -60,10 +62,30 @@ class Analysis {
   static constexpr std::size_t none = ~std::size_t{0};
 
   static bool is_arithmetic(const Step& s) {
-    return s.kind == Step::Kind::Operation &&
-           (s.op == Op::Add || s.op == Op::Sub || s.op == Op::Mul || s.op == Op::Fma);
+    return is_sum_of_device(s) ||
+           (s.kind == Step::Kind::Operation &&
+            (s.op == Op::Add || s.op == Op::Sub || s.op == Op::Mul || s.op == Op::Fma));
   }
   bool is_constant(StepId n) const { return steps_[n].kind == Step::Kind::Constant; }
+
+  void find_fixed() {
+    is_fixed_.assign(steps_.size(), false);
+    for (StepId n = 0; n < steps_.size(); ++n) {
+      const Step& s = steps_[n];
+      if (s.kind == Step::Kind::Constant) {
+        is_fixed_[n] = true;
+      } else if (s.level != Level::Pass) {
+        is_fixed_[n] =
+            carried_of_[n] == none && s.op != Op::Collect &&
+            std::ranges::all_of(s.in, [&](StepId in) { return in == no_step || is_fixed_[in]; });
+      }
+    }
+  }
+  /// As a fixed one from the second pass on.
+  bool becomes_fixed(StepId n) const {
+    const std::size_t c = carried_of_[n];
+    return is_fixed_[n] || (c != none && is_fixed_[carried_[c].out]);
+  }
 
   /// Results of floating-point operations, also those that were selected or carried.
   void find_numbers() {
@@ -123,7 +145,7 @@ class Analysis {
     for (const RowStore& store : trace.stores) collected[store.value] = false;
     for (StepId n = static_cast<StepId>(steps_.size()); n-- > 0;) {
       const Step& s = steps_[n];
-      if (s.kind != Step::Kind::Operation || s.op == Op::Collect) continue;
+      if (s.op == Op::Collect) continue;
       for (const StepId in : s.in)
         if (in != no_step && !(s.op == Op::Or && collected[n])) collected[in] = false;
     }
@@ -292,10 +314,12 @@ class Analysis {
       tests_[n] |= test_read;
       return in_[c];
     }
-    if (s.kind != Step::Kind::Operation) {
+    if (s.kind == Step::Kind::Row || s.kind == Step::Kind::Broadcast) {
       tests_[n] |= test_read;
       return read;
     }
+    if (s.kind == Step::Kind::RoundedSum) return of_rounded_sum(s);
+    if (is_sum_of_device(s)) return of_long_sum(s);
     switch (s.op) {
       case Op::Add:
       case Op::Sub:
@@ -305,8 +329,14 @@ class Analysis {
       case Op::Fma:
         return of_fma(s);
       case Op::Select:
-        if (!is_number_or_constant(s.in[1]) || !is_number_or_constant(s.in[2])) break;
-        return either(bounds(s.in[1]), bounds(s.in[2]));
+        if (is_number_or_constant(s.in[1]) && is_number_or_constant(s.in[2]))
+          return either(bounds(s.in[1]), bounds(s.in[2]));
+        for (const auto& [x, other] : {std::pair{s.in[1], s.in[2]}, std::pair{s.in[2], s.in[1]}})
+          if (is_number_or_constant(x) && becomes_fixed(other)) {
+            tests_[n] |= test_selected;
+            return either(bounds(x), tested_bits);
+          }
+        break;
       default:
         if (has_sign_only(n)) return zero;
         if (const StepId changed = same_but_for_low_bits(s);
@@ -420,6 +450,29 @@ class Analysis {
     at_[n]->size = size_tested;
   }
 
+  /// A sum, and its product with 2^28 (RoundedSum). Infinite or NaN, if that is infinite.
+  Bounds of_rounded_sum(const Step& s) {
+    const StepId a = s.in[0], b = s.in[1];
+    Bounds x = sum(bounds(a), bounds(b));
+    for (int k = 0; k < 2 && x.size + 28 > largest_product_ && !frozen_; ++k) {
+      limit_size(at_[a]->size > at_[b]->size ? a : b);
+      x = sum(*at_[a], *at_[b]);
+    }
+    if (x == zero) return x;
+    return {x.unit, x.size + 28 > largest_size ? largest_size + 28 : x.size + 1};
+  }
+  /// Rounding leaves multiples of the units. What is added to a tail is a multiple of 2^-9 times
+  /// the leading place of the sum (accumulator.hpp).
+  Bounds of_long_sum(const Step& s) {
+    const StepId h = s.in[0], l = s.in[1], term = s.in[2];
+    bounds(l);
+    if (std::min(bounds(h).unit, bounds(term).unit) < smallest_unit + 9 && !frozen_)
+      test_unit(at_[h]->unit < at_[term]->unit ? h : term, smallest_unit + 9);
+    Bounds x = sum(sum(*at_[h], *at_[term]), *at_[l]);
+    if (x != zero && x.unit < smallest_unit + 9) x.unit = smallest_unit - 1;  // refused
+    return x;
+  }
+
   Bounds of_fma(const Step& s) {
     if (const auto b = of_rounding(s)) return *b;
     const Bounds p = of_product(s.in[0], s.in[1]);
@@ -463,7 +516,7 @@ class Analysis {
   std::vector<std::size_t> carried_of_;  ///< by step that reads a carried row: its number
   std::vector<Bounds> in_;               ///< of carried rows at the beginning of a pass
   std::vector<std::uint8_t> out_tests_;  ///< of carried rows at the end of a pass
-  std::vector<bool> is_number_, is_operand_, escapes_, is_read_by_threads_;
+  std::vector<bool> is_fixed_, is_number_, is_operand_, escapes_, is_read_by_threads_;
   std::vector<std::optional<Bounds>> at_;
   std::vector<std::uint8_t> tests_;
   int largest_product_ = largest_size;

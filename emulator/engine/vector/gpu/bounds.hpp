@@ -29,6 +29,9 @@ enum NumberTest : std::uint8_t {
   test_tiny = 4,    ///< the same for 2^least_tiny
   test_bits = 8,    ///< 0, or from 2^least_tiny to 2^size_tested: arbitrary bits
   test_size = 16,   ///< below 2^size_tested
+  /// As test_bits, of a selection between a number and a value that passes do not change: the
+  /// latter is tested before the loop, and counts where it is selected.
+  test_selected = 32,
 };
 constexpr int least_read = -188, size_of_read = 128;
 constexpr int least_factor = -200, least_tiny = -700;
@@ -50,6 +53,8 @@ struct LoopTests {
   std::vector<std::uint8_t> of_step;  ///< bits of NumberTest
   /// By step: a result of floating-point operations, or tested, and therefore no subnormal.
   std::vector<bool> is_normal;
+  /// By step: the same in all passes, because it depends on rows alone that passes do not change.
+  std::vector<bool> is_fixed;
   /// False if a number may be subnormal nevertheless, because of a constant.
   bool suffice = true;
 };

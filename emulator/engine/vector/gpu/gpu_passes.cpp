@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
 #include "emulator/engine/vector/gpu/pass_text.hpp"
+#include "emulator/engine/vector/gpu/resident_sources.hpp"
 #include "emulator/engine/vector/gpu/self_test.hpp"
 #include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
@@ -25,6 +25,8 @@ constexpr std::size_t threads_of_group = 128;
 /// Launches are short enough to cancel a calculation and to leave a display alive.
 constexpr double seconds_of_launch = 0.1;
 constexpr std::uint64_t first_passes = 256;
+/// Fewer than 2^29 terms of a sum (accumulator.hpp).
+constexpr std::uint64_t most_passes = std::uint64_t{1} << 20;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -32,20 +34,6 @@ double seconds_since(Clock::time_point start) {
 std::size_t whole_groups(std::size_t threads) {
   return (threads + threads_of_group - 1) / threads_of_group * threads_of_group;
 }
-
-/// The groups of j-items of some blocks.
-struct Stream {
-  const std::byte* groups = nullptr;
-  std::uint64_t revision = 0, count = 0;
-  bool operator==(const Stream&) const = default;
-};
-
-/// Streams in the GPU's memory, as the program `sources` leaves them.
-struct ResidentSources {
-  std::vector<Stream> streams;
-  std::shared_ptr<gpu::Buffer> kept;
-  std::uint64_t failure = 0;
-};
 
 class GpuPasses final : public DevicePasses {
  public:
@@ -55,10 +43,10 @@ class GpuPasses final : public DevicePasses {
         text_(std::move(text)),
         lanes_(lanes),
         elements_(elements),
-        row_bytes_(row_bytes),
-        group_shorts_(group_shorts) {
+        row_bytes_(row_bytes) {
     const Clock::time_point start = Clock::now();
-    sources_ = gpu_->compile(text_.sources);
+    sources_ = std::make_unique<ResidentSources>(*gpu_, gpu_->compile(text_.sources), group_shorts,
+                                                 text_.kept);
     loop_ = gpu_->compile(text_.loop);
     compile_seconds_ = seconds_since(start);
   }
@@ -77,52 +65,15 @@ class GpuPasses final : public DevicePasses {
   std::uint32_t elements() const { return elements_; }
   std::uint32_t row_bytes() const { return row_bytes_; }
 
-  /// The streams in the GPU's memory, one after the other: sent unless they are there.
-  ResidentSources resident(const std::vector<Stream>& streams) {
-    const std::scoped_lock lock(mutex_);
-    const bool known =
-        std::ranges::all_of(streams, [](const Stream& s) { return s.revision != 0; });
-    if (known && resident_.streams == streams) return resident_;
-    resident_ = {};  // its buffer may be used again
-    resident_ = send(streams);
-    return resident_;
-  }
+  ResidentSources& sources() { return *sources_; }
 
  private:
-  ResidentSources send(const std::vector<Stream>& streams) const {
-    std::uint64_t groups = 0;
-    for (const Stream& s : streams) groups += s.count;
-    const std::size_t bytes = group_shorts_ * word_bytes;
-    const auto words = pool().take(groups * bytes);
-    const auto failures = pool().take(sizeof(std::uint32_t));
-    ResidentSources made{streams, pool().take(groups * std::max(1U, text_.kept) * word_bytes), 0};
-    std::size_t at = 0;
-    for (const Stream& s : streams) {
-      device().write(*words, at, s.groups, s.count * bytes);
-      at += s.count * bytes;
-    }
-    std::uint32_t failure = 0;
-    device().write(*failures, 0, &failure, sizeof failure);
-    device().run(*sources_,
-                 {{words.get()},
-                  {made.kept.get()},
-                  {failures.get()},
-                  {nullptr, groups},
-                  {nullptr, group_shorts_}},
-                 whole_groups(groups), threads_of_group);
-    device().read(*failures, 0, &failure, sizeof failure);
-    made.failure = failure;
-    return made;
-  }
-
   const std::shared_ptr<Gpu> gpu_;
   const codegen::PassText text_;
   const std::uint32_t lanes_, elements_, row_bytes_;
-  const std::size_t group_shorts_;
-  std::shared_ptr<const gpu::Kernel> sources_, loop_;
+  std::shared_ptr<const gpu::Kernel> loop_;
+  std::unique_ptr<ResidentSources> sources_;
   double compile_seconds_ = 0;
-  std::mutex mutex_;  ///< protects what follows
-  ResidentSources resident_;
 };
 
 class GpuBatch final : public PassBatch {
@@ -137,7 +88,7 @@ class GpuBatch final : public PassBatch {
 
   void load(std::size_t n, const std::byte* frame, const std::uint64_t* memory,
             const BlockRun& run) override {
-    streams_[n] = {run.stream.groups, run.stream.revision, run.iterations};
+    streams_[n] = {run.stream, run.iterations};
     std::uint64_t* to = rows_.data() + n * row_words();
     for (const codegen::ThreadRow& row : passes_.text().rows) {
       for (std::uint32_t e = 0; e < passes_.elements(); ++e, to += passes_.lanes()) {
@@ -150,26 +101,30 @@ class GpuBatch final : public PassBatch {
   }
 
   void run() override {
-    std::vector<Stream> streams;
+    std::vector<ResidentSources::Part> parts;
     std::uint64_t most = 0;
     for (std::size_t n = 0; n < streams_.size(); ++n) {
-      const Stream& own = streams_[n];
-      if (own.count == 0) continue;
+      const ResidentSources::Part& own = streams_[n];
+      if (own.groups == 0) continue;
+      const auto same = [&](const ResidentSources::Part& p) {
+        return p.stream.groups == own.stream.groups && p.groups == own.groups &&
+               p.stream.revision == own.stream.revision;
+      };
       std::uint64_t first = 0;
-      const auto known = std::ranges::find(streams, own);
-      for (auto s = streams.begin(); s != known; ++s) first += s->count;
-      if (known == streams.end()) streams.push_back(own);
+      const auto known = std::ranges::find_if(parts, same);
+      for (auto p = parts.begin(); p != known; ++p) first += p->groups;
+      if (known == parts.end()) parts.push_back(own);
       runs_[2 * n] = first;
-      runs_[2 * n + 1] = own.count;
-      most = std::max(most, own.count);
+      runs_[2 * n + 1] = own.groups;
+      most = std::max(most, own.groups);
     }
     if (most == 0) return;
-    const ResidentSources sources = passes_.resident(streams);
+    const ResidentSources::Made sources = passes_.sources().update(parts);
     if (sources.failure != 0) {
       std::ranges::fill(failures_, static_cast<std::uint32_t>(sources.failure));
       return;
     }
-    launch(*sources.kept, most);
+    launch(*sources.words, most);
   }
 
   std::uint64_t failure(std::size_t n) const override { return failures_[n]; }
@@ -228,8 +183,8 @@ class GpuBatch final : public PassBatch {
                  whole_groups(threads), threads_of_group);
       begin += at_once;
       const double rate = static_cast<double>(at_once) / std::max(1e-6, seconds_since(start));
-      at_once = std::max<std::uint64_t>(
-          1, std::min(8 * at_once, static_cast<std::uint64_t>(rate * seconds_of_launch)));
+      at_once = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(rate * seconds_of_launch), 1,
+                                          std::min(8 * at_once, most_passes));
       cancellation_point();
     }
     device.read(*rows, 0, rows_.data(), rows_.size() * word_bytes);
@@ -240,7 +195,7 @@ class GpuBatch final : public PassBatch {
   GpuPasses& passes_;
   Words rows_, results_;  ///< [block][row][element][lane]
   Words runs_;            ///< of each block: its first group and their number
-  std::vector<Stream> streams_;
+  std::vector<ResidentSources::Part> streams_;
   std::vector<std::uint32_t> failures_;
 };
 

@@ -6,7 +6,9 @@
 #include <array>
 #include <iterator>
 
+#include "emulator/engine/vector/gpu/accumulator.hpp"
 #include "emulator/engine/vector/gpu/bounds.hpp"
+#include "emulator/engine/vector/gpu/simplify.hpp"
 
 namespace gdr::codegen {
 namespace {
@@ -15,6 +17,7 @@ using jit::Op;
 
 /// The tests of bounds.hpp, on the bits of a number without its sign. Those in the loop look at the
 /// upper half.
+constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
 constexpr const char* prelude = R"(#pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 #define has_tail 1u
@@ -24,6 +27,8 @@ bool is_outside(ulong x, ulong least, ulong beyond) {
   return size != 0UL && size - least >= beyond - least;
 }
 uint upper(double x) { return (uint)(as_ulong(x) >> 32) << 1; }
+// The same, and not 0 unless all bits are.
+uint upper_of_bits(ulong x) { return (uint)(x >> 32) << 1 | min((uint)x, 1u); }
 double flushed(ulong x) {
   return as_double((x & 0x7ff0000000000000UL) != 0UL ? x : x & 0x8000000000000000UL);
 }
@@ -42,6 +47,7 @@ std::string outside(const std::string& bits, int least, int beyond) {
 class Writer {
  public:
   explicit Writer(Trace trace) : t_(std::move(trace)) {
+    simplify(t_);
     fixed_words_by_thread();
     join_stores();
     find_rows();
@@ -49,11 +55,16 @@ class Writer {
     if (!tests_.suffice) throw UnsupportedPass{"a constant is too small to prove its products"};
     find_types();
     find_kept();
+    accumulators_ = find_accumulators(t_, carried_, tests_);
+    accumulator_of_.assign(t_.steps.size(), none);
+    for (std::size_t k = 0; k < accumulators_.size(); ++k)
+      for (const auto* steps : {&accumulators_[k].heads, &accumulators_[k].tails})
+        for (const StepId n : *steps) accumulator_of_[n] = k;
   }
 
   PassText run() {
     made_.carried = static_cast<std::uint32_t>(carried_.size());
-    made_.kept = static_cast<std::uint32_t>(kept_.size());
+    made_.kept = static_cast<std::uint32_t>(kept_words());
     made_.sources = sources();
     made_.loop = loop();
     return std::move(made_);
@@ -61,6 +72,7 @@ class Writer {
 
  private:
   enum class Type : std::uint8_t { Bits, Number, Flag };
+  static constexpr std::size_t none = ~std::size_t{0};
 
   template <typename... Arguments>
   void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
@@ -72,7 +84,9 @@ class Writer {
   const Step& step(StepId n) const { return t_.steps[n]; }
   bool is_constant(StepId n) const { return step(n).kind == Step::Kind::Constant; }
   static bool is_operation(const Step& s) { return s.kind == Step::Kind::Operation; }
-  bool is_read(StepId n) const { return !is_constant(n) && !is_operation(step(n)); }
+  bool is_read(StepId n) const {
+    return step(n).kind == Step::Kind::Row || step(n).kind == Step::Kind::Broadcast;
+  }
 
   /// Blocks differ in the fixed words of their memories: threads read these as they read rows.
   void fixed_words_by_thread() {
@@ -166,6 +180,7 @@ class Writer {
     for (StepId n = 0; n < t_.steps.size(); ++n) types_[n] = type(step(n));
   }
   Type type(const Step& s) const {
+    if (is_sum_of_device(s)) return Type::Number;
     if (!is_operation(s)) return Type::Bits;
     const auto all = [&](unsigned first, unsigned end, Type wanted) {
       bool any = false;
@@ -189,8 +204,10 @@ class Writer {
         return Type::Flag;
       case Op::And:
       case Op::Or:
-      case Op::Xor:
       case Op::AndNot:
+        return all(0, 2, Type::Flag) ? Type::Flag : Type::Bits;
+      case Op::Xor:
+        if (negated_by(s) != no_step) return Type::Number;
         return all(0, 2, Type::Flag) ? Type::Flag : Type::Bits;
       case Op::Select:
         return all(1, 3, Type::Number) ? Type::Number
@@ -199,6 +216,12 @@ class Writer {
       default:
         return Type::Bits;
     }
+  }
+
+  /// The operand of a change of sign.
+  StepId negated_by(const Step& s) const {
+    const bool is = s.op == Op::Xor && is_constant(s.in[1]) && step(s.in[1]).bits == sign_bit;
+    return is ? s.in[0] : no_step;
   }
 
   /// Words of a group that the loop reads.
@@ -215,6 +238,8 @@ class Writer {
         for (const StepId in : s.in) keep(in);
     for (const RowStore& store : t_.stores) keep(store.value);
   }
+  /// They are loaded in pairs.
+  std::size_t kept_words() const { return std::max<std::size_t>(2, (kept_.size() + 1) / 2 * 2); }
 
   // --- values
   static const char* type_name(Type type) {
@@ -279,6 +304,7 @@ class Writer {
         if (c != no_step) throw UnsupportedPass{"it has a masked operation on bits"};
         return logic("|");
       case Op::Xor:
+        if (const StepId x = negated_by(s); x != no_step) return "-" + number(x);
         return logic("^");
       case Op::IntAdd:
         return bits(a) + " + " + bits(b);
@@ -296,6 +322,9 @@ class Writer {
       case Op::Select:
         return fmt::format("{} ? {} : {}", as(a, Type::Flag), as(b, types_[n]), as(c, types_[n]));
       case Op::Compare:
+        if (const StepId x = compared_with_zero(s); x != no_step)
+          return fmt::format("upper({}) {} 0u", number(x),
+                             s.detail == static_cast<int>(jit::Predicate::Equal) ? "==" : "!=");
         return comparison(static_cast<jit::Predicate>(s.detail), compared(a), compared(b));
       case Op::CompareSigned:
         if (const StepId x = is_power_of_two(s); x != no_step)
@@ -304,6 +333,24 @@ class Writer {
       default:
         throw UnsupportedPass{"it has an operation without a GPU instruction"};
     }
+  }
+  /// x, if a comparison asks whether x is 0, and x is no subnormal: its upper half tells.
+  StepId compared_with_zero(const Step& s) const {
+    const auto predicate = static_cast<jit::Predicate>(s.detail);
+    const bool asks = s.op == Op::Compare &&
+                      (predicate == jit::Predicate::Equal || predicate == jit::Predicate::NotEqual);
+    const bool zero = asks && is_constant(s.in[1]) && (step(s.in[1]).bits & ~sign_bit) == 0;
+    return zero && !is_constant(s.in[0]) && tests_.is_normal[s.in[0]] ? s.in[0] : no_step;
+  }
+  /// x, if a comparison asks whether x is infinite or NaN.
+  StepId asked_for_size(const Step& s) const {
+    if (s.op != Op::Compare || s.detail != static_cast<int>(jit::Predicate::NotLess))
+      return no_step;
+    const Step &size = step(s.in[0]), &limit = step(s.in[1]);
+    const bool asks = limit.kind == Step::Kind::Constant && limit.bits == 0x7ff0000000000000 &&
+                      is_operation(size) && size.op == Op::And && is_constant(size.in[1]) &&
+                      step(size.in[1]).bits == ~sign_bit;
+    return asks ? size.in[0] : no_step;
   }
   /// x, if a comparison asks whether x has its exponent only (TestedSteps::round_tail).
   StepId is_power_of_two(const Step& s) const {
@@ -372,6 +419,9 @@ class Writer {
                (types_[s.in[0]] == Type::Flag || types_[s.in[1]] == Type::Flag)) {
       const bool first = types_[s.in[0]] == Type::Flag;
       line("{} |= v{} & {};", failure, s.in[first ? 0 : 1], is_nonzero(s.in[first ? 1 : 0]));
+    } else if (const StepId x = has_parts ? asked_for_size(s) : no_step;
+               x != no_step && failure == std::string_view("wrong")) {
+      line("largest_sum = max(largest_sum, upper({}));", number(x));
     } else if (types_[n] == Type::Flag) {
       line("{} |= v{};", failure, n);
     } else {
@@ -380,7 +430,9 @@ class Writer {
   }
   /// Signs do not count.
   std::string is_nonzero(StepId n) const {
-    if (types_[n] == Type::Number) return fmt::format("(v{} != 0.0)", n);
+    if (types_[n] == Type::Number)
+      return tests_.is_normal[n] ? fmt::format("(upper(v{}) != 0u)", n)
+                                 : fmt::format("(v{} != 0.0)", n);
     return "((" + bits(n) + " << 1) != 0UL)";
   }
   /// The tests of a value. In the loop, tests of numbers look at halves only.
@@ -388,15 +440,146 @@ class Writer {
     const std::uint8_t tests = tests_.of_step[n];
     if ((tests & test_read) != 0 && !(in_loop && is_read(n)))
       line("wrong |= {};", outside(bits(n), least_read, size_of_read));
-    if ((tests & test_bits) != 0) line("wrong |= {};", outside(bits(n), least_tiny, size_tested));
+    if ((tests & test_bits) != 0 && !in_loop)
+      line("wrong |= {};", outside(bits(n), least_tiny, size_tested));
+    if ((tests & test_bits) != 0 && in_loop) {
+      line("const uint u{} = upper_of_bits({});", n, bits(n));
+      line("{0} = min({0}, u{1} - 1u);", (tests & test_factor) != 0 ? "least" : "least_tiny", n);
+      line("largest = max(largest, u{});", n);
+      return;
+    }
     if ((tests & test_factor) != 0) line("least = min(least, upper({}) - 1u);", number(n));
     if ((tests & test_tiny) != 0) line("least_tiny = min(least_tiny, upper({}) - 1u);", number(n));
     if ((tests & test_size) != 0) line("largest = max(largest, upper({}));", number(n));
+    if ((tests & test_selected) != 0) {
+      const bool first = is_settled(step(n).in[1]);
+      line("wrong |= {}{} & bad{};", first ? "" : "!", as(step(n).in[0], Type::Flag), n);
+    }
+  }
+  /// A value that passes do not change, or only the first one does.
+  bool is_settled(StepId n) const { return tests_.is_fixed[n] || carried_to(n) != no_step; }
+  /// Of a row that every pass overwrites with the same value: that value.
+  StepId carried_to(StepId n) const {
+    const auto row = std::ranges::find(carried_, n, &CarriedRow::in);
+    return row != carried_.end() && tests_.is_fixed[row->out] ? row->out : no_step;
+  }
+  /// Before the loop: what passes do not change, and the tests of what they select from it.
+  void fixed_steps() {
+    for (StepId n = 0; n < t_.steps.size(); ++n) {
+      if (is_constant(n) || !tests_.is_fixed[n]) continue;
+      if (is_read(n))
+        line("const ulong v{} = f{};", n, row_of_[n]);
+      else
+        operation(n);
+      if (!is_read(n)) test(n, true);
+    }
+    for (StepId n = 0; n < t_.steps.size(); ++n) {
+      if ((tests_.of_step[n] & test_selected) == 0) continue;
+      const Step& s = step(n);
+      const StepId x = is_settled(s.in[1]) ? s.in[1] : s.in[2];
+      const StepId later = carried_to(x);
+      const auto outside_of = [&](const std::string& bits) {
+        return outside(bits, least_tiny, size_tested);
+      };
+      line("const bool bad{} = {};", n,
+           later == no_step
+               ? outside_of(bits(x))
+               : outside_of(fmt::format("r{}", row_of_[x])) + " | " + outside_of(bits(later)));
+    }
   }
   void operation(StepId n) {
     const Step& s = step(n);
+    if (is_sum_of_device(s)) return sum_of_device(n);
     if (s.op == Op::Collect) return collect(s);
     line("const {} v{} = {};", type_name(types_[n]), n, expression(n));
+  }
+  /// A sum that a pass computes with few operations, unless a test asks for a branch.
+  bool may_branch(StepId n) const {
+    return step(n).kind == Step::Kind::RoundedSum || accumulator_of_[n] != none;
+  }
+  /// Steps as lists in the order of the text: sums that may branch, which share a branch, after all
+  /// that they depend on; and the steps between them.
+  std::vector<std::vector<StepId>> with_sums_together(const std::vector<StepId>& steps) const {
+    std::vector<unsigned> branches(t_.steps.size(), 0);  // that a step depends on
+    std::vector<std::vector<StepId>> lists;
+    for (const StepId n : steps) {
+      unsigned before = 0;
+      for (const StepId in : step(n).in)
+        if (in != no_step) before = std::max(before, branches[in]);
+      branches[n] = before + (step(n).kind == Step::Kind::RoundedSum ? 1 : 0);
+      const std::size_t list = 2 * std::size_t{before} + (may_branch(n) ? 1 : 0);
+      if (lists.size() <= list) lists.resize(list + 1);
+      lists[list].push_back(n);
+    }
+    return lists;
+  }
+  void operations(const std::vector<StepId>& steps, bool in_loop) {
+    for (const std::vector<StepId>& list : with_sums_together(steps)) {
+      const bool branch = !list.empty() && may_branch(list.front());
+      if (branch) sums_with_branch(list);
+      for (const StepId n : list) {
+        if (!branch) operation(n);
+        if (step(n).op != Op::Collect) test(n, in_loop);
+      }
+    }
+  }
+  /// Rounded sums: a sum to nearest, rounded again to 25 bits, is right unless it is a tie there:
+  /// any other number that it was rounded from is on the same side of every tie, a double. A tie
+  /// needs the sum's error. Terms of accumulators: accumulator.hpp.
+  void sums_with_branch(std::span<const StepId> sums) {
+    std::string rare;
+    std::vector<std::size_t> changed;  // accumulators
+    for (const StepId n : sums) {
+      const Step& s = step(n);
+      if (s.kind == Step::Kind::RoundedSum) {
+        line("const double s{} = {} + {};", n, number(s.in[0]), number(s.in[1]));
+        line("double v{0} = fma(s{0}, 0x1p28, -s{0});", n);
+        rare += fmt::format("{}is_tie(s{})", rare.empty() ? "" : " | ", n);
+      } else if (s.kind == Step::Kind::LongHead) {
+        const std::size_t k = accumulator_of_[n];
+        if (std::ranges::find(changed, k) == changed.end()) {
+          if (changed.empty()) line("away = 0u;");
+          changed.push_back(k);
+          line("b{0} = a{0};", k);
+        }
+        line("s = b{}.h + {};", k, number(s.in[2]));
+        line("b{0}.low += {1} - (s - b{0}.h);", k, number(s.in[2]));
+        line("away = max(away, leading(s) + b{0}.place);", k);
+        line("b{}.h = s;", k);
+      }
+    }
+    if (!changed.empty()) rare += rare.empty() ? "away >= places" : " | away >= places";
+    line("if ({}) {{", rare);
+    for (const std::size_t k : changed) line("b{0} = a{0};", k);
+    for (const StepId n : sums) {
+      const Step& s = step(n);
+      if (s.kind == Step::Kind::RoundedSum)
+        line("v{0} = with_error({1}, {2}, s{0});", n, number(s.in[0]), number(s.in[1]));
+      else if (s.kind == Step::Kind::LongHead)
+        line("b{0} = add_term(b{0}, {1});", accumulator_of_[n], number(s.in[2]));
+    }
+    line("}}");
+    for (const std::size_t k : changed) line("a{0} = b{0};", k);
+    for (const StepId n : sums)
+      if (step(n).kind == Step::Kind::RoundedSum) line("v{0} = fma(s{0}, 0x1p28, -v{0});", n);
+  }
+  /// A long that is no accumulator: both parts at once.
+  void sum_of_device(StepId n) {
+    const Step& s = step(n);
+    const auto is_other = [&](const Step& other) {
+      return is_sum_of_device(other) && other.kind != s.kind && other.in == s.in;
+    };
+    const auto other = std::ranges::find_if(t_.steps, is_other);
+    const auto m = static_cast<StepId>(other - t_.steps.begin());
+    const bool both = other != t_.steps.end();
+    if (both && m < n) return;
+    const StepId head = s.kind == Step::Kind::LongHead ? n : m;
+    line("const accumulator l{} = add_carefully(unplaced({}, {}), {});", n, number(s.in[0]),
+         number(s.in[1]), number(s.in[2]));
+    for (const StepId part : {n, m})
+      if (part == n || both)
+        line("const double v{} = {}(l{});", part, part == head ? "head_of" : "tail_of", n);
+    line("wrong |= isnan(l{}.h);", n);
   }
   void begin_failures() {
     line("bool tailed = false, wrong = false;");
@@ -412,25 +595,27 @@ class Writer {
   }
 
   std::string sources() {
-    text_ = prelude;
+    text_ = std::string(prelude) + accumulator_functions;
     line("__kernel void run(__global const ulong* restrict words, __global ulong* restrict kept,");
-    line("                  __global uint* restrict failures, ulong groups, ulong group_words) {{");
+    line("                  __global uint* restrict failures, ulong first, ulong groups,");
+    line("                  ulong group_words) {{");
     line("const ulong group = get_global_id(0);");
     line("if (group >= groups) return;");
     line("words += group * group_words;");
-    line("kept += group * {};", std::max<std::size_t>(1, kept_.size()));
+    line("kept += (first + group) * {};", kept_words());
     begin_failures();
+    std::vector<StepId> computed;
     for (StepId n = 0; n < t_.steps.size(); ++n) {
       const Step& s = step(n);
       if (s.level != Level::Pass || is_constant(n)) continue;
-      if (is_operation(s)) {
-        operation(n);
-        if (s.op == Op::Collect) continue;
-      } else {
-        line("const ulong v{} = words[{}];", n, s.bits / sizeof(std::uint64_t));
+      if (!is_read(n)) {
+        computed.push_back(n);
+        continue;
       }
+      line("const ulong v{} = words[{}];", n, s.bits / sizeof(std::uint64_t));
       test(n, false);
     }
+    operations(computed, false);
     for (std::size_t k = 0; k < kept_.size(); ++k) line("kept[{}] = {};", k, bits(kept_[k]));
     end_failures("failures");
     line("}}");
@@ -439,28 +624,34 @@ class Writer {
 
   /// The steps of a pass.
   void pass() {
+    for (std::size_t k = 0; k < (kept_.size() + 1) / 2; ++k)
+      line("const ulong2 g{0} = group[{0}];", k);
+    for (const StepId n : kept_)
+      line(
+          "const {} v{} = {};", type_name(types_[n]), n,
+          from_bits(fmt::format("g{}.{}", slot_[n] / 2, slot_[n] % 2 == 0 ? 'x' : 'y'), types_[n]));
+    std::vector<StepId> computed;
     for (StepId n = 0; n < t_.steps.size(); ++n) {
-      const Step& s = step(n);
-      if (is_constant(n)) continue;
-      if (s.level == Level::Pass) {
-        if (std::ranges::find(kept_, n) != kept_.end())
-          line("const {} v{} = {};", type_name(types_[n]), n,
-               from_bits(fmt::format("group[{}]", slot_[n]), types_[n]));
+      if (step(n).level == Level::Pass || tests_.is_fixed[n]) continue;
+      if (!is_read(n)) {
+        computed.push_back(n);
         continue;
       }
-      if (!is_operation(s)) {
-        if (row_of_[n] < carried_.size())
-          line("const ulong v{} = r{};", n, row_of_[n]);
-        else
-          line("const ulong v{} = f{};", n, row_of_[n]);
-      } else {
-        operation(n);
-        if (s.op == Op::Collect) continue;
-      }
+      if (is_accumulator_row(row_of_[n])) continue;
+      line("const ulong v{} = r{};", n, row_of_[n]);
       test(n, true);
     }
-    for (const CarriedRow& row : carried_) line("r{} = {};", row_of_[row.in], bits(row.out));
+    if (!accumulators_.empty()) line("double s; uint away;");
+    for (std::size_t k = 0; k < accumulators_.size(); ++k) line("accumulator b{};", k);
+    operations(computed, true);
+    for (const CarriedRow& row : carried_)
+      if (!is_accumulator_row(row_of_[row.in])) line("r{} = {};", row_of_[row.in], bits(row.out));
     for (std::size_t k = 0; k < results_.size(); ++k) line("o{} = {};", k, bits(results_[k]));
+  }
+  bool is_accumulator_row(std::uint32_t row) const {
+    return std::ranges::any_of(accumulators_, [&](const Accumulator& a) {
+      return row == row_of_[carried_[a.head].in] || row == row_of_[carried_[a.tail].in];
+    });
   }
   static std::string from_bits(const std::string& text, Type type) {
     if (type == Type::Number) return "as_double(" + text + ")";
@@ -468,7 +659,7 @@ class Writer {
   }
 
   std::string loop() {
-    text_ = prelude;
+    text_ = std::string(prelude) + accumulator_functions;
     line("// A thread has {}.", t_.elements > 1 ? "one element of a PE" : "all elements of a PE");
     line("__kernel void run(__global ulong* restrict rows, __global ulong* restrict results,");
     line("                  __global const ulong* restrict kept,");
@@ -482,8 +673,9 @@ class Writer {
     line("if (begin >= end) return;");
     line("rows += block * of_block * {} + own;", made_.rows.size());
     line("results += block * of_block * {} + own;", made_.results.size());
-    line("__global const ulong* restrict group = kept + (runs[2 * block] + begin) * {};",
-         std::max<std::size_t>(1, kept_.size()));
+    line("__global const ulong2* restrict group = (__global const ulong2*)kept +");
+    line("                                        (runs[2 * block] + begin) * {};",
+         kept_words() / 2);
     begin_failures();
     for (std::size_t r = 0; r < made_.rows.size(); ++r)
       line("{}ulong {}{} = rows[{} * of_block];", r < carried_.size() ? "" : "const ",
@@ -499,14 +691,28 @@ class Writer {
            outside(fmt::format("{}{}", name, row_of_[n]), least_read, size_of_read));
     }
     line("}}");
-    line("for (ulong pass = begin; pass < end;) {{");
-    line("const ulong stop = min(end, pass + {}UL);", passes_between_tests);
-    line("for (; pass < stop; ++pass, group += {}) {{", std::max<std::size_t>(1, kept_.size()));
+    fixed_steps();
+    for (std::size_t k = 0; k < accumulators_.size(); ++k)
+      line("accumulator a{} = begin_sum(as_double(r{}), as_double(r{}));", k,
+           row_of_[carried_[accumulators_[k].head].in],
+           row_of_[carried_[accumulators_[k].tail].in]);
+    line("for (ulong pass = begin; pass < end; pass += {}UL) {{", passes_between_tests);
+    line("for (uint left = (uint)min({}UL, end - pass); left != 0u; --left, group += {}) {{",
+         passes_between_tests, kept_words() / 2);
     pass();
     line("}}");
     for (const CarriedRow& row : carried_)
-      if (row.sum) line("largest_sum = max(largest_sum, upper(as_double(r{})));", row_of_[row.in]);
+      if (row.sum && !is_accumulator_row(row_of_[row.in]))
+        line("largest_sum = max(largest_sum, upper(as_double(r{})));", row_of_[row.in]);
+    // The tail of an accumulator is far smaller.
+    for (std::size_t k = 0; k < accumulators_.size(); ++k)
+      line("largest_sum = max(largest_sum, upper(a{}.h));", k);
     line("}}");
+    for (std::size_t k = 0; k < accumulators_.size(); ++k) {
+      const Accumulator& a = accumulators_[k];
+      line("r{} = as_ulong(head_of(a{}));", row_of_[carried_[a.head].in], k);
+      line("r{} = as_ulong(tail_of(a{}));", row_of_[carried_[a.tail].in], k);
+    }
     for (std::size_t r = 0; r < carried_.size(); ++r) line("rows[{0} * of_block] = r{0};", r);
     for (std::size_t k = 0; k < results_.size(); ++k) line("results[{0} * of_block] = o{0};", k);
     // What leaves the loop is finite.
@@ -528,6 +734,8 @@ class Writer {
   std::vector<StepId> results_;
   LoopTests tests_;
   std::vector<Type> types_;
+  std::vector<Accumulator> accumulators_;
+  std::vector<std::size_t> accumulator_of_;  ///< by step: whose sum it is, or none
   std::vector<StepId> kept_;
   std::vector<std::uint32_t> slot_;
   std::string text_;

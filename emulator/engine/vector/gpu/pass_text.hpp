@@ -20,12 +20,12 @@ struct ThreadRow {
 /// threads of a block are consecutive, those of an element, too.
 struct PassText {
   /// What depends on sources alone, a thread for each group of j-items:
-  /// run(words, kept, failures, groups, words of a group).
+  /// run(words, kept, failures, number of the first group, groups, words of a group).
   std::string sources;
   /// The passes `begin` to `begin + passes - 1`, or those that the block has:
   /// run(rows, results, kept, runs, failures, threads, threads of a block, begin, passes).
   std::string loop;
-  std::uint32_t kept = 0;          ///< words of a group that `sources` makes and `loop` reads
+  std::uint32_t kept = 0;          ///< words of a group that `sources` makes and `loop` reads; even
   std::vector<ThreadRow> rows;     ///< what threads read: those that passes change come first
   std::uint32_t carried = 0;       ///< the number of these
   std::vector<ThreadRow> results;  ///< what threads store besides

@@ -28,6 +28,10 @@ struct Step {
     Row,        ///< lanes of a row
     Broadcast,  ///< a word of the broadcast memory in all lanes
     Constant,   ///< the same bits in all lanes
+    // Steps of DeviceSteps, which only a GPU has (../../gpu/pass_text.hpp):
+    RoundedSum,  ///< the sum of the first two operands, rounded to 25 bits
+    LongHead,    ///< h of the long h + l: the sum of all three operands, a pair and a short
+    LongTail,    ///< its l
   };
   Kind kind = Kind::Constant;
   Level level = Level::Pass;
@@ -40,6 +44,8 @@ struct Step {
   std::uint64_t bits = 0;  ///< a constant; else the offset in bytes of what is read
   bool operator==(const Step&) const = default;
 };
+
+inline bool is_sum_of_device(const Step& s) { return s.kind > Step::Kind::Constant; }
 
 /// A row to which a value is stored: for each element, or one row for all.
 struct RowStore {
@@ -59,8 +65,10 @@ struct Trace {
 
 /// Kernels that trace their steps for AVX-512 or AVX2; only `trace` may call them.
 const DoublesKernels& tracing_kernels(Isa isa) noexcept;
+/// The same for a GPU: as for AVX2, but with steps that a GPU's text has in a form of its own.
+const DoublesKernels& device_tracing_kernels() noexcept;
 
-/// Traces operations translated with `tracing_kernels`, none of which writes to the broadcast
+/// Traces operations translated with tracing kernels, none of which writes to the broadcast
 /// memory. `live`: sorted offsets of the rows that are live after them; null: all. Nothing if the
 /// operations cannot run vector by vector, because elements of a strip are accessed individually.
 std::optional<Trace> trace(std::span<const DoublesOp> ops, const DoublesSection& section,

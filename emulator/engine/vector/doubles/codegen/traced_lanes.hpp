@@ -2,6 +2,7 @@
 #pragma once
 
 #include "emulator/engine/vector/doubles/batch.hpp"
+#include "emulator/engine/vector/doubles/codegen/device_steps.hpp"
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
 #include "emulator/engine/vector/doubles/flag_steps.hpp"
 #include "emulator/engine/vector/doubles/tested_steps.hpp"
@@ -167,6 +168,25 @@ struct TracedAvx2 : TracedLanes {
   static D to_double(const D& a) { return sub(or_(a, set(0x1p52)), set(0x1p52)); }
   static D to_integer(const D& a) { return xor_(add(a, set(0x1p52)), set(0x1p52)); }
   static bool any_bit_set(const D& x) { return any<inexact>(x) != 0; }
+};
+
+/// The instructions of DeviceSteps.
+struct TracedDevice : TracedAvx2 {
+  static D rounded_sum(const D& a, const D& b) { return whole(Step::Kind::RoundedSum, a, b); }
+  static D long_head(const D& h, const D& l, const D& b) {
+    return whole(Step::Kind::LongHead, h, l, b);
+  }
+  static D long_tail(const D& h, const D& l, const D& b) {
+    return whole(Step::Kind::LongTail, h, l, b);
+  }
+
+ private:
+  static D whole(Step::Kind kind, const D& a, const D& b, const D& c = {}) {
+    Step s;
+    s.kind = kind;
+    s.in = {a.id, b.id, c.id};
+    return {Tracer::current().step(s)};
+  }
 };
 
 }  // namespace gdr::codegen

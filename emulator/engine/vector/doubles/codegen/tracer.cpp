@@ -31,6 +31,11 @@ const DoublesKernels& tracing_kernels(Isa isa) noexcept {
       DoublesKernelTable<TestedSteps<TracedAvx2>>::make(wide_batch);
   return isa == Isa::Avx2 ? avx2 : avx512;
 }
+const DoublesKernels& device_tracing_kernels() noexcept {
+  static constexpr DoublesKernels kernels =
+      DoublesKernelTable<DeviceSteps<TracedDevice>>::make(wide_batch);
+  return kernels;
+}
 
 namespace {
 
@@ -52,7 +57,8 @@ struct StepHash {
 
 bool is_fill(DoublesKernel kernel) {
   return std::ranges::count(tracing_kernels(Isa::Avx512).fill, kernel) != 0 ||
-         std::ranges::count(tracing_kernels(Isa::Avx2).fill, kernel) != 0;
+         std::ranges::count(tracing_kernels(Isa::Avx2).fill, kernel) != 0 ||
+         std::ranges::count(device_tracing_kernels().fill, kernel) != 0;
 }
 
 /// Operations on the rows of single elements, one element after the other, as operations on strips.
