@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
-"""Instructions of an exact interaction on an NVIDIA GPU, without one.
+"""Instructions of an interaction on an NVIDIA GPU, without one.
 
-usage: python bench/gpu_instructions.py [--kernels NAME...] [--cuda DIR] [--nvrtc LIBRARY]
-                                        [--clang PROGRAM]
+usage: python bench/gpu_instructions.py [--engines NAME...] [--kernels NAME...] [--cuda DIR]
+                                        [--nvrtc LIBRARY] [--clang PROGRAM]
 
-Runs each kernel of the library on the engine gpu-exact with a few particles (any OpenCL device will
-do), which writes the OpenCL text of its loop; compiles that with clang for nvptx64 and, if ptxas and
-nvdisasm are in DIR (PyPI's nvidia-cuda-nvcc and nvidia-cuda-nvdisasm have them), to machine code for
-sm_90. Prints registers, spilled bytes, and for each interaction the instructions of the loop, and how
-many of them are on doubles. With an NVRTC library (PyPI's nvidia-cuda-nvrtc-cu12 has one), the machine
-code is NVRTC's, as with CUDA, instead of clang's. clang also compiles every text for amdgcn. Needs libclc.
+Runs each kernel of the library on the engines gpu, gpu-float and gpu-exact with a few particles (any
+OpenCL device will do), which write the OpenCL text of their loops; compiles that with clang for nvptx64
+and, if ptxas and nvdisasm are in DIR (PyPI's nvidia-cuda-nvcc and nvidia-cuda-nvdisasm have them), to
+machine code for sm_90. With an NVRTC library (PyPI's nvidia-cuda-nvrtc-cu12 has one), the machine code
+is NVRTC's, as with CUDA, instead of clang's. Prints registers, spilled bytes, and for each interaction
+the instructions on the shortest way through the loop, and how many of them are on doubles. Branches
+that are rarely taken are not on this way; the last column is the loop with all of them. clang also
+compiles every text for amdgcn. Needs libclc.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 import os
 import pathlib
 import re
@@ -34,13 +37,13 @@ TARGETS = 64
 LIBRARY = "/usr/lib/clc/nvptx64--nvidiacl.bc"
 
 
-def write_texts(name: str, folder: pathlib.Path) -> int:
+def write_texts(engine: str, name: str, folder: pathlib.Path) -> int:
     """Runs a kernel on some particles; returns the number of block runs on the device."""
     os.environ["GDR_GPU_TEXT"] = str(folder)
     kernel = gdr.builtin(name)
     random = np.random.default_rng(1)
     try:
-        device = gdr.open("emulator", engine="gpu-exact")
+        device = gdr.open("emulator", engine=engine)
     except gdr.UnsupportedError as error:
         print(error)
         sys.exit(77)
@@ -64,28 +67,65 @@ def clang(program: str, text: pathlib.Path, target: list[str]) -> None:
     subprocess.run([program, *options, text.with_suffix(".s"), *target, text], check=True)
 
 
-def loop_of(listing: str) -> list[str]:
-    """The instructions of the largest loop without a loop inside."""
-    lines = re.findall(r"/\*([0-9a-f]{4,})\*/\s+(.*?);", listing)
-    at = {}
-    address = 0
+def instructions_of(listing: str) -> tuple[list[str], dict[str, int]]:
+    """The instructions of a program, and the number of the one behind each label."""
+    instructions: list[str] = []
+    labels: dict[str, int] = {}
+    waiting: list[str] = []
     for line in listing.splitlines():
         if m := re.match(r"(\.L_x_\d+):", line.strip()):
-            at[m[1]] = None
-        if m := re.match(r"\s*/\*([0-9a-f]{4,})\*/", line):
-            address = int(m[1], 16)
-            for label in at:
-                if at[label] is None:
-                    at[label] = address
+            waiting.append(m[1])
+        elif m := re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(.*?);", line):
+            labels.update((label, len(instructions)) for label in waiting)
+            waiting = []
+            instructions.append(m[1])
+    return instructions, labels
+
+
+def branch_of(instruction: str, labels: dict[str, int]) -> int | None:
+    """Where a branch goes."""
+    m = re.search(r"\bBRA\b.*?(\.L_x_\d+)", instruction)
+    return labels.get(m[1]) if m else None
+
+
+def is_conditional(instruction: str) -> bool:
+    return instruction.startswith("@") or re.search(r"\bBRA(\.\w+)* !?U?P\d", instruction) is not None
+
+
+def shortest_way(instructions: list[str], labels: dict[str, int], begin: int, end: int) -> list[str]:
+    """The fewest instructions from the beginning of a loop to its last one; none if there is no way."""
+    reached_from = {begin: begin}
+    front = collections.deque([begin])
+    while front and end not in reached_from:
+        n = front.popleft()
+        to = branch_of(instructions[n], labels)
+        following = [] if to is None else [to]
+        if to is None or is_conditional(instructions[n]):
+            following.append(n + 1)
+        for m in following:
+            if begin <= m <= end and m not in reached_from:
+                reached_from[m] = n
+                front.append(m)
+    if end not in reached_from:
+        return []
+    way = [end]
+    while way[-1] != begin:
+        way.append(reached_from[way[-1]])
+    return [instructions[n] for n in reversed(way)]
+
+
+def main_loop(listing: str) -> tuple[list[str], int]:
+    """Of the loops without a loop inside, the one with the longest shortest way: this way, and the number
+    of all its instructions."""
+    instructions, labels = instructions_of(listing)
     loops = []
-    for where, instruction in lines:
-        if m := re.search(r"BRA.*?(\.L_x_\d+)", instruction):
-            begin, end = at.get(m[1]), int(where, 16)
-            if begin is not None and begin < end:
-                loops.append((begin, end))
+    for n, instruction in enumerate(instructions):
+        to = branch_of(instruction, labels)
+        if to is not None and to <= n:
+            loops.append((to, n))
     innermost = [l for l in loops if not any(o != l and l[0] <= o[0] and o[1] <= l[1] for o in loops)]
-    begin, end = max(innermost, key=lambda l: l[1] - l[0])
-    return [i for where, i in lines if begin <= int(where, 16) <= end]
+    ways = [(shortest_way(instructions, labels, *l), l[1] - l[0] + 1) for l in innermost]
+    return max(ways, key=lambda w: len(w[0]))
 
 
 def machine_code(
@@ -105,21 +145,38 @@ def measured(
     text: pathlib.Path, cuda: pathlib.Path, nvrtc: Nvrtc | None, interactions: float
 ) -> str:
     code, told = machine_code(text, cuda, nvrtc)
-    registers = re.search(r"Used (\d+) registers", told)[1]
+    registers = max(int(n) for n in re.findall(r"Used (\d+) registers", told))
     spilled = sum(int(n) for n in re.findall(r"(\d+) bytes spill", told))
     listing = subprocess.run(
         [cuda / "nvdisasm", "-c", code], check=True, capture_output=True, text=True
     ).stdout
-    loop = loop_of(listing)
-    doubles = [i for i in loop if re.search(r"\bD(ADD|MUL|FMA|SETP|MNMX)", i)]
+    way, size = main_loop(listing)
+    doubles = [i for i in way if re.search(r"\bD(ADD|MUL|FMA|SETP|MNMX)", i)]
     return (
-        f"{registers:>9} {spilled:>8} {len(loop) / interactions:>13.0f}"
-        f" {len(doubles) / interactions:>11.0f}"
+        f"{registers:>9} {spilled:>8} {len(way) / interactions:>13.0f}"
+        f" {len(doubles) / interactions:>11.0f} {size / interactions:>9.0f}"
     )
+
+
+def interactions_of(engine: str, name: str, text: str) -> float:
+    """Of a thread's pass."""
+    kernel = gdr.builtin(name)
+    of = {key: int(n) for key, n in re.findall(r"^\.(group|elements) (\d+)", kernel.assembly, re.M)}
+    if engine == "gpu-exact":
+        # A thread has one target, or, where elements exchange words, all of its PE.
+        return of["group"] * (1 if "one element of a PE" in text else of["elements"])
+    # Floats may have groups of fewer sources.
+    words = int(re.search(r"source \+= (\d+);", text)[1])
+    variables = sum(v.role == "source" for v in kernel.variables)
+    sources = max(1, min(of["group"], words // variables))
+    # The loop without rare conditions has several passes.
+    copies = max(int(n) for n in re.findall(r"remaining >= (\d+)u", text))
+    return sources * copies
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--engines", nargs="*", default=["gpu", "gpu-float", "gpu-exact"])
     parser.add_argument("--kernels", nargs="*", default=list(gdr.builtin_names()))
     parser.add_argument("--cuda", type=pathlib.Path, help="folder of ptxas and nvdisasm")
     parser.add_argument(
@@ -130,32 +187,32 @@ def main() -> None:
     if shutil.which(options.clang) is None or not pathlib.Path(LIBRARY).exists():
         print(f"{options.clang} or {LIBRARY} is missing: install clang-15 and libclc-15")
         sys.exit(77)
-    print(f"{'kernel':28} registers  spilled  instructions  on doubles   ({ARCHITECTURE})")
-    for name in options.kernels:
-        with tempfile.TemporaryDirectory() as folder:
-            runs = write_texts(name, pathlib.Path(folder))
-            texts = [t for t in pathlib.Path(folder).glob("*.cl") if "passes" in t.read_text()]
-            if not runs or not texts:
-                print(f"{name:28} not on the GPU")
-                continue
-            text = max(texts, key=lambda t: int(t.stem))
-            clang(options.clang, text, ["-target", "amdgcn--amdhsa", "-mcpu=gfx900", "-nogpulib"])
-            clang(
-                options.clang,
-                text,
-                ["-target", "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", "sm_80"]
-                + ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", LIBRARY],
-            )
-            assembly = gdr.builtin(name).assembly
-            of = {key: int(n) for key, n in re.findall(r"^\.(group|elements) (\d+)", assembly, re.M)}
-            # A thread has one target, or, where elements exchange words, all of its PE.
-            alone = "one element of a PE" in text.read_text()
-            together = 1 if alone else of["elements"]
-            interactions = of["group"] * together
-            told = " compiled by clang"
-            if options.cuda:
-                told = measured(text, options.cuda, options.nvrtc, interactions)
-            print(f"{name:28}{told}")
+    print(
+        f"{'engine':10} {'kernel':28} registers  spilled  instructions  on doubles  with all"
+        f" branches   ({ARCHITECTURE})"
+    )
+    for engine in options.engines:
+        for name in options.kernels:
+            with tempfile.TemporaryDirectory() as folder:
+                runs = write_texts(engine, name, pathlib.Path(folder))
+                # The loop of gpu-exact is longer than its program for sources.
+                texts = [t for t in pathlib.Path(folder).glob("*.cl") if "ulong passes" in t.read_text()]
+                if not runs or not texts:
+                    print(f"{engine:10} {name:28} not on the GPU", flush=True)
+                    continue
+                text = max(texts, key=lambda t: int(t.stem))
+                clang(options.clang, text, ["-target", "amdgcn--amdhsa", "-mcpu=gfx900", "-nogpulib"])
+                clang(
+                    options.clang,
+                    text,
+                    ["-target", "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", "sm_80"]
+                    + ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", LIBRARY],
+                )
+                told = " compiled by clang"
+                if options.cuda:
+                    interactions = interactions_of(engine, name, text.read_text())
+                    told = measured(text, options.cuda, options.nvrtc, interactions)
+                print(f"{engine:10} {name:28}{told}", flush=True)
 
 
 if __name__ == "__main__":

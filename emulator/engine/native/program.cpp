@@ -172,7 +172,7 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
     code.first = lowered(form.first, target);
     code.loop = lowered(form.loop, target);
     code.last = lowered(form.last, target);
-    if (target.isa != Isa::Portable)
+    if (target.isa != Isa::Portable || target.gpu)
       code.unguarded = make_unguarded_loop(code.loop, code.carried_slot);
     if (target.precision == Precision::Float) {
       const std::uint32_t terms = target.mode == FloatMode::Mixed ? accurate_block : coarse_block;
@@ -276,7 +276,7 @@ CompiledKernels::Entry CompiledSection::make_entry(const Kernel& kernel, std::ui
   entry.code = make_code(kernel, zero_words, target);
   add_transfers(kernel, target, entry);
   if (gpu != nullptr) {
-    auto made = std::make_shared<GpuKernel>(*gpu, context(entry, target));
+    auto made = std::make_shared<GpuKernel>(*gpu, context(entry, target), compared_words());
     code_bytes_ += made->text_bytes();
     entry.gpu = std::move(made);
   } else if (target.isa == Isa::Portable) {

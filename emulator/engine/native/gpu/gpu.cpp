@@ -25,18 +25,35 @@ void GpuSources::update(const LaneSources& sources) {
                          groups.count * sources.group_bytes());
     }
   }
+  send_ranges(sources.windows());
   bytes_ = bytes;
   revision_ = sources.revision();
 }
 
-GpuKernel::GpuKernel(Gpu& gpu, const CodeContext& context)
+/// All of them: a few bytes for each window.
+void GpuSources::send_ranges(const SourceWindows& windows) {
+  const std::size_t words = windows.ranges.size();
+  const std::size_t count = words == 0 ? 0 : windows.ranges[0].least.size();
+  std::vector<std::int64_t> ranges(std::max<std::size_t>(1, 2 * words * count));
+  for (std::size_t n = 0; n < count; ++n)
+    for (std::size_t k = 0; k < words; ++k) {
+      ranges[2 * (n * words + k)] = windows.ranges[k].least[n];
+      ranges[2 * (n * words + k) + 1] = windows.ranges[k].most[n];
+    }
+  const std::size_t bytes = ranges.size() * sizeof ranges[0];
+  ranges_.reset();
+  ranges_ = gpu_.pool.take(bytes);
+  gpu_.device->write(*ranges_, 0, ranges.data(), bytes);
+}
+
+GpuKernel::GpuKernel(Gpu& gpu, const CodeContext& context, std::span<const LeafKey> compared)
     : gpu_(gpu),
       layout_(context.kernel.layout),
       lanes_(context.target.lanes()),
       lane_bytes_(context.target.lane_bytes()),
       group_words_(context.group_bytes() / context.target.lane_bytes()),
       may_pause_(context.kernel.loops && context.kernel.has_effects()) {
-  const std::string text = kernel_text(context);
+  const std::string text = kernel_text(context, compared);
   text_bytes_ = text.size();
   kernel_ = gpu.compile(text);
 }
@@ -58,7 +75,8 @@ void GpuKernel::run(const std::byte* items, std::size_t count, const GpuSources&
                                        {&sources.buffer()}, {words.get()},
                                        {nullptr, threads},  {nullptr, first_group * group_words_},
                                        {nullptr, passes},   {nullptr, 0},
-                                       {nullptr, 0},        {left.get()}};
+                                       {nullptr, 0},        {left.get()},
+                                       {&sources.ranges()}};
   if (lists != nullptr) {
     const std::size_t counter_bytes = lists->counters.size() * sizeof(std::uint64_t);
     counters = gpu_.pool.take(counter_bytes);

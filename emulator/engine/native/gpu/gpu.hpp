@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "emulator/engine/gpu/gpu.hpp"
@@ -20,10 +21,14 @@ class GpuSources {
   /// Sends what was converted since the last call. Call after LaneSources::done.
   void update(const LaneSources& sources);
   const gpu::Buffer& buffer() const noexcept { return *buffer_; }
+  /// The ranges of compared words, as kernel_text reads them.
+  const gpu::Buffer& ranges() const noexcept { return *ranges_; }
 
  private:
+  void send_ranges(const SourceWindows& windows);
+
   Gpu& gpu_;
-  std::shared_ptr<gpu::Buffer> buffer_;
+  std::shared_ptr<gpu::Buffer> buffer_, ranges_;
   std::size_t bytes_ = 0;
   std::uint64_t revision_ = 0;
 };
@@ -41,8 +46,9 @@ struct GpuLists {
 /// A kernel that was compiled for a GPU. Used by several threads.
 class GpuKernel {
  public:
-  /// Throws Unsupported for kernels that a GPU cannot execute.
-  GpuKernel(Gpu& gpu, const CodeContext& context);
+  /// `compared`: source words whose ranges are known. Throws Unsupported for kernels that a GPU
+  /// cannot execute.
+  GpuKernel(Gpu& gpu, const CodeContext& context, std::span<const LeafKey> compared);
   /// As a KernelFunction, for `count` consecutive work items; `first_group`: the group of pass 0.
   /// `uniforms`: invariant words and tables. `results` gets the outputs of the items, one behind
   /// the other. Many passes take several launches, between which the calculation can be cancelled.

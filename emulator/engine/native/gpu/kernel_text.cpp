@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <iterator>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "emulator/engine/native/gpu/list_text.hpp"
@@ -19,6 +22,7 @@ constexpr const char* prelude_of_doubles = R"(#pragma OPENCL EXTENSION cl_khr_fp
 typedef double number;
 typedef ulong bits;
 typedef long signed_bits;
+typedef ulong2 bits2;
 #define as_number(x) as_double(x)
 #define as_bits(x) as_ulong(x)
 #define as_signed(x) as_long(x)
@@ -27,6 +31,7 @@ constexpr const char* prelude_of_floats = R"(#pragma OPENCL FP_CONTRACT OFF
 typedef float number;
 typedef uint bits;
 typedef int signed_bits;
+typedef uint2 bits2;
 #define as_number(x) as_float(x)
 #define as_bits(x) as_uint(x)
 #define as_signed(x) as_int(x)
@@ -38,6 +43,20 @@ number smaller(number a, number b) { return isnan(a) || !(b < a || isnan(b)) ? a
 bits load_mask(bool mask) { return mask ? ~(bits)0 : (bits)0; }
 )";
 constexpr const char* functions_of_doubles = R"(
+// scale / sqrt(x). NVIDIA's function takes branches for subnormals; from the same estimate of 20 bits, a
+// step of third order has an error of one unit of the last place: 1 + e / 2 + 3/8 e^2, with x y^2 = 1 - e.
+// NaN for 0 and infinity, where x y is.
+#if defined(__NV_CL_C_VERSION) || defined(__NVPTX__) || defined(__CUDACC__)
+number scaled_root(number x, number scale) {
+  number y;
+  __asm__("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  const number e = fma(-(x * y), y, 1.0);
+  return y * fma(e, fma(e, 0.375 * scale, 0.5 * scale), scale);
+}
+#else
+number scaled_root(number x, number scale) { return fma(x, 0.0, rsqrt(x) * scale); }
+#endif
+long integer_of(bits x) { return as_long(x) >> 28; }
 bits round_to_short(bits x) {
   return (x + 0x7ffffffUL + ((x >> 28) & 1UL)) & ~0xfffffffUL;
 }
@@ -56,15 +75,30 @@ bits shifted_arithmetically(bits a, bits b) {
 bits to_int(number x) { return isnan(x) ? 0x8000000000000000UL : as_ulong(convert_long_sat_rtz(x)); }
 )";
 constexpr const char* functions_of_floats = R"(
+#if defined(__NV_CL_C_VERSION) || defined(__NVPTX__) || defined(__CUDACC__)
+number estimated_root(number x) {
+  number y;
+  __asm__("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+#else
+number estimated_root(number x) { return rsqrt(x); }
+#endif
+// NaN for infinity.
+number scaled_root(number x, number scale) { return fma(x, 0.0f, estimated_root(x) * scale); }
+long integer_of(bits x) { return (long)as_int(x); }
 bits shifted_left(bits a, bits b) { return b < 32u ? a << b : 0u; }
 bits to_int(number x) { return isnan(x) ? 0x80000000u : as_uint(convert_int_sat_rtz(x)); }
 )";
 
+constexpr unsigned copies_of_free = 4;
+
 class Writer {
  public:
-  explicit Writer(const CodeContext& context)
+  Writer(const CodeContext& context, std::span<const LeafKey> compared)
       : c_(context),
         k_(context.kernel),
+        compared_(compared),
         floats_(context.target.precision == Precision::Float),
         lists_(context) {}
 
@@ -75,7 +109,8 @@ class Writer {
     line("                  __global const bits* restrict words,");
     line("                  __global const bits* restrict uniforms, ulong threads,");
     line("                  ulong first_word, ulong passes, ulong begin, ulong end,");
-    line("                  __global bits* restrict left{}) {{", lists_.arguments());
+    line("                  __global bits* restrict left, __global const long* restrict ranges{}) {{",
+         lists_.arguments());
     line("const ulong thread = get_global_id(0);");
     line("if (thread >= threads) return;");
     const auto of_thread = [&](const char* type, const char* name, std::uint32_t bytes) {
@@ -146,11 +181,25 @@ class Writer {
     if (blocks) segment(k_.sums.begin);
     line("}}");
     line("const ulong stop = end < passes ? end : passes - 1;");
-    line("for (ulong pass = begin == 0 ? 1 : begin; pass < stop; ++pass) {{");
-    segment(k_.loop);
-    line("source += {};", group_words());
+    const bool may_be_free = has_ranges();
+    if (may_be_free) begin_free();
+    line("for (ulong pass = begin == 0 ? 1 : begin; pass < stop;) {{");
+    line("ulong until = min(stop, pass + 0x40000000UL);");
+    if (blocks)
+      line("until = min(until, (pass + {0}) / {1} * {1} + 1);", k_.sums.passes - 1, k_.sums.passes);
+    if (may_be_free) {
+      line("const ulong window = (first_group + pass) / {};", SourceWindows::groups);
+      line("until = min(until, (window + 1) * {} - first_group);", SourceWindows::groups);
+      line("if (is_free && {}", free_of("window"));
+      line("    && {}) {{",
+           free_of(fmt::format("(first_group + pass - 1) / {}", SourceWindows::groups)));
+      passes_before(k_.unguarded.loop, copies_of_free);
+      line("}} else {{");
+    }
+    passes_before(k_.loop, 1);
+    if (may_be_free) line("}}");
     if (blocks) {
-      line("if (pass % {} == 0) {{", k_.sums.passes);
+      line("if ((pass - 1) % {} == 0) {{", k_.sums.passes);
       segment(k_.sums.move);
       line("}}");
     }
@@ -160,6 +209,56 @@ class Writer {
     segment(k_.last);
     line("}}");
     line("}}");
+  }
+
+  /// `copies`: passes at a time, in text, since compilers do not unroll loops with assembly.
+  void passes_before(const Segment& pass, unsigned copies) {
+    line("uint remaining = (uint)(until - pass);");
+    for (const unsigned at_once : copies > 1 ? std::vector{copies, 1U} : std::vector{1U}) {
+      line("for (; remaining >= {0}u; remaining -= {0}u) {{", at_once);
+      for (unsigned k = 0; k < at_once; ++k) {
+        segment(pass);
+        line("source += {};", group_words());
+      }
+      line("}}");
+    }
+    line("pass = until;");
+  }
+
+  /// Whether the loop without rare conditions can be chosen by the ranges of source words.
+  bool has_ranges() const {
+    const UnguardedLoop& free = k_.unguarded;
+    return free.usable && std::ranges::all_of(free.equal, [&](const EqualWords& e) {
+             return std::ranges::find(compared_, e.source) != compared_.end();
+           });
+  }
+  /// What does not depend on the pass: UnguardedLoop::positive_slots and positive_uniforms.
+  void begin_free() {
+    line("const ulong first_group = first_word / {};", group_words());
+    std::string positive = "true";
+    const auto add = [&](const std::string& word) {
+      positive += fmt::format(" && as_signed({}) >= {}", word,
+                              floats_ ? "0x00800000" : "0x0010000000000000L");
+    };
+    for (const std::uint32_t slot : k_.unguarded.positive_slots)
+      add(place(c_.item(k_.input_offset[slot])));
+    for (const LeafKey word : k_.unguarded.positive_uniforms)
+      add(fmt::format("uniforms[{}]", c_.uniform_words.number(word)));
+    line("const bool is_free = {};", positive);
+    for (std::size_t n = 0; n < k_.unguarded.equal.size(); ++n)
+      line("const long id{} = integer_of({});", n,
+           place(c_.item(k_.input_offset[k_.unguarded.equal[n].slot])));
+  }
+  /// Whether no source of a window has a word equal to the thread's.
+  std::string free_of(const std::string& window) const {
+    std::string all = "true";
+    for (std::size_t n = 0; n < k_.unguarded.equal.size(); ++n) {
+      const auto number =
+          std::ranges::find(compared_, k_.unguarded.equal[n].source) - compared_.begin();
+      const std::string range = fmt::format("({} * {} + {}) * 2", window, compared_.size(), number);
+      all += fmt::format(" && (id{0} < ranges[{1}] || ranges[{1} + 1] < id{0})", n, range);
+    }
+    return all;
   }
 
   static Kind kind_of(WordType type) {
@@ -206,9 +305,10 @@ class Writer {
 
   /// The values of a segment, then its stores.
   void segment(const Segment& s) {
-    const std::vector<bool> needed = needed_nodes(s);
     const Graph& g = s.graph;
+    const std::vector<bool> needed = without_roots(g, needed_nodes(s));
     line("{{");
+    load_pairs(g, needed);
     for (std::uint32_t n = 0; n < g.size(); ++n) {
       if (!needed[n]) continue;
       const Node& node = g[ref_to(n)];
@@ -231,6 +331,66 @@ class Writer {
     }
     line("}}");
   }
+  /// Source words are loaded in pairs, if all groups begin with one.
+  bool in_pairs() const { return group_words() % 2 == 0; }
+  void load_pairs(const Graph& g, const std::vector<bool>& needed) {
+    std::set<std::int32_t> pairs;
+    for (std::uint32_t n = 0; n < g.size() && in_pairs(); ++n)
+      if (needed[n] && g[ref_to(n)].op == NodeOp::Source)
+        pairs.insert(source_word(g[ref_to(n)]) >> 1);
+    for (const std::int32_t pair : pairs)
+      line("const bits2 {} = ((__global const bits2*)source)[{}];", pair_name(pair), pair);
+  }
+  std::int32_t source_word(const Node& node) const {
+    return c_.leaf(node).offset / static_cast<std::int32_t>(c_.target.lane_bytes());
+  }
+  static std::string pair_name(std::int32_t pair) {
+    return fmt::format("{}{}", pair < 0 ? "before" : "pair", pair < 0 ? -pair : pair);
+  }
+
+  /// The roots that a node takes, with a scale and NaN for an infinite argument, as one function.
+  struct ScaledRoot {
+    Ref x = no_ref, scale = no_ref;  ///< no scale: 1
+    Ref product = no_ref, root = no_ref;
+  };
+  static std::optional<ScaledRoot> scaled_root(const Graph& g, const Node& node) {
+    if (node.op != NodeOp::Fma || node.detail != 0 || node.kind != Kind::Number)
+      return std::nullopt;
+    const Node& zero = g[node.b];
+    if (zero.op != NodeOp::Constant || zero.bits != 0) return std::nullopt;
+    ScaledRoot r{node.a, no_ref, no_ref, node.c};
+    if (g[r.root].op == NodeOp::Mul) {
+      r.product = r.root;
+      const Node& m = g[r.product];
+      const bool first = g[m.a].op == NodeOp::RsqrtEstimate;
+      r.root = first ? m.a : m.b;
+      r.scale = first ? m.b : m.a;
+      if (g[r.scale].op != NodeOp::Constant) return std::nullopt;
+    }
+    if (g[r.root].op != NodeOp::RsqrtEstimate || g[r.root].a != r.x) return std::nullopt;
+    return r;
+  }
+  /// Without the parts of such roots that nothing else uses.
+  static std::vector<bool> without_roots(const Graph& g, std::vector<bool> needed) {
+    std::vector<unsigned> uses(g.size(), 0), in_roots(g.size(), 0);
+    for (std::uint32_t n = 0; n < g.size(); ++n) {
+      if (!needed[n]) continue;
+      const Node& node = g[ref_to(n)];
+      for (const Ref r : node.operands()) ++uses[node_of(r)];
+      if (const auto root = scaled_root(g, node)) {
+        ++in_roots[node_of(root->product != no_ref ? root->product : root->root)];
+      }
+    }
+    for (std::uint32_t n = static_cast<std::uint32_t>(g.size()); n-- > 0;) {
+      if (!needed[n] || in_roots[n] == 0 || in_roots[n] != uses[n]) continue;
+      needed[n] = false;
+      if (g[ref_to(n)].op == NodeOp::Mul)
+        for (const Ref r : g[ref_to(n)].operands())
+          if (g[r].op == NodeOp::RsqrtEstimate) ++in_roots[node_of(r)];
+    }
+    return needed;
+  }
+
   /// A number's bits and its value are one word.
   static std::string as_kind(const std::string& value, Kind from, Kind to) {
     if (from == to) return value;
@@ -253,6 +413,11 @@ class Writer {
       }
       if (key.place >= k_.layout.inputs)
         return fmt::format("total{}", key.place - k_.layout.inputs);
+    }
+    if (node.op == NodeOp::Source && in_pairs()) {
+      const std::int32_t word = source_word(node);
+      return loaded(node.kind,
+                    fmt::format("{}.{}", pair_name(word >> 1), (word & 1) == 0 ? 'x' : 'y'));
     }
     return loaded(node.kind, place(c_.leaf(node)));
   }
@@ -280,6 +445,9 @@ class Writer {
       case NodeOp::Mul:
         return infix("*");
       case NodeOp::Fma:
+        if (const auto root = scaled_root(g, node))
+          return fmt::format("scaled_root({}, {})", a,
+                             root->scale != no_ref ? operand(g, root->scale) : "1");
         return fmt::format("fma({}{}, {}, {}{})",
                            (node.detail & fma_negate_product) != 0 ? "-" : "", a, b,
                            (node.detail & fma_negate_addend) != 0 ? "-" : "", c);
@@ -350,6 +518,7 @@ class Writer {
 
   const CodeContext& c_;
   const KernelCode& k_;
+  const std::span<const LeafKey> compared_;
   const bool floats_;
   const ListText lists_;
   std::string text_;
@@ -357,6 +526,8 @@ class Writer {
 
 }  // namespace
 
-std::string kernel_text(const CodeContext& context) { return Writer(context).run(); }
+std::string kernel_text(const CodeContext& context, std::span<const LeafKey> compared) {
+  return Writer(context, compared).run();
+}
 
 }  // namespace gdr::native

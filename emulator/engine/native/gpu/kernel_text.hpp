@@ -1,6 +1,7 @@
 // A kernel as text for a GPU's compiler.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "emulator/engine/native/code.hpp"
@@ -10,15 +11,17 @@ namespace gdr::native {
 /// The kernel as a program in OpenCL C 1.2 with one function, `run`. A thread computes one lane of
 /// one work item (ItemLayout), with the carried values in registers:
 ///
-///   run(items, results, source, uniforms, threads, first_word, passes, begin, end, left)
+///   run(items, results, source, uniforms, threads, first_word, passes, begin, end, left, ranges)
 ///
 /// where `first_word` is the word of `source` that pass 0 begins with. A launch executes the passes
 /// from `begin` to before `end`; the first one begins with 0, and the last one ends with `passes`.
 /// Between them `left` holds the carried values and the totals, a word of each thread behind the
-/// other. Outputs go to `results`, for each item as in its layout. Operations are those of the
-/// segments, in their order, each rounded once: a device computes the same bits in every run.
-/// Kernels with lists have three more arguments (ListText). Throws Unsupported for operations that
-/// GPUs lack.
-std::string kernel_text(const CodeContext& context);
+/// other. `ranges` are the least and the largest integer of each word of `compared` for each window
+/// of groups (SourceWindows): windows without a word equal to the thread's run without rare
+/// conditions (UnguardedLoop). Outputs go to `results`, for each item as in its layout. Operations
+/// are those of the segments, in their order, each rounded once: a device computes the same bits in
+/// every run. Kernels with lists have three more arguments (ListText). Throws Unsupported for
+/// operations that GPUs lack.
+std::string kernel_text(const CodeContext& context, std::span<const LeafKey> compared);
 
 }  // namespace gdr::native
