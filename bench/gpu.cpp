@@ -150,7 +150,7 @@ std::vector<Measurement> gpu_rates(const Context& context) {
     list.push_back(measure<double>(context, sphere, "gpu", "double", 0.8));
     list.push_back(measure<double>(context, sphere, "gpu-exact", "double", std::nullopt));
   }
-  list.push_back(measure<float>(context, sphere, "gpu-float", "float", std::nullopt));
+  list.push_back(measure<float>(context, sphere, "gpu-float", "float", 0.8));
   return list;
 }
 

@@ -141,7 +141,7 @@ TEST_CASE("changed sources are sent to a GPU, on which the others stay") {
   std::vector<double> x(n), targets(70), sums(70);
   for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<double>(i % 37) / 8;
   for (std::size_t i = 0; i < targets.size(); ++i) targets[i] = static_cast<double>(i) / 4;
-  for (const char* engine : {"gpu", "gpu-float"}) {
+  for (const char* engine : {"gpu", "gpu-float", "gpu-exact"}) {
     INFO(engine);
     Device device = Device::open(std::string("emulator:engine=") + engine);
     Job job = device.job(Kernel::compile("VARI x; VARJ y; VARF f; f += (x - y)*(x - y);", "law"));

@@ -332,7 +332,7 @@ class Analysis {
         if (is_number_or_constant(s.in[1]) && is_number_or_constant(s.in[2]))
           return either(bounds(s.in[1]), bounds(s.in[2]));
         for (const auto& [x, other] : {std::pair{s.in[1], s.in[2]}, std::pair{s.in[2], s.in[1]}})
-          if (is_number_or_constant(x) && becomes_fixed(other)) {
+          if (is_number_or_constant(x) && becomes_fixed(other) && !is_fixed_[n]) {
             tests_[n] |= test_selected;
             return either(bounds(x), tested_bits);
           }

@@ -44,6 +44,9 @@ std::string outside(const std::string& bits, int least, int beyond) {
   return fmt::format("is_outside({}, {:#x}UL, {:#x}UL)", bits, power(least), power(beyond));
 }
 
+/// With more values that wait at a time, loops whose sums share branches spill registers.
+constexpr std::size_t most_waiting_values = 40;
+
 class Writer {
  public:
   explicit Writer(Trace trace) : t_(std::move(trace)) {
@@ -465,14 +468,15 @@ class Writer {
   }
   /// Before the loop: what passes do not change, and the tests of what they select from it.
   void fixed_steps() {
+    std::vector<StepId> computed;
     for (StepId n = 0; n < t_.steps.size(); ++n) {
       if (is_constant(n) || !tests_.is_fixed[n]) continue;
       if (is_read(n))
         line("const ulong v{} = f{};", n, row_of_[n]);
       else
-        operation(n);
-      if (!is_read(n)) test(n, true);
+        computed.push_back(n);
     }
+    operations(computed, true);
     for (StepId n = 0; n < t_.steps.size(); ++n) {
       if ((tests_.of_step[n] & test_selected) == 0) continue;
       const Step& s = step(n);
@@ -498,7 +502,8 @@ class Writer {
     return step(n).kind == Step::Kind::RoundedSum || accumulator_of_[n] != none;
   }
   /// Steps as lists in the order of the text: sums that may branch, which share a branch, after all
-  /// that they depend on; and the steps between them.
+  /// that they depend on; and the steps between them. Few branches, but more values wait in
+  /// registers.
   std::vector<std::vector<StepId>> with_sums_together(const std::vector<StepId>& steps) const {
     std::vector<unsigned> branches(t_.steps.size(), 0);  // that a step depends on
     std::vector<std::vector<StepId>> lists;
@@ -513,8 +518,66 @@ class Writer {
     }
     return lists;
   }
+  /// The same in nearly the order of the trace, for long loops: rounded sums share a branch where
+  /// they are close together, and the terms of accumulators take part in the next one.
+  std::vector<std::vector<StepId>> in_traced_order(const std::vector<StepId>& steps) const {
+    constexpr std::size_t close = 48;
+    std::vector<bool> waits(t_.steps.size(), false);
+    for (const StepId n : steps) waits[n] = true;
+    const auto is_ready = [&](StepId n) {
+      return std::ranges::none_of(step(n).in,
+                                  [&](StepId in) { return in != no_step && waits[in]; });
+    };
+    std::vector<std::vector<StepId>> lists(1);
+    std::vector<StepId> terms;
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      const StepId n = steps[k];
+      if (!waits[n]) continue;
+      if (accumulator_of_[n] != none) {
+        terms.push_back(n);
+      } else if (!may_branch(n)) {
+        lists.back().push_back(n);
+        waits[n] = false;
+      } else {
+        std::vector<StepId> sums;
+        for (std::size_t m = k; m < std::min(steps.size(), k + close); ++m)
+          if (step(steps[m]).kind == Step::Kind::RoundedSum && waits[steps[m]] &&
+              is_ready(steps[m]))
+            sums.push_back(steps[m]);
+        for (const StepId sum : sums) waits[sum] = false;
+        sums.insert(sums.end(), terms.begin(), terms.end());
+        terms.clear();
+        lists.push_back(std::move(sums));
+        lists.emplace_back();
+      }
+    }
+    lists.push_back(std::move(terms));
+    return lists;
+  }
+  /// The most results of steps that are used later, at a time.
+  std::size_t waiting_values(const std::vector<std::vector<StepId>>& lists) const {
+    std::vector<unsigned> uses(t_.steps.size(), 0);
+    for (const std::vector<StepId>& list : lists)
+      for (const StepId n : list)
+        for (const StepId in : step(n).in)
+          if (in != no_step) ++uses[in];
+    for (const CarriedRow& row : carried_) ++uses[row.out];
+    std::vector<bool> waits(t_.steps.size(), false);
+    std::size_t waiting = 0, most = 0;
+    for (const std::vector<StepId>& list : lists)
+      for (const StepId n : list) {
+        waits[n] = uses[n] != 0;
+        waiting += waits[n] ? 1 : 0;
+        most = std::max(most, waiting);
+        for (const StepId in : step(n).in)
+          if (in != no_step && --uses[in] == 0 && waits[in]) --waiting;
+      }
+    return most;
+  }
   void operations(const std::vector<StepId>& steps, bool in_loop) {
-    for (const std::vector<StepId>& list : with_sums_together(steps)) {
+    std::vector<std::vector<StepId>> lists = with_sums_together(steps);
+    if (waiting_values(lists) > most_waiting_values) lists = in_traced_order(steps);
+    for (const std::vector<StepId>& list : lists) {
       const bool branch = !list.empty() && may_branch(list.front());
       if (branch) sums_with_branch(list);
       for (const StepId n : list) {
@@ -548,7 +611,7 @@ class Writer {
         line("b{}.h = s;", k);
       }
     }
-    if (!changed.empty()) rare += rare.empty() ? "away >= places" : " | away >= places";
+    if (!changed.empty()) rare += rare.empty() ? "away >= places" : " | (away >= places)";
     line("if ({}) {{", rare);
     for (const std::size_t k : changed) line("b{0} = a{0};", k);
     for (const StepId n : sums) {
