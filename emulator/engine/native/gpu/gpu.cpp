@@ -71,12 +71,11 @@ void GpuKernel::run(const std::byte* items, std::size_t count, const GpuSources&
   gpu_.device->write(*input, 0, items, count * bytes);
   gpu_.device->write(*words, 0, uniforms, uniform_bytes);
   std::shared_ptr<gpu::Buffer> counters, entries;
-  std::vector<gpu::Argument> arguments{{input.get()},       {made.get()},
-                                       {&sources.buffer()}, {words.get()},
-                                       {nullptr, threads},  {nullptr, first_group * group_words_},
-                                       {nullptr, passes},   {nullptr, 0},
-                                       {nullptr, 0},        {left.get()},
-                                       {&sources.ranges()}};
+  std::vector<gpu::Argument> arguments{
+      {input.get()},     {made.get()},       {&sources.buffer()},
+      {words.get()},     {nullptr, threads}, {nullptr, first_group * group_words_},
+      {nullptr, passes}, {nullptr, 0},       {nullptr, 0},
+      {left.get()},      {&sources.ranges()}};
   if (lists != nullptr) {
     const std::size_t counter_bytes = lists->counters.size() * sizeof(std::uint64_t);
     counters = gpu_.pool.take(counter_bytes);

@@ -109,8 +109,10 @@ class Writer {
     line("                  __global const bits* restrict words,");
     line("                  __global const bits* restrict uniforms, ulong threads,");
     line("                  ulong first_word, ulong passes, ulong begin, ulong end,");
-    line("                  __global bits* restrict left, __global const long* restrict ranges{}) {{",
-         lists_.arguments());
+    line(
+        "                  __global bits* restrict left, __global const long* restrict ranges{}) "
+        "{{",
+        lists_.arguments());
     line("const ulong thread = get_global_id(0);");
     line("if (thread >= threads) return;");
     const auto of_thread = [&](const char* type, const char* name, std::uint32_t bytes) {

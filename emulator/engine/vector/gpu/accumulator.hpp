@@ -29,18 +29,15 @@ std::vector<Accumulator> find_accumulators(const Trace& trace, std::span<const C
 ///   low = low + e
 ///
 /// - s + e = h + b exactly. If |b| <= |h|, this is Dekker's sum. Otherwise their signs differ,
-/// since
-///   |s| would be above 2^(E+1). b's exponent is at least E, so that its last place, 2^(E-24) or
-///   more, is a multiple of that of h; so is the sum, which is below 2^(E+1) and therefore exact: s
-///   - h = b, e = 0.
-/// - |l| stays below 2^(E-21): it begins with one unit of h's last place at most, and grows by half
-/// a
-///   unit and g with each term; a launch has fewer than 2^29 terms (GpuBatch). So low + e is in the
-///   binade of 2^(E-8), whose doubles are g apart: low + e is l + e, rounded once where the long
-///   ends.
+///   since |s| would be above 2^(E+1). b's exponent is at least E, so that its last place,
+///   2^(E-24) or more, is a multiple of that of h; so is the sum, which is below 2^(E+1) and
+///   therefore exact: s - h = b, e = 0.
+/// - |l| stays below 2^(E-21): it begins with one unit of h's last place at most, and grows by
+///   half a unit and g with each term; a launch has fewer than 2^29 terms (GpuBatch). So low + e
+///   is in the binade of 2^(E-8), whose doubles are g apart: low + e is l + e, rounded once where
+///   the long ends.
 /// - V + b = s + (l + e), with |l + e| < 2^(E-20), is in the binade of s, so the machine rounds it
-/// at g,
-///   too. s and offset are even multiples of g: ties go to the same, even side.
+///   at g, too. s and offset are even multiples of g: ties go to the same, even side.
 ///
 /// Where the test fails, add_to_long rounds the sum as TestedSteps does: it is proved that s + t is
 /// the sum; h and rest are the two parts of s + t; rest is rounded at g of h's binade, unless h is
