@@ -38,6 +38,14 @@ typedef uint2 bits2;
 )";
 /// As the portable path's operations (lane_operations.hpp).
 constexpr const char* functions = R"(
+#if defined(__NV_CL_C_VERSION) || defined(__NVPTX__) || defined(__CUDACC__)
+#define has_ptx
+#endif
+#ifdef __CUDACC__
+#define assembly asm
+#else
+#define assembly __asm__
+#endif
 number larger(number a, number b) { return isnan(a) || !(b > a || isnan(b)) ? a : b; }
 number smaller(number a, number b) { return isnan(a) || !(b < a || isnan(b)) ? a : b; }
 bits load_mask(bool mask) { return mask ? ~(bits)0 : (bits)0; }
@@ -46,10 +54,10 @@ constexpr const char* functions_of_doubles = R"(
 // scale / sqrt(x). NVIDIA's function takes branches for subnormals; from the same estimate of 20 bits, a
 // step of third order has an error of one unit of the last place: 1 + e / 2 + 3/8 e^2, with x y^2 = 1 - e.
 // NaN for 0 and infinity, where x y is.
-#if defined(__NV_CL_C_VERSION) || defined(__NVPTX__) || defined(__CUDACC__)
+#ifdef has_ptx
 number scaled_root(number x, number scale) {
   number y;
-  __asm__("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  assembly("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
   const number e = fma(-(x * y), y, 1.0);
   return y * fma(e, fma(e, 0.375 * scale, 0.5 * scale), scale);
 }
@@ -75,10 +83,10 @@ bits shifted_arithmetically(bits a, bits b) {
 bits to_int(number x) { return isnan(x) ? 0x8000000000000000UL : as_ulong(convert_long_sat_rtz(x)); }
 )";
 constexpr const char* functions_of_floats = R"(
-#if defined(__NV_CL_C_VERSION) || defined(__NVPTX__) || defined(__CUDACC__)
+#ifdef has_ptx
 number estimated_root(number x) {
   number y;
-  __asm__("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  assembly("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 #else
