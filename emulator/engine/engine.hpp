@@ -24,6 +24,10 @@ struct SourceStream {
   std::uint32_t last_group = 0;       ///< BM address (shorts) of the last group
   /// If not 0: streams of equal address and revision have equal groups.
   std::uint64_t revision = 0;
+  /// If not 0: a revision from which the stream at this address differs in `changes` only: whole
+  /// groups, also those of other streams.
+  std::uint64_t previous = 0;
+  std::span<const std::span<const std::byte>> changes{};
 };
 
 /// A request to one block: a section, executed `iterations` times.

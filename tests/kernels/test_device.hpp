@@ -1,8 +1,10 @@
-// A GPU for tests: a device of a driver that counts its launches and fails on request.
+// A GPU for tests: a device of a driver that counts its launches and transfers and fails on
+// request.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <string>
@@ -27,6 +29,7 @@ class TestDevice final : public gpu::Device {
     left_[call] = good;
   }
   int launches() const { return launches_; }
+  std::size_t bytes_written() const { return bytes_written_; }
 
   const gpu::DeviceInfo& info() const noexcept override { return real_->info(); }
   std::shared_ptr<const gpu::Kernel> compile(const std::string& text) override {
@@ -39,6 +42,7 @@ class TestDevice final : public gpu::Device {
   }
   void write(gpu::Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
     check(Write);
+    bytes_written_ += bytes;
     real_->write(to, offset, from, bytes);
   }
   void read(const gpu::Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
@@ -65,6 +69,7 @@ class TestDevice final : public gpu::Device {
   std::shared_ptr<gpu::Device> real_;
   std::array<std::atomic<int>, calls> left_{}, bad_{};
   std::atomic<int> launches_ = 0;
+  std::atomic<std::size_t> bytes_written_ = 0;
 };
 
 }  // namespace gdr

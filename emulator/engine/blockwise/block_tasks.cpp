@@ -196,9 +196,9 @@ void BlockwiseRunner::run_fills_at_once(const Chunk& chunk, const Task& task, st
   const GroupRange first = plan.fill(slice, begin);
   const GroupRange all{first.first, groups.first + groups.count - first.first};
   const std::size_t before = all.first - groups_of(chunk, slice).first;
-  const std::byte* const stream =
-      chip_items_[task.chip]->groups.data() + before * streamed_->stream_bytes();
-  run_groups(chunk, task, all, {stream, last, chip_items_[task.chip]->revision});
+  const CachedItems& items = *chip_items_[task.chip];
+  const std::byte* const stream = items.groups.data() + before * streamed_->stream_bytes();
+  run_groups(chunk, task, all, {stream, last, items.revision, items.previous, items.changes});
   store_last_outputs(chunk, task, end);
 }
 

@@ -245,15 +245,21 @@ void BlockwiseRunner::add_conversion(const Chunk& chunk, std::vector<Phase>& pha
       if (cached.shorts.size() < size) cached.shorts.resize(size);
       if (cached.groups.size() < bytes) cached.groups.resize(bytes);
     }
+    const std::size_t before = missing.size();
     for (std::uint64_t part = 0; part < all_parts; ++part)
       if (!known || has_changed(part)) missing.push_back({chip, part});
+    if (missing.size() == before) continue;
+    cached.previous = known ? cached.revision : 0;
+    cached.revision = next_revision();
+    cached.changes.clear();
+    const std::span<const std::byte> all(cached.groups.data(), bytes);
+    const std::size_t part_bytes = all_parts == 1 ? bytes : bytes / groups.count * of_part;
+    for (std::size_t n = before; n < missing.size(); ++n) {
+      const std::size_t begin = missing[n].number * part_bytes;
+      cached.changes.push_back(all.subspan(begin, std::min(part_bytes, bytes - begin)));
+    }
   }
   if (missing.empty()) return;
-  for (const Part& part : missing) item_cache_[part.chip].revision = 0;
-  for (const Part& part : missing) {
-    std::uint64_t& revision = item_cache_[part.chip].revision;
-    if (revision == 0) revision = next_revision();
-  }
   phases.push_back({missing.size(), [this, chunk, missing](std::size_t i) {
                       stage(chunk, missing[i].chip, missing[i].number);
                     }});

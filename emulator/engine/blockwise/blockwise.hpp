@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "emulator/engine/blockwise/transfers.hpp"
@@ -39,7 +40,9 @@ struct CachedItems {
   bool converted = false;             ///< `groups` is valid
   std::vector<std::uint64_t> shorts;  ///< as in the broadcast memory, consecutive items
   std::vector<std::byte> groups;
-  std::uint64_t revision = 0;       ///< of `groups`, as SourceStream has it
+  std::uint64_t revision = 0;  ///< of `groups`; this and the next two as SourceStream has them
+  std::uint64_t previous = 0;
+  std::vector<std::span<const std::byte>> changes;
   std::atomic<bool> usable = true;  ///< the engine could convert all of them
 };
 

@@ -10,7 +10,6 @@ namespace {
 
 using jit::Op;
 
-constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
 constexpr std::uint64_t exponent_bits = std::uint64_t{2047} << 52;
 constexpr Bounds zero{10000, -10000};
 /// The number of bits after a double's first one.

@@ -13,6 +13,8 @@
 
 namespace gdr::codegen {
 
+constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
+
 /// A number is 0 or a multiple of 2^unit, and smaller than 2^size; or it may be infinite or NaN, if
 /// `size` is above largest_size.
 struct Bounds {

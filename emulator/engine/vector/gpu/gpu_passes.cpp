@@ -20,8 +20,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Words = std::vector<std::uint64_t>;
 
-constexpr std::size_t word_bytes = sizeof(std::uint64_t);
-constexpr std::size_t threads_of_group = 128;
 /// Launches are short enough to cancel a calculation and to leave a display alive.
 constexpr double seconds_of_launch = 0.1;
 constexpr std::uint64_t first_passes = 256;
@@ -93,9 +91,9 @@ class GpuBatch final : public PassBatch {
     for (const codegen::ThreadRow& row : passes_.text().rows) {
       for (std::uint32_t e = 0; e < passes_.elements(); ++e, to += passes_.lanes()) {
         if (row.from_memory)
-          std::fill_n(to, passes_.lanes(), memory[row.offset / word_bytes]);
+          std::fill_n(to, passes_.lanes(), memory[row.offset / gpu_word_bytes]);
         else
-          std::memcpy(to, frame + place(row, e), passes_.lanes() * word_bytes);
+          std::memcpy(to, frame + place(row, e), passes_.lanes() * gpu_word_bytes);
       }
     }
   }
@@ -151,7 +149,8 @@ class GpuBatch final : public PassBatch {
   }
   void store_row(const codegen::ThreadRow& row, const std::uint64_t* from, std::byte* frame) const {
     for (std::uint32_t e = 0; e < (row.of_elements ? passes_.elements() : 1); ++e)
-      std::memcpy(frame + place(row, e), from + e * passes_.lanes(), passes_.lanes() * word_bytes);
+      std::memcpy(frame + place(row, e), from + e * passes_.lanes(),
+                  passes_.lanes() * gpu_word_bytes);
   }
 
   void launch(const gpu::Buffer& kept, std::uint64_t passes) {
@@ -162,10 +161,10 @@ class GpuBatch final : public PassBatch {
       return buffer;
     };
     std::ranges::fill(failures_, 0);
-    const auto rows = sent(rows_.data(), rows_.size() * word_bytes);
-    const auto runs = sent(runs_.data(), runs_.size() * word_bytes);
+    const auto rows = sent(rows_.data(), rows_.size() * gpu_word_bytes);
+    const auto runs = sent(runs_.data(), runs_.size() * gpu_word_bytes);
     const auto failures = sent(failures_.data(), failures_.size() * sizeof failures_[0]);
-    const auto results = passes_.pool().take(results_.size() * word_bytes);
+    const auto results = passes_.pool().take(results_.size() * gpu_word_bytes);
     const std::size_t threads = streams_.size() * passes_.threads();
     std::uint64_t at_once = first_passes;
     for (std::uint64_t begin = 0; begin < passes;) {
@@ -187,8 +186,9 @@ class GpuBatch final : public PassBatch {
                                           std::min(8 * at_once, most_passes));
       cancellation_point();
     }
-    device.read(*rows, 0, rows_.data(), rows_.size() * word_bytes);
-    if (!results_.empty()) device.read(*results, 0, results_.data(), results_.size() * word_bytes);
+    device.read(*rows, 0, rows_.data(), rows_.size() * gpu_word_bytes);
+    if (!results_.empty())
+      device.read(*results, 0, results_.data(), results_.size() * gpu_word_bytes);
     device.read(*failures, 0, failures_.data(), failures_.size() * sizeof failures_[0]);
   }
 

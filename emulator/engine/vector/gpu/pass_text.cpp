@@ -17,7 +17,6 @@ using jit::Op;
 
 /// The tests of bounds.hpp, on the bits of a number without its sign. Those in the loop look at the
 /// upper half.
-constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
 constexpr const char* prelude = R"(#pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 #define has_tail 1u

@@ -5,13 +5,6 @@
 #include <utility>
 
 namespace gdr {
-namespace {
-
-constexpr std::size_t word_bytes = sizeof(std::uint64_t);
-constexpr std::size_t threads_of_group = 128;
-
-}  // namespace
-
 /// Whether parts may be sent to the buffer: not while a launch may read it.
 bool ResidentSources::same_places(const std::vector<Part>& parts) const {
   return made_.failure == 0 && made_.words.use_count() == 1 &&
@@ -33,7 +26,7 @@ ResidentSources::Made ResidentSources::update(const std::vector<Part>& parts) {
   for (const Part& part : parts) groups += part.groups;
   if (!in_place) {
     made_ = {};  // its buffer may be used again
-    made_.words = gpu_.pool.take(groups * kept_ * word_bytes);
+    made_.words = gpu_.pool.take(groups * kept_ * gpu_word_bytes);
   }
   std::uint64_t first = 0;
   for (std::size_t n = 0; n < parts.size(); ++n) {
@@ -50,14 +43,23 @@ void ResidentSources::send_changes(const Part& part, std::uint64_t first, std::u
   const SourceStream& s = part.stream;
   if (resident == 0 || s.revision == 0) return send(s.groups, first, part.groups);
   if (s.revision == resident) return;
-  send(s.groups, first, part.groups);
+  if (s.previous != resident) return send(s.groups, first, part.groups);
+  const std::size_t group_bytes = read_ * gpu_word_bytes;
+  const std::byte* const end = s.groups + part.groups * group_bytes;
+  for (const std::span<const std::byte> change : s.changes) {
+    const std::byte* const from = std::max(s.groups, change.data());
+    const std::byte* const to = std::min(end, change.data() + change.size());
+    if (from >= to) continue;
+    send(from, first + static_cast<std::size_t>(from - s.groups) / group_bytes,
+         static_cast<std::size_t>(to - from) / group_bytes);
+  }
 }
 
 /// Groups `first` to `first + count - 1` of all streams.
 void ResidentSources::send(const std::byte* groups, std::uint64_t first, std::uint64_t count) {
   if (count == 0) return;
   gpu::Device& device = *gpu_.device;
-  const std::size_t bytes = count * read_ * word_bytes;
+  const std::size_t bytes = count * read_ * gpu_word_bytes;
   const auto words = gpu_.pool.take(bytes);
   const auto failures = gpu_.pool.take(sizeof(std::uint32_t));
   std::uint32_t failure = 0;

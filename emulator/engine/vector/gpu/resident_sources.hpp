@@ -11,6 +11,10 @@
 
 namespace gdr {
 
+constexpr std::size_t gpu_word_bytes = sizeof(std::uint64_t);
+/// Threads of a work-group.
+constexpr std::size_t threads_of_group = 128;
+
 /// The streams of some blocks, one after the other. A stream that follows the revision that is
 /// there is sent in part. Used by several threads.
 class ResidentSources {

@@ -1,0 +1,120 @@
+// Sources that stay in a GPU's memory for the exact engine. Without a device this is skipped.
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "emulator/engine/vector/gpu/resident_sources.hpp"
+#include "kernels/test_device.hpp"
+#include "support/catch.hpp"
+
+namespace gdr::test {
+namespace {
+
+/// Two words of a group, of which it keeps the sum and the first one. A first word of 13 fails.
+constexpr const char* program = R"(
+__kernel void run(__global const ulong* words, __global ulong* kept, __global uint* failures,
+                  ulong first, ulong groups, ulong group_words) {
+  const ulong group = get_global_id(0);
+  if (group >= groups) return;
+  words += group * group_words;
+  kept += (first + group) * 2;
+  kept[0] = words[0] + words[1];
+  kept[1] = words[0];
+  if (words[0] == 13) atomic_or(failures, 2u);
+}
+)";
+constexpr std::size_t group_words = 2, group_bytes = 16;
+
+using Groups = std::vector<std::uint64_t>;
+
+struct Resident {
+  std::shared_ptr<TestDevice> device = std::make_shared<TestDevice>(gpu::open_device(""));
+  Gpu gpu{device};
+  ResidentSources sources{gpu, gpu.compile(program), group_words, 2};
+
+  /// Updates, and checks what is there. Returns the number of groups that were sent.
+  std::size_t update(const std::vector<std::pair<const Groups*, SourceStream>>& streams) {
+    std::vector<ResidentSources::Part> parts;
+    Groups right;
+    for (const auto& [groups, s] : streams) {
+      SourceStream stream = s;
+      stream.groups = reinterpret_cast<const std::byte*>(groups->data());
+      parts.push_back({stream, groups->size() / group_words});
+      for (std::size_t k = 0; k < groups->size(); k += 2) {
+        right.push_back((*groups)[k] + (*groups)[k + 1]);
+        right.push_back((*groups)[k]);
+      }
+    }
+    const std::size_t before = device->bytes_written();
+    const ResidentSources::Made made = sources.update(parts);
+    // Without the word of failures.
+    const std::size_t sent = (device->bytes_written() - before) / group_bytes;
+    failure = made.failure;
+    Groups found(right.size());
+    device->read(*made.words, 0, found.data(), found.size() * sizeof found[0]);
+    CHECK(found == right);
+    return sent;
+  }
+  std::uint64_t failure = 0;
+};
+
+SourceStream revision(std::uint64_t now, std::uint64_t previous = 0,
+                      std::span<const std::span<const std::byte>> changes = {}) {
+  return {nullptr, 0, now, previous, changes};
+}
+std::span<const std::byte> bytes_of(const Groups& groups, std::size_t first, std::size_t count) {
+  return std::as_bytes(std::span(groups).subspan(first * group_words, count * group_words));
+}
+
+}  // namespace
+
+TEST_CASE("the exact engine sends a GPU those groups of sources that changed") {
+  if (gpu::devices().empty()) {
+    WARN("no device: " << gpu::why_no_device());
+    return;
+  }
+  Resident resident;
+  Groups a(2000), b(600);
+  std::iota(a.begin(), a.end(), 100);
+  std::iota(b.begin(), b.end(), 5000);
+  const std::size_t all = 1300;
+  CHECK(resident.update({{&a, revision(1)}, {&b, revision(2)}}) == all);
+  CHECK(resident.update({{&a, revision(1)}, {&b, revision(2)}}) == 0);
+
+  // Ranges of both streams, and one that reaches beyond a stream.
+  a[41] = 7;
+  a[1998] = 8;
+  b[0] = 9;
+  const std::vector<std::span<const std::byte>> changes{bytes_of(a, 20, 3), bytes_of(a, 990, 10),
+                                                        bytes_of(b, 0, 1)};
+  CHECK(resident.update({{&a, revision(3, 1, changes)}, {&b, revision(4, 2, changes)}}) == 14);
+
+  // A revision was missed, another address, another size, an unknown revision: all are sent.
+  CHECK(resident.update({{&a, revision(6, 5, changes)}, {&b, revision(4)}}) == 1000);
+  const Groups copy = a;
+  CHECK(resident.update({{&copy, revision(6)}, {&b, revision(4)}}) == all);
+  CHECK(resident.update({{&b, revision(4)}}) == 300);
+  CHECK(resident.update({{&b, revision(0)}}) == 300);
+  CHECK(resident.update({{&b, revision(0)}}) == 300);
+}
+
+TEST_CASE("failures of sources are found again after a change") {
+  if (gpu::devices().empty()) return;
+  Resident resident;
+  Groups a(64, 1);
+  CHECK(resident.update({{&a, revision(1)}}) == 32);
+  CHECK(resident.failure == 0);
+  a[6] = 13;
+  const std::vector<std::span<const std::byte>> changes{bytes_of(a, 3, 1)};
+  CHECK(resident.update({{&a, revision(2, 1, changes)}}) == 1);
+  CHECK(resident.failure == 2);
+  // What is there is no basis for parts.
+  a[6] = 1;
+  CHECK(resident.update({{&a, revision(3, 2, changes)}}) == 32);
+  CHECK(resident.failure == 0);
+}
+
+}  // namespace gdr::test
