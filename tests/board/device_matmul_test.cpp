@@ -12,6 +12,7 @@
 #include "emulator/engine/matmul/kernels.hpp"
 #include "emulator/host/parallel.hpp"
 #include "support/catch.hpp"
+#include "support/gpu.hpp"
 #include "support/iterations.hpp"
 
 using namespace gdr;
@@ -19,14 +20,6 @@ using namespace gdr::test;
 using namespace gdr::test::matmul;
 
 namespace {
-
-/// Whether there is a GPU; then it also takes small products.
-bool has_gpu() {
-  setenv("GDR_GPU_PAIRS", "0", 1);
-  if (!gpu::devices().empty()) return true;
-  WARN("no OpenCL device: " << gpu::why_no_device());
-  return false;
-}
 
 const char* best_isa() { return isa_name(host_isas().front()).data(); }
 
@@ -57,7 +50,7 @@ std::vector<Case> cases() {
 }  // namespace
 
 TEST_CASE("a matrix product on a GPU has the same bits as the body's instructions") {
-  if (!has_gpu()) return;
+  if (!use_gpu_for_all()) return;
   for (std::uint64_t round = 0; round < test::test_iterations(1); ++round) {
     for (const auto& [program, shapes] : cases()) {
       for (const auto& [name, sample] : samplers) {
@@ -84,7 +77,7 @@ TEST_CASE("a matrix product on a GPU has the same bits as the body's instruction
 }
 
 TEST_CASE("a matrix product on a GPU keeps all bits of small sums next to large ones") {
-  if (!has_gpu()) return;
+  if (!use_gpu_for_all()) return;
   for (int slope = 1; slope < 8; ++slope) {
     CAPTURE(slope);
     const auto run = [&](const char* engine) {
@@ -95,7 +88,7 @@ TEST_CASE("a matrix product on a GPU keeps all bits of small sums next to large 
 }
 
 TEST_CASE("a matrix product of few rows on a GPU has the same bits as on the processor") {
-  if (!has_gpu()) return;
+  if (!use_gpu_for_all()) return;
   const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
   constexpr Shape shape{2, 2, 32, 13};
   for (const std::size_t rows : {0, 1, 9, 64, 255})
@@ -111,7 +104,7 @@ TEST_CASE("a matrix product of few rows on a GPU has the same bits as on the pro
 }
 
 TEST_CASE("a matrix product in doubles has the same bits on a GPU and on the processor") {
-  if (!has_gpu()) return;
+  if (!use_gpu_for_all()) return;
   for (const auto& [program, shapes] : cases()) {
     for (const auto& [name, sample] : samplers) {
       // Products that are subnormal are zero on the processor only.
@@ -133,7 +126,7 @@ TEST_CASE("a matrix product in doubles has the same bits on a GPU and on the pro
 }
 
 TEST_CASE("a matrix product in floats on a GPU is accurate, and in doubles beyond their range") {
-  if (!has_gpu()) return;
+  if (!use_gpu_for_all()) return;
   for (const Program& program : {dgemm(), sgemm()}) {
     for (const auto& [name, sample] : samplers) {
       const Shape shape{3, 3, 32, 30};
@@ -165,7 +158,7 @@ TEST_CASE("a matrix product in floats on a GPU is accurate, and in doubles beyon
 }
 
 TEST_CASE("a GPU multiplies matrices that exceed its buffers in pieces") {
-  if (!has_gpu()) return;
+  if (!use_gpu_for_all()) return;
   constexpr std::size_t depth = 96, panels = 9, columns = 333, chips = 2;
   std::mt19937_64 random(2);
   std::vector<double> factors(chips * panels * depth * panel_lanes), items(chips * columns * depth);
@@ -217,7 +210,7 @@ TEST_CASE("a GPU multiplies matrices that exceed its buffers in pieces") {
 }
 
 TEST_CASE("a matrix product on a GPU can be cancelled") {
-  if (!has_gpu()) return;
+  if (!use_gpu_for_all()) return;
   const auto device = matmul_on(open_gpu(""), DeviceNumbers::Doubles);
   const auto products = device->products();
   const std::vector<double> zeros(64 * panel_lanes);

@@ -12,6 +12,7 @@
 #include "emulator/engine/gpu/cards.hpp"
 #include "kernels/test_device.hpp"
 #include "support/catch.hpp"
+#include "support/gpu.hpp"
 
 using namespace gdr;
 using namespace gdr::bench;
@@ -42,12 +43,6 @@ class TestGpus {
   Devices devices;
 };
 
-bool has_gpu() {
-  if (!gpu::devices().empty()) return true;
-  WARN("no OpenCL device: " << gpu::why_no_device());
-  return false;
-}
-
 std::string message(const auto& call) {
   try {
     call();
@@ -75,7 +70,7 @@ constexpr std::pair<const char*, const char*> gpu_and_host[] = {
 }  // namespace
 
 TEST_CASE("a failure of a GPU is an error with the remedy") {
-  if (!has_gpu()) return;
+  if (!test::has_gpu()) return;
   for (const auto& [engine, host] : gpu_and_host) {
     for (const auto call : {TestDevice::Compile, TestDevice::Allocate, TestDevice::Write,
                             TestDevice::Read, TestDevice::Run}) {
@@ -98,7 +93,7 @@ TEST_CASE("a failure of a GPU is an error with the remedy") {
 }
 
 TEST_CASE("the processor takes over from a GPU that fails, with its own bits") {
-  if (!has_gpu()) return;
+  if (!test::has_gpu()) return;
   for (const auto& [engine, host] : gpu_and_host) {
     const Columns right = gravity(host, 700);
     for (const auto call : {TestDevice::Compile, TestDevice::Allocate, TestDevice::Write,
@@ -125,7 +120,7 @@ TEST_CASE("the processor takes over from a GPU that fails, with its own bits") {
 }
 
 TEST_CASE("a calculation for which a GPU has no memory runs on the processor, later ones do not") {
-  if (!has_gpu()) return;
+  if (!test::has_gpu()) return;
   for (const auto& [engine, host] : gpu_and_host) {
     INFO(engine);
     const TestGpus gpus(1, true);
@@ -140,7 +135,7 @@ TEST_CASE("a calculation for which a GPU has no memory runs on the processor, la
 }
 
 TEST_CASE("several GPUs share a calculation with the bits of one") {
-  if (!has_gpu()) return;
+  if (!test::has_gpu()) return;
   const TestGpus gpus(3);
   for (const auto& [engine, host] : gpu_and_host) {
     INFO(engine);
@@ -159,7 +154,7 @@ TEST_CASE("several GPUs share a calculation with the bits of one") {
 }
 
 TEST_CASE("if one of several GPUs fails, no work is lost") {
-  if (!has_gpu()) return;
+  if (!test::has_gpu()) return;
   for (const auto& [engine, host] : gpu_and_host) {
     const TestGpus gpus(2);
     const Columns one = gravity(std::string(engine) + ":0", 700);
@@ -179,7 +174,7 @@ TEST_CASE("if one of several GPUs fails, no work is lost") {
 }
 
 TEST_CASE("names of GPUs that are wrong are errors, and a description names those in use") {
-  if (!has_gpu()) return;
+  if (!test::has_gpu()) return;
   const TestGpus gpus(2);
   const auto open = [](const char* engine) {
     return message([&] { Device::open(std::string("emulator:engine=") + engine); });
@@ -197,7 +192,7 @@ TEST_CASE("names of GPUs that are wrong are errors, and a description names thos
 }
 
 TEST_CASE("each rank of an MPI job on a host uses its own GPU") {
-  if (!has_gpu()) return;
+  if (!test::has_gpu()) return;
   const TestGpus gpus(2);
   for (const auto& [rank, number] : {std::pair{"0", 0}, {"1", 1}, {"2", 0}, {"x", 0}}) {
     setenv("OMPI_COMM_WORLD_LOCAL_RANK", rank, 1);
@@ -212,7 +207,7 @@ TEST_CASE("each rank of an MPI job on a host uses its own GPU") {
 }
 
 TEST_CASE("all chips of a board share a launch") {
-  if (!has_gpu()) return;
+  if (!test::has_gpu()) return;
   const TestGpus gpus(1);
   for (const char* engine : {"gpu", "gpu-float"}) {
     INFO(engine);
@@ -223,7 +218,7 @@ TEST_CASE("all chips of a board share a launch") {
 }
 
 TEST_CASE("many passes take several launches, with the same bits") {
-  if (!has_gpu()) return;
+  if (!test::has_gpu()) return;
   const TestGpus gpus(1);
   const std::size_t targets = 8192, sources = 40000;
   for (const char* engine : {"gpu", "gpu-float"}) {
@@ -238,7 +233,7 @@ TEST_CASE("many passes take several launches, with the same bits") {
 }
 
 TEST_CASE("targets that a board computes one after the other share a launch") {
-  if (!has_gpu()) return;
+  if (!test::has_gpu()) return;
   const TestGpus gpus(2);
   for (const char* engine : {"gpu", "gpu-float", "gpu:0+1"}) {
     INFO(engine);
@@ -278,7 +273,7 @@ TEST_CASE("targets that a board computes one after the other share a launch") {
 }
 
 TEST_CASE("a failure while targets wait for a launch leaves a device usable") {
-  if (!has_gpu()) return;
+  if (!test::has_gpu()) return;
   for (const bool fallback : {false, true}) {
     const TestGpus gpus(1, fallback);
     Device small = Device::open("emulator:partition=targets,chips=1,blocks=2,pes=8,engine=gpu");

@@ -1,5 +1,7 @@
 // Every kernel of the library on a GPU: as accurate as on the native engine. Without a device these
 // tests are skipped; the processor's (pocl) will do.
+#include "support/gpu.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -16,14 +18,6 @@ using namespace gdr;
 using namespace gdr::bench;
 
 namespace {
-
-/// Whether there is a GPU; then it also takes small calculations.
-bool has_gpu() {
-  setenv("GDR_GPU_PAIRS", "0", 1);
-  if (!gpu::devices().empty()) return true;
-  WARN("no GPU: " << gpu::why_no_device());
-  return false;
-}
 
 /// Compares with direct sums; returns whether the loop ran on the GPU. If not, the statistics say
 /// why.
@@ -47,7 +41,7 @@ bool check(const Law& law, const char* engine, double limit) {
 }  // namespace
 
 TEST_CASE("kernels are accurate on a GPU in doubles, or say why they run on the processor") {
-  if (!has_gpu()) return;
+  if (!test::use_gpu_for_all()) return;
   std::set<std::string> elsewhere;
   for (const Law& law : laws())
     if (!check(law, "gpu", law.native_limit)) elsewhere.emplace(law.kernel);
@@ -56,7 +50,7 @@ TEST_CASE("kernels are accurate on a GPU in doubles, or say why they run on the 
 }
 
 TEST_CASE("gpu-exact gives the bits of the engine vector, or says why it runs on the processor") {
-  if (!has_gpu()) return;
+  if (!test::use_gpu_for_all()) return;
   for (const Law& law : laws()) {
     // A compiler of OpenCL takes seconds for some of them.
     const std::set<std::string_view> usual{"gravity", "gravity_nearest", "coulomb", "sph_density"};
@@ -77,7 +71,7 @@ TEST_CASE("gpu-exact gives the bits of the engine vector, or says why it runs on
 }
 
 TEST_CASE("numbers that a GPU cannot prove exact are computed on the processor") {
-  if (!has_gpu()) return;
+  if (!test::use_gpu_for_all()) return;
   constexpr std::size_t n = 300;
   const Kernel kernel =
       Kernel::compile("VARI x; VARJ y; VARJ m; VARF f; f += m*(x - y)*(x - y);", "law");
@@ -108,7 +102,7 @@ TEST_CASE("numbers that a GPU cannot prove exact are computed on the processor")
 }
 
 TEST_CASE("a kernel with a tiny constant has the same bits on gpu-exact") {
-  if (!has_gpu()) return;
+  if (!test::use_gpu_for_all()) return;
   constexpr std::size_t n = 100;
   const Kernel kernel =
       Kernel::compile("VARI x; VARJ y; VARF f; f += (x - y)*1e-280*(x - y)*1e280;", "law");
@@ -127,7 +121,7 @@ TEST_CASE("a kernel with a tiny constant has the same bits on gpu-exact") {
 }
 
 TEST_CASE("longs with tails run on a GPU") {
-  if (!has_gpu()) return;
+  if (!test::use_gpu_for_all()) return;
   const Law& law = *std::ranges::find(laws(), std::string_view("coulomb_ewald"), &Law::kernel);
   const Sample sample = law.sample(100, 3);
   Device device = Device::open("emulator:engine=gpu-exact");
@@ -136,7 +130,7 @@ TEST_CASE("longs with tails run on a GPU") {
 }
 
 TEST_CASE("changed sources are sent to a GPU, on which the others stay") {
-  if (!has_gpu()) return;
+  if (!test::use_gpu_for_all()) return;
   constexpr std::size_t n = 1500;
   std::vector<double> x(n), targets(70), sums(70);
   for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<double>(i % 37) / 8;
@@ -170,7 +164,7 @@ TEST_CASE("changed sources are sent to a GPU, on which the others stay") {
 }
 
 TEST_CASE("a result on a GPU does not depend on the number of targets, boards and threads") {
-  if (!has_gpu()) return;
+  if (!test::use_gpu_for_all()) return;
   const Law& law = *std::ranges::find(laws(), std::string_view("gravity"), &Law::kernel);
   const Kernel kernel = Kernel::builtin("gravity");
   const Sample sources = law.sample(300, 3);
@@ -184,7 +178,7 @@ TEST_CASE("a result on a GPU does not depend on the number of targets, boards an
 }
 
 TEST_CASE("a refused kernel and a buffer that is too large are errors that name the device") {
-  if (!has_gpu()) return;
+  if (!test::use_gpu_for_all()) return;
   const auto device = gpu::open_device("");
   const auto message = [](const auto& call) -> std::string {
     try {

@@ -8,19 +8,12 @@
 #include "emulator/engine/gpu/gpu.hpp"
 #include "emulator/host/gpu/device.hpp"
 #include "library/dense.hpp"
+#include "support/gpu.hpp"
 
 using namespace gdr;
 using namespace gdr::test;
 
 namespace {
-
-/// Whether there is a GPU; then it also takes small products.
-bool has_gpu() {
-  setenv("GDR_GPU_PAIRS", "0", 1);
-  if (!gpu::devices().empty()) return true;
-  WARN("no OpenCL device: " << gpu::why_no_device());
-  return false;
-}
 
 Device open(const std::string& engine, const std::string& options = "chips=2,blocks=2") {
   return Device::open("emulator:" + options + ",engine=" + engine);
@@ -64,7 +57,7 @@ double error(const MatrixXd& c, const Sizes& s, Transpose ta, Transpose tb, doub
 }  // namespace
 
 TEST_CASE("products of all sizes and transposes are correct on a GPU") {
-  if (!has_gpu()) return;
+  if (!use_gpu_for_all()) return;
   for (const char* engine : {"gpu", "gpu-float", "gpu-exact"}) {
     Device device = open(engine), host = open("vector");
     // Roundings of floats, as the guide has it; of doubles; and factors of fifty bits.
@@ -98,7 +91,7 @@ TEST_CASE("products of all sizes and transposes are correct on a GPU") {
 }
 
 TEST_CASE("products on a GPU have the same bits for any number of boards and threads") {
-  if (!has_gpu()) return;
+  if (!use_gpu_for_all()) return;
   for (const char* engine : {"gpu", "gpu-float"}) {
     constexpr Sizes sizes{600, 90, 700};
     Device one = open(engine, "chips=2,blocks=2,threads=1");
@@ -114,7 +107,7 @@ TEST_CASE("products on a GPU have the same bits for any number of boards and thr
 }
 
 TEST_CASE("LU and Cholesky factorisations solve linear systems on a GPU") {
-  if (!has_gpu()) return;
+  if (!use_gpu_for_all()) return;
   for (const char* engine : {"gpu", "gpu-exact"}) {
     Device device = open(engine);
     LinearSolver solver(device, on_device(32));
@@ -138,7 +131,7 @@ TEST_CASE("LU and Cholesky factorisations solve linear systems on a GPU") {
 }
 
 TEST_CASE("small products of a GPU engine run on the processor, with the same bits in doubles") {
-  if (!has_gpu()) return;
+  if (!use_gpu_for_all()) return;
   constexpr Sizes sizes{70, 60, 50};
   Device native = open("native"), device = open("gpu");
   const MatrixXd c = product(native, sizes, no, no, 1, 0);
