@@ -10,6 +10,7 @@
 
 #include "bench/laws/laws.hpp"
 #include "emulator/engine/gpu/cards.hpp"
+#include "gdr/matrix.hpp"
 #include "kernels/test_device.hpp"
 #include "support/catch.hpp"
 #include "support/gpu.hpp"
@@ -131,6 +132,41 @@ TEST_CASE("a calculation for which a GPU has no memory runs on the processor, la
     gpus.devices[0]->fail(TestDevice::Allocate, never);
     gravity(device, 300);
     CHECK(device.statistics().gpu_runs > 0);
+  }
+}
+
+TEST_CASE("a matrix product whose GPU fails is an error, or the processor computes it") {
+  if (!test::has_gpu()) return;
+  constexpr std::size_t n = 48;
+  std::vector<double> a(n * n), b(n * n), right(n * n, 0.0);
+  for (std::size_t i = 0; i < n * n; ++i) {
+    a[i] = static_cast<double>(i % 17) - 8;
+    b[i] = static_cast<double>(i % 13) - 6;
+  }
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t k = 0; k < n; ++k)
+      for (std::size_t i = 0; i < n; ++i) right[j * n + i] += a[k * n + i] * b[j * n + k];
+  const auto product = [&](Device& device) {
+    std::vector<double> c(n * n, -1.0);
+    MatrixProduct(device).compute(n, n, n, 1.0, {a.data(), n}, {b.data(), n}, 0.0, {c.data(), n});
+    return c;
+  };
+  for (const auto& [engine, host] : gpu_and_host) {
+    for (const auto call :
+         {TestDevice::Compile, TestDevice::Write, TestDevice::Run, TestDevice::Read}) {
+      INFO(engine << ", call " << call);
+      const TestGpus gpus(1, true);
+      Device device = Device::open(std::string("emulator:engine=") + engine);
+      gpus.devices[0]->fail(call, 0);
+      CHECK(product(device) == right);  // small integers: exact in all engines
+      CHECK(device.statistics().gpu_runs == 0);
+    }
+    const TestGpus gpus(1);
+    Device device = Device::open(std::string("emulator:engine=") + engine);
+    CHECK(product(device) == right);
+    CHECK(device.statistics().gpu_runs > 0);
+    gpus.devices[0]->fail(TestDevice::Run, 0);
+    CHECK_THROWS_AS(product(device), Error);
   }
 }
 

@@ -65,9 +65,10 @@ class MatmulDeviceUser {
  public:
   /// Null: no device.
   virtual MatmulDevice* matmul_device() const noexcept = 0;
-  /// Counts a body that ran on the device: the number of blocks, and whether the host had to
-  /// compute some of its items.
-  virtual void record_device_matmul(std::uint64_t blocks, bool repeated) const noexcept = 0;
+  /// Counts a body that was given to the device: the number of blocks, whether the device computed
+  /// some of its items, and whether the host had to.
+  virtual void record_device_matmul(std::uint64_t blocks, bool computed,
+                                    bool repeated) const noexcept = 0;
 
  protected:
   ~MatmulDeviceUser() = default;

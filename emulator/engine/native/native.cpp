@@ -146,9 +146,10 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
   void record_matmul(std::uint64_t blocks, std::uint64_t /*slow*/) const noexcept override {
     runs_[static_cast<unsigned>(Section::Body)].fetch_add(blocks, std::memory_order_relaxed);
   }
-  void record_device_matmul(std::uint64_t blocks, bool /*repeated*/) const noexcept override {
+  void record_device_matmul(std::uint64_t blocks, bool computed,
+                            bool /*repeated*/) const noexcept override {
     record_matmul(blocks, 0);
-    device_matmul_runs_.fetch_add(blocks, std::memory_order_relaxed);
+    if (computed) device_matmul_runs_.fetch_add(blocks, std::memory_order_relaxed);
   }
 
  private:

@@ -451,9 +451,10 @@ class VectorExecutable final : public StreamingExecutable, public MatmulDeviceUs
     verified_[body].fetch_add(blocks, std::memory_order_relaxed);
     repeated_[body].fetch_add(slow, std::memory_order_relaxed);
   }
-  void record_device_matmul(std::uint64_t blocks, bool repeated) const noexcept override {
+  void record_device_matmul(std::uint64_t blocks, bool computed,
+                            bool repeated) const noexcept override {
     record_matmul(blocks, 0);
-    runs_on_device_.fetch_add(blocks, std::memory_order_relaxed);
+    if (computed) runs_on_device_.fetch_add(blocks, std::memory_order_relaxed);
     if (repeated) failures_on_device_.fetch_add(blocks, std::memory_order_relaxed);
   }
 
