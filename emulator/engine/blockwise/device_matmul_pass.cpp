@@ -53,10 +53,10 @@ void BlockwiseRunner::run_on_device(DeviceProduct product) {
   if (device_sums_.size() < sums) device_sums_.resize(sums);
   product.sums = device_sums_.data();
   device_unfit_ = device_products_->multiply(product);
-  const auto unfit = [](char flag) { return flag != 0; };
-  device_user_->record_device_matmul(product_chips_.size() * geometry_.blocks,
-                                     !std::ranges::all_of(device_unfit_, unfit),
-                                     std::ranges::any_of(device_unfit_, unfit));
+  const bool computed = !device_unfit_.empty();
+  if (!computed) device_unfit_.assign(product.items.columns, 1);
+  const bool repeated = std::ranges::any_of(device_unfit_, [](char unfit) { return unfit != 0; });
+  device_user_->record_device_matmul(product_chips_.size() * geometry_.blocks, computed, repeated);
 }
 
 void BlockwiseRunner::add_device_matmul(std::vector<Phase>& phases) {

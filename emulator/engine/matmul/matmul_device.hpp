@@ -47,7 +47,8 @@ struct DeviceProduct {
 class DeviceProducts {
  public:
   virtual ~DeviceProducts() = default;
-  /// By column: 1 if the host must compute it, because of numbers that the device cannot. Throws
+  /// By column: 1 if the host must compute it, because of numbers that the device cannot. Empty if
+  /// the device failed, and the host must compute all. Throws
   /// Error (Device), and Cancelled between launches.
   virtual std::vector<char> multiply(const DeviceProduct& product) = 0;
 };
@@ -66,7 +67,7 @@ class MatmulDeviceUser {
   /// Null: no device.
   virtual MatmulDevice* matmul_device() const noexcept = 0;
   /// Counts a body that was given to the device: the number of blocks, whether the device computed
-  /// some of its items, and whether the host had to.
+  /// it, and whether the host had to compute some of its items.
   virtual void record_device_matmul(std::uint64_t blocks, bool computed,
                                     bool repeated) const noexcept = 0;
 

@@ -111,7 +111,7 @@ class GpuProducts final : public DeviceProducts {
     } catch (const GpuError& error) {
       device_.gpu->require_fallback(error);
       items_.clear();
-      return std::vector<char>(product.items.columns, 1);
+      return {};
     }
   }
 
