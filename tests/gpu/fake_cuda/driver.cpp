@@ -37,7 +37,15 @@ struct Context {
   std::atomic<int> owners{0};
 };
 std::array<Context, 16> contexts;
-thread_local std::vector<Context*> current;
+/// The thread's contexts, the current one last. Without a destructor: kernels that a program keeps
+/// are released after the destructors of thread-local variables.
+struct Stack {
+  std::array<Context*, 8> contexts;
+  std::size_t count;
+  bool empty() const { return count == 0; }
+  Context* back() const { return contexts.at(count - 1); }
+};
+thread_local constinit Stack current{};
 
 struct Memory {
   std::shared_ptr<gpu::Buffer> buffer;
@@ -154,13 +162,14 @@ Result cuDevicePrimaryCtxRelease_v2(int device) {
 }
 Result cuCtxPushCurrent_v2(void* context) {
   if (!initialized) return not_initialized;
-  current.push_back(static_cast<Context*>(context));
+  if (current.count == current.contexts.size()) return out_of_memory;
+  current.contexts.at(current.count++) = static_cast<Context*>(context);
   return success;
 }
 Result cuCtxPopCurrent_v2(void** context) {
   if (current.empty()) return invalid_context;
   *context = current.back();
-  current.pop_back();
+  --current.count;
   return success;
 }
 
