@@ -19,12 +19,13 @@
 #include <thread>
 
 #include "emulator/engine/engine.hpp"
-#include "emulator/host/gpu/device.hpp"
 #include "emulator/host/isa.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/anonymous.hpp"
 #include "libgdr/cli/build_info.hpp"
 #include "libgdr/cli/command.hpp"
+#include "libgdr/cli/gpus.hpp"
+#include "libgdr/cli/own_process.hpp"
 #include "libgdr/cli/places.hpp"
 
 extern char** environ;
@@ -159,16 +160,17 @@ std::string python_text() {
   return text.substr(0, text.find('\n'));
 }
 
-std::string gpu_text() {
-  if (gpu::devices().empty()) return gpu::why_no_device();
-  std::string text;
-  for (const gpu::DeviceInfo& device : gpu::devices())
-    text += (text.empty() ? "" : "; ") + gpu::description(device);
+std::string gpu_text(const TestedGpus& tested) {
+  std::string text = tested.why_none;
+  for (const TestedGpu& gpu : tested.gpus)
+    text += (text.empty() ? "" : "; ") + gpu.description +
+            (gpu.failure.empty() ? "" : " (not for gpu-exact: " + gpu.failure + ")");
   return text;
 }
 
-std::string interfaces_text(const PrivateWords& words) {
-  return "Interfaces\n" + row("MPI", "{}", mpi_text()) + row("GPUs", "{}", gpu_text()) +
+std::string interfaces_text(const TestedGpus& gpus, const PrivateWords& words) {
+  return "Interfaces\n" + row("MPI", "{}", mpi_text()) +
+         row("GPUs", "{}", anonymous(gpu_text(gpus), words)) +
          row("Python", "{}", anonymous(python_text(), words));
 }
 
@@ -187,7 +189,7 @@ std::string variables_text(const PrivateWords& words) {
 }
 
 /// Opens and tests a device: its description, and the result for each board.
-std::string tested(const DeviceChoice& choice) {
+std::string test_result(const DeviceChoice& choice) {
   try {
     Device device = Device::open(choice.device, choice);
     std::string text = device.description() + ": ";
@@ -204,13 +206,21 @@ std::string tested(const DeviceChoice& choice) {
   }
 }
 
-std::string devices_text(const DeviceChoice& choice, const PrivateWords& words) {
+/// The same in a process of its own: a driver may end it.
+std::string tested(const DeviceChoice& choice) {
+  constexpr std::chrono::seconds longest{120};
+  const Ended ended =
+      in_own_process([&](const WriteText& write) { write(test_result(choice)); }, longest);
+  return ended.failure.empty() ? ended.text : "FAILS: " + ended.failure;
+}
+
+std::string devices_text(const DeviceChoice& choice, bool has_gpu, const PrivateWords& words) {
   std::string text = "Devices and their self-tests\n";
   const auto add = [&](std::string_view label, std::string_view result) {
     text += row(anonymous(label, words), "{}", anonymous(result, words));
   };
   for (const std::string_view engine : engine_names()) {
-    if (gpu::devices().empty() && engine.starts_with("gpu")) continue;
+    if (!has_gpu && engine.starts_with("gpu")) continue;
     DeviceChoice one;
     one.device = "emulator";
     one.engine = engine;
@@ -230,8 +240,10 @@ std::string devices_text(const DeviceChoice& choice, const PrivateWords& words) 
 
 std::string bug_report(const DeviceChoice& choice) {
   const PrivateWords words = private_words();
-  return "```text\n" + build_text() + "\n" + host_text() + "\n" + interfaces_text(words) + "\n" +
-         variables_text(words) + "\n" + devices_text(choice, words) + "```\n";
+  const TestedGpus gpus = tested_gpus();
+  return "```text\n" + build_text() + "\n" + host_text() + "\n" + interfaces_text(gpus, words) +
+         "\n" + variables_text(words) + "\n" + devices_text(choice, !gpus.gpus.empty(), words) +
+         "```\n";
 }
 
 }  // namespace gdr::cli

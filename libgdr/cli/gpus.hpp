@@ -15,7 +15,14 @@ struct TestedGpu {
   double seconds = 0;       ///< of the test
 };
 
-/// Opens each of them and compares its arithmetic with this host's (exactness_failure).
-std::vector<TestedGpu> tested_gpus();
+/// All GPUs, or why there is none.
+struct TestedGpus {
+  std::vector<TestedGpu> gpus;
+  std::string why_none;
+};
+
+/// Opens each GPU and compares its arithmetic with this host's (exactness_failure), in a process of
+/// its own: a driver that ends it fails the test. Call it before this process uses a GPU.
+TestedGpus tested_gpus();
 
 }  // namespace gdr::cli

@@ -1,7 +1,10 @@
 // What the command says about CUDA, through the fake libraries of tests/gpu.
 #include <fmt/format.h>
 
+#include <csignal>
+#include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "cli/shell.hpp"
 #include "support/catch.hpp"
@@ -64,6 +67,33 @@ TEST_CASE(
   const Outcome newer =
       shell.run(fake + compiler + "GDR_FAKE_CUDA_CAPABILITY=121 gdr info --engine gpu-exact");
   CHECK(newer.status == 0);
+}
+
+TEST_CASE("a driver that ends the process does not end gdr info, gdr boards or a bug report") {
+  const Shell shell;
+  if (!has_card(shell)) return;
+  const std::string message =
+      "its driver failed: it ended the process by signal 6 (" + std::string(strsignal(SIGABRT));
+  for (const std::string where : {"cuMemAlloc_v2=abort ", "cuDevicePrimaryCtxRetain=abort "}) {
+    INFO(where);
+    const std::string broken =
+        fake + compiler + "GDR_FAKE_CUDA_FAIL=" + where + "GDR_FAKE_CUDA_DEVICES=2 ";
+    const auto info = nlohmann::json::parse(shell.run(broken + "gdr info --json").out);
+    REQUIRE(info["host"]["gpus"].size() == 2);
+    for (const auto& gpu : info["host"]["gpus"]) {
+      CHECK(contains(gpu["description"].get<std::string>(), "Fake CUDA card"));
+      CHECK(contains(gpu["failure"].get<std::string>(), message));
+    }
+    const Outcome boards = shell.run(broken + "gdr boards --test 1");
+    CHECK(boards.status == 0);
+    CHECK(contains(boards.out, message));
+    const Outcome report = shell.run(broken + "gdr info --bug-report");
+    CHECK(report.status == 0);
+    CHECK(contains(report.out, "FAILS: it ended the process by signal 6"));
+  }
+  const Outcome none = shell.run(fake + "GDR_FAKE_CUDA_FAIL=cuInit=abort gdr info");
+  CHECK(none.status == 0);
+  CHECK(contains(none.out, "the drivers cannot be asked: it ended the process by signal 6"));
 }
 
 TEST_CASE("NVRTC is found in a toolkit, in conda, and among Python's packages") {

@@ -32,6 +32,7 @@ int list_places(const Options& options) {
 }
 
 int test_boards(const Options& options) {
+  const TestedGpus tested = tested_gpus();
   Device device = open_device(options.device);
   const std::vector<BoardTest> tests = device.test(options.rounds);
   bool good = true;
@@ -43,7 +44,7 @@ int test_boards(const Options& options) {
       print("{}: {} ({:.3g} s)\n", test.board, test.failure.empty() ? "works" : test.failure,
             test.seconds);
   }
-  for (const TestedGpu& gpu : tested_gpus()) {
+  for (const TestedGpu& gpu : tested.gpus) {
     const std::string name = "gpu:" + gpu.name;
     list.push_back({{"board", name}, {"failure", gpu.failure}, {"seconds", gpu.seconds}});
     if (!options.json)

@@ -5,7 +5,6 @@
 #include "emulator/board/time_model.hpp"
 #include "emulator/engine/gpu/cards.hpp"
 #include "emulator/engine/vector/vector.hpp"
-#include "emulator/host/gpu/device.hpp"
 #include "gdr/kernel.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/bug_report.hpp"
@@ -64,7 +63,7 @@ Json time_model_json() {
   return list;
 }
 
-Json info_json(const Device& device) {
+Json info_json(const Device& device, const TestedGpus& tested) {
   const Statistics s = device.statistics();
   Json json{{"version", version()}};
   for (const std::string_view kind : device_kind_names()) json["devices"].push_back(kind);
@@ -75,7 +74,7 @@ Json info_json(const Device& device) {
     if (can_verify_doubles(isa)) json["host"]["proved_doubles"].push_back(isa_name(isa));
   }
   json["host"]["gpus"] = Json::array();
-  for (const TestedGpu& gpu : tested_gpus())
+  for (const TestedGpu& gpu : tested.gpus)
     json["host"]["gpus"].push_back({{"name", "gpu:" + gpu.name},
                                     {"description", gpu.description},
                                     {"exact", gpu.failure.empty()},
@@ -124,7 +123,7 @@ std::string default_text() {
   return fmt::format("; the default of this process, by {}={}", rank->variable, rank->number);
 }
 
-std::string info_text(const Json& json, const Geometry& geometry) {
+std::string info_text(const Json& json, const std::string& why_no_gpu, const Geometry& geometry) {
   std::string text = fmt::format("gdr {}\n\nHost\n", version());
   text += row("instruction sets", "{} (best first; --isa, GDR_ISA)", joined(json["host"]["isas"]));
   const Json& proved = json["host"]["proved_doubles"];
@@ -140,7 +139,7 @@ std::string info_text(const Json& json, const Geometry& geometry) {
             (failure.empty() ? "tested: its doubles are exact" : "not for gpu-exact: " + failure) +
                 (gpus.size() > 1 && gpu["default"].get<bool>() ? default_text() : ""));
   }
-  if (gpus.empty()) text += row("GPU", "none: {}", gpu::why_no_device());
+  if (gpus.empty()) text += row("GPU", "none: {}", why_no_gpu);
   text += row("engines", "{} (--engine, GDR_ENGINE)", joined(json["engines"]));
   text += row("devices", "{} (--device, GDR_DEVICE)", joined(json["devices"]));
   text += "\nDevice\n" + row("this one", "{}", json["device"]["description"].get<std::string>());
@@ -168,9 +167,11 @@ int run(const Options& options) {
     write_output(bug_report(options.device));
     return 0;
   }
+  const TestedGpus tested = tested_gpus();
   const Device device = open_device(options.device);
-  const Json json = info_json(device);
-  write_output(options.json ? json_text(json) : info_text(json, core_of(device)->geometry));
+  const Json json = info_json(device, tested);
+  write_output(options.json ? json_text(json)
+                            : info_text(json, tested.why_none, core_of(device)->geometry));
   return 0;
 }
 

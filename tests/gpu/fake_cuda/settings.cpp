@@ -20,6 +20,7 @@ int injected(const char* function) {
     if (item.substr(0, equals) != function) continue;
     const bool once = item.ends_with("once");
     if (once && !done.insert(item).second) continue;
+    if (item.substr(equals + 1) == "abort") std::abort();
     return std::stoi(item.substr(equals + 1));
   }
   return 0;

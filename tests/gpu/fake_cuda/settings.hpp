@@ -24,7 +24,7 @@ inline int driver_version() { return number_setting("GDR_FAKE_CUDA_DRIVER", 1204
 
 /// The result that a function must return instead of doing something, or 0. GDR_FAKE_CUDA_FAIL has
 /// items FUNCTION=RESULT, separated by commas; with "once" behind them, the first call after a
-/// change of the variable fails, otherwise all do.
+/// change of the variable fails, otherwise all do. The result "abort" ends the process.
 int injected(const char* function);
 
 }  // namespace gdr::test::fake_cuda
