@@ -117,7 +117,7 @@ TEST_CASE("errors of the CUDA driver have a reason and a remedy, and later calls
        {"the CUDA device Fake CUDA card 1 gives no buffer of 8000 bytes", "its memory is full",
         "use fewer targets", "(CUDA error 2, CUDA_ERROR_OUT_OF_MEMORY)"}},
       {"cuLaunchKernel=702", {"cannot start a kernel", "took too long", "a display"}},
-      {"cuStreamSynchronize=702once", {"cannot be written to", "took too long"}},
+      {"cuStreamSynchronize=702once", {"failed", "took too long"}},
       {"cuLaunchKernel=701", {"more registers"}},
       {"cuMemcpyHtoDAsync_v2=214", {"cannot be written to", "cannot be corrected", "nvidia-smi"}},
       {"cuMemcpyDtoHAsync_v2=719", {"cannot be read", "the process can use the card no longer"}},

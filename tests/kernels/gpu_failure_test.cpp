@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "bench/laws/laws.hpp"
-#include "emulator/engine/gpu/cards.hpp"
 #include "gdr/matrix.hpp"
 #include "kernels/test_device.hpp"
 #include "support/catch.hpp"
@@ -20,29 +19,7 @@ using namespace gdr::bench;
 
 namespace {
 
-using Devices = std::vector<std::shared_ptr<TestDevice>>;
 constexpr int never = std::numeric_limits<int>::max();
-
-/// Devices that engines use during its lifetime, also for small calculations.
-class TestGpus {
- public:
-  explicit TestGpus(std::size_t count, bool fallback = false) {
-    setenv("GDR_GPU_PAIRS", "0", 1);
-    if (fallback) setenv("GDR_GPU_FALLBACK", "cpu", 1);
-    std::vector<std::shared_ptr<gpu::Device>> all;
-    for (std::size_t n = 0; n < count; ++n) {
-      devices.push_back(std::make_shared<TestDevice>(gpu::open_device("")));
-      all.push_back(devices.back());
-    }
-    set_gpu_devices(all);
-  }
-  ~TestGpus() {
-    unsetenv("GDR_GPU_FALLBACK");
-    set_gpu_devices({});
-  }
-  TestGpus(const TestGpus&) = delete;
-  Devices devices;
-};
 
 std::string message(const auto& call) {
   try {

@@ -5,12 +5,14 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "emulator/engine/gpu/cards.hpp"
 #include "emulator/host/gpu/device.hpp"
 #include "gdr/error.hpp"
 
@@ -40,21 +42,22 @@ class TestDevice final : public gpu::Device {
     check(Allocate);
     return real_->allocate(bytes);
   }
-  void write(gpu::Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
+  void send(gpu::Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
     check(Write);
     bytes_written_ += bytes;
-    real_->write(to, offset, from, bytes);
+    real_->send(to, offset, from, bytes);
   }
   void read(const gpu::Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
     check(Read);
     real_->read(from, offset, to, bytes);
   }
-  void run(const gpu::Kernel& kernel, const std::vector<gpu::Argument>& arguments,
-           std::size_t threads, std::size_t group) override {
+  void start(const gpu::Kernel& kernel, const std::vector<gpu::Argument>& arguments,
+             std::size_t threads, std::size_t group) override {
     check(Run);
     ++launches_;
-    real_->run(kernel, arguments, threads, group);
+    real_->start(kernel, arguments, threads, group);
   }
+  void finish() override { real_->finish(); }
 
  private:
   static constexpr int never = std::numeric_limits<int>::max();
@@ -70,6 +73,27 @@ class TestDevice final : public gpu::Device {
   std::array<std::atomic<int>, calls> left_{}, bad_{};
   std::atomic<int> launches_ = 0;
   std::atomic<std::size_t> bytes_written_ = 0;
+};
+
+/// Devices that engines use during its lifetime, also for small calculations.
+class TestGpus {
+ public:
+  explicit TestGpus(std::size_t count, bool fallback = false) {
+    setenv("GDR_GPU_PAIRS", "0", 1);
+    if (fallback) setenv("GDR_GPU_FALLBACK", "cpu", 1);
+    std::vector<std::shared_ptr<gpu::Device>> all;
+    for (std::size_t n = 0; n < count; ++n) {
+      devices.push_back(std::make_shared<TestDevice>(gpu::open_device("")));
+      all.push_back(devices.back());
+    }
+    set_gpu_devices(all);
+  }
+  ~TestGpus() {
+    unsetenv("GDR_GPU_FALLBACK");
+    set_gpu_devices({});
+  }
+  TestGpus(const TestGpus&) = delete;
+  std::vector<std::shared_ptr<TestDevice>> devices;
 };
 
 }  // namespace gdr

@@ -48,18 +48,21 @@ std::shared_ptr<gpu::Buffer> GuardedDevice::allocate(std::size_t bytes) {
   return guarded(GpuFailure::Memory, [&] { return device_->allocate(bytes); });
 }
 
-void GuardedDevice::write(gpu::Buffer& to, std::size_t offset, const void* from,
-                          std::size_t bytes) {
-  guarded(GpuFailure::Lost, [&] { device_->write(to, offset, from, bytes); });
+void GuardedDevice::send(gpu::Buffer& to, std::size_t offset, const void* from, std::size_t bytes) {
+  guarded(GpuFailure::Lost, [&] { device_->send(to, offset, from, bytes); });
+}
+
+void GuardedDevice::start(const gpu::Kernel& kernel, const std::vector<gpu::Argument>& arguments,
+                          std::size_t threads, std::size_t group) {
+  guarded(GpuFailure::Lost, [&] { device_->start(kernel, arguments, threads, group); });
 }
 
 void GuardedDevice::read(const gpu::Buffer& from, std::size_t offset, void* to, std::size_t bytes) {
   guarded(GpuFailure::Lost, [&] { device_->read(from, offset, to, bytes); });
 }
 
-void GuardedDevice::run(const gpu::Kernel& kernel, const std::vector<gpu::Argument>& arguments,
-                        std::size_t threads, std::size_t group) {
-  guarded(GpuFailure::Lost, [&] { device_->run(kernel, arguments, threads, group); });
+void GuardedDevice::finish() {
+  guarded(GpuFailure::Lost, [&] { device_->finish(); });
 }
 
 }  // namespace gdr

@@ -42,10 +42,11 @@ class GuardedDevice final : public gpu::Device {
   const gpu::DeviceInfo& info() const noexcept override { return device_->info(); }
   std::shared_ptr<const gpu::Kernel> compile(const std::string& text) override;
   std::shared_ptr<gpu::Buffer> allocate(std::size_t bytes) override;
-  void write(gpu::Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override;
+  void send(gpu::Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override;
+  void start(const gpu::Kernel& kernel, const std::vector<gpu::Argument>& arguments,
+             std::size_t threads, std::size_t group) override;
   void read(const gpu::Buffer& from, std::size_t offset, void* to, std::size_t bytes) override;
-  void run(const gpu::Kernel& kernel, const std::vector<gpu::Argument>& arguments,
-           std::size_t threads, std::size_t group) override;
+  void finish() override;
 
   bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
   /// Throws GpuError if it is lost.

@@ -57,8 +57,10 @@ struct Argument {
   std::uint64_t number = 0;  ///< of 64 bits; without a buffer
 };
 
-/// A device in use. Its functions may be called by several threads. They throw gdr::Error (Device)
-/// with the driver's reason, and the remedy if there is one.
+/// A device in use. Its functions may be called by several threads. Every thread has a queue, which
+/// executes its calls one after the other; the queues of several threads run at the same time. The
+/// functions throw gdr::Error (Device) with the driver's reason, and the remedy if there is one.
+/// The failure of a queued call may be thrown by a later call of the thread.
 class Device {
  public:
   virtual ~Device() = default;
@@ -68,12 +70,28 @@ class Device {
   virtual std::shared_ptr<const Kernel> compile(const std::string& text) = 0;
   /// Throws Error (Device) if the device has no memory left.
   virtual std::shared_ptr<Buffer> allocate(std::size_t bytes) = 0;
-  virtual void write(Buffer& to, std::size_t offset, const void* from, std::size_t bytes) = 0;
+  /// Queues a transfer. `from` may be changed afterwards.
+  virtual void send(Buffer& to, std::size_t offset, const void* from, std::size_t bytes) = 0;
+  /// Queues `threads` threads in groups of `group`, of which `threads` is a multiple. The buffers
+  /// must live until a later `read` or `finish` returns.
+  virtual void start(const Kernel& kernel, const std::vector<Argument>& arguments,
+                     std::size_t threads, std::size_t group) = 0;
+  /// Waits for the calls of this thread before, then transfers.
   virtual void read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) = 0;
-  /// Executes `threads` threads, in groups of `group`, and waits for them. `threads` is a multiple
-  /// of `group`.
-  virtual void run(const Kernel& kernel, const std::vector<Argument>& arguments,
-                   std::size_t threads, std::size_t group) = 0;
+  /// Waits for the calls of this thread before: others may then use what they have written.
+  virtual void finish() = 0;
+
+  /// Sends and waits.
+  void write(Buffer& to, std::size_t offset, const void* from, std::size_t bytes) {
+    send(to, offset, from, bytes);
+    finish();
+  }
+  /// Starts and waits.
+  void run(const Kernel& kernel, const std::vector<Argument>& arguments, std::size_t threads,
+           std::size_t group) {
+    start(kernel, arguments, threads, group);
+    finish();
+  }
 };
 
 /// Opens a device: by number in devices(), or by a part of its name; empty: the first GPU, else the

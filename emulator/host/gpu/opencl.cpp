@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <utility>
 
 #include "emulator/host/gpu/backend.hpp"
+#include "emulator/host/gpu/thread_queue.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr::gpu {
@@ -75,6 +77,7 @@ struct Functions {
   Status (*launch)(QueueObject*, KernelObject*, std::uint32_t, const std::size_t*,
                    const std::size_t*, const std::size_t*, std::uint32_t, EventObject* const*,
                    EventObject**);
+  Status (*flush)(QueueObject*);
   Status (*finish)(QueueObject*);
 };
 
@@ -126,6 +129,7 @@ Library open_library() {
   find(f.release_kernel, "clReleaseKernel");
   find(f.set_argument, "clSetKernelArg");
   find(f.launch, "clEnqueueNDRangeKernel");
+  find(f.flush, "clFlush");
   find(f.finish, "clFinish");
   library.usable = complete;
   library.reason = complete ? "no driver for OpenCL is installed, or it sees no device (clinfo "
@@ -266,19 +270,25 @@ class OpenClKernel final : public Kernel {
   ProgramObject* const program_;
 };
 
+/// The queue of a thread for a device.
+class Queue {
+ public:
+  explicit Queue(QueueObject* made) : object(made) {}
+  Queue(const Queue&) = delete;
+  ~Queue() { library().call.release_queue(object); }
+
+  QueueObject* const object;
+  KeptCopies kept;
+};
+
 class OpenClDevice final : public Device {
  public:
   explicit OpenClDevice(const Found& found) : found_(found) {
     Status status = success;
     context_ = call_.create_context(nullptr, 1, &found_.object, nullptr, nullptr, &status);
     check(status, "cannot be opened");
-    default_queue_ = call_.create_queue(context_, found_.object, 0, &status);
-    check(status, "gives no queue");
   }
-  ~OpenClDevice() override {
-    call_.release_queue(default_queue_);
-    call_.release_context(context_);
-  }
+  ~OpenClDevice() override { call_.release_context(context_); }
   OpenClDevice(const OpenClDevice&) = delete;
 
   const DeviceInfo& info() const noexcept override { return found_.info; }
@@ -312,21 +322,31 @@ class OpenClDevice final : public Device {
     return std::make_shared<OpenClBuffer>(memory);
   }
 
-  void write(Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
+  void send(Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
     if (bytes == 0) return;
-    check(call_.write_buffer(default_queue_, object(to), blocking, offset, bytes, from, 0, nullptr,
-                             nullptr),
+    Queue& queue = queue_of_thread();
+    const bool waits = bytes > KeptCopies::most_bytes;
+    check(call_.write_buffer(queue.object, object(to), waits ? blocking : 0, offset, bytes,
+                             waits ? from : queue.kept.keep(from, bytes), 0, nullptr, nullptr),
           "cannot be written to");
   }
   void read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
     if (bytes == 0) return;
-    check(call_.read_buffer(default_queue_, object(from), blocking, offset, bytes, to, 0, nullptr,
+    Queue& queue = queue_of_thread();
+    check(call_.read_buffer(queue.object, object(from), blocking, offset, bytes, to, 0, nullptr,
                             nullptr),
           "cannot be read");
+    queue.kept.clear();
+  }
+  void finish() override {
+    Queue& queue = queue_of_thread();
+    check(call_.finish(queue.object), "failed");
+    queue.kept.clear();
   }
 
-  void run(const Kernel& given, const std::vector<Argument>& arguments, std::size_t threads,
-           std::size_t group) override {
+  void start(const Kernel& given, const std::vector<Argument>& arguments, std::size_t threads,
+             std::size_t group) override {
+    QueueObject* const queue = queue_of_thread().object;
     {
       const auto& kernel = static_cast<const OpenClKernel&>(given);
       const std::scoped_lock lock(kernel.mutex);
@@ -338,14 +358,22 @@ class OpenClDevice final : public Device {
                               : call_.set_argument(kernel.object, n, sizeof a.number, &a.number);
         check(status, "refuses an argument");
       }
-      check(call_.launch(default_queue_, kernel.object, 1, nullptr, &threads, &group, 0, nullptr,
-                         nullptr),
+      check(call_.launch(queue, kernel.object, 1, nullptr, &threads, &group, 0, nullptr, nullptr),
             "cannot start a kernel");
     }
-    check(call_.finish(default_queue_), "failed");
+    check(call_.flush(queue), "cannot start a kernel");
   }
 
  private:
+  /// Queues end with their thread.
+  Queue& queue_of_thread() {
+    thread_local std::map<std::uint64_t, Queue> queues;
+    if (const auto known = queues.find(number_); known != queues.end()) return known->second;
+    Status status = success;
+    QueueObject* const made = call_.create_queue(context_, found_.object, 0, &status);
+    check(status, "gives no queue");
+    return queues.try_emplace(number_, made).first->second;
+  }
   static MemoryObject* object(const Buffer& buffer) {
     return static_cast<const OpenClBuffer&>(buffer).object;
   }
@@ -356,8 +384,8 @@ class OpenClDevice final : public Device {
 
   const Functions& call_ = library().call;
   const Found& found_;
+  const std::uint64_t number_ = next_device_number();
   ContextObject* context_ = nullptr;
-  QueueObject* default_queue_ = nullptr;
 };
 
 const std::vector<DeviceInfo>& infos() {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "emulator/host/gpu/backend.hpp"
 #include "emulator/host/gpu/cuda/compiler.hpp"
 #include "emulator/host/gpu/cuda/driver.hpp"
+#include "emulator/host/gpu/thread_queue.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr::gpu {
@@ -195,13 +197,16 @@ class CudaDevice final : public Device {
     return std::make_shared<CudaBuffer>(context_, address);
   }
 
-  void write(Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
+  void send(Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
     if (bytes == 0) return;
     const Current current(*context_);
     current.check();
+    const bool waits = bytes > KeptCopies::most_bytes;
     StreamObject* const stream = stream_of_thread();
-    context_->check(call_.write(address(to) + offset, from, bytes, stream), "cannot be written to");
-    context_->check(call_.synchronize(stream), "cannot be written to");
+    context_->check(call_.write(address(to) + offset,
+                                waits ? from : kept_of_thread().keep(from, bytes), bytes, stream),
+                    "cannot be written to");
+    if (waits) context_->check(call_.synchronize(stream), "cannot be written to");
   }
   void read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
     if (bytes == 0) return;
@@ -210,10 +215,18 @@ class CudaDevice final : public Device {
     StreamObject* const stream = stream_of_thread();
     context_->check(call_.read(to, address(from) + offset, bytes, stream), "cannot be read");
     context_->check(call_.synchronize(stream), "cannot be read");
+    kept_of_thread().clear();
   }
 
-  void run(const Kernel& kernel, const std::vector<Argument>& arguments, std::size_t threads,
-           std::size_t group) override {
+  void finish() override {
+    const Current current(*context_);
+    current.check();
+    context_->check(call_.synchronize(stream_of_thread()), "failed");
+    kept_of_thread().clear();
+  }
+
+  void start(const Kernel& kernel, const std::vector<Argument>& arguments, std::size_t threads,
+             std::size_t group) override {
     if (threads == 0) return;
     constexpr std::size_t most_groups = std::numeric_limits<std::int32_t>::max();
     const std::size_t groups = threads / group;
@@ -228,12 +241,10 @@ class CudaDevice final : public Device {
     for (std::uint64_t& value : values) pointers.push_back(&value);
     const Current current(*context_);
     current.check();
-    StreamObject* const stream = stream_of_thread();
-    context_->check(
-        call_.launch(static_cast<const CudaKernel&>(kernel).function, static_cast<unsigned>(groups),
-                     1, 1, static_cast<unsigned>(group), 1, 1, 0, stream, pointers.data(), nullptr),
-        "cannot start a kernel");
-    context_->check(call_.synchronize(stream), "failed");
+    context_->check(call_.launch(static_cast<const CudaKernel&>(kernel).function,
+                                 static_cast<unsigned>(groups), 1, 1, static_cast<unsigned>(group),
+                                 1, 1, 0, stream_of_thread(), pointers.data(), nullptr),
+                    "cannot start a kernel");
   }
 
  private:
@@ -252,10 +263,15 @@ class CudaDevice final : public Device {
     return {result, log[0] == '\0' ? "" : std::string(" (") + log.data() + ")"};
   }
 
+  KeptCopies& kept_of_thread() const {
+    thread_local std::map<std::uint64_t, KeptCopies> all;
+    return all[number_];
+  }
   static Address address(const Buffer& buffer) {
     return static_cast<const CudaBuffer&>(buffer).address;
   }
 
+  const std::uint64_t number_ = next_device_number();
   const Functions& call_ = driver().call;
   const Compiler& compiler_;
   const std::shared_ptr<const Context> context_;
