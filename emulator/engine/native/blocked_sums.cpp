@@ -49,6 +49,12 @@ class SumBlocker {
         first_total_(first_total),
         block_terms_(block_terms) {}
 
+  bool only_sums() const {
+    return std::ranges::all_of(s_.stores, [&](const Store& store) {
+      return store.area != Store::Area::Carried || terms_of_sum(store).has_value();
+    });
+  }
+
   BlockedSums run() {
     std::uint32_t most = 1;
     for (const Store& store : s_.stores) {
@@ -124,6 +130,10 @@ class SumBlocker {
 };
 
 }  // namespace
+
+bool only_sums(const Segment& loop, std::span<const std::uint32_t> carried_slots) {
+  return SumBlocker(loop, carried_slots, 0, 1).only_sums();
+}
 
 BlockedSums make_blocked_sums(const Segment& loop, std::span<const std::uint32_t> carried_slots,
                               std::uint32_t first_total, std::uint32_t block_terms) {

@@ -28,6 +28,10 @@ struct BlockedSums {
   std::uint32_t slots() const noexcept { return 2 * count; }
 };
 
+/// Whether all carried values of a lowered loop only collect terms, or do not change: any order of
+/// passes then gives their sums, but for rounding.
+bool only_sums(const Segment& loop, std::span<const std::uint32_t> carried_slots);
+
 /// The carried values of a lowered loop that only collect terms, so many in a block.
 /// `carried_slots`: loop-carried inputs; `first_total`: slot of the first total.
 BlockedSums make_blocked_sums(const Segment& loop, std::span<const std::uint32_t> carried_slots,

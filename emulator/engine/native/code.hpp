@@ -105,8 +105,10 @@ struct KernelCode {
   /// Whether passes before the last one have effects: carried values, or appends to lists.
   bool has_effects() const noexcept { return !carried_slot.empty() || layout.lists != 0; }
   Segment once, first, loop, last;
-  UnguardedLoop unguarded;                  ///< the loop without rare conditions
-  BlockedSums sums;                         ///< sums of floats, which the loop adds up in blocks
+  UnguardedLoop unguarded;  ///< the loop without rare conditions
+  BlockedSums sums;         ///< sums of floats, which the loop adds up in blocks
+  /// For a GPU: the loop only adds up terms, so that threads can share its passes.
+  bool can_share_passes = false;
   std::vector<std::uint32_t> carried_slot;  ///< input slot of each loop-carried location
   std::vector<std::uint32_t> input_offset;  ///< initial offset of an input in a work item
 

@@ -25,6 +25,8 @@ constexpr std::uint64_t max_targets = 128;
 constexpr std::uint64_t gpu_vectors_a_task = 4, gpu_vectors_a_launch = 8192;
 /// Minimum number of sources per slice, and maximum number of slices.
 constexpr std::uint64_t items_a_slice = 16384, max_slices = 8;
+/// Threads that are worth a launch on a GPU, if each has a target of its own.
+constexpr std::uint64_t least_threads = 1024;
 
 /// A packed block and the image that it was copied from.
 struct PackedBlock {
@@ -213,17 +215,19 @@ class PackedRunner final : public PassRunner {
     return image_usable_;
   }
 
-  /// Number of slices that keeps threads busy with few targets. One slice if the order of sums is
-  /// fixed or a result is passed from one block.
+  /// Whether sums may be added up in any order. Not if a result is passed from one block.
+  bool any_order(const Pass& pass) const {
+    return pass.runs.front().plan.partition == ChipPartition::SourcesOverBlocks &&
+           !any_result(Reduce::Pass);
+  }
+  /// Number of slices that keeps threads busy with few targets.
   std::uint64_t slices_wanted(const Pass& pass) const {
-    const bool joins = pass.runs.front().plan.partition == ChipPartition::SourcesOverBlocks &&
-                       !any_result(Reduce::Pass);
-    if (!joins) return 1;
+    if (!any_order(pass)) return 1;
     return std::clamp<std::uint64_t>(sources_->item_count() / items_a_slice, 1, max_slices);
   }
 
   /// Whole chunks, of nearly equal size.
-  void make_slices(std::uint64_t wanted) {
+  void make_slices(std::uint64_t wanted, std::uint64_t targets) {
     constexpr std::uint64_t chunk = LaneSources::chunk_groups;
     const std::uint64_t groups = sources_->group_count();
     const std::uint64_t chunks = (groups + chunk - 1) / chunk;
@@ -236,6 +240,9 @@ class PackedRunner final : public PassRunner {
       slices_[s].count = end - first;
       copy_last_groups(slices_[s]);
     }
+    if (wanted < 2) return;
+    const std::size_t words = wanted * targets * raw_words();
+    if (partial_results_.size() < words) partial_results_.resize(words);
   }
 
   /// The last group of each part, whose words the loop may store.
@@ -311,13 +318,9 @@ class PackedRunner final : public PassRunner {
       phases.clear();
     }
     if (!sources_->usable()) return false;
-    make_slices(slices_wanted(pass));
-    if (slices_.size() > 1) {
-      const std::size_t words = slices_.size() * targets * raw_words();
-      if (partial_results_.size() < words) partial_results_.resize(words);
-    }
-    const bool for_gpu = is_for_gpu(targets);
+    const bool for_gpu = is_for_gpu(pass, targets);
     if (!for_gpu || !run_on_gpus(passes, targets)) {
+      make_slices(slices_wanted(pass), targets);
       const std::vector<Group> groups = make_groups(passes, threads);
       const Phase phase{groups.size(), [&](std::size_t i) { work(groups[i]); }};
       run_phases({&phase, 1}, threads);
@@ -335,10 +338,18 @@ class PackedRunner final : public PassRunner {
 
   // --- on GPUs
 
-  bool is_for_gpu(std::uint64_t targets) const {
+  bool is_for_gpu(const Pass& pass, std::uint64_t targets) const {
     if (cards_.empty() || !compiled_.section(Section::Body)->may_run_on_gpu()) return false;
+    const double least = compiled_.gpus.front()->least_pairs;
     const double pairs = static_cast<double>(targets) * static_cast<double>(sources_->item_count());
-    return pairs >= compiled_.gpus.front()->least_pairs;
+    // A thread of a GPU is slower than one of the processor: few are not worth a launch.
+    const bool few = targets < least_threads && !shares_passes(pass);
+    return pairs >= least && (!few || least == 0);
+  }
+  /// Whether threads share the passes of a target: so few targets fill a GPU, too. Then slices are
+  /// not needed.
+  bool shares_passes(const Pass& pass) const {
+    return any_order(pass) && compiled_.section(Section::Body)->can_share_passes();
   }
 
   std::vector<Card*> usable_cards() const {
@@ -352,12 +363,14 @@ class PackedRunner final : public PassRunner {
   /// others do it, or else the processor where the user allows that.
   bool run_on_gpus(std::span<const Pass> passes, std::uint64_t targets) {
     const CompiledSection& body = *compiled_.section(Section::Body);
+    const bool shared = shares_passes(passes.front());
+    make_slices(shared ? 1 : slices_wanted(passes.front()), targets);
     for (;;) {
       const std::vector<Card*> usable = usable_cards();
       try {
         if (usable.empty()) cards_.front()->gpu.device->require_usable();
         for (std::size_t slice = 0; slice < slices_.size(); ++slice)
-          run_slice_on(usable, passes, slice, targets);
+          run_slice_on(usable, passes, slice, targets, shared);
         return true;
       } catch (const GpuError& error) {
         const std::size_t left = usable_cards().size();
@@ -414,50 +427,74 @@ class PackedRunner final : public PassRunner {
                       : std::clamp(most_bytes / bytes, gpu_vectors_a_task, gpu_vectors_a_launch);
   }
 
+  /// Groups that the cards compute at the same time.
+  struct CardStep {
+    std::span<GpuGroup> groups;
+    std::vector<std::size_t> vectors;  ///< of each card
+    std::deque<GpuBatch> batches;
+  };
+
+  /// While the cards compute a step, the host loads the next one and finishes the one before.
   void run_slice_on(const std::vector<Card*>& cards, std::span<const Pass> passes,
-                    std::size_t slice, std::uint64_t targets) {
+                    std::size_t slice, std::uint64_t targets, bool shared) {
     constexpr double ns_a_target = 150;
-    const auto used = static_cast<unsigned>(cards.size());
-    const unsigned threads = std::max(
-        used,
-        threads_for_input(ns_a_target * static_cast<double>(targets), passes.front().threads));
     std::vector<GpuGroup> all = make_gpu_groups(passes, slice);
     const std::size_t at_once =
         std::max<std::size_t>(1, cards.size() * vectors_a_launch() / gpu_vectors_a_task);
+    std::deque<CardStep> steps;
     for (std::size_t done = 0; done < all.size(); done += at_once) {
-      const std::span<GpuGroup> groups =
-          std::span(all).subspan(done, std::min(at_once, all.size() - done));
-      const std::vector<std::size_t> vectors = place(groups, cards.size());
-      std::deque<GpuBatch> batches;
-      for (std::size_t c = 0; c < cards.size(); ++c)
-        batches.emplace_back(cards[c]->gpu, cards[c]->sources, vectors[c], slices_[slice].first,
-                             slices_[slice].count);
-      const Phase phases[] = {
-          {groups.size(), [&](std::size_t i) { load_on_gpu(groups[i], batches[groups[i].card]); }},
-          {cards.size(),
-           [&](std::size_t c) {
-             if (vectors[c] == 0) return;
-             cards[c]->sources.update(*sources_);
-             batches[c].run();
-           }},
-          {groups.size(),
-           [&](std::size_t i) { finish_on_gpu(groups[i], batches[groups[i].card]); }}};
-      run_phases(phases, threads);
+      CardStep& step = steps.emplace_back();
+      step.groups = std::span(all).subspan(done, std::min(at_once, all.size() - done));
+      step.vectors = place(step.groups, cards.size());
+    }
+    // A thread waits for each card.
+    const auto waiting = static_cast<unsigned>(cards.size());
+    const unsigned converting =
+        threads_for_input(ns_a_target * static_cast<double>(targets), passes.front().threads);
+    const unsigned threads =
+        steps.size() > 1 ? waiting + converting : std::max(waiting, converting);
+    for (std::size_t n = 0; n < steps.size() + 2; ++n) {
+      CardStep* const next = n < steps.size() ? &steps[n] : nullptr;
+      CardStep* const running = n >= 1 && n <= steps.size() ? &steps[n - 1] : nullptr;
+      CardStep* const done = n >= 2 ? &steps[n - 2] : nullptr;
+      if (next != nullptr)
+        for (std::size_t c = 0; c < cards.size(); ++c)
+          next->batches.emplace_back(cards[c]->gpu, cards[c]->sources, next->vectors[c],
+                                     slices_[slice].first, slices_[slice].count, shared);
+      const std::size_t runs = running != nullptr ? cards.size() : 0;
+      const std::size_t loads = next != nullptr ? next->groups.size() : 0;
+      const std::size_t ends = done != nullptr ? done->groups.size() : 0;
+      const Phase phase{runs + loads + ends, [&](std::size_t i) {
+                          if (i < runs)
+                            run_on(*cards[i], *running, i);
+                          else if (i < runs + loads)
+                            load_on_gpu(next->groups[i - runs], *next);
+                          else
+                            finish_on_gpu(done->groups[i - runs - loads], *done);
+                        }};
+      run_phases({&phase, 1}, threads);
+      if (done != nullptr) done->batches.clear();
     }
     count_runs(all.size());
   }
 
-  void load_on_gpu(GpuGroup& g, GpuBatch& batch) {
-    const MachineFloatMode mode;
-    const PackedTargets targets = load_targets(g.group);
-    g.loaded = load_packed(compiled_, targets, sources_of(g.group), batch, g.slot);
+  void run_on(Card& card, CardStep& step, std::size_t number) {
+    if (step.vectors[number] == 0) return;
+    card.sources.update(*sources_);
+    step.batches[number].run();
   }
 
-  void finish_on_gpu(const GpuGroup& g, const GpuBatch& batch) {
+  void load_on_gpu(GpuGroup& g, CardStep& step) {
+    const MachineFloatMode mode;
+    const PackedTargets targets = load_targets(g.group);
+    g.loaded = load_packed(compiled_, targets, sources_of(g.group), step.batches[g.card], g.slot);
+  }
+
+  void finish_on_gpu(const GpuGroup& g, const CardStep& step) {
     const MachineFloatMode mode;
     if (g.loaded) {
       const PackedTargets targets = load_targets(g.group);
-      if (finish_packed(compiled_, targets, sources_of(g.group), batch, g.slot))
+      if (finish_packed(compiled_, targets, sources_of(g.group), step.batches[g.card], g.slot))
         return store_results(g.group, targets.block);
     }
     work(g.group);

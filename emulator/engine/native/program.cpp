@@ -174,6 +174,8 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
     code.last = lowered(form.last, target);
     if (target.isa != Isa::Portable || target.gpu)
       code.unguarded = make_unguarded_loop(code.loop, code.carried_slot);
+    code.can_share_passes =
+        target.gpu && code.layout.lists == 0 && only_sums(code.loop, code.carried_slot);
     if (target.precision == Precision::Float) {
       const std::uint32_t terms = target.mode == FloatMode::Mixed ? accurate_block : coarse_block;
       code.sums = make_blocked_sums(code.loop, code.carried_slot, code.layout.inputs, terms);
@@ -181,6 +183,16 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
     }
   }
   return code;
+}
+
+bool CompiledSection::can_share_passes() const {
+  std::call_once(sharing_known_, [this] {
+    const Target target{Isa::Portable, target_.precision, FloatMode::Plain, true};
+    can_share_passes_ = std::ranges::all_of(kernels_, [&](const Kernel& kernel) {
+      return make_code(kernel, 0, target).can_share_passes;
+    });
+  });
+  return can_share_passes_;
 }
 
 std::vector<StatePlace> places_of(LeafKey key) {

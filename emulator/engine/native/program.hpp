@@ -131,6 +131,8 @@ class CompiledSection {
   void note_gpu_failure(const std::string& remark) const;
   /// False after a GPU's compiler or the generator of its text has refused a kernel.
   bool may_run_on_gpu() const noexcept { return !refused_by_gpu_.load(std::memory_order_relaxed); }
+  /// Whether threads of a GPU can share the passes of all kernels (KernelCode::can_share_passes).
+  bool can_share_passes() const;
   void note_gpu_run() const noexcept { gpu_runs_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t gpu_runs() const noexcept { return gpu_runs_.load(std::memory_order_relaxed); }
   /// Deviation from the request ("doubles instead of floats"); or empty.
@@ -174,6 +176,8 @@ class CompiledSection {
   bool compares_results_ = false;
   mutable std::atomic<std::uint64_t> runs_in_doubles_ = 0, gpu_runs_ = 0;
   mutable std::atomic<bool> refused_by_gpu_ = false;
+  mutable std::once_flag sharing_known_;
+  mutable bool can_share_passes_ = false;
   mutable std::atomic<std::size_t> code_bytes_ = 0;
   mutable std::atomic<double> compile_seconds_ = 0;
 };

@@ -102,7 +102,7 @@ void print_heading(const Json& about) {
 
 int list_benchmarks() {
   for (const auto& benchmark : bench::benchmarks())
-    print("{:<12}{}\n", benchmark.name, benchmark.summary);
+    print("{:<14}{}\n", benchmark.name, benchmark.summary);
   return 0;
 }
 

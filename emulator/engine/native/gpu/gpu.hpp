@@ -52,19 +52,27 @@ class GpuKernel {
   /// As a KernelFunction, for `count` consecutive work items; `first_group`: the group of pass 0.
   /// `uniforms`: invariant words and tables. `results` gets the outputs of the items, one behind
   /// the other. Many passes take several launches, between which the calculation can be cancelled.
-  /// `lists`: of the items; null for a kernel without.
+  /// `lists`: of the items; null for a kernel without. `shared`: several threads share the passes
+  /// of an item, if the kernel allows it (KernelCode::can_share_passes); their sums are added up in
+  /// an order that depends on the number of passes only.
   void run(const std::byte* items, std::size_t count, const GpuSources& sources,
            std::uint64_t first_group, const std::byte* uniforms, std::size_t uniform_bytes,
-           std::uint64_t passes, std::byte* results, GpuLists* lists) const;
+           std::uint64_t passes, bool shared, std::byte* results, GpuLists* lists) const;
   std::size_t text_bytes() const noexcept { return text_bytes_; }
 
  private:
+  void run_passes(std::vector<gpu::Argument>& arguments, std::size_t threads,
+                  std::uint64_t passes) const;
+  void run_parts(std::vector<gpu::Argument>& arguments, std::size_t threads,
+                 std::uint64_t passes) const;
+  void start(const std::vector<gpu::Argument>& arguments, std::size_t threads) const;
   void read_lists(const gpu::Buffer& counters, const gpu::Buffer& entries, GpuLists& lists) const;
 
   Gpu& gpu_;
   ItemLayout layout_;
   std::uint32_t lanes_, lane_bytes_, group_words_;
   bool may_pause_;  ///< whether its passes may be divided into launches
+  bool can_share_passes_;
   std::size_t text_bytes_ = 0;
   std::shared_ptr<const gpu::Kernel> kernel_;
 };

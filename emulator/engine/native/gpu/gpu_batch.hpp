@@ -24,14 +24,16 @@ struct GpuSlot {
 /// no block's state has to be kept, and threads of the host share the conversions in small tasks.
 class GpuBatch {
  public:
-  /// `vectors`: of all blocks; `first_group` and `passes`: of the sources.
+  /// `vectors`: of all blocks; `first_group` and `passes`: of the sources; `shared`: threads share
+  /// the passes (GpuKernel::run).
   GpuBatch(Gpu& gpu, const GpuSources& sources, std::size_t vectors, std::uint64_t first_group,
-           std::uint64_t passes)
+           std::uint64_t passes, bool shared)
       : gpu_(gpu),
         sources_(sources),
         vectors_(vectors),
         first_group_(first_group),
-        passes_(passes) {}
+        passes_(passes),
+        shared_(shared) {}
 
   Gpu& gpu() const noexcept { return gpu_; }
   /// Takes the items of a block: of each kernel, in `items` from `begins` on, `instances[k]` times
@@ -58,6 +60,7 @@ class GpuBatch {
   const GpuSources& sources_;
   const std::size_t vectors_;
   const std::uint64_t first_group_, passes_;
+  const bool shared_;
   std::mutex mutex_;
   const CompiledKernels* code_ = nullptr;  ///< of the first block; what follows as well
   std::vector<std::byte> uniforms_;

@@ -116,13 +116,19 @@ class Writer {
     line("__kernel void run(__global const bits* restrict items, __global bits* restrict results,");
     line("                  __global const bits* restrict words,");
     line("                  __global const bits* restrict uniforms, ulong threads,");
-    line("                  ulong first_word, ulong passes, ulong begin, ulong end,");
+    const bool shares = k_.can_share_passes;
+    line("                  ulong first_word, ulong passes, ulong {0}, ulong {1},",
+         shares ? "first_pass" : "begin", shares ? "end_pass" : "end");
     line(
-        "                  __global bits* restrict left, __global const long* restrict ranges{}) "
+        "                  __global bits* restrict left, __global const long* restrict ranges{}{}) "
         "{{",
-        lists_.arguments());
-    line("const ulong thread = get_global_id(0);");
-    line("if (thread >= threads) return;");
+        lists_.arguments(), shares ? ", ulong first_part, ulong parts, ulong length" : "");
+    if (shares) {
+      begin_part();
+    } else {
+      line("const ulong thread = get_global_id(0);");
+      line("if (thread >= threads) return;");
+    }
     const auto of_thread = [&](const char* type, const char* name, std::uint32_t bytes) {
       line("__global {0}bits* restrict {1} = {1}s + thread / {2} * {3} + thread % {2};", type, name,
            lanes(), word(bytes));
@@ -133,11 +139,12 @@ class Writer {
     for (std::uint32_t c = 0; c < k_.carried_slot.size(); ++c) {
       const Kind kind = kind_of(carried_type(c));
       line("{} c{} = {};", type_name(kind), c, loaded(kind, place(c_.carried(base_carried, c))));
-      line("if (begin != 0) c{} = {};", c, loaded(kind, left(c)));
+      line("if (begin != 0) c{} = {};", c, resumed(kind, c));
     }
     for (std::uint32_t t = 0; t < k_.layout.totals; ++t)
       line("number total{} = begin != 0 ? {} : 0;", t,
-           loaded(Kind::Number, left(k_.layout.carried + t)));
+           resumed(Kind::Number, k_.layout.carried + t));
+    if (shares) join_parts();
     text_ += lists_.begin();
     if (k_.loops && k_.has_effects()) {
       loop();
@@ -163,9 +170,61 @@ class Writer {
   std::uint32_t word(std::uint32_t bytes) const { return bytes / c_.target.lane_bytes(); }
   std::uint32_t group_words() const { return word(c_.group_bytes()); }
 
-  /// A word that a launch leaves for the next one.
-  static std::string left(std::uint32_t number) {
-    return fmt::format("left[{} * threads + thread]", number);
+  /// A word that a launch leaves for the next one; if threads share passes, one of each part.
+  std::string left(std::uint32_t number, const char* part = "part") const {
+    if (!k_.can_share_passes) return fmt::format("left[{} * threads + thread]", number);
+    return fmt::format("left[({} * {} + {}) * threads + thread]", part,
+                       k_.layout.carried + k_.layout.totals, number);
+  }
+  /// Its value where the passes do not begin with the first one. Parts begin with zero.
+  std::string resumed(Kind kind, std::uint32_t number) const {
+    const std::string value = loaded(kind, left(number));
+    return k_.can_share_passes ? "part != 0 ? 0 : " + value : value;
+  }
+
+  /// Which passes a thread executes: those of the launch, or those of its part.
+  void begin_part() {
+    line("const ulong id = get_global_id(0);");
+    line("const ulong part = length != 0 ? first_part + id / threads : 0;");
+    line("const ulong thread = length != 0 ? id % threads : id;");
+    line("if (length != 0 ? part >= parts : thread >= threads) return;");
+    line("const ulong begin = length != 0 ? part * length : first_pass;");
+    line("const ulong end = length != 0 ? min(begin + length, passes - 1) : end_pass;");
+  }
+
+  /// Adds the sums of the other parts to those of the first one.
+  void join_parts() {
+    line("if (length == 0) {{");
+    if (k_.sums.count > 0) line("if (parts > 1) {{");
+    if (k_.sums.count > 0) segment(k_.sums.move);
+    if (k_.sums.count > 0) line("}}");
+    line("for (ulong other = 1; other < parts; ++other) {{");
+    const auto of_other = [&](std::uint32_t number) {
+      return loaded(Kind::Number, left(number, "other"));
+    };
+    if (k_.sums.count == 0) {
+      for (std::uint32_t c = 0; c < k_.carried_slot.size(); ++c) line("c{} += {};", c, of_other(c));
+    } else {
+      // Of each sum: what is not in a total yet, then the total's two parts.
+      const std::vector<std::uint32_t> carried = blocked();
+      for (std::uint32_t n = 0; n < carried.size(); ++n)
+        line("c{} = {};", carried[n], of_other(carried[n]));
+      segment(k_.sums.move);
+      for (std::uint32_t n = 0; n < carried.size(); ++n)
+        line("c{} = {};", carried[n], of_other(k_.layout.carried + 2 * n));
+      segment(k_.sums.move);
+      for (std::uint32_t n = 0; n < carried.size(); ++n)
+        line("total{} += {};", 2 * n + 1, of_other(k_.layout.carried + 2 * n + 1));
+    }
+    line("}}");
+    line("}}");
+  }
+  /// The carried values of blocked sums, in their order.
+  std::vector<std::uint32_t> blocked() const {
+    std::vector<std::uint32_t> carried;
+    for (const Store& store : k_.sums.move.stores)
+      if (store.area == Store::Area::Carried) carried.push_back(store.slot);
+    return carried;
   }
 
   /// A launch that does not reach the last pass ends here.

@@ -22,6 +22,13 @@ namespace gdr::native {
 /// are those of the segments, in their order, each rounded once: a device computes the same bits in
 /// every run. Kernels with lists have three more arguments (ListText). Throws Unsupported for
 /// operations that GPUs lack.
+///
+/// Threads can share the passes of a kernel that only adds up terms (KernelCode::can_share_passes).
+/// Such a kernel has three more arguments: first_part, parts, length. If `length` is not 0, the
+/// launch has `threads` threads for each part from `first_part` to before `parts`, which executes
+/// so many passes, without the last one of all, and leaves its sums. In a launch with `length` 0
+/// and `parts` above 1, whose passes begin with the last one, a thread first adds up the sums of
+/// the parts in their order.
 std::string kernel_text(const CodeContext& context, std::span<const LeafKey> compared);
 
 }  // namespace gdr::native
