@@ -9,6 +9,7 @@ std::span<const EnvironmentVariable> environment_variables() noexcept {
       {"GDR_ISA", "instruction set of the host that engines use"},
       {"GDR_JIT", "0: the vector engine generates no machine code"},
       {"GDR_OPENCL_LIBRARY", "OpenCL loader of the engines gpu, if it is not libOpenCL.so.1"},
+      {"GDR_OPENCL_PARTS", "number of parts into which OpenCL devices are divided"},
       {"GDR_CUDA_LIBRARY", "CUDA driver of the engines gpu, if it is not libcuda.so.1"},
       {"GDR_NVRTC_LIBRARY", "CUDA's compiler NVRTC, if it is not found by itself"},
       {"GDR_GPU_BACKEND", "interface to GPUs, opencl or cuda, if not all are to be used"},

@@ -1,4 +1,6 @@
 // `gdr info`, `gdr bench` and the generated pages.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -6,6 +8,7 @@
 #include "cli/shell.hpp"
 #include "libgdr/cli/anonymous.hpp"
 #include "support/catch.hpp"
+#include "support/text.hpp"
 
 namespace gdr::test {
 
@@ -72,6 +75,38 @@ TEST_CASE("gdr info and gdr boards --test tell whether a GPU is exact") {
     CHECK(boards[n + 1]["board"] == gpus[n]["name"]);
     CHECK(boards[n + 1]["failure"] == gpus[n]["failure"]);
   }
+}
+
+TEST_CASE("an OpenCL device can be divided into parts, which share calculations") {
+  const Shell shell;
+  const std::string opencl = "GDR_GPU_BACKEND=opencl ";
+  const auto devices = [&](const std::string& settings) {
+    return nlohmann::json::parse(
+        shell.run(opencl + settings + "gdr info --json").out)["host"]["gpus"];
+  };
+  const auto whole = devices(""), parts = devices("GDR_OPENCL_PARTS=2 ");
+  if (parts.size() == whole.size()) {
+    WARN("no OpenCL device can be divided");
+    return;
+  }
+  CHECK(parts.size() > whole.size());
+  for (const auto& part : parts) CHECK(part["failure"] == "");
+  std::string particles;
+  for (int n = 0; n < 300; ++n) particles += fmt::format("1 {} {} {} 0 0 0\n", n, n % 7, n % 5);
+  shell.write("particles.txt", particles);
+  const auto force = [&](const std::string& engine) {
+    const Outcome run =
+        shell.run(opencl + "GDR_OPENCL_PARTS=2 GDR_GPU_PAIRS=0 gdr force particles.txt" +
+                  " --eps 0.1 --output forces.txt --engine " + engine);
+    INFO(run.err);
+    CHECK(run.status == 0);
+    return shell.read("forces.txt");
+  };
+  for (const std::string engine : {"gpu", "gpu-float", "gpu-exact"})
+    CHECK(force(engine + ":all") == force(engine + ":0"));
+  const Outcome wrong = shell.run(opencl + "GDR_OPENCL_PARTS=0 gdr info");
+  CHECK(wrong.status == 2);
+  CHECK(contains(wrong.err, "GDR_OPENCL_PARTS is '0', not a number of parts from 1 to 1024"));
 }
 
 TEST_CASE("without a GPU gpu-exact is refused, and a folder that is not there for its text") {

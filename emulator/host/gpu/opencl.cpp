@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -41,6 +43,7 @@ constexpr std::uint32_t device_type = 0x1000, compute_units = 0x1002, largest_al
                         global_memory = 0x101f, local_memory = 0x1023, largest_work_group = 0x1004,
                         device_name = 0x102b, driver_version = 0x102d, double_config = 0x1032;
 constexpr std::uint32_t build_log = 0x1183;
+constexpr std::intptr_t partition_equally = 0x1086;
 // Extensions: cl_khr_pci_bus_info, and cl_nv_device_attribute_query.
 constexpr std::uint32_t pci_bus_info = 0x410f;
 constexpr std::uint32_t nvidia_pci_bus = 0x4008, nvidia_pci_slot = 0x4009,
@@ -51,6 +54,8 @@ struct Functions {
   Status (*get_platforms)(std::uint32_t, PlatformObject**, std::uint32_t*);
   Status (*platform_info)(PlatformObject*, std::uint32_t, std::size_t, void*, std::size_t*);
   Status (*get_devices)(PlatformObject*, Flags, std::uint32_t, DeviceObject**, std::uint32_t*);
+  Status (*create_sub_devices)(DeviceObject*, const std::intptr_t*, std::uint32_t, DeviceObject**,
+                               std::uint32_t*);
   Status (*device_info)(DeviceObject*, std::uint32_t, std::size_t, void*, std::size_t*);
   ContextObject* (*create_context)(const std::intptr_t*, std::uint32_t, DeviceObject* const*,
                                    void (*)(const char*, const void*, std::size_t, void*), void*,
@@ -112,6 +117,7 @@ Library open_library() {
   find(f.get_platforms, "clGetPlatformIDs");
   find(f.platform_info, "clGetPlatformInfo");
   find(f.get_devices, "clGetDeviceIDs");
+  find(f.create_sub_devices, "clCreateSubDevices");
   find(f.device_info, "clGetDeviceInfo");
   find(f.create_context, "clCreateContext");
   find(f.release_context, "clReleaseContext");
@@ -202,10 +208,40 @@ struct Found {
   DeviceInfo info;
 };
 
+/// GDR_OPENCL_PARTS: into how many parts devices are divided.
+std::uint32_t parts_of_environment() {
+  const char* const given = std::getenv("GDR_OPENCL_PARTS");
+  if (given == nullptr) return 1;
+  constexpr std::uint32_t most = 1024;
+  std::uint32_t parts = 0;
+  const std::string_view text(given);
+  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), parts);
+  if (bad != std::errc() || end != text.data() + text.size() || parts < 1 || parts > most)
+    throw Error(ErrorCategory::Usage, "GDR_OPENCL_PARTS is '" + std::string(text) +
+                                          "', not a number of parts from 1 to " +
+                                          std::to_string(most));
+  return parts;
+}
+
+/// Parts of a device with equally many compute units; the device itself if it cannot be divided.
+std::vector<DeviceObject*> divided(DeviceObject* device, std::uint32_t parts) {
+  const std::uint32_t units = number_of<std::uint32_t>(device, compute_units) / parts;
+  if (parts < 2 || units < 1) return {device};
+  const std::array<std::intptr_t, 3> how{partition_equally, units, 0};
+  std::vector<DeviceObject*> made(parts);
+  std::uint32_t count = 0;
+  const auto create = library().call.create_sub_devices;
+  if (create(device, how.data(), 0, nullptr, &count) != success) return {device};
+  made.resize(count);
+  if (create(device, how.data(), count, made.data(), nullptr) != success) return {device};
+  return made;
+}
+
 std::vector<Found> find_devices() {
   std::vector<Found> found;
   const Functions& call = library().call;
   if (!library().usable) return found;
+  const std::uint32_t parts = parts_of_environment();
   std::uint32_t count = 0;
   if (call.get_platforms(0, nullptr, &count) != success || count == 0) return found;
   std::vector<PlatformObject*> platforms(count);
@@ -215,7 +251,10 @@ std::vector<Found> find_devices() {
     if (call.get_devices(platform, any_device, 0, nullptr, &here) != success || here == 0) continue;
     std::vector<DeviceObject*> objects(here);
     if (call.get_devices(platform, any_device, here, objects.data(), nullptr) != success) continue;
-    for (DeviceObject* const object : objects) {
+    std::vector<DeviceObject*> used;
+    for (DeviceObject* const object : objects)
+      std::ranges::copy(divided(object, parts), std::back_inserter(used));
+    for (DeviceObject* const object : used) {
       const auto text = [&](std::uint32_t what) {
         return text_of([&](std::size_t size, void* to, std::size_t* needed) {
           return call.device_info(object, what, size, to, needed);
