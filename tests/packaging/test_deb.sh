@@ -47,6 +47,10 @@ import importlib.metadata
 assert importlib.metadata.version("gdr") == gdr.__version__
 assert (gdr.get_prefix(), gdr.get_include()) == ("/usr", "/usr/include")
 assert gdr.get_pkgconfig_dir().endswith("/pkgconfig") and gdr.get_cmake_dir().endswith("/cmake/gdr")'
+# The library for boards of other hosts is loaded; nobody listens there.
+inside sh -c 'echo test:0123456789abcdef0123456789abcdef >/tmp/key && chmod 600 /tmp/key'
+refused=$(inside gdr boards --test 1 --device board:tcp:127.0.0.1:9,psk=/tmp/key 2>&1 || true)
+[[ $refused == *"Connection refused"* ]] || { echo "$refused"; exit 1; }
 pc=$(inside sh -c 'dirname /usr/lib/*/pkgconfig/gdr.pc')
 entries=$(inside /src/tests/install/pkg_config.sh "$pc" /src)
 echo "$entries"

@@ -77,6 +77,13 @@ def check_command(source: pathlib.Path, scratch: pathlib.Path) -> None:
     run([command, "force", str(cluster), "--eps", "0.015625", "-o", str(written)], env=bare)
     assert written.stat().st_size > 20000
     run([command, "selftest", "--minutes", "0.02"], env=bare)
+    # The library for boards of other hosts is loaded, with its OpenSSL; nobody listens there.
+    key = scratch / "key"
+    key.write_text("test:0123456789abcdef0123456789abcdef\n")
+    key.chmod(0o600)
+    nowhere = [command, "boards", "--test", "1", "--device", f"board:tcp:127.0.0.1:9,psk={key}"]
+    refused = subprocess.run(nowhere, env=bare, capture_output=True, text=True)
+    assert "Connection refused" in refused.stderr, refused.stderr
     # Started by a link from elsewhere, as by pipx.
     link = scratch / "bin" / "gdr"
     link.symlink_to(command)
