@@ -126,6 +126,9 @@ class StreamingExecutable : public Executable {
                                                   std::uint64_t /*groups*/) const {
     return nullptr;
   }
+  /// Records the time of such runs, as a batch (start_batch) or one by one.
+  virtual void record_batch(std::size_t /*runs*/, std::uint64_t /*groups*/, bool /*as_batch*/,
+                            double /*seconds*/) const {}
   /// Kernels for bodies that are matrix products, exact or fast; null: not supported.
   virtual const MatmulKernels* matmul_kernels() const noexcept { return nullptr; }
   virtual const FastMatmulKernels* fast_matmul_kernels() const noexcept { return nullptr; }

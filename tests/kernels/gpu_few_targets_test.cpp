@@ -86,3 +86,25 @@ TEST_CASE("few targets whose passes cannot be shared run on the processor") {
     CHECK((device.statistics().gpu_runs > 0) == (std::string(limit) == "0"));
   }
 }
+
+TEST_CASE("small calculations run on the GPU or on the processor by their times") {
+  if (!test::has_gpu()) return;
+  const Law& law = law_of("gravity");
+  const Kernel kernel = Kernel::builtin("gravity");
+  const Sample sample = law.sample(1100, 3);
+  for (const std::string engine : {"gpu-exact", "gpu"}) {
+    INFO(engine);
+    const TestGpus gpus(1);
+    setenv("GDR_GPU_PAIRS", "measured", 1);
+    Device device = Device::open("emulator:partition=targets,engine=" + engine);
+    const Columns first = run_law(device, kernel, law, sample, sample);
+    Columns last;
+    for (int n = 0; n < 10; ++n) last = run_law(device, kernel, law, sample, sample);
+    const Statistics s = device.statistics();
+    CHECK(s.gpu_runs > 0);
+    // The processor was tried, too.
+    CHECK(s.gpu_runs < s.fast_runs);
+    if (engine == "gpu-exact") CHECK(last == first);
+  }
+  setenv("GDR_GPU_PAIRS", "0", 1);
+}

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "emulator/host/stopwatch.hpp"
+
 namespace gdr {
 namespace {
 
@@ -156,7 +158,8 @@ void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> w
   writes_ = writes;
   reads_ = reads;
   const std::vector<Task> tasks = make_tasks();
-  start_batch(tasks.size());
+  const Stopwatch stopwatch;
+  const bool may_be_batch = start_batch(tasks.size());
   const std::vector<Chunk> chunks = make_chunks();
   std::vector<Phase> phases;
   threads_ = threads_for(estimate(tasks.size()), pass_->threads);
@@ -167,6 +170,9 @@ void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> w
   for (const ResultRead& read : reads_)
     if (read.joined && read.slots.count != 0) add_joined_read(read, phases);
   run_phases(phases, threads_);
+  if (may_be_batch)
+    streamed_->record_batch(tasks.size(), loop().plan.slice(0).count, batch_ != nullptr,
+                            stopwatch.seconds());
   batch_.reset();
   if (is_matmul() && packed_slabs_) cache_fast_factors();
   if (run_ == nullptr) return;
@@ -298,15 +304,17 @@ void BlockwiseRunner::add_chunk(const Chunk& chunk, const std::vector<Task>& tas
   }
 }
 
-/// Fused runs of the run's blocks together, if the engine has a device for them.
-void BlockwiseRunner::start_batch(std::size_t tasks) {
+/// Fused runs of the run's blocks together, if the engine has a device for them. False if the run
+/// does not allow it.
+bool BlockwiseRunner::start_batch(std::size_t tasks) {
   batch_.reset();
   constexpr std::uint32_t whole = run_start | run_end | run_results_only;
   if (run_ == nullptr || (loop().flags & whole) != whole || is_matmul() || !accepts_streams() ||
       !program_.outputs.empty() || tasks == 0)
-    return;
+    return false;
   batch_ = streamed_->start_batch(tasks, loop().plan.slice(0).count);
   batched_.assign(tasks, {});
+  return true;
 }
 
 /// Keeps completely converted items for the next run on the same j-items.

@@ -157,7 +157,7 @@ class BlockwiseRunner final : public PassRunner {
   bool joins_outputs() const noexcept;
   /// A number for SourceStream::revision, unique in the process.
   static std::uint64_t next_revision() noexcept;
-  void start_batch(std::size_t tasks);
+  bool start_batch(std::size_t tasks);
   void finish_batched(const Chunk& chunk, const Task& task);
   void read_results(const Chunk& chunk, const Task& task);
   bool returns_outputs() const noexcept { return (loop().flags & run_return) != 0; }

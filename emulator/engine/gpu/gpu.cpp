@@ -64,11 +64,14 @@ Gpu::Gpu(std::shared_ptr<gpu::Device> opened, std::string given_name)
       pool(device),
       processor_takes_over(fallback_of_environment()) {
   const char* const given = std::getenv("GDR_GPU_PAIRS");
+  if (given == nullptr) return;
+  measured = measured_if_bits_differ = std::string_view(given) == "measured";
+  if (measured) return;
   char* end = nullptr;
-  least_pairs = given != nullptr ? std::strtod(given, &end) : 1e5;
-  if (given != nullptr && (end == given || *end != '\0' || !(least_pairs >= 0)))
-    throw Error(ErrorCategory::Usage,
-                std::string("GDR_GPU_PAIRS is '") + given + "', not a number of at least 0");
+  least_pairs = std::strtod(given, &end);
+  if (end == given || *end != '\0' || !(least_pairs >= 0))
+    throw Error(ErrorCategory::Usage, std::string("GDR_GPU_PAIRS is '") + given +
+                                          "', not a number of at least 0 or 'measured'");
 }
 
 std::shared_ptr<const gpu::Kernel> Gpu::compile(const std::string& text) {

@@ -8,6 +8,7 @@
 
 #include "emulator/chip/reduction.hpp"
 #include "emulator/engine/blockwise/small_blocks.hpp"
+#include "emulator/engine/gpu/place_choice.hpp"
 #include "emulator/engine/native/block_executor.hpp"
 #include "emulator/engine/native/gpu/gpu_batch.hpp"
 #include "emulator/engine/native/lane_sources.hpp"
@@ -327,6 +328,7 @@ class PackedRunner final : public PassRunner {
       if (!for_gpu) choice.record(pairs, threads, timer.seconds() * 1e9);
       count_runs(groups.size());
     }
+    if (!cards_.empty()) place_.record(pairs_with(targets), for_gpu, timer.seconds());
     if (slices_.size() > 1) join_slices(pass);
     return true;
   }
@@ -338,13 +340,17 @@ class PackedRunner final : public PassRunner {
 
   // --- on GPUs
 
-  bool is_for_gpu(const Pass& pass, std::uint64_t targets) const {
+  double pairs_with(std::uint64_t targets) const {
+    return static_cast<double>(targets) * static_cast<double>(sources_->item_count());
+  }
+  bool is_for_gpu(const Pass& pass, std::uint64_t targets) {
     if (cards_.empty() || !compiled_.section(Section::Body)->may_run_on_gpu()) return false;
-    const double least = compiled_.gpus.front()->least_pairs;
-    const double pairs = static_cast<double>(targets) * static_cast<double>(sources_->item_count());
+    const Gpu& gpu = *compiled_.gpus.front();
+    const double least = gpu.least_pairs, pairs = pairs_with(targets);
     // A thread of a GPU is slower than one of the processor: few are not worth a launch.
     const bool few = targets < least_threads && !shares_passes(pass);
-    return pairs >= least && (!few || least == 0);
+    if (few && least != 0) return false;
+    return gpu.measured_if_bits_differ ? place_.on_gpu(pairs, least) : pairs >= least;
   }
   /// Whether threads share the passes of a target: so few targets fill a GPU, too. Then slices are
   /// not needed.
@@ -640,6 +646,7 @@ class PackedRunner final : public PassRunner {
   const PackedPlan plan_;
   std::unique_ptr<LaneSources> sources_;
   std::vector<std::unique_ptr<Card>> cards_;  ///< empty: on the host
+  PlaceChoice place_;
   /// PEs of a block: whole vectors of the host, and those whose words section Start stores.
   std::uint32_t least_pes_ = 16;
   std::vector<Slice> slices_;

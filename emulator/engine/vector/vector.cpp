@@ -394,12 +394,14 @@ class VectorExecutable final : public StreamingExecutable, public MatmulDeviceUs
     // Runs that fail are repeated here.
     if (failures_on_device_ > failures_allowed && failures_on_device_ > runs_on_device_)
       return nullptr;
-    const double targets = static_cast<double>(runs * fused_[0]->row_lanes * program_.elements);
-    if (targets * static_cast<double>(groups * program_.group) < device_->least_pairs())
-      return nullptr;
+    if (!device_->is_faster(pairs_of(runs, groups))) return nullptr;
     auto batch = std::make_unique<Batch>(*this, fused_[1]->usable && !tails_seen_, runs);
     if (!batch->usable()) return nullptr;
     return batch;
+  }
+  void record_batch(std::size_t runs, std::uint64_t groups, bool as_batch,
+                    double seconds) const override {
+    if (device_) device_->record(pairs_of(runs, groups), as_batch, seconds);
   }
 
   ExecutableStats stats() const override {
@@ -475,6 +477,11 @@ class VectorExecutable final : public StreamingExecutable, public MatmulDeviceUs
       }
     }
     return stats;
+  }
+
+  double pairs_of(std::size_t runs, std::uint64_t groups) const {
+    const std::size_t targets = runs * fused_[0]->row_lanes * program_.elements;
+    return static_cast<double>(targets) * static_cast<double>(groups * program_.group);
   }
 
   std::size_t group_shorts() const { return std::size_t{program_.item_shorts} * program_.group; }

@@ -41,8 +41,10 @@ class DevicePasses {
 class PassDevice {
  public:
   virtual ~PassDevice() = default;
-  /// Pairs of a target and a source below which the host is faster.
-  virtual double least_pairs() const = 0;
+  /// Whether it is worth its launches for so many pairs of a target and a source.
+  virtual bool is_faster(double pairs) = 0;
+  /// Records the time of such work, here or on the host.
+  virtual void record(double pairs, bool here, double seconds) = 0;
   /// False if the device has failed and the host does all work; throws Error (Device) with the
   /// reason if it may not.
   virtual bool is_usable() const { return true; }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/engine/gpu/place_choice.hpp"
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
 #include "emulator/engine/vector/gpu/pass_text.hpp"
 #include "emulator/engine/vector/gpu/resident_sources.hpp"
@@ -206,7 +207,12 @@ std::unique_ptr<PassBatch> GpuPasses::batch(std::size_t blocks) {
 class GpuPassDevice final : public PassDevice {
  public:
   explicit GpuPassDevice(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
-  double least_pairs() const override { return gpu_->least_pairs; }
+  bool is_faster(double pairs) override {
+    return gpu_->measured ? choice_.on_gpu(pairs, gpu_->least_pairs) : pairs >= gpu_->least_pairs;
+  }
+  void record(double pairs, bool here, double seconds) override {
+    choice_.record(pairs, here, seconds);
+  }
 
   std::unique_ptr<DevicePasses> compile(const DoublesSection& section, const DoublesSection& traced,
                                         std::size_t group_shorts, std::string& why) override {
@@ -245,6 +251,7 @@ class GpuPassDevice final : public PassDevice {
   }
 
   const std::shared_ptr<Gpu> gpu_;
+  PlaceChoice choice_;
 };
 
 }  // namespace

@@ -154,7 +154,10 @@ class SharedPassDevice final : public PassDevice {
   explicit SharedPassDevice(Gpus gpus) : gpus_(std::make_shared<SharedGpus>(std::move(gpus))) {
     for (const auto& gpu : gpus_->all()) devices_.push_back(exact_passes_on(gpu));
   }
-  double least_pairs() const override { return devices_.front()->least_pairs(); }
+  bool is_faster(double pairs) override { return devices_.front()->is_faster(pairs); }
+  void record(double pairs, bool here, double seconds) override {
+    devices_.front()->record(pairs, here, seconds);
+  }
   bool is_usable() const override { return gpus_->any_usable(); }
   std::string failure() const override { return gpus_->failure(); }
 
