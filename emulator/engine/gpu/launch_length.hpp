@@ -12,10 +12,11 @@ namespace gdr {
 /// those before. Results do not depend on it.
 class LaunchLength {
  public:
-  /// `threads`: of a launch.
-  explicit LaunchLength(std::size_t threads) noexcept
+  /// `threads`: of a launch; `rate`: interactions a second of a small device.
+  explicit LaunchLength(std::size_t threads, double rate = 1e9) noexcept
       : passes_(std::max<std::uint64_t>(least_passes,
-                                        first_interactions / std::max<std::size_t>(threads, 1))) {}
+                                        static_cast<std::uint64_t>(rate * seconds_of_launch) /
+                                            std::max<std::size_t>(threads, 1))) {}
 
   /// Of the next launch.
   std::uint64_t passes() const noexcept { return passes_; }
@@ -28,8 +29,6 @@ class LaunchLength {
  private:
   static constexpr double seconds_of_launch = 0.1;
   static constexpr std::uint64_t least_passes = 256;
-  /// Threads times passes of the first launch: 0.1 s at 1e9 a second, the rate of a small device.
-  static constexpr std::uint64_t first_interactions = 100'000'000;
   std::uint64_t passes_;
 };
 

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "emulator/engine/gpu/launch_length.hpp"
+#include "emulator/engine/gpu/queue_scope.hpp"
 #include "emulator/engine/native/gpu/kernel_text.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
-#include "gdr/error.hpp"
 
 namespace gdr::native {
 
@@ -32,27 +32,6 @@ struct Parts {
  private:
   /// The sums of so many parts are added up by one thread; each part begins with registers to fill.
   static constexpr std::uint64_t least = 256, most = 1024;
-};
-
-/// Waits at its end for what this thread has queued, so that no buffer returns to the pool while a
-/// launch uses it.
-class QueueScope {
- public:
-  explicit QueueScope(gpu::Device& device) : device_(device) {}
-  QueueScope(const QueueScope&) = delete;
-  ~QueueScope() {
-    if (is_empty_) return;
-    try {
-      device_.finish();
-    } catch (const Error&) {  // another error is on its way
-    }
-  }
-  /// The last call has waited.
-  void set_empty() { is_empty_ = true; }
-
- private:
-  gpu::Device& device_;
-  bool is_empty_ = false;
 };
 
 }  // namespace

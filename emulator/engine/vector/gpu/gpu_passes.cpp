@@ -1,35 +1,32 @@
 #include "emulator/engine/vector/gpu/gpu_passes.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "emulator/engine/gpu/launch_length.hpp"
 #include "emulator/engine/gpu/place_choice.hpp"
+#include "emulator/engine/gpu/queue_scope.hpp"
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
 #include "emulator/engine/vector/gpu/pass_text.hpp"
 #include "emulator/engine/vector/gpu/resident_sources.hpp"
 #include "emulator/engine/vector/gpu/self_test.hpp"
 #include "emulator/host/parallel.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Words = std::vector<std::uint64_t>;
 
-/// Launches are short enough to cancel a calculation and to leave a display alive.
-constexpr double seconds_of_launch = 0.1;
-constexpr std::uint64_t first_passes = 256;
+/// Interactions a second of a small device.
+constexpr double least_rate = 1e8;
 /// Fewer than 2^29 terms of a sum (accumulator.hpp).
 constexpr std::uint64_t most_passes = std::uint64_t{1} << 20;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 std::size_t whole_groups(std::size_t threads) {
   return (threads + threads_of_group - 1) / threads_of_group * threads_of_group;
 }
@@ -43,11 +40,11 @@ class GpuPasses final : public DevicePasses {
         lanes_(lanes),
         elements_(elements),
         row_bytes_(row_bytes) {
-    const Clock::time_point start = Clock::now();
+    const Stopwatch timer;
     sources_ = std::make_unique<ResidentSources>(*gpu_, gpu_->compile(text_.sources), group_shorts,
                                                  text_.kept);
     loop_ = gpu_->compile(text_.loop);
-    compile_seconds_ = seconds_since(start);
+    compile_seconds_ = timer.seconds();
   }
 
   std::unique_ptr<PassBatch> batch(std::size_t blocks) override;
@@ -156,41 +153,44 @@ class GpuBatch final : public PassBatch {
 
   void launch(const gpu::Buffer& kept, std::uint64_t passes) {
     gpu::Device& device = passes_.device();
-    const auto sent = [&](const void* data, std::size_t bytes) {
-      auto buffer = passes_.pool().take(bytes);
-      device.write(*buffer, 0, data, bytes);
-      return buffer;
-    };
+    const auto buffer = [&](std::size_t bytes) { return passes_.pool().take(bytes); };
     std::ranges::fill(failures_, 0);
-    const auto rows = sent(rows_.data(), rows_.size() * gpu_word_bytes);
-    const auto runs = sent(runs_.data(), runs_.size() * gpu_word_bytes);
-    const auto failures = sent(failures_.data(), failures_.size() * sizeof failures_[0]);
-    const auto results = passes_.pool().take(results_.size() * gpu_word_bytes);
+    const auto rows = buffer(rows_.size() * gpu_word_bytes);
+    const auto runs = buffer(runs_.size() * gpu_word_bytes);
+    const auto failures = buffer(failures_.size() * sizeof failures_[0]);
+    const auto results = buffer(results_.size() * gpu_word_bytes);
+    QueueScope queue(device);
+    device.send(*rows, 0, rows_.data(), rows_.size() * gpu_word_bytes);
+    device.send(*runs, 0, runs_.data(), runs_.size() * gpu_word_bytes);
+    device.send(*failures, 0, failures_.data(), failures_.size() * sizeof failures_[0]);
     const std::size_t threads = streams_.size() * passes_.threads();
-    std::uint64_t at_once = first_passes;
+    LaunchLength length(threads, least_rate);
     for (std::uint64_t begin = 0; begin < passes;) {
-      const Clock::time_point start = Clock::now();
-      device.run(passes_.loop(),
-                 {{rows.get()},
-                  {results.get()},
-                  {&kept},
-                  {runs.get()},
-                  {failures.get()},
-                  {nullptr, threads},
-                  {nullptr, passes_.threads()},
-                  {nullptr, begin},
-                  {nullptr, at_once}},
-                 whole_groups(threads), threads_of_group);
-      begin += at_once;
-      const double rate = static_cast<double>(at_once) / std::max(1e-6, seconds_since(start));
-      at_once = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(rate * seconds_of_launch), 1,
-                                          std::min(8 * at_once, most_passes));
+      const Stopwatch timer;
+      const std::uint64_t some = std::min({length.passes(), most_passes, passes - begin});
+      device.start(passes_.loop(),
+                   {{rows.get()},
+                    {results.get()},
+                    {&kept},
+                    {runs.get()},
+                    {failures.get()},
+                    {nullptr, threads},
+                    {nullptr, passes_.threads()},
+                    {nullptr, begin},
+                    {nullptr, some}},
+                   whole_groups(threads), threads_of_group);
+      begin += some;
+      if (begin < passes) {
+        device.finish();
+        length.record(some, timer.seconds());
+      }
       cancellation_point();
     }
     device.read(*rows, 0, rows_.data(), rows_.size() * gpu_word_bytes);
     if (!results_.empty())
       device.read(*results, 0, results_.data(), results_.size() * gpu_word_bytes);
     device.read(*failures, 0, failures_.data(), failures_.size() * sizeof failures_[0]);
+    queue.set_empty();
   }
 
   GpuPasses& passes_;

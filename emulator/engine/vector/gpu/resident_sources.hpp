@@ -43,9 +43,14 @@ class ResidentSources {
     const std::byte* groups = nullptr;
     std::uint64_t count = 0, revision = 0;
   };
+  /// Transfers and launches that are queued, with what they use.
+  struct Queued {
+    std::shared_ptr<gpu::Buffer> failures;  ///< a word, the bits of all launches
+    std::vector<std::shared_ptr<gpu::Buffer>> words;
+  };
   bool same_places(const std::vector<Part>& parts) const;
-  void send_changes(const Part& part, std::uint64_t first, std::uint64_t resident);
-  void send(const std::byte* groups, std::uint64_t first, std::uint64_t count);
+  void send_changes(const Part& part, std::uint64_t first, std::uint64_t resident, Queued& queued);
+  void send(const std::byte* groups, std::uint64_t first, std::uint64_t count, Queued& queued);
 
   Gpu& gpu_;
   const std::shared_ptr<const gpu::Kernel> program_;
