@@ -9,7 +9,7 @@ namespace {
 /// Work of which the processor would take longer is not tried there.
 constexpr double long_work = 20e-3;
 /// Work that runs on the GPU as long as the processor's time is not known.
-constexpr double pairs_of_long_work = 1e8;
+constexpr double pairs_of_long_work = 1e7;
 /// The first call on a GPU compiles.
 constexpr unsigned calls_without_record = 1;
 
