@@ -58,6 +58,8 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
       {"tables", "gravity by an interpolated table, of the rate of a native loop", table_rates},
       {"gpu", "gravity on a GPU or another OpenCL device, of the rate of a loop in OpenCL",
        gpu_rates},
+      {"gpu-sizes", "rates of the GPU engines at sizes that fill a card, and with few targets",
+       gpu_sizes},
       {"gpu-products", "products of matrices on a GPU, of a tiled kernel in OpenCL and of native",
        gpu_products},
       {"products", "products of matrices, exact and beside the host's BLAS", matrix_rates},

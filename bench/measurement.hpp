@@ -65,6 +65,7 @@ std::vector<Measurement> set_calls(const Context& context);
 std::vector<Measurement> neighbour_lists(const Context& context);
 std::vector<Measurement> table_rates(const Context& context);
 std::vector<Measurement> gpu_rates(const Context& context);
+std::vector<Measurement> gpu_sizes(const Context& context);
 std::vector<Measurement> gpu_products(const Context& context);
 std::vector<Measurement> gravity_accuracy(const Context& context);
 std::vector<Measurement> fast_accuracy(const Context& context);
