@@ -4,6 +4,7 @@
 #include <openssl/ssl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <utility>
@@ -42,11 +43,20 @@ int hex_digit(char c) {
   return -1;
 }
 
+/// Whether a text ends like a key: it must not be printed.
+bool may_be_key(const std::string& text) {
+  const auto digits =
+      std::find_if(text.rbegin(), text.rend(), [](char c) { return hex_digit(c) < 0; });
+  return digits - text.rbegin() >= 2 * static_cast<std::ptrdiff_t>(min_key_bytes);
+}
+
 SharedKey read_shared_key(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   if (!file || !std::getline(file, line))
-    refuse(ErrorCategory::Io, "the shared key " + path + " cannot be read");
+    refuse(ErrorCategory::Io,
+           may_be_key(path) ? "a shared key was given; give the name of the file that contains it"
+                            : "the shared key " + path + " cannot be read");
   struct stat status {};
   if (stat(path.c_str(), &status) == 0 && (status.st_mode & 077) != 0)
     refuse(ErrorCategory::Io, "the shared key " + path +

@@ -223,6 +223,9 @@ TEST_CASE("clients with wrong or missing credentials are refused, others are ser
   }
   CHECK(contains(error(",insecure=1"), "refused the connection ("));
   CHECK(contains(error(",psk=/nowhere/key"), "the shared key /nowhere/key cannot be read"));
+  const std::string key = "cluster:0123456789abcdef0123456789abcdef";
+  CHECK(contains(error(",psk=" + key), "give the name of the file that contains it"));
+  CHECK(!contains(error(",psk=" + key), key));
   server.keys().write("open", "cluster:00112233445566778899aabbccddeeff", 0644);
   CHECK(contains(error(",psk=" + server.keys().path("open")), "is readable by other users"));
   for (const char* text : {"", "cluster", ":00112233445566778899aabbccddeeff", "cluster:0011",
