@@ -13,15 +13,6 @@ namespace gdr::native {
 
 namespace {
 
-/// The numbers of a kernel's arguments (kernel_text.hpp).
-enum Place : std::size_t {
-  passes_begin = 7,
-  passes_end = 8,
-  first_part = 11,
-  parts_end,
-  part_length
-};
-
 /// The parts of passes that threads share: of a length that depends on the number of passes only.
 struct Parts {
   explicit Parts(std::uint64_t passes)
@@ -79,9 +70,12 @@ GpuKernel::GpuKernel(Gpu& gpu, const CodeContext& context, std::span<const LeafK
       lanes_(context.target.lanes()),
       lane_bytes_(context.target.lane_bytes()),
       group_words_(context.group_bytes() / context.target.lane_bytes()),
-      may_pause_(context.kernel.loops && context.kernel.has_effects()),
-      can_share_passes_(context.kernel.can_share_passes) {
+      may_pause_(context.kernel.loops && context.kernel.has_effects()) {
   const std::string text = kernel_text(context, compared);
+  if (context.kernel.can_share_passes) {
+    part_text_ = kernel_text(context, compared, PassShare::Part);
+    join_text_ = kernel_text(context, compared, PassShare::Join);
+  }
   text_bytes_ = text.size();
   kernel_ = gpu.compile(text);
 }
@@ -91,7 +85,7 @@ void GpuKernel::run(const std::byte* items, std::size_t count, const GpuSources&
                     std::uint64_t passes, bool shared, std::byte* results, GpuLists* lists) const {
   const std::size_t bytes = layout_.bytes(), outputs = layout_.outputs * layout_.vector_bytes;
   const std::size_t threads = count * lanes_;
-  const bool divides = shared && can_share_passes_ && Parts(passes).count > 1;
+  const bool divides = shared && !part_text_.empty() && Parts(passes).count > 1;
   const std::uint64_t left_words =
       (layout_.carried + layout_.totals) * (divides ? Parts(passes).count : 1);
   const auto input = gpu_.pool.take(count * bytes);
@@ -102,44 +96,49 @@ void GpuKernel::run(const std::byte* items, std::size_t count, const GpuSources&
   QueueScope queue(*gpu_.device);
   gpu_.device->send(*input, 0, items, count * bytes);
   gpu_.device->send(*words, 0, uniforms, uniform_bytes);
-  std::vector<gpu::Argument> arguments{
-      {input.get()},     {made.get()},       {&sources.buffer()},
-      {words.get()},     {nullptr, threads}, {nullptr, first_group * group_words_},
-      {nullptr, passes}, {nullptr, 0},       {nullptr, passes},
-      {left.get()},      {&sources.ranges()}};
+  Launch launch{{{input.get()},
+                 {made.get()},
+                 {&sources.buffer()},
+                 {words.get()},
+                 {nullptr, threads},
+                 {nullptr, first_group * group_words_},
+                 {nullptr, passes}},
+                {{left.get()}, {&sources.ranges()}},
+                threads,
+                passes};
   if (lists != nullptr) {
     const std::size_t counter_bytes = lists->counters.size() * sizeof(std::uint64_t);
     counters = gpu_.pool.take(counter_bytes);
     entries = gpu_.pool.take(counter_bytes * lists->rows);
     gpu_.device->send(*counters, 0, lists->counters.data(), counter_bytes);
-    arguments.insert(arguments.end(), {{counters.get()}, {entries.get()}, {nullptr, lists->rows}});
+    launch.last.insert(launch.last.end(),
+                       {{counters.get()}, {entries.get()}, {nullptr, lists->rows}});
   }
-  if (can_share_passes_) arguments.resize(arguments.size() + 3);
-  if (divides)
-    run_parts(arguments, threads, passes);
-  else
-    run_passes(arguments, threads, passes);
+  divides ? run_parts(launch) : run_passes(launch);
   gpu_.device->read(*made, 0, results, count * outputs);
   if (lists != nullptr) read_lists(*counters, *entries, *lists);
   queue.set_empty();
 }
 
-void GpuKernel::start(const std::vector<gpu::Argument>& arguments, std::size_t threads) const {
+/// `share`: the arguments of the PassShare.
+void GpuKernel::start(const gpu::Kernel& kernel, const Launch& launch,
+                      std::initializer_list<std::uint64_t> share, std::size_t threads) const {
   constexpr std::size_t group = 128;
-  gpu_.device->start(*kernel_, arguments, (threads + group - 1) / group * group, group);
+  std::vector<gpu::Argument> arguments = launch.first;
+  for (const std::uint64_t number : share) arguments.push_back({nullptr, number});
+  arguments.insert(arguments.end(), launch.last.begin(), launch.last.end());
+  gpu_.device->start(kernel, arguments, (threads + group - 1) / group * group, group);
 }
 
 /// A thread executes all passes of a lane, in launches that are short enough.
-void GpuKernel::run_passes(std::vector<gpu::Argument>& arguments, std::size_t threads,
-                           std::uint64_t passes) const {
-  LaunchLength length(threads);
-  for (std::uint64_t begin = 0; begin < passes;) {
-    const std::uint64_t end = may_pause_ ? std::min(passes, begin + length.passes()) : passes;
+void GpuKernel::run_passes(const Launch& launch) const {
+  LaunchLength length(launch.threads);
+  for (std::uint64_t begin = 0; begin < launch.passes;) {
+    const std::uint64_t end =
+        may_pause_ ? std::min(launch.passes, begin + length.passes()) : launch.passes;
     const Stopwatch timer;
-    arguments[passes_begin].number = begin;
-    arguments[passes_end].number = end;
-    start(arguments, threads);
-    if (end < passes) {
+    start(*kernel_, launch, {begin, end}, launch.threads);
+    if (end < launch.passes) {
       gpu_.device->finish();
       length.record(end - begin, timer.seconds());
     }
@@ -149,18 +148,18 @@ void GpuKernel::run_passes(std::vector<gpu::Argument>& arguments, std::size_t th
 }
 
 /// Threads share the passes; then one for each lane adds up their sums and executes the last pass.
-void GpuKernel::run_parts(std::vector<gpu::Argument>& arguments, std::size_t threads,
-                          std::uint64_t passes) const {
-  const Parts parts(passes);
-  LaunchLength length(threads);
-  arguments[part_length].number = parts.length;
+void GpuKernel::run_parts(const Launch& launch) const {
+  const Parts parts(launch.passes);
+  std::call_once(parts_compiled_, [this] {
+    part_ = gpu_.compile(part_text_);
+    join_ = gpu_.compile(join_text_);
+  });
+  LaunchLength length(launch.threads);
   for (std::uint64_t first = 0; first < parts.count;) {
     const std::uint64_t end =
         std::min(parts.count, first + std::max<std::uint64_t>(1, length.passes() / parts.length));
     const Stopwatch timer;
-    arguments[first_part].number = first;
-    arguments[parts_end].number = end;
-    start(arguments, threads * (end - first));
+    start(*part_, launch, {first, end, parts.length}, launch.threads * (end - first));
     if (end < parts.count) {
       gpu_.device->finish();
       length.record((end - first) * parts.length, timer.seconds());
@@ -168,9 +167,7 @@ void GpuKernel::run_parts(std::vector<gpu::Argument>& arguments, std::size_t thr
     first = end;
     cancellation_point();
   }
-  arguments[passes_begin].number = passes - 1;
-  arguments[part_length].number = 0;
-  start(arguments, threads);
+  start(*join_, launch, {parts.count}, launch.threads);
 }
 
 void GpuKernel::read_lists(const gpu::Buffer& counters, const gpu::Buffer& entries,

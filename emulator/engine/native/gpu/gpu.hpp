@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "emulator/engine/gpu/gpu.hpp"
@@ -61,18 +64,26 @@ class GpuKernel {
   std::size_t text_bytes() const noexcept { return text_bytes_; }
 
  private:
-  void run_passes(std::vector<gpu::Argument>& arguments, std::size_t threads,
-                  std::uint64_t passes) const;
-  void run_parts(std::vector<gpu::Argument>& arguments, std::size_t threads,
-                 std::uint64_t passes) const;
-  void start(const std::vector<gpu::Argument>& arguments, std::size_t threads) const;
+  /// The buffers of a launch, and what they hold.
+  struct Launch {
+    std::vector<gpu::Argument> first, last;  ///< arguments before and after those of a PassShare
+    std::size_t threads = 0;
+    std::uint64_t passes = 0;
+  };
+  void run_passes(const Launch& launch) const;
+  void run_parts(const Launch& launch) const;
+  void start(const gpu::Kernel& kernel, const Launch& launch,
+             std::initializer_list<std::uint64_t> share, std::size_t threads) const;
   void read_lists(const gpu::Buffer& counters, const gpu::Buffer& entries, GpuLists& lists) const;
 
   Gpu& gpu_;
   ItemLayout layout_;
   std::uint32_t lanes_, lane_bytes_, group_words_;
   bool may_pause_;  ///< whether its passes may be divided into launches
-  bool can_share_passes_;
+  /// Programs of threads that share passes, compiled at their first use; empty: they cannot.
+  std::string part_text_, join_text_;
+  mutable std::once_flag parts_compiled_;
+  mutable std::shared_ptr<const gpu::Kernel> part_, join_;
   std::size_t text_bytes_ = 0;
   std::shared_ptr<const gpu::Kernel> kernel_;
 };

@@ -103,10 +103,11 @@ constexpr unsigned copies_of_free = 4;
 
 class Writer {
  public:
-  Writer(const CodeContext& context, std::span<const LeafKey> compared)
+  Writer(const CodeContext& context, std::span<const LeafKey> compared, PassShare share)
       : c_(context),
         k_(context.kernel),
         compared_(compared),
+        share_(share),
         floats_(context.target.precision == Precision::Float),
         lists_(context) {}
 
@@ -116,44 +117,35 @@ class Writer {
     line("__kernel void run(__global const bits* restrict items, __global bits* restrict results,");
     line("                  __global const bits* restrict words,");
     line("                  __global const bits* restrict uniforms, ulong threads,");
-    const bool shares = k_.can_share_passes;
-    line("                  ulong first_word, ulong passes, ulong {0}, ulong {1},",
-         shares ? "first_pass" : "begin", shares ? "end_pass" : "end");
+    line("                  ulong first_word, ulong passes, {},", share_arguments());
     line(
-        "                  __global bits* restrict left, __global const long* restrict ranges{}{}) "
+        "                  __global bits* restrict left, __global const long* restrict ranges{}) "
         "{{",
-        lists_.arguments(), shares ? ", ulong first_part, ulong parts, ulong length" : "");
-    if (shares) {
-      begin_part();
-    } else {
-      line("const ulong thread = get_global_id(0);");
-      line("if (thread >= threads) return;");
-    }
+        lists_.arguments());
+    begin_thread();
     const auto of_thread = [&](const char* type, const char* name, std::uint32_t bytes) {
       line("__global {0}bits* restrict {1} = {1}s + thread / {2} * {3} + thread % {2};", type, name,
            lanes(), word(bytes));
     };
     of_thread("const ", "item", k_.layout.bytes());
     of_thread("", "result", k_.layout.outputs * k_.layout.vector_bytes);
+    line("left += thread / {0} * {1} + thread % {0};", lanes(), left_words() * lanes());
     line("__global const bits* restrict source = words + first_word + begin * {};", group_words());
-    for (std::uint32_t c = 0; c < k_.carried_slot.size(); ++c) {
-      const Kind kind = kind_of(carried_type(c));
-      line("{} c{} = {};", type_name(kind), c, loaded(kind, place(c_.carried(base_carried, c))));
-      line("if (begin != 0) c{} = {};", c, resumed(kind, c));
-    }
-    for (std::uint32_t t = 0; t < k_.layout.totals; ++t)
-      line("number total{} = begin != 0 ? {} : 0;", t,
-           resumed(Kind::Number, k_.layout.carried + t));
-    if (shares) join_parts();
+    begin_values();
     text_ += lists_.begin();
-    if (k_.loops && k_.has_effects()) {
+    if (share_ == PassShare::Join) {
+      join_parts();
+      last_pass();
+    } else if (k_.loops && k_.has_effects()) {
       loop();
-      leave_unfinished();
     } else if (k_.loops) {
       // Only the last pass is observable.
       line("source += (passes - 1) * {};", group_words());
     }
-    segment(k_.once);
+    if (share_ == PassShare::Part)
+      leave();
+    else
+      segment(k_.once);
     text_ += lists_.end();
     line("}}");
     return std::move(text_);
@@ -170,53 +162,70 @@ class Writer {
   std::uint32_t word(std::uint32_t bytes) const { return bytes / c_.target.lane_bytes(); }
   std::uint32_t group_words() const { return word(c_.group_bytes()); }
 
-  /// A word that a launch leaves for the next one; if threads share passes, one of each part.
-  std::string left(std::uint32_t number, const char* part = "part") const {
-    if (!k_.can_share_passes) return fmt::format("left[{} * threads + thread]", number);
-    return fmt::format("left[({} * {} + {}) * threads + thread]", part,
-                       k_.layout.carried + k_.layout.totals, number);
+  /// A word that a launch leaves for the next one. At a constant distance from the thread's first
+  /// one, so that the loop does not keep its address.
+  std::string left(std::uint32_t number) const { return fmt::format("left[{}]", number * lanes()); }
+  std::uint32_t left_words() const { return k_.layout.carried + k_.layout.totals; }
+
+  const char* share_arguments() const {
+    return share_ == PassShare::All    ? "ulong begin, ulong end"
+           : share_ == PassShare::Part ? "ulong first_part, ulong parts, ulong length"
+                                       : "ulong parts";
   }
-  /// Its value where the passes do not begin with the first one. Parts begin with zero.
-  std::string resumed(Kind kind, std::uint32_t number) const {
-    const std::string value = loaded(kind, left(number));
-    return k_.can_share_passes ? "part != 0 ? 0 : " + value : value;
+  /// The thread's lane, and its passes: from `begin` to before `end`.
+  void begin_thread() {
+    if (share_ == PassShare::Part) {
+      line("const ulong part = first_part + get_global_id(0) / threads;");
+      line("const ulong thread = get_global_id(0) % threads;");
+      line("if (part >= parts) return;");
+      line("const ulong begin = part * length, end = min(begin + length, passes - 1);");
+      line("left += part * threads * {};", left_words());
+      return;
+    }
+    line("const ulong thread = get_global_id(0);");
+    line("if (thread >= threads) return;");
+    if (share_ == PassShare::Join) line("const ulong begin = passes - 1;");
   }
 
-  /// Which passes a thread executes: those of the launch, or those of its part.
-  void begin_part() {
-    line("const ulong id = get_global_id(0);");
-    line("const ulong part = length != 0 ? first_part + id / threads : 0;");
-    line("const ulong thread = length != 0 ? id % threads : id;");
-    line("if (length != 0 ? part >= parts : thread >= threads) return;");
-    line("const ulong begin = length != 0 ? part * length : first_pass;");
-    line("const ulong end = length != 0 ? min(begin + length, passes - 1) : end_pass;");
+  /// The carried values before the first pass. The sums of a part other than the first one begin
+  /// with zero.
+  void begin_values() {
+    const auto resumed = [&](Kind kind, std::uint32_t number) {
+      return share_ == PassShare::Part ? "0" : loaded(kind, left(number));
+    };
+    for (std::uint32_t c = 0; c < k_.carried_slot.size(); ++c) {
+      const Kind kind = kind_of(carried_type(c));
+      line("{} c{} = {};", type_name(kind), c, loaded(kind, place(c_.carried(base_carried, c))));
+      line("if (begin != 0) c{} = {};", c, resumed(kind, c));
+    }
+    for (std::uint32_t t = 0; t < k_.layout.totals; ++t)
+      line("number total{} = begin != 0 ? {} : 0;", t,
+           resumed(Kind::Number, k_.layout.carried + t));
   }
 
   /// Adds the sums of the other parts to those of the first one.
   void join_parts() {
-    line("if (length == 0) {{");
-    if (k_.sums.count > 0) line("if (parts > 1) {{");
-    if (k_.sums.count > 0) segment(k_.sums.move);
-    if (k_.sums.count > 0) line("}}");
-    line("for (ulong other = 1; other < parts; ++other) {{");
-    const auto of_other = [&](std::uint32_t number) {
-      return loaded(Kind::Number, left(number, "other"));
+    const bool blocks = k_.sums.count > 0;
+    // Of each sum: what is not in a total yet, then the total's two parts.
+    const std::vector<std::uint32_t> carried = blocked();
+    const auto move = [&](auto number_of) {
+      for (std::uint32_t n = 0; n < carried.size(); ++n)
+        line("c{} = {};", carried[n], loaded(Kind::Number, left(number_of(n))));
+      segment(k_.sums.move);
     };
-    if (k_.sums.count == 0) {
-      for (std::uint32_t c = 0; c < k_.carried_slot.size(); ++c) line("c{} += {};", c, of_other(c));
+    const auto total = [&](std::uint32_t n) { return k_.layout.carried + 2 * n; };
+    if (blocks) segment(k_.sums.move);
+    line("for (ulong part = 1; part < parts; ++part) {{");
+    line("left += threads * {};", left_words());
+    if (blocks) {
+      move([&](std::uint32_t n) { return carried[n]; });
+      move(total);
+      for (std::uint32_t n = 0; n < carried.size(); ++n)
+        line("total{} += {};", 2 * n + 1, loaded(Kind::Number, left(total(n) + 1)));
     } else {
-      // Of each sum: what is not in a total yet, then the total's two parts.
-      const std::vector<std::uint32_t> carried = blocked();
-      for (std::uint32_t n = 0; n < carried.size(); ++n)
-        line("c{} = {};", carried[n], of_other(carried[n]));
-      segment(k_.sums.move);
-      for (std::uint32_t n = 0; n < carried.size(); ++n)
-        line("c{} = {};", carried[n], of_other(k_.layout.carried + 2 * n));
-      segment(k_.sums.move);
-      for (std::uint32_t n = 0; n < carried.size(); ++n)
-        line("total{} += {};", 2 * n + 1, of_other(k_.layout.carried + 2 * n + 1));
+      for (std::uint32_t c = 0; c < k_.carried_slot.size(); ++c)
+        line("c{} += {};", c, loaded(Kind::Number, left(c)));
     }
-    line("}}");
     line("}}");
   }
   /// The carried values of blocked sums, in their order.
@@ -227,17 +236,25 @@ class Writer {
     return carried;
   }
 
-  /// A launch that does not reach the last pass ends here.
-  void leave_unfinished() {
-    line("if (end < passes) {{");
+  void leave() {
     for (std::uint32_t c = 0; c < k_.carried_slot.size(); ++c)
       line("{} = {};", left(c), stored(kind_of(carried_type(c)), fmt::format("c{}", c)));
     for (std::uint32_t t = 0; t < k_.layout.totals; ++t)
       line("{} = {};", left(k_.layout.carried + t),
            stored(Kind::Number, fmt::format("total{}", t)));
+  }
+  /// A launch that does not reach the last pass ends here.
+  void leave_unfinished() {
+    line("if (end < passes) {{");
+    leave();
     text_ += lists_.end();
     line("return;");
     line("}}");
+  }
+
+  void last_pass() {
+    if (k_.sums.count > 0) segment(k_.sums.finish);
+    segment(k_.last);
   }
 
   /// As the portable path (interpret.cpp).
@@ -273,11 +290,13 @@ class Writer {
       line("}}");
     }
     line("}}");
-    line("if (end >= passes) {{");
-    if (blocks) segment(k_.sums.finish);
-    segment(k_.last);
+    if (share_ == PassShare::All) {
+      line("if (end >= passes) {{");
+      last_pass();
+      line("}}");
+    }
     line("}}");
-    line("}}");
+    if (share_ == PassShare::All) leave_unfinished();
   }
 
   /// `copies`: passes at a time, in text, since compilers do not unroll loops with assembly.
@@ -588,6 +607,7 @@ class Writer {
   const CodeContext& c_;
   const KernelCode& k_;
   const std::span<const LeafKey> compared_;
+  const PassShare share_;
   const bool floats_;
   const ListText lists_;
   std::string text_;
@@ -595,8 +615,9 @@ class Writer {
 
 }  // namespace
 
-std::string kernel_text(const CodeContext& context, std::span<const LeafKey> compared) {
-  return Writer(context, compared).run();
+std::string kernel_text(const CodeContext& context, std::span<const LeafKey> compared,
+                        PassShare share) {
+  return Writer(context, compared, share).run();
 }
 
 }  // namespace gdr::native
