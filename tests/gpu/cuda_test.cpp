@@ -23,12 +23,6 @@ __kernel void run(__global const ulong* restrict in, __global ulong* restrict ou
 }
 )";
 
-/// Makes functions of the fake libraries fail as long as it exists.
-struct Injected {
-  explicit Injected(const char* failures) { setenv("GDR_FAKE_CUDA_FAIL", failures, 1); }
-  ~Injected() { unsetenv("GDR_FAKE_CUDA_FAIL"); }
-};
-
 /// Squares of 0 to count - 1, and the addend, computed on the device.
 std::vector<std::uint64_t> squares(gpu::Device& device, const gpu::Kernel& kernel,
                                    std::uint64_t count, std::uint64_t addend) {

@@ -13,11 +13,19 @@ namespace gdr::test {
 inline bool has_fake_cuda() {
   setenv("GDR_CUDA_LIBRARY", GDR_FAKE_CUDA, 1);
   setenv("GDR_NVRTC_LIBRARY", GDR_FAKE_CUDA, 1);
+  setenv("GDR_CUBLAS_LIBRARY", GDR_FAKE_CUDA, 1);
   setenv("GDR_FAKE_CUDA_DEVICES", "2", 1);
   for (const gpu::DeviceInfo& device : gpu::devices())
     if (device.backend == "CUDA") return true;
   WARN("the fake CUDA library needs an OpenCL device: " << gpu::why_no_device());
   return false;
 }
+
+/// Makes functions of the fake libraries fail as long as it exists.
+struct Injected {
+  explicit Injected(const char* failures) { setenv("GDR_FAKE_CUDA_FAIL", failures, 1); }
+  Injected(const Injected&) = delete;
+  ~Injected() { unsetenv("GDR_FAKE_CUDA_FAIL"); }
+};
 
 }  // namespace gdr::test

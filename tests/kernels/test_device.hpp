@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,8 +59,34 @@ class TestDevice final : public gpu::Device {
     real_->start(kernel, arguments, threads, group);
   }
   void finish() override { real_->finish(); }
+  /// The driver's; its products count as launches.
+  gpu::BlasLibrary blas() override {
+    gpu::BlasLibrary library = real_->blas();
+    if (library.blas) library.blas = std::make_shared<TestBlas>(std::move(library.blas), *this);
+    return library;
+  }
 
  private:
+  class TestBlas final : public gpu::Blas {
+   public:
+    TestBlas(std::shared_ptr<gpu::Blas> real, TestDevice& device)
+        : real_(std::move(real)), device_(device) {}
+    std::string name() const override { return real_->name(); }
+    void multiply(std::span<const gpu::BlasProduct> products) override {
+      try {
+        device_.check(Run);
+      } catch (const Error& error) {
+        throw gpu::BlasError(gpu::BlasFailure::Lost, error.what());
+      }
+      ++device_.launches_;
+      real_->multiply(products);
+    }
+
+   private:
+    std::shared_ptr<gpu::Blas> real_;
+    TestDevice& device_;
+  };
+
   static constexpr int never = std::numeric_limits<int>::max();
 
   void check(Call call, ErrorCategory category = ErrorCategory::Device) {

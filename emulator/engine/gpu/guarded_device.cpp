@@ -1,5 +1,8 @@
 #include "emulator/engine/gpu/guarded_device.hpp"
 
+#include <span>
+#include <utility>
+
 namespace gdr {
 namespace {
 
@@ -30,14 +33,17 @@ auto GuardedDevice::guarded(GpuFailure failure, const Call& call) {
     return call();
   } catch (const Error& e) {
     if (e.category() != ErrorCategory::Device && e.category() != ErrorCategory::Program) throw;
-    if (e.category() == ErrorCategory::Program) failure = GpuFailure::Compile;
-    if (failure == GpuFailure::Lost) {
-      const std::scoped_lock lock(mutex_);
-      if (!lost_) reason_ = e.what();
-      lost_.store(true, std::memory_order_release);
-    }
-    throw GpuError(failure, e.category(), e.what());
+    fail(e.category() == ErrorCategory::Program ? GpuFailure::Compile : failure, e);
   }
+}
+
+void GuardedDevice::fail(GpuFailure failure, const Error& error) {
+  if (failure == GpuFailure::Lost) {
+    const std::scoped_lock lock(mutex_);
+    if (!lost_) reason_ = error.what();
+    lost_.store(true, std::memory_order_release);
+  }
+  throw GpuError(failure, error.category(), error.what());
 }
 
 std::shared_ptr<const gpu::Kernel> GuardedDevice::compile(const std::string& text) {
@@ -63,6 +69,34 @@ void GuardedDevice::read(const gpu::Buffer& from, std::size_t offset, void* to, 
 
 void GuardedDevice::finish() {
   guarded(GpuFailure::Lost, [&] { device_->finish(); });
+}
+
+class GuardedDevice::GuardedBlas final : public gpu::Blas {
+ public:
+  GuardedBlas(std::shared_ptr<gpu::Blas> blas, GuardedDevice& device)
+      : blas_(std::move(blas)), device_(device) {}
+  std::string name() const override { return blas_->name(); }
+  void multiply(std::span<const gpu::BlasProduct> products) override {
+    device_.require_usable();
+    try {
+      blas_->multiply(products);
+    } catch (const gpu::BlasError& error) {
+      device_.fail(error.failure() == gpu::BlasFailure::Memory    ? GpuFailure::Memory
+                   : error.failure() == gpu::BlasFailure::Refused ? GpuFailure::Compile
+                                                                  : GpuFailure::Lost,
+                   error);
+    }
+  }
+
+ private:
+  std::shared_ptr<gpu::Blas> blas_;
+  GuardedDevice& device_;
+};
+
+gpu::BlasLibrary GuardedDevice::blas() {
+  gpu::BlasLibrary library = guarded(GpuFailure::Lost, [&] { return device_->blas(); });
+  if (library.blas) library.blas = std::make_shared<GuardedBlas>(std::move(library.blas), *this);
+  return library;
 }
 
 }  // namespace gdr

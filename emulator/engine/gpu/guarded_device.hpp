@@ -15,7 +15,7 @@ namespace gdr {
 
 enum class GpuFailure : std::uint8_t {
   Memory,   ///< an allocation failed: a smaller calculation may succeed
-  Compile,  ///< the driver's compiler refused a program: others may run
+  Compile,  ///< the driver's compiler or a library refused something: other work may run
   Lost,     ///< a launch or transfer failed: the device is not used again
 };
 
@@ -47,14 +47,19 @@ class GuardedDevice final : public gpu::Device {
              std::size_t threads, std::size_t group) override;
   void read(const gpu::Buffer& from, std::size_t offset, void* to, std::size_t bytes) override;
   void finish() override;
+  /// The library's failures are GpuErrors, too.
+  gpu::BlasLibrary blas() override;
 
   bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
   /// Throws GpuError if it is lost.
   void require_usable();
 
  private:
+  class GuardedBlas;
+
   template <typename Call>
   auto guarded(GpuFailure failure, const Call& call);
+  [[noreturn]] void fail(GpuFailure failure, const Error& error);
 
   std::shared_ptr<gpu::Device> device_;
   std::atomic<bool> lost_ = false;

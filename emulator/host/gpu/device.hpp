@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/host/gpu/blas.hpp"
+
 namespace gdr::gpu {
 
 /// A device as its driver describes it.
@@ -43,6 +45,8 @@ std::string why_no_device();
 class Buffer {
  public:
   virtual ~Buffer() = default;
+  /// What libraries of the interface take: OpenCL's memory object, or CUDA's address.
+  virtual std::uintptr_t handle() const noexcept = 0;
 };
 
 /// Text that was compiled for a device.
@@ -80,6 +84,9 @@ class Device {
   virtual void read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) = 0;
   /// Waits for the calls of this thread before: others may then use what they have written.
   virtual void finish() = 0;
+  /// The interface's library of matrix products, opened on the first call. Throws Error
+  /// (Unsupported) if the environment names a library that cannot be opened.
+  virtual BlasLibrary blas() = 0;
 
   /// Sends and waits.
   void write(Buffer& to, std::size_t offset, const void* from, std::size_t bytes) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "emulator/host/gpu/backend.hpp"
+#include "emulator/host/gpu/clblast.hpp"
 #include "emulator/host/gpu/thread_queue.hpp"
 #include "gdr/error.hpp"
 
@@ -291,6 +292,9 @@ struct OpenClBuffer final : Buffer {
   explicit OpenClBuffer(MemoryObject* made) : object(made) {}
   OpenClBuffer(const OpenClBuffer&) = delete;
   ~OpenClBuffer() override { library().call.release_memory(object); }
+  std::uintptr_t handle() const noexcept override {
+    return reinterpret_cast<std::uintptr_t>(object);
+  }
   MemoryObject* const object;
 };
 
@@ -403,6 +407,14 @@ class OpenClDevice final : public Device {
     check(call_.flush(queue), "cannot start a kernel");
   }
 
+  BlasLibrary blas() override {
+    const std::scoped_lock lock(blas_mutex_);
+    if (blas_.blas == nullptr)
+      blas_ = open_clblast(
+          found_.info, [this] { return queue_of_thread().object; }, [this] { finish(); });
+    return blas_;
+  }
+
  private:
   /// Queues end with their thread.
   Queue& queue_of_thread() {
@@ -425,6 +437,8 @@ class OpenClDevice final : public Device {
   const Found& found_;
   const std::uint64_t number_ = next_device_number();
   ContextObject* context_ = nullptr;
+  std::mutex blas_mutex_;
+  BlasLibrary blas_;
 };
 
 const std::vector<DeviceInfo>& infos() {

@@ -5,19 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <type_traits>
 
+#include "emulator/host/gpu/cuda/library_search.hpp"
 #include "emulator/host/gpu/cuda/prelude.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr::gpu::cuda {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// A program as NVRTC has it.
 struct ProgramObject;
@@ -146,35 +144,6 @@ class Nvrtc final : public Compiler {
   std::vector<int> architectures_;
 };
 
-/// Folders of NVRTC besides those of the loader: CUDA's toolkit, conda, and PyPI's packages in the
-/// environment of this library or in the active one.
-std::vector<fs::path> library_folders() {
-  std::vector<fs::path> folders;
-  for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* const given = std::getenv(variable); given != nullptr && *given != '\0')
-      folders.push_back(fs::path(given) / "lib64");
-  folders.emplace_back("/usr/local/cuda/lib64");
-  if (const char* const conda = std::getenv("CONDA_PREFIX"))
-    folders.push_back(fs::path(conda) / "lib");
-  std::vector<fs::path> packages;
-  Dl_info own{};
-  if (dladdr(reinterpret_cast<const void*>(&library_folders), &own) != 0 &&
-      own.dli_fname != nullptr) {
-    std::error_code error;
-    const fs::path library = fs::absolute(own.dli_fname, error);
-    packages.push_back(library.parent_path().parent_path());
-  }
-  if (const char* const active = std::getenv("VIRTUAL_ENV")) {
-    std::error_code error;
-    for (const auto& version : fs::directory_iterator(fs::path(active) / "lib", error))
-      packages.push_back(version.path() / "site-packages");
-  }
-  for (const fs::path& package : packages)
-    for (const char* const part : {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"})
-      folders.push_back(package / part);
-  return folders;
-}
-
 /// All libraries that can be opened, in the order of library_names.
 std::vector<std::unique_ptr<Compiler>> open_compilers(int driver_version) {
   std::vector<std::unique_ptr<Compiler>> found;
@@ -191,12 +160,9 @@ std::vector<std::unique_ptr<Compiler>> open_compilers(int driver_version) {
                                                   "or later");
     return found;
   }
-  const std::vector<fs::path> folders = library_folders();
-  for (const std::string& name : library_names(driver_version)) {
-    if (add(name)) continue;
-    for (const fs::path& folder : folders)
-      if (std::error_code error; fs::exists(folder / name, error) && add(folder / name)) break;
-  }
+  for (const std::string& name : library_names(driver_version))
+    for (const std::string& place : places_of(name, "cuda_nvrtc"))
+      if (add(place)) break;
   return found;
 }
 
@@ -215,13 +181,10 @@ std::unique_ptr<Compiler> open_compiler(const std::string& path) {
 }
 
 std::vector<std::string> library_names(int driver_version) {
-  constexpr int oldest = 12, newest = 14;
-  const int own = std::max(driver_version / 1000, oldest - 1);
   std::vector<std::string> names;
-  const auto add = [&](int major) { names.push_back("libnvrtc.so." + std::to_string(major)); };
-  for (int major = own; major >= oldest; --major) add(major);
-  names.emplace_back("libnvrtc.so.11.2");  // the name of all from CUDA 11.2 to 11.8
-  for (int major = own + 1; major <= newest; ++major) add(major);
+  for (const int major : versions_for(driver_version))
+    // CUDA 11.2 to 11.8 have the same name.
+    names.push_back("libnvrtc.so." + (major == 11 ? "11.2" : std::to_string(major)));
   return names;
 }
 

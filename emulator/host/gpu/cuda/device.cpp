@@ -4,12 +4,14 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "emulator/host/gpu/backend.hpp"
 #include "emulator/host/gpu/cuda/compiler.hpp"
+#include "emulator/host/gpu/cuda/cublas.hpp"
 #include "emulator/host/gpu/cuda/driver.hpp"
 #include "emulator/host/gpu/thread_queue.hpp"
 #include "gdr/error.hpp"
@@ -138,6 +140,7 @@ class CudaBuffer final : public Buffer {
     const Current current(*context_);
     if (current.succeeded()) driver().call.free(address);
   }
+  std::uintptr_t handle() const noexcept override { return address; }
   const Address address;
 
  private:
@@ -247,6 +250,12 @@ class CudaDevice final : public Device {
                     "cannot start a kernel");
   }
 
+  BlasLibrary blas() override {
+    const std::scoped_lock lock(blas_mutex_);
+    if (blas_.blas == nullptr) blas_ = open_cublas(info(), context_->object(), stream_of_thread);
+    return blas_;
+  }
+
  private:
   struct Loaded {
     Result result = success;
@@ -275,6 +284,8 @@ class CudaDevice final : public Device {
   const Functions& call_ = driver().call;
   const Compiler& compiler_;
   const std::shared_ptr<const Context> context_;
+  std::mutex blas_mutex_;
+  BlasLibrary blas_;
 };
 
 }  // namespace
