@@ -1,10 +1,12 @@
-// Matrix products on a GPU (any OpenCL device): the GPU engines relative to a simple tiled kernel
-// there, and to the engine native on the processor.
+// Matrix products on a GPU (any OpenCL or CUDA device): the GPU engines relative to a simple tiled
+// kernel there, and to the engine native on the processor; with the device's BLAS library relative
+// to our own kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <random>
 #include <string>
@@ -86,10 +88,34 @@ class Tiled {
   std::vector<Real> c;
 };
 
+/// GDR_GPU_BLAS for the engines that multiply first during its lifetime.
+class Multiplier {
+ public:
+  explicit Multiplier(const char* value) {
+    if (const char* const before = std::getenv(name)) before_ = before;
+    setenv(name, value, 1);
+  }
+  ~Multiplier() {
+    if (before_.empty())
+      unsetenv(name);
+    else
+      setenv(name, before_.c_str(), 1);
+  }
+  Multiplier(const Multiplier&) = delete;
+
+ private:
+  static constexpr const char* name = "GDR_GPU_BLAS";
+  std::string before_;
+};
+
 class Emulated {
  public:
-  Emulated(const Context& context, Matrices& m, const char* engine)
-      : m_(m), device_(open_device(context, engine)), product_(device_, MatrixPrecision::Chip) {}
+  /// `multiplier`: "own" or "library".
+  Emulated(const Context& context, Matrices& m, const char* engine, const char* multiplier = "own")
+      : m_(m), device_(open_device(context, engine)), product_(device_, MatrixPrecision::Chip) {
+    const Multiplier chosen(multiplier);
+    call();
+  }
   void call() {
     const std::size_t n = m_.size;
     product_.compute(n, n, n, 1, {m_.a.data(), n}, {m_.b.data(), n}, 0, {m_.c.data(), n});
@@ -104,6 +130,26 @@ class Emulated {
 
 double gflops(std::size_t n, double seconds) {
   return 2e-9 * std::pow(static_cast<double>(n), 3) / seconds;
+}
+
+/// The library relative to our kernels, on equal matrices.
+void measure_library(const Context& context, const char* engine, std::size_t size,
+                     std::vector<Measurement>& list) {
+  const gpu::BlasLibrary library = gpu::open_device("")->blas();
+  const std::string name = fmt::format("{0}, product {1} x {1} by {1} x {1}", engine, size);
+  if (library.blas == nullptr) {
+    list.push_back({name, 0, "", "no library: " + library.reason});
+    return;
+  }
+  Matrices m(size, context.seed), other(size, context.seed);
+  Emulated by_library(context, m, engine, "library"), own(context, other, engine, "own");
+  const Comparison to_own = compare(TimedWork([&] { by_library.call(); }),
+                                    TimedWork([&] { own.call(); }), context.repetitions);
+  double most = 0;
+  for (std::size_t i = 0; i < m.c.size(); ++i) most = std::max(most, std::abs(m.c[i] - other.c[i]));
+  list.push_back(
+      {name + ", " + library.blas->name(), to_own.ratio, "of our kernels",
+       fmt::format("{:.2f} Gflops, difference {:.1e}", gflops(size, to_own.seconds), most)});
 }
 
 template <typename Real>
@@ -138,9 +184,11 @@ std::vector<Measurement> gpu_products(const Context& context) {
   const std::size_t exact = info.is_gpu ? on_gpu_size : exact_on_processor_size;
   if (info.has_doubles) {
     measure<double>(context, "gpu", "double", size, list);
+    measure_library(context, "gpu", size, list);
     measure<double>(context, "gpu-exact", "double", exact, list);
   }
   measure<float>(context, "gpu-float", "float", size, list);
+  measure_library(context, "gpu-float", size, list);
   return list;
 }
 

@@ -12,6 +12,7 @@
 #include "emulator/engine/matmul/kernels.hpp"
 #include "emulator/host/parallel.hpp"
 #include "support/catch.hpp"
+#include "support/expect_error.hpp"
 #include "support/gpu.hpp"
 #include "support/iterations.hpp"
 
@@ -89,6 +90,7 @@ TEST_CASE("a matrix product on a GPU keeps all bits of small sums next to large 
 
 TEST_CASE("a matrix product of few rows on a GPU has the same bits as on the processor") {
   if (!use_gpu_for_all()) return;
+  const GpuBlas blas("own");
   const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
   constexpr Shape shape{2, 2, 32, 13};
   for (const std::size_t rows : {0, 1, 9, 64, 255})
@@ -105,6 +107,7 @@ TEST_CASE("a matrix product of few rows on a GPU has the same bits as on the pro
 
 TEST_CASE("a matrix product in doubles has the same bits on a GPU and on the processor") {
   if (!use_gpu_for_all()) return;
+  const GpuBlas blas("own");
   for (const auto& [program, shapes] : cases()) {
     for (const auto& [name, sample] : samplers) {
       // Products that are subnormal are zero on the processor only.
@@ -157,61 +160,110 @@ TEST_CASE("a matrix product in floats on a GPU is accurate, and in doubles beyon
   }
 }
 
+namespace {
+
+/// Pieces of several chips, multiplied through the interface of devices.
+struct Pieces {
+  static constexpr std::size_t depth = 96, panels = 9, chips = 2;
+  std::size_t columns;
+  std::vector<double> factors, items;
+
+  explicit Pieces(std::size_t n)
+      : columns(n), factors(chips * panels * depth * panel_lanes), items(chips * columns * depth) {
+    std::mt19937_64 random(2);
+    for (double& x : factors) x = uniform(random);
+    for (double& x : items) x = uniform(random);
+  }
+  /// `most`: bytes of a buffer.
+  std::vector<double> multiplied(DeviceNumbers numbers, std::size_t most) const {
+    const auto device = matmul_on({open_gpu("")}, numbers, most);
+    REQUIRE(device);
+    const auto products = device->products();
+    std::vector<double> sums(columns * panels * panel_lanes);
+    DeviceProduct product;
+    product.blocks = 3;
+    product.sums = sums.data();
+    product.panels.resize(panels);
+    std::iota(product.panels.begin(), product.panels.end(), 0);
+    for (std::size_t chip = 0; chip < chips; ++chip)
+      for (std::size_t block = 0; block < 3; ++block)
+        product.pieces.push_back({factors.data() + (chip * 3 + block) * 32 * panel_lanes,
+                                  chips * depth * panel_lanes, 32, chip, block * 32});
+    product.items.chips = chips;
+    product.items.columns = columns;
+    product.items.words = depth;
+    product.items.place = {7};
+    product.items.contents = {1, 2};
+    product.items.view = [&](std::size_t chip, std::size_t first, std::size_t,
+                             std::vector<std::uint64_t>&) {
+      return reinterpret_cast<const std::uint64_t*>(items.data()) + chip * columns * depth + first;
+    };
+    REQUIRE(std::ranges::count(products->multiply(product), 1) == 0);
+    return sums;
+  }
+  void check(const std::vector<double>& sums, double tolerance) const {
+    double worst = 0;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const std::size_t column = i / (panels * panel_lanes), panel = i / panel_lanes % panels;
+      double expected = 0;
+      for (std::size_t chip = 0; chip < chips; ++chip)
+        for (std::size_t k = 0; k < depth; ++k)
+          expected +=
+              factors[((panel * chips + chip) * depth + k) * panel_lanes + i % panel_lanes] *
+              items[(chip * columns + column) * depth + k];
+      worst = std::max(worst, std::abs(sums[i] - expected));
+    }
+    REQUIRE(worst < tolerance);
+  }
+};
+
+}  // namespace
+
 TEST_CASE("a GPU multiplies matrices that exceed its buffers in pieces") {
   if (!use_gpu_for_all()) return;
-  constexpr std::size_t depth = 96, panels = 9, columns = 333, chips = 2;
-  std::mt19937_64 random(2);
-  std::vector<double> factors(chips * panels * depth * panel_lanes), items(chips * columns * depth);
-  for (double& x : factors) x = uniform(random);
-  for (double& x : items) x = uniform(random);
-  const auto gpu = open_gpu("");
+  const GpuBlas blas("own");
+  const Pieces pieces(333);
   for (const DeviceNumbers numbers :
        {DeviceNumbers::Doubles, DeviceNumbers::Floats, DeviceNumbers::Exact}) {
-    std::vector<std::vector<double>> all;
-    for (const std::size_t most : {0U, 1U << 17}) {
-      const auto device = matmul_on(gpu, numbers, most);
-      REQUIRE(device);
-      const auto products = device->products();
-      std::vector<double> sums(columns * panels * panel_lanes);
-      DeviceProduct product;
-      product.blocks = 3;
-      product.sums = sums.data();
-      product.panels.resize(panels);
-      std::iota(product.panels.begin(), product.panels.end(), 0);
-      for (std::size_t chip = 0; chip < chips; ++chip)
-        for (std::size_t block = 0; block < 3; ++block)
-          product.pieces.push_back({factors.data() + (chip * 3 + block) * 32 * panel_lanes,
-                                    chips * depth * panel_lanes, 32, chip, block * 32});
-      product.items.chips = chips;
-      product.items.columns = columns;
-      product.items.words = depth;
-      product.items.place = {7};
-      product.items.contents = {1, 2};
-      product.items.view = [&](std::size_t chip, std::size_t first, std::size_t,
-                               std::vector<std::uint64_t>&) {
-        return reinterpret_cast<const std::uint64_t*>(items.data()) + chip * columns * depth +
-               first;
-      };
-      REQUIRE(std::ranges::count(products->multiply(product), 1) == 0);
-      for (std::size_t i = 0; i < sums.size(); ++i) {
-        const std::size_t column = i / (panels * panel_lanes), panel = i / panel_lanes % panels;
-        double expected = 0;
-        for (std::size_t chip = 0; chip < chips; ++chip)
-          for (std::size_t k = 0; k < depth; ++k)
-            expected +=
-                factors[((panel * chips + chip) * depth + k) * panel_lanes + i % panel_lanes] *
-                items[(chip * columns + column) * depth + k];
-        REQUIRE(std::abs(sums[i] - expected) < (numbers == DeviceNumbers::Floats ? 1e-4 : 1e-12));
-      }
-      all.push_back(sums);
-    }
-    REQUIRE(all.front() == all.back());
+    const std::vector<double> whole = pieces.multiplied(numbers, 0);
+    pieces.check(whole, numbers == DeviceNumbers::Floats ? 1e-4 : 1e-12);
+    REQUIRE(pieces.multiplied(numbers, 1U << 17) == whole);
   }
+}
+
+TEST_CASE("a library of a GPU multiplies matrices that exceed its buffers with the same bits") {
+  if (!use_gpu_for_all() || !has_gpu_library()) return;
+  const GpuBlas blas("library");
+  const Pieces pieces(3500);
+  for (const DeviceNumbers numbers : {DeviceNumbers::Doubles, DeviceNumbers::Floats}) {
+    const std::vector<double> whole = pieces.multiplied(numbers, 0);
+    pieces.check(whole, numbers == DeviceNumbers::Floats ? 1e-4 : 1e-12);
+    // 2048 columns at a time; and fewer than a library multiplies at once, for our kernels.
+    REQUIRE(pieces.multiplied(numbers, 1U << 22) == whole);
+    pieces.check(pieces.multiplied(numbers, 1U << 17),
+                 numbers == DeviceNumbers::Floats ? 1e-4 : 1e-12);
+  }
+}
+
+TEST_CASE("GDR_GPU_BLAS demands kernels or a library, and a wrong value is an error") {
+  if (!use_gpu_for_all()) return;
+  const auto products = [](const char* value) {
+    const GpuBlas blas(value);
+    matmul_on({open_gpu("")}, DeviceNumbers::Doubles)->products();
+  };
+  products("own");
+  expect_error(ErrorCategory::Usage, {"GDR_GPU_BLAS is 'both'", "'own'", "'library'"},
+               [&] { products("both"); });
+  if (open_gpu("")->device->blas().blas != nullptr)
+    products("library");
+  else
+    expect_error(ErrorCategory::Unsupported, {"GDR_GPU_BLAS is 'library', but ", "install"},
+                 [&] { products("library"); });
 }
 
 TEST_CASE("a matrix product on a GPU can be cancelled") {
   if (!use_gpu_for_all()) return;
-  const auto device = matmul_on(open_gpu(""), DeviceNumbers::Doubles);
+  const auto device = matmul_on({open_gpu("")}, DeviceNumbers::Doubles);
   const auto products = device->products();
   const std::vector<double> zeros(64 * panel_lanes);
   std::vector<double> sums(64 * panel_lanes);

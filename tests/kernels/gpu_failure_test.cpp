@@ -1,10 +1,13 @@
 // GPUs that fail, and several of them: devices of the driver that count their launches and fail on
 // request. Without an OpenCL device these tests are skipped; the processor's (pocl) will do.
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,6 +44,42 @@ Columns gravity(const std::string& engine, std::size_t n, std::size_t targets = 
   Device device = Device::open("emulator:partition=targets,engine=" + engine);
   return gravity(device, n, targets);
 }
+
+/// A product of small integers, whose sums are exact, or of other numbers, whose sums depend on
+/// their order.
+class Product {
+ public:
+  enum Numbers : std::uint8_t { Integers, Sines };
+  Product(std::size_t rows, std::size_t columns, std::size_t depth, Numbers numbers)
+      : m_(rows), n_(columns), k_(depth), a_(rows * depth), b_(depth * columns) {
+    for (std::size_t i = 0; i < a_.size(); ++i) a_[i] = static_cast<double>(i % 17) - 8;
+    for (std::size_t i = 0; i < b_.size(); ++i) b_[i] = static_cast<double>(i % 13) - 6;
+    if (numbers == Integers) return;
+    for (std::size_t i = 0; i < a_.size(); ++i) a_[i] = std::sin(static_cast<double>(i));
+    for (std::size_t i = 0; i < b_.size(); ++i) b_[i] = std::cos(static_cast<double>(i));
+  }
+  std::vector<double> on(Device& device) const {
+    std::vector<double> c(m_ * n_, -1.0);
+    MatrixProduct(device).compute(m_, n_, k_, 1.0, {a_.data(), m_}, {b_.data(), k_}, 0.0,
+                                  {c.data(), m_});
+    return c;
+  }
+  std::vector<double> on(const std::string& engine) const {
+    Device device = Device::open("emulator:engine=" + engine);
+    return on(device);
+  }
+  std::vector<double> right() const {
+    std::vector<double> c(m_ * n_, 0.0);
+    for (std::size_t j = 0; j < n_; ++j)
+      for (std::size_t k = 0; k < k_; ++k)
+        for (std::size_t i = 0; i < m_; ++i) c[j * m_ + i] += a_[k * m_ + i] * b_[j * k_ + k];
+    return c;
+  }
+
+ private:
+  std::size_t m_, n_, k_;
+  std::vector<double> a_, b_;
+};
 
 constexpr std::pair<const char*, const char*> gpu_and_host[] = {
     {"gpu", "native"}, {"gpu-float", "native-float"}, {"gpu-exact", "vector"}};
@@ -114,20 +153,8 @@ TEST_CASE("a calculation for which a GPU has no memory runs on the processor, la
 
 TEST_CASE("a matrix product whose GPU fails is an error, or the processor computes it") {
   if (!test::has_gpu()) return;
-  constexpr std::size_t n = 48;
-  std::vector<double> a(n * n), b(n * n), right(n * n, 0.0);
-  for (std::size_t i = 0; i < n * n; ++i) {
-    a[i] = static_cast<double>(i % 17) - 8;
-    b[i] = static_cast<double>(i % 13) - 6;
-  }
-  for (std::size_t j = 0; j < n; ++j)
-    for (std::size_t k = 0; k < n; ++k)
-      for (std::size_t i = 0; i < n; ++i) right[j * n + i] += a[k * n + i] * b[j * n + k];
-  const auto product = [&](Device& device) {
-    std::vector<double> c(n * n, -1.0);
-    MatrixProduct(device).compute(n, n, n, 1.0, {a.data(), n}, {b.data(), n}, 0.0, {c.data(), n});
-    return c;
-  };
+  const Product product(48, 48, 48, Product::Integers);
+  const std::vector<double> right = product.right();
   for (const auto& [engine, host] : gpu_and_host) {
     for (const auto call :
          {TestDevice::Compile, TestDevice::Write, TestDevice::Run, TestDevice::Read}) {
@@ -135,15 +162,73 @@ TEST_CASE("a matrix product whose GPU fails is an error, or the processor comput
       const TestGpus gpus(1, true);
       Device device = Device::open(std::string("emulator:engine=") + engine);
       gpus.devices[0]->fail(call, 0);
-      CHECK(product(device) == right);  // small integers: exact in all engines
+      CHECK(product.on(device) == right);  // small integers: exact in all engines
       CHECK(device.statistics().gpu_runs == 0);
+      CHECK(device.statistics().fallback_reason.find("injected failure") != std::string::npos);
     }
     const TestGpus gpus(1);
     Device device = Device::open(std::string("emulator:engine=") + engine);
-    CHECK(product(device) == right);
+    CHECK(product.on(device) == right);
     CHECK(device.statistics().gpu_runs > 0);
     gpus.devices[0]->fail(TestDevice::Run, 0);
-    CHECK_THROWS_AS(product(device), Error);
+    CHECK_THROWS_AS(product.on(device), Error);
+  }
+}
+
+TEST_CASE("several GPUs share a matrix product with the bits of one") {
+  if (!test::has_gpu()) return;
+  const TestGpus gpus(3);
+  for (const char* const blas : {"own", "library"}) {
+    if (blas == std::string_view("library") && !test::has_gpu_library()) continue;
+    const test::GpuBlas chosen(blas);
+    for (const auto& [engine, host] : gpu_and_host) {
+      CAPTURE(engine, blas);
+      // Of several tiles of columns for each GPU, and of fewer tiles than GPUs.
+      for (const std::size_t columns : {2100, 70}) {
+        const Product product(24, columns, 150, Product::Sines);
+        const std::vector<double> one = product.on(std::string(engine) + ":0");
+        for (const char* which : {":0+1", ":all", ":2+1"}) {
+          std::vector<int> before;
+          for (const auto& device : gpus.devices) before.push_back(device->launches());
+          if (columns == 70 && which != std::string_view(":all")) continue;
+          CHECK(product.on(engine + std::string(which)) == one);
+          if (columns == 70) continue;
+          for (std::size_t n = 0; n < 3; ++n) {
+            const bool used = which == std::string(":all") || which[1] == char('0' + n) ||
+                              which[3] == char('0' + n);
+            CHECK((gpus.devices[n]->launches() > before[n]) == used);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("if GPUs fail in a matrix product that they share, the others take over") {
+  if (!test::has_gpu()) return;
+  const Product product(24, 2100, 150, Product::Sines);
+  for (const auto& [engine, host] : gpu_and_host) {
+    const std::vector<double> one = [&] {
+      const TestGpus gpus(1);
+      return product.on(engine);
+    }();
+    for (const auto call : {TestDevice::Allocate, TestDevice::Run, TestDevice::Read}) {
+      CAPTURE(engine, call);
+      const TestGpus gpus(3);
+      Device device = Device::open(std::string("emulator:engine=") + engine + ":all");
+      for (const std::size_t failing : {1, 0}) {
+        gpus.devices[failing]->fail(call, failing == 1 ? 1 : 0);
+        CHECK(product.on(device) == one);
+        CHECK(product.on(device) == one);
+      }
+      CHECK(device.statistics().gpu_runs > 0);
+      const std::string reason = device.statistics().fallback_reason;
+      CHECK(reason.find("injected failure") != std::string::npos);
+      CHECK(reason.find("other GPUs took over") != std::string::npos);
+      if (call == TestDevice::Allocate) continue;  // the last one has all buffers
+      gpus.devices[2]->fail(call, 0);
+      CHECK(message([&] { product.on(device); }).find("GDR_GPU_FALLBACK=cpu") != std::string::npos);
+    }
   }
 }
 

@@ -132,6 +132,7 @@ TEST_CASE("LU and Cholesky factorisations solve linear systems on a GPU") {
 
 TEST_CASE("small products of a GPU engine run on the processor, with the same bits in doubles") {
   if (!use_gpu_for_all()) return;
+  const GpuBlas blas("own");
   constexpr Sizes sizes{70, 60, 50};
   Device native = open("native"), device = open("gpu");
   const MatrixXd c = product(native, sizes, no, no, 1, 0);

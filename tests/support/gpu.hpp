@@ -21,4 +21,19 @@ inline bool use_gpu_for_all() {
   return has_gpu();
 }
 
+/// GDR_GPU_BLAS for the engines that are opened during its lifetime.
+struct GpuBlas {
+  explicit GpuBlas(const char* value) { setenv("GDR_GPU_BLAS", value, 1); }
+  GpuBlas(const GpuBlas&) = delete;
+  ~GpuBlas() { unsetenv("GDR_GPU_BLAS"); }
+};
+
+/// Whether the first device has a BLAS library, with a message if it has none.
+inline bool has_gpu_library() {
+  if (!has_gpu()) return false;
+  const gpu::BlasLibrary library = gpu::open_device("")->blas();
+  if (library.blas == nullptr) WARN("no BLAS library for the GPU: " << library.reason);
+  return library.blas != nullptr;
+}
+
 }  // namespace gdr::test

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace gdr {
@@ -59,6 +60,8 @@ class MatmulDevice {
   /// Multiplications below which the host is faster.
   virtual double least_multiplications() const = 0;
   virtual std::unique_ptr<DeviceProducts> products() = 0;
+  /// The last failure after which another device or the host took over; empty: none.
+  virtual std::string failure() const = 0;
 };
 
 /// An executable (engine.hpp) with such a device for its bodies.

@@ -33,7 +33,7 @@ std::unique_ptr<Engine> make_gpu_engine(std::string_view name, Isa isa, bool jit
     // The device executes the steps of AVX2, and the host its part of a run.
     const Isa host = isa == Isa::Avx512 ? Isa::Avx2 : isa;
     return std::make_unique<VectorEngine>(host, jit, exact_passes_on(gpus),
-                                          matmul_on(gpus.front(), DeviceNumbers::Exact));
+                                          matmul_on(gpus, DeviceNumbers::Exact));
   }
   const bool doubles = engine == "gpu";
   const gpu::DeviceInfo& first = gpus.front()->device->info();

@@ -133,6 +133,9 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
       body.gpu_runs += device_matmul_runs_;
       body.reason.clear();  // why its instructions would not run there
     }
+    if (products_ != nullptr && matmul_device_ != nullptr)
+      if (std::string failed = matmul_device_->failure(); !failed.empty())
+        stats[static_cast<unsigned>(Section::Body)].reason = std::move(failed);
     return stats;
   }
   const FastMatmulKernels* fast_matmul_kernels() const noexcept override { return products_; }
@@ -178,9 +181,9 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
 NativeEngine::NativeEngine(Isa isa, native::Precision precision, Gpus gpus)
     : target_{isa, precision, native::FloatMode::Plain, false},
       gpus_(std::move(gpus)),
-      matmul_device_(matmul_on(gpus_.front(), precision == native::Precision::Double
-                                                  ? DeviceNumbers::Doubles
-                                                  : DeviceNumbers::Floats)) {}
+      matmul_device_(matmul_on(gpus_, precision == native::Precision::Double
+                                          ? DeviceNumbers::Doubles
+                                          : DeviceNumbers::Floats)) {}
 
 std::string_view NativeEngine::name() const noexcept {
   const bool doubles = target_.precision == native::Precision::Double;

@@ -421,7 +421,8 @@ class VectorExecutable final : public StreamingExecutable, public MatmulDeviceUs
     }
     // Why passes ran here comes first, then why not in doubles.
     std::string text;
-    const std::string failed = device_ ? device_->failure() : std::string();
+    std::string failed = device_ ? device_->failure() : std::string();
+    if (failed.empty() && matmul_device_) failed = matmul_device_->failure();
     if (!failed.empty())
       text = failed;
     else if (!why_not_on_device_.empty())

@@ -127,6 +127,26 @@ __kernel void run(__global const number* restrict sums, __global number* restric
 }
 )";
 
+/// A piece begins where its row of the table says first.
+constexpr const char* by_rows = R"(
+__kernel void run(__global const number* restrict panels, __global number* restrict columns,
+                  __global const ulong* restrict table, ulong pieces, ulong rows, ulong count) {
+  const ulong n = get_global_id(0);
+  if (n >= count) return;
+  ulong piece = 0;
+  while (piece + 1 < pieces && n >= table[4 * (piece + 1)]) ++piece;
+  const ulong begin = table[4 * piece], of_panel = table[4 * piece + 1] * 8, at = n - begin;
+  const ulong row = at / of_panel * 8 + at % 8, factor = at % of_panel / 8;
+  columns[begin + factor * rows + row] = flushed(panels[n]);
+}
+)";
+constexpr const char* flush = R"(
+__kernel void run(__global number* restrict numbers, ulong count) {
+  const ulong n = get_global_id(0);
+  if (n < count) numbers[n] = flushed(numbers[n]);
+}
+)";
+
 // --- exact
 
 /// A range is the least exponent times 65536 plus the largest one, biased, so that one integer sum
@@ -449,6 +469,10 @@ std::string fast_sums_text(bool doubles) {
 std::string fast_join_text(bool doubles) {
   return std::string(doubles ? of_doubles : of_floats) + (doubles ? join_doubles : join_floats);
 }
+std::string rows_text(bool doubles) {
+  return std::string(doubles ? of_doubles : of_floats) + by_rows;
+}
+std::string flush_text() { return std::string(of_doubles) + flush; }
 
 std::string exponent_ranges_text() { return exponent_ranges; }
 

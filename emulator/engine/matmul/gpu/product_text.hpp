@@ -1,7 +1,7 @@
 // Matrix products as OpenCL C 1.2.
 //
 // `sums` adds up one piece of the inner dimension in a tile of rows and columns, `join` adds up the
-// pieces. Their arguments are those of GpuProducts (gpu_products.cpp).
+// pieces. Their arguments are those of FastSums and ExactSums.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +23,11 @@ constexpr std::size_t tile_bytes = 20480;
 std::string fast_sums_text(bool doubles);
 /// In doubles: one sum after the other. In floats: pairs of floats, high ones first.
 std::string fast_join_text(bool doubles);
+
+/// For a library's products: factors from [piece][panel][factor][lane] to [piece][factor][row],
+/// with zeros for subnormal doubles; and zeros for them in place.
+std::string rows_text(bool doubles);
+std::string flush_text();
 
 /// The range of exponents of four numbers with equal inner index.
 std::string exponent_ranges_text();
