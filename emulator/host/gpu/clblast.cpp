@@ -7,6 +7,7 @@
 #include <utility>
 
 namespace gdr::gpu {
+namespace clblast {
 namespace {
 
 // The names and numbers of the interface that appear here are those of CLBlast's C interface,
@@ -134,12 +135,14 @@ class Clblast final : public Blas {
 };
 
 }  // namespace
+}  // namespace clblast
 
 BlasLibrary open_clblast(const DeviceInfo& info, std::function<QueueObject*()> queue,
                          std::function<void()> finish) {
-  const Library library = open_library();
+  const clblast::Library library = clblast::open_library();
   if (library.reason.empty())
-    return {std::make_shared<Clblast>(library, info, std::move(queue), std::move(finish)), {}};
+    return {std::make_shared<clblast::Clblast>(library, info, std::move(queue), std::move(finish)),
+            {}};
   if (std::getenv("GDR_CLBLAST_LIBRARY") != nullptr)
     throw Error(ErrorCategory::Unsupported, library.reason);
   return {nullptr, library.reason};

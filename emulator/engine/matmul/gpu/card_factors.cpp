@@ -41,7 +41,7 @@ bool CardFactors::send(const DeviceProduct& product) {
                          bytes);
     at += bytes;
   }
-  if (card_.exact()) ranges_ = exponent_ranges(card_, *numbers_, lanes, 1, count_);
+  if (card_.exact()) ranges_ = ranges_of_exponents(card_, *numbers_, lanes, 1, count_);
   return true;
 }
 
@@ -75,9 +75,9 @@ void CardFactors::order_by_rows() {
   numbers_ = std::move(ordered);
 }
 
-std::shared_ptr<gpu::Buffer> exponent_ranges(const MatmulCard& card, const gpu::Buffer& numbers,
-                                             std::size_t columns, std::size_t record,
-                                             std::size_t count) {
+std::shared_ptr<gpu::Buffer> ranges_of_exponents(const MatmulCard& card, const gpu::Buffer& numbers,
+                                                 std::size_t columns, std::size_t record,
+                                                 std::size_t count) {
   const std::size_t made = count / columns * parts_of(columns, 4);
   auto ranges = card.take(made * sizeof(std::uint32_t));
   card.run_for_each(exponent_ranges_text(),

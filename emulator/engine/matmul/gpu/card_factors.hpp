@@ -46,8 +46,8 @@ class CardFactors {
 };
 
 /// The ranges of exponents of each four of `count` numbers.
-std::shared_ptr<gpu::Buffer> exponent_ranges(const MatmulCard& card, const gpu::Buffer& numbers,
-                                             std::size_t columns, std::size_t record,
-                                             std::size_t count);
+std::shared_ptr<gpu::Buffer> ranges_of_exponents(const MatmulCard& card, const gpu::Buffer& numbers,
+                                                 std::size_t columns, std::size_t record,
+                                                 std::size_t count);
 
 }  // namespace gdr

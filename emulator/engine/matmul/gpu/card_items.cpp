@@ -50,7 +50,7 @@ const ResidentItems& CardItems::find(const DeviceItems& items, const ColumnRange
   if (for_blas && !card_.floats())
     card_.run_for_each(flush_text(), {{made.numbers.get()}, number(numbers)}, numbers);
   if (card_.exact())
-    made.ranges = exponent_ranges(card_, *made.numbers, columns.count, made.record, numbers);
+    made.ranges = ranges_of_exponents(card_, *made.numbers, columns.count, made.record, numbers);
   resident_.push_front(std::move(made));
   return resident_.front();
 }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "emulator/engine/gpu/queue_scope.hpp"
 #include "emulator/engine/matmul/factors.hpp"
 #include "emulator/engine/matmul/gpu/product_text.hpp"
 
@@ -11,12 +12,14 @@ void FastSums::add(const CardFactors& factors, const ResidentItems& items, const
                    const ColumnRange& some, gpu::Blas* blas, const gpu::Buffer& results) const {
   const std::size_t pieces = factors.table().size() / 4, count = some.count * factors.rows();
   const auto sums = card_.take(pieces * count * card_.number_bytes());
+  QueueScope queue(card_.device());
   if (blas != nullptr)
     add_by_library(factors, items, some, *blas, *sums);
   else
     add_by_kernel(factors, items, table, some, *sums);
   card_.run_for_each(fast_join_text(!card_.floats()),
                      {{sums.get()}, {&results}, number(pieces), number(count)}, count);
+  queue.set_empty();
 }
 
 void FastSums::add_by_kernel(const CardFactors& factors, const ResidentItems& items,
@@ -25,19 +28,19 @@ void FastSums::add_by_kernel(const CardFactors& factors, const ResidentItems& it
   const std::size_t pieces = factors.table().size() / 4;
   const std::size_t row_tiles = parts_of(factors.rows(), device_tile);
   const std::size_t column_tiles = parts_of(some.count, device_tile);
-  card_.device().run(*card_.kernel(fast_sums_text(!card_.floats())),
-                     {{&factors.numbers()},
-                      {items.numbers.get()},
-                      {&table},
-                      {&sums},
-                      number(factors.rows() / fast_lanes),
-                      number(some.first),
-                      number(some.count),
-                      number(items.columns),
-                      number(items.record),
-                      number(row_tiles),
-                      number(column_tiles)},
-                     pieces * row_tiles * column_tiles * fast_group, fast_group);
+  card_.device().start(*card_.kernel(fast_sums_text(!card_.floats())),
+                       {{&factors.numbers()},
+                        {items.numbers.get()},
+                        {&table},
+                        {&sums},
+                        number(factors.rows() / fast_lanes),
+                        number(some.first),
+                        number(some.count),
+                        number(items.columns),
+                        number(items.record),
+                        number(row_tiles),
+                        number(column_tiles)},
+                       pieces * row_tiles * column_tiles * fast_group, fast_group);
 }
 
 /// One product for each piece, so that sums have the length that the precision of `gpu` and

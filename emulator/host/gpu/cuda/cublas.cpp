@@ -203,7 +203,7 @@ class Cublas final : public Blas {
 };
 
 /// PyPI's package with a cuBLAS for a driver.
-std::string package_for(int driver_version) {
+std::string cublas_package(int driver_version) {
   return driver_version >= 13000 ? "nvidia-cublas" : "nvidia-cublas-cu12";
 }
 
@@ -231,7 +231,7 @@ BlasLibrary open_cublas(const DeviceInfo& info, ContextObject* context, StreamOb
     for (const std::string& place : places_of("libcublas.so." + std::to_string(version), "cublas"))
       if (auto blas = opened(place)) return {std::move(blas), {}};
   if (reason.empty()) reason = "cuBLAS was not found";
-  return {nullptr, reason + ": install it with 'pip install " + package_for(driver().version) +
+  return {nullptr, reason + ": install it with 'pip install " + cublas_package(driver().version) +
                        "' or CUDA's toolkit, or name its libcublas.so in GDR_CUBLAS_LIBRARY"};
 }
 
