@@ -1,10 +1,9 @@
 #include "emulator/host/gpu/clblast.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
-#include <type_traits>
 #include <utility>
+
+#include "emulator/host/gpu/shared_library.hpp"
 
 namespace gdr::gpu {
 namespace clblast {
@@ -40,19 +39,13 @@ Library open_library() {
   Library library;
   const char* const given = std::getenv("GDR_CLBLAST_LIBRARY");
   const std::string name = given != nullptr ? given : "libclblast.so.1";
-  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  bool complete = handle != nullptr;
-  const auto find = [&](auto& function, const char* symbol) {
-    if (handle == nullptr) return;
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, symbol));
-    complete = complete && function != nullptr;
-  };
-  find(library.of_doubles, "CLBlastDgemmStridedBatched");
-  find(library.of_floats, "CLBlastSgemmStridedBatched");
-  if (!complete && given != nullptr)
+  SharedLibrary opened(name);
+  opened.find(library.of_doubles, "CLBlastDgemmStridedBatched");
+  opened.find(library.of_floats, "CLBlastSgemmStridedBatched");
+  if (!opened.is_complete() && given != nullptr)
     library.reason = "GDR_CLBLAST_LIBRARY: " + name +
                      " cannot be opened, or is no CLBlast of version 1.4 or later";
-  else if (!complete)
+  else if (!opened.is_complete())
     library.reason = "the library " + name +
                      " cannot be opened: install CLBlast 1.4 or later (libclblast1), or name its "
                      "library in GDR_CLBLAST_LIBRARY";

@@ -1,8 +1,6 @@
 // OpenCL devices, through the loader's library, which is opened at run time. The few names and
 // numbers of the interface that appear here are those of the OpenCL specification, version 1.2.
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,10 +8,12 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "emulator/host/gpu/backend.hpp"
 #include "emulator/host/gpu/clblast.hpp"
+#include "emulator/host/gpu/shared_library.hpp"
 #include "emulator/host/gpu/thread_queue.hpp"
 #include "gdr/error.hpp"
 
@@ -99,49 +99,45 @@ Library open_library() {
   // Some containers have NVIDIA's driver, but not the file by which the loader finds it.
   std::vector<std::string> names{"libOpenCL.so.1", "libnvidia-opencl.so.1"};
   if (const char* given = std::getenv("GDR_OPENCL_LIBRARY")) names = {given};
-  void* handle = nullptr;
+  std::optional<SharedLibrary> opened;
   for (const std::string& name : names) {
-    handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle != nullptr) break;
+    opened.emplace(name);
+    if (opened->is_open()) break;
     if (library.reason.empty())
       library.reason = "the library " + name +
                        " cannot be opened: install the OpenCL loader "
                        "(ocl-icd-libopencl1) and the driver of the card";
   }
-  if (handle == nullptr) return library;
-  bool complete = true;
-  const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-    if (function == nullptr) complete = false;
-  };
+  if (!opened->is_open()) return library;
   Functions& f = library.call;
-  find(f.get_platforms, "clGetPlatformIDs");
-  find(f.platform_info, "clGetPlatformInfo");
-  find(f.get_devices, "clGetDeviceIDs");
-  find(f.create_sub_devices, "clCreateSubDevices");
-  find(f.device_info, "clGetDeviceInfo");
-  find(f.create_context, "clCreateContext");
-  find(f.release_context, "clReleaseContext");
-  find(f.create_queue, "clCreateCommandQueue");
-  find(f.release_queue, "clReleaseCommandQueue");
-  find(f.create_buffer, "clCreateBuffer");
-  find(f.release_memory, "clReleaseMemObject");
-  find(f.write_buffer, "clEnqueueWriteBuffer");
-  find(f.read_buffer, "clEnqueueReadBuffer");
-  find(f.create_program, "clCreateProgramWithSource");
-  find(f.build_program, "clBuildProgram");
-  find(f.build_info, "clGetProgramBuildInfo");
-  find(f.release_program, "clReleaseProgram");
-  find(f.create_kernel, "clCreateKernel");
-  find(f.release_kernel, "clReleaseKernel");
-  find(f.set_argument, "clSetKernelArg");
-  find(f.launch, "clEnqueueNDRangeKernel");
-  find(f.flush, "clFlush");
-  find(f.finish, "clFinish");
-  library.usable = complete;
-  library.reason = complete ? "no driver for OpenCL is installed, or it sees no device (clinfo "
-                              "lists what is there)"
-                            : "the OpenCL library lacks functions of version 1.2";
+  opened->find(f.get_platforms, "clGetPlatformIDs");
+  opened->find(f.platform_info, "clGetPlatformInfo");
+  opened->find(f.get_devices, "clGetDeviceIDs");
+  opened->find(f.create_sub_devices, "clCreateSubDevices");
+  opened->find(f.device_info, "clGetDeviceInfo");
+  opened->find(f.create_context, "clCreateContext");
+  opened->find(f.release_context, "clReleaseContext");
+  opened->find(f.create_queue, "clCreateCommandQueue");
+  opened->find(f.release_queue, "clReleaseCommandQueue");
+  opened->find(f.create_buffer, "clCreateBuffer");
+  opened->find(f.release_memory, "clReleaseMemObject");
+  opened->find(f.write_buffer, "clEnqueueWriteBuffer");
+  opened->find(f.read_buffer, "clEnqueueReadBuffer");
+  opened->find(f.create_program, "clCreateProgramWithSource");
+  opened->find(f.build_program, "clBuildProgram");
+  opened->find(f.build_info, "clGetProgramBuildInfo");
+  opened->find(f.release_program, "clReleaseProgram");
+  opened->find(f.create_kernel, "clCreateKernel");
+  opened->find(f.release_kernel, "clReleaseKernel");
+  opened->find(f.set_argument, "clSetKernelArg");
+  opened->find(f.launch, "clEnqueueNDRangeKernel");
+  opened->find(f.flush, "clFlush");
+  opened->find(f.finish, "clFinish");
+  library.usable = opened->is_complete();
+  library.reason = library.usable
+                       ? "no driver for OpenCL is installed, or it sees no device (clinfo "
+                         "lists what is there)"
+                       : "the OpenCL library lacks functions of version 1.2";
   return library;
 }
 

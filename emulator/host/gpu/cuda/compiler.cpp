@@ -1,17 +1,15 @@
 #include "emulator/host/gpu/cuda/compiler.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <type_traits>
 
 #include "emulator/host/gpu/cuda/library_search.hpp"
 #include "emulator/host/gpu/cuda/prelude.hpp"
+#include "emulator/host/gpu/shared_library.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr::gpu::cuda {
@@ -40,27 +38,22 @@ struct NvrtcFunctions {
 constexpr int compilation_error = 6;
 
 /// All functions of a library, or nothing if one is missing.
-std::optional<NvrtcFunctions> functions_of(void* handle) {
+std::optional<NvrtcFunctions> functions_of(SharedLibrary opened) {
   NvrtcFunctions f{};
-  bool complete = true;
-  const auto find = [&](auto& function, const char* symbol) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, symbol));
-    complete = complete && function != nullptr;
-  };
-  find(f.version, "nvrtcVersion");
-  find(f.count_architectures, "nvrtcGetNumSupportedArchs");
-  find(f.architectures, "nvrtcGetSupportedArchs");
-  find(f.create, "nvrtcCreateProgram");
-  find(f.destroy, "nvrtcDestroyProgram");
-  find(f.compile, "nvrtcCompileProgram");
-  find(f.log_size, "nvrtcGetProgramLogSize");
-  find(f.log, "nvrtcGetProgramLog");
-  find(f.ptx_size, "nvrtcGetPTXSize");
-  find(f.ptx, "nvrtcGetPTX");
-  find(f.binary_size, "nvrtcGetCUBINSize");
-  find(f.binary, "nvrtcGetCUBIN");
-  find(f.error_text, "nvrtcGetErrorString");
-  return complete ? std::optional(f) : std::nullopt;
+  opened.find(f.version, "nvrtcVersion");
+  opened.find(f.count_architectures, "nvrtcGetNumSupportedArchs");
+  opened.find(f.architectures, "nvrtcGetSupportedArchs");
+  opened.find(f.create, "nvrtcCreateProgram");
+  opened.find(f.destroy, "nvrtcDestroyProgram");
+  opened.find(f.compile, "nvrtcCompileProgram");
+  opened.find(f.log_size, "nvrtcGetProgramLogSize");
+  opened.find(f.log, "nvrtcGetProgramLog");
+  opened.find(f.ptx_size, "nvrtcGetPTXSize");
+  opened.find(f.ptx, "nvrtcGetPTX");
+  opened.find(f.binary_size, "nvrtcGetCUBINSize");
+  opened.find(f.binary, "nvrtcGetCUBIN");
+  opened.find(f.error_text, "nvrtcGetErrorString");
+  return opened.is_complete() ? std::optional(f) : std::nullopt;
 }
 
 class Nvrtc final : public Compiler {
@@ -174,9 +167,7 @@ std::string package_for(int driver_version) {
 }  // namespace
 
 std::unique_ptr<Compiler> open_compiler(const std::string& path) {
-  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return nullptr;
-  const std::optional<NvrtcFunctions> functions = functions_of(handle);
+  const std::optional<NvrtcFunctions> functions = functions_of(SharedLibrary(path));
   return functions ? std::make_unique<Nvrtc>(*functions) : nullptr;
 }
 

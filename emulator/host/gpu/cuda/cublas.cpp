@@ -1,16 +1,14 @@
 #include "emulator/host/gpu/cuda/cublas.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <optional>
-#include <type_traits>
 #include <vector>
 
 #include "emulator/host/gpu/cuda/library_search.hpp"
+#include "emulator/host/gpu/shared_library.hpp"
 
 namespace gdr::gpu::cuda {
 namespace {
@@ -50,22 +48,16 @@ struct CublasFunctions {
 /// All functions of a library, which is never unloaded; nothing if it cannot be opened or one is
 /// missing.
 std::optional<CublasFunctions> open_functions(const std::string& path) {
-  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return std::nullopt;
+  SharedLibrary opened(path);
   CublasFunctions f{};
-  bool complete = true;
-  const auto find = [&](auto& function, const char* symbol) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, symbol));
-    complete = complete && function != nullptr;
-  };
-  find(f.create, "cublasCreate_v2");
-  find(f.destroy, "cublasDestroy_v2");
-  find(f.set_stream, "cublasSetStream_v2");
-  find(f.set_math_mode, "cublasSetMathMode");
-  find(f.property, "cublasGetProperty");
-  find(f.of_doubles, "cublasDgemmStridedBatched");
-  find(f.of_floats, "cublasSgemmStridedBatched");
-  return complete ? std::optional(f) : std::nullopt;
+  opened.find(f.create, "cublasCreate_v2");
+  opened.find(f.destroy, "cublasDestroy_v2");
+  opened.find(f.set_stream, "cublasSetStream_v2");
+  opened.find(f.set_math_mode, "cublasSetMathMode");
+  opened.find(f.property, "cublasGetProperty");
+  opened.find(f.of_doubles, "cublasDgemmStridedBatched");
+  opened.find(f.of_floats, "cublasSgemmStridedBatched");
+  return opened.is_complete() ? std::optional(f) : std::nullopt;
 }
 
 BlasFailure failure_of(Status status) {

@@ -1,11 +1,10 @@
 #include "emulator/host/gpu/cuda/driver.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
-#include <type_traits>
+
+#include "emulator/host/gpu/shared_library.hpp"
 
 namespace gdr::gpu::cuda {
 namespace {
@@ -14,41 +13,36 @@ Driver open_driver() {
   Driver driver;
   const char* const given = std::getenv("GDR_CUDA_LIBRARY");
   const std::string name = given != nullptr ? given : "libcuda.so.1";
-  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
+  SharedLibrary opened(name);
+  if (!opened.is_open()) {
     driver.reason =
         "the library " + name + " cannot be opened: it is a part of NVIDIA's driver for the card";
     return driver;
   }
-  std::string missing;
-  const auto find = [&](auto& function, const char* symbol) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, symbol));
-    if (function == nullptr && missing.empty()) missing = symbol;
-  };
   Functions& f = driver.call;
-  find(f.init, "cuInit");
-  find(f.driver_version, "cuDriverGetVersion");
-  find(f.device_count, "cuDeviceGetCount");
-  find(f.device, "cuDeviceGet");
-  find(f.device_name, "cuDeviceGetName");
-  find(f.device_attribute, "cuDeviceGetAttribute");
-  find(f.device_memory, "cuDeviceTotalMem_v2");
-  find(f.retain_context, "cuDevicePrimaryCtxRetain");
-  find(f.release_context, "cuDevicePrimaryCtxRelease_v2");
-  find(f.push_context, "cuCtxPushCurrent_v2");
-  find(f.pop_context, "cuCtxPopCurrent_v2");
-  find(f.load_module, "cuModuleLoadDataEx");
-  find(f.unload_module, "cuModuleUnload");
-  find(f.function, "cuModuleGetFunction");
-  find(f.allocate, "cuMemAlloc_v2");
-  find(f.free, "cuMemFree_v2");
-  find(f.write, "cuMemcpyHtoDAsync_v2");
-  find(f.read, "cuMemcpyDtoHAsync_v2");
-  find(f.launch, "cuLaunchKernel");
-  find(f.synchronize, "cuStreamSynchronize");
-  find(f.error_name, "cuGetErrorName");
-  if (!missing.empty()) {
-    driver.reason = "the library " + name + " has no function " + missing +
+  opened.find(f.init, "cuInit");
+  opened.find(f.driver_version, "cuDriverGetVersion");
+  opened.find(f.device_count, "cuDeviceGetCount");
+  opened.find(f.device, "cuDeviceGet");
+  opened.find(f.device_name, "cuDeviceGetName");
+  opened.find(f.device_attribute, "cuDeviceGetAttribute");
+  opened.find(f.device_memory, "cuDeviceTotalMem_v2");
+  opened.find(f.retain_context, "cuDevicePrimaryCtxRetain");
+  opened.find(f.release_context, "cuDevicePrimaryCtxRelease_v2");
+  opened.find(f.push_context, "cuCtxPushCurrent_v2");
+  opened.find(f.pop_context, "cuCtxPopCurrent_v2");
+  opened.find(f.load_module, "cuModuleLoadDataEx");
+  opened.find(f.unload_module, "cuModuleUnload");
+  opened.find(f.function, "cuModuleGetFunction");
+  opened.find(f.allocate, "cuMemAlloc_v2");
+  opened.find(f.free, "cuMemFree_v2");
+  opened.find(f.write, "cuMemcpyHtoDAsync_v2");
+  opened.find(f.read, "cuMemcpyDtoHAsync_v2");
+  opened.find(f.launch, "cuLaunchKernel");
+  opened.find(f.synchronize, "cuStreamSynchronize");
+  opened.find(f.error_name, "cuGetErrorName");
+  if (!opened.is_complete()) {
+    driver.reason = "the library " + name + " has no function " + opened.missing() +
                     ": update NVIDIA's driver to one for CUDA 11.2 or later";
     return driver;
   }
