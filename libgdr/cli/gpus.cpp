@@ -8,12 +8,11 @@
 #include "emulator/host/gpu/device.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/cli/output.hpp"
 #include "libgdr/cli/own_process.hpp"
 
 namespace gdr::cli {
 namespace {
-
-using Json = nlohmann::json;
 
 /// A driver that compiles slowly needs seconds.
 constexpr std::chrono::seconds longest_test{120};
