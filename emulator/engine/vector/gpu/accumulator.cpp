@@ -121,13 +121,16 @@ accumulator add_term(accumulator a, double b) {
   a.h = s;
   return a;
 }
-// a + b rounded to 25 bits, for s = a + b rounded to nearest, where that is a tie: 2^28 s - s with the
-// error of s, as TestedSteps::rounded_sum has it.
-double with_error(double a, double b, double s) {
-  const double b_part = s - a, a_part = s - b_part;
-  return fma(s, 0x1p28 - 1.0, (b_part - b) - (a - a_part));
-}
 bool is_tie(double s) { return (((uint)as_ulong(s) ^ 0x8000000u) & 0xfffffffu) == 0u; }
+// For s = a + b rounded to nearest: the next double on the side of s where a + b is, if s is a tie of
+// 25 bits and not a + b itself.
+double beside_tie(double a, double b, double s) {
+  const double b_part = s - a, a_part = s - b_part;
+  const double error = (b - b_part) + (a - a_part);
+  if (!is_tie(s) || error == 0.0) return s;
+  const bool away_from_zero = (error < 0.0) == (s < 0.0);
+  return as_double(as_ulong(s) + (away_from_zero ? 1UL : ~0UL));
+}
 )";
 
 }  // namespace gdr::codegen

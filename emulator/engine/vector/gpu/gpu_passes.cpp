@@ -13,6 +13,7 @@
 #include "emulator/engine/vector/gpu/pass_text.hpp"
 #include "emulator/engine/vector/gpu/resident_sources.hpp"
 #include "emulator/engine/vector/gpu/self_test.hpp"
+#include "emulator/engine/vector/gpu/split_elements.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
@@ -175,7 +176,6 @@ class GpuBatch final : public PassBatch {
                     {runs.get()},
                     {failures.get()},
                     {nullptr, threads},
-                    {nullptr, passes_.threads()},
                     {nullptr, begin},
                     {nullptr, some}},
                    whole_groups(threads), threads_of_group);
@@ -235,6 +235,9 @@ class GpuPassDevice final : public PassDevice {
       if (auto made = compile(*trace, section.row_lanes, group_shorts, why)) return made;
     }
     const codegen::Trace whole = codegen::trace_elements_together(ops, traced, live);
+    if (const std::optional<codegen::Trace> split = codegen::split_elements(ops, whole)) {
+      if (auto made = compile(*split, section.row_lanes, group_shorts, why)) return made;
+    }
     return compile(whole, section.row_lanes, group_shorts, why);
   }
 

@@ -46,6 +46,10 @@ std::string outside(const std::string& bits, int least, int beyond) {
 /// With more values that wait at a time, loops whose sums share branches spill registers.
 constexpr std::size_t most_waiting_values = 40;
 
+/// Words of a group are loaded so many steps before the first one that reads them: all at once,
+/// long loops spill registers.
+constexpr std::size_t loads_ahead = 48;
+
 class Writer {
  public:
   explicit Writer(Trace trace) : t_(std::move(trace)) {
@@ -576,54 +580,83 @@ class Writer {
   void operations(const std::vector<StepId>& steps, bool in_loop) {
     std::vector<std::vector<StepId>> lists = with_sums_together(steps);
     if (waiting_values(lists) > most_waiting_values) lists = in_traced_order(steps);
+    std::vector<StepId> order;
+    for (const std::vector<StepId>& list : lists)
+      order.insert(order.end(), list.begin(), list.end());
+    std::size_t done = 0, loaded = 0;
+    const auto load_ahead = [&](std::size_t next) {
+      if (loaded_.empty()) return;
+      for (; loaded < std::min(order.size(), done + next + loads_ahead); ++loaded)
+        for (const StepId in : step(order[loaded]).in)
+          if (in != no_step) load(in);
+    };
     for (const std::vector<StepId>& list : lists) {
       const bool branch = !list.empty() && may_branch(list.front());
-      if (branch) sums_with_branch(list);
+      if (branch) {
+        load_ahead(list.size());
+        sums_with_branch(list);
+      }
       for (const StepId n : list) {
-        if (!branch) operation(n);
+        if (!branch) {
+          load_ahead(1);
+          operation(n);
+        }
         if (step(n).op != Op::Collect) test(n, in_loop);
+        ++done;
       }
     }
   }
   /// Rounded sums: a sum to nearest, rounded again to 25 bits, is right unless it is a tie there:
   /// any other number that it was rounded from is on the same side of every tie, a double. A tie
-  /// needs the sum's error. Terms of accumulators: accumulator.hpp.
+  /// is moved to the side of the sum's error. Terms of accumulators: accumulator.hpp. Before the
+  /// branch are sums only: all other results would occupy registers in it.
   void sums_with_branch(std::span<const StepId> sums) {
     std::string rare;
-    std::vector<std::size_t> changed;  // accumulators
+    std::vector<std::string> heads(accumulators_.size());  // before the next term
     for (const StepId n : sums) {
       const Step& s = step(n);
       if (s.kind == Step::Kind::RoundedSum) {
-        line("const double s{} = {} + {};", n, number(s.in[0]), number(s.in[1]));
-        line("double v{0} = fma(s{0}, 0x1p28, -s{0});", n);
+        line("double s{} = {} + {};", n, number(s.in[0]), number(s.in[1]));
         rare += fmt::format("{}is_tie(s{})", rare.empty() ? "" : " | ", n);
       } else if (s.kind == Step::Kind::LongHead) {
         const std::size_t k = accumulator_of_[n];
-        if (std::ranges::find(changed, k) == changed.end()) {
-          if (changed.empty()) line("away = 0u;");
-          changed.push_back(k);
-          line("b{0} = a{0};", k);
-        }
-        line("s = b{}.h + {};", k, number(s.in[2]));
-        line("b{0}.low += {1} - (s - b{0}.h);", k, number(s.in[2]));
-        line("away = max(away, leading(s) + b{0}.place);", k);
-        line("b{}.h = s;", k);
+        if (std::ranges::all_of(heads, &std::string::empty)) line("away = 0u;");
+        if (heads[k].empty()) heads[k] = fmt::format("a{}.h", k);
+        // A negated term is subtracted: its negation would be an operation of its own.
+        const StepId negated = negated_by(step(s.in[2]));
+        line("double t{} = {};", n, number(negated != no_step ? negated : s.in[2]));
+        line("double s{} = {} {} t{};", n, heads[k], negated != no_step ? '-' : '+', n);
+        line("away = max(away, leading(s{}) + a{}.place);", n, k);
+        heads[k] = fmt::format("s{}", n);
       }
     }
-    if (!changed.empty()) rare += rare.empty() ? "away >= places" : " | (away >= places)";
+    if (std::ranges::any_of(heads, [](const std::string& h) { return !h.empty(); }))
+      rare += rare.empty() ? "away >= places" : " | (away >= places)";
     line("if ({}) {{", rare);
-    for (const std::size_t k : changed) line("b{0} = a{0};", k);
     for (const StepId n : sums) {
       const Step& s = step(n);
       if (s.kind == Step::Kind::RoundedSum)
-        line("v{0} = with_error({1}, {2}, s{0});", n, number(s.in[0]), number(s.in[1]));
+        line("s{0} = beside_tie({1}, {2}, s{0});", n, number(s.in[0]), number(s.in[1]));
       else if (s.kind == Step::Kind::LongHead)
-        line("b{0} = add_term(b{0}, {1});", accumulator_of_[n], number(s.in[2]));
+        line("a{0} = add_term(a{0}, {1});", accumulator_of_[n], number(s.in[2]));
     }
-    line("}}");
-    for (const std::size_t k : changed) line("a{0} = b{0};", k);
+    // What follows adds nothing to these accumulators.
     for (const StepId n : sums)
-      if (step(n).kind == Step::Kind::RoundedSum) line("v{0} = fma(s{0}, 0x1p28, -v{0});", n);
+      if (step(n).kind == Step::Kind::LongHead)
+        line("s{0} = a{1}.h, t{0} = 0.0;", n, accumulator_of_[n]);
+    line("}}");
+    for (const StepId n : sums) {
+      if (step(n).kind == Step::Kind::RoundedSum) {
+        line("const double w{0} = fma(s{0}, 0x1p28, -s{0});", n);
+        line("const double v{0} = fma(s{0}, 0x1p28, -w{0});", n);
+      } else if (step(n).kind == Step::Kind::LongHead) {
+        if (negated_by(step(step(n).in[2])) != no_step)
+          line("a{0}.low += (a{0}.h - s{1}) - t{1};", accumulator_of_[n], n);
+        else
+          line("a{0}.low += t{1} - (s{1} - a{0}.h);", accumulator_of_[n], n);
+        line("a{}.h = s{};", accumulator_of_[n], n);
+      }
+    }
   }
   /// A long that is no accumulator: both parts at once.
   void sum_of_device(StepId n) {
@@ -686,12 +719,7 @@ class Writer {
 
   /// The steps of a pass.
   void pass() {
-    for (std::size_t k = 0; k < (kept_.size() + 1) / 2; ++k)
-      line("const ulong2 g{0} = group[{0}];", k);
-    for (const StepId n : kept_)
-      line(
-          "const {} v{} = {};", type_name(types_[n]), n,
-          from_bits(fmt::format("g{}.{}", slot_[n] / 2, slot_[n] % 2 == 0 ? 'x' : 'y'), types_[n]));
+    loaded_.assign((kept_.size() + 1) / 2, false);
     std::vector<StepId> computed;
     for (StepId n = 0; n < t_.steps.size(); ++n) {
       if (step(n).level == Level::Pass || tests_.is_fixed[n]) continue;
@@ -703,12 +731,24 @@ class Writer {
       line("const ulong v{} = r{};", n, row_of_[n]);
       test(n, true);
     }
-    if (!accumulators_.empty()) line("double s; uint away;");
-    for (std::size_t k = 0; k < accumulators_.size(); ++k) line("accumulator b{};", k);
+    if (!accumulators_.empty()) line("uint away;");
     operations(computed, true);
+    for (const CarriedRow& row : carried_) load(row.out);
+    for (const StepId n : results_) load(n);
     for (const CarriedRow& row : carried_)
       if (!is_accumulator_row(row_of_[row.in])) line("r{} = {};", row_of_[row.in], bits(row.out));
     for (std::size_t k = 0; k < results_.size(); ++k) line("o{} = {};", k, bits(results_[k]));
+  }
+  /// A word of the group, with the one beside it, unless it is there.
+  void load(StepId n) {
+    if (is_constant(n) || step(n).level != Level::Pass) return;
+    const std::size_t pair = slot_[n] / 2;
+    if (loaded_[pair]) return;
+    loaded_[pair] = true;
+    line("const ulong2 g{0} = group[{0}];", pair);
+    for (std::size_t k = 2 * pair; k < std::min(kept_.size(), 2 * pair + 2); ++k)
+      line("const {} v{} = {};", type_name(types_[kept_[k]]), kept_[k],
+           from_bits(fmt::format("g{}.{}", pair, k % 2 == 0 ? 'x' : 'y'), types_[kept_[k]]));
   }
   bool is_accumulator_row(std::uint32_t row) const {
     return std::ranges::any_of(accumulators_, [&](const Accumulator& a) {
@@ -720,6 +760,12 @@ class Writer {
     return type == Type::Flag ? text + " != 0UL" : text;
   }
 
+  /// Rows of a block are at constant distances, so that the loop does not keep their addresses.
+  std::size_t threads_of_block() const {
+    return std::size_t{t_.row_bytes} / sizeof(std::uint64_t) * t_.elements;
+  }
+  std::size_t word_of_row(std::size_t row) const { return row * threads_of_block(); }
+
   std::string loop() {
     text_ = std::string(prelude) + accumulator_functions;
     line("// A thread has {}.", t_.elements > 1 ? "one element of a PE" : "all elements of a PE");
@@ -727,21 +773,21 @@ class Writer {
     line("                  __global const ulong* restrict kept,");
     line(
         "                  __global const ulong* restrict runs, __global uint* restrict failures,");
-    line("                  ulong threads, ulong of_block, ulong begin, ulong passes) {{");
+    line("                  ulong threads, ulong begin, ulong passes) {{");
     line("const ulong thread = get_global_id(0);");
     line("if (thread >= threads) return;");
-    line("const ulong block = thread / of_block, own = thread % of_block;");
+    line("const ulong block = thread / {0}, own = thread % {0};", threads_of_block());
     line("const ulong end = min(runs[2 * block + 1], begin + passes);");
     line("if (begin >= end) return;");
-    line("rows += block * of_block * {} + own;", made_.rows.size());
-    line("results += block * of_block * {} + own;", made_.results.size());
+    line("rows += block * {} + own;", word_of_row(made_.rows.size()));
+    line("results += block * {} + own;", word_of_row(made_.results.size()));
     line("__global const ulong2* restrict group = (__global const ulong2*)kept +");
     line("                                        (runs[2 * block] + begin) * {};",
          kept_words() / 2);
     begin_failures();
     for (std::size_t r = 0; r < made_.rows.size(); ++r)
-      line("{}ulong {}{} = rows[{} * of_block];", r < carried_.size() ? "" : "const ",
-           r < carried_.size() ? 'r' : 'f', r, r);
+      line("{}ulong {}{} = rows[{}];", r < carried_.size() ? "" : "const ",
+           r < carried_.size() ? 'r' : 'f', r, word_of_row(r));
     for (std::size_t k = 0; k < results_.size(); ++k) line("ulong o{} = 0UL;", k);
     // Later launches go on with numbers that the loop has tested.
     line("if (begin == 0UL) {{");
@@ -775,8 +821,8 @@ class Writer {
       line("r{} = as_ulong(head_of(a{}));", row_of_[carried_[a.head].in], k);
       line("r{} = as_ulong(tail_of(a{}));", row_of_[carried_[a.tail].in], k);
     }
-    for (std::size_t r = 0; r < carried_.size(); ++r) line("rows[{0} * of_block] = r{0};", r);
-    for (std::size_t k = 0; k < results_.size(); ++k) line("results[{0} * of_block] = o{0};", k);
+    for (std::size_t r = 0; r < carried_.size(); ++r) line("rows[{}] = r{};", word_of_row(r), r);
+    for (std::size_t k = 0; k < results_.size(); ++k) line("results[{}] = o{};", word_of_row(k), k);
     // What leaves the loop is finite.
     for (const CarriedRow& row : carried_)
       if (tests_.is_normal[row.out])
@@ -800,6 +846,7 @@ class Writer {
   std::vector<std::size_t> accumulator_of_;  ///< by step: whose sum it is, or none
   std::vector<StepId> kept_;
   std::vector<std::uint32_t> slot_;
+  std::vector<bool> loaded_;  ///< pairs of these, by the text of a pass so far
   std::string text_;
 };
 

@@ -23,7 +23,7 @@ struct PassText {
   /// run(words, kept, failures, number of the first group, groups, words of a group).
   std::string sources;
   /// The passes `begin` to `begin + passes - 1`, or those that the block has:
-  /// run(rows, results, kept, runs, failures, threads, threads of a block, begin, passes).
+  /// run(rows, results, kept, runs, failures, threads, begin, passes).
   std::string loop;
   std::uint32_t kept = 0;          ///< words of a group that `sources` makes and `loop` reads; even
   std::vector<ThreadRow> rows;     ///< what threads read: those that passes change come first

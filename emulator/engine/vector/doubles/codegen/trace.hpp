@@ -68,6 +68,9 @@ const DoublesKernels& tracing_kernels(Isa isa) noexcept;
 /// The same for a GPU: as for AVX2, but with steps that a GPU's text has in a form of its own.
 const DoublesKernels& device_tracing_kernels() noexcept;
 
+/// Whether a tracing kernel copies words of the broadcast memory to rows.
+bool is_fill(DoublesKernel kernel);
+
 /// Traces operations translated with tracing kernels, none of which writes to the broadcast
 /// memory. `live`: sorted offsets of the rows that are live after them; null: all. Nothing if the
 /// operations cannot run vector by vector, because elements of a strip are accessed individually.

@@ -37,6 +37,12 @@ const DoublesKernels& device_tracing_kernels() noexcept {
   return kernels;
 }
 
+bool is_fill(DoublesKernel kernel) {
+  return std::ranges::count(tracing_kernels(Isa::Avx512).fill, kernel) != 0 ||
+         std::ranges::count(tracing_kernels(Isa::Avx2).fill, kernel) != 0 ||
+         std::ranges::count(device_tracing_kernels().fill, kernel) != 0;
+}
+
 namespace {
 
 /// Thrown for operations that cannot run vector by vector.
@@ -54,12 +60,6 @@ struct StepHash {
     return hash.value();
   }
 };
-
-bool is_fill(DoublesKernel kernel) {
-  return std::ranges::count(tracing_kernels(Isa::Avx512).fill, kernel) != 0 ||
-         std::ranges::count(tracing_kernels(Isa::Avx2).fill, kernel) != 0 ||
-         std::ranges::count(device_tracing_kernels().fill, kernel) != 0;
-}
 
 /// Operations on the rows of single elements, one element after the other, as operations on strips.
 std::vector<DoublesOp> rolled(std::span<const DoublesOp> ops, unsigned elements,
