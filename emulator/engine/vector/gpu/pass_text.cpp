@@ -622,8 +622,7 @@ class Writer {
         const std::size_t k = accumulator_of_[n];
         if (std::ranges::all_of(heads, &std::string::empty)) line("away = 0u;");
         if (heads[k].empty()) heads[k] = fmt::format("a{}.h", k);
-        // A negated term is subtracted: its negation would be an operation of its own.
-        const StepId negated = negated_by(step(s.in[2]));
+        const StepId negated = negated_term(s);
         line("double t{} = {};", n, number(negated != no_step ? negated : s.in[2]));
         line("double s{} = {} {} t{};", n, heads[k], negated != no_step ? '-' : '+', n);
         line("away = max(away, leading(s{}) + a{}.place);", n, k);
@@ -650,13 +649,18 @@ class Writer {
         line("const double w{0} = fma(s{0}, 0x1p28, -s{0});", n);
         line("const double v{0} = fma(s{0}, 0x1p28, -w{0});", n);
       } else if (step(n).kind == Step::Kind::LongHead) {
-        if (negated_by(step(step(n).in[2])) != no_step)
+        if (negated_term(step(n)) != no_step)
           line("a{0}.low += (a{0}.h - s{1}) - t{1};", accumulator_of_[n], n);
         else
           line("a{0}.low += t{1} - (s{1} - a{0}.h);", accumulator_of_[n], n);
         line("a{}.h = s{};", accumulator_of_[n], n);
       }
     }
+  }
+  /// A negated term is subtracted: its negation would be an operation of its own.
+  StepId negated_term(const Step& sum) const {
+    const Step& term = step(sum.in[2]);
+    return is_operation(term) && term.level != Level::Pass ? negated_by(term) : no_step;
   }
   /// A long that is no accumulator: both parts at once.
   void sum_of_device(StepId n) {
@@ -776,11 +780,12 @@ class Writer {
     line("                  ulong threads, ulong begin, ulong passes) {{");
     line("const ulong thread = get_global_id(0);");
     line("if (thread >= threads) return;");
-    line("const ulong block = thread / {0}, own = thread % {0};", threads_of_block());
-    line("const ulong end = min(runs[2 * block + 1], begin + passes);");
-    line("if (begin >= end) return;");
-    line("rows += block * {} + own;", word_of_row(made_.rows.size()));
-    line("results += block * {} + own;", word_of_row(made_.results.size()));
+    line("const uint block = (uint)(thread / {0}), own = (uint)(thread % {0});",
+         threads_of_block());
+    line("if (begin >= runs[2 * block + 1]) return;");
+    line("uint remaining = (uint)min(runs[2 * block + 1] - begin, passes);");
+    line("rows += (ulong)block * {} + own;", word_of_row(made_.rows.size()));
+    line("results += (ulong)block * {} + own;", word_of_row(made_.results.size()));
     line("__global const ulong2* restrict group = (__global const ulong2*)kept +");
     line("                                        (runs[2 * block] + begin) * {};",
          kept_words() / 2);
@@ -804,9 +809,10 @@ class Writer {
       line("accumulator a{} = begin_sum(as_double(r{}), as_double(r{}));", k,
            row_of_[carried_[accumulators_[k].head].in],
            row_of_[carried_[accumulators_[k].tail].in]);
-    line("for (ulong pass = begin; pass < end; pass += {}UL) {{", passes_between_tests);
-    line("for (uint left = (uint)min({}UL, end - pass); left != 0u; --left, group += {}) {{",
-         passes_between_tests, kept_words() / 2);
+    line("while (remaining != 0u) {{");
+    line("uint left = min({}u, remaining);", passes_between_tests);
+    line("remaining -= left;");
+    line("for (; left != 0u; --left, group += {}) {{", kept_words() / 2);
     pass();
     line("}}");
     for (const CarriedRow& row : carried_)
