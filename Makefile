@@ -15,7 +15,7 @@ help:
 	@echo "make test-qemu          test boards under a real kernel, in QEMU (the first time builds QEMU: half an hour)"
 	@echo "make build              build the library, the command and the tests"
 	@echo "make bench              run all benchmarks"
-	@echo "make bench-gpu CUDA=DIR registers and instructions of GPU kernels; CUDA: folder of ptxas and nvdisasm"
+	@echo "make bench-gpu CUDA=DIR registers and instructions of GPU kernels (gdr bench gpu-instructions); CUDA: folder of ptxas and nvdisasm"
 	@echo "make install PREFIX=DIR install program, library, headers and package files"
 	@echo "make wheel              build wheels of the Python package, command and library for x86-64 (build/wheels)"
 	@echo "make wheel-arm64        build one for arm64 with a cross compiler (build/arm64)"
@@ -78,7 +78,7 @@ bench: build
 	@$(GDR) bench -o $(BUILD)/bench.json && echo "as JSON: $(BUILD)/bench.json"
 
 bench-gpu: build
-	@PYTHONPATH=$(BUILD)/python python3 bench/gpu_instructions.py $(if $(CUDA),--cuda $(CUDA))
+	@$(if $(CUDA),GDR_CUDA_TOOLS=$(CUDA)) $(GDR) bench gpu-instructions
 
 install: configure
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_installed

@@ -62,6 +62,9 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
        gpu_sizes},
       {"gpu-products", "products of matrices on a GPU, of a tiled kernel in OpenCL and of native",
        gpu_products},
+      {"gpu-instructions",
+       "machine code of the GPU kernels: registers, instructions of an interaction",
+       gpu_instructions, true},
       {"products", "products of matrices, exact and beside the host's BLAS", matrix_rates},
       {"matrix", "predicted products and LU on one real board at 400 MHz", matrix_predictions},
   };

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "libgdr/cli/device_choice.hpp"
@@ -21,6 +22,8 @@ struct Measurement {
   std::optional<double> required{};  ///< limit: lower, or upper if `lower_is_better`
   bool lower_is_better = false;
   std::optional<bool> met_override{};  ///< result of a requirement that one number cannot state
+  std::vector<std::pair<std::string, double>>
+      further{};  ///< names and values, in the same unit or none
 
   /// Whether the requirement is met; nothing where there is none.
   std::optional<bool> met() const;
@@ -49,6 +52,7 @@ using Benchmark = std::vector<Measurement> (*)(const Context& context);
 struct NamedBenchmark {
   std::string_view name, summary;
   Benchmark run;
+  bool only_by_name = false;  ///< takes minutes: not one of those that run without names
 };
 std::span<const NamedBenchmark> benchmarks() noexcept;
 
@@ -67,6 +71,7 @@ std::vector<Measurement> table_rates(const Context& context);
 std::vector<Measurement> gpu_rates(const Context& context);
 std::vector<Measurement> gpu_sizes(const Context& context);
 std::vector<Measurement> gpu_products(const Context& context);
+std::vector<Measurement> gpu_instructions(const Context& context);
 std::vector<Measurement> gravity_accuracy(const Context& context);
 std::vector<Measurement> fast_accuracy(const Context& context);
 std::vector<Measurement> kernel_accuracy(const Context& context);

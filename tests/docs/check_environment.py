@@ -15,7 +15,7 @@ LITERAL = re.compile(r"""["'](GDR_[A-Z0-9_]+)["']""")
 ROW = re.compile(r"^\| `(GDR_[A-Z0-9_]+)` \|")
 # Names in generated C headers, not environment variables.
 C_NAMES = {"GDR_F64", "GDR_F32", "GDR_I64", "GDR_RAW"}
-PRODUCT = ("emulator", "kernels", "libgdr", "python")
+PRODUCT = ("bench", "emulator", "kernels", "libgdr", "python")
 # Set by the build for its own test programs.
 SET_BY_BUILD = {"GDR_DOCS_PYTHON", "GDR_ULFM_LAUNCHER"}
 # An option of CMake that a test names.

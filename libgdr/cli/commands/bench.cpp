@@ -51,7 +51,8 @@ std::vector<bench::NamedBenchmark> chosen(const std::vector<std::string>& names)
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw usage_error("{}", unknown_name("benchmark", name, known));
   for (const auto& benchmark : bench::benchmarks())
-    if (names.empty() || std::find(names.begin(), names.end(), benchmark.name) != names.end())
+    if ((names.empty() && !benchmark.only_by_name) ||
+        std::find(names.begin(), names.end(), benchmark.name) != names.end())
       list.push_back(benchmark);
   return list;
 }
@@ -71,6 +72,8 @@ std::string required_text(const bench::Measurement& measurement) {
 void print_measurement(const bench::Measurement& measurement) {
   std::string line = fmt::format("  {:<44}{:>11} {}", measurement.name,
                                  value_text(measurement.value), measurement.unit);
+  for (const auto& [name, value] : measurement.further)
+    line += fmt::format(", {:>4} {}", value_text(value), name);
   std::string rest = required_text(measurement);
   if (!measurement.comment.empty()) rest += (rest.empty() ? "" : "; ") + measurement.comment;
   if (!rest.empty()) line += fmt::format("\n  {:<56}{}", "", rest);
@@ -84,6 +87,7 @@ Json measurement_json(std::string_view benchmark, const bench::Measurement& meas
             {"value", measurement.value},
             {"unit", measurement.unit},
             {"comment", measurement.comment}};
+  for (const auto& [name, value] : measurement.further) json["further"][name] = value;
   if (measurement.required) {
     json[measurement.lower_is_better ? "at_most" : "at_least"] = *measurement.required;
     json["met"] = measurement.met().value_or(true);
@@ -102,7 +106,7 @@ void print_heading(const Json& about) {
 
 int list_benchmarks() {
   for (const auto& benchmark : bench::benchmarks())
-    print("{:<14}{}\n", benchmark.name, benchmark.summary);
+    print("{:<18}{}\n", benchmark.name, benchmark.summary);
   return 0;
 }
 
@@ -132,7 +136,8 @@ int run(const Options& options) {
 }
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option("BENCHMARK", options.names, "benchmarks to run (default: all; see --list)");
+  app.add_option("BENCHMARK", options.names,
+                 "benchmarks to run (default: all but gpu-instructions; see --list)");
   add_text(app, "-o", options.output, "FILE", "also write the results to a file, as JSON");
   app.add_flag("--accuracy", options.accuracy,
                "accuracy only: exact numerics against references, fast against exact");
