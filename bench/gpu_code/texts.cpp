@@ -12,7 +12,6 @@
 
 #include "bench/gpu_code/run_tool.hpp"
 #include "bench/laws/laws.hpp"
-#include "bench/workload.hpp"
 #include "emulator/isa/program.hpp"
 #include "gdr/matrix.hpp"
 
@@ -47,7 +46,8 @@ class SetVariable {
   std::string old_;
 };
 
-/// The texts that devices compile during `work`, in their order; none if nothing ran on the device.
+/// The texts that the device compiles during `work`, in their order; none for what it does not
+/// support.
 template <typename Work>
 std::vector<std::string> texts_of(const Context& context, std::string_view engine,
                                   const Work& work) {
@@ -55,7 +55,6 @@ std::vector<std::string> texts_of(const Context& context, std::string_view engin
   const SetVariable pairs("GDR_GPU_PAIRS", "0"), to("GDR_GPU_TEXT", folder.path().string());
   Device device = open_device(context, engine);
   work(device);
-  if (device.statistics().gpu_runs == 0) return {};
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(folder.path())) paths.push_back(entry.path());
   std::ranges::sort(paths, {}, [](const fs::path& p) { return std::stoul(p.stem().string()); });
@@ -89,21 +88,11 @@ double interactions_of(std::string_view engine, const Kernel& kernel, const std:
          number_after(text, passes);
 }
 
-/// Numbers near 1 with the integers of a sample, so that no engine refuses a block.
-Sample ordinary_numbers(Sample sample, std::uint64_t seed) {
-  Random random(seed);
-  for (auto& [name, values] : sample.columns) {
-    if (std::ranges::all_of(values, [](double x) { return x == std::floor(x); })) continue;
-    for (double& x : values) x = 0.5 + random.uniform();
-  }
-  return sample;
-}
-
 }  // namespace
 
 LoopText loop_text(const Context& context, std::string_view engine, const Kernel& kernel) {
   const Law& law = law_of(kernel.name());
-  const Sample sample = ordinary_numbers(law.sample(particles, context.seed), context.seed);
+  const Sample sample = law.sample(particles, context.seed);
   const auto texts = texts_of(
       context, engine, [&](Device& device) { run_law(device, kernel, law, sample, sample); });
   // Not the program for sources of gpu-exact, nor those for parts of a target's passes.
