@@ -11,7 +11,7 @@ struct PublishedFigure {
   std::string what, machine, unit;
   double published = 0, predicted = 0;
   std::string source;   ///< source of the published figure
-  std::string tuned;    ///< names of the machine's values that were tuned to fit it; usually none
+  std::string tuned;    ///< names of the values that were tuned to fit it; usually none
   double required = 0;  ///< largest deviation that was asked for, as a share; 0: none was
   std::string assumed;  ///< conditions that the publication does not give
   double deviation() const noexcept { return predicted / published - 1; }

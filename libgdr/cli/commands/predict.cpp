@@ -29,7 +29,8 @@ struct Options {
   // The job network.
   std::string streams, congestion;
   std::vector<std::string> different;
-  std::optional<double> rate, rtt, mtu, loss, window, queue, queue_bytes, pace, seconds, warm_up;
+  std::optional<double> rate, rtt, mtu, loss, jitter, window, queue, queue_bytes, pace, seconds,
+      warm_up;
   std::uint64_t seed = 1;
   bool delayed_acks = false, round_robin = false;
 };
@@ -81,6 +82,7 @@ constexpr std::pair<std::string_view, unsigned> option_uses[] = {
     {"--queue", Streams},
     {"--queue-bytes", Streams},
     {"--loss", Streams},
+    {"--jitter", Streams},
     {"--round-robin", Streams},
     {"--seconds", Streams},
     {"--warm-up", Streams},
@@ -278,6 +280,7 @@ int network(const Options& o) {
   stream.rtt = o.rtt.value_or(stream.rtt);
   stream.mtu = o.mtu.value_or(stream.mtu);
   path.queue_packets = o.queue.value_or(1e15);
+  path.jitter = o.jitter;
   if (o.queue_bytes)
     path.queue_bytes = *o.queue_bytes;
   else if (!o.queue)
@@ -395,6 +398,9 @@ Action prepare(CLI::App& app) {
   add_number(app, "--queue-bytes", o->queue_bytes, "BYTES",
              "network: bytes that the queue holds (default: rate times RTT, at least 40 packets)");
   add_number(app, "--loss", o->loss, "P", "network: probability that a packet is lost elsewhere");
+  add_number(
+      app, "--jitter", o->jitter, "S",
+      "network: largest random delay before the queue (default: a packet's time on the line)");
   app.add_flag("--round-robin", o->round_robin,
                "network: streams leave the queue a packet each in turn");
   add_number(app, "--seconds", o->seconds, "S", "network: simulated time (default: 100)");
