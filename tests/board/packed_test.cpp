@@ -215,6 +215,32 @@ TEST_CASE("packed targets give the same bits as blocks, for every kernel", "[boa
   CHECK(packed > all * 3 / 4);
 }
 
+TEST_CASE("targets whose Start stores a constant to the broadcast memory are packed", "[board]") {
+  // Start computes and stores a word, which the loop reads: a constant, or one of PE 1's target.
+  const auto program = [](const char* stored) {
+    return assembled(
+        std::string(".kernel k\nivar long xi f64to72\njvar long xj f64to72\nbm long word\n"
+                    "fvar long sum f64to72 fadd at $lr8v\n.start\n  vlen 4\n  upass $lr8v 0\n"
+                    "  fadd $lr16v xi xi\n  upass $lr24v 0.75\n  vlen 1\n  bput word ") +
+        stored +
+        " 1\n.body\n  vlen 1\n  bget $lr32 xj\n  bget $lr34 word\n  vlen 4\n"
+        "  fmul $lr40v $lr16v $lr34\n  fadd $lr40v $lr40v $lr32\n  fadd $lr8v $lr8v $lr40v\n");
+  };
+  const Geometry geometry = two_chips();
+  for (const auto& [stored, packed] : {std::pair{"$lr24", true}, {"$lr16", false}})
+    for (const std::uint64_t targets : {1, 3, 35}) {
+      const Job job = job_of(program(stored), targets, 33);
+      INFO(stored << ", " << targets << " targets");
+      Rig blocks(geometry, "native"), vectors(geometry, "native", 2);
+      load(blocks, job);
+      load(vectors, job);
+      vectors.execute();
+      const ChipState before = vectors.board.chip(0);
+      CHECK(by_targets(vectors, job, both | run_results_only) == by_targets(blocks, job, both));
+      CHECK((vectors.board.chip(0) == before) == packed);
+    }
+}
+
 TEST_CASE("unguarded loops give the same bits as guarded ones", "[board]") {
   Geometry geometry = two_chips();
   geometry.blocks = 4;

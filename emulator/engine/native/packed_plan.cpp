@@ -51,8 +51,8 @@ class Planner {
     for (const Section s : sections) {
       if (compiled_.section(s) == nullptr) throw Unsupported("a section runs on the exact engine");
       const bool reads = s != Section::Body && reads_sources(section(s));
-      const bool bm_stores =
-          !section(s).bm_stores().empty() && !(s == Section::Start && compiled_.fusable);
+      // What Start stores is the same in all PEs (check_instances).
+      const bool bm_stores = !section(s).bm_stores().empty() && s != Section::Start;
       if (s != Section::Body && !uses_fixed_words_only(loaded_.program, s))
         throw Unsupported("a section other than the loop reads j-items");
       if (reads || bm_stores)
