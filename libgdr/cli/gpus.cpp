@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "emulator/engine/gpu/cards.hpp"
+#include "emulator/engine/matmul/gpu/library_choice.hpp"
 #include "emulator/engine/vector/gpu/self_test.hpp"
 #include "emulator/host/gpu/device.hpp"
 #include "emulator/host/stopwatch.hpp"
@@ -25,7 +26,17 @@ std::string failure_of(const std::string& name) {
   }
 }
 
-/// Writes a line for every GPU, and another one after its test. Those before `first` are known.
+/// The name of a BLAS library, or of GDR's own kernels; empty where both fail.
+std::string products_of(const std::string& name) {
+  try {
+    const auto library = multiplying_library(*gpu::open_device(name));
+    return library != nullptr ? library->name() : "kernels of GDR";
+  } catch (const Error&) {
+    return {};  // the test of the device says why, or a product will
+  }
+}
+
+/// Writes a line for every GPU, and others after its tests. Those before `first` are known.
 void test_gpus(std::size_t first, const WriteText& write) {
   const auto line = [&](const Json& json) { write(json.dump() + "\n"); };
   const std::vector<gpu::DeviceInfo>& devices = gpu::devices();
@@ -37,6 +48,7 @@ void test_gpus(std::size_t first, const WriteText& write) {
           {"description", gpu::description(devices[n])},
           {"default", n == default_gpu()}});
     line({{"failure", failure_of(name)}, {"seconds", stopwatch.seconds()}});
+    line({{"products", products_of(name)}});
   }
 }
 
@@ -54,7 +66,9 @@ TestedGpus tested_gpus() {
       if (json.contains("why_none")) {
         all.why_none = json["why_none"];
       } else if (json.contains("name")) {
-        all.gpus.push_back({json["name"], json["description"], "", json["default"], 0});
+        all.gpus.push_back({json["name"], json["description"], "", "", json["default"], 0});
+      } else if (json.contains("products")) {
+        all.gpus.back().products = json["products"];
       } else {
         all.gpus.back().failure = json["failure"];
         all.gpus.back().seconds = json["seconds"];

@@ -77,6 +77,22 @@ TEST_CASE("gdr info and gdr boards --test tell whether a GPU is exact") {
   }
 }
 
+TEST_CASE("gdr info names what multiplies matrices on a GPU") {
+  const Shell shell;
+  const auto products = [&](const std::string& settings) {
+    const auto gpus =
+        nlohmann::json::parse(shell.run(settings + "gdr info --json").out)["host"]["gpus"];
+    return gpus.empty() ? "" : gpus[0]["products"].get<std::string>();
+  };
+  const std::string usual = products("");
+  if (usual.empty()) return;
+  CHECK((usual == "kernels of GDR" || usual.starts_with("CLBlast") || usual.starts_with("cuBLAS")));
+  CHECK(products("GDR_GPU_BLAS=own ") == "kernels of GDR");
+  const Outcome text = shell.run("GDR_GPU_BLAS=own gdr info");
+  CHECK(contains(text.out, "; matrix products by kernels of GDR"));
+  CHECK(products("GDR_GPU_BLAS=library GDR_CLBLAST_LIBRARY=/nowhere/x.so ").empty());
+}
+
 TEST_CASE("an OpenCL device can be divided into parts, which share calculations") {
   const Shell shell;
   const std::string opencl = "GDR_GPU_BACKEND=opencl ";

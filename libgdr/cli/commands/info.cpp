@@ -78,6 +78,7 @@ Json info_json(const Device& device, const TestedGpus& tested) {
     json["host"]["gpus"].push_back({{"name", "gpu:" + gpu.name},
                                     {"description", gpu.description},
                                     {"exact", gpu.failure.empty()},
+                                    {"products", gpu.products},
                                     {"default", gpu.is_default},
                                     {"failure", gpu.failure}});
   json["host"]["hardware_threads"] = std::thread::hardware_concurrency();
@@ -134,9 +135,11 @@ std::string info_text(const Json& json, const std::string& why_no_gpu, const Geo
   const Json& gpus = json["host"]["gpus"];
   for (const Json& gpu : gpus) {
     const auto failure = gpu["failure"].get<std::string>();
+    const auto products = gpu["products"].get<std::string>();
     text +=
         row(gpu["name"].get<std::string>(), "{}; {}", gpu["description"].get<std::string>(),
             (failure.empty() ? "tested: its doubles are exact" : "not for gpu-exact: " + failure) +
+                (products.empty() ? "" : "; matrix products by " + products) +
                 (gpus.size() > 1 && gpu["default"].get<bool>() ? default_text() : ""));
   }
   if (gpus.empty()) text += row("GPU", "none: {}", why_no_gpu);

@@ -161,7 +161,7 @@ bool SharedMatmul::by_library() {
   if (first().exact()) return false;
   for (const auto& card : cards_) {
     if (by_library_) break;
-    if (card->gpu->is_usable()) by_library_ = multiplies_by_library(*card->gpu);
+    if (card->gpu->is_usable()) by_library_ = multiplying_library(*card->gpu->device) != nullptr;
   }
   // Without a usable card, every product fails.
   return by_library_.value_or(false);
