@@ -1,0 +1,51 @@
+// A traced loop, prepared for its text: the rows of threads, types of values, tests, and the words
+// of a group of sources.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "emulator/engine/vector/doubles/codegen/trace.hpp"
+#include "emulator/engine/vector/gpu/accumulator.hpp"
+#include "emulator/engine/vector/gpu/bounds.hpp"
+#include "emulator/engine/vector/gpu/pass_text.hpp"
+
+namespace gdr::codegen {
+
+/// How a text holds the value of a step: ulong, double or bool.
+enum class ValueType : std::uint8_t { Bits, Number, Flag };
+
+/// Vectors "by step" have an entry for every step of the trace.
+struct TracedLoop {
+  static constexpr std::size_t none = ~std::size_t{0};
+
+  const Step& step(StepId n) const { return trace.steps[n]; }
+  bool is_constant(StepId n) const { return step(n).kind == Step::Kind::Constant; }
+  static bool is_operation(const Step& s) { return s.kind == Step::Kind::Operation; }
+  bool is_read(StepId n) const {
+    return step(n).kind == Step::Kind::Row || step(n).kind == Step::Kind::Broadcast;
+  }
+  /// The operand of a change of sign, or no_step.
+  StepId negated_by(const Step& s) const;
+  /// Words of a group, which are loaded in pairs.
+  std::size_t kept_words() const;
+
+  Trace trace;
+  std::vector<ThreadRow> rows;         ///< that are read: those that passes change come first
+  std::vector<ThreadRow> result_rows;  ///< that are stored besides
+  std::vector<CarriedRow> carried;     ///< rows that passes change, in their order
+  std::vector<std::uint32_t> row_of;   ///< by step that reads a row: its number
+  std::vector<StepId> results;         ///< the values of result_rows
+  LoopTests tests;
+  std::vector<ValueType> types;  ///< by step
+  std::vector<Accumulator> accumulators;
+  std::vector<std::size_t> accumulator_of;  ///< by step: whose sum it is, or none
+  std::vector<StepId> kept;                 ///< steps for sources alone that the loop reads
+  std::vector<std::uint32_t> slot;          ///< by step: its place in `kept`
+};
+
+/// Throws UnsupportedPass.
+TracedLoop prepare_loop(Trace trace);
+
+}  // namespace gdr::codegen
