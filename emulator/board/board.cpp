@@ -550,7 +550,7 @@ void Board::discard() noexcept { impl_->pending.clear(); }
 
 unsigned Board::lists_ahead() const noexcept {
   const Engine& engine = *impl_->board.engine;
-  if (engine.exact() || !engine.name().starts_with("gpu")) return 0;
+  if (!engine.name().starts_with("gpu")) return 0;
   // A list has the targets of all PEs. More targets than fit a launch need not wait.
   constexpr std::uint64_t wanted = 131072, most = 256;
   const Geometry& g = impl_->board.geometry;

@@ -126,6 +126,9 @@ class StreamingExecutable : public Executable {
                                                   std::uint64_t /*groups*/) const {
     return nullptr;
   }
+  /// Whether passes should be executed together (PassRunner::run_together), as more blocks than a
+  /// board has fit a batch.
+  virtual bool joins_passes() const { return false; }
   /// Records the time of such runs, as a batch (start_batch) or one by one.
   virtual void record_batch(std::size_t /*runs*/, std::uint64_t /*groups*/, bool /*as_batch*/,
                             double /*seconds*/) const {}

@@ -344,9 +344,34 @@ TEST_CASE("targets that a board computes one after the other share a launch") {
     CHECK(gravity(small, 1500) == right);  // 128 at a time
     CHECK(gpus.devices[0]->launches() - before == 1);
   }
-  // Other parameters and sources between the calculations of a device.
-  Device small = Device::open("emulator:partition=targets,chips=1,blocks=2,pes=8,engine=gpu");
-  Device large = Device::open("emulator:partition=targets,engine=gpu");
+}
+
+TEST_CASE("targets that a board computes one after the other share a launch of gpu-exact") {
+  if (!test::has_gpu()) return;
+  const TestGpus gpus(2);
+  for (const char* engine : {"gpu-exact", "gpu-exact:0+1"}) {
+    INFO(engine);
+    const std::string board = "emulator:partition=targets,chips=2,blocks=2,pes=8,engine=";
+    Device small = Device::open(board + engine), host = Device::open(board + "vector");
+    const Columns right = gravity(host, 1500);
+    CHECK(gravity(small, 1500) == right);
+    const int before = gpus.devices[0]->launches();
+    CHECK(gravity(small, 1500) == right);  // 128 at a time, in passes of all but a few chips
+    CHECK(gpus.devices[0]->launches() - before <= 2);  // sources that changed, and the loop
+    CHECK(small.statistics().gpu_runs > 2 * 1500 / 64);
+    // Few targets of a chip have blocks of fewer PEs.
+    CHECK(gravity(small, 1500, 133) == gravity(host, 1500, 133));
+    CHECK(gravity(small, 1500, 5) == gravity(host, 1500, 5));
+  }
+}
+
+TEST_CASE("parameters and sources change between calculations that share launches") {
+  if (!test::has_gpu()) return;
+  const TestGpus gpus(1);
+  const std::string engine = GENERATE("gpu", "gpu-exact");
+  CAPTURE(engine);
+  Device small = Device::open("emulator:partition=targets,chips=1,blocks=2,pes=8,engine=" + engine);
+  Device large = Device::open("emulator:partition=targets,engine=" + engine);
   const Kernel kernel = Kernel::compile("VARI x; VARJ y; CONST c; VARF f; f += (x - y)*c;", "law");
   std::vector<double> x(1000), y(700);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * i % 37) / 8;

@@ -27,6 +27,25 @@ bool wants_results_only(const Pass& pass) noexcept {
   });
 }
 
+std::optional<std::uint64_t> slots_of_own_targets(const Pass& pass) {
+  std::uint64_t slots = 0, written = 0;
+  for (const TargetWrite& write : pass.writes) {
+    if (write.slots.first != 0 || (written & write.chips) != 0) return std::nullopt;
+    written |= write.chips;
+    slots = std::max(slots, write.slots.count);
+  }
+  for (const PassRun& run : pass.runs)
+    for (std::size_t c = 0; c < pass.chips.size(); ++c) {
+      if (!takes_part(run.chips, c)) continue;
+      const std::uint64_t targets = run.targets != 0 ? run.targets : pass.chips[c].targets;
+      if (!takes_part(written, c) || targets > slots) return std::nullopt;
+    }
+  for (const ResultRead& read : pass.reads)
+    if (read.slots.first + read.slots.count > slots || (read.chips & ~written) != 0)
+      return std::nullopt;
+  return slots;
+}
+
 SmallBlockRunner::SmallBlockRunner(const LoadedProgram& program, const Geometry& geometry,
                                    Prepare prepare, std::unique_ptr<PassRunner> full)
     : program_(program),
@@ -42,28 +61,16 @@ void SmallBlockRunner::run(const Pass& pass) {
   run_small(blocks, pass);
 }
 
-/// PEs of the first block with targets, rounded to whole vectors; all PEs if the pass does not
-/// write all targets, uses other blocks or has output items.
+/// PEs of the first block with targets, rounded to whole vectors; all PEs if the pass uses other
+/// targets than its own or has output items.
 std::uint32_t SmallBlockRunner::pes_needed(const Pass& pass) const {
   const std::uint32_t all = geometry_.pes_per_block;
   if (!wants_results_only(pass) || !program_.outputs.empty()) return all;
-  std::uint64_t slots = 0, written = 0;
-  for (const TargetWrite& write : pass.writes) {
-    if (write.slots.first != 0 || (written & write.chips) != 0) return all;
-    written |= write.chips;
-    slots = std::max(slots, write.slots.count);
-  }
-  for (const PassRun& run : pass.runs)
-    for (std::size_t c = 0; c < pass.chips.size(); ++c) {
-      if (!takes_part(run.chips, c)) continue;
-      const std::uint64_t targets = run.targets != 0 ? run.targets : pass.chips[c].targets;
-      if (!takes_part(written, c) || targets > slots) return all;
-    }
-  for (const ResultRead& read : pass.reads)
-    if (read.slots.first + read.slots.count > slots || (read.chips & ~written) != 0) return all;
+  const std::optional<std::uint64_t> slots = slots_of_own_targets(pass);
+  if (!slots) return all;
   const std::uint64_t elements = program_.program.elements;
   const std::uint64_t pes =
-      ((slots + elements - 1) / elements + pes_together - 1) / pes_together * pes_together;
+      ((*slots + elements - 1) / elements + pes_together - 1) / pes_together * pes_together;
   return pes == 0 || pes > all ? all : static_cast<std::uint32_t>(pes);
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "emulator/engine/pass.hpp"
@@ -45,5 +46,9 @@ class SmallBlockRunner final : public PassRunner {
 /// True if only the pass's results are observable: it begins with Start, ends with End, and
 /// collects no flags.
 bool wants_results_only(const Pass& pass) noexcept;
+
+/// Slots of the chip with most targets, if the pass writes all targets that it uses, from the first
+/// slot on, and reads results of these only.
+std::optional<std::uint64_t> slots_of_own_targets(const Pass& pass);
 
 }  // namespace gdr

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "emulator/engine/blockwise/joined_passes.hpp"
 #include "emulator/engine/blockwise/small_blocks.hpp"
 #include "emulator/engine/check.hpp"
 #include "emulator/engine/engine.hpp"
@@ -390,15 +391,13 @@ class VectorExecutable final : public StreamingExecutable, public MatmulDeviceUs
   }
 
   std::unique_ptr<FusedBatch> start_batch(std::size_t runs, std::uint64_t groups) const override {
-    if (!device_ || !device_->is_usable()) return nullptr;
-    // Runs that fail are repeated here.
-    if (failures_on_device_ > failures_allowed && failures_on_device_ > runs_on_device_)
-      return nullptr;
+    if (!uses_device()) return nullptr;
     if (!device_->is_faster(pairs_of(runs, groups))) return nullptr;
     auto batch = std::make_unique<Batch>(*this, fused_[1]->usable && !tails_seen_, runs);
     if (!batch->usable()) return nullptr;
     return batch;
   }
+  bool joins_passes() const override { return uses_device(); }
   void record_batch(std::size_t runs, std::uint64_t groups, bool as_batch,
                     double seconds) const override {
     if (device_) device_->record(pairs_of(runs, groups), as_batch, seconds);
@@ -446,7 +445,9 @@ class VectorExecutable final : public StreamingExecutable, public MatmulDeviceUs
       return executable;
     };
     auto full = StreamingExecutable::pass_runner(loaded, geometry);
-    return std::make_unique<SmallBlockRunner>(loaded, geometry, prepare, std::move(full));
+    auto small = std::make_unique<SmallBlockRunner>(loaded, geometry, prepare, std::move(full));
+    if (!device_) return small;
+    return std::make_unique<JoinedPasses>(loaded, geometry, *this, std::move(small));
   }
   MatmulDevice* matmul_device() const noexcept override { return matmul_device_.get(); }
   void record_matmul(std::uint64_t blocks, std::uint64_t slow) const noexcept override {
@@ -478,6 +479,13 @@ class VectorExecutable final : public StreamingExecutable, public MatmulDeviceUs
       }
     }
     return stats;
+  }
+
+  /// Whether fused runs may be executed on a device.
+  bool uses_device() const {
+    if (!device_ || refused_by_device_ || !device_->is_usable()) return false;
+    // Runs that fail are repeated here.
+    return failures_on_device_ <= failures_allowed || failures_on_device_ <= runs_on_device_;
   }
 
   double pairs_of(std::size_t runs, std::uint64_t groups) const {
@@ -575,7 +583,9 @@ class VectorExecutable final : public StreamingExecutable, public MatmulDeviceUs
           device_->compile(fused_[heads].ready(), made.translate(kernels), group_shorts(), why);
       const std::scoped_lock lock(fallback_lock_);
       made.passes = std::move(passes);
-      if (!made.passes) why_not_on_device_ = std::move(why);
+      if (made.passes) return;
+      why_not_on_device_ = std::move(why);
+      refused_by_device_ = true;
     });
     return made.passes.get();
   }
@@ -705,6 +715,7 @@ class VectorExecutable final : public StreamingExecutable, public MatmulDeviceUs
   std::shared_ptr<MatmulDevice> matmul_device_;         ///< null: none
   std::array<std::unique_ptr<FirstUse>, 2> on_device_;  ///< [heads]; null without a device
   mutable std::string why_not_on_device_;               ///< protected by fallback_lock_
+  mutable std::atomic<bool> refused_by_device_{false};  ///< it cannot execute the program
   mutable std::atomic<std::uint64_t> failures_on_device_{0};
   static constexpr std::uint64_t failures_allowed = 256;
   mutable std::atomic<std::uint64_t> runs_on_device_{0};  ///< block runs
