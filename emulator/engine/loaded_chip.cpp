@@ -34,6 +34,13 @@ void LoadedChip::set_param(std::uint32_t variable, std::vector<std::uint64_t> wo
   held = std::move(words);
 }
 
+void LoadedChip::copy_params(const LoadedChip& other) {
+  const bool has_more = std::ranges::any_of(
+      params_, [&](const auto& param) { return !other.params_.contains(param.first); });
+  if (has_more) load(*program_, *executable_);
+  for (const auto& [variable, words] : other.params_) set_param(variable, words);
+}
+
 ChipState& LoadedChip::state() {
   if (!state_) state_ = make_chip(geometry_);
   if (init_pending_) {

@@ -30,6 +30,9 @@ class LoadedChip {
   /// Sets parameter number `variable` for all PEs from the words of its record.
   void set_param(std::uint32_t variable, std::vector<std::uint64_t> words);
 
+  /// Sets the parameters that another chip with this program has, and no others.
+  void copy_params(const LoadedChip& other);
+
   /// The state, after all deferred work. Not thread-safe if work was deferred since the last call.
   ChipState& state();
   /// Defers `work` on the state until the next access. Replaces the work of an earlier call; a load

@@ -381,3 +381,24 @@ TEST_CASE("parameters that change between packed calls take effect", "[board]") 
     REQUIRE(forces(packed, job, eps2, both | run_results_only) ==
             forces(blocks, with_pads(job), eps2, both));
 }
+
+TEST_CASE("a program that is loaded again does not keep its parameters", "[board]") {
+  const std::string engine = GENERATE("native", "vector");
+  CAPTURE(engine);
+  const Job job = job_of(Kernel::builtin("gravity").program(), 9, 40, Ids::InOrder);
+  const auto forces = [&](Rig& rig) {
+    rig.add(CommandKind::WriteMemory, 1, job.sources).count = job.sources.size();
+    rig.add(CommandKind::WriteTargets, 1, job.targets).count = job.target_count;
+    rig.run(1, ChipPartition::TargetsOverBlocks, 0, job.source_count, both | run_results_only);
+    rig.read(1, ChipPartition::TargetsOverBlocks, 9);
+    return rig.execute();
+  };
+  Rig fresh(two_chips(), engine.c_str()), again(two_chips(), engine.c_str());
+  fresh.load(job.program);
+  const auto without = forces(fresh);
+  again.load(job.program);
+  again.add(CommandKind::WriteParam, 1, {bits(0.5)});
+  CHECK(forces(again) != without);
+  again.load(job.program);
+  CHECK(forces(again) == without);
+}

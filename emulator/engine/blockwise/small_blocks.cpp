@@ -95,8 +95,7 @@ void SmallBlockRunner::run_small(Small& small, const Pass& pass) {
   std::vector<PassChip> chips;
   for (std::size_t c = 0; c < pass.chips.size(); ++c) {
     const PassChip& chip = pass.chips[c];
-    for (const auto& [variable, words] : chip.chip.params())
-      small.chips[c].set_param(variable, words);
+    small.chips[c].copy_params(chip.chip);
     chips.push_back({small.chips[c], chip.memory, chip.targets});
   }
   Pass own = pass;
