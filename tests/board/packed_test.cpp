@@ -402,3 +402,25 @@ TEST_CASE("a program that is loaded again does not keep its parameters", "[board
   again.load(job.program);
   CHECK(forces(again) == without);
 }
+
+TEST_CASE("targets of an earlier list take part in a run that names their number", "[board]") {
+  const Job job = job_of(Kernel::builtin("gravity").program(), 20, 40, Ids::InOrder);
+  const std::size_t words = job.targets.size() / job.target_count;
+  const auto results = [&](const char* engine) {
+    Rig rig(two_chips(), engine);
+    load(rig, job);
+    rig.add(CommandKind::WriteMemory, 3, job.sources).count = job.sources.size();
+    rig.add(CommandKind::WriteTargets, 3, job.targets).count = 20;
+    rig.run(3, ChipPartition::TargetsOverBlocks, 0, job.source_count, both);
+    rig.execute();
+    // Chip 1 gets ten targets, and keeps the others.
+    rig.add(CommandKind::WriteTargets, 1, job.targets).count = 20;
+    const auto last = job.targets.end() - static_cast<std::ptrdiff_t>(10 * words);
+    rig.add(CommandKind::WriteTargets, 2, {last, job.targets.end()}).count = 10;
+    rig.run(3, ChipPartition::TargetsOverBlocks, 0, job.source_count, both | run_results_only);
+    rig.list.commands.back().targets = 20;
+    for (const std::uint64_t chip : {1, 2}) rig.read(chip, ChipPartition::TargetsOverBlocks, 20);
+    return rig.execute();
+  };
+  CHECK(results("vector") == results("reference"));
+}

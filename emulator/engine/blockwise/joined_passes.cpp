@@ -56,7 +56,7 @@ PassChip JoinedPasses::chip_for(std::size_t number, const Pass& pass, std::size_
     chips_.back().load(program_, executable_);
   }
   const PassChip& own = pass.chips[chip];
-  for (const auto& [variable, words] : own.chip.params()) chips_[number].set_param(variable, words);
+  chips_[number].copy_params(own.chip);
   const std::uint64_t of_run = pass.runs.front().targets;
   return {chips_[number], own.memory, of_run != 0 ? of_run : own.targets};
 }

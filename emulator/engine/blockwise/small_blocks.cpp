@@ -28,22 +28,26 @@ bool wants_results_only(const Pass& pass) noexcept {
 }
 
 std::optional<std::uint64_t> slots_of_own_targets(const Pass& pass) {
-  std::uint64_t slots = 0, written = 0;
-  for (const TargetWrite& write : pass.writes) {
-    if (write.slots.first != 0 || (written & write.chips) != 0) return std::nullopt;
-    written |= write.chips;
-    slots = std::max(slots, write.slots.count);
-  }
-  for (const PassRun& run : pass.runs)
-    for (std::size_t c = 0; c < pass.chips.size(); ++c) {
-      if (!takes_part(run.chips, c)) continue;
-      const std::uint64_t targets = run.targets != 0 ? run.targets : pass.chips[c].targets;
-      if (!takes_part(written, c) || targets > slots) return std::nullopt;
+  std::vector<std::uint64_t> written(pass.chips.size(), 0);
+  for (const TargetWrite& write : pass.writes)
+    for (std::size_t c = 0; c < written.size(); ++c) {
+      if (!takes_part(write.chips, c)) continue;
+      if (write.slots.first != 0 || written[c] != 0) return std::nullopt;
+      written[c] = write.slots.count;
     }
-  for (const ResultRead& read : pass.reads)
-    if (read.slots.first + read.slots.count > slots || (read.chips & ~written) != 0)
+  for (std::size_t c = 0; c < written.size(); ++c) {
+    const auto is_own_run = [&](const PassRun& run) {
+      const std::uint64_t targets = run.targets != 0 ? run.targets : pass.chips[c].targets;
+      return !takes_part(run.chips, c) || (written[c] != 0 && targets <= written[c]);
+    };
+    const auto is_own_read = [&](const ResultRead& read) {
+      return !takes_part(read.chips, c) || read.slots.first + read.slots.count <= written[c];
+    };
+    if (!std::ranges::all_of(pass.runs, is_own_run) ||
+        !std::ranges::all_of(pass.reads, is_own_read))
       return std::nullopt;
-  return slots;
+  }
+  return written.empty() ? 0 : *std::ranges::max_element(written);
 }
 
 SmallBlockRunner::SmallBlockRunner(const LoadedProgram& program, const Geometry& geometry,

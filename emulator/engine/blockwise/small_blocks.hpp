@@ -47,8 +47,8 @@ class SmallBlockRunner final : public PassRunner {
 /// collects no flags.
 bool wants_results_only(const Pass& pass) noexcept;
 
-/// Slots of the chip with most targets, if the pass writes all targets that it uses, from the first
-/// slot on, and reads results of these only.
+/// Slots of the chip with most targets, if each chip gets all targets that it uses by this pass,
+/// from the first slot on, and only results of these are read.
 std::optional<std::uint64_t> slots_of_own_targets(const Pass& pass);
 
 }  // namespace gdr
