@@ -78,15 +78,50 @@ std::string last_line(const std::string& text) {
   }
 }
 
-/// Reads both pipes to their ends. False if nothing came for the limit.
-bool read_to_ends(const File& text, const File& noise, Ended& ended, std::string& errors,
-                  std::chrono::seconds limit) {
+class Child {
+ public:
+  explicit Child(pid_t pid) : pid_(pid) {}
+  bool has_ended() { return is_known_ || wait_for(WNOHANG); }
+  /// As waitpid has it.
+  int status() {
+    while (!is_known_ && !wait_for(0)) {
+    }
+    return status_;
+  }
+  void end() const { kill(pid_, SIGKILL); }
+
+ private:
+  bool wait_for(int options) {
+    is_known_ = waitpid(pid_, &status_, options) == pid_;
+    return is_known_;
+  }
+
+  const pid_t pid_;
+  int status_ = 0;
+  bool is_known_ = false;
+};
+
+/// Reads both pipes until the child has ended: not to their ends, because a process that the child
+/// has left behind may hold them open. False if nothing came for the limit.
+bool read_while_it_runs(Child& child, const File& text, const File& noise, Ended& ended,
+                        std::string& errors, std::chrono::seconds limit) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int milliseconds = 100;  // between two looks at a child that is silent
   std::array<pollfd, 2> files{{{text.get(), POLLIN, 0}, {noise.get(), POLLIN, 0}}};
-  const int milliseconds = static_cast<int>(std::chrono::milliseconds(limit).count());
+  auto last = Clock::now();
   while (files[0].fd >= 0) {
     const int ready = poll(files.data(), files.size(), milliseconds);
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return false;
+    if (ready < 0 && errno != EINTR) return false;
+    if (ready <= 0 && child.has_ended()) {
+      while (is_ready(text) && read_some(text, ended.text)) {
+      }
+      return true;
+    }
+    if (ready <= 0) {
+      if (Clock::now() - last > limit) return false;
+      continue;
+    }
+    last = Clock::now();
     if (files[0].revents != 0 && !read_some(text, ended.text)) files[0].fd = -1;
     if (files[1].revents != 0 && !read_some(noise, errors)) files[1].fd = -1;
   }
@@ -99,21 +134,20 @@ Ended in_own_process(const std::function<void(const WriteText& write)>& work,
                      std::chrono::seconds limit) {
   Pipe text = make_pipe(), noise = make_pipe(), error = make_pipe();
   std::fflush(nullptr);  // else the child would print it, too
-  const pid_t child = fork();
-  if (child < 0)
+  const pid_t pid = fork();
+  if (pid < 0)
     throw Error(ErrorCategory::Internal, "the system gives no process: " + driver::system_error());
-  if (child == 0) {
+  if (pid == 0) {
     dup2(noise.to_write.get(), STDERR_FILENO);
     run_child(work, text.to_write.get(), error.to_write.get());
   }
   for (Pipe* const pipe : {&text, &noise, &error}) pipe->to_write.close();
   Ended ended;
   std::string errors, message;
-  const bool in_time = read_to_ends(text.to_read, noise.to_read, ended, errors, limit);
-  if (!in_time) kill(child, SIGKILL);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  Child child(pid);
+  const bool in_time = read_while_it_runs(child, text.to_read, noise.to_read, ended, errors, limit);
+  if (!in_time) child.end();
+  const int status = child.status();
   while (is_ready(noise.to_read) && read_some(noise.to_read, errors)) {
   }
   while (is_ready(error.to_read) && read_some(error.to_read, message)) {
