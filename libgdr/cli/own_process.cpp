@@ -106,7 +106,7 @@ class Child {
 bool read_while_it_runs(Child& child, const File& text, const File& noise, Ended& ended,
                         std::string& errors, std::chrono::seconds limit) {
   using Clock = std::chrono::steady_clock;
-  constexpr int milliseconds = 100;  // between two looks at a child that is silent
+  constexpr int milliseconds = 100;  // between two questions whether a silent child still runs
   std::array<pollfd, 2> files{{{text.get(), POLLIN, 0}, {noise.get(), POLLIN, 0}}};
   auto last = Clock::now();
   while (files[0].fd >= 0) {
