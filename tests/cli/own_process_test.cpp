@@ -54,6 +54,7 @@ TEST_CASE("a process that is left behind and holds the pipes does not delay the 
         [](const WriteText& write) {
           write("text");
           if (fork() == 0) {
+            close(STDOUT_FILENO);  // else the test program would seem to run on
             sleep(15);
             std::_Exit(0);
           }
