@@ -7,6 +7,7 @@
 #include "emulator/engine/vector/gpu/bounds.hpp"
 #include "emulator/engine/vector/gpu/pass_text.hpp"
 #include "emulator/engine/vector/gpu/simplify.hpp"
+#include "engine/trace_builder.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {
@@ -18,45 +19,19 @@ using codegen::StepId;
 using jit::Op;
 
 /// A trace of one element, step by step.
-struct Loop {
-  codegen::Trace trace{.steps = {}, .stores = {}, .elements = 1, .row_bytes = 256};
-
-  StepId add(const Step& step) {
-    trace.steps.push_back(step);
-    return static_cast<StepId>(trace.steps.size() - 1);
-  }
-  StepId row(std::uint32_t number) {
-    Step s;
-    s.kind = Step::Kind::Row;
-    s.level = Level::Element;
-    s.bits = number * trace.row_bytes;
-    return add(s);
-  }
+struct Loop : TraceBuilder {
   StepId constant(std::uint64_t bits) {
     Step s;
     s.bits = bits;
     return add(s);
   }
   StepId constant(double x) { return constant(std::bit_cast<std::uint64_t>(x)); }
-  StepId step(Op op, StepId a, StepId b = codegen::no_step, StepId c = codegen::no_step,
-              int detail = 0) {
-    Step s;
-    s.kind = Step::Kind::Operation;
-    s.level = Level::Element;
-    s.op = op;
-    s.detail = static_cast<std::uint8_t>(detail);
-    s.in = {a, b, c};
-    return add(s);
-  }
   StepId sum(Step::Kind kind, StepId a, StepId b, StepId c = codegen::no_step) {
     Step s;
     s.kind = kind;
     s.level = Level::Element;
     s.in = {a, b, c};
     return add(s);
-  }
-  void store(std::uint32_t row, StepId value) {
-    trace.stores.push_back({value, row * trace.row_bytes, Level::Element});
   }
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/trace_builder.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {
@@ -16,9 +17,9 @@ using codegen::StepId;
 using codegen::Trace;
 using jit::Op;
 
+/// Numbers of the first rows of two strips, with a row for each element, and of a row for all.
+constexpr std::uint32_t from = 0, to = 4, single = 8;
 constexpr std::uint32_t row_bytes = 256;
-/// Offsets of two strips, with a row for each element, and of a row for all elements.
-constexpr std::uint32_t from = 0, to = 4 * row_bytes, single = 8 * row_bytes;
 
 void no_kernel(const DoublesOp& /*op*/, DoublesRun& /*run*/) {}
 
@@ -27,37 +28,14 @@ DoublesOp operation_on_strips() {
   DoublesOp op;
   op.kernel = no_kernel;
   op.elements = 2;
-  op.a = {from, 0, row_bytes};
-  op.out = {to, 0, row_bytes};
+  op.a = {from * row_bytes, 0, row_bytes};
+  op.out = {to * row_bytes, 0, row_bytes};
   return op;
 }
 
-/// A trace of both elements, step by step.
-struct Together {
-  Trace trace{.steps = {}, .stores = {}, .elements = 1, .row_bytes = row_bytes};
-
-  StepId add(const Step& step) {
-    trace.steps.push_back(step);
-    return static_cast<StepId>(trace.steps.size() - 1);
-  }
-  StepId row(std::uint32_t offset) {
-    Step s;
-    s.kind = Step::Kind::Row;
-    s.level = Level::Lanes;
-    s.bits = offset;
-    return add(s);
-  }
-  StepId step(Op op, StepId a, StepId b) {
-    Step s;
-    s.kind = Step::Kind::Operation;
-    s.level = Level::Lanes;
-    s.op = op;
-    s.in = {a, b, codegen::no_step};
-    return add(s);
-  }
-  void store(std::uint32_t offset, StepId value) {
-    trace.stores.push_back({value, offset, Level::Lanes});
-  }
+/// A trace of both elements.
+struct Together : TraceBuilder {
+  Together() : TraceBuilder{.level = Level::Lanes} {}
   std::optional<Trace> split() const {
     const std::vector<DoublesOp> ops{operation_on_strips()};
     return codegen::split_elements(ops, trace);
@@ -65,8 +43,8 @@ struct Together {
 };
 
 /// What a row of a trace receives.
-const Step& stored_in(const Trace& trace, std::uint32_t offset) {
-  const auto found = std::ranges::find(trace.stores, offset, &RowStore::offset);
+const Step& stored_in(const Trace& trace, std::uint32_t row) {
+  const auto found = std::ranges::find(trace.stores, row * row_bytes, &RowStore::offset);
   REQUIRE(found != trace.stores.end());
   return trace.steps.at(found->value);
 }
@@ -77,7 +55,7 @@ TEST_CASE("elements that do the same become the steps of one") {
   Together both;
   const StepId factor = both.row(single);
   for (const std::uint32_t k : {0U, 1U})
-    both.store(to + k * row_bytes, both.step(Op::Mul, both.row(from + k * row_bytes), factor));
+    both.store(to + k, both.step(Op::Mul, both.row(from + k), factor));
   const std::optional<Trace> one = both.split();
   REQUIRE(one);
   CHECK(one->elements == 2);
@@ -87,9 +65,9 @@ TEST_CASE("elements that do the same become the steps of one") {
   const Step& product = stored_in(*one, to);
   CHECK(product.op == Op::Mul);
   CHECK(product.level == Level::Element);
-  CHECK(one->steps.at(product.in[0]).bits == from);
+  CHECK(one->steps.at(product.in[0]).bits == from * row_bytes);
   CHECK(one->steps.at(product.in[0]).level == Level::Element);
-  CHECK(one->steps.at(product.in[1]).bits == single);
+  CHECK(one->steps.at(product.in[1]).bits == single * row_bytes);
   CHECK(one->steps.at(product.in[1]).level == Level::Lanes);
 }
 
@@ -98,7 +76,7 @@ TEST_CASE("a row that all elements read and one step overwrites stays a row of l
   const StepId shared = both.row(single);
   both.store(single, both.step(Op::Add, shared, shared));
   for (const std::uint32_t k : {0U, 1U})
-    both.store(to + k * row_bytes, both.step(Op::Add, both.row(from + k * row_bytes), shared));
+    both.store(to + k, both.step(Op::Add, both.row(from + k), shared));
   const std::optional<Trace> one = both.split();
   REQUIRE(one);
   CHECK(one->stores.size() == 2);
@@ -111,14 +89,14 @@ TEST_CASE("elements that do different things or exchange words are not split") {
     Together both;
     const StepId x = both.row(single);
     both.store(to, both.step(Op::Mul, both.row(from), x));
-    both.store(to + row_bytes, both.step(Op::Add, both.row(from + row_bytes), x));
+    both.store(to + 1, both.step(Op::Add, both.row(from + 1), x));
     CHECK_FALSE(both.split());
   }
   SECTION("another element's word") {
     Together both;
-    const StepId first = both.row(from), second = both.row(from + row_bytes);
+    const StepId first = both.row(from), second = both.row(from + 1);
     both.store(to, both.step(Op::Add, first, second));
-    both.store(to + row_bytes, both.step(Op::Add, second, first));
+    both.store(to + 1, both.step(Op::Add, second, first));
     CHECK_FALSE(both.split());
   }
   SECTION("only one element stores") {
@@ -130,10 +108,10 @@ TEST_CASE("elements that do different things or exchange words are not split") {
   SECTION("only one element is tested") {
     Together both;
     for (const std::uint32_t k : {0U, 1U}) {
-      const StepId x = both.row(from + k * row_bytes);
-      both.store(to + k * row_bytes, both.step(Op::Add, x, x));
+      const StepId x = both.row(from + k);
+      both.store(to + k, both.step(Op::Add, x, x));
     }
-    both.step(Op::Collect, 1, codegen::no_step);
+    both.step(Op::Collect, 1);
     CHECK_FALSE(both.split());
   }
 }
