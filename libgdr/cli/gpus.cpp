@@ -26,13 +26,13 @@ std::string failure_of(const std::string& name) {
   }
 }
 
-/// The name of a BLAS library, or of GDR's own kernels; empty where both fail.
+/// The name of a BLAS library, or of GDR's own kernels; or why a product is an error.
 std::string products_of(const std::string& name) {
   try {
     const auto library = multiplying_library(*gpu::open_device(name));
     return library != nullptr ? library->name() : "kernels of GDR";
-  } catch (const Error&) {
-    return {};  // the test of the device says why, or a product will
+  } catch (const Error& error) {
+    return error.what();
   }
 }
 
@@ -47,8 +47,11 @@ void test_gpus(std::size_t first, const WriteText& write) {
     line({{"name", name},
           {"description", gpu::description(devices[n])},
           {"default", n == default_gpu()}});
-    line({{"failure", failure_of(name)}, {"seconds", stopwatch.seconds()}});
-    line({{"products", products_of(name)}});
+    const std::string failure = failure_of(name);
+    line({{"failure", failure}, {"seconds", stopwatch.seconds()}});
+    // A device that cannot be opened has failed for the same reason.
+    if (const std::string products = products_of(name); products != failure)
+      line({{"products", products}});
   }
 }
 

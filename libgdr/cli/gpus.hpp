@@ -11,7 +11,7 @@ struct TestedGpu {
   std::string name;         ///< as a part of an engine's name: "0" in "gpu:0"
   std::string description;  ///< what the driver says
   std::string failure;      ///< why it is refused for exact numerics; empty: it is exact
-  std::string products;     ///< what multiplies matrices for `gpu` and `gpu-float`
+  std::string products;     ///< what multiplies matrices for `gpu` and `gpu-float`, or why nothing
   bool is_default = false;  ///< an engine without a number uses it
   double seconds = 0;       ///< of the test
 };

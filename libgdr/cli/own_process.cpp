@@ -78,6 +78,7 @@ std::string last_line(const std::string& text) {
   }
 }
 
+/// A child process, whose status the system tells once.
 class Child {
  public:
   explicit Child(pid_t pid) : pid_(pid) {}

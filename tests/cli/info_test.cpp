@@ -89,8 +89,10 @@ TEST_CASE("gdr info names what multiplies matrices on a GPU") {
   CHECK((usual == "kernels of GDR" || usual.starts_with("CLBlast") || usual.starts_with("cuBLAS")));
   CHECK(products("GDR_GPU_BLAS=own ") == "kernels of GDR");
   const Outcome text = shell.run("GDR_GPU_BLAS=own gdr info");
-  CHECK(contains(text.out, "; matrix products by kernels of GDR"));
-  CHECK(products("GDR_GPU_BLAS=library GDR_CLBLAST_LIBRARY=/nowhere/x.so ").empty());
+  CHECK(contains(text.out, "; matrix products: kernels of GDR"));
+  CHECK(contains(products("GDR_GPU_BLAS=library GDR_CLBLAST_LIBRARY=/nowhere/x.so "),
+                 "GDR_CLBLAST_LIBRARY"));
+  CHECK(contains(products("GDR_GPU_BLAS=both "), "GDR_GPU_BLAS is 'both'"));
 }
 
 TEST_CASE("an OpenCL device can be divided into parts, which share calculations") {

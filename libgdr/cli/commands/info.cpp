@@ -139,7 +139,7 @@ std::string info_text(const Json& json, const std::string& why_no_gpu, const Geo
     text +=
         row(gpu["name"].get<std::string>(), "{}; {}", gpu["description"].get<std::string>(),
             (failure.empty() ? "tested: its doubles are exact" : "not for gpu-exact: " + failure) +
-                (products.empty() ? "" : "; matrix products by " + products) +
+                (products.empty() ? "" : "; matrix products: " + products) +
                 (gpus.size() > 1 && gpu["default"].get<bool>() ? default_text() : ""));
   }
   if (gpus.empty()) text += row("GPU", "none: {}", why_no_gpu);
