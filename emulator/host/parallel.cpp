@@ -5,11 +5,12 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
-#include <list>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -22,9 +23,9 @@
 namespace gdr {
 namespace {
 
-/// Polling time of a helper before it sleeps, about the time to wake it: the next call of a
-/// simulation often follows at once.
-constexpr std::chrono::microseconds polling_time{50};
+/// A helper polls before it sleeps, since the next call of a simulation often follows soon and
+/// waking it takes longer. After about the time of waking it lets other threads run first.
+constexpr std::chrono::microseconds polling_time{50}, yielding_time{500};
 
 thread_local bool inside = false;
 
@@ -32,13 +33,19 @@ thread_local bool inside = false;
 /// cache locality, then helps the others.
 class TaskQueues {
  public:
-  TaskQueues(std::size_t tasks, unsigned slots) : tasks_(tasks), parts_(slots) {
+  TaskQueues(std::size_t tasks, unsigned slots) : tasks_(tasks), slots_(slots) {
+    if (slots > few_.size()) {
+      many_ = std::make_unique<Part[]>(slots);
+      parts_ = many_.get();
+    }
     for (std::size_t p = 0; p < slots; ++p) parts_[p].next = begin(p);
   }
+  TaskQueues(const TaskQueues&) = delete;
+  TaskQueues& operator=(const TaskQueues&) = delete;
   template <typename Work>
   void run(unsigned slot, const Work& work) {
-    for (std::size_t k = 0; k < parts_.size(); ++k) {
-      const std::size_t part = (slot + k) % parts_.size();
+    for (std::size_t k = 0; k < slots_; ++k) {
+      const std::size_t part = (slot + k) % slots_;
       for (;;) {
         const std::size_t task = parts_[part].next.fetch_add(1, std::memory_order_relaxed);
         if (task >= begin(part + 1)) break;
@@ -52,13 +59,18 @@ class TaskQueues {
   struct alignas(64) Part {
     std::atomic<std::size_t> next = 0;
   };
-  std::size_t begin(std::size_t part) const noexcept { return tasks_ * part / parts_.size(); }
-  std::size_t tasks_;
-  std::vector<Part> parts_;
+  std::size_t begin(std::size_t part) const noexcept { return tasks_ * part / slots_; }
+  std::size_t tasks_, slots_;
+  std::array<Part, 4> few_;  ///< calls on few threads are short, and allocate nothing
+  std::unique_ptr<Part[]> many_;
+  Part* parts_ = few_.data();
 };
 
 /// Work offered to helpers. Slots are assigned under the pool's lock.
 struct Offer {
+  Offer(std::size_t tasks, unsigned all, const std::function<void(unsigned, std::size_t)>& doing)
+      : queues(tasks, all), work(doing), slots(all) {}
+
   TaskQueues queues;
   const std::function<void(unsigned, std::size_t)>& work;
   unsigned next_slot = 1, slots;
@@ -69,21 +81,21 @@ class Pool {
  public:
   void share(std::size_t tasks, unsigned helpers,
              const std::function<void(unsigned, std::size_t)>& work) {
-    Offer offer{TaskQueues(tasks, helpers + 1), work, 1, helpers + 1};
+    Offer offer(tasks, helpers + 1, work);
     callers_processor_.store(current_processor(), std::memory_order_relaxed);
     {
       const std::scoped_lock lock(mutex_);
       const unsigned wanted = wanted_threads(helpers);
       while (threads_ < wanted) start_thread();
       offers_.push_back(&offer);
-      open_.store(true, std::memory_order_release);
     }
+    // Helpers that poll come at once, so it is set after the lock.
+    open_.store(true, std::memory_order_release);
     if (sleepers_.load() > 0) changed_.notify_all();
     offer.queues.run(0, work);
     {
       const std::scoped_lock lock(mutex_);
-      offers_.remove(&offer);
-      if (offers_.empty()) open_.store(false, std::memory_order_relaxed);
+      std::erase(offers_, &offer);
     }
     wait_for_helpers(offer);
   }
@@ -132,8 +144,12 @@ class Pool {
         idle_since = std::chrono::steady_clock::now();
         continue;
       }
-      if (std::chrono::steady_clock::now() - idle_since < polling_time) {
-        cpu_relax();
+      const auto idle = std::chrono::steady_clock::now() - idle_since;
+      if (idle < yielding_time) {
+        if (idle < polling_time)
+          cpu_relax();
+        else
+          std::this_thread::yield();
         continue;
       }
       std::unique_lock lock(mutex_);
@@ -153,22 +169,28 @@ class Pool {
     return std::ranges::any_of(offers_, [](const Offer* o) { return o->next_slot < o->slots; });
   }
 
+  /// Null also if another thread changes the offers: the caller polls.
   Offer* take() {
-    const std::scoped_lock lock(mutex_);
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return nullptr;
+    Offer* taken = nullptr;
     for (Offer* const offer : offers_) {
       if (offer->next_slot == offer->slots) continue;
       slot_ = offer->next_slot++;
       offer->helpers.fetch_add(1, std::memory_order_relaxed);
-      return offer;
+      taken = offer;
+      break;
     }
-    return nullptr;
+    // Others need not look for a slot, and so do not hold the lock, until there is a new offer.
+    if (!has_free_slot()) open_.store(false, std::memory_order_relaxed);
+    return taken;
   }
 
   static thread_local unsigned slot_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::list<Offer*> offers_;
-  std::atomic<bool> open_ = false;  ///< there are offers
+  std::vector<Offer*> offers_;
+  std::atomic<bool> open_ = false;  ///< an offer may have a free slot
   std::atomic<unsigned> sleepers_ = 0;
   std::atomic<int> callers_processor_ = -1;  ///< of the last offer
   std::atomic<unsigned> finished_ = 0;       ///< counts helpers that left an offer
