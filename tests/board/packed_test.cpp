@@ -215,6 +215,41 @@ TEST_CASE("packed targets give the same bits as blocks, for every kernel", "[boa
   CHECK(packed > all * 3 / 4);
 }
 
+TEST_CASE("special numbers of targets reach packed targets as they reach blocks", "[board]") {
+  // Rounded, stored, copied from section to section: fields of all kinds, and a result that is one.
+  const Program program = assembled(
+      ".kernel k\nivar long xi f64to72\nivar short si f64to36\nivar short ni i64int\n"
+      "ivar long wi f64to36\njvar long xj f64to72\nfvar long sum f64to72 fadd at $lr8v\n"
+      "fvar short half f64to36 fadd at $r40v\nfvar short number i64int imax at $r44v\n"
+      ".start\n  vlen 4\n  upass $lr8v 0\n  upass $lr48v 0\n"
+      ".body\n  vlen 1\n  bget $lr32 xj\n  vlen 4\n  fadd $lr8v $lr8v xi\n"
+      "  fadd $lr48v $lr48v $lr32\n"
+      ".end\n  vlen 4\n  upass $r40v si\n  fadd $r40v $r40v wi\n  upass $r44v ni\n"
+      "  imax $r44v $r44v 5\n  fadd $lr8v $lr8v $lr48v\n");
+  const Geometry geometry = two_chips();
+  Job job = job_of(program, 9 * 4, 7);
+  const double tiny = 1e-310, huge = 1e308, infinity = std::numeric_limits<double>::infinity();
+  const double numbers[] = {0.0, -0.0, tiny, -tiny, huge, -huge, infinity, -infinity, std::nan("")};
+  const std::int64_t integers[] = {0, -1, 1, std::int64_t{1} << 35, -(std::int64_t{1} << 35) - 1};
+  const LinkLayout layout = link_layout(program);
+  for (std::size_t i = 0; i < job.target_count; ++i)
+    for (std::size_t f = 0; f < layout.targets.size(); ++f) {
+      std::uint64_t& word = job.targets[i * layout.target_words + layout.targets[f].half_word / 2];
+      const Variable& v = program.variables[layout.targets[f].variable];
+      if (v.conversion.host == HostType::F64)
+        word = bits(numbers[(i / (f + 1)) % std::size(numbers)]);
+      else
+        word = static_cast<std::uint64_t>(integers[i % std::size(integers)]);
+    }
+  on_all_engines([&](const char* engine, const std::string& isa) {
+    if (std::string(engine) != "native") return;
+    Rig blocks(geometry, engine, 1, isa.c_str()), vectors(geometry, engine, 1, isa.c_str());
+    load(blocks, job);
+    load(vectors, job);
+    CHECK(by_targets(vectors, job, both | run_results_only) == by_targets(blocks, job, both));
+  });
+}
+
 TEST_CASE("targets whose Start stores a constant to the broadcast memory are packed", "[board]") {
   // Start computes and stores a word, which the loop reads: a constant, or one of PE 1's target.
   const auto program = [](const char* stored) {

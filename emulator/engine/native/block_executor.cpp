@@ -9,29 +9,23 @@
 #include "emulator/engine/native/conversion_avx512.hpp"
 #include "emulator/engine/native/float_range.hpp"
 #include "emulator/engine/native/gpu/gpu_batch.hpp"
-#include "emulator/engine/native/loop_planner.hpp"
+#include "emulator/engine/native/kernel_calls.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/parallel.hpp"
 
 namespace gdr::native {
 namespace {
 
-using Bytes = std::vector<std::byte, LineAllocator<std::byte>>;
-
 /// Buffers of one thread, reused between runs.
 struct Scratch {
-  Bytes items, source, uniforms, spills;
-  LoopPlanner planner;
+  LaneBytes items, source, uniforms;
+  CallBuffers calls;
   std::vector<std::uint64_t> scatter_words, moved, lists, table;
 };
 
 Scratch& scratch_of_thread() {
   static thread_local Scratch scratch;
   return scratch;
-}
-
-void grow(Bytes& bytes, std::size_t size) {
-  if (bytes.size() < size) bytes.resize(size);
 }
 
 /// Rows have few lanes: an unrolled loop of eight costs less than a call of a library function.
@@ -49,12 +43,6 @@ void copy_lanes(const std::uint64_t* from, std::size_t n, std::uint64_t* to) {
   std::size_t i = 0;
   for (; i + at_once <= n; i += at_once) std::memcpy(to + i, from + i, at_once * sizeof *to);
   for (; i < n; ++i) to[i] = from[i];
-}
-
-WordsIn memory_words(const BlockState& block, WordType type, std::uint32_t address,
-                     std::size_t stride) {
-  const std::uint64_t* first = block.bm.data() + address;
-  return {first, is_long(type) ? first + 1 : first, stride};
 }
 
 /// Words of groups of items, one group behind the other.
@@ -169,8 +157,8 @@ class SectionRun {
   /// Selects the code and loads its inputs; false if floats cannot represent them, or if a GPU
   /// cannot execute it.
   bool prepare(Precision precision, Gpu* gpu = nullptr) {
-    code_ = gpu != nullptr ? s_.gpu_code(*gpu, zero_words(), precision)
-                           : &s_.code(zero_words(), precision);
+    const std::uint64_t zeros = zero_words(s_, block_);
+    code_ = gpu != nullptr ? s_.gpu_code(*gpu, zeros, precision) : &s_.code(zeros, precision);
     if (code_ == nullptr) return false;
     converts_avx512_ = code_->target.isa == Isa::Avx512;
     chunks_ = (live_ + lanes() - 1) / lanes();
@@ -246,20 +234,6 @@ class SectionRun {
   std::size_t chunks() const { return chunks_; }
   Precision precision() const { return code_->target.precision; }
 
-  std::uint64_t zero_words() const {
-    std::uint64_t zeros = 0;
-    const auto& words = s_.uniform_words().words;
-    for (std::size_t w = 0; w < std::min<std::size_t>(words.size(), 64); ++w) {
-      if (((s_.zero_candidates() >> w) & 1) == 0) continue;
-      std::uint64_t bits = 0;
-      words_to_lanes(words[w].type, Precision::Double,
-                     memory_words(block_, words[w].type, words[w].place, 0), 1,
-                     reinterpret_cast<std::byte*>(&bits), sizeof bits);
-      if (bits == 0) zeros |= std::uint64_t{1} << w;
-    }
-    return zeros;
-  }
-
   // --- lists, which are changed in the state during the run
 
   /// Sets the rows of a kernel's lists in its work items.
@@ -324,13 +298,7 @@ class SectionRun {
     const auto& uniforms = s_.uniform_words().words;
     const auto& sources = s_.source_words().words;
     grow(scratch_.uniforms, (uniforms.size() + s_.lookups().lanes()) * lane);
-    bool fits = true;
-    for (std::size_t w = 0; w < uniforms.size(); ++w) {
-      const auto words = memory_words(block_, uniforms[w].type, uniforms[w].place, 0);
-      fits = words_to_lanes(uniforms[w].type, precision(), words, 1,
-                            scratch_.uniforms.data() + w * lane, lane) &&
-             fits;
-    }
+    bool fits = uniform_lanes(s_, precision(), block_, scratch_.uniforms.data());
     for (const LookupTables::Lookup& lookup : s_.lookups().tables)
       fits = convert_table(lookup,
                            scratch_.uniforms.data() + (uniforms.size() + lookup.first) * lane) &&
@@ -490,33 +458,9 @@ class SectionRun {
   }
 
   void execute(std::size_t k) {
-    const auto& entry = code_->kernels[k];
-    std::byte* at = scratch_.items.data() + places_[k].begin;
-    const std::size_t item = entry.code.layout.bytes();
-    for (std::size_t left = places_[k].items; left > 0;) {
-      if (entry.portable) {
-        entry.portable(at, source_, scratch_.uniforms.data(), count_);
-        at += item;
-        --left;
-        continue;
-      }
-      const CompiledKernel& code = s_.code_for(entry, code_->target, left);
-      grow(scratch_.spills, code.spill_bytes);
-      const std::size_t first = places_[k].items - left;
-      const LoopRun* const runs = plan_loop(k, first, std::min<std::size_t>(left, code.copies));
-      code.function(at, source_, scratch_.uniforms.data(), count_, scratch_.spills.data(), runs);
-      at += code.copies * item;
-      left -= code.copies;
-    }
-  }
-
-  /// Schedules the passes of the loop for some work items.
-  const LoopRun* plan_loop(std::size_t k, std::size_t item, std::size_t count) {
-    const KernelCode& code = code_->kernels[k].code;
-    const std::byte* const items = scratch_.items.data() + places_[k].begin;
-    return scratch_.planner.plan({code, code_->target, s_.uniform_words(), scratch_.uniforms.data(),
-                                  items, chunks(), live_, count_, windows_, first_window_},
-                                 item, count);
+    call_kernel({s_, *code_, source_, scratch_.uniforms.data(), count_, chunks(), live_, windows_,
+                 first_window_},
+                k, scratch_.items.data() + places_[k].begin, places_[k].items, scratch_.calls);
   }
 
   void store_results(std::size_t k) {
@@ -648,8 +592,6 @@ void run_program(const CompiledProgram& program, BlockState& block, const BlockR
   SectionRun(*program.section(Section::End), block, end).passes(1, body.source_base);
 }
 
-namespace {
-
 void start_packed(const CompiledProgram& program, const PackedTargets& targets) {
   BlockRun run;
   run.live_pes = targets.live;
@@ -660,6 +602,8 @@ void start_packed(const CompiledProgram& program, const PackedTargets& targets) 
   else
     start.passes(1, 0);
 }
+
+namespace {
 
 void end_packed(const CompiledProgram& program, const PackedTargets& targets) {
   BlockRun run;

@@ -41,6 +41,8 @@ struct PackedTargets {
   bool folded = false;
 };
 
+/// Runs Start.
+void start_packed(const CompiledProgram& program, const PackedTargets& targets);
 /// Runs Start, the body over all sources, and End.
 void run_packed(const CompiledProgram& program, const PackedTargets& targets,
                 const PackedSources& sources);

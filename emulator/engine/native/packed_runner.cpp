@@ -12,6 +12,7 @@
 #include "emulator/engine/native/block_executor.hpp"
 #include "emulator/engine/native/gpu/gpu_batch.hpp"
 #include "emulator/engine/native/lane_sources.hpp"
+#include "emulator/engine/native/lane_targets.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "emulator/host/thread_choice.hpp"
@@ -20,7 +21,7 @@ namespace gdr::native {
 namespace {
 
 /// Maximum number of targets per task.
-constexpr std::uint64_t max_targets = 128;
+constexpr std::uint64_t max_targets = LaneTargets::most_targets;
 /// The same for a GPU, whose items have whole vectors, and maximum number of these in a launch:
 /// 262144 threads.
 constexpr std::uint64_t gpu_vectors_a_task = 4, gpu_vectors_a_launch = 8192;
@@ -59,6 +60,7 @@ class PackedRunner final : public PassRunner {
         blockwise_(std::move(blockwise)),
         runs_(runs),
         plan_(make_packed_plan(compiled, loaded)),
+        lane_targets_(compiled, loaded, plan_),
         threads_{ThreadChoice(loaded.program.group), ThreadChoice(loaded.program.group)} {
     const CompiledSection* const body = compiled.section(Section::Body);
     if (!plan_.usable && !compiled.gpus.empty() && body != nullptr)
@@ -322,6 +324,8 @@ class PackedRunner final : public PassRunner {
     const bool for_gpu = is_for_gpu(pass, targets);
     if (!for_gpu || !run_on_gpus(passes, targets)) {
       make_slices(slices_wanted(pass), targets);
+      uses_lane_targets_ = slices_.size() == 1 && slices_[0].count <= groups_between_polls &&
+                           lane_targets_.prepare(image_.blocks[0], image_number_);
       const std::vector<Group> groups = make_groups(passes, threads);
       const Phase phase{groups.size(), [&](std::size_t i) { work(groups[i]); }};
       run_phases({&phase, 1}, threads);
@@ -549,6 +553,15 @@ class PackedRunner final : public PassRunner {
 
   void work(const Group& group) {
     const MachineFloatMode mode;
+    if (uses_lane_targets_ && !group.read->raw) {
+      const LinkLayout& layout = loaded_.layout;
+      std::uint64_t* const results =
+          group.results + group.read->offset + group.first * layout.result_words;
+      if (loaded_.packs_results) std::fill_n(results, group.count * layout.result_words, 0);
+      return lane_targets_.run({group.write->records + group.first * layout.target_words, results,
+                                static_cast<std::uint32_t>(group.count)},
+                               sources_of(group));
+    }
     const PackedTargets targets = load_targets(group);
     run_packed(compiled_, targets, sources_of(group));
     store_results(group, targets.block);
@@ -644,6 +657,8 @@ class PackedRunner final : public PassRunner {
   const std::unique_ptr<PassRunner> blockwise_;
   std::atomic<std::uint64_t>* const runs_;  ///< by section
   const PackedPlan plan_;
+  LaneTargets lane_targets_;
+  bool uses_lane_targets_ = false;  ///< in this pass
   std::unique_ptr<LaneSources> sources_;
   std::vector<std::unique_ptr<Card>> cards_;  ///< empty: on the host
   PlaceChoice place_;

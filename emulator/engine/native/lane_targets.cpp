@@ -1,0 +1,386 @@
+#include "emulator/engine/native/lane_targets.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "emulator/engine/check.hpp"
+#include "emulator/host/for_each_isa.hpp"
+#include "emulator/port/port_words.hpp"
+
+namespace gdr::native {
+namespace {
+
+/// Lanes of doubles in the widest vectors.
+constexpr std::size_t most_lanes = Target{}.lanes();
+static_assert(LaneTargets::most_targets % most_lanes == 0);
+constexpr std::size_t most_targets = LaneTargets::most_targets;
+
+/// Fields whose conversion to a lane and back is simple.
+enum class FieldKind : std::uint8_t { Double, RoundedDouble, Integer, Other };
+
+FieldKind kind_of(const PortField& f) {
+  const bool is_double =
+      f.conversion.host == HostType::F64 && (f.conversion.machine == MachineFormat::FloatLong ||
+                                             f.conversion.machine == MachineFormat::FloatShort);
+  if (f.width == Width::Short) {
+    if (is_double) return FieldKind::RoundedDouble;
+    return f.conversion.machine == MachineFormat::Integer ? FieldKind::Integer : FieldKind::Other;
+  }
+  return is_double && f.conversion.machine == MachineFormat::FloatLong ? FieldKind::Double
+                                                                       : FieldKind::Other;
+}
+
+/// The key of a field's word in element 0.
+LeafKey key_of(const CellMap& map, const PortField& field) {
+  const WordType type = field.width == Width::Long ? WordType::Long : WordType::Bits;
+  return {type, map.cell(field.location, 0), 0};
+}
+
+/// Whether a word that was written as one type is the other's when it is read.
+bool is_read_as(WordType written, WordType read) {
+  const auto is_short = [](WordType type) {
+    return type == WordType::Short || type == WordType::Bits;
+  };
+  return written == read || (is_short(written) && is_short(read));
+}
+
+/// A short's bits at the top of a lane.
+std::uint64_t lane_of_short(std::uint64_t word) { return word << short_shift; }
+
+std::uint64_t rounded(std::uint64_t bits) {
+  return lane_of_short(port::double_to_short(bits).upper);
+}
+std::uint64_t integer_lane(std::uint64_t word) {
+  return lane_of_short(port::int_to_short(word).upper);
+}
+std::uint64_t integer_of(std::uint64_t lane) { return port::short_to_int(lane >> short_shift); }
+std::uint64_t short_bits(std::uint64_t lane) { return lane & short_mask; }
+
+/// In place; a loop that the compiler vectorises.
+template <auto Convert>
+GDR_FOR_EACH_ISA void convert_all(std::uint64_t* lanes, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) lanes[i] = Convert(lanes[i]);
+}
+
+/// The lanes of all targets of a task in one slot.
+using TaskLanes = std::array<std::uint64_t, most_targets>;
+
+/// A slot of consecutive work items, whose lanes belong to consecutive targets.
+class LaneRow {
+ public:
+  std::byte* first = nullptr;
+  std::size_t item = 0;   ///< from one work item to the next, bytes
+  std::size_t lanes = 0;  ///< of a work item: 4, 8 or 32
+
+  /// Stores the first n lanes of a task, and zeros behind them: vectors are read whole.
+  void set(TaskLanes& from, std::size_t n) const {
+    for (std::size_t i = n; (i & (lanes - 1)) != 0; ++i) from[i] = 0;
+    each_four(n, [&](std::byte* at, std::size_t i) { std::memcpy(at, &from[i], four); });
+  }
+  void get(TaskLanes& to, std::size_t n) const {
+    each_four(n, [&](const std::byte* at, std::size_t i) { std::memcpy(&to[i], at, four); });
+  }
+  void fill(std::uint64_t lane, std::size_t n) const {
+    const std::array<std::uint64_t, 4> all{lane, lane, lane, lane};
+    each_four(n, [&](std::byte* at, std::size_t) { std::memcpy(at, all.data(), four); });
+  }
+
+ private:
+  /// Copies of a fixed size are instructions, and no calls.
+  static constexpr std::size_t four = 4 * sizeof(std::uint64_t);
+  /// Four lanes at a time of all vectors that the first n lanes begin.
+  template <typename Work>
+  void each_four(std::size_t n, Work work) const {
+    std::byte* at = first;
+    for (std::size_t i = 0; i < n; at += item)
+      for (std::size_t l = 0; l < lanes; l += 4, i += 4) work(at + l * sizeof(std::uint64_t), i);
+  }
+};
+
+void load_field(const PortField& field, WordType type, Target target, const std::uint64_t* records,
+                std::size_t stride, std::size_t n, const LaneRow& row) {
+  TaskLanes lanes;
+  const std::uint64_t* const from = records + field.half_word / 2;
+  const FieldKind kind = kind_of(field);
+  if (kind == FieldKind::Other) {
+    std::array<std::uint64_t, 2 * most_targets> words;
+    port_load(field, {records, stride}, n, {words.data(), 1, most_targets});
+    row_conversion(target, type)
+        .to_lanes(words.data(), words.data() + (is_long(type) ? most_targets : 0), n,
+                  reinterpret_cast<std::byte*>(lanes.data()));
+  } else {
+    for (std::size_t i = 0; i < n; ++i) lanes[i] = from[i * stride];
+  }
+  if (kind == FieldKind::Double) convert_all<port::canonical>(lanes.data(), n);
+  if (kind == FieldKind::RoundedDouble) convert_all<rounded>(lanes.data(), n);
+  if (kind == FieldKind::Integer) convert_all<integer_lane>(lanes.data(), n);
+  row.set(lanes, n);
+}
+
+void store_field(const PortField& field, WordType type, Target target, const LaneRow& row,
+                 std::size_t n, std::uint64_t* records, std::size_t stride) {
+  TaskLanes lanes;
+  row.get(lanes, n);
+  const FieldKind kind = kind_of(field);
+  if (kind == FieldKind::Double) {
+    convert_all<port::canonical>(lanes.data(), n);
+  } else if (kind == FieldKind::RoundedDouble && type == WordType::Short) {
+    convert_all<rounded>(lanes.data(), n);
+  } else if (kind == FieldKind::Integer && type == WordType::Bits) {
+    convert_all<integer_of>(lanes.data(), n);
+  } else {
+    std::array<std::uint64_t, 2 * most_targets> words;
+    row_conversion(target, type)
+        .from_lanes(reinterpret_cast<const std::byte*>(lanes.data()), n,
+                    {words.data(), words.data() + (is_long(type) ? most_targets : 0)});
+    return port_store(field, {words.data(), 1, most_targets}, n, {records, stride});
+  }
+  std::uint64_t* const to = records + field.half_word / 2;
+  for (std::size_t i = 0; i < n; ++i) to[i * stride] = lanes[i];
+}
+
+/// What lanes are after they were stored as words of a type.
+void copy(WordType type, const LaneRow& from, std::size_t n, const LaneRow& to) {
+  TaskLanes lanes;
+  from.get(lanes, n);
+  if (type == WordType::Long) convert_all<port::canonical>(lanes.data(), n);
+  if (type == WordType::Short) convert_all<rounded>(lanes.data(), n);
+  if (type == WordType::Bits) convert_all<short_bits>(lanes.data(), n);
+  to.set(lanes, n);
+}
+
+/// The work items of a section's kernels.
+struct Items {
+  std::vector<LaneRow> kernels;  ///< `first`: of the whole item
+  LaneRow row(std::size_t kernel, std::uint32_t offset) const {
+    LaneRow row = kernels[kernel];
+    row.first += offset;
+    return row;
+  }
+};
+
+/// Places the items of so many vectors of each kernel.
+void place_items(const CompiledKernels& code, std::size_t vectors, LaneBytes& bytes, Items& items) {
+  std::size_t all = 0;
+  for (const CompiledKernels::Entry& entry : code.kernels)
+    all += vectors * entry.code.layout.bytes();
+  grow(bytes, all);
+  items.kernels.clear();
+  std::byte* at = bytes.data();
+  for (const CompiledKernels::Entry& entry : code.kernels) {
+    const std::size_t item = entry.code.layout.bytes();
+    items.kernels.push_back({at, item, code.target.lanes()});
+    at += vectors * item;
+  }
+}
+
+/// Buffers of one thread.
+struct LaneScratch {
+  std::array<LaneBytes, 3> bytes;  ///< by section
+  std::array<Items, 3> items;
+  CallBuffers calls;
+};
+thread_local LaneScratch lane_scratch;
+
+}  // namespace
+
+LaneTargets::LaneTargets(const CompiledProgram& compiled, const LoadedProgram& loaded,
+                         const PackedPlan& plan)
+    : compiled_(compiled), loaded_(loaded), may_run_(may_run(plan)) {}
+
+bool LaneTargets::may_run(const PackedPlan& plan) const {
+  return plan.usable && plan.folded && std::ranges::all_of(all_sections, [&](std::size_t number) {
+           const CompiledSection& s = section(number);
+           return s.precision() == Precision::Double && s.lookups().tables.empty() &&
+                  (number == start || s.bm_stores().empty()) &&
+                  std::ranges::all_of(s.kernels(), [](const Kernel& k) { return k.lists.empty(); });
+         });
+}
+
+// --- the plan
+
+void LaneTargets::set_word(LeafKey key, Origin origin, Origins& origins) {
+  origin.type = key.type;
+  for (const StatePlace& place : places_of(key)) {
+    origins[place] = origin;
+    ++origin.half;
+  }
+}
+
+/// Words that a section has written at its end: results, copies and constants.
+void LaneTargets::set_outputs(std::size_t number, const CompiledKernels& code,
+                              Origins& origins) const {
+  for (std::size_t k = 0; k < code.kernels.size(); ++k)
+    for (const RowTransfer& out : code.kernels[k].out)
+      if (out.instance == 0 && out.key.delay == 0)
+        set_word(out.key, {Origin::Kind::Output, {}, 0, k, number, out.offset, {}}, origins);
+  for (const MovedShort& move : section(number).moves()) {
+    Origin& origin = origins[{false, move.to}] = {};
+    if (move.from == NodeOp::Input) continue;
+    origin.kind = Origin::Kind::Uniform;
+    (move.from == NodeOp::Source ? origin.word.of_source : origin.word.address) = move.place;
+  }
+  for (const ConstantRoot& constant : section(number).constants()) {
+    if (constant.key.delay != 0) continue;
+    const std::vector<StatePlace> places = places_of(constant.key);
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      Origin& origin = origins[places[k]] = {};
+      origin.kind = Origin::Kind::Uniform;
+      origin.word.given = true;
+      origin.word.word = k == 0 ? constant.upper : constant.lower;
+    }
+  }
+}
+
+LaneTargets::KernelInputs LaneTargets::inputs_of(const CompiledKernels::Entry& entry,
+                                                 const Origins& origins) {
+  KernelInputs inputs;
+  for (const RowTransfer& in : entry.in) {
+    if (in.instance != 0) continue;
+    std::vector<const Origin*> from;
+    for (const StatePlace& place : places_of(in.key)) {
+      const auto found = origins.find(place);
+      from.push_back(found == origins.end() ? nullptr : &found->second);
+    }
+    const auto is_uniform = [](const Origin* o) {
+      return o == nullptr || o->kind == Origin::Kind::Uniform;
+    };
+    if (std::ranges::all_of(from, is_uniform)) {
+      const auto word = [](const Origin* o) { return o == nullptr ? UniformWord{} : o->word; };
+      inputs.uniforms.push_back({in.key, word(from.front()), word(from.back()), in.offset});
+      continue;
+    }
+    const Origin* const first = from.front();
+    for (std::size_t k = 0; k < from.size(); ++k)
+      if (from[k] == nullptr || from[k]->kind != first->kind || from[k]->half != k ||
+          from[k]->number != first->number || from[k]->offset != first->offset)
+        throw Unsupported("a word is read in parts");
+    if (first->kind == Origin::Kind::Lost || !is_read_as(first->type, in.key.type))
+      throw Unsupported("a word is read as another one");
+    if (first->kind == Origin::Kind::Field)
+      inputs.fields.push_back({first->number, in.offset, in.key.type});
+    else
+      inputs.copied.push_back(
+          {first->section, first->number, first->offset, in.offset, first->type});
+  }
+  return inputs;
+}
+
+LaneTargets::Plan LaneTargets::make_plan(const Codes& codes) const {
+  Plan plan;
+  Origins origins;
+  const CellMap& map = compiled_.map;
+  for (std::size_t f = 0; f < loaded_.targets.size(); ++f)
+    set_word(key_of(map, loaded_.targets[f]), {Origin::Kind::Field, {}, 0, f, 0, 0, {}}, origins);
+  for (const std::size_t number : all_sections) {
+    for (const CompiledKernels::Entry& entry : codes[number]->kernels)
+      plan.inputs[number].push_back(inputs_of(entry, origins));
+    set_outputs(number, *codes[number], origins);
+  }
+  for (std::size_t f = 0; f < loaded_.results.size(); ++f) {
+    const LeafKey key = key_of(map, loaded_.results[f]);
+    const auto found = origins.find(places_of(key).front());
+    const Origin from = found == origins.end() ? Origin{} : found->second;
+    if (from.kind != Origin::Kind::Output || from.half != 0 || !is_read_as(from.type, key.type))
+      throw Unsupported("a result is not an output");
+    plan.results.push_back({f, from.section, from.number, from.offset, from.type});
+  }
+  return plan;
+}
+
+bool LaneTargets::prepare(const BlockState& image, std::uint64_t number) {
+  if (!may_run_) return false;
+  if (image_ == number) return plan_ != nullptr;
+  image_ = number;
+  if (section(start).bm_stores().empty()) return prepare_from(image);
+  BlockState started = image;
+  start_packed(compiled_, {started, started.pes, true});
+  return prepare_from(started);
+}
+
+bool LaneTargets::prepare_from(const BlockState& image) {
+  for (const std::size_t s : all_sections)
+    codes_[s] = &section(s).code(zero_words(section(s), image), Precision::Double);
+  const auto [found, is_new] = plans_.try_emplace(codes_);
+  if (is_new) {
+    try {
+      found->second = make_plan(codes_);
+    } catch (const Unsupported&) {
+      // It runs on blocks.
+    }
+  }
+  plan_ = found->second ? &*found->second : nullptr;
+  if (plan_ != nullptr) set_uniforms(image);
+  return plan_ != nullptr;
+}
+
+void LaneTargets::set_uniforms(const BlockState& image) {
+  for (const std::size_t s : all_sections) {
+    grow(uniforms_[s], section(s).uniform_words().words.size() * sizeof(double));
+    uniform_lanes(section(s), Precision::Double, image, uniforms_[s].data());
+    for (KernelInputs& inputs : plan_->inputs[s])
+      for (UniformInput& input : inputs.uniforms) {
+        const std::uint64_t* const row = cell_row(compiled_.map, input.key).in(image);
+        std::size_t half = 0;
+        for (UniformWord* const word : {&input.upper, &input.lower}) {
+          if (word->address) word->word = image.bm[*word->address];
+          if (!word->address && !word->of_source && !word->given)
+            word->word = is_long(input.key.type) ? row[half * image.pes] : *row;
+          ++half;
+        }
+        input.lane = lane_of(input, nullptr);
+      }
+  }
+}
+
+// --- a task
+
+std::uint64_t LaneTargets::lane_of(const UniformInput& input, const std::uint64_t* last_group) {
+  const auto word = [&](const UniformWord& w) {
+    return w.of_source && last_group != nullptr ? last_group[*w.of_source] : w.word;
+  };
+  const std::uint64_t upper = word(input.upper), lower = word(input.lower);
+  std::uint64_t lane = 0;
+  words_to_lanes(input.key.type, Precision::Double, {&upper, &lower, 0}, 1,
+                 reinterpret_cast<std::byte*>(&lane), sizeof lane);
+  return lane;
+}
+
+void LaneTargets::run(const TargetRecords& records, const PackedSources& sources) const {
+  LaneScratch& scratch = lane_scratch;
+  std::array<Items, sections>& items = scratch.items;
+  const std::size_t n = records.count;
+  const std::size_t vectors = (n + codes_[body]->target.lanes() - 1) / codes_[body]->target.lanes();
+  for (const std::size_t s : all_sections)
+    place_items(*codes_[s], vectors, scratch.bytes[s], items[s]);
+  for (const std::size_t s : all_sections) {
+    const CompiledKernels& code = *codes_[s];
+    KernelCalls calls{section(s), code, nullptr, uniforms_[s].data(), 1, vectors, n, nullptr, 0};
+    if (s == body) {
+      calls.source = sources.groups;
+      calls.passes = sources.count;
+      calls.windows = sources.windows;
+      calls.first_window = sources.first_window;
+    }
+    for (std::size_t k = 0; k < code.kernels.size(); ++k) {
+      const KernelInputs& inputs = plan_->inputs[s][k];
+      for (const FieldInput& input : inputs.fields)
+        load_field(loaded_.targets[input.field], input.type, code.target, records.targets,
+                   loaded_.layout.target_words, n, items[s].row(k, input.offset));
+      for (const UniformInput& input : inputs.uniforms)
+        items[s]
+            .row(k, input.offset)
+            .fill(input.of_source() ? lane_of(input, sources.last_groups) : input.lane, n);
+      for (const CopiedInput& input : inputs.copied)
+        copy(input.type, items[input.section].row(input.kernel, input.from), n,
+             items[s].row(k, input.offset));
+      call_kernel(calls, k, items[s].kernels[k].first, vectors, scratch.calls);
+    }
+  }
+  for (const ResultOutput& output : plan_->results)
+    store_field(loaded_.results[output.field], output.type, codes_[output.section]->target,
+                items[output.section].row(output.kernel, output.offset), n, records.results,
+                loaded_.layout.result_words);
+}
+
+}  // namespace gdr::native
