@@ -230,8 +230,28 @@ struct Board::Impl {
   std::uint64_t last_written_chips = 0;           ///< of the last write to memories
   std::size_t done = 0;                           ///< commands of the last list
   std::vector<PendingPass> pending = {};          ///< of Board::start
+  /// Ranges that were found equal in this board's first memory and another one, by their contents.
+  struct EqualSources {
+    std::uint64_t own = 0, other = 0, address = 0, words = 0;
+    friend bool operator==(const EqualSources&, const EqualSources&) = default;
+  };
+  std::vector<EqualSources> equal_sources = {};
   bool records = false;
   std::vector<ListRecord> recorded = {};
+
+  /// Whether passes of both boards may be passes of this one: for the same program, with the same
+  /// parameters in all chips.
+  bool has_state_of(const Impl& other) const {
+    if (board.loaded == nullptr || other.board.loaded == nullptr ||
+        board.loaded->object != other.board.loaded->object)
+      return false;
+    const auto& params = board.chips.front().chip.params();
+    const auto has_params = [&](const BoardChip& chip) { return chip.chip.params() == params; };
+    return std::ranges::all_of(board.chips, has_params) &&
+           std::ranges::all_of(other.board.chips, has_params);
+  }
+  bool has_sources_of(const PendingPass& pass);
+  static bool run_together(std::span<Impl* const> boards);
 
   /// Words on their way to a memory.
   struct Copy {
@@ -544,6 +564,62 @@ void Board::start(const CommandList& list, std::vector<std::uint64_t>& results) 
 void Board::complete() {
   std::vector<std::uint64_t> none;
   PassBuilder(impl_->board, none, impl_->pending, false).flush();
+}
+
+/// Whether all chips that take part in a run have the sources of the first chip of this board.
+bool Board::Impl::has_sources_of(const PendingPass& pass) {
+  const BoardMemory& own = board.chips.front().memory;
+  return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
+    const std::uint64_t words = run.plan.items * board.loaded->layout.source_words;
+    for (std::size_t c = 0; c < pass.chips.size(); ++c) {
+      const BoardMemory& memory = pass.chips[c].memory;
+      if (!takes_part(run.chips, c) || memory.contents() == own.contents()) continue;
+      const EqualSources compared{own.contents(), memory.contents(), run.address, words};
+      if (std::ranges::find(equal_sources, compared) != equal_sources.end()) continue;
+      if (!memory.equals(own, run.address, words)) return false;
+      constexpr std::size_t most = 256;
+      if (equal_sources.size() == most) equal_sources.clear();
+      equal_sources.push_back(compared);
+    }
+    return true;
+  });
+}
+
+/// The runner of the first board executes the passes of all, on the sources in its memory. False:
+/// nothing was done.
+bool Board::Impl::run_together(std::span<Impl* const> boards) {
+  Impl& first = *boards.front();
+  std::vector<std::vector<PassChip>> chips;
+  std::vector<Pass> passes;
+  for (const Impl* const one : boards) {
+    if (!one->has_state_of(first)) return false;
+    for (const PendingPass& p : one->pending) {
+      if (!first.has_sources_of(p)) return false;
+      std::vector<PassChip>& own = chips.emplace_back();
+      own.reserve(p.chips.size());
+      for (const PassChip& chip : p.chips)
+        own.push_back({chip.chip, first.board.chips.front().memory, chip.targets});
+      passes.push_back(p.pass(first.board.threads));
+      passes.back().chips = own;
+    }
+  }
+  return first.board.loaded->runner->run_together(passes);
+}
+
+void Board::complete(std::span<Board* const> boards) {
+  std::vector<Impl*> waiting;
+  for (Board* const board : boards)
+    if (!board->impl_->pending.empty()) waiting.push_back(board->impl_.get());
+  const auto discard_all = [&] {
+    for (Impl* const one : waiting) one->pending.clear();
+  };
+  try {
+    if (waiting.size() > 1 && Impl::run_together(waiting)) return discard_all();
+    for (Board* const board : boards) board->complete();
+  } catch (...) {
+    discard_all();
+    throw;
+  }
 }
 
 void Board::discard() noexcept { impl_->pending.clear(); }

@@ -44,6 +44,9 @@ class Board {
   void start(const CommandList& list, std::vector<std::uint64_t>& results);
   /// Executes the passes that `start` has left. After an error they are lost.
   void complete();
+  /// The same for several boards, together where they have the same program, parameters and
+  /// sources, as the boards of a device have. After an error the passes of all of them are lost.
+  static void complete(std::span<Board* const> boards);
   /// Forgets these passes: their results stay undefined.
   void discard() noexcept;
   /// How many lists with passes should be started before `complete`; 0: none.

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <vector>
@@ -51,14 +52,15 @@ IndexRange overlap(IndexRange have, IndexRange wanted) {
 
 /// One run of a job on one board: builds the command lists and fetches the results. A list is
 /// executed at the end of a batch and when its payload is long.
-class BoardRun {
+class BoardRun final : public BoardWork {
  public:
   BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, const JobPart& part,
-           const std::stop_token& stop)
+           IndexRange targets, const std::stop_token& stop)
       : device_(device),
         slot_(slot),
         job_(job),
         part_(part),
+        targets_(targets),
         partition_(part.partition),
         stop_(stop),
         chips_(device.geometry.chips_per_board) {
@@ -78,26 +80,31 @@ class BoardRun {
     place_slices();
   }
 
-  /// Computes n targets, in as many batches as the board needs. Target 0 is in the first batch of
-  /// the whole run.
-  void run(std::size_t first, std::size_t n) {
-    begin_list();
-    try {
-      slot_.load_program(job_.kernel, chips_, stop_);
-      slot_.contents.overwrite_tile(device_.geometry.blocks);
-      const std::size_t slots = board_slots(job_.cost, device_.geometry, partition_);
-      for (std::size_t done = 0; done < n; done += std::min(n - done, slots))
-        batch(first + done, std::min(n - done, slots));
-      while (!unread_.empty()) take_results();
-    } catch (...) {
-      slot_.board->discard_started();
-      slot_.invalidate();
-      throw;
-    }
+  BoardRun(const BoardRun&) = delete;
+  BoardRun& operator=(const BoardRun&) = delete;
+  ~BoardRun() override {
+    if (!begun_ || finished_) return;
+    slot_.board->discard_started();
+    slot_.invalidate();
   }
 
-  /// Host time spent converting results, seconds.
-  double conversion_seconds() const noexcept { return conversion_seconds_; }
+  void start() override {
+    begun_ = true;
+    begin_list();
+    slot_.load_program(job_.kernel, chips_, stop_);
+    slot_.contents.overwrite_tile(device_.geometry.blocks);
+    const std::size_t slots = board_slots(job_.cost, device_.geometry, partition_);
+    for (std::size_t done = 0; done < targets_.count;) {
+      const std::size_t some = std::min(targets_.count - done, slots);
+      batch(targets_.first + done, some);
+      done += some;
+    }
+  }
+  double finish() override {
+    while (!unread_.empty()) take_results();
+    finished_ = true;
+    return conversion_seconds_;
+  }
 
  private:
   /// Places all slices consecutively if they fit the memories: they stay resident for the next run.
@@ -399,6 +406,7 @@ class BoardRun {
   BoardSlot& slot_;
   JobData& job_;
   const JobPart part_;
+  const IndexRange targets_;
   const ChipPartition partition_;
   const std::stop_token& stop_;
   const unsigned chips_;
@@ -414,15 +422,15 @@ class BoardRun {
       places_;  ///< first item of each slice in a chip's memory; empty: not all fit
   std::deque<IndexRange> unread_;  ///< targets of batches that were started
   bool streaming_ = false;         ///< whether sources arrive in pieces during the first batch
+  bool begun_ = false, finished_ = false;
 };
 
 }  // namespace
 
-double run_on_board(const DeviceCore& device, BoardSlot& slot, JobData& job, const JobPart& part,
-                    IndexRange targets, const std::stop_token& stop) {
-  BoardRun run(device, slot, job, part, stop);
-  run.run(targets.first, targets.count);
-  return run.conversion_seconds();
+std::unique_ptr<BoardWork> work_on_board(const DeviceCore& device, BoardSlot& slot, JobData& job,
+                                         const JobPart& part, IndexRange targets,
+                                         const std::stop_token& stop) {
+  return std::make_unique<BoardRun>(device, slot, job, part, targets, stop);
 }
 
 }  // namespace gdr

@@ -240,10 +240,28 @@ struct JobData {
 /// The data of a new job for a kernel: no targets, no sources, parameters zero.
 JobData job_data(std::uint64_t number, const Kernel& kernel);
 
-/// Computes some targets of a part of a job on one board, in as many batches as it needs. Target 0
-/// is in the first batch of the whole run. Returns the host time spent converting results, seconds.
-double run_on_board(const DeviceCore& device, BoardSlot& slot, JobData& job, const JobPart& part,
-                    IndexRange targets, const std::stop_token& stop);
+/// Some targets of a part of a job on one board, in as many batches as it needs.
+class BoardWork {
+ public:
+  /// Gives up lists that were started.
+  virtual ~BoardWork() = default;
+  /// Executes or starts the lists of all batches. Target 0 is in the first batch of the whole run.
+  virtual void start() = 0;
+  /// Takes the results of lists that were started. Returns the host time spent converting results,
+  /// seconds.
+  virtual double finish() = 0;
+};
+/// The arguments must live as long as the work.
+std::unique_ptr<BoardWork> work_on_board(const DeviceCore& device, BoardSlot& slot, JobData& job,
+                                         const JobPart& part, IndexRange targets,
+                                         const std::stop_token& stop);
+/// Starts and finishes.
+inline double run_on_board(const DeviceCore& device, BoardSlot& slot, JobData& job,
+                           const JobPart& part, IndexRange targets, const std::stop_token& stop) {
+  const auto work = work_on_board(device, slot, job, part, targets, stop);
+  work->start();
+  return work->finish();
+}
 
 /// Divides batches of targets evenly over at most so many boards.
 std::vector<IndexRange> divide_batches(IndexRange batches, std::size_t boards);

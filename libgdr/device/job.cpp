@@ -70,14 +70,31 @@ void run_part(DeviceCore& device, JobData& job, const JobPart& part, StatisticsS
     left.pop_back();
     boards.resize(batches.size());
     if (in_order && boards.front()->board->is_remote() && !before) before = job.output_items;
-    const auto work = [&](std::size_t k) {
+    std::vector<std::unique_ptr<BoardWork>> works(boards.size());
+    const auto start = [&](std::size_t k) {
       const std::size_t first = batches[k].first * slots;
       const std::size_t n = std::min(batches[k].count * slots, part.targets.count - first);
-      conversion_seconds +=
-          run_on_board(device, *boards[k], job, part, {part.targets.first + first, n}, stop);
+      works[k] =
+          work_on_board(device, *boards[k], job, part, {part.targets.first + first, n}, stop);
+      works[k]->start();
     };
-    for (const std::size_t failed : device.run_on_boards(boards, in_order, work))
-      left.push_back(batches[failed]);
+    const auto finish = [&](std::size_t k) { conversion_seconds += works[k]->finish(); };
+    const auto do_all = [&](std::size_t k) {
+      start(k);
+      finish(k);
+      works[k].reset();
+    };
+    // Boards in this process compute what was started on all of them together.
+    const bool together = boards.size() > 1 && !in_order && !boards.front()->board->is_remote() &&
+                          boards.front()->board->lists_ahead() > 0;
+    std::vector<std::size_t> failed;
+    if (together) {
+      failed = device.run_on_boards(boards, in_order, start);
+      if (failed.empty()) failed = device.run_on_boards(boards, in_order, finish);
+    } else {
+      failed = device.run_on_boards(boards, in_order, do_all);
+    }
+    for (const std::size_t board : failed) left.push_back(batches[board]);
     if (!in_order || left.empty()) continue;
     job.output_items = *before;
     left = {all};

@@ -196,8 +196,8 @@ std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name) {
   core->reason = gpus_of_engine(o.engine);
   core->statistics.isa = isa_name(engine->isa());
   core->statistics.threads = core->threads;
-  for (unsigned b = 0; b < o.boards; ++b)
-    core->boards.push_back({emulate_board(name.geometry, engine, o.threads)});
+  for (auto& board : emulate_boards(o.boards, name.geometry, engine, o.threads))
+    core->boards.push_back({std::move(board)});
   return core;
 }
 

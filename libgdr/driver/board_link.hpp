@@ -87,9 +87,16 @@ class BoardLink {
   std::deque<std::vector<std::uint64_t>> started_;  ///< results of lists of start()
 };
 
-/// An emulated board in this process. Arguments and errors are those of Board's constructor.
+/// Emulated boards of a device in this process, used by one thread at a time. Lists that were
+/// started on several of them are computed together, where the engine can. Arguments and errors are
+/// those of Board's constructor.
+std::vector<std::unique_ptr<BoardLink>> emulate_boards(unsigned count, const Geometry& geometry,
+                                                       const std::shared_ptr<const Engine>& engine,
+                                                       unsigned threads);
+/// A single one.
 std::unique_ptr<BoardLink> emulate_board(const Geometry& geometry,
-                                         std::shared_ptr<const Engine> engine, unsigned threads);
+                                         const std::shared_ptr<const Engine>& engine,
+                                         unsigned threads);
 
 /// A board that only applies the time model to command lists. Payloads are not read, so lists may
 /// refer to memory that does not exist, and reads return no results. Every chip runs the program

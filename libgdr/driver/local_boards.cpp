@@ -8,10 +8,20 @@
 namespace gdr {
 namespace {
 
+class EmulatedBoard;
+/// The boards of a device, which compute the lists that were started together.
+using BoardGroup = std::vector<EmulatedBoard*>;
+
 class EmulatedBoard final : public BoardLink {
  public:
-  EmulatedBoard(const Geometry& geometry, std::shared_ptr<const Engine> engine, unsigned threads)
-      : board_(geometry, std::move(engine), threads) {}
+  EmulatedBoard(const Geometry& geometry, std::shared_ptr<const Engine> engine, unsigned threads,
+                std::shared_ptr<BoardGroup> group)
+      : board_(geometry, std::move(engine), threads), group_(std::move(group)) {
+    group_->push_back(this);
+  }
+  EmulatedBoard(const EmulatedBoard&) = delete;
+  EmulatedBoard& operator=(const EmulatedBoard&) = delete;
+  ~EmulatedBoard() override { std::erase(*group_, this); }
 
   void execute(const CommandList& list, std::vector<std::uint64_t>& results,
                const std::stop_token& stop) override {
@@ -32,8 +42,7 @@ class EmulatedBoard final : public BoardLink {
       const AddElapsed busy(busy_seconds_);
       const WorkMonitor monitor{stop, {}};
       const MonitoredScope scope(monitor);
-      board_.complete();
-      unfinished_ = 0;
+      complete_all();
     }
     results = std::move(started_.front());
     started_.pop_front();
@@ -56,10 +65,19 @@ class EmulatedBoard final : public BoardLink {
   Board* emulated() noexcept override { return &board_; }
 
  private:
+  void complete_all() {
+    std::vector<Board*> boards;
+    for (EmulatedBoard* const one : *group_)
+      if (one->unfinished_ > 0) boards.push_back(&one->board_);
+    Board::complete(boards);
+    for (EmulatedBoard* const one : *group_) one->unfinished_ = 0;
+  }
+
   Board board_;
   double busy_seconds_ = 0;
   std::deque<std::vector<std::uint64_t>> started_;  ///< results, at addresses that do not change
   std::size_t unfinished_ = 0;                      ///< the last of these
+  const std::shared_ptr<BoardGroup> group_;         ///< with this one
 };
 
 class TimedBoard final : public BoardLink {
@@ -91,9 +109,20 @@ class TimedBoard final : public BoardLink {
 
 }  // namespace
 
+std::vector<std::unique_ptr<BoardLink>> emulate_boards(unsigned count, const Geometry& geometry,
+                                                       const std::shared_ptr<const Engine>& engine,
+                                                       unsigned threads) {
+  const auto group = std::make_shared<BoardGroup>();
+  std::vector<std::unique_ptr<BoardLink>> boards;
+  for (unsigned k = 0; k < count; ++k)
+    boards.push_back(std::make_unique<EmulatedBoard>(geometry, engine, threads, group));
+  return boards;
+}
+
 std::unique_ptr<BoardLink> emulate_board(const Geometry& geometry,
-                                         std::shared_ptr<const Engine> engine, unsigned threads) {
-  return std::make_unique<EmulatedBoard>(geometry, std::move(engine), threads);
+                                         const std::shared_ptr<const Engine>& engine,
+                                         unsigned threads) {
+  return std::move(emulate_boards(1, geometry, engine, threads).front());
 }
 
 std::unique_ptr<BoardLink> model_board(const Geometry& geometry, const ProgramTiming& program,

@@ -365,12 +365,50 @@ TEST_CASE("targets that a board computes one after the other share a launch of g
   }
 }
 
+TEST_CASE("the boards of a device share a launch") {
+  if (!test::has_gpu()) return;
+  const TestGpus gpus(1);
+  for (const auto& [engine, host] : gpu_and_host) {
+    INFO(engine);
+    const std::string board = "emulator:partition=targets,chips=2,blocks=2,pes=8,engine=";
+    Device boards = Device::open(board + engine + ",boards=3"), one = Device::open(board + engine);
+    const Columns right = gravity(one, 1500);
+    CHECK(gravity(boards, 1500) == right);
+    const int before = gpus.devices[0]->launches();
+    CHECK(gravity(boards, 1500) == right);
+    // Those of the sources that changed, once for all boards, and of the loop.
+    CHECK(gpus.devices[0]->launches() - before <= (std::string(engine) == "gpu-exact" ? 2 : 1));
+    // The last boards have nothing to do.
+    CHECK(gravity(boards, 1500, 5) == gravity(one, 1500, 5));
+    // Clocks and transfers are still those of each board.
+    boards.reset_statistics();
+    one.reset_statistics();
+    gravity(boards, 1500);
+    gravity(one, 1500);
+    CHECK(boards.statistics().chip_clocks * 3 == one.statistics().chip_clocks);
+    CHECK(boards.statistics().fallback_runs == 0);
+  }
+}
+
+TEST_CASE("boards with different sources compute separately") {
+  if (!test::has_gpu()) return;
+  // Each chip has its part of the sources.
+  const TestGpus gpus(1);
+  for (const auto& [engine, host] : gpu_and_host) {
+    INFO(engine);
+    const std::string board = "emulator:partition=sources,chips=2,blocks=2,pes=8,engine=";
+    Device boards = Device::open(board + engine + ",boards=3"), one = Device::open(board + engine);
+    CHECK(gravity(boards, 700) == gravity(one, 700));
+  }
+}
+
 TEST_CASE("parameters and sources change between calculations that share launches") {
   if (!test::has_gpu()) return;
   const TestGpus gpus(1);
-  const std::string engine = GENERATE("gpu", "gpu-exact");
-  CAPTURE(engine);
-  Device small = Device::open("emulator:partition=targets,chips=1,blocks=2,pes=8,engine=" + engine);
+  const std::string engine = GENERATE("gpu", "gpu-exact"), boards = GENERATE("1", "3");
+  CAPTURE(engine, boards);
+  Device small = Device::open("emulator:partition=targets,chips=1,blocks=2,pes=8,boards=" + boards +
+                              ",engine=" + engine);
   Device large = Device::open("emulator:partition=targets,engine=" + engine);
   const Kernel kernel = Kernel::compile("VARI x; VARJ y; CONST c; VARF f; f += (x - y)*c;", "law");
   std::vector<double> x(1000), y(700);
@@ -401,7 +439,10 @@ TEST_CASE("a failure while targets wait for a launch leaves a device usable") {
   if (!test::has_gpu()) return;
   for (const bool fallback : {false, true}) {
     const TestGpus gpus(1, fallback);
-    Device small = Device::open("emulator:partition=targets,chips=1,blocks=2,pes=8,engine=gpu");
+    const std::string boards = GENERATE("1", "3");
+    CAPTURE(fallback, boards);
+    Device small = Device::open(
+        "emulator:partition=targets,chips=1,blocks=2,pes=8,boards=" + boards + ",engine=gpu");
     const Columns host = gravity("native", 500);
     gpus.devices[0]->fail(TestDevice::Allocate, 0, 2);
     if (fallback)
