@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "bench/gpu_code/run_tool.hpp"
+#include "emulator/host/gpu/few_registers.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr::bench {
@@ -140,8 +141,11 @@ std::optional<MachineCode> Toolchain::compile(const std::string& text) const {
   else
     run_required_tool(clang_command(clang_, source, ptx, for_nvidia(library_)));
   if (!no_machine_code_.empty()) return std::nullopt;
-  const std::string told = run_required_tool(
-      {ptxas_, "-v", std::string("-arch=") + architecture, "-o", binary.string(), ptx.string()});
+  // As the interfaces do with such a text (cuda/compiler.cpp, opencl.cpp).
+  const std::string level = gpu::wants_few_registers(text) ? "-O1" : "-O3";
+  const std::string told =
+      run_required_tool({ptxas_, "-v", level, std::string("-arch=") + architecture, "-o",
+                         binary.string(), ptx.string()});
   static const std::regex registers(R"(Used (\d+) registers)"), spilled(R"((\d+) bytes spill)");
   return MachineCode{largest_of(told, registers), sum_of(told, spilled),
                      innermost_loops(run_required_tool({nvdisasm_, "-c", binary.string()}))};

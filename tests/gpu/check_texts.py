@@ -27,10 +27,5 @@ missed = [f"{f['name']}: {f['value']}, {f['comment']}" for f in figures if f.get
 print(f"{len(compiled)} texts compiled, {len(counted)} counted")
 if len(compiled) < 20:
     sys.exit("fewer than 20 kernels have a text: the benchmark does not find them")
-# The longest loop of the library: ptxas moves more loads ahead than it has registers for.
-spilling = {f["name"] for f in counted if f["further"]["bytes spilled"] != 0}
-known = {"gravity_jerk_moving, gpu-exact"}
-if spilling <= known:
-    missed = [m for m in missed if not m.startswith("bytes spilled")]
 if missed:
     sys.exit("requirements missed: " + "; ".join(missed))

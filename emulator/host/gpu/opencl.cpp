@@ -13,6 +13,7 @@
 
 #include "emulator/host/gpu/backend.hpp"
 #include "emulator/host/gpu/clblast.hpp"
+#include "emulator/host/gpu/few_registers.hpp"
 #include "emulator/host/gpu/shared_library.hpp"
 #include "emulator/host/gpu/thread_queue.hpp"
 #include "gdr/error.hpp"
@@ -42,7 +43,8 @@ constexpr std::uint32_t blocking = 1;
 constexpr std::uint32_t platform_name = 0x0902;
 constexpr std::uint32_t device_type = 0x1000, compute_units = 0x1002, largest_allocation = 0x1010,
                         global_memory = 0x101f, local_memory = 0x1023, largest_work_group = 0x1004,
-                        device_name = 0x102b, driver_version = 0x102d, double_config = 0x1032;
+                        device_name = 0x102b, driver_version = 0x102d, device_extensions = 0x1030,
+                        double_config = 0x1032;
 constexpr std::uint32_t build_log = 0x1183;
 constexpr std::intptr_t partition_equally = 0x1086;
 // Extensions: cl_khr_pci_bus_info, and cl_nv_device_attribute_query.
@@ -203,6 +205,7 @@ std::string pci_address_of(DeviceObject* device) {
 struct Found {
   DeviceObject* object = nullptr;
   DeviceInfo info;
+  bool takes_levels = false;  ///< whether its compiler has NVIDIA's option for optimization
 };
 
 /// GDR_OPENCL_PARTS: into how many parts devices are divided.
@@ -272,7 +275,9 @@ std::vector<Found> find_devices() {
       info.local_bytes = number_of<std::uint64_t>(object, local_memory);
       info.largest_group = number_of<std::size_t>(object, largest_work_group);
       if (info.is_gpu) info.pci_address = pci_address_of(object);
-      found.push_back({object, std::move(info)});
+      const bool takes_levels =
+          text(device_extensions).find("cl_nv_compiler_options") != std::string::npos;
+      found.push_back({object, std::move(info), takes_levels});
     }
   }
   std::ranges::stable_partition(found, [](const Found& f) { return f.info.is_gpu; });
@@ -339,7 +344,9 @@ class OpenClDevice final : public Device {
     const std::size_t length = text.size();
     ProgramObject* const program = call_.create_program(context_, 1, &from, &length, &status);
     check(status, "takes no program");
-    if (call_.build_program(program, 1, &found_.object, "", nullptr, nullptr) != success) {
+    const char* const options =
+        found_.takes_levels && wants_few_registers(text) ? "-cl-nv-opt-level=1" : "";
+    if (call_.build_program(program, 1, &found_.object, options, nullptr, nullptr) != success) {
       const std::string log = text_of([&](std::size_t size, void* to, std::size_t* needed) {
         return call_.build_info(program, found_.object, build_log, size, to, needed);
       });

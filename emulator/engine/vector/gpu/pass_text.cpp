@@ -10,6 +10,7 @@
 #include "emulator/engine/vector/gpu/bounds.hpp"
 #include "emulator/engine/vector/gpu/traced_loop.hpp"
 #include "emulator/engine/vector/gpu/value_text.hpp"
+#include "emulator/host/gpu/few_registers.hpp"
 
 namespace gdr::codegen {
 namespace {
@@ -50,6 +51,9 @@ constexpr std::size_t most_waiting_values = 40;
 /// Words of a group are loaded so many steps before the first one that reads them: all at once,
 /// long loops spill registers.
 constexpr std::size_t loads_ahead = 48;
+
+/// A longer loop asks for few registers: one of the library's kernels, the next one has 2900 lines.
+constexpr std::ptrdiff_t most_lines_at_once = 4000;
 
 class Writer {
  public:
@@ -515,7 +519,8 @@ class Writer {
         line("largest_sum = max(largest_sum, upper(as_double(o{})));", k);
     end_failures("failures + block");
     line("}}");
-    return std::move(text_);
+    const bool is_long = std::ranges::count(text_, '\n') > most_lines_at_once;
+    return (is_long ? std::string(gpu::few_registers) : "") + std::move(text_);
   }
 
   TracedLoop loop_;

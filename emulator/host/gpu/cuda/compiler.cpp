@@ -1,14 +1,15 @@
 #include "emulator/host/gpu/cuda/compiler.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "emulator/host/gpu/cuda/library_search.hpp"
 #include "emulator/host/gpu/cuda/prelude.hpp"
+#include "emulator/host/gpu/few_registers.hpp"
 #include "emulator/host/gpu/shared_library.hpp"
 #include "gdr/error.hpp"
 
@@ -35,7 +36,7 @@ struct NvrtcFunctions {
   const char* (*error_text)(int result);
 };
 
-constexpr int compilation_error = 6;
+constexpr int invalid_option = 5, compilation_error = 6;
 
 /// All functions of a library, or nothing if one is missing.
 std::optional<NvrtcFunctions> functions_of(SharedLibrary opened) {
@@ -84,17 +85,23 @@ class Nvrtc final : public Compiler {
     const std::string architecture = "--gpu-architecture=" + target;
     // Every operation rounds once, also roots and quotients of floats, and subnormals are kept: the
     // default but for contraction.
-    const std::array options{architecture.c_str(),
-                             "--fmad=false",
-                             "--ftz=false",
-                             "--prec-sqrt=true",
-                             "--prec-div=true",
-                             "--std=c++17",
-                             "--device-as-default-execution-space",
-                             "--disable-warnings"};
+    std::vector<const char*> options{architecture.c_str(),
+                                     "--fmad=false",
+                                     "--ftz=false",
+                                     "--prec-sqrt=true",
+                                     "--prec-div=true",
+                                     "--std=c++17",
+                                     "--device-as-default-execution-space",
+                                     "--disable-warnings"};
+    const std::size_t always = options.size();
+    if (!as_ptx && wants_few_registers(text)) options.push_back("--ptxas-options=-O1");
     const Program program(call_, prelude + text);
-    const int result =
-        call_.compile(program.object, static_cast<int>(options.size()), options.data());
+    const auto compile = [&](std::size_t count) {
+      return call_.compile(program.object, static_cast<int>(count), options.data());
+    };
+    int result = compile(options.size());
+    // An NVRTC before CUDA 11.4 has no options for ptxas.
+    if (result == invalid_option && options.size() > always) result = compile(always);
     if (result == compilation_error)
       throw Error(ErrorCategory::Program, name() + " refuses a kernel for " + target + ": " +
                                               got(program.object, call_.log_size, call_.log));
