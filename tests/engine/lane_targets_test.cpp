@@ -1,5 +1,5 @@
-// Packed targets without a state of PEs (emulator/engine/native/lane_targets.hpp). Their results are
-// compared with those of blocks in tests/board/packed_test.cpp.
+// Packed targets without a state of PEs (emulator/engine/native/lane_targets.hpp). Their results
+// are compared with those of blocks in tests/board/packed_test.cpp.
 #include "emulator/engine/native/lane_targets.hpp"
 
 #include <set>

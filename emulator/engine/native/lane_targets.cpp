@@ -219,6 +219,7 @@ void LaneTargets::set_outputs(std::size_t number, const CompiledKernels& code,
     if (move.from == NodeOp::Input) continue;
     origin.kind = Origin::Kind::Uniform;
     (move.from == NodeOp::Source ? origin.word.of_source : origin.word.address) = move.place;
+    origin.word.before_start = number == start;
   }
   for (const ConstantRoot& constant : section(number).constants()) {
     if (constant.key.delay != 0) continue;
@@ -253,7 +254,8 @@ LaneTargets::KernelInputs LaneTargets::inputs_of(const CompiledKernels::Entry& e
     const Origin* const first = from.front();
     for (std::size_t k = 0; k < from.size(); ++k)
       if (from[k] == nullptr || from[k]->kind != first->kind || from[k]->half != k ||
-          from[k]->number != first->number || from[k]->offset != first->offset)
+          from[k]->section != first->section || from[k]->number != first->number ||
+          from[k]->offset != first->offset)
         throw Unsupported("a word is read in parts");
     if (first->kind == Origin::Kind::Lost || !is_read_as(first->type, in.key.type))
       throw Unsupported("a word is read as another one");
@@ -292,15 +294,16 @@ bool LaneTargets::prepare(const BlockState& image, std::uint64_t number) {
   if (!may_run_) return false;
   if (image_ == number) return plan_ != nullptr;
   image_ = number;
-  if (section(start).bm_stores().empty()) return prepare_from(image);
+  if (section(start).bm_stores().empty()) return prepare_from(image, image);
   BlockState started = image;
   start_packed(compiled_, {started, started.pes, true});
-  return prepare_from(started);
+  return prepare_from(image, started);
 }
 
-bool LaneTargets::prepare_from(const BlockState& image) {
+bool LaneTargets::prepare_from(const BlockState& before, const BlockState& after) {
   for (const std::size_t s : all_sections)
-    codes_[s] = &section(s).code(zero_words(section(s), image), Precision::Double);
+    codes_[s] =
+        &section(s).code(zero_words(section(s), s == start ? before : after), Precision::Double);
   const auto [found, is_new] = plans_.try_emplace(codes_);
   if (is_new) {
     try {
@@ -310,22 +313,22 @@ bool LaneTargets::prepare_from(const BlockState& image) {
     }
   }
   plan_ = found->second ? &*found->second : nullptr;
-  if (plan_ != nullptr) set_uniforms(image);
+  if (plan_ != nullptr) set_uniforms(before, after);
   return plan_ != nullptr;
 }
 
-void LaneTargets::set_uniforms(const BlockState& image) {
+void LaneTargets::set_uniforms(const BlockState& before, const BlockState& after) {
   for (const std::size_t s : all_sections) {
     grow(uniforms_[s], section(s).uniform_words().words.size() * sizeof(double));
-    uniform_lanes(section(s), Precision::Double, image, uniforms_[s].data());
+    uniform_lanes(section(s), Precision::Double, s == start ? before : after, uniforms_[s].data());
     for (KernelInputs& inputs : plan_->inputs[s])
       for (UniformInput& input : inputs.uniforms) {
-        const std::uint64_t* const row = cell_row(compiled_.map, input.key).in(image);
+        const std::uint64_t* const row = cell_row(compiled_.map, input.key).in(before);
         std::size_t half = 0;
         for (UniformWord* const word : {&input.upper, &input.lower}) {
-          if (word->address) word->word = image.bm[*word->address];
+          if (word->address) word->word = (word->before_start ? before : after).bm[*word->address];
           if (!word->address && !word->of_source && !word->given)
-            word->word = is_long(input.key.type) ? row[half * image.pes] : *row;
+            word->word = is_long(input.key.type) ? row[half * before.pes] : *row;
           ++half;
         }
         input.lane = lane_of(input, nullptr);

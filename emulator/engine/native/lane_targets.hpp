@@ -45,6 +45,7 @@ class LaneTargets {
   /// else what the image has in its PEs at the place that is read.
   struct UniformWord {
     bool given = false;
+    bool before_start = false;  ///< of the broadcast memory as section Start finds it
     std::optional<std::uint32_t> address, of_source;
     std::uint64_t word = 0;  ///< for the present image, if it is not of the source
   };
@@ -106,9 +107,9 @@ class LaneTargets {
   static void set_word(LeafKey key, Origin origin, Origins& origins);
   void set_outputs(std::size_t number, const CompiledKernels& code, Origins& origins) const;
   static KernelInputs inputs_of(const CompiledKernels::Entry& entry, const Origins& origins);
-  /// `image`: after section Start.
-  bool prepare_from(const BlockState& image);
-  void set_uniforms(const BlockState& image);
+  /// For blocks before section Start, and after it.
+  bool prepare_from(const BlockState& before, const BlockState& after);
+  void set_uniforms(const BlockState& before, const BlockState& after);
   static std::uint64_t lane_of(const UniformInput& input, const std::uint64_t* last_group);
 
   const CompiledProgram& compiled_;
