@@ -78,7 +78,10 @@ void run_part(DeviceCore& device, JobData& job, const JobPart& part, StatisticsS
           work_on_board(device, *boards[k], job, part, {part.targets.first + first, n}, stop);
       works[k]->start();
     };
-    const auto finish = [&](std::size_t k) { conversion_seconds += works[k]->finish(); };
+    std::vector<std::size_t> failed;
+    const auto finish = [&](std::size_t k) {
+      if (std::ranges::find(failed, k) == failed.end()) conversion_seconds += works[k]->finish();
+    };
     const auto do_all = [&](std::size_t k) {
       start(k);
       finish(k);
@@ -87,10 +90,10 @@ void run_part(DeviceCore& device, JobData& job, const JobPart& part, StatisticsS
     // Boards in this process compute what was started on all of them together.
     const bool together = boards.size() > 1 && !in_order && !boards.front()->board->is_remote() &&
                           boards.front()->board->lists_ahead() > 0;
-    std::vector<std::size_t> failed;
     if (together) {
       failed = device.run_on_boards(boards, in_order, start);
-      if (failed.empty()) failed = device.run_on_boards(boards, in_order, finish);
+      const std::vector<std::size_t> more = device.run_on_boards(boards, in_order, finish);
+      failed.insert(failed.end(), more.begin(), more.end());
     } else {
       failed = device.run_on_boards(boards, in_order, do_all);
     }
