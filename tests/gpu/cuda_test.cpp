@@ -83,8 +83,9 @@ TEST_CASE("devices are named by interface, and a name without a device lists tho
   expect_error(ErrorCategory::Unsupported,
                {"there is no CUDA device '2'", "0 (Fake CUDA card 0), 1 (Fake CUDA card 1)"},
                [] { gpu::open_device("cuda:2"); });
-  expect_error(ErrorCategory::Unsupported, {"there is no GPU device 'x'", "1 (Fake CUDA card 1)"},
-               [] { gpu::open_device("x"); });
+  expect_error(ErrorCategory::Unsupported,
+               {"there is no GPU device 'no card'", "1 (Fake CUDA card 1)"},
+               [] { gpu::open_device("no card"); });
 }
 
 TEST_CASE("a program that the CUDA compiler refuses is an error with its messages") {
