@@ -68,6 +68,13 @@ void GuardedDevice::read(const gpu::Buffer& from, std::size_t offset, void* to, 
 }
 
 void GuardedDevice::finish() {
+  // A launch may still run, also on a card that failed another call: its buffers must live.
+  if (is_lost()) {
+    try {
+      device_->finish();
+    } catch (const Error&) {  // it has nothing to wait for
+    }
+  }
   guarded(GpuFailure::Lost, [&] { device_->finish(); });
 }
 
