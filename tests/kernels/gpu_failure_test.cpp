@@ -365,6 +365,32 @@ TEST_CASE("targets that a board computes one after the other share a launch of g
   }
 }
 
+TEST_CASE("many targets of gpu-exact are computed in two launches side by side") {
+  if (!test::has_gpu()) return;
+  const std::size_t targets = 70000, sources = 40;
+  const Law& law = law_of("gravity");
+  const Sample all = law.sample(targets, 3);
+  const auto forces = [&](Device& device) {
+    return run_law(device, Kernel::builtin("gravity"), law, all, all.first(sources));
+  };
+  Device host = Device::open("emulator:partition=targets,engine=vector");
+  const Columns right = forces(host);
+  for (const bool fallback : {false, true}) {
+    const TestGpus gpus(1, fallback);
+    Device device = Device::open("emulator:partition=targets,engine=gpu-exact");
+    CHECK(forces(device) == right);
+    const int before = gpus.devices[0]->launches();
+    CHECK(forces(device) == right);
+    CHECK(gpus.devices[0]->launches() - before == 3);  // one is that of the sources
+    // One of the halves fails.
+    gpus.devices[0]->fail(TestDevice::Read, 1, 1);
+    if (fallback)
+      CHECK(forces(device) == right);
+    else
+      CHECK(message([&] { forces(device); }).find("injected") != std::string::npos);
+  }
+}
+
 TEST_CASE("the boards of a device share a launch") {
   if (!test::has_gpu()) return;
   const TestGpus gpus(1);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <optional>
+#include <span>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,6 +17,7 @@
 #include "emulator/engine/vector/gpu/resident_sources.hpp"
 #include "emulator/engine/vector/gpu/self_test.hpp"
 #include "emulator/engine/vector/gpu/split_elements.hpp"
+#include "emulator/host/monitor.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
@@ -27,6 +31,8 @@ using Words = std::vector<std::uint64_t>;
 constexpr double least_rate = 1e8;
 /// Fewer than 2^29 terms of a sum (accumulator.hpp).
 constexpr std::uint64_t most_passes = std::uint64_t{1} << 20;
+/// Threads that are worth a launch of their own beside another one.
+constexpr std::size_t threads_of_half = 32768;
 
 std::size_t whole_groups(std::size_t threads) {
   return (threads + threads_of_group - 1) / threads_of_group * threads_of_group;
@@ -152,19 +158,49 @@ class GpuBatch final : public PassBatch {
                   passes_.lanes() * gpu_word_bytes);
   }
 
+  /// In two halves, if each fills a card: while one is computed, the other one's rows are on their
+  /// way.
   void launch(const gpu::Buffer& kept, std::uint64_t passes) {
+    const std::size_t blocks = streams_.size(), half = blocks / 2;
+    if (half * passes_.threads() < threads_of_half) return launch(kept, passes, 0, blocks);
+    std::exception_ptr error;
+    const WorkMonitor& monitor = monitor_of_thread();
+    {
+      const std::jthread other([&]() noexcept {
+        const MonitoredScope scope(monitor);
+        try {
+          launch(kept, passes, half, blocks - half);
+        } catch (...) {
+          error = std::current_exception();
+        }
+      });
+      launch(kept, passes, 0, half);
+    }
+    if (error) std::rethrow_exception(error);
+  }
+
+  void launch(const gpu::Buffer& kept, std::uint64_t passes, std::size_t first,
+              std::size_t blocks) {
     gpu::Device& device = passes_.device();
-    const auto buffer = [&](std::size_t bytes) { return passes_.pool().take(bytes); };
-    std::ranges::fill(failures_, 0);
-    const auto rows = buffer(rows_.size() * gpu_word_bytes);
-    const auto runs = buffer(runs_.size() * gpu_word_bytes);
-    const auto failures = buffer(failures_.size() * sizeof failures_[0]);
-    const auto results = buffer(results_.size() * gpu_word_bytes);
+    const std::span rows_here(rows_.data() + first * row_words(), blocks * row_words());
+    const std::span results_here(results_.data() + first * result_words(), blocks * result_words());
+    const std::span runs_here(runs_.data() + 2 * first, 2 * blocks);
+    const std::span failures_here(failures_.data() + first, blocks);
+    const auto buffer = [&](const auto& words) { return passes_.pool().take(words.size_bytes()); };
+    const auto send = [&](gpu::Buffer& to, const auto& words) {
+      device.send(to, 0, words.data(), words.size_bytes());
+    };
+    const auto read = [&](const gpu::Buffer& from, const auto& words) {
+      if (!words.empty()) device.read(from, 0, words.data(), words.size_bytes());
+    };
+    std::ranges::fill(failures_here, 0);
+    const auto rows = buffer(rows_here), runs = buffer(runs_here), failures = buffer(failures_here),
+               results = buffer(results_here);
     QueueScope queue(device);
-    device.send(*rows, 0, rows_.data(), rows_.size() * gpu_word_bytes);
-    device.send(*runs, 0, runs_.data(), runs_.size() * gpu_word_bytes);
-    device.send(*failures, 0, failures_.data(), failures_.size() * sizeof failures_[0]);
-    const std::size_t threads = streams_.size() * passes_.threads();
+    send(*rows, rows_here);
+    send(*runs, runs_here);
+    send(*failures, failures_here);
+    const std::size_t threads = blocks * passes_.threads();
     LaunchLength length(threads, least_rate);
     for (std::uint64_t begin = 0; begin < passes;) {
       const Stopwatch timer;
@@ -186,10 +222,9 @@ class GpuBatch final : public PassBatch {
       }
       cancellation_point();
     }
-    device.read(*rows, 0, rows_.data(), rows_.size() * gpu_word_bytes);
-    if (!results_.empty())
-      device.read(*results, 0, results_.data(), results_.size() * gpu_word_bytes);
-    device.read(*failures, 0, failures_.data(), failures_.size() * sizeof failures_[0]);
+    read(*rows, rows_here);
+    read(*results, results_here);
+    read(*failures, failures_here);
     queue.set_empty();
   }
 
