@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/laws/laws.hpp"
+#include "emulator/engine/gpu/guarded_device.hpp"
 #include "gdr/matrix.hpp"
 #include "kernels/test_device.hpp"
 #include "support/catch.hpp"
@@ -363,6 +364,20 @@ TEST_CASE("targets that a board computes one after the other share a launch of g
     CHECK(gravity(small, 1500, 133) == gravity(host, 1500, 133));
     CHECK(gravity(small, 1500, 5) == gravity(host, 1500, 5));
   }
+}
+
+TEST_CASE("a lost card ends its launches before their buffers are freed") {
+  if (!test::has_gpu()) return;
+  const auto device = std::make_shared<TestDevice>(gpu::open_device(""));
+  GuardedDevice guarded(device);
+  const auto buffer = guarded.allocate(64);
+  device->fail(TestDevice::Read, 0, 1);
+  std::uint64_t word = 0;
+  CHECK_THROWS_AS(guarded.read(*buffer, 0, &word, sizeof word), GpuError);
+  REQUIRE(guarded.is_lost());
+  // Another thread's launch may still use this buffer.
+  CHECK_THROWS_AS(guarded.finish(), GpuError);
+  CHECK(device->finishes() == 1);
 }
 
 TEST_CASE("many targets of gpu-exact are computed in two launches side by side") {

@@ -32,6 +32,7 @@ class TestDevice final : public gpu::Device {
     left_[call] = good;
   }
   int launches() const { return launches_; }
+  int finishes() const { return finishes_; }
   std::size_t bytes_written() const { return bytes_written_; }
 
   const gpu::DeviceInfo& info() const noexcept override { return real_->info(); }
@@ -58,7 +59,10 @@ class TestDevice final : public gpu::Device {
     ++launches_;
     real_->start(kernel, arguments, threads, group);
   }
-  void finish() override { real_->finish(); }
+  void finish() override {
+    ++finishes_;
+    real_->finish();
+  }
   /// The driver's; its products count as launches.
   gpu::BlasLibrary blas() override {
     gpu::BlasLibrary library = real_->blas();
@@ -98,7 +102,7 @@ class TestDevice final : public gpu::Device {
 
   std::shared_ptr<gpu::Device> real_;
   std::array<std::atomic<int>, calls> left_{}, bad_{};
-  std::atomic<int> launches_ = 0;
+  std::atomic<int> launches_ = 0, finishes_ = 0;
   std::atomic<std::size_t> bytes_written_ = 0;
 };
 
