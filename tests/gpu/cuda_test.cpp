@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emulator/host/gpu/device.hpp"
+#include "emulator/host/gpu/few_registers.hpp"
 #include "gpu/fake_devices.hpp"
 #include "support/catch.hpp"
 #include "support/expect_error.hpp"
@@ -86,6 +87,20 @@ TEST_CASE("devices are named by interface, and a name without a device lists tho
   expect_error(ErrorCategory::Unsupported,
                {"there is no GPU device 'no card'", "1 (Fake CUDA card 1)"},
                [] { gpu::open_device("no card"); });
+}
+
+TEST_CASE("a text that asks for few registers computes, also with an NVRTC without the option") {
+  if (!has_fake_cuda()) return;
+  const std::string text = std::string(gpu::few_registers) + square;
+  for (const char* taken : {"1", "0"}) {
+    INFO(taken);
+    setenv("GDR_FAKE_NVRTC_PTXAS_OPTIONS", taken, 1);
+    for (const char* name : {"cuda:0", "opencl"}) {
+      const auto device = gpu::open_device(name);
+      CHECK(squares(*device, *device->compile(text), 1000, 7) == right_squares(1000, 7));
+    }
+  }
+  unsetenv("GDR_FAKE_NVRTC_PTXAS_OPTIONS");
 }
 
 TEST_CASE("a program that the CUDA compiler refuses is an error with its messages") {

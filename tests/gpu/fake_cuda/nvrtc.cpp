@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "emulator/host/gpu/cuda/prelude.hpp"
+#include "emulator/host/gpu/few_registers.hpp"
 #include "gdr/error.hpp"
 #include "gpu/fake_cuda/programs.hpp"
 #include "gpu/fake_cuda/real_nvrtc.hpp"
@@ -100,6 +101,12 @@ int nvrtcCompileProgram(Program* program, int count, const char* const* options)
   const std::string_view prelude = gpu::cuda::prelude;
   if (!program->text.starts_with(prelude)) return invalid_input;
   const std::string dialect = program->text.substr(prelude.size());
+  // Only machine code is optimized here.
+  const bool reduced = std::ranges::find(given, "--ptxas-options=-O1") != given.end();
+  if (reduced && !takes_ptxas_options()) return invalid_option;
+  const bool wanted =
+      gpu::wants_few_registers(dialect) && target.starts_with("sm_") && takes_ptxas_options();
+  if (reduced != wanted) return invalid_input;
   program->log = refused_by_real_nvrtc(dialect);
   if (!program->log.empty()) return compilation_error;
   try {

@@ -22,6 +22,8 @@ inline int capability() { return number_setting("GDR_FAKE_CUDA_CAPABILITY", 90);
 /// CUDA's version of the driver.
 inline int driver_version() { return number_setting("GDR_FAKE_CUDA_DRIVER", 12040); }
 
+/// Whether NVRTC has options for ptxas, which its early versions lack.
+inline bool takes_ptxas_options() { return number_setting("GDR_FAKE_NVRTC_PTXAS_OPTIONS", 1) != 0; }
 /// The result that a function must return instead of doing something, or 0. GDR_FAKE_CUDA_FAIL has
 /// items FUNCTION=RESULT, separated by commas; with "once" behind them, the first call after a
 /// change of the variable fails, otherwise all do. The result "abort" ends the process.

@@ -100,7 +100,7 @@ class Nvrtc final : public Compiler {
       return call_.compile(program.object, static_cast<int>(count), options.data());
     };
     int result = compile(options.size());
-    // An NVRTC before CUDA 11.4 has no options for ptxas.
+    // Early versions of NVRTC have no options for ptxas.
     if (result == invalid_option && options.size() > always) result = compile(always);
     if (result == compilation_error)
       throw Error(ErrorCategory::Program, name() + " refuses a kernel for " + target + ": " +
