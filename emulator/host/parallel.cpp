@@ -29,28 +29,49 @@ constexpr std::chrono::microseconds polling_time{50}, yielding_time{500};
 
 thread_local bool inside = false;
 
-/// The tasks of a call in equal parts. A slot processes its own part first, always the same one for
-/// cache locality, then helps the others.
+/// The work of an offer: slot, phase, task.
+using Work = std::function<void(unsigned, std::size_t, std::size_t)>;
+
+/// The tasks of a phase in equal parts. A slot processes its own part first, always the same one
+/// for cache locality, then helps the others.
 class TaskQueues {
  public:
-  TaskQueues(std::size_t tasks, unsigned slots) : tasks_(tasks), slots_(slots) {
+  TaskQueues() = default;
+  TaskQueues(const TaskQueues&) = delete;
+  TaskQueues& operator=(const TaskQueues&) = delete;
+  void fill(std::size_t tasks, unsigned slots) {
+    tasks_ = tasks;
+    slots_ = slots;
     if (slots > few_.size()) {
       many_ = std::make_unique<Part[]>(slots);
       parts_ = many_.get();
     }
     for (std::size_t p = 0; p < slots; ++p) parts_[p].next = begin(p);
   }
-  TaskQueues(const TaskQueues&) = delete;
-  TaskQueues& operator=(const TaskQueues&) = delete;
-  template <typename Work>
-  void run(unsigned slot, const Work& work) {
+  void run(unsigned slot, std::size_t phase, const Work& work) {
+    std::size_t done = 0;
     for (std::size_t k = 0; k < slots_; ++k) {
       const std::size_t part = (slot + k) % slots_;
-      for (;;) {
+      for (;; ++done) {
         const std::size_t task = parts_[part].next.fetch_add(1, std::memory_order_relaxed);
         if (task >= begin(part + 1)) break;
-        work(slot, task);
+        work(slot, phase, task);
       }
+    }
+    if (done == 0) return;
+    done_.fetch_add(done, std::memory_order_acq_rel);
+    done_.notify_all();
+  }
+  /// Waits for the tasks of other slots.
+  void wait() const {
+    const auto end = std::chrono::steady_clock::now() + polling_time;
+    for (;;) {
+      const std::size_t done = done_.load(std::memory_order_acquire);
+      if (done == tasks_) return;
+      if (std::chrono::steady_clock::now() < end)
+        cpu_relax();
+      else
+        done_.wait(done, std::memory_order_acquire);
     }
   }
 
@@ -60,28 +81,50 @@ class TaskQueues {
     std::atomic<std::size_t> next = 0;
   };
   std::size_t begin(std::size_t part) const noexcept { return tasks_ * part / slots_; }
-  std::size_t tasks_, slots_;
+  std::size_t tasks_ = 0, slots_ = 0;
   std::array<Part, 4> few_;  ///< calls on few threads are short, and allocate nothing
   std::unique_ptr<Part[]> many_;
   Part* parts_ = few_.data();
+  alignas(64) std::atomic<std::size_t> done_ = 0;
 };
 
-/// Work offered to helpers. Slots are assigned under the pool's lock.
-struct Offer {
-  Offer(std::size_t tasks, unsigned all, const std::function<void(unsigned, std::size_t)>& doing)
-      : queues(tasks, all), work(doing), slots(all) {}
+/// Phases of work offered to helpers. Slots are assigned under the pool's lock.
+class Offer {
+ public:
+  Offer(std::span<const Phase> phases, unsigned all, const Work& doing)
+      : slots(all), phases_(phases.size()), work_(doing) {
+    if (phases_ > few_.size()) {
+      many_ = std::make_unique<TaskQueues[]>(phases_);
+      queues_ = many_.get();
+    }
+    for (std::size_t p = 0; p < phases_; ++p) queues_[p].fill(phases[p].tasks, all);
+  }
+  Offer(const Offer&) = delete;
+  Offer& operator=(const Offer&) = delete;
 
-  TaskQueues queues;
-  const std::function<void(unsigned, std::size_t)>& work;
+  /// A phase begins when all tasks of the one before it are done.
+  void run(unsigned slot) {
+    for (std::size_t p = 0; p < phases_; ++p) {
+      if (p > 0) queues_[p - 1].wait();
+      queues_[p].run(slot, p, work_);
+    }
+  }
+
   unsigned next_slot = 1, slots;
   std::atomic<unsigned> helpers = 0;  ///< active helpers
+
+ private:
+  std::size_t phases_;
+  const Work& work_;
+  std::array<TaskQueues, 4> few_;
+  std::unique_ptr<TaskQueues[]> many_;
+  TaskQueues* queues_ = few_.data();
 };
 
 class Pool {
  public:
-  void share(std::size_t tasks, unsigned helpers,
-             const std::function<void(unsigned, std::size_t)>& work) {
-    Offer offer(tasks, helpers + 1, work);
+  void share(std::span<const Phase> phases, unsigned helpers, const Work& work) {
+    Offer offer(phases, helpers + 1, work);
     callers_processor_.store(current_processor(), std::memory_order_relaxed);
     {
       const std::scoped_lock lock(mutex_);
@@ -92,7 +135,7 @@ class Pool {
     // Helpers that poll come at once, so it is set after the lock.
     open_.store(true, std::memory_order_release);
     if (sleepers_.load() > 0) changed_.notify_all();
-    offer.queues.run(0, work);
+    offer.run(0);
     {
       const std::scoped_lock lock(mutex_);
       std::erase(offers_, &offer);
@@ -136,7 +179,7 @@ class Pool {
     auto idle_since = std::chrono::steady_clock::now();
     for (;;) {
       if (Offer* const offer = open_.load(std::memory_order_acquire) ? take() : nullptr) {
-        offer->queues.run(slot_, offer->work);
+        offer->run(slot_);
         // The offer may be destroyed as soon as no helper is active.
         offer->helpers.fetch_sub(1, std::memory_order_release);
         finished_.fetch_add(1, std::memory_order_release);
@@ -220,6 +263,21 @@ Pool& pool() {
   return *current;
 }
 
+/// The largest number of tasks of a phase.
+std::size_t most_tasks(std::span<const Phase> phases) noexcept {
+  std::size_t most = 0;
+  for (const Phase& phase : phases) most = std::max(most, phase.tasks);
+  return most;
+}
+
+/// Some phase has two tasks or more.
+void share(std::span<const Phase> phases, unsigned helpers, const Work& work) {
+  const std::size_t useful = std::min<std::size_t>(helpers, most_tasks(phases) - 1);
+  inside = true;
+  pool().share(phases, static_cast<unsigned>(useful), work);
+  inside = false;
+}
+
 thread_local const WorkMonitor* current_monitor = nullptr;
 
 /// Exceptions must not leave a task: the first one is stored, later tasks return immediately.
@@ -251,9 +309,9 @@ void parallel_for(std::size_t tasks, unsigned helpers,
     for (std::size_t task = 0; task < tasks; ++task) work(0, task);
     return;
   }
-  inside = true;
-  pool().share(tasks, static_cast<unsigned>(std::min<std::size_t>(helpers, tasks - 1)), work);
-  inside = false;
+  const Phase phase{tasks, {}};
+  share({&phase, 1}, helpers,
+        [&](unsigned slot, std::size_t, std::size_t task) { work(slot, task); });
 }
 
 unsigned threads_for(double nanoseconds, unsigned threads, double worthwhile) noexcept {
@@ -279,7 +337,7 @@ void cancellation_point() {
 }
 
 void run_phases(std::span<const Phase> phases, unsigned threads) {
-  if (threads <= 1 || inside) {
+  if (threads <= 1 || inside || most_tasks(phases) < 2) {
     for (const Phase& phase : phases) {
       for (std::size_t task = 0; task < phase.tasks; ++task) {
         phase.work(task);
@@ -289,15 +347,13 @@ void run_phases(std::span<const Phase> phases, unsigned threads) {
     return;
   }
   const WorkMonitor* const monitor = current_monitor;  // the caller's, for all threads
-  for (const Phase& phase : phases) {
-    Guard guard;
-    parallel_for(phase.tasks, threads - 1, [&](unsigned, std::size_t task) {
-      const WorkMonitor* const before = std::exchange(current_monitor, monitor);
-      guard(phase, task);
-      current_monitor = before;
-    });
-    guard.rethrow();
-  }
+  Guard guard;
+  share(phases, threads - 1, [&](unsigned, std::size_t phase, std::size_t task) {
+    const WorkMonitor* const before = std::exchange(current_monitor, monitor);
+    guard(phases[phase], task);
+    current_monitor = before;
+  });
+  guard.rethrow();
 }
 
 }  // namespace gdr

@@ -82,3 +82,39 @@ TEST_CASE("an exception of a task reaches the caller, and later work runs", "[th
   run_phases({&good, 1}, 3);
   CHECK(done == 100);
 }
+
+TEST_CASE("a phase begins when all tasks of the one before it are done", "[threads]") {
+  for (const unsigned threads : {1U, 2U, 3U, 9U})
+    for (const std::size_t count : {1, 2, 3, 7}) {
+      std::vector<std::atomic<std::size_t>> done(count);
+      std::atomic<bool> too_early = false;
+      std::vector<Phase> phases;
+      const auto tasks_of = [](std::size_t phase) { return phase % 3 == 1 ? 1 : 40 * phase + 5; };
+      for (std::size_t p = 0; p < count; ++p)
+        phases.push_back({tasks_of(p), [&, p](std::size_t) {
+                            for (std::size_t before = 0; before < p; ++before)
+                              if (done[before] != tasks_of(before)) too_early = true;
+                            ++done[p];
+                          }});
+      for (int repetition = 0; repetition < 50; ++repetition) {
+        for (auto& n : done) n = 0;
+        run_phases(phases, threads);
+        for (std::size_t p = 0; p < count; ++p) REQUIRE(done[p] == tasks_of(p));
+      }
+      CHECK_FALSE(too_early);
+    }
+}
+
+TEST_CASE("an exception in one phase cancels the later ones", "[threads]") {
+  for (const unsigned threads : {1U, 3U}) {
+    std::atomic<int> later = 0;
+    const Phase phases[] = {{20, [](std::size_t) {}},
+                            {20,
+                             [](std::size_t task) {
+                               if (task == 7) throw std::runtime_error("task 7");
+                             }},
+                            {20, [&](std::size_t) { ++later; }}};
+    CHECK_THROWS_AS(run_phases(phases, threads), std::runtime_error);
+    CHECK(later == 0);
+  }
+}
