@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/engine/native/loop_planner.hpp"
 #include "emulator/engine/native/unguarded_loop.hpp"
 #include "emulator/host/isa.hpp"
 #include "gdr/device.hpp"

@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "emulator/engine/native/loop_planner.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {

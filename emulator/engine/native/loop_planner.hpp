@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "emulator/engine/native/code.hpp"
@@ -21,6 +22,15 @@ struct PlannedLoop {
   const SourceWindows* windows = nullptr;  ///< null: ranges of source words are unknown
   std::uint64_t first_window = 0;          ///< of the first pass
 };
+
+/// Schedules passes 1 .. passes - 2, where pass p reads group p and, delayed, group p - 1. `hit`:
+/// by window, whether a lane may meet the condition in one of its groups.
+void plan_loop_runs(std::uint64_t passes, std::span<const std::uint8_t> hit,
+                    std::vector<LoopRun>& runs);
+
+/// Divides runs so that they end where blocks of so many passes do.
+void divide_at_blocks(std::span<const LoopRun> runs, std::uint64_t block,
+                      std::vector<LoopRun>& divided);
 
 /// Keeps its buffers from plan to plan.
 class LoopPlanner {

@@ -122,49 +122,4 @@ UnguardedLoop make_unguarded_loop(const Segment& loop,
   return Remover(loop, carried_slots).run();
 }
 
-void plan_loop_runs(std::uint64_t passes, std::span<const std::uint8_t> hit,
-                    std::vector<LoopRun>& runs) {
-  runs.clear();
-  const std::uint64_t end = passes < 2 ? 1 : passes - 1;
-  for (std::uint64_t p = 1; p < end;) {
-    const std::uint64_t window =
-        std::min<std::uint64_t>((p - 1) / SourceWindows::groups, hit.size());
-    const auto next = std::find(hit.begin() + static_cast<std::ptrdiff_t>(window), hit.end(), 1);
-    const auto first = static_cast<std::uint64_t>(next - hit.begin()) * SourceWindows::groups;
-    const std::uint64_t begin = next == hit.end() ? end : std::clamp(first, p, end);
-    // The pass after a window also reads its last group.
-    const std::uint64_t behind = std::min(end, first + SourceWindows::groups + 1);
-    if (begin > p) {
-      if (runs.empty()) runs.push_back({});
-      runs.back().free += begin - p;
-      p = begin;
-    }
-    if (p == end) break;
-    if (runs.empty() || runs.back().free != 0) runs.push_back({});
-    runs.back().guarded += behind - p;
-    p = behind;
-  }
-  runs.push_back({});
-}
-
-void divide_at_blocks(std::span<const LoopRun> runs, std::uint64_t block,
-                      std::vector<LoopRun>& divided) {
-  divided.clear();
-  std::uint64_t left = block;
-  for (LoopRun rest : runs) {
-    while (rest.guarded + rest.free > 0) {
-      LoopRun part;
-      part.guarded = std::min(rest.guarded, left);
-      part.free = std::min(rest.free, left - part.guarded);
-      left -= part.guarded + part.free;
-      part.ends_block = left == 0 ? 1 : 0;
-      if (left == 0) left = block;
-      rest.guarded -= part.guarded;
-      rest.free -= part.free;
-      divided.push_back(part);
-    }
-  }
-  divided.push_back({});
-}
-
 }  // namespace gdr::native

@@ -56,13 +56,4 @@ struct LoopRun {
   std::uint64_t ends_block = 0;  ///< whether a block of sums ends with it (0 or 1)
 };
 
-/// Schedules passes 1 .. passes - 2, where pass p reads group p and, delayed, group p - 1. `hit`:
-/// by window, whether a lane may meet the condition in one of its groups.
-void plan_loop_runs(std::uint64_t passes, std::span<const std::uint8_t> hit,
-                    std::vector<LoopRun>& runs);
-
-/// Divides runs so that they end where blocks of so many passes do.
-void divide_at_blocks(std::span<const LoopRun> runs, std::uint64_t block,
-                      std::vector<LoopRun>& divided);
-
 }  // namespace gdr::native
