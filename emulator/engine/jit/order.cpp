@@ -173,14 +173,6 @@ class PressureScheduler {
   std::uint32_t next_number_ = 0;
 };
 
-/// Clocks from an operation to the use of its result on current hosts.
-int latency(Op op) {
-  if (op == Op::Store || op == Op::Append) return 0;
-  if ((op >= Op::And && op <= Op::ShiftRight) || op == Op::Select) return 1;
-  if (op == Op::Gather) return 16;
-  return makes_mask(op) && op != Op::LanesToMask ? 3 : 4;
-}
-
 constexpr unsigned operations_a_clock = 2;
 
 /// By operation: clocks from its beginning to the end of all that waits for it.
@@ -194,6 +186,13 @@ std::vector<int> heights(const Block& block, const Dependences& dependences) {
 }
 
 }  // namespace
+
+int latency(Op op) {
+  if (op == Op::Store || op == Op::Append) return 0;
+  if ((op >= Op::And && op <= Op::ShiftRight) || op == Op::Select) return 1;
+  if (op == Op::Gather) return 16;
+  return makes_mask(op) && op != Op::LanesToMask ? 3 : 4;
+}
 
 unsigned order_for_registers(Block& block, std::span<const ValueId> roots) {
   std::vector<Operation> ordered;

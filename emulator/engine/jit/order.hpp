@@ -18,6 +18,9 @@ unsigned order_for_registers(Block& block, std::span<const ValueId> roots);
 /// operations, in the given order, that are considered; more overlap costs more registers.
 void order_for_latency(Block& block, std::size_t window);
 
+/// Clocks from an operation to the use of its result on current hosts.
+int latency(Op op);
+
 /// Length of the critical path, in clocks.
 int longest_way(const Block& block);
 

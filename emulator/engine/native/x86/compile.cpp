@@ -3,6 +3,7 @@
 
 #include "emulator/engine/jit/allocate.hpp"
 #include "emulator/engine/jit/order.hpp"
+#include "emulator/engine/jit/pipeline.hpp"
 #include "emulator/engine/jit/x86/emit.hpp"
 #include "emulator/engine/native/code.hpp"
 #include "emulator/engine/native/to_ir.hpp"
@@ -113,22 +114,69 @@ class KernelEmitter {
     jit::emit({a_, target_, bases_, {}, &appends_, target_.avx512 ? 7 : 15}, code);
   }
 
+  /// A loop's passes: all alike, or with straight code before and behind them.
+  struct LoopCode {
+    jit::AllocatedBlock first, body, last;
+    bool pipelined = false;
+    std::uint32_t spill_slots = 0;
+  };
+
   /// In an order for few registers, or for latencies: hosts look some hundred instructions ahead,
   /// and the nearer independent operations are, the better they overlap. That is worth some
   /// spilling, less with 32 registers, where spilled values are many. The limits and the window
   /// were measured on the kernels of the library.
-  jit::AllocatedBlock loop_code(const jit::Block& block) {
+  LoopCode plain_loop(const jit::Block& block) const {
     constexpr std::size_t window = 24;
     const double limit = target_.avx512 ? 1.05 : 1.13;
     jit::Block ordered = block;
     jit::order_for_latency(ordered, window);
-    jit::SpillArea spills = spills_, few_spills = spills_;
+    jit::SpillArea spills{base_spills, 0, 0}, few_spills = spills;
     jit::AllocatedBlock overlapped = allocated(ordered, spills);
     jit::AllocatedBlock plain = allocated(block, few_spills);
     const auto cost = static_cast<double>(cost_of(overlapped.body));
     const bool spills_too_much = cost > limit * static_cast<double>(cost_of(plain.body));
-    spills_ = spills_too_much ? few_spills : spills;
-    return spills_too_much ? plain : overlapped;
+    LoopCode made;
+    made.body = std::move(spills_too_much ? plain : overlapped);
+    made.spill_slots = (spills_too_much ? few_spills : spills).slots;
+    return made;
+  }
+
+  /// With 32 registers most loops can be pipelined without many more instructions.
+  LoopCode loop_code(const jit::Block& block) const {
+    constexpr double most_instructions = 1.1;
+    constexpr std::size_t registers_for_work = 4;
+    LoopCode best = plain_loop(block);
+    if (!target_.avx512) return best;
+    double least = most_instructions * static_cast<double>(cost_of(best.body.body));
+    for (const jit::PipelineSchedule& schedule : jit::pipeline_schedules(block)) {
+      // What passes leave each other is in registers, and the work itself needs some.
+      if (block.carried.size() + schedule.crossing.size() + registers_for_work > limits().vectors)
+        continue;
+      LoopCode made = pipelined_loop(schedule);
+      const auto cost = static_cast<double>(cost_of(made.body.body));
+      if (cost >= least) continue;
+      best = std::move(made);
+      least = cost;
+    }
+    return best;
+  }
+
+  LoopCode pipelined_loop(const jit::PipelineSchedule& schedule) const {
+    const auto vector_bytes = static_cast<std::int32_t>(c_.kernel.layout.vector_bytes);
+    const auto earlier = [&](jit::Place p) {
+      if (p.base == base_source) p.offset -= static_cast<std::int32_t>(c_.group_bytes());
+      return p;
+    };
+    const auto place = [&](std::size_t k) {
+      return jit::Place{base_spills, false, static_cast<std::int32_t>(k) * vector_bytes};
+    };
+    const jit::PipelinedLoop parts = jit::pipelined(schedule, earlier, place);
+    const std::size_t crossing = schedule.crossing.size();
+    jit::SpillArea spills{base_spills, place(crossing).offset, 0};
+    LoopCode made{allocated(parts.first, spills), allocated(parts.loop, spills),
+                  allocated(parts.last, spills), true, 0};
+    made.spill_slots = static_cast<std::uint32_t>(crossing) + spills.slots;
+    return made;
   }
 
   void straight(const Segment& segment, CarriedStores stores) {
@@ -172,18 +220,28 @@ class KernelEmitter {
     // Carried values leave some registers for the work itself.
     const unsigned resident = (limits().vectors - 1) * 2 / 3 / copies_;
     const IrSegment ir = to_ir(c_, pool_, segment, copies_, CarriedStores::Loop, resident);
-    const jit::AllocatedBlock code = loop_code(ir.block);
-    emit(code.before);
-    Xbyak::Label top;
+    const LoopCode code = loop_code(ir.block);
+    spills_.slots = std::max(spills_.slots, code.spill_slots);
+    Xbyak::Label top, end;
+    const auto next_group = [&] { a_.add(base(base_source), c_.group_bytes()); };
+    if (code.pipelined) {
+      emit(code.first.body);
+      next_group();
+      a_.dec(passes_);
+      a_.jz(end, Xbyak::CodeGenerator::T_NEAR);
+    }
+    emit(code.body.before);
     a_.align(32);
     a_.L(top);
-    emit(code.body);
+    emit(code.body.body);
     fetch_ahead();
-    a_.add(base(base_source), c_.group_bytes());
+    next_group();
     if (ir.in_memory) a_.xchg(base(base_carried), base(base_next));
     a_.dec(passes_);
     a_.jnz(top, Xbyak::CodeGenerator::T_NEAR);
-    emit(code.after);
+    emit(code.body.after);
+    a_.L(end);
+    if (code.pipelined) emit(code.last.body);
   }
 
   /// The host's prefetcher stops at page boundaries, and many sources are not in the caches next to

@@ -1,0 +1,196 @@
+// Software pipelining of loops: random loops and their pipelined forms, both interpreted, leave the
+// same carried values.
+#include "emulator/engine/jit/pipeline.hpp"
+
+#include <array>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "emulator/engine/jit/order.hpp"
+#include "jit_interpreter.hpp"
+#include "support/catch.hpp"
+#include "support/iterations.hpp"
+
+namespace gdr::jit {
+namespace {
+
+using test::JitInterpreter;
+
+enum Base : std::uint8_t { base_source, base_data, base_carried, base_crossing, base_count };
+constexpr std::uint32_t words_of_source = 6, data_vectors = 4;
+constexpr unsigned most_passes = 7, most_vectors = 64;
+
+/// Generates loops like those of force kernels: some long chains of operations on a source and on
+/// invariant data, whose ends are summed, selected, or passed on to the next pass.
+class Author {
+ public:
+  explicit Author(std::uint64_t seed) : random_(seed) {}
+
+  Block loop() {
+    for (std::uint32_t n = 0; n < words_of_source; ++n)
+      numbers_.push_back(
+          block_.add_value({Type::Vector,
+                            true,
+                            {base_source, true, static_cast<std::int32_t>(n * sizeof(double))}}));
+    for (std::uint32_t n = 0; n < data_vectors; ++n)
+      numbers_.push_back(block_.add_value({Type::Vector, true, place(base_data, n)}));
+    const std::size_t carried = 1 + below(6);
+    for (std::size_t n = 0; n < carried; ++n) {
+      block_.carried.push_back({block_.add_value({}), no_value, place(base_carried, n)});
+      if (below(2) == 0) numbers_.push_back(block_.carried.back().in);
+    }
+    inputs_ = numbers_;
+    const std::size_t chains = 4 + below(6), length = 3 + below(6);
+    for (std::size_t n = 0; n < chains; ++n) chain(length);
+    for (Carried& c : block_.carried) c.out = next(c.in);
+    return std::move(block_);
+  }
+
+ private:
+  std::size_t below(std::size_t n) { return random_() % n; }
+  ValueId any(const std::vector<ValueId>& from) { return from[below(from.size())]; }
+  static Place place(Base base, std::size_t n) {
+    return {base, false, static_cast<std::int32_t>(n * 64)};
+  }
+  ValueId number(Op op, std::array<ValueId, 3> in) {
+    numbers_.push_back(block_.add(op, Type::Vector, in));
+    return numbers_.back();
+  }
+  ValueId mask() {
+    const ValueId v = block_.add(Op::Compare, Type::Mask, {any(numbers_), any(numbers_), no_value},
+                                 static_cast<std::uint8_t>(Predicate::Less));
+    masks_.push_back(v);
+    if (below(2) == 0)
+      masks_.push_back(block_.add(Op::MaskAnd, Type::Mask, {v, any(masks_), no_value}));
+    return masks_.back();
+  }
+  /// Chains rarely depend on each other.
+  ValueId operand() { return any(below(20) == 0 ? numbers_ : inputs_); }
+  void chain(std::size_t length) {
+    ValueId v = number(Op::Sub, {operand(), operand(), no_value});
+    for (std::size_t n = 0; n < length; ++n) {
+      if (below(4) == 0) mask();
+      if (below(3) == 0)
+        v = number(Op::Mul, {v, operand(), no_value});
+      else
+        v = number(Op::Fma, {v, operand(), operand()});
+      if (masks_.empty() || below(5) != 0) continue;
+      block_.code.back().mask = any(masks_);  // the other lanes are zero
+    }
+    ends_.push_back(v);
+  }
+  /// The value of the next pass.
+  ValueId next(ValueId in) {
+    switch (below(masks_.empty() ? 3 : 4)) {
+      case 0:
+        return number(Op::Add, {in, any(ends_), no_value});
+      case 1:
+        return number(Op::Fma, {any(numbers_), any(ends_), in});
+      case 2:  // as it is, a pass later
+        return any(ends_);
+      default:
+        return number(Op::Select, {any(masks_), in, any(ends_)});
+    }
+  }
+  std::mt19937_64 random_;
+  Block block_;
+  std::vector<ValueId> inputs_, numbers_, masks_, ends_;
+};
+
+/// Memory of a loop, with sources for all passes.
+struct Memory {
+  alignas(64) std::array<std::byte, most_passes * words_of_source * sizeof(double)> sources{};
+  alignas(64) std::array<std::byte, data_vectors * 64> data{};
+  alignas(64) std::array<std::byte, most_vectors * 64> carried{}, crossing{};
+
+  explicit Memory(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> numbers(-1, 1);
+    const auto fill = [&](auto& bytes) {
+      for (std::size_t at = 0; at < bytes.size(); at += sizeof(double)) {
+        const double value = numbers(random);
+        std::memcpy(bytes.data() + at, &value, sizeof value);
+      }
+    };
+    fill(sources);
+    fill(data);
+    fill(carried);
+  }
+  JitInterpreter interpreter(unsigned pass) {
+    return {{true, false},
+            {sources.data() + pass * words_of_source * sizeof(double), data.data(), carried.data(),
+             crossing.data()}};
+  }
+};
+
+void run_plain(const Block& block, unsigned passes, Memory& memory) {
+  for (unsigned pass = 0; pass < passes; ++pass) memory.interpreter(pass).run_loop(block, 1);
+}
+
+/// The source is that of the first stage's pass.
+void run_pipelined(const PipelinedLoop& parts, unsigned passes, Memory& memory) {
+  memory.interpreter(0).run(parts.first);
+  for (unsigned pass = 1; pass < passes; ++pass) memory.interpreter(pass).run_loop(parts.loop, 1);
+  memory.interpreter(passes).run(parts.last);
+}
+
+PipelinedLoop parts_of(const PipelineSchedule& schedule) {
+  return pipelined(
+      schedule,
+      [](Place p) {
+        if (p.base == base_source)
+          p.offset -= static_cast<std::int32_t>(words_of_source * sizeof(double));
+        return p;
+      },
+      [](std::size_t k) {
+        return Place{base_crossing, false, static_cast<std::int32_t>(k * 64)};
+      });
+}
+
+}  // namespace
+
+TEST_CASE("pipelined loops leave the carried values of loops pass by pass", "[jit]") {
+  std::size_t found = 0;
+  for (std::uint64_t seed = 1; seed <= test::test_iterations(300); ++seed) {
+    CAPTURE(seed);
+    const Block block = Author(seed).loop();
+    for (const PipelineSchedule& schedule : pipeline_schedules(block)) {
+      REQUIRE(schedule.order.size() == schedule.block.code.size());
+      REQUIRE(schedule.crossing.size() <= most_vectors);
+      ++found;
+      const PipelinedLoop parts = parts_of(schedule);
+      for (unsigned passes = 1; passes <= most_passes; ++passes) {
+        CAPTURE(passes);
+        Memory one(seed), other(seed);
+        run_plain(block, passes, one);
+        run_pipelined(parts, passes, other);
+        REQUIRE(one.carried == other.carried);
+      }
+    }
+  }
+  CHECK(found > 100);
+}
+
+TEST_CASE("a loop that is busy all the time, or has no long chain, is not pipelined", "[jit]") {
+  Block block;
+  const ValueId a = block.add_value({Type::Vector, true, {base_data, false, 0}});
+  for (std::int32_t n = 0; n < 12; ++n) {
+    const ValueId sum = block.add_value({});
+    block.carried.push_back({sum, no_value, {base_carried, false, n * 64}});
+    block.carried.back().out = block.add(Op::Add, Type::Vector, {sum, a, no_value});
+  }
+  CHECK(pipeline_schedules(block).empty());
+}
+
+TEST_CASE("a loop with effects on memory is not pipelined", "[jit]") {
+  Block block = Author(3).loop();
+  Operation store;
+  store.op = Op::Store;
+  store.in[0] = block.code.front().to;
+  store.place = {base_carried, false, 0};
+  block.code.push_back(store);
+  CHECK(pipeline_schedules(block).empty());
+}
+
+}  // namespace gdr::jit
