@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include "emulator/engine/check.hpp"
 #include "emulator/host/for_each_isa.hpp"
@@ -44,109 +46,216 @@ bool is_read_as(WordType written, WordType read) {
   return written == read || (is_short(written) && is_short(read));
 }
 
-/// A short's bits at the top of a lane.
-std::uint64_t lane_of_short(std::uint64_t word) { return word << short_shift; }
+/// Lanes of a vector, as bits: the compiler's vector types, whose operators apply to each lane.
+template <std::size_t lanes>
+using Bits [[gnu::vector_size(lanes * sizeof(std::uint64_t))]] = std::uint64_t;
+template <std::size_t lanes>
+using Signed [[gnu::vector_size(lanes * sizeof(std::int64_t))]] = std::int64_t;
 
-std::uint64_t rounded(std::uint64_t bits) {
-  return lane_of_short(port::double_to_short(bits).upper);
-}
-std::uint64_t integer_lane(std::uint64_t word) {
-  return lane_of_short(port::int_to_short(word).upper);
-}
-std::uint64_t integer_of(std::uint64_t lane) { return port::short_to_int(lane >> short_shift); }
-std::uint64_t short_bits(std::uint64_t lane) { return lane & short_mask; }
-
-/// In place; a loop that the compiler vectorises.
-template <auto Convert>
-GDR_FOR_EACH_ISA void convert_all(std::uint64_t* lanes, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) lanes[i] = Convert(lanes[i]);
-}
-
-/// The lanes of all targets of a task in one slot.
-using TaskLanes = std::array<std::uint64_t, most_targets>;
-
-/// A slot of consecutive work items, whose lanes belong to consecutive targets.
-class LaneRow {
- public:
-  std::byte* first = nullptr;
-  std::size_t item = 0;   ///< from one work item to the next, bytes
-  std::size_t lanes = 0;  ///< of a work item: 4, 8 or 32
-
-  /// Stores the first n lanes of a task, and zeros behind them: vectors are read whole.
-  void set(TaskLanes& from, std::size_t n) const {
-    for (std::size_t i = n; (i & (lanes - 1)) != 0; ++i) from[i] = 0;
-    each_four(n, [&](std::byte* at, std::size_t i) { std::memcpy(at, &from[i], four); });
+/// Conversions of all lanes. Those of single words are in port_words.hpp.
+struct Same {
+  template <std::size_t n>
+  [[gnu::always_inline]] static void convert(Bits<n>&) {}
+};
+struct Canonical {
+  template <std::size_t n>
+  [[gnu::always_inline]] static void convert(Bits<n>& bits) {
+    const auto magnitude = (Signed<n>)(bits & ~port::double_sign);
+    const auto least = static_cast<std::int64_t>(std::uint64_t{1} << 52);
+    bits = magnitude < least ? bits & port::double_sign : bits;
+    bits = magnitude > static_cast<std::int64_t>(port::double_infinity)
+               ? bits * 0 + port::double_nan
+               : bits;
   }
-  void get(TaskLanes& to, std::size_t n) const {
-    each_four(n, [&](const std::byte* at, std::size_t i) { std::memcpy(&to[i], at, four); });
+};
+/// A short's bits are at the top of a lane.
+struct Rounded {
+  template <std::size_t n>
+  [[gnu::always_inline]] static void convert(Bits<n>& bits) {
+    Canonical::convert<n>(bits);
+    const auto odd = (bits >> port::below_short) & 1;
+    bits = (bits + (port::below_short_mask >> 1) + odd) & short_mask;
   }
-  void fill(std::uint64_t lane, std::size_t n) const {
-    const std::array<std::uint64_t, 4> all{lane, lane, lane, lane};
-    each_four(n, [&](std::byte* at, std::size_t) { std::memcpy(at, all.data(), four); });
+};
+struct IntegerToLane {
+  template <std::size_t n>
+  [[gnu::always_inline]] static void convert(Bits<n>& bits) {
+    constexpr std::int64_t most = (std::int64_t{1} << (Short::bit_count - 1)) - 1;
+    auto value = (Signed<n>)bits;
+    value = value > most ? value * 0 + most : value;
+    value = value < -most - 1 ? value * 0 - most - 1 : value;
+    bits = (Bits<n>)value << short_shift;
   }
-
- private:
-  /// Copies of a fixed size are instructions, and no calls.
-  static constexpr std::size_t four = 4 * sizeof(std::uint64_t);
-  /// Four lanes at a time of all vectors that the first n lanes begin.
-  template <typename Work>
-  void each_four(std::size_t n, Work work) const {
-    std::byte* at = first;
-    for (std::size_t i = 0; i < n; at += item)
-      for (std::size_t l = 0; l < lanes; l += 4, i += 4) work(at + l * sizeof(std::uint64_t), i);
+};
+struct LaneToInteger {
+  template <std::size_t n>
+  [[gnu::always_inline]] static void convert(Bits<n>& bits) {
+    bits = (Bits<n>)((Signed<n>)bits >> short_shift);
+  }
+};
+struct ShortBits {
+  template <std::size_t n>
+  [[gnu::always_inline]] static void convert(Bits<n>& bits) {
+    bits &= short_mask;
   }
 };
 
+/// A slot of consecutive work items, whose lanes belong to consecutive targets.
+struct LaneRow {
+  std::byte* first = nullptr;
+  std::size_t item = 0;   ///< from one work item to the next, bytes
+  std::size_t lanes = 0;  ///< of a work item: 4, 8 or 32
+};
+
+template <std::size_t lanes>
+using AllLanes = std::make_index_sequence<lanes>;
+template <std::size_t lanes, std::size_t... k>
+[[gnu::always_inline]] inline void gather(const std::uint64_t* from, std::size_t stride,
+                                          Bits<lanes>& all, std::index_sequence<k...>) {
+  all = Bits<lanes>{from[k * stride]...};
+}
+template <std::size_t lanes, std::size_t... k>
+[[gnu::always_inline]] inline void scatter(const Bits<lanes>& all, std::uint64_t* to,
+                                           std::size_t stride, std::index_sequence<k...>) {
+  ((to[k * stride] = all[k]), ...);
+}
+
+/// Converts words, `stride` apart, to the first n lanes, and stores zeros behind them: vectors are
+/// read whole. `item`: bytes from one vector to the next.
+template <typename Conversion, std::size_t lanes>
+GDR_FOR_EACH_ISA void set_lanes(const std::uint64_t* from, std::size_t stride, std::size_t n,
+                                std::byte* to, std::size_t item) {
+  for (std::size_t i = 0; i < n; i += lanes, to += item) {
+    Bits<lanes> all{};
+    if (i + lanes <= n)
+      gather<lanes>(from + i * stride, stride, all, AllLanes<lanes>());
+    else
+      for (std::size_t k = 0; i + k < n; ++k) all[k] = from[(i + k) * stride];
+    Conversion::template convert<lanes>(all);
+    std::memcpy(to, &all, sizeof all);
+  }
+}
+
+/// Converts the first n lanes to words.
+template <typename Conversion, std::size_t lanes>
+GDR_FOR_EACH_ISA void get_lanes(const std::byte* from, std::size_t item, std::size_t n,
+                                std::uint64_t* to, std::size_t stride) {
+  for (std::size_t i = 0; i < n; i += lanes, from += item) {
+    Bits<lanes> all;
+    std::memcpy(&all, from, sizeof all);
+    Conversion::template convert<lanes>(all);
+    if (i + lanes <= n)
+      scatter<lanes>(all, to + i * stride, stride, AllLanes<lanes>());
+    else
+      for (std::size_t k = 0; i + k < n; ++k) to[(i + k) * stride] = all[k];
+  }
+}
+
+/// Converts the first n lanes to those of another slot, and stores zeros behind them.
+template <typename Conversion, std::size_t lanes>
+GDR_FOR_EACH_ISA void copy_lanes(const std::byte* from, std::size_t from_item, std::size_t n,
+                                 std::byte* to, std::size_t to_item) {
+  for (std::size_t i = 0; i < n; i += lanes, from += from_item, to += to_item) {
+    Bits<lanes> all;
+    std::memcpy(&all, from, sizeof all);
+    Conversion::template convert<lanes>(all);
+    for (std::size_t k = n - i; k < lanes; ++k) all[k] = 0;
+    std::memcpy(to, &all, sizeof all);
+  }
+}
+
+/// Calls work with the number of lanes as a constant: loops over lanes are then vector
+/// instructions.
+template <typename Work>
+void with_lanes(std::size_t lanes, Work work) {
+  static_assert(most_lanes == 32);
+  if (lanes == 8) return work(std::integral_constant<std::size_t, 8>());
+  if (lanes == 4) return work(std::integral_constant<std::size_t, 4>());
+  work(std::integral_constant<std::size_t, 32>());
+}
+template <typename Conversion>
+void set_row(const std::uint64_t* from, std::size_t stride, std::size_t n, const LaneRow& row) {
+  with_lanes(row.lanes, [&](auto lanes) {
+    set_lanes<Conversion, lanes.value>(from, stride, n, row.first, row.item);
+  });
+}
+template <typename Conversion>
+void get_row(const LaneRow& row, std::size_t n, std::uint64_t* to, std::size_t stride) {
+  with_lanes(row.lanes, [&](auto lanes) {
+    get_lanes<Conversion, lanes.value>(row.first, row.item, n, to, stride);
+  });
+}
+template <typename Conversion>
+void copy_row(const LaneRow& from, std::size_t n, const LaneRow& to) {
+  with_lanes(from.lanes, [&](auto lanes) {
+    copy_lanes<Conversion, lanes.value>(from.first, from.item, n, to.first, to.item);
+  });
+}
+
+void fill_row(const LaneRow& row, std::uint64_t lane, std::size_t n) {
+  std::byte* at = row.first;
+  for (std::size_t i = 0; i < n; i += row.lanes, at += row.item)
+    for (std::size_t k = 0; k < row.lanes; k += 4) {
+      const std::array<std::uint64_t, 4> four{lane, lane, lane, lane};
+      std::memcpy(at + k * sizeof lane, four.data(), sizeof four);
+    }
+}
+
+/// The words of a field and its lanes, whatever their types.
+using TaskWords = std::array<std::uint64_t, 2 * most_targets>;
+
 void load_field(const PortField& field, WordType type, Target target, const std::uint64_t* records,
                 std::size_t stride, std::size_t n, const LaneRow& row) {
-  TaskLanes lanes;
   const std::uint64_t* const from = records + field.half_word / 2;
-  const FieldKind kind = kind_of(field);
-  if (kind == FieldKind::Other) {
-    std::array<std::uint64_t, 2 * most_targets> words;
-    port_load(field, {records, stride}, n, {words.data(), 1, most_targets});
-    row_conversion(target, type)
-        .to_lanes(words.data(), words.data() + (is_long(type) ? most_targets : 0), n,
-                  reinterpret_cast<std::byte*>(lanes.data()));
-  } else {
-    for (std::size_t i = 0; i < n; ++i) lanes[i] = from[i * stride];
+  switch (kind_of(field)) {
+    case FieldKind::Double:
+      return set_row<Canonical>(from, stride, n, row);
+    case FieldKind::RoundedDouble:
+      return set_row<Rounded>(from, stride, n, row);
+    case FieldKind::Integer:
+      return set_row<IntegerToLane>(from, stride, n, row);
+    case FieldKind::Other:
+      break;
   }
-  if (kind == FieldKind::Double) convert_all<port::canonical>(lanes.data(), n);
-  if (kind == FieldKind::RoundedDouble) convert_all<rounded>(lanes.data(), n);
-  if (kind == FieldKind::Integer) convert_all<integer_lane>(lanes.data(), n);
-  row.set(lanes, n);
+  TaskWords words;
+  std::array<std::uint64_t, most_targets> lanes;
+  port_load(field, {records, stride}, n, {words.data(), 1, most_targets});
+  row_conversion(target, type)
+      .to_lanes(words.data(), words.data() + (is_long(type) ? most_targets : 0), n,
+                reinterpret_cast<std::byte*>(lanes.data()));
+  set_row<Same>(lanes.data(), 1, n, row);
 }
 
 void store_field(const PortField& field, WordType type, Target target, const LaneRow& row,
                  std::size_t n, std::uint64_t* records, std::size_t stride) {
-  TaskLanes lanes;
-  row.get(lanes, n);
-  const FieldKind kind = kind_of(field);
-  if (kind == FieldKind::Double) {
-    convert_all<port::canonical>(lanes.data(), n);
-  } else if (kind == FieldKind::RoundedDouble && type == WordType::Short) {
-    convert_all<rounded>(lanes.data(), n);
-  } else if (kind == FieldKind::Integer && type == WordType::Bits) {
-    convert_all<integer_of>(lanes.data(), n);
-  } else {
-    std::array<std::uint64_t, 2 * most_targets> words;
-    row_conversion(target, type)
-        .from_lanes(reinterpret_cast<const std::byte*>(lanes.data()), n,
-                    {words.data(), words.data() + (is_long(type) ? most_targets : 0)});
-    return port_store(field, {words.data(), 1, most_targets}, n, {records, stride});
-  }
   std::uint64_t* const to = records + field.half_word / 2;
-  for (std::size_t i = 0; i < n; ++i) to[i * stride] = lanes[i];
+  const FieldKind kind = kind_of(field);
+  if (kind == FieldKind::Double) return get_row<Canonical>(row, n, to, stride);
+  if (kind == FieldKind::RoundedDouble && type == WordType::Short)
+    return get_row<Rounded>(row, n, to, stride);
+  if (kind == FieldKind::Integer && type == WordType::Bits)
+    return get_row<LaneToInteger>(row, n, to, stride);
+  std::array<std::uint64_t, most_targets> lanes;
+  get_row<Same>(row, n, lanes.data(), 1);
+  TaskWords words;
+  row_conversion(target, type)
+      .from_lanes(reinterpret_cast<const std::byte*>(lanes.data()), n,
+                  {words.data(), words.data() + (is_long(type) ? most_targets : 0)});
+  port_store(field, {words.data(), 1, most_targets}, n, {records, stride});
 }
 
 /// What lanes are after they were stored as words of a type.
 void copy(WordType type, const LaneRow& from, std::size_t n, const LaneRow& to) {
-  TaskLanes lanes;
-  from.get(lanes, n);
-  if (type == WordType::Long) convert_all<port::canonical>(lanes.data(), n);
-  if (type == WordType::Short) convert_all<rounded>(lanes.data(), n);
-  if (type == WordType::Bits) convert_all<short_bits>(lanes.data(), n);
-  to.set(lanes, n);
+  switch (type) {
+    case WordType::Long:
+      return copy_row<Canonical>(from, n, to);
+    case WordType::Short:
+      return copy_row<Rounded>(from, n, to);
+    case WordType::Bits:
+      return copy_row<ShortBits>(from, n, to);
+    default:
+      return copy_row<Same>(from, n, to);
+  }
 }
 
 /// The work items of a section's kernels.
@@ -317,6 +426,14 @@ bool LaneTargets::prepare_from(const BlockState& before, const BlockState& after
   return plan_ != nullptr;
 }
 
+bool LaneTargets::reads_last_groups() const {
+  return std::ranges::any_of(plan_->inputs, [](const std::vector<KernelInputs>& kernels) {
+    return std::ranges::any_of(kernels, [](const KernelInputs& inputs) {
+      return std::ranges::any_of(inputs.uniforms, &UniformInput::of_source);
+    });
+  });
+}
+
 void LaneTargets::set_uniforms(const BlockState& before, const BlockState& after) {
   for (const std::size_t s : all_sections) {
     grow(uniforms_[s], section(s).uniform_words().words.size() * sizeof(double));
@@ -371,9 +488,8 @@ void LaneTargets::run(const TargetRecords& records, const PackedSources& sources
         load_field(loaded_.targets[input.field], input.type, code.target, records.targets,
                    loaded_.layout.target_words, n, items[s].row(k, input.offset));
       for (const UniformInput& input : inputs.uniforms)
-        items[s]
-            .row(k, input.offset)
-            .fill(input.of_source() ? lane_of(input, sources.last_groups) : input.lane, n);
+        fill_row(items[s].row(k, input.offset),
+                 input.of_source() ? lane_of(input, sources.last_groups) : input.lane, n);
       for (const CopiedInput& input : inputs.copied)
         copy(input.type, items[input.section].row(input.kernel, input.from), n,
              items[s].row(k, input.offset));

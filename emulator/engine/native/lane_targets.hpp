@@ -34,6 +34,8 @@ class LaneTargets {
   /// Prepares for blocks whose words are those of `image`, which `number` identifies, before their
   /// targets are written. False if these programs have to run on blocks.
   bool prepare(const BlockState& image, std::uint64_t number);
+  /// After `prepare`: whether PackedSources::last_groups are read.
+  bool reads_last_groups() const;
   /// After `prepare`, in several threads at once; at most `groups_between_polls` groups of sources.
   void run(const TargetRecords& records, const PackedSources& sources) const;
 
