@@ -11,9 +11,7 @@
 #include "emulator/assembler/object.hpp"
 #include "emulator/board/board_state.hpp"
 #include "emulator/board/time_model.hpp"
-#include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
-#include "emulator/host/thread_choice.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr {
@@ -69,6 +67,18 @@ struct ParamWrite {
   std::vector<std::uint64_t> words;
 };
 
+/// Forgets writes that a pass has completed, or that have failed.
+class ClearAtEnd {
+ public:
+  explicit ClearAtEnd(MemoryWrites& writes) : writes_(writes) {}
+  ClearAtEnd(const ClearAtEnd&) = delete;
+  ClearAtEnd& operator=(const ClearAtEnd&) = delete;
+  ~ClearAtEnd() { writes_.clear(); }
+
+ private:
+  MemoryWrites& writes_;
+};
+
 /// A pass that is executed later.
 struct PendingPass {
   std::vector<ParamWrite> params;  ///< before it
@@ -78,20 +88,42 @@ struct PendingPass {
   std::vector<ResultRead> reads;
   std::vector<std::uint64_t>* results = nullptr;
 
-  Pass pass(unsigned threads) const {
-    return {chips, writes, runs, reads, results->data(), threads};
+  void clear() noexcept {
+    params.clear();
+    chips.clear();
+    writes.clear();
+    runs.clear();
+    reads.clear();
+  }
+  Pass pass(unsigned threads, MemoryWrites* memory_writes = nullptr) const {
+    return {chips, writes, runs, reads, results->data(), threads, memory_writes};
   }
 };
 
 /// Collects validated commands, writes before runs before reads, as passes, and executes these on
 /// `flush`; a command that violates this order begins the next pass. Other kinds of commands
-/// require a flush before them. Passes of several lists may wait in `pending` for a flush.
+/// require a flush before them. Passes of several lists may wait for a flush. Keeps its buffers,
+/// since small lists are frequent.
 class PassBuilder {
  public:
-  /// Results are stored in `results`, from offsets that the reads name.
-  PassBuilder(BoardState& board, std::vector<std::uint64_t>& results,
-              std::vector<PendingPass>& pending, bool defers)
-      : board_(board), results_(results), pending_(pending), defers_(defers) {}
+  explicit PassBuilder(BoardState& board) : board_(board) {}
+
+  /// Begins a list, whose results are stored in `results`, from offsets that the reads name.
+  /// `defers`: the passes at its end wait.
+  void begin(std::vector<std::uint64_t>& results, bool defers) {
+    results_ = &results;
+    defers_ = defers;
+    params_.clear();
+    writes_.clear();
+    runs_.clear();
+    reads_.clear();
+    memory_writes_.clear();
+  }
+  /// Writes to memories, which are completed before the next pass, or by it.
+  MemoryWrites& memory_writes() noexcept { return memory_writes_; }
+  /// Passes that wait.
+  const std::vector<PendingPass>& pending() const noexcept { return pending_; }
+  void discard() noexcept { pending_.clear(); }
 
   void add_write(const Command& c, const std::uint64_t* records) {
     if (!runs_.empty() || !reads_.empty()) end_pass();
@@ -144,23 +176,35 @@ class PassBuilder {
              std::less<>()(write.records, own + list.payload.size());
     };
     if (std::ranges::any_of(pending_, [&](const PendingPass& p) {
-          return p.results == &results_ && std::ranges::any_of(p.writes, in_list);
+          return p.results == results_ && std::ranges::any_of(p.writes, in_list);
         }))
       run_pending();
   }
 
  private:
   void run_pending() {
-    // Cleared before, because a list is never executed twice, even after an exception.
-    const std::vector<PendingPass> passes = std::exchange(pending_, {});
-    const std::vector<ParamWrite> params = std::exchange(params_, {});
-    if (!run_together(passes)) {
-      for (const PendingPass& p : passes) {
+    // Taken before, because a list is never executed twice, even after an exception.
+    taken_.clear();
+    taken_.swap(pending_);
+    taken_params_.clear();
+    taken_params_.swap(params_);
+    if (taken_.size() != 1 || !board_.loaded->runner->takes_pending_writes())
+      memory_writes_.finish(board_.threads);
+    if (!run_together(taken_)) {
+      for (const PendingPass& p : taken_) {
         for (const ParamWrite& param : p.params) set(param);
-        board_.loaded->runner->run(p.pass(board_.threads));
+        run(p);
       }
     }
-    for (const ParamWrite& param : params) set(param);
+    for (const ParamWrite& param : taken_params_) set(param);
+    if (!taken_.empty()) spare_ = std::move(taken_.back());
+  }
+
+  /// With the writes to memories that are left.
+  void run(const PendingPass& pass) {
+    const ClearAtEnd clear(memory_writes_);
+    board_.loaded->runner->run(
+        pass.pass(board_.threads, memory_writes_.all().empty() ? nullptr : &memory_writes_));
   }
 
   void end_pass() {
@@ -175,16 +219,16 @@ class PassBuilder {
     if (writes_.empty() && reads_.empty() && runs_.empty()) return;
     Command run;
     if (!runs_.empty()) run.partition = runs_[0].plan.partition;
-    PendingPass& made = pending_.emplace_back();
-    made.params = std::exchange(params_, {});
-    made.chips.reserve(board_.chips.size());
+    spare_.clear();
+    PendingPass& made = pending_.emplace_back(std::move(spare_));
     for (std::size_t c = 0; c < board_.chips.size(); ++c)
       made.chips.push_back(
           {board_.chips[c].chip, board_.chips[c].memory, targets_of(board_, run, c)});
-    made.writes = std::exchange(writes_, {});
-    made.runs = std::exchange(runs_, {});
-    made.reads = std::exchange(reads_, {});
-    made.results = &results_;
+    made.params.swap(params_);
+    made.writes.swap(writes_);
+    made.runs.swap(runs_);
+    made.reads.swap(reads_);
+    made.results = results_;
   }
 
   bool run_together(std::span<const PendingPass> pending) const {
@@ -200,13 +244,18 @@ class PassBuilder {
   }
 
   BoardState& board_;
-  std::vector<std::uint64_t>& results_;
-  std::vector<PendingPass>& pending_;
-  const bool defers_;
+  std::vector<std::uint64_t>* results_ = nullptr;
+  bool defers_ = false;
+  MemoryWrites memory_writes_;
   std::vector<ParamWrite> params_;  ///< before the current pass
   std::vector<TargetWrite> writes_;
-  std::vector<ResultRead> reads_;
   std::vector<PassRun> runs_;
+  std::vector<ResultRead> reads_;
+  std::vector<PendingPass> pending_;
+  // Of the last flush, kept for their memory.
+  std::vector<PendingPass> taken_;
+  std::vector<ParamWrite> taken_params_;
+  PendingPass spare_;
 };
 
 /// Calls `work(number, chip)` for each chip of a mask.
@@ -229,7 +278,7 @@ struct Board::Impl {
   std::uint64_t max_results = ~std::uint64_t{0};  ///< words of a list
   std::uint64_t last_written_chips = 0;           ///< of the last write to memories
   std::size_t done = 0;                           ///< commands of the last list
-  std::vector<PendingPass> pending = {};          ///< of Board::start
+  PassBuilder passes{board};
   /// Ranges that were found equal in this board's first memory and another one, by their contents.
   struct EqualSources {
     std::uint64_t own = 0, other = 0, address = 0, words = 0;
@@ -253,21 +302,14 @@ struct Board::Impl {
   bool has_sources_of(const PendingPass& pass);
   static bool run_together(std::span<Impl* const> boards);
 
-  /// Words on their way to a memory.
-  struct Copy {
-    BoardMemory* memory;
-    std::uint64_t address;
-    Payload words;
-  };
-
   /// State of the execution of one list.
   struct Execution {
     const CommandList& list;
     std::vector<std::uint64_t>& results;
-    PassBuilder pass;
-    std::size_t words = 0;  ///< results so far
+    PassBuilder& pass;
     std::uint64_t most_words = 0;
-    std::vector<Copy> copies;  ///< in the order of memories and addresses
+    std::size_t words = 0;      ///< results so far
+    bool shared_write = false;  ///< whether several chips share the memory of the last write
 
     /// Extends the results and returns the offset of the new words, which are overwritten.
     std::size_t expect(std::size_t more) {
@@ -375,44 +417,16 @@ struct Board::Impl {
     board.loaded = board.chips[first].loaded;
   }
 
-  /// Begins a write, which `copy_words` completes. The copies of several writes are disjoint, as
-  /// threads do them in any order: a write behind the last one, or in a later memory.
-  void begin_write(Execution& x, BoardMemory& memory, std::uint64_t address,
-                   Payload payload) const {
-    constexpr std::size_t piece = std::size_t{1} << 16;
-    if (!x.copies.empty()) {
-      const Copy& last = x.copies.back();
-      const bool behind = &memory == last.memory ? address >= last.address + last.words.size()
-                                                 : std::less<>()(last.memory, &memory);
-      if (!behind) copy_words(x);
-    }
-    memory.begin_write(address, payload.size());
-    for (std::size_t first = 0; first < payload.size(); first += piece)
-      x.copies.push_back({&memory, address + first,
-                          payload.subspan(first, std::min(piece, payload.size() - first))});
-  }
-
-  /// Copies the words of the writes that have begun, in parallel if there are enough.
-  void copy_words(Execution& x) const {
-    if (x.copies.empty()) return;
-    constexpr double ns_a_word = 1;
-    std::size_t words = 0;
-    for (const Copy& copy : x.copies) words += copy.words.size();
-    const Phase phase{x.copies.size(), [&](std::size_t i) {
-                        x.copies[i].memory->store(x.copies[i].address, x.copies[i].words);
-                      }};
-    run_phases({&phase, 1},
-               threads_for_input(ns_a_word * static_cast<double>(words), board.threads));
-    x.copies.clear();
-  }
-
   /// Chips with equal memories stay equal and share one copy. So do those that are equal after this
   /// write, if the last one was for the same chips: where writes for one chip alternate with those
   /// for all, a shared copy would have to be separated each time.
   void write_memory(Execution& x, const Command& c, Payload payload) {
     x.pass.flush_run();
     const bool one_chip = std::has_single_bit(c.chips);
-    if (!one_chip) copy_words(x);  // for the comparisons
+    // For the comparisons, and before a memory gets a copy of its own.
+    if (!one_chip || x.shared_write) x.pass.memory_writes().finish(board.threads);
+    x.shared_write = false;
+    const auto fill = x.list.fill_from(c.payload);
     const bool may_join = std::exchange(last_written_chips, c.chips) == c.chips;
     const auto will_equal = [&](const BoardMemory& a, const BoardMemory& b) {
       return a.contents() == b.contents() ||
@@ -428,10 +442,12 @@ struct Board::Impl {
         candidate.memory.release(c.address, payload.size());
         equal.push_back(&candidate.memory);
       });
-      begin_write(x, chip.memory, c.address, payload);
-      if (!one_chip) copy_words(x);
+      if (x.shared_write) x.pass.memory_writes().finish(board.threads);
+      x.pass.memory_writes().begin({&chip.memory, c.address, payload, fill.first, fill.second},
+                                   board.threads);
       for (BoardMemory* const memory : equal)
         memory->share_chunks(chip.memory, c.address, payload.size());
+      x.shared_write = !equal.empty();
     });
   }
 
@@ -444,17 +460,19 @@ struct Board::Impl {
   }
 
   void write_param(Execution& x, const Command& c, Payload payload) {
-    std::vector<std::uint64_t> words(payload.begin(), payload.end());
     bool keeps_value = x.pass.takes_params();
-    for_each_chip(board, c.chips, [&](std::size_t, BoardChip& chip) {
-      const auto& params = chip.chip.params();
-      const auto held = params.find(c.variable);
-      keeps_value = keeps_value && held != params.end() && held->second == words;
-    });
-    if (keeps_value) return x.pass.add_param({c.chips, c.variable, std::move(words)});
+    if (keeps_value)
+      for_each_chip(board, c.chips, [&](std::size_t, BoardChip& chip) {
+        const auto& params = chip.chip.params();
+        const auto held = params.find(c.variable);
+        keeps_value =
+            keeps_value && held != params.end() && std::ranges::equal(held->second, payload);
+      });
+    if (keeps_value)
+      return x.pass.add_param({c.chips, c.variable, {payload.begin(), payload.end()}});
     x.pass.flush();
     for_each_chip(board, c.chips,
-                  [&](std::size_t, BoardChip& chip) { chip.chip.set_param(c.variable, words); });
+                  [&](std::size_t, BoardChip& chip) { chip.chip.set_param(c.variable, payload); });
   }
 
   void run(Execution& x, const Command& c) {
@@ -463,6 +481,7 @@ struct Board::Impl {
     const std::uint64_t output_words =
         c.count * board.loaded->timing.output_words_of_source(c.partition);
     const bool returns = (c.flags & run_return) != 0;
+    if (output_words > 0) x.pass.memory_writes().finish(board.threads);
     for_each_chip(board, c.chips, [&](std::size_t number, BoardChip& chip) {
       if (!returns) chip.memory.reserve(c.output_address, output_words);
       const std::uint64_t pairs = targets_of(board, c, number) * c.count;
@@ -478,6 +497,7 @@ struct Board::Impl {
 
   void read_memory(Execution& x, const Command& c) {
     x.pass.flush_run();
+    x.pass.memory_writes().finish(board.threads);
     const std::size_t offset = x.expect(c.count);
     const auto chip = static_cast<std::size_t>(std::countr_zero(c.chips));
     board.chips[chip].memory.read(c.address, std::span(x.results).subspan(offset, c.count));
@@ -487,7 +507,6 @@ struct Board::Impl {
     const Command& c = x.list.commands[index];
     select_program(x, c);
     const Payload payload = check_command(board, x.list, index);
-    if (c.kind != CommandKind::WriteMemory && c.kind != CommandKind::WriteTargets) copy_words(x);
     switch (c.kind) {
       case CommandKind::LoadProgram:
         load_program(x, c, payload);
@@ -533,19 +552,22 @@ Board& Board::operator=(Board&&) noexcept = default;
 
 void Board::Impl::execute(const CommandList& list, std::vector<std::uint64_t>& results,
                           bool defers) {
-  Execution x{list, results, PassBuilder(board, results, pending, defers), 0, max_results, {}};
+  passes.begin(results, defers);
+  Execution x{list, results, passes, max_results};
   begin_list();
   try {
     for (; done < list.commands.size(); ++done) step(x, done);
-    copy_words(x);
     results.resize(x.words);
-    if (defers)
+    if (defers) {
+      x.pass.memory_writes().finish(board.threads);
       x.pass.leave(list);
-    else
+    } else {
       x.pass.flush();
+      x.pass.memory_writes().finish(board.threads);
+    }
   } catch (...) {
-    copy_words(x);
     x.pass.flush();  // executes the commands before the refused one
+    x.pass.memory_writes().finish(board.threads);
     results.resize(x.words);
     end_list();
     throw;
@@ -563,7 +585,8 @@ void Board::start(const CommandList& list, std::vector<std::uint64_t>& results) 
 
 void Board::complete() {
   std::vector<std::uint64_t> none;
-  PassBuilder(impl_->board, none, impl_->pending, false).flush();
+  impl_->passes.begin(none, false);
+  impl_->passes.flush();
 }
 
 /// Whether all chips that take part in a run have the sources of the first chip of this board.
@@ -593,7 +616,7 @@ bool Board::Impl::run_together(std::span<Impl* const> boards) {
   std::vector<Pass> passes;
   for (const Impl* const one : boards) {
     if (!one->has_state_of(first)) return false;
-    for (const PendingPass& p : one->pending) {
+    for (const PendingPass& p : one->passes.pending()) {
       if (!first.has_sources_of(p)) return false;
       std::vector<PassChip>& own = chips.emplace_back();
       own.reserve(p.chips.size());
@@ -609,9 +632,9 @@ bool Board::Impl::run_together(std::span<Impl* const> boards) {
 void Board::complete(std::span<Board* const> boards) {
   std::vector<Impl*> waiting;
   for (Board* const board : boards)
-    if (!board->impl_->pending.empty()) waiting.push_back(board->impl_.get());
+    if (!board->impl_->passes.pending().empty()) waiting.push_back(board->impl_.get());
   const auto discard_all = [&] {
-    for (Impl* const one : waiting) one->pending.clear();
+    for (Impl* const one : waiting) one->passes.discard();
   };
   try {
     if (waiting.size() > 1 && Impl::run_together(waiting)) return discard_all();
@@ -622,7 +645,7 @@ void Board::complete(std::span<Board* const> boards) {
   }
 }
 
-void Board::discard() noexcept { impl_->pending.clear(); }
+void Board::discard() noexcept { impl_->passes.discard(); }
 
 unsigned Board::lists_ahead() const noexcept {
   const Engine& engine = *impl_->board.engine;

@@ -24,14 +24,13 @@ void LoadedChip::load(const LoadedProgram& program, const Executable& executable
   ++version_;
 }
 
-void LoadedChip::set_param(std::uint32_t variable, std::vector<std::uint64_t> words) {
+void LoadedChip::set_param(std::uint32_t variable, std::span<const std::uint64_t> words) {
   if (work_) state();  // it comes before the parameter
   // Written even if unchanged: a program may have overwritten it.
   if (std::ranges::find(params_pending_, variable) == params_pending_.end())
     params_pending_.push_back(variable);
   std::vector<std::uint64_t>& held = params_[variable];
-  if (held == words) return;
-  held = std::move(words);
+  held.assign(words.begin(), words.end());
 }
 
 void LoadedChip::copy_params(const LoadedChip& other) {

@@ -14,7 +14,7 @@
 #include "emulator/chip/state.hpp"
 #include "emulator/engine/engine.hpp"
 #include "emulator/port/loaded_program.hpp"
-#include "emulator/port/memory.hpp"
+#include "emulator/port/memory_writes.hpp"
 
 namespace gdr {
 
@@ -28,7 +28,7 @@ class LoadedChip {
   /// All memories zero, all masks clear, and Init was run. Both arguments outlive the load.
   void load(const LoadedProgram& program, const Executable& executable);
   /// Sets parameter number `variable` for all PEs from the words of its record.
-  void set_param(std::uint32_t variable, std::vector<std::uint64_t> words);
+  void set_param(std::uint32_t variable, std::span<const std::uint64_t> words);
 
   /// Sets the parameters that another chip with this program has, and no others.
   void copy_params(const LoadedChip& other);
@@ -111,6 +111,8 @@ struct Pass {
   std::span<const ResultRead> reads;
   std::uint64_t* results = nullptr;
   unsigned threads = 0;  ///< requested by the user; 0: one for each core
+  /// Writes to the memories that the runner completes, for runners that take them; else null.
+  MemoryWrites* pending_writes = nullptr;
 };
 
 /// Executes passes of one program on one board. Belongs to one thread at a time; it owns its caches
@@ -119,6 +121,8 @@ class PassRunner {
  public:
   virtual ~PassRunner() = default;
   virtual void run(const Pass& pass) = 0;
+  /// Whether `run` completes pending writes, so that threads convert what they have just stored.
+  virtual bool takes_pending_writes() const noexcept { return false; }
   /// Executes passes together, if it can: they have the same parameters, and the memories do not
   /// change from one to the next. False: nothing was done, they have to run one by one.
   virtual bool run_together(std::span<const Pass> /*passes*/) { return false; }

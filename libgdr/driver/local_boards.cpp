@@ -60,6 +60,7 @@ class EmulatedBoard final : public BoardLink {
   bool multiplies_all_bits() const noexcept override {
     return board_.engine().multiplies_all_bits();
   }
+  bool fills_words() const noexcept override { return true; }
   void record(bool on) override { board_.record(on); }
   const std::vector<ListRecord>& recorded() const noexcept override { return board_.recorded(); }
   Board* emulated() noexcept override { return &board_; }

@@ -17,6 +17,8 @@ namespace {
 /// Items per conversion task: some for each of many threads, but not more than caches hold.
 constexpr std::uint64_t least_items_a_task = 256, most_items_a_task = 2048,
                         good_number_of_tasks = 32;
+/// Groups that are stored and then converted, so that they are still in a near cache.
+constexpr std::uint64_t stored_groups = 128;
 /// Items per step of the general conversion.
 constexpr std::uint64_t items_at_once = 64;
 
@@ -147,7 +149,22 @@ void LaneSources::add_changes(std::size_t segment, const Key& now, std::uint64_t
   for (const Range& range : own_ranges_) add_range(range);
 }
 
-void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<Phase>& phases) {
+bool LaneSources::may_complete(std::span<const PendingWrite> writes,
+                               std::span<const SourceSegment> segments) const noexcept {
+  const std::uint64_t words = loaded_.layout.source_words;
+  const auto is_in = [&](const PendingWrite& write, const SourceSegment& s) {
+    return write.memory == s.memory && write.address >= s.address &&
+           write.end() <= s.address + s.items * words && (write.address - s.address) % words == 0 &&
+           write.words.size() % words == 0;
+  };
+  return std::ranges::all_of(writes, [&](const PendingWrite& write) {
+    return std::ranges::count_if(segments, [&](const auto& s) { return is_in(write, s); }) == 1;
+  });
+}
+
+void LaneSources::prepare(std::span<const SourceSegment> segments,
+                          std::span<const PendingWrite> writes, std::vector<Phase>& phases) {
+  writes_ = writes;
   std::vector<Key>& now = new_keys_;
   now.clear();
   std::uint64_t items = 0;
@@ -182,6 +199,7 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
   }
   ++revision_;
   converted_groups_.clear();
+  changed_.clear();
   for (const Range& range : ranges_) {
     const std::uint64_t first = group_of(range.first);
     const std::uint64_t last = range.first + range.count;
@@ -189,18 +207,22 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
     converted_groups_.push_back({first, end - first});
     const std::uint64_t a_task =
         std::clamp(range.count / good_number_of_tasks, least_items_a_task, most_items_a_task);
-    const std::uint64_t windows = divide_up(a_task, group * SourceWindows::groups);
-    const std::uint64_t first_window = first / SourceWindows::groups;
-    const std::uint64_t end_window = divide_up(end, SourceWindows::groups);
-    phases.push_back({divide_up(end_window - first_window, windows),
-                      [this, first, end, windows, first_window, end_window](std::size_t i) {
-                        const std::uint64_t begin = first_window + i * windows;
-                        const std::uint64_t stop = std::min(begin + windows, end_window);
-                        const std::uint64_t from = std::max(first, begin * SourceWindows::groups);
-                        convert(from, std::min(end, stop * SourceWindows::groups) - from);
-                        find_ranges(begin, stop - begin);
-                      }});
+    changed_.push_back({first, end, divide_up(a_task, group * SourceWindows::groups)});
   }
+  for (const Changed& c : changed_) {
+    const std::uint64_t windows =
+        divide_up(c.end, SourceWindows::groups) - c.first / SourceWindows::groups;
+    phases.push_back(
+        {divide_up(windows, c.windows), [this, &c](std::size_t task) { convert_task(c, task); }});
+  }
+}
+
+void LaneSources::convert_task(const Changed& c, std::size_t task) {
+  const std::uint64_t begin = c.first / SourceWindows::groups + task * c.windows;
+  const std::uint64_t stop = std::min(begin + c.windows, divide_up(c.end, SourceWindows::groups));
+  const std::uint64_t from = std::max(c.first, begin * SourceWindows::groups);
+  convert(from, std::min(c.end, stop * SourceWindows::groups) - from);
+  find_ranges(begin, stop - begin);
 }
 
 const std::uint64_t* LaneSources::records(std::uint64_t first, std::uint64_t count,
@@ -234,9 +256,26 @@ void LaneSources::convert_pads() {
 void LaneSources::convert(std::uint64_t first_group, std::uint64_t count) {
   for (std::uint64_t done = 0; done < count;) {
     const std::uint64_t first = first_group + done;
-    const std::uint64_t some = std::min(count - done, chunk_groups - first % chunk_groups);
+    std::uint64_t some = std::min(count - done, chunk_groups - first % chunk_groups);
+    if (!writes_.empty()) some = std::min(some, stored_groups);
     convert_some(first, some);
     done += some;
+  }
+}
+
+/// Stores items that are on their way to a memory.
+void LaneSources::complete_writes(std::uint64_t first, std::uint64_t count) const {
+  if (writes_.empty()) return;
+  const std::uint64_t words = loaded_.layout.source_words;
+  std::uint64_t before = 0;
+  for (const SourceSegment& s : segments_) {
+    const std::uint64_t begin = std::max(first, before);
+    const std::uint64_t end = std::min(first + count, before + s.items);
+    if (begin < end)
+      for (const PendingWrite& write : writes_)
+        if (write.memory == s.memory)
+          write.store(s.address + (begin - before) * words, (end - begin) * words);
+    before += s.items;
   }
 }
 
@@ -246,6 +285,7 @@ void LaneSources::convert_some(std::uint64_t first_group, std::uint64_t count) {
   const std::uint32_t group = loaded_.program.group;
   const std::uint64_t words = loaded_.layout.source_words;
   const auto [first, items] = items_of(first_group, count);
+  complete_writes(first, items);
   const std::uint64_t* const from = records(first, items, scratch);
   const std::size_t bytes = body_.stream_bytes();
   std::byte* const to = lanes_.data() + first_group * bytes;

@@ -11,7 +11,7 @@
 #include "emulator/engine/native/program.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/port/loaded_program.hpp"
-#include "emulator/port/memory.hpp"
+#include "emulator/port/memory_writes.hpp"
 
 namespace gdr::native {
 
@@ -37,8 +37,13 @@ class LaneSources {
 
   LaneSources(const CompiledSection& body, const LoadedProgram& loaded);
 
-  /// Appends the conversion tasks; call `done` after them.
-  void prepare(std::span<const SourceSegment> segments, std::vector<Phase>& phases);
+  /// Whether the conversion can complete writes that have begun: each has whole items of one
+  /// segment.
+  bool may_complete(std::span<const PendingWrite> writes,
+                    std::span<const SourceSegment> segments) const noexcept;
+  /// Appends the conversion tasks, which also complete these writes; call `done` after them.
+  void prepare(std::span<const SourceSegment> segments, std::span<const PendingWrite> writes,
+               std::vector<Phase>& phases);
   void done() noexcept { converted_ = true; }
   /// After `done`: false if items cannot be represented (an integer beyond the range of floats).
   bool usable() const noexcept { return usable_; }
@@ -63,6 +68,10 @@ class LaneSources {
     std::uint64_t contents = 0, address = 0, items = 0;
     friend bool operator==(const Key&, const Key&) = default;
   };
+  /// Changed groups first .. end - 1; a task converts those of `windows` windows.
+  struct Changed {
+    std::uint64_t first, end, windows;
+  };
   std::uint64_t items_per_chunk() const noexcept;
   std::uint64_t group_of(std::uint64_t item) const noexcept;
   std::uint64_t first_item(std::uint64_t group) const noexcept;
@@ -71,22 +80,26 @@ class LaneSources {
   void add_range(Range range);
   void add_changes(std::size_t segment, const Key& now, std::uint64_t first);
   void convert_pads();
+  void complete_writes(std::uint64_t first, std::uint64_t count) const;
   void convert(std::uint64_t first_group, std::uint64_t count);
   void convert_some(std::uint64_t first_group, std::uint64_t count);
   void convert_any(const std::uint64_t* records, std::uint64_t items, std::uint64_t groups,
                    std::byte* to);
 
   void find_ranges(std::uint64_t first_window, std::uint64_t count);
+  void convert_task(const Changed& changed, std::size_t task);
 
   const CompiledSection& body_;
   const LoadedProgram& loaded_;
   /// Of complete groups; null if some word has no WordConversion.
   std::unique_ptr<GroupConversion> simple_;
   std::vector<SourceSegment> segments_;
+  std::span<const PendingWrite> writes_;  ///< of the last preparation
   std::vector<Key> keys_;
   // Of the last preparation; kept for their memory, since small calls prepare often.
   std::vector<Key> new_keys_;
   std::vector<Range> ranges_, own_ranges_;
+  std::vector<Changed> changed_;  ///< by phase
   std::vector<BoardMemory::Range> changes_;
   std::vector<Range> converted_groups_;
   std::uint64_t revision_ = 0;

@@ -73,6 +73,7 @@ class PackedRunner final : public PassRunner {
   }
   void run(const Pass& pass) override {
     if (takes(pass) && run_targets({&pass, 1})) return;
+    if (pass.pending_writes != nullptr) pass.pending_writes->finish(pass.threads);
     const CompiledSection* const body = compiled_.section(Section::Body);
     if (plan_.usable && !compiled_.gpus.empty() && body != nullptr)
       body->note_not_on_gpu(
@@ -92,6 +93,7 @@ class PackedRunner final : public PassRunner {
     };
     return std::ranges::all_of(passes, joins_first) && run_targets(passes);
   }
+  bool takes_pending_writes() const noexcept override { return plan_.usable; }
   void invalidate_chips() noexcept override { blockwise_->invalidate_chips(); }
 
  private:
@@ -169,8 +171,8 @@ class PackedRunner final : public PassRunner {
   }
 
   /// The sources of all runs; none if chips have different ones.
-  std::vector<SourceSegment> segments_of(const Pass& pass) const {
-    std::vector<SourceSegment> segments;
+  void find_segments(const Pass& pass, std::vector<SourceSegment>& segments) const {
+    segments.clear();
     for (const PassRun& run : pass.runs) {
       const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
       const BoardMemory* first = nullptr;
@@ -178,16 +180,17 @@ class PackedRunner final : public PassRunner {
         if (!takes_part(run.chips, c)) continue;
         const BoardMemory& memory = pass.chips[c].memory;
         if (!split && first != nullptr) {
+          if (memory.contents() != first->contents() && pass.pending_writes != nullptr)
+            pass.pending_writes->finish(pass.threads);
           // Whatever a job with other sources in each chip has left beside these.
           if (!memory.equals(*first, run.address, run.plan.items * loaded_.layout.source_words))
-            return {};
+            return segments.clear();
           continue;
         }
         first = &memory;
         if (run.plan.items != 0) segments.push_back({&memory, run.address, run.plan.items});
       }
     }
-    return segments;
   }
 
   /// Creates the initial PE state; false if PEs differ.
@@ -235,19 +238,26 @@ class PackedRunner final : public PassRunner {
     const std::uint64_t groups = sources_->group_count();
     const std::uint64_t chunks = (groups + chunk - 1) / chunk;
     wanted = std::min(wanted, chunks);
-    slices_.resize(wanted);
-    for (std::uint64_t s = 0; s < wanted; ++s) {
-      const std::uint64_t first = chunks * s / wanted * chunk;
-      const std::uint64_t end = std::min(groups, chunks * (s + 1) / wanted * chunk);
-      slices_[s].first = first;
-      slices_[s].count = end - first;
-      copy_last_groups(slices_[s]);
+    if (wanted != slices_.size() || groups != sliced_groups_) {
+      last_groups_revision_ = 0;
+      sliced_groups_ = groups;
+      slices_.resize(wanted);
+      for (std::uint64_t s = 0; s < wanted; ++s) {
+        slices_[s].first = chunks * s / wanted * chunk;
+        slices_[s].count = std::min(groups, chunks * (s + 1) / wanted * chunk) - slices_[s].first;
+      }
     }
     if (wanted < 2) return;
     const std::size_t words = wanted * targets * raw_words();
     if (partial_results_.size() < words) partial_results_.resize(words);
   }
 
+  /// Copies the last groups of all slices, unless they are those of the same sources.
+  void copy_last_groups() {
+    if (last_groups_revision_ == sources_->revision()) return;
+    for (Slice& slice : slices_) copy_last_groups(slice);
+    last_groups_revision_ = sources_->revision();
+  }
   /// The last group of each part, whose words the loop may store.
   void copy_last_groups(Slice& slice) const {
     const std::size_t size = loaded_.program.group * std::size_t{loaded_.program.item_shorts};
@@ -274,9 +284,10 @@ class PackedRunner final : public PassRunner {
   }
 
   /// Whole vectors, of nearly equal size, for load balance.
-  std::vector<Group> make_groups(std::span<const Pass> passes, unsigned threads) const {
+  void make_groups(std::span<const Pass> passes, unsigned threads,
+                   std::vector<Group>& groups) const {
     const std::uint64_t lanes = std::uint64_t{compiled_.target.lanes()} * plan_.elements;
-    std::vector<Group> groups;
+    groups.clear();
     for (const Pass& pass : passes)
       for (std::size_t k = 0; k < pass.writes.size(); ++k) {
         const std::uint64_t count = pass.writes[k].slots.count;
@@ -290,16 +301,23 @@ class PackedRunner final : public PassRunner {
             groups.push_back({&pass.writes[k], &pass.reads[k], pass.results, first,
                               std::min(size, count - first), slice});
       }
-    return groups;
   }
 
   /// Passes with the same sources and parameters; several only without slices.
   bool run_targets(std::span<const Pass> passes) {
     const Pass& pass = passes.front();
-    const std::vector<SourceSegment> segments = segments_of(pass);
+    std::vector<SourceSegment>& segments = segments_;
+    find_segments(pass, segments);
     if (segments.empty() || !make_image(pass)) return false;
-    std::vector<Phase> phases;
-    sources_->prepare(segments, phases);
+    std::span<const PendingWrite> writes;
+    if (pass.pending_writes != nullptr) {
+      if (!sources_->may_complete(pass.pending_writes->all(), segments))
+        pass.pending_writes->finish(pass.threads);
+      writes = pass.pending_writes->all();
+    }
+    std::vector<Phase>& phases = phases_;
+    phases.clear();
+    sources_->prepare(segments, writes, phases);
     const bool new_sources = !phases.empty();
     std::uint64_t targets = 0;
     for (const Pass& each : passes)
@@ -312,29 +330,50 @@ class PackedRunner final : public PassRunner {
     const unsigned threads = choice.choose(pairs, fetched, pass.threads);
     // With the conversion: sources that other threads have read are written more slowly.
     const Stopwatch timer;
-    if (new_sources) {
-      // By threads that are about to compute.
-      constexpr double ns_an_item = 3;
-      const double ns = ns_an_item * static_cast<double>(sources_->item_count());
-      run_phases(phases, threads_for_input(ns, pass.threads));
-      sources_->done();
-      phases.clear();
-    }
-    if (!sources_->usable()) return false;
     const bool for_gpu = is_for_gpu(pass, targets);
+    const unsigned converting = new_sources ? threads_for_sources(pass.threads) : 1;
+    // Threads that are about to compute convert, unless these are fewer.
+    if (for_gpu || converting > threads) convert(phases, converting);
+    if (for_gpu && !sources_->usable()) return false;
     if (!for_gpu || !run_on_gpus(passes, targets)) {
       make_slices(slices_wanted(pass), targets);
       uses_lane_targets_ = slices_.size() == 1 && slices_[0].count <= groups_between_polls &&
                            lane_targets_.prepare(image_.blocks[0], image_number_);
-      const std::vector<Group> groups = make_groups(passes, threads);
-      const Phase phase{groups.size(), [&](std::size_t i) { work(groups[i]); }};
-      run_phases({&phase, 1}, threads);
+      make_groups(passes, threads, groups_);
+      if (reads_last_groups(passes)) {
+        if (phases.empty())
+          copy_last_groups();
+        else
+          phases.push_back({1, [this](std::size_t) { copy_last_groups(); }});
+      }
+      phases.push_back({groups_.size(), [this](std::size_t i) {
+                          if (sources_->usable()) work(groups_[i]);
+                        }});
+      convert(phases, threads);
+      if (!sources_->usable()) return false;
       if (!for_gpu) choice.record(pairs, threads, timer.seconds() * 1e9);
-      count_runs(groups.size());
+      count_runs(groups_.size());
     }
     if (!cards_.empty()) place_.record(pairs_with(targets), for_gpu, timer.seconds());
     if (slices_.size() > 1) join_slices(pass);
     return true;
+  }
+
+  bool reads_last_groups(std::span<const Pass> passes) const {
+    return !uses_lane_targets_ || lane_targets_.reads_last_groups() ||
+           std::ranges::any_of(passes, [](const Pass& pass) {
+             return std::ranges::any_of(pass.reads, &ResultRead::raw);
+           });
+  }
+  unsigned threads_for_sources(unsigned threads) const {
+    constexpr double ns_an_item = 3;
+    return threads_for_input(ns_an_item * static_cast<double>(sources_->item_count()), threads);
+  }
+  /// Executes phases of which the first ones convert sources.
+  void convert(std::vector<Phase>& phases, unsigned threads) {
+    run_phases(phases, threads);
+    sources_->done();
+    phases.clear();
   }
 
   void count_runs(std::size_t groups) const {
@@ -375,6 +414,7 @@ class PackedRunner final : public PassRunner {
     const CompiledSection& body = *compiled_.section(Section::Body);
     const bool shared = shares_passes(passes.front());
     make_slices(shared ? 1 : slices_wanted(passes.front()), targets);
+    copy_last_groups();
     for (;;) {
       const std::vector<Card*> usable = usable_cards();
       try {
@@ -664,7 +704,13 @@ class PackedRunner final : public PassRunner {
   PlaceChoice place_;
   /// PEs of a block: whole vectors of the host, and those whose words section Start stores.
   std::uint32_t least_pes_ = 16;
+  // Of the last passes; kept for their memory, since small calls are frequent.
+  std::vector<SourceSegment> segments_;
+  std::vector<Phase> phases_;
+  std::vector<Group> groups_;
   std::vector<Slice> slices_;
+  std::uint64_t sliced_groups_ = 0;         ///< of all slices
+  std::uint64_t last_groups_revision_ = 0;  ///< of the sources of Slice::last_groups; 0: none
   /// Words of the network by slice and target, if there are several slices.
   std::vector<std::uint64_t> partial_results_;
 
