@@ -323,21 +323,27 @@ void refuse_values(const LinkGroup& group, const Items& items, std::span<const N
 
 namespace {
 
+/// Packs consecutive items begin .. begin + n - 1 of `items`. False if a value must not be there.
+bool pack_some(const LinkGroup& group, const std::vector<Column>& columns, const Items& items,
+               std::size_t begin, std::size_t n, std::uint64_t* words, const FillArrays& fill) {
+  const std::size_t halves = std::size_t{group.words} * 2;
+  bool good = true;
+  for (std::size_t done = begin; done < begin + n; done += records_at_once) {
+    const std::size_t count = std::min(records_at_once, begin + n - done);
+    if (fill) fill(items.first + done, count);
+    auto* const to = reinterpret_cast<std::uint32_t*>(words) + done * halves;
+    good &= items.index == nullptr ? pack_records(columns, items.first + done, count, to, halves)
+                                   : gather_records(columns, items.index + done, count, to, halves);
+  }
+  return good;
+}
+
 void pack_columns(const LinkGroup& group, const std::vector<Column>& columns, const Items& items,
                   std::span<const NamedInput> arrays, std::uint64_t* words, unsigned threads,
                   const FillArrays& fill = {}) {
-  const std::size_t halves = std::size_t{group.words} * 2;
   std::atomic<bool> good = true;
   for_groups(items.n, group.fields.size(), threads, [&](std::size_t begin, std::size_t n) {
-    for (std::size_t done = begin; done < begin + n; done += records_at_once) {
-      const std::size_t count = std::min(records_at_once, begin + n - done);
-      if (fill) fill(items.first + done, count);
-      auto* const to = reinterpret_cast<std::uint32_t*>(words) + done * halves;
-      const bool fit = items.index == nullptr
-                           ? pack_records(columns, items.first + done, count, to, halves)
-                           : gather_records(columns, items.index + done, count, to, halves);
-      if (!fit) good = false;
-    }
+    if (!pack_some(group, columns, items, begin, n, words, fill)) good = false;
   });
   if (!good) refuse_values(group, items, arrays);
 }
@@ -377,8 +383,19 @@ void InputPacker::check(std::size_t n, std::span<const NamedInput> arrays) {
 
 void InputPacker::pack(const Items& items, std::span<const NamedInput> arrays,
                        std::uint64_t* records, unsigned threads, const FillArrays& fill) {
-  make_columns(elements_, arrays, columns_);
+  begin(arrays);
   pack_columns(*group_, columns_, items, arrays, records, threads, fill);
+}
+
+void InputPacker::begin(std::span<const NamedInput> arrays) {
+  make_columns(elements_, arrays, columns_);
+}
+
+void InputPacker::pack_range(std::size_t first, std::size_t n, std::span<const NamedInput> arrays,
+                             std::uint64_t* records, const FillArrays& fill) const {
+  const Items items{n, first};
+  if (!pack_some(*group_, columns_, items, 0, n, records + first * group_->words, fill))
+    refuse_values(*group_, items, arrays);
 }
 
 namespace {
@@ -460,11 +477,13 @@ void begin_results_at(std::size_t first, std::vector<ResultBinding>& bindings) {
 void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std::size_t first,
             std::size_t n, const std::uint64_t* words, unsigned threads) {
   const std::size_t halves = std::size_t{group.words} * 2;
-  std::vector<Column> columns;
+  thread_local std::vector<Column> columns;  // small calls allocate nothing
+  columns.clear();
   for (const ResultBinding& b : bindings) add_column(columns, column_of(b.array, b.field));
+  const std::vector<Column>& all = columns;  // those of this thread, in all threads
   for_groups(n, bindings.size(), threads, [&](std::size_t done, std::size_t count) {
     const auto* const records = reinterpret_cast<const std::uint32_t*>(words);
-    unpack_records(columns, first + done, count, records + done * halves, halves);
+    unpack_records(all, first + done, count, records + done * halves, halves);
   });
 }
 

@@ -99,6 +99,10 @@ class InputPacker {
   /// like pack.
   void pack(const Items& items, std::span<const NamedInput> arrays, std::uint64_t* records,
             unsigned threads = 1, const FillArrays& fill = {});
+  /// The same in parts: `begin`, then threads pack disjoint ranges of items of the same arrays.
+  void begin(std::span<const NamedInput> arrays);
+  void pack_range(std::size_t first, std::size_t n, std::span<const NamedInput> arrays,
+                  std::uint64_t* records, const FillArrays& fill) const;
 
   /// An element of an input with the field that it fills.
   struct Element {

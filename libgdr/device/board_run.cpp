@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -36,6 +35,7 @@ std::vector<Segment> place_sources(ChipPartition partition, unsigned chips, Inde
   const std::size_t part = range.count / chips;
   const auto rest = static_cast<unsigned>(range.count % chips);
   std::vector<Segment> segments;
+  segments.reserve(2 * std::size_t{chips});
   for (unsigned c = 0; c < chips && part > 0; ++c)
     segments.push_back({std::uint64_t{1} << c, 0, {range.first + c * part, part}});
   for (unsigned c = 0; c < rest; ++c)
@@ -122,7 +122,7 @@ class BoardRun final : public BoardWork {
   /// Starts a list; sources and targets are sent from their own storage.
   void begin_list() {
     slot_.list.clear();
-    sources_at_ = slot_.list.borrow(job_.sources.words());
+    sources_at_ = slot_.list.borrow(job_.sources.words(), job_.source_fill);
     targets_at_ = slot_.list.borrow(job_.targets);
   }
 
@@ -350,7 +350,7 @@ class BoardRun final : public BoardWork {
   void take_results() {
     slot_.board->finish(slot_.words, stop_);
     convert_results(unread_.front());
-    unread_.pop_front();
+    unread_.erase(unread_.begin());
   }
 
   /// Converts the results of a batch of targets.
@@ -420,8 +420,8 @@ class BoardRun final : public BoardWork {
   double conversion_seconds_ = 0;
   std::vector<std::size_t>
       places_;  ///< first item of each slice in a chip's memory; empty: not all fit
-  std::deque<IndexRange> unread_;  ///< targets of batches that were started
-  bool streaming_ = false;         ///< whether sources arrive in pieces during the first batch
+  std::vector<IndexRange> unread_;  ///< targets of batches that were started
+  bool streaming_ = false;          ///< whether sources arrive in pieces during the first batch
   bool begun_ = false, finished_ = false;
 };
 

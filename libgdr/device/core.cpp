@@ -70,6 +70,15 @@ void DeviceCore::fail(BoardSlot& slot, const std::string& why) {
 std::vector<std::size_t> DeviceCore::run_on_boards(const std::vector<BoardSlot*>& slots,
                                                    bool in_order,
                                                    const std::function<void(std::size_t)>& work) {
+  if (slots.size() == 1) {
+    try {
+      work(0);
+    } catch (const driver::BoardFailure& e) {
+      fail(*slots.front(), e.what());
+      return {0};
+    }
+    return {};
+  }
   std::vector<std::exception_ptr> errors(slots.size());
   std::vector<std::string> failures(slots.size());
   const auto run = [&](std::size_t k) noexcept {

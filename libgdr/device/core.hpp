@@ -159,6 +159,11 @@ struct DeviceCore {
   std::mutex counters;  ///< guards `statistics`
   Statistics statistics;
 
+  /// Whether a run makes the words of sources when its board needs them (JobData::source_fill).
+  bool fills_sources() const noexcept {
+    return !ranks && boards.size() == 1 && boards.front().board->fills_words();
+  }
+
   /// Boards that have not failed. Throws Error (Device) if there are none.
   std::vector<BoardSlot*> usable();
   /// Marks a board as failed.
@@ -224,6 +229,7 @@ struct JobData {
   std::vector<std::uint64_t> targets = {};  ///< link words of the targets
   std::size_t target_count = 0;
   SourceStore sources = {};
+  const WordFill* source_fill = nullptr;  ///< during a run: makes words of `sources`
   std::vector<ResultBinding> results = {}, outputs = {};
   OutputReduction output_items = {};
   bool fetch_outputs = false;  ///< whether the run reads outputs

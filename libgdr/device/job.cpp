@@ -70,12 +70,14 @@ void run_part(DeviceCore& device, JobData& job, const JobPart& part, StatisticsS
     left.pop_back();
     boards.resize(batches.size());
     if (in_order && boards.front()->board->is_remote() && !before) before = job.output_items;
-    std::vector<std::unique_ptr<BoardWork>> works(boards.size());
-    const auto start = [&](std::size_t k) {
+    const auto work_of = [&](std::size_t k) {
       const std::size_t first = batches[k].first * slots;
       const std::size_t n = std::min(batches[k].count * slots, part.targets.count - first);
-      works[k] =
-          work_on_board(device, *boards[k], job, part, {part.targets.first + first, n}, stop);
+      return work_on_board(device, *boards[k], job, part, {part.targets.first + first, n}, stop);
+    };
+    std::vector<std::unique_ptr<BoardWork>> works;
+    const auto start = [&](std::size_t k) {
+      works[k] = work_of(k);
       works[k]->start();
     };
     std::vector<std::size_t> failed;
@@ -83,14 +85,15 @@ void run_part(DeviceCore& device, JobData& job, const JobPart& part, StatisticsS
       if (std::ranges::find(failed, k) == failed.end()) conversion_seconds += works[k]->finish();
     };
     const auto do_all = [&](std::size_t k) {
-      start(k);
-      finish(k);
-      works[k].reset();
+      const auto work = work_of(k);
+      work->start();
+      conversion_seconds += work->finish();
     };
     // Boards in this process compute what was started on all of them together.
     const bool together = boards.size() > 1 && !in_order && !boards.front()->board->is_remote() &&
                           boards.front()->board->lists_ahead() > 0;
     if (together) {
+      works.resize(boards.size());
       failed = device.run_on_boards(boards, in_order, start);
       const std::vector<std::size_t> more = device.run_on_boards(boards, in_order, finish);
       failed.insert(failed.end(), more.begin(), more.end());
@@ -217,6 +220,36 @@ void Job::fill_sources(std::size_t n, std::span<const NamedInput> arrays,
     impl_->pack_all(d.sources_group, impl_->sources, n, arrays, d.new_sources, fill);
   });
   d.sources.replace(n, d.sources_group.words, d.new_sources);
+}
+
+void Job::run_filling(std::size_t n, std::span<const NamedInput> arrays,
+                      const std::function<void(std::size_t, std::size_t)>& fill,
+                      std::span<const NamedResult> results) {
+  JobData& d = impl_->data;
+  if (!impl_->core->fills_sources() || d.target_count == 0) {
+    fill_sources(n, arrays, fill);
+    return run(results);
+  }
+  impl_->calls.settle();
+  check_count(n, d.sources_group.words, "sources");
+  impl_->sources.check(n, arrays);
+  impl_->bind(results);
+  impl_->sources.begin(arrays);
+  std::uint64_t* const records = d.sources.replace(n, d.sources_group.words);
+  const WordFill words{d.sources_group.words, [&](std::size_t first, std::size_t count) {
+                         impl_->sources.pack_range(first / d.sources_group.words,
+                                                   count / d.sources_group.words, arrays, records,
+                                                   fill);
+                       }};
+  d.source_fill = &words;
+  try {
+    impl_->calls.run();
+  } catch (...) {
+    d.source_fill = nullptr;
+    d.sources.replace(0, d.sources_group.words);  // some may not be filled
+    throw;
+  }
+  d.source_fill = nullptr;
 }
 
 void Job::update_sources(std::size_t first, std::size_t n, std::span<const NamedInput> arrays) {

@@ -18,6 +18,16 @@ using detail::MovingSourceBlock;
 /// Slots that are nearer to each other than this are sent in one piece.
 constexpr std::size_t gap = 16;
 
+/// The position and velocity of a slot along an axis.
+[[gnu::always_inline]] inline void predict_slot(double time, const MovingSourceBlock& p,
+                                                std::size_t axis, std::size_t i, double& x,
+                                                double& v) {
+  const double dt = time - p.time[i];
+  const double a = p.half_a[axis][i], j = p.sixth_j[axis][i], s = p.snap_18th[axis][i];
+  x = p.x[axis][i] + dt * (p.v[axis][i] + dt * (a + dt * (j + 0.75 * dt * s)));
+  v = p.v[axis][i] + dt * (2 * a + dt * (3 * j + 3 * dt * s));
+}
+
 /// Positions and velocities of n blocks, of three coordinates each.
 GDR_FOR_EACH_ISA void predict_blocks(double time, std::size_t n, const MovingSourceBlock* blocks,
                                      double* const* at, double* const* moving) {
@@ -27,12 +37,7 @@ GDR_FOR_EACH_ISA void predict_blocks(double time, std::size_t n, const MovingSou
     for (std::size_t k = 0; k < 3; ++k) {
       double *const x = at[k] + lanes * b, *const v = moving[k] + lanes * b;
 #pragma omp simd
-      for (std::size_t i = 0; i < lanes; ++i) {
-        const double dt = time - p.time[i];
-        const double a = p.half_a[k][i], j = p.sixth_j[k][i], s = p.snap_18th[k][i];
-        x[i] = p.x[k][i] + dt * (p.v[k][i] + dt * (a + dt * (j + 0.75 * dt * s)));
-        v[i] = p.v[k][i] + dt * (2 * a + dt * (3 * j + 3 * dt * s));
-      }
+      for (std::size_t i = 0; i < lanes; ++i) predict_slot(time, p, k, i, x[i], v[i]);
     }
   }
 }
@@ -106,7 +111,10 @@ void MovingSources::store_changes(std::size_t first, std::size_t n) {
   }
 }
 
-void MovingSources::require_set(std::size_t n) {
+void MovingSources::require(double time, std::size_t n) {
+  if (!std::isfinite(time))
+    throw Error(ErrorCategory::Input,
+                "the time of a prediction is " + std::to_string(time) + ", not a finite number");
   while (first_unset_ < slots() && is_set_[first_unset_]) ++first_unset_;
   if (n > first_unset_)
     throw Error(ErrorCategory::Usage, std::to_string(n) +
@@ -114,10 +122,19 @@ void MovingSources::require_set(std::size_t n) {
                                           std::to_string(first_unset_) + " was never set");
 }
 
-/// Whole blocks: others of their slots move to the same time.
+/// Other threads may store and predict the other slots of a block at the same time.
 void MovingSources::predict_range(double time, std::size_t first, std::size_t n) {
-  const std::size_t begin = first / MovingSourceBlock::slots;
-  const std::size_t end = (first + n + MovingSourceBlock::slots - 1) / MovingSourceBlock::slots;
+  constexpr std::size_t lanes = MovingSourceBlock::slots;
+  const auto predict_some = [&](std::size_t from, std::size_t to) {
+    for (std::size_t slot = from; slot < to; ++slot)
+      for (std::size_t k = 0; k < 3; ++k)
+        predict_slot(time, blocks_[slot / lanes], k, slot % lanes, at_[k][slot], moving_[k][slot]);
+  };
+  const std::size_t behind = first + n;
+  const std::size_t begin = (first + lanes - 1) / lanes, end = behind / lanes;
+  if (begin >= end) return predict_some(first, behind);
+  predict_some(first, begin * lanes);
+  predict_some(end * lanes, behind);
   std::array<double*, 3> at{}, moving{};
   for (std::size_t k = 0; k < 3; ++k) {
     at[k] = at_[k].data() + begin * MovingSourceBlock::slots;
@@ -128,6 +145,7 @@ void MovingSources::predict_range(double time, std::size_t first, std::size_t n)
 
 std::vector<NamedInput> MovingSources::arrays(std::size_t first) const {
   std::vector<NamedInput> list;
+  list.reserve(9);
   const auto add = [&](const std::string& name, const auto& values) {
     if (!name.empty()) list.push_back({name, values.data() + first});
   };
@@ -188,15 +206,20 @@ void MovingSources::send_changed(std::size_t end, Send send) {
   }
 }
 
+/// Predicts slots, whose changes are sorted, for a transfer.
+std::function<void(std::size_t, std::size_t)> MovingSources::filler(double time) {
+  return [this, time](std::size_t first, std::size_t count) {
+    store_changes(first, count);
+    predict_range(time, first, count);
+  };
+}
+
 /// `resident`: the job has the particles, and needs those that were set since.
 void MovingSources::send(Job& job, double time, std::size_t n, bool resident) {
   sort_changes();
   if (!on_device_ && !resident) {
     store_changes(n, slots() - n);
-    return job.fill_sources(n, arrays(0), [&](std::size_t first, std::size_t count) {
-      store_changes(first, count);
-      predict_range(time, first, count);
-    });
+    return job.fill_sources(n, arrays(0), filler(time));
   }
   store_changes(0, slots());
   if (on_device_) {
@@ -215,17 +238,15 @@ void MovingSources::send(Job& job, double time, std::size_t n, bool resident) {
   }
 }
 
-void MovingSources::predict(Job& job, double time, std::size_t n) {
-  if (!std::isfinite(time))
-    throw Error(ErrorCategory::Input,
-                "the time of a prediction is " + std::to_string(time) + ", not a finite number");
-  require_set(n);
+template <typename Send>
+void MovingSources::predict_by(Job& job, double time, std::size_t n, Send send) {
+  require(time, n);
   const bool moved = std::bit_cast<std::uint64_t>(time) != std::bit_cast<std::uint64_t>(now_);
   const bool resident = &job == job_ && n == predicted_ && job.source_count() == n &&
                         on_device_ == was_on_device_ && (on_device_ || !moved);
   predicted_ = 0;  // until the job has the sources
   try {
-    send(job, time, n, resident);
+    send(resident);
   } catch (const Error& error) {
     // A kernel of the other kind lacks or wants the variables of the prediction.
     const std::string message = error.what();
@@ -244,6 +265,23 @@ void MovingSources::predict(Job& job, double time, std::size_t n) {
   now_ = time;
   predicted_ = n;
   was_on_device_ = on_device_;
+}
+
+void MovingSources::predict(Job& job, double time, std::size_t n) {
+  predict_by(job, time, n, [&](bool resident) { send(job, time, n, resident); });
+}
+
+void MovingSources::run(Job& job, double time, std::size_t n,
+                        std::span<const NamedResult> results) {
+  bool ran = false;
+  predict_by(job, time, n, [&](bool resident) {
+    if (on_device_ || resident) return send(job, time, n, resident);
+    sort_changes();
+    store_changes(n, slots() - n);
+    job.run_filling(n, arrays(0), filler(time), results);
+    ran = true;
+  });
+  if (!ran) job.run(results);
 }
 
 void MovingSources::predict_on_host() {

@@ -231,6 +231,33 @@ TEST_CASE("g6: i-particles may change between the halves, and results may share 
   });
 }
 
+TEST_CASE("g6: j-particles that change between the halves belong to the next calculation") {
+  for_all_devices([](int id, double tolerance) {
+    Particles p = random_particles(150, 12);
+    set_all(id, p);
+    for (const double time : {0.0, 0.01, 0.02}) {
+      g6_set_ti(id, time);
+      Targets t = targets_of(p, time, 0, 9, 1e-3);
+      const Sums right = expected(p, time, 150, t);
+      g6calc_firsthalf(id, 150, 9, t.id.data(), rows(t.x), rows(t.v), nullptr, nullptr, nullptr,
+                       1e-3, nullptr);
+      for (const std::size_t k : {3, 100, 149}) {
+        p.x[k][0] += 0.3;
+        set(id, p, k, k);
+      }
+      g6_set_ti(id, time + 1);  // of the next one, too
+      Sums s(9);
+      REQUIRE(g6calc_lasthalf2(id, 150, 9, t.id.data(), rows(t.x), rows(t.v), 1e-3, nullptr,
+                               rows(s.acc), rows(s.jerk), s.pot.data(), s.nearest.data()) == 0);
+      check(s, right, tolerance);
+      g6_set_ti(id, time);
+      Targets now = targets_of(p, time, 0, 9, 1e-3);
+      check(calculate(id, 150, now), expected(p, time, 150, now), tolerance);
+    }
+    g6_close(id);
+  });
+}
+
 TEST_CASE("g6: neighbour lists are sorted, unsoftened, without the particle, and of any length") {
   for_all_devices([](int id, double) {
     Particles p = random_particles(700, 12);

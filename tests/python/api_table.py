@@ -359,7 +359,8 @@ WITHOUT: Dict[str, str] = {
         " MovingSources.predict_on_host"
         " MovingSourceNames.slot MovingSourceNames.x MovingSources MovingSources.ids"
         " MovingSources.name_slots MovingSources.positions MovingSources.predict"
-        " MovingSources.predicted MovingSources.resend MovingSources.set MovingSources.slots"
+        " MovingSources.predicted MovingSources.require MovingSources.resend MovingSources.run"
+        " MovingSources.set MovingSources.slots"
         " MovingSources.velocities".split()
     },
     "Kernel.has_schedule": "Device.job asks for it",

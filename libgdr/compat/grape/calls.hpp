@@ -2,6 +2,7 @@
 // state of each device id.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <map>
 #include <memory>
@@ -98,23 +99,24 @@ class States {
 
  private:
   struct Entry {
+    int id = 0;
     std::mutex mutex;
     std::unique_ptr<State> state;
   };
-  /// Clients set particles one by one: the entry of the last call needs no search.
+  /// Clients set particles one by one: the entry of the last call, of any thread, needs no search.
   Entry& find(int id) {
-    static thread_local struct {
-      int id;
-      Entry* entry;
-    } last{};
-    if (last.entry != nullptr && last.id == id) return *last.entry;
+    Entry* const last = last_.load(std::memory_order_acquire);
+    if (last != nullptr && last->id == id) return *last;
     const std::scoped_lock lock(mutex_);
-    last = {id, &entries_[id]};
-    return *last.entry;
+    Entry& found = entries_[id];
+    found.id = id;
+    last_.store(&found, std::memory_order_release);
+    return found;
   }
 
   std::mutex mutex_;
   std::map<int, Entry> entries_;  ///< entries stay where they are
+  std::atomic<Entry*> last_ = nullptr;
 };
 
 }  // namespace gdr::compat::grape

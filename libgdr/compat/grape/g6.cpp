@@ -45,6 +45,14 @@ std::array<double, 3> vector_of(const double* from) {
   return from == nullptr ? std::array<double, 3>{} : std::array{from[0], from[1], from[2]};
 }
 
+bool is_finite(const MovingSource& p) {
+  // A product with 0 is not 0 for values that are not finite.
+  double sum = 0 * p.time + 0 * p.mass;
+  for (const auto* const vector : {&p.x, &p.v, &p.half_a, &p.sixth_j, &p.snap_18th})
+    for (const double value : *vector) sum += 0 * value;
+  return sum == 0;
+}
+
 /// The i-particles of a calculation.
 struct Targets {
   int count = 0;
@@ -81,12 +89,19 @@ class Cluster {
       throw Error(ErrorCategory::Usage, "address " + std::to_string(address) +
                                             " is not one of 0 to " +
                                             std::to_string(most_particles - 1));
+    // A calculation has begun with the particles as they were.
+    try {
+      predict_now();
+    } catch (const Error& e) {
+      print_error("g6calc_firsthalf", e.what());
+    }
+    may_be_infinite_ = may_be_infinite_ || !is_finite(particle);
     sources_.set(static_cast<std::size_t>(address), particle);
   }
 
   void start(int nj, const Targets& targets) {
     targets_ = 0;
-    has_calculation_ = lists_made_ = false;
+    has_calculation_ = lists_made_ = is_predicted_ = false;
     h2_.clear();
     const std::size_t n = checked_count(targets.count, "i-particles");
     const std::size_t m = checked_count(nj, "j-particles");
@@ -99,12 +114,14 @@ class Cluster {
     open(needs_hermite_ || !targets.one_eps2,
          needs_lists_ && targets.h2 != nullptr && many && n <= most_device_lists);
     if (++calls_since_lists_ > calls_without_lists) needs_lists_ = false;
-    sources_.predict(*job_, time_, m);
+    sources_.require(time_, m);
     predicted_time_ = time_;
+    sources_used_ = m;
     keep(targets, n);
     targets_ = n;
     has_calculation_ = true;
     state_ = State::Open;
+    if (may_be_infinite_) predict_now();  // an error belongs to this half
     if (n * m >= pairs_in_background) begin(true);
   }
 
@@ -138,6 +155,7 @@ class Cluster {
     if (lists_made_ || h2_.empty()) return;
     const bool softened = environment_number("GDR_G6_SOFTENED_LISTS", 0, 0, 1) == 1;
     if (has_lists_) complete();
+    predict_now();
     sources_.predict_on_host();
     if (lists_.size() < targets_) lists_.resize(targets_);
     std::size_t searches = 0, long_lists = 0;
@@ -214,8 +232,16 @@ class Cluster {
   void reopen(bool hermite, bool lists) {
     has_calculation_ = false;
     open(hermite, lists);
-    sources_.resend(*job_);
+    if (is_predicted_) sources_.resend(*job_);
     has_calculation_ = true;
+  }
+
+  /// Predicts the particles of a calculation, unless that was done. Without them there is none.
+  void predict_now() {
+    if (!has_calculation_ || is_predicted_) return;
+    has_calculation_ = false;
+    sources_.predict(*job_, predicted_time_, sources_used_);
+    has_calculation_ = is_predicted_ = true;
   }
 
   void require_calculation() const {
@@ -254,9 +280,14 @@ class Cluster {
   /// Starts the calculation, or computes it at once.
   void begin(bool in_background) {
     const double *const x = x_.data()->data(), *const v = v_.data()->data();
-    std::vector<NamedInput> targets{
-        {"xi", {x, row}},      {"yi", {x + 1, row}},  {"zi", {x + 2, row}}, {"vxi", {v, row}},
-        {"vyi", {v + 1, row}}, {"vzi", {v + 2, row}}, {"idi", id_.data()}};
+    std::vector<NamedInput>& targets = inputs_;
+    targets.assign({{"xi", {x, row}},
+                    {"yi", {x + 1, row}},
+                    {"zi", {x + 2, row}},
+                    {"vxi", {v, row}},
+                    {"vyi", {v + 1, row}},
+                    {"vzi", {v + 2, row}},
+                    {"idi", id_.data()}});
     if (has_lists_) targets.push_back({"h2i", radius2_.data()});
     if (has_nearest_)
       targets.push_back({"e2i", eps2_.data()});
@@ -269,9 +300,14 @@ class Cluster {
     pot_.resize(n);
     nearest_.resize(n);
     double *const a = acc_.data()->data(), *const j = jerk_.data()->data();
-    std::vector<NamedResult> results{
-        {"ax", {a, row}},     {"ay", {a + 1, row}}, {"az", {a + 2, row}}, {"jx", {j, row}},
-        {"jy", {j + 1, row}}, {"jz", {j + 2, row}}, {"pot", pot_.data()}};
+    std::vector<NamedResult>& results = results_;
+    results.assign({{"ax", {a, row}},
+                    {"ay", {a + 1, row}},
+                    {"az", {a + 2, row}},
+                    {"jx", {j, row}},
+                    {"jy", {j + 1, row}},
+                    {"jz", {j + 2, row}},
+                    {"pot", pot_.data()}});
     if (has_nearest_) results.push_back({"nearest", nearest_.data()});
     if (has_lists_) {
       near_count_.resize(n);
@@ -279,10 +315,13 @@ class Cluster {
       results.push_back({"near", near_count_.data()});
       results.push_back({"near[]", near_.data()});
     }
-    if (in_background)
-      job_->start(results);
-    else
-      job_->run(results);
+    if (in_background || is_predicted_) {
+      predict_now();
+      in_background ? job_->start(results) : job_->run(results);
+    } else {
+      sources_.run(*job_, predicted_time_, sources_used_, results);
+      is_predicted_ = true;
+    }
     state_ = in_background ? State::Started : State::Done;
   }
 
@@ -349,12 +388,16 @@ class Cluster {
 
   // The last calculation.
   bool has_calculation_ = false;  ///< whether the last first half succeeded
-  std::size_t targets_ = 0;
+  bool is_predicted_ = false;     ///< whether its particles were predicted
+  bool may_be_infinite_ = false;  ///< whether any j-particle was not finite when it was set
+  std::size_t targets_ = 0, sources_used_ = 0;
   enum class State { Open, Started, Done };
   State state_ = State::Open;
   std::vector<std::array<double, 3>> x_, v_, acc_, jerk_;
   std::vector<double> eps2_, h2_, pot_;
   std::vector<std::int64_t> id_, nearest_;
+  std::vector<NamedInput> inputs_;  // kept for their memory, since small calls are frequent
+  std::vector<NamedResult> results_;
   std::vector<double> radius2_;                  ///< of the device's lists
   std::vector<std::int64_t> near_count_, near_;  ///< slots of sources, a row for each target
   std::vector<std::vector<int>> lists_;

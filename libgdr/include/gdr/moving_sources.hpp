@@ -11,6 +11,8 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -85,6 +87,12 @@ class MovingSources {
   /// Throws Error (Usage) for slots that were not set and for a kernel without the variables,
   /// Error (Input) for a time or particles that are not finite, and the errors of Job::sources.
   void predict(Job& job, double time, std::size_t n);
+  /// predict(), then job.run(results), in less time: threads predict particles just before they
+  /// compute with them. Throws what both do.
+  void run(Job& job, double time, std::size_t n, std::span<const NamedResult> results);
+  /// Throws the Error (Usage) or (Input) of predict() for a time that is not finite, or slots that
+  /// were not set.
+  void require(double time, std::size_t n);
   /// Gives another job, of a kernel that does not predict, the sources of the last prediction.
   void resend(Job& job);
   /// Makes positions() and velocities() those of the last prediction, if the device has made it.
@@ -98,12 +106,16 @@ class MovingSources {
 
  private:
   void grow(std::size_t n);
-  void require_set(std::size_t n);
+  /// Calls send(resident), where `resident` is whether the job has the particles at this time, and
+  /// records the prediction.
+  template <typename Send>
+  void predict_by(Job& job, double time, std::size_t n, Send send);
   void send(Job& job, double time, std::size_t n, bool resident);
   void sort_changes();
   void drop_replaced_changes();
   void store_changes(std::size_t first, std::size_t n);
   void predict_range(double time, std::size_t first, std::size_t n);
+  std::function<void(std::size_t first, std::size_t n)> filler(double time);
   /// Arrays of a job's predicted sources from a slot on.
   std::vector<NamedInput> arrays(std::size_t first) const;
   /// Arrays of the polynomials of n slots, which the next call overwrites.
