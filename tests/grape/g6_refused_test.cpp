@@ -76,6 +76,42 @@ TEST_CASE("g6: invalid calls give a message and -1, and never wrong numbers") {
   });
 }
 
+TEST_CASE("g6: a j-particle that leaves the range of numbers on its way is an error") {
+  for_all_devices([](int id, double tolerance) {
+    const Particles p = random_particles(30, 16);
+    set_all(id, p);
+    g6_set_ti(id, 1e3);
+    Row fast{0, 1e306, 0}, at{}, zero{};
+    Targets t = targets_of(p, 0, 0, 6, 1e-3);
+    Sums s(6);
+    const auto first_half = [&] {
+      g6calc_firsthalf(id, 30, 6, t.id.data(), rows(t.x), rows(t.v), nullptr, nullptr, nullptr,
+                       1e-3, nullptr);
+    };
+    const auto second_half = [&] {
+      return g6calc_lasthalf(id, 30, 6, t.id.data(), rows(t.x), rows(t.v), 1e-3, nullptr,
+                             rows(s.acc), rows(s.jerk), s.pot.data());
+    };
+    for (const bool sets_between : {false, true}) {
+      CAPTURE(sets_between);
+      REQUIRE(g6_set_j_particle(id, 7, 7, 0, 0.1, 1, zero.data(), zero.data(), zero.data(),
+                                fast.data(), at.data()) == 0);
+      const std::string text = messages_of([&] {
+        first_half();
+        if (sets_between) set(id, p, 9, 9);  // a valid call succeeds
+        CHECK(second_half() == -1);
+      });
+      INFO(text);
+      CHECK(text.find("\"yj\"[7] is infinite") != std::string::npos);
+      CHECK(s.acc == std::vector<Row>(6));
+    }
+    set(id, p, 7, 7);
+    g6_set_ti(id, 0);
+    check(calculate(id, 30, t), expected(p, 0, 30, t), tolerance);
+    g6_close(id);
+  });
+}
+
 TEST_CASE("g6: a device that does not exist gives a message that names it") {
   const Variable device("GDR_DEVICE", "nothing");
   int id_to_open = 77776, list = 0;

@@ -319,7 +319,13 @@ class Cluster {
       predict_now();
       in_background ? job_->start(results) : job_->run(results);
     } else {
-      sources_.run(*job_, predicted_time_, sources_used_, results);
+      try {
+        sources_.run(*job_, predicted_time_, sources_used_, results);
+      } catch (const Error& e) {
+        // Without its particles there is no calculation.
+        if (e.category() == ErrorCategory::Input) has_calculation_ = false;
+        throw;
+      }
       is_predicted_ = true;
     }
     state_ = in_background ? State::Started : State::Done;
