@@ -108,10 +108,11 @@ class States {
     Entry* const last = last_.load(std::memory_order_acquire);
     if (last != nullptr && last->id == id) return *last;
     const std::scoped_lock lock(mutex_);
-    Entry& found = entries_[id];
-    found.id = id;
-    last_.store(&found, std::memory_order_release);
-    return found;
+    const auto [found, is_new] = entries_.try_emplace(id);
+    Entry& entry = found->second;
+    if (is_new) entry.id = id;  // other threads may read it
+    last_.store(&entry, std::memory_order_release);
+    return entry;
   }
 
   std::mutex mutex_;
