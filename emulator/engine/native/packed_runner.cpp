@@ -13,6 +13,7 @@
 #include "emulator/engine/native/gpu/gpu_batch.hpp"
 #include "emulator/engine/native/lane_sources.hpp"
 #include "emulator/engine/native/lane_targets.hpp"
+#include "emulator/engine/native/packed_pass.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "emulator/host/thread_choice.hpp"
@@ -126,72 +127,7 @@ class PackedRunner final : public PassRunner {
 
   std::size_t raw_words() const noexcept { return 2 * loaded_.results.size(); }
 
-  bool any_result(Reduce reduce) const {
-    return std::ranges::find(loaded_.results, reduce, &PortField::reduce) != loaded_.results.end();
-  }
-
-  bool takes(const Pass& pass) const {
-    return plan_.usable && takes_runs(pass) && takes_transfers(pass);
-  }
-
-  /// Whether the runs are one results-only loop from Start to End.
-  bool takes_runs(const Pass& pass) const {
-    if (!wants_results_only(pass)) return false;
-    const PassRun& first = pass.runs.front();
-    // Partial sums of integers wrap around in the PEs; the network adds them up with more bits.
-    const bool any_order = !any_result(Reduce::Iadd);
-    return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
-      return run.plan.partition == ChipPartition::TargetsOverBlocks
-                 ? run.chips == first.chips
-                 : run.plan.partition == ChipPartition::SourcesOverBlocks && any_order &&
-                       (run.flags & run_reassociate) != 0;
-    });
-  }
-
-  /// Whether all targets are written and all their results are read.
-  bool takes_transfers(const Pass& pass) const {
-    if (pass.writes.empty() || pass.writes.size() != pass.reads.size()) return false;
-    const PassRun& run = pass.runs.front();
-    for (std::size_t k = 0; k < pass.writes.size(); ++k) {
-      const TargetWrite& write = pass.writes[k];
-      const ResultRead& read = pass.reads[k];
-      const auto chip = static_cast<std::size_t>(std::countr_zero(write.chips));
-      const std::uint64_t targets = run.targets != 0 ? run.targets : pass.chips[chip].targets;
-      const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
-      const bool whole =
-          split ? pass.writes.size() == 1 && read.joined && run.chips == write.chips
-                : std::has_single_bit(write.chips) && !read.joined && takes_part(run.chips, chip);
-      if (!whole || write.slots.partition != run.plan.partition ||
-          read.slots.partition != run.plan.partition || read.chips != write.chips ||
-          write.slots.first != 0 || read.slots.first != 0 || write.slots.count != targets ||
-          read.slots.count != targets || targets == 0)
-        return false;
-    }
-    return true;
-  }
-
-  /// The sources of all runs; none if chips have different ones.
-  void find_segments(const Pass& pass, std::vector<SourceSegment>& segments) const {
-    segments.clear();
-    for (const PassRun& run : pass.runs) {
-      const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
-      const BoardMemory* first = nullptr;
-      for (std::size_t c = 0; c < pass.chips.size(); ++c) {
-        if (!takes_part(run.chips, c)) continue;
-        const BoardMemory& memory = pass.chips[c].memory;
-        if (!split && first != nullptr) {
-          if (memory.contents() != first->contents() && pass.pending_writes != nullptr)
-            pass.pending_writes->finish(pass.threads);
-          // Whatever a job with other sources in each chip has left beside these.
-          if (!memory.equals(*first, run.address, run.plan.items * loaded_.layout.source_words))
-            return segments.clear();
-          continue;
-        }
-        first = &memory;
-        if (run.plan.items != 0) segments.push_back({&memory, run.address, run.plan.items});
-      }
-    }
-  }
+  bool takes(const Pass& pass) const { return plan_.usable && may_pack(pass, loaded_); }
 
   /// Creates the initial PE state; false if PEs differ.
   bool make_image(const Pass& pass) {
@@ -221,14 +157,9 @@ class PackedRunner final : public PassRunner {
     return image_usable_;
   }
 
-  /// Whether sums may be added up in any order. Not if a result is passed from one block.
-  bool any_order(const Pass& pass) const {
-    return pass.runs.front().plan.partition == ChipPartition::SourcesOverBlocks &&
-           !any_result(Reduce::Pass);
-  }
   /// Number of slices that keeps threads busy with few targets.
   std::uint64_t slices_wanted(const Pass& pass) const {
-    if (!any_order(pass)) return 1;
+    if (!adds_in_any_order(pass, loaded_)) return 1;
     return std::clamp<std::uint64_t>(sources_->item_count() / items_a_slice, 1, max_slices);
   }
 
@@ -307,7 +238,7 @@ class PackedRunner final : public PassRunner {
   bool run_targets(std::span<const Pass> passes) {
     const Pass& pass = passes.front();
     std::vector<SourceSegment>& segments = segments_;
-    find_segments(pass, segments);
+    find_segments(pass, loaded_, segments);
     if (segments.empty() || !make_image(pass)) return false;
     std::span<const PendingWrite> writes;
     if (pass.pending_writes != nullptr) {
@@ -398,7 +329,7 @@ class PackedRunner final : public PassRunner {
   /// Whether threads share the passes of a target: so few targets fill a GPU, too. Then slices are
   /// not needed.
   bool shares_passes(const Pass& pass) const {
-    return any_order(pass) && compiled_.section(Section::Body)->can_share_passes();
+    return adds_in_any_order(pass, loaded_) && compiled_.section(Section::Body)->can_share_passes();
   }
 
   std::vector<Card*> usable_cards() const {

@@ -1,0 +1,85 @@
+#include "emulator/engine/native/packed_pass.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "emulator/engine/blockwise/small_blocks.hpp"
+
+namespace gdr::native {
+namespace {
+
+bool any_result(const LoadedProgram& loaded, Reduce reduce) {
+  return std::ranges::find(loaded.results, reduce, &PortField::reduce) != loaded.results.end();
+}
+
+/// Whether the runs are one results-only loop from Start to End.
+bool has_one_loop(const Pass& pass, const LoadedProgram& loaded) {
+  if (!wants_results_only(pass)) return false;
+  const PassRun& first = pass.runs.front();
+  // Partial sums of integers wrap around in the PEs; the network adds them up with more bits.
+  const bool any_order = !any_result(loaded, Reduce::Iadd);
+  return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
+    return run.plan.partition == ChipPartition::TargetsOverBlocks
+               ? run.chips == first.chips
+               : run.plan.partition == ChipPartition::SourcesOverBlocks && any_order &&
+                     (run.flags & run_reassociate) != 0;
+  });
+}
+
+/// Whether all targets are written and all their results are read.
+bool has_all_transfers(const Pass& pass) {
+  if (pass.writes.empty() || pass.writes.size() != pass.reads.size()) return false;
+  const PassRun& run = pass.runs.front();
+  for (std::size_t k = 0; k < pass.writes.size(); ++k) {
+    const TargetWrite& write = pass.writes[k];
+    const ResultRead& read = pass.reads[k];
+    const auto chip = static_cast<std::size_t>(std::countr_zero(write.chips));
+    const std::uint64_t targets = run.targets != 0 ? run.targets : pass.chips[chip].targets;
+    const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
+    const bool whole =
+        split ? pass.writes.size() == 1 && read.joined && run.chips == write.chips
+              : std::has_single_bit(write.chips) && !read.joined && takes_part(run.chips, chip);
+    if (!whole || write.slots.partition != run.plan.partition ||
+        read.slots.partition != run.plan.partition || read.chips != write.chips ||
+        write.slots.first != 0 || read.slots.first != 0 || write.slots.count != targets ||
+        read.slots.count != targets || targets == 0)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool may_pack(const Pass& pass, const LoadedProgram& loaded) {
+  return has_one_loop(pass, loaded) && has_all_transfers(pass);
+}
+
+bool adds_in_any_order(const Pass& pass, const LoadedProgram& loaded) {
+  return pass.runs.front().plan.partition == ChipPartition::SourcesOverBlocks &&
+         !any_result(loaded, Reduce::Pass);
+}
+
+void find_segments(const Pass& pass, const LoadedProgram& loaded,
+                   std::vector<SourceSegment>& segments) {
+  segments.clear();
+  for (const PassRun& run : pass.runs) {
+    const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
+    const BoardMemory* first = nullptr;
+    for (std::size_t c = 0; c < pass.chips.size(); ++c) {
+      if (!takes_part(run.chips, c)) continue;
+      const BoardMemory& memory = pass.chips[c].memory;
+      if (!split && first != nullptr) {
+        if (memory.contents() != first->contents() && pass.pending_writes != nullptr)
+          pass.pending_writes->finish(pass.threads);
+        // Whatever a job with other sources in each chip has left beside these.
+        if (!memory.equals(*first, run.address, run.plan.items * loaded.layout.source_words))
+          return segments.clear();
+        continue;
+      }
+      first = &memory;
+      if (run.plan.items != 0) segments.push_back({&memory, run.address, run.plan.items});
+    }
+  }
+}
+
+}  // namespace gdr::native

@@ -1,0 +1,24 @@
+// Passes whose targets can be packed, and the sources of such a pass.
+#pragma once
+
+#include <vector>
+
+#include "emulator/engine/native/lane_sources.hpp"
+#include "emulator/engine/pass.hpp"
+
+namespace gdr::native {
+
+/// Whether a pass consists of one results-only loop from Start to End, writes all targets that it
+/// uses, and reads the results of all of them.
+bool may_pack(const Pass& pass, const LoadedProgram& loaded);
+
+/// Whether sums of such a pass may be added up in any order. Not if a result is passed from one
+/// block.
+bool adds_in_any_order(const Pass& pass, const LoadedProgram& loaded);
+
+/// Sets `segments` to the sources of all runs; to none if chips have different ones. Completes
+/// pending writes if memories have to be compared.
+void find_segments(const Pass& pass, const LoadedProgram& loaded,
+                   std::vector<SourceSegment>& segments);
+
+}  // namespace gdr::native
