@@ -87,8 +87,9 @@ class MovingSources {
   /// Throws Error (Usage) for slots that were not set and for a kernel without the variables,
   /// Error (Input) for a time or particles that are not finite, and the errors of Job::sources.
   void predict(Job& job, double time, std::size_t n);
-  /// predict(), then job.run(results), in less time: threads predict particles just before they
-  /// compute with them. Throws what both do.
+  /// predict(), then job.run(results), in one step: on an emulated board each thread predicts the
+  /// particles that it then converts. Throws what both do; after an error the job may have no
+  /// sources.
   void run(Job& job, double time, std::size_t n, std::span<const NamedResult> results);
   /// Throws the Error (Usage) or (Input) of predict() for a time that is not finite, or slots that
   /// were not set.
