@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "emulator/engine/jit/ir.hpp"
 
@@ -55,6 +56,31 @@ Block interleaved(const Block& block, unsigned copies, PlaceOf place) {
       made.carried.push_back({id(c.in, u), id(c.out, u), place(c.place, u)});
     }
   }
+  return made;
+}
+
+/// Two passes of a loop as one. `later(p)`: the place of memory that one pass later is at p.
+template <typename PlaceOf>
+Block two_passes(const Block& block, PlaceOf later) {
+  Block made = block;
+  std::vector<ValueId> ids(block.values.size());  // of the second pass
+  for (ValueId v = 0; v < ids.size(); ++v) {
+    Value value = block.values[v];
+    if (value.in_memory) value.place = later(value.place);
+    const bool same = value.in_memory && value.place == block.values[v].place;
+    ids[v] = same ? v : made.add_value(value);
+  }
+  for (const Carried& c : block.carried) ids[c.in] = c.out;
+  const auto id = [&](ValueId v) { return v == no_value ? v : ids[v]; };
+  for (Operation o : block.code) {
+    o.to = id(o.to);
+    for (ValueId& in : o.in) in = id(in);
+    o.mask = id(o.mask);
+    o.otherwise = id(o.otherwise);
+    o.place = later(o.place);
+    made.code.push_back(o);
+  }
+  for (Carried& c : made.carried) c.out = ids[c.out];
   return made;
 }
 

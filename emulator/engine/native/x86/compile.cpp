@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "emulator/engine/jit/allocate.hpp"
 #include "emulator/engine/jit/order.hpp"
@@ -119,6 +120,7 @@ class KernelEmitter {
     jit::AllocatedBlock first, body, last;
     bool pipelined = false;
     std::uint32_t spill_slots = 0;
+    unsigned passes = 1;  ///< passes of the loop in one of `body`
   };
 
   /// In an order for few registers, or for latencies: hosts look some hundred instructions ahead,
@@ -141,18 +143,30 @@ class KernelEmitter {
     return made;
   }
 
-  /// With 32 registers most loops can be pipelined without many more instructions.
+  /// With 32 registers most loops can be pipelined without many more instructions. A pass that is
+  /// too long for two stages is with the next one a pass that is not.
   LoopCode loop_code(const jit::Block& block) const {
-    constexpr double most_instructions = 1.1;
-    constexpr std::size_t registers_for_work = 4;
-    LoopCode best = plain_loop(block);
-    if (!target_.avx512) return best;
-    double least = most_instructions * static_cast<double>(cost_of(best.body.body));
+    LoopCode plain = plain_loop(block);
+    if (!target_.avx512) return plain;
+    if (std::optional<LoopCode> made = pipelined_loop(block, 1, plain)) return *std::move(made);
+    const jit::Block two = jit::two_passes(block, [&](jit::Place p) { return moved(p, 1); });
+    if (std::optional<LoopCode> made = pipelined_loop(two, 2, plain)) return *std::move(made);
+    return plain;
+  }
+
+  /// `block`: a number of passes of the loop whose plain code is `plain`. The limits were measured
+  /// on the kernels of the library.
+  std::optional<LoopCode> pipelined_loop(const jit::Block& block, unsigned passes,
+                                         const LoopCode& plain) const {
+    constexpr double most_instructions = 1.2;
+    constexpr std::size_t registers_for_work = 3;
+    std::optional<LoopCode> best;
+    double least = most_instructions * passes * static_cast<double>(cost_of(plain.body.body));
     for (const jit::PipelineSchedule& schedule : jit::pipeline_schedules(block)) {
       // What passes leave each other is in registers, and the work itself needs some.
       if (block.carried.size() + schedule.crossing.size() + registers_for_work > limits().vectors)
         continue;
-      LoopCode made = pipelined_loop(schedule);
+      LoopCode made = scheduled_loop(schedule, passes);
       const auto cost = static_cast<double>(cost_of(made.body.body));
       if (cost >= least) continue;
       best = std::move(made);
@@ -161,20 +175,27 @@ class KernelEmitter {
     return best;
   }
 
-  LoopCode pipelined_loop(const jit::PipelineSchedule& schedule) const {
+  /// The place that some passes later is at p.
+  jit::Place moved(jit::Place p, int passes) const {
+    if (p.base == base_source) p.offset += passes * static_cast<std::int32_t>(c_.group_bytes());
+    return p;
+  }
+
+  LoopCode scheduled_loop(const jit::PipelineSchedule& schedule, unsigned passes) const {
     const auto vector_bytes = static_cast<std::int32_t>(c_.kernel.layout.vector_bytes);
-    const auto earlier = [&](jit::Place p) {
-      if (p.base == base_source) p.offset -= static_cast<std::int32_t>(c_.group_bytes());
-      return p;
-    };
+    const auto earlier = [&](jit::Place p) { return moved(p, -static_cast<int>(passes)); };
     const auto place = [&](std::size_t k) {
       return jit::Place{base_spills, false, static_cast<std::int32_t>(k) * vector_bytes};
     };
     const jit::PipelinedLoop parts = jit::pipelined(schedule, earlier, place);
     const std::size_t crossing = schedule.crossing.size();
     jit::SpillArea spills{base_spills, place(crossing).offset, 0};
-    LoopCode made{allocated(parts.first, spills), allocated(parts.loop, spills),
-                  allocated(parts.last, spills), true, 0};
+    LoopCode made{allocated(parts.first, spills),
+                  allocated(parts.loop, spills),
+                  allocated(parts.last, spills),
+                  true,
+                  0,
+                  passes};
     made.spill_slots = static_cast<std::uint32_t>(crossing) + spills.slots;
     return made;
   }
@@ -221,34 +242,61 @@ class KernelEmitter {
     const unsigned resident = (limits().vectors - 1) * 2 / 3 / copies_;
     const IrSegment ir = to_ir(c_, pool_, segment, copies_, CarriedStores::Loop, resident);
     const LoopCode code = loop_code(ir.block);
-    spills_.slots = std::max(spills_.slots, code.spill_slots);
-    Xbyak::Label top, end;
-    const auto next_group = [&] { a_.add(base(base_source), c_.group_bytes()); };
-    if (code.pipelined) {
-      emit(code.first.body);
-      next_group();
-      a_.dec(passes_);
+    Xbyak::Label end;
+    if (code.passes == 2) {
+      Xbyak::Label even;
+      a_.shr(passes_, 1);
+      a_.jnc(even, Xbyak::CodeGenerator::T_NEAR);
+      one_pass(plain_loop(ir.block));
+      a_.L(even);
+      a_.test(passes_, passes_);
       a_.jz(end, Xbyak::CodeGenerator::T_NEAR);
     }
+    if (code.pipelined)
+      pipelined_passes(code);
+    else
+      passes(code, ir.in_memory);
+    a_.L(end);
+  }
+  void one_pass(const LoopCode& code) {
+    spills_.slots = std::max(spills_.slots, code.spill_slots);
+    emit(code.body.before);
+    emit(code.body.body);
+    next_group(1);
+    emit(code.body.after);
+  }
+  void pipelined_passes(const LoopCode& code) {
+    Xbyak::Label last;
+    emit(code.first.body);
+    next_group(code.passes);
+    a_.dec(passes_);
+    a_.jz(last, Xbyak::CodeGenerator::T_NEAR);
+    passes(code, false);
+    a_.L(last);
+    emit(code.last.body);
+  }
+  /// `in_memory`: some carried values go from set to set.
+  void passes(const LoopCode& code, bool in_memory) {
+    spills_.slots = std::max(spills_.slots, code.spill_slots);
     emit(code.body.before);
     a_.align(32);
+    Xbyak::Label top;
     a_.L(top);
     emit(code.body.body);
-    fetch_ahead();
-    next_group();
-    if (ir.in_memory) a_.xchg(base(base_carried), base(base_next));
+    fetch_ahead(code.passes);
+    next_group(code.passes);
+    if (in_memory) a_.xchg(base(base_carried), base(base_next));
     a_.dec(passes_);
     a_.jnz(top, Xbyak::CodeGenerator::T_NEAR);
     emit(code.body.after);
-    a_.L(end);
-    if (code.pipelined) emit(code.last.body);
   }
+  void next_group(unsigned groups) { a_.add(base(base_source), groups * c_.group_bytes()); }
 
   /// The host's prefetcher stops at page boundaries, and many sources are not in the caches next to
   /// the core: 4 to 10 % of the speed of two threads (for distances of 512 bytes to 4 KB).
-  void fetch_ahead() {
+  void fetch_ahead(unsigned groups) {
     constexpr int ahead = 2048, line = 64;
-    for (int at = 0; at < static_cast<int>(c_.group_bytes()); at += line)
+    for (int at = 0; at < static_cast<int>(groups * c_.group_bytes()); at += line)
       a_.prefetcht0(a_.ptr[base(base_source) + ahead + at]);
   }
 
