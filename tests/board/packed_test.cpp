@@ -305,7 +305,8 @@ TEST_CASE("unguarded loops give the same bits as guarded ones", "[board]") {
 TEST_CASE("sums over all sources in one run equal those of one block", "[board]") {
   const Geometry geometry = two_chips();
   on_all_engines([&](const char* engine, const std::string& isa) {
-    for (const char* const name : {"gravity", "gravity_jerk", "gravity_jerk_long", "lennard_jones"})
+    for (const char* const name : {"gravity", "gravity_jerk", "gravity_jerk_long",
+                                   "gravity_nearest", "lennard_jones", "sph_density"})
       for (const std::uint64_t sources : {2, 5, 64, 301}) {
         const Job job = job_of(Kernel::builtin(name).program(), 21, sources);
         INFO(name << " on " << engine << ", " << isa << ": " << sources << " sources");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "emulator/engine/blockwise/small_blocks.hpp"
 
@@ -12,12 +13,25 @@ bool any_result(const LoadedProgram& loaded, Reduce reduce) {
   return std::ranges::find(loaded.results, reduce, &PortField::reduce) != loaded.results.end();
 }
 
+/// Whether sums of integers in the PEs cannot wrap around, also if one of them has all terms. The
+/// network, which adds partial sums, has more bits.
+bool keeps_integers(const Pass& pass, const LoadedProgram& loaded,
+                    std::optional<std::uint64_t> change) {
+  if (!any_result(loaded, Reduce::Iadd)) return true;
+  if (!change) return false;
+  constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();  // among floats
+  std::uint64_t passes = 1;                                                 // End
+  for (const PassRun& run : pass.runs)
+    passes += run.plan.items * static_cast<std::uint64_t>(std::popcount(run.chips));
+  return *change == 0 || passes <= most / *change;
+}
+
 /// Whether the runs are one results-only loop from Start to End.
-bool has_one_loop(const Pass& pass, const LoadedProgram& loaded) {
+bool has_one_loop(const Pass& pass, const LoadedProgram& loaded,
+                  std::optional<std::uint64_t> integer_change) {
   if (!wants_results_only(pass)) return false;
   const PassRun& first = pass.runs.front();
-  // Partial sums of integers wrap around in the PEs; the network adds them up with more bits.
-  const bool any_order = !any_result(loaded, Reduce::Iadd);
+  const bool any_order = keeps_integers(pass, loaded, integer_change);
   return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
     return run.plan.partition == ChipPartition::TargetsOverBlocks
                ? run.chips == first.chips
@@ -50,8 +64,9 @@ bool has_all_transfers(const Pass& pass) {
 
 }  // namespace
 
-bool may_pack(const Pass& pass, const LoadedProgram& loaded) {
-  return has_one_loop(pass, loaded) && has_all_transfers(pass);
+bool may_pack(const Pass& pass, const LoadedProgram& loaded,
+              std::optional<std::uint64_t> integer_change) {
+  return has_one_loop(pass, loaded, integer_change) && has_all_transfers(pass);
 }
 
 bool adds_in_any_order(const Pass& pass, const LoadedProgram& loaded) {

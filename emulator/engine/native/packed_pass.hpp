@@ -1,6 +1,8 @@
 // Passes whose targets can be packed, and the sources of such a pass.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "emulator/engine/native/lane_sources.hpp"
@@ -9,8 +11,9 @@
 namespace gdr::native {
 
 /// Whether a pass consists of one results-only loop from Start to End, writes all targets that it
-/// uses, and reads the results of all of them.
-bool may_pack(const Pass& pass, const LoadedProgram& loaded);
+/// uses, and reads the results of all of them. `integer_change`: see PackedPlan.
+bool may_pack(const Pass& pass, const LoadedProgram& loaded,
+              std::optional<std::uint64_t> integer_change);
 
 /// Whether sums of such a pass may be added up in any order. Not if a result is passed from one
 /// block.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "emulator/engine/check.hpp"
+#include "emulator/engine/native/integer_sums.hpp"
 #include "emulator/engine/native/packed_runner.hpp"
 
 namespace gdr::native {
@@ -37,6 +38,22 @@ class Planner {
     std::vector<std::vector<CellRow>> presets;
     for (const StatePlace& place : presets_) presets.push_back(preset(place));
     return presets;
+  }
+
+  /// See PackedPlan; after `plan`.
+  std::optional<std::uint64_t> integer_change() const {
+    std::uint64_t most = 0;
+    for (const PortField& field : loaded_.results) {
+      if (field.reduce != Reduce::Iadd) continue;
+      if (field.width != Width::Short) return std::nullopt;
+      for (unsigned e = 0; e < (folded_ ? 1 : elements_); ++e) {
+        const std::optional<std::uint64_t> change =
+            change_of({false, compiled_.map.cell(field.location, e)});
+        if (!change) return std::nullopt;
+        most = std::max(most, *change);
+      }
+    }
+    return most;
   }
 
  private:
@@ -97,6 +114,35 @@ class Planner {
     if (folded_ && elements_ > 1 && !kernel.lists.empty())
       throw Unsupported("elements have lists of their own");
     if (folded_) match_instances(s, kernel);
+  }
+
+  /// By how much a pass of the loop, or End, changes an integer that is a result. The end of a
+  /// pipelined loop is in section End.
+  std::optional<std::uint64_t> change_of(const StatePlace& place) const {
+    const auto is_here = [&](LeafKey key) {
+      return key.type == WordType::Bits && places_of(key) == std::vector{place};
+    };
+    std::optional<std::uint64_t> in_loop;
+    for (const Kernel& kernel : section(Section::Body).kernels())
+      for (const KernelInstance& instance : instances(kernel))
+        for (const KernelCarried& carried : kernel.carried)
+          if (is_here(instance.inputs[carried.slot]))
+            in_loop = largest_change(kernel, carried.next, carried.slot);
+    if (!in_loop) return std::nullopt;
+    for (const Kernel& kernel : section(Section::End).kernels())
+      for (const KernelInstance& instance : instances(kernel)) {
+        const auto output = std::ranges::find_if(instance.outputs, is_here);
+        if (output == instance.outputs.end()) continue;
+        const auto input = std::ranges::find_if(instance.inputs, is_here);
+        if (input == instance.inputs.end()) return std::nullopt;
+        const auto number = static_cast<std::size_t>(output - instance.outputs.begin());
+        const std::optional<std::uint64_t> at_end =
+            largest_change(kernel, kernel.outputs[number].value,
+                           static_cast<std::uint32_t>(input - instance.inputs.begin()));
+        if (!at_end) return std::nullopt;
+        in_loop = std::max(*in_loop, *at_end);
+      }
+    return in_loop;
   }
 
   /// The places that later sections, or later passes of the loop, read, or that hold results after
@@ -247,7 +293,10 @@ PackedPlan make_packed_plan(const CompiledProgram& compiled, const LoadedProgram
   for (const bool folded : {true, false}) {
     try {
       const unsigned elements = folded ? 1 : loaded.program.elements;
-      return {true, folded, elements, Planner(compiled, loaded, folded).plan(), {}};
+      Planner planner(compiled, loaded, folded);
+      PackedPlan made{true, folded, elements, planner.plan(), {}, {}};
+      made.integer_change = planner.integer_change();
+      return made;
     } catch (const Unsupported& e) {  // the next way, or none
       none.reason = e.what();
     }

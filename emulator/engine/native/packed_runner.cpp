@@ -78,8 +78,9 @@ class PackedRunner final : public PassRunner {
     const CompiledSection* const body = compiled_.section(Section::Body);
     if (plan_.usable && !compiled_.gpus.empty() && body != nullptr)
       body->note_not_on_gpu(
-          "a run leaves the chips' state, or joins integers of several blocks, and so goes block "
-          "by block");
+          "a run leaves the chips' state, or joins integers that may wrap around in a block, and "
+          "so "
+          "goes block by block");
     blockwise_->run(pass);
   }
   bool run_together(std::span<const Pass> passes) override {
@@ -127,7 +128,9 @@ class PackedRunner final : public PassRunner {
 
   std::size_t raw_words() const noexcept { return 2 * loaded_.results.size(); }
 
-  bool takes(const Pass& pass) const { return plan_.usable && may_pack(pass, loaded_); }
+  bool takes(const Pass& pass) const {
+    return plan_.usable && may_pack(pass, loaded_, plan_.integer_change);
+  }
 
   /// Creates the initial PE state; false if PEs differ.
   bool make_image(const Pass& pass) {

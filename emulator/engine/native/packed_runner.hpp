@@ -27,6 +27,9 @@ struct PackedPlan {
   /// section Init, a parameter, or unused. It must be equal in all PEs and elements.
   /// Rows of element 0 and, if folded, of the others.
   std::vector<std::vector<CellRow>> presets;
+  /// By how much a pass of the loop, or End, changes results that are sums of integers (iadd) at
+  /// most. None if that is not known.
+  std::optional<std::uint64_t> integer_change;
   std::string reason;  ///< why it is not usable
 };
 

@@ -1,0 +1,85 @@
+// Sums of integers over sources, for few targets: on the native engines they are as fast as other
+// sums, unless their terms may be so large that it matters which PE adds them.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gdr/device.hpp"
+#include "gdr/kernel.hpp"
+#include "support/catch.hpp"
+
+namespace gdr {
+namespace {
+
+constexpr std::size_t targets = 48, sources = 3000;
+
+struct Outcome {
+  std::vector<std::int64_t> sums;
+  std::uint64_t runs = 0;  ///< of block sections
+};
+
+/// The sums `n` of a kernel body, which reads xi, xj and the integers kj.
+Outcome outcome(const char* engine, const std::string& body, bool scheduled,
+                std::int64_t scale = 1) {
+  DeviceOptions options;
+  options.engine = engine;
+  Device device = Device::open("emulator", options);
+  Kernel kernel = Kernel::compile(
+      "VARI xi; VARJ xj; VARJ int kj; VARF int n; VARF s;\nd = xj - xi; s += d;\n" + body);
+  if (scheduled) kernel = kernel.scheduled();
+  Job job = device.job(kernel);
+  std::vector<double> xi(targets), xj(sources), s(targets);
+  std::vector<std::int64_t> kj(sources);
+  for (std::size_t i = 0; i < targets; ++i) xi[i] = 0.25 * static_cast<double>(i);
+  for (std::size_t j = 0; j < sources; ++j) {
+    xj[j] = static_cast<double>(j % 97) - 40;
+    kj[j] = scale * static_cast<std::int64_t>(j % 7);
+  }
+  const NamedInput of_targets[] = {{"xi", ConstArray(xi)}},
+                   of_sources[] = {{"xj", ConstArray(xj)}, {"kj", ConstArray(kj.data())}};
+  Outcome made;
+  made.sums.resize(targets);
+  const NamedResult results[] = {{"n", made.sums.data()}, {"s", MutableArray(s)}};
+  job.sources(sources, of_sources);
+  job.targets(targets, of_targets);
+  job.run(results);
+  const Statistics statistics = device.statistics();
+  CHECK(statistics.fallback_runs == 0);
+  made.runs = statistics.fast_runs;
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("few targets of kernels that count sources are packed into vectors") {
+  const std::string bodies[] = {"n += d < 3 ? 1 : 0;", "if (d < 3) { n += 1; }",
+                                "if (d < 0) { n += 2; } else { n -= 5; }",
+                                "skip if (d > 20); n += d < 3 ? 1 : -1;"};
+  const std::uint64_t packed = outcome("native", "n += 1;", false).runs;
+  for (const std::string& body : bodies) {
+    const Outcome exact = outcome("vector", body, true);
+    CHECK(exact.runs > 4 * packed);
+    for (const char* engine : {"native", "native-float"})
+      for (const bool scheduled : {false, true}) {
+        CAPTURE(body, engine, scheduled);
+        const Outcome got = outcome(engine, body, scheduled);
+        CHECK(got.sums == exact.sums);
+        CHECK(got.runs == packed);
+      }
+  }
+}
+
+TEST_CASE("sums of integers that may wrap around in the PEs have the values of the chip") {
+  constexpr std::int64_t large = std::int64_t{1} << 29;
+  for (const char* body : {"n += kj;", "n += d < 3 ? kj : 1;"}) {
+    CAPTURE(body);
+    // 3000 terms of up to 2^32 exceed the 36 bits of a PE, but not all those of the blocks.
+    const Outcome exact = outcome("vector", body, true, large);
+    CHECK(outcome("native", body, false, large).sums == exact.sums);
+    CHECK(outcome("native", body, true, large).sums == exact.sums);
+  }
+  constexpr const char* of_constants = "n += d < 3 ? 2000000000 : 1000000000;";
+  CHECK(outcome("native", of_constants, false).sums == outcome("vector", of_constants, true).sums);
+}
+
+}  // namespace gdr
