@@ -122,6 +122,16 @@ class Planner {
     const auto is_here = [&](LeafKey key) {
       return key.type == WordType::Bits && places_of(key) == std::vector{place};
     };
+    const auto sets = [&](const ConstantRoot& root) {
+      return std::ranges::count(places_of(root.key), place) != 0;
+    };
+    const auto sets_zero = [&](const ConstantRoot& root) {
+      return sets(root) && root.upper == 0 && root.lower == 0;
+    };
+    // The network adds up what all blocks begin with, or end with.
+    if (std::ranges::none_of(section(Section::Start).constants(), sets_zero) ||
+        std::ranges::any_of(section(Section::End).constants(), sets) || moved_.contains(place))
+      return std::nullopt;
     std::optional<std::uint64_t> in_loop;
     for (const Kernel& kernel : section(Section::Body).kernels())
       for (const KernelInstance& instance : instances(kernel))
