@@ -2,6 +2,7 @@
 // sums, unless their terms may be so large that it matters which PE adds them.
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gdr/device.hpp"
@@ -18,15 +19,11 @@ struct Outcome {
   std::uint64_t runs = 0;  ///< of block sections
 };
 
-/// The sums `n` of a kernel body, which reads xi, xj and the integers kj.
-Outcome outcome(const char* engine, const std::string& body, bool scheduled,
-                std::int64_t scale = 1) {
+/// The sums `n` of a kernel with targets xi and sources xj and kj, integers up to 6 `scale`.
+Outcome outcome(const char* engine, const Kernel& kernel, std::int64_t scale = 1) {
   DeviceOptions options;
   options.engine = engine;
   Device device = Device::open("emulator", options);
-  Kernel kernel = Kernel::compile(
-      "VARI xi; VARJ xj; VARJ int kj; VARF int n; VARF s;\nd = xj - xi; s += d;\n" + body);
-  if (scheduled) kernel = kernel.scheduled();
   Job job = device.job(kernel);
   std::vector<double> xi(targets), xj(sources), s(targets);
   std::vector<std::int64_t> kj(sources);
@@ -47,6 +44,34 @@ Outcome outcome(const char* engine, const std::string& body, bool scheduled,
   CHECK(statistics.fallback_runs == 0);
   made.runs = statistics.fast_runs;
   return made;
+}
+
+Outcome outcome(const char* engine, const std::string& body, bool scheduled,
+                std::int64_t scale = 1) {
+  const Kernel kernel = Kernel::compile(
+      "VARI xi; VARJ xj; VARJ int kj; VARF int n; VARF s;\nd = xj - xi; s += d;\n" + body);
+  return outcome(engine, scheduled ? kernel.scheduled() : kernel, scale);
+}
+
+/// Counts all sources, from a value of section Start on; section End adds its instructions.
+Kernel counting_from(const std::string& start, const std::string& end) {
+  return Kernel::assemble(R"(
+ivar long xi f64to72 at $lm0v
+jvar long xj f64to72 at $ls0
+jvar short kj i64int at $s2
+fvar short n i64int iadd at $r8v
+fvar long s f64to72 fadd at $lr0v
+.start
+    ipass $r8v )" + start +
+                          R"(
+    ipass $lr0v 0x000000000000000000
+.body
+    bget $lr12 xj
+    fsub $t $lr12 $lm0v
+    fadd $lr0v $lr0v $t
+    iadd $r8v $r8v 0x000000001
+.end
+)" + end);
 }
 
 }  // namespace
@@ -80,6 +105,24 @@ TEST_CASE("sums of integers that may wrap around in the PEs have the values of t
   }
   constexpr const char* of_constants = "n += d < 3 ? 2000000000 : 1000000000;";
   CHECK(outcome("native", of_constants, false).sums == outcome("vector", of_constants, true).sums);
+}
+
+TEST_CASE("integers with which blocks begin or end count once for each block of the chip") {
+  const Kernel from_zero = counting_from("0x000000000", "");
+  const std::uint64_t packed = outcome("native", from_zero).runs;
+  CHECK(outcome("native", from_zero).sums == std::vector<std::int64_t>(targets, sources));
+  const std::pair<std::string, std::string> programs[] = {
+      {"0x000000005", ""},                                   // Start counts, too
+      {"0x000000000", "    ipass $r8v 0x000000007\n"},       // End sets it
+      {"0x000000000", "    iadd $r8v $r8v $r8v\n"},          // End doubles it
+      {"0x000000000", "    iadd $r8v $r8v 0x07fffffff\n"}};  // End adds much
+  for (const auto& [start, end] : programs) {
+    CAPTURE(start, end);
+    const Kernel kernel = counting_from(start, end);
+    const Outcome exact = outcome("vector", kernel), got = outcome("native", kernel);
+    CHECK(got.sums == exact.sums);
+    CHECK(got.runs > packed);
+  }
 }
 
 }  // namespace gdr

@@ -13,8 +13,8 @@ bool any_result(const LoadedProgram& loaded, Reduce reduce) {
   return std::ranges::find(loaded.results, reduce, &PortField::reduce) != loaded.results.end();
 }
 
-/// Whether sums of integers in the PEs cannot wrap around, also if one of them has all terms. The
-/// network, which adds partial sums, has more bits.
+/// Whether sums of integers do not wrap around even if one PE adds all terms. Otherwise it matters
+/// which PE adds a term, since the network adds up the PEs' sums with more bits.
 bool keeps_integers(const Pass& pass, const LoadedProgram& loaded,
                     std::optional<std::uint64_t> change) {
   if (!any_result(loaded, Reduce::Iadd)) return true;
