@@ -123,8 +123,8 @@ template <std::size_t lanes, std::size_t... k>
 /// Converts words, `stride` apart, to the first n lanes, and stores zeros behind them: vectors are
 /// read whole. `item`: bytes from one vector to the next.
 template <typename Conversion, std::size_t lanes>
-GDR_FOR_EACH_ISA void set_lanes(const std::uint64_t* from, std::size_t stride, std::size_t n,
-                                std::byte* to, std::size_t item) {
+[[gnu::always_inline]] inline void set_lanes(const std::uint64_t* from, std::size_t stride,
+                                             std::size_t n, std::byte* to, std::size_t item) {
   for (std::size_t i = 0; i < n; i += lanes, to += item) {
     Bits<lanes> all{};
     if (i + lanes <= n)
@@ -138,8 +138,8 @@ GDR_FOR_EACH_ISA void set_lanes(const std::uint64_t* from, std::size_t stride, s
 
 /// Converts the first n lanes to words.
 template <typename Conversion, std::size_t lanes>
-GDR_FOR_EACH_ISA void get_lanes(const std::byte* from, std::size_t item, std::size_t n,
-                                std::uint64_t* to, std::size_t stride) {
+[[gnu::always_inline]] inline void get_lanes(const std::byte* from, std::size_t item, std::size_t n,
+                                             std::uint64_t* to, std::size_t stride) {
   for (std::size_t i = 0; i < n; i += lanes, from += item) {
     Bits<lanes> all;
     std::memcpy(&all, from, sizeof all);
@@ -153,8 +153,8 @@ GDR_FOR_EACH_ISA void get_lanes(const std::byte* from, std::size_t item, std::si
 
 /// Converts the first n lanes to those of another slot, and stores zeros behind them.
 template <typename Conversion, std::size_t lanes>
-GDR_FOR_EACH_ISA void copy_lanes(const std::byte* from, std::size_t from_item, std::size_t n,
-                                 std::byte* to, std::size_t to_item) {
+[[gnu::always_inline]] inline void copy_lanes(const std::byte* from, std::size_t from_item,
+                                              std::size_t n, std::byte* to, std::size_t to_item) {
   for (std::size_t i = 0; i < n; i += lanes, from += from_item, to += to_item) {
     Bits<lanes> all;
     std::memcpy(&all, from, sizeof all);
@@ -167,29 +167,34 @@ GDR_FOR_EACH_ISA void copy_lanes(const std::byte* from, std::size_t from_item, s
 /// Calls work with the number of lanes as a constant: loops over lanes are then vector
 /// instructions.
 template <typename Work>
-void with_lanes(std::size_t lanes, Work work) {
+[[gnu::always_inline]] inline void with_lanes(std::size_t lanes, Work work) {
   static_assert(most_lanes == 32);
   if (lanes == 8) return work(std::integral_constant<std::size_t, 8>());
   if (lanes == 4) return work(std::integral_constant<std::size_t, 4>());
   work(std::integral_constant<std::size_t, 32>());
 }
 template <typename Conversion>
-void set_row(const std::uint64_t* from, std::size_t stride, std::size_t n, const LaneRow& row) {
-  with_lanes(row.lanes, [&](auto lanes) {
-    set_lanes<Conversion, lanes.value>(from, stride, n, row.first, row.item);
-  });
+[[gnu::always_inline]] inline void set_row(const std::uint64_t* from, std::size_t stride,
+                                           std::size_t n, const LaneRow& row) {
+  with_lanes(
+      row.lanes, [&](auto lanes) __attribute__((always_inline)) {
+        set_lanes<Conversion, lanes.value>(from, stride, n, row.first, row.item);
+      });
 }
 template <typename Conversion>
-void get_row(const LaneRow& row, std::size_t n, std::uint64_t* to, std::size_t stride) {
-  with_lanes(row.lanes, [&](auto lanes) {
-    get_lanes<Conversion, lanes.value>(row.first, row.item, n, to, stride);
-  });
+[[gnu::always_inline]] inline void get_row(const LaneRow& row, std::size_t n, std::uint64_t* to,
+                                           std::size_t stride) {
+  with_lanes(
+      row.lanes, [&](auto lanes) __attribute__((always_inline)) {
+        get_lanes<Conversion, lanes.value>(row.first, row.item, n, to, stride);
+      });
 }
 template <typename Conversion>
-void copy_row(const LaneRow& from, std::size_t n, const LaneRow& to) {
-  with_lanes(from.lanes, [&](auto lanes) {
-    copy_lanes<Conversion, lanes.value>(from.first, from.item, n, to.first, to.item);
-  });
+[[gnu::always_inline]] inline void copy_row(const LaneRow& from, std::size_t n, const LaneRow& to) {
+  with_lanes(
+      from.lanes, [&](auto lanes) __attribute__((always_inline)) {
+        copy_lanes<Conversion, lanes.value>(from.first, from.item, n, to.first, to.item);
+      });
 }
 
 void fill_row(const LaneRow& row, std::uint64_t lane, std::size_t n) {
@@ -204,8 +209,9 @@ void fill_row(const LaneRow& row, std::uint64_t lane, std::size_t n) {
 /// The words of a field and its lanes, whatever their types.
 using TaskWords = std::array<std::uint64_t, 2 * most_targets>;
 
-void load_field(const PortField& field, WordType type, Target target, const std::uint64_t* records,
-                std::size_t stride, std::size_t n, const LaneRow& row) {
+[[gnu::always_inline]] inline void load_field(const PortField& field, WordType type, Target target,
+                                              const std::uint64_t* records, std::size_t stride,
+                                              std::size_t n, const LaneRow& row) {
   const std::uint64_t* const from = records + field.half_word / 2;
   switch (kind_of(field)) {
     case FieldKind::Double:
@@ -226,8 +232,9 @@ void load_field(const PortField& field, WordType type, Target target, const std:
   set_row<Same>(lanes.data(), 1, n, row);
 }
 
-void store_field(const PortField& field, WordType type, Target target, const LaneRow& row,
-                 std::size_t n, std::uint64_t* records, std::size_t stride) {
+[[gnu::always_inline]] inline void store_field(const PortField& field, WordType type, Target target,
+                                               const LaneRow& row, std::size_t n,
+                                               std::uint64_t* records, std::size_t stride) {
   std::uint64_t* const to = records + field.half_word / 2;
   const FieldKind kind = kind_of(field);
   if (kind == FieldKind::Double) return get_row<Canonical>(row, n, to, stride);
@@ -245,7 +252,8 @@ void store_field(const PortField& field, WordType type, Target target, const Lan
 }
 
 /// What lanes are after they were stored as words of a type.
-void copy(WordType type, const LaneRow& from, std::size_t n, const LaneRow& to) {
+[[gnu::always_inline]] inline void copy(WordType type, const LaneRow& from, std::size_t n,
+                                        const LaneRow& to) {
   switch (type) {
     case WordType::Long:
       return copy_row<Canonical>(from, n, to);
@@ -283,15 +291,43 @@ void place_items(const CompiledKernels& code, std::size_t vectors, LaneBytes& by
   }
 }
 
-/// Buffers of one thread.
-struct LaneScratch {
-  std::array<LaneBytes, 3> bytes;  ///< by section
-  std::array<Items, 3> items;
-  CallBuffers calls;
-};
-thread_local LaneScratch lane_scratch;
+/// Transfers of all rows at once: the choice among instruction sets is a call through a table.
+template <typename Fields>
+GDR_FOR_EACH_ISA void load_fields(const Fields& inputs, const LoadedProgram& loaded, Target target,
+                                  const std::uint64_t* records, std::size_t n, const Items& items,
+                                  std::size_t kernel) {
+  for (const auto& input : inputs)
+    load_field(loaded.targets[input.field], input.type, target, records, loaded.layout.target_words,
+               n, items.row(kernel, input.offset));
+}
+template <typename Copies>
+GDR_FOR_EACH_ISA void copy_outputs(const Copies& inputs, const std::array<Items, 3>& items,
+                                   std::size_t n, std::size_t section, std::size_t kernel) {
+  for (const auto& input : inputs)
+    copy(input.type, items[input.section].row(input.kernel, input.from), n,
+         items[section].row(kernel, input.offset));
+}
+template <typename Outputs>
+GDR_FOR_EACH_ISA void store_fields(const Outputs& outputs, const LoadedProgram& loaded,
+                                   const std::array<Target, 3>& targets,
+                                   const std::array<Items, 3>& items, std::size_t n,
+                                   std::uint64_t* records) {
+  for (const auto& output : outputs)
+    store_field(loaded.results[output.field], output.type, targets[output.section],
+                items[output.section].row(output.kernel, output.offset), n, records,
+                loaded.layout.result_words);
+}
 
 }  // namespace
+
+/// Buffers of one thread.
+struct LaneTargets::Scratch {
+  std::array<LaneBytes, sections> bytes;  ///< by section
+  std::array<Items, sections> items;
+  CallBuffers calls;
+};
+
+namespace {}  // namespace
 
 LaneTargets::LaneTargets(const CompiledProgram& compiled, const LoadedProgram& loaded,
                          const PackedPlan& plan)
@@ -467,7 +503,12 @@ std::uint64_t LaneTargets::lane_of(const UniformInput& input, const std::uint64_
 }
 
 void LaneTargets::run(const TargetRecords& records, const PackedSources& sources) const {
-  LaneScratch& scratch = lane_scratch;
+  thread_local Scratch scratch;
+  run_with(scratch, records, sources);
+}
+
+void LaneTargets::run_with(Scratch& scratch, const TargetRecords& records,
+                           const PackedSources& sources) const {
   std::array<Items, sections>& items = scratch.items;
   const std::size_t n = records.count;
   const std::size_t vectors = (n + codes_[body]->target.lanes() - 1) / codes_[body]->target.lanes();
@@ -484,22 +525,17 @@ void LaneTargets::run(const TargetRecords& records, const PackedSources& sources
     }
     for (std::size_t k = 0; k < code.kernels.size(); ++k) {
       const KernelInputs& inputs = plan_->inputs[s][k];
-      for (const FieldInput& input : inputs.fields)
-        load_field(loaded_.targets[input.field], input.type, code.target, records.targets,
-                   loaded_.layout.target_words, n, items[s].row(k, input.offset));
+      if (!inputs.fields.empty())
+        load_fields(inputs.fields, loaded_, code.target, records.targets, n, items[s], k);
       for (const UniformInput& input : inputs.uniforms)
         fill_row(items[s].row(k, input.offset),
                  input.of_source() ? lane_of(input, sources.last_groups) : input.lane, n);
-      for (const CopiedInput& input : inputs.copied)
-        copy(input.type, items[input.section].row(input.kernel, input.from), n,
-             items[s].row(k, input.offset));
+      if (!inputs.copied.empty()) copy_outputs(inputs.copied, items, n, s, k);
       call_kernel(calls, k, items[s].kernels[k].first, vectors, scratch.calls);
     }
   }
-  for (const ResultOutput& output : plan_->results)
-    store_field(loaded_.results[output.field], output.type, codes_[output.section]->target,
-                items[output.section].row(output.kernel, output.offset), n, records.results,
-                loaded_.layout.result_words);
+  const std::array targets{codes_[start]->target, codes_[body]->target, codes_[end]->target};
+  store_fields(plan_->results, loaded_, targets, items, n, records.results);
 }
 
 }  // namespace gdr::native

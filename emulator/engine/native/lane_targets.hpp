@@ -100,6 +100,8 @@ class LaneTargets {
   };
   using Codes = std::array<const CompiledKernels*, sections>;
 
+  struct Scratch;
+
   const CompiledSection& section(std::size_t number) const {
     constexpr std::array names{Section::Start, Section::Body, Section::End};
     return *compiled_.section(names[number]);
@@ -113,6 +115,9 @@ class LaneTargets {
   bool prepare_from(const BlockState& before, const BlockState& after);
   void set_uniforms(const BlockState& before, const BlockState& after);
   static std::uint64_t lane_of(const UniformInput& input, const std::uint64_t* last_group);
+  /// Not inlined, since the compiler would look up the thread's buffers at each use.
+  [[gnu::noinline]] void run_with(Scratch& scratch, const TargetRecords& records,
+                                  const PackedSources& sources) const;
 
   const CompiledProgram& compiled_;
   const LoadedProgram& loaded_;

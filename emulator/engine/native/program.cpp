@@ -89,7 +89,7 @@ void CompiledSection::check_precision() {
   try {
     for (const Kernel& kernel : kernels_) make_code(kernel, 0, target_);
   } catch (const Unsupported& e) {
-    remark_ = std::string("doubles instead of floats: ") + e.what();
+    set_remark(std::string("doubles instead of floats: ") + e.what());
     target_.precision = Precision::Double;
   }
 }
@@ -313,7 +313,7 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_wor
       return made;
     } catch (const Unsupported& e) {
       if (made->target.isa == Isa::Portable) throw;
-      remark_ = std::string("portable path: ") + e.what();
+      set_remark(std::string("portable path: ") + e.what());
       made->kernels.clear();
       made->target.isa = Isa::Portable;
     }
@@ -329,11 +329,11 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile_for(Gpu& gpu, std::uin
       made->kernels.push_back(make_entry(kernel, zero_words, made->target, &gpu));
     return made;
   } catch (const Unsupported& e) {
-    remark_ = not_on_gpu + e.what();
+    set_remark(not_on_gpu + e.what());
   } catch (const GpuError& e) {
     if (e.failure() != GpuFailure::Compile) throw;
     gpu.require_fallback(e);
-    remark_ = not_on_gpu + e.reason();
+    set_remark(not_on_gpu + e.reason());
   }
   refused_by_gpu_ = true;
   return nullptr;
@@ -374,26 +374,35 @@ const CompiledKernel& CompiledSection::code_for(const CompiledKernels::Entry& en
                                                 std::size_t items) const {
   if (items >= entry.machine.copies) return entry.machine;
   SingleItemCode& narrow = *entry.narrow;
+  if (narrow.ready.load(std::memory_order_acquire)) return narrow.code;
   std::call_once(narrow.made, [&] {
     narrow.code = compile_kernel(context(entry, target), 1);
     code_bytes_ += narrow.code.bytes;
+    narrow.ready.store(true, std::memory_order_release);
   });
   return narrow.code;
 }
 
 void CompiledSection::note_not_on_gpu(const std::string& reason) const {
   const std::unique_lock lock(mutex_);
-  if (remark_.empty()) remark_ = not_on_gpu + reason;
+  if (remark_.empty()) set_remark(not_on_gpu + reason);
 }
 
 void CompiledSection::note_gpu_failure(const std::string& remark) const {
   const std::unique_lock lock(mutex_);
-  remark_ = remark;
+  set_remark(remark);
+}
+
+void CompiledSection::set_remark(std::string remark) const {
+  remark_ = std::move(remark);
+  has_remark_.store(true, std::memory_order_release);
 }
 
 std::string CompiledSection::remark() const {
-  const std::shared_lock lock(mutex_);
   const std::uint64_t runs = runs_in_doubles_.load(std::memory_order_relaxed);
+  // Statistics ask after each list of commands.
+  if (runs == 0 && !has_remark_.load(std::memory_order_acquire)) return {};
+  const std::shared_lock lock(mutex_);
   if (runs == 0) return remark_;
   return remark_ + (remark_.empty() ? "" : "; ") + "doubles instead of floats in " +
          std::to_string(runs) + " runs: numbers or integers beyond the range of floats";

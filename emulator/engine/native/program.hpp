@@ -43,6 +43,7 @@ struct ConstantInput {
 /// Code for a single work item, generated on first use.
 struct SingleItemCode {
   std::once_flag made;
+  std::atomic<bool> ready = false;
   CompiledKernel code;
 };
 static_assert(max_copies == 2);
@@ -152,6 +153,8 @@ class CompiledSection {
   std::unique_ptr<CompiledKernels> compile_for(Gpu& gpu, std::uint64_t zero_words,
                                                Precision precision) const;
   void check_precision();
+  /// Call under the mutex, or before other threads use the section.
+  void set_remark(std::string remark) const;
   KernelCode make_code(const Kernel& kernel, std::uint64_t zero_words, Target target) const;
   void collect_words();
 
@@ -173,6 +176,7 @@ class CompiledSection {
   mutable std::map<CompiledKernels::Key, std::unique_ptr<CompiledKernels>> made_;
   mutable std::atomic<const CompiledKernels*> last_ = nullptr;  ///< the most recently used code
   mutable std::string remark_;
+  mutable std::atomic<bool> has_remark_ = false;
   bool compares_results_ = false;
   mutable std::atomic<std::uint64_t> runs_in_doubles_ = 0, gpu_runs_ = 0;
   mutable std::atomic<bool> refused_by_gpu_ = false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -142,10 +143,8 @@ class Cluster {
     if (results.jerk != nullptr)
       require_finite_results(jerk_.data()->data(), n, 3, "derivative of the acceleration");
     if (results.pot != nullptr) require_finite_results(pot_.data(), n, 1, "potential");
-    for (std::size_t i = 0; results.acc != nullptr && i < n; ++i)
-      std::ranges::copy(acc_[i], results.acc[i]);
-    for (std::size_t i = 0; results.jerk != nullptr && i < n; ++i)
-      std::ranges::copy(jerk_[i], results.jerk[i]);
+    if (results.acc != nullptr) std::memcpy(results.acc, acc_.data(), n * sizeof(Row));
+    if (results.jerk != nullptr) std::memcpy(results.jerk, jerk_.data(), n * sizeof(Row));
     if (results.pot != nullptr) std::copy_n(pot_.begin(), n, results.pot);
     for (std::size_t i = 0; results.nearest != nullptr && i < n; ++i)
       results.nearest[i] = static_cast<int>(nearest_[i]);
@@ -266,9 +265,11 @@ class Cluster {
     v_.resize(size);
     id_.resize(size);
     eps2_.resize(size);
+    if (n > 0) {
+      std::memcpy(x_.data(), targets.x, n * sizeof(Row));
+      std::memcpy(v_.data(), targets.v, n * sizeof(Row));
+    }
     for (std::size_t i = 0; i < n; ++i) {
-      std::ranges::copy(targets.x[i], x_[i].begin());
-      std::ranges::copy(targets.v[i], v_[i].begin());
       id_[i] = targets.index[i];
       eps2_[i] = targets.eps2[targets.one_eps2 ? 0 : i];
     }
