@@ -197,13 +197,14 @@ template <typename Conversion>
       });
 }
 
-void fill_row(const LaneRow& row, std::uint64_t lane, std::size_t n) {
-  std::byte* at = row.first;
-  for (std::size_t i = 0; i < n; i += row.lanes, at += row.item)
-    for (std::size_t k = 0; k < row.lanes; k += 4) {
-      const std::array<std::uint64_t, 4> four{lane, lane, lane, lane};
-      std::memcpy(at + k * sizeof lane, four.data(), sizeof four);
-    }
+[[gnu::always_inline]] inline void fill_row(const LaneRow& row, std::uint64_t lane, std::size_t n) {
+  with_lanes(
+      row.lanes, [&](auto lanes) __attribute__((always_inline)) {
+        const Bits<lanes.value> all = Bits<lanes.value>{} + lane;
+        std::byte* at = row.first;
+        for (std::size_t i = 0; i < n; i += lanes.value, at += row.item)
+          std::memcpy(at, &all, sizeof all);
+      });
 }
 
 /// The words of a field and its lanes, whatever their types.
@@ -291,21 +292,28 @@ void place_items(const CompiledKernels& code, std::size_t vectors, LaneBytes& by
   }
 }
 
-/// Transfers of all rows at once: the choice among instruction sets is a call through a table.
-template <typename Fields>
-GDR_FOR_EACH_ISA void load_fields(const Fields& inputs, const LoadedProgram& loaded, Target target,
-                                  const std::uint64_t* records, std::size_t n, const Items& items,
-                                  std::size_t kernel) {
-  for (const auto& input : inputs)
-    load_field(loaded.targets[input.field], input.type, target, records, loaded.layout.target_words,
-               n, items.row(kernel, input.offset));
-}
-template <typename Copies>
-GDR_FOR_EACH_ISA void copy_outputs(const Copies& inputs, const std::array<Items, 3>& items,
-                                   std::size_t n, std::size_t section, std::size_t kernel) {
-  for (const auto& input : inputs)
-    copy(input.type, items[input.section].row(input.kernel, input.from), n,
-         items[section].row(kernel, input.offset));
+/// Records of targets and where their lanes go.
+struct LoadedTargets {
+  const LoadedProgram& loaded;
+  const std::uint64_t* records;
+  std::size_t n;
+};
+
+/// Inputs of a kernel: fields of targets, uniform words, and outputs of earlier sections. All rows
+/// at once, since the choice among instruction sets is a call through a table.
+template <typename Inputs, typename LaneOf>
+GDR_FOR_EACH_ISA void load_inputs(const Inputs& inputs, const LoadedTargets& targets, Target target,
+                                  const std::array<Items, 3>& items, std::size_t section,
+                                  std::size_t kernel, LaneOf lane_of) {
+  const Items& own = items[section];
+  for (const auto& input : inputs.fields)
+    load_field(targets.loaded.targets[input.field], input.type, target, targets.records,
+               targets.loaded.layout.target_words, targets.n, own.row(kernel, input.offset));
+  for (const auto& input : inputs.uniforms)
+    fill_row(own.row(kernel, input.offset), lane_of(input), targets.n);
+  for (const auto& input : inputs.copied)
+    copy(input.type, items[input.section].row(input.kernel, input.from), targets.n,
+         own.row(kernel, input.offset));
 }
 template <typename Outputs>
 GDR_FOR_EACH_ISA void store_fields(const Outputs& outputs, const LoadedProgram& loaded,
@@ -525,12 +533,10 @@ void LaneTargets::run_with(Scratch& scratch, const TargetRecords& records,
     }
     for (std::size_t k = 0; k < code.kernels.size(); ++k) {
       const KernelInputs& inputs = plan_->inputs[s][k];
-      if (!inputs.fields.empty())
-        load_fields(inputs.fields, loaded_, code.target, records.targets, n, items[s], k);
-      for (const UniformInput& input : inputs.uniforms)
-        fill_row(items[s].row(k, input.offset),
-                 input.of_source() ? lane_of(input, sources.last_groups) : input.lane, n);
-      if (!inputs.copied.empty()) copy_outputs(inputs.copied, items, n, s, k);
+      load_inputs(inputs, {loaded_, records.targets, n}, code.target, items, s, k,
+                  [&](const UniformInput& input) {
+                    return input.of_source() ? lane_of(input, sources.last_groups) : input.lane;
+                  });
       call_kernel(calls, k, items[s].kernels[k].first, vectors, scratch.calls);
     }
   }

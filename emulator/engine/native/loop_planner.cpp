@@ -29,6 +29,12 @@ bool all_lanes(const PlannedLoop& loop, std::uint32_t slot, std::size_t first, s
   return true;
 }
 
+/// Negative if an integer is from least to most.
+constexpr std::int64_t sign_if_between(std::int64_t integer, std::int64_t least,
+                                       std::int64_t most) {
+  return ~((integer - least) | (most - integer));
+}
+
 /// Whether all inputs and words required to be positive are positive.
 bool is_positive(const PlannedLoop& loop, std::size_t first, std::size_t count) {
   const UnguardedLoop& free = loop.code.unguarded;
@@ -72,7 +78,7 @@ void LoopPlanner::plan_unguarded(const PlannedLoop& loop, std::size_t first, std
   plan_loop_runs(loop.passes, hit_, runs_);
 }
 
-/// The integers of a slot in targets, sorted.
+/// The integers of a slot in targets.
 void LoopPlanner::gather_compared(const PlannedLoop& loop, std::uint32_t slot, std::size_t first,
                                   std::size_t count) {
   compared_.clear();
@@ -82,7 +88,6 @@ void LoopPlanner::gather_compared(const PlannedLoop& loop, std::uint32_t slot, s
                                : lane_integer(load_lane<std::int64_t>(at)));
     return true;
   });
-  if (!std::ranges::is_sorted(compared_)) std::ranges::sort(compared_);
 }
 
 /// Marks windows of sources whose range of words overlaps the gathered targets. False if the ranges
@@ -96,7 +101,7 @@ bool LoopPlanner::find_hits(const PlannedLoop& loop, LeafKey source) {
   const SourceWindows::Ranges& ranges = loop.windows->ranges[number];
   const std::int64_t* const least = ranges.least.data() + loop.first_window;
   const std::int64_t* const most = ranges.most.data() + loop.first_window;
-  const std::int64_t first = compared_.front(), last = compared_.back();
+  const auto [first, last] = std::ranges::minmax(compared_);
   std::uint8_t* const hits = hit_.data();
   const std::size_t windows = hit_.size();
   // Nearly all windows are disjoint from all targets; a branch-free sign test detects that.
@@ -108,8 +113,10 @@ bool LoopPlanner::find_hits(const PlannedLoop& loop, LeafKey source) {
   }
   for (std::size_t w = 0; any != 0 && w < windows; ++w) {
     if (hits[w] < near) continue;
-    const bool found = *std::ranges::lower_bound(compared_, least[w]) <= most[w];
-    hits[w] = found ? hit : hits[w] & hit;
+    std::int64_t found = 0;
+    for (const std::int64_t integer : compared_)
+      found |= sign_if_between(integer, least[w], most[w]);
+    hits[w] = found < 0 ? hit : hits[w] & hit;
   }
   return true;
 }
