@@ -42,6 +42,8 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
       {"numerics", "fast numerics beside exact ones, on plummer_4096", fast_accuracy},
       {"kernels", "every kernel of the library against direct sums in long double",
        kernel_accuracy},
+      {"kernel-rates", "every kernel of the library on the native engines, of gravity's rate",
+       kernel_rates},
       {"energy", "energy drift of plummer_1024, beside leapfrog in double", energy_drift},
       {"hermite", "block steps of the Hermite scheme on plummer_1024: time and energy error",
        block_steps},

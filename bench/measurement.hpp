@@ -75,6 +75,7 @@ std::vector<Measurement> gpu_instructions(const Context& context);
 std::vector<Measurement> gravity_accuracy(const Context& context);
 std::vector<Measurement> fast_accuracy(const Context& context);
 std::vector<Measurement> kernel_accuracy(const Context& context);
+std::vector<Measurement> kernel_rates(const Context& context);
 std::vector<Measurement> energy_drift(const Context& context);
 std::vector<Measurement> block_steps(const Context& context);
 std::vector<Measurement> matrix_rates(const Context& context);

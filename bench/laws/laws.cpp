@@ -93,30 +93,45 @@ const Law& law_of(std::string_view kernel) {
   throw Error(ErrorCategory::Internal, fmt::format("there is no pair law for '{}'", kernel));
 }
 
-Columns run_law(Device& device, const Kernel& kernel, const Law& law, const Sample& targets,
-                const Sample& sources) {
-  Job job = device.job(kernel);
-  for (const auto& [name, value] : law.parameters) job.set(name, value);
-  std::vector<std::vector<std::int64_t>> integers;
-  integers.reserve(kernel.variables().size());
-  job.sources(sources.n, inputs(kernel, Role::Source, sources, integers));
-  job.targets(targets.n, inputs(kernel, Role::Target, targets, integers));
-  const std::vector<KernelVariable> results = results_of(kernel);
-  Columns found(results.size(), std::vector<double>(targets.n));
-  std::vector<std::vector<std::int64_t>> counts(results.size());
-  std::vector<NamedResult> named;
-  for (std::size_t k = 0; k < results.size(); ++k) {
-    if (results[k].type == HostNumber::I64) {
-      counts[k].resize(targets.n);
-      named.push_back({results[k].name, counts[k].data()});
+LawJob::LawJob(Device& device, const Kernel& kernel, const Law& law, Sample targets,
+               const Sample& sources)
+    : kernel_(kernel),
+      targets_(std::move(targets)),
+      variables_(results_of(kernel_)),
+      job_(device.job(kernel_)) {
+  for (const auto& [name, value] : law.parameters) job_.set(name, value);
+  integers_.reserve(kernel_.variables().size());
+  job_.sources(sources.n, inputs(kernel_, Role::Source, sources, integers_));
+  inputs_ = inputs(kernel_, Role::Target, targets_, integers_);
+  found_.assign(variables_.size(), std::vector<double>(targets_.n));
+  counts_.resize(variables_.size());
+  for (std::size_t k = 0; k < variables_.size(); ++k) {
+    if (variables_[k].type == HostNumber::I64) {
+      counts_[k].resize(targets_.n);
+      named_.push_back({variables_[k].name, counts_[k].data()});
     } else {
-      named.push_back({results[k].name, found[k]});
+      named_.push_back({variables_[k].name, found_[k]});
     }
   }
-  job.run(named);
-  for (std::size_t k = 0; k < results.size(); ++k)
-    std::copy(counts[k].begin(), counts[k].end(), found[k].begin());
-  return found;
+}
+
+void LawJob::run() {
+  job_.targets(targets_.n, inputs_);
+  job_.run(named_);
+}
+
+Columns LawJob::results() const {
+  Columns all = found_;
+  for (std::size_t k = 0; k < all.size(); ++k)
+    std::copy(counts_[k].begin(), counts_[k].end(), all[k].begin());
+  return all;
+}
+
+Columns run_law(Device& device, const Kernel& kernel, const Law& law, const Sample& targets,
+                const Sample& sources) {
+  LawJob job(device, kernel, law, targets, sources);
+  job.run();
+  return job.results();
 }
 
 Columns direct_law(const Kernel& kernel, const Law& law, const Sample& targets,

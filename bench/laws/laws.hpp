@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gdr/device.hpp"
+#include "gdr/kernel.hpp"
 
 namespace gdr::bench {
 
@@ -62,6 +63,28 @@ struct Law {
 const std::vector<Law>& laws();
 /// Throws Error (Internal) if there is none.
 const Law& law_of(std::string_view kernel);
+
+/// A job of a law's kernel that may run many times.
+class LawJob {
+ public:
+  LawJob(Device& device, const Kernel& kernel, const Law& law, Sample targets,
+         const Sample& sources);
+  /// Gives the targets and runs the job.
+  void run();
+  /// Of the last run.
+  Columns results() const;
+
+ private:
+  // Inputs and results refer to these.
+  Kernel kernel_;
+  Sample targets_;
+  std::vector<KernelVariable> variables_;  ///< results
+  std::vector<std::vector<std::int64_t>> integers_, counts_;
+  Job job_;
+  std::vector<NamedInput> inputs_;
+  Columns found_;
+  std::vector<NamedResult> named_;
+};
 
 /// The kernel's results.
 Columns run_law(Device& device, const Kernel& kernel, const Law& law, const Sample& targets,
