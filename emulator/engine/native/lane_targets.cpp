@@ -292,7 +292,7 @@ void place_items(const CompiledKernels& code, std::size_t vectors, LaneBytes& by
   }
 }
 
-/// Records of targets and where their lanes go.
+/// Records of n targets, which lanes are loaded from.
 struct LoadedTargets {
   const LoadedProgram& loaded;
   const std::uint64_t* records;
@@ -334,8 +334,6 @@ struct LaneTargets::Scratch {
   std::array<Items, sections> items;
   CallBuffers calls;
 };
-
-namespace {}  // namespace
 
 LaneTargets::LaneTargets(const CompiledProgram& compiled, const LoadedProgram& loaded,
                          const PackedPlan& plan)
