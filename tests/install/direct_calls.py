@@ -10,7 +10,7 @@ import sys
 
 def main(readelf, library):
     text = subprocess.run([readelf, "-rW", library], check=True, capture_output=True, text=True).stdout
-    table = [line.split()[4] for line in text.splitlines() if "JUMP_SLO" in line]
+    table = [line.split()[4] for line in text.splitlines() if "JUMP_SL" in line]  # names are cut
     if not table:
         sys.exit(f"{library} calls no function of another library: is this the right file?")
     own = [name for name in table if name.startswith(("_ZN3gdr", "_ZNK3gdr", "gdr_"))]
