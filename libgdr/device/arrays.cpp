@@ -474,27 +474,17 @@ void begin_results_at(std::size_t first, std::vector<ResultBinding>& bindings) {
         static_cast<char*>(b.array.data) + static_cast<std::ptrdiff_t>(first) * b.array.stride;
 }
 
-namespace {
-
-/// Not inlined, since the compiler would look up the thread's columns at each use.
-[[gnu::noinline]] void unpack_to(std::vector<Column>& columns, const LinkGroup& group,
-                                 std::span<const ResultBinding> bindings, std::size_t first,
-                                 std::size_t n, const std::uint64_t* words, unsigned threads) {
-  const std::size_t halves = std::size_t{group.words} * 2;
-  columns.clear();
-  for (const ResultBinding& b : bindings) add_column(columns, column_of(b.array, b.field));
-  for_groups(n, bindings.size(), threads, [&](std::size_t done, std::size_t count) {
-    const auto* const records = reinterpret_cast<const std::uint32_t*>(words);
-    unpack_records(columns, first + done, count, records + done * halves, halves);
-  });
-}
-
-}  // namespace
-
 void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std::size_t first,
             std::size_t n, const std::uint64_t* words, unsigned threads) {
+  const std::size_t halves = std::size_t{group.words} * 2;
   thread_local std::vector<Column> columns;  // small calls allocate nothing
-  unpack_to(columns, group, bindings, first, n, words, threads);
+  columns.clear();
+  for (const ResultBinding& b : bindings) add_column(columns, column_of(b.array, b.field));
+  const std::vector<Column>& all = columns;  // those of this thread, in all threads
+  for_groups(n, bindings.size(), threads, [&](std::size_t done, std::size_t count) {
+    const auto* const records = reinterpret_cast<const std::uint32_t*>(words);
+    unpack_records(all, first + done, count, records + done * halves, halves);
+  });
 }
 
 }  // namespace gdr
