@@ -76,7 +76,7 @@ std::vector<Measurement> kernel_rates(const Context& context) {
                       false,
                       {},
                       {{"nanoseconds a pair", own.nanoseconds()},
-                       {fmt::format("{} targets, of this rate", few), own.few_of_many()}}});
+                       {fmt::format("of this rate with {} targets", few), own.few_of_many()}}});
     }
   }
   return list;
