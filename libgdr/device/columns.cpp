@@ -2,9 +2,8 @@
 
 #include <array>
 #include <cstring>
+#include <span>
 #include <type_traits>
-
-#include "emulator/host/isa.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -78,64 +77,51 @@ bool copy_words(unsigned width, From from, char* to, std::size_t n, std::ptrdiff
   }
 }
 
-/// Adjacent columns of 64-bit values that are copied together: four records of four values are
-/// transposed in registers.
-constexpr std::size_t group_columns = 4;
-
-bool can_transpose(const std::vector<Column>& columns, std::size_t first) noexcept {
-  if (first + group_columns > columns.size()) return false;
-  for (std::size_t k = 0; k < group_columns; ++k) {
-    const Column& c = columns[first + k];
-    if (!c.whole() || c.width != 1 || c.stride != sizeof(double) ||
-        c.half_word != columns[first].half_word + 2 * k)
-      return false;
-  }
-  return true;
-}
-
 #if defined(__x86_64__)
-
-bool has_avx2() noexcept {
-  static const bool has = host_isas().front() != Isa::Portable;
-  return has;
-}
-
-__attribute__((target("avx2"))) inline __m256i row_at(const char* at) noexcept {
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
-}
 
 /// The test of a column: of (value & mask) + added no bit of `bad` may be set. As FiniteTest and
 /// ShortIntegerTest.
 struct RowTest {
   std::uint64_t mask = 0, added = 0, bad = 0;
 };
-constexpr RowTest row_test(Move move) noexcept {
-  if (move == Move::Doubles) return {0x7ff0000000000000, 0x0010000000000000, 0x8000000000000000};
-  if (move == Move::ShortIntegers)
-    return {~std::uint64_t{0}, ShortIntegerTest::offset, ShortIntegerTest::beyond};
-  return {};
+constexpr std::uint64_t exponent = 0x7ff0000000000000, exponent_one = 0x0010000000000000;
+/// By Move; others than these are not transposed.
+constexpr RowTest row_tests[] = {
+    {},                                                                       // Words
+    {~std::uint64_t{0}, ShortIntegerTest::offset, ShortIntegerTest::beyond},  // ShortIntegers
+    {exponent, exponent_one, ~(exponent | (exponent_one - 1))},               // Doubles
+};
+const RowTest& row_test(const Column& c) noexcept {
+  return row_tests[static_cast<unsigned>(c.move)];
+}
+
+#define GDR_AVX2 __attribute__((target("avx2")))
+#define GDR_AVX512 __attribute__((target("avx512f,avx512dq")))
+
+GDR_AVX2 inline __m256i row_at(const char* at) noexcept {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
 }
 
 /// Copies elements first .. first + n - 1 (a multiple of four) of four columns. Returns false if a
 /// value fails the test of its column.
-__attribute__((target("avx2"))) bool copy_transposed(const Column* columns, std::size_t first,
-                                                     std::size_t n, char* record,
-                                                     std::size_t step) noexcept {
-  const char* from[group_columns];
-  __m256i mask[group_columns], added[group_columns], bad[group_columns];
-  for (std::size_t k = 0; k < group_columns; ++k) {
+GDR_AVX2 bool copy_four(const Column* columns, std::size_t first, std::size_t n, char* record,
+                        std::size_t step) noexcept {
+  constexpr std::size_t width = 4;
+  const char* from[width];
+  __m256i mask[width], added[width], bad[width];
+  for (std::size_t k = 0; k < width; ++k) {
     from[k] = columns[k].data + first * sizeof(double);
-    const RowTest test = row_test(columns[k].move);
+    const RowTest& test = row_test(columns[k]);
     mask[k] = _mm256_set1_epi64x(static_cast<long long>(test.mask));
     added[k] = _mm256_set1_epi64x(static_cast<long long>(test.added));
     bad[k] = _mm256_set1_epi64x(static_cast<long long>(test.bad));
   }
-  __m256i found[group_columns] = {};
-  const auto look = [&](__m256i row, std::size_t k) __attribute__((target("avx2"))) {
+  __m256i found[width] = {};
+  const auto look = [&](__m256i row, std::size_t k) GDR_AVX2 {
     found[k] =
         _mm256_or_si256(found[k], _mm256_add_epi64(_mm256_and_si256(row, mask[k]), added[k]));
   };
-  for (std::size_t i = 0; i < n; i += 4, record += 4 * step) {
+  for (std::size_t i = 0; i < n; i += width, record += width * step) {
     const std::size_t at = i * sizeof(double);
     const __m256i a = row_at(from[0] + at), b = row_at(from[1] + at);
     const __m256i c = row_at(from[2] + at), d = row_at(from[3] + at);
@@ -145,27 +131,120 @@ __attribute__((target("avx2"))) bool copy_transposed(const Column* columns, std:
     look(d, 3);
     const __m256i ab_even = _mm256_unpacklo_epi64(a, b), ab_odd = _mm256_unpackhi_epi64(a, b);
     const __m256i cd_even = _mm256_unpacklo_epi64(c, d), cd_odd = _mm256_unpackhi_epi64(c, d);
-    const __m256i rows[4] = {_mm256_permute2x128_si256(ab_even, cd_even, 0x20),
-                             _mm256_permute2x128_si256(ab_odd, cd_odd, 0x20),
-                             _mm256_permute2x128_si256(ab_even, cd_even, 0x31),
-                             _mm256_permute2x128_si256(ab_odd, cd_odd, 0x31)};
-    for (std::size_t r = 0; r < 4; ++r)
+    const __m256i rows[width] = {_mm256_permute2x128_si256(ab_even, cd_even, 0x20),
+                                 _mm256_permute2x128_si256(ab_odd, cd_odd, 0x20),
+                                 _mm256_permute2x128_si256(ab_even, cd_even, 0x31),
+                                 _mm256_permute2x128_si256(ab_odd, cd_odd, 0x31)};
+    for (std::size_t r = 0; r < width; ++r)
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(record + r * step), rows[r]);
   }
   bool good = true;
-  for (std::size_t k = 0; k < group_columns; ++k)
-    good = good && _mm256_testz_si256(found[k], bad[k]) != 0;
+  for (std::size_t k = 0; k < width; ++k) good = good && _mm256_testz_si256(found[k], bad[k]) != 0;
   return good;
 }
 
-#else
+// The forms with a mask of all lanes: GCC warns about undefined vectors inside the plain ones.
+constexpr __mmask8 every = 0xff;
+GDR_AVX512 inline __m512i same(std::uint64_t x) noexcept {
+  return _mm512_set1_epi64(static_cast<long long>(x));
+}
+GDR_AVX512 inline __m512i even_words(__m512i a, __m512i b) noexcept {
+  return _mm512_maskz_unpacklo_epi64(every, a, b);
+}
+GDR_AVX512 inline __m512i odd_words(__m512i a, __m512i b) noexcept {
+  return _mm512_maskz_unpackhi_epi64(every, a, b);
+}
+/// Pairs of words 0 and 2 of a, then of b; or pairs 1 and 3.
+GDR_AVX512 inline __m512i even_pairs(__m512i a, __m512i b) noexcept {
+  return _mm512_maskz_shuffle_i64x2(every, a, b, 0x88);
+}
+GDR_AVX512 inline __m512i odd_pairs(__m512i a, __m512i b) noexcept {
+  return _mm512_maskz_shuffle_i64x2(every, a, b, 0xdd);
+}
 
-constexpr bool has_avx2() noexcept { return false; }
-bool copy_transposed(const Column*, std::size_t, std::size_t, char*, std::size_t) noexcept {
+/// The same for eight columns and a multiple of eight elements.
+GDR_AVX512 bool copy_eight(const Column* columns, std::size_t first, std::size_t n, char* record,
+                           std::size_t step) noexcept {
+  constexpr std::size_t width = 8;
+  const char* from[width];
+  __m512i mask[width], added[width], bad[width];
+  for (std::size_t k = 0; k < width; ++k) {
+    from[k] = columns[k].data + first * sizeof(double);
+    const RowTest& test = row_test(columns[k]);
+    mask[k] = same(test.mask);
+    added[k] = same(test.added);
+    bad[k] = same(test.bad);
+  }
+  constexpr int first_or_both_others = 0xf8;
+  __m512i found = same(0);
+  for (std::size_t i = 0; i < n; i += width, record += width * step) {
+    __m512i column[width];
+    for (std::size_t k = 0; k < width; ++k) {
+      column[k] = _mm512_loadu_si512(from[k] + i * sizeof(double));
+      const __m512i sum = _mm512_add_epi64(_mm512_and_epi64(column[k], mask[k]), added[k]);
+      found = _mm512_ternarylogic_epi64(found, sum, bad[k], first_or_both_others);
+    }
+    // Two columns have words of four records in a vector, half of the columns of two: of records 0
+    // and 4, 2 and 6 (even ones), or 1 and 5, 3 and 7.
+    for (std::size_t odd = 0; odd < 2; ++odd) {
+      __m512i two[width / 2], four[2][2];  // four: by pair of records, half of the columns
+      for (std::size_t k = 0; k < width / 2; ++k)
+        two[k] = odd == 0 ? even_words(column[2 * k], column[2 * k + 1])
+                          : odd_words(column[2 * k], column[2 * k + 1]);
+      for (std::size_t half = 0; half < 2; ++half) {
+        four[0][half] = even_pairs(two[2 * half], two[2 * half + 1]);
+        four[1][half] = odd_pairs(two[2 * half], two[2 * half + 1]);
+      }
+      for (std::size_t pair = 0; pair < 2; ++pair) {
+        char* const to = record + (2 * pair + odd) * step;
+        _mm512_storeu_si512(to, even_pairs(four[pair][0], four[pair][1]));
+        _mm512_storeu_si512(to + 4 * step, odd_pairs(four[pair][0], four[pair][1]));
+      }
+    }
+  }
+  return _mm512_test_epi64_mask(found, found) == 0;
+}
+
+#undef GDR_AVX2
+#undef GDR_AVX512
+
+#endif
+
+/// Adjacent columns of 64-bit values that are copied together: as many records are transposed in
+/// registers at a time.
+struct Transposition {
+  Isa isa;
+  std::size_t width;  ///< columns and records
+  /// Copies elements first .. first + n - 1, whole groups of records; false if a test fails.
+  bool (*copy)(const Column* columns, std::size_t first, std::size_t n, char* record,
+               std::size_t step) noexcept;
+};
+#if defined(__x86_64__)
+constexpr Transposition transpositions[] = {{Isa::Avx512, 8, copy_eight},
+                                            {Isa::Avx2, 4, copy_four}};
+#else
+constexpr std::span<const Transposition> transpositions;
+#endif
+
+bool fits(const Transposition& t, const std::vector<Column>& columns, std::size_t first) noexcept {
+  if (first + t.width > columns.size()) return false;
+  for (std::size_t k = 0; k < t.width; ++k) {
+    const Column& c = columns[first + k];
+    if (!c.whole() || c.width != 1 || c.stride != sizeof(double) ||
+        c.half_word != columns[first].half_word + 2 * k)
+      return false;
+  }
   return true;
 }
 
-#endif
+/// The widest one for columns from `first` on and n records, with the instructions of `isa`; null:
+/// none.
+const Transposition* transposition_for(Isa isa, const std::vector<Column>& columns,
+                                       std::size_t first, std::size_t n) noexcept {
+  for (const Transposition& t : transpositions)
+    if (t.isa <= isa && t.width <= n && fits(t, columns, first)) return &t;
+  return nullptr;
+}
 
 /// Copies n values of a column; with `Check` returns false if one fails the test. `step`: stride of
 /// the destination, bytes.
@@ -222,18 +301,24 @@ void add_column(std::vector<Column>& columns, const Column& column) {
   columns.push_back(column);
 }
 
+Isa packing_isa() noexcept {
+  static const Isa best = host_isas().front();
+  return best;
+}
+
 bool pack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
-                  std::uint32_t* record, std::size_t halves) noexcept {
+                  std::uint32_t* record, std::size_t halves, Isa isa) noexcept {
   bool good = true;
   for (std::size_t k = 0; k < columns.size();) {
-    if (!has_avx2() || !can_transpose(columns, k)) {
+    const Transposition* const t = transposition_for(isa, columns, k, n);
+    if (t == nullptr) {
       good &= put_column(columns[k++], first, n, record, halves);
       continue;
     }
-    const std::size_t most = n / 4 * 4;
+    const std::size_t most = n / t->width * t->width;
     char* const to = reinterpret_cast<char*>(record + columns[k].half_word);
-    good &= copy_transposed(&columns[k], first, most, to, halves * sizeof *record);
-    for (const std::size_t end = k + group_columns; k < end; ++k)
+    good &= t->copy(&columns[k], first, most, to, halves * sizeof *record);
+    for (const std::size_t end = k + t->width; k < end; ++k)
       if (most < n)
         good &= put_column(columns[k], first + most, n - most, record + most * halves, halves);
   }

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "emulator/host/isa.hpp"
+
 namespace gdr {
 
 /// Accumulates over the bits of doubles or floats whether any was infinite or NaN. Without a branch
@@ -67,10 +69,14 @@ struct Column {
 /// like the coordinates of a particle.
 void add_column(std::vector<Column>& columns, const Column& column);
 
+/// The best instruction set of the host.
+Isa packing_isa() noexcept;
+
 /// Copies elements first .. first + n - 1 to records, `record` being the first and `halves` their
-/// stride in 32-bit units. Returns false if a value must not be there (all are copied).
+/// stride in 32-bit units. Returns false if a value must not be there (all are copied). `isa`: one
+/// of this host.
 bool pack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
-                  std::uint32_t* record, std::size_t halves) noexcept;
+                  std::uint32_t* record, std::size_t halves, Isa isa = packing_isa()) noexcept;
 /// Like pack_records, for the elements with indices index[0] .. index[n - 1].
 bool gather_records(const std::vector<Column>& columns, const std::int32_t* index, std::size_t n,
                     std::uint32_t* record, std::size_t halves) noexcept;

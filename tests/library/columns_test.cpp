@@ -33,12 +33,19 @@ struct Arrays {
   }
 };
 
+/// An instruction set of the host.
+Isa any_isa(std::mt19937_64& random) {
+  static const std::vector<Isa> isas = host_isas();
+  return isas[random() % isas.size()];
+}
+
 }  // namespace
 
 TEST_CASE("arrays of any number and stride are packed into records and unpacked") {
   std::mt19937_64 random(1);
   for (unsigned trial = 0; trial < 400; ++trial) {
-    const std::size_t count = 1 + random() % 10, n = random() % 40, words = count + random() % 3;
+    const Isa isa = any_isa(random);
+    const std::size_t count = 1 + random() % 20, n = random() % 40, words = count + random() % 3;
     const std::size_t first = n == 0 ? 0 : random() % n;
     Arrays arrays(count, n, random);
     std::vector<double> records((n - first) * words, -1e300), expected(records);
@@ -47,7 +54,7 @@ TEST_CASE("arrays of any number and stride are packed into records and unpacked"
         expected[(i - first) * words + k] = arrays.value(k, i);
     }
     CHECK(pack_records(arrays.columns, first, n - first,
-                       reinterpret_cast<std::uint32_t*>(records.data()), 2 * words));
+                       reinterpret_cast<std::uint32_t*>(records.data()), 2 * words, isa));
     REQUIRE(records == expected);
 
     Arrays back(count, n, random);
@@ -63,7 +70,8 @@ TEST_CASE("an integer beyond 36 bits is detected at every position of every arra
   std::mt19937_64 random(3);
   constexpr std::int64_t most = (std::int64_t{1} << 35) - 1;
   for (unsigned trial = 0; trial < 1000; ++trial) {
-    const std::size_t count = 1 + random() % 9, n = 1 + random() % 20, step = 1 + random() % 2;
+    const Isa isa = any_isa(random);
+    const std::size_t count = 1 + random() % 18, n = 1 + random() % 40, step = 1 + random() % 2;
     std::vector<std::vector<std::int64_t>> values(count, std::vector<std::int64_t>(n * step));
     std::vector<Column> columns;
     for (std::size_t k = 0; k < count; ++k) {
@@ -75,7 +83,7 @@ TEST_CASE("an integer beyond 36 bits is detected at every position of every arra
     std::vector<std::uint64_t> records(n * count);
     const auto pack = [&] {
       return pack_records(columns, 0, n, reinterpret_cast<std::uint32_t*>(records.data()),
-                          2 * count);
+                          2 * count, isa);
     };
     CHECK(pack());
     const std::size_t k = random() % count, i = random() % n;
@@ -93,12 +101,13 @@ TEST_CASE("a number that is not finite is detected at every position of every ar
                             -std::numeric_limits<double>::infinity(),
                             std::numeric_limits<double>::quiet_NaN()};
   for (unsigned trial = 0; trial < 1000; ++trial) {
-    const std::size_t count = 1 + random() % 9, n = 1 + random() % 20;
+    const Isa isa = any_isa(random);
+    const std::size_t count = 1 + random() % 18, n = 1 + random() % 40;
     Arrays arrays(count, n, random);
     const std::size_t k = random() % count;
     arrays.value(k, random() % n) = bad[random() % 3];
     std::vector<std::uint32_t> records(n * count * 2);
-    CHECK(pack_records(arrays.columns, 0, n, records.data(), 2 * count) ==
+    CHECK(pack_records(arrays.columns, 0, n, records.data(), 2 * count, isa) ==
           (arrays.columns[k].move == Move::Words));
   }
 }
