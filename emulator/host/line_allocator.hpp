@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <vector>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -52,5 +53,9 @@ struct LineAllocator {
     return n * sizeof(T) >= 2 * static_cast<std::size_t>(large_page) ? large_page : line;
   }
 };
+
+/// A vector that begins at a cache line.
+template <class T>
+using LineVector = std::vector<T, LineAllocator<T>>;
 
 }  // namespace gdr

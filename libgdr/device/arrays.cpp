@@ -35,6 +35,14 @@ T load(const void* base, std::ptrdiff_t stride, std::size_t index) {
   return value;
 }
 
+/// For names of a few characters: a call of the C library's comparison takes longer.
+bool is_same(std::string_view a, std::string_view b) noexcept {
+  if (a.size() != b.size()) return false;
+  for (std::size_t k = 0; k < a.size(); ++k)
+    if (a[k] != b[k]) return false;
+  return true;
+}
+
 /// Only conversions that preserve every value are allowed: the user decides on rounding.
 bool input_fits(const LinkField& field, HostNumber given) {
   if (field.type == given) return true;
@@ -171,9 +179,9 @@ Column column_of(const MutableArray& a, const LinkField& field) {
   return c;
 }
 
-/// Records of a task, and those that are processed column by column at a time, so that they and
-/// the elements that they are made of stay in the first cache.
-constexpr std::size_t records_a_task = 256, records_at_once = 64;
+/// Records of a task, and words of those that are processed column by column at a time, so that
+/// they and the elements that they are made of stay in the first cache.
+constexpr std::size_t records_a_task = 256, words_at_once = 1024;
 
 /// Calls work(first, count) for groups of records, in parallel if there are many.
 template <typename Work>
@@ -327,9 +335,11 @@ namespace {
 bool pack_some(const LinkGroup& group, const std::vector<Column>& columns, const Items& items,
                std::size_t begin, std::size_t n, std::uint64_t* words, const FillArrays& fill) {
   const std::size_t halves = std::size_t{group.words} * 2;
+  const std::size_t at_once =
+      std::max<std::size_t>(8, words_at_once / std::max(1U, group.words) / 8 * 8);
   bool good = true;
-  for (std::size_t done = begin; done < begin + n; done += records_at_once) {
-    const std::size_t count = std::min(records_at_once, begin + n - done);
+  for (std::size_t done = begin; done < begin + n; done += at_once) {
+    const std::size_t count = std::min(at_once, begin + n - done);
     if (fill) fill(items.first + done, count);
     auto* const to = reinterpret_cast<std::uint32_t*>(words) + done * halves;
     good &= items.index == nullptr ? pack_records(columns, items.first + done, count, to, halves)
@@ -351,7 +361,7 @@ void pack_columns(const LinkGroup& group, const std::vector<Column>& columns, co
 }  // namespace
 
 void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays, bool all,
-          std::vector<std::uint64_t>& words, unsigned threads) {
+          LinkWords& words, unsigned threads) {
   std::vector<Column> columns;
   make_columns(elements_of(group, arrays, all), arrays, columns);
   words.resize(n * group.words);
@@ -361,7 +371,7 @@ void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arr
 bool InputPacker::is_known(std::span<const NamedInput> arrays) const noexcept {
   if (elements_.empty() || arrays.size() != names_.size()) return false;
   for (std::size_t k = 0; k < arrays.size(); ++k)
-    if (arrays[k].name != names_[k] || arrays[k].array.type != types_[k]) return false;
+    if (arrays[k].array.type != types_[k] || !is_same(arrays[k].name, names_[k])) return false;
   return true;
 }
 
@@ -457,8 +467,8 @@ bool rebind_results(const LinkGroup& group, std::size_t n, std::span<const Named
                     std::vector<ResultBinding>& bindings) {
   if (results.size() != bindings.size()) return false;
   for (std::size_t k = 0; k < results.size(); ++k)
-    if (results[k].name != bindings[k].field.name ||
-        results[k].array.type != bindings[k].array.type)
+    if (results[k].array.type != bindings[k].array.type ||
+        !is_same(results[k].name, bindings[k].field.name))
       return false;
   for (std::size_t k = 0; k < results.size(); ++k) {
     check_pointer(group, results[k].name, results[k].array.data, n);
@@ -477,13 +487,12 @@ void begin_results_at(std::size_t first, std::vector<ResultBinding>& bindings) {
 void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std::size_t first,
             std::size_t n, const std::uint64_t* words, unsigned threads) {
   const std::size_t halves = std::size_t{group.words} * 2;
-  thread_local std::vector<Column> columns;  // small calls allocate nothing
-  columns.clear();
+  std::vector<Column> columns;
+  columns.reserve(bindings.size());
   for (const ResultBinding& b : bindings) add_column(columns, column_of(b.array, b.field));
-  const std::vector<Column>& all = columns;  // those of this thread, in all threads
   for_groups(n, bindings.size(), threads, [&](std::size_t done, std::size_t count) {
     const auto* const records = reinterpret_cast<const std::uint32_t*>(words);
-    unpack_records(all, first + done, count, records + done * halves, halves);
+    unpack_records(columns, first + done, count, records + done * halves, halves);
   });
 }
 

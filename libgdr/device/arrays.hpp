@@ -10,10 +10,14 @@
 #include <vector>
 
 #include "emulator/board/command.hpp"
+#include "emulator/host/line_allocator.hpp"
 #include "gdr/device.hpp"
 #include "libgdr/device/columns.hpp"
 
 namespace gdr {
+
+/// Link words of sources or targets, item by item.
+using LinkWords = LineVector<std::uint64_t>;
 
 /// A variable of a kernel with the location of its values in a record of link words.
 struct LinkField {
@@ -69,7 +73,7 @@ void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedIn
 /// Error (Input) with the index of a NaN, an infinity, or an integer that exceeds the bits of its
 /// variable.
 void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays, bool all,
-          std::vector<std::uint64_t>& words, unsigned threads);
+          LinkWords& words, unsigned threads);
 
 /// Items of input arrays: n from `first` on, or n with given indices.
 struct Items {

@@ -225,8 +225,8 @@ struct JobData {
   Kernel kernel;
   KernelCost cost;
   LinkGroup targets_group, sources_group, results_group, outputs_group, params_group;
-  std::vector<std::uint64_t> params = {};   ///< two words for each param, initially zero
-  std::vector<std::uint64_t> targets = {};  ///< link words of the targets
+  std::vector<std::uint64_t> params = {};  ///< two words for each param, initially zero
+  LinkWords targets = {};                  ///< link words of the targets
   std::size_t target_count = 0;
   SourceStore sources = {};
   const WordFill* source_fill = nullptr;  ///< during a run: makes words of `sources`
@@ -234,7 +234,7 @@ struct JobData {
   OutputReduction output_items = {};
   bool fetch_outputs = false;  ///< whether the run reads outputs
   /// Words being converted, until all arrays have passed their checks.
-  std::vector<std::uint64_t> new_targets = {}, new_sources = {};
+  LinkWords new_targets = {}, new_sources = {};
   std::vector<IndexRange> slices = {};  ///< slices of the sources of a run, consecutive
   std::size_t targets_before = 0;  ///< number of targets of the whole job before those of this rank
   /// For a run whose sources are in transfer from other ranks: waits until those of a range have

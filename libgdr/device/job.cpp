@@ -163,8 +163,7 @@ struct Job::Impl {
 
   /// Checks and packs the arrays of all variables, and adds the time to the statistics.
   void pack_all(const LinkGroup& group, InputPacker& packer, std::size_t n,
-                std::span<const NamedInput> arrays, std::vector<std::uint64_t>& words,
-                const FillArrays& fill = {}) {
+                std::span<const NamedInput> arrays, LinkWords& words, const FillArrays& fill = {}) {
     packer.check(n, arrays);
     const HostSpan span(core->spans,
                         &group == &data.targets_group ? "convert targets" : "convert sources");
@@ -176,7 +175,7 @@ struct Job::Impl {
 
   /// Packs the arrays of some variables, and adds the time to the statistics.
   void pack_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
-                   std::vector<std::uint64_t>& words) {
+                   LinkWords& words) {
     const HostSpan span(core->spans, "convert sources");
     const Stopwatch timer;
     pack(group, n, arrays, false, words, core->job_threads());

@@ -14,7 +14,7 @@ namespace gdr {
 /// A set in link words, with the destination of its results.
 struct PackedSet {
   std::size_t target_count = 0, source_count = 0;
-  std::vector<std::uint64_t> targets = {}, sources = {};
+  LinkWords targets = {}, sources = {};
   std::vector<ResultBinding> results = {};
 };
 

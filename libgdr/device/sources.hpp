@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emulator/board/command.hpp"
+#include "libgdr/device/arrays.hpp"
 
 namespace gdr {
 
@@ -37,7 +38,7 @@ struct PartialSources {
 class SourceStore {
  public:
   /// Replaces all sources by n in `words`, of `item_words` words each; swaps the storage.
-  void replace(std::size_t n, std::uint32_t item_words, std::vector<std::uint64_t>& words) {
+  void replace(std::size_t n, std::uint32_t item_words, LinkWords& words) {
     words_.swap(words);
     count_ = n;
     item_words_ = item_words;
@@ -46,7 +47,7 @@ class SourceStore {
   }
   /// Replaces all sources by n uninitialised ones; returns their storage.
   std::uint64_t* replace(std::size_t n, std::uint32_t item_words) {
-    std::vector<std::uint64_t> words = std::move(words_);
+    LinkWords words = std::move(words_);
     words.resize(n * item_words);
     words.shrink_to_fit();
     replace(n, item_words, words);
@@ -97,7 +98,7 @@ class SourceStore {
     log_.push_back(range);
   }
 
-  std::vector<std::uint64_t> words_;
+  LinkWords words_;
   std::size_t count_ = 0;
   std::uint32_t item_words_ = 0;
   std::uint64_t generation_ = 0;

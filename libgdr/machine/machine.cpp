@@ -297,7 +297,7 @@ void Machine::set_param(const NamedInput& value) {
   LinkGroup single{group.role, {fields.front()}, {}, 2};
   single.fields.front().half_word = 0;
   const NamedInput named{fields.front().name, value.array};
-  std::vector<std::uint64_t> record;
+  LinkWords record;
   pack(single, 1, {&named, 1}, true, record, 1);
   impl_->load_param_bits(k, record.at(0), record.at(1));
 }
@@ -307,7 +307,7 @@ void Machine::sources(std::size_t n, std::span<const NamedInput> arrays) {
   const LoadedProgram& p = m.program();
   check_count(n, m.source_group.words, "sources");
   check_inputs(m.source_group, n, arrays, true);
-  std::vector<std::uint64_t> words;
+  LinkWords words;
   pack(m.source_group, n, arrays, true, words, 1);
   m.memory = BoardMemory(words.size());
   m.memory.write(0, words);
@@ -330,7 +330,7 @@ void Machine::targets(std::size_t n, std::span<const NamedInput> arrays) {
     usage_error(std::to_string(n) + " targets do not fit the chip, which holds " +
                 std::to_string(target_slots()));
   check_inputs(m.target_group, n, arrays, true);
-  std::vector<std::uint64_t> words;
+  LinkWords words;
   pack(m.target_group, n, arrays, true, words, 1);
   m.target_count = n;
   for (BlockState& block : m.chip.blocks)

@@ -55,12 +55,35 @@ void put(MovingSourceBlock& block, std::size_t lane, const MovingSource& p) {
 
 }  // namespace
 
+void detail::LineColumns::resize(std::size_t rows) {
+  constexpr std::size_t line = 64 / sizeof(double);
+  // The same rows of up to eight columns are in different sets of a cache of 64 sets of lines.
+  constexpr std::size_t period = 64 * line, offset = 8 * line;
+  LineColumns made(columns_);
+  made.rows_ = rows;
+  made.pitch_ = (rows + period - 1) / period * period + offset;
+  made.values_.resize(line + columns_ * made.pitch_);
+  const auto address = std::bit_cast<std::uintptr_t>(made.values_.data()) / sizeof(double);
+  made.begin_ = (line - address % line) % line;
+  for (std::size_t k = 0; k < columns_; ++k)
+    std::copy_n((*this)[k], std::min(rows, rows_), made[k]);
+  *this = std::move(made);
+}
+
+/// Three columns of a prediction, from column `first` on.
+std::array<std::span<const double>, 3> MovingSources::predicted_columns(
+    std::size_t first) const noexcept {
+  const auto column = [&](std::size_t k) {
+    return std::span(at_and_moving_[k], at_and_moving_.rows());
+  };
+  return {column(first), column(first + 1), column(first + 2)};
+}
+
 /// Clients may use the slots in any order. If memory is short, there are as many as before.
 void MovingSources::grow(std::size_t n) {
   const std::size_t blocks = (n + MovingSourceBlock::slots - 1) / MovingSourceBlock::slots;
   blocks_.resize(blocks);
-  for (auto* vectors : {&at_, &moving_})
-    for (std::vector<double>& column : *vectors) column.resize(blocks * MovingSourceBlock::slots);
+  at_and_moving_.resize(blocks * MovingSourceBlock::slots);
   mass_.resize(n);
   id_.resize(n);
   const std::size_t numbered = slot_.size();
@@ -128,7 +151,8 @@ void MovingSources::predict_range(double time, std::size_t first, std::size_t n)
   const auto predict_some = [&](std::size_t from, std::size_t to) {
     for (std::size_t slot = from; slot < to; ++slot)
       for (std::size_t k = 0; k < 3; ++k)
-        predict_slot(time, blocks_[slot / lanes], k, slot % lanes, at_[k][slot], moving_[k][slot]);
+        predict_slot(time, blocks_[slot / lanes], k, slot % lanes, at_and_moving_[k][slot],
+                     at_and_moving_[3 + k][slot]);
   };
   const std::size_t behind = first + n;
   const std::size_t begin = (first + lanes - 1) / lanes, end = behind / lanes;
@@ -137,8 +161,8 @@ void MovingSources::predict_range(double time, std::size_t first, std::size_t n)
   predict_some(end * lanes, behind);
   std::array<double*, 3> at{}, moving{};
   for (std::size_t k = 0; k < 3; ++k) {
-    at[k] = at_[k].data() + begin * MovingSourceBlock::slots;
-    moving[k] = moving_[k].data() + begin * MovingSourceBlock::slots;
+    at[k] = at_and_moving_[k] + begin * lanes;
+    moving[k] = at_and_moving_[3 + k] + begin * lanes;
   }
   predict_blocks(time, end - begin, blocks_.data() + begin, at.data(), moving.data());
 }
@@ -147,13 +171,13 @@ std::vector<NamedInput> MovingSources::arrays(std::size_t first) const {
   std::vector<NamedInput> list;
   list.reserve(9);
   const auto add = [&](const std::string& name, const auto& values) {
-    if (!name.empty()) list.push_back({name, values.data() + first});
+    if (!name.empty()) list.push_back({name, values + first});
   };
-  for (std::size_t k = 0; k < 3; ++k) add(names_.x[k], at_[k]);
-  for (std::size_t k = 0; k < 3; ++k) add(names_.v[k], moving_[k]);
-  add(names_.mass, mass_);
-  add(names_.id, id_);
-  add(names_.slot, slot_);
+  for (std::size_t k = 0; k < 3; ++k) add(names_.x[k], at_and_moving_[k]);
+  for (std::size_t k = 0; k < 3; ++k) add(names_.v[k], at_and_moving_[3 + k]);
+  add(names_.mass, mass_.data());
+  add(names_.id, id_.data());
+  add(names_.slot, slot_.data());
   return list;
 }
 

@@ -124,7 +124,7 @@ BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
   data.target_count = job.targets;
   data.fetch_outputs = data.outputs_group.words > 0;
   if (data.fetch_outputs) data.output_items = OutputReduction(kernel.kernel.program());
-  std::vector<std::uint64_t> no_words;
+  LinkWords no_words;
   data.sources.replace(job.sources, data.sources_group.words, no_words);
   data.slices = slice_ranges(cut, kernel.cost.group, job.sources);
   DeviceCore device;

@@ -364,7 +364,7 @@ class Cluster {
   void make_list(std::size_t i, bool softened) {
     thread_local std::vector<std::uint32_t> found;
     found.clear();
-    const auto& at = sources_.positions();
+    const auto at = sources_.positions();
     const Coordinates coordinates{at[0].data(), at[1].data(), at[2].data()};
     const double e2 = softened ? eps2_[i] : 0;
     if (is_listed(i, softened))

@@ -29,6 +29,25 @@ struct alignas(64) MovingSourceBlock {
   std::array<Values, 3> x{}, v{}, half_a{}, sixth_j{}, snap_18th{};
 };
 
+/// Columns of doubles of equal length that begin at cache lines, whose first rows are in different
+/// sets of a cache. A copy may begin elsewhere.
+class LineColumns {
+ public:
+  explicit LineColumns(std::size_t columns) : columns_(columns) {}
+  /// Sets the number of rows; those that remain keep their values.
+  void resize(std::size_t rows);
+  std::size_t rows() const noexcept { return rows_; }
+  double* operator[](std::size_t column) noexcept { return values_.data() + place(column); }
+  const double* operator[](std::size_t column) const noexcept {
+    return values_.data() + place(column);
+  }
+
+ private:
+  std::size_t place(std::size_t column) const noexcept { return begin_ + column * pitch_; }
+  std::size_t columns_, rows_ = 0, begin_ = 0, pitch_ = 0;
+  std::vector<double> values_;
+};
+
 }  // namespace detail
 
 /// A particle at a time of its own, with the coefficients of its polynomial.
@@ -99,9 +118,12 @@ class MovingSources {
   /// Makes positions() and velocities() those of the last prediction, if the device has made it.
   void predict_on_host();
 
-  // Of the last prediction by the host, by slot; the arrays are longer.
-  const std::array<std::vector<double>, 3>& positions() const noexcept { return at_; }
-  const std::array<std::vector<double>, 3>& velocities() const noexcept { return moving_; }
+  // Of the last prediction by the host, by slot; the arrays are longer. Setting a particle of a new
+  // slot invalidates them.
+  std::array<std::span<const double>, 3> positions() const noexcept { return predicted_columns(0); }
+  std::array<std::span<const double>, 3> velocities() const noexcept {
+    return predicted_columns(3);
+  }
   const std::vector<std::int64_t>& ids() const noexcept { return id_; }
   std::size_t predicted() const noexcept { return predicted_; }
 
@@ -115,6 +137,7 @@ class MovingSources {
   void sort_changes();
   void drop_replaced_changes();
   void store_changes(std::size_t first, std::size_t n);
+  std::array<std::span<const double>, 3> predicted_columns(std::size_t first) const noexcept;
   void predict_range(double time, std::size_t first, std::size_t n);
   std::function<void(std::size_t first, std::size_t n)> filler(double time);
   /// Arrays of a job's predicted sources from a slot on.
@@ -130,8 +153,8 @@ class MovingSources {
   // Of the last prediction, by slot.
   std::vector<detail::MovingSourceBlock> blocks_;
   std::vector<double> mass_;
-  std::vector<std::int64_t> id_, slot_;             ///< slot_: 0, 1, 2, ...
-  std::array<std::vector<double>, 3> at_, moving_;  ///< predicted positions and velocities
+  std::vector<std::int64_t> id_, slot_;   ///< slot_: 0, 1, 2, ...
+  detail::LineColumns at_and_moving_{6};  ///< predicted positions and velocities
   /// What was set since; of several particles of a slot, the last one counts.
   struct Change {
     std::size_t slot, particle;
