@@ -84,6 +84,17 @@ Groups any_groups(std::mt19937_64& random) {
   g.count = random() % 150;
   g.from.resize(g.count * g.from_words);
   for (auto& word : g.from) word = any_bits(random);
+  if (random() % 2 != 0 || g.from.empty()) return g;
+  // Words that stay as they are, but for one.
+  for (std::size_t k = 0; k < g.from.size(); ++k) {
+    const bool integer = std::ranges::any_of(g.words, [&](const GroupWord& w) {
+      return w.conversion == WordConversion::Integer && w.from == k % g.from_words;
+    });
+    g.from[k] = random() % 8 == 0 ? 0
+                : integer         ? random() % 1000 - 500
+                          : std::bit_cast<std::uint64_t>(static_cast<double>(random()) - 1e19);
+  }
+  if (random() % 3 != 0) g.from[random() % g.from.size()] = any_bits(random);
   return g;
 }
 

@@ -23,6 +23,7 @@ namespace {
 GDR_AVX512 __m512i all(std::uint64_t x) { return _mm512_set1_epi64(static_cast<long long>(x)); }
 
 constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
+constexpr std::uint64_t least_normal = std::uint64_t{1} << 52;
 constexpr std::uint64_t infinity = std::uint64_t{2047} << 52;
 constexpr std::uint64_t quiet_nan = infinity | (std::uint64_t{1} << 51);
 
@@ -48,7 +49,7 @@ GDR_AVX512 __m512i long_to_double(__m512i upper, __m512i lower) {
 /// port::canonical.
 GDR_AVX512 __m512i canonical(__m512i bits) {
   const __m512i magnitude = _mm512_and_epi64(bits, all(~sign_bit));
-  const __mmask8 zero = _mm512_cmplt_epu64_mask(magnitude, all(std::uint64_t{1} << 52));
+  const __mmask8 zero = _mm512_cmplt_epu64_mask(magnitude, all(least_normal));
   const __mmask8 nan = _mm512_cmpgt_epu64_mask(magnitude, all(infinity));
   bits = _mm512_mask_and_epi64(bits, zero, bits, all(sign_bit));
   return _mm512_mask_mov_epi64(bits, nan, all(quiet_nan));
@@ -127,11 +128,27 @@ class GroupLanes final : public GroupConversion {
     /// mask of kept bits; neutral in other lanes.
     std::array<std::uint64_t, 8> half{}, odd{}, keep{};
     bool rounds = false;  ///< whether a constant is not neutral
+    /// Of lanes of doubles without rounding: words stay as they are, integers after a shift, unless
+    /// they are not zero and (word & compared) + offset is greater than `greatest`.
+    std::array<std::uint64_t, 8> compared{}, offset{}, greatest{}, shift{};
     std::vector<Part> parts;
+
+    /// Whether move_chunk may convert it.
+    bool moves() const noexcept { return !rounds && parts.size() <= 2; }
+    bool is_whole() const noexcept {
+      return lanes == every && parts.front().valid == every && parts.back().valid == every;
+    }
   };
 
+  /// Words 8 to 15 of the permutation are those of the second part.
+  GDR_AVX512 static __m512i index_of_two(const Part& first, const Part& second) {
+    return _mm512_mask_add_epi64(load(first.index), second.lanes, load(second.index), all(8));
+  }
   template <typename Lane>
   bool convert_chunks(const std::uint64_t* from, std::size_t n, std::byte* to) const noexcept;
+  template <bool all_lanes>
+  bool move_chunk(const Chunk& chunk, const std::uint64_t* from, std::size_t n,
+                  std::byte* to) const noexcept;
   template <unsigned count, bool rounds, typename Lane>
   bool convert_chunk(const Chunk& chunk, const std::uint64_t* from, std::size_t n,
                      std::byte* to) const noexcept;
@@ -155,7 +172,17 @@ GroupLanes::GroupLanes(const GroupLayout& layout)
     }
     Chunk& chunk = chunks_.back();
     chunk.lanes |= bit;
-    if (words[w].conversion == WordConversion::Integer) chunk.integers |= bit;
+    chunk.compared[lane] = ~sign_bit;
+    chunk.offset[lane] = -least_normal;
+    chunk.greatest[lane] = infinity - least_normal;
+    if (words[w].conversion == WordConversion::Integer) {
+      constexpr std::uint64_t half = std::uint64_t{1} << 35;
+      chunk.integers |= bit;
+      chunk.compared[lane] = ~std::uint64_t{0};
+      chunk.offset[lane] = half;
+      chunk.greatest[lane] = 2 * half - 1;
+      chunk.shift[lane] = short_shift;
+    }
     if (words[w].conversion == WordConversion::Rest) {
       chunk.rests |= bit;
       if (precision_ == Precision::Double) {
@@ -180,6 +207,36 @@ GroupLanes::GroupLanes(const GroupLayout& layout)
   }
 }
 
+/// Lanes of doubles of a chunk with at most two parts and without rounding. False if a word changes
+/// by more than the shift: a subnormal, NaN, or an integer beyond the range of shorts. `all_lanes`:
+/// all words of the parts are valid, and all lanes of the chunk are stored.
+template <bool all_lanes>
+GDR_AVX512 bool GroupLanes::move_chunk(const Chunk& chunk, const std::uint64_t* from, std::size_t n,
+                                       std::byte* to) const noexcept {
+  const Part &first = chunk.parts.front(), &second = chunk.parts.back();
+  const __m512i index = index_of_two(first, second);
+  const __m512i compared = load(chunk.compared), offset = load(chunk.offset);
+  const __m512i greatest = load(chunk.greatest), shift = load(chunk.shift);
+  // Copies, because the compiler assumes that a store to the lanes may change the chunk.
+  const std::uint64_t *in = from + first.first, *in_second = from + second.first;
+  const __mmask8 valid = first.valid, valid_second = second.valid, lanes = chunk.lanes;
+  const std::size_t step = from_words_, to_step = to_words_ * sizeof(double);
+  __mmask8 changed = 0;
+  to += chunk.first * sizeof(double);
+  for (std::size_t g = 0; g < n; ++g, in += step, in_second += step, to += to_step) {
+    const __m512i words = _mm512_permutex2var_epi64(
+        _mm512_maskz_loadu_epi64(all_lanes ? every : valid, in), index,
+        _mm512_maskz_loadu_epi64(all_lanes ? every : valid_second, in_second));
+    const __m512i bits = _mm512_and_epi64(words, compared);
+    const __mmask8 not_zero = _mm512_test_epi64_mask(bits, bits);
+    changed =
+        _kor_mask8(changed, _mm512_mask_cmpgt_epu64_mask(not_zero, add(bits, offset), greatest));
+    const __m512i lane = _mm512_maskz_sllv_epi64(every, words, shift);
+    _mm512_mask_storeu_epi64(to, all_lanes ? every : lanes, lane);
+  }
+  return (changed & lanes) == 0;
+}
+
 /// `count`: number of parts of the chunk whose indices stay in registers. `rounds`: as in the
 /// chunk.
 template <unsigned count, bool rounds, typename Lane>
@@ -189,11 +246,7 @@ GDR_AVX512 bool GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_
   const Part& first = chunk.parts[0];
   const Part& second = chunk.parts[count - 1];
   const bool others = chunk.parts.size() > count;
-  // Words 8 to 15 of the permutation are those of the second part.
-  const __m512i from_first = load(first.index);
-  const __m512i index =
-      count == 1 ? from_first
-                 : _mm512_mask_add_epi64(from_first, second.lanes, load(second.index), all(8));
+  const __m512i index = count == 1 ? load(first.index) : index_of_two(first, second);
   const __m512i half = load(chunk.half), odd = load(chunk.odd), keep = load(chunk.keep);
   // Copies, because the compiler assumes that a store to the lanes may change the chunk.
   const std::uint64_t *in = from + first.first, *in_second = from + second.first;
@@ -247,9 +300,14 @@ bool GroupLanes::convert_chunks(const std::uint64_t* from, std::size_t n,
   bool fits = true;
   for (; n > 0; n -= std::min(n, at_once), from += at_once * from_words_,
                 to += at_once * to_words_ * sizeof(Lane)) {
+    const std::size_t some = std::min(n, at_once);
     for (const Chunk& chunk : chunks_) {
+      if (sizeof(Lane) == sizeof(double) && chunk.moves()) {
+        const bool moved = chunk.is_whole() ? move_chunk<true>(chunk, from, some, to)
+                                            : move_chunk<false>(chunk, from, some, to);
+        if (moved) continue;
+      }
       const auto with = [&]<bool rounds>() {
-        const std::size_t some = std::min(n, at_once);
         return chunk.parts.size() == 1 ? convert_chunk<1, rounds, Lane>(chunk, from, some, to)
                                        : convert_chunk<2, rounds, Lane>(chunk, from, some, to);
       };
