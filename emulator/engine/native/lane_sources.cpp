@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
+#include <cstring>
 
 #include "emulator/engine/native/block_executor.hpp"
 #include "emulator/engine/native/float_range.hpp"
@@ -17,8 +17,6 @@ namespace {
 /// Items per conversion task: some for each of many threads, but not more than caches hold.
 constexpr std::uint64_t least_items_a_task = 256, most_items_a_task = 2048,
                         good_number_of_tasks = 32;
-/// Groups that are stored and then converted, so that they are still in a near cache.
-constexpr std::uint64_t stored_groups = 128;
 /// Items per step of the general conversion.
 constexpr std::uint64_t items_at_once = 64;
 
@@ -30,27 +28,39 @@ std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
 using Lane64 [[gnu::may_alias]] = std::int64_t;
 using Lane32 [[gnu::may_alias]] = std::int32_t;
 
+/// The smallest and the largest integers of some lanes.
 struct LaneRange {
   std::int64_t least, most;
 };
 
-/// The smallest and the largest of n integers, `step` elements apart.
+/// Lanes that are compared together: a vector of AVX2.
+constexpr std::size_t bytes_at_once = 32;
+using LaneRanges = std::array<LaneRange, bytes_at_once / sizeof(std::int32_t)>;
+
+/// Ranges of adjacent lanes of n groups, `step` elements apart.
 template <typename Integer, typename Lane>
-[[gnu::always_inline]] inline LaneRange range_among(const Lane* from, std::size_t step,
-                                                    std::uint64_t n) {
-  Integer least = std::numeric_limits<Integer>::max(), most = ~least;
-#pragma omp simd reduction(min : least) reduction(max : most)
-  for (std::uint64_t i = 0; i < n; ++i) {
-    least = std::min<Integer>(least, from[i * step]);
-    most = std::max<Integer>(most, from[i * step]);
+[[gnu::always_inline]] inline void ranges_among(const Lane* from, std::size_t step, std::uint64_t n,
+                                                LaneRanges& ranges) {
+  using Row [[gnu::vector_size(bytes_at_once)]] = Integer;
+  Row least, most;
+  std::memcpy(&least, from, sizeof least);
+  most = least;
+  for (std::uint64_t g = 1; g < n; ++g) {
+    Row row;
+    std::memcpy(&row, from + g * step, sizeof row);
+    least = row < least ? row : least;
+    most = row > most ? row : most;
   }
-  return {lane_integer(least), lane_integer(most)};
+  for (std::size_t k = 0; k < bytes_at_once / sizeof(Integer); ++k)
+    ranges[k] = {lane_integer(least[k]), lane_integer(most[k])};
 }
-GDR_FOR_EACH_ISA LaneRange range_of(const Lane64* from, std::size_t step, std::uint64_t n) {
-  return range_among<std::int64_t>(from, step, n);
+GDR_FOR_EACH_ISA void ranges_of(const Lane64* from, std::size_t step, std::uint64_t n,
+                                LaneRanges& ranges) {
+  ranges_among<std::int64_t>(from, step, n, ranges);
 }
-GDR_FOR_EACH_ISA LaneRange range_of(const Lane32* from, std::size_t step, std::uint64_t n) {
-  return range_among<std::int32_t>(from, step, n);
+GDR_FOR_EACH_ISA void ranges_of(const Lane32* from, std::size_t step, std::uint64_t n,
+                                LaneRanges& ranges) {
+  ranges_among<std::int32_t>(from, step, n, ranges);
 }
 
 /// The simple conversion of a field, as port_load. Floats that are read as bits, and integers that
@@ -180,7 +190,8 @@ void LaneSources::prepare(std::span<const SourceSegment> segments,
     add_range({0, items});
     items_ = items;
     groups_ = groups_for(items);
-    const std::size_t bytes = groups_ * body_.stream_bytes();
+    // The ranges of the last lanes are found with some behind them.
+    const std::size_t bytes = groups_ * body_.stream_bytes() + bytes_at_once;
     if (lanes_.size() < bytes) lanes_.resize(bytes);
   } else {
     std::uint64_t first = 0;
@@ -220,9 +231,13 @@ void LaneSources::prepare(std::span<const SourceSegment> segments,
 void LaneSources::convert_task(const Changed& c, std::size_t task) {
   const std::uint64_t begin = c.first / SourceWindows::groups + task * c.windows;
   const std::uint64_t stop = std::min(begin + c.windows, divide_up(c.end, SourceWindows::groups));
-  const std::uint64_t from = std::max(c.first, begin * SourceWindows::groups);
-  convert(from, std::min(c.end, stop * SourceWindows::groups) - from);
-  find_ranges(begin, stop - begin);
+  std::vector<std::uint64_t> scratch;  // rarely used
+  // Window by window, which stays in the nearest cache.
+  for (std::uint64_t window = begin; window < stop; ++window) {
+    const std::uint64_t from = std::max(c.first, window * SourceWindows::groups);
+    convert(from, std::min(c.end, (window + 1) * SourceWindows::groups) - from, scratch);
+    find_ranges(window);
+  }
 }
 
 const std::uint64_t* LaneSources::records(std::uint64_t first, std::uint64_t count,
@@ -246,21 +261,10 @@ const std::uint64_t* LaneSources::records(std::uint64_t first, std::uint64_t cou
 
 /// A group of pads, unless the lanes cannot represent them.
 void LaneSources::convert_pads() {
-  const MachineFloatMode mode;
   std::vector<std::byte> group(body_.stream_bytes());
   usable_ = true;
   convert_any(nullptr, 0, 1, group.data());
   if (usable_) pads_ = std::move(group);
-}
-
-void LaneSources::convert(std::uint64_t first_group, std::uint64_t count) {
-  for (std::uint64_t done = 0; done < count;) {
-    const std::uint64_t first = first_group + done;
-    std::uint64_t some = std::min(count - done, chunk_groups - first % chunk_groups);
-    if (!writes_.empty()) some = std::min(some, stored_groups);
-    convert_some(first, some);
-    done += some;
-  }
 }
 
 /// Stores items that are on their way to a memory.
@@ -279,9 +283,9 @@ void LaneSources::complete_writes(std::uint64_t first, std::uint64_t count) cons
   }
 }
 
-/// Groups of one chunk.
-void LaneSources::convert_some(std::uint64_t first_group, std::uint64_t count) {
-  thread_local std::vector<std::uint64_t> scratch;
+/// Groups of one window.
+void LaneSources::convert(std::uint64_t first_group, std::uint64_t count,
+                          std::vector<std::uint64_t>& scratch) {
   const std::uint32_t group = loaded_.program.group;
   const std::uint64_t words = loaded_.layout.source_words;
   const auto [first, items] = items_of(first_group, count);
@@ -291,32 +295,44 @@ void LaneSources::convert_some(std::uint64_t first_group, std::uint64_t count) {
   std::byte* const to = lanes_.data() + first_group * bytes;
   // The last group may have to be filled up.
   const std::uint64_t whole = simple_ ? items / group : 0;
-  const MachineFloatMode mode;
-  const RangeErrorMonitor range_errors(true);
-  const bool fits = whole == 0 || simple_->convert(from, whole, to);
-  if (!fits || (body_.precision() == Precision::Float && range_errors.detected())) usable_ = false;
+  if (whole != 0 && !convert_whole(from, whole, to)) usable_ = false;
   const std::uint64_t rest = items - whole * group;
   const std::uint64_t others = pads_.empty() ? count - whole : divide_up(rest, group);
   convert_any(from + whole * group * words, rest, others, to + whole * bytes);
   for (std::uint64_t g = whole + others; g < count; ++g) std::ranges::copy(pads_, to + g * bytes);
 }
 
-/// Computes the ranges of converted windows.
-void LaneSources::find_ranges(std::uint64_t first_window, std::uint64_t count) {
-  const std::size_t bytes = body_.stream_bytes();
+/// False if lanes of floats cannot represent a word. Doubles need no arithmetic.
+bool LaneSources::convert_whole(const std::uint64_t* from, std::uint64_t groups,
+                                std::byte* to) const {
+  if (body_.precision() == Precision::Double) return simple_->convert(from, groups, to);
+  const MachineFloatMode mode;
+  const RangeErrorMonitor range_errors(true);
+  const bool fits = simple_->convert(from, groups, to);
+  return fits && !range_errors.detected();
+}
+
+/// Computes the ranges of a converted window.
+void LaneSources::find_ranges(std::uint64_t window) {
   const bool floats = body_.precision() == Precision::Float;
+  const std::size_t lanes = body_.source_words().words.size();
+  const std::uint64_t begin = window * SourceWindows::groups;
+  const std::uint64_t groups = std::min(groups_ - begin, SourceWindows::groups);
+  const std::byte* const at = lanes_.data() + begin * body_.stream_bytes();
+  const std::size_t at_once = bytes_at_once / body_.target().lane_bytes();
+  LaneRanges ranges;
+  std::size_t first = lanes;  // of the lanes in `ranges`
   for (std::size_t w = 0; w < windows_.words.size(); ++w) {
     const std::size_t number = body_.source_words().number(windows_.words[w]);
-    for (std::uint64_t n = first_window; n < first_window + count; ++n) {
-      const std::uint64_t begin = n * SourceWindows::groups;
-      const std::uint64_t groups = std::min(groups_ - begin, SourceWindows::groups);
-      const std::byte* const at = lanes_.data() + begin * bytes;
-      const auto [least, most] =
-          floats ? range_of(reinterpret_cast<const Lane32*>(at) + number, bytes / 4, groups)
-                 : range_of(reinterpret_cast<const Lane64*>(at) + number, bytes / 8, groups);
-      windows_.ranges[w].least[n] = least;
-      windows_.ranges[w].most[n] = most;
+    if (first == lanes || number < first || number >= first + at_once) {
+      first = number / at_once * at_once;
+      if (floats)
+        ranges_of(reinterpret_cast<const Lane32*>(at) + first, lanes, groups, ranges);
+      else
+        ranges_of(reinterpret_cast<const Lane64*>(at) + first, lanes, groups, ranges);
     }
+    windows_.ranges[w].least[window] = ranges[number - first].least;
+    windows_.ranges[w].most[window] = ranges[number - first].most;
   }
 }
 
@@ -324,6 +340,7 @@ void LaneSources::find_ranges(std::uint64_t first_window, std::uint64_t count) {
 void LaneSources::convert_any(const std::uint64_t* records, std::uint64_t items,
                               std::uint64_t groups, std::byte* to) {
   if (groups == 0) return;
+  const MachineFloatMode mode;
   thread_local std::vector<std::uint64_t> shorts;
   const std::uint32_t group = loaded_.program.group;
   const std::size_t item_shorts = loaded_.program.item_shorts, words = loaded_.layout.source_words;

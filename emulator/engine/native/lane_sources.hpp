@@ -81,12 +81,12 @@ class LaneSources {
   void add_changes(std::size_t segment, const Key& now, std::uint64_t first);
   void convert_pads();
   void complete_writes(std::uint64_t first, std::uint64_t count) const;
-  void convert(std::uint64_t first_group, std::uint64_t count);
-  void convert_some(std::uint64_t first_group, std::uint64_t count);
+  void convert(std::uint64_t first_group, std::uint64_t count, std::vector<std::uint64_t>& scratch);
+  bool convert_whole(const std::uint64_t* from, std::uint64_t groups, std::byte* to) const;
   void convert_any(const std::uint64_t* records, std::uint64_t items, std::uint64_t groups,
                    std::byte* to);
 
-  void find_ranges(std::uint64_t first_window, std::uint64_t count);
+  void find_ranges(std::uint64_t window);
   void convert_task(const Changed& changed, std::size_t task);
 
   const CompiledSection& body_;
