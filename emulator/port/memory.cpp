@@ -71,9 +71,12 @@ void BoardMemory::write(std::uint64_t address, std::span<const std::uint64_t> wo
 }
 
 bool BoardMemory::changes_since(std::uint64_t contents, std::vector<Range>& ranges) const {
-  const auto last = std::ranges::find(changes_, contents, &Change::contents);
-  if (last == changes_.end()) return false;
-  std::transform(last + 1, changes_.end(), std::back_inserter(ranges),
+  // Nearly always one of the last.
+  const auto behind = std::find_if(changes_.rbegin(), changes_.rend(), [&](const Change& change) {
+                        return change.contents == contents;
+                      }).base();
+  if (behind == changes_.begin()) return false;
+  std::transform(behind, changes_.end(), std::back_inserter(ranges),
                  [](const Change& change) { return change.range; });
   return true;
 }

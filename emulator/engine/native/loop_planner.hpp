@@ -48,6 +48,7 @@ class LoopPlanner {
   std::vector<LoopRun> runs_, divided_;
   std::vector<std::uint8_t> hit_;       ///< by window
   std::vector<std::int64_t> compared_;  ///< lanes of targets
+  std::int64_t least_ = 0, most_ = 0;   ///< of them
 };
 
 }  // namespace gdr::native
