@@ -9,9 +9,11 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -26,6 +28,22 @@ namespace {
 /// A helper polls before it sleeps, since the next call of a simulation often follows soon and
 /// waking it takes longer. After about the time of waking it lets other threads run first.
 constexpr std::chrono::microseconds polling_time{50}, yielding_time{500};
+
+/// Polls for about the polling time; whether it became ready.
+template <typename Ready>
+bool poll(const Ready& ready) {
+  constexpr unsigned polls = 16;  // between two readings of the clock, which takes about as long
+  std::optional<std::chrono::steady_clock::time_point> end;
+  for (;;) {
+    for (unsigned k = 0; k < polls; ++k) {
+      if (ready()) return true;
+      cpu_relax();
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (!end) end = now + polling_time;
+    if (now >= *end) return false;
+  }
+}
 
 thread_local bool inside = false;
 
@@ -48,7 +66,8 @@ class TaskQueues {
     }
     for (std::size_t p = 0; p < slots; ++p) parts_[p].next = begin(p);
   }
-  void run(unsigned slot, std::size_t phase, const Work& work) {
+  /// `waited_for`: whether a thread will call `wait`.
+  void run(unsigned slot, std::size_t phase, const Work& work, bool waited_for) {
     std::size_t done = 0;
     for (std::size_t k = 0; k < slots_; ++k) {
       const std::size_t part = (slot + k) % slots_;
@@ -58,20 +77,18 @@ class TaskQueues {
         work(slot, phase, task);
       }
     }
-    if (done == 0) return;
-    done_.fetch_add(done, std::memory_order_acq_rel);
+    if (done == 0 || !waited_for) return;
+    done_.fetch_add(static_cast<std::uint32_t>(done), std::memory_order_acq_rel);
     done_.notify_all();
   }
   /// Waits for the tasks of other slots.
   void wait() const {
-    const auto end = std::chrono::steady_clock::now() + polling_time;
+    const auto all = static_cast<std::uint32_t>(tasks_);
+    if (poll([&] { return done_.load(std::memory_order_acquire) == all; })) return;
     for (;;) {
-      const std::size_t done = done_.load(std::memory_order_acquire);
-      if (done == tasks_) return;
-      if (std::chrono::steady_clock::now() < end)
-        cpu_relax();
-      else
-        done_.wait(done, std::memory_order_acquire);
+      const std::uint32_t done = done_.load(std::memory_order_acquire);
+      if (done == all) return;
+      done_.wait(done, std::memory_order_acquire);
     }
   }
 
@@ -85,7 +102,8 @@ class TaskQueues {
   std::array<Part, 4> few_;  ///< calls on few threads are short, and allocate nothing
   std::unique_ptr<Part[]> many_;
   Part* parts_ = few_.data();
-  alignas(64) std::atomic<std::size_t> done_ = 0;
+  /// Of 32 bits, which the C++ library waits for without a lock.
+  alignas(64) std::atomic<std::uint32_t> done_ = 0;
 };
 
 /// Phases of work offered to helpers. Slots are assigned under the pool's lock.
@@ -106,7 +124,8 @@ class Offer {
   void run(unsigned slot) {
     for (std::size_t p = 0; p < phases_; ++p) {
       if (p > 0) queues_[p - 1].wait();
-      queues_[p].run(slot, p, work_);
+      // The caller of the last phase waits until all helpers have left.
+      queues_[p].run(slot, p, work_, p + 1 < phases_);
     }
   }
 
@@ -145,14 +164,12 @@ class Pool {
 
  private:
   void wait_for_helpers(const Offer& offer) const {
-    const auto end = std::chrono::steady_clock::now() + polling_time;
+    const auto none_left = [&] { return offer.helpers.load(std::memory_order_acquire) == 0; };
+    if (poll(none_left)) return;
     for (;;) {
       const unsigned seen = finished_.load(std::memory_order_acquire);
-      if (offer.helpers.load(std::memory_order_acquire) == 0) return;
-      if (std::chrono::steady_clock::now() < end)
-        cpu_relax();
-      else
-        finished_.wait(seen, std::memory_order_acquire);
+      if (none_left()) return;
+      finished_.wait(seen, std::memory_order_acquire);
     }
   }
 

@@ -274,12 +274,12 @@ class PackedRunner final : public PassRunner {
       uses_lane_targets_ = slices_.size() == 1 && slices_[0].count <= groups_between_polls &&
                            lane_targets_.prepare(image_.blocks[0], image_number_);
       make_groups(passes, threads, groups_);
-      if (reads_last_groups(passes)) {
-        if (phases.empty())
-          copy_last_groups();
-        else
-          phases.push_back({1, [this](std::size_t) { copy_last_groups(); }});
-      }
+      const bool any_pass_reads = reads_last_groups(passes);
+      // Of new sources each task makes its copy, for one phase less.
+      copies_last_group_ = !phases.empty() && any_pass_reads && uses_lane_targets_;
+      if (any_pass_reads && phases.empty()) copy_last_groups();
+      if (any_pass_reads && !phases.empty() && !all_use_lane_targets(passes))
+        phases.push_back({1, [this](std::size_t) { copy_last_groups(); }});
       phases.push_back({groups_.size(), [this](std::size_t i) {
                           if (sources_->usable()) work(groups_[i]);
                         }});
@@ -293,11 +293,13 @@ class PackedRunner final : public PassRunner {
     return true;
   }
 
-  bool reads_last_groups(std::span<const Pass> passes) const {
-    return !uses_lane_targets_ || lane_targets_.reads_last_groups() ||
-           std::ranges::any_of(passes, [](const Pass& pass) {
+  bool all_use_lane_targets(std::span<const Pass> passes) const {
+    return uses_lane_targets_ && std::ranges::none_of(passes, [](const Pass& pass) {
              return std::ranges::any_of(pass.reads, &ResultRead::raw);
            });
+  }
+  bool reads_last_groups(std::span<const Pass> passes) const {
+    return !all_use_lane_targets(passes) || lane_targets_.reads_last_groups();
   }
   unsigned threads_for_sources(unsigned threads) const {
     constexpr double ns_an_item = 3;
@@ -532,9 +534,16 @@ class PackedRunner final : public PassRunner {
       std::uint64_t* const results =
           group.results + group.read->offset + group.first * layout.result_words;
       if (loaded_.packs_results) std::fill_n(results, group.count * layout.result_words, 0);
+      PackedSources sources = sources_of(group);
+      std::vector<std::uint64_t> last_group;
+      if (copies_last_group_) {
+        last_group.resize(loaded_.program.group * std::size_t{loaded_.program.item_shorts});
+        copy_group(slices_[0].first + slices_[0].count - 1, last_group.data());
+        sources.last_groups = last_group.data();
+      }
       return lane_targets_.run({group.write->records + group.first * layout.target_words, results,
                                 static_cast<std::uint32_t>(group.count)},
-                               sources_of(group));
+                               sources);
     }
     const PackedTargets targets = load_targets(group);
     run_packed(compiled_, targets, sources_of(group));
@@ -633,6 +642,7 @@ class PackedRunner final : public PassRunner {
   const PackedPlan plan_;
   LaneTargets lane_targets_;
   bool uses_lane_targets_ = false;  ///< in this pass
+  bool copies_last_group_ = false;  ///< whether tasks with lane targets do
   std::unique_ptr<LaneSources> sources_;
   std::vector<std::unique_ptr<Card>> cards_;  ///< empty: on the host
   PlaceChoice place_;
