@@ -81,6 +81,9 @@ class TaskQueues {
     done_.fetch_add(static_cast<std::uint32_t>(done), std::memory_order_acq_rel);
     done_.notify_all();
   }
+  void close() {
+    for (std::size_t p = 0; p < slots_; ++p) parts_[p].next = begin(p + 1);
+  }
   /// Waits for the tasks of other slots.
   void wait() const {
     const auto all = static_cast<std::uint32_t>(tasks_);
@@ -109,8 +112,8 @@ class TaskQueues {
 /// Phases of work offered to helpers. Slots are assigned under the pool's lock.
 class Offer {
  public:
-  Offer(std::span<const Phase> phases, unsigned all, const Work& doing)
-      : slots(all), phases_(phases.size()), work_(doing) {
+  Offer(std::span<const Phase> phases, unsigned all, const Work& doing, bool beside = false)
+      : slots(all), is_beside(beside), phases_(phases.size()), work_(doing) {
     if (phases_ > few_.size()) {
       many_ = std::make_unique<TaskQueues[]>(phases_);
       queues_ = many_.get();
@@ -129,7 +132,13 @@ class Offer {
     }
   }
 
+  /// No further task begins.
+  void close() {
+    for (std::size_t p = 0; p < phases_; ++p) queues_[p].close();
+  }
+
   unsigned next_slot = 1, slots;
+  const bool is_beside;               ///< whether its caller does other work
   std::atomic<unsigned> helpers = 0;  ///< active helpers
 
  private:
@@ -140,10 +149,42 @@ class Offer {
   TaskQueues* queues_ = few_.data();
 };
 
+/// Calls a function at the end of a scope.
+template <typename Function>
+class ScopeExit {
+ public:
+  explicit ScopeExit(Function function) : function_(std::move(function)) {}
+  ScopeExit(const ScopeExit&) = delete;
+  ScopeExit& operator=(const ScopeExit&) = delete;
+  ~ScopeExit() { function_(); }
+
+ private:
+  Function function_;
+};
+
 class Pool {
  public:
   void share(std::span<const Phase> phases, unsigned helpers, const Work& work) {
     Offer offer(phases, helpers + 1, work);
+    begin(offer);
+    offer.run(0);
+    end(offer);
+  }
+  /// The caller executes `foreground` and no task.
+  void share_beside(const Phase& phase, unsigned helpers, const Work& work,
+                    const std::function<void()>& foreground) {
+    Offer offer({&phase, 1}, helpers + 1, work, true);
+    begin(offer);
+    const ScopeExit last([&] {
+      offer.close();
+      end(offer);
+    });
+    foreground();
+  }
+
+ private:
+  void begin(Offer& offer) {
+    const unsigned helpers = offer.slots - 1;
     callers_processor_.store(current_processor(), std::memory_order_relaxed);
     {
       const std::scoped_lock lock(mutex_);
@@ -154,7 +195,8 @@ class Pool {
     // Helpers that poll come at once, so it is set after the lock.
     open_.store(true, std::memory_order_release);
     if (sleepers_.load() > 0) changed_.notify_all();
-    offer.run(0);
+  }
+  void end(Offer& offer) {
     {
       const std::scoped_lock lock(mutex_);
       std::erase(offers_, &offer);
@@ -162,7 +204,6 @@ class Pool {
     wait_for_helpers(offer);
   }
 
- private:
   void wait_for_helpers(const Offer& offer) const {
     const auto none_left = [&] { return offer.helpers.load(std::memory_order_acquire) == 0; };
     if (poll(none_left)) return;
@@ -179,6 +220,7 @@ class Pool {
     if (offers_.empty()) return helpers;
     unsigned callers = 1, all = helpers;
     for (const Offer* const offer : offers_) {
+      if (offer->is_beside) continue;  // its caller makes this call
       ++callers;
       all += offer->slots - 1;
     }
@@ -329,6 +371,15 @@ void parallel_for(std::size_t tasks, unsigned helpers,
   const Phase phase{tasks, {}};
   share({&phase, 1}, helpers,
         [&](unsigned slot, std::size_t, std::size_t task) { work(slot, task); });
+}
+
+void parallel_beside(std::size_t tasks, unsigned helpers,
+                     const std::function<void(std::size_t)>& work,
+                     const std::function<void()>& foreground) {
+  if (helpers == 0 || tasks == 0 || inside) return foreground();
+  const Phase phase{tasks, {}};
+  pool().share_beside(
+      phase, helpers, [&](unsigned, std::size_t, std::size_t task) { work(task); }, foreground);
 }
 
 unsigned threads_for(double nanoseconds, unsigned threads, double worthwhile) noexcept {

@@ -134,7 +134,7 @@ void add_counters(Statistics& to, const Statistics& from) {
   to.overlap_seconds += from.overlap_seconds;
 }
 
-StatisticsScope::Totals::Totals(const std::vector<BoardSlot>& boards) {
+BoardTotals::BoardTotals(const std::vector<BoardSlot>& boards) {
   for (const BoardSlot& slot : boards) {
     const EngineStats stats = slot.board->engine_stats();
     engine.fast_runs += stats.fast_runs;
@@ -148,7 +148,8 @@ StatisticsScope::Totals::Totals(const std::vector<BoardSlot>& boards) {
   }
 }
 
-StatisticsScope::StatisticsScope(DeviceCore& device) : device_(device), before_(device.boards) {
+StatisticsScope::StatisticsScope(DeviceCore& device) : device_(device) {
+  if (!device.counted) device.counted.emplace(device.boards);
   for (BoardSlot& slot : device.boards) slot.board->reset_counts();
 }
 
@@ -161,9 +162,10 @@ void StatisticsScope::complete(std::uint64_t interactions, double flops) noexcep
 StatisticsScope::~StatisticsScope() {
   const double spent = timer_.seconds();
   const WorkCounts counts = combined(device_.boards);
-  const Totals now(device_.boards);
-  const double transfers = now.link.transfer_seconds - before_.link.transfer_seconds;
-  const double busy = now.link.busy_seconds - before_.link.busy_seconds;
+  const BoardTotals before = std::move(*device_.counted);
+  const BoardTotals& now = device_.counted.emplace(device_.boards);
+  const double transfers = now.link.transfer_seconds - before.link.transfer_seconds;
+  const double busy = now.link.busy_seconds - before.link.busy_seconds;
   const std::scoped_lock lock(device_.counters);
   Statistics& s = device_.statistics;
   s.conversion_seconds += conversion_seconds_;
@@ -176,10 +178,10 @@ StatisticsScope::~StatisticsScope() {
   s.bytes_from_board += counts.link_read_bytes;
   s.predicted_seconds += counts.predicted_seconds;
   s.host_seconds += spent;
-  s.fast_runs += now.engine.fast_runs - before_.engine.fast_runs;
-  s.fallback_runs += now.engine.fallback_runs - before_.engine.fallback_runs;
-  s.gpu_runs += now.engine.gpu_runs - before_.engine.gpu_runs;
-  s.compile_seconds += now.engine.compile_seconds - before_.engine.compile_seconds;
+  s.fast_runs += now.engine.fast_runs - before.engine.fast_runs;
+  s.fallback_runs += now.engine.fallback_runs - before.engine.fallback_runs;
+  s.gpu_runs += now.engine.gpu_runs - before.engine.gpu_runs;
+  s.compile_seconds += now.engine.compile_seconds - before.engine.compile_seconds;
   s.fallback_reason = now.engine.reason;
   s.runs += runs_;
   s.interactions += interactions_;

@@ -123,6 +123,13 @@ class RankRunner {
   virtual void retry_on_rank_failure(DeviceCore& device, const std::function<void()>& work) = 0;
 };
 
+/// Sums over all boards since they were opened.
+struct BoardTotals {
+  explicit BoardTotals(const std::vector<BoardSlot>& boards);
+  EngineStats engine;
+  LinkTimes link;
+};
+
 /// A queue of an open device, with boards of its own; most devices have one. Shared by its jobs: a
 /// job that outlives its Device finds it closed.
 struct DeviceCore {
@@ -158,6 +165,8 @@ struct DeviceCore {
   mutable HostSpans spans;
   std::mutex counters;  ///< guards `statistics`
   Statistics statistics;
+  /// Those that the statistics include, or at the first run.
+  std::optional<BoardTotals> counted = {};
 
   /// Whether a run makes the words of sources when its board needs them (JobData::source_fill).
   bool fills_sources() const noexcept {
@@ -195,15 +204,7 @@ class StatisticsScope {
   void add_conversion_time(double seconds) noexcept { conversion_seconds_ += seconds; }
 
  private:
-  /// Sums over all boards since they were opened.
-  struct Totals {
-    explicit Totals(const std::vector<BoardSlot>& boards);
-    EngineStats engine;
-    LinkTimes link;
-  };
-
   DeviceCore& device_;
-  Totals before_;
   std::uint64_t runs_ = 0, interactions_ = 0;
   double flops_ = 0, conversion_seconds_ = 0;
   Stopwatch timer_;

@@ -7,9 +7,12 @@
 #include <optional>
 #include <utility>
 
+#include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
+#include "emulator/host/thread_choice.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/core.hpp"
+#include "libgdr/device/early_pieces.hpp"
 #include "libgdr/device/partition.hpp"
 #include "libgdr/device/queued_calls.hpp"
 
@@ -182,6 +185,13 @@ struct Job::Impl {
     core->add_conversion_time(timer.seconds());
   }
 
+  /// Threads for so many values of sources that are packed ahead of time.
+  unsigned threads_ahead(std::size_t values) const {
+    constexpr double ns_a_value = 1, least_ns = 4'000;
+    const double ns = ns_a_value * static_cast<double>(values);
+    return ns < least_ns ? 1 : threads_for_input(ns, core->job_threads());
+  }
+
   std::shared_ptr<DeviceCore> core;
   JobData data;
   InputPacker sources, targets;
@@ -235,14 +245,22 @@ void Job::run_filling(std::size_t n, std::span<const NamedInput> arrays,
   impl_->bind(results);
   impl_->sources.begin(arrays);
   std::uint64_t* const records = d.sources.replace(n, d.sources_group.words);
+  EarlyPieces pieces(n, [&](std::size_t first, std::size_t count) {
+    impl_->sources.pack_range(first, count, arrays, records, fill);
+  });
   const WordFill words{d.sources_group.words, [&](std::size_t first, std::size_t count) {
-                         impl_->sources.pack_range(first / d.sources_group.words,
-                                                   count / d.sources_group.words, arrays, records,
-                                                   fill);
+                         pieces.require(first / d.sources_group.words,
+                                        count / d.sources_group.words);
                        }};
   d.source_fill = &words;
+  // Helpers, which will convert the later items, make these while this thread sends the rest of the
+  // job; the first ones would be in the wrong cache when this thread converts them.
+  const unsigned threads = impl_->threads_ahead(n * d.sources_group.fields.size());
+  const std::size_t own = pieces.count() / threads;
   try {
-    impl_->calls.run();
+    parallel_beside(
+        pieces.count() - own, threads - 1, [&](std::size_t k) { pieces.make_early(own + k); },
+        [&] { impl_->calls.run(); });
   } catch (...) {
     d.source_fill = nullptr;
     d.sources.replace(0, d.sources_group.words);  // some may not be filled

@@ -15,7 +15,7 @@ namespace gdr::native {
 namespace {
 
 /// Items per conversion task: some for each of many threads, but not more than caches hold.
-constexpr std::uint64_t least_items_a_task = 256, most_items_a_task = 2048,
+constexpr std::uint64_t least_items_a_task = 128, most_items_a_task = 2048,
                         good_number_of_tasks = 32;
 /// Items per step of the general conversion.
 constexpr std::uint64_t items_at_once = 64;
