@@ -292,11 +292,12 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Offer*> offers_;
-  std::atomic<bool> open_ = false;  ///< an offer may have a free slot
+  unsigned threads_ = 0;
   std::atomic<unsigned> sleepers_ = 0;
   std::atomic<int> callers_processor_ = -1;  ///< of the last offer
-  std::atomic<unsigned> finished_ = 0;       ///< counts helpers that left an offer
-  unsigned threads_ = 0;
+  // Polled, so each has a cache line of its own.
+  alignas(64) std::atomic<bool> open_ = false;       ///< an offer may have a free slot
+  alignas(64) std::atomic<unsigned> finished_ = 0;  ///< counts helpers that left an offer
 };
 
 thread_local unsigned Pool::slot_ = 0;
