@@ -12,9 +12,10 @@ namespace {
 constexpr double worth_trying_ns = 6'000;
 /// For longer work, a time slice of another program is negligible.
 constexpr double long_work_ns = 20e6;
-/// A trial takes so many calls. One of several threads also takes so long: a thread that sleeps
-/// begins some hundred microseconds after it was woken, and until then the caller works alone.
-constexpr unsigned calls_of_trial = 8;
+/// A trial takes so many calls, of one thread and of several. One of several also takes so long: a
+/// thread that sleeps begins some hundred microseconds after it was woken, and until then the
+/// caller works alone.
+constexpr unsigned calls_of_one = 3, calls_of_several = 8;
 constexpr double waking_ns = 500e3;
 /// A trial that loses more time ends earlier.
 constexpr double max_lost_ns = 300e3;
@@ -72,7 +73,7 @@ void ThreadChoice::record(double units, unsigned threads, double ns) noexcept {
   }
   // A call during which the host took a thread off its core says nothing about the others.
   if (other.measured) lost_ns_ += std::min(ns - units * other.ns, max_lost_ns / 3);
-  if ((calls_ >= calls_of_trial && !waking) || lost_ns_ > max_lost_ns) end_trial();
+  if ((calls_ >= (several ? calls_of_several : calls_of_one) && !waking) || lost_ns_ > max_lost_ns) end_trial();
 }
 
 void ThreadChoice::begin_trial() noexcept {
