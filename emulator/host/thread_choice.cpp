@@ -73,7 +73,8 @@ void ThreadChoice::record(double units, unsigned threads, double ns) noexcept {
   }
   // A call during which the host took a thread off its core says nothing about the others.
   if (other.measured) lost_ns_ += std::min(ns - units * other.ns, max_lost_ns / 3);
-  if ((calls_ >= (several ? calls_of_several : calls_of_one) && !waking) || lost_ns_ > max_lost_ns) end_trial();
+  if ((calls_ >= (several ? calls_of_several : calls_of_one) && !waking) || lost_ns_ > max_lost_ns)
+    end_trial();
 }
 
 void ThreadChoice::begin_trial() noexcept {
