@@ -175,14 +175,13 @@ GDR_AVX512 bool copy_eight(const Column* columns, std::size_t first, std::size_t
     added[k] = same(test.added);
     bad[k] = same(test.bad);
   }
-  constexpr int first_or_both_others = 0xf8;
   __m512i found = same(0);
   for (std::size_t i = 0; i < n; i += width, record += width * step) {
     __m512i column[width];
     for (std::size_t k = 0; k < width; ++k) {
       column[k] = _mm512_loadu_si512(from[k] + i * sizeof(double));
       const __m512i sum = _mm512_add_epi64(_mm512_and_epi64(column[k], mask[k]), added[k]);
-      found = _mm512_ternarylogic_epi64(found, sum, bad[k], first_or_both_others);
+      found = _mm512_or_epi64(found, _mm512_and_epi64(sum, bad[k]));
     }
     // Two columns have words of four records in a vector, half of the columns of two: of records 0
     // and 4, 2 and 6 (even ones), or 1 and 5, 3 and 7.
