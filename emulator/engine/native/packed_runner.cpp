@@ -274,11 +274,12 @@ class PackedRunner final : public PassRunner {
       uses_lane_targets_ = slices_.size() == 1 && slices_[0].count <= groups_between_polls &&
                            lane_targets_.prepare(image_.blocks[0], image_number_);
       make_groups(passes, threads, groups_);
-      const bool any_pass_reads = reads_last_groups(passes);
-      // Of new sources each task makes its copy, for one phase less.
-      copies_last_group_ = !phases.empty() && any_pass_reads && uses_lane_targets_;
-      if (any_pass_reads && phases.empty()) copy_last_groups();
-      if (any_pass_reads && !phases.empty() && !all_use_lane_targets(passes))
+      const bool reads = reads_last_groups(passes), are_there = phases.empty();
+      // Of new sources tasks with lane targets make a copy each, for one phase less.
+      copies_last_group_ = reads && !are_there && uses_lane_targets_;
+      if (reads && are_there)
+        copy_last_groups();
+      else if (reads && !all_use_lane_targets(passes))
         phases.push_back({1, [this](std::size_t) { copy_last_groups(); }});
       phases.push_back({groups_.size(), [this](std::size_t i) {
                           if (sources_->usable()) work(groups_[i]);
