@@ -74,10 +74,12 @@ struct CommandList {
     fills.push_back(fill);
     return std::uint64_t{borrowed.size()} << buffer_shift;
   }
-  /// What makes the words from a valid value of Command::payload on, and the number of the first.
+  /// What makes the words from a value of Command::payload on, and the number of the first; null
+  /// for an invalid value, which a command without words may have.
   std::pair<const WordFill*, std::size_t> fill_from(std::uint64_t place) const noexcept {
     const std::uint64_t buffer = place >> buffer_shift;
-    return {buffer == 0 ? nullptr : fills[buffer - 1], place & offset_mask};
+    const bool borrows = buffer != 0 && buffer <= fills.size();
+    return {borrows ? fills[buffer - 1] : nullptr, place & offset_mask};
   }
   /// The words from a value of Command::payload on; none for an invalid value.
   std::span<const std::uint64_t> words_from(std::uint64_t place) const noexcept {

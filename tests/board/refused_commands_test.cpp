@@ -191,6 +191,17 @@ TEST_CASE("borrowed buffers are written like the payload, and reads beyond them 
   REQUIRE(refused(rig) == ErrorCategory::Device);
 }
 
+TEST_CASE("a write of no words from a buffer that the list does not have does nothing", "[board]") {
+  Rig rig = loaded_rig();
+  const std::vector<std::uint64_t> buffer{7, 8, 9};
+  if (GENERATE(false, true)) rig.list.borrow(buffer);
+  Command& write = rig.add(CommandKind::WriteMemory, 3);
+  write.payload = GENERATE(std::uint64_t{2} << 48, huge);
+  Command& read = rig.add(CommandKind::ReadMemory);
+  read.count = 1;
+  REQUIRE(rig.execute() == std::vector<std::uint64_t>{0});
+}
+
 TEST_CASE("unreadable objects leave the loaded program unchanged", "[board]") {
   Rig rig = loaded_rig();
   rig.add(CommandKind::LoadProgram, 0, {1, 2, 3}).count = 24;
