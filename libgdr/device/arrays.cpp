@@ -410,17 +410,17 @@ void InputPacker::pack_range(std::size_t first, std::size_t n, std::span<const N
 
 namespace {
 
-ParamBits bits_of_param(const LinkGroup& params, const LinkField& field, double value) {
-  const std::size_t index = index_of(params, field);
+/// The host bits of the value of a param.
+std::uint64_t bits_of_param(const LinkField& field, double value) {
   if (!std::isfinite(value))
     throw Error(ErrorCategory::Input, "param \"" + field.name + "\" must be finite");
-  if (field.type == HostNumber::F64) return {index, std::bit_cast<std::uint64_t>(value)};
+  if (field.type == HostNumber::F64) return std::bit_cast<std::uint64_t>(value);
   if (field.type == HostNumber::F32) {
     const auto narrow = static_cast<float>(value);
     if (!std::isfinite(narrow))
       throw Error(ErrorCategory::Input, "param \"" + field.name + "\" is float32 and cannot hold " +
                                             std::to_string(value));
-    return {index, std::bit_cast<std::uint32_t>(narrow)};
+    return std::bit_cast<std::uint32_t>(narrow);
   }
   if (value != std::nearbyint(value) || std::abs(value) > 0x1p63 || value == 0x1p63)
     throw Error(ErrorCategory::Input,
@@ -428,23 +428,24 @@ ParamBits bits_of_param(const LinkGroup& params, const LinkField& field, double 
   if (field.short_integer && !fits_short(static_cast<std::int64_t>(value)))
     throw Error(ErrorCategory::Input, "param \"" + field.name + "\" has 36 bits and cannot hold " +
                                           std::to_string(static_cast<std::int64_t>(value)));
-  return {index, static_cast<std::uint64_t>(static_cast<std::int64_t>(value))};
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
 }
 
 }  // namespace
 
-std::vector<ParamBits> param_bits(const LinkGroup& params, std::string_view name,
-                                  std::span<const double> values) {
+std::size_t set_params(const LinkGroup& params, std::string_view name,
+                       std::span<const double> values, std::span<std::uint64_t> words) {
   const std::span<const LinkField> fields = fields_named(params, name);
   if (values.size() != fields.size())
     refuse(params, name,
            fields.size() == 1 ? "is a single value"
                               : "takes " + std::to_string(fields.size()) + " values, not " +
                                     std::to_string(values.size()));
-  std::vector<ParamBits> bits;
+  for (std::size_t k = 0; k < fields.size(); ++k) bits_of_param(fields[k], values[k]);
+  const std::size_t first = index_of(params, fields.front());
   for (std::size_t k = 0; k < fields.size(); ++k)
-    bits.push_back(bits_of_param(params, fields[k], values[k]));
-  return bits;
+    words[2 * (first + k)] = bits_of_param(fields[k], values[k]);
+  return first;
 }
 
 void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedResult> results,

@@ -127,16 +127,12 @@ class InputPacker {
   std::vector<Column> columns_;
 };
 
-/// The index of a param in its group, and the host bits of its value.
-struct ParamBits {
-  std::size_t index;
-  std::uint64_t bits;
-};
-/// The values of a param or of all elements of an array of them. Throws Error (Usage) for an
-/// unknown name or another number of values, and Error (Input) for a value that the param's type
-/// does not represent.
-std::vector<ParamBits> param_bits(const LinkGroup& params, std::string_view name,
-                                  std::span<const double> values);
+/// Sets a param or all elements of an array of them, in `words`, of which each param of the group
+/// has two: the first holds the host bits of its value. Throws Error (Usage) for an unknown name or
+/// another number of values, and Error (Input) for a value that the param's type does not
+/// represent; no words are changed then. Returns the index of the first.
+std::size_t set_params(const LinkGroup& params, std::string_view name,
+                       std::span<const double> values, std::span<std::uint64_t> words);
 
 /// A result array bound to the field that fills it.
 struct ResultBinding {

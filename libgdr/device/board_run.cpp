@@ -27,20 +27,19 @@ struct Segment {
   IndexRange sources;
 };
 
-/// Placement of a range of sources: all of it in every chip, or (j-parallel) an equal part in each
-/// chip and the remainder, one source each, in the first chips.
-std::vector<Segment> place_sources(ChipPartition partition, unsigned chips, IndexRange range) {
-  if (range.count == 0) return {};
-  if (partition == ChipPartition::TargetsOverBlocks) return {{all_chips(chips), 0, range}};
+/// Places a range of sources: all of it in every chip, or (j-parallel) an equal part in each chip
+/// and the remainder, one source each, in the first chips. Calls visit for each segment, if any.
+template <typename Visit>
+void place_sources(ChipPartition partition, unsigned chips, IndexRange range, Visit visit) {
+  if (range.count == 0) return;
+  if (partition == ChipPartition::TargetsOverBlocks)
+    return visit(Segment{all_chips(chips), 0, range});
   const std::size_t part = range.count / chips;
   const auto rest = static_cast<unsigned>(range.count % chips);
-  std::vector<Segment> segments;
-  segments.reserve(2 * std::size_t{chips});
   for (unsigned c = 0; c < chips && part > 0; ++c)
-    segments.push_back({std::uint64_t{1} << c, 0, {range.first + c * part, part}});
+    visit(Segment{std::uint64_t{1} << c, 0, {range.first + c * part, part}});
   for (unsigned c = 0; c < rest; ++c)
-    segments.push_back({std::uint64_t{1} << c, part, {range.first + chips * part + c, 1}});
-  return segments;
+    visit(Segment{std::uint64_t{1} << c, part, {range.first + chips * part + c, 1}});
 }
 
 /// Intersection of two ranges.
@@ -77,7 +76,7 @@ class BoardRun final : public BoardWork {
       throw Error(ErrorCategory::Device, "the memory of a chip (" + std::to_string(g.dram_bytes) +
                                              " bytes) does not hold one source of kernel \"" +
                                              job.kernel.name() + "\"; increase dram");
-    place_slices();
+    all_fit_ = items_of_slices() <= capacity_;
   }
 
   BoardRun(const BoardRun&) = delete;
@@ -107,16 +106,22 @@ class BoardRun final : public BoardWork {
   }
 
  private:
-  /// Places all slices consecutively if they fit the memories: they stay resident for the next run.
-  void place_slices() {
+  /// Number of items of a slice in a chip's memory.
+  std::size_t place_size(const IndexRange& slice) const {
     const std::size_t chips = partition_ == ChipPartition::SourcesOverBlocks ? chips_ : 1;
+    return (slice.count + chips - 1) / chips;
+  }
+  /// First item of a slice in a chip's memory, if all slices fit: they are consecutive.
+  std::size_t place_of(std::size_t slice) const {
     std::size_t place = 0;
-    for (const IndexRange& slice : job_.slices) {
-      places_.push_back(place);
-      place += (slice.count + chips - 1) / chips;
-    }
-    const std::size_t needed = places_.size() == 1 ? job_.sources.count() : place * chips;
-    if (needed > capacity_) places_.clear();
+    for (std::size_t s = 0; s < slice; ++s) place += place_size(job_.slices[s]);
+    return place;
+  }
+  /// Number of sources for which the memories need room, to hold all slices.
+  std::size_t items_of_slices() const {
+    if (job_.slices.size() == 1) return job_.sources.count();
+    const std::size_t chips = partition_ == ChipPartition::SourcesOverBlocks ? chips_ : 1;
+    return place_of(job_.slices.size()) * chips;
   }
 
   /// Starts a list; sources and targets are sent from their own storage.
@@ -212,13 +217,13 @@ class BoardRun final : public BoardWork {
 
   SourceVersion sources_now() const {
     return {job_.number, job_.sources.generation(), job_.sources.log().size(), partition_,
-            places_.size()};
+            all_fit_ ? job_.slices.size() : 0};
   }
 
   /// Whether the board holds an earlier version of these sources.
   bool has_earlier_sources() const {
     const SourceVersion now = sources_now(), had = slot_.contents.sources;
-    if (places_.empty() || had.job != now.job || had.generation != now.generation ||
+    if (!all_fit_ || had.job != now.job || had.generation != now.generation ||
         had.partition != now.partition || had.slices != now.slices)
       return false;
     // Many changes together are more than all sources.
@@ -232,26 +237,26 @@ class BoardRun final : public BoardWork {
   void send_sources(IndexRange range, std::size_t place) {
     const SourceStore& sources = job_.sources;
     const SourceVersion now = sources_now(), had = slot_.contents.sources;
-    const bool whole = !places_.empty(), known = has_earlier_sources();
+    const bool known = has_earlier_sources();
     if (known && had.changes == now.changes) return;
     slot_.contents.sources = {};
-    if (!whole || streaming_) {
-      for (Segment segment : place_sources(partition_, chips_, range)) {
+    if (!all_fit_ || streaming_) {
+      place_sources(partition_, chips_, range, [&](Segment segment) {
         segment.place += place;
         send_segment(segment, range);
-      }
-      if (whole && range.first + range.count == sources.count()) sent_ = now;
+      });
+      if (all_fit_ && range.first + range.count == sources.count()) sent_ = now;
       return;
     }
-    if (job_.wait_for_sources && !known && places_.size() > 1) return send_slice();
+    if (job_.wait_for_sources && !known && job_.slices.size() > 1) return send_slice();
     if (job_.wait_for_sources) job_.wait_for_sources({0, sources.count()});
-    for (std::size_t s = 0; s < places_.size(); ++s)
-      for (Segment segment : place_sources(partition_, chips_, job_.slices[s])) {
-        segment.place += places_[s];
+    for (std::size_t s = 0; s < job_.slices.size(); ++s)
+      place_sources(partition_, chips_, job_.slices[s], [&](Segment segment) {
+        segment.place += place_of(s);
         if (!known) send_segment(segment, job_.slices[s]);
         for (std::size_t k = had.changes; known && k < now.changes; ++k)
           send_segment(segment, sources.log()[k]);
-      }
+      });
     sent_ = now;
   }
 
@@ -259,14 +264,14 @@ class BoardRun final : public BoardWork {
   void send_slice() {
     const SourceVersion now = sources_now();
     PartialSources& partial = slot_.contents.partial_sources;
-    if (partial.version != now) partial = {now, std::vector<bool>(places_.size())};
+    if (partial.version != now) partial = {now, std::vector<bool>(job_.slices.size())};
     const std::size_t s = part_.slice;
     if (!partial.resident[s]) {
       job_.wait_for_sources(job_.slices[s]);
-      for (Segment segment : place_sources(partition_, chips_, job_.slices[s])) {
-        segment.place += places_[s];
+      place_sources(partition_, chips_, job_.slices[s], [&](Segment segment) {
+        segment.place += place_of(s);
         send_segment(segment, job_.slices[s]);
-      }
+      });
       partial.resident[s] = true;
     }
     if (std::ranges::find(partial.resident, false) == partial.resident.end()) sent_ = now;
@@ -302,7 +307,7 @@ class BoardRun final : public BoardWork {
   void read_outputs(IndexRange range, std::size_t place, bool first_batch) {
     if (!job_.fetch_outputs) return;
     const std::size_t records = output_words_ / job_.output_items.record_words();
-    for (const Segment& segment : place_sources(partition_, chips_, range)) {
+    place_sources(partition_, chips_, range, [&](const Segment& segment) {
       bool fresh = first_batch;
       for (unsigned chip = 0; chip < chips_; ++chip) {
         const std::uint64_t bit = std::uint64_t{1} << chip;
@@ -318,7 +323,7 @@ class BoardRun final : public BoardWork {
                               records, fresh);
         fresh = false;
       }
-    }
+    });
   }
 
   void read_targets(std::size_t first, std::size_t n) {
@@ -369,7 +374,7 @@ class BoardRun final : public BoardWork {
 
   /// Number of sources sent to the memories between two runs of the loop.
   std::size_t items_at_once() const {
-    if (places_.empty()) return capacity_;
+    if (!all_fit_) return capacity_;
     const std::size_t count = job_.slices[part_.slice].count;
     if (!streaming_) return count;
     const std::size_t group = job_.cost.group, eighth = (count + 7) / 8;
@@ -383,15 +388,15 @@ class BoardRun final : public BoardWork {
     write_params();
     write_targets(first, n);
     const IndexRange slice = job_.slices[part_.slice];
-    const std::size_t base = places_.empty() ? 0 : places_[part_.slice];
+    const std::size_t base = all_fit_ ? place_of(part_.slice) : 0;
     // With one slice, seen by all blocks, the loop starts on the sources that have arrived.
-    streaming_ = job_.wait_for_sources && places_.size() == 1 &&
+    streaming_ = job_.wait_for_sources && all_fit_ && job_.slices.size() == 1 &&
                  partition_ == ChipPartition::TargetsOverBlocks && !has_earlier_sources();
     const std::size_t at_once = items_at_once();
     for (std::size_t done = 0; done == 0 || done < slice.count;) {
       const IndexRange range{slice.first + done, std::min(slice.count - done, at_once)};
-      const std::size_t place = places_.empty() ? 0 : base + done;
-      if (job_.wait_for_sources && (streaming_ || places_.empty())) job_.wait_for_sources(range);
+      const std::size_t place = all_fit_ ? base + done : 0;
+      if (job_.wait_for_sources && (streaming_ || !all_fit_)) job_.wait_for_sources(range);
       send_sources(range, place);
       loop(place, range.count, done == 0, done + range.count == slice.count);
       read_outputs(range, place, first + job_.targets_before == 0);
@@ -417,9 +422,9 @@ class BoardRun final : public BoardWork {
   std::size_t output_words_;           ///< words of an output item in a chip's memory
   std::uint64_t output_base_;          ///< memory address of output items
   std::size_t capacity_;               ///< sources that fit the memories at once
+  /// Whether the memories hold all slices, which stay resident for the next run.
+  bool all_fit_ = false;
   double conversion_seconds_ = 0;
-  std::vector<std::size_t>
-      places_;  ///< first item of each slice in a chip's memory; empty: not all fit
   std::vector<IndexRange> unread_;  ///< targets of batches that were started
   bool streaming_ = false;          ///< whether sources arrive in pieces during the first batch
   bool begun_ = false, finished_ = false;
@@ -431,6 +436,13 @@ std::unique_ptr<BoardWork> work_on_board(const DeviceCore& device, BoardSlot& sl
                                          const JobPart& part, IndexRange targets,
                                          const std::stop_token& stop) {
   return std::make_unique<BoardRun>(device, slot, job, part, targets, stop);
+}
+
+double run_on_board(const DeviceCore& device, BoardSlot& slot, JobData& job, const JobPart& part,
+                    IndexRange targets, const std::stop_token& stop) {
+  BoardRun run(device, slot, job, part, targets, stop);
+  run.start();
+  return run.finish();
 }
 
 }  // namespace gdr

@@ -262,13 +262,9 @@ class BoardWork {
 std::unique_ptr<BoardWork> work_on_board(const DeviceCore& device, BoardSlot& slot, JobData& job,
                                          const JobPart& part, IndexRange targets,
                                          const std::stop_token& stop);
-/// Starts and finishes.
-inline double run_on_board(const DeviceCore& device, BoardSlot& slot, JobData& job,
-                           const JobPart& part, IndexRange targets, const std::stop_token& stop) {
-  const auto work = work_on_board(device, slot, job, part, targets, stop);
-  work->start();
-  return work->finish();
-}
+/// Starts and finishes such work; returns what BoardWork::finish does.
+double run_on_board(const DeviceCore& device, BoardSlot& slot, JobData& job, const JobPart& part,
+                    IndexRange targets, const std::stop_token& stop);
 
 /// Divides batches of targets evenly over at most so many boards.
 std::vector<IndexRange> divide_batches(IndexRange batches, std::size_t boards);

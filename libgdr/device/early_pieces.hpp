@@ -13,12 +13,18 @@
 
 namespace gdr {
 
-/// Any number of threads may call its members at once.
+/// Any number of threads may call its members at once, but for `restart`.
 class EarlyPieces {
  public:
-  /// `make`: makes items first .. first + count - 1. May throw; the items are not made then.
-  EarlyPieces(std::size_t items, std::function<void(std::size_t first, std::size_t count)> make)
-      : items_(items), make_(std::move(make)), states_(std::make_unique<State[]>(count())) {}
+  /// Begins with so many other items, of which none is made. `make`: makes items first ..
+  /// first + count - 1. May throw; the items are not made then.
+  void restart(std::size_t items, std::function<void(std::size_t first, std::size_t count)> make) {
+    items_ = items;
+    make_ = std::move(make);
+    if (count() > room_) states_ = std::make_unique<State[]>(room_ = count());
+    for (std::size_t k = 0; k < count(); ++k)
+      states_[k].store(Progress::None, std::memory_order_relaxed);
+  }
 
   std::size_t count() const noexcept { return (items_ + items_a_piece - 1) / items_a_piece; }
   /// Makes a piece, unless another thread has begun it. An error is left to who needs the piece.
@@ -66,9 +72,10 @@ class EarlyPieces {
     return true;
   }
 
-  const std::size_t items_;
-  const std::function<void(std::size_t, std::size_t)> make_;
-  const std::unique_ptr<State[]> states_;
+  std::size_t items_ = 0;
+  std::function<void(std::size_t, std::size_t)> make_;
+  std::unique_ptr<State[]> states_;  ///< kept for its memory, since small calls are frequent
+  std::size_t room_ = 0;
 };
 
 }  // namespace gdr

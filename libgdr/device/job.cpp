@@ -24,7 +24,7 @@ void run_locally(DeviceCore& device, JobData& job, const std::stop_token& stop) 
   const std::size_t n = job.target_count, sources = job.sources.count();
   const JobPartition partition =
       partition_job(job.cost, device.geometry, device.partition, n, sources);
-  job.slices = slice_ranges(partition, job.cost.group, sources);
+  slice_ranges(partition, job.cost.group, sources, job.slices);
   StatisticsScope scope(device);
   if (partition.slices == 1) {
     run_part(device, job, {partition.partition, 0, {0, n}}, scope, stop);
@@ -73,14 +73,14 @@ void run_part(DeviceCore& device, JobData& job, const JobPart& part, StatisticsS
     left.pop_back();
     boards.resize(batches.size());
     if (in_order && boards.front()->board->is_remote() && !before) before = job.output_items;
-    const auto work_of = [&](std::size_t k) {
+    const auto targets_of = [&](std::size_t k) {
       const std::size_t first = batches[k].first * slots;
       const std::size_t n = std::min(batches[k].count * slots, part.targets.count - first);
-      return work_on_board(device, *boards[k], job, part, {part.targets.first + first, n}, stop);
+      return IndexRange{part.targets.first + first, n};
     };
     std::vector<std::unique_ptr<BoardWork>> works;
     const auto start = [&](std::size_t k) {
-      works[k] = work_of(k);
+      works[k] = work_on_board(device, *boards[k], job, part, targets_of(k), stop);
       works[k]->start();
     };
     std::vector<std::size_t> failed;
@@ -88,9 +88,7 @@ void run_part(DeviceCore& device, JobData& job, const JobPart& part, StatisticsS
       if (std::ranges::find(failed, k) == failed.end()) conversion_seconds += works[k]->finish();
     };
     const auto do_all = [&](std::size_t k) {
-      const auto work = work_of(k);
-      work->start();
-      conversion_seconds += work->finish();
+      conversion_seconds += run_on_board(device, *boards[k], job, part, targets_of(k), stop);
     };
     // Boards in this process compute what was started on all of them together.
     const bool together = boards.size() > 1 && !in_order && !boards.front()->board->is_remote() &&
@@ -195,6 +193,7 @@ struct Job::Impl {
   std::shared_ptr<DeviceCore> core;
   JobData data;
   InputPacker sources, targets;
+  EarlyPieces pieces;  ///< of the sources of a run
   QueuedCalls calls;
 };
 
@@ -210,10 +209,7 @@ Job& Job::operator=(Job&&) noexcept = default;
 void Job::set(std::string_view name, std::span<const double> values) {
   impl_->calls.settle();
   JobData& d = impl_->data;
-  impl_->calls.collectively("set", [&] {
-    for (const ParamBits& param : param_bits(d.params_group, name, values))
-      d.params[2 * param.index] = param.bits;
-  });
+  impl_->calls.collectively("set", [&] { set_params(d.params_group, name, values, d.params); });
 }
 
 void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
@@ -245,9 +241,11 @@ void Job::run_filling(std::size_t n, std::span<const NamedInput> arrays,
   impl_->bind(results);
   impl_->sources.begin(arrays);
   std::uint64_t* const records = d.sources.replace(n, d.sources_group.words);
-  EarlyPieces pieces(n, [&](std::size_t first, std::size_t count) {
+  const auto make = [&](std::size_t first, std::size_t count) {
     impl_->sources.pack_range(first, count, arrays, records, fill);
-  });
+  };
+  EarlyPieces& pieces = impl_->pieces;
+  pieces.restart(n, std::ref(make));
   const WordFill words{d.sources_group.words, [&](std::size_t first, std::size_t count) {
                          pieces.require(first / d.sources_group.words,
                                         count / d.sources_group.words);

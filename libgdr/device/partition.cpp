@@ -235,12 +235,11 @@ IndexRange slice_range(const JobPartition& partition, std::size_t group, std::si
   return {begin(k), begin(k + 1) - begin(k)};
 }
 
-std::vector<IndexRange> slice_ranges(const JobPartition& partition, std::size_t group,
-                                     std::size_t n) {
-  std::vector<IndexRange> slices;
+void slice_ranges(const JobPartition& partition, std::size_t group, std::size_t n,
+                  std::vector<IndexRange>& slices) {
+  slices.clear();
   for (std::size_t k = 0; k < partition.slices; ++k)
     slices.push_back(slice_range(partition, group, n, k));
-  return slices;
 }
 
 }  // namespace gdr

@@ -80,7 +80,8 @@ JobPartition partition_job(const KernelCost& kernel, const Geometry& geometry, P
 
 /// Slice k of n sources: whole groups except the last, of equal length within one group.
 IndexRange slice_range(const JobPartition& cut, std::size_t group, std::size_t n, std::size_t k);
-/// All slices of n sources.
-std::vector<IndexRange> slice_ranges(const JobPartition& cut, std::size_t group, std::size_t n);
+/// All slices of n sources, into `slices`.
+void slice_ranges(const JobPartition& cut, std::size_t group, std::size_t n,
+                  std::vector<IndexRange>& slices);
 
 }  // namespace gdr

@@ -105,10 +105,7 @@ SetJob& SetJob::operator=(SetJob&&) noexcept = default;
 void SetJob::set(std::string_view name, std::span<const double> values) {
   impl_->calls.settle();
   JobData& job = impl_->job;
-  impl_->calls.collectively("set", [&] {
-    for (const ParamBits& param : param_bits(job.params_group, name, values))
-      job.params[2 * param.index] = param.bits;
-  });
+  impl_->calls.collectively("set", [&] { set_params(job.params_group, name, values, job.params); });
 }
 
 void SetJob::run(std::span<const InteractionSet> sets) {

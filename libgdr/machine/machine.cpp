@@ -280,8 +280,9 @@ void Machine::load(const Kernel& kernel) {
 
 void Machine::set(std::string_view name, double value) {
   impl_->program();
-  const auto [k, bits] = param_bits(impl_->param_group, name, {&value, 1}).front();
-  impl_->load_param_bits(k, bits, 0);
+  std::vector<std::uint64_t> words(2 * impl_->param_group.fields.size());
+  const std::size_t k = set_params(impl_->param_group, name, {&value, 1}, words);
+  impl_->load_param_bits(k, words[2 * k], 0);
 }
 
 void Machine::set_param(const NamedInput& value) {

@@ -167,18 +167,17 @@ void MovingSources::predict_range(double time, std::size_t first, std::size_t n)
   predict_blocks(time, end - begin, blocks_.data() + begin, at.data(), moving.data());
 }
 
-std::vector<NamedInput> MovingSources::arrays(std::size_t first) const {
-  std::vector<NamedInput> list;
-  list.reserve(9);
+std::span<const NamedInput> MovingSources::arrays(std::size_t first) {
+  arrays_.clear();
   const auto add = [&](const std::string& name, const auto& values) {
-    if (!name.empty()) list.push_back({name, values + first});
+    if (!name.empty()) arrays_.push_back({name, values + first});
   };
   for (std::size_t k = 0; k < 3; ++k) add(names_.x[k], at_and_moving_[k]);
   for (std::size_t k = 0; k < 3; ++k) add(names_.v[k], at_and_moving_[3 + k]);
   add(names_.mass, mass_.data());
   add(names_.id, id_.data());
   add(names_.slot, slot_.data());
-  return list;
+  return arrays_;
 }
 
 std::vector<NamedInput> MovingSources::polynomials(std::size_t first, std::size_t n) {

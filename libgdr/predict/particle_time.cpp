@@ -126,7 +126,7 @@ BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
   if (data.fetch_outputs) data.output_items = OutputReduction(kernel.kernel.program());
   LinkWords no_words;
   data.sources.replace(job.sources, data.sources_group.words, no_words);
-  data.slices = slice_ranges(cut, kernel.cost.group, job.sources);
+  slice_ranges(cut, kernel.cost.group, job.sources, data.slices);
   DeviceCore device;
   device.geometry = geometry;
   device.partition = job.partition;

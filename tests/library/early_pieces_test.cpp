@@ -14,7 +14,8 @@ namespace gdr::test {
 TEST_CASE("items of pieces are made once, ahead of time and by any range that needs them") {
   for (const std::size_t items : {0, 1, 127, 128, 129, 1000}) {
     std::vector<std::atomic<int>> made(items);
-    EarlyPieces pieces(items, [&](std::size_t first, std::size_t count) {
+    EarlyPieces pieces;
+    pieces.restart(items, [&](std::size_t first, std::size_t count) {
       for (std::size_t k = first; k < first + count; ++k) ++made[k];
     });
     std::atomic<bool> missing = false;
@@ -38,7 +39,8 @@ TEST_CASE("items of pieces are made once, ahead of time and by any range that ne
 
 TEST_CASE("the error of a piece that was made ahead of time reaches who needs it") {
   int calls = 0;
-  EarlyPieces pieces(300, [&](std::size_t first, std::size_t) {
+  EarlyPieces pieces;
+  pieces.restart(300, [&](std::size_t first, std::size_t) {
     ++calls;
     if (first == 128) throw std::runtime_error("item 128");
   });

@@ -536,8 +536,8 @@ class PackedRunner final : public PassRunner {
           group.results + group.read->offset + group.first * layout.result_words;
       if (loaded_.packs_results) std::fill_n(results, group.count * layout.result_words, 0);
       PackedSources sources = sources_of(group);
-      std::vector<std::uint64_t> last_group;
       if (copies_last_group_) {
+        thread_local std::vector<std::uint64_t> last_group;
         last_group.resize(loaded_.program.group * std::size_t{loaded_.program.item_shorts});
         copy_group(slices_[0].first + slices_[0].count - 1, last_group.data());
         sources.last_groups = last_group.data();

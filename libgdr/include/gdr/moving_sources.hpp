@@ -140,8 +140,8 @@ class MovingSources {
   std::array<std::span<const double>, 3> predicted_columns(std::size_t first) const noexcept;
   void predict_range(double time, std::size_t first, std::size_t n);
   std::function<void(std::size_t first, std::size_t n)> filler(double time);
-  /// Arrays of a job's predicted sources from a slot on.
-  std::vector<NamedInput> arrays(std::size_t first) const;
+  /// Arrays of a job's predicted sources from a slot on, valid until the next call.
+  std::span<const NamedInput> arrays(std::size_t first);
   /// Arrays of the polynomials of n slots, which the next call overwrites.
   std::vector<NamedInput> polynomials(std::size_t first, std::size_t n);
   /// Calls send(first, n) for ranges with the slots before `end` that were set.
@@ -170,6 +170,7 @@ class MovingSources {
   bool on_device_ = false;
   bool was_on_device_ = false;       ///< whether the device made the last prediction
   std::vector<double> polynomials_;  ///< columns for a transfer
+  std::vector<NamedInput> arrays_;
 };
 
 }  // namespace gdr
