@@ -96,7 +96,7 @@ const RowTest& row_test(const Column& c) noexcept {
 }
 
 #define GDR_AVX2 __attribute__((target("avx2")))
-#define GDR_AVX512 __attribute__((target("avx512f,avx512dq")))
+#define GDR_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl")))
 
 GDR_AVX2 inline __m256i row_at(const char* at) noexcept {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
@@ -204,6 +204,25 @@ GDR_AVX512 bool copy_eight(const Column* columns, std::size_t first, std::size_t
   return _mm512_test_epi64_mask(found, found) == 0;
 }
 
+/// Copies n rows of the adjacent values of a column, each in one vector. Returns false if a value
+/// fails the test of the column.
+template <typename From>
+GDR_AVX512 bool copy_rows(const Column& c, From from, char* to, std::size_t n,
+                          std::ptrdiff_t step) noexcept {
+  const auto row_mask = static_cast<__mmask8>((1U << c.width) - 1);
+  const RowTest& test = row_test(c);
+  const __m256i mask = _mm256_set1_epi64x(static_cast<long long>(test.mask));
+  const __m256i added = _mm256_set1_epi64x(static_cast<long long>(test.added));
+  const __m256i bad = _mm256_set1_epi64x(static_cast<long long>(test.bad));
+  __m256i found = _mm256_setzero_si256();
+  for (std::size_t i = 0; i < n; ++i, to += step) {
+    const __m256i row = _mm256_maskz_loadu_epi64(row_mask, from(i));  // zeros pass all tests
+    found = _mm256_or_si256(found, _mm256_add_epi64(_mm256_and_si256(row, mask), added));
+    _mm256_mask_storeu_epi64(to, row_mask, row);
+  }
+  return _mm256_testz_si256(found, bad) != 0;
+}
+
 #undef GDR_AVX2
 #undef GDR_AVX512
 
@@ -248,8 +267,13 @@ const Transposition* transposition_for(Isa isa, const std::vector<Column>& colum
 /// Copies n values of a column; with `Check` returns false if one fails the test. `step`: stride of
 /// the destination, bytes.
 template <bool Check, typename From>
-bool copy_column(const Column& c, From from, char* to, std::size_t n,
-                 std::ptrdiff_t step) noexcept {
+bool copy_column(const Column& c, From from, char* to, std::size_t n, std::ptrdiff_t step,
+                 Isa isa) noexcept {
+#if defined(__x86_64__)
+  if (isa == Isa::Avx512 && c.width > 1) return copy_rows(c, from, to, n, step) || !Check;
+#else
+  static_cast<void>(isa);
+#endif
   using Doubles = std::conditional_t<Check, FiniteTest<double>, NoTest>;
   using Floats = std::conditional_t<Check, FiniteTest<float>, NoTest>;
   using Integers = std::conditional_t<Check, ShortIntegerTest, NoTest>;
@@ -279,9 +303,10 @@ const char* element(const Column& c, std::size_t i) noexcept {
 }
 
 bool put_column(const Column& c, std::size_t first, std::size_t n, std::uint32_t* record,
-                std::size_t halves) noexcept {
+                std::size_t halves, Isa isa) noexcept {
   return copy_column<true>(c, Consecutive{element(c, first), c.stride},
-                           reinterpret_cast<char*>(record + c.half_word), n, record_bytes(halves));
+                           reinterpret_cast<char*>(record + c.half_word), n, record_bytes(halves),
+                           isa);
 }
 
 }  // namespace
@@ -311,7 +336,7 @@ bool pack_records(const std::vector<Column>& columns, std::size_t first, std::si
   for (std::size_t k = 0; k < columns.size();) {
     const Transposition* const t = transposition_for(isa, columns, k, n);
     if (t == nullptr) {
-      good &= put_column(columns[k++], first, n, record, halves);
+      good &= put_column(columns[k++], first, n, record, halves, isa);
       continue;
     }
     const std::size_t most = n / t->width * t->width;
@@ -319,27 +344,27 @@ bool pack_records(const std::vector<Column>& columns, std::size_t first, std::si
     good &= t->copy(&columns[k], first, most, to, halves * sizeof *record);
     for (const std::size_t end = k + t->width; k < end; ++k)
       if (most < n)
-        good &= put_column(columns[k], first + most, n - most, record + most * halves, halves);
+        good &= put_column(columns[k], first + most, n - most, record + most * halves, halves, isa);
   }
   return good;
 }
 
 bool gather_records(const std::vector<Column>& columns, const std::int32_t* index, std::size_t n,
-                    std::uint32_t* record, std::size_t halves) noexcept {
+                    std::uint32_t* record, std::size_t halves, Isa isa) noexcept {
   bool good = true;
   for (const Column& c : columns)
-    good &=
-        copy_column<true>(c, Indexed{c.data, c.stride, index},
-                          reinterpret_cast<char*>(record + c.half_word), n, record_bytes(halves));
+    good &= copy_column<true>(c, Indexed{c.data, c.stride, index},
+                              reinterpret_cast<char*>(record + c.half_word), n,
+                              record_bytes(halves), isa);
   return good;
 }
 
 void unpack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
-                    const std::uint32_t* record, std::size_t halves) noexcept {
+                    const std::uint32_t* record, std::size_t halves, Isa isa) noexcept {
   for (const Column& c : columns)
     copy_column<false>(
         c, Consecutive{reinterpret_cast<const char*>(record + c.half_word), record_bytes(halves)},
-        c.data + static_cast<std::ptrdiff_t>(first) * c.stride, n, c.stride);
+        c.data + static_cast<std::ptrdiff_t>(first) * c.stride, n, c.stride, isa);
 }
 
 }  // namespace gdr

@@ -79,9 +79,10 @@ bool pack_records(const std::vector<Column>& columns, std::size_t first, std::si
                   std::uint32_t* record, std::size_t halves, Isa isa = packing_isa()) noexcept;
 /// Like pack_records, for the elements with indices index[0] .. index[n - 1].
 bool gather_records(const std::vector<Column>& columns, const std::int32_t* index, std::size_t n,
-                    std::uint32_t* record, std::size_t halves) noexcept;
+                    std::uint32_t* record, std::size_t halves, Isa isa = packing_isa()) noexcept;
 /// Copies records to elements, without a check.
 void unpack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
-                    const std::uint32_t* record, std::size_t halves) noexcept;
+                    const std::uint32_t* record, std::size_t halves,
+                    Isa isa = packing_isa()) noexcept;
 
 }  // namespace gdr

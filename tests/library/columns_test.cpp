@@ -112,4 +112,50 @@ TEST_CASE("a number that is not finite is detected at every position of every ar
   }
 }
 
+TEST_CASE("adjacent values of particles are copied and tested as rows of any width") {
+  std::mt19937_64 random(4);
+  constexpr Move moves[] = {Move::Words, Move::ShortIntegers, Move::Doubles};
+  constexpr std::uint64_t bad_for[] = {0, std::uint64_t{1} << 40, 0x7ff0000000000000};
+  for (unsigned trial = 0; trial < 1000; ++trial) {
+    const Isa isa = any_isa(random);
+    const std::size_t width = 1 + random() % 6, particle = width + random() % 3;
+    const std::size_t n = 1 + random() % 20, words = width + random() % 3;
+    const std::size_t kind = random() % 3;
+    std::vector<std::uint64_t> values(n * particle);  // ends with the last row
+    values.resize((n - 1) * particle + width);
+    for (std::uint64_t& v : values) v = random() % 1000;
+    std::vector<Column> columns;
+    for (std::size_t k = 0; k < width; ++k)
+      add_column(columns, {reinterpret_cast<char*>(values.data() + k),
+                           static_cast<std::ptrdiff_t>(particle * sizeof(std::uint64_t)),
+                           static_cast<std::uint32_t>(2 * k), moves[kind]});
+    REQUIRE(columns.size() == (width + 3) / 4);
+    const bool fails = random() % 2 == 0 && kind != 0;
+    if (fails) values[random() % n * particle + random() % width] = bad_for[kind];
+    std::vector<std::int32_t> index(n);
+    for (std::int32_t& i : index) i = static_cast<std::int32_t>(random() % n);
+
+    std::vector<std::uint64_t> records(n * words, 7), expected(records), gathered(records);
+    std::vector<std::uint64_t> expected_gathered(records);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t k = 0; k < width; ++k) {
+        expected[i * words + k] = values[i * particle + k];
+        expected_gathered[i * words + k] =
+            values[static_cast<std::size_t>(index[i]) * particle + k];
+      }
+    auto* const to = reinterpret_cast<std::uint32_t*>(records.data());
+    CHECK(pack_records(columns, 0, n, to, 2 * words, isa) == !fails);
+    CHECK(records == expected);
+    gather_records(columns, index.data(), n, reinterpret_cast<std::uint32_t*>(gathered.data()),
+                   2 * words, isa);
+    CHECK(gathered == expected_gathered);
+
+    const std::vector<std::uint64_t> before = values;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t k = 0; k < width; ++k) values[i * particle + k] = 0;
+    unpack_records(columns, 0, n, to, 2 * words, isa);
+    CHECK(values == before);
+  }
+}
+
 }  // namespace gdr::test
