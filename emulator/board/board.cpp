@@ -294,7 +294,7 @@ struct Board::Impl {
     if (board.loaded == nullptr || other.board.loaded == nullptr ||
         board.loaded->object != other.board.loaded->object)
       return false;
-    const auto& params = board.chips.front().chip.params();
+    const Params& params = board.chips.front().chip.params();
     const auto has_params = [&](const BoardChip& chip) { return chip.chip.params() == params; };
     return std::ranges::all_of(board.chips, has_params) &&
            std::ranges::all_of(other.board.chips, has_params);
@@ -463,10 +463,8 @@ struct Board::Impl {
     bool keeps_value = x.pass.takes_params();
     if (keeps_value)
       for_each_chip(board, c.chips, [&](std::size_t, BoardChip& chip) {
-        const auto& params = chip.chip.params();
-        const auto held = params.find(c.variable);
         keeps_value =
-            keeps_value && held != params.end() && std::ranges::equal(held->second, payload);
+            keeps_value && std::ranges::equal(chip.chip.params().words(c.variable), payload);
       });
     if (keeps_value)
       return x.pass.add_param({c.chips, c.variable, {payload.begin(), payload.end()}});

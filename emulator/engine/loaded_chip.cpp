@@ -29,15 +29,18 @@ void LoadedChip::set_param(std::uint32_t variable, std::span<const std::uint64_t
   // Written even if unchanged: a program may have overwritten it.
   if (std::ranges::find(params_pending_, variable) == params_pending_.end())
     params_pending_.push_back(variable);
-  std::vector<std::uint64_t>& held = params_[variable];
-  held.assign(words.begin(), words.end());
+  params_.set(variable, words);
 }
 
 void LoadedChip::copy_params(const LoadedChip& other) {
-  const bool has_more = std::ranges::any_of(
-      params_, [&](const auto& param) { return !other.params_.contains(param.first); });
+  bool has_more = false;
+  params_.for_each([&](std::uint32_t variable, auto) {
+    has_more = has_more || other.params_.words(variable).empty();
+  });
   if (has_more) load(*program_, *executable_);
-  for (const auto& [variable, words] : other.params_) set_param(variable, words);
+  other.params_.for_each([&](std::uint32_t variable, std::span<const std::uint64_t> words) {
+    set_param(variable, words);
+  });
 }
 
 ChipState& LoadedChip::state() {
@@ -50,7 +53,7 @@ ChipState& LoadedChip::state() {
   for (const std::uint32_t variable : params_pending_)
     for (BlockState& block : state_->blocks)
       load_param(program_->params[variable], program_->program.elements, block,
-                 params_[variable].data());
+                 params_.words(variable).data());
   params_pending_.clear();
   if (work_) std::exchange(work_, nullptr)(*state_);
   clean_ = false;

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <deque>
-#include <map>
 
 #include "emulator/chip/reduction.hpp"
 #include "emulator/engine/blockwise/small_blocks.hpp"
@@ -146,8 +145,9 @@ class PackedRunner final : public PassRunner {
     initialise_blocks(image_, loaded_, executable_);
     image_params_ = first->params();
     BlockState& block = image_.blocks[0];
-    for (const auto& [variable, words] : image_params_)
+    image_params_.for_each([&](std::uint32_t variable, std::span<const std::uint64_t> words) {
       load_param(loaded_.params[variable], loaded_.program.elements, block, words.data());
+    });
     image_made_ = true;
     image_number_ = next_image();
     image_usable_ = std::ranges::all_of(plan_.presets, [&](const std::vector<CellRow>& rows) {
@@ -661,7 +661,7 @@ class PackedRunner final : public PassRunner {
 
   /// The initial state of a PE: one block after Init and parameters.
   ChipState image_;
-  std::map<std::uint32_t, std::vector<std::uint64_t>> image_params_;
+  Params image_params_;
   bool image_made_ = false, image_usable_ = false;
   std::uint64_t image_number_ = 0;  ///< counts images, of all runners
   /// For resident and for new sources; units: a target and a group of sources.
