@@ -42,17 +42,27 @@ template <typename Integer, typename Lane>
 [[gnu::always_inline]] inline void ranges_among(const Lane* from, std::size_t step, std::uint64_t n,
                                                 LaneRanges& ranges) {
   using Row [[gnu::vector_size(bytes_at_once)]] = Integer;
-  Row least, most;
-  std::memcpy(&least, from, sizeof least);
-  most = least;
-  for (std::uint64_t g = 1; g < n; ++g) {
+  constexpr std::size_t chains = 4;  // since a minimum takes several clocks
+  Row least[chains], most[chains];
+  std::memcpy(&least[0], from, sizeof(Row));
+  most[0] = least[0];
+  for (std::size_t k = 1; k < chains; ++k) least[k] = most[k] = least[0];
+  const auto add = [&](std::size_t k, std::uint64_t g) __attribute__((always_inline)) {
     Row row;
     std::memcpy(&row, from + g * step, sizeof row);
-    least = row < least ? row : least;
-    most = row > most ? row : most;
+    least[k] = row < least[k] ? row : least[k];
+    most[k] = row > most[k] ? row : most[k];
+  };
+  std::uint64_t done = 0;
+  for (; done + chains <= n; done += chains)
+    for (std::size_t k = 0; k < chains; ++k) add(k, done + k);
+  for (; done < n; ++done) add(0, done);
+  for (std::size_t k = 1; k < chains; ++k) {
+    least[0] = least[k] < least[0] ? least[k] : least[0];
+    most[0] = most[k] > most[0] ? most[k] : most[0];
   }
   for (std::size_t k = 0; k < bytes_at_once / sizeof(Integer); ++k)
-    ranges[k] = {lane_integer(least[k]), lane_integer(most[k])};
+    ranges[k] = {lane_integer(least[0][k]), lane_integer(most[0][k])};
 }
 GDR_FOR_EACH_ISA void ranges_of(const Lane64* from, std::size_t step, std::uint64_t n,
                                 LaneRanges& ranges) {
