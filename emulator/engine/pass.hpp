@@ -2,9 +2,9 @@
 // the loop over the j-items in the memories and reads results, on all chips.
 #pragma once
 
-#include <cstdint>
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -20,6 +21,7 @@
 
 #include "emulator/host/cpu_relax.hpp"
 #include "emulator/host/monitor.hpp"
+#include "emulator/host/prefetch.hpp"
 #include "emulator/host/processor.hpp"
 
 namespace gdr {
@@ -109,6 +111,11 @@ class TaskQueues {
   alignas(64) std::atomic<std::uint32_t> done_ = 0;
 };
 
+/// A range of addresses.
+struct Memory {
+  std::uintptr_t begin = 0, size = 0;
+};
+
 /// Phases of work offered to helpers. Slots are assigned under the pool's lock.
 class Offer {
  public:
@@ -137,9 +144,17 @@ class Offer {
     for (std::size_t p = 0; p < phases_; ++p) queues_[p].close();
   }
 
+  /// The part of `rewritten` that the tasks of a slot will write. The caller begins its tasks
+  /// later, or has other work besides: the first helper takes half of them.
+  Memory rewritten_by(unsigned slot) const noexcept {
+    const std::uintptr_t part = rewritten.size / slots, more = slot == 1 ? part / 2 : 0;
+    return {rewritten.begin + slot * part - more, part + more};
+  }
+
   unsigned next_slot = 1, slots;
   const bool is_beside;               ///< whether its caller does other work
   std::atomic<unsigned> helpers = 0;  ///< active helpers
+  Memory rewritten;                   ///< by the next call
 
  private:
   std::size_t phases_;
@@ -164,8 +179,9 @@ class ScopeExit {
 
 class Pool {
  public:
-  void share(std::span<const Phase> phases, unsigned helpers, const Work& work) {
+  void share(std::span<const Phase> phases, unsigned helpers, const Work& work, Memory rewritten) {
     Offer offer(phases, helpers + 1, work);
+    offer.rewritten = rewritten;
     begin(offer);
     offer.run(0);
     end(offer);
@@ -239,10 +255,12 @@ class Pool {
     for (;;) {
       if (Offer* const offer = open_.load(std::memory_order_acquire) ? take() : nullptr) {
         offer->run(slot_);
+        const Memory rewritten = offer->rewritten_by(slot_);
         // The offer may be destroyed as soon as no helper is active.
         offer->helpers.fetch_sub(1, std::memory_order_release);
         finished_.fetch_add(1, std::memory_order_release);
         finished_.notify_all();
+        prefetch(rewritten);
         idle_since = std::chrono::steady_clock::now();
         continue;
       }
@@ -264,6 +282,16 @@ class Pool {
       // there.
       leave_processor(callers_processor_.load(std::memory_order_relaxed));
       idle_since = std::chrono::steady_clock::now();
+    }
+  }
+
+  /// Prefetches memory for writing until there is an offer, unless it is more than a cache holds.
+  void prefetch(Memory memory) const {
+    constexpr std::uintptr_t line = 64, lines_between_polls = 8, most = 1 << 17;
+    if (memory.size > most) return;
+    for (std::uintptr_t at = 0; at < memory.size; at += line) {
+      if (at % (lines_between_polls * line) == 0 && open_.load(std::memory_order_relaxed)) return;
+      prefetch_for_writing(memory.begin + at);
     }
   }
 
@@ -331,10 +359,11 @@ std::size_t most_tasks(std::span<const Phase> phases) noexcept {
 }
 
 /// Some phase has two tasks or more.
-void share(std::span<const Phase> phases, unsigned helpers, const Work& work) {
+void share(std::span<const Phase> phases, unsigned helpers, const Work& work,
+           Memory rewritten = {}) {
   const std::size_t useful = std::min<std::size_t>(helpers, most_tasks(phases) - 1);
   inside = true;
-  pool().share(phases, static_cast<unsigned>(useful), work);
+  pool().share(phases, static_cast<unsigned>(useful), work, rewritten);
   inside = false;
 }
 
@@ -405,7 +434,8 @@ void cancellation_point() {
   if (current_monitor->stop.stop_requested()) throw Cancelled();
 }
 
-void run_phases(std::span<const Phase> phases, unsigned threads) {
+void run_phases(std::span<const Phase> phases, unsigned threads,
+                std::span<const std::byte> rewritten) {
   if (threads <= 1 || inside || most_tasks(phases) < 2) {
     for (const Phase& phase : phases) {
       for (std::size_t task = 0; task < phase.tasks; ++task) {
@@ -417,11 +447,13 @@ void run_phases(std::span<const Phase> phases, unsigned threads) {
   }
   const WorkMonitor* const monitor = current_monitor;  // the caller's, for all threads
   Guard guard;
-  share(phases, threads - 1, [&](unsigned, std::size_t phase, std::size_t task) {
+  const auto work = [&](unsigned, std::size_t phase, std::size_t task) {
     const WorkMonitor* const before = std::exchange(current_monitor, monitor);
     guard(phases[phase], task);
     current_monitor = before;
-  });
+  };
+  share(phases, threads - 1, work,
+        {std::bit_cast<std::uintptr_t>(rewritten.data()), rewritten.size()});
   guard.rethrow();
 }
 

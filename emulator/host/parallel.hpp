@@ -31,8 +31,11 @@ struct Phase {
 };
 
 /// Runs all phases in up to `threads` threads, the caller among them (1: on the caller alone). An
-/// exception of a task cancels the remaining work and is rethrown to the caller.
-void run_phases(std::span<const Phase> phases, unsigned threads);
+/// exception of a task cancels the remaining work and is rethrown to the caller. `rewritten`:
+/// memory that these threads have read, and that the first phase of the next call will write, each
+/// thread a part in the order of the tasks. Helpers prefetch it for that while they are idle.
+void run_phases(std::span<const Phase> phases, unsigned threads,
+                std::span<const std::byte> rewritten = {});
 
 /// Cancellation and progress of long work, given by its caller.
 struct WorkMonitor {

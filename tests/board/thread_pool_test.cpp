@@ -167,3 +167,16 @@ TEST_CASE("an exception of the work beside helpers ends it, and its own calls ha
       [&] { parallel_for(100, 2, [&](unsigned, std::size_t) { ++done; }); });
   CHECK(done == 100);
 }
+
+TEST_CASE("memory that helpers prefetch after a call may be freed", "[threads]") {
+  for (const std::size_t size : {0, 1, 63, 4096, 1 << 20, 1 << 24})
+    for (const unsigned threads : {2U, 3U, 5U}) {
+      std::vector<std::byte> memory(size);
+      std::atomic<int> done = 0;
+      const Phase phases[] = {{8, [&](std::size_t) { ++done; }}, {8, [&](std::size_t) { ++done; }}};
+      run_phases(phases, threads, memory);
+      CHECK(done == 16);
+      memory = {};
+      if (size % 2 == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+}

@@ -48,6 +48,7 @@ class LaneSources {
   /// After `done`: false if items cannot be represented (an integer beyond the range of floats).
   bool usable() const noexcept { return usable_; }
   const std::byte* groups() const noexcept { return lanes_.data(); }
+  std::span<const std::byte> lanes() const noexcept { return lanes_; }  ///< of all groups
   std::uint64_t group_count() const noexcept { return groups_; }
   std::uint64_t item_count() const noexcept { return items_; }
   /// Items of some groups.
@@ -55,7 +56,6 @@ class LaneSources {
   /// The records of items first .. first + count - 1 of all segments, side by side.
   const std::uint64_t* records(std::uint64_t first, std::uint64_t count,
                                std::vector<std::uint64_t>& scratch) const;
-  std::size_t bytes() const noexcept { return lanes_.size(); }
   std::size_t group_bytes() const noexcept { return body_.stream_bytes(); }
   /// Counts the conversions of changed items, and the groups that the last one wrote.
   std::uint64_t revision() const noexcept { return revision_; }

@@ -259,7 +259,7 @@ class PackedRunner final : public PassRunner {
     const auto pairs = static_cast<double>(targets) * static_cast<double>(sources_->group_count());
     constexpr double ns_to_fetch_a_byte = 0.05;  // where in doubt, the times decide
     const double fetched =
-        new_sources ? ns_to_fetch_a_byte * static_cast<double>(sources_->bytes()) : 0;
+        new_sources ? ns_to_fetch_a_byte * static_cast<double>(sources_->lanes().size()) : 0;
     ThreadChoice& choice = threads_[new_sources ? 1 : 0];
     const unsigned threads = choice.choose(pairs, fetched, pass.threads);
     // With the conversion: sources that other threads have read are written more slowly.
@@ -284,7 +284,7 @@ class PackedRunner final : public PassRunner {
       phases.push_back({groups_.size(), [this](std::size_t i) {
                           if (sources_->usable()) work(groups_[i]);
                         }});
-      convert(phases, threads);
+      convert(phases, threads, new_sources);
       if (!sources_->usable()) return false;
       if (!for_gpu) choice.record(pairs, threads, timer.seconds() * 1e9);
       count_runs(groups_.size());
@@ -306,9 +306,10 @@ class PackedRunner final : public PassRunner {
     constexpr double ns_an_item = 3;
     return threads_for_input(ns_an_item * static_cast<double>(sources_->item_count()), threads);
   }
-  /// Executes phases of which the first ones convert sources.
-  void convert(std::vector<Phase>& phases, unsigned threads) {
-    run_phases(phases, threads);
+  /// Executes phases of which the first ones convert sources. `again`: the next call is likely to
+  /// convert others.
+  void convert(std::vector<Phase>& phases, unsigned threads, bool again = false) {
+    run_phases(phases, threads, again ? sources_->lanes() : std::span<const std::byte>());
     sources_->done();
     phases.clear();
   }
