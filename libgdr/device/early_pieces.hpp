@@ -21,7 +21,10 @@ class EarlyPieces {
   void restart(std::size_t items, std::function<void(std::size_t first, std::size_t count)> make) {
     items_ = items;
     make_ = std::move(make);
-    if (count() > room_) states_ = std::make_unique<State[]>(room_ = count());
+    if (count() > room_) {
+      states_ = std::make_unique<State[]>(count());
+      room_ = count();
+    }
     for (std::size_t k = 0; k < count(); ++k)
       states_[k].store(Progress::None, std::memory_order_relaxed);
   }
