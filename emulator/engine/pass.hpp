@@ -2,8 +2,6 @@
 // the loop over the j-items in the memories and reads results, on all chips.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,46 +12,11 @@
 
 #include "emulator/chip/state.hpp"
 #include "emulator/engine/engine.hpp"
+#include "emulator/engine/params.hpp"
 #include "emulator/port/loaded_program.hpp"
 #include "emulator/port/memory_writes.hpp"
 
 namespace gdr {
-
-/// The parameters of a program that were set, by number.
-class Params {
- public:
-  static constexpr std::size_t most_words = 2;  ///< of a record
-
-  void set(std::uint32_t variable, std::span<const std::uint64_t> words) {
-    if (variable >= params_.size()) params_.resize(variable + std::size_t{1});
-    Param& param = params_[variable];
-    param.count = std::min(words.size(), most_words);
-    std::copy_n(words.begin(), param.count, param.words.begin());
-  }
-  void clear() noexcept { params_.clear(); }
-  /// The words of a record; none if the parameter was not set.
-  std::span<const std::uint64_t> words(std::uint32_t variable) const noexcept {
-    if (variable >= params_.size()) return {};
-    const Param& param = params_[variable];
-    return std::span(param.words).first(param.count);
-  }
-  /// Calls visit(variable, words) for those that were set.
-  template <typename Visit>
-  void for_each(Visit visit) const {
-    for (std::uint32_t variable = 0; variable < params_.size(); ++variable)
-      if (params_[variable].count != 0) visit(variable, words(variable));
-  }
-
-  friend bool operator==(const Params&, const Params&) = default;
-
- private:
-  struct Param {
-    std::size_t count = 0;
-    std::array<std::uint64_t, most_words> words{};
-    friend bool operator==(const Param&, const Param&) = default;
-  };
-  std::vector<Param> params_;
-};
 
 /// Loading a program clears a chip, runs section Init and writes parameters to all PEs: tens of
 /// megabytes, which a call may never read if the engine computes on targets directly. So this work
