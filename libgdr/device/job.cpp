@@ -240,12 +240,13 @@ void Job::run_filling(std::size_t n, std::span<const NamedInput> arrays,
   impl_->sources.check(n, arrays);
   impl_->bind(results);
   impl_->sources.begin(arrays);
-  std::uint64_t* const records = d.sources.replace(n, d.sources_group.words);
+  std::uint64_t* records = nullptr;
   const auto make = [&](std::size_t first, std::size_t count) {
     impl_->sources.pack_range(first, count, arrays, records, fill);
   };
   EarlyPieces& pieces = impl_->pieces;
   pieces.restart(n, std::ref(make));
+  records = d.sources.replace(n, d.sources_group.words);
   const WordFill words{d.sources_group.words, [&](std::size_t first, std::size_t count) {
                          pieces.require(first / d.sources_group.words,
                                         count / d.sources_group.words);
