@@ -36,7 +36,7 @@ constexpr std::size_t size_bytes = 4, min_array_bytes = min_string_bytes + 4 + 4
 /// Size limit of object files (the largest programs have a few megabytes).
 constexpr std::size_t max_bytes = std::size_t{1} << 30;
 
-/// Chunks of a file in order. The last three are present only if they are not empty.
+/// Chunks of a file in order. The last four are present only if they are not empty.
 enum Chunk : std::size_t {
   Info,
   Code,
@@ -47,10 +47,11 @@ enum Chunk : std::size_t {
   Arrays,
   HostNames,
   Keys,
+  InLongs,
   chunk_count
 };
 constexpr std::array<std::string_view, chunk_count> tags{"INFO", "CODE", "LINE", "FILE", "VARS",
-                                                         "SYMS", "ARRS", "HOST", "KEYS"};
+                                                         "SYMS", "ARRS", "HOST", "KEYS", "LONG"};
 
 constexpr std::uint32_t tag_number(std::string_view tag) {
   std::uint32_t number = 0;
@@ -238,6 +239,18 @@ void visit_code(Reader& in, Program& p) {
   }
 }
 
+Program read_chunks(std::span<const std::uint8_t> bytes, const std::string& name,
+                    std::size_t chunk_limit);
+
+/// The program in longs is an object of its own, without this chunk.
+void visit_in_longs(Writer& out, const Program& p) {
+  out.put_bytes(write_object(p.in_longs.front()));
+}
+void visit_in_longs(Reader& in, Program& p) {
+  const std::string& name = in.name();
+  p.in_longs.push_back(read_chunks(in.get_bytes(in.left()), name, InLongs));
+}
+
 /// The fields of a chunk. A program that is written has a source line for every instruction.
 template <typename Io, typename AnyProgram>
 void visit_chunk(Io& io, std::size_t chunk, AnyProgram& p) {
@@ -271,6 +284,8 @@ void visit_chunk(Io& io, std::size_t chunk, AnyProgram& p) {
         io(a.name, a.first);
         io.list(a.sizes, size_bytes, [&io](auto& size) { io(size); });
       });
+    case InLongs:
+      return visit_in_longs(io, p);
     case Keys:
       for (auto& v : p.variables)
         if (v.reduce == Reduce::Index) io(v.key);
@@ -284,7 +299,8 @@ void visit_chunk(Io& io, std::size_t chunk, AnyProgram& p) {
 bool is_absent(std::size_t chunk, const Program& p) noexcept {
   return (chunk == Arrays && p.arrays.empty()) || (chunk == HostNames && p.host_names.empty()) ||
          (chunk == Keys &&
-          std::ranges::find(p.variables, Reduce::Index, &Variable::reduce) == p.variables.end());
+          std::ranges::find(p.variables, Reduce::Index, &Variable::reduce) == p.variables.end()) ||
+         (chunk == InLongs && p.in_longs.empty());
 }
 
 /// The tag at the position of a copy of a reader.
@@ -311,6 +327,36 @@ void check_header(std::span<const std::uint8_t> bytes, const std::string& name) 
   if (checksum(bytes.subspan(header_bytes)) != sum) {
     fail(name, magic.size() + sizeof version, "checksum error: the file is damaged");
   }
+}
+
+/// The program of an object that may have the first `chunk_limit` kinds of chunks.
+Program read_chunks(std::span<const std::uint8_t> bytes, const std::string& name,
+                    std::size_t chunk_limit) {
+  check_header(bytes, name);
+  Reader in(bytes.subspan(header_bytes), name, header_bytes);
+  Program program;
+  for (std::size_t c = 0; c < chunk_limit; ++c) {
+    if (c >= Arrays && (in.left() == 0 || next_tag(in) != tag_number(tags[c]))) continue;
+    const std::size_t at = in.offset();
+    const bool expected = in.get<std::uint32_t>() == tag_number(tags[c]);
+    const bool reserved = in.get<std::uint32_t>() != 0;
+    if (!expected || reserved) fail(name, at, fmt::format("chunk {} is expected here", tags[c]));
+    Reader body = in.part(in.get<std::uint64_t>());
+    visit_chunk(body, c, program);
+    if (body.left() != 0) {
+      fail(name, body.offset(), fmt::format("chunk {} has trailing bytes", tags[c]));
+    }
+    if (is_absent(c, program)) fail(name, at, fmt::format("chunk {} is empty", tags[c]));
+    for (const auto pad : in.get_bytes((alignment - in.offset() % alignment) % alignment)) {
+      if (pad != 0) fail(name, in.offset(), "padding between chunks is not zero");
+    }
+  }
+  if (in.left() != 0) fail(name, in.offset(), "trailing bytes after the last chunk");
+  if (auto wrong = validate_program(program); !wrong.empty()) {
+    throw Error(ErrorCategory::Program,
+                fmt::format("{}: {}; assemble the source again", name, wrong));
+  }
+  return program;
 }
 
 }  // namespace
@@ -340,31 +386,7 @@ std::vector<std::uint8_t> write_object(const Program& given) {
 }
 
 Program read_object(std::span<const std::uint8_t> bytes, const std::string& name) {
-  check_header(bytes, name);
-  Reader in(bytes.subspan(header_bytes), name, header_bytes);
-  Program program;
-  for (std::size_t c = 0; c < chunk_count; ++c) {
-    if (c >= Arrays && (in.left() == 0 || next_tag(in) != tag_number(tags[c]))) continue;
-    const std::size_t at = in.offset();
-    const bool expected = in.get<std::uint32_t>() == tag_number(tags[c]);
-    const bool reserved = in.get<std::uint32_t>() != 0;
-    if (!expected || reserved) fail(name, at, fmt::format("chunk {} is expected here", tags[c]));
-    Reader body = in.part(in.get<std::uint64_t>());
-    visit_chunk(body, c, program);
-    if (body.left() != 0) {
-      fail(name, body.offset(), fmt::format("chunk {} has trailing bytes", tags[c]));
-    }
-    if (is_absent(c, program)) fail(name, at, fmt::format("chunk {} is empty", tags[c]));
-    for (const auto pad : in.get_bytes((alignment - in.offset() % alignment) % alignment)) {
-      if (pad != 0) fail(name, in.offset(), "padding between chunks is not zero");
-    }
-  }
-  if (in.left() != 0) fail(name, in.offset(), "trailing bytes after the last chunk");
-  if (auto wrong = validate_program(program); !wrong.empty()) {
-    throw Error(ErrorCategory::Program,
-                fmt::format("{}: {}; assemble the source again", name, wrong));
-  }
-  return program;
+  return read_chunks(bytes, name, chunk_count);
 }
 
 Program read_object_file(const std::string& path) {

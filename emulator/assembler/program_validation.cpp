@@ -271,7 +271,23 @@ std::string validate_location(const Operand& o) {
   }
 }
 
+namespace {
+
+/// The same kernel in longs is a valid program with the same interface for the host.
+std::string check_in_longs(const Program& p) {
+  if (p.in_longs.empty()) return {};
+  const Program& other = p.in_longs.front();
+  if (p.in_longs.size() > 1 || !other.in_longs.empty()) return "more than one program in longs";
+  if (auto wrong = validate_program(other); !wrong.empty()) return "the program in longs: " + wrong;
+  if (!std::ranges::equal(p.variables, other.variables, are_alike))
+    return "the program in longs has other variables";
+  return {};
+}
+
+}  // namespace
+
 std::string validate_program(const Program& p) {
+  if (auto wrong = check_in_longs(p); !wrong.empty()) return wrong;
   if (auto wrong = check_sizes(p); !wrong.empty()) return wrong;
   if (auto wrong = check_names(p); !wrong.empty()) return wrong;
   for (const Variable& v : p.variables) {

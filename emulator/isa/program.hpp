@@ -125,6 +125,10 @@ struct Program {
   std::uint32_t output_shorts = 0;  ///< size of an output item in the BM
   std::uint32_t fixed_shorts = 0;   ///< BM below this address does not move: params and scratch
   double flops = 0;                 ///< counted for one interaction (i with j), by convention
+  /// None, or the same kernel with every number as a long: what engines that compute in doubles
+  /// execute, where nothing depends on the machine's words. It has the same variables, in the same
+  /// order, for the host; clocks and transfers are always those of the program itself.
+  std::vector<Program> in_longs;
 
   friend bool operator==(const Program&, const Program&) = default;
 

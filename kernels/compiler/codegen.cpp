@@ -76,7 +76,10 @@ class CodeGenerator {
   void run(const Graph& graph) {
     out_.graph = graph;
     check_instruction_count(out_.graph, options_.geometry);
-    infer_types(out_.graph);
+    if (options_.in_longs)
+      use_longs(out_.graph);
+    else
+      infer_types(out_.graph);
     factor_masks(out_.graph);
     out_.item = lay_out_item(out_.graph);
     // An instruction of fewer elements takes proportionally fewer clocks. So the figure of merit is

@@ -24,6 +24,9 @@ struct CompileOptions {
   /// Search for a pipelined loop. Without, sources are processed one at a time and compilation
   /// takes milliseconds: for engines whose speed does not depend on the schedule.
   bool pipeline = true;
+  /// Compile every number as a long, whatever the text declares; short(x) still rounds. For engines
+  /// that compute in doubles: the program then has no words with fewer bits.
+  bool in_longs = false;
   /// Allow optimisations that change rounding: constant factors move out of the loop.
   bool relaxed = false;
   std::size_t max_errors = 100;

@@ -72,7 +72,9 @@ struct Node {
   NodeId a = no_node, b = no_node, c = no_node;
   std::int32_t variable = -1;  ///< Input, Lookup: index into Graph::variables
   double number = 0;           ///< Constant of type Short or Long
-  std::int64_t integer = 0;    ///< Constant of type Int; order of a Boys function
+  /// Constant of type Int; order of a Boys function; Convert: 1 if the text asks for this rounding
+  /// by short(x).
+  std::int64_t integer = 0;
   SourceRange where = {};      ///< source range, for messages and comments
 };
 
@@ -111,6 +113,7 @@ struct Contribution {
 /// The whole kernel. Operands precede their users; equal nodes are shared.
 struct Graph {
   std::string name;
+  bool in_longs = false;                 ///< after use_longs
   double flops = 0;                      ///< per interaction; 0: count the operations
   std::vector<GraphVariable> variables;  ///< in order of declaration
   std::vector<Node> nodes;

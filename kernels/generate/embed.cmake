@@ -1,5 +1,6 @@
 # Writes TARGET, a C++ file with the texts of PAIR_LAWS and of DENSE (paths, joined by |). Pair laws
-# that were compiled have their text of the kernel language in the folder TEXTS.
+# that were compiled have their text of the kernel language in the folder TEXTS; those
+# written in assembly may have one for engines among doubles in TEXTS/doubles.
 
 # A string literal has a largest length that compilers must take: longer texts are cut in pieces.
 function(add_literal path to)
@@ -26,6 +27,11 @@ foreach(list PAIR_LAWS DENSE)
     add_literal(${path} literals)
     if(array STREQUAL "pair_laws" AND EXISTS ${TEXTS}/${name}.gdk)
       add_literal(${TEXTS}/${name}.gdk literals)
+    else()
+      string(APPEND literals ", {}")
+    endif()
+    if(array STREQUAL "pair_laws" AND EXISTS ${TEXTS}/doubles/${name}.gdk)
+      add_literal(${TEXTS}/doubles/${name}.gdk literals)
     else()
       string(APPEND literals ", {}")
     endif()

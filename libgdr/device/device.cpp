@@ -136,7 +136,9 @@ Kernel Device::prepare(const Kernel& kernel, const std::stop_token& stop,
                        const std::function<void(double)>& progress) const {
   DeviceCore& core = *impl_->core;
   const bool ready = kernel.has_schedule() && !core.computes_in_floats();
-  return core.needs_schedule() || ready ? kernel.scheduled(stop, progress) : kernel.unscheduled();
+  if (core.needs_schedule()) return kernel.scheduled(stop, progress);
+  if (core.computes_in_floats()) return kernel.unscheduled();
+  return (ready ? kernel.scheduled(stop, progress) : kernel.unscheduled()).with_longs();
 }
 
 std::size_t Device::target_slots(const Kernel& kernel) const {

@@ -21,6 +21,8 @@ struct KernelData {
   std::vector<KernelVariable> variables;
   std::vector<KernelArray> arrays;
   std::vector<std::uint8_t> object;
+  std::optional<KernelText> text;          ///< of kernels of the kernel language
+  std::shared_ptr<KernelSearch> in_longs;  ///< with Program::in_longs; null without a text
 };
 
 using Progress = std::function<void(double)>;
@@ -70,13 +72,33 @@ Program checked(Result result) {
   return std::move(*result.program);
 }
 
-std::shared_ptr<const KernelData> data_of(Program program) {
+/// Adds the same kernel in longs to a program, if the machine has room for it.
+Program with_longs(Program program, const KernelText& text, const std::stop_token& stop) {
+  CompileOptions options;
+  options.pipeline = false;
+  options.in_longs = true;
+  options.stop = stop;
+  CompileResult result = text.compile(options);
+  if (result.ok() && result.program->sections != program.sections)
+    program.in_longs.push_back(std::move(*result.program));
+  return program;
+}
+
+/// `text`: of the kernel, if it has one.
+std::shared_ptr<const KernelData> data_of(Program program,
+                                          const std::optional<KernelText>& text = {}) {
   auto data = std::make_shared<KernelData>();
   data->object = write_object(program);
   for (const Variable& v : program.variables) data->variables.push_back(describe(v));
   for (const VariableArray& a : program.arrays)
     data->arrays.push_back({a.name, a.first, {a.sizes.begin(), a.sizes.end()}, a.count()});
   data->program = std::move(program);
+  data->text = text;
+  if (text)
+    data->in_longs = std::make_shared<KernelSearch>(
+        [program = data->program, text = *text](const std::stop_token& stop, const Progress&) {
+          return data_of(with_longs(program, text, stop));
+        });
   return data;
 }
 
@@ -86,7 +108,7 @@ KernelSearch::Work unscheduled_program_of(const KernelText& text) {
     CompileOptions options;
     options.pipeline = false;
     options.stop = stop;
-    return data_of(checked(text.compile(options)));
+    return data_of(checked(text.compile(options)), text);
   };
 }
 
@@ -113,7 +135,7 @@ Kernel Kernel::compile(const KernelText& text, unsigned effort, const std::stop_
     CompileOptions now = options;
     now.stop = stopped;
     now.progress = progress;
-    return data_of(checked(text.compile(now)));
+    return data_of(checked(text.compile(now)), text);
   };
   CompileOptions quick = options;
   quick.pipeline = false;
@@ -121,7 +143,7 @@ Kernel Kernel::compile(const KernelText& text, unsigned effort, const std::stop_
   CompileResult result = text.compile(quick);
   // A pipelined loop has room for a few more entries of a list, and its errors are the exact ones.
   if (!result.ok()) return Kernel(search(stop, {}));
-  return Kernel(data_of(std::move(*result.program)), std::make_shared<KernelSearch>(search));
+  return Kernel(data_of(std::move(*result.program), text), std::make_shared<KernelSearch>(search));
 }
 
 Kernel Kernel::compile(std::string_view text, const std::string& name, unsigned effort,
@@ -145,10 +167,13 @@ Kernel Kernel::from_object(const void* bytes, std::size_t size, const std::strin
 Kernel Kernel::builtin(std::string_view name) {
   for (const BuiltinKernel& k : builtin_kernels())
     if (k.name == name) {
-      Kernel kernel = assemble(k.source, std::string(k.name) + ".gds");
+      const std::string own_name(k.name);
+      std::optional<KernelText> text;
+      if (const std::string_view of = k.text.empty() ? k.doubles : k.text; !of.empty())
+        text = KernelText(of, own_name + ".gdk");
+      Kernel kernel(data_of(checked(gdr::assemble(k.source, own_name + ".gds")), text));
       if (!k.text.empty())
-        kernel.text_ = std::make_shared<KernelSearch>(
-            unscheduled_program_of(KernelText(k.text, std::string(k.name) + ".gdk")));
+        kernel.text_ = std::make_shared<KernelSearch>(unscheduled_program_of(*text));
       return kernel;
     }
   const std::vector<std::string> known = builtin_names();
@@ -178,10 +203,11 @@ Kernel Kernel::with_host_names(
     if (!search) return search;
     return std::make_shared<KernelSearch>(
         [search, names](const std::stop_token& stop, const Progress& progress) {
-          return data_of(renamed(search->result(stop, progress)->program, names));
+          const KernelSearch::Data& data = search->result(stop, progress);
+          return data_of(renamed(data->program, names), data->text);
         });
   };
-  Kernel kernel(data_of(renamed(data_->program, names)), renamed_by(search_));
+  Kernel kernel(data_of(renamed(data_->program, names), data_->text), renamed_by(search_));
   kernel.text_ = renamed_by(text_);
   return kernel;
 }
@@ -190,6 +216,10 @@ Kernel Kernel::scheduled(const std::stop_token& stop, const Progress& progress) 
   return Kernel(search_ ? search_->result(stop, progress) : data_);
 }
 Kernel Kernel::unscheduled() const { return Kernel(text_ ? text_->result({}, {}) : data_); }
+
+Kernel Kernel::with_longs() const {
+  return Kernel(data_->in_longs ? data_->in_longs->result({}, {}) : data_);
+}
 
 const KernelData& Kernel::scheduled_data() const {
   return search_ ? *search_->result({}, {}) : *data_;

@@ -79,7 +79,10 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
         program_(compiled_program(program, geometry, target, std::move(gpus))),
         matmul_device_(std::move(matmul_device)),
         products_(fast_kernels(target, matmul_device_ != nullptr)),
-        accepts_streams_(body_accepts_streams(program)) {}
+        accepts_streams_(body_accepts_streams(program)) {
+    if (!program.in_longs.empty() && target.precision == native::Precision::Double)
+      set_in_longs(program.in_longs.front());
+  }
 
   void run(BlockState& block, const BlockRun& run) const override {
     if (run.iterations == 0) return;
@@ -141,9 +144,11 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
   const FastMatmulKernels* fast_matmul_kernels() const noexcept override { return products_; }
   std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
                                           const Geometry& geometry) const override {
-    return native::make_packed_runner(*program_, loaded, geometry, *this,
-                                      StreamingExecutable::pass_runner(loaded, geometry),
-                                      runs_.data());
+    std::unique_ptr<PassRunner> own = native::make_packed_runner(
+        *program_, loaded, geometry, *this, StreamingExecutable::pass_runner(loaded, geometry),
+        runs_.data());
+    return in_longs_ != nullptr ? in_longs_runner(loaded, geometry, std::move(own))
+                                : std::move(own);
   }
   MatmulDevice* matmul_device() const noexcept override { return matmul_device_.get(); }
   void record_matmul(std::uint64_t blocks, std::uint64_t /*slow*/) const noexcept override {
@@ -156,6 +161,14 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
   }
 
  private:
+  struct InLongs;
+
+  /// Without the program in longs if the geometry has no room for it.
+  void set_in_longs(const Program& program);
+  /// Packs targets for the program in longs; `own` has all other passes.
+  std::unique_ptr<PassRunner> in_longs_runner(const LoadedProgram& loaded, const Geometry& geometry,
+                                              std::unique_ptr<PassRunner> own) const;
+
   /// The exact engine's, made on first use: most programs never need it.
   const Executable& exact() const {
     std::call_once(exact_made_,
@@ -174,7 +187,34 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
   const FastMatmulKernels* products_;
   mutable std::atomic<std::uint64_t> device_matmul_runs_{0};  ///< block runs
   bool accepts_streams_;
+  std::shared_ptr<const InLongs> in_longs_;  ///< executes packed targets; may be null
 };
+
+/// The same kernel with every number as a long.
+struct NativeExecutable::InLongs {
+  InLongs(const Program& program, const Geometry& geometry, const NativeExecutable& of)
+      : executable(program, geometry, of.program_->target, of.program_->gpus, nullptr),
+        loaded(load_program(program, geometry, of.isa_, false)) {}
+  NativeExecutable executable;
+  LoadedProgram loaded;
+};
+
+void NativeExecutable::set_in_longs(const Program& program) {
+  try {
+    check_program(program, geometry_);
+    in_longs_ = std::make_shared<InLongs>(program, geometry_, *this);
+  } catch (const Error& error) {
+    if (error.category() != ErrorCategory::Program) throw;
+  }
+}
+
+std::unique_ptr<PassRunner> NativeExecutable::in_longs_runner(
+    const LoadedProgram& loaded, const Geometry& geometry, std::unique_ptr<PassRunner> own) const {
+  const native::CompiledProgram& compiled = *in_longs_->executable.program_;
+  if (!native::make_packed_plan(compiled, in_longs_->loaded).usable) return own;
+  return native::make_packed_runner(compiled, in_longs_->loaded, geometry, in_longs_->executable,
+                                    std::move(own), runs_.data(), &loaded);
+}
 
 }  // namespace
 

@@ -52,13 +52,15 @@ class PackedRunner final : public PassRunner {
  public:
   PackedRunner(const CompiledProgram& compiled, const LoadedProgram& loaded,
                const Geometry& geometry, const Executable& executable,
-               std::unique_ptr<PassRunner> blockwise, std::atomic<std::uint64_t>* runs)
+               std::unique_ptr<PassRunner> blockwise, std::atomic<std::uint64_t>* runs,
+               const LoadedProgram* in_chips)
       : compiled_(compiled),
         loaded_(loaded),
         geometry_(geometry),
         executable_(executable),
         blockwise_(std::move(blockwise)),
         runs_(runs),
+        joins_in_chips_(in_chips == nullptr || joins_alike(*in_chips, loaded)),
         plan_(make_packed_plan(compiled, loaded)),
         lane_targets_(compiled, loaded, plan_),
         threads_{ThreadChoice(loaded.program.group), ThreadChoice(loaded.program.group)} {
@@ -128,7 +130,13 @@ class PackedRunner final : public PassRunner {
   std::size_t raw_words() const noexcept { return 2 * loaded_.results.size(); }
 
   bool takes(const Pass& pass) const {
-    return plan_.usable && may_pack(pass, loaded_, plan_.integer_change);
+    const auto is_joined = [](const ResultRead& read) { return read.raw || read.joined; };
+    return plan_.usable && (joins_in_chips_ || std::ranges::none_of(pass.reads, is_joined)) &&
+           may_pack(pass, loaded_, plan_.integer_change);
+  }
+  /// Whether the network reduces the results of two programs alike.
+  static bool joins_alike(const LoadedProgram& a, const LoadedProgram& b) {
+    return std::ranges::equal(a.results, b.results, {}, &PortField::reduce, &PortField::reduce);
   }
 
   /// Creates the initial PE state; false if PEs differ.
@@ -641,6 +649,7 @@ class PackedRunner final : public PassRunner {
   const Executable& executable_;
   const std::unique_ptr<PassRunner> blockwise_;
   std::atomic<std::uint64_t>* const runs_;  ///< by section
+  const bool joins_in_chips_;               ///< whether results may be words of the network
   const PackedPlan plan_;
   LaneTargets lane_targets_;
   bool uses_lane_targets_ = false;  ///< in this pass
@@ -671,14 +680,12 @@ class PackedRunner final : public PassRunner {
 
 }  // namespace
 
-std::unique_ptr<PassRunner> make_packed_runner(const CompiledProgram& compiled,
-                                               const LoadedProgram& loaded,
-                                               const Geometry& geometry,
-                                               const Executable& executable,
-                                               std::unique_ptr<PassRunner> blockwise,
-                                               std::atomic<std::uint64_t>* runs) {
+std::unique_ptr<PassRunner> make_packed_runner(
+    const CompiledProgram& compiled, const LoadedProgram& loaded, const Geometry& geometry,
+    const Executable& executable, std::unique_ptr<PassRunner> blockwise,
+    std::atomic<std::uint64_t>* runs, const LoadedProgram* in_chips) {
   return std::make_unique<PackedRunner>(compiled, loaded, geometry, executable,
-                                        std::move(blockwise), runs);
+                                        std::move(blockwise), runs, in_chips);
 }
 
 }  // namespace gdr::native

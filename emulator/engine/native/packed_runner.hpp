@@ -39,12 +39,15 @@ PackedPlan make_packed_plan(const CompiledProgram& compiled, const LoadedProgram
 /// into slices, whose results are reduced like those of the network; the number of slices depends
 /// only on the number of sources. So results depend neither on the grouping of targets nor on the
 /// number of threads.
-/// `runs`: counts of the executable's runs, by section.
+/// `runs`: counts of the executable's runs, by section. `in_chips`: the program that the chips have
+/// if it is another one, with the same variables for the host; then only passes run here whose
+/// results do not go through the network in that program's words.
 std::unique_ptr<PassRunner> make_packed_runner(const CompiledProgram& compiled,
                                                const LoadedProgram& loaded,
                                                const Geometry& geometry,
                                                const Executable& executable,
                                                std::unique_ptr<PassRunner> blockwise,
-                                               std::atomic<std::uint64_t>* runs);
+                                               std::atomic<std::uint64_t>* runs,
+                                               const LoadedProgram* in_chips = nullptr);
 
 }  // namespace gdr::native

@@ -70,6 +70,7 @@ std::string cache_key(std::string_view kernel_name, std::span<const SourceText> 
   key.add(dram).add(std::bit_cast<std::uint64_t>(clock));
   key.add(options.elements).add(options.effort);
   key.add(std::uint64_t{options.pipeline}).add(std::uint64_t{options.relaxed});
+  key.add(std::uint64_t{options.in_longs});
   for (const SourceText& source : sources) key.add(source.text);
   return std::move(key).text();
 }

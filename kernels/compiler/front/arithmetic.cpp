@@ -346,12 +346,12 @@ Value Arithmetic::extreme(Fn fn, const Value& a, const Value& b, Context ctx,
   return exact(fn, {}, a, b, ctx.wide || a.wide || b.wide, where);
 }
 
-Value Arithmetic::convert(Type type, const Value& a, const SourceRange& where) {
+Value Arithmetic::convert(Type type, const Value& a, const SourceRange& where, bool written) {
   if (a.poison()) return {};
   if (type == Type::Bool) return condition(a, where);
   if (a.has_parts() && type != Type::Int) {
     std::vector<Value> parts;
-    for (const Value& part : a.parts) parts.push_back(convert(type, part, where));
+    for (const Value& part : a.parts) parts.push_back(convert(type, part, where, written));
     return value_of_parts(a.shape(), std::move(parts));
   }
   if (!arithmetic_operand(a, where)) return {};
@@ -370,8 +370,14 @@ Value Arithmetic::convert(Type type, const Value& a, const SourceRange& where) {
   v.kind = Kind::Number;
   v.fixed_int = false;
   if (a.constant) return v;
-  const bool rounds = type == Type::Short && nodes_[a.node].type == Type::Long;
-  if (a.kind == Kind::Int || rounds) v.node = nodes_.make(Fn::Convert, type, where, a.node);
+  // What is a short anyway stays one in the variant in longs, too, if the text asks for it.
+  const bool rounds = type == Type::Short && (written || nodes_[a.node].type == Type::Long);
+  if (a.kind == Kind::Int || rounds)
+    v.node = nodes_.node({.fn = Fn::Convert,
+                          .type = type,
+                          .a = a.node,
+                          .integer = rounds && written ? 1 : 0,
+                          .where = where});
   return v;
 }
 

@@ -154,7 +154,8 @@ class Arithmetic {
                const SourceRange& where);
 
   /// The value converted to a declared type; Short rounds, Int and Bool require the same kind.
-  Value convert(Type type, const Value& a, const SourceRange& where);
+  /// `written`: the text has the function short() or long() here.
+  Value convert(Type type, const Value& a, const SourceRange& where, bool written = false);
   /// Reports an error and returns false if the value has another shape. Poison has every shape.
   bool has_shape(Shape shape, const Value& a, const SourceRange& where);
   /// A component of a vector or tensor by its name.

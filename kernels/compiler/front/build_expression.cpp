@@ -37,7 +37,7 @@ Value extreme(const Call& c) {
 }
 template <Type type>
 Value converted(const Call& c) {
-  return c.with.convert(type, c.a[0], c.where);
+  return c.with.convert(type, c.a[0], c.where, true);
 }
 template <Fn fn>
 Value rounded2(const Call& c) {

@@ -228,6 +228,9 @@ Term Builder::make_term(NodeId node_id) {
         return Term::of(static_cast<double>(from.integer));
       if (from.type == Type::Int) return {number_of(integer(node.a), width)};
       if (!a.constant && width == Width::Short) a.ref = short_of(a.ref);
+      // An operation on bits rounds on engines whose numbers have more bits than a short, too.
+      if (!a.constant && node.integer != 0 && graph_.in_longs)
+        return {leading_bits(short_of(plain(a, width_of(a.ref))), 0)};
       return a;
     }
     case Fn::Lookup:

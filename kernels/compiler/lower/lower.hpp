@@ -11,6 +11,10 @@ namespace gdr::kc {
 /// original kernels hold masses.
 void infer_types(Graph& graph);
 
+/// Make every number a long, whatever its declared type and the precision of the kernel. Roundings
+/// that the text asks for by short(x) stay.
+void use_longs(Graph& graph);
+
 /// Replace conditions on contributions by a zero in a common factor where there is one; the others
 /// stay with their contributions.
 void factor_masks(Graph& graph);

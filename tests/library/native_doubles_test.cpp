@@ -1,0 +1,66 @@
+// `native` computes in doubles, whatever a kernel declares as a short.
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "emulator/engine/engine.hpp"
+#include "gdr/gdr.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+
+namespace {
+
+struct Law {
+  const char* statement;
+  std::function<double(double q, double x)> value;
+  double bound;  ///< relative error
+};
+
+/// e for one target q, added up over sources x, on an engine.
+double sum_of(const std::string& statement, const std::string& options, double q,
+              const std::vector<double>& x) {
+  Device device = Device::open("emulator:" + options);
+  Job job = device.job(Kernel::compile(
+      "kernel k; precision short;\nVARI short q; VARJ short x; VARF short e;\n" + statement));
+  double e = 0;
+  job.sources(x.size(), {{"x", x.data()}});
+  job.targets(1, {{"q", &q}});
+  job.run({{"e", &e}});
+  return e;
+}
+
+const std::vector<double> sources{0.1, 1.1, -2.7, 5.3, 1234567.89};
+
+}  // namespace
+
+TEST_CASE("native does not round inputs and results that a kernel declares as shorts") {
+  const Law laws[] = {
+      {"e += q*x;", [](double q, double x) { return q * x; }, 4e-16},
+      {"e += x^2 - q^2;", [](double q, double x) { return x * x - q * q; }, 4e-16},
+      {"e += 0.1*x - q;", [](double q, double x) { return 0.1 * x - q; }, 4e-16},
+      {"e += x*rsqrt(x*x + q);", [](double q, double x) { return x / std::sqrt(x * x + q); },
+       1e-15},
+      {"e += 1/(x*x + q);", [](double q, double x) { return 1 / (x * x + q); }, 1e-15},
+      {"e += sqrt(x*x + q);", [](double q, double x) { return std::sqrt(x * x + q); }, 1e-15},
+      {"short d = x - q; e += d*d;", [](double q, double x) { return (x - q) * (x - q); }, 1e-15},
+  };
+  constexpr double q = 0.37;
+  for (const Isa isa : host_isas())
+    for (const Law& law : laws) {
+      double expected = 0;
+      for (const double x : sources) expected += law.value(q, x);
+      const double found =
+          sum_of(law.statement, "engine=native,isa=" + std::string(isa_name(isa)), q, sources);
+      INFO(isa_name(isa) << ": " << law.statement << " " << found << " for " << expected);
+      CHECK(std::abs(found - expected) <= law.bound * std::abs(expected));
+    }
+}
+
+TEST_CASE("a rounding by short(x) stays on native") {
+  const double x = 1 + std::ldexp(1.0, -30);
+  CHECK(sum_of("e += short(x);", "engine=native", 1, {x}) == 1);
+  CHECK(sum_of("e += short(x*q);", "engine=native", 1, {x}) == 1);
+  CHECK(sum_of("e += x*q;", "engine=native", 1, {x}) == x);
+}
