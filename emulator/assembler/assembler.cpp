@@ -76,6 +76,7 @@ void lay_out(Assembly& a) {
   check_extents(a, Space::BmSource, p.item_shorts, "group of j-items");
   check_extents(a, Space::BmOutput, p.output_shorts, "group of output items");
   check_broadcast_memory(a);
+  for (Variable& v : p.variables) v.pad_is_copy = v.pad_is_copy && p.group > 1;
   if (!a.unchecked && p.group > 1 && p.item_shorts != 0 && !l.pad_given) {
     a.report.error(Code::GroupNeedsPad, a.group_span, "a kernel with groups of items needs a `pad`",
                    {},

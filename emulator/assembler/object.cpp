@@ -36,7 +36,7 @@ constexpr std::size_t size_bytes = 4, min_array_bytes = min_string_bytes + 4 + 4
 /// Size limit of object files (the largest programs have a few megabytes).
 constexpr std::size_t max_bytes = std::size_t{1} << 30;
 
-/// Chunks of a file in order. The last four are present only if they are not empty.
+/// Chunks of a file in order. The last five are present only if they are not empty.
 enum Chunk : std::size_t {
   Info,
   Code,
@@ -47,11 +47,12 @@ enum Chunk : std::size_t {
   Arrays,
   HostNames,
   Keys,
+  Copies,
   InLongs,
   chunk_count
 };
-constexpr std::array<std::string_view, chunk_count> tags{"INFO", "CODE", "LINE", "FILE", "VARS",
-                                                         "SYMS", "ARRS", "HOST", "KEYS", "LONG"};
+constexpr std::array<std::string_view, chunk_count> tags{
+    "INFO", "CODE", "LINE", "FILE", "VARS", "SYMS", "ARRS", "HOST", "KEYS", "COPY", "LONG"};
 
 constexpr std::uint32_t tag_number(std::string_view tag) {
   std::uint32_t number = 0;
@@ -290,6 +291,10 @@ void visit_chunk(Io& io, std::size_t chunk, AnyProgram& p) {
       for (auto& v : p.variables)
         if (v.reduce == Reduce::Index) io(v.key);
       return;
+    case Copies:
+      for (auto& v : p.variables)
+        if (v.kind == VarKind::Source) io(v.pad_is_copy);
+      return;
     default:
       return io.list(p.host_names, 2 * min_string_bytes, [&io](auto& n) { io(n.name, n.host); });
   }
@@ -300,6 +305,7 @@ bool is_absent(std::size_t chunk, const Program& p) noexcept {
   return (chunk == Arrays && p.arrays.empty()) || (chunk == HostNames && p.host_names.empty()) ||
          (chunk == Keys &&
           std::ranges::find(p.variables, Reduce::Index, &Variable::reduce) == p.variables.end()) ||
+         (chunk == Copies && std::ranges::none_of(p.variables, &Variable::pad_is_copy)) ||
          (chunk == InLongs && p.in_longs.empty());
 }
 

@@ -84,6 +84,9 @@ std::string check_variable(const Variable& v, const Program& p) {
     return "only an index has a key";
   }
   if (v.pad != 0 && v.kind != VarKind::Source) return "only j-variables can have a pad value";
+  if (v.pad_is_copy && v.kind != VarKind::Source) return "only j-variables can be copied to a pad";
+  if (v.pad_is_copy && (v.pad != 0 || p.group == 1))
+    return "a j-variable that is copied to a pad has a pad value, or there are no groups";
   return {};
 }
 

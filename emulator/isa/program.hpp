@@ -57,6 +57,8 @@ struct Variable {
   Reduce reduce = Reduce::Pass;  ///< results and outputs: how blocks are joined
   /// Sources: host bits of the value in an item that fills up a group and must contribute nothing.
   std::uint64_t pad = 0;
+  /// Sources of groups: such an item has the value of the last source instead of `pad`.
+  bool pad_is_copy = false;
   /// Results with reduction Index: index of the key, a result with reduction Fmin or Fmax.
   std::int32_t key = -1;
   friend bool operator==(const Variable&, const Variable&) = default;

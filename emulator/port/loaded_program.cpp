@@ -174,17 +174,6 @@ void check_sizes(const Program& p) {
   if (p.group < 1) refuse(p, "a group holds at least one item");
 }
 
-std::vector<std::uint64_t> make_pad_item(const Program& p) {
-  std::vector<std::uint64_t> item(p.item_shorts, 0);
-  for (const Variable& v : p.variables) {
-    if (v.kind != VarKind::Source) continue;
-    const PortField field{v.conversion, v.location.width, v.reduce, v.location, 0, {}};
-    const std::uint64_t record[2] = {v.pad, 0};
-    port_load(field, {record, 2}, 1, {item.data() + v.location.address, p.item_shorts, 1});
-  }
-  return item;
-}
-
 bool puts_to_halves(const Program& p) {
   for (const auto& section : p.sections) {
     for (const Instruction& i : section) {
@@ -215,9 +204,17 @@ LoadedProgram load_program(Program program, const Geometry& geometry, Isa isa, b
       std::ranges::any_of(loaded.layout.results, [](const auto& f) { return f.half_words < 2; });
   loaded.params = port_fields(program, loaded.layout.params, isa);
   loaded.outputs = port_fields(program, loaded.layout.outputs, isa);
-  loaded.pad_item = make_pad_item(program);
   loaded.program = std::move(program);
   return loaded;
+}
+
+void make_pad(const LoadedProgram& loaded, const std::uint64_t* last, std::uint64_t* pad) noexcept {
+  std::fill_n(pad, loaded.layout.source_words, 0);
+  for (std::size_t k = 0; k < loaded.sources.size(); ++k) {
+    const PortField& field = loaded.sources[k];
+    const Variable& v = loaded.program.variables[loaded.layout.sources[k].variable];
+    put_host_bits(field, v.pad_is_copy ? host_bits(field, last) : u128{v.pad}, pad);
+  }
 }
 
 LoopPlan make_plan(std::uint32_t group, std::uint64_t groups_per_half, const Geometry& geometry,

@@ -29,16 +29,20 @@ struct LoadedProgram {
   LinkLayout layout;
   std::vector<PortField> targets, sources, results, params, outputs;
   BmHalves halves;
-  std::vector<std::uint64_t> pad_item;  ///< shorts of an item that completes a group
-  bool puts_to_halves = false;          ///< an instruction may write to the halves
-  bool packs_results = false;           ///< some results are half a link word
-  bool exact = true;                    ///< numerics: the machine's, or those of host doubles
+  bool puts_to_halves = false;  ///< an instruction may write to the halves
+  bool packs_results = false;   ///< some results are half a link word
+  bool exact = true;            ///< numerics: the machine's, or those of host doubles
 };
 
 /// `isa`: the host instruction set that conversions at the port use; the bits are always the same.
 /// `exact`: the numerics of the engine that runs it, which the reduction network follows.
 /// Throws gdr::Error (Program) if the program does not fit the geometry.
 LoadedProgram load_program(Program program, const Geometry& geometry, Isa isa, bool exact = true);
+
+/// The record of a pad, an item that completes a group: that of the last source, with the declared
+/// pads. So a value that does not depend on these is one of an existing source, in the domain of
+/// every function.
+void make_pad(const LoadedProgram& loaded, const std::uint64_t* last, std::uint64_t* pad) noexcept;
 
 /// Consecutive groups of a run.
 struct GroupRange {

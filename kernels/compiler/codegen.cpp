@@ -181,8 +181,9 @@ class CodeGenerator {
       record_failure(fmt::format("{} operations are too many for software pipelining", ops));
       return keep_failure(elements);
     }
-    first.compiled.pads = neutral_fields(first.compiled.loop);
-    const PipelineMode modes[] = {{first.compiled.pads.empty() ? 1U : 2U, 3, false}, {1, 2, true}};
+    first.compiled.zeroed_in_pads = neutral_field(first.compiled.loop);
+    const PipelineMode modes[] = {{first.compiled.zeroed_in_pads == none ? 1U : 2U, 3, false},
+                                  {1, 2, true}};
     for (const PipelineMode& mode : modes) {
       if (mode.prologue_predicated && (!closed_masks_suffice(first.compiled.loop) ||
                                        is_missing_item_neutral(first.compiled.loop)))
@@ -238,7 +239,6 @@ class CodeGenerator {
     c.problem.field_half.resize(c.loop.values.size(), 0);
     set_mode(v, {1, 1, false});
     if (!is_usable(v, schedule)) return false;
-    c.pads = neutral_fields(c.loop);
     return true;
   }
 

@@ -26,8 +26,8 @@ struct CompiledLoop {
   Schedule schedule;
   Allocation allocation;
   bool prologue_predicated = false;  ///< the prologue is predicated by a mask
-  std::vector<ValueId> pads;         ///< fields padded with zero; other numbers are padded far away
-  unsigned rematerialized = 0;       ///< number of rematerialized values
+  ValueId zeroed_in_pads = none;  ///< field that is zero in pads, which else copy the last source
+  unsigned rematerialized = 0;    ///< number of rematerialized values
 };
 
 /// A scheduled kernel with everything that a report shows. Not to be copied.

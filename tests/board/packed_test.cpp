@@ -74,11 +74,16 @@ Job with_pads(Job job) {
   if (group == 1) return job;
   const LinkLayout layout = link_layout(job.program);
   const std::uint64_t all = (job.source_count + group - 1) / group * group + group;
-  job.sources.resize(all * layout.source_words);
+  const std::size_t words = layout.source_words, last = (job.source_count - 1) * words;
+  job.sources.resize(all * words);
   for (; job.source_count < all; ++job.source_count)
-    for (const auto& field : layout.sources)
-      job.sources[job.source_count * layout.source_words + field.half_word / 2] |=
-          job.program.variables[field.variable].pad << field.half_word % 2 * 32;
+    for (const auto& field : layout.sources) {
+      const Variable& v = job.program.variables[field.variable];
+      const std::uint32_t word = field.half_word / 2, shift = field.half_word % 2 * 32;
+      const std::uint64_t mask = field.half_words == 1 ? std::uint64_t{0xffffffff} << shift : ~0ULL;
+      const std::uint64_t copy = job.sources[last + word] & mask;
+      job.sources[job.source_count * words + word] |= v.pad_is_copy ? copy : v.pad << shift;
+    }
   return job;
 }
 

@@ -57,7 +57,7 @@ struct Declaration {
   std::optional<Reduce> reduce;
   Span key;  ///< reduction Index: the name of the key
   std::optional<Operand> location;
-  std::uint64_t pad = 0;
+  std::optional<std::uint64_t> pad;
 };
 
 /// Letters, digits, `_` and points: the syntax of conversions.
@@ -383,8 +383,9 @@ void declare_one(Assembly& a, Declaration& d, const NewName& given, std::uint32_
     if (d.reduce == Reduce::Index)
       a.keys.push_back({static_cast<std::uint32_t>(a.program.variables.size()),
                         std::string(d.key.text()), a.report.span_of(d.key)});
+    const bool copied = *d.kind->interface == VarKind::Source && !d.pad;
     a.program.variables.push_back({name.name, *d.kind->interface, x, d.conversion,
-                                   d.reduce.value_or(Reduce::Pass), d.pad, -1});
+                                   d.reduce.value_or(Reduce::Pass), d.pad.value_or(0), copied});
   } else {
     a.program.symbols.push_back({name.name, x});
   }

@@ -428,9 +428,14 @@ void load_sources(const LoadedProgram& loaded, const LoopPlan& plan, const Board
   for (const PortField& field : loaded.sources) {
     port_load(field, {records, words}, count, {shorts + field.location.address, item_shorts, 1});
   }
-  for (std::uint64_t i = count; i < groups.count * plan.group; ++i) {
-    std::copy(loaded.pad_item.begin(), loaded.pad_item.end(), shorts + i * item_shorts);
-  }
+  const std::uint64_t pads = groups.count * plan.group - count;
+  if (pads == 0) return;
+  std::vector<std::uint64_t> pad(loaded.layout.source_words);
+  make_pad(loaded, records + (count - 1) * words, pad.data());
+  std::uint64_t* const to = shorts + count * item_shorts;
+  std::fill_n(to, pads * item_shorts, 0);
+  for (const PortField& field : loaded.sources)
+    port_load(field, {pad.data(), 0}, pads, {to + field.location.address, item_shorts, 1});
 }
 
 void store_outputs(const LoadedProgram& loaded, const std::uint64_t* shorts,

@@ -212,7 +212,6 @@ void LaneSources::prepare(std::span<const SourceSegment> segments,
   }
   keys_.swap(now);
   converted_ = false;
-  if (pads_.empty()) convert_pads();
   usable_ = true;
   for (SourceWindows::Ranges& of_word : windows_.ranges) {
     of_word.least.resize(divide_up(groups_, SourceWindows::groups));
@@ -224,7 +223,8 @@ void LaneSources::prepare(std::span<const SourceSegment> segments,
   for (const Range& range : ranges_) {
     const std::uint64_t first = group_of(range.first);
     const std::uint64_t last = range.first + range.count;
-    const std::uint64_t end = last == items_ ? groups_ : group_of(last - 1) + 1;
+    // Whole groups, and behind the last item of a chunk its pads.
+    const std::uint64_t end = last == items_ ? groups_ : group_of(last + group - 1);
     converted_groups_.push_back({first, end - first});
     const std::uint64_t a_task =
         std::clamp(range.count / good_number_of_tasks, least_items_a_task, most_items_a_task);
@@ -238,6 +238,13 @@ void LaneSources::prepare(std::span<const SourceSegment> segments,
   }
 }
 
+/// The end of a window's groups. A window of nothing but pads belongs to the previous one: they are
+/// copies of its last item, whose words may be on their way to a memory until it is converted.
+std::uint64_t LaneSources::window_end(const Changed& c, std::uint64_t window) const noexcept {
+  const std::uint64_t end = std::min(c.end, (window + 1) * SourceWindows::groups);
+  return c.end == end + 1 && items_of(end, 1).count == 0 ? c.end : end;
+}
+
 void LaneSources::convert_task(const Changed& c, std::size_t task) {
   const std::uint64_t begin = c.first / SourceWindows::groups + task * c.windows;
   const std::uint64_t stop = std::min(begin + c.windows, divide_up(c.end, SourceWindows::groups));
@@ -245,8 +252,10 @@ void LaneSources::convert_task(const Changed& c, std::size_t task) {
   // Window by window, which stays in the nearest cache.
   for (std::uint64_t window = begin; window < stop; ++window) {
     const std::uint64_t from = std::max(c.first, window * SourceWindows::groups);
-    convert(from, std::min(c.end, (window + 1) * SourceWindows::groups) - from, scratch);
-    find_ranges(window);
+    const std::uint64_t end = window_end(c, window);
+    if (items_of(from, end - from).count == 0) continue;  // converted with the previous window
+    convert(from, end - from, scratch);
+    for (std::uint64_t w = window; w * SourceWindows::groups < end; ++w) find_ranges(w);
   }
 }
 
@@ -269,12 +278,14 @@ const std::uint64_t* LaneSources::records(std::uint64_t first, std::uint64_t cou
   return scratch.data();
 }
 
-/// A group of pads, unless the lanes cannot represent them.
-void LaneSources::convert_pads() {
-  std::vector<std::byte> group(body_.stream_bytes());
-  usable_ = true;
-  convert_any(nullptr, 0, 1, group.data());
-  if (usable_) pads_ = std::move(group);
+void LaneSources::copy_group(std::uint64_t group, std::uint64_t* to) const {
+  const std::uint64_t words = loaded_.layout.source_words;
+  const auto [first, count] = items_of(group, 1);
+  std::vector<std::uint64_t> scratch;
+  if (count != 0) std::copy_n(records(first, count, scratch), count * words, to);
+  const std::uint64_t* const last = records(first + count - 1, 1, scratch);
+  for (std::uint64_t k = count; k < loaded_.program.group; ++k)
+    make_pad(loaded_, last, to + k * words);
 }
 
 /// Stores items that are on their way to a memory.
@@ -293,28 +304,33 @@ void LaneSources::complete_writes(std::uint64_t first, std::uint64_t count) cons
   }
 }
 
-/// Groups of one window.
+/// Groups of one window, and pads behind it.
 void LaneSources::convert(std::uint64_t first_group, std::uint64_t count,
                           std::vector<std::uint64_t>& scratch) {
   const std::uint32_t group = loaded_.program.group;
-  const std::uint64_t words = loaded_.layout.source_words;
   const auto [first, items] = items_of(first_group, count);
   complete_writes(first, items);
-  const std::uint64_t* const from = records(first, items, scratch);
   const std::size_t bytes = body_.stream_bytes();
-  std::byte* const to = lanes_.data() + first_group * bytes;
-  // The last group may have to be filled up.
-  const std::uint64_t whole = simple_ ? items / group : 0;
-  if (whole != 0 && !convert_whole(from, whole, to)) usable_ = false;
-  const std::uint64_t rest = items - whole * group;
-  const std::uint64_t others = pads_.empty() ? count - whole : divide_up(rest, group);
-  convert_any(from + whole * group * words, rest, others, to + whole * bytes);
-  for (std::uint64_t g = whole + others; g < count; ++g) std::ranges::copy(pads_, to + g * bytes);
+  std::byte* to = lanes_.data() + first_group * bytes;
+  const std::uint64_t whole = items / group;
+  if (whole != 0) convert_groups(records(first, whole * group, scratch), whole, to);
+  if (whole == count) return;
+  thread_local std::vector<std::uint64_t> completed;
+  completed.resize(group * loaded_.layout.source_words);
+  for (std::uint64_t g = whole; g < count; ++g) {
+    copy_group(first_group + g, completed.data());
+    convert_groups(completed.data(), 1, to + g * bytes);
+  }
+}
+
+void LaneSources::convert_groups(const std::uint64_t* from, std::uint64_t groups, std::byte* to) {
+  const bool usable = simple_ ? convert_simply(from, groups, to) : convert_any(from, groups, to);
+  if (!usable) usable_ = false;
 }
 
 /// False if lanes of floats cannot represent a word. Doubles need no arithmetic.
-bool LaneSources::convert_whole(const std::uint64_t* from, std::uint64_t groups,
-                                std::byte* to) const {
+bool LaneSources::convert_simply(const std::uint64_t* from, std::uint64_t groups,
+                                 std::byte* to) const {
   if (body_.precision() == Precision::Double) return simple_->convert(from, groups, to);
   const MachineFloatMode mode;
   const RangeErrorMonitor range_errors(true);
@@ -346,29 +362,26 @@ void LaneSources::find_ranges(std::uint64_t window) {
   }
 }
 
-/// General conversion through machine words, for all conversions and pads.
-void LaneSources::convert_any(const std::uint64_t* records, std::uint64_t items,
-                              std::uint64_t groups, std::byte* to) {
-  if (groups == 0) return;
+/// General conversion through machine words. False if the lanes cannot represent a word.
+bool LaneSources::convert_any(const std::uint64_t* from, std::uint64_t groups,
+                              std::byte* to) const {
   const MachineFloatMode mode;
   thread_local std::vector<std::uint64_t> shorts;
   const std::uint32_t group = loaded_.program.group;
   const std::size_t item_shorts = loaded_.program.item_shorts, words = loaded_.layout.source_words;
   const std::uint64_t at_once = divide_up(items_at_once, group);
   if (shorts.size() < at_once * group * item_shorts) shorts.resize(at_once * group * item_shorts);
+  bool usable = true;
   for (std::uint64_t g = 0; g < groups; g += at_once) {
     const std::uint64_t n = std::min(at_once, groups - g);
-    const std::uint64_t some = g * group < items ? std::min(n * group, items - g * group) : 0;
     for (const PortField& field : loaded_.sources)
-      port_load(field, {records + g * group * words, words}, some,
+      port_load(field, {from + g * group * words, words}, n * group,
                 {shorts.data() + field.location.address, item_shorts, 1});
-    for (std::uint64_t i = some; i < n * group; ++i)
-      std::ranges::copy(loaded_.pad_item,
-                        shorts.begin() + static_cast<std::ptrdiff_t>(i * item_shorts));
     if (!convert_sources(body_, shorts.data(), n, static_cast<std::uint32_t>(group * item_shorts),
                          to + g * body_.stream_bytes()))
-      usable_ = false;
+      usable = false;
   }
+  return usable;
 }
 
 }  // namespace gdr::native

@@ -24,7 +24,7 @@ struct SourceSegment {
 /// A cache of the j-items of several segments as one list of groups. After changes in the memories
 /// only changed items are converted. A loop may end after any chunk of groups: a program that
 /// processes several items at a time may finish the last ones in section End, from rounded shorts,
-/// so a group of pads ends each chunk.
+/// so a group of pads, copies of the chunk's last item, ends each chunk.
 class LaneSources {
  public:
   static constexpr std::uint64_t chunk_groups = 1024;  ///< groups of a chunk: whole windows
@@ -53,9 +53,8 @@ class LaneSources {
   std::uint64_t item_count() const noexcept { return items_; }
   /// Items of some groups.
   Range items_of(std::uint64_t first_group, std::uint64_t groups) const noexcept;
-  /// The records of items first .. first + count - 1 of all segments, side by side.
-  const std::uint64_t* records(std::uint64_t first, std::uint64_t count,
-                               std::vector<std::uint64_t>& scratch) const;
+  /// The records of a group, completed with pads.
+  void copy_group(std::uint64_t group, std::uint64_t* to) const;
   std::size_t group_bytes() const noexcept { return body_.stream_bytes(); }
   /// Counts the conversions of changed items, and the groups that the last one wrote.
   std::uint64_t revision() const noexcept { return revision_; }
@@ -79,19 +78,22 @@ class LaneSources {
   /// Items to convert; a range that continues the last one joins it.
   void add_range(Range range);
   void add_changes(std::size_t segment, const Key& now, std::uint64_t first);
-  void convert_pads();
+  std::uint64_t window_end(const Changed& changed, std::uint64_t window) const noexcept;
+  /// The records of items first .. first + count - 1 of all segments, side by side.
+  const std::uint64_t* records(std::uint64_t first, std::uint64_t count,
+                               std::vector<std::uint64_t>& scratch) const;
   void complete_writes(std::uint64_t first, std::uint64_t count) const;
   void convert(std::uint64_t first_group, std::uint64_t count, std::vector<std::uint64_t>& scratch);
-  bool convert_whole(const std::uint64_t* from, std::uint64_t groups, std::byte* to) const;
-  void convert_any(const std::uint64_t* records, std::uint64_t items, std::uint64_t groups,
-                   std::byte* to);
+  void convert_groups(const std::uint64_t* from, std::uint64_t groups, std::byte* to);
+  bool convert_simply(const std::uint64_t* from, std::uint64_t groups, std::byte* to) const;
+  bool convert_any(const std::uint64_t* from, std::uint64_t groups, std::byte* to) const;
 
   void find_ranges(std::uint64_t window);
   void convert_task(const Changed& changed, std::size_t task);
 
   const CompiledSection& body_;
   const LoadedProgram& loaded_;
-  /// Of complete groups; null if some word has no WordConversion.
+  /// Null if some word has no WordConversion.
   std::unique_ptr<GroupConversion> simple_;
   std::vector<SourceSegment> segments_;
   std::span<const PendingWrite> writes_;  ///< of the last preparation
@@ -105,7 +107,6 @@ class LaneSources {
   std::uint64_t revision_ = 0;
   std::uint64_t items_ = 0, groups_ = 0;
   std::vector<std::byte, LineAllocator<std::byte>> lanes_;
-  std::vector<std::byte> pads_;  ///< a group of pads
   SourceWindows windows_;
   bool converted_ = false;
   std::atomic<bool> usable_ = false;

@@ -216,13 +216,12 @@ class PackedRunner final : public PassRunner {
   void copy_group(std::uint64_t group, std::uint64_t* to) const {
     const std::size_t item_shorts = loaded_.program.item_shorts,
                       words = loaded_.layout.source_words;
-    std::vector<std::uint64_t> scratch;
-    const auto [first, count] = sources_->items_of(group, 1);
-    const std::uint64_t* const records = sources_->records(first, count, scratch);
-    for (std::uint32_t k = 0; k < loaded_.program.group; ++k)
-      std::ranges::copy(loaded_.pad_item, to + k * item_shorts);
+    thread_local std::vector<std::uint64_t> records;
+    records.resize(loaded_.program.group * words);
+    sources_->copy_group(group, records.data());
     for (const PortField& field : loaded_.sources)
-      port_load(field, {records, words}, count, {to + field.location.address, item_shorts, 1});
+      port_load(field, {records.data(), words}, loaded_.program.group,
+                {to + field.location.address, item_shorts, 1});
   }
 
   /// Whole vectors, of nearly equal size, for load balance.

@@ -163,14 +163,9 @@ class Emitter {
         }
         case VarKind::Source: {
           const int address = kernel_.item.address[i];
-          std::string pad;
-          if (unroll_ > 1) {
-            const bool zero =
-                v.type == Type::Int || value == none || std::ranges::count(kernel_.pads, value) > 0;
-            pad = zero ? " pad 0" : " pad 1152921504606846976.0";
-          }
+          const bool zeroed = unroll_ > 1 && value != none && value == kernel_.zeroed_in_pads;
           add("jvar {} {} {} at ${}s{}{}", width_name(width), name_text(v.name), conversion,
-              width == Width::Long ? "l" : "", address, pad);
+              width == Width::Long ? "l" : "", address, zeroed ? " pad 0" : "");
           break;
         }
         case VarKind::Param:

@@ -1,11 +1,9 @@
-// Behaviour of a pipelined loop for nonexistent items: in the prologue, and in an incomplete last
-// group.
+// Behaviour of a pipelined loop for nonexistent items: those before the first one, in the prologue.
 #include <algorithm>
 #include <numeric>
 #include <set>
 
-#include "emulator/isa/table.hpp"
-#include "emulator/numeric/float.hpp"
+#include "kernels/compiler/schedule/exact_words.hpp"
 #include "kernels/compiler/schedule/schedule.hpp"
 
 namespace gdr::kc {
@@ -14,31 +12,25 @@ namespace {
 /// Abstract value of a word: exact bits, a finite number, or unknown.
 struct AbstractValue {
   enum class Kind : std::uint8_t { Exact, Finite, Anything } kind = Kind::Anything;
-  Long word;                   ///< Exact: the word (a short as widened float)
-  bool may_be_zeroed = false;  ///< Finite: may be zero because of a mask or a limit
-  bool has_zeroed_term =
-      false;                  ///< Finite: a sum with such a number, which a difference may cancel
+  Long word;                  ///< Exact: the word
+  unsigned degree = 0;        ///< Finite: number of targets and parameters that are multiplied
   bool from_missing = false;  ///< Exact: zero of a missing item
   /// Exact: computed from the bits of such a zero, as in 1/0. Only its finiteness is portable.
   bool arbitrary = false;
   bool zero() const noexcept { return kind == Kind::Exact && is_zero(word); }
-  static AbstractValue exact(Long w) { return {Kind::Exact, w}; }
+  static AbstractValue exact(Long w) { return {Kind::Exact, w, 0}; }
   static AbstractValue missing() {
     AbstractValue k = exact({});
     k.from_missing = true;
     return k;
   }
-  static AbstractValue finite(bool may_be_zeroed = false) {
-    return {Kind::Finite, {}, may_be_zeroed};
-  }
-  bool may_be_zero() const noexcept { return may_be_zeroed || zero(); }
+  static AbstractValue finite(unsigned degree = 1) { return {Kind::Finite, {}, degree}; }
 };
 
 /// Executes operations on abstract values.
 class AbstractInterpreter {
  public:
-  AbstractInterpreter(const MachineLoop& loop, bool trust_seeds)
-      : loop_(loop), trust_seeds_(trust_seeds) {
+  explicit AbstractInterpreter(const MachineLoop& loop) : loop_(loop) {
     values.resize(loop.values.size());
     for (std::size_t v = 0; v < loop.values.size(); ++v)
       if (loop.values[v].origin == Origin::Invariant) values[v] = AbstractValue::finite();
@@ -68,7 +60,7 @@ class AbstractInterpreter {
       int now = -1;
       if (result.kind == AbstractValue::Kind::Exact && !result.arbitrary &&
           op.flag != MaskFlag::Carry)
-        now = flag(op, result.word);
+        now = known_flag(op, result.word) ? 1 : 0;
       mask = allowed == 1 || mask == now ? now : -1;
     }
     if (op.out == none) return true;
@@ -79,8 +71,8 @@ class AbstractInterpreter {
                  result.kind == AbstractValue::Kind::Exact && out.word == result.word)) {
       const bool finite = is_finite(out) && is_finite(result);
       out = out.zero() && result.zero() ? out
-            : finite ? AbstractValue::finite(out.may_be_zero() || result.may_be_zero())
-                     : AbstractValue{};
+            : finite                    ? AbstractValue::finite(std::max(out.degree, result.degree))
+                                        : AbstractValue{};
     }
     return true;
   }
@@ -93,68 +85,39 @@ class AbstractInterpreter {
  private:
   static bool is_finite(const AbstractValue& k) {
     return k.kind == AbstractValue::Kind::Finite ||
-           (k.kind == AbstractValue::Kind::Exact && ((k.word.bits >> 60) & 2047) != 2047);
-  }
-  /// The flag of an exact result that sets a mask.
-  static int flag(const MachineOp& op, const Long& word) {
-    const bool integer = info(op.op).unit == Unit::Integer;
-    if (op.flag == MaskFlag::Zero) return integer ? upper_half(word).bits == 0 : is_zero(word);
-    return integer ? (word.bits >> 71) != 0 : is_negative(word);
+           (k.kind == AbstractValue::Kind::Exact && is_finite_word(k.word));
   }
 
   AbstractValue operand(const Ref& r) const {
     if (r.kind == Ref::Kind::None) return AbstractValue::exact({});
-    if (r.kind == Ref::Kind::Immediate) return constant(r.width, r.bits);
+    if (r.kind == Ref::Kind::Immediate) return AbstractValue::exact(known_word(r.width, r.bits));
     return values[index(r.value)];
   }
 
   AbstractValue load(const MachineOp& op) const {
     if (op.word == none) return values[index(op.out)];
     const ConstantWord& w = loop_.words[index(op.word)];
-    return constant(w.width, w.bits);
+    return AbstractValue::exact(known_word(w.width, w.bits));
   }
 
-  static AbstractValue constant(Width width, u128 bits) {
-    return AbstractValue::exact(
-        width == Width::Long ? Long{bits} : widen_float(Short{static_cast<std::uint64_t>(bits)}));
-  }
-
-  /// Words are kept as widened floats, so a short integer is in the upper half.
-  AbstractValue compute(const MachineOp& op, const AbstractValue& a, const AbstractValue& b) const {
-    const OpInfo& row = info(op.op);
+  static AbstractValue compute(const MachineOp& op, const AbstractValue& a,
+                               const AbstractValue& b) {
     if (op.op == Op::Upass && op.width == Width::Long) return a;
     const bool exact = a.kind == AbstractValue::Kind::Exact && b.kind == AbstractValue::Kind::Exact;
-    if (row.unit == Unit::Integer) {
-      if (exact && op.width == Width::Short) {
-        const auto word = [](const AbstractValue& k) { return IntWord{upper_half(k.word).bits}; };
-        const IntResult r = row.compute_int(word(a), word(b), Width::Short);
-        AbstractValue k =
-            combined(widen_float(Short{static_cast<std::uint64_t>(r.value) & Short::mask}), a, b);
-        k.arbitrary = !k.zero() && (k.arbitrary || a.from_missing || b.from_missing);
-        return k;
-      }
-      // The seed of a function, of a nonzero number if it can be trusted.
-      const bool trusted = trust_seeds_ && !a.may_be_zeroed && !b.may_be_zeroed;
-      return trusted && is_finite(a) && is_finite(b) ? AbstractValue::finite() : AbstractValue{};
+    if (is_integer_op(op)) {
+      if (!exact || op.width != Width::Short) return {};  // the seed of a function, for example
+      AbstractValue k = combined(known_result(op, a.word, b.word), a, b);
+      k.arbitrary = !k.zero() && (k.arbitrary || a.from_missing || b.from_missing);
+      return k;
     }
-    if (exact) {
-      Flags flags = no_flags;
-      return combined(row.compute_float(a.word, b.word, op.width, flags), a, b);
-    }
-    const bool product = op.op == Op::Fmul || op.op == Op::Dmul;
+    if (exact) return combined(known_result(op, a.word, b.word), a, b);
     if (!is_finite(a) || !is_finite(b)) return {};
-    if (product && (a.zero() || b.zero())) return AbstractValue::missing();
-    // The product may overflow.
-    if (product && (a.arbitrary || b.arbitrary)) return {};
-    const bool limit = op.op == Op::Fmax || op.op == Op::Fmin;
-    if (product || limit) return AbstractValue::finite(a.may_be_zero() || b.may_be_zero());
-    const bool with_zeroed =
-        a.has_zeroed_term || b.has_zeroed_term || a.may_be_zeroed || b.may_be_zeroed;
-    AbstractValue sum =
-        AbstractValue::finite((a.may_be_zero() && b.may_be_zero()) ||
-                              (op.op == Op::Fsub && (a.has_zeroed_term || b.has_zeroed_term)));
-    sum.has_zeroed_term = with_zeroed;
-    return sum;
+    const bool product = op.op == Op::Fmul || op.op == Op::Dmul;
+    if (!product) return AbstractValue::finite(std::max(a.degree, b.degree));
+    if (a.zero() || b.zero()) return AbstractValue::missing();
+    const unsigned degree = a.degree + b.degree;
+    const bool may_overflow = a.arbitrary || b.arbitrary || degree > max_known_degree;
+    return may_overflow ? AbstractValue{} : AbstractValue::finite(degree);
   }
 
   /// Result of two exact words.
@@ -166,7 +129,6 @@ class AbstractInterpreter {
   }
 
   const MachineLoop& loop_;
-  bool trust_seeds_;
 };
 
 }  // namespace
@@ -191,7 +153,7 @@ bool prologue_is_neutral(const MachineLoop& loop, const Schedule& s, const BodyT
   const int stages = stage_count(loop, s, times);
   for (int copy = 0; copy < static_cast<int>(unroll); ++copy) {
     for (int stage = 1; stage < stages; ++stage) {
-      AbstractInterpreter machine(loop, false);
+      AbstractInterpreter machine(loop);
       for (std::size_t v = 0; v < loop.values.size(); ++v)
         if (!loop.values[v].permanent()) machine.values[v] = AbstractValue::missing();
       for (std::size_t m = 0; m < loop.masks.size(); ++m)
@@ -209,28 +171,12 @@ bool prologue_is_neutral(const MachineLoop& loop, const Schedule& s, const BodyT
 }
 
 bool is_missing_item_neutral(const MachineLoop& loop) {
-  AbstractInterpreter machine(loop, false);
+  AbstractInterpreter machine(loop);
   for (std::size_t v = 0; v < loop.values.size(); ++v)
     if (!loop.values[v].permanent()) machine.values[v] = AbstractValue::missing();
   for (std::size_t m = 0; m < loop.masks.size(); ++m) machine.masks[m] = loop.masks[m].off ? 1 : 0;
   return std::ranges::all_of(topological_order(loop),
                              [&](std::size_t i) { return machine.run(loop.ops[i]); });
-}
-
-std::vector<ValueId> neutral_fields(const MachineLoop& loop) {
-  std::vector<ValueId> found;
-  const std::vector<std::size_t> order = topological_order(loop);
-  for (std::size_t f = 0; f < loop.values.size(); ++f) {
-    if (loop.values[f].origin != Origin::Field || loop.values[f].integer) continue;
-    AbstractInterpreter machine(loop, true);
-    for (std::size_t v = 0; v < loop.values.size(); ++v)
-      if (loop.values[v].origin == Origin::Field)
-        machine.values[v] = v == f ? AbstractValue::missing() : AbstractValue::finite();
-    const bool clean =
-        std::ranges::all_of(order, [&](std::size_t i) { return machine.run(loop.ops[i]); });
-    if (clean) found.push_back(static_cast<ValueId>(f));
-  }
-  return found;
 }
 
 }  // namespace gdr::kc

@@ -164,7 +164,8 @@ bool prologue_is_neutral(const MachineLoop& loop, const Schedule& schedule, cons
 /// no predicate in the prologue.
 bool is_missing_item_neutral(const MachineLoop& loop);
 
-/// Fields (item variables) that make an item contribute nothing if they are zero.
-std::vector<ValueId> neutral_fields(const MachineLoop& loop);
+/// A field (item variable) that makes a copy of any source contribute nothing if it is zero; `none`
+/// if there is none.
+ValueId neutral_field(const MachineLoop& loop);
 
 }  // namespace gdr::kc
