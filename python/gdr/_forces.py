@@ -286,6 +286,8 @@ class ParticleKernel(Generic[Result]):
                 columns[names[0]] = None
         arrays = job.run(columns)
         results = {f: vectors.get(f, arrays[v[0]]) for f, v in self._results.items()}
+        computed = {variables[0]: results[f] for f, variables in self._results.items()}
+        self.kernel._warn_not_finite(computed, results, targets is None, stacklevel=3)
         if units is not None:
             results = {field: units.result(field, array) for field, array in results.items()}
         return cast(Result, RESULTS[self.__name__](**results))

@@ -152,7 +152,11 @@ class Kernel(CompiledKernel):
         return out
 
     def _warn_not_finite(
-        self, computed: Mapping[str, AnyArray], out: Mapping[str, AnyArray], maybe_same: bool
+        self,
+        computed: Mapping[str, AnyArray],
+        out: Mapping[str, AnyArray],
+        maybe_same: bool,
+        stacklevel: int = 4,
     ) -> None:
         """One warning for the sums that are infinite or not a number, at the caller's line."""
         sums = {v.name for v in self.variables if v.reduction == "fadd"}
@@ -165,12 +169,13 @@ class Kernel(CompiledKernel):
             bad.append(f"{name!r} for {len(rows)} of {len(array)} targets (first: {rows[0]})")
         if not bad:
             return
-        hint = "a source at the position of a target may divide by zero"
+        hint = "a pair may be outside of the domain of a function (the root of a negative number, "
+        hint += "a division by zero where a source is at a target), or out of range: "
+        hint += "skip such pairs; a softening length avoids distance zero"
         if maybe_same:
             hint += "; if the targets are the sources, exclude the pair of a particle with itself"
-        hint += ": skip pairs with distance zero or equal numbers, or add a softening length"
         text = f"kernel {self.name!r}: results are not finite: {', '.join(bad)}; {hint}"
-        warnings.warn(text, RuntimeWarning, stacklevel=4)
+        warnings.warn(text, RuntimeWarning, stacklevel=stacklevel)
 
     def arguments(
         self,

@@ -283,12 +283,22 @@ def bare(i, j):
     i.count += 1
 
 
+def test_kernels_of_the_library_warn_of_results_that_are_not_finite():
+    close = np.array([[0, 0, 0], [1e-30, 0, 0]])
+    with pytest.warns(RuntimeWarning, match="'force' for 2 of 2 targets") as caught:
+        gdr.lennard_jones(close, rc=2.5)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    with pytest.warns(RuntimeWarning, match="'rho' for 2 of 2 targets"):
+        gdr.sph_density(close, 1.0, 0.0)
+
+
 def test_results_that_are_not_finite_raise_one_warning(stars):
     x, _ = stars
     with pytest.warns(RuntimeWarning, match="'f' for 60 of 60 targets") as caught:
         bare(targets={"x": x}, sources={"x": x})
     assert len(caught) == 1 and caught[0].filename == __file__
     assert "exclude the pair of a particle with itself" in str(caught[0].message)
+    assert "outside of the domain of a function" in str(caught[0].message)
     assert "'count'" not in str(caught[0].message)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
