@@ -199,16 +199,19 @@ std::vector<PairTerm<Real>> evaluate(const Graph& graph, const InputValues<Real>
   return terms;
 }
 
-/// Initial results by variable: 0 for sums, plus and minus infinity for minima and maxima, -1 for
-/// indices, 0 for the number of entries of a list.
+/// Initial results by variable: 0 for sums, plus and minus infinity (of ints the limits) for minima
+/// and maxima, -1 for indices, 0 for the number of entries of a list.
 template <class Real>
 std::vector<Real> empty_results(const Graph& graph) {
   std::vector<Real> results(graph.variables.size(), Real(0));
-  for (const Contribution& c : graph.contributions) {
-    if (c.reduction == Reduction::Min || c.reduction == Reduction::Max)
-      results[std::size_t(c.result)] = Real(c.reduction == Reduction::Min ? INFINITY : -INFINITY);
-    if (c.payload != no_node) results[std::size_t(c.payload_result)] = Real(-1);
+  for (std::size_t v = 0; v < results.size(); ++v) {
+    const GraphVariable& x = graph.variables[v];
+    const Real most = x.type == Type::Int ? Real(34359738367) : Real(INFINITY);
+    if (x.reduction == Reduction::Min) results[v] = most;
+    if (x.reduction == Reduction::Max) results[v] = x.type == Type::Int ? -most - 1 : -most;
   }
+  for (const GraphVariable& x : graph.variables)
+    if (x.index_result >= 0) results[std::size_t(x.index_result)] = Real(-1);
   return results;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <string_view>
 
 namespace gdr::kc {
@@ -68,6 +69,42 @@ std::vector<bool> needed_nodes(const Graph& graph) {
     if (needed[i])
       for (const NodeId id : {graph.nodes[i].a, graph.nodes[i].b, graph.nodes[i].c}) need(id);
   return needed;
+}
+
+std::vector<bool> nonnegative_nodes(const Graph& graph) {
+  std::vector<bool> known(graph.nodes.size(), false);
+  const auto is = [&](NodeId id) { return id != no_node && known[index(id)]; };
+  // Operands precede their users.
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    const Node& node = graph.nodes[k];
+    switch (node.fn) {
+      case Fn::Constant:
+        known[k] = node.type == Type::Int ? node.integer >= 0
+                                          : node.number >= 0 && !std::signbit(node.number);
+        break;
+      case Fn::Abs:
+        known[k] = true;
+        break;
+      case Fn::Mul:
+        known[k] = node.a == node.b || (is(node.a) && is(node.b));
+        break;
+      case Fn::Add:
+      case Fn::Min:
+      case Fn::Max:
+        known[k] = is(node.a) && is(node.b);
+        break;
+      case Fn::Select:
+        known[k] = is(node.b) && is(node.c);
+        break;
+      case Fn::Sqrt:
+      case Fn::Convert:
+        known[k] = is(node.a);
+        break;
+      default:
+        break;
+    }
+  }
+  return known;
 }
 
 double count_flops(const Graph& graph) {

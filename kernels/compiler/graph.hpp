@@ -78,6 +78,14 @@ struct Node {
   SourceRange where = {};      ///< source range, for messages and comments
 };
 
+/// How contributions are combined into a result.
+enum class Reduction : std::uint8_t {
+  Sum,
+  Min,
+  Max,
+  Append,  ///< appends the value, an Int, to a list
+};
+
 /// A declared variable. Elements of an array are separate variables (`x[0]` is named x_0).
 struct GraphVariable {
   std::string name;
@@ -86,15 +94,10 @@ struct GraphVariable {
   bool type_given = false;         ///< explicitly declared, so not subject to type inference
   std::uint32_t table_size = 0;    ///< Param: number of elements of a table, 0 for a scalar
   std::uint32_t list_size = 0;     ///< Result: capacity of a list, 0 for a single value
+  /// Result: that of its contributions, also where none of them can ever count.
+  Reduction reduction = Reduction::Sum;
+  std::int32_t index_result = -1;  ///< Min, Max: the result that receives the index, else -1
   SourceRange where;
-};
-
-/// How contributions are combined into a result.
-enum class Reduction : std::uint8_t {
-  Sum,
-  Min,
-  Max,
-  Append,  ///< appends the value, an Int, to a list
 };
 
 /// A contribution: `result = result (reduction) value` where `condition` holds, in the order of the
@@ -129,6 +132,9 @@ struct Graph {
 
 /// For each node, whether a contribution needs it.
 std::vector<bool> needed_nodes(const Graph& graph);
+
+/// For each node, whether its form shows that it is neither a negative number nor -0.
+std::vector<bool> nonnegative_nodes(const Graph& graph);
 
 /// The default number of floating-point operations of an interaction: one for each sum, difference,
 /// product, quotient, minimum, maximum and function (a root, an inverse, a logarithm, a rounding,

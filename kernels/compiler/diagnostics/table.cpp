@@ -98,7 +98,7 @@ const DiagnosticInfo rows[] = {
      "VARI x; VARF f;\nf += x;\nf max= 2*x;\n"},
     {number(Code::BadPayload), "invalid index of a minimum or maximum",
      "The index in `r min= expression : name = index` is stored in a result that is declared with "
-     "`VARF int` and has no other contribution.",
+     "`VARF int` and has no other contribution; `r` is a result that is not an int.",
      "VARI x; VARJ int id; VARF r, n;\nr min= x : n = id;\n"},
     {number(Code::UnknownFunction), "unknown function",
      "The function is neither built in nor defined in the kernel.",

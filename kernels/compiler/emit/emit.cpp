@@ -234,7 +234,8 @@ class Emitter {
     constexpr std::uint64_t infinity = std::uint64_t{2047} << 24, sign = std::uint64_t{1} << 35;
     // A key with its index: the identity of the reduction, and index -1.
     if (keyed(r))
-      return hex_bits(u128{r.reduction == Op::Imin ? infinity : 0} << 36 | Short::mask, width);
+      return hex_bits(
+          u128{r.reduction == Op::Imin ? infinity : infinity | sign} << 36 | Short::mask, width);
     if (r.key != none) return short_bits(-1);
     const std::uint64_t upper = r.reduction == Op::Fmin   ? infinity
                                 : r.reduction == Op::Fmax ? infinity | sign

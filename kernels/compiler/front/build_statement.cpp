@@ -382,6 +382,12 @@ bool Builder::payload(const Statement& s, Contribution& c) {
   const LValue& lvalue = s.payload_lvalue;
   Name* n = find(lvalue.name);
   const Value value = int_value(s.payload);
+  if (graph_.variable(c.result).type == Type::Int) {
+    const std::string& key = graph_.variable(c.result).name;
+    error(Code::BadPayload, s.lvalue.where, "an int result cannot have an index")
+        .help("declare it without `int`, `VARF " + key + ";`: it holds all ints exactly");
+    return false;
+  }
   if (n == nullptr || n->kind != NameKind::Result || n->type != Type::Int) {
     Message d = error(Code::BadPayload, lvalue.where, "the index must be stored in an int result")
                     .help("declare it: `VARF int " + std::string(lvalue.name) + ";`");
@@ -451,6 +457,9 @@ void Builder::contribute(Name& n, const Statement& s) {
   c.where = s.lvalue.where;
   if (s.payload != none && !payload(s, c)) return;
   if (!claim(c.result, c.reduction, c.payload_result, c.where) || v.poison()) return;
+  GraphVariable& result = graph_.variable(c.result);
+  result.reduction = c.reduction;
+  result.index_result = c.payload_result;
   c.value = is_int ? arithmetic_.int_node(v, where) : arithmetic_.number_node(v, Type::Long, where);
   add_contribution(c);
 }

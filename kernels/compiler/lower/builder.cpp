@@ -41,6 +41,7 @@ Builder::Builder(const Graph& graph, unsigned elements, bool relaxed, bool plain
   };
   for (const Contribution& c : graph.contributions)
     for (const NodeId id : {c.value, c.payload, c.condition}) count_use(id);
+  nonnegative_ = nonnegative_nodes(graph);
   const std::vector<bool> needed = needed_nodes(graph);
   for (std::size_t i = 0; i < n; ++i)
     if (needed[i])

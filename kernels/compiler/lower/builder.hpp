@@ -192,10 +192,10 @@ class Builder {
 
   // contributions.cpp
   void contribute(std::size_t result);
-  void contribute_with_index(const std::vector<const Contribution*>& mine);
+  void contribute_with_index(std::size_t variable, const std::vector<const Contribution*>& mine);
   Ref upper_key(const Term& key);
-  bool has_long_key(const Contribution& c) const;
-  void contribute_long_key(const std::vector<const Contribution*>& mine);
+  bool orders_as_int(const Contribution& c) const;
+  void contribute_any_key(std::size_t variable, const std::vector<const Contribution*>& mine);
   OpId accumulate(MachineOp op, NodeId condition_node);
 
   void make_list(std::size_t variable, const std::vector<const Contribution*>& mine);
@@ -210,6 +210,7 @@ class Builder {
   NodeFactors factors_, corrections_;
   MachineLoop loop_;
   std::vector<std::uint32_t> node_uses_;
+  std::vector<bool> nonnegative_;               ///< by node, see nonnegative_nodes
   std::map<ValueId, unsigned> nodes_of_value_;  ///< number of nodes that share a value
   std::vector<std::optional<Term>> terms_;      ///< by node, computed on demand
   std::vector<std::optional<Ref>> integers_;    ///< by node, computed on demand

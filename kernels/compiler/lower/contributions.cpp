@@ -25,20 +25,21 @@ void Builder::contribute(std::size_t variable) {
   for (const Contribution& c : graph_.contributions)
     if (c.result == static_cast<std::int32_t>(variable)) mine.push_back(&c);
 
-  if (!mine.empty() && mine.front()->payload != no_node)
-    return std::ranges::any_of(mine, [&](const Contribution* c) { return has_long_key(*c); })
-               ? contribute_long_key(mine)
-               : contribute_with_index(mine);
-  for (const Contribution& c : graph_.contributions)
-    if (c.payload_result == static_cast<std::int32_t>(variable)) return;  // stored with its key
-
   const GraphVariable& result = graph_.variables[variable];
+  if (result.index_result >= 0)
+    return std::ranges::all_of(mine, [&](const Contribution* c) { return orders_as_int(*c); })
+               ? contribute_with_index(variable, mine)
+               : contribute_any_key(variable, mine);
+  for (const GraphVariable& key : graph_.variables)
+    if (key.index_result == static_cast<std::int32_t>(variable)) return;  // stored with its key
+
   if (result.list_size > 0) return make_list(variable, mine);
   const Width width = width_for(result.type);
   const bool ints = result.type == Type::Int;
   const ValueId acc = new_accumulator(static_cast<std::int32_t>(variable), width, ints);
-  MachineResult made{.accumulator = acc, .variable = static_cast<std::int32_t>(variable)};
-  if (!mine.empty()) made.reduction = operation_of(mine.front()->reduction, ints);
+  MachineResult made{.accumulator = acc,
+                     .variable = static_cast<std::int32_t>(variable),
+                     .reduction = operation_of(result.reduction, ints)};
   std::vector<Term> terms;
   for (const Contribution* c : mine) {
     Term t;
@@ -89,10 +90,12 @@ void Builder::contribute(std::size_t variable) {
 
 /// Minimum or maximum of a key with its index, in one long: the key, a nonnegative short, in the
 /// upper half orders longs as integers; the index is in the lower half.
-void Builder::contribute_with_index(const std::vector<const Contribution*>& mine) {
-  const Contribution& first = *mine.front();
-  const ValueId acc = new_accumulator(first.result, Width::Long, true);
-  const Op reduction = operation_of(first.reduction, true);
+void Builder::contribute_with_index(std::size_t variable,
+                                    const std::vector<const Contribution*>& mine) {
+  const GraphVariable& result = graph_.variables[variable];
+  const auto key_result = static_cast<std::int32_t>(variable);
+  const ValueId acc = new_accumulator(key_result, Width::Long, true);
+  const Op reduction = operation_of(result.reduction, true);
   for (const Contribution* c : mine) {
     const Term key = term(c->value);
     const Ref index = integer(c->payload);
@@ -104,28 +107,31 @@ void Builder::contribute_with_index(const std::vector<const Contribution*>& mine
                 .where = c->where},
                c->condition);
   }
-  loop_.results.push_back({.accumulator = acc, .variable = first.result, .reduction = reduction});
-  loop_.results.push_back({.accumulator = acc,
-                           .variable = first.payload_result,
-                           .reduction = reduction,
-                           .index = true});
+  loop_.results.push_back({.accumulator = acc, .variable = key_result, .reduction = reduction});
+  loop_.results.push_back(
+      {.accumulator = acc, .variable = result.index_result, .reduction = reduction, .index = true});
 }
 
-/// Whether a key has more bits than a short.
-bool Builder::has_long_key(const Contribution& c) const {
+/// Whether a key is a short whose bits, as an int, have the order of its values: one that its form
+/// shows not to be negative.
+bool Builder::orders_as_int(const Contribution& c) const {
   const Node& node = graph_.node(c.value);
-  if (node.type != Type::Long) return false;
-  return node.fn != Fn::Constant || constant_ref(node.number).width == Width::Long;
+  const bool narrow = node.type != Type::Long ||
+                      (node.fn == Fn::Constant && constant_ref(node.number).width == Width::Short);
+  return narrow && nonnegative_[index(c.value)];
 }
 
-/// Minimum or maximum of long keys, with the index of the least or largest in an accumulator of its
-/// own. Masks say whether a key is better, or equal and has a smaller index (as numbers without a
-/// sign, so that -1, no index, is the largest); where one does, both accumulators are replaced.
-void Builder::contribute_long_key(const std::vector<const Contribution*>& mine) {
-  const Contribution& first = *mine.front();
-  const bool least = first.reduction == Reduction::Min;
-  const ValueId best = new_accumulator(first.result, Width::Long, false);
-  const ValueId number = new_accumulator(first.payload_result, Width::Short, true);
+/// Minimum or maximum of keys of any sign and width, with the index of the least or largest in an
+/// accumulator of its own. Masks say whether a key is better, or equal and has a smaller index (as
+/// numbers without a sign, so that -1, no index, is the largest); where one does, both accumulators
+/// are replaced.
+void Builder::contribute_any_key(std::size_t variable,
+                                 const std::vector<const Contribution*>& mine) {
+  const GraphVariable& result = graph_.variables[variable];
+  const auto key_result = static_cast<std::int32_t>(variable);
+  const bool least = result.reduction == Reduction::Min;
+  const ValueId best = new_accumulator(key_result, Width::Long, false);
+  const ValueId number = new_accumulator(result.index_result, Width::Short, true);
   const int latency = loop_.latency();
   double scale = 1;
   for (const Contribution* c : mine)
@@ -183,13 +189,13 @@ void Builder::contribute_long_key(const std::vector<const Contribution*>& mine) 
     last.key = store(best, x, Width::Long);
     last.index = store(number, index_ref, Width::Short);
   }
-  read_after(last, first_reads[0], first_reads[1], first_reads[2], true);
+  if (last.key != none) read_after(last, first_reads[0], first_reads[1], first_reads[2], true);
   loop_.results.push_back({.accumulator = best,
-                           .variable = first.result,
+                           .variable = key_result,
                            .reduction = least ? Op::Fmin : Op::Fmax,
                            .factor = 1 / scale});
   loop_.results.push_back(
-      {.accumulator = number, .variable = first.payload_result, .key = first.result});
+      {.accumulator = number, .variable = result.index_result, .key = key_result});
 }
 
 /// A key as the upper half of a long. A constant is shifted at compile time: the shift has no
