@@ -92,6 +92,7 @@ class Builder {
   Ref absolute(const Ref& x);
   Ref rounded_short(const Ref& x);
   Ref leading_bits(const Ref& x, unsigned dropped);
+  Ref head_of(const Ref& x);
   Ref where(Condition condition, const Ref& yes, const Ref& no, Width width);
   Condition flag_of(Op op, const Ref& a, const Ref& b, MaskFlag flag);
   Ref short_inverse(const Ref& x);

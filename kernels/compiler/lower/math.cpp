@@ -74,6 +74,14 @@ Ref Builder::leading_bits(const Ref& x, unsigned dropped) {
   return emit(Op::Iand, Width::Short, x, bits((Short::mask >> dropped) << dropped));
 }
 
+/// A long as a short whose rest is taken next. The engine for the host's doubles rounds it, because
+/// the program subtracts it, but not where it is a constant: outside of the loop, where operations
+/// are free, one on bits rounds it everywhere.
+Ref Builder::head_of(const Ref& x) {
+  const Ref head = short_of(x);
+  return invariant(x) ? leading_bits(head, 0) : head;
+}
+
 /// condition ? yes : no. Operands that nothing else reads cost no operation.
 Ref Builder::where(Condition condition, const Ref& yes, const Ref& no, Width width) {
   return select(condition, yes, true, no, true, width);

@@ -54,7 +54,7 @@ Builder::Split Builder::split_long(const Ref& x, Width accuracy) {
 /// head^2 + (x + head) tail.
 Ref Builder::square_of(const Ref& x, Width accuracy) {
   if (accuracy == Width::Short) return product(x, x, Width::Long);
-  const Ref head = short_of(x);
+  const Ref head = head_of(x);
   const Ref tail = emit(Op::Fsub, Width::Short, x, head);
   const Ref rest = product(emit(Op::Fadd, Width::Long, x, head), tail, Width::Long);
   return emit(Op::Fadd, Width::Long, product(head, head, Width::Long), rest);
@@ -77,7 +77,7 @@ Ref Builder::boys_far(int m, const Split& t, const Ref& e, Width accuracy) {
   const Term seed = rsqrt({t.head}, half);
   const Ref y = emit(Op::Fmul, half, seed.ref, immediate(nearest_short(1 / seed.scale)));
   const Ref yy = product(y, y, wide);
-  const Ref u = short_of(yy);
+  const Ref u = head_of(yy);
   Ref a = emit(Op::Fsub, wide, immediate(1), product(t.head, u, wide));
   if (t.tail.kind != Ref::Kind::None) a = emit(Op::Fsub, wide, a, product(t.tail, u, wide));
   const double order = m + 0.5;

@@ -40,11 +40,10 @@ Ref Builder::short_power(const Ref& x, const Ref& y) {
   return where(tiny, zero, copy_of(made, width), width);
 }
 
-/// A number as a short and the rest, exactly. The engine for the host's doubles rounds the short,
-/// because the program subtracts it.
+/// A number as a short and the rest, exactly.
 Builder::Split Builder::split(const Ref& x) {
   if (width_of(x) == Width::Short) return {leading_bits(x, 0), {}};
-  const Ref head = short_of(x);
+  const Ref head = head_of(x);
   return {head, emit(Op::Fsub, Width::Long, x, head)};
 }
 
@@ -118,7 +117,7 @@ Ref Builder::two_to(const Ref& head, const Ref& tail) {
   const Ref field = emit(Op::Ishl, Width::Short, shifted, bits(short_fraction_bits));
   const Ref power = emit(Op::Iadd, Width::Short, field, bits(bits_of_one));
   // 2^(first + second) = 2^first (1 + log(2) second): products with a short take one pass.
-  const Ref first = short_of(f);
+  const Ref first = head_of(f);
   const Ref second = emit(Op::Fsub, Width::Short, f, first);
   const Ref scaled = product(second, immediate(nearest_short(M_LN2)), Width::Short);
   const Ref p = horner(first, 0.5, coefficients::exp2_long, Width::Long, wide);
