@@ -1,12 +1,14 @@
 // Instructions and programs as assembly text.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
 #include <string_view>
 
 #include "emulator/assembler/assembler.hpp"
+#include "emulator/assembler/front/number.hpp"
 #include "emulator/assembler/front/parser.hpp"
 #include "emulator/assembler/instruction_text.hpp"
 
@@ -27,14 +29,23 @@ std::string hex_text(Long bits, Width width) {
   return fmt::format("0x{:09x}{:09x}", upper_half(bits).bits, lower_half(bits).bits);
 }
 
-/// A decimal number if it is short and exact, else the bits.
+/// Whether the assembler reads these bits from a decimal number without sign. A long has more bits
+/// than a double, so that 0.1 as a double is not the long nearest to 0.1.
+bool reads_as(std::string_view decimal, Long bits, Width width) {
+  const std::size_t e = std::min(decimal.find('e'), decimal.size());
+  const int exponent = e < decimal.size() ? std::stoi(std::string(decimal.substr(e + 1))) : 0;
+  const assembly::Rounded read =
+      assembly::round_binary(assembly::binary_from_decimal(decimal.substr(0, e), exponent), width);
+  return read.error == assembly::RoundError::None && read.bits == bits.bits;
+}
+
+/// A decimal number if it is short and gives these bits, else the bits.
 std::string float_text(Long bits, Width width) {
   Flags flags = no_flags;
-  const Long wide = widen_float(bits, width);
-  const double value = double_from_long(wide, flags);
-  const bool same = long_from_double(value) == wide && std::isfinite(value) && !std::signbit(value);
+  const double value = double_from_long(widen_float(bits, width), flags);
+  if (!std::isfinite(value) || std::signbit(value)) return hex_text(bits, width);
   const std::string text = fmt::format("{}", value);
-  if (!same || text.size() > 12) return hex_text(bits, width);
+  if (text.size() > 12 || !reads_as(text, bits, width)) return hex_text(bits, width);
   const bool real = text.find_first_of(".e") != std::string::npos;
   return text + (real ? "" : ".0") + (width == Width::Long ? "l" : "s");
 }

@@ -3,6 +3,9 @@
 #include <random>
 
 #include "compiler/codegen_support.hpp"
+#include "emulator/assembler/assembler.hpp"
+#include "emulator/assembler/object.hpp"
+#include "kernels/builtin.hpp"
 #include "support/iterations.hpp"
 
 namespace gdr::test {
@@ -195,6 +198,35 @@ std::string high_pressure_kernel(std::uint64_t seed) {
 }
 
 }  // namespace
+
+TEST_CASE("the disassembly of compiled kernels assembles to the same object") {
+  const auto check_disassembly = [](const Program& program) {
+    const std::string text = disassemble(program);
+    INFO(text);
+    CHECK(text.find(".unchecked") == std::string::npos);
+    const AssembleResult again = assemble(text, "again.gds");
+    REQUIRE(again.ok());
+    REQUIRE(write_object(*again.program) == write_object(program));
+  };
+  for (const BuiltinKernel& kernel : builtin_kernels()) {
+    INFO(kernel.name);
+    const AssembleResult made = assemble(std::string(kernel.source), "library.gds");
+    REQUIRE(made.ok());
+    check_disassembly(*made.program);
+  }
+  for (const std::string law : {"0.1*q - p", "(p + q)^-0.85", "erfc(q)*exp(-q)", "0.3*sin(q)/p"})
+    for (const std::string precision : {"", "precision long; "})
+      check_disassembly(*compiled(precision + "VARI p; VARJ q; VARF f; f += " + law + ";").program);
+  for (std::uint64_t seed = 0; seed < test_iterations(20); ++seed) {
+    CompileOptions options;
+    options.effort = 0;
+    const CompileResult made = compile_kernel(
+        (seed % 2 == 0 ? "precision long;\n" : "") + Author(seed).write(), "test.gdk", options);
+    if (lacks_masks(made)) continue;
+    INFO("seed " << seed);
+    if (made.ok()) check_disassembly(*made.program);
+  }
+}
 
 TEST_CASE("random kernels that exceed the memory agree with the evaluation of their graph") {
   const std::uint64_t cases = test::test_iterations(3);

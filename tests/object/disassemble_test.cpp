@@ -50,6 +50,27 @@ TEST_CASE("the disassembly of every immediate assembles to the same object") {
   check_round_trip(program);
 }
 
+TEST_CASE("long immediates of doubles with few decimal digits keep their bits") {
+  Program program;
+  auto& body = program.section(Section::Body);
+  for (const double value : {0.1, 0.3, 1.0 / 3, 1e-5, 2e22, 1e23, 123.456, 0.5, 1e300, 3.0, 0.0})
+    for (const Width width : {Width::Short, Width::Long}) {
+      Instruction i;
+      i.alu.op = Op::Fadd;
+      i.alu.width = Width::Long;
+      i.alu.dst = {Space::Register, Width::Long, true, 0};
+      i.alu.a = {Space::Immediate, width, false, 0};
+      i.alu.b = {Space::Register, Width::Long, true, 16};
+      Flags flags = no_flags;
+      i.alu.immediate = width == Width::Long
+                            ? long_from_double(value)
+                            : Long{upper_half(short_from_double(value, flags)).bits};
+      body.push_back(i);
+    }
+  check_round_trip(program);
+  CHECK(disassemble(program).find(".unchecked") == std::string::npos);
+}
+
 TEST_CASE(
     "the disassembly of an assembled program needs neither .unchecked nor further idle clocks") {
   const std::string source = R"(
