@@ -61,6 +61,20 @@ TEST_CASE("misspelt names raise errors with a suggestion") {
   CHECK(help_of("fvar long x f64to72 fad\n") == "did you mean `fadd`?");
 }
 
+TEST_CASE("numbers of operations that no object holds are refused, and -0 is 0") {
+  const auto message = [](const std::string& flops) {
+    const AssembleResult r = assemble(".flops " + flops + "\n.body\nnop\n", "t.gds");
+    return r.ok() ? std::string() : r.diagnostics.list.front().message;
+  };
+  CHECK(message("1e-308") == "the number of operations is below 2^-1022");
+  CHECK(message("1e400") == "the number of operations is at or above 2^1024");
+  CHECK(message("-1") == "the number of operations must be nonnegative");
+  CHECK(message("2.3e-308").empty());
+  const AssembleResult zero = assemble(".flops -0.0\n.body\nnop\n", "t.gds");
+  REQUIRE(zero.ok());
+  CHECK_FALSE(std::signbit(zero.program->flops));
+}
+
 TEST_CASE("the number of stored errors is limited, the error count is not") {
   std::string text = ".body\n";
   for (int i = 0; i < 500; ++i) text += "fadd $r0 nothing $r1\n";

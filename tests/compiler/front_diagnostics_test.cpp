@@ -2,6 +2,7 @@
 #include <set>
 
 #include "compiler/front_support.hpp"
+#include "kernels/compiler/compiler.hpp"
 #include "kernels/compiler/diagnostics/table.hpp"
 #include "support/expected_diagnostics.hpp"
 
@@ -46,6 +47,15 @@ TEST_CASE("every example of docs/reference/kernel-language.md compiles without d
     ++examples;
   }
   CHECK(examples > 10);
+}
+
+TEST_CASE("a number of operations below the normal doubles is an error of the text") {
+  const CompileResult r =
+      compile_kernel("flops 1e-308; VARI x; VARF f; f += x;", "t.gdk", CompileOptions{});
+  REQUIRE_FALSE(r.ok());
+  const std::string text = r.diagnostics.render();
+  INFO(text);
+  CHECK(text.find("the number of operations is below 2^-1022") != std::string::npos);
 }
 
 TEST_CASE("errors in loops and functions are reported once, with notes about the calls") {

@@ -55,12 +55,17 @@ void parse_flops(Assembly& a, Cursor& c, Span word) {
   if (!parse_expression(a, c, value)) return;
   const Binary number = value.as_binary();
   const Rounded rounded = round_binary(number, 52, 11);
-  if (rounded.error != RoundError::None || (number.negative && number.significand != 0)) {
+  const bool negative = number.negative && number.significand != 0;
+  if (rounded.error != RoundError::None || negative) {
     a.report.error(Code::DirectiveValue, {begin, c.p},
-                   "the number of operations must be nonnegative");
+                   negative ? "the number of operations must be nonnegative"
+                   : rounded.error == RoundError::TooSmall
+                       ? "the number of operations is below 2^-1022"
+                       : "the number of operations is at or above 2^1024");
     return;
   }
-  a.program.flops = std::bit_cast<double>(static_cast<std::uint64_t>(rounded.bits));
+  a.program.flops =
+      number.significand == 0 ? 0 : std::bit_cast<double>(static_cast<std::uint64_t>(rounded.bits));
 }
 
 void parse_elements(Assembly& a, Cursor& c, Span word) {

@@ -2,6 +2,7 @@
 #include "kernels/compiler/front/builder.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "emulator/assembler/front/report.hpp"
 
@@ -343,10 +344,12 @@ void Builder::setting(const Statement& s) {
     graph_.name = std::string(s.lvalue.name);
   } else if (s.kind == StatementKind::Flops) {
     const auto flops = constant_value(s.value, "the number of operations");
-    if (flops && *flops >= 0)
+    if (flops && (*flops == 0 || (*flops > 0 && std::isnormal(*flops))))
       graph_.flops = *flops;
     else if (flops)
-      error(Code::NoValue, expr(s.value).where, "the number of operations is negative");
+      error(Code::NoValue, expr(s.value).where,
+            *flops < 0 ? "the number of operations is negative"
+                       : "the number of operations is below 2^-1022");
   } else if (any_statement_) {
     error(Code::SettingLate, s.where, "the precision must precede the first assignment");
   } else {
