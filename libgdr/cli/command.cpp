@@ -202,6 +202,9 @@ int run_entries(CLI::App& top, const std::vector<Entry>& entries, const Loudness
     return argc > 1 && entry.command.name == argv[1];
   });
   sub = named == entries.end() ? nullptr : named->app;
+  // `gdr UNKNOWN --help` is no question about gdr itself.
+  if (sub == nullptr && argc > 1 && !is_option(argv[1]))
+    return report_usage_error(unexpected_argument(argv[1], top, nullptr), nullptr);
   if (has_flag(argc, argv, sub == nullptr ? 1 : 2, "--help", "-h")) {
     write_output(sub == nullptr ? main_help(descriptions(entries))
                                 : command_help(describe(*sub, named->command)));

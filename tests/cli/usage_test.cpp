@@ -31,6 +31,19 @@ TEST_CASE("a missing or unknown command is a usage error") {
   CHECK_FALSE(contains(odd.err, "did you mean"));
 }
 
+TEST_CASE("an unknown command with --help is a usage error with a suggestion") {
+  const Shell shell;
+  for (const std::string line : {"gdr nboby --help", "gdr nboby -h", "gdr nboby --version"}) {
+    const Outcome misspelt = shell.run(line);
+    INFO(line);
+    CHECK(misspelt.status == 2);
+    CHECK(misspelt.out.empty());
+    CHECK(contains(misspelt.err, "gdr: error: unknown command 'nboby'; did you mean 'nbody'?"));
+  }
+  CHECK(shell.run("gdr --help").status == 0);
+  CHECK(shell.run("gdr -h run").status == 0);
+}
+
 TEST_CASE("errors about unknown options suggest the nearest option") {
   const Shell shell;
   const Outcome top = shell.run("gdr --verison");
