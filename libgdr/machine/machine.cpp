@@ -244,6 +244,10 @@ Machine::Machine(std::string_view name, const DeviceOptions& options)
   const DeviceName device = parse_device_name(name, options);
   if (device.kind != "emulator")
     usage_error("only the device \"emulator\" can be stepped, not \"" + device.kind + "\"");
+  if (device.options.partition == Partition::SourcesOverBlocks)
+    usage_error(
+        "every block of a machine that is stepped processes all sources: leave out "
+        "\"partition=sources\", which would sum them over the blocks");
   impl_->geometry = device.geometry;
   impl_->geometry.chips_per_board = 1;
   impl_->engine = make_engine(device.options.engine, device.options.isa);

@@ -314,6 +314,15 @@ TEST_CASE("commands that gdr debug cannot execute are refused with the reason") 
   }
 }
 
+TEST_CASE("gdr debug refuses a partition of the sources instead of summing them once a block") {
+  const Pull shell;
+  const Outcome refused = shell.run(
+      "gdr debug pull.gds --targets i.txt --sources j.txt --set k=2 "
+      "--device emulator:blocks=2,pes=2,partition=sources -e continue");
+  CHECK(refused.status == 2);
+  has(refused.err, "leave out \"partition=sources\"");
+}
+
 TEST_CASE("gdr debug refuses wrong inputs like gdr run") {
   const Pull shell;
   CHECK(shell.run("gdr debug pull.gds --sources j.txt").status == 2);
