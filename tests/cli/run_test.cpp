@@ -178,6 +178,18 @@ TEST_CASE("a file beyond the size limit of the process is removed") {
   CHECK(std::filesystem::is_empty(shell.folder() / "out"));
 }
 
+TEST_CASE("--stats names the line of an integer constant that has no version in doubles") {
+  const Shell shell;
+  shell.write("k.gds",
+              ".kernel k\nfvar long acc f64to72 fadd at $lr8v\ntmp long w\n.body\n"
+              "fadd acc acc 1.0s\nipass w 0x7ff0000000000fffff\n");
+  const Outcome done =
+      shell.run("gdr run k.gds --iterations 3 --engine vector --stats --device emulator:blocks=1");
+  INFO(done.err);
+  CHECK(done.status == 0);
+  CHECK(contains(done.err, "k.gds:6: a long integer constant whose bits are no finite number"));
+}
+
 TEST_CASE("--stats and --json report clocks, traffic and time") {
   const Sums shell;
   const Outcome text = shell.run("gdr run sums.gdo --targets i.txt --sources j.txt --stats");

@@ -128,9 +128,10 @@ MaskedLists mask_lanes(RowProgram& program, const DoublesKernels& kernels);
 
 // --- translation of sections
 
-/// Thrown if a section cannot be translated; holds the reason.
+/// Thrown if a section cannot be translated; holds the reason and the instruction's number.
 struct Untranslatable {
   std::string why;
+  std::size_t instruction = 0;
 };
 
 /// Lanes of a row: the PEs of a block, filled up to whole batches.

@@ -28,8 +28,8 @@ class Translator : public WordPass {
     for (number_ = 0; number_ < section_.size(); ++number_) {
       try {
         if (!section_[number_].idle()) instruction(section_[number_]);
-      } catch (Untranslatable& u) {
-        throw Untranslatable{"instruction " + std::to_string(number_) + ": " + u.why};
+      } catch (const Untranslatable& u) {
+        throw Untranslatable{u.why, number_};
       }
     }
     restore_forms();
@@ -183,7 +183,7 @@ class Translator : public WordPass {
   void prepare_long_move(Slot& s, unsigned vlen) {
     const Arithmetic& slot = *s.slot;
     if (slot.a.space == Space::Immediate) {
-      s.a = long_constant(slot.immediate);
+      s.a = long_constant(slot.immediate, "a long integer constant");
     } else {
       s.a = read_float(slot, slot.a, vlen);
     }
@@ -473,6 +473,22 @@ RowSection translate_section(const std::vector<Instruction>& section, const Geom
   }
 }
 
+namespace {
+
+/// The place of an instruction: section, number, and its line if that is known.
+std::string place_of(const Program& program, Section which, std::size_t number) {
+  const auto s = static_cast<unsigned>(which);
+  std::string text = std::string(section_names[s]) + ", instruction " + std::to_string(number);
+  const auto& lines = program.lines[s];
+  if (number >= lines.size() || lines[number].line == 0) return text;
+  const SourceLine& from = lines[number];
+  text += ", ";
+  if (from.file < program.files.size()) text += program.files[from.file] + ":";
+  return text + std::to_string(from.line);
+}
+
+}  // namespace
+
 DoublesSection translate_to_doubles(const Program& program, Section which, const Geometry& geometry,
                                     const DoublesKernels& kernels, bool heads) {
   const std::vector<Instruction>& section = program.section(which);
@@ -488,7 +504,7 @@ DoublesSection translate_to_doubles(const Program& program, Section which, const
     out = lay_out(std::move(one), kernels, row_lanes(geometry, kernels));
     out.writes_memory = rows.writes_memory;
   } catch (const Untranslatable& u) {
-    out.reason = std::string(section_names[static_cast<unsigned>(which)]) + ", " + u.why;
+    out.reason = place_of(program, which, u.instruction) + ": " + u.why;
   }
   out.has_floats = true;
   return out;

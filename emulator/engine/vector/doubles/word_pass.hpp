@@ -159,15 +159,16 @@ class WordPass {
     }
   }
 
-  Source long_constant(Long word) {
+  /// `what`: the kind of constant, for the message.
+  Source long_constant(Long word, const std::string& what = "a long constant") {
     const auto head = static_cast<std::uint64_t>(word.bits >> 8);
     const auto low = static_cast<std::uint64_t>(word.bits) & 255;
     const std::uint64_t field = head & short_field;
     const bool dirty = field == 0 && ((head << 12) | low) != 0;
     if (field == short_field || dirty)
-      throw Untranslatable{"a long constant that is infinite or NaN"};
+      throw Untranslatable{what + " whose bits are no finite number"};
     const std::optional<std::uint64_t> tail = tail_of(head, low);
-    if (!tail) throw Untranslatable{"a long constant whose last bits are below the doubles"};
+    if (!tail) throw Untranslatable{what + " whose last bits are below the doubles"};
     const bool plus_zero = head != std::uint64_t{1} << 63;
     return {low == 0 ? Form::Head : Form::Pair, constant(head, *tail), plus_zero};
   }
