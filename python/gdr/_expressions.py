@@ -40,6 +40,7 @@ INTRINSICS = (
     Intrinsic("powm32", 1, "powm32({0})", (functions.powm32,)),
     Intrinsic("short", 1, "short({0})", (functions.short,)),
     Intrinsic("long", 1, "long({0})", (functions.long,)),
+    Intrinsic("int", 1, "int({0})", (int,)),
     Intrinsic("min", 2, "min({0}, {1})", (min, np.minimum)),
     Intrinsic("max", 2, "max({0}, {1})", (max, np.maximum)),
     Intrinsic("pow", 2, "pow({0}, {1})", (pow, math.pow, np.power, np.float_power)),
@@ -183,12 +184,13 @@ class Expressions(ast.NodeVisitor):
         return f"({left} {_BINARY[type(node.op)]} {self.expression(node.right)})"
 
     def _power(self, node: ast.expr) -> str:
+        """An exponent: a multiple of 1/2 as a number, anything else as an expression."""
         value = self.constant(node)
+        if value is NotConstant:
+            return self.expression(node)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            self.source.fail(node, "the exponent must be a constant number")
-        if not -64 <= value <= 64 or 2 * value != int(2 * value):
-            self.source.fail(node, "the exponent must be a multiple of 1/2 from -64 to 64")
-        return repr(value)
+            self.source.fail(node, "the exponent must be a number")
+        return repr(value) if math.isfinite(value) else self.expression(node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> str:
         if type(node.op) not in _UNARY:

@@ -199,7 +199,10 @@ class Kernel(CompiledKernel):
         left = [name for name in self.names("param") if name not in given and name not in elements]
         missing = self.whole_names(left)
         if missing:
-            raise UsageError(f"kernel {self.name!r}: missing params: {', '.join(missing)}")
+            known = {*self.names("param"), *elements, *self.whole_names(self.names("param"))}
+            unknown = [name for name in params if variables.get(name, name) not in known]
+            also = f"; unknown: {', '.join(unknown)}" if unknown else ""
+            raise UsageError(f"kernel {self.name!r}: missing params: {', '.join(missing)}{also}")
         return given
 
     def __repr__(self) -> str:

@@ -109,7 +109,7 @@ def test_unsupported_code_raises_an_error_with_the_source_line():
         i.f += j.x * undefined_name  # noqa: F821
 
     def power(i, j):
-        i.f += j.x ** 0.3
+        i.f += j.x ** "a"
 
     def strings(i, j):
         i.f += "text"
@@ -182,7 +182,7 @@ def test_unsupported_code_raises_an_error_with_the_source_line():
     refuse(assigns, "a result supports", "i.f = j.x")
     refuse(source, "read-only", "j.x")
     refuse(unknown, "is not defined", "undefined_name")
-    refuse(power, "multiple of 1/2", "0.3")
+    refuse(power, "exponent must be a number", '"a"')
     refuse(strings, "expected a number", '"text"')
     refuse(whole, "is a particle", "j")
     refuse(parameter, "is an argument", "k")
@@ -190,6 +190,32 @@ def test_unsupported_code_raises_an_error_with_the_source_line():
 
 def endless(q):
     return endless(q - 1)
+
+
+def test_powers_take_any_exponent_and_int_truncates():
+    def law(i, j, beta):
+        r2 = (j.x - i.x) ** 2
+        i.free += (1 + r2) ** -beta
+        i.named += pow(1 + r2, beta)
+        i.fixed += (0.1 + r2) ** -0.85
+        i.cell += int(j.x * 4)
+
+    x = np.linspace(-1, 1, 9)
+    got = gdr.kernel(law)(targets={"x": x}, sources={"x": x}, beta=1.3)
+    r2 = (x[None, :] - x[:, None]) ** 2
+    assert np.allclose(got["free"], ((1 + r2) ** -1.3).sum(1), rtol=1e-6)
+    assert np.allclose(got["named"], ((1 + r2) ** 1.3).sum(1), rtol=1e-6)
+    assert np.allclose(got["fixed"], ((0.1 + r2) ** -0.85).sum(1), rtol=1e-6)
+    assert np.array_equal(got["cell"], np.full(9, np.trunc(x * 4).sum()))
+
+
+def test_misspelt_parameters_get_a_suggestion():
+    def law(i, j, beta):
+        i.f += beta * (j.x - i.x)
+
+    x = np.ones(3)
+    with pytest.raises(gdr.UsageError, match="missing params: beta; unknown: bta"):
+        gdr.kernel(law)(targets={"x": x}, sources={"x": x}, bta=1)
 
 
 def test_functions_without_source_raise_an_error():
