@@ -202,3 +202,32 @@ TEST_CASE("g5: results that are not finite are an error that names the i-particl
     g5_closeMC(id);
   });
 }
+
+TEST_CASE("g5: a null address and a number that is not finite are errors that name the argument") {
+  int id = 4329, n = 1;
+  double one = 1;
+  Row at{1, 0, 0};
+  double(*x)[3] = reinterpret_cast<double(*)[3]>(at.data());
+  const auto names = [](const char* what, const std::function<void()>& call) {
+    messages_of([] { g5_set_nMC(4329, -1); });  // no message is a repetition
+    CHECK_THAT(messages_of(call), Catch::Contains(what));
+  };
+  names("gdr: g5_set_n: nj is a null pointer", [&] { g5_set_n_(nullptr); });
+  names("gdr: g5_set_n: nj is a null pointer", [&] { g5_set_nMC_(&id, nullptr); });
+  names("gdr: g5_set_xmj: address is a null", [&] { g5_set_xmjMC_(&id, nullptr, &n, x, &one); });
+  names("gdr: g5_set_xmj: nj is a null pointer", [&] { g5_set_xmjMC_(&id, &n, nullptr, x, &one); });
+  names("gdr: g5_set_xi: ni is a null pointer", [&] { g5_set_xiMC_(&id, nullptr, x); });
+  names("gdr: g5_get_force: ni is a null", [&] { g5_get_forceMC_(&id, nullptr, x, &one); });
+  names("gdr: g5_set_eps_to_all: eps is a null", [&] { g5_set_eps_to_allMC_(&id, nullptr); });
+  names("gdr: g5_set_eta: eta is a null pointer", [&] { g5_set_etaMC_(&id, nullptr); });
+  names("gdr: g5_set_cutoff_table: fcut is a null",
+        [&] { g5_set_cutoff_tableMC_(&id, nullptr, nullptr, &one, nullptr, &one, &one); });
+  g5_set_rangeMC_(&id, nullptr, nullptr, nullptr);  // is never read
+  CHECK(g5_get_number_of_pipelinesMC_(nullptr) > 0);
+  g5_closeMC_(nullptr);
+  names("gdr: g5_set_eta: eta is nan", [&] { g5_set_etaMC(id, NAN); });
+  names("gdr: g5_set_eps_to_all: the softening is inf", [&] { g5_set_eps_to_allMC(id, INFINITY); });
+  names("the number of j-particles is 2147483647", [&] { g5_set_nMC(id, INT_MAX); });
+  names("the number of i-particles is 2147483647", [&] { g5_set_xiMC(id, INT_MAX, x); });
+  g5_closeMC(id);
+}

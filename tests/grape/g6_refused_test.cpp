@@ -311,3 +311,102 @@ TEST_CASE("g6: a j-particle without a position is refused") {
   CHECK(std::abs(u.pot[0] + 1) < 1e-14);
   g6_close(id);
 }
+
+TEST_CASE("g6: a null cluster id is cluster 0, as for clients of libraries with one cluster") {
+  CHECK(g6_open_(nullptr) == 0);
+  double mass = 3, t = 0;
+  int address = 0, index = 0, one = 1;
+  Row at{1, 0, 0};
+  CHECK(g6_set_j_particle_mxonly_(nullptr, &address, &index, &mass, at.data()) == 0);
+  CHECK(g6_set_ti_(nullptr, &t) == 0);
+  std::vector<Row> x{{0, 0, 0}};
+  first_half(0, 1, x);
+  Untouched u;
+  CHECK(u.second_half(0, 1, 1, x) == 0);
+  CHECK(std::abs(u.pot[0] + 3) < 1e-14);
+  CHECK(g6_close_(nullptr) == 0);
+  forget_message();
+  CHECK_THAT(messages_of([&] {
+               g6calc_firsthalf_(nullptr, &one, &one, &index, rows(x), rows(x), nullptr, nullptr,
+                                 nullptr, &t, nullptr);
+             }),
+             Catch::Contains("1 j-particles are used"));
+}
+
+TEST_CASE("g6: an argument whose address is null is an error that names it") {
+  int id = 77772, n = 1;
+  double number = 1;
+  Row at{1, 0, 0};
+  const auto names = [](const char* what, const std::function<int()>& call) {
+    forget_message();
+    CHECK_THAT(messages_of([&] { CHECK(call() == -1); }),
+               Catch::Contains(std::string(": ") + what + " is a null pointer"));
+  };
+  names("ti", [&] { return g6_set_ti_(&id, nullptr); });
+  const auto set_one = [&](int* address, int* index, double* tj, double* mass) {
+    return g6_set_j_particle_(&id, address, index, tj, nullptr, mass, nullptr, nullptr, nullptr,
+                              nullptr, at.data());
+  };
+  names("address", [&] { return set_one(nullptr, &n, &number, &number); });
+  names("index", [&] { return set_one(&n, nullptr, &number, &number); });
+  names("tj", [&] { return set_one(&n, &n, nullptr, &number); });
+  names("mass", [&] { return set_one(&n, &n, &number, nullptr); });
+  names("mass", [&] { return g6_set_j_particle_mxonly_(&id, &n, &n, nullptr, at.data()); });
+  names("ni", [&] {
+    return g6calc_lasthalf_(&id, &n, nullptr, &n, nullptr, nullptr, nullptr, nullptr, nullptr,
+                            nullptr, nullptr);
+  });
+  names("ipipe", [&] { return g6_get_neighbour_list_(&id, nullptr, &n, &n, &n); });
+  names("maxlength", [&] { return g6_get_neighbour_list_(&id, &n, nullptr, &n, &n); });
+  const auto half = [&](int* nj, int* ni) {
+    forget_message();
+    return messages_of([&] {
+      g6calc_firsthalf_(&id, nj, ni, &n, nullptr, nullptr, nullptr, nullptr, nullptr, &number,
+                        nullptr);
+    });
+  };
+  CHECK_THAT(half(nullptr, &n), Catch::Contains("nj is a null pointer"));
+  CHECK_THAT(half(&n, nullptr), Catch::Contains("ni is a null pointer"));
+  int huge = INT_MAX;
+  CHECK_THAT(half(&n, &huge), Catch::Contains("the number of i-particles is 2147483647; at most"));
+  g6_close(id);
+}
+
+TEST_CASE(
+    "g6: a j-particle that is not finite is refused, and no calculation uses the former one") {
+  const int id = 77771;
+  Row at{1, 0, 0}, zero{};
+  std::vector<Row> x{{0, 0, 0}};
+  const auto set_one = [&](double t, double mass, Row& position, Row& velocity) {
+    return g6_set_j_particle(id, 0, 0, t, 0, mass, zero.data(), zero.data(), zero.data(),
+                             velocity.data(), position.data());
+  };
+  const auto refused = [&](double t, double mass, Row position, Row velocity, const char* what) {
+    REQUIRE(set_one(0, 1, at, zero) == 0);
+    forget_message();
+    CHECK_THAT(messages_of([&] { CHECK(set_one(t, mass, position, velocity) == -1); }),
+               Catch::Contains(std::string("gdr: g6_set_j_particle: ") + what +
+                               " for address 0; all values must be finite"));
+    messages_of([&] {
+      first_half(id, 1, x);
+      Untouched u;
+      CHECK(u.second_half(id, 1, 1, x) == -1);
+      CHECK(!u.is_changed());
+    });
+  };
+  refused(0, 1, {0, NAN, 0}, zero, "x[1] is nan");
+  refused(0, 1, {0, 0, INFINITY}, zero, "x[2] is inf");
+  refused(0, 1, at, {-INFINITY, 0, 0}, "v[0] is -inf");
+  refused(0, NAN, at, zero, "mass is nan");
+  refused(NAN, 1, at, zero, "tj is nan");
+  REQUIRE(set_one(0, 1, at, zero) == 0);
+  CHECK_THAT(messages_of([&] { CHECK(g6_set_ti(id, NAN) == -1); }),
+             Catch::Contains("gdr: g6_set_ti: ti is nan"));
+  messages_of([&] {
+    first_half(id, 1, x);
+    Untouched u;
+    CHECK(u.second_half(id, 1, 1, x) == -1);
+  });
+  CHECK(g6_set_ti(id, 0) == 0);
+  g6_close(id);
+}

@@ -385,3 +385,54 @@ TEST_CASE("gpunb: sums that overflow are an error") {
                Catch::Contains("gpupot: the potential of i-particle 1 is not finite"));
   });
 }
+
+TEST_CASE("gpunb: a null address is an error that names the argument") {
+  int n = 1, lmax = 4, nbmax = 3, list[4] = {};
+  double number = 1;
+  std::vector<Row> x(1), v(1), acc(1), jerk(1);
+  const auto names = [](const char* what, const std::function<int()>& call) {
+    messages_of([] {
+      int none = -1;
+      gpunb_send_(&none, nullptr, nullptr, nullptr);  // no message is a repetition
+    });
+    CHECK_THAT(messages_of([&] { CHECK(call() == -1); }),
+               Catch::Contains(std::string(": ") + what + " is a null pointer"));
+  };
+  const auto sums = [&](int* ni, int* row_length, int* most) {
+    return gpunb_regf_(ni, &number, &number, rows(x), rows(v), rows(acc), rows(jerk), &number,
+                       row_length, most, list);
+  };
+  CHECK(gpunb_open_(nullptr) == 0);
+  names("nj", [&] { return gpunb_send_(nullptr, &number, rows(x), rows(v)); });
+  names("ni", [&] { return sums(nullptr, &lmax, &nbmax); });
+  names("lmax", [&] { return sums(&n, nullptr, &nbmax); });
+  names("nbmax", [&] { return sums(&n, &lmax, nullptr); });
+  names("n", [&] { return gpupot_(nullptr, &number, rows(x), &number); });
+  gpunb_close_();
+}
+
+TEST_CASE(
+    "gpunb: particles that are not finite are refused when they are sent, and replace others") {
+  Particles p = random_particles(20, 7);
+  Targets t = targets_of(p, 20);
+  int n = 20, lmax = 21, nbmax = 20;
+  Sums s(20, 21);
+  const auto refused = [&](double& value, double bad, const char* what) {
+    const double good = std::exchange(value, bad);
+    CHECK_THAT(messages_of([&] { CHECK(send(p) == -1); }),
+               Catch::Contains(std::string("gdr: gpunb_send: ") + what));
+    value = good;
+    CHECK_THAT(messages_of([&] {
+                 CHECK(gpunb_regf_(&n, t.h2.data(), t.dt.data(), rows(t.x), rows(t.v), rows(s.acc),
+                                   rows(s.jerk), s.pot.data(), &lmax, &nbmax, s.list.data()) == -1);
+               }),
+               Catch::Contains("there are no j-particles"));
+    CHECK(send(p) == 0);
+  };
+  CHECK(send(p) == 0);
+  refused(p.x[3][1], NAN, "\"yj\"[3] is not a number");
+  refused(p.v[0][2], INFINITY, "\"vzj\"[0] is infinite");
+  refused(p.mass[19], NAN, "\"mj\"[19] is not a number");
+  check(regular(t, 21, 20), expected(p, t, 21, 20), 1e-13);
+  gpunb_close_();
+}

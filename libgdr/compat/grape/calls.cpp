@@ -92,10 +92,15 @@ void require_finite_results(const double* values, std::size_t n, std::size_t wid
                                         "j-particle is too close");
 }
 
-std::size_t checked_count(int count, const char* what) {
-  if (count < 0)
+void throw_null(const char* name) {
+  throw Error(ErrorCategory::Usage, std::string(name) + " is a null pointer");
+}
+
+std::size_t checked_count(int count, const char* what, int most) {
+  if (count < 0 || count > most)
     throw Error(ErrorCategory::Usage,
-                "the number of " + std::string(what) + " is " + std::to_string(count));
+                "the number of " + std::string(what) + " is " + std::to_string(count) +
+                    (count < 0 ? "" : "; at most " + std::to_string(most) + " are possible"));
   return static_cast<std::size_t>(count);
 }
 

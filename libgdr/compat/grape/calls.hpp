@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "gdr/device.hpp"
@@ -23,6 +24,8 @@ template <typename Body>
 int guarded(const char* function, int on_error, const Body& body) {
   try {
     return body();
+  } catch (const std::bad_alloc&) {
+    print_error(function, "there is not enough memory for as many particles");
   } catch (const std::exception& e) {
     print_error(function, e.what());
   }
@@ -46,8 +49,24 @@ int environment_number(const char* name, int otherwise, int least, int most);
 /// A number for messages, with six digits.
 std::string number_text(double value);
 
-/// Throws Error (Usage) if a count is negative.
-std::size_t checked_count(int count, const char* what);
+/// Particles of a call or addresses of particles, at most: that many need 20 GB.
+constexpr int most_particles = 1 << 26;
+
+/// Throws Error (Usage) if a count is negative or above `most`.
+std::size_t checked_count(int count, const char* what, int most = most_particles);
+
+/// Throws Error (Usage): the argument with this name is a null pointer.
+[[noreturn]] void throw_null(const char* name);
+/// An argument that is passed by its address, which must not be null.
+template <typename T>
+T argument(const T* address, const char* name) {
+  if (address == nullptr) throw_null(name);
+  return *address;
+}
+
+/// A device id that is passed by its address. Some clients pass null to libraries that have one
+/// device only: this is device 0.
+inline int id_at(const int* address) { return address == nullptr ? 0 : *address; }
 
 /// Throws Error (Input) for the first of n numbers that is not finite: an element of the input of a
 /// kernel with this name. Numbers are `stride` elements apart. For sums on the host; a device

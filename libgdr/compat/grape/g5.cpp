@@ -24,8 +24,6 @@ namespace {
 
 constexpr std::ptrdiff_t row = 3 * sizeof(double);
 using Row = double[3];
-/// Number of addresses of j-particles.
-constexpr std::size_t most_particles = std::size_t{1} << 26;
 
 /// gravity_softened without the softening of j-particles, which most clients do not set: one sum
 /// and one word of each j-particle less.
@@ -89,8 +87,7 @@ class Board {
   /// Sets j-particles from an address on. Changes nothing if an argument is invalid.
   void set_sources(int address, int nj, const Sources& from) {
     const std::size_t n = checked_count(nj, "j-particles");
-    if (address < 0 ||
-        n > most_particles - std::min(static_cast<std::size_t>(address), most_particles))
+    if (address < 0 || address > most_particles - nj)
       throw Error(ErrorCategory::Usage,
                   "addresses " + std::to_string(address) + " to " +
                       std::to_string(static_cast<std::int64_t>(address) + nj - 1) +
@@ -163,7 +160,11 @@ class Board {
     std::copy_n(pot_.begin(), n, pot);
   }
 
-  void set_eta(double eta) { eta_ = eta; }
+  void set_eta(double eta) {
+    eta_ = eta;
+    if (!std::isfinite(eta))
+      throw Error(ErrorCategory::Usage, "eta is " + number_text(eta) + "; it must be finite");
+  }
 
   /// A factor of force or potential: `factor` times the function of R, 0 from `end` on.
   struct Factor {
@@ -286,9 +287,10 @@ class Board {
   }
 
   void run_on_host() {
-    if (!(eta_ > 0))
+    if (!(eta_ > 0 && std::isfinite(eta_)))
       throw Error(ErrorCategory::Usage,
-                  "eta is " + number_text(eta_) + "; a cut-off needs a positive one (g5_set_eta)");
+                  "eta is " + number_text(eta_) +
+                      "; a cut-off needs one that is positive and finite (g5_set_eta)");
     for (std::size_t c = 0; c < 3; ++c) {
       static constexpr const char* sources[] = {"xj", "yj", "zj"};
       static constexpr const char* targets[] = {"xi", "yi", "zi"};
@@ -459,10 +461,22 @@ void set_cutoff_table(int id, Function f, double fcut, double fcor, Function p, 
   });
 }
 
+/// Runs the form for Fortran of a function, whose addresses may be null.
+template <typename Call>
+void by_address(const char* function, const Call& call) {
+  guarded(function, 0, [&] {
+    call();
+    return 0;
+  });
+}
+
 }  // namespace
 }  // namespace gdr::compat::grape::g5
 
 namespace g5 = gdr::compat::grape::g5;
+using gdr::compat::grape::argument;
+using gdr::compat::grape::id_at;
+using gdr::compat::grape::g5::by_address;
 
 // The four forms of a function: for device 0 and for any, both also for Fortran. The C forms are
 // weak: clients may define them.
@@ -472,14 +486,20 @@ namespace g5 = gdr::compat::grape::g5;
   GDR_WEAK type g5_##name(void) { return g5::name(0); }        \
   GDR_WEAK type g5_##name##MC(int id) { return g5::name(id); } \
   type g5_##name##_(void) { return g5::name(0); }              \
-  type g5_##name##MC_(int* id) { return g5::name(*id); }
+  type g5_##name##MC_(int* id) { return g5::name(id_at(id)); }
+/// An argument that is passed by its address.
+#define AT(name) argument(name, #name)
 /// `arguments` of the C forms are passed as `values`, those of the Fortran forms, `references`, as
 /// `referred`.
-#define WITH_ARGUMENTS(type, name, arguments, values, references, referred)                     \
-  GDR_WEAK type g5_##name(UNPACK arguments) { return g5::name(0, UNPACK values); }              \
-  GDR_WEAK type g5_##name##MC(int id, UNPACK arguments) { return g5::name(id, UNPACK values); } \
-  type g5_##name##_(UNPACK references) { return g5::name(0, UNPACK referred); }                 \
-  type g5_##name##MC_(int* id, UNPACK references) { return g5::name(*id, UNPACK referred); }
+#define WITH_ARGUMENTS(name, arguments, values, references, referred)                    \
+  GDR_WEAK void g5_##name(UNPACK arguments) { g5::name(0, UNPACK values); }              \
+  GDR_WEAK void g5_##name##MC(int id, UNPACK arguments) { g5::name(id, UNPACK values); } \
+  void g5_##name##_(UNPACK references) {                                                 \
+    by_address("g5_" #name, [&] { g5::name(0, UNPACK referred); });                      \
+  }                                                                                      \
+  void g5_##name##MC_(int* id, UNPACK references) {                                      \
+    by_address("g5_" #name, [&] { g5::name(id_at(id), UNPACK referred); });              \
+  }
 
 extern "C" {
 WITHOUT_ARGUMENTS(void, open)
@@ -491,49 +511,50 @@ WITHOUT_ARGUMENTS(int, get_number_of_boards)
 WITHOUT_ARGUMENTS(int, get_firstcluster)
 WITHOUT_ARGUMENTS(int, get_jmemsize)
 WITHOUT_ARGUMENTS(void, run)
-WITH_ARGUMENTS(void, set_range, (double xmin, double xmax, double mmin), (xmin, xmax, mmin),
-               (double* xmin, double* xmax, double* mmin), (*xmin, *xmax, *mmin))
-WITH_ARGUMENTS(void, set_eps_to_all, (double eps), (eps), (double* eps), (*eps))
-WITH_ARGUMENTS(void, set_eps2_to_all, (double eps2), (eps2), (double* eps2), (*eps2))
-WITH_ARGUMENTS(void, set_eps, (int ni, double* eps), (ni, eps), (int* ni, double* eps), (*ni, eps))
-WITH_ARGUMENTS(void, set_eps2, (int ni, double* eps2), (ni, eps2), (int* ni, double* eps2),
-               (*ni, eps2))
-WITH_ARGUMENTS(void, set_n, (int nj), (nj), (int* nj), (*nj))
-WITH_ARGUMENTS(void, set_xmj, (int address, int nj, double (*x)[3], double* m), (address, nj, x, m),
-               (int* address, int* nj, double (*x)[3], double* m), (*address, *nj, x, m))
-WITH_ARGUMENTS(void, set_jp, (int address, int nj, double* m, double (*x)[3]), (address, nj, m, x),
-               (int* address, int* nj, double* m, double (*x)[3]), (*address, *nj, m, x))
-WITH_ARGUMENTS(void, set_xj, (int address, int nj, double (*x)[3]), (address, nj, x),
-               (int* address, int* nj, double (*x)[3]), (*address, *nj, x))
-WITH_ARGUMENTS(void, set_mj, (int address, int nj, double* m), (address, nj, m),
-               (int* address, int* nj, double* m), (*address, *nj, m))
-WITH_ARGUMENTS(void, set_xmeps2j, (int address, int nj, double (*x)[3], double* m, double* eps2),
+WITH_ARGUMENTS(set_range, (double xmin, double xmax, double mmin), (xmin, xmax, mmin),
+               (double*, double*, double*), (0, 0, 0))  // not used
+WITH_ARGUMENTS(set_eps_to_all, (double eps), (eps), (double* eps), (AT(eps)))
+WITH_ARGUMENTS(set_eps2_to_all, (double eps2), (eps2), (double* eps2), (AT(eps2)))
+WITH_ARGUMENTS(set_eps, (int ni, double* eps), (ni, eps), (int* ni, double* eps), (AT(ni), eps))
+WITH_ARGUMENTS(set_eps2, (int ni, double* eps2), (ni, eps2), (int* ni, double* eps2),
+               (AT(ni), eps2))
+WITH_ARGUMENTS(set_n, (int nj), (nj), (int* nj), (AT(nj)))
+WITH_ARGUMENTS(set_xmj, (int address, int nj, double (*x)[3], double* m), (address, nj, x, m),
+               (int* address, int* nj, double (*x)[3], double* m), (AT(address), AT(nj), x, m))
+WITH_ARGUMENTS(set_jp, (int address, int nj, double* m, double (*x)[3]), (address, nj, m, x),
+               (int* address, int* nj, double* m, double (*x)[3]), (AT(address), AT(nj), m, x))
+WITH_ARGUMENTS(set_xj, (int address, int nj, double (*x)[3]), (address, nj, x),
+               (int* address, int* nj, double (*x)[3]), (AT(address), AT(nj), x))
+WITH_ARGUMENTS(set_mj, (int address, int nj, double* m), (address, nj, m),
+               (int* address, int* nj, double* m), (AT(address), AT(nj), m))
+WITH_ARGUMENTS(set_xmeps2j, (int address, int nj, double (*x)[3], double* m, double* eps2),
                (address, nj, x, m, eps2),
                (int* address, int* nj, double (*x)[3], double* m, double* eps2),
-               (*address, *nj, x, m, eps2))
-WITH_ARGUMENTS(void, set_xi, (int ni, double (*x)[3]), (ni, x), (int* ni, double (*x)[3]), (*ni, x))
-WITH_ARGUMENTS(void, set_xei, (int ni, double (*x)[3], double* eps2), (ni, x, eps2),
-               (int* ni, double (*x)[3], double* eps2), (*ni, x, eps2))
-WITH_ARGUMENTS(void, set_xepsi, (int ni, double (*x)[3], double* eps), (ni, x, eps),
-               (int* ni, double (*x)[3], double* eps), (*ni, x, eps))
-WITH_ARGUMENTS(void, set_ip, (int ni, double (*x)[3], double* eps, double* h), (ni, x, eps, h),
-               (int* ni, double (*x)[3], double* eps, double* h), (*ni, x, eps, h))
-WITH_ARGUMENTS(void, get_force, (int ni, double (*a)[3], double* p), (ni, a, p),
-               (int* ni, double (*a)[3], double* p), (*ni, a, p))
-WITH_ARGUMENTS(void, calculate_force_on_x, (double (*x)[3], double (*a)[3], double* p, int ni),
-               (x, a, p, ni), (double (*x)[3], double (*a)[3], double* p, int* ni), (x, a, p, *ni))
-WITH_ARGUMENTS(void, calculate_force_on_xe,
+               (AT(address), AT(nj), x, m, eps2))
+WITH_ARGUMENTS(set_xi, (int ni, double (*x)[3]), (ni, x), (int* ni, double (*x)[3]), (AT(ni), x))
+WITH_ARGUMENTS(set_xei, (int ni, double (*x)[3], double* eps2), (ni, x, eps2),
+               (int* ni, double (*x)[3], double* eps2), (AT(ni), x, eps2))
+WITH_ARGUMENTS(set_xepsi, (int ni, double (*x)[3], double* eps), (ni, x, eps),
+               (int* ni, double (*x)[3], double* eps), (AT(ni), x, eps))
+WITH_ARGUMENTS(set_ip, (int ni, double (*x)[3], double* eps, double* h), (ni, x, eps, h),
+               (int* ni, double (*x)[3], double* eps, double* h), (AT(ni), x, eps, h))
+WITH_ARGUMENTS(get_force, (int ni, double (*a)[3], double* p), (ni, a, p),
+               (int* ni, double (*a)[3], double* p), (AT(ni), a, p))
+WITH_ARGUMENTS(calculate_force_on_x, (double (*x)[3], double (*a)[3], double* p, int ni),
+               (x, a, p, ni), (double (*x)[3], double (*a)[3], double* p, int* ni),
+               (x, a, p, AT(ni)))
+WITH_ARGUMENTS(calculate_force_on_xe,
                (double (*x)[3], double* eps2, double (*a)[3], double* p, int ni),
                (x, eps2, a, p, ni),
                (double (*x)[3], double* eps2, double (*a)[3], double* p, int* ni),
-               (x, eps2, a, p, *ni))
-WITH_ARGUMENTS(void, set_eta, (double eta), (eta), (double* eta), (*eta))
-WITH_ARGUMENTS(void, set_cutoff_table,
+               (x, eps2, a, p, AT(ni)))
+WITH_ARGUMENTS(set_eta, (double eta), (eta), (double* eta), (AT(eta)))
+WITH_ARGUMENTS(set_cutoff_table,
                (double (*f)(double), double fcut, double fcor, double (*p)(double), double pcut,
                 double pcor),
                (f, fcut, fcor, p, pcut, pcor),
                (double (*f)(double*), double* fcut, double* fcor, double (*p)(double*),
                 double* pcut, double* pcor),
-               (f, *fcut, *fcor, p, *pcut, *pcor))
+               (f, AT(fcut), AT(fcor), p, AT(pcut), AT(pcor)))
 
 }  // extern "C"

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,8 +22,6 @@ namespace gdr::compat::grape {
 namespace {
 
 constexpr int failed = -1;
-/// Largest address: that many particles need 20 GB.
-constexpr int most_particles = 1 << 26;
 constexpr std::ptrdiff_t row = 3 * sizeof(double);
 /// Entries of a list of the kernels with neighbours.
 constexpr std::size_t list_capacity = 200;
@@ -46,12 +45,25 @@ std::array<double, 3> vector_of(const double* from) {
   return from == nullptr ? std::array<double, 3>{} : std::array{from[0], from[1], from[2]};
 }
 
-bool is_finite(const MovingSource& p) {
+/// The name of a member that is not finite, as in the interface; empty if there is none.
+std::string not_finite(const MovingSource& p) {
   // A product with 0 is not 0 for values that are not finite.
   double sum = 0 * p.time + 0 * p.mass;
   for (const auto* const vector : {&p.x, &p.v, &p.half_a, &p.sixth_j, &p.snap_18th})
     for (const double value : *vector) sum += 0 * value;
-  return sum == 0;
+  if (sum == 0) return {};
+  if (!std::isfinite(p.time)) return "tj is " + number_text(p.time);
+  if (!std::isfinite(p.mass)) return "mass is " + number_text(p.mass);
+  const std::pair<const char*, const std::array<double, 3>*> vectors[] = {{"x", &p.x},
+                                                                          {"v", &p.v},
+                                                                          {"aby2", &p.half_a},
+                                                                          {"a1by6", &p.sixth_j},
+                                                                          {"a2by18", &p.snap_18th}};
+  for (const auto& [name, vector] : vectors)
+    for (std::size_t k = 0; k < 3; ++k)
+      if (const double value = (*vector)[k]; !std::isfinite(value))
+        return std::string(name) + "[" + std::to_string(k) + "] is " + number_text(value);
+  return {};
 }
 
 /// The i-particles of a calculation.
@@ -82,7 +94,14 @@ class Cluster {
   void open() {
     if (!device_) device_ = open_device();
   }
-  void set_time(double time) { time_ = time; }
+  /// A time that is refused remains, so that calculations fail until there is another.
+  void set_time(double time) {
+    time_ = time;
+    if (!std::isfinite(time))
+      throw Error(ErrorCategory::Input, "ti is " + number_text(time) + "; it must be finite");
+  }
+  /// A particle that is not finite is refused, but stored, so that calculations fail until it is
+  /// set again: clients that ignore the error get no forces of a former particle.
   void set(int address, const double* x, MovingSource particle) {
     if (x == nullptr) throw Error(ErrorCategory::Usage, "x is a null pointer");
     particle.x = vector_of(x);
@@ -96,8 +115,12 @@ class Cluster {
     } catch (const Error& e) {
       print_error("g6calc_firsthalf", e.what());
     }
-    may_be_infinite_ = may_be_infinite_ || !is_finite(particle);
+    const std::string bad = not_finite(particle);
+    may_be_infinite_ = may_be_infinite_ || !bad.empty();
     sources_.set(static_cast<std::size_t>(address), particle);
+    if (!bad.empty())
+      throw Error(ErrorCategory::Input,
+                  bad + " for address " + std::to_string(address) + "; all values must be finite");
   }
 
   void start(int nj, const Targets& targets) {
@@ -169,7 +192,8 @@ class Cluster {
   }
 
   int list(int pipe, int capacity, int* length, int* to) {
-    const std::size_t most = checked_count(capacity, "entries of a list");
+    const std::size_t most =
+        checked_count(capacity, "entries of a list", std::numeric_limits<int>::max());
     if (length == nullptr || (to == nullptr && most > 0))
       throw Error(ErrorCategory::Usage, "nblen or nbl is a null pointer");
     *length = 0;
@@ -454,12 +478,12 @@ extern "C" {
 // and the client's definitions take precedence.
 
 int g6_open_(int* id) {
-  return on_cluster("g6_open", *id, [](Cluster& c) { c.open(); });
+  return on_cluster("g6_open", id_at(id), [](Cluster& c) { c.open(); });
 }
 GDR_WEAK int g6_open(int id) { return g6_open_(&id); }
 
 int g6_close_(int* id) {
-  clusters().close(*id);
+  clusters().close(id_at(id));
   return 0;
 }
 GDR_WEAK int g6_close(int id) { return g6_close_(&id); }
@@ -496,17 +520,17 @@ int g6_set_xunit_(void* /*unit*/) { return 0; }
 GDR_WEAK int g6_set_xunit(int /*unit*/) { return 0; }
 
 int g6_set_ti_(int* id, double* ti) {
-  return on_cluster("g6_set_ti", *id, [&](Cluster& c) { c.set_time(*ti); });
+  return on_cluster("g6_set_ti", id_at(id), [&](Cluster& c) { c.set_time(argument(ti, "ti")); });
 }
 GDR_WEAK int g6_set_ti(int id, double ti) { return g6_set_ti_(&id, &ti); }
 
 int g6_set_j_particle_(int* id, int* address, int* index, double* tj, double* /*dtj*/, double* mass,
                        double* a2by18, double* a1by6, double* aby2, double* v, double* x) {
-  return on_cluster("g6_set_j_particle", *id, [&](Cluster& c) {
-    c.set(*address, x,
-          {.time = *tj,
-           .mass = *mass,
-           .id = *index,
+  return on_cluster("g6_set_j_particle", id_at(id), [&](Cluster& c) {
+    c.set(argument(address, "address"), x,
+          {.time = argument(tj, "tj"),
+           .mass = argument(mass, "mass"),
+           .id = argument(index, "index"),
            .v = vector_of(v),
            .half_a = vector_of(aby2),
            .sixth_j = vector_of(a1by6),
@@ -518,8 +542,10 @@ GDR_WEAK int g6_set_j_particle(int id, int address, int index, double tj, double
   return g6_set_j_particle_(&id, &address, &index, &tj, &dtj, &mass, a2by18, a1by6, aby2, v, x);
 }
 int g6_set_j_particle_mxonly_(int* id, int* address, int* index, double* mass, double* x) {
-  return on_cluster("g6_set_j_particle_mxonly", *id,
-                    [&](Cluster& c) { c.set(*address, x, {.mass = *mass, .id = *index}); });
+  return on_cluster("g6_set_j_particle_mxonly", id_at(id), [&](Cluster& c) {
+    c.set(argument(address, "address"), x,
+          {.mass = argument(mass, "mass"), .id = argument(index, "index")});
+  });
 }
 GDR_WEAK int g6_set_j_particle_mxonly(int id, int address, int index, double mass, double* x) {
   return g6_set_j_particle_mxonly_(&id, &address, &index, &mass, x);
@@ -533,8 +559,8 @@ GDR_WEAK int g6_setup_njdata(int /*id*/, int /*nj*/) { return 0; }
 
 void g6calc_firsthalf_(int* id, int* nj, int* ni, int* index, double (*xi)[3], double (*vi)[3],
                        double (*)[3], double (*)[3], double*, double* eps2, double* h2) {
-  on_cluster("g6calc_firsthalf", *id, [&](Cluster& c) {
-    c.start(*nj, {*ni, index, xi, vi, eps2, true, h2});
+  on_cluster("g6calc_firsthalf", id_at(id), [&](Cluster& c) {
+    c.start(argument(nj, "nj"), {argument(ni, "ni"), index, xi, vi, eps2, true, h2});
   });
 }
 GDR_WEAK void g6calc_firsthalf(int id, int nj, int ni, int* index, double (*xi)[3], double (*vi)[3],
@@ -544,8 +570,8 @@ GDR_WEAK void g6calc_firsthalf(int id, int nj, int ni, int* index, double (*xi)[
 }
 void g6calc_firsthalf0_(int* id, int* nj, int* ni, int* index, double (*xi)[3], double (*vi)[3],
                         double (*)[3], double (*)[3], double*, double* eps2, double* h2) {
-  on_cluster("g6calc_firsthalf0", *id, [&](Cluster& c) {
-    c.start(*nj, {*ni, index, xi, vi, eps2, false, h2});
+  on_cluster("g6calc_firsthalf0", id_at(id), [&](Cluster& c) {
+    c.start(argument(nj, "nj"), {argument(ni, "ni"), index, xi, vi, eps2, false, h2});
   });
 }
 GDR_WEAK void g6calc_firsthalf0(int id, int nj, int ni, int* index, double (*xi)[3],
@@ -557,8 +583,8 @@ GDR_WEAK void g6calc_firsthalf0(int id, int nj, int ni, int* index, double (*xi)
 int g6calc_lasthalf2_(int* id, int* /*nj*/, int* ni, int* /*index*/, double (*)[3], double (*)[3],
                       double*, double*, double (*acc)[3], double (*jerk)[3], double* pot,
                       int* nearest) {
-  return on_cluster("g6calc_lasthalf", *id, [&](Cluster& c) {
-    c.finish(*ni, {acc, jerk, pot, nearest});
+  return on_cluster("g6calc_lasthalf", id_at(id), [&](Cluster& c) {
+    c.finish(argument(ni, "ni"), {acc, jerk, pot, nearest});
   });
 }
 GDR_WEAK int g6calc_lasthalf2(int id, int nj, int ni, int* index, double (*xi)[3], double (*vi)[3],
@@ -596,12 +622,13 @@ GDR_WEAK int g6calc_lasthalf20(int id, int nj, int ni, int* index, double (*xi)[
 }
 
 int g6_read_neighbour_list_(int* id) {
-  return on_cluster("g6_read_neighbour_list", *id, [](Cluster& c) { c.make_lists(); });
+  return on_cluster("g6_read_neighbour_list", id_at(id), [](Cluster& c) { c.make_lists(); });
 }
 GDR_WEAK int g6_read_neighbour_list(int id) { return g6_read_neighbour_list_(&id); }
 int g6_get_neighbour_list_(int* id, int* pipe, int* capacity, int* length, int* list) {
-  return on_cluster("g6_get_neighbour_list", *id,
-                    [&](Cluster& c) { return c.list(*pipe, *capacity, length, list); });
+  return on_cluster("g6_get_neighbour_list", id_at(id), [&](Cluster& c) {
+    return c.list(argument(pipe, "ipipe"), argument(capacity, "maxlength"), length, list);
+  });
 }
 GDR_WEAK int g6_get_neighbour_list(int id, int pipe, int capacity, int* length, int* list) {
   return g6_get_neighbour_list_(&id, &pipe, &capacity, length, list);

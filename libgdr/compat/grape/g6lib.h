@@ -8,7 +8,7 @@
  *
  * Functions of type int return 0 when all is well. After an invalid call they print a message on
  * standard error and return -1; results are then unchanged. Forms with a trailing underscore are
- * for Fortran: every scalar is passed by its address.
+ * for Fortran: every scalar is passed by its address. A null clusterid there is cluster 0.
  *
  * The device is that of GDR_DEVICE, by default this host's CPU in double precision; see
  * docs/guides/grape-libraries.md. */
@@ -46,7 +46,8 @@ int g6_set_ti(int clusterid, double ti);
 
 /* Set a j-particle at its own time tj; a2by18 is the second derivative of its acceleration divided
  * by 18, a1by6 the first divided by 6, aby2 the acceleration divided by 2. dtj is not used. x must
- * not be null; others that are null are 0. */
+ * not be null; other vectors that are null are 0. A particle that is not finite is refused, and
+ * calculations that use it fail until it is set again. */
 int g6_set_j_particle(int clusterid, int address, int index, double tj, double dtj, double mass,
                       double a2by18[3], double a1by6[3], double aby2[3], double v[3], double x[3]);
 /* The same for a particle at rest. */

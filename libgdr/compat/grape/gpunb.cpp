@@ -26,8 +26,7 @@ constexpr std::ptrdiff_t row = 3 * sizeof(double);
 using Row = double[3];
 
 void check_array(const void* array, std::size_t n, const char* name) {
-  if (n > 0 && array == nullptr)
-    throw Error(ErrorCategory::Usage, std::string(name) + " is a null pointer");
+  if (n > 0 && array == nullptr) throw_null(name);
 }
 
 /// Arguments of gpunb_regf_.
@@ -47,10 +46,18 @@ class Regular {
     if (!device_) device_ = open_device();
   }
 
+  /// After an error there are no particles: clients that ignore it get no forces of former ones.
   void set_sources(std::size_t n, const double* mass, const Row* x, const Row* v) {
+    is_set_ = sent_ = false;
     check_array(mass, n, "mj");
     check_array(x, n, "xj");
     check_array(v, n, "vj");
+    require_finite_input(mass, n, 1, "mj");
+    for (std::size_t k = 0; n > 0 && k < 3; ++k) {
+      static constexpr const char* names[][2] = {{"xj", "vxj"}, {"yj", "vyj"}, {"zj", "vzj"}};
+      require_finite_input(x[0] + k, n, 3, names[k][0]);
+      require_finite_input(v[0] + k, n, 3, names[k][1]);
+    }
     for (std::size_t k = 0; k < 3; ++k) {
       x_[k].resize(n);
       v_[k].resize(n);
@@ -61,7 +68,6 @@ class Regular {
     }
     mass_.assign(mass, mass + n);
     is_set_ = true;
-    sent_ = false;
   }
 
   void run(const Request& r) {
@@ -69,7 +75,7 @@ class Regular {
     if (!is_set_)
       throw Error(ErrorCategory::Usage,
                   "there are no j-particles: gpunb_send has not been called since the device was "
-                  "opened or closed");
+                  "opened or closed, or it failed");
     if (r.n == 0) return;
     send();
     std::vector<std::size_t> rest;
@@ -362,24 +368,27 @@ int gpunb_close_(void) {
 
 int gpunb_send_(int* nj, double* mj, double (*xj)[3], double (*vj)[3]) {
   return on_state("gpunb_send", regular(), [&](Regular& r) {
-    r.set_sources(checked_count(*nj, "j-particles"), mj, xj, vj);
+    r.set_sources(checked_count(argument(nj, "nj"), "j-particles"), mj, xj, vj);
   });
 }
 
 int gpunb_regf_(int* ni, double* h2, double* dtr, double (*xi)[3], double (*vi)[3],
                 double (*acc)[3], double (*jrk)[3], double* pot, int* lmax, int* nbmax, int* list) {
   return on_state("gpunb_regf", regular(), [&](Regular& r) {
-    const std::size_t length = checked_count(*lmax, "entries of a list");
+    constexpr int any = std::numeric_limits<int>::max();
+    const std::size_t length = checked_count(argument(lmax, "lmax"), "entries of a list", any);
     if (length == 0) throw gdr::Error(gdr::ErrorCategory::Usage, "lmax is 0");
-    const std::size_t capacity = std::min(length - 1, checked_count(*nbmax, "neighbours"));
-    r.run({checked_count(*ni, "i-particles"), h2, dtr, xi, vi, acc, jrk, pot, length, capacity,
-           list});
+    const std::size_t capacity =
+        std::min(length - 1, checked_count(argument(nbmax, "nbmax"), "neighbours", any));
+    r.run({checked_count(argument(ni, "ni"), "i-particles"), h2, dtr, xi, vi, acc, jrk, pot, length,
+           capacity, list});
   });
 }
 
 int gpupot_(int* n, double* m, double (*x)[3], double* pot) {
-  return on_state("gpupot", potentials(),
-                  [&](Potentials& p) { p.run(checked_count(*n, "particles"), m, x, pot); });
+  return on_state("gpupot", potentials(), [&](Potentials& p) {
+    p.run(checked_count(argument(n, "n"), "particles"), m, x, pot);
+  });
 }
 
 }  // extern "C"
