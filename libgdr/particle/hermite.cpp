@@ -32,12 +32,23 @@ std::string kernel_for(const Device& device, const HermiteOptions& options) {
   bad_input("kernel '{}': must be gravity_jerk or gravity_jerk_long", options.kernel);
 }
 
+/// A bound of the errors of accelerations and jerks, relative to the sizes of their terms. An error
+/// above it could shorten steps without end; below, it has no effect on steps that are chosen for
+/// accuracy.
+double error_of_forces(const Device& device, const std::string& kernel) {
+  const std::string engine = device.statistics().engine;
+  const bool floats = numbers_of(engine) == EngineNumbers::Floats;
+  if (floats && engine.find("mixed") == std::string::npos) return 1e-5;  // of rounded positions
+  return floats || kernel == "gravity_jerk" ? 1e-6 : 1e-13;
+}
+
 /// The particles whose steps end at one time: inputs and results of their forces, and their new
 /// values until the step is known to be possible.
 struct Block {
   std::vector<std::uint32_t> members;
   std::vector<std::int64_t> ids;
   Coordinates x, v, a, j;
+  std::vector<double> pot;
   std::vector<Corrected> corrected;
   std::vector<double> step;
 
@@ -47,6 +58,7 @@ struct Block {
         v(make_coordinates(n)),
         a(make_coordinates(n)),
         j(make_coordinates(n)),
+        pot(n),
         corrected(n),
         step(n) {
     members.reserve(n);
@@ -70,6 +82,7 @@ struct Hermite::Impl {
       : options(o),
         ranks(DeviceRanks::group(device)),
         kernel(kernel_for(device, o)),
+        force_error(error_of_forces(device, kernel)),
         job(device.job(Kernel::builtin(kernel))),
         mass(m, m + n),
         ids(n),
@@ -79,6 +92,7 @@ struct Hermite::Impl {
         block(n) {
     job.set("eps2", o.eps * o.eps);
     std::iota(ids.begin(), ids.end(), first_id(n));
+    total_mass = mass_of_all();
     shortest = o.smallest_step > 0 ? std::max(round_up_to_block(o.smallest_step / o.largest_step),
                                               shortest_block_step)
                                    : shortest_block_step;
@@ -90,8 +104,8 @@ struct Hermite::Impl {
     targets = {{"xi", block.x[0]},       {"yi", block.x[1]},  {"zi", block.x[2]},
                {"vxi", block.v[0]},      {"vyi", block.v[1]}, {"vzi", block.v[2]},
                {"idi", block.ids.data()}};
-    results = {{"ax", block.a[0]}, {"ay", block.a[1]}, {"az", block.a[2]},
-               {"jx", block.j[0]}, {"jy", block.j[1]}, {"jz", block.j[2]}};
+    results = {{"ax", block.a[0]}, {"ay", block.a[1]}, {"az", block.a[2]}, {"jx", block.j[0]},
+               {"jy", block.j[1]}, {"jz", block.j[2]}, {"pot", block.pot}};
   }
 
   static double round_up_to_block(double step) {
@@ -108,6 +122,26 @@ struct Hermite::Impl {
     if (std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) == 0)
       throw CollectiveError(ErrorCategory::Input, "there are no particles");
     return std::accumulate(counts.begin(), counts.begin() + ranks->rank(), std::int64_t{0});
+  }
+
+  /// The sum of the masses of all ranks, which does not depend on their number.
+  double mass_of_all() const {
+    std::vector<double> all = mass;
+    if (ranks != nullptr) {
+      std::vector<std::int64_t> counts(ranks->size());
+      const auto own = static_cast<std::int64_t>(mass.size());
+      ranks->gather(&own, sizeof own, counts.data());
+      const auto most = static_cast<std::size_t>(*std::ranges::max_element(counts));
+      std::vector<double> padded(mass);
+      padded.resize(most);  // with zeros
+      all.resize(most * ranks->size());
+      ranks->gather(padded.data(), most * sizeof(double), all.data());
+    }
+    return std::accumulate(all.begin(), all.end(), 0.0);
+  }
+
+  TermSizes terms_of(std::size_t b) const {
+    return sizes_of_terms(block.pot[b], total_mass - mass[block.members[b]]);
   }
 
   /// Sets all sources, with masses and ids.
@@ -149,7 +183,7 @@ struct Hermite::Impl {
   }
 
   /// All particles form a block, with their first steps.
-  void start() {
+  void start(Device& device) {
     const std::size_t n = mass.size();
     xp = particles.x;
     vp = particles.v;
@@ -160,14 +194,39 @@ struct Hermite::Impl {
     collectively(ranks, [&] {
       for (std::size_t b = 0; b < n; ++b) check_force(b);
     });
+    const Coordinates snap = snap_at_start(device);
     for (std::size_t i = 0; i < n; ++i) {
       const Vector a = at(block.a, i), j = at(block.j, i);
       put(particles.a, i, a);
       put(particles.j, i, j);
-      const double first = first_step(norm(a), norm(j), options.eta_start) / options.largest_step;
+      const TermSizes terms = terms_of(i);
+      const AccelerationNorms norms{norm(a), norm(j), norm(at(snap, i)), 0};
+      const double first =
+          first_step(norms, terms, {force_error * terms.a, force_error * terms.j, 0, 0},
+                     options.eta_start) /
+          options.largest_step;
       particles.step[i] = std::max(round_down_to_block(first), shortest);
       particles.due[i] = particles.step[i];
     }
+  }
+
+  /// Second derivatives of the first accelerations, which the block has.
+  Coordinates snap_at_start(Device& device) {
+    Job snaps = device.job(Kernel::builtin("gravity_snap"));
+    snaps.set("eps2", options.eps * options.eps);
+    std::vector<NamedInput> sources = predicted, at_start = targets;
+    sources.insert(sources.end(), {{"mj", mass},
+                                   {"idj", ids.data()},
+                                   {"axj", block.a[0]},
+                                   {"ayj", block.a[1]},
+                                   {"azj", block.a[2]}});
+    at_start.insert(at_start.end(),
+                    {{"axi", block.a[0]}, {"ayi", block.a[1]}, {"azi", block.a[2]}});
+    Coordinates snap = make_coordinates(mass.size());
+    snaps.sources(mass.size(), sources);
+    snaps.targets(block.size(), at_start);
+    snaps.run({{"sx", snap[0]}, {"sy", snap[1]}, {"sz", snap[2]}});
+    return snap;
   }
 
   void resume(const HermiteState& state) {
@@ -206,15 +265,21 @@ struct Hermite::Impl {
     for (std::size_t b = 0; b < block.size(); ++b) {
       check_force(b);
       const std::size_t i = block.members[b];
-      const Corrected& c = block.corrected[b] = correct_particle(
-          particles.step[i] * options.largest_step, options.eta, at(block.x, b), at(block.v, b),
-          at(particles.a, i), at(particles.j, i), at(block.a, b), at(block.j, b));
+      const Vector a0 = at(particles.a, i), j0 = at(particles.j, i);
+      const Vector a1 = at(block.a, b), j1 = at(block.j, b);
+      const TermSizes terms = terms_of(b);
+      const TermSizes rounding{force_error * std::max({terms.a, norm(a0), norm(a1)}),
+                               force_error * std::max({terms.j, norm(j0), norm(j1)})};
+      const Corrected& c = block.corrected[b] =
+          correct_particle(particles.step[i] * options.largest_step, options.eta, rounding,
+                           at(block.x, b), at(block.v, b), a0, j0, a1, j1);
       double next = next_block_step(particles.step[i], time, c.criterion / options.largest_step);
       if (next < shortest) {
         if (options.smallest_step == 0)
           throw StepTooShort(fmt::format(
               "at {} after the start of the integration, particle {} needs a step of {:.3g}, below "
-              "2^-40 of the largest one: two particles are too close; use a larger eps",
+              "2^-40 of the largest one: two particles are too close; use a larger eps, or limit "
+              "the steps with a smallest one (--dt-min, dt_min, smallest_step)",
               (static_cast<double>(cycle) + time) * options.largest_step, i, c.criterion));
         next = shortest;
         ++statistics.limited_steps;
@@ -296,6 +361,8 @@ struct Hermite::Impl {
   HermiteOptions options;
   RankGroup* ranks;  ///< null if the device belongs to this process only
   std::string kernel;
+  double force_error;     ///< bound, relative to the sizes of the terms
+  double total_mass = 0;  ///< of all ranks
   Job job;
   std::vector<double> mass;
   std::vector<std::int64_t> ids;  ///< numbers of the particles among those of all ranks
@@ -327,7 +394,7 @@ Hermite::Hermite(Device& device, std::size_t n, const double* position, const do
   impl_->particles.x = separate_triples(n, position);
   impl_->particles.v = separate_triples(n, velocity);
   impl_->particles.a = impl_->particles.j = make_coordinates(n);
-  impl_->start();
+  impl_->start(device);
 }
 
 Hermite::Hermite(Device& device, const HermiteState& state, const double* mass,

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "libgdr/particle/block_steps.hpp"
-
 namespace gdr {
 namespace {
 
@@ -48,8 +46,8 @@ void predict_particles(const HermiteParticles& particles, double now, double cyc
                        particles.j[k].data(), x[k].data(), v[k].data());
 }
 
-Corrected correct_particle(double dt, double eta, const Vector& xp, const Vector& vp,
-                           const Vector& a0, const Vector& j0, const Vector& a1,
+Corrected correct_particle(double dt, double eta, const TermSizes& rounding, const Vector& xp,
+                           const Vector& vp, const Vector& a0, const Vector& j0, const Vector& a1,
                            const Vector& j1) noexcept {
   Corrected result{};
   Vector snap{}, crackle{};
@@ -65,7 +63,11 @@ Corrected correct_particle(double dt, double eta, const Vector& xp, const Vector
     snap[k] = (s + c) * inverse2;
     crackle[k] = c * inverse2 * inverse;
   }
-  result.criterion = aarseth_step({norm(a1), norm(j1), norm(snap), norm(crackle)}, eta);
+  // Errors of the interpolation above, from those of both ends of the step.
+  const double error = 2 * rounding.a + dt * rounding.j;
+  result.criterion = aarseth_step(
+      {norm(a1), norm(j1), norm(snap), norm(crackle)},
+      {rounding.a, rounding.j, 6 * error * inverse2, 12 * error * inverse2 * inverse}, eta);
   return result;
 }
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "libgdr/particle/block_steps.hpp"
+
 namespace gdr {
 
 /// Three coordinates of many particles, in an array each.
@@ -38,10 +40,12 @@ struct Corrected {
 };
 
 /// Corrects one particle after a step of length dt. `xp`, `vp`: prediction; `a1`, `j1`:
-/// acceleration and jerk there; `a0`, `j0`: those at the beginning of the step.
-Corrected correct_particle(double dt, double eta, const std::array<double, 3>& xp,
-                           const std::array<double, 3>& vp, const std::array<double, 3>& a0,
-                           const std::array<double, 3>& j0, const std::array<double, 3>& a1,
+/// acceleration and jerk there; `a0`, `j0`: those at the beginning of the step. `rounding`: largest
+/// errors of acceleration and jerk.
+Corrected correct_particle(double dt, double eta, const TermSizes& rounding,
+                           const std::array<double, 3>& xp, const std::array<double, 3>& vp,
+                           const std::array<double, 3>& a0, const std::array<double, 3>& j0,
+                           const std::array<double, 3>& a1,
                            const std::array<double, 3>& j1) noexcept;
 
 }  // namespace gdr

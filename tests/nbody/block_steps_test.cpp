@@ -39,12 +39,34 @@ TEST_CASE("a step shrinks as far as the criterion demands") {
 TEST_CASE("the Aarseth criterion follows the time scale of the force") {
   // A circular orbit of frequency w: derivatives grow by w each, so that the step is sqrt(eta) / w.
   const double w = 8;
-  CHECK(aarseth_step({3, 3 * w, 3 * w * w, 3 * w * w * w}, 0.04) == Approx(0.2 / w));
-  CHECK(aarseth_step({0, 0, 0, 0}, 0.02) == infinity);
-  CHECK(aarseth_step({1, 0, 0, 0}, 0.02) == infinity);
-  CHECK(first_step(3, 3 * w, 0.01) == Approx(0.01 / w));
-  CHECK(first_step(1, 0, 0.01) == infinity);
-  CHECK(first_step(0, 1, 0.01) == 0);
+  const AccelerationNorms circular{3, 3 * w, 3 * w * w, 3 * w * w * w};
+  CHECK(aarseth_step(circular, {}, 0.04) == Approx(0.2 / w));
+  CHECK(aarseth_step({0, 0, 0, 0}, {}, 0.02) == infinity);
+  CHECK(aarseth_step({1, 0, 0, 0}, {}, 0.02) == infinity);
+  CHECK(first_step(circular, {}, {}, 0.01) == Approx(0.01 / w));
+  CHECK(first_step({1, 0, 0, 0}, {}, {}, 0.01) == infinity);
+  // At rest: the snap alone.
+  CHECK(first_step({4, 0, 16, 0}, {}, {}, 0.01) == Approx(0.05));
+}
+
+TEST_CASE("derivatives within their rounding do not shorten a step") {
+  // As where a force cancels: acceleration and jerk are noise, and so are their differences.
+  const AccelerationNorms noise{1e-16, 1e-15, 1e4, 1e14}, rounding{1e-13, 1e-12, 1e5, 1e15};
+  CHECK(aarseth_step(noise, {}, 0.02) < 1e-9);
+  CHECK(aarseth_step(noise, rounding, 0.02) == infinity);
+  // What is above it counts, and what is below it as at least as large.
+  CHECK(aarseth_step({0, 0, 1, 0}, {1e-12, 0, 0.1, 0}, 0.02) == Approx(std::sqrt(0.02e-12)));
+  const AccelerationNorms real{3, 4, 5, 6};
+  CHECK(aarseth_step(real, {1e-3, 1e-3, 1e-3, 1e-3}, 0.02) == aarseth_step(real, {}, 0.02));
+  // Potential 2 due to two masses of 1 at distance 1.
+  const TermSizes terms = sizes_of_terms(-2, 2);
+  CHECK(terms.a == 2);
+  CHECK(terms.j == Approx(4 / std::sqrt(2)));
+  CHECK(sizes_of_terms(0, 0).a == 0);
+  const double dynamical = 0.01 / std::sqrt(2);
+  CHECK(first_step({0, 1, 0, 0}, terms, {1e-13, 1e-13, 0, 0}, 0.01) == Approx(dynamical));
+  CHECK(first_step({0, 1, 10, 0}, terms, {1e-13, 1e-13, 0, 0}, 0.01) == Approx(0.001));
+  CHECK(first_step({0, 0, 0, 0}, terms, {1e-13, 1e-13, 0, 0}, 0.01) == Approx(dynamical));
 }
 
 }  // namespace

@@ -222,9 +222,88 @@ TEST_CASE("two particles that are too close raise an error with the particle and
   };
   CHECK_THROWS_AS(run(), StepTooShort);
   const HermiteState before = h.state();
-  expect_error(ErrorCategory::Input, {"particle 0", "needs a step of", "larger eps"},
+  expect_error(ErrorCategory::Input, {"particle 0", "needs a step of", "larger eps", "--dt-min"},
                [&] { h.step(); });
   CHECK(h.state() == before);
+}
+
+namespace {
+
+/// Energy error, relative to |initial energy|, after a number of cycles.
+double energy_error(Device& device, const Stars& stars, const HermiteOptions& o, int cycles,
+                    HermiteStatistics& statistics) {
+  Hermite h = integrator(device, stars, o);
+  const double before = energy(h, stars.mass);
+  for (int k = 0; k < cycles; ++k) h.advance();
+  statistics = h.statistics();
+  return std::abs(energy(h, stars.mass) / before - 1);
+}
+
+/// A cube of side n of unit masses at rest.
+Stars cold_lattice(int n) {
+  Stars s;
+  for (int k = 0; k < n * n * n; ++k) {
+    for (const int c : {k % n, k / n % n, k / n / n}) s.position.push_back(c - 0.5 * (n - 1));
+    s.mass.push_back(1.0 / (n * n * n));
+  }
+  s.velocity.resize(s.position.size());
+  return s;
+}
+
+/// A star of mass 1 at the centre of a ring of planets on circular orbits.
+Stars star_with_ring(int planets, double mass) {
+  Stars s{{0, 0, 0}, {0, 0, 0}, {1}};
+  for (int k = 0; k < planets; ++k) {
+    const double angle = 2 * std::numbers::pi * k / planets;
+    s.position.insert(s.position.end(), {std::cos(angle), std::sin(angle), 0});
+    s.velocity.insert(s.velocity.end(), {-std::sin(angle), std::cos(angle), 0});
+    s.mass.push_back(mass);
+  }
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("the figure-eight, where the force on a body cancels, is integrated in usual steps") {
+  const double x = 0.97000436, y = -0.24308753, vx = 0.466203685, vy = 0.43236573;
+  const Stars eight{
+      {x, y, 0, -x, -y, 0, 0, 0, 0}, {vx, vy, 0, vx, vy, 0, -2 * vx, -2 * vy, 0}, {1, 1, 1}};
+  for (const char* engine : {"native", "native-mixed", "vector"}) {
+    CAPTURE(engine);
+    Device device = Device::open(std::string("emulator:engine=") + engine);
+    HermiteStatistics s;
+    const double error = energy_error(device, eight, options(0), 2 * 102, s);  // two periods
+    CHECK(error < 1e-5);
+    CHECK(s.block_steps < 4000);
+    CHECK(s.smallest_step > 1e-4);
+  }
+}
+
+TEST_CASE("a star with a ring of planets, and a cold lattice, are integrated in usual steps") {
+  for (const char* engine : {"native", "native-mixed", "native-float", "vector"}) {
+    CAPTURE(engine);
+    Device device = Device::open(std::string("emulator:engine=") + engine);
+    HermiteStatistics s;
+    CHECK(energy_error(device, star_with_ring(8, 1e-6), options(0), 32, s) < 1e-5);
+    CHECK(s.block_steps < 5000);
+    CHECK(s.smallest_step > 1e-4);
+    CHECK(energy_error(device, cold_lattice(5), options(0.01), 8, s) < 1e-5);
+    CHECK(s.block_steps < 5000);
+    CHECK(s.smallest_step > 1e-5);
+  }
+}
+
+TEST_CASE("particles at rest begin with steps of the time scale of their force") {
+  Device device = native();
+  const Stars line{{0, 0, 0, 0.01, 0, 0, 5, 0, 0}, std::vector<double>(9), {1, 1, 1}};
+  for (const double eta : {0.02, 0.005}) {
+    CAPTURE(eta);
+    HermiteOptions o = options(0.001);
+    o.eta = eta;
+    o.eta_start = eta / 2;
+    HermiteStatistics s;
+    CHECK(energy_error(device, line, o, 16, s) < eta);
+  }
 }
 
 TEST_CASE("invalid options and particles raise an error with their name") {

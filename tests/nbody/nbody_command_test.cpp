@@ -199,6 +199,23 @@ TEST_CASE("a single particle moves on a straight line") {
         std::vector<double>{1, 2, 3});
 }
 
+TEST_CASE("a run whose energy is lost ends with a warning") {
+  const TemporaryFolder folder;
+  const std::string file =
+      folder.make("rest.txt", "1 0 0 0 0 0 0\n1 0.01 0 0 0 0 0\n1 5 0 0 0 0 0\n");
+  const auto run = [&](const Words& more) {
+    Words words = nbody(file, {"--eps", "0.001", "--dt", "0.0625", "--t-end", "0.5", "--engine",
+                               "native", "--out", folder.path()});
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_gdr(words);
+    CHECK(outcome.status == 0);
+    return outcome.errors;
+  };
+  CHECK_THAT(run({}), Catch::Contains("warning: the total energy changed by up to") &&
+                          Catch::Contains("use a smaller --dt, or a larger --eps"));
+  CHECK_THAT(run({"--integrator", "hermite4"}), !Catch::Contains("warning"));
+}
+
 TEST_CASE("errors of gdr nbody set status and message and write no file") {
   const TemporaryFolder folder;
   const std::string input = example("plummer_1024.hdf5"), out = folder.file("out");

@@ -64,6 +64,20 @@ void print_beginning(const Options& options, const Snapshot& snapshot, const Run
   flush_output();
 }
 
+/// A note if the energy is so far from the first one that the orbits are meaningless.
+void warn_of_energy_error(const RunResult& result) {
+  constexpr double largest = 0.1;
+  if (result.records.empty()) return;
+  const double energy = std::abs(result.end.start_energy);
+  const double change = result.largest_error * (energy > 0 ? energy : 1);
+  const double size = std::max(energy, std::abs(result.records.front().values.potential));
+  if (std::isfinite(change) && change <= largest * size) return;
+  note(fmt::format(
+      "gdr: warning: the total energy changed by up to {:.3g} of its size: the result "
+      "is not an orbit of these particles; use a smaller {}, or a larger --eps",
+      change / size, result.end.integrator == IntegratorKind::Leapfrog ? "--dt" : "--eta or --dt"));
+}
+
 /// Updates a progress bar over the steps of a run.
 std::function<void(double)> shown_in(Progress& progress, const RunPlan& plan) {
   return [&progress, first = static_cast<double>(plan.start.step)](double steps) {
@@ -211,6 +225,7 @@ int work(const Options& options) {
     print_json(report_json(report));
   else
     print("{}", report_text(report));
+  if (is_first_rank()) warn_of_energy_error(report.result);
   trace.write();  // after the report, which an error there must not lose
   if (report.result.stopped) return 128 + signal;
   const bool cut_short = options.compare && is_first_rank() && !report.comparison;

@@ -58,9 +58,10 @@ struct HermiteStatistics {
   std::uint64_t block_steps = 0;     ///< number of times at which particles were advanced
   std::uint64_t particle_steps = 0;  ///< steps of all particles
   std::uint64_t limited_steps = 0;   ///< steps that the criterion wanted below smallest_step
-  std::uint64_t evaluations = 0;     ///< force calculations, including the first one
-  double smallest_step = 0;          ///< shortest step taken; 0 before the first
-  double largest_step = 0;           ///< longest step taken
+  /// Force calculations, including the first one (but not that of its second derivatives).
+  std::uint64_t evaluations = 0;
+  double smallest_step = 0;  ///< shortest step taken; 0 before the first
+  double largest_step = 0;   ///< longest step taken
 
   /// Mean number of particles of a block.
   double mean_block() const noexcept {
@@ -82,9 +83,11 @@ class StepTooShort : public Error {
 /// both for the particles whose steps end there, and these are corrected to fourth order. The next
 /// step of a particle is that of the Aarseth criterion (Aarseth 1985),
 ///   sqrt(eta (|a| |a''| + |a'|^2) / (|a'| |a'''| + |a''|^2)),
-/// rounded down to a cycle divided by a power of two; the first is eta_start |a| / |a'|. A step at
-/// most doubles, and only at times that are multiples of the doubled step, so that particles
-/// share their times in blocks.
+/// rounded down to a cycle divided by a power of two; the first is eta_start |a| / |a'|, or
+/// sqrt(eta_start |a| / |a''|) if that is shorter, as for particles at rest. A step at most
+/// doubles, and only at times that are multiples of the doubled step, so that particles share their
+/// times in blocks. Where forces cancel, derivatives within the rounding of their terms do not
+/// shorten a step.
 ///
 /// On a device of many ranks all calls except state(), predict(), time() and statistics() are
 /// collective, and every rank passes its own particles; with an exact engine the results have the

@@ -214,7 +214,8 @@ def hermite(
     Yields the initial state and states at equal intervals of at most ``dt_max``, the last at
     ``t_end``. Within an interval every star has a step of its own: the interval divided by a power
     of two, by the Aarseth criterion with the accuracy parameter ``eta``. The first steps are
-    ``eta_start`` (default: half of ``eta``) times |acc| / |jerk|; none is shorter than ``dt_min``.
+    ``eta_start`` (default: half of ``eta``) times |acc| / |jerk|, at most sqrt(eta_start |acc| /
+    |snap|), as for stars at rest; none is shorter than ``dt_min``.
     ``state.blocks`` has the number of steps so far. On the engine "native" forces are computed in
     double (kernel ``gravity_jerk_long``), elsewhere by ``gravity_jerk``. On a device "mpi" every
     rank integrates its own stars, under the forces of all. Other arguments as for ``leapfrog``.
