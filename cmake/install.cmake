@@ -75,10 +75,10 @@ endif()
 
 # The GRAPE-6, GRAPE-5 and NBODY6 interfaces, with the headers and names of libraries that clients use.
 if(TARGET g6)
-  foreach(library g6 g5 gpunb)
+  foreach(library g6 g5 gpunb gpunb_nbody6 gpunb_nbody6pp)
     gdr_install_library(${library} compat EXPORT gdrCompatTargets)
   endforeach()
-  foreach(header g6lib grape6 gp6util gp5util g5util g5nbutil gpunb)
+  foreach(header g6lib grape6 gp6util gp5util g5util g5nbutil gpunb gpunb_nbody6pp)
     install(FILES ${PROJECT_SOURCE_DIR}/libgdr/compat/grape/${header}.h
             DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
   endforeach()
@@ -127,7 +127,9 @@ if(TARGET gdr_fortran)
 endif()
 if(TARGET g6)
   foreach(entry "g6lib:g6:GRAPE-6 library interface" "sapporo_light:g6:GRAPE-6 library interface"
-                "g5lib:g5:GRAPE-5 library interface" "gpunb:gpunb:interface of NBODY6 to accelerators")
+                "g5lib:g5:GRAPE-5 library interface" "gpunb:gpunb:interface of NBODY6 to accelerators"
+                "gpunb_nbody6:gpunb_nbody6:interface of NBODY6 since 2013 to accelerators"
+                "gpunb_nbody6pp:gpunb_nbody6pp:interface of NBODY6++GPU to accelerators")
     string(REPLACE ":" ";" entry ${entry})
     list(GET entry 0 name)
     list(GET entry 1 library)
@@ -139,7 +141,7 @@ endif()
 # All installed targets, without tests: `make install` builds this one.
 add_custom_target(gdr_installed)
 foreach(part gdr gdr_command gdr_share gdr_kernel_headers_made gdr_fortran gdrdgemm gdrblas g6 g5 gpunb
-             ${gdr_plugins})
+             gpunb_nbody6 gpunb_nbody6pp ${gdr_plugins})
   if(TARGET ${part})
     add_dependencies(gdr_installed ${part})
   endif()

@@ -100,9 +100,25 @@ double distance2_soon(const Coordinates& sources, const Coordinates& velocities,
   return d2;
 }
 
+namespace {
+
+/// The part of find_within_soon for sources with scales, numbered from `first` on.
+void choose_scaled(std::size_t first, std::size_t n, const double* d2, const double* scale,
+                   double h2, std::vector<std::uint32_t>& found, Gap& gap) {
+  for (std::size_t j = 0; j < n; ++j) {
+    const bool is_found = d2[j] < scale[j] * h2;
+    if (is_found) found.push_back(static_cast<std::uint32_t>(first + j));
+    if (!(scale[j] > 0)) continue;  // beyond every radius
+    double& bound = is_found ? gap.inside : gap.outside;
+    bound = is_found ? std::max(bound, d2[j] / scale[j]) : std::min(bound, d2[j] / scale[j]);
+  }
+}
+
+}  // namespace
+
 Gap find_within_soon(const Coordinates& sources, const Coordinates& velocities, std::size_t n,
                      const std::array<double, 3>& x, const std::array<double, 3>& v, double dt,
-                     double h2, std::vector<std::uint32_t>& found) {
+                     double h2, std::vector<std::uint32_t>& found, const double* scale) {
   Gap gap{0, std::numeric_limits<double>::infinity()};
   std::array<double, block> d2;
   const double i[] = {x[0], x[1], x[2], v[0], v[1], v[2]};
@@ -111,6 +127,10 @@ Gap find_within_soon(const Coordinates& sources, const Coordinates& velocities, 
     const double least = distances_soon(sources[0] + first, sources[1] + first, sources[2] + first,
                                         velocities[0] + first, velocities[1] + first,
                                         velocities[2] + first, some, i, dt, d2.data());
+    if (scale != nullptr) {
+      choose_scaled(first, some, d2.data(), scale + first, h2, found, gap);
+      continue;
+    }
     if (!(least < h2)) {
       gap.outside = std::min(gap.outside, least);
       continue;

@@ -34,12 +34,13 @@ double distance2_soon(const Coordinates& sources, const Coordinates& velocities,
 
 /// As above for sources on straight lines: those whose distance is less than the radius now or
 /// after a time dt. Adds the squares of the distances next to the radius, the largest of the
-/// sources that are found and the smallest of the others, to `inside` and `outside`.
+/// sources that are found and the smallest of the others, to `inside` and `outside`. With `scale`
+/// the square of the radius for source j is scale[j] h2, and these squares are divided by scale[j].
 struct Gap {
   double inside = 0, outside = 0;
 };
 Gap find_within_soon(const Coordinates& sources, const Coordinates& velocities, std::size_t n,
                      const std::array<double, 3>& x, const std::array<double, 3>& v, double dt,
-                     double h2, std::vector<std::uint32_t>& found);
+                     double h2, std::vector<std::uint32_t>& found, const double* scale = nullptr);
 
 }  // namespace gdr

@@ -1,7 +1,5 @@
-// libgpunb: the interface of NBODY6 to accelerators.
-#pragma GCC visibility push(default)
-#include "libgdr/compat/grape/gpunb.h"
-#pragma GCC visibility pop
+// Sums and lists of the libraries for NBODY6.
+#include "libgdr/compat/grape/gpunb.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,16 +27,28 @@ void check_array(const void* array, std::size_t n, const char* name) {
   if (n > 0 && array == nullptr) throw_null(name);
 }
 
-/// Arguments of gpunb_regf_.
-struct Request {
-  std::size_t n = 0;
-  const double *h2 = nullptr, *dt = nullptr;
-  const Row *x = nullptr, *v = nullptr;
-  Row *acc = nullptr, *jerk = nullptr;
-  double* pot = nullptr;
-  std::size_t row_length = 0, capacity = 0;
-  int* list = nullptr;
-};
+/// gravity_regular for spheres whose squared radius is the mass of a source times h2i.
+constexpr const char* regular_by_mass_text =
+    "VARI xi, yi, zi, vxi, vyi, vzi, h2i, dti;\n"
+    "VARJ xj, yj, zj, mj, vxj, vyj, vzj; VARJ int idj;\n"
+    "VARF ax, ay, az, jx, jy, jz, pot; VARF list near[200];\n"
+    "dx = xj - xi; dy = yj - yi; dz = zj - zi;\n"
+    "dvx = vxj - vxi; dvy = vyj - vyi; dvz = vzj - vzi;\n"
+    "r2 = dx*dx + dy*dy + dz*dz;\n"
+    "px = dx + dti*dvx; py = dy + dti*dvy; pz = dz + dti*dvz;\n"
+    "least = min(r2, px*px + py*py + pz*pz); reach = mj*h2i;\n"
+    "if (least < reach) { near append= idj; }\n"
+    "skip if (least < reach || r2 == 0);\n"
+    "rv = dx*dvx + dy*dvy + dz*dvz;\n"
+    "rinv = rsqrt(r2); r2inv = rinv*rinv; mr = mj*rinv; f = mr*r2inv; al = 3*rv*r2inv;\n"
+    "ax += f*dx; ay += f*dy; az += f*dz;\n"
+    "jx += f*(dvx - al*dx); jy += f*(dvy - al*dy); jz += f*(dvz - al*dz); pot += mr;\n";
+
+Kernel kernel_for(bool by_mass) {
+  if (!by_mass) return Kernel::builtin("gravity_regular");
+  return Kernel::compile(std::string("precision long;\n") + regular_by_mass_text,
+                         "gravity_regular_by_mass");
+}
 
 class Regular {
  public:
@@ -70,14 +80,14 @@ class Regular {
     is_set_ = true;
   }
 
-  void run(const Request& r) {
+  void run(const RegularRequest& r) {
     check(r);
     if (!is_set_)
       throw Error(ErrorCategory::Usage,
                   "there are no j-particles: gpunb_send has not been called since the device was "
                   "opened or closed, or it failed");
     if (r.n == 0) return;
-    send();
+    send(r.by_mass);
     std::vector<std::size_t> rest;
     if (lists_in_floats_) {
       rest.resize(r.n);
@@ -92,7 +102,7 @@ class Regular {
   }
 
  private:
-  static void check(const Request& r) {
+  static void check(const RegularRequest& r) {
     check_array(r.h2, r.n, "h2");
     check_array(r.dt, r.n, "dtr");
     check_array(r.x, r.n, "xi");
@@ -103,10 +113,13 @@ class Regular {
     check_array(r.list, r.n, "list");
   }
 
-  void send() {
-    if (!job_) {
+  void send(bool by_mass) {
+    if (!job_ || by_mass != by_mass_) {
+      job_.reset();
+      sent_ = false;
+      by_mass_ = by_mass;
       open();
-      const Kernel kernel = Kernel::builtin("gravity_regular");
+      const Kernel kernel = kernel_for(by_mass);
       capacity_ = static_cast<std::size_t>(std::ranges::count_if(
           kernel.variables(), [](const KernelVariable& v) { return v.name.starts_with("near_"); }));
       job_.emplace(device_->job(kernel));
@@ -133,7 +146,7 @@ class Regular {
   /// Device and host round differently: the device lists, and leaves out of the sums, the particles
   /// within a slightly larger sphere. Those that the host does not find within the given one are
   /// added to the sums. Targets with more than the device can list are left for a search.
-  void run_with_lists(const Request& r, std::vector<std::size_t>& left) {
+  void run_with_lists(const RegularRequest& r, std::vector<std::size_t>& left) {
     radius2_.resize(r.n);
     for (std::size_t i = 0; i < r.n; ++i) radius2_[i] = r.h2[i] * (1 + least_gap);
     compute(r);
@@ -148,7 +161,7 @@ class Regular {
         const auto j = static_cast<std::uint32_t>(near_[i * capacity_ + k]);
         const double d2 = distance2_soon(positions(), velocities(), j, std::to_array(r.x[i]),
                                          std::to_array(r.v[i]), r.dt[i]);
-        if (d2 < r.h2[i])
+        if (d2 < reach2(r, i, j))
           list_.push_back(j);
         else
           add_pair(r, i, j);
@@ -160,7 +173,7 @@ class Regular {
   /// The sums of some targets, with lists that the host finds, and for each target a radius in the
   /// middle between its last neighbour and the next particle, so that the device finds the same
   /// neighbours.
-  void run_after_search(const Request& all, const std::vector<std::size_t>& targets) {
+  void run_after_search(const RegularRequest& all, const std::vector<std::size_t>& targets) {
     std::vector<std::array<double, 3>> x, v;
     std::vector<double> h2, dt;
     for (const std::size_t i : targets) {
@@ -169,7 +182,7 @@ class Regular {
       h2.push_back(all.h2[i]);
       dt.push_back(all.dt[i]);
     }
-    Request r = all;
+    RegularRequest r = all;
     r.n = targets.size();
     r.x = reinterpret_cast<const Row*>(x.data());
     r.v = reinterpret_cast<const Row*>(v.data());
@@ -195,21 +208,28 @@ class Regular {
   }
 
   /// Results of target i, computed as number `from`.
-  void leave(const Request& r, std::size_t i, std::size_t from,
+  void leave(const RegularRequest& r, std::size_t i, std::size_t from,
              const std::vector<std::uint32_t>& found) const {
     std::ranges::copy(acc_[from], r.acc[i]);
     std::ranges::copy(jerk_[from], r.jerk[i]);
     r.pot[i] = pot_[from];
     int* const list = r.list + i * r.row_length;
     const bool fits = found.size() <= r.capacity;
-    list[0] = fits ? static_cast<int>(found.size()) : -1;
+    list[0] = fits                ? static_cast<int>(found.size())
+              : r.counts_overflow ? -static_cast<int>(found.size())
+                                  : -1;
     if (fits) std::ranges::copy(found, list + 1);
+  }
+
+  /// The square of the distance below which a source is a neighbour.
+  double reach2(const RegularRequest& r, std::size_t i, std::size_t j) const {
+    return by_mass_ ? mass_[j] * r.h2[i] : r.h2[i];
   }
 
   Coordinates positions() const { return {x_[0].data(), x_[1].data(), x_[2].data()}; }
   Coordinates velocities() const { return {v_[0].data(), v_[1].data(), v_[2].data()}; }
 
-  void find_lists(const Request& r) {
+  void find_lists(const RegularRequest& r) {
     lists_.resize(r.n);
     radius2_.resize(r.n);
     uncertain_.resize(r.n);
@@ -217,7 +237,8 @@ class Regular {
     for_each_target(r.n, r.n * m > 200000, [&](std::size_t i) {
       lists_[i].clear();
       const Gap gap = find_within_soon(positions(), velocities(), m, std::to_array(r.x[i]),
-                                       std::to_array(r.v[i]), r.dt[i], r.h2[i], lists_[i]);
+                                       std::to_array(r.v[i]), r.dt[i], r.h2[i], lists_[i],
+                                       by_mass_ ? mass_.data() : nullptr);
       uncertain_[i] = gap.outside - gap.inside <= least_gap * gap.outside;
       radius2_[i] = r.h2[i];
       if (r.h2[i] > 0)
@@ -227,7 +248,7 @@ class Regular {
   }
 
   /// Sums on the device with radius2_, and the ids of the particles that it leaves out.
-  void compute(const Request& r) {
+  void compute(const RegularRequest& r) {
     near_.resize(r.n * capacity_);
     for (auto* rows : {&acc_, &jerk_}) rows->resize(r.n);
     pot_.resize(r.n);
@@ -254,7 +275,7 @@ class Regular {
   }
 
   /// The sums without the listed particles.
-  void sum_on_host(const Request& r, std::size_t i) {
+  void sum_on_host(const RegularRequest& r, std::size_t i) {
     acc_[i] = jerk_[i] = {};
     pot_[i] = 0;
     auto listed = lists_[i].begin();
@@ -268,7 +289,7 @@ class Regular {
   }
 
   /// Adds the pair of target i and source j to the sums.
-  void add_pair(const Request& r, std::size_t i, std::size_t j) {
+  void add_pair(const RegularRequest& r, std::size_t i, std::size_t j) {
     std::array<double, 3> d, w;
     for (std::size_t k = 0; k < 3; ++k) {
       d[k] = x_[k][j] - r.x[i][k];
@@ -298,31 +319,33 @@ class Regular {
   std::vector<std::uint32_t> list_;
   std::size_t capacity_ = 0;      ///< of the device's lists
   bool lists_in_floats_ = false;  ///< whether the device compares distances among floats
+  bool by_mass_ = false;          ///< the kernel of the job
 };
 
 /// Potentials of particles due to each other.
 class Potentials {
  public:
-  void run(std::size_t n, const double* mass, const Row* x, double* pot) {
-    check_array(mass, n, "m");
-    check_array(x, n, "x");
-    check_array(pot, n, "pot");
-    if (n == 0) return;
+  void run(const PotentialRequest& r) {
+    check_array(r.mass, r.n, "m");
+    check_array(r.x, r.n, "x");
+    check_array(r.pot, r.count, "pot");
+    if (r.n == 0 || r.count == 0) return;
     if (!job_) {
       device_ = open_device();
       job_.emplace(device_->job(Kernel::builtin("gravity_softened_long")));
     }
-    const double* const at = x[0];
-    const std::vector<double> none(n);
-    job_->sources(n, {{"xj", {at, row}},
-                      {"yj", {at + 1, row}},
-                      {"zj", {at + 2, row}},
-                      {"mj", mass},
-                      {"e2j", none.data()}});
+    const double *const at = r.x[0], *const to = r.x[r.first];
+    const std::vector<double> none(r.n);
+    job_->sources(r.n, {{"xj", {at, row}},
+                        {"yj", {at + 1, row}},
+                        {"zj", {at + 2, row}},
+                        {"mj", r.mass},
+                        {"e2j", none.data()}});
     job_->targets(
-        n, {{"xi", {at, row}}, {"yi", {at + 1, row}}, {"zi", {at + 2, row}}, {"e2i", none.data()}});
-    job_->run({{"pot", pot}});
-    require_finite_results(pot, n, 1, "potential");
+        r.count,
+        {{"xi", {to, row}}, {"yi", {to + 1, row}}, {"zi", {to + 2, row}}, {"e2i", none.data()}});
+    job_->run({{"pot", r.pot}});
+    require_finite_results(r.pot, r.count, 1, "potential");
   }
 
  private:
@@ -339,6 +362,18 @@ States<Potentials>& potentials() {
   return all;
 }
 
+/// A message if the radii seem to be those of a version of NBODY6 with another library, which would
+/// make most particles neighbours.
+void give_hint(const RegularRequest& r) {
+  if (r.by_mass || r.counts_overflow) return;
+  std::size_t too_long = 0;
+  for (std::size_t i = 0; i < r.n; ++i) too_long += r.list[i * r.row_length] == -1 ? 1 : 0;
+  if (r.n == 0 || 2 * too_long <= r.n) return;
+  print_error("gpunb_regf",
+              "the lists of most i-particles are too long: NBODY6 since 2013 passes h2 divided by "
+              "the mean mass; link it with -lgpunb_nbody6");
+}
+
 template <typename State, typename Work>
 int on_state(const char* function, States<State>& states, const Work& work) {
   return guarded(function, failed, [&] {
@@ -350,45 +385,45 @@ int on_state(const char* function, States<State>& states, const Work& work) {
 }
 
 }  // namespace
-}  // namespace gdr::compat::grape
 
-using namespace gdr::compat::grape;
-
-extern "C" {
-
-int gpunb_open_(int* /*nbmax*/) {
+int open_regular() {
   return on_state("gpunb_open", regular(), [](Regular& r) { r.open(); });
 }
 
-int gpunb_close_(void) {
+int close_regular() {
   regular().close(0);
   potentials().close(0);
   return 0;
 }
 
-int gpunb_send_(int* nj, double* mj, double (*xj)[3], double (*vj)[3]) {
+int send_regular(const int* nj, const double* mass, const Row* x, const Row* v) {
   return on_state("gpunb_send", regular(), [&](Regular& r) {
-    r.set_sources(checked_count(argument(nj, "nj"), "j-particles"), mj, xj, vj);
+    r.set_sources(checked_count(argument(nj, "nj"), "j-particles"), mass, x, v);
   });
 }
 
-int gpunb_regf_(int* ni, double* h2, double* dtr, double (*xi)[3], double (*vi)[3],
-                double (*acc)[3], double (*jrk)[3], double* pot, int* lmax, int* nbmax, int* list) {
+int run_regular(RegularRequest request, const int* ni, const int* lmax, const int* nbmax) {
   return on_state("gpunb_regf", regular(), [&](Regular& r) {
     constexpr int any = std::numeric_limits<int>::max();
-    const std::size_t length = checked_count(argument(lmax, "lmax"), "entries of a list", any);
-    if (length == 0) throw gdr::Error(gdr::ErrorCategory::Usage, "lmax is 0");
-    const std::size_t capacity =
-        std::min(length - 1, checked_count(argument(nbmax, "nbmax"), "neighbours", any));
-    r.run({checked_count(argument(ni, "ni"), "i-particles"), h2, dtr, xi, vi, acc, jrk, pot, length,
-           capacity, list});
+    request.n = checked_count(argument(ni, "ni"), "i-particles");
+    request.row_length = checked_count(argument(lmax, "lmax"), "entries of a list", any);
+    if (request.row_length == 0) throw Error(ErrorCategory::Usage, "lmax is 0");
+    request.capacity = std::min(request.row_length - 1,
+                                checked_count(argument(nbmax, "nbmax"), "neighbours", any));
+    r.run(request);
+    give_hint(request);
   });
 }
 
-int gpupot_(int* n, double* m, double (*x)[3], double* pot) {
-  return on_state("gpupot", potentials(), [&](Potentials& p) {
-    p.run(checked_count(argument(n, "n"), "particles"), m, x, pot);
+int run_potentials(const PotentialRequest& request) {
+  return on_state("gpupot", potentials(), [&](Potentials& p) { p.run(request); });
+}
+
+int run_potentials(const int* n, const double* mass, const Row* x, double* pot) {
+  return guarded("gpupot", failed, [&] {
+    const std::size_t count = checked_count(argument(n, "n"), "particles");
+    return run_potentials({count, 0, count, mass, x, pot});
   });
 }
 
-}  // extern "C"
+}  // namespace gdr::compat::grape
