@@ -88,7 +88,7 @@ class BoardProduct {
       for (const std::size_t tile : tiles) add_tile(tile * product_.mapping.rows);
       fetch_results();
     } catch (...) {
-      slot_.invalidate();
+      slot_.discard_work();
       throw;
     }
   }

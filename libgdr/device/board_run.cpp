@@ -83,8 +83,7 @@ class BoardRun final : public BoardWork {
   BoardRun& operator=(const BoardRun&) = delete;
   ~BoardRun() override {
     if (!begun_ || finished_) return;
-    slot_.board->discard_started();
-    slot_.invalidate();
+    slot_.discard_work();
   }
 
   void start() override {

@@ -89,6 +89,11 @@ struct BoardSlot {
 
   /// Loads a program unless the chips hold it. Throws what BoardLink::execute does.
   void load_program(const Kernel& kernel, unsigned chips, const std::stop_token& stop);
+  /// Gives up the lists of work that failed or was cancelled, and all knowledge of the board.
+  void discard_work() noexcept {
+    board->discard_started();
+    invalidate();
+  }
   /// Drops the list and all knowledge of the board's contents.
   void invalidate() {
     list = {};

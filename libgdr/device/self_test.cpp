@@ -356,7 +356,7 @@ struct SelfTest {
     }
     const std::string lost = alone.failure;
     slot = std::move(alone);
-    slot.invalidate();
+    slot.discard_work();
     slot.failed = false;  // reported by the caller
     if (!lost.empty()) throw driver::BoardFailure(lost);
     if (error) std::rethrow_exception(error);

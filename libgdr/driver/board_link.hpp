@@ -44,8 +44,9 @@ class BoardLink {
     results = std::move(started_.front());
     started_.pop_front();
   }
-  /// Gives up the lists whose results were not returned. Buffers that they borrow are not read any
-  /// more.
+  /// Gives up all lists that were submitted: their results, and errors that no call has thrown. A
+  /// stop request for them does not concern later lists. Buffers that they borrow are not read any
+  /// more; the contents of the board are undefined.
   virtual void discard_started() noexcept { started_.clear(); }
   /// How many lists with results should be started before the results of the first are needed.
   virtual unsigned lists_ahead() const noexcept { return 0; }

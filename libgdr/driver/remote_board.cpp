@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "emulator/board/hardware/checksum.hpp"
+#include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
 
 namespace gdr::driver {
@@ -138,7 +139,7 @@ void RemoteBoard::clear_stop() {
   if (!stop_requested_) return;
   discard_in_flight();
   access_->write(Register::Stop, 0);
-  stop_requested_ = false;
+  stop_requested_ = discarded_ = false;
 }
 
 /// Maximum payload of a list: half of the transfer memory at its maximum size, so that two lists
@@ -333,6 +334,7 @@ void RemoteBoard::execute(const CommandList& list, std::vector<std::uint64_t>& r
   if (!failure_.empty()) throw BoardFailure(failure_);
   stop_ = stop;
   clear_stop();
+  if (stop.stop_requested()) throw Cancelled();
   results.clear();
   std::vector<std::uint64_t> part;
   auto lists = divide(list);
@@ -349,7 +351,16 @@ void RemoteBoard::execute(const CommandList& list, std::vector<std::uint64_t>& r
   }
 }
 
+/// Stops the lists in flight; the next call waits for their end, and clears the request.
+void RemoteBoard::discard_started() noexcept {
+  BoardLink::discard_started();
+  if (in_flight_.empty()) return;
+  access_->write(Register::Stop, 1);
+  stop_requested_ = discarded_ = true;
+}
+
 void RemoteBoard::wait_for_completion() {
+  if (discarded_) clear_stop();
   while (!in_flight_.empty()) complete_oldest(nullptr);
 }
 

@@ -42,6 +42,7 @@ class RemoteBoard final : public BoardLink {
   /// their errors.
   void execute(const CommandList& list, std::vector<std::uint64_t>& results,
                const std::stop_token& stop = {}) override;
+  void discard_started() noexcept override;
   WorkCounts counts() const override { return counts_; }
   void reset_counts() override;
   EngineStats engine_stats() const override { return engine_stats_; }
@@ -138,6 +139,7 @@ class RemoteBoard final : public BoardLink {
   TimeoutPolicy timeout_;            ///< policy for all lists in flight
   std::stop_token stop_;             ///< token of the current call
   bool stop_requested_ = false;      ///< register STOP is set
+  bool discarded_ = false;           ///< nobody awaits the lists in flight
   ChipPrograms programs_;            ///< programs after all lists in flight
   ChipPrograms completed_programs_;  ///< programs after the completed lists
   WorkCounts counts_;

@@ -59,17 +59,30 @@ void NetworkLink::wait_until(std::unique_lock<std::mutex>& lock, const std::stop
   lock.lock();
 }
 
+/// Ignores the replies to all lists so far. The server skips those that follow a failure, or a stop
+/// request, until the next list resumes.
+void NetworkLink::ignore_submitted() noexcept {
+  failure_.reset();
+  ignored_ = last_;
+  replies_.clear();
+  started_.clear();
+  resume_ = true;
+}
+
+/// The server may still stop lists, or report errors of lists, whose results nobody awaits.
+void NetworkLink::discard_started() noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (failure_ && failure_->status == ReplyStatus::Lost) lost_ = failure_->message;
+  ignore_submitted();
+}
+
 /// Throws the failure of an earlier list, or that the board is lost.
 void NetworkLink::throw_failure(std::unique_lock<std::mutex>&) {
   if (!failure_) {
     throw driver::BoardFailure(name_ + ": " + lost_);
   }
   const Reply reply = std::move(*failure_);
-  failure_.reset();
-  ignored_ = last_;
-  replies_.clear();
-  started_.clear();
-  resume_ = true;
+  ignore_submitted();
   if (reply.status == ReplyStatus::Cancelled) throw Cancelled();
   if (reply.status == ReplyStatus::Lost) {
     lost_ = reply.message;
@@ -83,6 +96,7 @@ void NetworkLink::throw_failure(std::unique_lock<std::mutex>&) {
 /// Sends a list.
 NetworkLink::Submitted NetworkLink::submit(const CommandList& list, std::uint32_t flags,
                                            const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Cancelled();
   std::vector<std::uint64_t> payload_words;
   Unanswered entry;
   entry.has_results = (flags & list_wait) != 0;
@@ -110,10 +124,14 @@ NetworkLink::Submitted NetworkLink::submit(const CommandList& list, std::uint32_
   entry.number = number;
   entry.bytes = message.size();
   lock.lock();
-  if (entry.bytes > max_bytes_)
+  if (entry.bytes > max_bytes_) {
+    // The next list has these flags instead.
+    resume_ = resume_ || (flags & list_resume) != 0;
+    reset_counts_ = reset_counts_ || (flags & list_reset_counts) != 0;
     throw device_error(name_ + ": a command list of " + std::to_string(entry.bytes) +
                        " bytes exceeds the " + std::to_string(max_bytes_) +
                        " bytes that the server accepts; raise them with gdr serve --memory");
+  }
   wait_until(lock, stop, [&] {
     return unanswered_.size() < max_unanswered && unanswered_bytes_ + entry.bytes <= max_bytes_;
   });
@@ -186,6 +204,8 @@ void NetworkLink::handle(Reply reply) {
   unanswered_.pop_front();
   unanswered_bytes_ -= list.bytes;
   if (reply.status != ReplyStatus::Skipped) apply(reply, list);
+  if (reply.status == ReplyStatus::Lost && reply.number <= ignored_ && lost_.empty())
+    lost_ = reply.message;
   if (reply.number > ignored_ && !failure_) {
     if (reply.status != ReplyStatus::Done)
       failure_ = std::move(reply);

@@ -70,6 +70,7 @@ class NetworkLink final : public BoardLink {
                const std::stop_token& stop) override;
   void start(const CommandList& list, const std::stop_token& stop) override;
   void finish(std::vector<std::uint64_t>& results, const std::stop_token& stop) override;
+  void discard_started() noexcept override;
   unsigned lists_ahead() const noexcept override { return 8; }
   WorkCounts counts() const override;
   void reset_counts() override;
@@ -103,6 +104,7 @@ class NetworkLink final : public BoardLink {
   void handle(Reply reply);
   void apply(const Reply& reply, const Unanswered& list);
   [[noreturn]] void throw_failure(std::unique_lock<std::mutex>& lock);
+  void ignore_submitted() noexcept;
 
   driver::BoardIdentity identity_;
   std::string name_;
@@ -119,7 +121,7 @@ class NetworkLink final : public BoardLink {
   std::string lost_;                        ///< why the board is lost; empty: it is not
   std::uint64_t last_ = 0;                  ///< number of the last list
   std::uint64_t complete_ = 0;              ///< lists up to this one have been executed
-  std::uint64_t ignored_ = 0;               ///< lists up to this one follow a failure
+  std::uint64_t ignored_ = 0;               ///< lists up to this one have failed or were given up
   bool resume_ = false, reset_counts_ = false;
   WorkCounts counts_;
   EngineStats engine_stats_;

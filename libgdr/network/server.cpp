@@ -175,6 +175,7 @@ class Worker {
     } catch (const driver::BoardFailure& e) {
       fail(ReplyStatus::Lost, ErrorCategory::Device, e.what());
     } catch (const Cancelled& e) {
+      board.discard_started();  // of earlier messages, which were answered when they were posted
       fail(ReplyStatus::Cancelled, ErrorCategory::Device, e.what());
     } catch (const Error& e) {
       fail(ReplyStatus::Failed, e.category(), e.what());

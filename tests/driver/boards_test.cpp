@@ -164,6 +164,17 @@ TEST_CASE("an interrupt cancels a job on a server's board, which remains usable"
   check_interrupts(device);
 }
 
+TEST_CASE("a late interrupt of a job does not concern the next job") {
+  const ServerProcess server({"--boards", "2"});
+  const std::string emulator = "emulator:" + small_machine;
+  const std::string names[] = {emulator, emulator + ",boards=2", emulator + ",engine=native",
+                               server.device(), server.device("boards=2")};
+  const std::string& name = names[GENERATE(0, 1, 2, 3, 4)];
+  INFO(name);
+  gdr::Device device = gdr::Device::open(name);
+  check_late_interrupts(device);
+}
+
 TEST_CASE("the timeline of a server's board has its lists, with the emulator's durations") {
   const ServerProcess server;
   gdr::Device here = gdr::Device::open("emulator:" + small_machine);

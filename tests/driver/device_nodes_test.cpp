@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "driver/fake_bus.hpp"
+#include "driver/interrupted_jobs.hpp"
 #include "driver/server_process.hpp"
 #include "support/catch.hpp"
 
@@ -132,6 +133,13 @@ TEST_CASE("a VFIO board returns the emulator's bits, with MSI-X, MSI or pin inte
   CHECK(board.areas() == 0);
   Device reopened = Device::open("board:0");
   check_forces(reopened);
+}
+
+TEST_CASE("a late interrupt of a job on a VFIO board does not concern the next job") {
+  FakeBus bus;
+  bus.add_board();
+  Device device = Device::open("board:0");
+  check_late_interrupts(device);
 }
 
 TEST_CASE("lists for a VFIO board are divided if the limit of locked memory is low") {

@@ -1,7 +1,9 @@
-// Jobs that are interrupted on boards of servers.
+// Jobs that are interrupted on a device of any kind.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "emulator/host/stopwatch.hpp"
 #include "library/kernels.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 namespace driver_test {
 
@@ -29,6 +32,37 @@ inline void check_interrupts(gdr::Device& device) {
     CHECK(contains(error_of([&] { job.wait(); }), "cancelled"));
     CHECK(stopwatch.seconds() < 5);  // 0.1 s on an idle host
     CHECK(forces(device, 300, 50) == expected_forces(300, 50));
+  }
+  CHECK(device.statistics().failed_boards == 0);
+}
+
+/// Interrupts short jobs of many command lists at random times, also shortly before their end, on a
+/// device with the small geometry. Each job returns its results or is cancelled, and the next job
+/// returns its own.
+inline void check_late_interrupts(gdr::Device& device) {
+  const std::vector<double> expected = forces(device, 3000, 90),
+                            next_expected = forces(device, 300, 50, 2);
+  const gdr::Stopwatch stopwatch;
+  forces(device, 3000, 90);
+  std::uniform_real_distribution<double> when(0, 1.2 * stopwatch.seconds());
+  std::mt19937_64 random(52);
+  const std::uint64_t repetitions = gdr::test::test_iterations(100);
+  for (std::uint64_t k = 0; k < repetitions; ++k) {
+    INFO("repetition " << k);
+    std::vector<double> results;
+    std::thread interrupter([&device, seconds = when(random)] {
+      std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+      device.interrupt();
+    });
+    const std::string error = error_of([&] { results = forces(device, 3000, 90); });
+    interrupter.join();
+    if (error == "no error") {
+      REQUIRE((results == expected));  // without the numbers
+    } else {
+      REQUIRE(contains(error, "cancelled"));
+    }
+    REQUIRE(error_of([&] { results = forces(device, 300, 50, 2); }) == "no error");
+    REQUIRE((results == next_expected));
   }
   CHECK(device.statistics().failed_boards == 0);
 }

@@ -381,6 +381,14 @@ TEST_CASE("an interrupt cancels a job on another host's board, which remains usa
   check_interrupts(device);
 }
 
+TEST_CASE("a late interrupt of a job on other hosts' boards does not concern the next job") {
+  const NetworkServer server({"--boards", "2"});
+  const std::string boards = GENERATE("", "boards=2,");
+  INFO("boards " << boards);
+  gdr::Device device = gdr::Device::open(server.device(boards + "self_test=0"));
+  check_late_interrupts(device);
+}
+
 TEST_CASE("half-open connections and garbage do not block other clients") {
   const NetworkServer server;
   std::vector<gdr::driver::File> open;
