@@ -88,9 +88,11 @@ void generate_or_restore(const kc::Graph& graph, const std::string& file_name,
   const std::optional<std::string> found = cache->load(key);
   result.from_cache = found && kc::restore(*found, graph.name, options, result);
   if (result.from_cache) return;
+  const std::string distrust = found ? std::string() : cache->distrust(key);
   const Stopwatch timer;
   generate(graph, file_name, options, result);
   if (timer.seconds() > worth_caching_seconds) cache->store(key, kc::cache_text(result));
+  if (!distrust.empty()) result.remarks.push_back(distrust);
 }
 
 }  // namespace

@@ -242,6 +242,57 @@ TEST_CASE("a kernel with the hash of another one is not mistaken for it") {
   CHECK(!cache.load("key"));
 }
 
+TEST_CASE("a cache that another user can write is not trusted, and a remark says why") {
+  OwnCache cache;
+  const std::string folder = cache.folder.path();
+  const CompileResult right = compile();
+  REQUIRE(cache.folder.names().size() == 1);
+  const std::string entry = cache.folder.file(cache.folder.names().front());
+  const auto check_distrusted = [&](const std::string& path, const std::string& why) {
+    const CompileResult result = compile();
+    CHECK(!result.from_cache);
+    CHECK(result.assembly == right.assembly);
+    REQUIRE(!result.remarks.empty());
+    CHECK(result.remarks.back() ==
+          "'" + path + "' is not read from the cache of compiled kernels: it " + why);
+  };
+  const std::string writable = "can be written by others (chmod go-w ends that)";
+  for (const mode_t mode : {0770, 0707, 01777}) {
+    REQUIRE(::chmod(folder.c_str(), mode) == 0);
+    check_distrusted(folder, writable);
+  }
+  REQUIRE(::chmod(folder.c_str(), 0755) == 0);
+  CHECK(compile().from_cache);
+  for (const mode_t mode : {0620, 0602}) {
+    REQUIRE(::chmod(entry.c_str(), mode) == 0);
+    check_distrusted(entry, writable);  // and the file is replaced
+    CHECK(compile().from_cache);
+  }
+  if (::geteuid() != 0) return;  // root can give files away
+  const std::string foreign = "belongs to user 12345, neither to this user nor to root";
+  REQUIRE(::chown(entry.c_str(), 12345, 12345) == 0);
+  check_distrusted(entry, foreign);
+  CHECK(compile().from_cache);
+  REQUIRE(::chown(folder.c_str(), 12345, 12345) == 0);
+  check_distrusted(folder, foreign);
+}
+
+TEST_CASE("a cache of root's is shared by all users") {
+  if (::geteuid() != 0) return;
+  OwnCache cache;
+  REQUIRE(!compile().from_cache);
+  REQUIRE(::chmod(cache.folder.path().c_str(), 0755) == 0);
+  REQUIRE(::chmod(cache.folder.file(cache.folder.names().front()).c_str(), 0644) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool other = ::setgid(12345) == 0 && ::setuid(12345) == 0;
+    ::_exit(other && compile().from_cache ? 0 : 1);
+  }
+  int status = 1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
 TEST_CASE("kernels are compiled without a usable cache") {
   const TemporaryFolder folder;
   const std::string file = folder.make("file", "");

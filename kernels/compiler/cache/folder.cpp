@@ -120,6 +120,28 @@ std::optional<std::string> content_of(int file, std::uint64_t most_bytes) {
   return content;
 }
 
+/// Why other users may have written this file or folder; empty: only this user or root can.
+std::string distrust_of(int file, const fs::path& path) {
+  struct stat status {};
+  if (::fstat(file, &status) != 0) return {};
+  std::string why;
+  if (status.st_uid != ::geteuid() && status.st_uid != 0)
+    why = fmt::format("belongs to user {}, neither to this user nor to root", status.st_uid);
+  else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    why = "can be written by others (chmod go-w ends that)";
+  if (why.empty()) return {};
+  return fmt::format("'{}' is not read from the cache of compiled kernels: it {}", path.string(),
+                     why);
+}
+
+Descriptor open_folder(const fs::path& folder) {
+  return Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+/// A pipe of that name must not block.
+Descriptor open_file(const Descriptor& folder, const std::string& name) {
+  return Descriptor(::openat(folder.get(), name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+}
+
 std::string_view variable(const char* name) {
   const char* const text = std::getenv(name);
   return text == nullptr ? std::string_view() : text;
@@ -141,16 +163,27 @@ std::optional<CacheFolder> CacheFolder::of_user() {
 }
 
 std::optional<std::string> CacheFolder::load(std::string_view key) const {
-  const fs::path path = folder_ / file_name(key);
-  // A pipe of that name must not block.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (!file.is_open()) return {};
+  const std::string name = file_name(key);
+  const Descriptor folder = open_folder(folder_);
+  if (!folder.is_open() || !distrust_of(folder.get(), folder_).empty()) return {};
+  const Descriptor file = open_file(folder, name);
+  if (!file.is_open() || !distrust_of(file.get(), folder_ / name).empty()) return {};
   const std::optional<std::string> content = content_of(file.get(), most_bytes_);
   if (!content) return {};
   std::optional<std::string> text = text_in(*content, key);
-  // By its path: a file that is open for reading only can be touched, too.
-  if (text) ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+  // By its name: a file that is open for reading only can be touched, too.
+  if (text) ::utimensat(folder.get(), name.c_str(), nullptr, 0);
   return text;
+}
+
+std::string CacheFolder::distrust(std::string_view key) const {
+  const Descriptor folder = open_folder(folder_);
+  if (!folder.is_open()) return {};
+  std::string why = distrust_of(folder.get(), folder_);
+  if (!why.empty()) return why;
+  const std::string name = file_name(key);
+  const Descriptor file = open_file(folder, name);
+  return file.is_open() ? distrust_of(file.get(), folder_ / name) : "";
 }
 
 void CacheFolder::store(std::string_view key, std::string_view text) const {
@@ -160,6 +193,9 @@ void CacheFolder::store(std::string_view key, std::string_view text) const {
   fs::create_directories(folder_.parent_path(), error);
   // Only for this user, as all of ~/.cache is.
   if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) return;
+  if (const Descriptor folder = open_folder(folder_);
+      !folder.is_open() || !distrust_of(folder.get(), folder_).empty())
+    return;
   const fs::path path = folder_ / file_name(key);
   std::string temporary = path.string().append(temporary_suffix);
   Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));

@@ -12,8 +12,9 @@ namespace gdr::kc {
 
 /// Texts by key, each in a file that is named by a hash of its key. A file also holds the key, so
 /// that equal hashes are harmless, and a checksum: damaged and foreign files are as good as none.
-/// Nothing here fails: without a usable folder nothing is found and nothing stored. Any number of
-/// processes and threads may use a folder at a time.
+/// A checksum does not tell who wrote a file: what others than the user and root can write is not
+/// read. Nothing here fails: without a usable folder nothing is found and nothing stored. Any
+/// number of processes and threads may use a folder at a time.
 class CacheFolder {
  public:
   static constexpr std::uint64_t usual_bytes = 256ULL << 20;
@@ -28,6 +29,9 @@ class CacheFolder {
 
   /// The text that was stored with this key; it becomes the most recently used one.
   std::optional<std::string> load(std::string_view key) const;
+  /// One sentence that says why the folder or the file of this key is not read: it belongs to
+  /// another user than this one or root, or others may write to it. Empty if that is not so.
+  std::string distrust(std::string_view key) const;
   /// Store a text, then remove the least recently used ones beyond the bound.
   void store(std::string_view key, std::string_view text) const;
 
