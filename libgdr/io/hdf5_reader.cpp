@@ -218,6 +218,41 @@ std::string chunk_defect(hid_t properties, int rank, std::size_t size, hsize_t a
   return {};
 }
 
+/// Chunks that were never written would be read as zeros.
+std::string unwritten_defect(hid_t dataset, hid_t properties, hid_t space) {
+  const int rank = H5Sget_simple_extent_ndims(space);
+  std::vector<hsize_t> chunk(static_cast<std::size_t>(std::max(rank, 1))), shape(chunk);
+  H5Pget_chunk(properties, rank, chunk.data());
+  H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+  for (std::size_t k = 0; k < chunk.size(); ++k) shape[k] = (shape[k] + chunk[k] - 1) / chunk[k];
+  const hsize_t expected = element_count(shape);
+  hsize_t written = 0;
+  if (H5Dget_num_chunks(dataset, space, &written) < 0) return "has no list of its chunks";
+  if (written >= expected) return {};
+  return fmt::format("has {} chunks of numbers, of which {} were never written", expected,
+                     expected - written);
+}
+
+/// A filter that the HDF5 library lacks. h5repack of the same library lacks it as well.
+std::string filter_defect(hid_t properties) {
+  const int filters = H5Pget_nfilters(properties);
+  for (int k = 0; k < filters; ++k) {
+    unsigned flags = 0, configuration = 0;
+    std::size_t parameters = 0;
+    char name[64] = {};
+    const H5Z_filter_t filter =
+        H5Pget_filter2(properties, static_cast<unsigned>(k), &flags, &parameters, nullptr,
+                       sizeof name - 1, name, &configuration);
+    if (filter < 0 || H5Zfilter_avail(filter) > 0) continue;
+    return fmt::format(
+        "is packed by filter {} ({}), which this HDF5 library lacks; unpack the file with Python's "
+        "h5py, hdf5plugin and gdr: python3 -c \"import hdf5plugin, gdr.nbody as n; "
+        "n.write('unpacked.hdf5', n.read('FILE'))\"",
+        filter, std::string_view(name).substr(0, std::string_view(name).find(';')));
+  }
+  return {};
+}
+
 std::string storage_defect(hid_t dataset, hsize_t count, const std::string& file_name,
                            std::size_t file_bytes, int level) {
   const Handle properties(H5Dget_create_plist(dataset), H5Pclose);
@@ -238,7 +273,10 @@ std::string storage_defect(hid_t dataset, hsize_t count, const std::string& file
   if (external > 0) return external_defect(properties.get(), external, bytes, file_name);
   if (layout == H5D_CHUNKED) {
     if (bytes > allowed) return too_many;
-    return chunk_defect(properties.get(), H5Sget_simple_extent_ndims(space.get()), size, allowed);
+    std::string defect =
+        chunk_defect(properties.get(), H5Sget_simple_extent_ndims(space.get()), size, allowed);
+    if (defect.empty()) defect = unwritten_defect(dataset, properties.get(), space.get());
+    return defect;
   }
   if (bytes > file_bytes) return too_many;
   if (bytes > 0 && H5Dget_storage_size(dataset) < bytes)
@@ -314,10 +352,16 @@ Reader::Reader(const std::string& file) : file_(file) {
   if (!recognises(file))
     throw Error(ErrorCategory::Input, fmt::format("'{}' is not an HDF5 file", file));
   handle_ = Handle(H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  const std::string why = handle_ ? std::string() : last_failure();
+  if (why.find("lock file") != why.npos || why.find("already open for write") != why.npos)
+    throw Error(ErrorCategory::Io,
+                fmt::format("'{}' is open in a program that writes it ({}); wait until that has "
+                            "closed the file",
+                            file, why));
   if (!handle_)
     throw Error(ErrorCategory::Input,
                 fmt::format("'{}' is a damaged HDF5 file, or one cut short ({}); fetch it again",
-                            file, last_failure()));
+                            file, why));
   std::error_code unknown;
   const std::uintmax_t bytes = std::filesystem::file_size(file, unknown);
   if (!unknown) file_bytes_ = bytes;
@@ -376,12 +420,15 @@ std::vector<T> Reader::read(const std::string& dataset, hid_t memory_type) const
   check(dataset);
   const Handle handle = open_dataset(dataset);
   std::vector<T> values(element_count(shape(dataset)));
-  if (!values.empty() &&
-      H5Dread(handle.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
-    fail(dataset, fmt::format("cannot be read ({}): damaged, or packed by a filter that this HDF5 "
-                              "library lacks; repack it with h5repack -f NONE",
-                              last_failure()));
-  return values;
+  if (values.empty() ||
+      H5Dread(handle.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0)
+    return values;
+  const std::string why = last_failure();
+  const Handle properties(H5Dget_create_plist(handle.get()), H5Pclose);
+  const std::string lacking = filter_defect(properties.get());
+  if (lacking.empty())
+    fail(dataset, fmt::format("cannot be read ({}); it is damaged: fetch the file again", why));
+  fail(dataset, lacking);
 }
 
 std::vector<double> Reader::doubles(const std::string& dataset) const {

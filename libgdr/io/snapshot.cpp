@@ -29,10 +29,16 @@ void check_text(const std::string& path, std::string_view content) {
   if (content.empty()) refuse(path, "is empty");
   if (named_as_hdf5(path))
     refuse(path, "is not an HDF5 file, or a damaged one, in spite of its name");
+  // The length of the first record, in either byte order.
+  for (const std::string_view length :
+       {std::string_view("\0\1\0\0", 4), std::string_view("\0\0\1\0", 4),
+        std::string_view("\10\0\0\0", 4), std::string_view("\0\0\0\10", 4)})
+    if (content.starts_with(length))
+      refuse(path,
+             "is a snapshot in GADGET's binary format (1 or 2), which is not read; convert it to "
+             "HDF5 first (SnapFormat=3 of GADGET)");
   if (content.find('\0') != std::string_view::npos)
-    refuse(path,
-           "is neither HDF5 nor text; convert binary snapshots (GADGET formats 1 and 2, say) to "
-           "HDF5 first");
+    refuse(path, "is neither HDF5 nor text; convert it to HDF5 first");
 }
 
 /// Throws Error (Input) naming `file` and the first particle with a number that is not finite.

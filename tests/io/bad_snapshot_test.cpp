@@ -1,5 +1,7 @@
 // Snapshot files that cannot be used: each error names the file, the place and the reason.
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -38,7 +40,11 @@ TEST_CASE("missing files, folders, empty files and files of other formats are er
   expect_io(folder.path(), "directory");
   expect_input(folder.make("empty", ""), {"empty"});
   expect_input(folder.make("text.hdf5", "1 0 0 0 0 0 0\n"), {"not an HDF5 file"});
-  expect_input(folder.make("binary", std::string("\0\1\0\0HEAD", 8)), {"neither HDF5 nor text"});
+  expect_input(folder.make("archive", std::string("PK\3\4\0", 5)), {"neither HDF5 nor text"});
+  for (const std::string& length :
+       {std::string("\0\1\0\0", 4), std::string("\0\0\1\0", 4), std::string("\10\0\0\0HEAD", 8)})
+    expect_input(folder.make("snapshot_000", length + std::string(300, '\0')),
+                 {"GADGET's binary format"});
 }
 
 TEST_CASE("a truncated or overwritten HDF5 file is refused") {
@@ -152,6 +158,48 @@ TEST_CASE("datasets that were never written are refused") {
   const std::string path = folder.file("unwritten.hdf5");
   make_with(path, "Masses", [](ForeignFile& f) { f.unwritten("PartType1/Masses", {2}); });
   expect_input(path, {"PartType1/Masses", "never written"});
+  make_with(path, "Masses", [](ForeignFile& f) { f.claim("PartType1/Masses", {2}, {1}); });
+  expect_input(path, {"PartType1/Masses", "2 chunks of numbers, of which 2 were never written"});
+}
+
+TEST_CASE("a dataset whose filter is missing is refused with advice that works") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("packed.hdf5");
+  const auto same = [](unsigned, std::size_t, const unsigned*, std::size_t bytes, std::size_t*,
+                       void**) { return bytes; };
+  const H5Z_class2_t filter{H5Z_CLASS_T_VERS,    32999,   1,       1,
+                            "packer; version 7", nullptr, nullptr, same};
+  REQUIRE(H5Zregister(&filter) >= 0);
+  make_with(path, "Masses", [&](ForeignFile& f) {
+    f.filtered("PartType1/Masses", {1, 2}, filter.id);
+  });
+  CHECK(read_snapshot(path).mass == std::vector<double>{1, 2});
+  REQUIRE(H5Zunregister(filter.id) >= 0);
+  expect_input(path, {"PartType1/Masses", "filter 32999 (packer)", "hdf5plugin"});
+}
+
+TEST_CASE("a file that a program is writing is not called damaged") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("open.hdf5");
+  make_with(path, "", [](ForeignFile&) {});
+  int ready[2], done[2];
+  REQUIRE((::pipe(ready) == 0 && ::pipe(done) == 0));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char byte = 0;
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    bool ok = file >= 0 && ::write(ready[1], &byte, 1) == 1;
+    ::close(done[1]);
+    ok = ok && ::read(done[0], &byte, 1) == 0;
+    ::_exit(ok ? 0 : 1);
+  }
+  char byte = 0;
+  REQUIRE(::read(ready[0], &byte, 1) == 1);
+  expect_error(ErrorCategory::Io, {path, "open in a program that writes it"},
+               [&] { read_snapshot(path); });
+  ::close(done[0]);
+  ::close(done[1]);
+  ::waitpid(child, nullptr, 0);
 }
 
 TEST_CASE("a virtual dataset is read if complete and refused if a source is missing") {

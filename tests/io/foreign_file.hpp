@@ -56,6 +56,17 @@ class ForeignFile {
     H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data());
     create(name, shape, type, properties);
   }
+  /// Numbers in one chunk that goes through a registered filter.
+  void filtered(const std::string& name, const std::vector<double>& values, H5Z_filter_t filter) {
+    const hsize_t count = values.size();
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(properties, 1, &count);
+    H5Pset_filter(properties, filter, 0, 0, nullptr);
+    create(name, {count}, H5T_IEEE_F64LE, properties);
+    const hid_t handle = H5Dopen2(file_, name.c_str(), H5P_DEFAULT);
+    H5Dwrite(handle, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    H5Dclose(handle);
+  }
   /// A dataset that is created but not written.
   void unwritten(const std::string& name, const std::vector<hsize_t>& shape) {
     create(name, shape, H5T_IEEE_F64LE, H5Pcreate(H5P_DATASET_CREATE));

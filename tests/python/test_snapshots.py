@@ -314,3 +314,42 @@ def test_runs_are_written_in_the_order_of_types(tmp_path, native):
     for end in nbody.hermite(read, t_end=0.25, device=native):
         pass
     assert end.step == 4
+
+
+def refused(path):
+    """The message with which a file is refused."""
+    with pytest.raises(gdr.Error) as caught:
+        nbody.read(path)
+    return str(caught.value)
+
+
+def test_datasets_that_were_never_written_are_not_read_as_zeros(tmp_path):
+    for chunks in (None, (1,)):
+        path = gadget(tmp_path / "a.hdf5", {1: stars(3)})
+        with h5py.File(path, "a") as file:
+            masses = file.create_dataset("PartType1/Masses", (3,), "f8", chunks=chunks)
+            if chunks:
+                masses[1] = 1.0
+        message = refused(path)
+        assert "PartType1/Masses" in message and "never written" in message
+
+
+def test_a_virtual_dataset_with_a_missing_part_is_not_read_as_zeros(tmp_path):
+    with h5py.File(tmp_path / "part.hdf5", "w") as file:
+        file["m"] = np.full(3, 2.0)
+    path = gadget(tmp_path / "meta.hdf5", {1: stars(3)})
+    layout = h5py.VirtualLayout((3,), "f8")
+    layout[:] = h5py.VirtualSource("part.hdf5", "m", (3,))
+    with h5py.File(path, "a") as file:
+        file.create_virtual_dataset("PartType1/Masses", layout)
+    assert nbody.read(path).mass.tolist() == [2.0, 2.0, 2.0]
+    (tmp_path / "part.hdf5").rename(tmp_path / "moved.hdf5")
+    message = refused(path)
+    assert "PartType1/Masses" in message and "'part.hdf5' is missing" in message
+
+
+def test_a_binary_snapshot_is_named_as_one(tmp_path):
+    path = tmp_path / "snapshot_000"
+    for length in (b"\x00\x01\x00\x00", b"\x00\x00\x01\x00", b"\x08\x00\x00\x00HEAD"):
+        path.write_bytes(length + bytes(300))
+        assert "GADGET's binary format" in refused(path)

@@ -14,9 +14,12 @@ from .._display import counted, html_table
 from .._system import PathLike, replacing, require
 from .._units import refuse_units
 from ..errors import FileError, InputError
+from ._storage import missing_data, missing_filter
 from .run import ARRAYS, NUMBERS, WIDTH, HermiteRun, check_arrays, checked_number, run_of
 
 _HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
+#: The length of the first record of a binary snapshot, in either byte order.
+_GADGET_BINARY = tuple(n.to_bytes(4, order) for n in (8, 256) for order in ("little", "big"))
 MAX_TYPES = 16
 DEFAULT_TYPES = 6  #: particle types in every header
 #: Beginnings of lines of text with the state of a run.
@@ -151,6 +154,11 @@ def read(path: PathLike) -> Snapshot:
             magic = file.read(len(_HDF5_MAGIC))
     except OSError as error:
         raise FileError(f"{name}: {error.strerror}") from None
+    if magic[:4] in _GADGET_BINARY:
+        raise InputError(
+            f"{name}: a snapshot in GADGET's binary format (1 or 2), which is not read; convert it "
+            "to HDF5 first (SnapFormat=3 of GADGET)"
+        )
     return _read_gadget(name) if magic == _HDF5_MAGIC else _read_text(name)
 
 
@@ -288,6 +296,11 @@ class _File:
         try:
             self.file = h5py.File(name, "r")
         except OSError as error:
+            if "lock file" in str(error) or "already open for write" in str(error):
+                raise FileError(
+                    f"{name} is open in a program that writes it; wait until it has closed the file "
+                    f"({error})"
+                ) from None
             raise FileError(f"{name}: {error}") from None
         self.header: Any = self.file["Header"].attrs if "Header" in self.file else {}
 
@@ -306,8 +319,15 @@ class _File:
     def dataset(self, name: str, shape: Any) -> AnyArray:
         """A dataset of numbers with this shape; one column may also be stored as a matrix."""
         try:
-            values = np.asarray(self.file[name])
+            stored = self.file[name]
+            missing = missing_data(stored, self.name)
+            if missing:
+                self.fail(name, missing)
+            values = np.asarray(stored)
         except (OSError, RuntimeError) as error:
+            lacking = missing_filter(self.file[name])
+            if lacking:
+                self.fail(name, lacking)
             raise FileError(f"{self.name}: {name} cannot be read: {error}") from None
         if values.dtype.kind not in "iuf":
             self.fail(name, "is not numeric")
