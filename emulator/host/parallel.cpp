@@ -15,11 +15,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "emulator/host/cpu_relax.hpp"
+#include "emulator/host/host_limits.hpp"
 #include "emulator/host/monitor.hpp"
 #include "emulator/host/prefetch.hpp"
 #include "emulator/host/processor.hpp"
@@ -205,7 +207,8 @@ class Pool {
     {
       const std::scoped_lock lock(mutex_);
       const unsigned wanted = wanted_threads(helpers);
-      while (threads_ < wanted) start_thread();
+      while (threads_ < wanted && start_thread()) {
+      }
       offers_.push_back(&offer);
     }
     // Helpers that poll come at once, so it is set after the lock.
@@ -244,9 +247,19 @@ class Pool {
     return std::max(helpers, std::min(all, cores - std::min(cores, callers)));
   }
 
-  void start_thread() {
-    std::thread([this] { help(); }).detach();
+  /// False if the system refuses a thread; it is asked again after some time.
+  bool start_thread() {
+    const auto now = std::chrono::steady_clock::now();
+    if (refused_ && now - *refused_ < std::chrono::seconds(1)) return false;
+    try {
+      std::thread([this] { help(); }).detach();
+    } catch (const std::system_error&) {
+      report_host_limit(HostLimit::Threads);
+      refused_ = now;
+      return false;
+    }
     ++threads_;
+    return true;
   }
 
   void help() {
@@ -321,6 +334,7 @@ class Pool {
   std::condition_variable changed_;
   std::vector<Offer*> offers_;
   unsigned threads_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> refused_;  ///< last refusal of a thread
   std::atomic<unsigned> sleepers_ = 0;
   std::atomic<int> callers_processor_ = -1;  ///< of the last offer
   // Polled, so each has a cache line of its own.
@@ -401,6 +415,30 @@ void parallel_for(std::size_t tasks, unsigned helpers,
   const Phase phase{tasks, {}};
   share({&phase, 1}, helpers,
         [&](unsigned slot, std::size_t, std::size_t task) { work(slot, task); });
+}
+
+void parallel_items(std::size_t items, unsigned threads,
+                    const std::function<void(std::size_t)>& work) {
+  const unsigned most = threads != 0 ? threads : static_cast<unsigned>(omp_get_max_threads());
+  const std::size_t parts = std::min<std::size_t>(items, std::size_t{4} * most);
+  parallel_for(parts, most - 1, [&](unsigned, std::size_t part) {
+    const std::size_t end = items * (part + 1) / parts;
+    for (std::size_t item = items * part / parts; item < end; ++item) work(item);
+  });
+}
+
+void run_concurrently(std::size_t count, const std::function<void(std::size_t)>& work) {
+  if (count == 0) return;
+  std::vector<std::jthread> others;
+  others.reserve(count - 1);
+  std::size_t left = 1;  // the first without a thread
+  try {
+    for (; left < count; ++left) others.emplace_back([&work, left] { work(left); });
+  } catch (const std::system_error&) {
+    report_host_limit(HostLimit::Threads);
+  }
+  work(0);
+  for (; left < count; ++left) work(left);
 }
 
 void parallel_beside(std::size_t tasks, unsigned helpers,

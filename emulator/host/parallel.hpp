@@ -18,6 +18,17 @@ namespace gdr {
 void parallel_for(std::size_t tasks, unsigned helpers,
                   const std::function<void(unsigned slot, std::size_t task)>& work);
 
+/// Calls work(item) for all items, in up to `threads` threads (0: OpenMP's choice), each some
+/// consecutive ones at a time. As in all functions here, threads that the system refuses are
+/// missing without an error: the others do their work.
+void parallel_items(std::size_t items, unsigned threads,
+                    const std::function<void(std::size_t item)>& work);
+
+/// Calls work(k) for k below `count`, each in a thread of its own, the first in the caller: for
+/// work that waits. The caller makes those calls afterwards for which there is no thread. Returns
+/// when all have; `work` must not throw.
+void run_concurrently(std::size_t count, const std::function<void(std::size_t k)>& work);
+
 /// Executes `foreground` in the caller, while up to `helpers` threads call work(task) for as many
 /// of the tasks as they find time for, those of the last numbers first; none begins after it.
 /// Returns when those that have begun are done; `work` must not throw.

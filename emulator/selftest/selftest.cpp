@@ -10,6 +10,7 @@
 
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/engine/reference/reference.hpp"
+#include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "emulator/selftest/case.hpp"
 #include "gdr/error.hpp"
@@ -42,8 +43,7 @@ class Run {
   Outcome go() {
     const int threads =
         options_.threads > 0 ? static_cast<int>(options_.threads) : omp_get_max_threads();
-#pragma omp parallel num_threads(threads)
-    work();
+    run_concurrently(static_cast<std::size_t>(threads), [this](std::size_t) { work(); });
     if (error_) std::rethrow_exception(error_);
     Outcome outcome;
     for (std::size_t c = 0; c < categories.size(); ++c) {

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "emulator/engine/engine.hpp"
+#include "emulator/host/host_limits.hpp"
 #include "emulator/host/isa.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/anonymous.hpp"
@@ -91,9 +92,10 @@ std::string build_text() {
          row("build type", "{}, for {}", b.type, b.processor) +
          row("compiler", "{}, OpenMP {}", b.compiler, _OPENMP) +
          row("machine code", "{}",
-             !b.machine_code ? "off: built without xbyak"
-             : disabled      ? "off in the vector engine: GDR_JIT=0"
-                             : "on (xbyak)");
+             !b.machine_code                 ? "off: built without xbyak"
+             : !can_execute_generated_code() ? host_limits_text()
+             : disabled                      ? "off in the vector engine: GDR_JIT=0"
+                                             : "on (xbyak)");
 }
 
 std::string libc_text() {

@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "emulator/host/parallel.hpp"
 #include "libgdr/dense/factor.hpp"
 #include "libgdr/dense/host/kernels.hpp"
 #include "libgdr/dense/tiles.hpp"
@@ -34,10 +35,8 @@ template <typename Exchange>
 void each_column(std::size_t n, const MatrixView<double>& a, std::size_t pivots, const Host& host,
                  const Exchange& exchange) {
   if (host.clock != nullptr) return host.clock->add_exchange(real(pivots) * real(n));
-  const auto columns = static_cast<std::ptrdiff_t>(n);
-#pragma omp parallel for num_threads(static_cast <int>(host.threads)) if (columns > 256)
-  for (std::ptrdiff_t c = 0; c < columns; ++c)
-    exchange(a.data + static_cast<std::size_t>(c) * a.stride);
+  parallel_items(n, n > 256 ? host.threads : 1,
+                 [&](std::size_t c) { exchange(a.data + c * a.stride); });
 }
 
 /// The triangle in the order of substitution: unknown i depends on those before it. Element (i, j),
@@ -90,17 +89,16 @@ void substitute(Side side, const TriangularMatrix& t, std::size_t others,
     return host.clock->add_work(real(t.n) * real(t.n) * real(others),
                                 2 * sizeof(double) * real(t.n) * real(others));
   const Substitution s = substitution(side, t);
-  const auto strips = static_cast<std::ptrdiff_t>((others + strip - 1) / strip);
-#pragma omp parallel for num_threads(static_cast <int>(host.threads)) if (strips > 16)
-  for (std::ptrdiff_t k = 0; k < strips; ++k) {
-    const std::size_t first = static_cast<std::size_t>(k) * strip;
+  const std::size_t strips = (others + strip - 1) / strip;
+  parallel_items(strips, strips > 16 ? host.threads : 1, [&](std::size_t k) {
+    const std::size_t first = k * strip;
     const std::size_t count = std::min(strip, others - first);
     if (side == Side::Right) {
       solve_rows(s, b.data + first, b.stride, count);
     } else {
       for (std::size_t c = first; c < first + count; ++c) solve_column(s, b.data + c * b.stride);
     }
-  }
+  });
 }
 
 }  // namespace
@@ -116,12 +114,11 @@ void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
         sizeof(double) * (2 * real(m) * real(n) + real(m) * real(k) + real(k) * real(n)));
   const HostKernels& kernels = host_kernels();
   const std::size_t down = (m + piece_rows - 1) / piece_rows;
-  const auto count = static_cast<std::ptrdiff_t>(down * ((n + piece_columns - 1) / piece_columns));
-  [[maybe_unused]] const bool many = products > threads_from;
-#pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(host.threads)) if (many)
-  for (std::ptrdiff_t p = 0; p < count; ++p) {
-    const std::size_t row = static_cast<std::size_t>(p) % down * piece_rows;
-    const std::size_t column = static_cast<std::size_t>(p) / down * piece_columns;
+  const std::size_t count = down * ((n + piece_columns - 1) / piece_columns);
+  const unsigned helpers = products > threads_from ? host.threads - 1 : 0;
+  parallel_for(count, helpers, [&](unsigned, std::size_t p) {
+    const std::size_t row = p % down * piece_rows;
+    const std::size_t column = p / down * piece_columns;
     const std::size_t rows = std::min(piece_rows, m - row);
     const std::size_t columns = std::min(piece_columns, n - column);
     thread_local std::vector<double> scratch;
@@ -130,7 +127,7 @@ void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
     kernels.subtract_product({rows, columns, k, host_factor(submatrix(a, row, 0)),
                               host_factor(submatrix(b, 0, column)), submatrix(c, row, column).data,
                               c.stride, scratch.data()});
-  }
+  });
 }
 
 Subtract subtract_on(const Host& host) {

@@ -6,6 +6,7 @@
 #include <exception>
 #include <thread>
 
+#include "emulator/host/host_limits.hpp"
 #include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/driver/access.hpp"
@@ -91,10 +92,7 @@ std::vector<std::size_t> DeviceCore::run_on_boards(const std::vector<BoardSlot*>
     }
   };
   if (slots.front()->board->is_remote() && !in_order) {
-    std::vector<std::thread> others;
-    for (std::size_t k = 1; k < slots.size(); ++k) others.emplace_back([&run, k] { run(k); });
-    run(0);
-    for (std::thread& thread : others) thread.join();
+    run_concurrently(slots.size(), run);
   } else {
     for (std::size_t k = 0; k < slots.size() && (k == 0 || !errors[k - 1]); ++k) run(k);
   }
@@ -183,6 +181,8 @@ StatisticsScope::~StatisticsScope() {
   s.gpu_runs += now.engine.gpu_runs - before.engine.gpu_runs;
   s.compile_seconds += now.engine.compile_seconds - before.engine.compile_seconds;
   s.fallback_reason = now.engine.reason;
+  if (const std::string limits = host_limits_text(); !limits.empty())
+    s.fallback_reason += (s.fallback_reason.empty() ? "" : "; ") + limits;
   s.runs += runs_;
   s.interactions += interactions_;
   s.flops += flops_;

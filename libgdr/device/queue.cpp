@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <system_error>
 #include <utility>
 
+#include "emulator/host/host_limits.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr {
@@ -95,10 +97,16 @@ void WorkQueue::run(Work& work) {
 
 void WorkQueue::submit(Work& work) {
   require_its_process();
-  const std::unique_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
   require_open();
   if (work.stop.stop_requested()) work.stop = {};
-  if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
+  if (!thread_.joinable()) try {
+      thread_ = std::thread([this] { loop(); });
+    } catch (const std::system_error&) {  // then the caller waits for the work
+      report_host_limit(HostLimit::Threads);
+      changed_.wait(lock, [&] { return running_ == nullptr; });
+      return execute(work, lock);
+    }
   queue_.push_back(&work);
   work.state = Work::State::Queued;
   changed_.notify_all();

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
 #include "libgdr/particle/overflow_diagnosis.hpp"
@@ -81,17 +82,14 @@ void direct_sum(std::span<const double> position, std::span<const double> mass, 
                 std::span<double> acceleration, std::span<double> potential) {
   const Sources sources = separate(position, mass);
   const double eps2 = eps * eps;
-  const auto n = static_cast<std::ptrdiff_t>(mass.size());
-#pragma omp parallel for schedule(static)
-  for (std::ptrdiff_t i = 0; i < n; ++i) {
-    const auto target = static_cast<std::size_t>(i);
+  parallel_items(mass.size(), 0, [&](std::size_t target) {
     const Force force = sum_on(sources, target, eps2);
     acceleration[3 * target] = force.x;
     acceleration[3 * target + 1] = force.y;
     acceleration[3 * target + 2] = force.z;
     const double own = eps2 > 0 ? mass[target] * (1.0 / std::sqrt(eps2)) : 0.0;
     potential[target] = force.potential + own;
-  }
+  });
 }
 
 ForceLaw device_forces(Device& device, double eps, double gravity) {

@@ -5,6 +5,7 @@
 #include "emulator/board/time_model.hpp"
 #include "emulator/engine/gpu/cards.hpp"
 #include "emulator/engine/vector/vector.hpp"
+#include "emulator/host/host_limits.hpp"
 #include "gdr/kernel.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/bug_report.hpp"
@@ -82,6 +83,8 @@ Json info_json(const Device& device, const TestedGpus& tested) {
                                     {"default", gpu.is_default},
                                     {"failure", gpu.failure}});
   json["host"]["hardware_threads"] = std::thread::hardware_concurrency();
+  can_execute_generated_code();
+  json["host"]["limits"] = host_limits_text();
   json["device"] = {{"description", device.description()},
                     {"engine", s.engine},
                     {"isa", s.isa},
@@ -132,6 +135,8 @@ std::string info_text(const Json& json, const std::string& why_no_gpu, const Geo
       "exact arithmetic", "{}",
       proved.empty() ? "on integers" : "in doubles, checked by exception flags: " + joined(proved));
   text += row("hardware threads", "{}", json["host"]["hardware_threads"].get<unsigned>());
+  const auto limits = json["host"]["limits"].get<std::string>();
+  if (!limits.empty()) text += row("limits", "{}", limits);
   const Json& gpus = json["host"]["gpus"];
   for (const Json& gpu : gpus) {
     const auto failure = gpu["failure"].get<std::string>();

@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 
+#include "emulator/host/parallel.hpp"
 #include "gdr/device.hpp"
 
 namespace gdr::compat::grape {
@@ -84,16 +85,15 @@ void require_finite_results(const double* values, std::size_t n, std::size_t wid
 template <typename Work>
 void for_each_target(std::size_t n, bool in_threads, const Work& work) {
   std::exception_ptr error;
-  const auto count = static_cast<std::ptrdiff_t>(n);
-#pragma omp parallel for schedule(static) if (in_threads)
-  for (std::ptrdiff_t i = 0; i < count; ++i) {
+  std::mutex mutex;
+  parallel_items(n, in_threads ? 0 : 1, [&](std::size_t i) {
     try {
-      work(static_cast<std::size_t>(i));
+      work(i);
     } catch (...) {
-#pragma omp critical(gdr_grape_error)
+      const std::scoped_lock lock(mutex);
       error = std::current_exception();
     }
-  }
+  });
   if (error) std::rethrow_exception(error);
 }
 

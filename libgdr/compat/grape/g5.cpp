@@ -1,5 +1,6 @@
 // libg5: the GRAPE-5 library interface.
 #pragma GCC visibility push(default)
+#include "emulator/host/parallel.hpp"
 #include "libgdr/compat/grape/gp5util.h"
 #pragma GCC visibility pop
 
@@ -301,13 +302,11 @@ class Board {
     const CutoffParticles sources{{reinterpret_cast<const Row*>(x_.data()), used_},
                                   {mass_.data(), used_},
                                   {source_eps2_.data(), used_}};
-    const auto n = static_cast<std::ptrdiff_t>(targets_.size());
-#pragma omp parallel for schedule(static) if (static_cast <std::size_t>(n) * used_ > 20000)
-    for (std::ptrdiff_t i = 0; i < n; ++i) {
-      const auto k = static_cast<std::size_t>(i);
+    const bool in_threads = targets_.size() * used_ > 20000;
+    parallel_items(targets_.size(), in_threads ? 0 : 1, [&](std::size_t k) {
       add_with_cutoff(*cutoff_, eta_, sources, targets_[k].data(), run_eps2_[k], acc_[k].data(),
                       pot_[k]);
-    }
+    });
   }
 
   std::shared_ptr<Device> device_;

@@ -13,6 +13,7 @@
 #include "emulator/engine/matmul/gpu/library_choice.hpp"
 #include "emulator/engine/matmul/gpu/product_text.hpp"
 #include "emulator/host/monitor.hpp"
+#include "emulator/host/parallel.hpp"
 
 namespace gdr {
 namespace {
@@ -130,10 +131,7 @@ class SharedProducts final : public DeviceProducts {
         task.error = std::current_exception();
       }
     };
-    std::vector<std::jthread> others;
-    for (std::size_t n = 1; n < tasks.size(); ++n)
-      others.emplace_back([&, n] { run_task(tasks[n]); });
-    run_task(tasks.front());
+    run_concurrently(tasks.size(), [&](std::size_t n) { run_task(tasks[n]); });
   }
 
   /// Why no card was usable from the beginning.

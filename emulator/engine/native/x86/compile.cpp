@@ -8,6 +8,7 @@
 #include "emulator/engine/jit/x86/emit.hpp"
 #include "emulator/engine/native/code.hpp"
 #include "emulator/engine/native/to_ir.hpp"
+#include "emulator/host/host_limits.hpp"
 
 namespace gdr::native {
 namespace {
@@ -326,6 +327,7 @@ CompiledKernel compile_kernel(const CodeContext& context, std::uint32_t copies) 
     return {generator->getCode<KernelFunction>(), emitter.copies(), generator->getSize(),
             emitter.spill_bytes(), generator};
   } catch (const Xbyak::Error& e) {
+    if (!can_execute_generated_code()) throw Unsupported("no machine code can be generated");
     throw Unsupported(std::string("the code generator failed: ") + e.what());
   }
 }

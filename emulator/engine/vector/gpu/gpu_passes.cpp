@@ -163,20 +163,18 @@ class GpuBatch final : public PassBatch {
   void launch(const gpu::Buffer& kept, std::uint64_t passes) {
     const std::size_t blocks = streams_.size(), half = blocks / 2;
     if (half * passes_.threads() < threads_of_half) return launch(kept, passes, 0, blocks);
-    std::exception_ptr error;
     const WorkMonitor& monitor = monitor_of_thread();
-    {
-      const std::jthread other([&]() noexcept {
-        const MonitoredScope scope(monitor);
-        try {
-          launch(kept, passes, half, blocks - half);
-        } catch (...) {
-          error = std::current_exception();
-        }
-      });
-      launch(kept, passes, 0, half);
-    }
-    if (error) std::rethrow_exception(error);
+    std::exception_ptr errors[2];
+    run_concurrently(2, [&](std::size_t k) {
+      const MonitoredScope scope(monitor);
+      try {
+        launch(kept, passes, k * half, k == 0 ? half : blocks - half);
+      } catch (...) {
+        errors[k] = std::current_exception();
+      }
+    });
+    for (const std::exception_ptr& error : errors)
+      if (error) std::rethrow_exception(error);
   }
 
   void launch(const gpu::Buffer& kept, std::uint64_t passes, std::size_t first,

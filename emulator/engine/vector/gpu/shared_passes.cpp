@@ -10,6 +10,7 @@
 
 #include "emulator/engine/vector/gpu/gpu_passes.hpp"
 #include "emulator/host/monitor.hpp"
+#include "emulator/host/parallel.hpp"
 
 namespace gdr {
 namespace {
@@ -76,12 +77,7 @@ class SharedBatch final : public PassBatch {
         errors[s] = std::current_exception();
       }
     };
-    {
-      std::vector<std::jthread> others;
-      for (std::size_t s = 1; s < shares_.size(); ++s)
-        others.emplace_back([&, s] { run_share(s); });
-      if (!shares_.empty()) run_share(0);
-    }
+    run_concurrently(shares_.size(), run_share);
     for (std::size_t s = 0; s < shares_.size(); ++s) {
       if (!errors[s]) continue;
       try {

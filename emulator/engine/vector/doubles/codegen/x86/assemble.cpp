@@ -5,6 +5,7 @@
 #include "emulator/engine/jit/order.hpp"
 #include "emulator/engine/jit/x86/emit.hpp"
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
+#include "emulator/host/host_limits.hpp"
 
 namespace gdr::codegen {
 namespace {
@@ -176,6 +177,7 @@ CompiledOperation assemble(const Trace& trace, Isa isa, std::uint32_t lanes,
     generator->ready(Xbyak::CodeArray::PROTECT_RE);
     return {generator->getCode<DoublesKernel>(), function.scratch_bytes(), generator};
   } catch (const Xbyak::Error&) {
+    can_execute_generated_code();  // for the statistics
     return {};
   }
 }
