@@ -212,13 +212,15 @@ void run_pass(std::size_t targets, std::size_t sources, std::string_view engine_
 
   LoadedChip chip(geometry);
   chip.load(loaded, *executable);
+  std::vector<std::uint64_t> params(2 * param_group.fields.size());
   set_params([&](std::string_view name, double value) {
-    const auto [k, bits] = param_bits(param_group, name, {&value, 1}).front();
+    const std::size_t k = gdr::set_params(param_group, name, {&value, 1}, params);
+    const std::uint64_t bits = params[2 * k];
     std::vector<std::uint64_t> record(2);
     put_host_bits(loaded.params[k], bits, record.data());
     chip.set_param(static_cast<std::uint32_t>(k), record);
   });
-  std::vector<std::uint64_t> source_words, target_words;
+  LinkWords source_words, target_words;
   const auto source_arrays = inputs_of(Role::Source, sources);
   check_inputs(source_group, sources, source_arrays, true);
   pack(source_group, sources, source_arrays, true, source_words, 1);
