@@ -149,15 +149,21 @@ Coulomb& Coulomb::operator=(Coulomb&&) noexcept = default;
 std::size_t Coulomb::functions() const noexcept { return impl_->list.functions(); }
 const CoulombWork& Coulomb::work() const noexcept { return impl_->work; }
 
-void Coulomb::matrix(const double* density, double* coulomb) {
+void Coulomb::matrix(Numbers<const double> density_matrix, Numbers<double> coulomb_matrix) {
+  const std::size_t elements = functions() * functions();
+  const double* const density = density_matrix.need(elements, "density");
+  double* const coulomb = coulomb_matrix.need(elements, "coulomb");
   check_finite(density, functions() * functions(), "density");
   impl_->begin_work();
   impl_->matrix_of(impl_->sources_of(density), coulomb);
   impl_->end_work();
 }
 
-void Coulomb::potential(const double* density, std::size_t n, const double* points,
-                        double* values) {
+void Coulomb::potential(Numbers<const double> density_matrix, std::size_t n,
+                        Numbers<const double> triples, Numbers<double> potentials) {
+  const double* const density = density_matrix.need(functions() * functions(), "density");
+  const double* const points = triples.need(3 * n, "points");
+  double* const values = potentials.need(n, "values");
   check_finite(density, functions() * functions(), "density");
   check_finite(points, 3 * n, "points");
   impl_->begin_work();
@@ -169,8 +175,11 @@ void Coulomb::potential(const double* density, std::size_t n, const double* poin
   impl_->end_work();
 }
 
-void Coulomb::nuclear_attraction(std::size_t n, const double* positions, const double* charges,
-                                 double* matrix) {
+void Coulomb::nuclear_attraction(std::size_t n, Numbers<const double> triples,
+                                 Numbers<const double> nuclei, Numbers<double> attraction) {
+  const double* const positions = triples.need(3 * n, "positions");
+  const double* const charges = nuclei.need(n, "charges");
+  double* const matrix = attraction.need(functions() * functions(), "matrix");
   check_finite(positions, 3 * n, "positions");
   check_finite(charges, n, "charges");
   impl_->begin_work();
@@ -182,7 +191,7 @@ void Coulomb::nuclear_attraction(std::size_t n, const double* positions, const d
   impl_->end_work();
 }
 
-void Coulomb::integrals(std::size_t shell_c, std::size_t shell_d, double* values) {
+void Coulomb::integrals(std::size_t shell_c, std::size_t shell_d, Numbers<double> integrals) {
   const std::size_t shells = impl_->shells.size(), n = functions();
   if (shell_c >= shells || shell_d >= shells)
     throw Error(ErrorCategory::Usage, fmt::format("there is no shell {}; the basis has {}",
@@ -194,6 +203,7 @@ void Coulomb::integrals(std::size_t shell_c, std::size_t shell_d, double* values
   };
   const auto [c_begin, c_end] = range(shell_c);
   const auto [d_begin, d_end] = range(shell_d);
+  double* values = integrals.need((c_end - c_begin) * (d_end - d_begin) * n * n, "values");
   impl_->begin_work();
   // Only the pairs of the two shells' centres have a charge.
   const PairList& list = impl_->list;

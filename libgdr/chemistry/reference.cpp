@@ -7,8 +7,12 @@
 
 namespace gdr::chemistry {
 
-void coulomb_reference(std::span<const Shell> shells, const double* density, double* coulomb) {
+void coulomb_reference(std::span<const Shell> shells, Numbers<const double> density_matrix,
+                       Numbers<double> coulomb_matrix) {
   const PairList list(shells);
+  const std::size_t elements = list.functions() * list.functions();
+  const double* const density = density_matrix.need(elements, "density");
+  double* const coulomb = coulomb_matrix.need(elements, "coulomb");
   const std::vector<Order>& orders = hermite_orders();
   const std::vector<double> charge = list.hermite_density(density);
   std::vector<double> potential(list.coefficients(), 0.0);

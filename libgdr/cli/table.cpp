@@ -125,6 +125,7 @@ std::string value_text(const Column& column, std::size_t row) {
       return fmt::format("{:.16e}", std::bit_cast<float>(static_cast<std::uint32_t>(low)));
     case HostNumber::I64:
       return fmt::format("{}", static_cast<std::int64_t>(low));
+    case HostNumber::I32:  // of arrays only
     case HostNumber::Raw:
       break;
   }

@@ -18,12 +18,20 @@
 #include "libgdr/device/names.hpp"
 
 namespace gdr {
+
+void detail::refuse_numbers(const char* name, std::size_t size, std::size_t n, bool gaps) {
+  throw Error(ErrorCategory::Usage,
+              gaps ? std::string(name) + ": its numbers are not consecutive; copy them"
+                   : std::string(name) + " has " + std::to_string(size) + " numbers, expected " +
+                         std::to_string(n));
+}
+
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
               "fields are addressed in 32-bit halves, lower half first");
 
-constexpr std::string_view type_names[] = {"float64", "float32", "int64", "raw"};
+constexpr std::string_view type_names[] = {"float64", "float32", "int64", "raw", "int32"};
 
 std::string_view type_name(HostNumber type) { return type_names[static_cast<unsigned>(type)]; }
 
@@ -47,6 +55,7 @@ bool is_same(std::string_view a, std::string_view b) noexcept {
 bool input_fits(const LinkField& field, HostNumber given) {
   if (field.type == given) return true;
   if (field.type == HostNumber::F64) return given == HostNumber::F32;
+  if (field.type == HostNumber::I64) return given == HostNumber::I32;
   return field.type == HostNumber::Raw && field.half_words == 2 && given == HostNumber::I64;
 }
 
@@ -69,10 +78,26 @@ bool result_fits(const LinkField& field, HostNumber wanted) {
              std::string(type_name(given)) + "; give an array of the declared type");
 }
 
-void check_pointer(const LinkGroup& group, std::string_view name, const void* data, std::size_t n) {
-  if (data == nullptr && n > 0)
+/// Throws Error (Usage) for a null pointer, and for an array that is known not to have the numbers
+/// of n items, `count` for each.
+template <typename Named>
+void check_extent(const LinkGroup& group, const Named& named, std::size_t n, std::size_t count) {
+  const auto& array = named.array;
+  if (n == 0) return;
+  if (array.row != 0 && array.row != count)
+    refuse(group, named.name,
+           count == 1 ? "is a single value, its array has " + std::to_string(array.row) +
+                            " numbers for each item"
+                      : "has " + std::to_string(count) + " elements, its array has " +
+                            std::to_string(array.row) + " numbers for each item");
+  if (array.size / count < n)
+    refuse(group, named.name,
+           "needs " + std::to_string(n * count) + " numbers" +
+               (count == 1 ? "" : ", " + std::to_string(count) + " for each item") +
+               ", its array has " + std::to_string(array.size));
+  if (array.data == nullptr)
     throw Error(ErrorCategory::Usage, "the array of " + std::string(group.role) + " \"" +
-                                          std::string(name) + "\" is a null pointer");
+                                          std::string(named.name) + "\" is a null pointer");
 }
 
 template <typename Named>
@@ -93,7 +118,8 @@ Array element_of(Array array, std::size_t k, std::size_t count) {
                                    const char, char>;
   if (array.data != nullptr)
     array.data = static_cast<Bytes*>(array.data) + static_cast<std::ptrdiff_t>(k) * array.stride;
-  array.stride *= static_cast<std::ptrdiff_t>(count);
+  array.stride = array.item_stride != 0 ? array.item_stride
+                                        : array.stride * static_cast<std::ptrdiff_t>(count);
   return array;
 }
 
@@ -114,13 +140,20 @@ std::string place_text(const NamedInput& input, std::size_t i, std::size_t count
   return text + "]";
 }
 
+/// Element i of an array with `count` elements for each item.
+template <typename Number>
+Number number_at(const ConstArray& array, std::size_t i, std::size_t count) {
+  const ConstArray column = element_of(array, i % count, count);
+  return load<Number>(column.data, column.stride, i / count);
+}
+
 /// Throws Error (Input) for the first value of an array that is not finite; it has `count` elements
 /// for each item.
 template <typename Number>
 void refuse_not_finite(const NamedInput& input, const Items& items, std::size_t count) {
   for (std::size_t k = 0; k < items.n * count; ++k) {
     const std::size_t i = items.position(k, count);
-    const auto value = load<Number>(input.array.data, input.array.stride, i);
+    const auto value = number_at<Number>(input.array, i, count);
     if (std::isfinite(value)) continue;
     throw Error(ErrorCategory::Input, place_text(input, i, count) + " is " +
                                           (std::isnan(value) ? "not a number" : "infinite") +
@@ -138,8 +171,7 @@ bool fits_short(std::int64_t value) noexcept { return value >= least_short && va
 void refuse_long_integers(const NamedInput& input, const Items& items, std::size_t count) {
   for (std::size_t k = 0; k < items.n * count; ++k) {
     const std::size_t i = items.position(k, count);
-    if (const auto value = load<std::int64_t>(input.array.data, input.array.stride, i);
-        !fits_short(value))
+    if (const auto value = number_at<std::int64_t>(input.array, i, count); !fits_short(value))
       throw Error(ErrorCategory::Input,
                   place_text(input, i, count) + " is " + std::to_string(value) +
                       ", but its variable has 36 bits, for " + std::to_string(least_short) +
@@ -159,6 +191,8 @@ Column column_of(const ConstArray& a, const LinkField& field) {
     c.move = Move::FloatsToDoubles;
   } else if (a.type == HostNumber::F64) {
     c.move = Move::Doubles;
+  } else if (a.type == HostNumber::I32) {
+    c.move = Move::IntegersToLong;
   } else if (field.short_integer) {
     c.move = Move::ShortIntegers;
   }
@@ -175,6 +209,8 @@ Column column_of(const MutableArray& a, const LinkField& field) {
     c.move = to_float ? Move::Floats : Move::FloatsToDoubles;
   } else if (to_float) {
     c.move = Move::DoublesToFloats;
+  } else if (a.type == HostNumber::I32) {
+    c.move = Move::LongToIntegers;
   }
   return c;
 }
@@ -271,12 +307,13 @@ void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedIn
                   bool all) {
   std::vector<bool> given(group.fields.size(), false);
   for (const NamedInput& input : arrays) {
-    for (const LinkField& field : fields_named(group, input.name)) {
+    const std::span<const LinkField> fields = fields_named(group, input.name);
+    for (const LinkField& field : fields) {
       if (given[index_of(group, field)]) refuse(group, field.name, "is given twice");
       given[index_of(group, field)] = true;
       if (!input_fits(field, input.array.type)) wrong_type(group, field, input.array.type);
     }
-    check_pointer(group, input.name, input.array.data, n);
+    check_extent(group, input, n, fields.size());
   }
   if (all) refuse_missing(group, given);
 }
@@ -321,7 +358,8 @@ void make_columns(const std::vector<Element>& elements, std::span<const NamedInp
 void refuse_values(const LinkGroup& group, const Items& items, std::span<const NamedInput> arrays) {
   for (const NamedInput& input : arrays) {
     const std::span<const LinkField> fields = fields_named(group, input.name);
-    if (fields.front().short_integer) refuse_long_integers(input, items, fields.size());
+    if (fields.front().short_integer && input.array.type == HostNumber::I64)
+      refuse_long_integers(input, items, fields.size());
     if (input.array.type == HostNumber::F64) refuse_not_finite<double>(input, items, fields.size());
     if (input.array.type == HostNumber::F32) refuse_not_finite<float>(input, items, fields.size());
   }
@@ -377,17 +415,19 @@ bool InputPacker::is_known(std::span<const NamedInput> arrays) const noexcept {
 
 void InputPacker::check(std::size_t n, std::span<const NamedInput> arrays) {
   if (is_known(arrays)) {
-    for (const NamedInput& input : arrays) check_pointer(*group_, input.name, input.array.data, n);
+    for (std::size_t k = 0; k < arrays.size(); ++k) check_extent(*group_, arrays[k], n, counts_[k]);
     return;
   }
   names_.clear();
   types_.clear();
+  counts_.clear();
   elements_.clear();  // nothing is known if the arrays are refused
   check_inputs(*group_, n, arrays, true);
   elements_ = elements_of(*group_, arrays, true);
   for (const NamedInput& input : arrays) {
     names_.emplace_back(input.name);
     types_.push_back(input.array.type);
+    counts_.push_back(fields_named(*group_, input.name).size());
   }
 }
 
@@ -454,7 +494,7 @@ void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedRe
   bindings.clear();
   for (const NamedResult& result : results) {
     const std::span<const LinkField> fields = fields_named(group, result.name);
-    check_pointer(group, result.name, result.array.data, n);
+    check_extent(group, result, n, fields.size());
     for (std::size_t k = 0; k < fields.size(); ++k) {
       if (!result_fits(fields[k], result.array.type))
         wrong_type(group, fields[k], result.array.type);
@@ -472,8 +512,8 @@ bool rebind_results(const LinkGroup& group, std::size_t n, std::span<const Named
         !is_same(results[k].name, bindings[k].field.name))
       return false;
   for (std::size_t k = 0; k < results.size(); ++k) {
-    check_pointer(group, results[k].name, results[k].array.data, n);
-    bindings[k].array = results[k].array;
+    check_extent(group, results[k], n, 1);
+    bindings[k].array = element_of(results[k].array, 0, 1);
   }
   return true;
 }
@@ -485,16 +525,34 @@ void begin_results_at(std::size_t first, std::vector<ResultBinding>& bindings) {
         static_cast<char*>(b.array.data) + static_cast<std::ptrdiff_t>(first) * b.array.stride;
 }
 
+namespace {
+
+/// Throws Error (Input) for a result that an array of 32-bit integers cannot hold.
+[[noreturn]] void refuse_long_result(const LinkGroup& group,
+                                     std::span<const ResultBinding> bindings) {
+  for (const ResultBinding& b : bindings)
+    if (b.array.type == HostNumber::I32)
+      throw Error(ErrorCategory::Input, std::string(group.role) + " \"" + b.field.name +
+                                            "\" has a value that an integer of 32 bits cannot "
+                                            "hold; give an array of 64-bit integers");
+  throw Error(ErrorCategory::Input, "a result does not fit its array");
+}
+
+}  // namespace
+
 void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std::size_t first,
             std::size_t n, const std::uint64_t* words, unsigned threads) {
   const std::size_t halves = std::size_t{group.words} * 2;
   std::vector<Column> columns;
   columns.reserve(bindings.size());
   for (const ResultBinding& b : bindings) add_column(columns, column_of(b.array, b.field));
+  std::atomic<bool> good = true;
   for_groups(n, bindings.size(), threads, [&](std::size_t done, std::size_t count) {
     const auto* const records = reinterpret_cast<const std::uint32_t*>(words);
-    unpack_records(columns, first + done, count, records + done * halves, halves);
+    if (!unpack_records(columns, first + done, count, records + done * halves, halves))
+      good = false;
   });
+  if (!good) refuse_long_result(group, bindings);
 }
 
 }  // namespace gdr

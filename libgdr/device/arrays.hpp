@@ -62,9 +62,9 @@ void check_count(std::size_t n, std::uint32_t words, const char* what);
 
 /// Checks names and types of input arrays against a group. An array of the kernel takes all its
 /// elements for each item, consecutive; its stride is that between elements. Throws Error (Usage)
-/// for a name that is
-/// unknown, given twice or (if `all`) missing, a null pointer, or a type that would
-/// lose bits. Variables with a default value are never missing.
+/// for a name that is unknown, given twice or (if `all`) missing, a null pointer, an array that is
+/// known to be shorter than n items, or a type that would lose bits. Variables with a default value
+/// are never missing.
 void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
                   bool all);
 
@@ -97,7 +97,7 @@ class InputPacker {
  public:
   /// The group must outlive it.
   explicit InputPacker(const LinkGroup& group) : group_(&group) {}
-  /// Checks the arrays of n items. Throws like check_inputs.
+  /// Checks arrays of at least n items. Throws like check_inputs.
   void check(std::size_t n, std::span<const NamedInput> arrays);
   /// Writes the records of some items of arrays that have been checked last. Throws Error (Input)
   /// like pack.
@@ -123,6 +123,7 @@ class InputPacker {
   const LinkGroup* group_;
   std::vector<std::string> names_;  ///< of the arrays checked last
   std::vector<HostNumber> types_;
+  std::vector<std::size_t> counts_;  ///< of fields
   std::vector<Element> elements_;
   std::vector<Column> columns_;
 };
@@ -153,7 +154,8 @@ bool rebind_results(const LinkGroup& group, std::size_t n, std::span<const Named
 /// Moves bound arrays, so that item 0 becomes item `first`.
 void begin_results_at(std::size_t first, std::vector<ResultBinding>& bindings);
 
-/// Writes n records of link words to elements first, first + 1, ... of the bound arrays.
+/// Writes n records of link words to elements first, first + 1, ... of the bound arrays. Throws
+/// Error (Input) for an integer that exceeds the bits of its array.
 void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std::size_t first,
             std::size_t n, const std::uint64_t* words, unsigned threads);
 

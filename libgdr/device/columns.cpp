@@ -290,6 +290,10 @@ bool copy_column(const Column& c, From from, char* to, std::size_t n, std::ptrdi
       return convert_values<Floats, float, double>(from, to, n, step);
     case Move::DoublesToFloats:
       return convert_values<NoTest, double, float>(from, to, n, step);
+    case Move::IntegersToLong:
+      return convert_values<NoTest, std::int32_t, std::int64_t>(from, to, n, step);
+    case Move::LongToIntegers:
+      return convert_values<IntegerTest, std::int64_t, std::int32_t>(from, to, n, step);
   }
   return true;
 }
@@ -359,12 +363,14 @@ bool gather_records(const std::vector<Column>& columns, const std::int32_t* inde
   return good;
 }
 
-void unpack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
+bool unpack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
                     const std::uint32_t* record, std::size_t halves, Isa isa) noexcept {
+  bool good = true;
   for (const Column& c : columns)
-    copy_column<false>(
+    good &= copy_column<false>(
         c, Consecutive{reinterpret_cast<const char*>(record + c.half_word), record_bytes(halves)},
         c.data + static_cast<std::ptrdiff_t>(first) * c.stride, n, c.stride, isa);
+  return good;
 }
 
 }  // namespace gdr

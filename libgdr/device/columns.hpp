@@ -43,6 +43,20 @@ class ShortIntegerTest {
   std::uint64_t found_ = 0;
 };
 
+/// Accumulates whether any integer exceeded 32 bits.
+class IntegerTest {
+ public:
+  static constexpr std::uint64_t offset = std::uint64_t{1} << 31;  ///< -least
+
+  void add(std::int64_t integer) noexcept {
+    found_ |= static_cast<std::uint64_t>(integer) + offset;
+  }
+  bool all_good() const noexcept { return (found_ & ~(2 * offset - 1)) == 0; }
+
+ private:
+  std::uint64_t found_ = 0;
+};
+
 /// Conversion of values while they are copied. Column::whole depends on the order.
 enum class Move : std::uint8_t {
   Words,            ///< 64 bits, unchanged
@@ -51,6 +65,8 @@ enum class Move : std::uint8_t {
   Floats,           ///< 32 bits, unchanged
   FloatsToDoubles,  ///< floats widened to double
   DoublesToFloats,  ///< doubles rounded to float
+  IntegersToLong,   ///< integers of 32 bits widened to 64
+  LongToIntegers,   ///< integers of 64 bits, narrowed to 32 and checked to fit
 };
 
 /// One to four adjacent values in every element of an array and in every record.
@@ -80,8 +96,9 @@ bool pack_records(const std::vector<Column>& columns, std::size_t first, std::si
 /// Like pack_records, for the elements with indices index[0] .. index[n - 1].
 bool gather_records(const std::vector<Column>& columns, const std::int32_t* index, std::size_t n,
                     std::uint32_t* record, std::size_t halves, Isa isa = packing_isa()) noexcept;
-/// Copies records to elements, without a check.
-void unpack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
+/// Copies records to elements. Returns false if an integer does not fit its element (all are
+/// copied); other values are not checked.
+bool unpack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
                     const std::uint32_t* record, std::size_t halves,
                     Isa isa = packing_isa()) noexcept;
 

@@ -25,6 +25,11 @@ void check_index(const SourceSegment& segment) {
                 "an index needs `items`, the number of items of the arrays, which is 0");
 }
 
+/// Number of items that the arrays of a segment must have.
+std::size_t items_of(const SourceSegment& segment) {
+  return segment.index != nullptr ? segment.items : segment.first + segment.n;
+}
+
 /// Throws Error (Input) for the first index outside of the arrays.
 void check_indices(const SourceSegment& segment) {
   if (segment.index == nullptr) return;
@@ -46,8 +51,8 @@ void SetPacker::check(const InteractionSet& set, std::size_t number) {
   named(number, nullptr, [&] {
     check_count(set.targets, job_->targets_group.words, "targets");
     if (set.targets == 0) return;
-    targets_.check(set.targets, set.target_arrays);
-    bind_results(job_->results_group, set.targets, set.results, bound_);
+    targets_.check(set.first + set.targets, set.target_arrays);
+    bind_results(job_->results_group, set.first + set.targets, set.results, bound_);
   });
   for (std::size_t s = 0; s < set.sources.size(); ++s) {
     const SourceSegment& segment = set.sources[s];
@@ -55,7 +60,7 @@ void SetPacker::check(const InteractionSet& set, std::size_t number) {
     named(number, &s, [&] {
       check_count(segment.n, job_->sources_group.words, "sources");
       check_index(segment);
-      sources_.check(segment.n, segment.arrays);
+      sources_.check(items_of(segment), segment.arrays);
     });
   }
 }
@@ -66,9 +71,9 @@ void SetPacker::pack(const InteractionSet& set, std::size_t number, PackedSet& p
   packed.results.clear();
   if (set.targets > 0)
     named(number, nullptr, [&] {
-      targets_.check(set.targets, set.target_arrays);
+      targets_.check(set.first + set.targets, set.target_arrays);
       targets_.pack({set.targets, set.first}, set.target_arrays, packed.targets.data());
-      bind_results(job_->results_group, set.targets, set.results, packed.results);
+      bind_results(job_->results_group, set.first + set.targets, set.results, packed.results);
       begin_results_at(set.first, packed.results);
     });
   const std::size_t words = job_->sources_group.words;
@@ -81,7 +86,7 @@ void SetPacker::pack(const InteractionSet& set, std::size_t number, PackedSet& p
     if (segment.n == 0) continue;
     named(number, &s, [&] {
       check_indices(segment);
-      sources_.check(segment.n, segment.arrays);
+      sources_.check(items_of(segment), segment.arrays);
       sources_.pack({segment.n, segment.first, segment.index}, segment.arrays, to);
     });
     to += segment.n * words;

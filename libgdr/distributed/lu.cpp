@@ -222,13 +222,16 @@ class Factorisation {
 
 }  // namespace
 
-std::optional<std::size_t> DistributedMatrices::lu(std::size_t n, std::size_t extra, double* a,
+std::optional<std::size_t> DistributedMatrices::lu(std::size_t n, std::size_t extra,
+                                                   Numbers<double> matrix,
                                                    std::span<std::int64_t> pivots) {
+  double* const a = matrix.data();
   Impl& x = *impl_;
   const std::string call =
       "DistributedMatrices::lu of n = " + std::to_string(n) + ", extra = " + std::to_string(extra);
   collectively(&x.ranks, call, [&] {
     dense::require_count(n, std::max<std::size_t>(1, n + extra), "the matrix");
+    matrix.need(local_rows(n) * local_columns(n + extra), "the matrix");
     if (a == nullptr && local_rows(n) * local_columns(n + extra) > 0)
       throw Error(ErrorCategory::Usage, "the matrix is a null pointer");
     dense::require_pivots(pivots.size(), n);
@@ -236,7 +239,8 @@ std::optional<std::size_t> DistributedMatrices::lu(std::size_t n, std::size_t ex
   return Factorisation(x, n, n + extra, a, pivots).run();
 }
 
-std::vector<double> DistributedMatrices::solve(std::size_t n, double* a) {
+std::vector<double> DistributedMatrices::solve(std::size_t n, Numbers<double> matrix) {
+  const double* const a = matrix.data();
   Impl& x = *impl_;
   std::vector<std::int64_t> pivots;
   std::vector<double> solution, y, part;
@@ -248,7 +252,7 @@ std::vector<double> DistributedMatrices::solve(std::size_t n, double* a) {
     y.resize(rows);
     part.resize(rows);
   });
-  const auto zero = lu(n, 1, a, pivots);
+  const auto zero = lu(n, 1, matrix, pivots);
   if (zero)
     throw CollectiveError(ErrorCategory::Input, "the matrix is singular: pivot " +
                                                     std::to_string(*zero) + " is exactly zero");

@@ -59,7 +59,10 @@ class GatheredBlock {
 }  // namespace
 
 void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, double alpha,
-                                   const double* a, const double* b, double beta, double* c) {
+                                   Numbers<const double> matrix_a, Numbers<const double> matrix_b,
+                                   double beta, Numbers<double> matrix_c) {
+  const double *const a = matrix_a.data(), *const b = matrix_b.data();
+  double* const c = matrix_c.data();
   Impl& x = *impl_;
   const std::size_t rows = local_rows(m), columns = local_columns(n);
   const std::size_t a_stride = std::max<std::size_t>(1, rows);
@@ -75,6 +78,11 @@ void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, 
     dense::require_count(rows, x.columns.count(k), "matrix A");
     dense::require_count(x.rows.count(k), columns, "matrix B");
     dense::require_count(rows, columns, "matrix C");
+    if (alpha != 0) {
+      matrix_a.need(rows * x.columns.count(k), "matrix A");
+      matrix_b.need(x.rows.count(k) * columns, "matrix B");
+    }
+    matrix_c.need(rows * columns, "matrix C");
     const auto needs = [&](const double* p, std::size_t count, const char* what) {
       if (p == nullptr && count > 0)
         throw Error(ErrorCategory::Usage, std::string("matrix ") + what + " is a null pointer");

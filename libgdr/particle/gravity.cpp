@@ -149,11 +149,19 @@ Gravity::~Gravity() = default;
 Gravity::Gravity(Gravity&&) noexcept = default;
 Gravity& Gravity::operator=(Gravity&&) noexcept = default;
 
-void Gravity::compute(std::size_t n, const double* position, const double* mass, double eps,
-                      double* acceleration, double* potential) {
+void Gravity::compute(std::size_t n, Numbers<const double> positions, Numbers<const double> masses,
+                      double eps, Numbers<double> accelerations, Numbers<double> potentials) {
+  const double* const position = positions.data();
+  const double* const mass = masses.data();
+  double* const acceleration = accelerations.data();
+  double* const potential = potentials.data();
   double square = 0;
   collectively(impl_->ranks, "Gravity::compute", [&] {
     check_count(n, words, "particles");
+    positions.need(3 * n, "position");
+    masses.need(n, "mass");
+    accelerations.need(3 * n, "acceleration");
+    potentials.need(n, "potential");
     check_pointers(n, position, mass, "particles");
     square = checked_square(eps);
     impl_->reserve_ids(n);
@@ -172,13 +180,24 @@ void Gravity::compute(std::size_t n, const double* position, const double* mass,
   impl_->run(n, square, acceleration, potential, {{"particle", {position, 3 * n}}});
 }
 
-void Gravity::compute_on(std::size_t n_targets, const double* target, std::size_t n_sources,
-                         const double* source, const double* mass, double eps, double* acceleration,
-                         double* potential) {
+void Gravity::compute_on(std::size_t n_targets, Numbers<const double> targets,
+                         std::size_t n_sources, Numbers<const double> sources,
+                         Numbers<const double> masses, double eps, Numbers<double> accelerations,
+                         Numbers<double> potentials) {
+  const double* const target = targets.data();
+  const double* const source = sources.data();
+  const double* const mass = masses.data();
+  double* const acceleration = accelerations.data();
+  double* const potential = potentials.data();
   double square = 0;
   collectively(impl_->ranks, "Gravity::compute_on", [&] {
     check_count(n_targets, words, "targets");
     check_count(n_sources, words, "sources");
+    targets.need(3 * n_targets, "target");
+    sources.need(3 * n_sources, "source");
+    masses.need(n_sources, "mass");
+    accelerations.need(3 * n_targets, "acceleration");
+    potentials.need(n_targets, "potential");
     check_pointers(n_targets, target, target, "targets");
     check_pointers(n_sources, source, mass, "sources");
     square = checked_square(eps);

@@ -379,13 +379,20 @@ struct Hermite::Impl {
   std::vector<NamedResult> results;
 };
 
-Hermite::Hermite(Device& device, std::size_t n, const double* position, const double* velocity,
-                 const double* mass, const HermiteOptions& options) {
+Hermite::Hermite(Device& device, std::size_t n, Numbers<const double> positions,
+                 Numbers<const double> velocities, Numbers<const double> masses,
+                 const HermiteOptions& options) {
+  const double* const position = positions.data();
+  const double* const velocity = velocities.data();
+  const double* const mass = masses.data();
   RankGroup* const ranks = DeviceRanks::group(device);
   collectively(ranks, ranks != nullptr ? shared_values(options) : "", [&] {
     check_options(options);
     check_count(n, link_words, "particles");
     if (n == 0 && ranks == nullptr) bad_input("there are no particles");
+    positions.need(3 * n, "position");
+    velocities.need(3 * n, "velocity");
+    masses.need(n, "mass");
     check_finite(n, position, 3, "position");
     check_finite(n, velocity, 3, "velocity");
     check_finite(n, mass, 1, "mass");
@@ -397,14 +404,16 @@ Hermite::Hermite(Device& device, std::size_t n, const double* position, const do
   impl_->start(device);
 }
 
-Hermite::Hermite(Device& device, const HermiteState& state, const double* mass,
+Hermite::Hermite(Device& device, const HermiteState& state, Numbers<const double> masses,
                  const HermiteOptions& options) {
+  const double* const mass = masses.data();
   RankGroup* const ranks = DeviceRanks::group(device);
   collectively(ranks, ranks != nullptr ? shared_values(options, state.cycle, state.now) : "", [&] {
     check_options(options);
     check_count(state.size(), link_words, "particles");
     if (state.size() == 0 && ranks == nullptr) bad_input("there are no particles");
     check_state(state);
+    masses.need(state.size(), "mass");
     check_finite(state.size(), mass, 1, "mass");
   });
   impl_ = std::make_unique<Impl>(device, state.size(), mass, options);
@@ -434,17 +443,19 @@ double Hermite::time() const noexcept {
 
 double Hermite::fraction() const noexcept { return impl_->now; }
 
-void Hermite::predict(double* position, double* velocity) const {
+void Hermite::predict(Numbers<double> position, Numbers<double> velocity) const {
   const std::size_t n = size();
+  double* const to_position = position.need(3 * n, "position");
+  double* const to_velocity = velocity.need(3 * n, "velocity");
   std::vector<double> dt(n);
   Coordinates x = make_coordinates(n), v = make_coordinates(n);
   predict_particles(impl_->particles, impl_->now, impl_->options.largest_step, dt, x, v);
-  join_triples(x, position);
-  join_triples(v, velocity);
+  join_triples(x, to_position);
+  join_triples(v, to_velocity);
 }
 
-void Hermite::forces(double* acceleration, double* potential) {
-  impl_->forces(acceleration, potential);
+void Hermite::forces(Numbers<double> acceleration, Numbers<double> potential) {
+  impl_->forces(acceleration.need(3 * size(), "acceleration"), potential.need(size(), "potential"));
 }
 
 HermiteState Hermite::state() const {

@@ -63,7 +63,8 @@ struct CoulombWork {
 /// Head-Gordon, J. Chem. Phys. 104, 2620, 1996) on a device. Matrices are n x n for n functions,
 /// row by row; energies in Hartree, lengths in Bohr. Results do not depend on boards, threads and
 /// ranks. On a device of many ranks all calls are collective: every rank passes the same arguments
-/// and gets all results.
+/// and gets all results. Arrays are pointers, or vectors, spans and arrays, whose sizes are checked
+/// (Numbers).
 class Coulomb {
  public:
   /// The device must outlive it. Throws Error (Unsupported) for angular momenta above d and for a
@@ -78,20 +79,21 @@ class Coulomb {
   /// The Coulomb matrix J_ab = sum over c, d of (ab|cd) D_cd. Only the symmetric part of the
   /// density contributes. Linear in the density up to the threshold. Throws Error (Input) for an
   /// element that is not finite.
-  void matrix(const double* density, double* coulomb);
+  void matrix(Numbers<const double> density, Numbers<double> coulomb);
   /// Orbitals must be real: the imaginary part of a density is antisymmetric and has no Coulomb
   /// energy, so pass the real part.
-  void matrix(const std::complex<double>* density, double* coulomb) = delete;
+  void matrix(const std::complex<double>* density, Numbers<double> coulomb) = delete;
   /// The potential at n points (triples) of the electrons' charge of a density, counted positive:
   /// V(r) = sum over a, b of D_ab integral of a(x) b(x)/|x - r|.
-  void potential(const double* density, std::size_t n, const double* points, double* values);
+  void potential(Numbers<const double> density, std::size_t n, Numbers<const double> points,
+                 Numbers<double> values);
   /// The integrals of -sum over nuclei of charge/|x - position| between functions: the matrix of
   /// the attraction by n nuclei, with positions as triples.
-  void nuclear_attraction(std::size_t n, const double* positions, const double* charges,
-                          double* matrix);
+  void nuclear_attraction(std::size_t n, Numbers<const double> positions,
+                          Numbers<const double> charges, Numbers<double> matrix);
   /// All two-electron integrals (ab|cd) for the functions c and d of two shells, by number: for
   /// each c and d the matrix over a and b.
-  void integrals(std::size_t shell_c, std::size_t shell_d, double* values);
+  void integrals(std::size_t shell_c, std::size_t shell_d, Numbers<double> values);
 
   const CoulombWork& work() const noexcept;
 
@@ -107,6 +109,7 @@ std::string kernel_text(unsigned li, unsigned lj, unsigned part = 0, bool shorts
 
 /// The Coulomb matrix by the same formulas in plain double on the host, without screening: the
 /// reference for `Coulomb::matrix`. Time grows with the fourth power of the number of primitives.
-void coulomb_reference(std::span<const Shell> shells, const double* density, double* coulomb);
+void coulomb_reference(std::span<const Shell> shells, Numbers<const double> density,
+                       Numbers<double> coulomb);
 
 }  // namespace gdr::chemistry

@@ -19,46 +19,13 @@
 #include <string_view>
 #include <vector>
 
+#include "gdr/array.hpp"
 #include "gdr/kernel.hpp"
 #include "gdr/ranks.hpp"
 #include "gdr/statistics.hpp"
 #include "gdr/timeline.hpp"
 
 namespace gdr {
-
-/// A strided input array: first element, element type, and stride in bytes, so that a member of an
-/// array of structures is an array too. The data are not owned and are read by the call that takes
-/// the array.
-struct ConstArray {
-  const void* data = nullptr;
-  HostNumber type = HostNumber::F64;
-  std::ptrdiff_t stride = sizeof(double);
-
-  ConstArray() = default;
-  ConstArray(const double* p, std::ptrdiff_t stride_bytes = sizeof(double))
-      : data(p), type(HostNumber::F64), stride(stride_bytes) {}
-  ConstArray(const float* p, std::ptrdiff_t stride_bytes = sizeof(float))
-      : data(p), type(HostNumber::F32), stride(stride_bytes) {}
-  ConstArray(const std::int64_t* p, std::ptrdiff_t stride_bytes = sizeof(std::int64_t))
-      : data(p), type(HostNumber::I64), stride(stride_bytes) {}
-  ConstArray(const std::vector<double>& v) : ConstArray(v.data()) {}
-};
-
-/// A strided array for results.
-struct MutableArray {
-  void* data = nullptr;
-  HostNumber type = HostNumber::F64;
-  std::ptrdiff_t stride = sizeof(double);
-
-  MutableArray() = default;
-  MutableArray(double* p, std::ptrdiff_t stride_bytes = sizeof(double))
-      : data(p), type(HostNumber::F64), stride(stride_bytes) {}
-  MutableArray(float* p, std::ptrdiff_t stride_bytes = sizeof(float))
-      : data(p), type(HostNumber::F32), stride(stride_bytes) {}
-  MutableArray(std::int64_t* p, std::ptrdiff_t stride_bytes = sizeof(std::int64_t))
-      : data(p), type(HostNumber::I64), stride(stride_bytes) {}
-  MutableArray(std::vector<double>& v) : MutableArray(v.data()) {}
-};
 
 /// A variable of a kernel by name, with its input array.
 struct NamedInput {
@@ -234,10 +201,10 @@ class Job {
   /// Set all `jvar`s of n sources. The arrays are converted and copied before the call returns; the
   /// copy is sent by the next run. The name of an array, vector or tensor of the kernel stands for
   /// all its elements: its array has them for each source, one after the other (n x 3 numbers for a
-  /// vector), and its stride is that between elements. The integer `idj` may be left out: all
-  /// sources then have the id -2 (KernelVariable::default_value). Throws Error (Usage) naming a
-  /// variable that is missing, unknown or of another type, Error (Input) for a NaN or an infinity
-  /// in a floating-point array, with name and index.
+  /// vector); a stride is that between elements, an item stride that between sources. The integer
+  /// `idj` may be left out: all sources then have the id -2 (KernelVariable::default_value). Throws
+  /// Error (Usage) naming a variable that is missing, unknown, of another type or has fewer values,
+  /// Error (Input) for a NaN or an infinity in a floating-point array, with name and index.
   void sources(std::size_t n, std::span<const NamedInput> arrays);
   void sources(std::size_t n, std::initializer_list<NamedInput> arrays) {
     sources(n, std::span(arrays.begin(), arrays.size()));
@@ -267,8 +234,9 @@ class Job {
   /// Compute, and fill the result arrays: an `fvar` has one value for each target, an `ovar` one
   /// for each source. Variables that are not named are not fetched. The name of an array, vector
   /// or tensor, or `name[]`, as for the entries of a list, means all elements name_0, name_1, ...:
-  /// its array has a row of them for each target, and its stride is that between elements. Throws
-  /// Error (Usage) for a wrong name or type.
+  /// its array has a row of them for each target; a stride is that between elements, an item stride
+  /// that between rows. Throws Error (Usage) for a wrong name or type, and for an array that is
+  /// shorter than the number of targets needs.
   void run(std::span<const NamedResult> results);
   void run(std::initializer_list<NamedResult> results) {
     run(std::span(results.begin(), results.size()));

@@ -43,7 +43,7 @@ struct GridTimes {
 /// products run on each rank's boards, panels on the hosts. In exact numerics every element has the
 /// same bits for any number of ranks and any grid, but depends on the block. Errors are the same on
 /// all ranks. Throws Error (Usage) for grid rows that do not divide the ranks, a block of 0, and
-/// null pointers to required elements.
+/// null pointers to required elements, and vectors, spans and arrays that are too short (Numbers).
 class DistributedMatrices {
  public:
   /// The device must outlive it. The grid of a device of one process is 1 x 1.
@@ -63,19 +63,19 @@ class DistributedMatrices {
 
   /// C = alpha A B + beta C, of m x k, k x n and m x n. Transfers for the next step overlap with
   /// the computation of the current one. beta = 0 does not read C.
-  void multiply(std::size_t m, std::size_t n, std::size_t k, double alpha, const double* a,
-                const double* b, double beta, double* c);
+  void multiply(std::size_t m, std::size_t n, std::size_t k, double alpha, Numbers<const double> a,
+                Numbers<const double> b, double beta, Numbers<double> c);
 
   /// P A = L U of the first n columns of an n x (n + extra) matrix with partial pivoting, in place;
   /// the further columns X are overwritten with L^-1 P X. `pivots` gets n row numbers, from 0, on
   /// every rank: row i was exchanged with row pivots[i], for i = 0, 1, ... Returns the first pivot
   /// that is exactly zero, if any.
-  std::optional<std::size_t> lu(std::size_t n, std::size_t extra, double* a,
+  std::optional<std::size_t> lu(std::size_t n, std::size_t extra, Numbers<double> a,
                                 std::span<std::int64_t> pivots);
   GridTimes times() const noexcept;
   /// Solves A x = b; `a` is [A | b] of n x (n + 1) and is overwritten with the factors. Returns x
   /// on every rank. Throws Error (Input) with the index of the first pivot that is exactly zero.
-  std::vector<double> solve(std::size_t n, double* a);
+  std::vector<double> solve(std::size_t n, Numbers<double> a);
 
  private:
   struct Impl;

@@ -1,6 +1,7 @@
 // The library's C++ interface in one include.
 #pragma once
 
+#include "gdr/array.hpp"
 #include "gdr/batch.hpp"
 #include "gdr/chemistry.hpp"
 #include "gdr/debugger.hpp"

@@ -92,7 +92,8 @@ class StepTooShort : public Error {
 /// On a device of many ranks all calls except state(), predict(), time() and statistics() are
 /// collective, and every rank passes its own particles; with an exact engine the results have the
 /// same bits for any number of ranks. After RankFailure the integrator cannot be used any more. An
-/// object must be used by one thread at a time.
+/// object must be used by one thread at a time. Arrays are pointers, or vectors, spans and arrays,
+/// whose sizes are checked (Numbers).
 ///
 /// Errors: Error (Input) for values that are not finite or out of range, for a force that is not
 /// finite, and StepTooShort, with the particle; the errors of Job::run. After an error in a step
@@ -101,11 +102,12 @@ class Hermite {
  public:
   /// Computes the first forces and steps of n particles: `position` and `velocity` hold n triples,
   /// `mass` n values. All arrays are copied. The device must outlive the integrator.
-  Hermite(Device& device, std::size_t n, const double* position, const double* velocity,
-          const double* mass, const HermiteOptions& options);
+  Hermite(Device& device, std::size_t n, Numbers<const double> position,
+          Numbers<const double> velocity, Numbers<const double> mass,
+          const HermiteOptions& options);
   /// Continues from a state, with the masses and options of the run that it is from. Throws Error
   /// (Input) if the state is inconsistent.
-  Hermite(Device& device, const HermiteState& state, const double* mass,
+  Hermite(Device& device, const HermiteState& state, Numbers<const double> mass,
           const HermiteOptions& options);
   ~Hermite();
   Hermite(Hermite&&) noexcept;
@@ -124,10 +126,10 @@ class Hermite {
   double fraction() const noexcept;
   /// Positions and velocities of all particles at time(), n triples each: those of the scheme at
   /// the end of a cycle, predicted ones within it.
-  void predict(double* position, double* velocity) const;
+  void predict(Numbers<double> position, Numbers<double> velocity) const;
   /// Accelerations (n triples) and potentials (n values) at these positions, from one more force
   /// calculation, which does not change the integration. Either may be null.
-  void forces(double* acceleration, double* potential);
+  void forces(Numbers<double> acceleration, Numbers<double> potential);
   HermiteState state() const;
   HermiteStatistics statistics() const noexcept;
   /// Name of the kernel that computes the forces.

@@ -20,8 +20,9 @@ struct Program;
 enum class Role { Target, Source, Result, Param, Output };
 
 /// Type of the host's numbers for a variable. A Raw value is the machine's bits in 64-bit words,
-/// low word first: one for a short location, two for a long one.
-enum class HostNumber { F64, F32, I64, Raw };
+/// low word first: one for a short location, two for a long one. I32 is a type of arrays only, for
+/// variables of I64.
+enum class HostNumber { F64, F32, I64, Raw, I32 };
 
 /// One variable of a kernel's interface, in the order of declaration.
 struct KernelVariable {
