@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Optional, Union
+from typing import Any, List, Optional, Union
 
 import numpy as np
 
@@ -110,23 +110,42 @@ def device_name(name: str, options: Any) -> str:
 
 _default: Optional[Device] = None
 _default_lock = threading.Lock()
+#: Whether default_device opened the default device, and not the user.
+_opened_here = False
+#: Devices of the process that was forked: closing them would wait for threads of that process.
+_of_parents: List[Device] = []
+
+
+def _after_fork() -> None:
+    """In a forked child: the next use opens a default device again, unless the user set one. The
+    lock may have been held by a thread that the child does not have."""
+    global _default, _default_lock
+    _default_lock = threading.Lock()
+    if _default is not None and _opened_here:
+        _of_parents.append(_default)
+        _default = None
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def default_device() -> Device:
-    """The device of functions without ``device=``: ``gdr.open()``, opened on first use."""
-    global _default
+    """The device of functions without ``device=``: ``gdr.open()``, opened on first use, and again
+    in a forked child, as processes of ``multiprocessing`` are."""
+    global _default, _opened_here
     with _default_lock:
         if _default is None or _default.closed:
             _default = open()
+            _opened_here = True
         return _default
 
 
 def set_default_device(device: Optional[Device]) -> None:
     """Use this device as the default; None: open a new one on the next use."""
-    global _default
+    global _default, _opened_here
     check_type("device", device, (Device, type(None)), "a gdr.Device")
     with _default_lock:
-        _default = device
+        _default, _opened_here = device, False
 
 
 def device_or_default(device: Optional[Device]) -> Device:
