@@ -2,6 +2,7 @@
 #include "gdr/kernel.hpp"
 
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -164,7 +165,12 @@ Kernel Kernel::from_object(const void* bytes, std::size_t size, const std::strin
   return Kernel(read_object({static_cast<const std::uint8_t*>(bytes), size}, name));
 }
 
+// Each is assembled once: kernels do not change, and are cheap to copy.
 Kernel Kernel::builtin(std::string_view name) {
+  static std::mutex mutex;
+  static std::map<std::string, Kernel, std::less<>> assembled;
+  const std::scoped_lock lock(mutex);
+  if (const auto known = assembled.find(name); known != assembled.end()) return known->second;
   for (const BuiltinKernel& k : builtin_kernels())
     if (k.name == name) {
       const std::string own_name(k.name);
@@ -174,6 +180,7 @@ Kernel Kernel::builtin(std::string_view name) {
       Kernel kernel(data_of(checked(gdr::assemble(k.source, own_name + ".gds")), text));
       if (!k.text.empty())
         kernel.text_ = std::make_shared<KernelSearch>(unscheduled_program_of(*text));
+      assembled.emplace(k.name, kernel);
       return kernel;
     }
   const std::vector<std::string> known = builtin_names();

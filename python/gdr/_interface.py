@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -81,6 +82,20 @@ class CompiledKernel:
     def arrays(self) -> Tuple[ArrayVariable, ...]:
         """Variables that are passed as one array."""
         return self._arrays
+
+    @functools.cached_property
+    def all_results(self) -> Tuple[Tuple[str, "np.dtype[Any]", Tuple[int, ...], bool], ...]:
+        """Name, type and sizes of the array of each result and output, and whether it is an
+        output."""
+        rows = []
+        for name in self.whole_names([*self.names("result"), *self.names("output")]):
+            whole = self.array_named(name)
+            first = (
+                whole.elements[0] if whole else next(v for v in self._variables if v.name == name)
+            )
+            sizes = (*(whole.sizes if whole else ()), *((first.words,) if first.words > 1 else ()))
+            rows.append((name, first.dtype, sizes, first.role == "output"))
+        return tuple(rows)
 
     def names(self, role: str) -> Tuple[str, ...]:
         """Names of the variables of a role ("target", "source", "result", "param", "output")."""
@@ -190,7 +205,10 @@ def result_arrays(
 ) -> ResultArrays:
     """An array for each result: the caller's where given, else a new one."""
     if results is None:
-        results = kernel.whole_names([*kernel.names("result"), *kernel.names("output")])
+        return ResultArrays(
+            (name, np.empty((source_count if is_output else target_count, *sizes), dtype))
+            for name, dtype, sizes, is_output in kernel.all_results
+        )
     if isinstance(results, str):
         raise TypeError("results: expected a list of names, got one string")
     check_type("results", results, Iterable, "names")

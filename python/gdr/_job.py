@@ -29,6 +29,10 @@ class Job:
         self._ranks = ranks
         self._core = _core.Job(ranks.core, prepared(ranks.core, kernel.core))
         self._started = ResultArrays()
+        # Arrays that need no conversion go to the library as they are: many small calls are fast.
+        # An array with several indices has another shape there.
+        one_index = all(len(a.sizes) == 1 for a in kernel.arrays)
+        self._takes_plain = one_index and not ranks.collective
 
     def set(self, **params: Any) -> None:
         """Set ``param``s by name; a vector or table takes all its elements, a vector also a
@@ -46,6 +50,8 @@ class Job:
         TypeError or ValueError naming the array, and UsageError for unknown or missing variables.
         ``idj`` may be left out: all sources then have the id -2, and targets without ``idi`` -1.
         """
+        if n is None and self._takes_plain and self._core.plain_sources(arrays):
+            return
         with self._ranks.argument_checks():
             inputs = input_arrays(self.kernel, "source", n, arrays)
         self._core.sources(*inputs)
@@ -70,6 +76,8 @@ class Job:
 
     def targets(self, n: Optional[int] = None, /, **arrays: Any) -> None:
         """Set all ``ivar``s, one value for each target; a number applies to all targets."""
+        if n is None and self._takes_plain and self._core.plain_targets(arrays):
+            return
         with self._ranks.argument_checks():
             inputs = input_arrays(self.kernel, "target", n, arrays)
         self._core.targets(*inputs)

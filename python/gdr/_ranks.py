@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import zlib
-from typing import Iterator, Optional, TypeVar
+from typing import ContextManager, Iterator, Optional, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from .errors import Error
 
 Raised = TypeVar("Raised", bound=BaseException)
 
+_ALONE: ContextManager[None] = contextlib.nullcontext()
+
 
 class RankGroup:
     """The ranks of one open device; one rank for every device but "mpi"."""
@@ -22,20 +24,26 @@ class RankGroup:
         self.core = core
         self._collective = core.ranks > 1
 
-    @contextlib.contextmanager
-    def argument_checks(self) -> Iterator[None]:
+    @property
+    def collective(self) -> bool:
+        """Whether several ranks make the same calls."""
+        return self._collective
+
+    def argument_checks(self) -> ContextManager[None]:
         """Context of the argument checks of a collective call: an error on one rank is raised on
         all ranks, which would otherwise wait for that rank."""
+        return self._agreement() if self._collective else _ALONE
+
+    @contextlib.contextmanager
+    def _agreement(self) -> Iterator[None]:
         try:
             yield
         except Exception as error:
-            if self._collective:
-                with contextlib.suppress(Error):  # this rank raises the original error
-                    self.core.agree(str(error), isinstance(error, TypeError))
-                mark_collective(error)
+            with contextlib.suppress(Error):  # this rank raises the original error
+                self.core.agree(str(error), isinstance(error, TypeError))
+            mark_collective(error)
             raise
-        if self._collective:
-            self.core.agree(None, False)
+        self.core.agree(None, False)
 
     def gather(self, value: float) -> Floats:
         """The values of all ranks, in rank order; collective."""

@@ -26,6 +26,12 @@ void require_writable(const py::array& a, const std::string& name) {
   if (!a.writeable()) wrong_value(name, "the array is read-only");
 }
 
+/// Whether an object is an array of NumPy, and of no derived class.
+bool is_plain_array(py::handle object) {
+  return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) ==
+         reinterpret_cast<PyObject*>(py::detail::npy_api::get().PyArray_Type_);
+}
+
 /// Bytes of an element, from its type: array::itemsize of pybind11 before 2.12 reads the descriptor
 /// of NumPy 1, and returns 0 with NumPy 2.
 std::ptrdiff_t element_bytes(HostNumber type) { return type == HostNumber::F32 ? 4 : 8; }
@@ -51,6 +57,34 @@ NamedArrays<NamedInput> input_arrays(const py::dict& arrays, std::size_t n) {
     input.type = type;
     input.stride = n > 1 ? a.strides(0) : element_bytes(type);
   }
+  return out;
+}
+
+std::optional<NamedArrays<NamedInput>> plain_arrays(const py::dict& arrays, std::size_t& n) {
+  std::optional<NamedArrays<NamedInput>> out(std::in_place);
+  n = 0;
+  for (const auto& [key, value] : arrays) {
+    if (!is_plain_array(value)) return {};
+    const auto a = py::reinterpret_borrow<py::array>(value);
+    const bool is_floating = py::isinstance<py::array_t<double>>(a);
+    const py::ssize_t row = a.ndim() == 2 ? a.shape(1) : 1;
+    if ((!is_floating && !py::isinstance<py::array_t<std::int64_t>>(a)) || a.ndim() < 1 ||
+        a.ndim() > 2 || (a.ndim() == 2 && row < 2) || a.shape(0) == 0)
+      return {};
+    const auto items = static_cast<std::size_t>(a.shape(0));
+    if (n != 0 && items != n) return {};
+    n = items;
+    const std::string& name = out->names.emplace_back(py::cast<std::string>(key));
+    ConstArray& input = out->list.emplace_back(NamedInput{name, {}}).array;
+    input.data = a.data();
+    input.type = is_floating ? HostNumber::F64 : HostNumber::I64;
+    input.item_stride = n > 1 ? a.strides(0) : static_cast<py::ssize_t>(row * 8);
+    input.stride = a.ndim() == 2 ? a.strides(1) : input.item_stride;
+    input.size = n * static_cast<std::size_t>(row);
+    input.row = a.ndim() == 2 ? static_cast<std::size_t>(row) : 0;
+    out->arrays.push_back(a);
+  }
+  if (n == 0) return {};
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,6 +26,9 @@ struct NamedArrays {
 /// Inputs of n elements: float64, float32, int64, or raw 64-bit words, any stride. Throws
 /// TypeError or ValueError naming the array.
 NamedArrays<NamedInput> input_arrays(const py::dict& arrays, std::size_t n);
+/// The same of arrays that need no conversion: of type ndarray, float64 or int64, with n > 0 items,
+/// of one number or of a vector or tensor; nothing for others.
+std::optional<NamedArrays<NamedInput>> plain_arrays(const py::dict& arrays, std::size_t& n);
 /// Writable results: one-dimensional, or (n, elements) for `name[]`.
 NamedArrays<NamedResult> result_arrays(const py::dict& arrays);
 

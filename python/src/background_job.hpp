@@ -18,13 +18,27 @@ class BackgroundJob {
  public:
   bool ready() { return job_->ready(); }
   void wait() { finish(); }
+  BackgroundJob(const BackgroundJob&) = delete;
+  BackgroundJob& operator=(const BackgroundJob&) = delete;
 
  protected:
   template <typename Make>
   BackgroundJob(DevicePointer device, const Make& make) : job_(std::move(device), make) {}
 
+  ~BackgroundJob() { end(); }
+
+  /// Notes that a run computes in the background.
+  void begin() {
+    if (!started_) job_.device().begin_background();
+    started_ = true;
+  }
+
   /// Waits for the background run and handles signals. The device stays available to other threads.
   void finish() {
+    if (!started_) {
+      static_cast<void>(*job_);  // throws if the device is closed
+      return;
+    }
     while (!job_->ready()) {
       {
         const py::gil_scoped_release released;
@@ -36,6 +50,7 @@ class BackgroundJob {
       throw signal;
     }
     pending_.clear();
+    end();
     job_.run([&](AnyJob& j) { j.wait(); });
   }
 
@@ -43,6 +58,10 @@ class BackgroundJob {
   DeviceObject<AnyJob> job_;                       // destroyed before the arrays that it fills
 
  private:
+  void end() {
+    if (started_) job_.device().end_background();
+    started_ = false;
+  }
   /// Interrupts the running work of the device, in all queues; queued work is kept.
   void stop() {
     try {
@@ -55,7 +74,10 @@ class BackgroundJob {
     } catch (const Error&) {  // the error of the interrupted run
     }
     pending_.clear();
+    end();
   }
+
+  bool started_ = false;  ///< whether a run may be computing in the background
 };
 
 }  // namespace gdr::python

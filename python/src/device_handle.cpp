@@ -20,11 +20,19 @@ bool any_thread_allowed(Device& device) {
   return ranks == nullptr || ranks->any_thread();
 }
 
+/// Whether small work takes milliseconds at most: emulated in this process, and not by the slowest
+/// engine.
+bool small_is_fast(Device& device) {
+  return device.description().starts_with("emulator") && device.ranks() == 1 &&
+         device.statistics().engine != "reference";
+}
+
 }  // namespace
 
 DeviceHandle::DeviceHandle(const std::string& name, std::optional<std::int32_t> communicator)
     : device_(communicator ? Device::open_on_ranks(*communicator, name) : Device::open(name)),
       any_thread_(any_thread_allowed(*device_)),
+      brief_allowed_(small_is_fast(*device_)),
       process_(getpid()) {}
 
 DeviceHandle::~DeviceHandle() {
@@ -55,10 +63,10 @@ std::unique_lock<std::timed_mutex> DeviceHandle::acquire() {
   return lock;
 }
 
-void DeviceHandle::execute(const std::function<void(Device&)>& work) {
+void DeviceHandle::execute(const std::function<void(Device&)>& work, bool brief) {
   const std::unique_lock lock = acquire();
   Device& open = device();
-  if (!any_thread_) {
+  if (!any_thread_ || (brief && brief_allowed_ && background_ == 0)) {
     const py::gil_scoped_release released;
     return work(open);
   }

@@ -43,24 +43,30 @@ class DeviceHandle {
   /// KeyboardInterrupt), the device is interrupted, and the handler's exception is thrown as soon
   /// as `work` has ended. If MPI allows calls from one thread only, `work` runs in the calling
   /// thread and signals are handled after it.
+  ///
+  /// `brief`: the work takes no more than some milliseconds on an emulated device. It then runs in
+  /// the calling thread, without the two changes of threads, and signals are handled after it.
   template <typename Work>
-  auto run(const Work& work) {
+  auto run(const Work& work, bool brief = false) {
     using Result = std::invoke_result_t<const Work&, Device&>;
     if constexpr (std::is_void_v<Result>) {
-      execute(work);
+      execute(work, brief);
     } else {
       std::optional<Result> result;
-      execute([&](Device& device) { result.emplace(std::invoke(work, device)); });
+      execute([&](Device& device) { result.emplace(std::invoke(work, device)); }, brief);
       return *std::move(result);
     }
   }
+  /// Counts work that computes in the background: behind it no other work is brief.
+  void begin_background() { ++background_; }
+  void end_background() { --background_; }
   /// Closes the device after the work of other threads. Closing it twice has no effect.
   void close();
 
  private:
   /// Waits for exclusive use of the device, and handles signals meanwhile.
   std::unique_lock<std::timed_mutex> acquire();
-  void execute(const std::function<void(Device&)>& work);
+  void execute(const std::function<void(Device&)>& work, bool brief);
 
   std::optional<Device> device_;
   std::map<const void*, std::function<void()>> dependents_;
@@ -68,6 +74,8 @@ class DeviceHandle {
   /// Leaked in a forked child, where its thread does not exist and cannot be joined.
   std::unique_ptr<Worker> worker_ = std::make_unique<Worker>();
   bool any_thread_;
+  bool brief_allowed_;       ///< whether small work is fast
+  unsigned background_ = 0;  ///< guarded by the GIL
   pid_t process_;
 };
 
@@ -99,8 +107,8 @@ class DeviceObject {
   Object* operator->() { return &**this; }
   /// Runs `work` on the object, like DeviceHandle::run.
   template <typename Work>
-  auto run(const Work& work) {
-    return device_->run([&](Device&) { return std::invoke(work, *object_); });
+  auto run(const Work& work, bool brief = false) {
+    return device_->run([&](Device&) { return std::invoke(work, *object_); }, brief);
   }
   DeviceHandle& device() { return *device_; }
 

@@ -5,17 +5,28 @@
 namespace gdr::python {
 namespace {
 
+/// Sizes up to which a conversion, and a run, take no more than milliseconds.
+constexpr std::size_t brief_items = 1 << 14, brief_pairs = 1 << 16;
+
 class PyJob : public BackgroundJob<Job> {
  public:
   PyJob(DevicePointer device, const Kernel& kernel)
       : BackgroundJob(std::move(device), [&](Device& d) { return d.job(kernel); }) {}
 
   void set(const std::string& name, double value) {
-    job_.run([&](Job& j) { j.set(name, value); });
+    job_.run([&](Job& j) { j.set(name, value); }, true);
   }
   void sources(std::size_t n, const py::dict& arrays) {
     const auto inputs = input_arrays(arrays, n);
-    job_.run([&](Job& j) { j.sources(n, inputs.list); });
+    job_.run([&](Job& j) { j.sources(n, inputs.list); }, n <= brief_items);
+  }
+  /// Sets sources or targets from arrays that need no conversion. False, and nothing is changed, if
+  /// they do, or are refused: the Python package then converts them, or explains the error.
+  bool plain_sources(const py::dict& arrays) {
+    return plain(arrays, [](Job& j, std::size_t n, const auto& list) { j.sources(n, list); });
+  }
+  bool plain_targets(const py::dict& arrays) {
+    return plain(arrays, [](Job& j, std::size_t n, const auto& list) { j.targets(n, list); });
   }
   void update_sources(std::size_t first, std::size_t n, const py::dict& arrays) {
     const auto inputs = input_arrays(arrays, n);
@@ -29,16 +40,18 @@ class PyJob : public BackgroundJob<Job> {
   }
   void targets(std::size_t n, const py::dict& arrays) {
     const auto inputs = input_arrays(arrays, n);
-    job_.run([&](Job& j) { j.targets(n, inputs.list); });
+    job_.run([&](Job& j) { j.targets(n, inputs.list); }, n <= brief_items);
   }
   /// Fills arrays that have been allocated for these numbers of targets and sources.
   void run(const py::dict& arrays, std::size_t targets, std::size_t sources) {
     const auto results = result_arrays(arrays);
     finish();
-    job_.run([&](Job& j) {
+    const auto work = [&](Job& j) {
       check_counts(j, targets, sources);
       j.run(results.list);
-    });
+    };
+    job_.run(work,
+             targets <= brief_items && sources <= brief_items && targets * sources <= brief_pairs);
   }
   void start(const py::dict& arrays, std::size_t targets, std::size_t sources) {
     auto results = result_arrays(arrays);
@@ -47,12 +60,27 @@ class PyJob : public BackgroundJob<Job> {
       check_counts(j, targets, sources);
       j.start(results.list);
     });
+    begin();
     pending_.push_back(std::move(results));
   }
   std::size_t target_count() { return job_->target_count(); }
   std::size_t source_count() { return job_->source_count(); }
 
  private:
+  template <typename Give>
+  bool plain(const py::dict& arrays, const Give& give) {
+    std::size_t n = 0;
+    const auto inputs = plain_arrays(arrays, n);
+    if (!inputs) return false;
+    try {
+      job_.run([&](Job& j) { give(j, n, inputs->list); }, n <= brief_items);
+    } catch (const Error& error) {
+      if (error.category() == ErrorCategory::Usage || error.category() == ErrorCategory::Input)
+        return false;
+      throw;
+    }
+    return true;
+  }
   /// The library does not check the lengths of result arrays, and another thread may have changed
   /// the targets or sources after the allocation.
   static void check_counts(const Job& job, std::size_t targets, std::size_t sources) {
@@ -78,12 +106,14 @@ class PyGravity {
     const double* const t = targets ? doubles(*targets, 3 * m, "targets") : nullptr;
     double* const a = result_doubles(acceleration, 3 * m, "acc");
     double* const p = result_doubles(potential, m, "pot");
-    gravity_.run([&](Gravity& g) {
-      if (targets)
-        g.compute_on(m, t, n, x, mj, eps, a, p);
-      else
-        g.compute(n, x, mj, eps, a, p);
-    });
+    gravity_.run(
+        [&](Gravity& g) {
+          if (targets)
+            g.compute_on(m, t, n, x, mj, eps, a, p);
+          else
+            g.compute(n, x, mj, eps, a, p);
+        },
+        n <= brief_items && m <= brief_items && n * m <= brief_pairs);
   }
 
  private:
@@ -103,6 +133,8 @@ void bind_job(py::module_& m) {
       .def("update_sources", &PyJob::update_sources)
       .def("update_sources_at", &PyJob::update_sources_at)
       .def("targets", &PyJob::targets)
+      .def("plain_sources", &PyJob::plain_sources)
+      .def("plain_targets", &PyJob::plain_targets)
       .def("run", &PyJob::run)
       .def("start", &PyJob::start)
       .def("ready", &PyJob::ready)

@@ -15,6 +15,9 @@ MatrixPrecision precision(bool full) {
   return full ? MatrixPrecision::Full : MatrixPrecision::Chip;
 }
 
+/// Whether work on matrices of this order takes no more than milliseconds.
+bool is_small(std::size_t order) { return order <= 32; }
+
 /// In the order of Reuse.
 constexpr std::array reuse_names{"", "b", "a", "both"};
 
@@ -57,17 +60,24 @@ class PyProduct {
     const Factors<double> f(a, b, c);
     wait();
     pending_ = {a, b, c};
+    product_.device().begin_background();
     product_.run([&](MatrixProduct& p) { p.start(f.m, f.n, f.k, alpha, f.a, f.b, beta, f.c); });
   }
   void wait() {
     if (pending_.empty()) return;
     const auto arrays = std::move(pending_);  // alive until the product has ended
     pending_.clear();
+    product_.device().end_background();
     product_.run([&](MatrixProduct& p) { p.wait(); });
   }
   void invalidate() {
     product_.run([&](MatrixProduct& p) { p.invalidate(); });
   }
+  ~PyProduct() {
+    if (!pending_.empty()) product_.device().end_background();
+  }
+  PyProduct(const PyProduct&) = delete;
+  PyProduct& operator=(const PyProduct&) = delete;
   std::size_t depth() { return product_->depth(); }
 
  private:
@@ -76,7 +86,8 @@ class PyProduct {
                   Reuse reuse) {
     const Factors<Number> f(a, b, c);
     product_.run(
-        [&](MatrixProduct& p) { p.compute(f.m, f.n, f.k, alpha, f.a, f.b, beta, f.c, reuse); });
+        [&](MatrixProduct& p) { p.compute(f.m, f.n, f.k, alpha, f.a, f.b, beta, f.c, reuse); },
+        is_small(f.m) && is_small(f.n) && is_small(f.k));
   }
 
   std::vector<py::array> pending_;       // arrays of a product in the background
@@ -96,7 +107,8 @@ class PySolver {
     const auto view = in_place(a, "a");
     const std::size_t m = rows(a), n = columns(a);
     const auto span = pivot_span(pivots, std::min(m, n));
-    return solver_.run([&](LinearSolver& x) { return x.lu(m, n, view, span); });
+    return solver_.run([&](LinearSolver& x) { return x.lu(m, n, view, span); },
+                       is_small(m) && is_small(n));
   }
   void solve(const py::array& lu, py::array_t<std::int64_t> pivots, py::array b, bool transposed) {
     const std::size_t n = rows(lu);
@@ -107,7 +119,8 @@ class PySolver {
       factors.transpose = factors.transpose == Transpose::No ? Transpose::Yes : Transpose::No;
     const auto view = in_place(b, "b");
     const auto span = pivot_span(pivots, n);
-    solver_.run([&](LinearSolver& x) { x.solve(n, columns(b), factors, span, view); });
+    solver_.run([&](LinearSolver& x) { x.solve(n, columns(b), factors, span, view); },
+                is_small(n) && is_small(columns(b)));
   }
   std::optional<std::size_t> cholesky(bool lower, py::array a) {
     const auto view = in_place(a, "a");

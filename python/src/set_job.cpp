@@ -73,7 +73,7 @@ class PySetJob : public BackgroundJob<SetJob> {
       : BackgroundJob(std::move(device), [&](Device& d) { return SetJob(d, kernel); }) {}
 
   void set(const std::string& name, double value) {
-    job_.run([&](SetJob& j) { j.set(name, value); });
+    job_.run([&](SetJob& j) { j.set(name, value); }, true);
   }
   void run(const std::vector<Group>& groups) {
     Sets sets(groups);
@@ -84,6 +84,7 @@ class PySetJob : public BackgroundJob<SetJob> {
     Sets sets(groups);
     finish();
     job_.run([&](SetJob& j) { j.start(sets.sets()); });
+    begin();
     pending_ = std::move(sets).results();
   }
 };
