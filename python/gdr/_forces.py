@@ -173,6 +173,7 @@ class ParticleKernel(Generic[Result]):
         """Floating-point operations of one interaction."""
         return self.kernel.flops
 
+    @functools.lru_cache(maxsize=None)
     def _arguments(self, role: str) -> Dict[str, Tuple[str, ...]]:
         """Arguments of a role, without ids and numbers, and the variables of each."""
         names = self.kernel.names(role)
@@ -208,7 +209,7 @@ class ParticleKernel(Generic[Result]):
                 out[name] = (name,)
         return out
 
-    @property
+    @functools.cached_property
     def __signature__(self) -> inspect.Signature:
         keyword, either = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
         names = {**self._arguments("source"), **self._arguments("target")}
@@ -261,7 +262,7 @@ class ParticleKernel(Generic[Result]):
         **arguments: Any,
     ) -> Result:
         chosen = device_or_default(device)
-        job = chosen.job(self.kernel)
+        job = chosen._pool.take(self.kernel)
         with chosen._ranks.argument_checks():
             params, sources, target_arrays, units = self._bind(values, arguments, targets)
         chosen._ranks.check_equal("units", "" if units is None else units.key())
@@ -274,8 +275,8 @@ class ParticleKernel(Generic[Result]):
             if "idi" in self.kernel.names("target"):
                 target_arrays["idi"] = ids if targets is None else np.full(m, -1)
         job.set(**params)
-        job.sources(n, **sources)
-        job.targets(m, **target_arrays)
+        job.sources(**sources)
+        job.targets(**target_arrays)
         # Vectors are computed by component; job.run allocates the other results.
         vectors = {f: np.empty((m, len(v))) for f, v in self._results.items() if len(v) > 1}
         columns: Dict[str, Optional[AnyArray]] = {}
@@ -285,6 +286,7 @@ class ParticleKernel(Generic[Result]):
             else:
                 columns[names[0]] = None
         arrays = job.run(columns)
+        chosen._pool.give(job)
         results = {f: vectors.get(f, arrays[v[0]]) for f, v in self._results.items()}
         computed = {variables[0]: results[f] for f, variables in self._results.items()}
         self.kernel._warn_not_finite(computed, results, targets is None, stacklevel=3)

@@ -120,10 +120,25 @@ class CompiledKernel:
 
     def array_named(self, name: str) -> Optional[ArrayVariable]:
         """The array that a name stands for, or None."""
-        if any(v.name == name for v in self._variables):
-            return None
-        stem = name[:-2] if name.endswith("[]") else name
-        return next((a for a in self._arrays if a.name == stem), None)
+        return self._wholes.get(name)
+
+    @functools.cached_property
+    def _wholes(self) -> Dict[str, ArrayVariable]:
+        """Arrays by the names that stand for them."""
+        named = {a.name: a for a in self._arrays if a.name not in self._by_name}
+        return {**named, **{f"{a.name}[]": a for a in self._arrays}}
+
+    @functools.cached_property
+    def _by_name(self) -> Dict[str, Variable]:
+        return {v.name: v for v in self._variables}
+
+    def elements_named(self, name: str) -> Tuple[Variable, ...]:
+        """The variables that a name stands for; none if it is unknown."""
+        whole = self.array_named(name)
+        if whole is not None:
+            return whole.elements
+        variable = self._by_name.get(name)
+        return () if variable is None else (variable,)
 
 
 def input_arrays(
@@ -216,7 +231,7 @@ def result_arrays(
     for name in results:
         check_type("results", name, str, "names")
         whole = kernel.array_named(name)
-        elements = whole.elements if whole else [v for v in kernel.variables if v.name == name]
+        elements = kernel.elements_named(name)
         sizes = whole.sizes if whole else ()
         is_output = bool(elements) and elements[0].role == "output"
         out = results[name] if isinstance(results, Mapping) else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
+import math
 import os
 import warnings
 from typing import AbstractSet, Any, Dict, List, Mapping, Optional, Tuple, Union
@@ -132,7 +134,7 @@ class Kernel(CompiledKernel):
     ) -> ResultArrays:
         names = self._caller_names
         chosen = device_or_default(device)
-        job = chosen.job(self)
+        job = chosen._pool.take(self)
         with chosen._ranks.argument_checks():
             given, of_sources, of_targets = self.arguments(targets, sources, params)
             source_count, source_arrays = of_sources
@@ -149,6 +151,7 @@ class Kernel(CompiledKernel):
         computed = job.run(selected)
         out = ResultArrays((caller_name.get(name, name), a) for name, a in computed.items())
         self._warn_not_finite(computed, out, job.source_count == job.target_count)
+        chosen._pool.give(job)
         return out
 
     def _warn_not_finite(
@@ -163,7 +166,7 @@ class Kernel(CompiledKernel):
         sums.update(a.name for a in self.arrays if a.elements[0].name in sums)
         bad = []
         for variable, (name, array) in zip(computed, out.items()):
-            if variable not in sums or array.dtype.kind != "f" or np.isfinite(array).all():
+            if variable not in sums or array.dtype.kind != "f" or _is_finite(array):
                 continue
             rows = np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))
             bad.append(f"{name!r} for {len(rows)} of {len(array)} targets (first: {rows[0]})")
@@ -217,6 +220,13 @@ class Kernel(CompiledKernel):
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return from_object, (self.object,)
+
+
+def _is_finite(array: AnyArray) -> bool:
+    """Whether all elements are finite. A sum of squares that is tells it faster for few."""
+    if array.size <= 4096 and math.isfinite(np.vdot(array, array)):
+        return True
+    return bool(np.isfinite(array).all())
 
 
 def _items(
@@ -282,7 +292,12 @@ def from_object(data: Union[bytes, bytearray, memoryview], name: str = "object")
 
 def builtin(name: str) -> Kernel:
     """A built-in kernel of the library; ``gdr.builtin_names()`` lists them."""
-    return Kernel(_core.Kernel.builtin(check_text("name", name)))
+    return _builtin(check_text("name", name))
+
+
+@functools.lru_cache(maxsize=None)
+def _builtin(name: str) -> Kernel:
+    return Kernel(_core.Kernel.builtin(name))
 
 
 def builtin_names() -> List[str]:

@@ -13,6 +13,7 @@ from ._arrays import check_text, check_type
 from ._device import OpenDevice
 from ._interface import CompiledKernel
 from ._job import Job
+from ._job_pool import JobPool
 from ._search import prepared
 from ._set_job import SetJob
 
@@ -31,6 +32,7 @@ class Device(OpenDevice):
         # wait: it happens in another thread. MPI requires this one.
         interruptible = _kind(name) in ("board", "auto")
         super().__init__(_core.Device(name, communicator, interruptible))
+        self._pool = JobPool(self._ranks)
 
     def __enter__(self) -> Device:
         return self
