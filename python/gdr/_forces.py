@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import re
+import sys
 from typing import Any, Dict, Generic, List, Mapping, Optional, Tuple, TypeVar, cast
 
 import numpy as np
@@ -24,6 +26,8 @@ from .errors import InputError
 from .results import RESULTS, Gravity
 
 Result = TypeVar("Result", covariant=True)
+
+_FLOAT64 = np.dtype(np.float64)
 
 #: Vector inputs, with the names of their components without the final i or j.
 INPUT_VECTORS = {"pos": ("x", "y", "z"), "vel": ("vx", "vy", "vz"), "acc": ("ax", "ay", "az")}
@@ -264,7 +268,8 @@ class ParticleKernel(Generic[Result]):
         chosen = device_or_default(device)
         job = chosen._pool.take(self.kernel)
         with chosen._ranks.argument_checks():
-            params, sources, target_arrays, units = self._bind(values, arguments, targets)
+            plain = self._bind_plain(values, arguments, targets)
+            params, sources, target_arrays, units = plain or self._bind(values, arguments, targets)
         chosen._ranks.check_equal("units", "" if units is None else units.key())
         n, m = len(sources["xj"]), len(target_arrays["xi"])
         numbered = [name for name in ("idj", "slotj") if name in self.kernel.names("source")]
@@ -277,22 +282,57 @@ class ParticleKernel(Generic[Result]):
         job.set(**params)
         job.sources(**sources)
         job.targets(**target_arrays)
-        # Vectors are computed by component; job.run allocates the other results.
+        # Vectors are computed by component.
         vectors = {f: np.empty((m, len(v))) for f, v in self._results.items() if len(v) > 1}
-        columns: Dict[str, Optional[AnyArray]] = {}
+        columns: Dict[str, AnyArray] = {}
+        arrays: Dict[str, AnyArray] = {}
         for field, names in self._results.items():
             if field in vectors:
                 columns.update(zip(names, vectors[field].T))
             else:
-                columns[names[0]] = None
-        arrays = job.run(columns)
+                variable, *_ = elements = self.kernel.elements_named(names[0])
+                shape = (m, len(elements)) if len(elements) > 1 else (m,)
+                columns[names[0]] = arrays[names[0]] = np.empty(shape, variable.dtype)
+        job._fill(columns)
         chosen._pool.give(job)
-        results = {f: vectors.get(f, arrays[v[0]]) for f, v in self._results.items()}
+        results = {
+            f: vectors[f] if f in vectors else arrays[v[0]] for f, v in self._results.items()
+        }
         computed = {variables[0]: results[f] for f, variables in self._results.items()}
         self.kernel._warn_not_finite(computed, results, targets is None, stacklevel=3)
         if units is not None:
             results = {field: units.result(field, array) for field, array in results.items()}
         return cast(Result, RESULTS[self.__name__](**results))
+
+    @functools.cached_property
+    def _names(self) -> Tuple[str, ...]:
+        """Names of the arguments that have a position."""
+        return tuple(self.__signature__.parameters)[:-2]
+
+    def _bind_plain(
+        self, values: Tuple[Any, ...], arguments: Mapping[str, Any], targets: Any
+    ) -> Optional[Tuple[Dict[str, float], Dict[str, AnyArray], Dict[str, AnyArray], None]]:
+        """The same as _bind, in a tenth of its time, of arrays and numbers that need no conversion;
+        None for all others, and if anything is wrong with them."""
+        given = {**dict(zip(self._names, values)), **arguments}
+        if len(given) != len(values) + len(arguments):
+            return None
+        params = {}
+        for argument, name in self._parameters.items():
+            value = given.pop(argument, None)
+            number = _plain_number(value, name in SQUARED)
+            if number is None:
+                return None
+            params[name] = number
+        of_sources, of_targets = self._arguments("source"), self._arguments("target")
+        if targets is None:
+            at, known = given, len({*of_sources, *of_targets})
+        else:
+            at, known = targets if type(targets) is dict else {"pos": targets}, len(of_sources)
+        if len(given) != known or (targets is not None and len(at) != len(of_targets)):
+            return None
+        sources, to = _plain_columns(of_sources, given), _plain_columns(of_targets, at)
+        return None if sources is None or to is None else (params, sources, to, None)
 
     def _bind(
         self, values: Tuple[Any, ...], arguments: Mapping[str, Any], targets: Any
@@ -338,6 +378,37 @@ class ParticleKernel(Generic[Result]):
 
     def __repr__(self) -> str:
         return f"<gdr.{self.__name__}{self.__signature__}>"
+
+
+def _plain_number(value: Any, squared: bool) -> Optional[float]:
+    """A float, or its square; None for another type, or a value that is refused."""
+    if type(value) is not float:
+        return None
+    result: float = value * value if squared else value
+    vanishes = squared and (value < 0 or 0 < value and result < sys.float_info.min)
+    return result if math.isfinite(result) and not vanishes else None
+
+
+def _plain_columns(
+    arguments: Mapping[str, Tuple[str, ...]], given: Mapping[str, Any]
+) -> Optional[Dict[str, AnyArray]]:
+    """Arrays by variable, of finite arrays of float64 with the right shapes, else None."""
+    out: Dict[str, AnyArray] = {}
+    n = -1
+    for argument, names in arguments.items():
+        array = given.get(argument)
+        if type(array) is not np.ndarray or array.dtype is not _FLOAT64 or names[0] in SQUARED:
+            return None
+        n = len(array) if n < 0 and array.ndim > 0 else n
+        if array.shape != ((n,) if len(names) == 1 else (n, len(names))):
+            return None
+        if not math.isfinite(np.vdot(array, array)):
+            return None
+        if len(names) == 1:
+            out[names[0]] = array
+        else:
+            out.update(zip(names, array.T))
+    return out
 
 
 def _target_values(targets: Any, of_targets: Mapping[str, Any]) -> Dict[str, Any]:

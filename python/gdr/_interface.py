@@ -99,7 +99,12 @@ class CompiledKernel:
 
     def names(self, role: str) -> Tuple[str, ...]:
         """Names of the variables of a role ("target", "source", "result", "param", "output")."""
-        return tuple(v.name for v in self._variables if v.role == role)
+        return self._names[role]
+
+    @functools.cached_property
+    def _names(self) -> Dict[str, Tuple[str, ...]]:
+        roles = ("target", "source", "result", "param", "output")
+        return {r: tuple(v.name for v in self._variables if v.role == r) for r in roles}
 
     def whole_names(self, names: Iterable[str]) -> Tuple[str, ...]:
         """These names with that of an array instead of those of its elements, except lists."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
 from . import _core
-from ._arrays import check_type, indices, integer
+from ._arrays import AnyArray, check_type, indices, integer
 from ._display import counted, html_table
 from ._interface import CompiledKernel, Results, input_arrays, param_numbers, result_arrays
 from ._interface import rows
@@ -92,6 +92,11 @@ class Job:
         arrays, counts = self._results(results)
         self._core.run(rows(arrays), *counts)
         return arrays
+
+    def _fill(self, arrays: Dict[str, AnyArray]) -> None:
+        """Like ``run``, into arrays of the package's own that are known to have the right types,
+        and one value for each target."""
+        self._core.run(arrays, self._core.target_count, self._core.source_count)
 
     def start(self, results: Results = None) -> None:
         """Like ``run``, in the background; ``wait`` returns the results or raises the error."""
