@@ -60,8 +60,14 @@ class Work(NamedTuple):
 def shells(mol: Any) -> List[Shell]:
     """The shells of a PySCF molecule (``pyscf.gto.Mole``).
 
-    Raises UnsupportedError for angular momenta above d.
+    Raises UnsupportedError for angular momenta above d, and for a range-separated interaction
+    (``mol.omega``).
     """
+    if omega := getattr(mol, "omega", None):
+        raise UnsupportedError(
+            f"mol.omega is {omega}: integrals of a range-separated interaction are not supported; "
+            "use mol.set_range_coulomb(0), or PySCF without gdr.chemistry"
+        )
     made = []
     for b in range(mol.nbas):
         l = int(mol.bas_angular(b))  # noqa: E741
@@ -101,7 +107,7 @@ class Coulomb:
     ``basis``: a PySCF molecule, or a list of ``Shell``. ``threshold``: bound on the error of an
     element of the Coulomb matrix due to neglected pairs of charge distributions and to pairs in
     short precision, Hartree. Lengths are in Bohr, energies in Hartree. Raises UnsupportedError for
-    angular momenta above d, and for a linearly dependent basis: the smallest eigenvalue of its
+    angular momenta above d, for a range-separated interaction, and for a linearly dependent basis: the smallest eigenvalue of its
     overlap matrix is below 1e-8.
     """
 
@@ -267,7 +273,7 @@ def accelerate(mf: Any, *, device: Optional[Device] = None, threshold: float = 1
     ``mf``: RHF, UHF, RKS or UKS of a molecule. Exchange and functionals are computed as before.
     Differences of densities (``direct_scf``) are supported, as J is linear. ``threshold``: see
     ``Coulomb``. Raises UnsupportedError for other methods, f and higher shells, linearly dependent
-    bases and complex orbitals.
+    bases, complex orbitals and molecules with a range-separated interaction (``mol.omega``).
     """
     scf = require("pyscf.scf", "gdr.chemistry.accelerate")
     gto = require("pyscf.gto", "gdr.chemistry.accelerate")

@@ -221,3 +221,22 @@ def test_kernel_texts_compile_and_have_the_variables_of_their_orders():
         chemistry.kernel_text(3, 0, part=1)
     with pytest.raises(gdr.UsageError, match="0 to 4"):
         chemistry.kernel_text(5, 0)
+
+
+def test_a_range_separated_interaction_of_the_molecule_is_not_ignored(native):
+    mol = molecule("He 0 0 0", "6-31g")
+    mf = chemistry.accelerate(scf.RHF(mol), device=native)
+    full = mf.get_j(dm=np.eye(mol.nao))
+    mol.set_range_coulomb(0.3)
+    for call in (
+        lambda: chemistry.Coulomb(mol, device=native),
+        lambda: chemistry.accelerate(scf.RHF(mol), device=native),
+        lambda: chemistry.electrostatic_potential(mol, np.eye(2), [[1, 0, 0]], device=native),
+        lambda: mf.get_j(dm=np.eye(mol.nao)),
+    ):
+        with pytest.raises(gdr.UnsupportedError, match="omega is 0.3.*set_range_coulomb"):
+            call()
+    plain = scf.RHF(mol).get_j(dm=np.eye(mol.nao), omega=0.2)
+    assert np.array_equal(mf.get_j(dm=np.eye(mol.nao), omega=0.2), plain)
+    mol.set_range_coulomb(0)
+    assert np.abs(mf.get_j(dm=np.eye(mol.nao)) - full).max() == 0
