@@ -21,7 +21,7 @@ Device open_device(const Context& context, std::string_view engine, std::string_
   if (!engine.empty()) choice.engine = engine;
   if (!isa.empty()) choice.isa = isa;
   choice.threads = threads > 0 ? threads : context.threads;
-  return cli::open_device(choice);
+  return cli::open_device(choice, EngineUse::Benchmark);
 }
 
 std::string data_file(const Context& context, const std::string& name) {

@@ -53,7 +53,7 @@ std::vector<Measurement> gravity_accuracy(const Context& context) {
   const std::vector<double> right = reference.doubles("Acceleration");
   const std::vector<double> right_potential = reference.doubles("Potential");
 
-  Device device = cli::open_device(context.device);
+  Device device = cli::open_device(context.device, EngineUse::Benchmark);
   std::vector<double> acceleration(right.size()), potential(right_potential.size());
   Gravity(device).compute(snapshot.size(), snapshot.position.data(), snapshot.mass.data(), eps,
                           acceleration.data(), potential.data());
@@ -118,7 +118,7 @@ std::vector<Measurement> energy_drift(const Context& context) {
   request.time_step = 1.0 / 1024;
   request.end_time = snapshot.time + 1;
   const RunPlan plan = plan_run(snapshot, request);
-  Device device = cli::open_device(context.device);
+  Device device = cli::open_device(context.device, EngineUse::Benchmark);
   const RunResult emulated =
       integrate(snapshot, plan, device_forces(device, 1.0 / 64), "energy: emulated chip");
   const RunResult native = integrate(snapshot, plan, host_forces(1.0 / 64), "energy: double");

@@ -3,7 +3,8 @@
 # usage: demo.sh merger DIRECTORY_OF_THE_PYTHON_PACKAGE
 #          films the merger of two clusters of stars, on the chip's kernel compiled for this CPU
 #        demo.sh cluster GDR_PROGRAM [DIRECTORY_OF_THE_PYTHON_PACKAGE]
-#          integrates a cluster of 1024 stars for one time unit, with forces from the emulated chip
+#          integrates a cluster of 1024 stars for one time unit with forces in doubles, and for a quarter with
+#          forces from the emulated chip
 # Pictures need the Python package and matplotlib; without them, `merger` does nothing.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -41,15 +42,19 @@ cluster() {
   local gdr=$1
   "$gdr" info
   echo
+  local start=("$here/data/plummer_1024.hdf5" --eps 0.015625 --dt 0.0009765625)
   echo "A Plummer sphere of 1024 stars (N-body units), leapfrog with steps of 1/1024, softening 1/64;"
-  echo "the emulated chip computes every force, bit-exactly."
+  echo "the default engine, native, computes every force among doubles on this CPU."
   echo
-  "$gdr" nbody "$here/data/plummer_1024.hdf5" --eps 0.015625 --dt 0.0009765625 --t-end 1 \
-         --snapshot-every 0.25 --out "$out"
+  "$gdr" nbody "${start[@]}" --t-end 1 --snapshot-every 0.25 --out "$out"
   echo
-  echo "1024 stars were integrated for one time unit with forces from 512 emulated PEs, in 25 and 61"
-  echo "significant bits, bit- and cycle-exact. The energy error is that of leapfrog in double precision"
-  echo "(--compare shows both). Snapshots and the final state are in $out/."
+  echo "The same to t = 0.25 with --exact: forces from 512 emulated PEs, in 25 and 61 significant bits,"
+  echo "exact in every bit and clock."
+  echo
+  "$gdr" nbody "${start[@]}" --t-end 0.25 --exact --out "$out/exact"
+  echo
+  echo "The energy error is that of leapfrog (--compare shows that of doubles beside it). Snapshots and"
+  echo "the final state are in $out/."
   if use_package "${2:-}"; then
     echo
     draw show "$out"/snapshot_*.hdf5 -o "$out/stars.png" || true

@@ -21,6 +21,7 @@
 #include "emulator/isa/table.hpp"
 #include "gdr/error.hpp"
 #include "kernels/compiler/diagnostics/table.hpp"
+#include "libgdr/device/default_engines.hpp"
 #include "libgdr/device/names.hpp"
 
 namespace gdr::docs {
@@ -224,6 +225,25 @@ Jobs in different queues overlap ([library.md](../guides/library.md#devices)). O
 `emulator` have one queue: `queues=2` is an error there.
 )";
 
+constexpr std::string_view default_engines_heading = R"(
+## Default engines
+
+From the table `libgdr/device/default_engines.cpp`. Where neither a name, an option nor `GDR_ENGINE`
+names the engine of an emulated board, the use decides:
+
+| used by | engine | reason |
+|---|---|---|
+)";
+
+constexpr std::string_view default_engines_notes = R"(
+`exact` is another name of `vector`: the words and bits that GDR specifies for the machine
+([arithmetic.md](arithmetic.md)), the same on every host. `native` computes the same sums with the
+SIMD instructions of this CPU. Clocks and predicted times are those of the machine with both, and
+`statistics` and `description()` name the engine that runs. The choice is one word everywhere:
+`gdr.open("exact")`, `gdr::Device::open("exact")`, `--exact`, `GDR_ENGINE=exact`,
+`gdr.gravity(pos, mass, device="exact")`.
+)";
+
 /// Each of the blank-separated words in backquotes.
 std::string quoted_words(std::string_view words) {
   std::string text;
@@ -244,7 +264,11 @@ std::string device_options_page() {
   for (const DeviceOption& option : device_options())
     text += fmt::format("| `{}` | {} | {} | {} |\n", option.name, option.values, option.fallback,
                         option.meaning);
-  return text + std::string(device_notes);
+  text += device_notes;
+  text += default_engines_heading;
+  for (const DefaultEngine& row : default_engines())
+    text += fmt::format("| {} | `{}` | {} |\n", row.users, row.engine, row.reason);
+  return text + std::string(default_engines_notes);
 }
 
 struct Page {

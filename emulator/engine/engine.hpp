@@ -162,8 +162,11 @@ class Engine {
 /// "native-fast", "gpu", "gpu-float", "gpu-exact". The last three need a device; a number or a part
 /// of its name may follow a colon ("gpu:1").
 std::span<const std::string_view> engine_names() noexcept;
-/// Creates an engine by name. Empty strings select GDR_ENGINE / GDR_ISA, else the default
-/// ("vector", the best instruction set of the host). Throws gdr::Error (category Usage) for an
+/// The name of the engine that a word stands for: "vector" for "exact", else the word.
+std::string_view engine_without_alias(std::string_view name) noexcept;
+/// Creates an engine by name or alias. Empty strings select GDR_ENGINE / GDR_ISA, else "vector" and
+/// the best instruction set of the host; interfaces for users have defaults of their own
+/// (libgdr/device/default_engines.hpp). Throws gdr::Error (category Usage) for an
 /// unknown name and (category Unsupported) for an instruction set that this host lacks.
 std::unique_ptr<Engine> make_engine(std::string_view name = {}, std::string_view isa = {});
 

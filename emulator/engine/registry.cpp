@@ -50,8 +50,12 @@ Isa choose_isa(std::string_view name) {
 
 std::span<const std::string_view> engine_names() noexcept { return engines; }
 
+std::string_view engine_without_alias(std::string_view name) noexcept {
+  return name == "exact" ? "vector" : name;
+}
+
 std::unique_ptr<Engine> make_engine(std::string_view name, std::string_view isa) {
-  name = or_environment(name, "GDR_ENGINE");
+  name = engine_without_alias(or_environment(name, "GDR_ENGINE"));
   const Isa chosen = choose_isa(or_environment(isa, "GDR_ISA"));
   const bool jit = or_environment("", "GDR_JIT") != "0";
   if (name.empty() || name == "vector") return std::make_unique<VectorEngine>(chosen, jit);

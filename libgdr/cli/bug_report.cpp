@@ -193,7 +193,7 @@ std::string variables_text(const PrivateWords& words) {
 /// Opens and tests a device: its description, and the result for each board.
 std::string test_result(const DeviceChoice& choice) {
   try {
-    Device device = Device::open(choice.device, choice);
+    Device device = open_device(choice, EngineUse::Description);
     std::string text = device.description() + ": ";
     const std::vector<BoardTest> tests = device.test(1);
     bool first = true;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gdr/device.hpp"
+#include "libgdr/device/default_engines.hpp"
 
 namespace gdr::cli {
 
@@ -13,7 +14,8 @@ struct DeviceChoice : DeviceOptions {
   std::string device;
 };
 
-/// Open the chosen device. Throws Error (Usage, Unsupported or Device).
-Device open_device(const DeviceChoice& choice);
+/// Open the chosen device for a use, which decides the engine where none is named. Throws Error
+/// (Usage, Unsupported or Device).
+Device open_device(const DeviceChoice& choice, EngineUse use = EngineUse::Calculation);
 
 }  // namespace gdr::cli

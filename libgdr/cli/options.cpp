@@ -29,10 +29,13 @@ CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<std::s
 }  // namespace
 
 void add_engine_options(CLI::App& app, DeviceChoice& choice) {
-  add_text(
+  CLI::Option* const engine = add_text(
       app, "--engine", choice.engine, "ENGINE",
-      "engine: reference, vector, native, native-mixed, native-float, native-fast, gpu, gpu-float, "
-      "gpu-exact (or GDR_ENGINE)");
+      "engine: native, exact (or vector), reference, native-mixed, native-float, native-fast, gpu, "
+      "gpu-float, gpu-exact (or GDR_ENGINE)");
+  app.add_flag_callback(
+         "--exact", [&choice] { choice.engine = "exact"; }, "the same as --engine exact")
+      ->excludes(engine);
   add_text(app, "--isa", choice.isa, "ISA",
            "host instruction set: avx512, avx2, portable (or GDR_ISA)");
   add_whole_number(app, "--threads", choice.threads, "host threads; 0: one for each core");
@@ -48,8 +51,10 @@ void add_json_option(CLI::App& app, bool& json) {
   app.add_flag("--json", json, "print results as one JSON object on standard output");
 }
 
-Device open_device(const DeviceChoice& choice) {
-  Device device = Device::open(choice.device, choice);
+Device open_device(const DeviceChoice& choice, EngineUse use) {
+  DeviceOptions options = choice;
+  options.default_engine = default_engine(use);
+  Device device = Device::open(choice.device, options);
   attach_ranks(device);
   if (is_verbose()) {
     const Statistics s = device.statistics();

@@ -127,7 +127,7 @@ std::vector<std::string> advice_for(const ProfiledJob& job, const Profile& p) {
     add(board, "The engine reference is for checks; the engine vector gives the same bits faster.");
   else if (engine == "vector")
     add(board,
-        "The engine vector gives the bits of the chip. If double precision will do, "
+        "The engine vector gives the bits of the machine. If double precision will do, "
         "--engine native (GDR_ENGINE=native) is many times as fast.");
   else if (engine == "native")
     add(0.5 * board,

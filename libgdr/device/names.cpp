@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "emulator/engine/engine.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/usage_error.hpp"
 
@@ -47,7 +48,23 @@ std::string quoted(std::string_view text) { return fmt::format("\"{}\"", text); 
 const DeviceKind& find_kind(std::string_view name) {
   for (const DeviceKind& kind : device_kinds())
     if (kind.name == name) return kind;
-  usage_error(unknown_name("device", name, device_kind_names()));
+  std::vector<std::string_view> known = device_kind_names();
+  for (const std::string_view engine : engine_words()) known.push_back(engine);
+  usage_error(unknown_name("device", name, known));
+}
+
+/// Writes a name that begins with an engine, as "native:boards=2" or "gpu:1", as that of an
+/// emulator: "emulator:engine=native,boards=2". Other names are unchanged.
+std::string without_engine_word(std::string_view name) {
+  const std::size_t colon = std::min(name.find(':'), name.size());
+  const std::string_view engine = name.substr(0, colon);
+  const std::vector<std::string_view> engines = engine_words();
+  if (std::ranges::find(engines, engine) == engines.end()) return std::string(name);
+  std::string_view rest = name.substr(colon);
+  if (rest.substr(0, rest.find(',')).find('=') != std::string_view::npos)
+    rest.remove_prefix(1);  // options; else a certain GPU
+  const bool options = rest.starts_with(':') || rest.empty();
+  return fmt::format("emulator:engine={}{}{}", engine, options ? "" : ",", rest);
 }
 
 void set_option(DeviceName& device, std::string_view name, std::string_view value) {
@@ -88,6 +105,12 @@ std::vector<std::string_view> device_kind_names() {
   return names;
 }
 
+std::vector<std::string_view> engine_words() {
+  std::vector<std::string_view> words{"exact"};
+  words.insert(words.end(), engine_names().begin(), engine_names().end());
+  return words;
+}
+
 std::vector<std::string_view> device_option_names() {
   std::vector<std::string_view> names;
   for (const DeviceOption& option : device_options()) names.push_back(option.name);
@@ -106,6 +129,8 @@ DeviceName parse_device_name(std::string_view name, const DeviceOptions& options
       }
     }
   if (name.empty()) name = "emulator";
+  const std::string written = without_engine_word(name);
+  name = written;
   const std::size_t colon = name.find(':');
   const DeviceKind& kind = find_kind(name.substr(0, colon));
   device.kind = kind.name;
@@ -129,6 +154,7 @@ DeviceName parse_device_name(std::string_view name, const DeviceOptions& options
                   " has no value; write option=value, separated by commas");
     set_option(device, item.substr(0, equals), item.substr(equals + 1));
   }
+  device.options.engine = engine_without_alias(device.options.engine);
   if (device.options.boards < 1 || device.options.boards > most_boards)
     usage_error("a device has from 1 to " + std::to_string(most_boards) + " boards, not " +
                 std::to_string(device.options.boards));

@@ -40,6 +40,9 @@ DeviceName parse_device_name(std::string_view name, const DeviceOptions& options
 /// Names of the kinds of devices, for messages and help.
 std::vector<std::string_view> device_kind_names();
 
+/// Engines as words that users write: the names, and the alias "exact".
+std::vector<std::string_view> engine_words();
+
 /// Names of the options that a device name may hold, for messages and help.
 std::vector<std::string_view> device_option_names();
 

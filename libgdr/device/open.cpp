@@ -10,6 +10,7 @@
 
 #include "emulator/engine/gpu/cards.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/device/default_engines.hpp"
 #include "libgdr/device/openers.hpp"
 #include "libgdr/device/self_test.hpp"
 #include "libgdr/driver/access.hpp"
@@ -187,13 +188,15 @@ std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
 
 std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name) {
   const DeviceOptions& o = name.options;
-  const std::shared_ptr<const Engine> engine = make_engine(o.engine, o.isa);
+  const std::string chosen = chosen_engine(
+      o.engine, o.default_engine.empty() ? default_engine(EngineUse::Library) : o.default_engine);
+  const std::shared_ptr<const Engine> engine = make_engine(chosen, o.isa);
   auto core = std::make_shared<DeviceCore>();
   core->geometry = name.geometry;
   core->partition = o.partition;
   core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
   core->statistics.engine = engine->name();
-  core->reason = gpus_of_engine(o.engine);
+  core->reason = gpus_of_engine(chosen);
   core->statistics.isa = isa_name(engine->isa());
   core->statistics.threads = core->threads;
   for (auto& board : emulate_boards(o.boards, name.geometry, engine, o.threads))

@@ -69,7 +69,9 @@ void set_geometry(DeviceName& device, std::string_view option, std::string_view 
 }
 
 constexpr DeviceKind kinds[] = {
-    {"emulator", false, "emulator", "emulated boards in this process"},
+    {"emulator", false, "emulator native exact ENGINE",
+     "emulated boards in this process. The name of an engine stands for an emulator with it: "
+     "`native:boards=2` is `emulator:engine=native,boards=2`"},
     {"board", true, "board board:N board:unix:PATH board:tcp:HOST:PORT",
      "board N on the PCI bus of this host (0 without a number), or the boards of a server "
      "(`gdr serve`) at a Unix socket, or on another host over TLS. On a host without boards, "
@@ -85,13 +87,13 @@ using Value = std::string_view;
 
 constexpr DeviceOption options[] = {
     {"engine",
-     "`reference`, `vector`, `native`, `native-mixed`, `native-float`, `native-fast`, "
+     "`native`, `exact` (the same as `vector`), `reference`, `native-mixed`, `native-float`, "
+     "`native-fast`, "
      "`gpu`, `gpu-float`, `gpu-exact`; `gpu:1`, `gpu:cuda:0`: a certain GPU, by number or a part "
      "of its name, `gpu:0+1`: several, `gpu:all`: all of the first one's kind",
-     "`GDR_ENGINE`, else `vector`", "engine that executes the programs",
+     "`GDR_ENGINE`, else [by use](#default-engines)", "engine that executes the programs",
      [](DeviceName& d, Value, Value v) {
-       const auto names = engine_names();
-       require_known("engine", v.substr(0, v.find(':')), {names.begin(), names.end()});
+       require_known("engine", v.substr(0, v.find(':')), engine_words());
        d.options.engine = v;
      }},
     {"isa", "`portable`, `avx2`, `avx512`", "`GDR_ISA`, else the best of the host",

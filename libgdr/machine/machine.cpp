@@ -18,6 +18,7 @@
 #include "emulator/port/loaded_program.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/arrays.hpp"
+#include "libgdr/device/default_engines.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/usage_error.hpp"
 
@@ -250,7 +251,8 @@ Machine::Machine(std::string_view name, const DeviceOptions& options)
         "\"partition=sources\", which would sum them over the blocks");
   impl_->geometry = device.geometry;
   impl_->geometry.chips_per_board = 1;
-  impl_->engine = make_engine(device.options.engine, device.options.isa);
+  impl_->engine = make_engine(
+      chosen_engine(device.options.engine, default_engine(EngineUse::Machine)), device.options.isa);
   if (!impl_->engine->exact())
     throw Error(ErrorCategory::Unsupported,
                 "the engine \"" + std::string(impl_->engine->name()) +

@@ -10,6 +10,7 @@
 #include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
+#include "libgdr/device/names.hpp"
 #include "libgdr/particle/overflow_diagnosis.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
@@ -152,8 +153,8 @@ ForceCost force_cost(const Statistics& statistics) {
 
 bool is_default_board(const std::string& device_name) {
   const std::string name = full_name(device_name);
-  return name.starts_with("emulator") && name.find("chips=") == std::string::npos &&
-         name.find("boards=") == std::string::npos;
+  return parse_device_name(name, {}).kind == "emulator" &&
+         name.find("chips=") == std::string::npos && name.find("boards=") == std::string::npos;
 }
 
 ForceCost predict_force_cost(const std::string& device_name, const DeviceOptions& options,
@@ -162,7 +163,7 @@ ForceCost predict_force_cost(const std::string& device_name, const DeviceOptions
   // The geometry of remote boards is fixed; the emulator has the same clocks. The last value of a
   // repeated option counts.
   std::string name = full_name(device_name);
-  if (!name.starts_with("emulator")) name = "emulator";
+  if (parse_device_name(name, {}).kind != "emulator") name = "emulator";
   const char separator = name.find(':') == std::string::npos ? ':' : ',';
   Device device =
       Device::open(name + separator + "boards=1,chips=" + std::to_string(chips), options);

@@ -3,7 +3,7 @@
     import gdr
     acc, pot = gdr.gravity(pos, mass, eps=0.01)
 
-Functions take NumPy arrays and an optional device: ``gdr.open("emulator", engine="native")``. The
+Functions take NumPy arrays and an optional device: ``device="exact"``, or one of ``gdr.open``. The
 default is ``gdr.default_device()``. The guide is docs/guides/python.md; such pages are in the
 folder of this package.
 """

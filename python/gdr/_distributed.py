@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._arrays import AnyArray, Floats, Ints, as_array, check_finite, check_no_overlap, check_type
 from ._arrays import floats, integer
-from ._open import Device, device_or_default
+from ._open import Device, DeviceLike, device_or_default
 from ._ranks import mark_collective
 from ._matrices import LinAlgError, full_precision, product_factors
 from .errors import InputError
@@ -85,7 +85,7 @@ class DistributedMatrices:
 
     def __init__(
         self,
-        device: Optional[Device] = None,
+        device: Optional[DeviceLike] = None,
         *,
         rows: int = 0,
         block: int = 128,

@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from ._arrays import AnyArray, Floats, Ints, check_finite, choice, floats, integer, number
 from ._display import html_table
-from ._open import Device, device_or_default
+from ._open import DeviceLike, device_or_default
 from ._matrices import LinAlgError, check_triangle, full_precision, is_packed, linear_operator
 from ._matrices import right_hand_sides, square, workspace
 
@@ -18,7 +18,7 @@ DEVICE_FLOPS = 2.0**24
 
 
 def _solver(
-    device: Optional[Device],
+    device: Optional[DeviceLike],
     precision: str,
     block: int = 0,
     device_flops: float = DEVICE_FLOPS,
@@ -120,7 +120,7 @@ def lu(
     device_flops: float = DEVICE_FLOPS,
     overlap: bool = True,
     overwrite_a: bool = False,
-    device: Optional[Device] = None,
+    device: Optional[DeviceLike] = None,
 ) -> LU:
     """LU factorisation, in float64, of a matrix (m, n) of finite numbers.
 
@@ -146,7 +146,7 @@ def solve(
     precision: str = "full",
     overwrite_a: bool = False,
     overwrite_b: bool = False,
-    device: Optional[Device] = None,
+    device: Optional[DeviceLike] = None,
 ) -> Floats:
     """Solve ``a x = b``; b of shape (n,) or (n, k). Raises LinAlgError for a singular matrix."""
     array = square("a", a)
@@ -202,7 +202,7 @@ def cholesky(
     device_flops: float = DEVICE_FLOPS,
     overlap: bool = True,
     overwrite_a: bool = False,
-    device: Optional[Device] = None,
+    device: Optional[DeviceLike] = None,
 ) -> Cholesky:
     """Cholesky factorisation of a symmetric positive definite matrix; one triangle is read.
 
@@ -234,7 +234,7 @@ def solve_triangular(
     block: int = 0,
     device_flops: float = DEVICE_FLOPS,
     overwrite_b: bool = False,
-    device: Optional[Device] = None,
+    device: Optional[DeviceLike] = None,
 ) -> Floats:
     """Solve ``a x = alpha b`` (or ``a^T x = alpha b``) for a triangular matrix (n, n), of which one
     triangle is read; b of shape (n,) or (n, k).

@@ -19,7 +19,7 @@ import numpy as np
 from . import _core, _kernel
 from ._arrays import AnyArray, Floats, as_array, check_finite, check_no_overlap, floats, number
 from ._arrays import output_array
-from ._open import Device, device_or_default
+from ._open import DeviceLike, device_or_default
 from ._ranks import mark_collective
 from ._units import Units, call_units
 from .errors import InputError
@@ -80,7 +80,7 @@ def gravity(
     *,
     acc: Optional[Floats] = None,
     pot: Optional[Floats] = None,
-    device: Optional[Device] = None,
+    device: Optional[DeviceLike] = None,
 ) -> Gravity:
     """Softened gravity of particles on each other, or at target positions; G = 1.
 
@@ -262,7 +262,7 @@ class ParticleKernel(Generic[Result]):
         self,
         *values: Any,
         targets: Optional[Any] = None,
-        device: Optional[Device] = None,
+        device: Optional[DeviceLike] = None,
         **arguments: Any,
     ) -> Result:
         chosen = device_or_default(device)

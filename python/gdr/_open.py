@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, List, Optional, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -58,9 +58,11 @@ class Device(OpenDevice):
 def open(name: str = "", *, comm: Any = None, **options: Union[str, int, float]) -> Device:
     """Open a device by name.
 
-    ``gdr.open()`` opens the device named by the environment variable GDR_DEVICE, else the emulator.
+    ``gdr.open()`` opens the device named by the environment variable GDR_DEVICE, else an emulator
+    with the engine "native": doubles, at the speed of this CPU. ``gdr.open("exact")`` computes the
+    words and bits of the emulated machine; "native" and other engines are names of devices, too.
     ``gdr.open("emulator", engine="native", boards=2)`` is ``gdr.open("emulator:engine=native,
-    boards=2")``: engine ("reference", "vector", "native", "native-mixed", "native-float",
+    boards=2")``: engine ("native", "exact" or "vector", "reference", "native-mixed", "native-float",
     "native-fast", "gpu", "gpu-float", "gpu-exact"), isa, boards, queues (jobs of different queues overlap;
     emulated boards only), threads, partition ("auto", "targets", "sources"), health_check (seconds between tests of all
     boards in the background), and the geometry: chips, blocks, pes, registers, local, bm,
@@ -129,6 +131,10 @@ def _after_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork)
+_by_name: Dict[Tuple[int, str], Device] = {}  # by process, as a child cannot use its parent's
+
+#: What an argument ``device=`` takes: an open device, or a name for ``gdr.open``.
+DeviceLike = Union[Device, str]
 
 
 def default_device() -> Device:
@@ -150,9 +156,16 @@ def set_default_device(device: Optional[Device]) -> None:
         _default, _opened_here = device, False
 
 
-def device_or_default(device: Optional[Device]) -> Device:
-    """The device of an argument ``device=``, or the default device for None."""
+def device_or_default(device: Optional[DeviceLike]) -> Device:
+    """The device of an argument ``device=``: an open one, or the one of a name of ``gdr.open``, as
+    "native" or "exact", which is opened on first use and stays open; the default one for None."""
     if device is None:
         return default_device()
-    check_type("device", device, Device, "a gdr.Device")
+    if isinstance(device, str):
+        with _default_lock:
+            key = (os.getpid(), device)
+            if key not in _by_name or _by_name[key].closed:
+                _by_name[key] = open(device)
+            return _by_name[key]
+    check_type("device", device, Device, "a gdr.Device or a name, as 'exact'")
     return device

@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from ._arrays import AnyArray, Floats, Ints, as_array, check_finite, check_no_overlap, check_shape
 from ._arrays import check_writable, choice, floats
-from ._open import Device, device_or_default
+from ._open import Device, DeviceLike, device_or_default
 from ._matrices import LinAlgError, full_precision, is_packed, is_single, linear_operator, matrix
 from ._matrices import product_factors
 
@@ -24,7 +24,7 @@ class MatrixProduct:
     Raises UnsupportedError on a device whose blocks have fewer than 32 PEs.
     """
 
-    def __init__(self, device: Optional[Device] = None, precision: str = "full") -> None:
+    def __init__(self, device: Optional[DeviceLike] = None, precision: str = "full") -> None:
         self.device = device_or_default(device)
         self._full = full_precision(precision)
         self._core = _core.MatrixProduct(self.device._core, self._full)
@@ -132,7 +132,7 @@ def matmul(
     alpha: float = 1.0,
     beta: float = 0.0,
     precision: str = "full",
-    device: Optional[Device] = None,
+    device: Optional[DeviceLike] = None,
 ) -> AnyArray:
     """``alpha a b + beta out`` with the shapes of ``a @ b``: (m, k) times (k, n), vectors (k,) on
     either side, stacks (..., m, k) times (..., k, n).
@@ -200,7 +200,7 @@ def _stacked(x: AnyArray, y: AnyArray, precision: str, device: Device) -> AnyArr
 
 
 def operator(
-    a: Any, *, precision: str = "full", reuse: bool = False, device: Optional[Device] = None
+    a: Any, *, precision: str = "full", reuse: bool = False, device: Optional[DeviceLike] = None
 ) -> Any:
     """A matrix as SciPy's LinearOperator with products on the device, for ``scipy.sparse.linalg``
     (cg, gmres, eigsh, ...). Requires SciPy.
@@ -233,7 +233,7 @@ def operator(
 
 
 def batch_matmul(
-    a: Any, b: Any, *, precision: str = "full", device: Optional[Device] = None
+    a: Any, b: Any, *, precision: str = "full", device: Optional[DeviceLike] = None
 ) -> Floats:
     """Batched product of (count, m, k) and (count, k, n), as float64.
 
@@ -292,7 +292,7 @@ class BatchLU:
         return rows[:, 0, :] if vector else rows.transpose(0, 2, 1)
 
 
-def batch_lu(a: Any, *, precision: str = "full", device: Optional[Device] = None) -> BatchLU:
+def batch_lu(a: Any, *, precision: str = "full", device: Optional[DeviceLike] = None) -> BatchLU:
     """Batched LU factorisation of (count, n, n), n at most 15; ``precision`` as in
     ``batch_matmul``."""
     full, chosen = full_precision(precision), device_or_default(device)
@@ -307,7 +307,7 @@ def batch_lu(a: Any, *, precision: str = "full", device: Optional[Device] = None
 
 
 def batch_solve(
-    a: Any, b: Any, *, precision: str = "full", device: Optional[Device] = None
+    a: Any, b: Any, *, precision: str = "full", device: Optional[DeviceLike] = None
 ) -> Floats:
     """Solve ``a x = b`` for every matrix: (count, n, n) and (count, n) or (count, n, k).
 

@@ -16,7 +16,7 @@ import numpy as np
 from . import _core
 from ._arrays import Floats, as_array, check_finite, choice, floats, number
 from ._display import counted
-from ._open import Device, device_or_default
+from ._open import Device, DeviceLike, device_or_default
 from ._system import require
 from .errors import InputError, UnsupportedError, UsageError
 
@@ -112,7 +112,7 @@ class Coulomb:
     """
 
     def __init__(
-        self, basis: Any, *, device: Optional[Device] = None, threshold: float = 1e-10
+        self, basis: Any, *, device: Optional[DeviceLike] = None, threshold: float = 1e-10
     ) -> None:
         listed = shells(basis) if hasattr(basis, "bas_angular") else list(basis)
         self.device = device_or_default(device)
@@ -206,7 +206,7 @@ def kernel_text(li: int, lj: int, part: int = 0, precision: str = "long") -> str
 
 
 def electrostatic_potential(
-    mol: Any, density: Any, points: Any, *, device: Optional[Device] = None
+    mol: Any, density: Any, points: Any, *, device: Optional[DeviceLike] = None
 ) -> Floats:
     """Electrostatic potential of a PySCF molecule at points (m, 3) in Bohr, in Hartree/e.
 
@@ -267,7 +267,7 @@ class _DeviceCoulomb:
         return self.get_jk(mol, dm, hermi, with_k=False, omega=omega)[0]
 
 
-def accelerate(mf: Any, *, device: Optional[Device] = None, threshold: float = 1e-10) -> Any:
+def accelerate(mf: Any, *, device: Optional[DeviceLike] = None, threshold: float = 1e-10) -> Any:
     """A copy of a PySCF mean-field object that computes the Coulomb matrix J on a device.
 
     ``mf``: RHF, UHF, RKS or UKS of a molecule. Exchange and functionals are computed as before.

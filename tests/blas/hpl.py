@@ -87,7 +87,7 @@ def main() -> None:
             with open(os.path.join(folder, input_name), "w", encoding="ascii") as file:
                 file.write(text + (PTRANS if kind == "hpcc" else ""))
             # Ranks share the cores of one machine: one thread each.
-            settings = {"GDR_DEVICE": "emulator:threads=1", "GDR_BLAS_THRESHOLD": "0",
+            settings = {"GDR_DEVICE": "exact:threads=1", "GDR_BLAS_THRESHOLD": "0",
                         "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
                         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
             output = run([mpirun, "--oversubscribe", "-np", str(p * q), "-x",

@@ -16,8 +16,8 @@ from support import all_on_device, expect, run, skip
 
 CALLS = 17496  # products of Debian's input; for CBLAS as many in each layout
 FEWER_CALLS = 2**3 * 9 * 2  # of `shorter`: shapes, transposes, values of beta
-SMALL = "emulator:chips=1,blocks=1"
-BOARD = "emulator"
+SMALL = "exact:chips=1,blocks=1"
+BOARD = "exact"
 
 
 def shorter(text: str) -> str:

@@ -31,7 +31,7 @@ def main() -> None:
         # PYTHONPATH may contain another NumPy than Debian's.
         path = os.environ.get("PYTHONPATH", "") if kind == "wheels" else ""
         settings = {name: value, "GDR_BLAS_THRESHOLD": "1000", "PYTHONPATH": path,
-                    "GDR_DEVICE": "emulator:chips=1,blocks=2"}
+                    "GDR_DEVICE": "exact:chips=1,blocks=2"}
         output = run([python, PROGRAM], settings)
         expect("ok" in output, name, output)
         for routine in ("dgemm", "sgemm"):

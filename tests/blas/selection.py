@@ -14,7 +14,7 @@ import tempfile
 
 from support import all_on_device, counts, expect, run
 
-SMALL = {"GDR_DEVICE": "emulator:chips=1,blocks=2"}
+SMALL = {"GDR_DEVICE": "exact:chips=1,blocks=2"}
 
 
 def on_device(output: str, what: str) -> None:
@@ -69,7 +69,7 @@ def main() -> None:
     expect(on_host(host), "unknown device", host)
     expect(host.count('gdrblas: GDR_DEVICE: unknown device "toaster"') == 2, "one warning each of process and child", host)
     # An inner dimension that exceeds the board's memory.
-    host = run([program], {"GDR_DEVICE": "emulator:chips=1,blocks=2,dram=65536",
+    host = run([program], {"GDR_DEVICE": "exact:chips=1,blocks=2,dram=65536",
                            "GDR_BLAS_THRESHOLD": "0"})
     expect(" 0 failed" in host, "small memory", host)
     # No output without GDR_BLAS_STATS.

@@ -15,7 +15,7 @@ void gdr_free(void) {}
 int gdrsetboardid(int id) { return id; }
 void gdr_dgemm_(void) {}
 
-static const char* const device_name = "emulator:threads=1,chips=2,blocks=2,pes=3";
+static const char* const device_name = "exact:threads=1,chips=2,blocks=2,pes=3";
 
 static const char* const text =
     ".kernel spring\n"
@@ -332,7 +332,7 @@ static void test_matrices(void) {
   gdr_statistics s;
   uint64_t first = 0, second = 0;
   int i, j, l, pass;
-  CHECK(gdr_device_open("emulator:chips=1,blocks=1", &device) == GDR_OK);
+  CHECK(gdr_device_open("exact:chips=1,blocks=1", &device) == GDR_OK);
   CHECK(gdr_matrix_product_create(device, GDR_MATRIX_FULL, &product) == GDR_OK);
   /* op(A) is the transpose of `a`, op(B) that of `b`. */
   for (i = 0; i < rows * ld; ++i) fa[i] = (float)(a[i] = i % 7 - 3);
@@ -383,7 +383,7 @@ static void test_nulls(void) {
   gdr_statistics s;
   gdr_board_statistics b;
   CHECK(gdr_device_open("emulatr", &device) == GDR_ERROR_USAGE && device == NULL);
-  CHECK(gdr_device_open("emulator", NULL) == GDR_ERROR_USAGE);
+  CHECK(gdr_device_open("exact", NULL) == GDR_ERROR_USAGE);
   CHECK(gdr_device_statistics(NULL, &s) == GDR_ERROR_USAGE);
   CHECK(gdr_device_board_statistics(NULL, &b, sizeof b) == GDR_ERROR_USAGE);
   CHECK(strcmp(gdr_device_engine(NULL), "") == 0);

@@ -76,7 +76,7 @@ void check_vectors(gdr::Device& device) {
 }  // namespace
 
 int main() {
-  gdr::Device device = gdr::Device::open("emulator:chips=2,blocks=2,pes=4,threads=1");
+  gdr::Device device = gdr::Device::open("exact:chips=2,blocks=2,pes=4,threads=1");
   check_every_type(device);
   check_outputs(device);
   check_vectors(device);

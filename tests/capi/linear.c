@@ -105,7 +105,7 @@ int main(void) {
   static double a[N * N], b[N];
   for (int i = 0; i < N * N; ++i) a[i] = value(i + i / N * i % 31);
   for (int i = 0; i < N; ++i) b[i] = value(3 * i);
-  CHECK(gdr_device_open("emulator:chips=1,blocks=2", &device) == GDR_OK);
+  CHECK(gdr_device_open("exact:chips=1,blocks=2", &device) == GDR_OK);
   CHECK(gdr_linear_solver_create(device, (gdr_matrix_precision)9, 0, &solver) == GDR_ERROR_USAGE);
   CHECK(solver == NULL);
   CHECK(gdr_linear_solver_create(device, GDR_MATRIX_FULL, 0, &solver) == GDR_OK);

@@ -291,7 +291,7 @@ static void test_nulls(gdr_device* device) {
 
 int main(void) {
   static const char* const names[] = {"emulator:engine=native,threads=2",
-                                      "emulator:threads=1,chips=2,blocks=2,pes=3"};
+                                      "exact:threads=1,chips=2,blocks=2,pes=3"};
   int k, i;
   for (k = 0; k < 2; ++k) {
     gdr_device* device = NULL;

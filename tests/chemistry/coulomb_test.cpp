@@ -276,7 +276,7 @@ TEST_CASE("the potential of a Gaussian charge is that of electrostatics", "[chem
 }
 
 TEST_CASE("unsupported and malformed shells are rejected by number", "[chemistry]") {
-  Device device = Device::open("emulator");
+  Device device = Device::open("exact");
   const Shell good{{0, 0, 0}, 0, true, {1.0}, {1.0}};
   const auto rejected = [&](const Shell& bad, ErrorCategory category, const std::string& word) {
     const std::vector<Shell> shells{good, bad};

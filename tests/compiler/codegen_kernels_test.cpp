@@ -163,7 +163,7 @@ TEST_CASE("blocks, chips and slices agree about the index of a long key") {
           "engine=native"}) {
       if (sources > 1000 && device.find("reference") != std::string::npos) continue;
       INFO(sources << " sources, " << device);
-      Device open = Device::open("emulator:chips=2,blocks=4,pes=2,threads=2," + device);
+      Device open = Device::open("exact:chips=2,blocks=4,pes=2,threads=2," + device);
       Job job = open.job(kernel);
       job.sources(u.size(), {{"u", u.data()}, {"idj", ids.data()}});
       job.targets(3, {{"x", x.data()}});

@@ -36,7 +36,7 @@ std::vector<double> gravity(gdr::Device& device) {
 
 TEST_CASE("a board of a server returns the emulator's bits") {
   const ServerProcess server;
-  gdr::Device here = gdr::Device::open("emulator:" + small_machine);
+  gdr::Device here = gdr::Device::open("exact:" + small_machine);
   gdr::Device there = gdr::Device::open(server.device());
   CHECK(contains(there.description(), "board:unix:" + server.socket() + ": 1 board of 2 chips"));
   CHECK(gravity(there) == gravity(here));
@@ -60,12 +60,12 @@ TEST_CASE("concurrent boards return the same bits") {
   gdr::Device three = gdr::Device::open(server.device("boards=3"));
   CHECK(contains(three.description(), "3 boards"));
   CHECK(forces(three, 3000, 90) == expected_forces(3000, 90));
-  gdr::Device here = gdr::Device::open("emulator:" + small_machine);
+  gdr::Device here = gdr::Device::open("exact:" + small_machine);
   CHECK(product(three, 1300) == product(here, 1300));
 }
 
 TEST_CASE("the unfinished rows of a failed board's product are computed by other boards") {
-  gdr::Device here = gdr::Device::open("emulator:" + small_machine);
+  gdr::Device here = gdr::Device::open("exact:" + small_machine);
   const std::vector<double> small = product(here), wanted = product(here, 1300);
   const ServerProcess server({"--boards", "3", "--inject", "crash@14"});
   gdr::Device device = gdr::Device::open(server.device("boards=3,self_test=0"));
@@ -177,7 +177,7 @@ TEST_CASE("a late interrupt of a job does not concern the next job") {
 
 TEST_CASE("the timeline of a server's board has its lists, with the emulator's durations") {
   const ServerProcess server;
-  gdr::Device here = gdr::Device::open("emulator:" + small_machine);
+  gdr::Device here = gdr::Device::open("exact:" + small_machine);
   gdr::Device there = gdr::Device::open(server.device());
   std::vector<double> ends;
   for (gdr::Device* const device : {&here, &there}) {

@@ -78,7 +78,7 @@ TEST_CASE("random faults lead to the correct result or an error within 30 second
                                "no-area"};
   Task tasks[] = {
       {[](gdr::Device& device) { return forces(device, 1500, 40); }}, {product}, {factors}};
-  gdr::Device here = gdr::Device::open("emulator:" + small_machine);
+  gdr::Device here = gdr::Device::open("exact:" + small_machine);
   for (Task& task : tasks) task.wanted = task.run(here);
   std::mt19937 random(20100607);
   int errors = 0;

@@ -50,9 +50,8 @@ std::string in_child(const std::function<std::string()>& work) {
 TEST_CASE("a forked child that uses or closes its parent's device does not affect the parent") {
   const std::vector<double> wanted = expected_forces(1500, 40);
   const ServerProcess server;
-  for (const std::string& name :
-       {"emulator:threads=2," + small_machine, "emulator:threads=2,queues=2," + small_machine,
-        server.device()}) {
+  for (const std::string& name : {"exact:threads=2," + small_machine,
+                                  "exact:threads=2,queues=2," + small_machine, server.device()}) {
     INFO(name);
     auto device = std::make_unique<gdr::Device>(gdr::Device::open(name));
     gdr::Job job = device->job(gdr::Kernel::builtin("gravity"));
@@ -82,7 +81,7 @@ TEST_CASE("a forked child that uses or closes its parent's device does not affec
 TEST_CASE("a forked child opens and uses its own device") {
   const std::vector<double> wanted = expected_forces(1500, 400);
   const ServerProcess server({"--boards", "2"});
-  for (const std::string& name : {"emulator:threads=4," + small_machine, server.device()}) {
+  for (const std::string& name : {"exact:threads=4," + small_machine, server.device()}) {
     INFO(name);
     gdr::Device device = gdr::Device::open(name);
     CHECK(forces(device, 1500, 400) == wanted);

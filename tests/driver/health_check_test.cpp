@@ -60,7 +60,7 @@ TEST_CASE("a health check removes a board that computes wrong results") {
 }
 
 TEST_CASE("health checks run between jobs of several threads without changing results") {
-  gdr::Device device = gdr::Device::open("emulator:threads=1,health_check=0.001," + small_machine);
+  gdr::Device device = gdr::Device::open("exact:threads=1,health_check=0.001," + small_machine);
   const std::vector<double> wanted = expected_forces(500, 60);
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
@@ -73,6 +73,6 @@ TEST_CASE("health checks run between jobs of several threads without changing re
   CHECK(eventually([&] { return device.statistics().checks > 1; }));
   CHECK(error_of([] { gdr::Device::open("mpi:health_check=1"); }) ==
         "device option health_check: not supported for devices of kind mpi; remove the option");
-  CHECK(contains(error_of([] { gdr::Device::open("emulator:health_check=often"); }),
-                 "seconds from 0"));
+  CHECK(
+      contains(error_of([] { gdr::Device::open("exact:health_check=often"); }), "seconds from 0"));
 }

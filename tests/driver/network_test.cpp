@@ -98,7 +98,7 @@ std::vector<double> gravity(gdr::Device& device) {
 TEST_CASE("a board of another host returns the emulator's bits and counters") {
   const NetworkServer server;
   for (const char* streams : {"streams=1", "streams=4"}) {
-    gdr::Device here = gdr::Device::open("emulator:" + small_machine);
+    gdr::Device here = gdr::Device::open("exact:" + small_machine);
     gdr::Device there = gdr::Device::open(server.device(streams));
     CHECK(contains(there.description(), "board:tcp:127.0.0.1:" + std::to_string(server.port()) +
                                             ": 1 board of 2 chips"));

@@ -93,7 +93,7 @@ std::vector<double> forces(gdr::Device& device, std::size_t targets, std::size_t
 }
 
 std::vector<double> expected_forces(std::size_t targets, std::size_t sources, unsigned seed) {
-  gdr::Device device = gdr::Device::open("emulator:" + small_machine);
+  gdr::Device device = gdr::Device::open("exact:" + small_machine);
   return forces(device, targets, sources, seed);
 }
 

@@ -30,7 +30,7 @@ int use(gdr::Device& device, unsigned threads, std::size_t targets) {
 }  // namespace
 
 TEST_CASE("several threads use one device concurrently") {
-  gdr::Device emulator = gdr::Device::open("emulator:" + small_machine);
+  gdr::Device emulator = gdr::Device::open("exact:" + small_machine);
   CHECK(use(emulator, 4, 300) == 0);
   CHECK(emulator.statistics().runs == 16);
   const ServerProcess server({"--boards", "2", "--threads", "1"});
@@ -43,7 +43,7 @@ TEST_CASE("several devices are used and self-tested concurrently") {
   const ServerProcess server({"--boards", "2", "--threads", "1"});
   gdr::Device one = gdr::Device::open(server.device());
   gdr::Device two = gdr::Device::open(server.device());
-  gdr::Device here = gdr::Device::open("emulator:" + small_machine);
+  gdr::Device here = gdr::Device::open("exact:" + small_machine);
   std::atomic<int> wrong = 0;
   std::vector<std::thread> workers;
   for (gdr::Device* device : {&one, &two, &here})

@@ -72,6 +72,6 @@ TEST_CASE("a long list with heartbeats does not time out, however short the time
     seconds = stopwatch.seconds();
   }
   CHECK(device.statistics().failed_boards == 0);
-  gdr::Device here = gdr::Device::open("emulator:partition=targets," + small_machine);
+  gdr::Device here = gdr::Device::open("exact:partition=targets," + small_machine);
   CHECK(forces(here, 512, sources / 2) == results);
 }

@@ -10,7 +10,7 @@ using Eigen::MatrixXd, Eigen::VectorXd;
 
 namespace {
 
-const char* const name = "emulator:chips=1,blocks=2";
+const char* const name = "exact:chips=1,blocks=2";
 
 /// All products on the device.
 LinearSolver solver_on(Device& device) {

@@ -27,7 +27,7 @@ Matrix whole(Index rows, Index columns, int seed) {
   return x;
 }
 
-const char* const name = "emulator:chips=1,blocks=1";
+const char* const name = "exact:chips=1,blocks=1";
 
 /// Runs `action` while Eigen may not allocate.
 void without_copies(const std::function<void()>& action) {

@@ -20,7 +20,7 @@ struct Outcome {
 
 Outcome lists_of(const Kernel& kernel, std::size_t capacity, const Data& data,
                  const std::string& options) {
-  Device device = Device::open("emulator:chips=1,blocks=2,pes=4,threads=1," + options);
+  Device device = Device::open("exact:chips=1,blocks=2,pes=4,threads=1," + options);
   Job job = device.job(kernel);
   const std::vector<double>&x = data.at("x"), &u = data.at("u");
   std::vector<std::int64_t> ids;

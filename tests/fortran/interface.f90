@@ -36,7 +36,7 @@ program fortran_interface
   call gdr_device_open("emulater", device, status)
   call check(status == gdr_error_usage, "an unknown device")
   call check(index(gdr_last_error(), "emulator") > 0, "its message")
-  call gdr_device_open("emulator:threads=1,chips=2,blocks=2,pes=3", device, status)
+  call gdr_device_open("exact:threads=1,chips=2,blocks=2,pes=3", device, status)
   call check(status == gdr_ok, "open")
   call check(len(gdr_version()) > 0, "version")
 
@@ -93,7 +93,7 @@ contains
     integer :: i, j
     a = reshape([(dble(mod(i, 7) - 3), i = 1, size(a))], shape(a))
     b = reshape([(dble(mod(i, 11) - 5), i = 1, size(b))], shape(b))
-    call gdr_device_open("emulator:chips=1,blocks=1", whole, status)
+    call gdr_device_open("exact:chips=1,blocks=1", whole, status)
     call gdr_matrix_product_create(whole, gdr_matrix_full, product, status)
     call check(status == gdr_ok, "product")
     c4 = 1

@@ -23,7 +23,7 @@ program fortran_linear
   end do
   b(:, 1) = 1
   b(:, 2) = [(real(i, c_double), i = 1, n)]
-  call gdr_device_open("emulator:chips=1,blocks=2", device, status)
+  call gdr_device_open("exact:chips=1,blocks=2", device, status)
   call gdr_linear_solver_create(device, gdr_matrix_full, 0.0_c_double, solver, status)
   call check(status == gdr_ok, "create")
 

@@ -448,7 +448,7 @@ TEST_CASE("parameters and sources change between calculations that share launche
   const TestGpus gpus(1);
   const std::string engine = GENERATE("gpu", "gpu-exact"), boards = GENERATE("1", "3");
   CAPTURE(engine, boards);
-  Device small = Device::open("emulator:partition=targets,chips=1,blocks=2,pes=8,boards=" + boards +
+  Device small = Device::open("exact:partition=targets,chips=1,blocks=2,pes=8,boards=" + boards +
                               ",engine=" + engine);
   Device large = Device::open("emulator:partition=targets,engine=" + engine);
   const Kernel kernel = Kernel::compile("VARI x; VARJ y; CONST c; VARF f; f += (x - y)*c;", "law");

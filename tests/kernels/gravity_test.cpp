@@ -10,7 +10,7 @@ using namespace kernel_test;
 namespace {
 
 // A machine of few PEs, so that the reference engine is quick and jobs exceed its capacities.
-const std::string small = "emulator:threads=1,chips=2,blocks=3,pes=4,";
+const std::string small = "exact:threads=1,chips=2,blocks=3,pes=4,";
 const std::string engines[] = {"engine=reference", "engine=vector"};
 
 // The largest error of an interaction is about 2e-7 (docs/internals/gravity-kernel.md).

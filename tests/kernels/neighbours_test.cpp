@@ -32,7 +32,7 @@ Sample with_radii(std::size_t n, double radius2) {
 }
 
 Lists lists_on(const std::string& device_name, const Sample& i, const Sample& j) {
-  Device device = Device::open("emulator:" + device_name);
+  Device device = Device::open("exact:" + device_name);
   const Kernel kernel = Kernel::builtin("gravity_neighbours");
   Job job = device.job(kernel);
   job.set("eps2", 0);

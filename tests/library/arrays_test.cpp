@@ -62,7 +62,7 @@ TEST_CASE("a kernel describes its arrays") {
 TEST_CASE("vectors are passed as arrays of three, or by component") {
   const std::size_t n = 13, sources = 9;
   const Inputs in = inputs(n, sources);
-  Device device = Device::open("emulator:chips=1,blocks=2,pes=4");
+  Device device = Device::open("exact:chips=1,blocks=2,pes=4");
   Job job = device.job(kernel());
   job.set("b", {1, 2, -1});
   job.set("t", {2, 3});
@@ -110,7 +110,7 @@ TEST_CASE("vectors are passed as arrays of three, or by component") {
 }
 
 TEST_CASE("errors of arrays name the array and the element") {
-  Device device = Device::open("emulator:chips=1,blocks=2,pes=4");
+  Device device = Device::open("exact:chips=1,blocks=2,pes=4");
   Job job = device.job(kernel());
   Inputs in = inputs(4, 4);
   const auto usage = [&](const std::vector<NamedInput>& arrays) {

@@ -64,7 +64,7 @@ TEST_CASE("ready becomes true without a wait") {
 }
 
 TEST_CASE("wait throws an error of background work once") {
-  gdr::Device device = gdr::Device::open("emulator:threads=1,registers=8");
+  gdr::Device device = gdr::Device::open("exact:threads=1,registers=8");
   gdr::Job job = device.job(spring());
   give(job, exact_input(5, 5));
   std::vector<double> force(5);

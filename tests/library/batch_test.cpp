@@ -80,7 +80,7 @@ double error_of_factors(const MatrixXd& a, const MatrixXd& lu,
   return static_cast<double>((l * u - rows).cwiseAbs().maxCoeff() / (size.maxCoeff() * 0x1p-49L));
 }
 
-constexpr const char* machine = "emulator:chips=1,blocks=2,pes=4";
+constexpr const char* machine = "exact:chips=1,blocks=2,pes=4";
 constexpr const char* native = "emulator:chips=1,blocks=2,pes=4,engine=native";
 
 }  // namespace
@@ -254,8 +254,8 @@ TEST_CASE("the factors of a matrix do not depend on its position in the batch or
   const Batch before = random_batch(count, n, n, 8);
   Batch first(0, 0, 0);
   std::vector<std::int64_t> first_pivots;
-  for (const char* const name : {machine, "emulator:chips=3,blocks=3,pes=2,boards=2",
-                                 "emulator:chips=1,blocks=1,isa=portable"}) {
+  for (const char* const name :
+       {machine, "exact:chips=3,blocks=3,pes=2,boards=2", "exact:chips=1,blocks=1,isa=portable"}) {
     CAPTURE(name);
     Device device = Device::open(name);
     BatchedMatrices small(device);
@@ -318,7 +318,7 @@ TEST_CASE("batches and vectors beyond the address space are errors") {
         small.solve(1, 1, columns, {p, 1, 1}, pivots, {p, 1, 1});
       }),
       "larger than any memory");
-  Device whole = Device::open("emulator:chips=1");
+  Device whole = Device::open("exact:chips=1");
   LinearSolver solver(whole);
   has(refused([&] {
         solver.multiply(columns, 1, 0, {p, columns}, {p}, 1, {p});

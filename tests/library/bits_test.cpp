@@ -9,7 +9,7 @@ using namespace library_test;
 
 namespace {
 
-const std::string machine = "emulator:chips=2,blocks=4,pes=4";
+const std::string machine = "exact:chips=2,blocks=4,pes=4";
 
 }  // namespace
 

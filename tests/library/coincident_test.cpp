@@ -25,7 +25,7 @@ struct Outcome {
 
 /// A kernel on particles with every target among the sources; `same_ids`: with the same id.
 Outcome run(const std::string& options, const std::string& name, bool same_ids) {
-  Device device = Device::open("emulator:" + options);
+  Device device = Device::open("exact:" + options);
   const Kernel kernel = Kernel::builtin(name);
   Job job = device.job(kernel);
   std::mt19937_64 random(3);

@@ -54,6 +54,43 @@ TEST_CASE("an empty name selects GDR_DEVICE") {
   CHECK(gdr::Device::open().description().find("1 board of 4 chips") != std::string::npos);
 }
 
+TEST_CASE("calculations run on native where no engine is named, and the machine on vector") {
+  unsetenv("GDR_ENGINE");
+  const auto engine = [](std::string_view name, const gdr::DeviceOptions& options = {}) {
+    return gdr::Device::open(name, options).statistics().engine;
+  };
+  CHECK(engine("") == "native");
+  CHECK(engine("emulator:chips=1") == "native");
+  gdr::DeviceOptions machine;
+  machine.default_engine = "vector";
+  CHECK(engine("emulator", machine) == "vector");
+  CHECK(engine("emulator:engine=native", machine) == "native");
+  CHECK_NOTHROW(gdr::Machine("emulator:pes=4"));  // it refuses engines without words
+  setenv("GDR_ENGINE", "reference", 1);
+  CHECK(engine("") == "reference");
+  CHECK(engine("emulator", machine) == "reference");
+  CHECK(engine("emulator:engine=native-fast") == "native-fast");
+  setenv("GDR_ENGINE", "exact", 1);
+  CHECK(engine("") == "vector");
+  unsetenv("GDR_ENGINE");
+}
+
+TEST_CASE("the word exact selects the vector engine, as name, as engine and in options") {
+  for (const char* name : {"exact", "emulator:engine=exact", "exact:boards=2", "vector"})
+    CHECK(gdr::Device::open(name).statistics().engine == "vector");
+  gdr::DeviceOptions options;
+  options.engine = "exact";
+  CHECK(gdr::Device::open("emulator:chips=1", options).statistics().engine == "vector");
+}
+
+TEST_CASE("the name of an engine is a device name, with the emulator's options") {
+  const gdr::Device device = gdr::Device::open("native-mixed:boards=2,chips=3");
+  CHECK(contains(device.description(), "emulator: 2 boards of 3 chips, native-mixed engine"));
+  CHECK(gdr::Device::open("native").statistics().engine == "native");
+  CHECK(contains(usage_message("nativ"), "did you mean \"native\"?"));
+  CHECK(contains(usage_message("native:board=2"), "did you mean \"boards\"?"));
+}
+
 TEST_CASE("errors for wrong device names suggest the nearest one") {
   CHECK(contains(usage_message("emulater"), "did you mean \"emulator\"?"));
   CHECK(contains(usage_message("emulator:board=2"), "did you mean \"boards\"?"));

@@ -76,8 +76,8 @@ std::string input_error(const std::function<void()>& action) {
 }  // namespace
 
 TEST_CASE("gravity agrees with sums in double") {
-  for (const char* name : {"emulator", "emulator:partition=targets", "emulator:partition=sources",
-                           "emulator:chips=3,blocks=3,pes=5,boards=2"})
+  for (const char* name : {"exact", "exact:partition=targets", "exact:partition=sources",
+                           "exact:chips=3,blocks=3,pes=5,boards=2"})
     for (std::size_t n : {1, 2, 3, 257}) {
       gdr::Device device = gdr::Device::open(name);
       gdr::Gravity gravity(device);
@@ -208,7 +208,7 @@ TEST_CASE("gravity gives the same bits for any number of threads and boards") {
     gravity.compute(700, c.x.data(), c.m.data(), 0.01, f.acc.data(), f.pot.data());
     return f;
   };
-  const Forces expected = forces("emulator:threads=1,chips=2,blocks=2,pes=4");
-  CHECK(forces("emulator:threads=3,chips=2,blocks=2,pes=4,boards=3") == expected);
+  const Forces expected = forces("exact:threads=1,chips=2,blocks=2,pes=4");
+  CHECK(forces("exact:threads=3,chips=2,blocks=2,pes=4,boards=3") == expected);
   CHECK(forces("emulator:threads=1,chips=2,blocks=2,pes=4,engine=reference") == expected);
 }

@@ -39,7 +39,7 @@ TEST_CASE("an interrupt cancels a run within a second in every engine and partit
   for (const char* const engine :
        {"engine=reference", "engine=vector,isa=portable", "engine=vector", "engine=native"})
     for (const char* const partition : {"targets", "sources"}) {
-      const std::string name = std::string("emulator:") + engine + ",partition=" + partition;
+      const std::string name = std::string("exact:") + engine + ",partition=" + partition;
       INFO(name);
       gdr::Device device = gdr::Device::open(name);
       gdr::Job job = device.job(spring());

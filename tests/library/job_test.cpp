@@ -44,12 +44,10 @@ TEST_CASE("sums are exact for all sizes around the capacities of a machine, in b
 
 TEST_CASE("geometries with odd numbers give exact sums") {
   for (const char* partition : {",partition=targets", ",partition=sources"}) {
-    check_sums("emulator:threads=1,chips=1,blocks=1,pes=1" + std::string(partition), 9, 21);
-    check_sums("emulator:threads=1,chips=3,blocks=5,pes=7,bm=16" + std::string(partition), 431,
-               333);
-    check_sums("emulator:threads=1,chips=5,blocks=3,pes=2,boards=3" + std::string(partition), 250,
-               77);
-    check_sums("emulator:threads=1,boards=2" + std::string(partition), 300, 200);
+    check_sums("exact:threads=1,chips=1,blocks=1,pes=1" + std::string(partition), 9, 21);
+    check_sums("exact:threads=1,chips=3,blocks=5,pes=7,bm=16" + std::string(partition), 431, 333);
+    check_sums("exact:threads=1,chips=5,blocks=3,pes=2,boards=3" + std::string(partition), 250, 77);
+    check_sums("exact:threads=1,boards=2" + std::string(partition), 300, 200);
   }
 }
 
@@ -380,7 +378,7 @@ TEST_CASE("errors name wrong variables, types, pointers and numbers, and preserv
 }
 
 TEST_CASE("a kernel that does not fit the machine is an error") {
-  gdr::Device device = gdr::Device::open("emulator:threads=1,registers=8");
+  gdr::Device device = gdr::Device::open("exact:threads=1,registers=8");
   gdr::Job job = device.job(spring());
   const SpringInput in = exact_input(4, 6);
   give(job, in);

@@ -141,6 +141,6 @@ inline SpringResult run_on(const std::string& device_name, const SpringInput& in
 }
 
 /// A small machine, so that small jobs exceed its capacities: 2 chips of 2 blocks of 3 PEs.
-inline const std::string tiny = "emulator:threads=1,chips=2,blocks=2,pes=3";
+inline const std::string tiny = "exact:threads=1,chips=2,blocks=2,pes=3";
 
 }  // namespace library_test

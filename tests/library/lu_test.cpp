@@ -37,7 +37,7 @@ double error_of_factors(const MatrixXd& a, const MatrixXd& lu, const Eigen::Vect
 }  // namespace
 
 TEST_CASE("LU has the pivots of Eigen, and L U is the permuted matrix") {
-  Device device = Device::open("emulator:chips=1,blocks=2");
+  Device device = Device::open("exact:chips=1,blocks=2");
   LinearSolver solver(device, on_device(32));
   const auto [m, n] = GENERATE(table<std::size_t, std::size_t>({{1, 1},
                                                                 {2, 2},
@@ -73,7 +73,7 @@ TEST_CASE("LU has the pivots of Eigen, and L U is the permuted matrix") {
 }
 
 TEST_CASE("solutions of linear systems pass the check of HPL") {
-  Device device = Device::open("emulator:chips=2,blocks=2");
+  Device device = Device::open("exact:chips=2,blocks=2");
   const bool far = GENERATE(false, true);  // everything, or nothing on the device
   LinearOptions options = on_device(0);
   if (far) options.device_flops = 1e300;
@@ -93,7 +93,7 @@ TEST_CASE("solutions of linear systems pass the check of HPL") {
 }
 
 TEST_CASE("full precision solves to the accuracy of the host, chip precision to fewer bits") {
-  Device device = Device::open("emulator:chips=1,blocks=2");
+  Device device = Device::open("exact:chips=1,blocks=2");
   constexpr std::size_t n = 192;
   const MatrixXd a = random_matrix(n, n, 1), b = random_matrix(n, 1, 2);
   double residuals[2];
@@ -119,7 +119,7 @@ TEST_CASE("look-ahead gives the same bits for any number of threads") {
   const MatrixXd a = random_matrix(n, n, 3);
   MatrixXd first;
   for (const char* const name :
-       {"emulator:chips=1,blocks=2,threads=1", "emulator:chips=1,blocks=2,threads=3"}) {
+       {"exact:chips=1,blocks=2,threads=1", "exact:chips=1,blocks=2,threads=3"}) {
     for (const bool overlap : {false, true}) {
       CAPTURE(name, overlap);
       Device device = Device::open(name);
@@ -134,7 +134,7 @@ TEST_CASE("look-ahead gives the same bits for any number of threads") {
 }
 
 TEST_CASE("singular matrices are factorised completely, and the first zero pivot is returned") {
-  Device device = Device::open("emulator:chips=1,blocks=1");
+  Device device = Device::open("exact:chips=1,blocks=1");
   LinearSolver solver(device, on_device(16));
   constexpr std::size_t n = 50;
   const std::size_t at = GENERATE(0, 5, 16, 33, 49);
@@ -156,7 +156,7 @@ TEST_CASE("singular matrices are factorised completely, and the first zero pivot
 }
 
 TEST_CASE("empty matrices are factorised and solved without access") {
-  Device device = Device::open("emulator:chips=1,blocks=1");
+  Device device = Device::open("exact:chips=1,blocks=1");
   LinearSolver solver(device, on_device(0));
   CHECK(!solver.lu(0, 0, {nullptr, 1}, {}));
   CHECK(!solver.lu(0, 5, {nullptr, 1}, {}));
@@ -169,7 +169,7 @@ TEST_CASE("empty matrices are factorised and solved without access") {
 }
 
 TEST_CASE("LU and Cholesky terminate with NaN and infinities") {
-  Device device = Device::open("emulator:chips=1,blocks=2");
+  Device device = Device::open("exact:chips=1,blocks=2");
   LinearSolver solver(device, on_device(16));
   const double poison = GENERATE(not_a_number, std::numeric_limits<double>::infinity());
   constexpr Eigen::Index n = 70;
@@ -208,7 +208,7 @@ TEST_CASE("LU and Cholesky terminate with NaN and infinities") {
 }
 
 TEST_CASE("invalid arguments of factorisations and solves are errors") {
-  Device device = Device::open("emulator:chips=1,blocks=1");
+  Device device = Device::open("exact:chips=1,blocks=1");
   LinearSolver solver(device);
   double a[4] = {1, 0, 0, 1}, b[2] = {1, 1};
   std::vector<std::int64_t> pivots(2);
@@ -230,7 +230,7 @@ TEST_CASE("invalid arguments of factorisations and solves are errors") {
 }
 
 TEST_CASE("a background product has the bits of a foreground one") {
-  Device device = Device::open("emulator:chips=1,blocks=2");
+  Device device = Device::open("exact:chips=1,blocks=2");
   MatrixProduct product(device, MatrixPrecision::Full);
   CHECK(product.depth() == 64);
   const MatrixXd a = random_matrix(300, 70, 1), b = random_matrix(70, 20, 2);

@@ -75,7 +75,7 @@ void check(MatrixProduct& product, const Shape& s, Transpose ta, Transpose tb, f
 }  // namespace
 
 TEST_CASE("float products of all shapes and transposes take one pass") {
-  Device device = Device::open("emulator:chips=2,blocks=2");
+  Device device = Device::open("exact:chips=2,blocks=2");
   const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
   MatrixProduct product(device, precision);
   for (const Shape& s :
@@ -93,7 +93,7 @@ TEST_CASE("float products of all shapes and transposes take one pass") {
 }
 
 TEST_CASE("subnormal floats and subnormal results of float products are correct") {
-  Device device = Device::open("emulator:chips=1,blocks=2");
+  Device device = Device::open("exact:chips=1,blocks=2");
   MatrixProduct product(device);
   check(product, {20, 10, 40}, no, no, 1, 0, 0x1p-140F, 1);          // subnormal factors and result
   check(product, {20, 10, 40}, yes, no, 1, 0, 0x1p-140F, 0x1p100F);  // subnormal factors
@@ -103,7 +103,7 @@ TEST_CASE("subnormal floats and subnormal results of float products are correct"
 }
 
 TEST_CASE("float results overflow to infinity after the complete sum only") {
-  Device device = Device::open("emulator:chips=1,blocks=1");
+  Device device = Device::open("exact:chips=1,blocks=1");
   MatrixProduct product(device);
   const float large = 0x1p100F;
   const std::vector<float> a{large, 1, large, 1}, b{large, -large, large, large};
@@ -120,7 +120,7 @@ TEST_CASE("float results overflow to infinity after the complete sum only") {
 }
 
 TEST_CASE("alpha, beta, infinities and errors of float products are those of double") {
-  Device device = Device::open("emulator:chips=1,blocks=1");
+  Device device = Device::open("exact:chips=1,blocks=1");
   MatrixProduct product(device);
   std::vector<float> a{1, 2, 3, 4}, b{1, 0, 0, 1}, c(4, not_a_number);
   const auto run = [&](float alpha, float beta) {
@@ -162,7 +162,7 @@ TEST_CASE("floats with a long inner dimension use the short format, with fewer c
        {Case{64, 544, tile, item}, Case{65, 544, 3 * tile / 2, 2 * item},
         Case{128, 544, 2 * tile, 2 * item}, Case{129, 788, 3 * tile / 2, 2 * item},
         Case{256, 788, 2 * tile, 2 * item}, Case{257, 2 * 788, 4 * tile, 4 * item}}) {
-    Device device = Device::open("emulator:chips=2,blocks=2");
+    Device device = Device::open("exact:chips=2,blocks=2");
     MatrixProduct product(device);
     check(product, {40, 6, x.k}, no, no, 1, 0);
     const Statistics before = device.statistics();

@@ -55,7 +55,7 @@ struct Bench {
 }  // namespace
 
 TEST_CASE("a second product with the same B sends tiles of A only") {
-  Bench x("emulator:chips=2,blocks=2", 300, 40, 200);
+  Bench x("exact:chips=2,blocks=2", 300, 40, 200);
   x.sent(Reuse::Nothing);  // with the program
   const std::uint64_t all = x.sent(Reuse::Nothing);
   // Two parts of 128 inner indices, 64 in each of two chips, 40 columns and one more.
@@ -73,7 +73,7 @@ TEST_CASE("a second product with the same B sends tiles of A only") {
 TEST_CASE(
     "B stays resident in full precision, on several boards, in column blocks, and as floats") {
   SECTION("three terms") {
-    Bench x("emulator:chips=1,blocks=2", 20, 10, 30, MatrixPrecision::Full);
+    Bench x("exact:chips=1,blocks=2", 20, 10, 30, MatrixPrecision::Full);
     x.a[3] = 0x1p52 + 1;
     std::ranges::fill(x.b, 0.0);  // so that sums stay exact
     x.b[5] = 0x1p52 + 1;
@@ -85,7 +85,7 @@ TEST_CASE(
     CHECK(x.sent(Reuse::B) < fewer);
   }
   SECTION("boards without a part in the first product") {
-    Bench x("emulator:chips=1,blocks=1,boards=3", 200, 7, 20);
+    Bench x("exact:chips=1,blocks=1,boards=3", 200, 7, 20);
     x.sent(Reuse::Nothing);
     x.m = 700;
     x.a = whole(x.m * x.k, 9);
@@ -94,13 +94,13 @@ TEST_CASE(
     CHECK(x.sent(Reuse::B) < some);
   }
   SECTION("more columns than a column block") {
-    Bench x("emulator:chips=1,blocks=1", 1, 16390, 2);
+    Bench x("exact:chips=1,blocks=1", 1, 16390, 2);
     x.sent(Reuse::Nothing);
     const std::uint64_t all = x.sent(Reuse::Nothing);
     CHECK(x.sent(Reuse::B) == all - (16390 + 2) * 32 * sizeof(double));
   }
   SECTION("floats") {
-    Device device = Device::open("emulator:chips=1,blocks=1");
+    Device device = Device::open("exact:chips=1,blocks=1");
     MatrixProduct product(device);
     const std::vector<float> one{2}, two{3};
     float c = 0;
@@ -119,7 +119,7 @@ TEST_CASE(
 TEST_CASE("A that fits the PEs stays resident across calls and column blocks") {
   constexpr std::uint64_t word = sizeof(double);
   SECTION("one tile") {
-    Bench x("emulator:chips=2,blocks=2", 200, 40, 100);
+    Bench x("exact:chips=2,blocks=2", 200, 40, 100);
     x.sent(Reuse::Nothing);  // with the program
     const std::uint64_t tile = 2 * 2 * 256 * 32 * word, columns = 41 * 128 * word;
     CHECK(x.sent(Reuse::Nothing) == tile + columns);
@@ -139,13 +139,13 @@ TEST_CASE("A that fits the PEs stays resident across calls and column blocks") {
     CHECK(x.sent(Reuse::Both) > tile + columns);  // and the program
   }
   SECTION("a tile for each board") {
-    Bench x("emulator:chips=1,blocks=1,boards=3", 700, 7, 20);
+    Bench x("exact:chips=1,blocks=1,boards=3", 700, 7, 20);
     x.sent(Reuse::Nothing);
     CHECK(x.sent(Reuse::Nothing) == 3 * (256 + 8) * 32 * word);
     CHECK(x.sent(Reuse::A) == 3 * 8 * 32 * word);
   }
   SECTION("two column blocks with one tile, then with two tiles, of which one is resident") {
-    Bench x("emulator:chips=1,blocks=1", 1, 16390, 2);
+    Bench x("exact:chips=1,blocks=1", 1, 16390, 2);
     x.sent(Reuse::Nothing);
     CHECK(x.sent(Reuse::Nothing) == (256 + 16390 + 2) * 32 * word);
     x.m = 300;
@@ -155,14 +155,14 @@ TEST_CASE("A that fits the PEs stays resident across calls and column blocks") {
     CHECK(x.sent(Reuse::Both) == 2 * 256 * 32 * word);
   }
   SECTION("more than a board takes in one pass") {
-    Bench x("emulator:chips=1,blocks=1", 20, 6, 70);
+    Bench x("exact:chips=1,blocks=1", 20, 6, 70);
     x.sent(Reuse::Nothing);
     CHECK(x.sent(Reuse::Both) == 3 * 256 * 32 * word);  // one tile of A after the other
   }
 }
 
 TEST_CASE("a short inner dimension sends only the blocks that it fills, and clears the others") {
-  Bench x("emulator:chips=2,blocks=4", 100, 9, 20);
+  Bench x("exact:chips=2,blocks=4", 100, 9, 20);
   const auto tiles = [&](std::size_t blocks, std::size_t chips) {
     return (256 * 32 * blocks + 10 * 32 * 4 * chips) * sizeof(double);
   };
@@ -186,7 +186,7 @@ TEST_CASE("a short inner dimension sends only the blocks that it fills, and clea
 TEST_CASE("A that exceeds the PEs stays in the memories with swapped operands and the same bits") {
   constexpr std::uint64_t word = sizeof(double);
   SECTION("bytes") {
-    Bench x("emulator:chips=2,blocks=2", 700, 40, 200);
+    Bench x("exact:chips=2,blocks=2", 700, 40, 200);
     x.sent(Reuse::Nothing);
     const std::uint64_t tile = 2 * 2 * 256 * 32 * word, columns = 701 * 128 * word;
     CHECK(x.sent(Reuse::A) == 2 * (tile + columns));  // two parts of the inner dimension
@@ -199,7 +199,7 @@ TEST_CASE("A that exceeds the PEs stays in the memories with swapped operands an
   }
   SECTION("bits, in full precision and with several passes") {
     constexpr std::size_t m = 300, n = 70, k = 150;
-    Device device = Device::open("emulator:chips=1,blocks=2");
+    Device device = Device::open("exact:chips=1,blocks=2");
     std::mt19937_64 random(4);
     std::normal_distribution<> normal;
     std::vector<double> a(m * k), b(k * n), old(m * n);
@@ -218,7 +218,7 @@ TEST_CASE("A that exceeds the PEs stays in the memories with swapped operands an
     }
   }
   SECTION("a B that was the A of the previous call is sent") {
-    Bench x("emulator:chips=1,blocks=1", 300, 300, 30);
+    Bench x("exact:chips=1,blocks=1", 300, 300, 30);
     for (std::size_t i = 0; i < x.k; ++i)  // B = A^T
       for (std::size_t row = 0; row < x.m; ++row) x.b[i + row * x.k] = x.a[row + i * x.m];
     x.sent(Reuse::A);
@@ -234,7 +234,7 @@ TEST_CASE("A that exceeds the PEs stays in the memories with swapped operands an
 }
 
 TEST_CASE("B is sent again after other work, even if declared unchanged") {
-  Bench x("emulator:chips=1,blocks=2", 30, 12, 50);
+  Bench x("exact:chips=1,blocks=2", 30, 12, 50);
   CHECK(x.sent(Reuse::B) > 0);  // there was no last call
   const std::uint64_t all = x.sent(Reuse::Nothing);
   REQUIRE(x.sent(Reuse::B) < all);
@@ -301,7 +301,7 @@ TEST_CASE("B is sent again after other work, even if declared unchanged") {
 }
 
 TEST_CASE("columns that do not fit the memories are sent in every call") {
-  Bench x("emulator:chips=1,blocks=2,dram=8192", 30, 40, 20);
+  Bench x("exact:chips=1,blocks=2,dram=8192", 30, 40, 20);
   x.sent(Reuse::Nothing);
   const std::uint64_t all = x.sent(Reuse::Nothing);
   CHECK(x.sent(Reuse::B) == all);

@@ -84,7 +84,7 @@ constexpr Transpose no = Transpose::No, yes = Transpose::Yes;
 }  // namespace
 
 TEST_CASE("products of all shapes around tiles and all transposes are correct") {
-  Device device = Device::open("emulator:chips=2,blocks=2");
+  Device device = Device::open("exact:chips=2,blocks=2");
   const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
   MatrixProduct product(device, precision);
   // Fifty bits of both factors of a product, and the last rounding.
@@ -109,7 +109,7 @@ TEST_CASE(
     "products at the boundaries of tiles, chips and boards are correct in exact and fast "
     "numerics") {
   const bool exact = GENERATE(true, false);
-  Device device = Device::open(exact ? "emulator" : "emulator:engine=native");
+  Device device = Device::open(exact ? "exact" : "emulator:engine=native");
   MatrixProduct product(device, MatrixPrecision::Full);
   // Exact: the boards return terms as doubles, and their sum and the scaled result are doubles.
   // Fast numerics round up to two thousand sums in double.
@@ -160,8 +160,8 @@ TEST_CASE(
     "products are correct on a full chip, on several boards, with small memories and fast "
     "numerics") {
   const char* const name =
-      GENERATE("emulator:chips=1", "emulator:chips=3,blocks=5,boards=2",
-               "emulator:chips=1,blocks=2,dram=8192", "emulator:chips=2,blocks=2,pes=40",
+      GENERATE("exact:chips=1", "exact:chips=3,blocks=5,boards=2",
+               "exact:chips=1,blocks=2,dram=8192", "exact:chips=2,blocks=2,pes=40",
                "emulator:chips=2,blocks=2,engine=native", "emulator:chips=1,blocks=1,isa=portable");
   CAPTURE(name);
   Device device = Device::open(name);
@@ -186,7 +186,7 @@ TEST_CASE("partial sums of a tile from several lists are added like those of one
 }
 
 TEST_CASE("the identity times integers is exact, and times any matrix in full precision") {
-  Device device = Device::open("emulator:chips=2,blocks=4");
+  Device device = Device::open("exact:chips=2,blocks=4");
   constexpr std::size_t n = 260;
   Matrix identity(n, n), whole(n, n), c(n, n);
   std::ranges::fill(identity.data, 0.0);
@@ -225,7 +225,7 @@ TEST_CASE("bits that an engine does not truncate are counted once") {
 }
 
 TEST_CASE("infinities and NaN propagate as in sums of products") {
-  Device device = Device::open("emulator:chips=1,blocks=2");
+  Device device = Device::open("exact:chips=1,blocks=2");
   const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
   MatrixProduct product(device, precision);
   constexpr std::size_t n = 20;
@@ -252,7 +252,7 @@ TEST_CASE("infinities and NaN propagate as in sums of products") {
 }
 
 TEST_CASE("alpha, beta and empty shapes follow BLAS") {
-  Device device = Device::open("emulator:chips=1,blocks=1");
+  Device device = Device::open("exact:chips=1,blocks=1");
   MatrixProduct product(device);
   Matrix a = random_matrix(3, 3, 1), b = random_matrix(3, 3, 2), c(3, 3);
   const auto run = [&](std::size_t m, std::size_t n, std::size_t k, double alpha, double beta,
@@ -278,7 +278,7 @@ TEST_CASE("alpha, beta and empty shapes follow BLAS") {
 }
 
 TEST_CASE("a result can be written to a transpose") {
-  Device device = Device::open("emulator:chips=1,blocks=1");
+  Device device = Device::open("exact:chips=1,blocks=1");
   MatrixProduct product(device);
   const std::size_t m = 260, n = 7, k = 40;
   const Matrix a = random_matrix(m, k, 1), b = random_matrix(k, n, 2);
@@ -301,7 +301,7 @@ TEST_CASE("a result can be written to a transpose") {
 }
 
 TEST_CASE("invalid matrices and unsupported geometries are errors") {
-  Device device = Device::open("emulator:chips=1,blocks=1");
+  Device device = Device::open("exact:chips=1,blocks=1");
   MatrixProduct product(device);
   double x[4] = {};
   const auto refused = [&](MatrixView<const double> a, MatrixView<const double> b,
@@ -319,12 +319,12 @@ TEST_CASE("invalid matrices and unsupported geometries are errors") {
   CHECK(refused({x, 2}, {nullptr, 2}, {x, 2}).find("B is a null pointer") != std::string::npos);
   CHECK(refused({x, 2}, {x, 2}, {x, std::size_t{1} << 62}).find("larger than any memory") !=
         std::string::npos);
-  Device small = Device::open("emulator:chips=1,pes=16");
+  Device small = Device::open("exact:chips=1,pes=16");
   REQUIRE_THROWS_AS(MatrixProduct(small), Error);
 }
 
 TEST_CASE("products and other jobs alternate on a device") {
-  Device device = Device::open("emulator:chips=1,blocks=2");
+  Device device = Device::open("exact:chips=1,blocks=2");
   Gravity gravity(device);
   MatrixProduct product(device);
   const double position[6] = {0, 0, 0, 1, 0, 0}, mass[2] = {1, 2};
@@ -338,7 +338,7 @@ TEST_CASE("products and other jobs alternate on a device") {
 
 TEST_CASE("full-precision products are proved exact in doubles like chip-precision ones") {
   // Residuals and leading parts in one sum of the network would need integer arithmetic.
-  Device device = Device::open("emulator:chips=3,blocks=2");
+  Device device = Device::open("exact:chips=3,blocks=2");
   const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
   const std::size_t k = GENERATE(20, 100);
   CAPTURE(precision, k);

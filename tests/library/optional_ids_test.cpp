@@ -90,7 +90,7 @@ TEST_CASE("without ids of targets, sources or both no pair is excluded") {
 }
 
 TEST_CASE("the default ids are -1 of targets and -2 of sources, in every record") {
-  gdr::Device device = gdr::Device::open("emulator:boards=2,chips=1,blocks=2,pes=2");
+  gdr::Device device = gdr::Device::open("exact:boards=2,chips=1,blocks=2,pes=2");
   gdr::Job job = device.job(gdr::Kernel::compile(R"(
 VARI long xi; VARI int idi;
 VARJ long xj; VARJ int idj;

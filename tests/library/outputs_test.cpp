@@ -45,10 +45,10 @@ TEST_CASE("outputs are reduced over all targets of a source") {
         }
       for (const char* more : {"", ",boards=2", ",boards=7", ",dram=4096"})
         CHECK(run_reaction(
-                  "emulator:threads=1,chips=2,blocks=2,pes=1,partition=targets" + std::string(more),
+                  "exact:threads=1,chips=2,blocks=2,pes=1,partition=targets" + std::string(more),
                   xi, wi, xj) == expected);
-      CHECK(run_reaction("emulator:threads=1,chips=2,blocks=2,pes=1,partition=sources", xi, wi,
-                         xj) == expected);
+      CHECK(run_reaction("exact:threads=1,chips=2,blocks=2,pes=1,partition=sources", xi, wi, xj) ==
+            expected);
     }
 }
 

@@ -13,7 +13,7 @@ using namespace library_test;
 namespace {
 
 double counted_clocks(const char* partition, std::size_t ni, std::size_t nj) {
-  gdr::Device device = gdr::Device::open("emulator:threads=1,chips=2,blocks=4,pes=4,partition=" +
+  gdr::Device device = gdr::Device::open("exact:threads=1,chips=2,blocks=4,pes=4,partition=" +
                                          std::string(partition));
   gdr::Job job = device.job(spring());
   give(job, rough_input(ni, nj));

@@ -24,7 +24,7 @@ TEST_CASE("the predicted time of a product equals that of the boards") {
   struct Shape {
     std::size_t m, n, k;
   };
-  Device device = Device::open("emulator:chips=2,blocks=2,clock=400e6");
+  Device device = Device::open("exact:chips=2,blocks=2,clock=400e6");
   Geometry geometry = board();
   geometry.chips_per_board = 2;
   geometry.blocks = 2;

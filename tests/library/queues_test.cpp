@@ -245,9 +245,9 @@ TEST_CASE("statistics are sums over the queues") {
 }
 
 TEST_CASE("the threads of a device are divided among its queues, at least one for each") {
-  CHECK(gdr::Device::open("emulator:threads=5,queues=2").statistics().threads == 5);
-  CHECK(gdr::Device::open("emulator:threads=1,queues=3").statistics().threads == 3);
-  gdr::Device device = gdr::Device::open("emulator:threads=5,queues=2");
+  CHECK(gdr::Device::open("exact:threads=5,queues=2").statistics().threads == 5);
+  CHECK(gdr::Device::open("exact:threads=1,queues=3").statistics().threads == 3);
+  gdr::Device device = gdr::Device::open("exact:threads=5,queues=2");
   CHECK(gdr::DeviceRanks::core(device)->threads == 3);
 }
 
@@ -294,7 +294,7 @@ TEST_CASE("closing a device ends the work of all queues") {
 }
 
 TEST_CASE("an error of one queue does not affect the others") {
-  gdr::Device device = gdr::Device::open("emulator:threads=2,queues=2,registers=16");
+  gdr::Device device = gdr::Device::open("exact:threads=2,queues=2,registers=16");
   gdr::Job unfit = device.job(spring()), other = device.job(gdr::Kernel::assemble(sum_text));
   give(unfit, exact_input(5, 5));
   other.sources(3, {{"mj", std::vector<double>{1, 2, 4}}});
@@ -308,7 +308,7 @@ TEST_CASE("an error of one queue does not affect the others") {
 }
 
 TEST_CASE("host threads share the queues of a device under load") {
-  gdr::Device device = gdr::Device::open("emulator:chips=2,blocks=2,pes=3,threads=4,queues=2");
+  gdr::Device device = gdr::Device::open("exact:chips=2,blocks=2,pes=3,threads=4,queues=2");
   const SpringInput in = exact_input(70, 90);
   const SpringResult wanted = spring_reference(in);
   constexpr std::size_t threads = 4;

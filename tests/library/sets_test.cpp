@@ -407,7 +407,7 @@ TEST_CASE("sets have neighbour lists of their own") {
   Lists right;
   for (const std::string options : {"engine=vector,chips=1,blocks=2,pes=3", "engine=native",
                                     "engine=native,boards=2,threads=2", "engine=native-float"}) {
-    gdr::Device device = gdr::Device::open("emulator:" + options);
+    gdr::Device device = gdr::Device::open("exact:" + options);
     Lists sets_lists, job_lists;
     gdr::Job job = device.job(kernel);
     std::vector<std::vector<gdr::NamedInput>> arrays;

@@ -7,7 +7,7 @@ using namespace gdr;
 using namespace gdr::test;
 
 TEST_CASE("triangular solves of all kinds are accurate") {
-  Device device = Device::open("emulator:chips=1,blocks=2");
+  Device device = Device::open("exact:chips=1,blocks=2");
   LinearSolver solver(device, on_device(0));
   const Side side = GENERATE(Side::Left, Side::Right);
   const Triangle triangle = GENERATE(Triangle::Lower, Triangle::Upper);
@@ -48,7 +48,7 @@ TEST_CASE("triangular solves of all kinds are accurate") {
 }
 
 TEST_CASE("Cholesky factors and solutions are accurate, and indefinite matrices are detected") {
-  Device device = Device::open("emulator:chips=1,blocks=2");
+  Device device = Device::open("exact:chips=1,blocks=2");
   LinearOptions options = on_device(0);
   options.precision = MatrixPrecision::Chip;  // one pass: this is about shapes
   LinearSolver solver(device, options);
@@ -85,7 +85,7 @@ TEST_CASE("Cholesky factors and solutions are accurate, and indefinite matrices 
 }
 
 TEST_CASE("Cholesky does not depend on look-ahead and is accurate for any panel width") {
-  Device device = Device::open("emulator:chips=1,blocks=2");
+  Device device = Device::open("exact:chips=1,blocks=2");
   constexpr std::size_t n = 330;
   const MatrixXd half = random_matrix(n, n + 2, 11), right = random_matrix(n, 1, 12);
   const MatrixXd a = half * half.transpose();
@@ -114,7 +114,7 @@ TEST_CASE("Cholesky does not depend on look-ahead and is accurate for any panel 
 }
 
 TEST_CASE("matrix-vector products support increments and transposes") {
-  Device device = Device::open("emulator:chips=1,blocks=2");
+  Device device = Device::open("exact:chips=1,blocks=2");
   LinearSolver solver(device, on_device(0));
   for (const Transpose t : {no, yes}) {
     for (const auto& [m, n] : {std::pair<std::size_t, std::size_t>{1, 1}, {257, 65}, {40, 200}}) {

@@ -13,7 +13,7 @@ namespace {
 
 using namespace gdr;
 
-constexpr const char* small = "emulator:chips=2,blocks=2,pes=4,threads=1";
+constexpr const char* small = "exact:chips=2,blocks=2,pes=4,threads=1";
 
 /// A number that depends on the position; an integer for integer variables.
 double some_number(std::size_t record, std::size_t field) {

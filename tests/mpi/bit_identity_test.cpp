@@ -64,7 +64,7 @@ Results collect(const std::string& folder, unsigned ranks, const std::vector<std
 
 Results alone(const std::string& options, const std::vector<std::string>& names) {
   const TemporaryFolder folder;
-  std::vector<std::string> words = {GDR_MPI_JOBS, "emulator:" + options, "even", folder.path()};
+  std::vector<std::string> words = {GDR_MPI_JOBS, "exact:" + options, "even", folder.path()};
   words.insert(words.end(), names.begin(), names.end());
   const Ended ended = run_alone(words);
   INFO(ended.errors);

@@ -34,7 +34,7 @@ TEST_CASE("gdr nbody runs on ranks and restarts with another number of ranks") {
   const TemporaryFolder folder;
   const std::string one = folder.file("one"), three = folder.file("three");
   // Eight steps of 2^-10.
-  REQUIRE(run_alone(nbody(cluster, "0.0078125", one, "emulator:threads=1")).status == 0);
+  REQUIRE(run_alone(nbody(cluster, "0.0078125", one, "exact:threads=1")).status == 0);
   const Ended first = run_ranks(mpi(), 3, nbody(cluster, "0.00390625", three, "mpi:threads=1"));
   INFO(first.errors);
   REQUIRE(first.status == 0);
@@ -96,7 +96,7 @@ TEST_CASE("block steps on ranks have the bits of one process, also after a resta
         "0.015625",       "--dt",     "0.03125", "--t-end",          end,        "--out",
         folder.file(out), "--device", device,    "--snapshot-every", "1steps",   "--json"};
   };
-  REQUIRE(run_alone(words(cluster, "0.125", "one", "emulator:threads=1")).status == 0);
+  REQUIRE(run_alone(words(cluster, "0.125", "one", "exact:threads=1")).status == 0);
   const Ended first = run_ranks(mpi(), 3, words(cluster, "0.0625", "parts", "mpi:threads=1"));
   INFO(first.errors);
   REQUIRE(first.status == 0);
@@ -124,7 +124,7 @@ TEST_CASE("gdr force runs on ranks with kernels of all kinds") {
       if (kernel != std::string("gravity")) list.insert(list.end(), {"--set", "hi2=0.001"});
       return list;
     };
-    REQUIRE(run_alone(words("one.hdf5", "emulator:threads=1")).status == 0);
+    REQUIRE(run_alone(words("one.hdf5", "exact:threads=1")).status == 0);
     const Ended ended = run_ranks(mpi(), 4, words("four.hdf5", "mpi:threads=1"));
     INFO(ended.errors);
     REQUIRE(ended.status == 0);

@@ -79,7 +79,7 @@ TEST_CASE("gdr nbody continues without killed ranks, with the same bits") {
   }
   const TemporaryFolder folder;
   const std::string one = folder.file("one");
-  REQUIRE(run_alone(nbody(one, "emulator:threads=1")).status == 0);
+  REQUIRE(run_alone(nbody(one, "exact:threads=1")).status == 0);
   struct Losses {
     unsigned ranks;
     std::vector<std::pair<unsigned, int>> victims;  ///< and the step after which they are killed
@@ -123,7 +123,7 @@ TEST_CASE("a run in block steps continues without killed ranks, with the same bi
                                     folder.file(out),   "--device", device,     "--json",
                                     "--snapshot-every", "1steps"};
   };
-  REQUIRE(run_alone(words("one", "emulator:threads=1")).status == 0);
+  REQUIRE(run_alone(words("one", "exact:threads=1")).status == 0);
   const std::string out = folder.file("lost");
   // A rank within a step, and the one that writes.
   const Ended ended = run_ranks(
@@ -233,7 +233,7 @@ TEST_CASE("gdr force continues without killed ranks, with the same bits") {
       return words;
     };
     const std::string one = folder.file("one.hdf5"), left = folder.file("left.hdf5");
-    REQUIRE(run_alone(force(one, "emulator:threads=1")).status == 0);
+    REQUIRE(run_alone(force(one, "exact:threads=1")).status == 0);
     const Ended ended = run_ranks(
         *mpi, 3, killed_at_work(force(left, "mpi:threads=1,engine=reference"), loss.victim));
     INFO(loss.kernel << ", rank " << loss.victim << "\n" << ended.output << "\n" << ended.errors);

@@ -94,7 +94,7 @@ TEST_CASE("overflowing forces raise an error with the distant particle") {
   std::vector<double> a(9), phi(3);
   expect_error(ErrorCategory::Input, {"particle 2 is too distant", "scale the units"},
                [&] { check_forces(position, std::vector<double>(9, NAN), phi); });
-  Device device = Device::open("emulator");
+  Device device = Device::open("exact");
   expect_error(ErrorCategory::Input, {"particle 2 is too distant"},
                [&] { device_forces(device, 0.1, 1)(position, mass, a, phi); });
   Gravity gravity(device);

@@ -171,10 +171,10 @@ TEST_CASE("the bits do not depend on threads, boards and instruction set") {
     h.advance();
     return h.state();
   };
-  const HermiteState exact = final("emulator:threads=1");
-  CHECK(final("emulator:threads=2") == exact);
-  CHECK(final("emulator:threads=1,boards=2") == exact);
-  CHECK(final("emulator:threads=2,isa=portable") == exact);
+  const HermiteState exact = final("exact:threads=1");
+  CHECK(final("exact:threads=2") == exact);
+  CHECK(final("exact:threads=1,boards=2") == exact);
+  CHECK(final("exact:threads=2,isa=portable") == exact);
   CHECK(final("emulator:engine=native,threads=1") == final("emulator:engine=native,threads=2"));
 }
 

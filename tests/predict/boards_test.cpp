@@ -116,7 +116,7 @@ ovar long first f64to72 pass
 
 TEST_CASE("predictions equal the counters of emulated boards for kernels with outputs") {
   const Kernel reaction = Kernel::assemble(reaction_text, "reaction.gds");
-  const std::string device = "emulator:threads=1,chips=2,blocks=2,pes=1,partition=targets";
+  const std::string device = "exact:threads=1,chips=2,blocks=2,pes=1,partition=targets";
   for (const std::size_t ni : {1, 4, 25})
     for (const std::size_t nj : {1, 70, 600}) {
       compare(device, reaction, ni, nj);
@@ -129,14 +129,14 @@ TEST_CASE("predictions equal the counters of emulated boards for every kernel of
     for (const char* partition : {"targets", "sources"}) {
       const bool reducible = kernel_cost(Kernel::builtin(kernel).program()).reducible;
       if (!reducible && std::string(partition) == "sources") continue;
-      compare("emulator:threads=1,chips=2,blocks=4,pes=4,clock=400e6,partition=" +
-                  std::string(partition),
-              kernel, 50, 333);
+      compare(
+          "exact:threads=1,chips=2,blocks=4,pes=4,clock=400e6,partition=" + std::string(partition),
+          kernel, 50, 333);
     }
 }
 
 TEST_CASE("predictions equal the counters of emulated boards for any number of particles") {
-  const std::string small = "emulator:threads=1,chips=3,blocks=4,pes=4,partition=";
+  const std::string small = "exact:threads=1,chips=3,blocks=4,pes=4,partition=";
   for (const char* partition : {"auto", "targets", "sources"})
     for (const std::size_t ni : {1, 16, 17, 192, 193, 500})
       for (const std::size_t nj : {0, 1, 7, 64, 601}) compare(small + partition, "gravity", ni, nj);
@@ -149,9 +149,9 @@ TEST_CASE("predictions equal the counters of emulated boards for the original ge
                                {2048, 100},
                                {9000, 50},
                                {1, 1}}) {
-    compare("emulator", "gravity", ni, nj);
-    compare("emulator:clock=400e6", "gravity_jerk", ni, nj);
-    compare("emulator:chips=1", "lennard_jones", ni, nj);
+    compare("exact", "gravity", ni, nj);
+    compare("exact:clock=400e6", "gravity_jerk", ni, nj);
+    compare("exact:chips=1", "lennard_jones", ni, nj);
   }
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("predictions equal the counters of emulated boards if sources exceed t
   for (const char* partition : {"targets", "sources"})
     for (const std::size_t nj : {100, 200, 500, 1023})
       compare(
-          "emulator:threads=1,chips=2,blocks=2,pes=2,dram=4096,partition=" + std::string(partition),
+          "exact:threads=1,chips=2,blocks=2,pes=2,dram=4096,partition=" + std::string(partition),
           "gravity", 40, nj);
   // Several blocks between two cancellation points.
   compare("emulator:partition=targets,engine=native", "gravity", 100, 20000);
@@ -184,7 +184,7 @@ TEST_CASE("predictions equal the counters of several emulated boards") {
   for (const char* boards : {"2", "3"})
     for (const std::size_t ni : {10, 64, 65, 500})
       for (const char* partition : {"targets", "sources"})
-        compare("emulator:threads=1,chips=2,blocks=2,pes=4,boards=" + std::string(boards) +
+        compare("exact:threads=1,chips=2,blocks=2,pes=4,boards=" + std::string(boards) +
                     ",partition=" + partition,
                 "gravity", ni, 300);
 }

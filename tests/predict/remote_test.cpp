@@ -91,7 +91,7 @@ TEST_CASE("resident sources are not sent: bytes equal those of an emulated board
   for (const std::size_t ni : {10, 300})
     for (const char* memory : {"", ",dram=4096"}) {
       const std::string name =
-          std::string("emulator:threads=1,chips=2,blocks=2,pes=4,partition=targets") + memory;
+          std::string("exact:threads=1,chips=2,blocks=2,pes=4,partition=targets") + memory;
       const DeviceName parsed = parse_device_name(name, {});
       constexpr std::size_t nj = 333;
       Device device = Device::open(name);

@@ -47,7 +47,7 @@ def cluster() -> Cluster:
 
 @pytest.fixture()
 def device() -> Iterator[gdr.Device]:
-    with gdr.open("emulator") as opened:
+    with gdr.open("exact") as opened:
         yield opened
 
 

@@ -615,3 +615,28 @@ def test_devices_and_jobs_can_be_collected_in_any_order():
         job = device.job(gdr.builtin("gravity"))
         del device, job
     gc.collect()
+
+
+def test_functions_compute_on_native_without_device_and_on_the_engine_that_a_name_selects(
+    monkeypatch,
+):
+    monkeypatch.delenv("GDR_ENGINE", raising=False)
+    monkeypatch.delenv("GDR_DEVICE", raising=False)
+    gdr.set_default_device(None)
+    assert gdr.default_device().statistics.engine == "native"
+    pos, mass = np.random.default_rng(1).normal(size=(20, 3)), np.ones(20)
+    for name, engine in (("exact", "vector"), ("native", "native")):
+        with gdr.open(name) as device:
+            assert device.statistics.engine == engine
+            expected = gdr.gravity(pos, mass, eps=0.1, device=device)
+        made = gdr.gravity(pos, mass, eps=0.1, device=name)
+        assert np.array_equal(made[0], expected[0]) and np.array_equal(made[1], expected[1])
+    identity = np.eye(4)
+    assert np.array_equal(gdr.linalg.matmul(identity, identity, device="exact"), identity)
+    spring = gdr.compile("kernel spring; VARI xi; VARJ xj; VARF f; f += xj - xi;")
+    arrays = {"targets": {"xi": pos[:, 0]}, "sources": {"xj": pos[:, 0]}}
+    assert np.allclose(
+        spring(**arrays, device="exact")["f"], spring(**arrays, device="native")["f"], atol=1e-6
+    )
+    with pytest.raises(gdr.UsageError, match='did you mean "exact"'):
+        gdr.gravity(pos, mass, eps=0.1, device="exakt")

@@ -118,7 +118,7 @@ def broken(value):
         ({"acc": read_only(np.empty((4, 3)))}, ValueError, "acc: the array is read-only"),
         ({"acc": np.empty((4, 6))[:, ::2]}, ValueError, "acc: the array is not C-contiguous"),
         ({"pot": [0.0] * 4}, TypeError, "pot: expected a NumPy array"),
-        ({"device": "emulator"}, TypeError, "device: expected a gdr.Device"),
+        ({"device": 3}, TypeError, "device: expected a gdr.Device"),
     ],
 )
 def test_invalid_arguments_raise_an_error_with_the_argument(arguments, kind, message):

@@ -32,7 +32,7 @@ std::string processor_name() {
 
 /// The host and the device of the measurements.
 Json circumstances(const bench::Context& context) {
-  const Statistics s = open_device(context.device).statistics();
+  const Statistics s = open_device(context.device, EngineUse::Benchmark).statistics();
   return {{"version", version()},
           {"processor", processor_name()},
           {"hardware_threads", std::thread::hardware_concurrency()},

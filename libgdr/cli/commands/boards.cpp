@@ -33,7 +33,7 @@ int list_places(const Options& options) {
 
 int test_boards(const Options& options) {
   const TestedGpus tested = tested_gpus();
-  Device device = open_device(options.device);
+  Device device = open_device(options.device, EngineUse::Board);
   const std::vector<BoardTest> tests = device.test(options.rounds);
   bool good = true;
   Json list = Json::array();

@@ -150,8 +150,8 @@ const Registration registration{
      .details =
          "Writes the float64 datasets Acceleration (n, 3) and Potential (n), and ParticleIDs (n),\n"
          "at the root of OUT.hdf5, in the order of the snapshot: PartType0 first, then PartType1,\n"
-         "and so on. Potential is -sum over j != i of G m_j / sqrt(r^2 + eps^2). Exact numerics:\n"
-         "the same bits with every engine, instruction set and number of threads.\n\n"
+         "and so on. Potential is -sum over j != i of G m_j / sqrt(r^2 + eps^2). With --exact\n"
+         "the bits are the same with every instruction set and number of threads.\n\n"
          "Other kernels find their variables by name, with i or j at the end: x y z, vx vy vz, m,\n"
          "id, ax ay az (accelerations by the kernel gravity), and eps2. Their results are written\n"
          "as Acceleration, Potential, Jerk, Snap, PostNewtonian, or under their own names; the\n"

@@ -176,7 +176,7 @@ int run(const Options& options) {
     return 0;
   }
   const TestedGpus tested = tested_gpus();
-  const Device device = open_device(options.device);
+  const Device device = open_device(options.device, EngineUse::Description);
   const Json json = info_json(device, tested);
   write_output(options.json ? json_text(json)
                             : info_text(json, tested.why_none, core_of(device)->geometry));

@@ -91,7 +91,7 @@ void check_files(const Options& options) {
 
 int work(const Options& options) {
   check_files(options);
-  Device device = open_device(options.device);
+  Device device = open_device(options.device, EngineUse::Machine);
   if (device.ranks() > 1)
     throw usage_error("gdr profile runs on one process; gdr nbody --trace shows many ranks");
   const Kernel kernel = find_kernel(options.kernel);

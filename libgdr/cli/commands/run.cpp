@@ -36,13 +36,19 @@ std::vector<NamedResult> as_results(std::vector<Column>& columns, std::size_t ro
   return arrays;
 }
 
+/// The choice of a device whose words are shown, where no engine is named.
+DeviceChoice with_exact_default(DeviceChoice choice) {
+  choice.default_engine = default_engine(EngineUse::Machine);
+  return choice;
+}
+
 /// One run of a kernel on variables from tables, through the library's own job machinery; the state
 /// of the chips can be read afterwards.
 class KernelRun {
  public:
   /// Open the boards of an emulated device, and load the kernel.
   KernelRun(const DeviceChoice& choice, const std::string& path)
-      : core_(open_core(parse_device_name(choice.device, choice))),
+      : core_(open_core(parse_device_name(choice.device, with_exact_default(choice)))),
         data_(job_data(1, load_kernel_for(path, core_->geometry, core_->needs_schedule()).kernel)) {
     core_->preserve_chip_state = true;
   }

@@ -55,7 +55,7 @@ int work(const Options& o) {
   options.mode = parse_mode(o.mode);
   options.boards = o.boards;
   options.geometry = geometry_from(o.geometry);
-  options.engine = o.device.engine;
+  options.engine = chosen_engine(o.device.engine, default_engine(EngineUse::Board));
   options.isa = o.device.isa;
   options.threads = o.device.threads;
   options.any_engine = o.any_engine;
@@ -70,7 +70,7 @@ int work(const Options& o) {
   if (!(o.resume >= 0)) throw usage_error("--resume: must be at least 0");
   options.resume_seconds = o.resume;
   verbose("boards", "{}, engine {}, {} MiB of shared memory a client", options.boards,
-          options.engine.empty() ? "by default" : options.engine, o.memory_mib);
+          options.engine, o.memory_mib);
   driver::serve(options, report_ready);
   return 0;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "gdr/error.hpp"
+#include "libgdr/device/names.hpp"
 
 namespace gdr::compat::grape {
 namespace {
@@ -30,13 +31,13 @@ void print_error(const char* function, const char* what) {
 }
 
 std::shared_ptr<Device> open_device() {
-  std::string name(variable("GDR_DEVICE"));
-  if (name.empty()) name = variable("GDR_ENGINE").empty() ? "emulator:engine=native" : "emulator";
+  const std::string name(variable("GDR_DEVICE"));
   if (name.starts_with("mpi"))
     throw Error(ErrorCategory::Unsupported,
                 "GDR_DEVICE is \"" + name +
                     "\": devices of several ranks need collective calls; use one device per rank");
-  if (name.starts_with("emulator")) return std::make_shared<Device>(Device::open(name));
+  if (parse_device_name(name, {}).kind == "emulator")
+    return std::make_shared<Device>(Device::open(name));
   static std::mutex mutex;
   static std::weak_ptr<Device>& shared = *new std::weak_ptr<Device>;
   const std::scoped_lock lock(mutex);

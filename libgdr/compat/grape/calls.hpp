@@ -33,10 +33,9 @@ int guarded(const char* function, int on_error, const Body& body) {
   return on_error;
 }
 
-/// Opens the device of GDR_DEVICE, by default an emulator with the engine of GDR_ENGINE or
-/// "native". Emulators are opened for each caller, so that several compute at once; boards are
-/// shared. Throws Error (Unsupported) for devices of several ranks, whose calls would have to be
-/// collective.
+/// Opens the device of GDR_DEVICE, by default an emulator. Emulators are opened for each caller, so
+/// that several compute at once; boards are shared. Throws Error (Unsupported) for devices of
+/// several ranks, whose calls would have to be collective.
 std::shared_ptr<Device> open_device();
 
 /// Whether the engine of a device computes among floats, all of them or most: distances are then

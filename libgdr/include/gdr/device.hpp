@@ -46,8 +46,9 @@ enum class Partition { Auto, TargetsOverBlocks, SourcesOverBlocks };
 /// Options of a device. Every field can also be set in the name: "emulator:engine=vector,
 /// isa=avx2,boards=2,threads=1,blocks=4,pes=8,clock=400e6,partition=targets".
 struct DeviceOptions {
-  std::string engine;  ///< name of the engine; empty: GDR_ENGINE, else "vector"
-  std::string isa;     ///< instruction set of the engine; empty: GDR_ISA, else the best of the host
+  std::string engine;  ///< name of the engine, or "exact"; empty: GDR_ENGINE, else the next one
+  std::string default_engine;  ///< engine of an emulated board if none is named; empty: "native"
+  std::string isa;  ///< instruction set of the engine; empty: GDR_ISA, else the best of the host
   unsigned boards = 1;   ///< number of boards
   unsigned queues = 1;   ///< number of queues; more than one: emulated boards only
   unsigned threads = 0;  ///< number of host threads; 0: chosen by OpenMP
@@ -91,7 +92,9 @@ class Device {
  public:
   /// Open "emulator", "board:NUMBER" or "board:unix:SOCKET" (docs/reference/device-options.md), or
   /// "auto", which selects the best available one; options follow as in
-  /// "emulator:boards=2,engine=vector". An empty name means the value of GDR_DEVICE, else
+  /// "emulator:boards=2,engine=vector". "native" and "exact" are an emulator with this engine:
+  /// doubles at the speed of this CPU, which is the default, or the bits of the emulated machine.
+  /// An empty name means the value of GDR_DEVICE, else
   /// "emulator". Options in the name override `options`. Throws Error (Usage) for an unknown name,
   /// option or value, with the nearest known one, Error (Unsupported) for an instruction set that
   /// this host lacks, and Error (Device) for a board that does not answer, is in use, or fails its

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._arrays import Floats, floats
 from .._display import counted
-from .._open import Device
+from .._open import DeviceLike
 from .._forces import gravity
 from .integrate import State
 from .snapshot import Snapshot, checked, mean_position
@@ -31,7 +31,7 @@ class Energies(NamedTuple):
 
 
 def energies(
-    stars: Stars, *, eps: Optional[float] = None, G: float = 1.0, device: Optional[Device] = None
+    stars: Stars, *, eps: Optional[float] = None, G: float = 1.0, device: Optional[DeviceLike] = None
 ) -> Energies:
     """Kinetic, potential and total energy.
 

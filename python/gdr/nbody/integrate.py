@@ -13,7 +13,7 @@ import numpy as np
 from .. import _core
 from .._arrays import Floats, check_finite, check_type, floats, number
 from .._display import html_table
-from .._open import Device, device_or_default
+from .._open import Device, DeviceLike, device_or_default
 from .._forces import gravity
 from .._system import require
 from .run import ARRAYS, LIMITS, HermiteRun
@@ -121,7 +121,7 @@ def leapfrog(
     G: float = 1.0,
     forces: Optional[Forces] = None,
     progress: bool = False,
-    device: Optional[Device] = None,
+    device: Optional[DeviceLike] = None,
 ) -> Iterator[State]:
     """Leapfrog in kick-drift-kick form: second order, symplectic, constant time step.
 
@@ -204,7 +204,7 @@ def hermite(
     dt_max: Optional[float] = None,
     G: Optional[float] = None,
     progress: bool = False,
-    device: Optional[Device] = None,
+    device: Optional[DeviceLike] = None,
     eta_start: Optional[float] = None,
     dt_min: Optional[float] = None,
 ) -> Iterator[State]:

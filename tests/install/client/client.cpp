@@ -6,7 +6,7 @@
 #include <gdr/kernels/coulomb.hpp>
 
 int main() {
-  gdr::Device device = gdr::Device::open("emulator");
+  gdr::Device device = gdr::Device::open("exact");
   gdr::Gravity gravity(device);
   const double position[6] = {0, 0, 0, 2, 0, 0};
   const double mass[2] = {1, 1};

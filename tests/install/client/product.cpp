@@ -4,7 +4,7 @@
 #include <gdr/gdr.hpp>
 
 int main() {
-  gdr::Device device = gdr::Device::open("emulator:chips=1");
+  gdr::Device device = gdr::Device::open("exact:chips=1");
   gdr::MatrixProduct product(device);
   const Eigen::MatrixXd a{{1, 2}, {3, 4}};
   const Eigen::MatrixXd square = gdr::multiply(product, a, a);

@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
     const int rounds = std::atoi(argv[3]);
     std::mt19937_64 random(std::strtoull(argv[2], nullptr, 10));
     // Reference for any part that this rank may get when others fail: computed by one process.
-    gdr::Device alone = gdr::Device::open("emulator:threads=1");
+    gdr::Device alone = gdr::Device::open("exact:threads=1");
     Forces right(alone), forces(device);
     right.compute();
     double longest = 0;

@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   for (k = 0; k < n; ++k) f.m[k] = 1.0 / (k + 2);
   alone = f;
   if (gdr_device_open(argv[1], &f.device) != GDR_OK) fail("open");
-  if (gdr_device_open("emulator:threads=1", &alone.device) != GDR_OK) fail("emulator");
+  if (gdr_device_open("exact:threads=1", &alone.device) != GDR_OK) fail("exact");
   if (gdr_gravity_create(f.device, &f.gravity) != GDR_OK) fail("gravity");
   if (gdr_gravity_create(alone.device, &alone.gravity) != GDR_OK) fail("gravity");
   if (compute(&alone) != GDR_OK) fail("alone");

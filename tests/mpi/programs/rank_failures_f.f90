@@ -50,7 +50,7 @@ program rank_failures
      x(:, k) = [mod(7*k, 31), mod(5*k, 29), mod(3*k, 23)]/31.0d0
      m(k) = 1.0d0/(k + 2)
   end do
-  call gdr_device_open("emulator:threads=1", alone, status)
+  call gdr_device_open("exact:threads=1", alone, status)
   call gdr_gravity_create(alone, reference, status)
   call gdr_gravity_compute(reference, n, x, m, 0.125d0, right, pot, status)
   if (status /= gdr_ok) error stop "alone"
