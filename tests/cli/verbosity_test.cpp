@@ -80,7 +80,7 @@ TEST_CASE("--verbose reports device, engine, kernel, threads and times on standa
     INFO(word);
     CHECK(contains(run.err, word));
   }
-  const Outcome forces = shell.run("GDR_JIT=0 " + force + " -v");
+  const Outcome forces = shell.run("GDR_JIT=0 " + force + " -v --exact");
   CHECK(contains(forces.err, "gdr: environment: GDR_JIT=0"));
   CHECK(contains(forces.err, "gdr: device: emulator: 1 board"));
   CHECK(contains(forces.err, "gdr: engine: vector, "));

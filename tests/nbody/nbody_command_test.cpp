@@ -34,15 +34,16 @@ Words plummer(const Words& more) {
 TEST_CASE("an interrupted and restarted run is bit-identical to an uninterrupted one") {
   const TemporaryFolder folder;
   const std::string whole = folder.file("whole"), parts = folder.file("parts");
-  const Outcome straight = run_gdr(plummer({"--t-end", "0.03125", "--out", whole}));
+  const Outcome straight = run_gdr(plummer({"--t-end", "0.03125", "--exact", "--out", whole}));
   INFO(straight.errors);
   REQUIRE(straight.status == 0);
-  const Outcome first = run_gdr(plummer({"--t-end", "0.0136", "--out", parts, "--threads", "1"}));
+  const Outcome first =
+      run_gdr(plummer({"--t-end", "0.0136", "--exact", "--out", parts, "--threads", "1"}));
   REQUIRE(first.status == 0);
   CHECK(contains(first.errors, "does not divide"));
   const Outcome second =
       run_gdr({"nbody", parts + "/snapshot_00000014.hdf5", "--t-end", "0.03125", "--out", parts,
-               "--isa", "portable", "--snapshot-every", "8steps"});
+               "--isa", "portable", "--exact", "--snapshot-every", "8steps"});
   INFO(second.errors);
   REQUIRE(second.status == 0);
   CHECK(contains(second.output, "continuing from step 14"));
