@@ -15,7 +15,7 @@ constexpr DefaultEngine table[] = {
      "`gdr force`, `gdr nbody`; the libraries for existing programs: GRAPE-6, GRAPE-5, NBODY6, "
      "BLAS, and the original's matrix product",
      "existing programs and data expect doubles and the speed of their host"},
-    {EngineUse::Description, "native", "`gdr info`, `gdr info --report`",
+    {EngineUse::Description, "native", "`gdr info`, `gdr info --bug-report`",
      "describes and tests the device that calculations open"},
     {EngineUse::Machine, "vector",
      "`gdr run`, `gdr debug`, `gdr profile`, `gdr selftest`, `gdr::Machine`, `gdr.Machine`, "
