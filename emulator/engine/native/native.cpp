@@ -62,13 +62,6 @@ std::shared_ptr<const native::CompiledProgram> compiled_program(const Program& p
   return compiled;
 }
 
-/// Kernels for matrix products in doubles. Products of floats run on a device, and on the host, in
-/// doubles, what it cannot compute.
-const FastMatmulKernels* fast_kernels(const native::Target& target, bool on_device) noexcept {
-  return target.precision == native::Precision::Double || on_device ? fast_matmul_of(target.isa)
-                                                                    : nullptr;
-}
-
 class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUser {
  public:
   NativeExecutable(const Program& program, const Geometry& geometry, native::Target target,
@@ -78,7 +71,7 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
         source_(program),
         program_(compiled_program(program, geometry, target, std::move(gpus))),
         matmul_device_(std::move(matmul_device)),
-        products_(fast_kernels(target, matmul_device_ != nullptr)),
+        products_(fast_matmul_of(target.isa)),
         accepts_streams_(body_accepts_streams(program)) {
     if (!program.in_longs.empty() && target.precision == native::Precision::Double)
       set_in_longs(program.in_longs.front());
@@ -240,7 +233,7 @@ std::string_view NativeEngine::name() const noexcept {
 }
 
 bool NativeEngine::multiplies_all_bits() const noexcept {
-  return fast_kernels(target_, matmul_device_ != nullptr) != nullptr;
+  return fast_matmul_of(target_.isa) != nullptr;
 }
 
 std::shared_ptr<const Executable> NativeEngine::prepare(const Program& program,
