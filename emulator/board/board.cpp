@@ -577,6 +577,13 @@ void Board::execute(const CommandList& list, std::vector<std::uint64_t>& results
   impl_->execute(list, results, false);
 }
 
+void Board::count(const CommandList& list) {
+  impl_->begin_list();
+  for (const Command& command : list.commands) impl_->timer.add(command, impl_->board.timing());
+  impl_->done = list.commands.size();
+  impl_->end_list();
+}
+
 void Board::start(const CommandList& list, std::vector<std::uint64_t>& results) {
   impl_->execute(list, results, true);
 }

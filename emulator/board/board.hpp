@@ -38,6 +38,11 @@ class Board {
   /// the geometry. The commands before it have been executed; the command itself has no effect.
   void execute(const CommandList& list, std::vector<std::uint64_t>& results);
 
+  /// Adds the clocks, bytes and time of a list to the counts without executing it; for lists whose
+  /// results the caller computes from its own arrays. The contents of memories and PEs stay as they
+  /// are.
+  void count(const CommandList& list);
+
   /// Like `execute`, but passes at the end of the list may be executed later, with those of the
   /// next lists, which is faster on GPUs: `results` is complete only after the next call of
   /// `complete` or `execute`, and must exist until then, as must the list's borrowed buffers.

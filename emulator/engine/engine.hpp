@@ -153,6 +153,9 @@ class Engine {
   /// True for fast numerics with matrix kernels, which multiply all bits of a factor, also those
   /// that the chip truncates.
   virtual bool multiplies_all_bits() const noexcept { return false; }
+  /// Whether matrix products may be computed from the caller's arrays, in the host's arithmetic,
+  /// instead of from the words of a board.
+  virtual bool multiplies_arrays() const noexcept { return false; }
   /// Throws gdr::Error (category Program) if the program does not fit the geometry.
   virtual std::shared_ptr<const Executable> prepare(const Program& program,
                                                     const Geometry& geometry) const = 0;

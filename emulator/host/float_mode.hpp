@@ -13,20 +13,20 @@ namespace gdr {
 /// x86-64 and AArch64 the mode stays as it is.
 class MachineFloatMode {
  public:
-  MachineFloatMode() : saved_(mode()) { set_mode(machine_mode); }
+  MachineFloatMode() : MachineFloatMode(machine_mode) {}
   ~MachineFloatMode() { set_mode(saved_); }
   MachineFloatMode(const MachineFloatMode&) = delete;
   MachineFloatMode& operator=(const MachineFloatMode&) = delete;
 
- private:
+ protected:
 #if defined(__x86_64__)
   using Mode = unsigned;
-  static constexpr Mode machine_mode = 0x9fc0;
+  static constexpr Mode machine_mode = 0x9fc0, host_mode = 0x1f80;
   static Mode mode() { return _mm_getcsr(); }
   static void set_mode(Mode mode) { _mm_setcsr(mode); }
 #elif defined(__aarch64__)
   using Mode = std::uint64_t;
-  static constexpr Mode machine_mode = Mode{1} << 24;  // FZ
+  static constexpr Mode machine_mode = Mode{1} << 24, host_mode = 0;  // FZ
   static Mode mode() {
     Mode mode;
     asm volatile("mrs %0, fpcr" : "=r"(mode));
@@ -35,11 +35,21 @@ class MachineFloatMode {
   static void set_mode(Mode mode) { asm volatile("msr fpcr, %0" : : "r"(mode)); }
 #else
   using Mode = unsigned;
-  static constexpr Mode machine_mode = 0;
+  static constexpr Mode machine_mode = 0, host_mode = 0;
   static Mode mode() { return 0; }
   static void set_mode(Mode) {}
 #endif
+  explicit MachineFloatMode(Mode mode_of_scope) : saved_(mode()) { set_mode(mode_of_scope); }
+
+ private:
   Mode saved_;
+};
+
+/// The same for the host's own arithmetic: rounding to nearest, with subnormals, all exceptions
+/// masked.
+class HostFloatMode : public MachineFloatMode {
+ public:
+  HostFloatMode() : MachineFloatMode(host_mode) {}
 };
 
 }  // namespace gdr

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "gdr/linear.hpp"
+#include "libgdr/dense/direct_factor.hpp"
 #include "libgdr/dense/prediction.hpp"
 #include "libgdr/device/self_test.hpp"
 
@@ -21,6 +22,9 @@ namespace gdr::dense {
 struct Host {
   unsigned threads = 1;
   FactorClock* clock = nullptr;  ///< clock that counts the steps instead; null: they are executed
+  /// Whether products are those of an engine that computes in the host's numbers (host/direct.hpp);
+  /// else they have the same bits on every host.
+  bool direct = false;
 
   /// Begins a phase of a factorisation.
   void begin(double LuTime::*phase) const noexcept {
@@ -89,6 +93,7 @@ class Updates {
   Updates(Device& device, MatrixPrecision precision, double device_flops)
       : product_(std::in_place, device, precision), device_flops_(device_flops) {
     host_.threads = core_of(device)->threads;  // the share of a queue
+    host_.direct = multiplies_arrays(*core_of(device));
   }
   /// Updates that only count time.
   explicit Updates(FactorClock& clock) { host_.clock = &clock; }

@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "emulator/host/float_mode.hpp"
 #include "emulator/host/parallel.hpp"
 #include "libgdr/dense/factor.hpp"
 #include "libgdr/dense/host/kernels.hpp"
@@ -26,6 +27,15 @@ constexpr std::size_t strip = 64;
 
 double real(std::size_t n) noexcept { return static_cast<double>(n); }
 
+/// Calls work(task) for all tasks, in the host's threads if they are worth it.
+template <typename Function>
+void in_parallel(std::size_t tasks, bool worthwhile, const Host& host, const Function& work) {
+  parallel_items(tasks, worthwhile ? host.threads : 1, [&](std::size_t task) {
+    const HostFloatMode mode;
+    work(task);
+  });
+}
+
 HostFactor host_factor(const MatrixView<const double>& x) noexcept {
   const bool transposed = x.transpose == Transpose::Yes;
   return {x.data, transposed ? x.stride : 1, transposed ? 1 : x.stride};
@@ -35,8 +45,11 @@ template <typename Exchange>
 void each_column(std::size_t n, const MatrixView<double>& a, std::size_t pivots, const Host& host,
                  const Exchange& exchange) {
   if (host.clock != nullptr) return host.clock->add_exchange(real(pivots) * real(n));
-  parallel_items(n, n > 256 ? host.threads : 1,
-                 [&](std::size_t c) { exchange(a.data + c * a.stride); });
+  const std::size_t tasks = (n + strip - 1) / strip;
+  in_parallel(tasks, n > 256, host, [&](std::size_t task) {
+    const std::size_t end = std::min(n, (task + 1) * strip);
+    for (std::size_t c = task * strip; c < end; ++c) exchange(a.data + c * a.stride);
+  });
 }
 
 /// The triangle in the order of substitution: unknown i depends on those before it. Element (i, j),
@@ -90,7 +103,7 @@ void substitute(Side side, const TriangularMatrix& t, std::size_t others,
                                 2 * sizeof(double) * real(t.n) * real(others));
   const Substitution s = substitution(side, t);
   const std::size_t strips = (others + strip - 1) / strip;
-  parallel_items(strips, strips > 16 ? host.threads : 1, [&](std::size_t k) {
+  in_parallel(strips, strips >= 4, host, [&](std::size_t k) {
     const std::size_t first = k * strip;
     const std::size_t count = std::min(strip, others - first);
     if (side == Side::Right) {
@@ -112,13 +125,14 @@ void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
     return host.clock->add_work(
         2 * products,
         sizeof(double) * (2 * real(m) * real(n) + real(m) * real(k) + real(k) * real(n)));
+  if (host.direct)
+    return multiply_directly<double>(
+        {m, n, k, -1, direct_factor(a), direct_factor(b), 1, c.data, 1, c.stride}, host.threads);
   const HostKernels& kernels = host_kernels();
   const std::size_t down = (m + piece_rows - 1) / piece_rows;
   const std::size_t count = down * ((n + piece_columns - 1) / piece_columns);
-  const unsigned helpers = products > threads_from ? host.threads - 1 : 0;
-  parallel_for(count, helpers, [&](unsigned, std::size_t p) {
-    const std::size_t row = p % down * piece_rows;
-    const std::size_t column = p / down * piece_columns;
+  in_parallel(count, products > threads_from, host, [&](std::size_t p) {
+    const std::size_t row = p % down * piece_rows, column = p / down * piece_columns;
     const std::size_t rows = std::min(piece_rows, m - row);
     const std::size_t columns = std::min(piece_columns, n - column);
     thread_local std::vector<double> scratch;

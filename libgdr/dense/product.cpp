@@ -5,6 +5,7 @@
 
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
+#include "libgdr/dense/direct_factor.hpp"
 #include "libgdr/dense/prediction.hpp"
 #include "libgdr/dense/product_runner.hpp"
 #include "libgdr/dense/views.hpp"
@@ -39,7 +40,10 @@ void scale(std::size_t m, std::size_t n, double beta, const MatrixView<Number>& 
 }  // namespace
 
 ProductRunner::ProductRunner(std::shared_ptr<DeviceCore> device, MatrixPrecision wanted)
-    : core(std::move(device)), precision(wanted), number(++core->jobs) {
+    : core(std::move(device)),
+      precision(wanted),
+      direct(multiplies_arrays(*core)),
+      number(++core->jobs) {
   check_geometry(core->geometry);
   work.body = [this](const std::stop_token& token) {
     stop = token;
@@ -97,10 +101,25 @@ bool ProductRunner::swap_operands() {
   return true;
 }
 
+void ProductRunner::multiply_arrays() const {
+  std::visit(
+      [&]<typename Number>(const MatrixView<Number>& c) {
+        using View = MatrixView<const Number>;
+        multiply_directly<Number>(
+            {call.m, call.n, call.k, static_cast<Number>(call.alpha),
+             direct_factor(std::get<View>(call.a)), direct_factor(std::get<View>(call.b)),
+             static_cast<Number>(call.beta), c.data, c.transpose == Transpose::Yes ? c.stride : 1,
+             c.transpose == Transpose::Yes ? 1 : c.stride},
+            core->threads);
+      },
+      call.c);
+}
+
 void ProductRunner::run() {
   StatisticsScope scope(*core);
   if (std::holds_alternative<MatrixView<float>>(call.c)) call.format = float_format();
-  if (needs_data()) mapping = network_mapping(core->geometry, call.format);
+  if (core->boards.front().board->needs_data())
+    mapping = network_mapping(core->geometry, call.format);
   const MatrixPrecision needed =
       core->boards.front().board->multiplies_all_bits() ? MatrixPrecision::Chip : precision;
   inner = {call.k, terms_of(call.a, call.b, call.m, call.n, call.k, needed)};
@@ -139,6 +158,7 @@ void ProductRunner::run() {
     columns.first += columns.count;
     if (columns.resident) columns.address += (columns.count + 1) * parts * mapping.words;
   }
+  if (direct) multiply_arrays();
   const double flops =
       2.0 * static_cast<double>(call.m) * static_cast<double>(call.n) * static_cast<double>(call.k);
   scope.complete(0, flops);

@@ -119,6 +119,11 @@ class BoardProduct {
 
   void execute() {
     if (product_.stop.stop_requested()) throw Cancelled();
+    if (product_.direct) {
+      slot_.board->count(slot_.list);
+      slot_.list.commands.clear();
+      return;
+    }
     // Lists without runs leave the results of earlier ones where they are, with their memory.
     std::vector<std::uint64_t> none;
     slot_.board->execute(slot_.list, pending_.empty() ? none : slot_.words, product_.stop);

@@ -75,8 +75,11 @@ struct ProductRunner {
   /// The faster exact element format for the floats of this call. The choice, and so the result's
   /// bits, depend on the elements, the inner dimension and the geometry only.
   ElementFormat float_format() const;
-  /// Whether the boards compute; false for boards that only apply the time model.
-  bool needs_data() const { return core->boards.front().board->needs_data(); }
+  /// Whether the boards compute; false for boards that only apply the time model, also for a
+  /// product that is computed from the caller's arrays.
+  bool needs_data() const { return !direct && core->boards.front().board->needs_data(); }
+  /// Computes the call's product from the caller's arrays.
+  void multiply_arrays() const;
   void run();
   /// Exchanges the factors' roles if A is to be resident and does not fit the PEs. Products and
   /// sums stay the same, in the same order. Returns whether it did.
@@ -88,6 +91,8 @@ struct ProductRunner {
 
   std::shared_ptr<DeviceCore> core;
   MatrixPrecision precision;
+  /// Whether products are computed from the caller's arrays, and the boards only count their work.
+  const bool direct;
   std::uint64_t number;                   ///< number among the device's jobs
   std::uint64_t generation_count = 0;     ///< number of generations so far
   Generation generation_a, generation_b;  ///< generations of the caller's A and B

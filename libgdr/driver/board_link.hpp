@@ -61,6 +61,11 @@ class BoardLink {
   /// The board is outside of this process. Such boards execute lists concurrently, each with a
   /// waiting host thread.
   virtual bool is_remote() const noexcept { return false; }
+  /// Whether products may be computed from the caller's arrays, with `count` for their lists.
+  virtual bool multiplies_arrays() const noexcept { return false; }
+  /// Adds the clocks, bytes and time of a list to the counts without executing it. Only if
+  /// multiplies_arrays().
+  virtual void count(const CommandList& /*list*/) {}
   /// False for a time model, which neither reads payloads nor returns results.
   virtual bool needs_data() const noexcept { return true; }
   /// Whether lists may have buffers whose words are made when they are written to the memories

@@ -60,6 +60,11 @@ class EmulatedBoard final : public BoardLink {
   bool multiplies_all_bits() const noexcept override {
     return board_.engine().multiplies_all_bits();
   }
+  bool multiplies_arrays() const noexcept override { return board_.engine().multiplies_arrays(); }
+  void count(const CommandList& list) override {
+    const AddElapsed busy(busy_seconds_);
+    board_.count(list);
+  }
   bool fills_words() const noexcept override { return true; }
   void record(bool on) override { board_.record(on); }
   const std::vector<ListRecord>& recorded() const noexcept override { return board_.recorded(); }

@@ -20,7 +20,8 @@ class MatrixProduct:
     """Matrix products on one device; factors that the caller declares unchanged stay on the boards.
 
     ``precision``: "full" (all 53 bits of the factors) or "chip" (the leading 50, in one pass). The
-    product of two float32 matrices is float32: exact products, double-precision sums, one rounding.
+    product of two float32 matrices is float32: exact products, double-precision sums, one rounding;
+    on native engines of the host its sums are those of floats.
     Raises UnsupportedError on a device whose blocks have fewer than 32 PEs.
     """
 

@@ -202,3 +202,35 @@ TEST_CASE(
   CHECK(std::ranges::equal(results[0], results[2], same));
   CHECK(std::isnan(results[0][40 % m]));
 }
+
+TEST_CASE(
+    "float products of every native engine have the error of floats, and none runs on the exact "
+    "engine") {
+  constexpr std::size_t n = 600;
+  const std::vector<float> a = random_floats(n * n, 1), b = random_floats(n * n, 2);
+  const std::string engine = GENERATE("native", "native-float", "native-mixed", "native-fast");
+  CAPTURE(engine);
+  Device device = Device::open("emulator:chips=1,engine=" + engine);
+  MatrixProduct product(device);
+  const bool transposed = GENERATE(false, true);
+  std::vector<float> c(n * n);
+  product.compute(n, n, n, 1, {a.data(), n, transposed ? yes : no}, {b.data(), n, no}, 0,
+                  {c.data(), n});
+  double worst = 0;
+  for (std::size_t at = 0; at < n; ++at) {
+    const std::size_t row = at, column = (7 * at) % n;
+    double sum = 0, size = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double term = static_cast<double>(element(a, n, transposed ? yes : no, row, i)) *
+                          static_cast<double>(b[i + column * n]);
+      sum += term;
+      size += std::fabs(term);
+    }
+    worst = std::max(worst, std::fabs(c[row + column * n] - sum) / size);
+  }
+  CHECK(worst < 2.5e-7);
+  CHECK(device.statistics().fallback_runs == 0);
+  std::vector<double> wide(a.begin(), a.end()), sums(n * n);
+  product.compute(n, n, n, 1, {wide.data(), n}, {wide.data(), n}, 0, {sums.data(), n});
+  CHECK(device.statistics().fallback_runs == 0);
+}

@@ -26,6 +26,9 @@ class NativeEngine final : public Engine {
   Isa isa() const noexcept override { return target_.isa; }
   bool exact() const noexcept override { return false; }
   bool multiplies_all_bits() const noexcept override;
+  bool multiplies_arrays() const noexcept override {
+    return gpus_.empty() && multiplies_all_bits();
+  }
   std::shared_ptr<const Executable> prepare(const Program& program,
                                             const Geometry& geometry) const override;
 

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "libgdr/compat/blas/blas.hpp"
+#include "libgdr/dense/direct_factor.hpp"
+#include "libgdr/device/self_test.hpp"
 
 namespace gdr::blas {
 namespace {
@@ -78,8 +80,10 @@ void multiply(MatrixProduct& product, const Call<Number>& call) {
 template <typename Number>
 class SavedC {
  public:
-  /// Throws std::bad_alloc. Saves nothing for beta = 0, where C is not read.
-  explicit SavedC(const Call<Number>& call) : call_(call), columns_(call.beta == 0 ? 0 : call.n) {
+  /// Throws std::bad_alloc. Saves nothing for beta = 0, where C is not read, and for a device that
+  /// fails before it writes to C.
+  SavedC(const Call<Number>& call, bool fails_before)
+      : call_(call), columns_(call.beta == 0 || fails_before ? 0 : call.n) {
     values_.reserve(static_cast<std::size_t>(call.m * columns_));
     for (std::int64_t j = 0; j < columns_; ++j)
       values_.insert(values_.end(), call.c + j * call.ldc, call.c + j * call.ldc + call.m);
@@ -100,7 +104,7 @@ template <typename Number>
 bool attempt(Board& it, const Call<Number>& call) noexcept {
   try {
     open(it);
-    const SavedC<Number> saved(call);
+    const SavedC<Number> saved(call, dense::multiplies_arrays(*core_of(*it.device)));
     try {
       const bool counted = settings().statistics;
       const Statistics before = counted ? it.device->statistics() : Statistics();

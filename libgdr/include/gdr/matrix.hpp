@@ -72,7 +72,8 @@ class MatrixProduct {
                const MatrixView<double>& c, Reuse reuse = Reuse::Nothing);
   /// Single precision. Floats are exact on the chip, so one pass computes exact products in either
   /// precision; sums, alpha and beta are those of double, and the result is rounded to float once:
-  /// to infinity if it is too large.
+  /// to infinity if it is too large. The native engines of the host compute in floats instead,
+  /// with the rounding errors and the overflow of a BLAS's sgemm.
   void compute(std::size_t m, std::size_t n, std::size_t k, float alpha,
                const MatrixView<const float>& a, const MatrixView<const float>& b, float beta,
                const MatrixView<float>& c, Reuse reuse = Reuse::Nothing);

@@ -1,0 +1,205 @@
+// Direct products: slabs of the inner dimension, of which B is packed once for all threads, and A
+// by each thread for its rows.
+#include "libgdr/dense/host/direct.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "emulator/host/float_mode.hpp"
+#include "emulator/host/line_allocator.hpp"
+#include "emulator/host/parallel.hpp"
+#include "libgdr/dense/host/direct_loops.hpp"
+#include "libgdr/dense/host/kernels.hpp"
+
+namespace gdr::dense {
+namespace {
+
+struct DirectPortable {
+  static constexpr std::size_t bytes = 16, parts = 2, columns = 4;
+};
+
+/// Inner indices of a slab: a strip of B fits the first-level cache. Sums of floats are shorter,
+/// for their rounding errors.
+template <typename Number>
+constexpr std::size_t most_depth = std::is_same_v<Number, double> ? 256 : 192;
+/// Rows of A that are packed at once, so that they fit the second-level cache, in bytes.
+constexpr std::size_t packed_bytes = std::size_t{400} << 10;
+/// Columns of B that are packed at once.
+constexpr std::size_t packed_columns = 2048;
+/// Multiplications from which a further thread is used.
+constexpr double direct_threads_from = 3e5;
+
+const DirectSet& direct_set() noexcept {
+#if defined(__x86_64__)
+  if (host_kernels().isa == Isa::Avx512) return direct_avx512();
+  if (host_kernels().isa == Isa::Avx2) return direct_avx2();
+#endif
+  return direct_portable();
+}
+
+template <typename Number>
+using Packed = std::vector<Number, LineAllocator<Number>>;
+
+template <typename Number>
+Number* at_least(Packed<Number>& buffer, std::size_t size) {
+  if (buffer.size() < size) buffer.resize(size);
+  return buffer.data();
+}
+
+std::size_t rounded_up(std::size_t n, std::size_t unit) noexcept {
+  return (n + unit - 1) / unit * unit;
+}
+
+/// Buffers for the packed rows of the threads of a product, allocated before C is written.
+template <typename Number>
+class RowBuffers {
+ public:
+  RowBuffers(std::size_t count, std::size_t size) : busy_(count), size_(size) {
+    thread_local Packed<Number> kept;  // its memory is mapped already
+    numbers_ = at_least(kept, count * size);
+  }
+
+  /// Calls work(buffer) with a buffer that no other thread has meanwhile; there is one for each.
+  template <typename Function>
+  void with(const Function& work) {
+    std::size_t slot = 0;
+    while (busy_[slot].test_and_set(std::memory_order_acquire)) slot = (slot + 1) % busy_.size();
+    work(numbers_ + slot * size_);
+    busy_[slot].clear(std::memory_order_release);
+  }
+
+ private:
+  std::vector<std::atomic_flag> busy_;
+  std::size_t size_;
+  Number* numbers_;
+};
+
+/// The rows of a product in blocks of equal size.
+struct RowBlocks {
+  std::size_t size = 0, count = 0;
+
+  /// Blocks for some threads that fit a second-level cache; few rows are one block.
+  RowBlocks(std::size_t m, std::size_t most, std::size_t panel, unsigned threads) {
+    const std::size_t blocks =
+        m < 2 * panel * threads ? 1 : rounded_up((m + most - 1) / most, threads);
+    size = rounded_up((m + blocks - 1) / blocks, panel);
+    count = (m + size - 1) / size;
+  }
+};
+
+/// One slab of inner indices and some columns of a product.
+template <typename Number>
+class DirectSlab {
+ public:
+  DirectSlab(const DirectProduct<Number>& p, const RowBlocks& rows, RowBuffers<Number>& buffers,
+             Number* b)
+      : p_(p), rows_(rows), buffers_(buffers), b_(b) {}
+
+  void run(std::size_t first, std::size_t depth, std::size_t column, std::size_t columns,
+           unsigned threads) {
+    first_ = first;
+    depth_ = depth;
+    column_ = column;
+    columns_ = columns;
+    const std::size_t strips = strips_in(columns_);
+    parts_ = rows_.count >= threads ? 1 : std::min<std::size_t>(threads, strips);
+    const std::size_t packs = std::min<std::size_t>(std::size_t{4} * threads, strips);
+    const Phase phases[] = {
+        {packs, [&](std::size_t i) { pack(strips * i / packs, strips * (i + 1) / packs); }},
+        {rows_.count * parts_, [&](std::size_t i) { multiply(i); }}};
+    run_phases(phases, threads);
+  }
+
+ private:
+  std::size_t strips_in(std::size_t columns) const noexcept {
+    return (columns + kernels_.columns - 1) / kernels_.columns;
+  }
+
+  void pack(std::size_t strip, std::size_t end) const {
+    const std::size_t from = strip * kernels_.columns;
+    const std::size_t to = std::min(end * kernels_.columns, columns_);
+    kernels_.pack_b(p_.b.data + first_ * p_.b.down + (column_ + from) * p_.b.across, p_.b.across,
+                    p_.b.down, to - from, depth_, b_ + from * depth_);
+  }
+
+  void multiply(std::size_t task) {
+    const HostFloatMode mode;
+    const std::size_t row = task / parts_ * rows_.size, rows = std::min(rows_.size, p_.m - row);
+    const std::size_t part = task % parts_, strips = strips_in(columns_);
+    const std::size_t from = strips * part / parts_ * kernels_.columns;
+    const std::size_t to = std::min(strips * (part + 1) / parts_ * kernels_.columns, columns_);
+    buffers_.with([&](Number* a) {
+      kernels_.pack_a(p_.a.data + row * p_.a.down + first_ * p_.a.across, p_.a.down, p_.a.across,
+                      rows, depth_, a);
+      kernels_.multiply({rows, to - from, depth_, a, b_ + from * depth_, p_.alpha,
+                         first_ == 0 ? p_.beta : Number{1},
+                         p_.c + row + (column_ + from) * p_.across, p_.across});
+    });
+  }
+
+  const DirectKernels<Number>& kernels_ = direct_kernels<Number>();
+  const DirectProduct<Number>& p_;
+  const RowBlocks& rows_;
+  RowBuffers<Number>& buffers_;
+  Number* b_;
+  std::size_t first_ = 0, depth_ = 0, column_ = 0, columns_ = 0, parts_ = 1;
+};
+
+}  // namespace
+
+const DirectSet& direct_portable() noexcept {
+  static constexpr DirectSet set{DirectLoops<DirectPortable, double>::kernels(),
+                                 DirectLoops<DirectPortable, float>::kernels()};
+  return set;
+}
+
+template <typename Number>
+const DirectKernels<Number>& direct_kernels() noexcept {
+  static const DirectSet& set = direct_set();
+  if constexpr (std::is_same_v<Number, double>)
+    return set.doubles;
+  else
+    return set.floats;
+}
+
+template <typename Number>
+void multiply_directly(const DirectProduct<Number>& product, unsigned threads) {
+  DirectProduct<Number> p = product;
+  if (p.down != 1) {  // the transpose of C has contiguous columns
+    std::swap(p.m, p.n);
+    std::swap(p.a, p.b);
+    std::swap(p.a.down, p.a.across);
+    std::swap(p.b.down, p.b.across);
+    std::swap(p.down, p.across);
+  }
+  if (p.m == 0 || p.n == 0 || p.k == 0) return;
+  const double work =
+      static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  threads = static_cast<unsigned>(
+      std::clamp(work / direct_threads_from, 1.0, std::max(1.0, static_cast<double>(threads))));
+  constexpr std::size_t most = most_depth<Number>;
+  const std::size_t slabs = (p.k + most - 1) / most, depth = (p.k + slabs - 1) / slabs;
+  static thread_local Packed<Number> packed;
+  const auto& kernels = direct_kernels<Number>();
+  Number* const b =
+      at_least(packed, depth * rounded_up(std::min(p.n, packed_columns), kernels.columns));
+  const std::size_t fitting =
+      std::max(packed_bytes / sizeof(Number) / depth / kernels.rows, std::size_t{1}) * kernels.rows;
+  const RowBlocks rows(p.m, fitting, kernels.rows, threads);
+  RowBuffers<Number> buffers(threads, rows.size * depth);
+  DirectSlab<Number> slab(p, rows, buffers, b);
+  for (std::size_t column = 0; column < p.n; column += packed_columns)
+    for (std::size_t first = 0; first < p.k; first += depth)
+      slab.run(first, std::min(depth, p.k - first), column, std::min(packed_columns, p.n - column),
+               threads);
+}
+
+template const DirectKernels<double>& direct_kernels() noexcept;
+template const DirectKernels<float>& direct_kernels() noexcept;
+template void multiply_directly(const DirectProduct<double>&, unsigned);
+template void multiply_directly(const DirectProduct<float>&, unsigned);
+
+}  // namespace gdr::dense

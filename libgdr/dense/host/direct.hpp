@@ -1,0 +1,75 @@
+// Products computed from the caller's arrays in the host's own arithmetic, for engines that compute
+// in the host's numbers: the interface of their kernels, and the product.
+//
+// Plain data without inline functions, as in kernels.hpp.
+#pragma once
+
+#include <cstddef>
+
+#include "emulator/engine/engine.hpp"
+
+namespace gdr::dense {
+
+/// A factor op(X): element (i, j) at `data[i * down + j * across]`.
+template <typename Number>
+struct DirectFactor {
+  const Number* data;
+  std::size_t down, across;
+};
+
+/// C = alpha A B + beta C of m rows, n columns and the inner dimension k. Each element is the sum
+/// over slabs of inner indices in order, whatever the number of threads. C is not read if beta is
+/// zero, and must not overlap the factors.
+template <typename Number>
+struct DirectProduct {
+  std::size_t m, n, k;
+  Number alpha;
+  DirectFactor<Number> a, b;
+  Number beta;
+  Number* c;
+  std::size_t down, across;  ///< element (i, j) of C at `c[i * down + j * across]`
+};
+
+/// Some rows and columns of C with a slab of inner indices; both factors are packed.
+template <typename Number>
+struct DirectBlock {
+  std::size_t m, n, depth;
+  const Number *a, *b;
+  Number alpha, beta;
+  Number* c;
+  std::size_t stride;  ///< from a column of C to the next one
+};
+
+/// Kernels for an instruction set. A panel has `rows` rows of A, a strip `columns` columns of B.
+template <typename Number>
+struct DirectKernels {
+  std::size_t rows, columns;
+  /// Packs `count` rows (a) or columns (b) from (vector, index) on for `depth` inner indices; the
+  /// last panel is padded with zeros. `next_vector`, `next_index`: distances in `from`.
+  void (*pack_a)(const Number* from, std::size_t next_vector, std::size_t next_index,
+                 std::size_t count, std::size_t depth, Number* to);
+  void (*pack_b)(const Number* from, std::size_t next_vector, std::size_t next_index,
+                 std::size_t count, std::size_t depth, Number* to);
+  void (*multiply)(const DirectBlock<Number>& block);
+};
+
+/// The kernels of GDR_ISA, else of the best instruction set of this host.
+template <typename Number>
+const DirectKernels<Number>& direct_kernels() noexcept;
+
+/// Computes a product in up to `threads` threads. Throws std::bad_alloc, before C is written.
+template <typename Number>
+void multiply_directly(const DirectProduct<Number>& product, unsigned threads);
+extern template void multiply_directly(const DirectProduct<double>&, unsigned);
+extern template void multiply_directly(const DirectProduct<float>&, unsigned);
+
+/// Kernels for both types of numbers.
+struct DirectSet {
+  DirectKernels<double> doubles;
+  DirectKernels<float> floats;
+};
+const DirectSet& direct_portable() noexcept;
+const DirectSet& direct_avx2() noexcept;
+const DirectSet& direct_avx512() noexcept;
+
+}  // namespace gdr::dense

@@ -1,0 +1,21 @@
+// Direct products for AVX-512, compiled with its flags (see libgdr/CMakeLists.txt).
+#if defined(__x86_64__)
+#include "libgdr/dense/host/direct_loops.hpp"
+
+namespace gdr::dense {
+namespace {
+
+struct DirectAvx512 {
+  static constexpr std::size_t bytes = 64, parts = 3, columns = 8;
+};
+
+}  // namespace
+
+const DirectSet& direct_avx512() noexcept {
+  static constexpr DirectSet set{DirectLoops<DirectAvx512, double>::kernels(),
+                                 DirectLoops<DirectAvx512, float>::kernels()};
+  return set;
+}
+
+}  // namespace gdr::dense
+#endif
