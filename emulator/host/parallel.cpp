@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "emulator/host/cpu_relax.hpp"
+#include "emulator/host/float_mode.hpp"
 #include "emulator/host/host_limits.hpp"
 #include "emulator/host/monitor.hpp"
 #include "emulator/host/prefetch.hpp"
@@ -264,6 +265,7 @@ class Pool {
 
   void help() {
     inside = true;
+    const HostFloatMode mode;  // not that of the caller that happened to start the thread
     auto idle_since = std::chrono::steady_clock::now();
     for (;;) {
       if (Offer* const offer = open_.load(std::memory_order_acquire) ? take() : nullptr) {

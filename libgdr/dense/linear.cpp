@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/host/float_mode.hpp"
 #include "libgdr/dense/factor.hpp"
 #include "libgdr/dense/views.hpp"
 #include "libgdr/device/usage_error.hpp"
@@ -45,7 +46,11 @@ struct LinearSolver::Impl {
 
   /// Throws if the device cannot be used, before host threads start: in a forked child they would
   /// never return.
-  void begin() { updates.wait(); }
+  /// Returns the floating-point mode of the scope: results do not depend on the caller's.
+  [[nodiscard]] HostFloatMode begin() {
+    updates.wait();
+    return HostFloatMode();
+  }
 
   void triangle(Side side, const TriangularMatrix& t, std::size_t others,
                 const MatrixView<double>& b) {
@@ -75,7 +80,7 @@ std::optional<std::size_t> LinearSolver::lu(std::size_t m, std::size_t n,
   require_result(a, m, n, "A");
   const std::size_t steps = std::min(m, n);
   dense::require_pivots(pivots.size(), steps);
-  impl_->begin();
+  const HostFloatMode mode = impl_->begin();
   return dense::factor_lu(m, n, a, pivots.first(steps), impl_->block(steps), impl_->options.overlap,
                           impl_->updates);
 }
@@ -87,7 +92,7 @@ void LinearSolver::solve(std::size_t n, std::size_t columns, const MatrixView<co
   dense::require_pivots(pivots.size(), n);
   pivots = pivots.first(n);
   dense::require_valid_pivots(pivots, n, "");
-  impl_->begin();
+  const HostFloatMode mode = impl_->begin();
   const dense::Host& host = impl_->updates.host();
   const bool transposed = lu.transpose == Transpose::Yes;
   const TriangularMatrix lower{n, !transposed, true, lu}, upper{n, transposed, false, lu};
@@ -100,7 +105,7 @@ void LinearSolver::solve(std::size_t n, std::size_t columns, const MatrixView<co
 std::optional<std::size_t> LinearSolver::cholesky(Triangle triangle, std::size_t n,
                                                   const MatrixView<double>& a) {
   require_result(a, n, n, "A");
-  impl_->begin();
+  const HostFloatMode mode = impl_->begin();
   return dense::factor_cholesky(triangle, n, a, impl_->block(n), impl_->options.overlap,
                                 impl_->updates);
 }
@@ -112,7 +117,7 @@ void LinearSolver::solve_cholesky(Triangle triangle, std::size_t n, std::size_t 
     usage_error("a Cholesky factor cannot be transposed; give the triangle in which it is stored");
   require_matrix(factor, n, columns > 0 ? n : 0, "the factor");
   require_result(b, n, columns, "B");
-  impl_->begin();
+  const HostFloatMode mode = impl_->begin();
   const bool lower = triangle == Triangle::Lower;
   const TriangularMatrix as_stored{n, lower, false, factor};
   const TriangularMatrix transposed{n, !lower, false, transpose_of(factor)};
@@ -127,7 +132,7 @@ void LinearSolver::solve_triangular(Side side, Triangle triangle, Diagonal diago
   const std::size_t size = left ? m : n, others = left ? n : m;
   require_matrix(a, size, alpha != 0 && others > 0 ? size : 0, "A");
   require_result(b, m, n, "B");
-  impl_->begin();
+  const HostFloatMode mode = impl_->begin();
   scale(m, n, alpha, b);
   if (alpha == 0) return;
   const bool lower = (triangle == Triangle::Lower) == (a.transpose == Transpose::No);

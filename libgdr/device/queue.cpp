@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "emulator/host/float_mode.hpp"
 #include "emulator/host/host_limits.hpp"
 #include "gdr/error.hpp"
 
@@ -59,6 +60,7 @@ void WorkQueue::execute(Work& work, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   std::exception_ptr error;
   try {
+    const HostFloatMode mode;  // results do not depend on the caller's
     work.body(work.stop.get_token());
   } catch (...) {
     error = std::current_exception();
