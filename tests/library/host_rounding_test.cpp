@@ -40,7 +40,7 @@ std::vector<double> definite() {
   std::vector<double> a(order * order);
   for (std::size_t c = 0; c < order; ++c)
     for (std::size_t r = 0; r < order; ++r)
-      a[r + c * order] = r == c ? 2.0 * order : static_cast<double>((r * c + r + c) % 5) - 2.0;
+      a[r + c * order] = r == c ? 2.0 * order : static_cast<int>((r * c + r + c) % 5) - 2;
   return a;
 }
 
