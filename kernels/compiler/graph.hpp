@@ -75,7 +75,7 @@ struct Node {
   /// Constant of type Int; order of a Boys function; Convert: 1 if the text asks for this rounding
   /// by short(x).
   std::int64_t integer = 0;
-  SourceRange where = {};      ///< source range, for messages and comments
+  SourceRange where = {};  ///< source range, for messages and comments
 };
 
 /// How contributions are combined into a result.

@@ -42,12 +42,9 @@ PackedPlan make_packed_plan(const CompiledProgram& compiled, const LoadedProgram
 /// `runs`: counts of the executable's runs, by section. `in_chips`: the program that the chips have
 /// if it is another one, with the same variables for the host; then only passes run here whose
 /// results do not go through the network in that program's words.
-std::unique_ptr<PassRunner> make_packed_runner(const CompiledProgram& compiled,
-                                               const LoadedProgram& loaded,
-                                               const Geometry& geometry,
-                                               const Executable& executable,
-                                               std::unique_ptr<PassRunner> blockwise,
-                                               std::atomic<std::uint64_t>* runs,
-                                               const LoadedProgram* in_chips = nullptr);
+std::unique_ptr<PassRunner> make_packed_runner(
+    const CompiledProgram& compiled, const LoadedProgram& loaded, const Geometry& geometry,
+    const Executable& executable, std::unique_ptr<PassRunner> blockwise,
+    std::atomic<std::uint64_t>* runs, const LoadedProgram* in_chips = nullptr);
 
 }  // namespace gdr::native
