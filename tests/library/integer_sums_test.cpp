@@ -23,6 +23,7 @@ struct Outcome {
 Outcome outcome(const char* engine, const Kernel& kernel, std::int64_t scale = 1) {
   DeviceOptions options;
   options.engine = engine;
+  options.threads = 1;  // runs would depend on how many threads pay
   Device device = Device::open("emulator", options);
   Job job = device.job(kernel);
   std::vector<double> xi(targets), xj(sources), s(targets);

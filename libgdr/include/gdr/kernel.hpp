@@ -94,8 +94,8 @@ class Kernel {
   /// once; assembled kernels and object files have no other program.
   Kernel unscheduled() const;
   /// This kernel with a second program in which every number is a long, for engines that compute in
-  /// doubles: they execute that one, so that no input is rounded to a short. A kernel without a text
-  /// of the kernel language has no other program.
+  /// doubles: they execute that one, so that no input is rounded to a short. A kernel without a
+  /// text of the kernel language has no other program.
   Kernel with_longs() const;
   /// Whether `scheduled` needs no search: of all kernels but those of `compile`.
   bool has_schedule() const noexcept { return !search_; }

@@ -42,7 +42,8 @@ struct Statistics {
   std::uint64_t gpu_runs = 0;       ///< of `fast_runs`, those whose loop ran on a GPU
   /// Reason of the first fallback of the loaded kernel: the instruction, its source line and the
   /// cause. For engines among floats, also the operations done in double. Limits of the host that
-  /// make all engines slower: threads that cannot be created, memory that may not become executable.
+  /// make all engines slower: threads that cannot be created, memory that may not become
+  /// executable.
   std::string fallback_reason;
   double compile_seconds = 0;  ///< time of generating machine code
   unsigned failed_boards = 0;  ///< boards that failed since the device was opened
