@@ -75,7 +75,8 @@ Results alone(const std::string& options, const std::vector<std::string>& names)
 Results on_ranks(const MpiKind& mpi, unsigned ranks, const std::string& options,
                  const std::string& layout, const std::vector<std::string>& names) {
   const TemporaryFolder folder;
-  std::vector<std::string> words = {GDR_MPI_JOBS, "mpi:" + options, layout, folder.path()};
+  std::vector<std::string> words = {GDR_MPI_JOBS, "mpi:engine=exact," + options, layout,
+                                    folder.path()};
   words.insert(words.end(), names.begin(), names.end());
   const Ended ended = run_ranks(mpi, ranks, words);
   INFO(mpi.name << " " << ranks << " " << options << " " << layout << "\n" << ended.errors);
