@@ -40,7 +40,7 @@ const std::string gone =
     "the same calls in the same order";
 
 void check(const MpiKind& mpi, const char* end) {
-  const Ended ended = run_ranks(mpi, ranks, {GDR_MPI_CALLS, "mpi:threads=1", end});
+  const Ended ended = run_ranks(mpi, ranks, {GDR_MPI_CALLS, "mpi:engine=exact,threads=1", end});
   INFO(mpi.name << ", " << end << "\n" << ended.output << ended.errors);
   CHECK((ended.status != 0) == (end == std::string("exit")));
   CHECK(ended.seconds < 30);

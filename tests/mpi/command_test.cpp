@@ -35,12 +35,14 @@ TEST_CASE("gdr nbody runs on ranks and restarts with another number of ranks") {
   const std::string one = folder.file("one"), three = folder.file("three");
   // Eight steps of 2^-10.
   REQUIRE(run_alone(nbody(cluster, "0.0078125", one, "exact:threads=1")).status == 0);
-  const Ended first = run_ranks(mpi(), 3, nbody(cluster, "0.00390625", three, "mpi:threads=1"));
+  const Ended first =
+      run_ranks(mpi(), 3, nbody(cluster, "0.00390625", three, "mpi:engine=exact,threads=1"));
   INFO(first.errors);
   REQUIRE(first.status == 0);
   const std::string half = three + "/snapshot_00000004.hdf5";
   check_same_particles(half, one + "/snapshot_00000004.hdf5");
-  const Ended second = run_ranks(mpi(), 2, nbody(half, "0.0078125", three, "mpi:threads=1"));
+  const Ended second =
+      run_ranks(mpi(), 2, nbody(half, "0.0078125", three, "mpi:engine=exact,threads=1"));
   INFO(second.errors);
   REQUIRE(second.status == 0);
   check_same_particles(three + "/snapshot_00000008.hdf5", one + "/snapshot_00000008.hdf5");
@@ -62,7 +64,7 @@ TEST_CASE("gdr nbody --trace writes the events of all ranks to one file, each on
   const TemporaryFolder folder;
   const std::string file = folder.file("trace.json");
   std::vector<std::string> words =
-      nbody(cluster, "0.00390625", folder.file("out"), "mpi:threads=1");
+      nbody(cluster, "0.00390625", folder.file("out"), "mpi:engine=exact,threads=1");
   words.insert(words.end(), {"--trace", file});
   const Ended ended = run_ranks(mpi(), 3, words);
   INFO(ended.errors);
@@ -97,11 +99,13 @@ TEST_CASE("block steps on ranks have the bits of one process, also after a resta
         folder.file(out), "--device", device,    "--snapshot-every", "1steps",   "--json"};
   };
   REQUIRE(run_alone(words(cluster, "0.125", "one", "exact:threads=1")).status == 0);
-  const Ended first = run_ranks(mpi(), 3, words(cluster, "0.0625", "parts", "mpi:threads=1"));
+  const Ended first =
+      run_ranks(mpi(), 3, words(cluster, "0.0625", "parts", "mpi:engine=exact,threads=1"));
   INFO(first.errors);
   REQUIRE(first.status == 0);
   const std::string half = folder.file("parts/snapshot_00000002.hdf5");
-  const Ended second = run_ranks(mpi(), 2, words(half, "0.125", "parts", "mpi:threads=1"));
+  const Ended second =
+      run_ranks(mpi(), 2, words(half, "0.125", "parts", "mpi:engine=exact,threads=1"));
   INFO(second.errors);
   REQUIRE(second.status == 0);
   for (const char* name : {"/snapshot_00000001.hdf5", "/snapshot_00000004.hdf5"})
@@ -125,7 +129,7 @@ TEST_CASE("gdr force runs on ranks with kernels of all kinds") {
       return list;
     };
     REQUIRE(run_alone(words("one.hdf5", "exact:threads=1")).status == 0);
-    const Ended ended = run_ranks(mpi(), 4, words("four.hdf5", "mpi:threads=1"));
+    const Ended ended = run_ranks(mpi(), 4, words("four.hdf5", "mpi:engine=exact,threads=1"));
     INFO(ended.errors);
     REQUIRE(ended.status == 0);
     CHECK(std::count(ended.output.begin(), ended.output.end(), '\n') > 3);
@@ -138,7 +142,8 @@ TEST_CASE("gdr force runs on ranks with kernels of all kinds") {
 TEST_CASE("an error is reported once and ends all ranks") {
   const TemporaryFolder folder;
   const Ended missing = run_ranks(
-      mpi(), 3, nbody(folder.file("none.hdf5"), "0.01", folder.file("out"), "mpi:threads=1"));
+      mpi(), 3,
+      nbody(folder.file("none.hdf5"), "0.01", folder.file("out"), "mpi:engine=exact,threads=1"));
   CHECK(missing.status != 0);
   CHECK(missing.errors.find("none.hdf5") != std::string::npos);
   CHECK(missing.errors.find("gdr: error") == missing.errors.rfind("gdr: error"));
@@ -152,7 +157,7 @@ TEST_CASE("ranks whose arguments differ from rank 0 report an error") {
                            const std::string& other, const std::string& said) {
     const std::string line = "if [ \"${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\" = 1 ]; then set -- " +
                              other + "; else set -- " + first + "; fi; exec " GDR_COMMAND " " +
-                             words + " --device mpi:threads=1 \"$@\"";
+                             words + " --device mpi:engine=exact,threads=1 \"$@\"";
     const Ended ended = run_ranks(mpi(), 3, {"/bin/sh", "-c", line});
     INFO(words << "\n" << ended.output << ended.errors);
     CHECK(ended.status != 0);
@@ -183,7 +188,8 @@ TEST_CASE("a killed rank ends the job within seconds, with a message") {
   std::string line =
       "if [ \"${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\" = 1 ]; then (sleep 2; kill -9 $$) "
       ">/dev/null 2>&1 & fi; exec";
-  for (const std::string& word : nbody(cluster, "1000", out, "mpi:threads=1")) line += " " + word;
+  for (const std::string& word : nbody(cluster, "1000", out, "mpi:engine=exact,threads=1"))
+    line += " " + word;
   const Ended ended = run_ranks(mpi(), 3, {"/bin/sh", "-c", line});
   CHECK(ended.status != 0);
   CHECK(ended.seconds < 30);
@@ -198,7 +204,8 @@ TEST_CASE("SIGTERM to one rank ends all ranks with status 143 and a snapshot") {
     const TemporaryFolder folder;
     const std::string out = folder.file("out"), first = out + "/snapshot_00000004.hdf5";
     std::string line;
-    for (const std::string& word : nbody(cluster, "1000", out, "mpi:threads=1")) line += word + " ";
+    for (const std::string& word : nbody(cluster, "1000", out, "mpi:engine=exact,threads=1"))
+      line += word + " ";
     // Every shell records the status of its rank; one of them kills its rank after the run has
     // begun.
     line +=
@@ -222,8 +229,9 @@ TEST_CASE("SIGTERM to one rank ends all ranks with status 143 and a snapshot") {
 }
 
 TEST_CASE("the error about a missing MPI plugin says what to do") {
-  const std::vector<std::string> words = {GDR_COMMAND, "nbody", cluster, "--device", "mpi", "--eps",
-                                          "0.01",      "--dt",  "0.01",  "--t-end",  "1"};
+  const std::vector<std::string> words = {
+      GDR_COMMAND, "nbody", cluster,   "--device", "mpi:engine=exact", "--eps", "0.01",
+      "--dt",      "0.01",  "--t-end", "1"};
   std::vector<std::string> with = {"env", "GDR_MPI_LIBRARY=/nowhere/libgdr_mpi.so"};
   with.insert(with.end(), words.begin(), words.end());
   const Ended ended = run_alone(with);

@@ -41,7 +41,8 @@ const Sizes large = {"70", "45", "2100", "150"};
 
 Printed run(const Sizes& sizes, unsigned ranks, const std::string& rows, const std::string& block,
             const MpiKind& mpi = mpi_kinds().at(0)) {
-  std::vector<std::string> words = {GDR_MPI_DENSE, ranks == 0 ? "exact" : "mpi", rows, block};
+  std::vector<std::string> words = {GDR_MPI_DENSE, ranks == 0 ? "exact" : "mpi:engine=exact", rows,
+                                    block};
   words.insert(words.end(), sizes.begin(), sizes.end());
   const Ended ended = ranks == 0 ? run_alone(words) : run_ranks(mpi, ranks, words);
   INFO(ranks << " ranks, " << rows << " rows: " << ended.errors);

@@ -90,7 +90,8 @@ TEST_CASE("gdr nbody continues without killed ranks, with the same bits") {
     const std::string out = folder.file("lost" + std::to_string(&losses - cases));
     std::vector<std::pair<unsigned, std::string>> victims;
     for (const auto& [rank, step] : losses.victims) victims.emplace_back(rank, snapshot(out, step));
-    const Ended ended = run_ranks(*mpi, losses.ranks, killed(nbody(out, "mpi:threads=1"), victims));
+    const Ended ended =
+        run_ranks(*mpi, losses.ranks, killed(nbody(out, "mpi:engine=exact,threads=1"), victims));
     INFO(ended.output << "\n" << ended.errors);
     REQUIRE(ended.status == 0);
     CHECK(ended.seconds < 60);
@@ -126,9 +127,9 @@ TEST_CASE("a run in block steps continues without killed ranks, with the same bi
   REQUIRE(run_alone(words("one", "exact:threads=1")).status == 0);
   const std::string out = folder.file("lost");
   // A rank within a step, and the one that writes.
-  const Ended ended = run_ranks(
-      *mpi, 4,
-      killed(words("lost", "mpi:threads=1"), {{2, snapshot(out, 2)}, {0, snapshot(out, 4)}}));
+  const Ended ended = run_ranks(*mpi, 4,
+                                killed(words("lost", "mpi:engine=exact,threads=1"),
+                                       {{2, snapshot(out, 2)}, {0, snapshot(out, 4)}}));
   INFO(ended.output << "\n" << ended.errors);
   REQUIRE(ended.status == 0);
   for (const int step : {3, 6, 12})
@@ -147,8 +148,8 @@ TEST_CASE("runs continue with the same bits wherever ranks are killed") {
     // Two ranks, one after the other, each at a random time within a round.
     const std::string victims[] = {std::to_string(turn % 5), std::to_string((turn + 2) % 5)};
     const Ended ended = run_ranks(*mpi, 5,
-                                  {GDR_MPI_RANK_FAILURES, "mpi:threads=1", std::to_string(turn),
-                                   "9", victims[0], victims[1]});
+                                  {GDR_MPI_RANK_FAILURES, "mpi:engine=exact,threads=1",
+                                   std::to_string(turn), "9", victims[0], victims[1]});
     INFO("turn " << turn << "\n" << ended.output << ended.errors);
     REQUIRE(ended.status == 0);
     CHECK(ended.seconds < 60);
@@ -168,7 +169,7 @@ TEST_CASE("C and Fortran programs continue without failed ranks") {
     WARN("not tested: there is no MPI with ULFM (cmake/ulfm.sh)");
     return;
   }
-  const Ended in_c = run_ranks(*mpi, 4, {GDR_MPI_RANK_FAILURES_C, "mpi:threads=1"});
+  const Ended in_c = run_ranks(*mpi, 4, {GDR_MPI_RANK_FAILURES_C, "mpi:engine=exact,threads=1"});
   INFO("C:\n" << in_c.output << in_c.errors);
   CHECK(in_c.status == 0);
   CHECK(in_c.seconds < 60);
@@ -191,7 +192,8 @@ TEST_CASE("C and Fortran programs continue without failed ranks") {
   }
 
   if (std::string(GDR_MPI_RANK_FAILURES_F).empty()) return;
-  const Ended in_fortran = run_ranks(*mpi, 3, {GDR_MPI_RANK_FAILURES_F, "mpi:threads=1"});
+  const Ended in_fortran =
+      run_ranks(*mpi, 3, {GDR_MPI_RANK_FAILURES_F, "mpi:engine=exact,threads=1"});
   INFO("Fortran:\n" << in_fortran.output << in_fortran.errors);
   CHECK(in_fortran.status == 0);
   says(in_fortran, "0: status 0");
@@ -235,7 +237,8 @@ TEST_CASE("gdr force continues without killed ranks, with the same bits") {
     const std::string one = folder.file("one.hdf5"), left = folder.file("left.hdf5");
     REQUIRE(run_alone(force(one, "exact:threads=1")).status == 0);
     const Ended ended = run_ranks(
-        *mpi, 3, killed_at_work(force(left, "mpi:threads=1,engine=reference"), loss.victim));
+        *mpi, 3,
+        killed_at_work(force(left, "mpi:engine=exact,threads=1,engine=reference"), loss.victim));
     INFO(loss.kernel << ", rank " << loss.victim << "\n" << ended.output << "\n" << ended.errors);
     REQUIRE(ended.status == 0);
     CHECK(ended.seconds < 60);
