@@ -9,7 +9,7 @@ using namespace gdr::test;
 TEST_CASE("a rank that hangs ends the job when the time limit has passed") {
   const MpiKind mpi = mpi_kinds().at(0);
   const Ended ended =
-      run_ranks(mpi, 3, {"env", "GDR_MPI_TIMEOUT=1.5", GDR_MPI_HANG, "mpi:engine=exact,threads=1"});
+      run_ranks(mpi, 3, {"env", "GDR_MPI_TIMEOUT=1.5", GDR_MPI_HANG, "mpi:threads=1"});
   INFO(ended.output << ended.errors);
   CHECK(ended.status != 0);
   CHECK(ended.seconds < 30);
@@ -48,7 +48,7 @@ TEST_CASE("errors of one rank are thrown on all of them") {
       "1 rank 1 runs another kernel than rank 0",
       "nothing"};
   for (const MpiKind& mpi : mpi_kinds()) {
-    const Ended ended = run_ranks(mpi, ranks, {GDR_MPI_ERRORS, "mpi:engine=exact,threads=1"});
+    const Ended ended = run_ranks(mpi, ranks, {GDR_MPI_ERRORS, "mpi:threads=1"});
     INFO(mpi.name << "\n" << ended.output << ended.errors);
     REQUIRE(ended.status == 0);
     std::vector<std::vector<std::string>> lines(ranks);
