@@ -155,7 +155,9 @@ void write_declarations(Out out, const Program& p) {
     if (v.reduce == Reduce::Index)
       fmt::format_to(out, " {}", name_text(p.variables[static_cast<std::size_t>(v.key)].name));
     fmt::format_to(out, " at {}", location_text(v.location));
-    if (v.kind == VarKind::Source && !v.pad_is_copy) fmt::format_to(out, " pad 0x{:016x}", v.pad);
+    // A group requires at least one explicit pad, so zeros are written too.
+    if (v.kind == VarKind::Source)
+      fmt::format_to(out, "{}", v.pad_is_copy ? " pad copy" : fmt::format(" pad 0x{:016x}", v.pad));
     fmt::format_to(out, "\n");
   }
   for (const VariableArray& array : p.arrays) {

@@ -45,7 +45,7 @@ ivar  long xi f32to72
 ivar  long idi i64int
 jvar  long xj f32to72
 jvar  long mj f64to72 pad 0
-jvar  long idj i64int pad 0
+jvar  long idj i64int
 fvar  long force f32to72 fadd at $lr24v
 fvar  long idsum i64int iadd at $lr32v
 .start

@@ -58,6 +58,7 @@ struct Declaration {
   Span key;  ///< reduction Index: the name of the key
   std::optional<Operand> location;
   std::optional<std::uint64_t> pad;
+  bool copied = false;  ///< `pad copy`
 };
 
 /// Letters, digits, `_` and points: the syntax of conversions.
@@ -151,12 +152,19 @@ bool parse_pad(Assembly& a, Cursor& c, Declaration& d) {
   c.skip();
   const char* begin = c.p;
   Value value;
-  if (!parse_primary(a, c, value)) return false;
+  Cursor ahead = c;
+  d.copied = ahead.word().text() == "copy";
+  if (d.copied)
+    c = ahead;
+  else if (!parse_primary(a, c, value))
+    return false;
   const Span span{begin, c.p};
   if (d.kind->interface != VarKind::Source) {
     return a.report.error(Code::BadPad, span, "only a jvar can have a pad", {},
                           "it is the value in items that complete a group");
   }
+  d.pad.reset();
+  if (d.copied) return true;
   a.layout.pad_given = true;
   const HostType host = d.conversion.host;
   const bool real = host == HostType::F64 || host == HostType::F32;
@@ -383,9 +391,8 @@ void declare_one(Assembly& a, Declaration& d, const NewName& given, std::uint32_
     if (d.reduce == Reduce::Index)
       a.keys.push_back({static_cast<std::uint32_t>(a.program.variables.size()),
                         std::string(d.key.text()), a.report.span_of(d.key)});
-    const bool copied = *d.kind->interface == VarKind::Source && !d.pad;
     a.program.variables.push_back({name.name, *d.kind->interface, x, d.conversion,
-                                   d.reduce.value_or(Reduce::Pass), d.pad.value_or(0), copied});
+                                   d.reduce.value_or(Reduce::Pass), d.pad.value_or(0), d.copied});
   } else {
     a.program.symbols.push_back({name.name, x});
   }

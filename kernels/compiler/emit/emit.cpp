@@ -163,9 +163,10 @@ class Emitter {
         }
         case VarKind::Source: {
           const int address = kernel_.item.address[i];
-          const bool zeroed = unroll_ > 1 && value != none && value == kernel_.zeroed_in_pads;
+          const bool zeroed = value != none && value == kernel_.zeroed_in_pads;
+          const char* const pad = unroll_ == 1 ? "" : zeroed ? " pad 0" : " pad copy";
           add("jvar {} {} {} at ${}s{}{}", width_name(width), name_text(v.name), conversion,
-              width == Width::Long ? "l" : "", address, zeroed ? " pad 0" : "");
+              width == Width::Long ? "l" : "", address, pad);
           break;
         }
         case VarKind::Param:
