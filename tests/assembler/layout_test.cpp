@@ -55,6 +55,21 @@ TEST_CASE("symbols of an item cannot exceed the address range") {
   CHECK(codes_of(head + "alias far = $ls65534@1\n") == std::vector<unsigned>{5005});
 }
 
+TEST_CASE(
+    "a value that completes a group is zero, the given one, or with `pad copy` the last item's") {
+  const std::string head = ".group 2\njvar long m f64to72 pad 0\n";
+  const Program p = assembled(head + "jvar long x f64to72 pad copy\njvar short id i64int\n");
+  REQUIRE(p.variables.size() == 3);
+  CHECK(p.variables[1].pad_is_copy);
+  CHECK_FALSE(p.variables[0].pad_is_copy);
+  CHECK_FALSE(p.variables[2].pad_is_copy);
+  CHECK(assembled(disassemble(p)) == p);
+  CHECK_FALSE(assembled("jvar long x f64to72 pad copy\n").variables[0].pad_is_copy);  // no groups
+  CHECK(codes_of("ivar long x f64to72 pad copy\n").size() == 1);
+  // A copy is no statement that an item contributes nothing.
+  CHECK(codes_of(".group 2\njvar long x f64to72 pad copy\n").size() == 1);
+}
+
 TEST_CASE("repeats and templates expand to the expected lines") {
   const Program p = assembled(
       "const n = 2\n.template add(D, A)\n  fadd $lr{D}v {A} $lr{D+8}v\n.endtemplate\n.body\n"

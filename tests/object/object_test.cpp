@@ -62,6 +62,33 @@ TEST_CASE("object files preserve programs") {
   }
 }
 
+TEST_CASE("a program in longs is stored with its program, and has the same variables") {
+  Variable x;
+  x.name = "x";
+  x.kind = VarKind::Source;
+  x.location = {Space::BmSource, Width::Long};
+  Program p;
+  p.item_shorts = 2;
+  p.variables = {x};
+  Program other = p;
+  other.variables[0].name = "y";  // names are the program's own
+  p.in_longs = {other};
+  REQUIRE(defect(p) == "accepted");
+  CHECK(read_object(write_object(p)) == p);
+  Program nested = p;
+  nested.in_longs[0].in_longs = {other};
+  CHECK(contains(defect(nested), "more than one program in longs"));
+  Program two = p;
+  two.in_longs.push_back(other);
+  CHECK(contains(defect(two), "more than one program in longs"));
+  Program none = p;
+  none.in_longs[0].variables.clear();
+  CHECK(contains(defect(none), "the program in longs has other variables"));
+  Program wrong = p;
+  wrong.in_longs[0].elements = 9;
+  CHECK(contains(defect(wrong), "the program in longs: 9 elements"));
+}
+
 TEST_CASE("the empty program can be stored") {
   CHECK(read_object(write_object(Program{})) == Program{});
 }

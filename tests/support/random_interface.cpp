@@ -121,6 +121,8 @@ void add_interface(Program& p, Rng& rng) {
   for (unsigned n = rng.below(8); n > 0; --n) {
     p.variables.push_back(random_variable(rng, "var" + std::to_string(n)));
   }
+  for (Variable& v : p.variables)
+    v.pad_is_copy = p.group > 1 && v.kind == VarKind::Source && v.pad == 0 && rng.chance(50);
   for (unsigned n = rng.below(8); n > 0; --n) {
     p.symbols.push_back({"name" + std::to_string(n), random_symbol(rng)});
   }
