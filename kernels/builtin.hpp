@@ -10,8 +10,9 @@ struct BuiltinKernel {
   std::string_view name;    ///< the file's name without its ending
   std::string_view source;  ///< assembly text
   std::string_view text;    ///< text of the kernel language; empty: it is written in assembly
-  /// Of a kernel in assembly: the same law in the kernel language, with the same variables, which
-  /// engines that compute in doubles execute in longs. May be empty.
+  /// The same law in the kernel language, with the same variables, which engines that compute in
+  /// doubles execute in longs: of a kernel in assembly, or where `text` approximates a function for
+  /// shorts. Empty: they execute `text`.
   std::string_view doubles;
 };
 /// The pair laws of the library.

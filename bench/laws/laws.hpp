@@ -56,7 +56,7 @@ struct Law {
   Sample (*sample)(std::size_t n, std::uint64_t seed);
   PairLaw pair;
   double limit = 2e-7;         ///< limit of the rms error of exact numerics
-  double native_limit = 5e-8;  ///< limit for fast numerics in doubles
+  double native_limit = 2e-14;  ///< limit for fast numerics in doubles
 };
 
 /// One for each kernel of the library that works on pairs of particles.

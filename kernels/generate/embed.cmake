@@ -1,6 +1,6 @@
 # Writes TARGET, a C++ file with the texts of PAIR_LAWS and of DENSE (paths, joined by |). Pair laws
-# that were compiled have their text of the kernel language in the folder TEXTS; those
-# written in assembly may have one for engines among doubles in TEXTS/doubles.
+# that were compiled have their text of the kernel language in the folder TEXTS; some
+# have another one for engines among doubles in TEXTS/doubles.
 
 # A string literal has a largest length that compilers must take: longer texts are cut in pieces.
 function(add_literal path to)

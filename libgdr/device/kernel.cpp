@@ -175,11 +175,12 @@ Kernel Kernel::builtin(std::string_view name) {
     if (k.name == name) {
       const std::string own_name(k.name);
       std::optional<KernelText> text;
-      if (const std::string_view of = k.text.empty() ? k.doubles : k.text; !of.empty())
+      if (const std::string_view of = k.doubles.empty() ? k.text : k.doubles; !of.empty())
         text = KernelText(of, own_name + ".gdk");
       Kernel kernel(data_of(checked(gdr::assemble(k.source, own_name + ".gds")), text));
       if (!k.text.empty())
-        kernel.text_ = std::make_shared<KernelSearch>(unscheduled_program_of(*text));
+        kernel.text_ = std::make_shared<KernelSearch>(
+            unscheduled_program_of(KernelText(k.text, own_name + ".gdk")));
       assembled.emplace(k.name, kernel);
       return kernel;
     }
