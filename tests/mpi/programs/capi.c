@@ -68,7 +68,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(half, &size);
   for (k = 0; k < 3 * n; ++k) x[k] = (k * 7 % 31) / 31.0 + rank % 2;
   for (k = 0; k < n; ++k) m[k] = 1.0 / (k + 2);
-  if (gdr_device_open_mpi((int)MPI_Comm_c2f(half), "mpi:threads=1", &shared) != GDR_OK) fail("mpi");
+  if (gdr_device_open_mpi((int)MPI_Comm_c2f(half), "mpi:engine=exact,threads=1", &shared) != GDR_OK)
+    fail("mpi");
   if (gdr_device_open("exact:threads=1", &alone) != GDR_OK) fail("exact");
   forces(shared, (size_t)(own * n / size), n / 2, x, m, part);
   forces(alone, 0, n, x, m, all);

@@ -22,7 +22,7 @@ program ranks
   call gdr_gravity_create(alone, reference, status)
   call gdr_gravity_compute(reference, n, x, m, 0.125d0, right, pot, status)
   if (status /= gdr_ok) error stop "alone"
-  call gdr_device_open_mpi(half, "mpi:threads=1", device, status)
+  call gdr_device_open_mpi(half, "mpi:engine=exact,threads=1", device, status)
   if (status /= gdr_ok) error stop "open"
   call gdr_gravity_create(device, gravity, status)
   first = n*gdr_device_rank(device)/gdr_device_ranks(device) + 1
