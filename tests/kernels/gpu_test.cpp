@@ -32,7 +32,8 @@ bool check(const Law& law, const char* engine, double limit) {
     CHECK(e.rms <= limit);
     CHECK(e.largest <= 100 * limit);
   }
-  const auto stats = make_engine(engine)->prepare(kernel.program(), Geometry{})->stats();
+  const auto stats =
+      make_engine(engine)->prepare(kernel.with_longs().program(), Geometry{})->stats();
   const SectionStats& body = stats[static_cast<unsigned>(Section::Body)];
   INFO(law.kernel << ": " << body.reason);
   CHECK((body.gpu_runs > 0) != body.reason.starts_with("on the processor, not on the GPU: "));

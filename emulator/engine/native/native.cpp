@@ -119,11 +119,9 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
       stats[s].runs = runs_[s];
       stats[s].fallback_runs = exact_runs_[s];
       stats[s].reason = part.section ? part.section->remark() : part.reason;
-      if (!part.section) continue;
-      stats[s].gpu_runs = part.section->gpu_runs();
-      stats[s].code_bytes = part.section->code_bytes();
-      stats[s].compile_seconds = part.section->compile_seconds();
+      add_work(part.section.get(), stats[s]);
     }
+    add_in_longs(stats);
     if (device_matmul_runs_ != 0) {
       SectionStats& body = stats[static_cast<unsigned>(Section::Body)];
       body.gpu_runs += device_matmul_runs_;
@@ -155,6 +153,15 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
 
  private:
   struct InLongs;
+
+  static void add_work(const native::CompiledSection* section, SectionStats& to) {
+    if (section == nullptr) return;
+    to.gpu_runs += section->gpu_runs();
+    to.code_bytes += section->code_bytes();
+    to.compile_seconds += section->compile_seconds();
+  }
+  /// Adds what the program in longs did, with its remarks: they are about the packed targets.
+  void add_in_longs(ExecutableStats& to) const;
 
   /// Without the program in longs if the geometry has no room for it.
   void set_in_longs(const Program& program);
@@ -198,6 +205,17 @@ void NativeExecutable::set_in_longs(const Program& program) {
     in_longs_ = std::make_shared<InLongs>(program, geometry_, *this);
   } catch (const Error& error) {
     if (error.category() != ErrorCategory::Program) throw;
+  }
+}
+
+void NativeExecutable::add_in_longs(ExecutableStats& to) const {
+  if (in_longs_ == nullptr) return;
+  for (unsigned s = 0; s < section_count; ++s) {
+    const native::CompiledSection* const section =
+        in_longs_->executable.program_->parts[s].section.get();
+    add_work(section, to[s]);
+    if (section == nullptr) continue;
+    if (std::string remark = section->remark(); !remark.empty()) to[s].reason = std::move(remark);
   }
 }
 
