@@ -121,7 +121,7 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
       stats[s].reason = part.section ? part.section->remark() : part.reason;
       add_work(part.section.get(), stats[s]);
     }
-    add_in_longs(stats);
+    add_others(stats);
     if (device_matmul_runs_ != 0) {
       SectionStats& body = stats[static_cast<unsigned>(Section::Body)];
       body.gpu_runs += device_matmul_runs_;
@@ -135,9 +135,13 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
   const FastMatmulKernels* fast_matmul_kernels() const noexcept override { return products_; }
   std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
                                           const Geometry& geometry) const override {
-    std::unique_ptr<PassRunner> own = native::make_packed_runner(
-        *program_, loaded, geometry, *this, StreamingExecutable::pass_runner(loaded, geometry),
-        runs_.data());
+    native::OtherRunners others{StreamingExecutable::pass_runner(loaded, geometry), {}};
+    if (program_->target.precision == native::Precision::Float)
+      others.make_in_doubles = [this, &loaded, geometry, blockwise = others.blockwise] {
+        return in_doubles_runner(loaded, geometry, blockwise);
+      };
+    std::unique_ptr<PassRunner> own = native::make_packed_runner(*program_, loaded, geometry, *this,
+                                                                 std::move(others), runs_.data());
     return in_longs_ != nullptr ? in_longs_runner(loaded, geometry, std::move(own))
                                 : std::move(own);
   }
@@ -160,8 +164,31 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
     to.code_bytes += section->code_bytes();
     to.compile_seconds += section->compile_seconds();
   }
-  /// Adds what the program in longs did, with its remarks: they are about the packed targets.
-  void add_in_longs(ExecutableStats& to) const;
+  /// Adds what other executables did with packed targets, and their remarks about them.
+  void add_others(ExecutableStats& to) const;
+  void add_to(ExecutableStats& to) const;
+
+  std::unique_ptr<PassRunner> in_doubles_runner(
+      const LoadedProgram& loaded, const Geometry& geometry,
+      const std::shared_ptr<PassRunner>& blockwise) const {
+    const NativeExecutable& doubles = in_doubles();
+    return native::make_packed_runner(*doubles.program_, loaded, geometry, doubles, {blockwise, {}},
+                                      runs_.data());
+  }
+  /// This program in doubles, made on first use.
+  const NativeExecutable& in_doubles() const {
+    const std::lock_guard lock(in_doubles_mutex_);
+    if (in_doubles_ == nullptr)
+      in_doubles_ = std::make_shared<NativeExecutable>(
+          source_, geometry_,
+          native::Target{isa_, native::Precision::Double, native::FloatMode::Plain, false},
+          program_->gpus, nullptr);
+    return *in_doubles_;
+  }
+  std::shared_ptr<const NativeExecutable> made_in_doubles() const {
+    const std::lock_guard lock(in_doubles_mutex_);
+    return in_doubles_;
+  }
 
   /// Without the program in longs if the geometry has no room for it.
   void set_in_longs(const Program& program);
@@ -188,6 +215,9 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
   mutable std::atomic<std::uint64_t> device_matmul_runs_{0};  ///< block runs
   bool accepts_streams_;
   std::shared_ptr<const InLongs> in_longs_;  ///< executes packed targets; may be null
+  /// Executes packed targets whose sources are beyond the range of floats.
+  mutable std::mutex in_doubles_mutex_;
+  mutable std::shared_ptr<const NativeExecutable> in_doubles_;
 };
 
 /// The same kernel with every number as a long.
@@ -208,11 +238,13 @@ void NativeExecutable::set_in_longs(const Program& program) {
   }
 }
 
-void NativeExecutable::add_in_longs(ExecutableStats& to) const {
-  if (in_longs_ == nullptr) return;
+void NativeExecutable::add_others(ExecutableStats& to) const {
+  if (in_longs_ != nullptr) in_longs_->executable.add_to(to);
+  if (const auto doubles = made_in_doubles()) doubles->add_to(to);
+}
+void NativeExecutable::add_to(ExecutableStats& to) const {
   for (unsigned s = 0; s < section_count; ++s) {
-    const native::CompiledSection* const section =
-        in_longs_->executable.program_->parts[s].section.get();
+    const native::CompiledSection* const section = program_->parts[s].section.get();
     add_work(section, to[s]);
     if (section == nullptr) continue;
     if (std::string remark = section->remark(); !remark.empty()) to[s].reason = std::move(remark);
@@ -224,7 +256,7 @@ std::unique_ptr<PassRunner> NativeExecutable::in_longs_runner(
   const native::CompiledProgram& compiled = *in_longs_->executable.program_;
   if (!native::make_packed_plan(compiled, in_longs_->loaded).usable) return own;
   return native::make_packed_runner(compiled, in_longs_->loaded, geometry, in_longs_->executable,
-                                    std::move(own), runs_.data(), &loaded);
+                                    {std::move(own), {}}, runs_.data(), &loaded);
 }
 
 }  // namespace

@@ -51,14 +51,13 @@ Geometry one_block(Geometry geometry, std::uint32_t pes) {
 class PackedRunner final : public PassRunner {
  public:
   PackedRunner(const CompiledProgram& compiled, const LoadedProgram& loaded,
-               const Geometry& geometry, const Executable& executable,
-               std::unique_ptr<PassRunner> blockwise, std::atomic<std::uint64_t>* runs,
-               const LoadedProgram* in_chips)
+               const Geometry& geometry, const Executable& executable, OtherRunners others,
+               std::atomic<std::uint64_t>* runs, const LoadedProgram* in_chips)
       : compiled_(compiled),
         loaded_(loaded),
         geometry_(geometry),
         executable_(executable),
-        blockwise_(std::move(blockwise)),
+        others_(std::move(others)),
         runs_(runs),
         joins_in_chips_(in_chips == nullptr || joins_alike(*in_chips, loaded)),
         plan_(make_packed_plan(compiled, loaded)),
@@ -74,15 +73,16 @@ class PackedRunner final : public PassRunner {
       least_pes_ = std::max(least_pes_, store.pe + 1);
   }
   void run(const Pass& pass) override {
-    if (takes(pass) && run_targets({&pass, 1})) return;
+    const bool taken = takes(pass);
+    if (taken && run_targets({&pass, 1})) return;
     if (pass.pending_writes != nullptr) pass.pending_writes->finish(pass.threads);
+    if (taken && beyond_range_ && others_.make_in_doubles) return run_in_doubles(pass);
     const CompiledSection* const body = compiled_.section(Section::Body);
     if (plan_.usable && !compiled_.gpus.empty() && body != nullptr)
       body->note_not_on_gpu(
           "a run leaves the chips' state, or joins integers that may wrap around in a block, and "
-          "so "
-          "goes block by block");
-    blockwise_->run(pass);
+          "so goes block by block");
+    others_.blockwise->run(pass);
   }
   bool run_together(std::span<const Pass> passes) override {
     const Pass& first = passes.front();
@@ -97,7 +97,7 @@ class PackedRunner final : public PassRunner {
     return std::ranges::all_of(passes, joins_first) && run_targets(passes);
   }
   bool takes_pending_writes() const noexcept override { return plan_.usable; }
-  void invalidate_chips() noexcept override { blockwise_->invalidate_chips(); }
+  void invalidate_chips() noexcept override { others_.blockwise->invalidate_chips(); }
 
  private:
   /// Targets of a write, the destination of their results, and their slice of the sources.
@@ -126,6 +126,17 @@ class PackedRunner final : public PassRunner {
     std::uint64_t first = 0, count = 0;
     std::vector<std::uint64_t> last_groups;
   };
+
+  /// Whether the lanes cannot represent a word of the converted sources.
+  bool is_beyond_range() {
+    beyond_range_ = !sources_->usable();
+    return beyond_range_;
+  }
+  void run_in_doubles(const Pass& pass) {
+    compiled_.section(Section::Body)->note_run_in_doubles();
+    if (in_doubles_ == nullptr) in_doubles_ = others_.make_in_doubles();
+    in_doubles_->run(pass);
+  }
 
   std::size_t raw_words() const noexcept { return 2 * loaded_.results.size(); }
 
@@ -247,6 +258,7 @@ class PackedRunner final : public PassRunner {
   /// Passes with the same sources and parameters; several only without slices.
   bool run_targets(std::span<const Pass> passes) {
     const Pass& pass = passes.front();
+    beyond_range_ = false;
     std::vector<SourceSegment>& segments = segments_;
     find_segments(pass, loaded_, segments);
     if (segments.empty() || !make_image(pass)) return false;
@@ -275,7 +287,7 @@ class PackedRunner final : public PassRunner {
     const unsigned converting = new_sources ? threads_for_sources(pass.threads) : 1;
     // Threads that are about to compute convert, unless these are fewer.
     if (for_gpu || converting > threads) convert(phases, converting);
-    if (for_gpu && !sources_->usable()) return false;
+    if (for_gpu && is_beyond_range()) return false;
     if (!for_gpu || !run_on_gpus(passes, targets)) {
       make_slices(slices_wanted(pass), targets);
       uses_lane_targets_ = slices_.size() == 1 && slices_[0].count <= groups_between_polls &&
@@ -292,7 +304,7 @@ class PackedRunner final : public PassRunner {
                           if (sources_->usable()) work(groups_[i]);
                         }});
       convert(phases, threads, new_sources);
-      if (!sources_->usable()) return false;
+      if (is_beyond_range()) return false;
       if (!for_gpu) choice.record(pairs, threads, timer.seconds() * 1e9);
       count_runs(groups_.size());
     }
@@ -646,13 +658,15 @@ class PackedRunner final : public PassRunner {
   const LoadedProgram& loaded_;
   const Geometry geometry_;
   const Executable& executable_;
-  const std::unique_ptr<PassRunner> blockwise_;
+  const OtherRunners others_;
+  std::unique_ptr<PassRunner> in_doubles_;  ///< null until it is needed
   std::atomic<std::uint64_t>* const runs_;  ///< by section
   const bool joins_in_chips_;               ///< whether results may be words of the network
   const PackedPlan plan_;
   LaneTargets lane_targets_;
   bool uses_lane_targets_ = false;  ///< in this pass
   bool copies_last_group_ = false;  ///< whether tasks with lane targets do
+  bool beyond_range_ = false;       ///< the sources of the last pass
   std::unique_ptr<LaneSources> sources_;
   std::vector<std::unique_ptr<Card>> cards_;  ///< empty: on the host
   PlaceChoice place_;
@@ -679,12 +693,14 @@ class PackedRunner final : public PassRunner {
 
 }  // namespace
 
-std::unique_ptr<PassRunner> make_packed_runner(
-    const CompiledProgram& compiled, const LoadedProgram& loaded, const Geometry& geometry,
-    const Executable& executable, std::unique_ptr<PassRunner> blockwise,
-    std::atomic<std::uint64_t>* runs, const LoadedProgram* in_chips) {
-  return std::make_unique<PackedRunner>(compiled, loaded, geometry, executable,
-                                        std::move(blockwise), runs, in_chips);
+std::unique_ptr<PassRunner> make_packed_runner(const CompiledProgram& compiled,
+                                               const LoadedProgram& loaded,
+                                               const Geometry& geometry,
+                                               const Executable& executable, OtherRunners others,
+                                               std::atomic<std::uint64_t>* runs,
+                                               const LoadedProgram* in_chips) {
+  return std::make_unique<PackedRunner>(compiled, loaded, geometry, executable, std::move(others),
+                                        runs, in_chips);
 }
 
 }  // namespace gdr::native
