@@ -389,6 +389,14 @@ def _plain_number(value: Any, squared: bool) -> Optional[float]:
     return result if math.isfinite(result) and not vanishes else None
 
 
+def _is_finite(array: AnyArray) -> bool:
+    """Whether all numbers are finite, and their squares; the latter is fast for small arrays."""
+    if not array.flags.forc:
+        return bool(np.isfinite(array).all())
+    flat = array.ravel("K")  # vdot copies arrays that are not in C order
+    return math.isfinite(np.vdot(flat, flat))
+
+
 def _plain_columns(
     arguments: Mapping[str, Tuple[str, ...]], given: Mapping[str, Any]
 ) -> Optional[Dict[str, AnyArray]]:
@@ -402,7 +410,7 @@ def _plain_columns(
         n = len(array) if n < 0 and array.ndim > 0 else n
         if array.shape != ((n,) if len(names) == 1 else (n, len(names))):
             return None
-        if not math.isfinite(np.vdot(array, array)):
+        if not _is_finite(array):
             return None
         if len(names) == 1:
             out[names[0]] = array

@@ -329,6 +329,7 @@ WITHOUT: Dict[str, str] = {
     "StopCondition.words": "a change has the word",
     "ErrorCategory": "every category is an exception class",
     "DeviceOptions": KEYWORDS,
+    "DeviceOptions.default_engine": "open takes the engine",
     "Partition": "a string, as in a device's name",
     "LinearOptions": KEYWORDS,
     "HermiteOptions": KEYWORDS,
@@ -365,6 +366,7 @@ WITHOUT: Dict[str, str] = {
     },
     "Kernel.has_schedule": "Device.job asks for it",
     "Kernel.unscheduled": "Device.job does it for engines that need no schedule",
+    "Kernel.with_longs": "Device.job does it for engines that compute in doubles",
     "Device.needs_schedule": "Device.job asks for it",
     **{
         name: "Device.needs_schedule and the choice of kernels ask for it"
@@ -379,7 +381,9 @@ WITHOUT: Dict[str, str] = {
         " NamedInput.array NamedResult NamedResult.name NamedResult.array MatrixView"
         " MatrixView.data MatrixView.stride MatrixView.transpose VectorView VectorView.data"
         " VectorView.increment MatrixBatch MatrixBatch.data MatrixBatch.stride"
-        " MatrixBatch.step".split()
+        " MatrixBatch.step ConstArray.item_stride ConstArray.row ConstArray.size"
+        " MutableArray.item_stride MutableArray.row MutableArray.size Numbers Numbers.data"
+        " Numbers.need Numbers.requires Numbers.size need unknown_size HostNumber.I32".split()
     },
     **{
         name: EIGEN

@@ -19,7 +19,9 @@ from .run import ARRAYS, NUMBERS, WIDTH, HermiteRun, check_arrays, checked_numbe
 
 _HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 #: The length of the first record of a binary snapshot, in either byte order.
-_GADGET_BINARY = tuple(n.to_bytes(4, order) for n in (8, 256) for order in ("little", "big"))
+_GADGET_BINARY = tuple(
+    beginning for n in (8, 256) for beginning in (n.to_bytes(4, "little"), n.to_bytes(4, "big"))
+)
 MAX_TYPES = 16
 DEFAULT_TYPES = 6  #: particle types in every header
 #: Beginnings of lines of text with the state of a run.
