@@ -136,6 +136,17 @@ CompileResult KernelText::compile(const CompileOptions& options) const {
   return result;
 }
 
+void KernelText::add_longs(Program& program, const CompileOptions& options) const {
+  CompileOptions longs;
+  longs.geometry = options.geometry;
+  longs.pipeline = false;
+  longs.in_longs = true;
+  longs.stop = options.stop;
+  CompileResult result = compile(longs);
+  if (result.ok() && result.program->sections != program.sections)
+    program.in_longs.push_back(std::move(*result.program));
+}
+
 CompileResult compile_kernel(std::string_view text, const std::string& file_name,
                              const CompileOptions& options) {
   return KernelText(text, file_name, options.include_dirs, options.max_errors).compile(options);

@@ -72,6 +72,9 @@ class KernelText {
 
   /// Compile; include_dirs and max_errors of the options are not used.
   CompileResult compile(const CompileOptions& options = {}) const;
+  /// Adds the same kernel in longs (Program::in_longs) to a program of this text, if it differs and
+  /// the machine has room for it. Of the options only `geometry` and `stop` matter.
+  void add_longs(Program& program, const CompileOptions& options) const;
 
  private:
   std::shared_ptr<const kc::FrontResult> front_;

@@ -34,7 +34,7 @@ void BoardSlot::load_program(const Kernel& kernel, unsigned chips, const std::st
   if (contents.holds(kernel)) return;
   if (stop.stop_requested()) throw Cancelled();
   contents.invalidate();
-  const std::vector<std::uint8_t>& object = kernel.object();
+  const std::vector<std::uint8_t>& object = kernel.program_object();
   CommandList load;
   const std::size_t length = (object.size() + 7) / 8;
   if (object_words.size() < length) object_words.resize(length);

@@ -46,10 +46,10 @@ struct ResidentTile {
 /// nothing recorded that the board does not hold.
 class BoardContents {
  public:
-  /// Whether the chips hold this program, also from another Kernel with the same object.
+  /// Whether the chips hold this program, also from another Kernel with the same program.
   bool holds(const Kernel& kernel) const {
-    return program_ &&
-           (&program_->program() == &kernel.program() || program_->object() == kernel.object());
+    return program_ && (&program_->program() == &kernel.program() ||
+                        program_->program_object() == kernel.program_object());
   }
   /// Records that a program was loaded, which clears the chips and invalidates the memories.
   void loaded(const Kernel& kernel, unsigned chips) {

@@ -23,7 +23,7 @@ struct KernelData {
   std::vector<KernelArray> arrays;
   std::vector<std::uint8_t> object;
   std::optional<KernelText> text;          ///< of kernels of the kernel language
-  std::shared_ptr<KernelSearch> in_longs;  ///< with Program::in_longs; null without a text
+  std::shared_ptr<KernelSearch> in_longs;  ///< with Program::in_longs; null if there is none
 };
 
 using Progress = std::function<void(double)>;
@@ -73,32 +73,31 @@ Program checked(Result result) {
   return std::move(*result.program);
 }
 
-/// Adds the same kernel in longs to a program, if the machine has room for it.
-Program with_longs(Program program, const KernelText& text, const std::stop_token& stop) {
-  CompileOptions options;
-  options.pipeline = false;
-  options.in_longs = true;
-  options.stop = stop;
-  CompileResult result = text.compile(options);
-  if (result.ok() && result.program->sections != program.sections)
-    program.in_longs.push_back(std::move(*result.program));
-  return program;
-}
-
-/// `text`: of the kernel, if it has one.
-std::shared_ptr<const KernelData> data_of(Program program,
-                                          const std::optional<KernelText>& text = {}) {
+std::shared_ptr<KernelData> described(Program program) {
   auto data = std::make_shared<KernelData>();
   data->object = write_object(program);
   for (const Variable& v : program.variables) data->variables.push_back(describe(v));
   for (const VariableArray& a : program.arrays)
     data->arrays.push_back({a.name, a.first, {a.sizes.begin(), a.sizes.end()}, a.count()});
   data->program = std::move(program);
+  return data;
+}
+
+/// `text`: of the kernel, if it has one. The program in longs is kept apart, or made on demand.
+std::shared_ptr<const KernelData> data_of(Program program,
+                                          const std::optional<KernelText>& text = {}) {
+  const std::vector<Program> longs = std::exchange(program.in_longs, {});
+  std::shared_ptr<KernelData> data = described(std::move(program));
   data->text = text;
-  if (text)
+  if (!longs.empty() || text)
     data->in_longs = std::make_shared<KernelSearch>(
-        [program = data->program, text = *text](const std::stop_token& stop, const Progress&) {
-          return data_of(with_longs(program, text, stop));
+        [program = data->program, longs, text](const std::stop_token& stop, const Progress&) {
+          Program both = program;
+          both.in_longs = longs;
+          CompileOptions options;
+          options.stop = stop;
+          if (longs.empty()) text->add_longs(both, options);
+          return described(std::move(both));
         });
   return data;
 }
@@ -111,6 +110,11 @@ KernelSearch::Work unscheduled_program_of(const KernelText& text) {
     options.stop = stop;
     return data_of(checked(text.compile(options)), text);
   };
+}
+
+/// With the one in longs, unless the text gives it on demand.
+const Program& whole_program(const KernelData& data) {
+  return data.text || !data.in_longs ? data.program : data.in_longs->result({}, {})->program;
 }
 
 Program renamed(Program program, const std::vector<std::pair<std::string, std::string>>& names) {
@@ -212,10 +216,10 @@ Kernel Kernel::with_host_names(
     return std::make_shared<KernelSearch>(
         [search, names](const std::stop_token& stop, const Progress& progress) {
           const KernelSearch::Data& data = search->result(stop, progress);
-          return data_of(renamed(data->program, names), data->text);
+          return data_of(renamed(whole_program(*data), names), data->text);
         });
   };
-  Kernel kernel(data_of(renamed(data_->program, names), data_->text), renamed_by(search_));
+  Kernel kernel(data_of(renamed(whole_program(*data_), names), data_->text), renamed_by(search_));
   kernel.text_ = renamed_by(text_);
   return kernel;
 }
@@ -237,6 +241,10 @@ double Kernel::clocks_per_interaction() const {
 }
 double Kernel::flops_per_interaction() const noexcept { return data_->program.flops; }
 const Program& Kernel::program() const { return scheduled_data().program; }
-const std::vector<std::uint8_t>& Kernel::object() const { return scheduled_data().object; }
+const std::vector<std::uint8_t>& Kernel::program_object() const { return scheduled_data().object; }
+const std::vector<std::uint8_t>& Kernel::object() const {
+  const KernelData& data = scheduled_data();
+  return data.in_longs ? data.in_longs->result({}, {})->object : data.object;
+}
 
 }  // namespace gdr

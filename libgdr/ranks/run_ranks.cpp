@@ -71,7 +71,7 @@ class RankRun {
   void announce() {
     if (!job_.rank_work) {
       job_.rank_work = std::make_shared<RankWork>();
-      work().kernel_hash = Hash().add(std::span(job_.kernel.object())).value();
+      work().kernel_hash = Hash().add(std::span(job_.kernel.program_object())).value();
     }
     const RankWork& w = work();
     const bool same = w.job && w.generation == job_.sources.generation() &&

@@ -282,9 +282,9 @@ TEST_CASE("chips have separate programs") {
     return c;
   };
   const auto load = [&](std::uint64_t chips, const Kernel& kernel) {
-    std::vector<std::uint64_t> words((kernel.object().size() + 7) / 8, 0);
-    std::memcpy(words.data(), kernel.object().data(), kernel.object().size());
-    add(CommandKind::LoadProgram, chips, words).count = kernel.object().size();
+    std::vector<std::uint64_t> words((kernel.program_object().size() + 7) / 8, 0);
+    std::memcpy(words.data(), kernel.program_object().data(), kernel.program_object().size());
+    add(CommandKind::LoadProgram, chips, words).count = kernel.program_object().size();
   };
   const auto work = [&](unsigned chip, const Kernel& kernel) {
     const LinkLayout layout = link_layout(kernel.program());

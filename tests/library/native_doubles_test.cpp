@@ -18,17 +18,25 @@ struct Law {
   double bound;  ///< relative error
 };
 
+Kernel law(const std::string& statement) {
+  return Kernel::compile("kernel k; precision short;\nVARI short q; VARJ short x; VARF short e;\n" +
+                         statement);
+}
+
 /// e for one target q, added up over sources x, on an engine.
-double sum_of(const std::string& statement, const std::string& options, double q,
-              const std::vector<double>& x) {
-  Device device = Device::open("emulator:" + options);
-  Job job = device.job(Kernel::compile(
-      "kernel k; precision short;\nVARI short q; VARJ short x; VARF short e;\n" + statement));
+double sum_of(const Kernel& kernel, Device& device, double q, const std::vector<double>& x) {
+  Job job = device.job(kernel);
   double e = 0;
   job.sources(x.size(), {{"x", x.data()}});
   job.targets(1, {{"q", &q}});
   job.run({{"e", &e}});
   return e;
+}
+
+double sum_of(const std::string& statement, const std::string& options, double q,
+              const std::vector<double>& x) {
+  Device device = Device::open("emulator:" + options);
+  return sum_of(law(statement), device, q, x);
 }
 
 const std::vector<double> sources{0.1, 1.1, -2.7, 5.3, 1234567.89};
@@ -63,4 +71,26 @@ TEST_CASE("a rounding by short(x) stays on native") {
   CHECK(sum_of("e += short(x);", "engine=native", 1, {x}) == 1);
   CHECK(sum_of("e += short(x*q);", "engine=native", 1, {x}) == 1);
   CHECK(sum_of("e += x*q;", "engine=native", 1, {x}) == x);
+}
+
+TEST_CASE("a kernel read from its object file is not rounded to shorts on native") {
+  const Kernel kernel = law("e += x^2 - q^2;");
+  const std::vector<std::uint8_t>& object = kernel.object();
+  const Kernel copy = Kernel::from_object(object.data(), object.size());
+  const Kernel renamed = copy.with_host_names({{"q", "charge"}});
+  CHECK(copy.object() == object);
+  for (const std::string engine : {"native", "native-float", "exact"}) {
+    INFO(engine);
+    Device device = Device::open(engine), other = Device::open(engine);
+    const double expected = sum_of(kernel, device, 0.37, sources);
+    CHECK(sum_of(copy, other, 0.37, sources) == expected);
+    CHECK(sum_of(renamed, other, 0.37, sources) == expected);
+    if (engine == "exact") {
+      // Its boards load the program with shorts alone.
+      Device third = Device::open(engine);
+      sum_of(copy, third, 0.37, sources);
+      CHECK(third.statistics().bytes_to_board == device.statistics().bytes_to_board);
+    }
+  }
+  CHECK(Kernel(kernel.program()).object() == kernel.program_object());
 }

@@ -124,7 +124,7 @@ TEST_CASE("exact engines execute the scheduled program, native ones the unschedu
   CHECK(kernel.program() == scheduled);
   CHECK(kernel.clocks_per_interaction() == scheduled.clocks_per_interaction());
   CHECK(kernel.flops_per_interaction() == scheduled.flops);
-  CHECK(kernel.object() == Kernel(scheduled).object());
+  CHECK(kernel.program_object() == Kernel(scheduled).object());
   for (const std::string engine :
        {"reference", "vector", "native", "native-mixed", "native-float", "native-fast"}) {
     const bool native = engine.starts_with("native");

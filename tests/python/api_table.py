@@ -366,6 +366,7 @@ WITHOUT: Dict[str, str] = {
     },
     "Kernel.has_schedule": "Device.job asks for it",
     "Kernel.unscheduled": "Device.job does it for engines that need no schedule",
+    "Kernel.program_object": "boards load it; Kernel.object is the contents of an object file",
     "Kernel.with_longs": "Device.job does it for engines that compute in doubles",
     "Device.needs_schedule": "Device.job asks for it",
     **{

@@ -239,10 +239,10 @@ TEST_CASE("a reset ends a running list, which could take an hour") {
   list.commands.resize(2);
   Command& load = list.commands[0];
   load.kind = CommandKind::LoadProgram;
-  load.count = gravity.object().size();
+  load.count = gravity.program_object().size();
   load.payload_words = (load.count + word_bytes - 1) / word_bytes;
   list.payload.resize(load.payload_words);
-  std::memcpy(list.payload.data(), gravity.object().data(), load.count);
+  std::memcpy(list.payload.data(), gravity.program_object().data(), load.count);
   Command& run = list.commands[1];
   run.kind = CommandKind::Run;
   run.chips = 15;

@@ -33,16 +33,21 @@ int run(const Options& options) {
   compile.effort = options.effort;
   compile.relaxed = options.relaxed;
   compile.cache = !options.no_cache;
-  const CompileResult result =
+  const KernelText text =
+      KernelText::read(options.source, compile.include_dirs, compile.max_errors);
+  CompileResult result =
       watched([&](const std::stop_token& stop, const std::function<void(double)>& progress) {
         compile.stop = stop;
         compile.progress = progress;
-        return compile_kernel_file(options.source, compile);
+        return text.compile(compile);
       });
   check_diagnostics(result, options.source, ", nothing written");
   for (const std::string& remark : result.remarks)
     note(fmt::format("{}: {}\n", options.source, remark));
-  if (!object.empty()) write_object_file(object, *result.program);
+  if (!object.empty()) {
+    text.add_longs(*result.program, compile);
+    write_object_file(object, *result.program);
+  }
   if (!options.assembly.empty()) write_text(options.assembly, result.assembly);
   if (!options.report.empty()) write_text(options.report, result.report);
   if (!is_quiet() && options.assembly != "-" && options.report != "-") {

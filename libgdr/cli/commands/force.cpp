@@ -106,7 +106,7 @@ int work(const Options& options) {
       });
   if (device.ranks() > 1) {
     Hash law;
-    law.add(std::string_view(kernel.name())).add(std::span(kernel.object()));
+    law.add(std::string_view(kernel.name())).add(std::span(kernel.program_object()));
     for (const std::string& setting : options.settings) law.add(std::string_view(setting));
     require_same_on_ranks(
         {{"has another --kernel or --set", law},

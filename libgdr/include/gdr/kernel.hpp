@@ -94,8 +94,8 @@ class Kernel {
   /// once; assembled kernels and object files have no other program.
   Kernel unscheduled() const;
   /// This kernel with a second program in which every number is a long, for engines that compute in
-  /// doubles: they execute that one, so that no input is rounded to a short. A kernel without a
-  /// text of the kernel language has no other program.
+  /// doubles: they execute that one, so that no input is rounded to a short. Kernels in assembly
+  /// have no other program.
   Kernel with_longs() const;
   /// Whether `scheduled` needs no search: of all kernels but those of `compile`.
   bool has_schedule() const noexcept { return !search_; }
@@ -104,8 +104,11 @@ class Kernel {
   /// Clocks of the loop body for one interaction and PE.
   double clocks_per_interaction() const;
   const Program& program() const;
-  /// Contents of this kernel's object file (.gdo).
+  /// Contents of this kernel's object file (.gdo), with the program of `with_longs`: a kernel read
+  /// from it computes alike on every engine.
   const std::vector<std::uint8_t>& object() const;
+  /// The object file of `program` alone, as boards load it.
+  const std::vector<std::uint8_t>& program_object() const;
 
  private:
   explicit Kernel(std::shared_ptr<const struct KernelData> data,
