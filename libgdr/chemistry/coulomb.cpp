@@ -14,6 +14,7 @@
 #include "libgdr/chemistry/field.hpp"
 #include "libgdr/chemistry/overlap.hpp"
 #include "libgdr/chemistry/pairs.hpp"
+#include "libgdr/chemistry/range.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
 namespace gdr::chemistry {
@@ -61,6 +62,7 @@ struct Coulomb::Impl {
         list(given, DeviceRanks::core(on)->job_threads()) {
     if (!(options.threshold >= 0))
       throw Error(ErrorCategory::Input, "the threshold must not be negative");
+    check_omega(options.omega);
     check_independence(list, options.least_overlap);
     std::vector<double> bounds;
     for (const Pair& pair : list.pairs()) bounds.push_back(pair.bound);
@@ -75,28 +77,35 @@ struct Coulomb::Impl {
     for (TargetList& targets : all_targets) targets.kept = true;
   }
 
-  /// The charge of a density as sources, by magnitude. Distributions without charge are absent.
-  SourceLists sources_of(const double* density) {
-    return sources_of(list.hermite_density(density), 0, list.pairs().size());
+  /// The charge of a density as sources of the interaction of `omega`, by magnitude. Distributions
+  /// without charge are absent.
+  SourceLists sources_of(const double* density, double omega) {
+    return sources_of(list.hermite_density(density), 0, list.pairs().size(), omega);
   }
   /// The same for some pairs, with the Hermite coefficients of all of them.
-  SourceLists sources_of(std::span<const double> charge, std::size_t from, std::size_t to) {
+  SourceLists sources_of(std::span<const double> charge, std::size_t from, std::size_t to,
+                         double omega) {
+    std::vector<std::pair<const Pair*, Substitute>> charged;
     std::vector<double> magnitude;
-    for (const Pair& pair : list.pairs().subspan(from, to - from))
-      magnitude.push_back(
-          std::sqrt(self_interaction(pair.l, pair.p, charge.data() + pair.hermite)));
+    for (const Pair& pair : list.pairs().subspan(from, to - from)) {
+      for (const Substitute& s : substitutes(pair.p, omega)) {
+        charged.emplace_back(&pair, s);
+        magnitude.push_back(
+            std::abs(s.factor) *
+            std::sqrt(self_interaction(pair.l, s.exponent, charge.data() + pair.hermite)));
+      }
+    }
     SourceLists made;
     work.pairs = 0;
     for (const std::size_t k : descending(magnitude)) {
       if (magnitude[k] == 0) break;
-      const Pair& pair = list.pairs()[from + k];
-      SourceList& sources = made[pair.l];
-      sources.centre.push_back(pair.centre);
-      sources.exponent.push_back(pair.p);
+      const auto& [pair, substitute] = charged[k];
+      SourceList& sources = made[pair->l];
+      sources.centre.push_back(pair->centre);
+      sources.exponent.push_back(substitute.exponent);
       sources.magnitude.push_back(magnitude[k]);
-      const auto first = charge.begin() + static_cast<std::ptrdiff_t>(pair.hermite);
-      sources.charge.insert(sources.charge.end(), first,
-                            first + static_cast<std::ptrdiff_t>(hermite_count(pair.l)));
+      for (const double c : charge.subspan(pair->hermite, hermite_count(pair->l)))
+        sources.charge.push_back(substitute.factor * c);
       ++work.pairs;
     }
     return made;
@@ -155,7 +164,7 @@ void Coulomb::matrix(Numbers<const double> density_matrix, Numbers<double> coulo
   double* const coulomb = coulomb_matrix.need(elements, "coulomb");
   check_finite(density, functions() * functions(), "density");
   impl_->begin_work();
-  impl_->matrix_of(impl_->sources_of(density), coulomb);
+  impl_->matrix_of(impl_->sources_of(density, impl_->options.omega), coulomb);
   impl_->end_work();
 }
 
@@ -170,7 +179,7 @@ void Coulomb::potential(Numbers<const double> density_matrix, std::size_t n,
   TargetLists targets;
   targets[0].centre = points_of(n, points);
   targets[0].exponent.assign(n, point_exponent);
-  impl_->evaluate(impl_->sources_of(density), targets, 0);
+  impl_->evaluate(impl_->sources_of(density, 0), targets, 0);
   for (std::size_t k = 0; k < n; ++k) values[k] = point_height * targets[0].potential[k];
   impl_->end_work();
 }
@@ -219,7 +228,8 @@ void Coulomb::integrals(std::size_t shell_c, std::size_t shell_d, Numbers<double
       }
       density[c * n + d] = 1;
       list.set_hermite_density(centres, density.data(), charge.data());
-      impl_->matrix_of(impl_->sources_of(charge, centres.begin, centres.end), values);
+      impl_->matrix_of(impl_->sources_of(charge, centres.begin, centres.end, impl_->options.omega),
+                       values);
       density[c * n + d] = 0;
     }
   }

@@ -313,6 +313,7 @@ class Coulomb:
         device: Device,
         shells: List[Tuple[List[float], int, bool, List[float], List[float]]],
         threshold: float,
+        omega: float,
         /,
     ) -> None: ...
     @property

@@ -9,7 +9,7 @@ The guide is docs/guides/chemistry.md.
 from __future__ import annotations
 
 import operator
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, cast
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, cast
 
 import numpy as np
 
@@ -60,14 +60,8 @@ class Work(NamedTuple):
 def shells(mol: Any) -> List[Shell]:
     """The shells of a PySCF molecule (``pyscf.gto.Mole``).
 
-    Raises UnsupportedError for angular momenta above d, and for a range-separated interaction
-    (``mol.omega``).
+    Raises UnsupportedError for angular momenta above d.
     """
-    if omega := getattr(mol, "omega", None):
-        raise UnsupportedError(
-            f"mol.omega is {omega}: integrals of a range-separated interaction are not supported; "
-            "use mol.set_range_coulomb(0), or PySCF without gdr.chemistry"
-        )
     made = []
     for b in range(mol.nbas):
         l = int(mol.bas_angular(b))  # noqa: E741
@@ -82,6 +76,11 @@ def shells(mol: Any) -> List[Shell]:
         coefficients = np.asarray(mol._libcint_ctr_coeff(b)).T
         made.append(Shell(mol.bas_coord(b), l, mol.bas_exp(b), coefficients, not mol.cart))
     return made
+
+
+def _omega_of(mol: Any) -> float:
+    """The range separation of a PySCF molecule."""
+    return float(getattr(mol, "omega", None) or 0)
 
 
 def _core_shell(
@@ -106,19 +105,31 @@ class Coulomb:
 
     ``basis``: a PySCF molecule, or a list of ``Shell``. ``threshold``: bound on the error of an
     element of the Coulomb matrix due to neglected pairs of charge distributions and to pairs in
-    short precision, Hartree. Lengths are in Bohr, energies in Hartree. Raises UnsupportedError for
-    angular momenta above d, for a range-separated interaction, and for a linearly dependent basis: the smallest eigenvalue of its
-    overlap matrix is below 1e-8.
+    short precision, Hartree. Lengths are in Bohr, energies in Hartree. ``omega``: range separation
+    of the interaction of electrons in Bohr^-1, as in PySCF: 0 is 1/r, a positive number
+    erf(omega r)/r, a negative one erfc(-omega r)/r; None: that of the molecule (``mol.omega``), 0
+    for shells. ``matrix`` and ``integrals`` are computed with it; ``potential`` and
+    ``nuclear_attraction`` are always those of 1/r. Raises UnsupportedError for angular momenta above
+    d and for a linearly dependent basis: the smallest eigenvalue of its overlap matrix is below
+    1e-8.
     """
 
     def __init__(
-        self, basis: Any, *, device: Optional[DeviceLike] = None, threshold: float = 1e-10
+        self,
+        basis: Any,
+        *,
+        device: Optional[DeviceLike] = None,
+        threshold: float = 1e-10,
+        omega: Optional[float] = None,
     ) -> None:
-        listed = shells(basis) if hasattr(basis, "bas_angular") else list(basis)
+        molecule = hasattr(basis, "bas_angular")
+        listed = shells(basis) if molecule else list(basis)
+        if omega is None:
+            omega = _omega_of(basis) if molecule else 0
         self.device = device_or_default(device)
         core_shells = [_core_shell(k, shell) for k, shell in enumerate(listed)]
         limit = number("threshold", threshold)
-        self._core = _core.Coulomb(self.device._core, core_shells, limit)
+        self._core = _core.Coulomb(self.device._core, core_shells, limit, number("omega", omega))
         self._sizes = [
             len(np.atleast_2d(np.asarray(s.coefficients)))
             * (2 * s.l + 1 if s.spherical else (s.l + 1) * (s.l + 2) // 2)
@@ -154,7 +165,7 @@ class Coulomb:
     def matrix(self, density: Any) -> Floats:
         """The Coulomb matrix ``J_ab = sum over c, d of (ab|cd) D_cd`` of a density (n, n).
 
-        Only the symmetric part of the density contributes.
+        The interaction is that of ``omega``. Only the symmetric part of the density contributes.
         """
         given = self._density(density)
         out = np.empty_like(given)
@@ -179,7 +190,8 @@ class Coulomb:
     def integrals(self, c: int, d: int) -> Floats:
         """All two-electron integrals ``(ab|cd)`` for the functions of shells number c and d.
 
-        The shape is (functions of c, functions of d, n, n), the last two indices for a and b.
+        The shape is (functions of c, functions of d, n, n), the last two indices for a and b. The
+        interaction is that of ``omega``.
         """
         for name, shell in (("c", c), ("d", d)):
             if not 0 <= shell < len(self._sizes):
@@ -210,7 +222,8 @@ def electrostatic_potential(
 ) -> Floats:
     """Electrostatic potential of a PySCF molecule at points (m, 3) in Bohr, in Hartree/e.
 
-    Nuclei count positive, electrons negative; a point at a nucleus is infinite.
+    Nuclei count positive, electrons negative; a point at a nucleus is infinite. It is that of the
+    interaction 1/r, whatever ``mol.omega`` is.
     """
     places = floats("points", points, ("m", 3))
     electrons = Coulomb(mol, device=device).potential(density, places)
@@ -226,15 +239,21 @@ class _DeviceCoulomb:
     _keys = {"gdr_device", "gdr_threshold"}
     gdr_device: Optional[Device]
     gdr_threshold: float
-    _gdr_coulomb: Optional[Tuple[Any, Coulomb]] = None
+    _gdr_coulomb: Optional[Tuple[Any, Dict[float, Coulomb]]] = None
     mol: Any
 
-    def _coulomb_of(self, mol: Any) -> Coulomb:
+    def _coulomb_of(self, mol: Any, omega: Optional[float] = None) -> Coulomb:
+        """The object of a molecule and a range separation; None: that of the molecule."""
         key = (mol._atm.tobytes(), mol._bas.tobytes(), mol._env.tobytes(), mol.cart)
         if self._gdr_coulomb is None or self._gdr_coulomb[0] != key:
-            made = Coulomb(mol, device=self.gdr_device, threshold=self.gdr_threshold)
-            self._gdr_coulomb = (key, made)
-        return self._gdr_coulomb[1]
+            self._gdr_coulomb = (key, {})
+        known = self._gdr_coulomb[1]
+        separation = _omega_of(mol) if omega is None else omega
+        if separation not in known:
+            known[separation] = Coulomb(
+                mol, device=self.gdr_device, threshold=self.gdr_threshold, omega=separation
+            )
+        return known[separation]
 
     def get_jk(
         self,
@@ -245,9 +264,12 @@ class _DeviceCoulomb:
         with_k: bool = True,
         omega: Any = None,
     ) -> Tuple[Any, Any]:
-        """J from the device, K as without it. ``omega``: both as without the device."""
+        """J from the device, K as without it, both with the range separation ``omega``.
+
+        None: that of the molecule.
+        """
         parent: Any = super()
-        if omega or not with_j:
+        if not with_j:
             return cast(Tuple[Any, Any], parent.get_jk(mol, dm, hermi, with_j, with_k, omega))
         mol = self.mol if mol is None else mol
         dm = cast(Any, self).make_rdm1() if dm is None else dm
@@ -255,7 +277,7 @@ class _DeviceCoulomb:
             raise UnsupportedError(
                 "the density matrix is complex: gdr.chemistry supports real orbitals"
             )
-        coulomb = self._coulomb_of(mol)
+        coulomb = self._coulomb_of(mol, omega)
         vk = parent.get_jk(mol, dm, hermi, False, True, omega)[1] if with_k else None
         densities = np.asarray(dm)
         stack = densities.reshape(-1, *densities.shape[-2:])
@@ -272,8 +294,9 @@ def accelerate(mf: Any, *, device: Optional[DeviceLike] = None, threshold: float
 
     ``mf``: RHF, UHF, RKS or UKS of a molecule. Exchange and functionals are computed as before.
     Differences of densities (``direct_scf``) are supported, as J is linear. ``threshold``: see
-    ``Coulomb``. Raises UnsupportedError for other methods, f and higher shells, linearly dependent
-    bases, complex orbitals and molecules with a range-separated interaction (``mol.omega``).
+    ``Coulomb``. J has the range separation of the molecule (``mol.omega``), or of the argument
+    ``omega`` of ``get_jk`` and ``get_j``. Raises UnsupportedError for other methods, f and higher
+    shells, linearly dependent bases and complex orbitals.
     """
     scf = require("pyscf.scf", "gdr.chemistry.accelerate")
     gto = require("pyscf.gto", "gdr.chemistry.accelerate")

@@ -23,9 +23,10 @@ std::vector<chemistry::Shell> shells_of(const std::vector<ShellTuple>& tuples) {
 
 class PyCoulomb {
  public:
-  PyCoulomb(DevicePointer device, const std::vector<ShellTuple>& shells, double threshold)
+  PyCoulomb(DevicePointer device, const std::vector<ShellTuple>& shells, double threshold,
+            double omega)
       : shells_(shells_of(shells)), coulomb_(std::move(device), [&](Device& d) {
-          return chemistry::Coulomb(d, shells_, {threshold});
+          return chemistry::Coulomb(d, shells_, {.threshold = threshold, .omega = omega});
         }) {}
 
   std::size_t functions() { return coulomb_->functions(); }
@@ -77,7 +78,7 @@ class PyCoulomb {
 void bind_chemistry(py::module_& m) {
   m.def("coulomb_kernel", &chemistry::kernel_text);
   py::class_<PyCoulomb>(m, "Coulomb")
-      .def(py::init<DevicePointer, const std::vector<ShellTuple>&, double>())
+      .def(py::init<DevicePointer, const std::vector<ShellTuple>&, double, double>())
       .def_property_readonly("functions", &PyCoulomb::functions)
       .def_property_readonly("work", &PyCoulomb::work)
       .def("matrix", &PyCoulomb::matrix)

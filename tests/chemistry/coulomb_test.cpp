@@ -275,6 +275,113 @@ TEST_CASE("the potential of a Gaussian charge is that of electrostatics", "[chem
   }
 }
 
+TEST_CASE("range-separated integrals of s functions equal their quadrature", "[chemistry]") {
+  // erf(omega r)/r = 2/sqrt(pi) times the integral of exp(-r^2 t^2) over 0 <= t <= omega, and the
+  // mean of exp(-r^2 t^2) over two normalised s functions' charges is
+  // (alpha/(alpha + t^2))^(3/2) exp(-alpha t^2/(alpha + t^2) R^2); Simpson's rule with 40000 steps.
+  const double a = 0.8, b = 1.7, distance = 1.3;
+  const std::vector<Shell> shells{{{0, 0, 0}, 0, true, {a}, {chemistry::radial_norm(0, a)}},
+                                  {{0, 0, distance}, 0, true, {b}, {chemistry::radial_norm(0, b)}}};
+  const double alpha = 2 * a * 2 * b / (2 * a + 2 * b);
+  const auto long_range = [&](double omega) {
+    const int steps = 40000;
+    double sum = 0;
+    for (int k = 0; k <= steps; ++k) {
+      const double t = omega * k / steps, share = alpha / (alpha + t * t);
+      const double weight = k == 0 || k == steps ? 1 : k % 2 == 1 ? 4 : 2;
+      sum += weight * share * std::sqrt(share) * std::exp(-share * t * t * distance * distance);
+    }
+    return 2 / std::sqrt(M_PI) * omega * sum / (3 * steps);
+  };
+  const double full = std::erf(std::sqrt(alpha) * distance) / distance;
+  for (const std::string engine : {"native", "vector"}) {
+    Device device = Device::open("emulator:engine=" + engine + small);
+    for (const double omega : {1e-3, 0.3, 1.0, 20.0}) {
+      INFO(engine << ", omega = " << omega);
+      const double expected = long_range(omega);
+      double values[4];
+      Coulomb(device, shells, {.omega = omega}).integrals(1, 1, values);
+      CHECK(std::abs(values[0] - expected) < 1e-12);
+      Coulomb(device, shells, {.omega = -omega}).integrals(1, 1, values);
+      CHECK(std::abs(values[0] - (full - expected)) < 1e-12);
+    }
+  }
+}
+
+TEST_CASE("range-separated Coulomb matrices of s, p and d shells equal the reference",
+          "[chemistry]") {
+  const auto shells = various_shells(true);
+  const auto density = random_density(chemistry::function_count(shells));
+  Device device = Device::open("emulator:engine=native");
+  const auto on_device = [&](double omega) {
+    std::vector<double> made(density.size());
+    Coulomb(device, shells, {.omega = omega}).matrix(density.data(), made.data());
+    return made;
+  };
+  const auto full = on_device(0);
+  const std::vector<double> none(density.size(), 0.0);
+  for (const double omega : {1e-30, 1e-3, 0.3, 4.0, 1e5, 1e30, -1e-30, -0.3, -4.0, -1e30}) {
+    INFO("omega = " << omega);
+    std::vector<double> expected(density.size());
+    chemistry::coulomb_reference(shells, density.data(), expected.data(), omega);
+    CHECK(distance(on_device(omega), expected) < 1e-10);
+  }
+  CHECK(distance(on_device(1e30), full) < 1e-12);
+  CHECK(distance(on_device(-1e-30), full) < 1e-12);
+  CHECK(distance(on_device(1e-30), none) < 1e-20);
+  CHECK(distance(on_device(-1e30), none) < 1e-10);
+  CHECK(on_device(-0.0) == full);
+}
+
+TEST_CASE("neglected interactions change a range-separated matrix by less than the threshold",
+          "[chemistry]") {
+  const auto shells = various_shells(true, 5);
+  const auto density = random_density(chemistry::function_count(shells));
+  Device device = Device::open("emulator:engine=native");
+  std::vector<double> exact(density.size()), made(density.size());
+  for (const double omega : {0.4, -0.4}) {
+    Coulomb all(device, shells, {.threshold = 0, .omega = omega});
+    all.matrix(density.data(), exact.data());
+    for (const double threshold : {1e-6, 1e-3, 1.0}) {
+      INFO("omega = " << omega << ", threshold " << threshold);
+      Coulomb some(device, shells, {.threshold = threshold, .omega = omega});
+      some.matrix(density.data(), made.data());
+      CHECK(some.work().interactions < all.work().interactions);
+      CHECK(distance(made, exact) <= threshold);
+    }
+  }
+}
+
+TEST_CASE("attraction by nuclei and potentials do not depend on omega", "[chemistry]") {
+  const auto shells = various_shells(true);
+  const std::size_t n = chemistry::function_count(shells);
+  const auto density = random_density(n);
+  const std::vector<double> places{0.1, 0.2, 0.3, -1, 2, 0.5}, charges{1, 6};
+  Device device = Device::open("emulator:engine=native");
+  std::vector<std::vector<double>> made;
+  for (const double omega : {0.0, 0.3, -0.3}) {
+    Coulomb coulomb(device, shells, {.omega = omega});
+    std::vector<double> values(2 + n * n);
+    coulomb.potential(density.data(), 2, places.data(), values.data());
+    coulomb.nuclear_attraction(2, places.data(), charges.data(), values.data() + 2);
+    made.push_back(values);
+  }
+  CHECK(made[1] == made[0]);
+  CHECK(made[2] == made[0]);
+}
+
+TEST_CASE("a range separation that is not a number or out of range is rejected", "[chemistry]") {
+  const std::vector<Shell> shells{{{0, 0, 0}, 0, true, {1.0}, {1.0}}};
+  Device device = Device::open("emulator:engine=native");
+  double value = 1;
+  for (const double omega : {std::nan(""), HUGE_VAL, -HUGE_VAL, 1e-40, -1e40}) {
+    expect_error(ErrorCategory::Input, {"omega is"},
+                 [&] { Coulomb(device, shells, {.omega = omega}); });
+    expect_error(ErrorCategory::Input, {"omega is"},
+                 [&] { chemistry::coulomb_reference(shells, &value, &value, omega); });
+  }
+}
+
 TEST_CASE("unsupported and malformed shells are rejected by number", "[chemistry]") {
   Device device = Device::open("exact");
   const Shell good{{0, 0, 0}, 0, true, {1.0}, {1.0}};

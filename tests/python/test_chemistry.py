@@ -224,19 +224,71 @@ def test_kernel_texts_compile_and_have_the_variables_of_their_orders():
 
 
 def test_a_range_separated_interaction_of_the_molecule_is_not_ignored(native):
+    # Energies of PySCF 2.14 for the Coulomb, long-range and short-range interaction.
     mol = molecule("He 0 0 0", "6-31g")
     mf = chemistry.accelerate(scf.RHF(mol), device=native)
-    full = mf.get_j(dm=np.eye(mol.nao))
+    for omega, energy in ((0, -2.8551604262), (0.3, -3.6633864432), (-0.3, -3.1728526319)):
+        mol.set_range_coulomb(omega)
+        assert abs(chemistry.accelerate(scf.RHF(mol), device=native).kernel() - energy) < 1e-9
+        plain = scf.RHF(mol).get_j(dm=np.eye(mol.nao))
+        assert np.abs(mf.get_j(dm=np.eye(mol.nao)) - plain).max() < 1e-12
+
+
+@pytest.mark.parametrize("omega", [1e-4, 0.3, 2.0, 1e6, -1e-4, -0.3, -2.0, -1e6])
+@pytest.mark.parametrize("cart", [False, True])
+def test_coulomb_matrices_of_a_range_separated_interaction_equal_those_of_pyscf(
+    omega, cart, native
+):
+    mol = molecule(WATER, "6-31g*", cart=cart)
+    density = random_density(mol.nao)
+    mol.set_range_coulomb(omega)
+    expected = scf.hf.get_jk(mol, density, with_k=False)[0]
+    made = chemistry.Coulomb(mol, device=native)
+    assert np.abs(made.matrix(density) - expected).max() < 1e-10
+    listed = chemistry.Coulomb(chemistry.shells(mol), device=native, omega=omega)
+    assert np.array_equal(listed.matrix(density), made.matrix(density))
+    integrals = mol.intor("int2e")[:, :, 0, :1].transpose(2, 0, 1)[None]
+    assert np.abs(made.integrals(0, 0)[..., 0, :] - integrals[..., 0, :]).max() < 1e-11
+
+
+def test_nuclei_and_potentials_keep_the_coulomb_interaction(native):
+    # As PySCF's int1e_nuc: the range separation is that of the interaction of electrons.
+    mol = molecule(WATER, "6-31g")
+    density, points = random_density(mol.nao), [[0.5, 1, 2], [3, 0, 0]]
+    full = chemistry.electrostatic_potential(mol, density, points, device=native)
     mol.set_range_coulomb(0.3)
-    for call in (
-        lambda: chemistry.Coulomb(mol, device=native),
-        lambda: chemistry.accelerate(scf.RHF(mol), device=native),
-        lambda: chemistry.electrostatic_potential(mol, np.eye(2), [[1, 0, 0]], device=native),
-        lambda: mf.get_j(dm=np.eye(mol.nao)),
-    ):
-        with pytest.raises(gdr.UnsupportedError, match="omega is 0.3.*set_range_coulomb"):
-            call()
-    plain = scf.RHF(mol).get_j(dm=np.eye(mol.nao), omega=0.2)
-    assert np.array_equal(mf.get_j(dm=np.eye(mol.nao), omega=0.2), plain)
-    mol.set_range_coulomb(0)
-    assert np.abs(mf.get_j(dm=np.eye(mol.nao)) - full).max() == 0
+    coulomb = chemistry.Coulomb(mol, device=native)
+    made = coulomb.nuclear_attraction(mol.atom_coords(), mol.atom_charges())
+    assert np.abs(made - mol.intor("int1e_nuc")).max() < 1e-11
+    made = chemistry.electrostatic_potential(mol, density, points, device=native)
+    assert np.array_equal(made, full)
+
+
+def test_an_omega_of_a_call_replaces_that_of_the_molecule(native):
+    mol = molecule(WATER, "6-31g")
+    density = random_density(mol.nao)
+    mf = chemistry.accelerate(scf.RHF(mol), device=native)
+    for omega in (None, 0.2, -0.2, 0):
+        vj, vk = scf.RHF(mol).get_jk(mol, density, omega=omega)
+        made = mf.get_jk(mol, density, omega=omega)
+        assert np.abs(made[0] - vj).max() < 1e-10
+        assert np.abs(made[1] - vk).max() < 1e-10
+    mol.set_range_coulomb(0.4)
+    full = chemistry.Coulomb(mol, device=native, omega=0).matrix(density)
+    assert np.array_equal(mf.get_j(mol, density, omega=0), full)
+
+
+@pytest.mark.parametrize("xc", ["camb3lyp", "hse06"])
+def test_range_separated_functionals_have_the_energies_of_pyscf(xc, native):
+    mol = molecule(WATER, "6-31g")
+    expected = dft.RKS(mol, xc=xc).kernel()
+    assert abs(chemistry.accelerate(dft.RKS(mol, xc=xc), device=native).kernel() - expected) < 1e-9
+
+
+def test_values_of_omega_that_are_not_supported_are_errors(native):
+    shell = chemistry.Shell((0, 0, 0), 0, [1.0], [[1.0]])
+    for omega in (np.nan, np.inf, 1e-40, -1e40):
+        with pytest.raises(ValueError, match="omega"):
+            chemistry.Coulomb([shell], device=native, omega=omega)
+    with pytest.raises(TypeError, match="omega"):
+        chemistry.Coulomb([shell], device=native, omega="0.3")

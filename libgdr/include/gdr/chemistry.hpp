@@ -47,11 +47,18 @@ struct CoulombOptions {
   /// basis below it is rejected as linearly dependent, because a calculation with it would lose as
   /// many digits. 0: any basis, without a check.
   double least_overlap = 1e-8;
+  /// Range separation of the interaction of electrons, in Bohr^-1, with the sign of PySCF: 0 is the
+  /// Coulomb interaction 1/r, a positive number its long-range part erf(omega r)/r, a negative one
+  /// the short-range part erfc(-omega r)/r. `matrix` and `integrals` are computed with it;
+  /// `potential` and `nuclear_attraction` are always those of 1/r. Its magnitude is 0, or 1e-30 to
+  /// 1e30.
+  double omega = 0;
 };
 
 /// Numbers of the last evaluation.
 struct CoulombWork {
-  std::size_t pairs = 0;               ///< pairs of primitives with charge at different (p, P)
+  /// Pairs of primitives with charge at different (p, P); twice as many for a short range.
+  std::size_t pairs = 0;
   std::size_t interactions = 0;        ///< evaluated interactions of such pairs
   std::size_t short_interactions = 0;  ///< of these, the ones in short precision
   double seconds_on_device = 0;        ///< wall time in jobs
@@ -68,7 +75,7 @@ struct CoulombWork {
 class Coulomb {
  public:
   /// The device must outlive it. Throws Error (Unsupported) for angular momenta above d and for a
-  /// linearly dependent basis, and Error (Input) for malformed shells.
+  /// linearly dependent basis, and Error (Input) for malformed shells or options.
   Coulomb(Device& device, std::span<const Shell> shells, const CoulombOptions& options = {});
   ~Coulomb();
   Coulomb(Coulomb&&) noexcept;
@@ -76,7 +83,8 @@ class Coulomb {
 
   std::size_t functions() const noexcept;
 
-  /// The Coulomb matrix J_ab = sum over c, d of (ab|cd) D_cd. Only the symmetric part of the
+  /// The Coulomb matrix J_ab = sum over c, d of (ab|cd) D_cd, of the interaction that
+  /// `CoulombOptions::omega` states. Only the symmetric part of the
   /// density contributes. Linear in the density up to the threshold. Throws Error (Input) for an
   /// element that is not finite.
   void matrix(Numbers<const double> density, Numbers<double> coulomb);
@@ -108,8 +116,9 @@ class Coulomb {
 std::string kernel_text(unsigned li, unsigned lj, unsigned part = 0, bool shorts = false);
 
 /// The Coulomb matrix by the same formulas in plain double on the host, without screening: the
-/// reference for `Coulomb::matrix`. Time grows with the fourth power of the number of primitives.
+/// reference for `Coulomb::matrix`, with `omega` as in `CoulombOptions`. Time grows with the fourth
+/// power of the number of primitives.
 void coulomb_reference(std::span<const Shell> shells, Numbers<const double> density,
-                       Numbers<double> coulomb);
+                       Numbers<double> coulomb, double omega = 0);
 
 }  // namespace gdr::chemistry
