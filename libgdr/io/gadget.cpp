@@ -6,77 +6,16 @@
 #include <cmath>
 
 #include "libgdr/io/atomic_file.hpp"
+#include "libgdr/io/gadget_parts.hpp"
 #include "libgdr/io/hdf5.hpp"
 #include "libgdr/io/snapshot.hpp"
 
 namespace gdr {
 namespace {
 
-/// Scalars of the header that runs copy to their snapshots.
+/// Numbers of the header that runs copy to their snapshots.
 constexpr const char* kept_header[] = {"BoxSize", "HubbleParam", "Omega0", "OmegaLambda",
                                        "Redshift"};
-
-std::string group_name(std::size_t type) { return fmt::format("PartType{}", type); }
-
-/// A number for each type from the header; types beyond its end have 0.
-struct PerType {
-  bool given = false;
-  std::vector<double> values;
-  double operator[](std::size_t type) const { return type < values.size() ? values[type] : 0; }
-};
-
-PerType per_type(const hdf5::Reader& file, const std::string& name) {
-  if (!file.has("Header")) return {};
-  auto values = file.attribute("Header", name);
-  return values ? PerType{true, std::move(*values)} : PerType{};
-}
-
-void refuse_parts(const hdf5::Reader& file) {
-  if (!file.has("Header")) return;
-  const auto files = file.integer_attribute("Header", "NumFilesPerSnapshot");
-  if (files && *files > 1)
-    file.fail(
-        "Header/NumFilesPerSnapshot",
-        fmt::format("this is one of {} files of a snapshot; join them into one first", *files));
-}
-
-/// Particles of a type, by its Coordinates, which must have the shape (n, 3).
-std::size_t count_by_coordinates(const hdf5::Reader& file, std::size_t type) {
-  const std::string dataset = group_name(type) + "/Coordinates";
-  if (!file.has(dataset))
-    file.fail(group_name(type), "lacks the dataset Coordinates, shape (n, 3)");
-  const auto shape = file.shape(dataset);
-  if (shape.size() != 2 || shape[1] != 3)
-    file.fail(dataset, fmt::format("has the shape ({}); must be (n, 3)", fmt::join(shape, ", ")));
-  return shape[0];
-}
-
-/// Some codes write groups without particles, with nothing in them.
-bool has_nothing(const hdf5::Reader& file, const std::string& group) {
-  return !file.has(group + "/Velocities") && !file.has(group + "/Masses") &&
-         !file.has(group + "/ParticleIDs");
-}
-
-std::vector<std::size_t> count_particles(const hdf5::Reader& file) {
-  const PerType in_header = per_type(file, "NumPart_ThisFile");
-  std::vector<std::size_t> counts;
-  for (std::size_t type = 0; type < max_particle_types; ++type) {
-    const double expected = in_header[type];
-    std::size_t found = 0;
-    if (file.has(group_name(type))) {
-      const bool empty = !file.has(group_name(type) + "/Coordinates") &&
-                         (in_header.given ? expected == 0 : has_nothing(file, group_name(type)));
-      found = empty ? 0 : count_by_coordinates(file, type);
-    }
-    if (in_header.given && static_cast<double>(found) != expected)
-      file.fail("Header/NumPart_ThisFile",
-                fmt::format("gives {} particles of type {}, but {} has {}", expected, type,
-                            group_name(type), found));
-    counts.push_back(found);
-  }
-  while (counts.size() > usual_particle_types && counts.back() == 0) counts.pop_back();
-  return counts;
-}
 
 /// Throws unless a dataset has `width` stored numbers for each of `count` particles.
 void check_numbers(const hdf5::Reader& file, const std::string& dataset, std::size_t count,
@@ -121,9 +60,10 @@ void append(const hdf5::Reader& file, const std::string& dataset, std::vector<do
 }
 
 void append_masses(const hdf5::Reader& file, std::size_t type, std::size_t count,
-                   const PerType& mass_table, Snapshot& snapshot) {
+                   Snapshot& snapshot) {
   const std::string dataset = group_name(type) + "/Masses";
   if (file.has(dataset)) return append(file, dataset, snapshot.mass);
+  const PerType mass_table = per_type(file, "MassTable");
   if (mass_table[type] == 0)
     file.fail(group_name(type), fmt::format("lacks the dataset Masses, and Header/MassTable has no "
                                             "mass for type {} either",
@@ -131,27 +71,32 @@ void append_masses(const hdf5::Reader& file, std::size_t type, std::size_t count
   snapshot.mass.insert(snapshot.mass.end(), count, mass_table[type]);
 }
 
-/// Ids of all types or of none: a mixture would be ambiguous.
-void read_ids(const hdf5::Reader& file, Snapshot& snapshot) {
-  bool large_unsigned = false;
+/// Ids of all types and files, or of none: a mixture would be ambiguous. Signed and unsigned ids of
+/// different types are both kept where one type of number can represent all of them.
+void read_ids(const std::vector<SnapshotPart>& parts, Snapshot& snapshot) {
+  bool large_unsigned = false, negative = false, any_signed = false;
+  const auto top_bit = [](std::uint64_t id) { return id >> 63 != 0; };
   for (std::size_t type = 0; type < snapshot.type_counts.size(); ++type) {
-    const std::size_t count = snapshot.type_counts[type];
     const std::string dataset = group_name(type) + "/ParticleIDs";
-    if (count == 0 || !file.has(dataset)) continue;
-    const bool is_signed = file.number_class(dataset) == hdf5::NumberClass::Signed;
-    const std::vector<std::uint64_t> ids = file.integers(dataset, is_signed);
-    snapshot.id.insert(snapshot.id.end(), ids.begin(), ids.end());
-    snapshot.signed_ids |= is_signed;
-    if (!is_signed)
-      large_unsigned |= std::any_of(ids.begin(), ids.end(), [](auto id) { return id >> 63 != 0; });
+    for (const auto& [file, counts] : parts) {
+      if (counts[type] == 0 || !file.has(dataset)) continue;
+      const bool is_signed = file.number_class(dataset) == hdf5::NumberClass::Signed;
+      const std::vector<std::uint64_t> ids = file.integers(dataset, is_signed);
+      snapshot.id.insert(snapshot.id.end(), ids.begin(), ids.end());
+      any_signed |= is_signed;
+      (is_signed ? negative : large_unsigned) |= std::ranges::any_of(ids, top_bit);
+    }
   }
+  const hdf5::Reader& file = parts.front().file;
   const std::size_t n = snapshot.size();
   if (!snapshot.id.empty() && snapshot.id.size() != n)
-    file.fail("ParticleIDs", "some types have ids and some have none; give ids to all or to none");
-  if (snapshot.signed_ids && large_unsigned)
     file.fail("ParticleIDs",
-              "signed ids of one type and unsigned ids above 2^63 of another do not fit "
+              "some particles have ids and some have none; give ids to all or to none");
+  if (negative && large_unsigned)
+    file.fail("ParticleIDs",
+              "negative ids of one type and ids from 2^63 on of another do not fit "
               "one type of number; renumber them");
+  snapshot.signed_ids = any_signed && !large_unsigned;
   for (std::size_t i = snapshot.id.size(); i < n; ++i) snapshot.id.push_back(i + 1);
 }
 
@@ -160,7 +105,7 @@ void read_header(const hdf5::Reader& file, Snapshot& snapshot) {
   if (const auto time = file.attribute("Header", "Time")) snapshot.time = time->front();
   if (!std::isfinite(snapshot.time)) file.fail("Header/Time", "is not a finite number");
   for (const char* name : kept_header)
-    if (const auto value = file.attribute("Header", name)) snapshot.header[name] = value->front();
+    if (auto values = file.attribute("Header", name)) snapshot.header[name] = std::move(*values);
 }
 
 double number_of_run(const hdf5::Reader& file, const RunNumber& number) {
@@ -217,10 +162,15 @@ void write_header(hdf5::Writer& file, const Snapshot& snapshot) {
   file.attribute("Header", "Flag_DoublePrecision", H5T_STD_I32LE, std::int64_t{1});
   file.attribute("Header", "Time", snapshot.time);
   // Readers of other codes expect these two even where they have no meaning.
-  auto scalars = snapshot.header;
-  scalars.try_emplace("BoxSize", 0.0);
-  scalars.try_emplace("Redshift", 0.0);
-  for (const auto& [name, value] : scalars) file.attribute("Header", name, value);
+  auto kept = snapshot.header;
+  kept.try_emplace("BoxSize", std::vector{0.0});
+  kept.try_emplace("Redshift", std::vector{0.0});
+  for (const auto& [name, values] : kept) {
+    if (values.size() == 1)
+      file.attribute("Header", name, values.front());
+    else
+      file.attribute("Header", name, values);
+  }
 }
 
 void write_run(hdf5::Writer& file, const Snapshot& snapshot) {
@@ -259,26 +209,24 @@ void write_type(hdf5::Writer& file, const Snapshot& snapshot, std::size_t type, 
 }  // namespace
 
 Snapshot read_gadget(const std::string& path, Velocities velocities) {
-  const hdf5::Reader file(path);
-  refuse_parts(file);
+  const std::vector<SnapshotPart> parts = open_parts(path);
+  const hdf5::Reader& first = parts.front().file;
   Snapshot snapshot;
-  snapshot.type_counts = count_particles(file);
-  check_datasets(file, snapshot.type_counts, velocities);
-  const PerType mass_table = per_type(file, "MassTable");
-  std::size_t types = 0;
+  snapshot.type_counts = total_counts(parts);
+  for (const SnapshotPart& part : parts) check_datasets(part.file, part.counts, velocities);
   for (std::size_t type = 0; type < snapshot.type_counts.size(); ++type) {
-    const std::size_t count = snapshot.type_counts[type];
-    if (count == 0) continue;
-    ++types;
     const std::string group = group_name(type);
-    append(file, group + "/Coordinates", snapshot.position);
-    append_masses(file, type, count, mass_table, snapshot);
-    if (velocities == Velocities::Needed) append(file, group + "/Velocities", snapshot.velocity);
+    for (const auto& [file, counts] : parts) {
+      if (counts[type] == 0) continue;
+      append(file, group + "/Coordinates", snapshot.position);
+      append_masses(file, type, counts[type], snapshot);
+      if (velocities == Velocities::Needed) append(file, group + "/Velocities", snapshot.velocity);
+    }
   }
-  if (types == 0) file.fail("PartType0, PartType1, ...", "no particles in any of them");
-  read_ids(file, snapshot);
-  read_header(file, snapshot);
-  read_run(file, snapshot);
+  if (snapshot.size() == 0) first.fail("PartType0, PartType1, ...", "no particles in any of them");
+  read_ids(parts, snapshot);
+  read_header(first, snapshot);
+  if (parts.size() == 1) read_run(first, snapshot);
   return snapshot;
 }
 

@@ -60,7 +60,9 @@ class Reader {
   /// True if the content of the file is HDF5. Throws Error (Io) if it cannot be read.
   static bool recognises(const std::string& file);
 
+  const std::string& name() const noexcept { return file_; }
   bool has(const std::string& path) const;
+  /// (0) for a dataset without a shape (H5S_NULL).
   std::vector<hsize_t> shape(const std::string& dataset) const;
   NumberClass number_class(const std::string& dataset) const;
   /// Throws unless a dataset holds numbers that can be read safely and completely: of a valid type,
@@ -70,7 +72,8 @@ class Reader {
   /// All values of a dataset, in row-major order, converted from its type (of either byte order).
   std::vector<double> doubles(const std::string& dataset) const;
   std::vector<std::uint64_t> integers(const std::string& dataset, bool as_signed) const;
-  /// All values of a numerical attribute; nothing if it does not exist. Throws for other types.
+  /// All values of a numerical attribute; nothing if it does not exist or holds no values. Throws
+  /// for other types.
   std::optional<std::vector<double>> attribute(const std::string& object,
                                                const std::string& name) const;
   std::optional<std::int64_t> integer_attribute(const std::string& object,

@@ -390,6 +390,7 @@ std::vector<hsize_t> Reader::shape(const std::string& dataset) const {
   const Handle handle = open_dataset(dataset);
   const Handle space(H5Dget_space(handle.get()), H5Sclose);
   const H5S_class_t kind = H5Sget_simple_extent_type(space.get());
+  if (kind == H5S_NULL) return {0};
   if (kind != H5S_SIMPLE && kind != H5S_SCALAR) fail(dataset, "has no shape");
   std::vector<hsize_t> sizes(
       static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space.get()), 0)));
@@ -452,7 +453,8 @@ std::optional<std::vector<double>> Reader::attribute(const std::string& object,
   const Handle type(H5Aget_type(handle.get()), H5Tclose);
   const Handle space(H5Aget_space(handle.get()), H5Sclose);
   const hssize_t count = H5Sget_simple_extent_npoints(space.get());
-  if (class_of(type.get()) == NumberClass::Other || count < 1)
+  if (count == 0) return {};
+  if (class_of(type.get()) == NumberClass::Other || count < 0)
     fail(where, "does not hold a number");
   if (const std::string defect = type_defect(type.get()); !defect.empty()) fail(where, defect);
   if (count > most_in_attribute)

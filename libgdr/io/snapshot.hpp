@@ -74,8 +74,9 @@ struct Snapshot {
   std::vector<double> mass;
   std::vector<std::uint64_t> id;  ///< bit patterns; of signed numbers if signed_ids
   bool signed_ids = false;
-  /// Scalars of the header that runs copy unchanged: BoxSize, Redshift, ...
-  std::map<std::string, double> header;
+  /// Numbers of the header that runs copy unchanged: BoxSize (one number, or three edges),
+  /// Redshift, ...
+  std::map<std::string, std::vector<double>> header;
   std::optional<RunState> run;          ///< in files of `gdr nbody`
   std::optional<HermiteState> hermite;  ///< of runs with Hermite4
 
@@ -111,7 +112,10 @@ const char* format_name(SnapshotFormat format) noexcept;
 /// Read a GADGET-style HDF5 file of this library or of another code: group Header, and a group
 /// PartTypeN for each type of particle. Coordinates, Velocities and Masses may be of any float or
 /// integer type; a dataset Masses overrides MassTable; ids may be signed or missing (then they are
-/// 1, 2, ... in file order); of the header nothing is required. Throws Error (Io, Input).
+/// 1, 2, ... in file order); of the header nothing is required. A dataset without numbers, whatever
+/// its shape, has no particles. The name of one file of a snapshot in several (snap.0.hdf5,
+/// snap.1.hdf5, ..., or snap.000.hdf5, ...) selects all of them; their particles are ordered by
+/// type. Throws Error (Io, Input).
 Snapshot read_gadget(const std::string& path, Velocities velocities);
 /// The bytes of such a file: all numbers in double, so that reading gives the same bits. The state
 /// of a run is in the attributes of a group GDR, which other codes ignore.

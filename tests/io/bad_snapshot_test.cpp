@@ -294,7 +294,7 @@ TEST_CASE("a header that contradicts the particles is refused") {
   with("NumPart_ThisFile", {5, 2, 0, 0, 0, 0});
   expect_input(path, {"NumPart_ThisFile", "5 particles of type 0"});
   with("NumFilesPerSnapshot", {4});
-  expect_input(path, {"one of 4 files", "join"});
+  expect_input(path, {"one of 4 files", "snapshot.0.hdf5"});
   with("Time", {std::nan("")});
   expect_input(path, {"Time", "finite"});
 }

@@ -12,8 +12,13 @@ namespace gdr::test {
 /// Numbers are given as doubles or 64-bit integers and stored in the type that is asked for.
 class ForeignFile {
  public:
-  explicit ForeignFile(const std::string& path)
-      : file_(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)) {}
+  /// `user_block`: bytes that the HDF5 library leaves free at the beginning of the file.
+  explicit ForeignFile(const std::string& path, hsize_t user_block = 0) {
+    const hid_t properties = H5Pcreate(H5P_FILE_CREATE);
+    H5Pset_userblock(properties, user_block);
+    file_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, properties, H5P_DEFAULT);
+    H5Pclose(properties);
+  }
   ~ForeignFile() { H5Fclose(file_); }
   ForeignFile(const ForeignFile&) = delete;
   ForeignFile& operator=(const ForeignFile&) = delete;
@@ -40,6 +45,18 @@ class ForeignFile {
                                            H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     H5Awrite(handle, H5T_NATIVE_DOUBLE, values.data());
     H5Aclose(handle);
+    H5Sclose(space);
+  }
+  /// A dataset without a shape, h5py's Empty.
+  void null(const std::string& name, hid_t type = H5T_IEEE_F64LE) {
+    const hid_t space = H5Screate(H5S_NULL);
+    H5Dclose(H5Dcreate2(file_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Sclose(space);
+  }
+  void null_attribute(const std::string& object, const std::string& name) {
+    const hid_t space = H5Screate(H5S_NULL);
+    H5Aclose(H5Acreate_by_name(file_, object.c_str(), name.c_str(), H5T_IEEE_F64LE, space,
+                               H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     H5Sclose(space);
   }
   /// A dataset of text instead of numbers.

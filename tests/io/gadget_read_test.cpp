@@ -1,9 +1,11 @@
 // Snapshots of other codes: particle types, number formats, incomplete headers.
+#include <fstream>
 #include <limits>
 
 #include "foreign_file.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "support/catch.hpp"
+#include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace gdr::test {
@@ -107,7 +109,7 @@ TEST_CASE("MassTable provides the masses of a type without a dataset") {
   const Snapshot s = read_snapshot(path);
   CHECK(s.mass == std::vector<double>{0.25, 0.25, 2, 4});
   CHECK(s.time == 3.5);
-  CHECK(s.header.at("BoxSize") == 100);
+  CHECK(s.header.at("BoxSize") == std::vector<double>{100});
   CHECK(s.header.count("Redshift") == 0);
 }
 
@@ -124,6 +126,90 @@ TEST_CASE("velocities are optional for forces") {
   CHECK(s.size() == 2);
   CHECK(s.velocity.empty());
   CHECK_THROWS(read_snapshot(path));
+}
+
+TEST_CASE("signed and unsigned ids of different types keep all bits, or are an error") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("ids.hdf5");
+  constexpr unsigned long long large = (1ULL << 63) + 5;
+  const auto make = [&](std::vector<long long> first, std::vector<unsigned long long> second) {
+    ForeignFile file(path);
+    add_type(file, "PartType1", 1);
+    file.ids("PartType1/ParticleIDs", first, H5T_STD_I64LE);
+    add_type(file, "PartType2", 1);
+    file.raw_ids("PartType2/ParticleIDs", second, H5T_STD_U64LE);
+  };
+  make({(1LL << 53) + 1, 2}, {(1ULL << 53) + 3, 7});
+  Snapshot s = read_snapshot(path);
+  CHECK(s.id == std::vector<std::uint64_t>{(1ULL << 53) + 1, 2, (1ULL << 53) + 3, 7});
+  make({(1LL << 62) + 1, 2}, {large, 7});  // no negative id: unsigned ids have all of them
+  s = read_snapshot(path);
+  CHECK_FALSE(s.signed_ids);
+  CHECK(s.id == std::vector<std::uint64_t>{(1ULL << 62) + 1, 2, large, 7});
+  make({-1, 2}, {3, 7});
+  s = read_snapshot(path);
+  CHECK(s.signed_ids);
+  CHECK(id_text(s, 0) == "-1");
+  make({-1, 2}, {large, 7});
+  expect_error(ErrorCategory::Input, {path, "ParticleIDs", "renumber"},
+               [&] { read_snapshot(path); });
+}
+
+TEST_CASE("a file with a user block is read") {
+  const TemporaryFolder folder;
+  for (const hsize_t size : {512U, 4096U}) {
+    const std::string path = folder.file("block.hdf5");
+    {
+      ForeignFile file(path, size);
+      add_type(file, "PartType1", 1);
+    }
+    std::fstream begin(path, std::ios::in | std::ios::out | std::ios::binary);
+    begin << "# made by a program that puts text before its data\n";
+    begin.close();
+    CHECK(read_snapshot(path).position == two_places);
+  }
+}
+
+TEST_CASE("types whose datasets hold no numbers have no particles, whatever their shape") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("empty.hdf5");
+  for (const bool header : {false, true}) {
+    ForeignFile file(path);
+    file.group("Header");
+    if (header)
+      file.attribute("Header", "NumPart_ThisFile", {0, 2, 0, 0, 0, 0}, H5T_STD_I32LE);
+    else
+      file.null_attribute("Header", "NumPart_ThisFile");
+    file.null_attribute("Header", "BoxSize");
+    file.group("PartType0");
+    file.doubles("PartType0/Coordinates", {0}, {});
+    file.doubles("PartType0/Masses", {0}, {});
+    add_type(file, "PartType1", 1);
+    file.group("PartType2");
+    file.doubles("PartType2/Coordinates", {0, 3}, {});
+    file.group("PartType3");
+    file.null("PartType3/Coordinates");
+    file.null("PartType3/ParticleIDs", H5T_STD_U64LE);
+    file.group("PartType4");
+  }
+  const Snapshot s = read_snapshot(path);
+  CHECK(s.type_counts == std::vector<std::size_t>{0, 2, 0, 0, 0, 0});
+  CHECK(s.header.count("BoxSize") == 0);
+}
+
+TEST_CASE("three edges of a box are kept as three") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("box.hdf5");
+  {
+    ForeignFile file(path);
+    file.group("Header");
+    file.attribute("Header", "BoxSize", {100, 100, 25}, H5T_IEEE_F64LE);
+    add_type(file, "PartType1", 1);
+  }
+  const Snapshot s = read_snapshot(path);
+  CHECK(s.header.at("BoxSize") == std::vector<double>{100, 100, 25});
+  write_snapshot(folder.file("again.hdf5"), s, SnapshotFormat::Hdf5);
+  CHECK(read_snapshot(folder.file("again.hdf5")).header.at("BoxSize") == s.header.at("BoxSize"));
 }
 
 TEST_CASE("more particle types than GADGET's are read") {

@@ -35,7 +35,7 @@ Snapshot random_snapshot() {
   s.position[0] = -0.0;
   s.position[1] = std::numeric_limits<double>::denorm_min();
   s.position[2] = -std::numeric_limits<double>::max();
-  s.header = {{"BoxSize", 0.0}, {"HubbleParam", 0.7}, {"Redshift", 0.1}};
+  s.header = {{"BoxSize", {1.5, 2.5, 3.5}}, {"HubbleParam", {0.7}}, {"Redshift", {0.1}}};
   s.run = RunState{0.1, 1.0 / 3, 12345, 0.01, 43007.1, -0.2470779999999999};
   s.time = s.run->time();
   return s;

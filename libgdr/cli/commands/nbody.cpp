@@ -34,8 +34,10 @@ SnapshotFormat format_from(const Options& options) {
 void give_notes(const Snapshot& snapshot, const RunPlan& plan, const RunRequest& request) {
   if (snapshot.type_counts.at(0) > 0) note("gdr: particles of type 0 (gas) feel gravity only");
   const auto box = snapshot.header.find("BoxSize");
-  if (box != snapshot.header.end() && box->second != 0)
-    note(fmt::format("gdr: BoxSize {} is not used: boundaries are open", box->second));
+  if (box != snapshot.header.end() &&
+      std::ranges::any_of(box->second, [](double x) { return x != 0; }))
+    note(fmt::format("gdr: BoxSize {} is not used: boundaries are open",
+                     fmt::join(box->second, ", ")));
   // Rounding of the time itself is not reported.
   if (std::abs(plan.end_time() - *request.end_time) > 0.01 * plan.start.time_step)
     note(fmt::format("gdr: --dt {} does not divide the time: the run ends at {}",

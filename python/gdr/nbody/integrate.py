@@ -16,6 +16,7 @@ from .._display import html_table
 from .._open import Device, DeviceLike, device_or_default
 from .._forces import gravity
 from .._system import require
+from ._gadget import HeaderValue
 from .run import ARRAYS, LIMITS, HermiteRun
 from .snapshot import Snapshot, checked, describe, star_rows
 
@@ -52,7 +53,7 @@ class State:
     pot: Floats
     types: Any = None
     ids: Any = None
-    header: Dict[str, float] = dataclasses.field(default_factory=dict)
+    header: Dict[str, HeaderValue] = dataclasses.field(default_factory=dict)
     blocks: Optional[BlockSteps] = None
     run: Optional[HermiteRun] = None
 
