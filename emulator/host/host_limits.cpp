@@ -24,6 +24,12 @@ void report_host_limit(HostLimit limit) noexcept {
   met[static_cast<std::size_t>(limit)].store(true, std::memory_order_relaxed);
 }
 
+std::string refused_thread_text() {
+  return "the system refuses further threads and processes (raise their limit: ulimit -u, or pids "
+         "of "
+         "the container)";
+}
+
 std::string host_limits_text() {
   std::string text;
   for (std::size_t k = 0; k < texts.size(); ++k) {

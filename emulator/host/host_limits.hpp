@@ -15,6 +15,9 @@ enum class HostLimit : std::uint8_t {
 /// Records that this process has met a limit. Thread-safe.
 void report_host_limit(HostLimit limit) noexcept;
 
+/// What an error says if work needs a thread or a process that the system refuses, and what to do.
+std::string refused_thread_text();
+
 /// The limits that this process has met: what is missing, its effect and what to do, one clause
 /// each; empty if there are none. Statistics::fallback_reason and `gdr info` have this text.
 std::string host_limits_text();

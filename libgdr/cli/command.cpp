@@ -9,7 +9,9 @@
 #include <new>
 #include <ranges>
 #include <stdexcept>
+#include <system_error>
 
+#include "emulator/host/host_limits.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/environment.hpp"
@@ -126,6 +128,10 @@ int guarded(const CLI::App* const& sub, const Work& work) {
   } catch (const std::bad_alloc& error) {
     abort_ranks(error, status_error);
     report_error("out of memory");
+  } catch (const std::system_error& error) {  // of a library that needs threads
+    abort_ranks(error, status_error);
+    const bool refused = error.code() == std::errc::resource_unavailable_try_again;
+    report_error(refused ? refused_thread_text() : "internal error: " + std::string(error.what()));
   } catch (const std::exception& error) {
     abort_ranks(error, status_error);
     report_error("internal error: " + std::string(error.what()));

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <exception>
 
+#include "emulator/host/host_limits.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/driver/file.hpp"
 
@@ -136,8 +137,7 @@ Ended in_own_process(const std::function<void(const WriteText& write)>& work,
   Pipe text = make_pipe(), noise = make_pipe(), error = make_pipe();
   std::fflush(nullptr);  // else the child would print it, too
   const pid_t pid = fork();
-  if (pid < 0)
-    throw Error(ErrorCategory::Internal, "the system gives no process: " + driver::system_error());
+  if (pid < 0) return {{}, "it needs a process of its own: " + refused_thread_text()};
   if (pid == 0) {
     dup2(noise.to_write.get(), STDERR_FILENO);
     run_child(work, text.to_write.get(), error.to_write.get());

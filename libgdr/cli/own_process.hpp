@@ -10,8 +10,10 @@ namespace gdr::cli {
 
 /// What is left of a process.
 struct Ended {
-  std::string text;     ///< what its work has written, also if it was ended
-  std::string failure;  ///< how it was ended: by a signal, or after the limit; empty: it returned
+  std::string text;  ///< what its work has written, also if it was ended
+  /// How it was ended: by a signal, or after the limit; or that the system gave no process. Empty:
+  /// it returned.
+  std::string failure;
 };
 
 using WriteText = std::function<void(std::string_view)>;
@@ -19,7 +21,7 @@ using WriteText = std::function<void(std::string_view)>;
 /// Runs `work` in a child of this process, which ends if it writes nothing for `limit`. An Error
 /// that it throws is thrown here. What it prints on standard error is not shown, but its last line
 /// is part of `failure`. Call it before this process uses a driver or OpenMP, which do not survive
-/// a fork. Throws Error (Internal) if the system gives no process.
+/// a fork.
 Ended in_own_process(const std::function<void(const WriteText& write)>& work,
                      std::chrono::seconds limit);
 

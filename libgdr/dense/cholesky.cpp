@@ -6,6 +6,7 @@
 #include <future>
 #include <vector>
 
+#include "emulator/host/run_beside.hpp"
 #include "libgdr/dense/factor.hpp"
 #include "libgdr/dense/views.hpp"
 
@@ -130,9 +131,10 @@ std::optional<std::size_t> factor_cholesky(Triangle triangle, std::size_t n,
     }
     // The products of a triangle, in a thread that waits for the device. Its future waits for it
     // also if an exception propagates, as it uses the caller's arrays.
-    std::future<void> rest = std::async(overlap ? std::launch::async : std::launch::deferred, [&] {
+    const auto subtract_rest = [&] {
       subtract_square(triangle, n - far, block, behind, submatrix(a, far, far), on_device_or_host);
-    });
+    };
+    std::future<void> rest = run_beside(subtract_rest, overlap);
     if (!overlap) rest.get();
     const auto stop = factor(end, next);
     if (overlap) rest.get();

@@ -9,10 +9,12 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "emulator/host/host_limits.hpp"
 #include "gdr/error.hpp"
 #include "gdr/timeline.hpp"
 #include "gdr/version.hpp"
@@ -95,11 +97,15 @@ Device& Device::operator=(Device&&) noexcept = default;
 
 Device Device::over(std::vector<std::shared_ptr<DeviceCore>> queues, double health_check_interval) {
   auto impl = std::make_unique<Impl>(std::move(queues));
-  if (health_check_interval > 0)
-    impl->health_check =
-        std::jthread([all = impl->queues, health_check_interval](const std::stop_token& ended) {
-          test_periodically(all, health_check_interval, ended);
-        });
+  if (health_check_interval > 0) try {
+      impl->health_check =
+          std::jthread([all = impl->queues, health_check_interval](const std::stop_token& ended) {
+            test_periodically(all, health_check_interval, ended);
+          });
+    } catch (const std::system_error&) {
+      throw Error(ErrorCategory::Device,
+                  "health_check needs a thread: " + refused_thread_text() + ", or leave it out");
+    }
   return Device(std::move(impl));
 }
 

@@ -7,6 +7,7 @@
 #include <future>
 #include <string>
 
+#include "emulator/host/run_beside.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/dense/factor.hpp"
@@ -61,7 +62,7 @@ class Factorisation {
     std::future<void> others;
     if (early)
       collectively(&x_.ranks, [&] {
-        others = std::async(std::launch::async, [&] {
+        others = run_beside([&] {
           update(rest);
           updated = timer.seconds();
         });

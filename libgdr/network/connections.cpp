@@ -9,6 +9,7 @@
 #include <csignal>
 #include <future>
 
+#include "emulator/host/host_limits.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/network/client.hpp"
 #include "libgdr/network/connect.hpp"
@@ -76,7 +77,13 @@ Welcome ClientConnections::open() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  thread_ = std::thread([this] { io_.run(); });
+  try {
+    thread_ = std::thread([this] { io_.run(); });
+  } catch (const std::system_error&) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw Error(ErrorCategory::Device,
+                "a board of another host needs threads: " + refused_thread_text());
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   done.get();
   return welcome;
@@ -173,6 +180,9 @@ asio::awaitable<Welcome> ClientConnections::connect(std::shared_ptr<Connection>&
     }
     if (!why.empty()) throw asio::system_error(asio::error::timed_out);
   } catch (const asio::system_error& e) {
+    if (e.code() == std::errc::resource_unavailable_try_again)  // asio looks up names in a thread
+      throw Error(ErrorCategory::Device,
+                  "a board of another host needs threads: " + refused_thread_text());
     if (why.empty()) why = e.code().message();
     throw Error(ErrorCategory::Device,
                 server_at(server) + " " + step + " (" + why + "); " + remedy);

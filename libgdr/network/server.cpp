@@ -13,8 +13,10 @@
 #include <list>
 #include <mutex>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 
+#include "emulator/host/host_limits.hpp"
 #include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/driver/remote_board.hpp"
@@ -373,39 +375,48 @@ class Front {
         opened->cancel();
       });
     };
-    served->worker = std::make_unique<Worker>(
-        options_,
-        driver::ServerRequest{get_text(hello.engine), get_text(hello.isa), hello.queue_timeout},
-        hello.timeout,
-        Worker::Events{[this, answer, id = served->id](const driver::BoardIdentity& board,
-                                                       const std::string& name) {
-                         Welcome w;
-                         w.answer = Answer::Granted;
-                         w.session = id;
-                         w.max_bytes = options_.max_message_bytes;
-                         const WindowLimits limits = window_limits();
-                         w.send_window = limits.send;
-                         w.receive_window = limits.receive;
-                         w.capabilities = board.capabilities;
-                         w.geometry = board.geometry;
-                         set_text(w.engine, board.engine);
-                         set_text(w.isa, board.isa);
-                         set_text(w.board, name);
-                         answer(w);
-                       },
-                       [answer](ErrorCategory category, const std::string& why) {
-                         Welcome w;
-                         w.answer = Answer::Refused;
-                         w.category = static_cast<std::uint32_t>(category);
-                         set_text(w.text, why);
-                         answer(w);
-                       },
-                       [this, weak](Reply&& reply) {
-                         asio::post(io_, [weak, reply = std::move(reply)] {
-                           if (const auto s = weak.lock(); s && !s->session->ended())
-                             s->session->send(encode_reply(reply));
-                         });
-                       }});
+    try {
+      served->worker = std::make_unique<Worker>(
+          options_,
+          driver::ServerRequest{get_text(hello.engine), get_text(hello.isa), hello.queue_timeout},
+          hello.timeout,
+          Worker::Events{[this, answer, id = served->id](const driver::BoardIdentity& board,
+                                                         const std::string& name) {
+                           Welcome w;
+                           w.answer = Answer::Granted;
+                           w.session = id;
+                           w.max_bytes = options_.max_message_bytes;
+                           const WindowLimits limits = window_limits();
+                           w.send_window = limits.send;
+                           w.receive_window = limits.receive;
+                           w.capabilities = board.capabilities;
+                           w.geometry = board.geometry;
+                           set_text(w.engine, board.engine);
+                           set_text(w.isa, board.isa);
+                           set_text(w.board, name);
+                           answer(w);
+                         },
+                         [answer](ErrorCategory category, const std::string& why) {
+                           Welcome w;
+                           w.answer = Answer::Refused;
+                           w.category = static_cast<std::uint32_t>(category);
+                           set_text(w.text, why);
+                           answer(w);
+                         },
+                         [this, weak](Reply&& reply) {
+                           asio::post(io_, [weak, reply = std::move(reply)] {
+                             if (const auto s = weak.lock(); s && !s->session->ended())
+                               s->session->send(encode_reply(reply));
+                           });
+                         }});
+    } catch (const std::system_error&) {
+      sessions_.erase(served->id);
+    }
+    if (!served->worker) {
+      co_await refuse(connection, from, "the host of the server: " + refused_thread_text(),
+                      ErrorCategory::Device);
+      co_return nullptr;
+    }
     bool gone = false;
     try {
       for (std::chrono::milliseconds wait{300}; !served->granted; wait = std::chrono::seconds(2)) {

@@ -2,6 +2,11 @@
 
 #include <pybind11/pybind11.h>
 
+#include <system_error>
+#include <vector>
+
+#include "emulator/host/host_limits.hpp"
+
 namespace py = pybind11;
 
 namespace gdr::python {
@@ -15,6 +20,8 @@ struct DetachedTasks {
   std::mutex mutex;
   std::condition_variable changed;
   unsigned running = 0;
+  /// Threads whose end nobody waits for, where the system refuses further threads.
+  std::vector<std::pair<std::thread, std::future<void>>> unjoined;
 };
 
 /// Never destroyed: a detached thread may end after static destructors have run.
@@ -23,27 +30,53 @@ DetachedTasks& detached_tasks() {
   return *tasks;
 }
 
-/// Joins the thread in the background and counts its end.
-void detach(std::thread thread) {
+/// Joins the thread in the background and counts its end; `done`: that of its task.
+void detach(std::thread thread, std::future<void> done) {
   DetachedTasks& tasks = detached_tasks();
-  {
-    const std::scoped_lock lock(tasks.mutex);
+  const std::scoped_lock lock(tasks.mutex);
+  const auto kept = std::make_shared<std::thread>(std::move(thread));
+  try {
+    std::thread([&tasks, kept] {
+      kept->join();
+      const std::scoped_lock ending(tasks.mutex);
+      --tasks.running;
+      tasks.changed.notify_all();
+    }).detach();
     ++tasks.running;
+  } catch (const std::system_error&) {
+    tasks.unjoined.emplace_back(std::move(*kept), std::move(done));
   }
-  std::thread([&tasks, thread = std::move(thread)]() mutable {
-    thread.join();
-    const std::scoped_lock lock(tasks.mutex);
-    --tasks.running;
-    tasks.changed.notify_all();
-  }).detach();
+}
+
+/// Runs a task in the calling thread, without the GIL.
+template <typename Task, typename... Arguments>
+void run_here(Task& task, Arguments&&... arguments) {
+  report_host_limit(HostLimit::Threads);
+  const py::gil_scoped_release released;
+  task(std::forward<Arguments>(arguments)...);
+}
+
+/// A thread for a task; none if the system refuses one.
+template <typename Function>
+std::thread thread_if_possible(Function&& function) {
+  try {
+    return std::thread(std::forward<Function>(function));
+  } catch (const std::system_error&) {
+    return {};
+  }
 }
 
 }  // namespace
 
 std::future<void> Worker::start(std::function<void()> work) {
+  if (!thread_.joinable()) try {
+      thread_ = std::jthread([this](const std::stop_token& stop) { loop(stop); });
+    } catch (const std::system_error&) {
+      std::packaged_task<void()> task(std::move(work));
+      run_here(task);
+      return task.get_future();
+    }
   const std::scoped_lock lock(mutex_);
-  if (!thread_.joinable())
-    thread_ = std::jthread([this](const std::stop_token& stop) { loop(stop); });
   work_ = std::packaged_task<void()>(std::move(work));
   changed_.notify_all();
   return work_.get_future();
@@ -67,9 +100,13 @@ bool completes_within(const std::future<void>& task, std::chrono::milliseconds t
 void run_interruptible(std::function<void(std::stop_token stop)> work, AtExit at_exit,
                        const std::function<void()>& poll) {
   std::stop_source stop;
-  std::packaged_task<void(std::stop_token)> task(std::move(work));
-  std::future<void> done = task.get_future();
-  std::thread thread(std::move(task), stop.get_token());
+  const auto task = std::make_shared<std::packaged_task<void(std::stop_token)>>(std::move(work));
+  std::future<void> done = task->get_future();
+  std::thread thread = thread_if_possible([task, token = stop.get_token()] { (*task)(token); });
+  if (!thread.joinable()) {
+    run_here(*task, stop.get_token());
+    return done.get();
+  }
   while (!completes_within(done, poll_interval)) {
     try {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
@@ -79,7 +116,7 @@ void run_interruptible(std::function<void(std::stop_token stop)> work, AtExit at
       if (completes_within(done, grace_period))
         thread.join();
       else if (at_exit == AtExit::Wait)
-        detach(std::move(thread));
+        detach(std::move(thread), std::move(done));
       else
         thread.detach();
       throw;
@@ -93,7 +130,10 @@ void wait_for_detached() {
   const py::gil_scoped_release released;
   DetachedTasks& tasks = detached_tasks();
   std::unique_lock lock(tasks.mutex);
-  tasks.changed.wait_for(lock, exit_timeout, [&tasks] { return tasks.running == 0; });
+  const auto end = std::chrono::steady_clock::now() + exit_timeout;
+  tasks.changed.wait_until(lock, end, [&tasks] { return tasks.running == 0; });
+  for (auto& [thread, done] : tasks.unjoined)
+    if (done.wait_until(end) == std::future_status::ready) thread.join();
 }
 
 }  // namespace gdr::python

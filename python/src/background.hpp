@@ -17,7 +17,8 @@ namespace gdr::python {
 /// One persistent thread for one task at a time; OpenMP keeps its team of threads.
 class Worker {
  public:
-  /// Starts `work`; the previous task must have completed.
+  /// Starts `work`; the previous task must have completed. To be called with the GIL held. Where
+  /// the system refuses a thread, the work is done here, without the GIL.
   std::future<void> start(std::function<void()> work);
 
  private:
@@ -40,7 +41,8 @@ enum class AtExit { Wait, Ignore };
 /// called with the GIL held. When a signal handler throws (Ctrl-C), a stop of `work` is requested;
 /// if `work` does not return within a grace period, its thread is detached and its result
 /// discarded, so that `work` must own copies of everything it uses. `poll` is called from time to
-/// time, with the GIL held, and may throw like a signal handler.
+/// time, with the GIL held, and may throw like a signal handler. Where the system refuses a thread,
+/// `work` runs in the calling thread, and signals are handled after it.
 void run_interruptible(std::function<void(std::stop_token stop)> work, AtExit at_exit,
                        const std::function<void()>& poll = {});
 

@@ -26,6 +26,20 @@ std::string stars(unsigned n) {
   return text;
 }
 
+/// Words before a command that limit its processes and threads.
+std::string limited_to(unsigned processes) {
+  std::string words = "prlimit --nproc=" + std::to_string(processes);
+  // The limit of processes does not apply to root.
+  if (::geteuid() == 0) words = "setpriv --reuid=54321 --regid=54321 --clear-groups " + words;
+  return "HOME=/nowhere " + words;
+}
+
+const std::string refusal = "the system refuses further threads and processes";
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 /// The reason in the statistics of a calculation of forces into `file`.
 std::string reason_of_forces(const Shell& shell, const std::string& prefix,
                              const std::string& engine, const std::string& file) {
@@ -43,10 +57,7 @@ TEST_CASE("without further threads the bits are the same, and the statistics say
   const Shell shell;
   shell.write("stars.txt", stars(3000));
   shell.run("mkdir out && chmod 777 out && chmod 755 . && chmod 644 stars.txt");
-  // The limit of processes does not apply to root.
-  std::string limited = "prlimit --nproc=1";
-  if (::geteuid() == 0) limited = "setpriv --reuid=54321 --regid=54321 --clear-groups " + limited;
-  limited = "HOME=/nowhere " + limited;
+  const std::string limited = limited_to(1);
   if (shell.run(limited + " gdr --version").status != 0) return;  // no such tools or rights
   for (const std::string& engine : {std::string("vector"), std::string("native")}) {
     INFO(engine);
@@ -55,6 +66,69 @@ TEST_CASE("without further threads the bits are the same, and the statistics say
     CHECK(reason.find("the system refuses further threads") != std::string::npos);
     CHECK(shell.read("out/" + engine) == shell.read("out/" + engine + "-limited"));
   }
+}
+
+TEST_CASE("without further threads gdr debug and gdr predict print the same") {
+  const Shell shell;
+  shell.write("sums.gds", sums_kernel);
+  shell.write("targets", "1\n2\n3\n");
+  shell.write("sources", "4\n5\n");
+  shell.run("chmod 755 . && chmod 644 *");
+  const std::string limited = limited_to(1);
+  if (shell.run(limited + " gdr --version").status != 0) return;
+  for (const std::string command :
+       {"gdr debug sums.gds --targets targets --sources sources --set scale=2 -e continue "
+        "-e results -e back",
+        "gdr predict published"}) {
+    INFO(command);
+    const Outcome free = shell.run(command), bound = shell.run(limited + " " + command);
+    INFO(bound.err);
+    CHECK(free.status == 0);
+    CHECK(bound.status == 0);
+    CHECK(bound.out == free.out);
+  }
+}
+
+TEST_CASE("what needs a thread or a process names the limit where the system refuses one") {
+  const Shell shell;
+  shell.run("chmod 755 .");
+  const std::string limited = limited_to(1);
+  if (shell.run(limited + " gdr --version").status != 0) return;
+  for (const std::string device :
+       {"board:tcp:localhost:7399,insecure=1", "board:tcp:127.0.0.1:7399,insecure=1",
+        "emulator:health_check=1"}) {
+    INFO(device);
+    const Outcome outcome = shell.run(limited + " gdr info --device " + device);
+    INFO(outcome.err);
+    CHECK(outcome.status == 1);
+    CHECK(has(outcome.err, refusal));
+    CHECK_FALSE(has(outcome.err, "internal error"));
+  }
+  const Outcome report = shell.run(limited + " gdr info --bug-report");
+  CHECK(report.status == 0);
+  CHECK(has(report.out, refusal));
+}
+
+TEST_CASE("a server whose host refuses it threads or processes tells its clients, and goes on") {
+  const Shell shell;
+  shell.run("chmod 777 .");
+  if (shell.run(limited_to(1) + " gdr --version").status != 0) return;
+  // One process accepts clients on this host, one those on others.
+  const Outcome outcome = shell.run(
+      limited_to(2) +
+      " gdr serve --socket s --listen 127.0.0.1:0 --insecure --log log > serving & server=$!\n"
+      "for k in $(seq 200); do grep -q 'ready' log && break; sleep 0.05; done\n"
+      "port=$(sed -n 's/.*127.0.0.1:\\([0-9]*\\).*/\\1/p' log | head -1)\n"
+      "for place in tcp:127.0.0.1:$port,insecure=1 tcp:127.0.0.1:$port,insecure=1 unix:$PWD/s; do\n"
+      "  timeout 20 gdr info --device board:$place && exit 9\n"
+      "done\n"
+      "kill $server; wait $server 2>/dev/null; exit 0");
+  INFO(outcome.err);
+  INFO(shell.read("log"));
+  CHECK(outcome.status == 0);
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = outcome.err.find(refusal, at)) != std::string::npos; ++at) ++count;
+  CHECK(count == 3);
 }
 
 TEST_CASE("without executable memory all engines give one reason") {

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "emulator/assembler/instruction_text.hpp"
+#include "emulator/host/host_limits.hpp"
 #include "libgdr/cli/debug/changes.hpp"
 #include "libgdr/cli/debug/session.hpp"
 #include "libgdr/cli/output.hpp"
@@ -21,12 +23,17 @@ template <typename Work>
 int interruptible(const Work& work) {
   const InterruptGuard guard;
   std::stop_source stop;
-  const std::jthread poll([&stop](const std::stop_token& done) {
-    while (!done.stop_requested()) {
-      if (InterruptGuard::received() != 0) stop.request_stop();
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-  });
+  std::jthread poll;
+  try {
+    poll = std::jthread([&stop](const std::stop_token& done) {
+      while (!done.stop_requested()) {
+        if (InterruptGuard::received() != 0) stop.request_stop();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      }
+    });
+  } catch (const std::system_error&) {  // then a signal takes effect after the work
+    report_host_limit(HostLimit::Threads);
+  }
   work(stop.get_token());
   return InterruptGuard::received();
 }

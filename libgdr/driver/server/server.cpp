@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "emulator/engine/engine.hpp"
+#include "emulator/host/host_limits.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/driver/server/listener.hpp"
 #include "libgdr/driver/wire.hpp"
@@ -38,6 +39,9 @@ constexpr std::chrono::seconds termination_timeout{2};  ///< for the process of 
 constexpr std::size_t max_clients = 256;
 /// Maximum number of log lines about rejected clients per minute, to limit the size of the log.
 constexpr unsigned max_refusals = 60;
+
+/// Why fork() has failed.
+std::string why_no_process() { return errno == EAGAIN ? refused_thread_text() : system_error(); }
 
 struct Client {
   enum class State { New, Waiting, Owner };
@@ -166,7 +170,7 @@ class Server {
     const pid_t parent = getpid();
     network_ = fork();
     if (network_ < 0)
-      throw Error(ErrorCategory::Io, "a process cannot be started: " + system_error());
+      throw Error(ErrorCategory::Io, "a process cannot be started: " + why_no_process());
     if (network_ > 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) std::_Exit(0);
@@ -299,7 +303,7 @@ class Server {
   void start_owner(Client& client, unsigned board) {
     const pid_t parent = getpid();
     const pid_t process = fork();
-    if (process < 0) return refuse(client, "a process cannot be started: " + system_error());
+    if (process < 0) return refuse(client, "a process cannot be started: " + why_no_process());
     if (process == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() != parent) std::_Exit(0);
