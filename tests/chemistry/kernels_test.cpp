@@ -6,6 +6,7 @@
 #include "gdr/device.hpp"
 #include "libgdr/chemistry/derivatives.hpp"
 #include "libgdr/chemistry/field.hpp"
+#include "libgdr/chemistry/range.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;
@@ -36,6 +37,14 @@ struct Charge {
     }
     magnitude = std::sqrt(self_interaction(l, exponent, hermite.data()));
   }
+
+  /// The charge whose Coulomb potential is the potential of this one in the long range of `omega`.
+  void convolve(unsigned l, double omega) {
+    const Substitute wide = substitutes(exponent, omega).front();
+    for (double& c : hermite) c *= wide.factor;
+    exponent = wide.exponent;
+    magnitude = std::sqrt(self_interaction(l, exponent, hermite.data()));
+  }
 };
 
 /// The interaction energy, by derivatives on the host.
@@ -57,12 +66,14 @@ double energy(unsigned li, const Charge& bra, unsigned lj, const Charge& ket) {
   return sum * interaction_factor(p, q);
 }
 
-/// Largest error of an interaction relative to its Cauchy-Schwarz bound.
-double worst_error(Device& device, const Class& c, Accuracy accuracy) {
+/// Largest error of an interaction relative to its Cauchy-Schwarz bound; of a long-range one for an
+/// omega above 0.
+double worst_error(Device& device, const Class& c, Accuracy accuracy, double omega = 0) {
   std::mt19937 random(5);
   double worst = 0;
   for (int repeat = 0; repeat < 4; ++repeat) {
-    const Charge ket(c.lj, random);
+    Charge ket(c.lj, random);
+    if (omega > 0) ket.convolve(c.lj, omega);
     std::vector<Charge> bras;
     TargetLists targets;
     for (int k = 0; k < 20; ++k) {
@@ -114,5 +125,7 @@ TEST_CASE("errors of kernels in shorts are below the bound that the screening as
     const double error = worst_error(device, c, Accuracy::Short);
     CHECK(error < 0x1p-16);
     CHECK(error > 1e-10);
+    CHECK(worst_error(device, c, Accuracy::Short, 0.3) < 0x1p-16);
+    CHECK(worst_error(device, c, Accuracy::Long, 0.01) < 1e-12);
   }
 }

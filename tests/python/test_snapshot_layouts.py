@@ -271,7 +271,14 @@ def unknown_number_of_particles(folder):
     return write(folder / "a.hdf5", types, {"NumPart_ThisFile": [0, np.nan, 0, 0, 0, 0]})
 
 
+def cut_short(folder):
+    path = gadget2(folder)
+    path.write_bytes(path.read_bytes()[:1000])
+    return path
+
+
 REFUSED = [
+    (cut_short, ["damaged HDF5 file", "fetch it again"]),
     (unknown_number_of_files, ["Header/NumFilesPerSnapshot", "nan"]),
     (unknown_number_of_particles, ["Header/NumPart_ThisFile", "nan"]),
     (ids_without_a_common_type, ["ParticleIDs", "renumber"]),

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "emulator/host/host_limits.hpp"
 #include "libgdr/compat/blas/blas.hpp"
 #include "libgdr/dense/direct_factor.hpp"
 #include "libgdr/device/self_test.hpp"
@@ -139,8 +140,8 @@ bool device_multiply(const Call<Number>& call) noexcept {
     bool done = false;
     std::thread([&] { done = attempt(it, call); }).join();
     return done;
-  } catch (const std::system_error& error) {
-    report_failure(it, std::string("cannot start a thread for the device: ") + error.what());
+  } catch (const std::system_error&) {
+    report_failure(it, "cannot start a thread for the device: " + refused_thread_text());
     return false;
   }
 }

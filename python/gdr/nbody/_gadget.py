@@ -33,6 +33,10 @@ _COMMON = (
 HeaderValue = Union[float, Tuple[float, ...]]
 
 
+def _damaged(name: str, error: Exception) -> str:
+    return f"{name}: a damaged HDF5 file, or one cut short ({error}); fetch it again"
+
+
 class _File:
     """One file; error messages contain its name and the place of the error."""
 
@@ -48,7 +52,9 @@ class _File:
                     f"{name} is open in a program that writes it; wait until it has closed the "
                     f"file ({error})"
                 ) from None
-            raise FileError(f"{name}: {error}") from None
+            if isinstance(error, (FileNotFoundError, PermissionError, IsADirectoryError)):
+                raise FileError(f"{name}: {error}") from None
+            raise InputError(_damaged(name, error)) from None
         self.header: Any = self.file["Header"].attrs if "Header" in self.file else {}
 
     def fail(self, where: str, message: str) -> NoReturn:
@@ -314,9 +320,7 @@ def read_gadget(name: str, velocities: bool) -> Tuple[Dict[str, Any], Optional[H
     except Error:
         raise
     except (OSError, RuntimeError, KeyError) as error:
-        raise InputError(
-            f"{name}: a damaged HDF5 file, or one cut short ({error}); fetch it again"
-        ) from None
+        raise InputError(_damaged(name, error)) from None
 
 
 def _read(name: str, velocities: bool) -> Tuple[Dict[str, Any], Optional[HermiteRun]]:
