@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Set
 from ._diagnostics import Line, Marks
 from ._expressions import LANGUAGE_FUNCTIONS, find_intrinsic
 from ._kernel import VariableNames
+from ._names import advice
 from ._shapes import TENSOR, VECTOR, ShapeReader, Shapes, shape_of_constant
 from ._source import NotConstant, Source
 from ._statements import Statements, Translated
@@ -186,7 +187,8 @@ class KernelGenerator(Statements):
         known = self.temporaries.union(names.params, names.targets, names.sources, names.results)
         unknown = sorted(set(self.types) - known)
         if unknown:
-            raise ValueError(f"types: the kernel has no variable {', '.join(map(repr, unknown))}")
+            what = f"types: the kernel has no variable {', '.join(map(repr, unknown))}"
+            raise ValueError(what + advice(unknown, sorted(known), self.types))
 
     # -- particles ---------------------------------------------------------------------------
 

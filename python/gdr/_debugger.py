@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import html
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
@@ -17,6 +16,7 @@ from ._forces import ParticleKernel
 from ._interface import Results, input_arrays, param_numbers, result_arrays, rows
 from ._kernel import Kernel
 from ._machine import MEMORIES, Flags, Position, decode, encode
+from ._names import advice
 from ._search import scheduled
 from .errors import UsageError
 from .results import ResultArrays
@@ -357,9 +357,7 @@ class Debugger:
         if name in known:
             stem, bracket = name, ""
         if stem not in known:
-            near = difflib.get_close_matches(stem, known, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise UsageError(f"unknown variable {stem!r}{hint} (known: {', '.join(known)})")
+            raise UsageError(f"unknown variable {stem!r}{advice([stem], list(known))}")
         where = known[stem]
         if not bracket:
             return where, list(range(where.words))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, NoReturn, Optiona
 import numpy as np
 
 from . import _core, functions
+from ._names import suggestion
 from ._shapes import COMPONENTS
 from ._source import NotConstant, Scope, Source, literal, to_python
 
@@ -163,7 +164,8 @@ class Expressions(ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name) -> str:
         if node.id not in self.symbols:
-            self.source.fail(node, f"{node.id!r} is not defined")
+            hint = suggestion(node.id, self.symbols)
+            self.source.fail(node, f"{node.id!r} is not defined{hint}")
         return self.symbols[node.id]
 
     def visit_Attribute(self, node: ast.Attribute) -> str:
@@ -264,7 +266,8 @@ class Expressions(ast.NodeVisitor):
         if isinstance(node, ast.Name) and node.id in self.scope.local_names:
             self.source.fail(node, f"{node.id!r} is a variable, not a function")
         if isinstance(node, ast.Name) and not self.scope.defines(node.id):
-            self.source.fail(node, f"{node.id!r} is not defined; {message}")
+            hint = suggestion(node.id, (i.name for i in _KNOWN))
+            self.source.fail(node, f"{node.id!r} is not defined{hint}; {message}")
         self.source.fail(node, f"{message}, and functions defined with def")
 
     def _call_function(self, node: ast.Call, function: FunctionType) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 from . import _core, _kernel
 from ._arrays import AnyArray, Floats, as_array, check_finite, check_no_overlap, floats, number
 from ._arrays import output_array
+from ._names import advice, wrong_names
 from ._open import DeviceLike, device_or_default
 from ._ranks import mark_collective
 from ._units import Units, call_units
@@ -341,7 +342,10 @@ class ParticleKernel(Generic[Result]):
         try:
             bound = self.__signature__.bind_partial(*values, **arguments)
         except TypeError as error:
-            raise TypeError(f"{self.__name__}: {error}") from None
+            known = [*self._names, "targets", "device"]
+            unknown = [name for name in arguments if name not in known]
+            hint = advice(unknown, known, arguments)
+            raise TypeError(f"{self.__name__}: {error}{hint}") from None
         given = dict(bound.arguments)
         of_sources, of_targets = self._arguments("source"), self._arguments("target")
         required: List[str] = [*of_sources, *self._parameters]
@@ -421,12 +425,10 @@ def _plain_columns(
 
 def _target_values(targets: Any, of_targets: Mapping[str, Any]) -> Dict[str, Any]:
     values = dict(targets) if isinstance(targets, Mapping) else {"pos": targets}
-    unknown = [name for name in values if name not in of_targets]
-    missing = [name for name in of_targets if name not in values]
-    if unknown:
-        raise TypeError(f"targets: unknown: {', '.join(map(str, unknown))}")
-    if missing:
-        raise TypeError(f"targets: missing: {', '.join(missing)}; pass a dictionary")
+    wrong = wrong_names(values, list(of_targets))
+    if wrong:
+        more = "" if isinstance(targets, Mapping) else "; pass a dictionary"
+        raise TypeError(f"targets: {wrong}{more}")
     return values
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from . import _core
 from ._arrays import AnyArray, as_array, check_finite, check_shape, check_type, integer
 from ._arrays import floats, number, output_array, to_float64
+from ._names import advice
 from ._units import refuse_units
 from .errors import UsageError
 from .results import ResultArrays
@@ -137,13 +138,13 @@ class CompiledKernel:
     def _by_name(self) -> Dict[str, Variable]:
         return {v.name: v for v in self._variables}
 
-    def elements_named(self, name: str) -> Tuple[Variable, ...]:
-        """The variables that a name stands for; none if it is unknown."""
+    def elements_named(self, name: str, role: str = "") -> Tuple[Variable, ...]:
+        """The variables that a name stands for; none if it is unknown, or of another role than a
+        given one."""
         whole = self.array_named(name)
-        if whole is not None:
-            return whole.elements
         variable = self._by_name.get(name)
-        return () if variable is None else (variable,)
+        found = whole.elements if whole is not None else () if variable is None else (variable,)
+        return found if not role or (found and found[0].role == role) else ()
 
 
 def input_arrays(
@@ -156,8 +157,8 @@ def input_arrays(
     """The number of items of a role, and the arrays of its variables in the library's types.
 
     ``default`` is the number of items if no array has a length. An array of the kernel is replaced
-    by the columns of its elements. Raises TypeError or ValueError naming the array. Unknown names
-    pass: the library rejects them.
+    by the columns of its elements. Raises TypeError or ValueError naming the array, and UsageError
+    for an unknown name. Missing arrays pass if the number is known: the library rejects them.
     """
     known = {v.name: (v, ()) for v in kernel.variables if v.role == role}
     wholes = {a.name: a for a in kernel.arrays if a.role == role and a.name not in known}
@@ -165,8 +166,9 @@ def input_arrays(
         **known,
         **{name: (a.elements[0], a.sizes) for name, a in wholes.items()},
     }
+    _check_known(kernel, role, arrays, shapes)
     count = None if n is None else integer(f"the number of {role}s", n)
-    given = {name: as_array(name, value) for name, value in arrays.items() if name in shapes}
+    given = {name: as_array(name, value) for name, value in arrays.items()}
     for name, array in given.items():
         if array.ndim > len(shapes[name][1]):
             length = array.shape[0]
@@ -176,12 +178,10 @@ def input_arrays(
     if count is None:
         count = default
     if count is None:
-        raise UsageError(f"the number of {role}s is unknown: pass an array, or the number")
+        reason = _without_count(kernel, role, arrays)
+        raise UsageError(f"the number of {role}s is unknown: {reason}")
     converted: Dict[str, AnyArray] = {}
     for name in arrays:
-        if name not in given:
-            converted[name] = np.zeros(count)
-            continue
         array = _input(name, *shapes[name], given[name], count)
         if name not in wholes:
             converted[name] = array
@@ -192,6 +192,32 @@ def input_arrays(
                 raise UsageError(f'"{element.name}" is given twice: alone, and in "{name}"')
             converted[element.name] = columns[:, k]
     return count, converted
+
+
+_WORDS = {"target": "ivar", "source": "jvar"}
+
+
+def _check_known(
+    kernel: CompiledKernel, role: str, arrays: Iterable[str], shapes: Mapping[str, Any]
+) -> None:
+    """UsageError for the first array that is no variable of this role."""
+    unknown = [name for name in arrays if name not in shapes]
+    if not unknown:
+        return
+    known = kernel.whole_names(kernel.names(role))
+    text = f'unknown {_WORDS[role]} "{unknown[0]}"' + advice(unknown[:1], known, arrays)
+    raise UsageError(text if known else f"{text}: pass the number of {role}s instead of arrays")
+
+
+def _without_count(kernel: CompiledKernel, role: str, arrays: Iterable[str]) -> str:
+    """Why arrays do not tell the number of items, and what to pass."""
+    own = [v.name for v in kernel.variables if v.role == role and v.default_value is None]
+    missing = [name for name in kernel.whole_names(own) if name not in arrays]
+    if missing:
+        return f"no array is given for {_WORDS[role]} {', '.join(missing)}"
+    if not own:
+        return f"pass it, because the kernel needs no {_WORDS[role]}"
+    return "pass an array, or the number"
 
 
 def _input(

@@ -16,6 +16,7 @@ from . import _core
 from ._arrays import AnyArray, check_text, check_type, integer
 from ._display import html_table
 from ._interface import CompiledKernel
+from ._names import advice, wrong_names
 from ._open import device_or_default
 from ._search import scheduled
 from ._system import PathLike, replacing
@@ -200,12 +201,16 @@ class Kernel(CompiledKernel):
         wholes = [self.array_named(name) for name in given]
         elements = {e.name for array in wholes if array for e in array.elements}
         left = [name for name in self.names("param") if name not in given and name not in elements]
-        missing = self.whole_names(left)
-        if missing:
-            known = {*self.names("param"), *elements, *self.whole_names(self.names("param"))}
-            unknown = [name for name in params if variables.get(name, name) not in known]
-            also = f"; unknown: {', '.join(unknown)}" if unknown else ""
-            raise UsageError(f"kernel {self.name!r}: missing params: {', '.join(missing)}{also}")
+        unknown = [n for n in params if not self.elements_named(variables.get(n, n), "param")]
+        if left or unknown:
+            callers = {variable: name for name, variable in variables.items()}
+            known = [callers.get(n, n) for n in self.whole_names(self.names("param"))]
+            missing = [callers.get(n, n) for n in self.whole_names(left)]
+            parts = [f"missing params: {', '.join(missing)}"] if missing else []
+            word = "unknown" if missing else "unknown params"
+            parts += [f"{word}: {', '.join(unknown)}"] if unknown else []
+            text = "; ".join(parts) + advice(unknown, known)
+            raise UsageError(f"kernel {self.name!r}: {text}")
         return given
 
     def __repr__(self) -> str:
@@ -235,22 +240,24 @@ def _items(
     """Sources or targets of a call: their number, if that is what was given, and the arrays by
     variable, of which the optional ones may be missing; without a table the library checks the
     names."""
+    free = {name for name in table if table[name] in optional}
     if not isinstance(data, Mapping):
         try:
-            return integer(side, data), {}
+            count = integer(side, data)
         except TypeError:
             what = f"expected a dictionary of arrays, or a number, got {type(data).__name__}"
             raise TypeError(f"{side}: {what}") from None
+        missing = wrong_names((), list(table), free)
+        if missing:
+            raise TypeError(f"{side}: {missing}; pass a dictionary of arrays")
+        return count, {}
     for name, value in data.items():
         refuse_units(f"{side}: {name}", value)
     if not table:
         return None, dict(data)
-    unknown = [name for name in data if name not in table]
-    missing = [name for name in table if name not in data and table[name] not in optional]
-    if unknown or missing:
-        names = [f"unknown: {', '.join(unknown)}"] if unknown else []
-        names += [f"missing: {', '.join(missing)}"] if missing else []
-        raise TypeError(f"{side}: {'; '.join(names)}")
+    wrong = wrong_names(data, list(table), free)
+    if wrong:
+        raise TypeError(f"{side}: {wrong}")
     return None, {table[name]: value for name, value in data.items()}
 
 

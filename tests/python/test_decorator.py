@@ -214,8 +214,65 @@ def test_misspelt_parameters_get_a_suggestion():
         i.f += beta * (j.x - i.x)
 
     x = np.ones(3)
-    with pytest.raises(gdr.UsageError, match="missing params: beta; unknown: bta"):
-        gdr.kernel(law)(targets={"x": x}, sources={"x": x}, bta=1)
+    given = {"targets": {"x": x}, "sources": {"x": x}}
+    wrong = "missing params: beta; unknown: bta; did you mean 'beta'"
+    with pytest.raises(gdr.UsageError, match=wrong):
+        gdr.kernel(law)(**given, bta=1)
+    with pytest.raises(gdr.UsageError, match="unknown params: beat; did you mean 'beta'"):
+        gdr.kernel(law)(**given, beta=1, beat=2)
+    with pytest.raises(ValueError, match="'bet'; did you mean 'beta'"):
+        gdr.kernel(types={"bet": "long"})(law)
+
+    def misspelt(i, j, beta):
+        i.f += bta * (j.x - i.x)  # noqa: F821
+
+    with pytest.raises(gdr.ProgramError, match="'bta' is not defined; did you mean 'beta'"):
+        gdr.kernel(misspelt)
+
+
+def test_wrong_names_of_arrays_are_named_with_the_right_ones():
+    """Not reported as a missing number of targets or sources."""
+
+    @gdr.kernel
+    def spring(i, j, k=1.0):
+        i.f += k * j.charge * (j.x - i.x)
+
+    @gdr.kernel
+    def total(i, j):
+        i.sum += j.charge
+
+    x = np.ones(4)
+    sources = {"x": x, "charge": x}
+    for call, kind, message in (
+        (
+            lambda: spring(targets={"y": x}, sources=sources),
+            TypeError,
+            r"targets: unknown: y; missing: x \(known: x\)",
+        ),
+        (
+            lambda: spring(targets={"x": x}, sources={"x": x, "chrage": x}),
+            TypeError,
+            r"sources: unknown: chrage; missing: charge; did you mean 'charge'\? "
+            r"\(known: charge, x\)",
+        ),
+        (
+            lambda: total(targets={"x": x}, sources={"charge": x}),
+            gdr.UsageError,
+            r'unknown ivar "x" \(there are none\): pass the number of targets',
+        ),
+        (
+            lambda: total(targets=4, sources=4),
+            TypeError,
+            "sources: missing: charge; pass a dictionary of arrays",
+        ),
+        (
+            lambda: total(targets={}, sources={"charge": x}),
+            gdr.UsageError,
+            "the number of targets is unknown: pass it, because the kernel needs no ivar",
+        ),
+    ):
+        with pytest.raises(kind, match=message):
+            call()
 
 
 def test_functions_without_source_raise_an_error():
