@@ -1,114 +1,36 @@
-// Neighbour lists by a binary tree of boxes. A node is split at the median of its longest axis, so
-// that any distribution gives a balanced tree; sources are stored in the order of the leaves, where
-// a vectorised loop computes their distances.
+// Neighbour lists by a search in a tree of boxes.
 #include "gdr/neighbours.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
+#include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
-#include "libgdr/particle/neighbour_search.hpp"
+#include "libgdr/particle/available_memory.hpp"
+#include "libgdr/particle/neighbour_tree.hpp"
 
 namespace gdr {
 namespace {
 
-using Point = std::array<double, 3>;
-
-/// Largest number of sources of a leaf, and of targets of a task.
-constexpr std::size_t leaf_sources = 64, task_targets = 256;
+/// Number of targets of a task.
+constexpr std::size_t task_targets = 256;
+/// Memory for a pair during the search: its number in a growing array, and that in the result.
+constexpr std::size_t bytes_a_pair = 16;
+/// Pairs that a thread has found before others know of them.
+constexpr std::size_t most_unreported = 10000;
+/// Pairs from which the length of the other lists is projected.
+constexpr std::size_t least_projected = 4'000'000;
 /// Host time for a target besides its list, and for a source in the tree, nanoseconds.
 constexpr double ns_a_target = 1000, ns_a_source = 100;
-
-class Tree {
- public:
-  explicit Tree(std::span<const double> sources) : number_(sources.size() / 3) {
-    std::iota(number_.begin(), number_.end(), std::uint32_t{0});
-    if (number_.empty()) return;
-    build(sources, 0, number_.size());
-    for (std::size_t c = 0; c < 3; ++c) {
-      at_[c].resize(number_.size());
-      for (std::size_t k = 0; k < number_.size(); ++k) at_[c][k] = sources[3 * number_[k] + c];
-    }
-  }
-
-  /// Adds the numbers of the sources within the radius, in any order.
-  void find(const Point& x, double radius2, std::vector<std::uint32_t>& found) const {
-    if (nodes_.empty()) return;
-    // Each level leaves at most one node behind.
-    std::array<std::uint32_t, std::numeric_limits<std::size_t>::digits> stack;
-    std::size_t waiting = 0;
-    stack[waiting++] = 0;
-    while (waiting > 0) {
-      const Node& node = nodes_[stack[--waiting]];
-      if (!(node.least_distance2(x) < radius2)) continue;
-      if (node.right == 0) {
-        const std::size_t before = found.size();
-        find_within(
-            {at_[0].data() + node.first, at_[1].data() + node.first, at_[2].data() + node.first},
-            node.count, x, 0, radius2, found);
-        for (std::size_t k = before; k < found.size(); ++k)
-          found[k] = number_[node.first + found[k]];
-        continue;
-      }
-      stack[waiting++] = node.right;
-      stack[waiting++] = static_cast<std::uint32_t>(&node - nodes_.data()) + 1;  // the left one
-    }
-  }
-
- private:
-  struct Node {
-    Point low, high;
-    std::size_t first, count;
-    std::uint32_t right = 0;  ///< 0: a leaf
-
-    /// At most the square of the distance to a source of the node: rounding keeps the order of
-    /// differences, squares and sums.
-    double least_distance2(const Point& x) const noexcept {
-      Point d;
-      for (std::size_t c = 0; c < 3; ++c) d[c] = std::max({low[c] - x[c], x[c] - high[c], 0.0});
-      return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-    }
-  };
-
-  void build(std::span<const double> sources, std::size_t first, std::size_t count) {
-    const auto begin = number_.begin() + static_cast<std::ptrdiff_t>(first);
-    const std::span<std::uint32_t> mine{&*begin, count};
-    Node node{{}, {}, first, count, 0};
-    std::size_t longest = 0;
-    for (std::size_t c = 0; c < 3; ++c) {
-      node.low[c] = node.high[c] = sources[3 * std::size_t{mine[0]} + c];
-      for (const std::uint32_t j : mine) {
-        const double x = sources[3 * std::size_t{j} + c];
-        node.low[c] = std::min(node.low[c], x);
-        node.high[c] = std::max(node.high[c], x);
-      }
-      // Halves, as the difference of the largest numbers overflows.
-      const auto length = [&](std::size_t axis) {
-        return node.high[axis] / 2 - node.low[axis] / 2;
-      };
-      if (length(c) > length(longest)) longest = c;
-    }
-    const std::size_t at = nodes_.size();
-    nodes_.push_back(node);
-    if (count <= leaf_sources) return;
-    const std::size_t half = count / 2;
-    std::ranges::nth_element(
-        mine, mine.begin() + static_cast<std::ptrdiff_t>(half), {},
-        [&](std::uint32_t j) { return sources[3 * std::size_t{j} + longest]; });
-    build(sources, first, half);
-    nodes_[at].right = static_cast<std::uint32_t>(nodes_.size());
-    build(sources, first + half, count - half);
-  }
-
-  std::vector<Node> nodes_;                ///< a node, its left part, its right part
-  std::vector<std::uint32_t> number_;      ///< of the sources, in the order of the leaves
-  std::array<std::vector<double>, 3> at_;  ///< their coordinates
-};
 
 [[noreturn]] void wrong_length(const std::string& what, std::size_t n,
                                const std::string& expected) {
@@ -154,63 +76,149 @@ void check(std::span<const double> sources, std::span<const double> targets,
                     std::to_string(m) + " sources and " + std::to_string(n) + " targets");
 }
 
+/// The search for the lists of all targets, in several threads.
+class Search {
+ public:
+  Search(std::span<const double> sources, std::span<const double> targets,
+         std::span<const double> radii, const NeighbourOptions& options)
+      : targets_(targets),
+        radii_(radii),
+        options_(options),
+        n_(targets.size() / 3),
+        tasks_((n_ + task_targets - 1) / task_targets),
+        tree_(sources) {
+    const double ns = ns_a_target * static_cast<double>(n_) +
+                      ns_a_source * static_cast<double>(sources.size() / 3);
+    threads_ = threads_for(ns, options.threads);
+  }
+
+  /// Searches until the lists are too long: they have more than `most` pairs, or with `early` will
+  /// have if the lists of the other targets are as long. Returns whether all are complete.
+  bool find(std::size_t most, bool early) {
+    lengths_.assign(n_ + 1, 0);
+    found_.assign(tasks_, {});
+    std::atomic<std::size_t> pairs{0}, searched{0};
+    std::atomic<bool> too_long{false};
+    in_phase([&](std::size_t task) {
+      std::vector<std::uint32_t>& all = found_[task];
+      std::size_t first_new = task * task_targets, reported = 0;
+      for (std::size_t i = first_new; i < end_of(task); ++i) {
+        if (options_.stop.stop_requested() || too_long) return;
+        find_list(i, all);
+        // Seldom, as threads wait for each other here.
+        if (i + 1 < end_of(task) && all.size() - reported < most_unreported) continue;
+        pairs += all.size() - std::exchange(reported, all.size());
+        searched += i + 1 - std::exchange(first_new, i + 1);
+        const double share = static_cast<double>(searched) / static_cast<double>(n_);
+        if (pairs > most || (early && pairs > least_projected &&
+                             static_cast<double>(pairs) > share * static_cast<double>(most)))
+          too_long = true;
+      }
+    });
+    return !too_long;
+  }
+
+  /// The number of all pairs, those that are left out for their ids among them.
+  std::size_t count() {
+    found_.clear();
+    std::atomic<std::size_t> pairs{0};
+    in_phase([&](std::size_t task) {
+      for (std::size_t i = task * task_targets; i < end_of(task); ++i) {
+        if (options_.stop.stop_requested()) return;
+        pairs += tree_.count(target(i), radius2(i));
+      }
+    });
+    return pairs - (options_.exclude_same_number ? std::min(n_, pairs.load()) : 0);
+  }
+
+  /// The lists that were found.
+  NeighbourLists lists() {
+    NeighbourLists lists;
+    lists.offsets = std::move(lengths_);
+    std::partial_sum(lists.offsets.begin(), lists.offsets.end(), lists.offsets.begin());
+    lists.indices.resize(static_cast<std::size_t>(lists.offsets.back()));
+    in_phase([&](std::size_t task) {
+      if (options_.stop.stop_requested()) return;
+      std::ranges::copy(found_[task], lists.indices.begin() + lists.offsets[task * task_targets]);
+      found_[task] = {};
+    });
+    return lists;
+  }
+
+ private:
+  Point target(std::size_t i) const noexcept {
+    return {targets_[3 * i], targets_[3 * i + 1], targets_[3 * i + 2]};
+  }
+  double radius2(std::size_t i) const noexcept {
+    const double r = radii_[radii_.size() == 1 ? 0 : i];
+    return r * r;
+  }
+  std::size_t end_of(std::size_t task) const noexcept {
+    return std::min(n_, (task + 1) * task_targets);
+  }
+
+  /// Adds the list of a target.
+  void find_list(std::size_t i, std::vector<std::uint32_t>& all) {
+    const std::size_t first = all.size();
+    tree_.find(target(i), radius2(i), all);
+    leave_out(i, all, first);
+    std::sort(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
+    lengths_[i + 1] = static_cast<std::int64_t>(all.size() - first);
+  }
+
+  void leave_out(std::size_t i, std::vector<std::uint32_t>& all, std::size_t first) const {
+    const auto mine = all.begin() + static_cast<std::ptrdiff_t>(first);
+    if (options_.exclude_same_number)
+      all.erase(std::remove(mine, all.end(), static_cast<std::uint32_t>(i)), all.end());
+    if (!options_.target_ids.empty())
+      all.erase(std::remove_if(mine, all.end(),
+                               [&](std::uint32_t j) {
+                                 return options_.source_ids[j] == options_.target_ids[i];
+                               }),
+                all.end());
+  }
+
+  void in_phase(const std::function<void(std::size_t)>& work) const {
+    const Phase phase{tasks_, work};
+    run_phases({&phase, 1}, threads_);
+    if (options_.stop.stop_requested())
+      throw Error(ErrorCategory::Device, "the search for neighbours was stopped");
+  }
+
+  std::span<const double> targets_, radii_;
+  const NeighbourOptions& options_;
+  std::size_t n_, tasks_;
+  NeighbourTree tree_;
+  unsigned threads_ = 1;
+  std::vector<std::int64_t> lengths_;              ///< of the lists, behind a 0
+  std::vector<std::vector<std::uint32_t>> found_;  ///< the lists of each task's targets
+};
+
+[[noreturn]] void too_long(std::size_t targets, double pairs, std::size_t memory) {
+  throw Error(
+      ErrorCategory::Input,
+      fmt::format("the neighbour lists of {} targets would have {:.3g} pairs, about {:.0f} for "
+                  "each, and take {:.3g} GB of memory, of which {:.3g} GB are available; use "
+                  "smaller radii, or search for fewer targets at a time",
+                  targets, pairs, pairs / static_cast<double>(targets), 1e-9 * bytes_a_pair * pairs,
+                  1e-9 * static_cast<double>(memory)));
+}
+
 }  // namespace
 
 NeighbourLists find_neighbours(std::span<const double> sources, std::span<const double> targets,
                                std::span<const double> radii, const NeighbourOptions& options) {
   check(sources, targets, radii, options);
-  const std::size_t n = targets.size() / 3;
-  const Tree tree(sources);
-  NeighbourLists lists;
-  lists.offsets.assign(n + 1, 0);
-
-  const std::size_t tasks = (n + task_targets - 1) / task_targets;
-  std::vector<std::vector<std::uint32_t>> found(tasks);  // the lists of a task's targets
-  const auto leave_out = [&](std::size_t i, std::vector<std::uint32_t>& all, std::size_t first) {
-    const auto mine = all.begin() + static_cast<std::ptrdiff_t>(first);
-    if (options.exclude_same_number)
-      all.erase(std::remove(mine, all.end(), static_cast<std::uint32_t>(i)), all.end());
-    if (!options.target_ids.empty())
-      all.erase(std::remove_if(mine, all.end(),
-                               [&](std::uint32_t j) {
-                                 return options.source_ids[j] == options.target_ids[i];
-                               }),
-                all.end());
-  };
-  const auto throw_if_stopped = [&] {
-    if (options.stop.stop_requested())
-      throw Error(ErrorCategory::Device, "the search for neighbours was stopped");
-  };
-  const auto search = [&](std::size_t task) {
-    std::vector<std::uint32_t>& all = found[task];
-    for (std::size_t i = task * task_targets; i < std::min(n, (task + 1) * task_targets); ++i) {
-      if (options.stop.stop_requested()) return;  // threads of a phase throw nothing
-      const std::size_t first = all.size();
-      const double r = radii[radii.size() == 1 ? 0 : i];
-      tree.find({targets[3 * i], targets[3 * i + 1], targets[3 * i + 2]}, r * r, all);
-      leave_out(i, all, first);
-      std::sort(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
-      lists.offsets[i + 1] = static_cast<std::int64_t>(all.size() - first);
-    }
-  };
-  const double ns =
-      ns_a_target * static_cast<double>(n) + ns_a_source * static_cast<double>(sources.size() / 3);
-  const unsigned threads = threads_for(ns, options.threads);
-  const Phase searches{tasks, search};
-  run_phases({&searches, 1}, threads);
-  throw_if_stopped();
-
-  std::partial_sum(lists.offsets.begin(), lists.offsets.end(), lists.offsets.begin());
-  lists.indices.resize(static_cast<std::size_t>(lists.offsets.back()));
-  const Phase copies{tasks, [&](std::size_t task) {
-                       if (options.stop.stop_requested()) return;
-                       std::ranges::copy(
-                           found[task], lists.indices.begin() + lists.offsets[task * task_targets]);
-                       found[task] = {};
-                     }};
-  run_phases({&copies, 1}, threads);
-  throw_if_stopped();
-  return lists;
+  Search search(sources, targets, radii, options);
+  const std::size_t memory = available_memory(), most = memory / bytes_a_pair;
+  if (!search.find(most, true)) {
+    // To count long lists is much faster than to find them.
+    const std::size_t pairs = search.count();
+    const bool ids = !options.target_ids.empty();
+    if ((pairs > most && !ids) || !search.find(most, false))
+      too_long(targets.size() / 3, static_cast<double>(pairs), memory);
+  }
+  return search.lists();
 }
 
 }  // namespace gdr

@@ -59,7 +59,8 @@ def neighbours(
     search 12 to 16: radii that reach all of 100000 particles need 160 GB.
 
     Raises TypeError or ValueError naming the argument, for coordinates that are not finite and for
-    radii that are negative or NaN.
+    radii that are negative or NaN; and InputError (a ValueError) with the size of lists that exceed
+    the available memory, before they are made.
     """
     x = np.ascontiguousarray(floats("pos", pos, ("n", 3)))
     at = x if targets is None else np.ascontiguousarray(floats("targets", targets, ("m", 3)))

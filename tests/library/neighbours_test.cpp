@@ -1,9 +1,13 @@
 // Neighbour lists beside a plain double loop.
 #include "gdr/neighbours.hpp"
 
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <limits>
 #include <random>
 #include <string>
@@ -12,6 +16,7 @@
 #include "gdr/error.hpp"
 
 using namespace gdr;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -142,3 +147,43 @@ TEST_CASE("wrong arguments of a neighbour search are refused") {
   CHECK(refused(usage, x, {0, 0, 0}, {1}, {.exclude_same_number = true}).find("4 sources") !=
         std::string::npos);
 }
+
+TEST_CASE("neighbour lists of all pairs that exceed the memory are refused with their size") {
+  const std::size_t n = 1'000'000;  // 10^12 pairs
+  const std::vector<double> x = points(n, 11);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string message = refused(ErrorCategory::Input, x, x, {100.0});
+  CHECK_THAT(message,
+             Contains("the neighbour lists of 1000000 targets would have 1e+12 pairs, about "
+                      "1000000 for each, and take 1.6e+04 GB of memory, of which ") &&
+                 Contains("use smaller radii, or search for fewer targets at a time"));
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::minutes(1));
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("neighbour lists are made within a limit of the memory, or refused") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_AS, &before) == 0);
+  const std::size_t n = 12'000;
+  const std::vector<double> x = points(n, 12);
+  std::vector<double> radii(n, 0.0);
+  std::vector<std::int64_t> one_id(n, 7);
+  std::ifstream status("/proc/self/statm");
+  std::size_t pages = 0;
+  status >> pages;
+  rlimit less = before;
+  less.rlim_cur = pages * 4096 + (std::size_t{1} << 30);
+  REQUIRE(::setrlimit(RLIMIT_AS, &less) == 0);
+  const std::string all = refused(ErrorCategory::Input, x, x, {100.0}, {.threads = 2});
+  // A few targets have long lists: counted, and made.
+  for (std::size_t i = 0; i < n; i += 10) radii[i] = 100;
+  const NeighbourLists some = find_neighbours(x, x, radii, {.threads = 2});
+  // Pairs that are left out for their ids take no memory.
+  const NeighbourLists none = find_neighbours(
+      x, x, std::vector<double>{100}, {.source_ids = one_id, .target_ids = one_id, .threads = 2});
+  REQUIRE(::setrlimit(RLIMIT_AS, &before) == 0);
+  CHECK_THAT(all, Contains("would have 1.44e+08 pairs, about 12000 for each, and take 2.3 GB"));
+  CHECK(some.indices.size() == n / 10 * n);
+  CHECK(none.indices.empty());
+}
+#endif

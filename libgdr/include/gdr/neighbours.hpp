@@ -48,7 +48,8 @@ struct NeighbourOptions {
 /// 12 to 16.
 ///
 /// Throws Error (Usage) for arrays whose lengths do not belong together, and Error (Input) for
-/// coordinates that are not finite and radii that are negative or NaN, with the first of them. An
+/// coordinates that are not finite and radii that are negative or NaN, with the first of them, and
+/// for lists that take more memory than is available, with their size, before they are made. An
 /// infinite radius lists all sources whose squared distance is finite, a radius of 0 none.
 NeighbourLists find_neighbours(std::span<const double> sources, std::span<const double> targets,
                                std::span<const double> radii, const NeighbourOptions& options = {});
