@@ -145,8 +145,11 @@ def number(
 ) -> float:
     """One finite number; ValueError unless ``least <= number <= most`` and ``number > above``."""
     refuse_units(name, value)
+    kind = value.dtype.kind if isinstance(value, (np.generic, np.ndarray)) else ""
     try:
         if isinstance(value, (str, bytes, bool)) or value is None or np.ndim(value) != 0:
+            raise TypeError
+        if kind and kind not in "iuf":  # NumPy's bool, complex, str have __float__, too
             raise TypeError
         one = float(value)
     except (TypeError, ValueError, OverflowError):

@@ -66,6 +66,10 @@ SQUARED = {
 }
 
 
+#: Arguments that a law does not have below zero: lengths, speeds and densities of particles.
+NOT_NEGATIVE = {"half_h", "half_c", "half_rho", "half_sigma"}
+
+
 def per_particle(name: str, value: Any, n: int) -> Floats:
     """An array with one value per particle, or one number for all particles."""
     if as_array(name, value).ndim == 0:
@@ -416,6 +420,8 @@ def _plain_columns(
             return None
         if not _is_finite(array):
             return None
+        if argument in NOT_NEGATIVE and array.size > 0 and array.min() < 0:
+            return None
         if len(names) == 1:
             out[names[0]] = array
         else:
@@ -457,6 +463,8 @@ def _columns(
         else:
             array = floats(place, value, (n, len(names)))
         check_finite(place, array)
+        if argument in NOT_NEGATIVE and array.size > 0 and array.min() < 0:
+            raise ValueError(f"{place}: expected at least 0, got {array.min()}")
         if names[0] in SQUARED:
             array = _squares(place, array)
         out.update(zip(names, np.atleast_2d(array.T)))

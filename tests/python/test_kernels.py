@@ -149,11 +149,43 @@ def test_neighbour_lists_beside_long_sums_agree_with_direct_search(name, rng):
         (lambda p: gdr.coulomb(p, [1, np.inf, 1, 1]), ValueError, r"charge\[1\] is infinite"),
         (lambda p: gdr.gravity_jerk(p, 1.0, p * np.nan, 0.1), ValueError, r"vel\[0, 0\]"),
         (lambda p: gdr.sph_density(p, 1.0, half_h="x"), TypeError, "half_h"),
+        (lambda p: gdr.sph_density(p, 1.0, -0.1), ValueError, "half_h: expected at least 0"),
+        (lambda p: gdr.sph_density(p, np.ones(4), np.array([1, -0.1, 1, 1])), ValueError, "half_h"),
+        (
+            lambda p: gdr.sph_density(p, 1.0, 0.1, targets={"pos": p, "half_h": -0.1}),
+            ValueError,
+            "targets: half_h: expected at least 0",
+        ),
+        (lambda p: gdr.lennard_jones_mixed(p, -0.5, 1.0, 3.0), ValueError, "half_sigma"),
+        (lambda p: gdr.lennard_jones(p, rc=np.True_), TypeError, "rc: expected a number, got bool"),
     ],
 )
 def test_invalid_arguments_raise_an_error_with_the_argument(call, kind, message):
     with pytest.raises(kind, match=message):
         call(np.arange(12.0).reshape(4, 3))
+
+
+@pytest.mark.parametrize("engine", ["native", "exact", "native-mixed", "native-float"])
+def test_functions_of_the_library_warn_of_results_that_are_not_finite(rng, engine):
+    pos = rng.normal(size=(8, 3))
+    with gdr.open(engine=engine) as device:
+        with pytest.warns(RuntimeWarning, match="'lennard_jones': results are not finite: 'force'"):
+            gdr.lennard_jones(1e-30 * pos, 1.0, device=device)
+        with pytest.warns(RuntimeWarning, match="'sph_density': results are not finite: 'rho'"):
+            gdr.sph_density(pos, 1.0, 0.0, device=device)
+
+
+@pytest.mark.parametrize(
+    "value", [True, np.True_, np.array(True), np.complex128(1 + 2j), np.str_("1"), np.array("1")]
+)
+def test_a_parameter_is_a_number_and_no_truth_value_or_text(device, value):
+    """np.True_ counted as 1, and of a complex number the real part."""
+    spring = gdr.compile(SPRING)
+    x = np.ones(4)
+    with pytest.raises(TypeError, match="k: expected a number, got"):
+        spring(targets={"x": x}, sources={"xs": x, "q": x}, k=value, device=device)
+    with pytest.raises(TypeError, match="k: expected a number, got"):
+        device.job(spring).set(k=value)
 
 
 SPRING = """
