@@ -65,7 +65,8 @@ def minimum_image(d: Any, *box: Any) -> Any:
 
     ``box``: the edge of a cube, a vector of three edges, three edges, or the six numbers a_x, b_x,
     b_y, c_x, c_y, c_z of a lower triangular cell with the edges (a_x, 0, 0), (b_x, b_y, 0) and
-    (c_x, c_y, c_z).
+    (c_x, c_y, c_z). There is one image of each source: a cut-off above half of the shortest edge,
+    or of the smallest height of a cell, loses pairs.
     """
     for name, value in (("d", d), ("box", box)):
         refuse_units(name, value)
