@@ -30,6 +30,11 @@ def _solver(
     return chosen._cached(_core.LinearSolver, *options)
 
 
+def _plain_solver(device: Optional[DeviceLike]) -> _core.LinearSolver:
+    """``_solver`` with the options of ``solve``, in a fraction of its time."""
+    return device_or_default(device)._cached(_core.LinearSolver, True, 0, DEVICE_FLOPS, True)
+
+
 class LU:
     """``P A = L U`` with partial pivoting, from ``lu``."""
 
@@ -149,6 +154,10 @@ def solve(
     device: Optional[DeviceLike] = None,
 ) -> Floats:
     """Solve ``a x = b``; b of shape (n,) or (n, k). Raises LinAlgError for a singular matrix."""
+    if precision == "full" and not overwrite_a and not overwrite_b:
+        solution: Optional[Floats] = _plain_solver(device).plain_solve(a, b)
+        if solution is not None:
+            return solution
     array = square("a", a)
     x, vector = right_hand_sides(b, array.shape[0], overwrite_b)
     factors = lu(array, precision=precision, overwrite_a=overwrite_a, device=device)

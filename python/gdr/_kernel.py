@@ -8,6 +8,7 @@ import functools
 import math
 import os
 import warnings
+from collections import abc
 from typing import AbstractSet, Any, Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
@@ -144,7 +145,7 @@ class Kernel(CompiledKernel):
         job.sources(source_count, **source_arrays)
         job.targets(target_count, **target_arrays)
         selected = results
-        if isinstance(results, Mapping):
+        if isinstance(results, abc.Mapping):
             selected = {names.results.get(name, name): out for name, out in results.items()}
         elif results is not None and not isinstance(results, str):
             selected = [names.results.get(name, name) for name in results]
@@ -240,8 +241,8 @@ def _items(
     """Sources or targets of a call: their number, if that is what was given, and the arrays by
     variable, of which the optional ones may be missing; without a table the library checks the
     names."""
-    free = {name for name in table if table[name] in optional}
-    if not isinstance(data, Mapping):
+    free = {name for name in table if table[name] in optional} if optional else set()
+    if not isinstance(data, abc.Mapping):
         try:
             count = integer(side, data)
         except TypeError:
@@ -252,10 +253,11 @@ def _items(
             raise TypeError(f"{side}: {missing}; pass a dictionary of arrays")
         return count, {}
     for name, value in data.items():
-        refuse_units(f"{side}: {name}", value)
+        if type(value) is not np.ndarray:
+            refuse_units(f"{side}: {name}", value)
     if not table:
         return None, dict(data)
-    wrong = wrong_names(data, list(table), free)
+    wrong = "" if data.keys() == table.keys() else wrong_names(data, list(table), free)
     if wrong:
         raise TypeError(f"{side}: {wrong}")
     return None, {table[name]: value for name, value in data.items()}

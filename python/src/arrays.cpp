@@ -26,17 +26,16 @@ void require_writable(const py::array& a, const std::string& name) {
   if (!a.writeable()) wrong_value(name, "the array is read-only");
 }
 
-/// Whether an object is an array of NumPy, and of no derived class.
-bool is_plain_array(py::handle object) {
-  return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) ==
-         reinterpret_cast<PyObject*>(py::detail::npy_api::get().PyArray_Type_);
-}
-
 /// Bytes of an element, from its type: array::itemsize of pybind11 before 2.12 reads the descriptor
 /// of NumPy 1, and returns 0 with NumPy 2.
 std::ptrdiff_t element_bytes(HostNumber type) { return type == HostNumber::F32 ? 4 : 8; }
 
 }  // namespace
+
+bool is_plain_array(py::handle object) {
+  return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) ==
+         reinterpret_cast<PyObject*>(py::detail::npy_api::get().PyArray_Type_);
+}
 
 NamedArrays<NamedInput> input_arrays(const py::dict& arrays, std::size_t n) {
   NamedArrays<NamedInput> out;

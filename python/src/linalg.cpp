@@ -1,5 +1,7 @@
 // Dense linear algebra: products, linear systems, batches of small matrices, distributed matrices.
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "arrays.hpp"
@@ -15,8 +17,17 @@ MatrixPrecision precision(bool full) {
   return full ? MatrixPrecision::Full : MatrixPrecision::Chip;
 }
 
-/// Whether work on matrices of this order takes no more than milliseconds.
-bool is_small(std::size_t order) { return order <= 32; }
+/// Work on matrices of this order takes no more than milliseconds.
+constexpr std::size_t small_order = 32;
+bool is_small(std::size_t order) { return order <= small_order; }
+
+/// Whether the elements are doubles in rows without gaps, of no derived class of arrays.
+bool is_plain(py::handle object, int dimensions) {
+  if (!is_plain_array(object)) return false;
+  const auto a = py::reinterpret_borrow<py::array>(object);
+  return a.ndim() == dimensions && py::isinstance<py::array_t<double, py::array::c_style>>(a) &&
+         a.size() > 0;
+}
 
 /// In the order of Reuse.
 constexpr std::array reuse_names{"", "b", "a", "both"};
@@ -55,6 +66,24 @@ class PyProduct {
       compute_as<float>(static_cast<float>(alpha), a, b, static_cast<float>(beta), c, same);
     else
       compute_as<double>(alpha, a, b, beta, c, same);
+  }
+  /// The product of two small matrices that need no conversion; None for others. Many small calls
+  /// are fast: one call from Python, and no checks there.
+  py::object plain(py::handle left, py::handle right) {
+    if (!is_plain(left, 2) || !is_plain(right, 2)) return py::none();
+    const auto a = py::reinterpret_borrow<py::array>(left);
+    const auto b = py::reinterpret_borrow<py::array>(right);
+    const std::size_t m = rows(a), k = columns(a), n = columns(b);
+    if (rows(b) != k || !is_small(m) || !is_small(n) || !is_small(k)) return py::none();
+    py::array_t<double> c({m, n});
+    const auto view = [](const py::array& x) {
+      return MatrixView<const double>{static_cast<const double*>(x.data()), columns(x),
+                                      Transpose::Yes};
+    };
+    const MatrixView<double> out{c.mutable_data(), n, Transpose::Yes};
+    wait();
+    product_.run([&](MatrixProduct& p) { p.compute(m, n, k, 1, view(a), view(b), 0, out); }, true);
+    return c;
   }
   void start(double alpha, const py::array& a, const py::array& b, double beta, py::array c) {
     const Factors<double> f(a, b, c);
@@ -121,6 +150,36 @@ class PySolver {
     const auto span = pivot_span(pivots, n);
     solver_.run([&](LinearSolver& x) { x.solve(n, columns(b), factors, span, view); },
                 is_small(n) && is_small(columns(b)));
+  }
+  /// The solution of a small system that needs no conversion; None for others, and if it is
+  /// singular or not finite. Many small calls are fast: one call from Python, and no checks there.
+  py::object plain_solve(py::handle matrix, py::handle right_side) {
+    if (!is_plain(matrix, 2) || !is_plain(right_side, 1)) return py::none();
+    const auto a = py::reinterpret_borrow<py::array>(matrix);
+    const auto b = py::reinterpret_borrow<py::array>(right_side);
+    const std::size_t n = rows(a);
+    if (columns(a) != n || static_cast<std::size_t>(b.size()) != n || !is_small(n))
+      return py::none();
+    std::array<double, small_order * small_order> factors;
+    std::array<std::int64_t, small_order> pivots;
+    const auto* const from = static_cast<const double*>(a.data());
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) factors[i + n * j] = from[n * i + j];
+    py::array_t<double> x(b.size());
+    double* const to = x.mutable_data();
+    std::copy_n(static_cast<const double*>(b.data()), n, to);
+    const auto finite = [](double value) { return std::isfinite(value); };
+    if (!std::all_of(factors.data(), factors.data() + n * n, finite) ||
+        !std::all_of(to, to + n, finite))
+      return py::none();
+    const auto work = [&](LinearSolver& s) {
+      const std::span<std::int64_t> swaps(pivots.data(), n);
+      if (s.lu(n, n, {factors.data(), n}, swaps)) return false;
+      s.solve(n, 1, {factors.data(), n}, swaps, {to, n});
+      return true;
+    };
+    if (!solver_.run(work, true)) return py::none();
+    return x;
   }
   std::optional<std::size_t> cholesky(bool lower, py::array a) {
     const auto view = in_place(a, "a");
@@ -261,6 +320,7 @@ void bind_linalg(py::module_& m) {
   py::class_<PyProduct>(m, "MatrixProduct")
       .def(py::init<DevicePointer, bool>())
       .def("compute", &PyProduct::compute)
+      .def("plain", &PyProduct::plain)
       .def("start", &PyProduct::start)
       .def("wait", &PyProduct::wait)
       .def("invalidate", &PyProduct::invalidate)
@@ -269,6 +329,7 @@ void bind_linalg(py::module_& m) {
       .def(py::init<DevicePointer, bool, std::size_t, double, bool>())
       .def("lu", &PySolver::lu)
       .def("solve", &PySolver::solve)
+      .def("plain_solve", &PySolver::plain_solve)
       .def("cholesky", &PySolver::cholesky)
       .def("solve_cholesky", &PySolver::solve_cholesky)
       .def("solve_triangular", &PySolver::solve_triangular);

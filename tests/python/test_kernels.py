@@ -166,7 +166,8 @@ def test_invalid_arguments_raise_an_error_with_the_argument(call, kind, message)
 
 
 @pytest.mark.parametrize("engine", ["native", "exact", "native-mixed", "native-float"])
-def test_functions_of_the_library_warn_of_results_that_are_not_finite(rng, engine):
+def test_functions_of_the_library_warn_of_results_that_are_not_finite(engine):
+    rng = np.random.default_rng(52)
     pos = rng.normal(size=(8, 3))
     with gdr.open(engine=engine) as device:
         with pytest.warns(RuntimeWarning, match="'lennard_jones': results are not finite: 'force'"):

@@ -391,3 +391,42 @@ def test_batches_on_a_native_engine_agree_with_numpy(native, rng):
         other = device
     with pytest.raises(gdr.DeviceError, match="closed"):
         linalg.batch_lu(a, device=other)
+
+
+@pytest.mark.parametrize("engine", ["native", "exact", "native-float"])
+def test_small_products_and_systems_have_the_bits_of_others(engine):
+    """Small matrices that need no conversion take a shorter way."""
+    rng = np.random.default_rng(52)
+    with gdr.open(engine=engine) as device:
+        product = linalg.MatrixProduct(device)
+        for m, k, n in ((8, 8, 8), (1, 3, 2), (32, 32, 32), (33, 4, 4), (4, 1, 33)):
+            a, b = rng.normal(size=(m, k)), rng.normal(size=(k, n))
+            got = linalg.matmul(a, b, device=device)
+            assert got.flags.c_contiguous and np.array_equal(got, product(a, b))
+            assert np.array_equal(got, linalg.matmul(a.copy("F"), b[:, ::1].tolist(), device=device))
+        for n in (1, 8, 32, 33):
+            a, b = rng.normal(size=(n, n)), rng.normal(size=n)
+            kept = a.copy(), b.copy()
+            x = linalg.solve(a, b, device=device)
+            assert np.array_equal(x, linalg.lu(a, device=device).solve(b))
+            assert np.array_equal(x, linalg.solve(a.tolist(), b.tolist(), device=device))
+            assert np.array_equal(a, kept[0]) and np.array_equal(b, kept[1])
+
+
+def test_small_matrices_are_checked_like_others():
+    rng = np.random.default_rng(52)
+    a, b = rng.normal(size=(4, 4)), rng.normal(size=4)
+    with pytest.raises(linalg.LinAlgError, match="singular: pivot 3 is zero"):
+        linalg.solve(np.diag([1.0, 2, 3, 0]), b)
+    with pytest.raises(ValueError, match=r"a\[0, 1\] is not a number"):
+        linalg.solve(np.where(np.arange(16).reshape(4, 4) == 1, np.nan, a), b)
+    with pytest.raises(ValueError, match=r"b\[2\] is infinite"):
+        linalg.solve(a, np.where(np.arange(4) == 2, np.inf, b))
+    with pytest.raises(ValueError, match=r"b: expected shape \(4,\)"):
+        linalg.solve(a, b[:3])
+    with pytest.raises(ValueError, match="b: expected 4 rows"):
+        linalg.matmul(a, a[:3])
+    with pytest.raises(TypeError, match="alpha"):
+        linalg.matmul(a, a, alpha=True)
+    with pytest.raises(ValueError, match="precision"):
+        linalg.matmul(a, a, precision="half")

@@ -118,7 +118,8 @@ def test_notebooks_show_a_table_of_the_lists():
     assert "Neighbours" in table and "<td>offsets</td><td>4</td><td>int64</td><td>0 to 6</td>" in table
 
 
-def test_lists_of_all_pairs_that_exceed_the_memory_are_refused_with_their_size(rng):
+def test_lists_of_all_pairs_that_exceed_the_memory_are_refused_with_their_size():
+    rng = np.random.default_rng(52)
     pos = rng.normal(size=(500_000, 3))
     with pytest.raises(gdr.InputError, match=r"2.5e\+11 pairs, .* 4e\+03 GB .*use smaller radii"):
         gdr.neighbours(pos, np.inf)
