@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -233,8 +234,33 @@ std::string unwritten_defect(hid_t dataset, hid_t properties, hid_t space) {
                      expected - written);
 }
 
-/// A filter that the HDF5 library lacks. h5repack of the same library lacks it as well.
-std::string filter_defect(hid_t properties) {
+/// The file name in a command of the shell; FILE if it would have to be quoted.
+std::string in_command(const std::string& file) {
+  const bool plain = std::ranges::all_of(file, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '/' || c == '.' || c == '_' || c == '-';
+  });
+  return plain && !file.starts_with('-') ? file : "FILE";
+}
+
+/// How to unpack a file with a filter that the HDF5 library lacks. h5repack lacks it as well, loses
+/// the dataset, and succeeds.
+std::string unpacking(H5Z_filter_t filter, const std::string& file) {
+  // Of h5py itself (LZF), and of the package hdf5plugin.
+  constexpr H5Z_filter_t lzf = 32000;
+  constexpr H5Z_filter_t plugins[] = {307,   32001, 32004, 32008, 32013, 32015,
+                                      32017, 32018, 32024, 32026, 32028, 32033};
+  const bool plugin = std::ranges::find(plugins, filter) != std::end(plugins);
+  if (!plugin && filter != lzf)
+    return "h5py and hdf5plugin lack it, too: ask the file's author for one that is packed by "
+           "gzip, or name the folder of the filter's plugin in HDF5_PLUGIN_PATH";
+  return fmt::format(
+      "unpack the file with Python's h5py{0} and gdr: python3 -c \"import {1}gdr.nbody "
+      "as n; n.write('unpacked.hdf5', n.read('{2}'))\"",
+      plugin ? ", hdf5plugin" : "", plugin ? "hdf5plugin, " : "", in_command(file));
+}
+
+/// A filter that the HDF5 library lacks.
+std::string filter_defect(hid_t properties, const std::string& file) {
   const int filters = H5Pget_nfilters(properties);
   for (int k = 0; k < filters; ++k) {
     unsigned flags = 0, configuration = 0;
@@ -244,11 +270,9 @@ std::string filter_defect(hid_t properties) {
         H5Pget_filter2(properties, static_cast<unsigned>(k), &flags, &parameters, nullptr,
                        sizeof name - 1, name, &configuration);
     if (filter < 0 || H5Zfilter_avail(filter) > 0) continue;
-    return fmt::format(
-        "is packed by filter {} ({}), which this HDF5 library lacks; unpack the file with Python's "
-        "h5py, hdf5plugin and gdr: python3 -c \"import hdf5plugin, gdr.nbody as n; "
-        "n.write('unpacked.hdf5', n.read('FILE'))\"",
-        filter, std::string_view(name).substr(0, std::string_view(name).find(';')));
+    return fmt::format("is packed by filter {} ({}), which this HDF5 library lacks; {}", filter,
+                       std::string_view(name).substr(0, std::string_view(name).find(';')),
+                       unpacking(filter, file));
   }
   return {};
 }
@@ -353,15 +377,24 @@ Reader::Reader(const std::string& file) : file_(file) {
     throw Error(ErrorCategory::Input, fmt::format("'{}' is not an HDF5 file", file));
   handle_ = Handle(H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   const std::string why = handle_ ? std::string() : last_failure();
-  if (why.find("lock file") != why.npos || why.find("already open for write") != why.npos)
+  if (why.find("lock file") != why.npos)
     throw Error(ErrorCategory::Io,
                 fmt::format("'{}' is open in a program that writes it ({}); wait until that has "
                             "closed the file",
                             file, why));
+  if (why.find("already open for write") != why.npos)
+    throw Error(
+        ErrorCategory::Io,
+        fmt::format("'{}' is open in a program that writes it, or that program ended without "
+                    "closing it; wait until it has closed the file, or, if it has ended, run "
+                    "h5clear -s {} (of the package hdf5-tools)",
+                    file, in_command(file)));
   if (!handle_)
-    throw Error(ErrorCategory::Input,
-                fmt::format("'{}' is a damaged HDF5 file, or one cut short ({}); fetch it again",
-                            file, why));
+    throw Error(
+        ErrorCategory::Input,
+        fmt::format("'{}' is a damaged HDF5 file, or one cut short ({}); fetch it again, or "
+                    "wait for the program that writes it",
+                    file, why));
   std::error_code unknown;
   const std::uintmax_t bytes = std::filesystem::file_size(file, unknown);
   if (!unknown) file_bytes_ = bytes;
@@ -426,7 +459,7 @@ std::vector<T> Reader::read(const std::string& dataset, hid_t memory_type) const
     return values;
   const std::string why = last_failure();
   const Handle properties(H5Dget_create_plist(handle.get()), H5Pclose);
-  const std::string lacking = filter_defect(properties.get());
+  const std::string lacking = filter_defect(properties.get(), file_);
   if (lacking.empty())
     fail(dataset, fmt::format("cannot be read ({}); it is damaged: fetch the file again", why));
   fail(dataset, lacking);

@@ -1,10 +1,12 @@
 // Snapshot files that cannot be used: each error names the file, the place and the reason.
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "foreign_file.hpp"
 #include "libgdr/io/snapshot.hpp"
@@ -167,15 +169,29 @@ TEST_CASE("a dataset whose filter is missing is refused with advice that works")
   const std::string path = folder.file("packed.hdf5");
   const auto same = [](unsigned, std::size_t, const unsigned*, std::size_t bytes, std::size_t*,
                        void**) { return bytes; };
-  const H5Z_class2_t filter{H5Z_CLASS_T_VERS,    32999,   1,       1,
-                            "packer; version 7", nullptr, nullptr, same};
-  REQUIRE(H5Zregister(&filter) >= 0);
-  make_with(path, "Masses", [&](ForeignFile& f) {
-    f.filtered("PartType1/Masses", {1, 2}, filter.id);
-  });
-  CHECK(read_snapshot(path).mass == std::vector<double>{1, 2});
-  REQUIRE(H5Zunregister(filter.id) >= 0);
-  expect_input(path, {"PartType1/Masses", "filter 32999 (packer)", "hdf5plugin"});
+  // The numbers of LZF, Blosc, LZ4, Zstandard, and of no filter that h5py or hdf5plugin have.
+  const std::string command =
+      "python3 -c \"import hdf5plugin, gdr.nbody as n; "
+      "n.write('unpacked.hdf5', n.read('" +
+      path + "'))\"";
+  const std::pair<int, std::vector<std::string>> expected[] = {
+      {32000, {"h5py and gdr: python3 -c \"import gdr.nbody as n; n.write("}},
+      {32001, {"h5py, hdf5plugin and gdr: " + command}},
+      {32004, {command}},
+      {32015, {command}},
+      {32999, {"h5py and hdf5plugin lack it, too: ask the file's author", "HDF5_PLUGIN_PATH"}}};
+  for (auto [id, words] : expected) {
+    const H5Z_class2_t filter{H5Z_CLASS_T_VERS,    id,      1,       1,
+                              "packer; version 7", nullptr, nullptr, same};
+    REQUIRE(H5Zregister(&filter) >= 0);
+    make_with(path, "Masses", [&](ForeignFile& f) {
+      f.filtered("PartType1/Masses", {1, 2}, filter.id);
+    });
+    CHECK(read_snapshot(path).mass == std::vector<double>{1, 2});
+    REQUIRE(H5Zunregister(filter.id) >= 0);
+    words.insert(words.end(), {"PartType1/Masses", fmt::format("filter {} (packer)", id)});
+    expect_input(path, words);
+  }
 }
 
 TEST_CASE("a file that a program is writing is not called damaged") {

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import shutil
 import subprocess
 import sys
 
@@ -354,3 +355,86 @@ def test_a_binary_snapshot_is_named_as_one(tmp_path):
     for length in (b"\x00\x01\x00\x00", b"\x00\x00\x01\x00", b"\x08\x00\x00\x00HEAD"):
         path.write_bytes(length + bytes(300))
         assert "GADGET's binary format" in refused(path)
+
+
+def packed(path, **filters):
+    """A snapshot whose datasets go through a filter."""
+    gadget(path, {1: stars(64, Masses=np.ones(64))})
+    with h5py.File(path, "a") as file:
+        group = file["PartType1"]
+        for name in list(group):
+            values = group[name][...]
+            del group[name]
+            group.create_dataset(name, data=values, chunks=values.shape, **filters)
+    return path
+
+
+@pytest.mark.parametrize("name", ["lzf", "Blosc", "Zstd", "LZ4"])
+def test_the_command_advised_for_packed_datasets_unpacks_them(tmp_path, name):
+    """h5repack has none of these filters, and loses the datasets."""
+    if not COMMAND.exists():
+        pytest.skip("the command gdr was not built")
+    plugin = None if name == "lzf" else pytest.importorskip("hdf5plugin")
+    filters = {"compression": "lzf"} if plugin is None else getattr(plugin, name)()
+    path = packed(tmp_path / "a.hdf5", **filters)
+    force = [COMMAND, "force", "--eps", "0.1", "-o", "forces.hdf5"]
+    done = subprocess.run([*force, path], capture_output=True, text=True, cwd=tmp_path, check=False)
+    if done.returncode == 0:
+        pytest.skip("the HDF5 library of the command has this filter")
+    assert "which this HDF5 library lacks; unpack the file" in done.stderr
+    advised = done.stderr.split("gdr: python3 -c ", 1)[1].strip().strip('"')
+    subprocess.run([sys.executable, "-c", advised], cwd=tmp_path, check=True)
+    subprocess.run([*force, "unpacked.hdf5"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert np.array_equal(nbody.read(tmp_path / "unpacked.hdf5").pos, nbody.read(path).pos)
+
+
+WRITER = """
+import h5py, os, sys
+file = h5py.File(sys.argv[1], "a", libver="latest")
+if "swmr" in sys.argv:
+    file.swmr_mode = True
+file.flush()
+print("open", flush=True)
+sys.stdin.read(1)
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("mode", ["alone", "swmr"])
+def test_a_file_that_a_program_writes_is_not_called_damaged(tmp_path, mode):
+    old = gadget(tmp_path / "a.hdf5", {1: stars(3, Masses=np.ones(3))})
+    path = tmp_path / "b.hdf5"
+    with h5py.File(old) as source, h5py.File(path, "w", libver="latest") as copy:
+        for name in source:
+            source.copy(name, copy)
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, path, mode], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as writer:
+        assert writer.stdout.readline() == b"open\n"
+        with pytest.raises(gdr.FileError, match="b.hdf5 is open in a program that writes it"):
+            nbody.read(path)
+        writer.communicate(b".")
+    message = "or that program ended without closing it; .* run h5clear -s .*b.hdf5"
+    with pytest.raises(gdr.FileError, match=message):
+        nbody.read(path)
+    if shutil.which("h5clear"):
+        subprocess.run(["h5clear", "-s", path], check=True)
+        assert len(nbody.read(path).mass) == 3
+
+
+def test_a_filter_that_no_package_has_is_refused_without_their_advice():
+    from gdr.nbody._storage import missing_filter
+
+    class Properties:
+        def get_nfilters(self):
+            return 1
+
+        def get_filter(self, index):
+            return 32999, 0, (), b"packer; version 7"
+
+    class Dataset:
+        class id:
+            get_create_plist = Properties
+
+    message = missing_filter(Dataset)
+    assert "filter 32999 (packer)" in message and "hdf5plugin lacks it, too" in message

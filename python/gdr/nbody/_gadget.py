@@ -13,7 +13,7 @@ import numpy as np
 from .._arrays import AnyArray, Floats
 from .._system import require
 from ..errors import Error, FileError, InputError
-from ._storage import missing_data, missing_filter
+from ._storage import missing_data, missing_filter, open_in_writer
 from .run import ARRAYS, NUMBERS, HermiteRun, check_arrays, checked_number, run_of
 
 MAX_TYPES = 16
@@ -47,13 +47,10 @@ class _File:
         try:
             self.file = h5py.File(name, "r")
         except OSError as error:
-            if "lock file" in str(error) or "already open for write" in str(error):
-                raise FileError(
-                    f"{name} is open in a program that writes it; wait until it has closed the "
-                    f"file ({error})"
-                ) from None
-            if isinstance(error, (FileNotFoundError, PermissionError, IsADirectoryError)):
-                raise FileError(f"{name}: {error}") from None
+            writer = open_in_writer(name, str(error))
+            if writer:
+                raise FileError(writer) from None
+            raise FileError(f"{name}: {error}") from None
             raise InputError(_damaged(name, error)) from None
         self.header: Any = self.file["Header"].attrs if "Header" in self.file else {}
 

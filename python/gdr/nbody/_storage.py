@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import Any, Iterator, List, Optional
 
 from .._system import require
 
+#: Filters of the package hdf5plugin.
+_PLUGINS = {307, 32001, 32004, 32008, 32013, 32015, 32017, 32018, 32024, 32026, 32028, 32033}
 #: Virtual datasets whose sources are virtual in turn.
 _MOST_LEVELS = 8
 
@@ -41,10 +44,28 @@ def missing_filter(dataset: Any) -> Optional[str]:
         number, _, _, name = properties.get_filter(index)
         if not h5z.filter_avail(number):
             text = name.decode(errors="replace").split(";")[0].strip()
-            return (
-                f"is packed by filter {number} ({text or 'without a name'}), which this h5py "
-                "lacks; install hdf5plugin and import it before gdr.nbody.read"
+            advice = (
+                "install hdf5plugin and import it before gdr.nbody.read"
+                if number in _PLUGINS
+                else "hdf5plugin lacks it, too: ask the file's author for one that is packed by "
+                "gzip, or name the folder of the filter's plugin in HDF5_PLUGIN_PATH"
             )
+            packed = f"is packed by filter {number} ({text or 'without a name'})"
+            return f"{packed}, which this h5py lacks; {advice}"
+    return None
+
+
+def open_in_writer(name: str, error: str) -> Optional[str]:
+    """What to say about a file that another program has open for writing, as HDF5's error tells;
+    None for other errors."""
+    if "lock file" in error:
+        return f"{name} is open in a program that writes it; wait until it has closed the file"
+    if "already open for write" in error:
+        return (
+            f"{name} is open in a program that writes it, or that program ended without closing it; "
+            "wait until it has closed the file, or, if it has ended, run "
+            f"h5clear -s {shlex.quote(name)} (of the package hdf5-tools)"
+        )
     return None
 
 
