@@ -83,7 +83,8 @@ std::vector<double> results(const std::string& name, const std::vector<double>& 
 
 TEST_CASE("a host that rounds up, down or to zero gets the same bits of matrices") {
   const std::vector<double> a = numbers(order * order, 1), b = numbers(order * order, 2);
-  const std::string engine = GENERATE("vector", "native");
+  const std::string engine =
+      GENERATE("vector", "native", "native-mixed", "native-float", "native-fast");
   const std::string name = "emulator:chips=1,blocks=2,threads=2,engine=" + engine;
   const std::vector<double> expected = results(name, a, b);
   for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST}) {
