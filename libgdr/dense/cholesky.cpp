@@ -2,21 +2,20 @@
 // factor the first half, solve for the off-diagonal block, subtract its square from the second
 // half.
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <future>
 #include <vector>
 
 #include "emulator/host/run_beside.hpp"
 #include "libgdr/dense/factor.hpp"
+#include "libgdr/dense/host/kernels.hpp"
 #include "libgdr/dense/views.hpp"
 
 namespace gdr::dense {
 namespace {
 
-/// Largest triangle that is factorised column by column, rows.
-constexpr std::size_t unblocked_size = 32;
-/// Rows of a square on the diagonal that is computed completely, although only half of it is used:
-/// one tile of the device.
+/// Rows of a square on the diagonal that a device computes completely, although only half of it is
+/// used: one tile of it.
 constexpr std::size_t diagonal_tile = 256;
 
 /// Element (row, column) of the lower triangle, or its mirror image in the upper one.
@@ -26,42 +25,43 @@ double& stored_element(Triangle triangle, const MatrixView<double>& a, std::size
                                      : a.data[column + row * a.stride];
 }
 
+/// Factorises a small triangle, which is copied to a lower one.
 std::optional<std::size_t> factor_unblocked(Triangle triangle, std::size_t n,
-                                            const MatrixView<double>& a) {
-  for (std::size_t j = 0; j < n; ++j) {
-    double& pivot = stored_element(triangle, a, j, j);
-    if (!(pivot > 0)) return j;  // also for NaN
-    pivot = std::sqrt(pivot);
-    for (std::size_t r = j + 1; r < n; ++r) stored_element(triangle, a, r, j) /= pivot;
-    for (std::size_t c = j + 1; c < n; ++c)
-      for (std::size_t r = c; r < n; ++r)
-        stored_element(triangle, a, r, c) -=
-            stored_element(triangle, a, r, j) * stored_element(triangle, a, c, j);
-  }
-  return {};
+                                            const MatrixView<double>& a, const Host& host) {
+  std::array<double, triangle_rows * triangle_rows> lower{};
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t r = j; r < n; ++r)
+      lower[r + j * triangle_rows] = stored_element(triangle, a, r, j);
+  const std::size_t stop = factor_kernels(host).factor_triangle(n, lower.data());
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t r = j; r < n; ++r)
+      stored_element(triangle, a, r, j) = lower[r + j * triangle_rows];
+  return stop < n ? std::optional(stop) : std::nullopt;
 }
 
 /// C -= op(A) op(A)^T, of which only a triangle is stored; op(A) has n rows and k columns.
 void subtract_square(Triangle triangle, std::size_t n, std::size_t k,
                      const MatrixView<const double>& a, const MatrixView<double>& c,
-                     const Subtract& subtract) {
+                     const Subtract& subtract, const Host& host) {
+  const bool lower = triangle == Triangle::Lower;
   if (n > diagonal_tile) {
     const std::size_t half = aligned_half(n, diagonal_tile), rest = n - half;
     const MatrixView<const double> below = submatrix(a, half, 0);
-    subtract_square(triangle, half, k, a, c, subtract);
-    if (triangle == Triangle::Lower) {
-      subtract(rest, half, k, below, transpose_of(a), submatrix(c, half, 0));
+    subtract_square(triangle, half, k, a, c, subtract, host);
+    if (lower) {
+      subtract(rest, half, k, below, transpose_of(a), submatrix(c, half, 0), DirectPart::All);
     } else {
-      subtract(half, rest, k, a, transpose_of(below), submatrix(c, 0, half));
+      subtract(half, rest, k, a, transpose_of(below), submatrix(c, 0, half), DirectPart::All);
     }
-    return subtract_square(triangle, rest, k, below, submatrix(c, half, half), subtract);
+    return subtract_square(triangle, rest, k, below, submatrix(c, half, half), subtract, host);
   }
+  if (host.direct)
+    return subtract(n, n, k, a, transpose_of(a), c, lower ? DirectPart::Lower : DirectPart::Upper);
   std::vector<double> whole(n * n, 0.0);
-  subtract(n, n, k, a, transpose_of(a), {whole.data(), n});
-  const MatrixView<double> product{whole.data(), n};
+  subtract(n, n, k, a, transpose_of(a), {whole.data(), n}, DirectPart::All);
   for (std::size_t column = 0; column < n; ++column)
-    for (std::size_t row = column; row < n; ++row)
-      stored_element(triangle, c, row, column) += stored_element(triangle, product, row, column);
+    for (std::size_t row = lower ? column : 0; row < (lower ? n : column + 1); ++row)
+      c.data[row + column * c.stride] += whole[row + column * n];
 }
 
 /// Columns of the stored lower triangle from (row, first) on, or the corresponding rows of the
@@ -90,13 +90,13 @@ void solve_off_diagonal(Triangle triangle, std::size_t width, std::size_t rest,
 std::optional<std::size_t> factor_recursive(Triangle triangle, std::size_t n,
                                             const MatrixView<double>& a, const Subtract& subtract,
                                             const Host& host) {
-  if (n <= unblocked_size) return factor_unblocked(triangle, n, a);
-  const std::size_t half = aligned_half(n, unblocked_size), rest = n - half;
+  if (n <= triangle_rows) return factor_unblocked(triangle, n, a, host);
+  const std::size_t half = aligned_half(n, triangle_rows), rest = n - half;
   if (const auto stop = factor_recursive(triangle, half, a, subtract, host)) return stop;
   const MatrixView<double> off_diagonal = panel_part(triangle, a, half, 0),
                            corner = submatrix(a, half, half);
   solve_off_diagonal(triangle, half, rest, a, off_diagonal, subtract, host);
-  subtract_square(triangle, rest, half, panel_rows(triangle, off_diagonal), corner, subtract);
+  subtract_square(triangle, rest, half, panel_rows(triangle, off_diagonal), corner, subtract, host);
   const auto stop = factor_recursive(triangle, rest, corner, subtract, host);
   return stop ? std::optional(half + *stop) : stop;
 }
@@ -123,7 +123,7 @@ std::optional<std::size_t> factor_cholesky(Triangle triangle, std::size_t n,
     const std::size_t end = at + block, next = std::min(block, n - end), far = end + next;
     const MatrixView<const double> known = panel_rows(triangle, panel_part(triangle, a, end, at));
     const MatrixView<const double> behind = submatrix(known, next, 0);
-    subtract_square(triangle, next, block, known, submatrix(a, end, end), on_device_or_host);
+    subtract_square(triangle, next, block, known, submatrix(a, end, end), on_device_or_host, host);
     if (triangle == Triangle::Lower) {
       updates.subtract(n - far, next, block, behind, transpose_of(known), submatrix(a, far, end));
     } else {
@@ -132,7 +132,8 @@ std::optional<std::size_t> factor_cholesky(Triangle triangle, std::size_t n,
     // The products of a triangle, in a thread that waits for the device. Its future waits for it
     // also if an exception propagates, as it uses the caller's arrays.
     const auto subtract_rest = [&] {
-      subtract_square(triangle, n - far, block, behind, submatrix(a, far, far), on_device_or_host);
+      subtract_square(triangle, n - far, block, behind, submatrix(a, far, far), on_device_or_host,
+                      host);
     };
     std::future<void> rest = run_beside(subtract_rest, overlap);
     if (!overlap) rest.get();

@@ -32,16 +32,22 @@ struct Host {
   }
 };
 
-/// A function that computes C -= op(A) op(B).
+/// The kernels for the steps of this host.
+inline const FactorKernels& factor_kernels(const Host& host) noexcept {
+  return host.direct ? direct_factor_kernels() : host_kernels().factor;
+}
+
+/// A function that computes C -= op(A) op(B), or a part of it if the host multiplies directly.
 using Subtract = std::function<void(
     std::size_t m, std::size_t n, std::size_t k, const MatrixView<const double>& a,
-    const MatrixView<const double>& b, const MatrixView<double>& c)>;
+    const MatrixView<const double>& b, const MatrixView<double>& c, DirectPart part)>;
 
 /// C -= op(A) op(B) on the host, with the same bits for any number of threads. C must not overlap
 /// the factors.
 void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
                       const MatrixView<const double>& a, const MatrixView<const double>& b,
-                      const MatrixView<double>& c, const Host& host);
+                      const MatrixView<double>& c, const Host& host,
+                      DirectPart part = DirectPart::All);
 /// The same as a function.
 Subtract subtract_on(const Host& host);
 
@@ -99,7 +105,8 @@ class Updates {
   explicit Updates(FactorClock& clock) { host_.clock = &clock; }
 
   void subtract(std::size_t m, std::size_t n, std::size_t k, const MatrixView<const double>& a,
-                const MatrixView<const double>& b, const MatrixView<double>& c);
+                const MatrixView<const double>& b, const MatrixView<double>& c,
+                DirectPart part = DirectPart::All);
   /// Subtracts in the background if on the device; `wait` must be called before any other function.
   void start(std::size_t m, std::size_t n, std::size_t k, const MatrixView<const double>& a,
              const MatrixView<const double>& b, const MatrixView<double>& c);

@@ -20,8 +20,6 @@ namespace {
 constexpr std::size_t piece_rows = 240, piece_columns = 240;
 /// Products from which threads are used, multiplications.
 constexpr double threads_from = 1e6;
-/// Largest triangle that is solved by substitution, rows.
-constexpr std::size_t small = 32;
 /// Vectors per task of a thread.
 constexpr std::size_t strip = 64;
 
@@ -52,48 +50,21 @@ void each_column(std::size_t n, const MatrixView<double>& a, std::size_t pivots,
   });
 }
 
-/// The triangle in the order of substitution: unknown i depends on those before it. Element (i, j),
-/// j <= i, at i + j * small.
-using Ordered = std::array<double, small * small>;
-
+/// A triangle for HostTriangle; whether unknown 0 is the first, else the last one.
 struct Substitution {
-  std::size_t n;
-  Ordered t;
-  bool forward;  ///< unknown 0 first, else the last one
-  bool unit;
-  std::size_t place(std::size_t i) const noexcept { return forward ? i : n - 1 - i; }
+  std::array<double, triangle_rows * triangle_rows> t;
+  bool forward;
 };
 
 Substitution substitution(Side side, const TriangularMatrix& t) noexcept {
-  Substitution s{t.n, {}, (side == Side::Left) == t.lower, t.unit};
+  Substitution s;
+  s.forward = (side == Side::Left) == t.lower;
+  const auto place = [&](std::size_t i) { return s.forward ? i : t.n - 1 - i; };
   for (std::size_t j = 0; j < t.n; ++j)
     for (std::size_t i = t.unit ? j + 1 : j; i < t.n; ++i)
-      s.t[i + j * small] = side == Side::Left ? element(t.view, s.place(i), s.place(j))
-                                              : element(t.view, s.place(j), s.place(i));
+      s.t[i + j * triangle_rows] = side == Side::Left ? element(t.view, place(i), place(j))
+                                                      : element(t.view, place(j), place(i));
   return s;
-}
-
-/// Solves one column of B, whose unknowns are contiguous.
-void solve_column(const Substitution& s, double* b) noexcept {
-  const HostKernels& kernels = host_kernels();
-  std::array<double, small> x;
-  for (std::size_t i = 0; i < s.n; ++i) x[i] = b[s.place(i)];
-  for (std::size_t j = 0; j < s.n; ++j) {
-    if (!s.unit) x[j] /= s.t[j + j * small];
-    kernels.subtract_scaled(x.data() + j + 1, s.t.data() + j + 1 + j * small, x[j], s.n - j - 1);
-  }
-  for (std::size_t i = 0; i < s.n; ++i) b[s.place(i)] = x[i];
-}
-
-/// Solves some rows of B; unknown i of all rows is a column.
-void solve_rows(const Substitution& s, double* b, std::size_t stride, std::size_t rows) noexcept {
-  const HostKernels& kernels = host_kernels();
-  for (std::size_t j = 0; j < s.n; ++j) {
-    double* const x = b + s.place(j) * stride;
-    if (!s.unit) kernels.divide(x, s.t[j + j * small], rows);
-    for (std::size_t i = j + 1; i < s.n; ++i)
-      kernels.subtract_scaled(b + s.place(i) * stride, x, s.t[i + j * small], rows);
-  }
 }
 
 void substitute(Side side, const TriangularMatrix& t, std::size_t others,
@@ -102,15 +73,17 @@ void substitute(Side side, const TriangularMatrix& t, std::size_t others,
     return host.clock->add_work(real(t.n) * real(t.n) * real(others),
                                 2 * sizeof(double) * real(t.n) * real(others));
   const Substitution s = substitution(side, t);
+  const HostTriangle triangle{t.n, t.unit, s.t.data()};
+  const FactorKernels& kernels = factor_kernels(host);
   const std::size_t strips = (others + strip - 1) / strip;
   in_parallel(strips, strips >= 4, host, [&](std::size_t k) {
     const std::size_t first = k * strip;
     const std::size_t count = std::min(strip, others - first);
-    if (side == Side::Right) {
-      solve_rows(s, b.data + first, b.stride, count);
-    } else {
-      for (std::size_t c = first; c < first + count; ++c) solve_column(s, b.data + c * b.stride);
-    }
+    if (side == Side::Left)
+      return kernels.solve_along(triangle, b.data + first * b.stride, s.forward, b.stride, count);
+    const auto stride = static_cast<std::ptrdiff_t>(b.stride);
+    kernels.solve_across(triangle, b.data + first + (s.forward ? 0 : (t.n - 1) * b.stride),
+                         s.forward ? stride : -stride, count);
   });
 }
 
@@ -118,7 +91,7 @@ void substitute(Side side, const TriangularMatrix& t, std::size_t others,
 
 void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
                       const MatrixView<const double>& a, const MatrixView<const double>& b,
-                      const MatrixView<double>& c, const Host& host) {
+                      const MatrixView<double>& c, const Host& host, DirectPart part) {
   if (m == 0 || n == 0 || k == 0) return;
   const double products = real(m) * real(n) * real(k);
   if (host.clock != nullptr)
@@ -127,7 +100,8 @@ void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
         sizeof(double) * (2 * real(m) * real(n) + real(m) * real(k) + real(k) * real(n)));
   if (host.direct)
     return multiply_directly<double>(
-        {m, n, k, -1, direct_factor(a), direct_factor(b), 1, c.data, 1, c.stride}, host.threads);
+        {m, n, k, -1, direct_factor(a), direct_factor(b), 1, c.data, 1, c.stride, part},
+        host.threads);
   const HostKernels& kernels = host_kernels();
   const std::size_t down = (m + piece_rows - 1) / piece_rows;
   const std::size_t count = down * ((n + piece_columns - 1) / piece_columns);
@@ -146,7 +120,7 @@ void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
 
 Subtract subtract_on(const Host& host) {
   return [host](std::size_t m, std::size_t n, std::size_t k, const auto& a, const auto& b,
-                const auto& c) { subtract_on_host(m, n, k, a, b, c, host); };
+                const auto& c, DirectPart part) { subtract_on_host(m, n, k, a, b, c, host, part); };
 }
 
 void exchange_rows(std::size_t n, const MatrixView<double>& a, std::span<const std::int64_t> pivots,
@@ -168,8 +142,8 @@ void restore_rows(std::size_t n, const MatrixView<double>& a, std::span<const st
 void solve_triangle(Side side, const TriangularMatrix& t, std::size_t others,
                     const MatrixView<double>& b, const Subtract& subtract, const Host& host) {
   if (t.n == 0 || others == 0) return;
-  if (t.n <= small) return substitute(side, t, others, b, host);
-  const std::size_t half = aligned_half(t.n, small), rest = t.n - half;
+  if (t.n <= triangle_rows) return substitute(side, t, others, b, host);
+  const std::size_t half = aligned_half(t.n, triangle_rows), rest = t.n - half;
   const bool left = side == Side::Left;
   const TriangularMatrix upper_left{half, t.lower, t.unit, t.view};
   const TriangularMatrix lower_right{rest, t.lower, t.unit, submatrix(t.view, half, half)};
@@ -186,9 +160,9 @@ void solve_triangle(Side side, const TriangularMatrix& t, std::size_t others,
   const MatrixView<double>& open = forward ? b_rest : b_half;
   solve_triangle(side, first, others, known, subtract, host);
   if (left) {
-    subtract(second.n, others, first.n, corner, const_view(known), open);
+    subtract(second.n, others, first.n, corner, const_view(known), open, DirectPart::All);
   } else {
-    subtract(others, second.n, first.n, const_view(known), corner, open);
+    subtract(others, second.n, first.n, const_view(known), corner, open, DirectPart::All);
   }
   solve_triangle(side, second, others, open, subtract, host);
 }

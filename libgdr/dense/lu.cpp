@@ -2,28 +2,14 @@
 // while the device computes the larger second one, the host factorises the first, which is the next
 // panel. Nearly all operations are updates with the width of a panel as inner dimension.
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
 #include "libgdr/dense/factor.hpp"
-#include "libgdr/dense/host/kernels.hpp"
 #include "libgdr/dense/tiles.hpp"
+#include "libgdr/dense/triangle_product.hpp"
 #include "libgdr/dense/views.hpp"
 
 namespace gdr::dense {
 namespace {
-
-/// Largest panel that is factorised column by column, columns.
-constexpr std::size_t narrowest_panel = 16;
-
-/// Index of the largest element, the first of equal ones. A NaN is selected only at index 0, as in
-/// the BLAS.
-std::size_t largest(const double* column, std::size_t m) noexcept {
-  std::size_t at = 0;
-  for (std::size_t r = 1; r < m; ++r)
-    if (std::fabs(column[r]) > std::fabs(column[at])) at = r;
-  return at;
-}
 
 std::optional<std::size_t> eliminate(std::size_t m, const MatrixView<double>& a,
                                      std::span<std::int64_t> pivots, const Host& host) noexcept {
@@ -34,26 +20,9 @@ std::optional<std::size_t> eliminate(std::size_t m, const MatrixView<double>& a,
     host.clock->add_work(2 * eliminations, 2 * sizeof(double) * eliminations);
     return {};
   }
-  const HostKernels& kernels = host_kernels();
-  std::optional<std::size_t> zero;
-  for (std::size_t j = 0; j < n; ++j) {
-    double* const column = a.data + j * a.stride;
-    const std::size_t pivot = j + largest(column + j, m - j);
-    pivots[j] = static_cast<std::int64_t>(pivot);
-    if (column[pivot] == 0) {
-      if (!zero) zero = j;
-      continue;  // the column is zero: nothing to eliminate
-    }
-    if (pivot != j)
-      for (std::size_t c = 0; c < n; ++c)
-        std::swap(a.data[j + c * a.stride], a.data[pivot + c * a.stride]);
-    kernels.divide(column + j + 1, column[j], m - j - 1);
-    for (std::size_t c = j + 1; c < n; ++c) {
-      double* const other = a.data + c * a.stride;
-      kernels.subtract_scaled(other + j + 1, column + j + 1, other[j], m - j - 1);
-    }
-  }
-  return zero;
+  const std::size_t zero =
+      factor_kernels(host).factor_columns(m, n, a.data, a.stride, pivots.data());
+  return zero < n ? std::optional(zero) : std::nullopt;
 }
 
 /// Waits for background updates before an exception propagates: they use the caller's arrays.
@@ -95,9 +64,11 @@ bool Updates::on_device(std::size_t m, std::size_t n, std::size_t k) const noexc
 
 void Updates::subtract(std::size_t m, std::size_t n, std::size_t k,
                        const MatrixView<const double>& a, const MatrixView<const double>& b,
-                       const MatrixView<double>& c) {
+                       const MatrixView<double>& c, DirectPart part) {
   if (!on_device(m, n, k)) {
-    subtract_on_host(m, n, k, a, b, c, host_);
+    subtract_on_host(m, n, k, a, b, c, host_, part);
+  } else if (part != DirectPart::All) {
+    TriangleProduct::subtract(*product_, n, k, a, b, c, part);
   } else if (host_.clock != nullptr) {
     host_.clock->start_product(m, n, k, 1);
     host_.clock->wait();
@@ -126,7 +97,7 @@ void Updates::wait() {
 
 Subtract Updates::subtract_function() {
   return [this](std::size_t m, std::size_t n, std::size_t k, const auto& a, const auto& b,
-                const auto& c) { subtract(m, n, k, a, b, c); };
+                const auto& c, DirectPart part) { subtract(m, n, k, a, b, c, part); };
 }
 
 std::optional<std::size_t> factor_panel(std::size_t m, const MatrixView<double>& a,
@@ -140,7 +111,8 @@ std::optional<std::size_t> factor_panel(std::size_t m, const MatrixView<double>&
   std::optional<std::size_t> zero = factor_panel(m, a, upper, host);
   exchange_rows(rest, right, upper, host);
   solve_triangle(Side::Left, {half, true, true, const_view(a)}, rest, right, subtract, host);
-  subtract(m - half, rest, half, const_view(submatrix(a, half, 0)), const_view(right), corner);
+  subtract(m - half, rest, half, const_view(submatrix(a, half, 0)), const_view(right), corner,
+           DirectPart::All);
   const std::optional<std::size_t> zero_below = factor_panel(m - half, corner, lower, host);
   exchange_rows(half, submatrix(a, half, 0), lower, host);
   for (std::int64_t& pivot : lower) pivot += static_cast<std::int64_t>(half);

@@ -8,6 +8,7 @@
 #include "libgdr/dense/direct_factor.hpp"
 #include "libgdr/dense/prediction.hpp"
 #include "libgdr/dense/product_runner.hpp"
+#include "libgdr/dense/triangle_product.hpp"
 #include "libgdr/dense/views.hpp"
 #include "libgdr/device/core.hpp"
 
@@ -109,7 +110,7 @@ void ProductRunner::multiply_arrays() const {
             {call.m, call.n, call.k, static_cast<Number>(call.alpha),
              direct_factor(std::get<View>(call.a)), direct_factor(std::get<View>(call.b)),
              static_cast<Number>(call.beta), c.data, c.transpose == Transpose::Yes ? c.stride : 1,
-             c.transpose == Transpose::Yes ? 1 : c.stride},
+             c.transpose == Transpose::Yes ? 1 : c.stride, call.part},
             core->threads);
       },
       call.c);
@@ -182,7 +183,7 @@ bool ProductRunner::prepare(std::size_t m, std::size_t n, std::size_t k, double 
     scale(m, n, beta, c);
     return false;
   }
-  call = {m, n, k, alpha, beta, a, b, c, ElementFormat::Doubles, reuse};
+  call = {m, n, k, alpha, beta, a, b, c, ElementFormat::Doubles, reuse, DirectPart::All};
   return true;
 }
 
@@ -215,6 +216,15 @@ void MatrixProduct::start(std::size_t m, std::size_t n, std::size_t k, double al
                           double beta, const MatrixView<double>& c) {
   if (impl_->prepare(m, n, k, alpha, a, b, beta, c, Reuse::Nothing))
     impl_->core->queue.submit(impl_->work);
+}
+
+void TriangleProduct::subtract(MatrixProduct& product, std::size_t n, std::size_t k,
+                               const MatrixView<const double>& a, const MatrixView<const double>& b,
+                               const MatrixView<double>& c, dense::DirectPart part) {
+  auto& runner = *product.impl_;
+  if (!runner.prepare(n, n, k, -1, a, b, 1, c, Reuse::Nothing)) return;
+  runner.call.part = part;
+  runner.core->queue.run(runner.work);
 }
 
 void MatrixProduct::wait() { impl_->core->queue.wait(impl_->work); }

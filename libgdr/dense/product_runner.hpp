@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gdr/matrix.hpp"
+#include "libgdr/dense/host/direct.hpp"
 #include "libgdr/dense/prediction.hpp"
 #include "libgdr/dense/tiles.hpp"
 #include "libgdr/device/core.hpp"
@@ -28,6 +29,7 @@ struct ProductRunner {
     std::variant<MatrixView<double>, MatrixView<float>> c;
     ElementFormat format = ElementFormat::Doubles;
     Reuse reuse = Reuse::Nothing;
+    DirectPart part = DirectPart::All;  ///< of a product that is computed from the caller's arrays
   };
 
   /// Column block `index` of op(B) and C, which a run processes, and its address in the memories of

@@ -27,6 +27,31 @@ bool same(const std::vector<double>& x, const std::vector<double>& y) {
   return std::memcmp(x.data(), y.data(), x.size() * sizeof(double)) == 0;
 }
 
+/// LU of some columns, column by column to the right. Returns the first pivot that is zero, or n.
+std::size_t eliminate_plainly(std::size_t m, std::size_t n, std::vector<double>& a,
+                              std::size_t stride, std::vector<std::int64_t>& pivots) {
+  std::size_t zero = n;
+  for (std::size_t j = 0; j < n; ++j) {
+    double* const column = a.data() + j * stride;
+    std::size_t pivot = j;
+    for (std::size_t r = j + 1; r < m; ++r)
+      if (std::fabs(column[r]) > std::fabs(column[pivot])) pivot = r;
+    pivots[j] = static_cast<std::int64_t>(pivot);
+    if (column[pivot] == 0) {
+      zero = std::min(zero, j);
+      continue;
+    }
+    for (std::size_t c = 0; c < n; ++c) std::swap(a[j + c * stride], a[pivot + c * stride]);
+    for (std::size_t r = j + 1; r < m; ++r) column[r] /= column[j];
+    for (std::size_t c = j + 1; c < n; ++c)
+      for (std::size_t r = j + 1; r < m; ++r) {
+        const double product = column[r] * a[j + c * stride];
+        a[r + c * stride] -= product;
+      }
+  }
+  return zero;
+}
+
 }  // namespace
 
 TEST_CASE("host products have the same bits with every instruction set") {
@@ -81,23 +106,94 @@ TEST_CASE("host products have the same bits with every instruction set") {
   }
 }
 
-TEST_CASE("host column loops have the same bits with every instruction set") {
-  for (const std::size_t n : {0, 1, 7, 8, 9, 64, 100}) {
-    const std::vector<double> x = numbers(n, 4), y = numbers(n, 5);
-    for (const Isa isa : host_isas()) {
-      const HostKernels* const kernels = host_kernels_of(isa);
-      if (kernels == nullptr) continue;
-      CAPTURE(isa_name(isa), n);
-      REQUIRE(kernels->isa == isa);
-      std::vector<double> difference = y, quotient = y;
-      kernels->subtract_scaled(difference.data(), x.data(), 0.3, n);
-      kernels->divide(quotient.data(), 0.7, n);
-      for (std::size_t i = 0; i < n; ++i) {
-        const double product = 0.3 * x[i];
-        REQUIRE(difference[i] == y[i] - product);
-        REQUIRE(quotient[i] == y[i] / 0.7);
+TEST_CASE("steps of factorisations have the same bits with every instruction set") {
+  for (const std::size_t n : {1, 2, 7, 8, 9, 16}) {
+    for (const std::size_t m : {n, n + 1, n + 30, n + 99}) {
+      const std::size_t stride = m + 1;
+      std::vector<double> before = numbers(stride * n, 4);
+      if (n == 7)  // its pivot is zero
+        for (std::size_t i = 0; i < m; ++i) before[i + 2 * stride] = 0;
+      for (const Isa isa : host_isas()) {
+        CAPTURE(isa_name(isa), m, n);
+        const HostKernels& kernels = *host_kernels_of(isa);
+        REQUIRE(kernels.isa == isa);
+        std::vector<double> a = before, expected = before;
+        std::vector<std::int64_t> pivots(n), expected_pivots(n);
+        const std::size_t zero = eliminate_plainly(m, n, expected, stride, expected_pivots);
+        REQUIRE(kernels.factor.factor_columns(m, n, a.data(), stride, pivots.data()) == zero);
+        REQUIRE(pivots == expected_pivots);
+        REQUIRE(same(a, expected));
       }
     }
+  }
+}
+
+TEST_CASE("small triangles have the same bits with every instruction set") {
+  const std::size_t n = GENERATE(1, 3, 8, 13, 31, 32);
+  const bool unit = GENERATE(false, true), forward = GENERATE(false, true);
+  std::vector<double> t = numbers(triangle_rows * triangle_rows, 6);
+  for (std::size_t i = 0; i < n; ++i) t[i + i * triangle_rows] += 9;
+  const HostTriangle triangle{n, unit, t.data()};
+  for (const std::size_t count : {0, 1, 7, 8, 16, 39}) {
+    const std::vector<double> before = numbers((n + 2) * (count + 3), 7);
+    const auto solved = [&](const std::vector<double>& b, std::size_t next, std::size_t across) {
+      std::vector<double> x = b;
+      for (std::size_t v = 0; v < count; ++v)
+        for (std::size_t i = 0; i < n; ++i) {
+          const auto at = [&](std::size_t k) -> double& {
+            return x[(forward ? k : n - 1 - k) * next + v * across];
+          };
+          for (std::size_t j = 0; j < i; ++j) {
+            const double product = t[i + j * triangle_rows] * at(j);
+            at(i) -= product;
+          }
+          if (!unit) at(i) /= t[i + i * triangle_rows];
+        }
+      return x;
+    };
+    for (const Isa isa : host_isas()) {
+      CAPTURE(isa_name(isa), n, unit, forward, count);
+      const FactorKernels& kernels = host_kernels_of(isa)->factor;
+      std::vector<double> along = before, across = before;
+      kernels.solve_along(triangle, along.data(), forward, n + 2, count);
+      REQUIRE(same(along, solved(before, 1, n + 2)));
+      const auto next = static_cast<std::ptrdiff_t>(count + 3);
+      kernels.solve_across(triangle, across.data() + (forward ? 0 : (n - 1) * (count + 3)),
+                           forward ? next : -next, count);
+      REQUIRE(same(across, solved(before, count + 3, 1)));
+    }
+  }
+}
+
+TEST_CASE("small Cholesky factors have the same bits with every instruction set") {
+  const std::size_t n = GENERATE(1, 3, 8, 13, 31, 32);
+  std::vector<double> before = numbers(triangle_rows * triangle_rows, 8);
+  for (std::size_t i = 0; i < n; ++i) before[i + i * triangle_rows] = 40 + before[i];
+  std::vector<double> expected = before;
+  const auto at = [&](std::size_t i, std::size_t j) -> double& {
+    return expected[i + j * triangle_rows];
+  };
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t i = j; i < n; ++i) {
+      for (std::size_t k = 0; k < j; ++k) {
+        const double product = at(i, k) * at(j, k);
+        at(i, j) -= product;
+      }
+    }
+    at(j, j) = std::sqrt(at(j, j));
+    for (std::size_t i = j + 1; i < n; ++i) at(i, j) /= at(j, j);
+  }
+  for (const Isa isa : host_isas()) {
+    CAPTURE(isa_name(isa), n);
+    std::vector<double> a = before;
+    const FactorKernels& kernels = host_kernels_of(isa)->factor;
+    REQUIRE(kernels.factor_triangle(n, a.data()) == n);
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = j; i < n; ++i)
+        REQUIRE(a[i + j * triangle_rows] == expected[i + j * triangle_rows]);
+    a = before;
+    a[n - 1 + (n - 1) * triangle_rows] = -1;
+    REQUIRE(kernels.factor_triangle(n, a.data()) == n - 1);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "emulator/host/line_allocator.hpp"
 #include "emulator/host/parallel.hpp"
 #include "libgdr/dense/host/direct_loops.hpp"
+#include "libgdr/dense/host/factor_loops.hpp"
 #include "libgdr/dense/host/kernels.hpp"
 
 namespace gdr::dense {
@@ -33,11 +34,14 @@ constexpr std::size_t packed_columns = 2048;
 constexpr double direct_threads_from = 3e5;
 
 const DirectSet& direct_set() noexcept {
+  static const DirectSet& chosen = []() -> const DirectSet& {
 #if defined(__x86_64__)
-  if (host_kernels().isa == Isa::Avx512) return direct_avx512();
-  if (host_kernels().isa == Isa::Avx2) return direct_avx2();
+    if (host_kernels().isa == Isa::Avx512) return direct_avx512();
+    if (host_kernels().isa == Isa::Avx2) return direct_avx2();
 #endif
-  return direct_portable();
+    return direct_portable();
+  }();
+  return chosen;
 }
 
 template <typename Number>
@@ -82,9 +86,10 @@ struct RowBlocks {
   std::size_t size = 0, count = 0;
 
   /// Blocks for some threads that fit a second-level cache; few rows are one block.
-  RowBlocks(std::size_t m, std::size_t most, std::size_t panel, unsigned threads) {
-    const std::size_t blocks =
-        m < 2 * panel * threads ? 1 : rounded_up((m + most - 1) / most, threads);
+  RowBlocks(std::size_t m, std::size_t most, std::size_t panel, unsigned threads, bool equal) {
+    std::size_t blocks = m < 2 * panel * threads ? 1 : rounded_up((m + most - 1) / most, threads);
+    // The rows of a triangle differ in length.
+    if (!equal && threads > 1 && blocks > 1) blocks = std::max(blocks, std::size_t{4} * threads);
     size = rounded_up((m + blocks - 1) / blocks, panel);
     count = (m + size - 1) / size;
   }
@@ -134,9 +139,11 @@ class DirectSlab {
     buffers_.with([&](Number* a) {
       kernels_.pack_a(p_.a.data + row * p_.a.down + first_ * p_.a.across, p_.a.down, p_.a.across,
                       rows, depth_, a);
-      kernels_.multiply({rows, to - from, depth_, a, b_ + from * depth_, p_.alpha,
-                         first_ == 0 ? p_.beta : Number{1},
-                         p_.c + row + (column_ + from) * p_.across, p_.across});
+      kernels_.multiply(
+          {rows, to - from, depth_, a, b_ + from * depth_, p_.alpha,
+           first_ == 0 ? p_.beta : Number{1}, p_.c + row + (column_ + from) * p_.across, p_.across,
+           p_.part,
+           static_cast<std::ptrdiff_t>(row) - static_cast<std::ptrdiff_t>(column_ + from)});
     });
   }
 
@@ -152,13 +159,16 @@ class DirectSlab {
 
 const DirectSet& direct_portable() noexcept {
   static constexpr DirectSet set{DirectLoops<DirectPortable, double>::kernels(),
-                                 DirectLoops<DirectPortable, float>::kernels()};
+                                 DirectLoops<DirectPortable, float>::kernels(),
+                                 FactorLoops<DirectPortable>::kernels()};
   return set;
 }
 
+const FactorKernels& direct_factor_kernels() noexcept { return direct_set().factor; }
+
 template <typename Number>
 const DirectKernels<Number>& direct_kernels() noexcept {
-  static const DirectSet& set = direct_set();
+  const DirectSet& set = direct_set();
   if constexpr (std::is_same_v<Number, double>)
     return set.doubles;
   else
@@ -174,6 +184,8 @@ void multiply_directly(const DirectProduct<Number>& product, unsigned threads) {
     std::swap(p.a.down, p.a.across);
     std::swap(p.b.down, p.b.across);
     std::swap(p.down, p.across);
+    if (p.part != DirectPart::All)
+      p.part = p.part == DirectPart::Lower ? DirectPart::Upper : DirectPart::Lower;
   }
   if (p.m == 0 || p.n == 0 || p.k == 0) return;
   const double work =
@@ -188,7 +200,7 @@ void multiply_directly(const DirectProduct<Number>& product, unsigned threads) {
       at_least(packed, depth * rounded_up(std::min(p.n, packed_columns), kernels.columns));
   const std::size_t fitting =
       std::max(packed_bytes / sizeof(Number) / depth / kernels.rows, std::size_t{1}) * kernels.rows;
-  const RowBlocks rows(p.m, fitting, kernels.rows, threads);
+  const RowBlocks rows(p.m, fitting, kernels.rows, threads, p.part == DirectPart::All);
   RowBuffers<Number> buffers(threads, rows.size * depth);
   DirectSlab<Number> slab(p, rows, buffers, b);
   for (std::size_t column = 0; column < p.n; column += packed_columns)

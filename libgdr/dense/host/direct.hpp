@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "emulator/engine/engine.hpp"
+#include "libgdr/dense/host/kernels.hpp"
 
 namespace gdr::dense {
 
@@ -16,6 +16,9 @@ struct DirectFactor {
   const Number* data;
   std::size_t down, across;
 };
+
+/// The elements of a square C that are computed; the others are not accessed.
+enum class DirectPart : unsigned char { All, Lower, Upper };
 
 /// C = alpha A B + beta C of m rows, n columns and the inner dimension k. Each element is the sum
 /// over slabs of inner indices in order, whatever the number of threads. C is not read if beta is
@@ -28,6 +31,7 @@ struct DirectProduct {
   Number beta;
   Number* c;
   std::size_t down, across;  ///< element (i, j) of C at `c[i * down + j * across]`
+  DirectPart part = DirectPart::All;
 };
 
 /// Some rows and columns of C with a slab of inner indices; both factors are packed.
@@ -38,6 +42,8 @@ struct DirectBlock {
   Number alpha, beta;
   Number* c;
   std::size_t stride;  ///< from a column of C to the next one
+  DirectPart part;
+  std::ptrdiff_t diagonal;  ///< element (i, j) is on the diagonal of C if i + diagonal = j
 };
 
 /// Kernels for an instruction set. A panel has `rows` rows of A, a strip `columns` columns of B.
@@ -63,11 +69,15 @@ void multiply_directly(const DirectProduct<Number>& product, unsigned threads);
 extern template void multiply_directly(const DirectProduct<double>&, unsigned);
 extern template void multiply_directly(const DirectProduct<float>&, unsigned);
 
-/// Kernels for both types of numbers.
+/// Kernels for both types of numbers, and for factorisations in the host's own arithmetic.
 struct DirectSet {
   DirectKernels<double> doubles;
   DirectKernels<float> floats;
+  FactorKernels factor;
 };
+/// As direct_kernels().
+const FactorKernels& direct_factor_kernels() noexcept;
+
 const DirectSet& direct_portable() noexcept;
 const DirectSet& direct_avx2() noexcept;
 const DirectSet& direct_avx512() noexcept;

@@ -1,6 +1,7 @@
 // Direct products for AVX2, compiled with its flags (see libgdr/CMakeLists.txt).
 #if defined(__x86_64__)
 #include "libgdr/dense/host/direct_loops.hpp"
+#include "libgdr/dense/host/factor_loops.hpp"
 
 namespace gdr::dense {
 namespace {
@@ -13,7 +14,8 @@ struct DirectAvx2 {
 
 const DirectSet& direct_avx2() noexcept {
   static constexpr DirectSet set{DirectLoops<DirectAvx2, double>::kernels(),
-                                 DirectLoops<DirectAvx2, float>::kernels()};
+                                 DirectLoops<DirectAvx2, float>::kernels(),
+                                 FactorLoops<DirectAvx2>::kernels()};
   return set;
 }
 

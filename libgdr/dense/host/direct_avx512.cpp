@@ -1,6 +1,7 @@
 // Direct products for AVX-512, compiled with its flags (see libgdr/CMakeLists.txt).
 #if defined(__x86_64__)
 #include "libgdr/dense/host/direct_loops.hpp"
+#include "libgdr/dense/host/factor_loops.hpp"
 
 namespace gdr::dense {
 namespace {
@@ -13,7 +14,8 @@ struct DirectAvx512 {
 
 const DirectSet& direct_avx512() noexcept {
   static constexpr DirectSet set{DirectLoops<DirectAvx512, double>::kernels(),
-                                 DirectLoops<DirectAvx512, float>::kernels()};
+                                 DirectLoops<DirectAvx512, float>::kernels(),
+                                 FactorLoops<DirectAvx512>::kernels()};
   return set;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "libgdr/dense/host/direct.hpp"
+#include "libgdr/dense/host/transpose.hpp"
 
 namespace gdr::dense {
 
@@ -36,75 +37,156 @@ class DirectLoops {
     for (std::size_t v = 0; v < vectors; v += Count, to += Count * depth) {
       const std::size_t n = vectors - v < Count ? vectors - v : Count;
       const Number* const at = from + v * next_vector;
-      if (n < Count)
-        for (std::size_t i = 0; i < Count * depth; ++i) to[i] = 0;
-      if (next_vector == 1) {
-        for (std::size_t l = 0; l < depth; ++l) {
-          if (n == Count) {
-            __builtin_memcpy(to + l * Count, at + l * next_index, Count * sizeof(Number));
-          } else {
-            for (std::size_t i = 0; i < n; ++i) to[l * Count + i] = at[l * next_index + i];
-          }
-        }
+      if (n == Count && next_vector == 1) {
+        for (std::size_t l = 0; l < depth; ++l)
+          __builtin_memcpy(to + l * Count, at + l * next_index, Count * sizeof(Number));
         continue;
       }
-      // Vectors are contiguous: some indices of all vectors at a time, to use whole cache lines.
-      constexpr std::size_t some = 64 / sizeof(Number);
-      for (std::size_t first = 0; first < depth; first += some) {
-        const std::size_t end = depth - first < some ? depth : first + some;
-        for (std::size_t i = 0; i < n; ++i)
-          for (std::size_t l = first; l < end; ++l)
-            to[l * Count + i] = at[i * next_vector + l * next_index];
+      std::size_t l = 0;
+      if (n == Count && next_index == 1) l = transpose<Count>(at, next_vector, depth, to);
+      for (; l < depth; ++l)
+        for (std::size_t i = 0; i < Count; ++i)
+          to[l * Count + i] = i < n ? at[i * next_vector + l * next_index] : 0;
+    }
+  }
+
+  /// Squares that divide `Count` vectors.
+  template <std::size_t Count>
+  struct Square {
+    static constexpr std::size_t divisor = Count & (~Count + 1),
+                                 bytes = (divisor < width ? divisor : width) * sizeof(Number);
+  };
+  /// Packs `Count` vectors of contiguous numbers. Returns how many indices, whole squares of them.
+  template <std::size_t Count>
+  static std::size_t transpose(const Number* from, std::size_t next_vector, std::size_t depth,
+                               Number* to) {
+    using Squares = Transposition<Square<Count>, Number>;
+    constexpr std::size_t size = Squares::width;
+    std::size_t l = 0;
+    for (; l + size <= depth; l += size)
+      for (std::size_t first = 0; first < Count; first += size) {
+        typename Squares::V square[size];
+#pragma GCC unroll 16
+        for (std::size_t q = 0; q < size; ++q)
+          __builtin_memcpy(&square[q], from + (first + q) * next_vector + l, sizeof square[q]);
+        Squares::transpose(square);
+#pragma GCC unroll 16
+        for (std::size_t q = 0; q < size; ++q)
+          __builtin_memcpy(to + (l + q) * Count + first, &square[q], sizeof square[q]);
+      }
+    return l;
+  }
+
+  /// The rows of a tile that a product needs: those from `first` to `end`, of its rows from `row`
+  /// on in the columns from `column` on.
+  struct Rows {
+    std::size_t first = 0, end;
+    Rows(const DirectBlock<Number>& p, std::size_t row, std::size_t column)
+        : end(p.m - row < rows ? p.m - row : rows) {
+      if (p.part == DirectPart::All) return;
+      const std::ptrdiff_t above = difference(column, row) - p.diagonal;  // rows above the diagonal
+      if (p.part == DirectPart::Lower) {
+        if (above > 0)
+          first = static_cast<std::size_t>(above) < end ? static_cast<std::size_t>(above) : end;
+      } else {
+        const std::ptrdiff_t most = above + static_cast<std::ptrdiff_t>(columns);
+        if (most <= 0)
+          end = 0;
+        else if (static_cast<std::size_t>(most) < end)
+          end = static_cast<std::size_t>(most);
       }
     }
+  };
+  static std::ptrdiff_t difference(std::size_t a, std::size_t b) {
+    return static_cast<std::ptrdiff_t>(a) - static_cast<std::ptrdiff_t>(b);
   }
 
   static void multiply(const DirectBlock<Number>& p) {
     for (std::size_t j = 0; j < p.n; j += columns)
-      for (std::size_t i = 0; i < p.m; i += rows)
-        tile(p.a + i * p.depth, p.b + j * p.depth, p, i, j);
+      for (std::size_t i = 0; i < p.m; i += rows) {
+        const Rows needed(p, i, j);
+        if (needed.first >= needed.end) continue;
+        const std::size_t skipped = needed.first / width;
+        const std::size_t vectors = (needed.end + width - 1) / width - skipped;
+        tile_of<parts>(vectors, p.a + i * p.depth + skipped * width, p.b + j * p.depth, p,
+                       i + skipped * width, j);
+      }
   }
 
+  template <std::size_t Vectors>
+  static void tile_of(std::size_t vectors, const Number* a, const Number* b,
+                      const DirectBlock<Number>& p, std::size_t row, std::size_t column) {
+    if constexpr (Vectors > 1)
+      if (vectors < Vectors) return tile_of<Vectors - 1>(vectors, a, b, p, row, column);
+    tile<Vectors>(a, b, p, row, column);
+  }
+
+  template <std::size_t Vectors>
   static void tile(const Number* a, const Number* b, const DirectBlock<Number>& p, std::size_t row,
                    std::size_t column) {
     Number* const c = p.c + row + column * p.stride;
-    const std::size_t m = p.m - row < rows ? p.m - row : rows;
+    const std::size_t m = p.m - row < Vectors * width ? p.m - row : Vectors * width;
     const std::size_t n = p.n - column < columns ? p.n - column : columns;
     for (std::size_t j = 0; j < n; ++j)
-      for (std::size_t r = 0; r < parts; ++r)
+      for (std::size_t r = 0; r < Vectors; ++r)
         __builtin_prefetch(c + j * p.stride + (r * width < m ? r * width : 0), 1);
-    V sum[columns][parts] = {};
+    V sum[columns][Vectors] = {};
 #pragma GCC unroll 4
     for (std::size_t l = 0; l < p.depth; ++l, a += rows, b += columns) {
-      V x[parts];
+      V x[Vectors];
 #pragma GCC unroll 16
-      for (std::size_t r = 0; r < parts; ++r) x[r] = load(a + r * width);
+      for (std::size_t r = 0; r < Vectors; ++r) x[r] = load(a + r * width);
 #pragma GCC unroll 16
       for (std::size_t j = 0; j < columns; ++j) {
 #pragma GCC unroll 16
-        for (std::size_t r = 0; r < parts; ++r) sum[j][r] += x[r] * b[j];
+        for (std::size_t r = 0; r < Vectors; ++r) sum[j][r] += x[r] * b[j];
       }
     }
-    if (m == rows && n == columns) {
+    if (m < Vectors * width || n < columns || crosses_diagonal(p, row, column, m))
+      return store_part(p, row, column, m, n, sum[0], Vectors);
 #pragma GCC unroll 16
-      for (std::size_t j = 0; j < columns; ++j) {
+    for (std::size_t j = 0; j < columns; ++j) {
 #pragma GCC unroll 16
-        for (std::size_t r = 0; r < parts; ++r) {
-          Number* const to = c + j * p.stride + r * width;
-          const V product = p.alpha * sum[j][r];
-          store(to, p.beta == 0 ? product : product + p.beta * load(to));
+      for (std::size_t r = 0; r < Vectors; ++r) update(c + j * p.stride + r * width, sum[j][r], p);
+    }
+  }
+
+  static void update(Number* to, V sum, const DirectBlock<Number>& p) {
+    const V product = p.alpha * sum;
+    store(to, p.beta == 0 ? product : product + p.beta * load(to));
+  }
+
+  /// Whether the tile has elements that are not computed.
+  static bool crosses_diagonal(const DirectBlock<Number>& p, std::size_t row, std::size_t column,
+                               std::size_t m) {
+    if (p.part == DirectPart::All) return false;
+    const std::ptrdiff_t above = difference(column, row) - p.diagonal;
+    return p.part == DirectPart::Lower ? above + static_cast<std::ptrdiff_t>(columns) > 1
+                                       : above < static_cast<std::ptrdiff_t>(m) - 1;
+  }
+
+  /// Stores a tile that has fewer rows or columns, or crosses the diagonal.
+  static void store_part(const DirectBlock<Number>& p, std::size_t row, std::size_t column,
+                         std::size_t m, std::size_t n, const V* sums, std::size_t vectors) {
+    for (std::size_t j = 0; j < n; ++j, sums += vectors) {
+      const std::ptrdiff_t on = difference(column + j, row) - p.diagonal;  // row of the diagonal
+      const std::ptrdiff_t begin = p.part == DirectPart::Lower && on > 0 ? on : 0;
+      std::ptrdiff_t end = static_cast<std::ptrdiff_t>(m);
+      if (p.part == DirectPart::Upper && on + 1 < end) end = on + 1;
+      Number* const c = p.c + row + (column + j) * p.stride;
+      constexpr auto step = static_cast<std::ptrdiff_t>(width);
+      for (std::ptrdiff_t i = begin; i < end;) {
+        const V sum = sums[i / step];
+        if (i % step == 0 && i + step <= end) {
+          update(c + i, sum, p);
+          i += step;
+          continue;
         }
+        const Number product = p.alpha * sum[i % step];
+        c[i] = p.beta == 0 ? product : product + p.beta * c[i];
+        ++i;
       }
-      return;
     }
-    Number left[columns][rows];
-    __builtin_memcpy(left, sum, sizeof left);
-    for (std::size_t j = 0; j < n; ++j)
-      for (std::size_t i = 0; i < m; ++i) {
-        Number& to = c[i + j * p.stride];
-        const Number product = p.alpha * left[j][i];
-        to = p.beta == 0 ? product : product + p.beta * to;
-      }
   }
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 struct Portable {
   static constexpr Isa isa = Isa::Portable;
-  static constexpr std::size_t width = 2, parts = 2, columns = 4;
+  static constexpr std::size_t width = 2, bytes = 16, parts = 2, columns = 4;
 };
 
 }  // namespace

@@ -33,6 +33,36 @@ struct HostProduct {
   double* scratch;  ///< buffer of HostKernels::scratch(m, n) doubles
 };
 
+/// Largest panel of LU that is factorised column by column, columns.
+constexpr std::size_t narrowest_panel = 16;
+/// Largest triangle that is factorised or solved by substitution, rows.
+constexpr std::size_t triangle_rows = 32;
+
+/// A triangle in the order of substitution: unknown i depends on those before it. Element (i, j),
+/// j <= i, at t[i + j * triangle_rows].
+struct HostTriangle {
+  std::size_t n;
+  bool unit;  ///< whether the diagonal is one
+  const double* t;
+};
+
+/// Kernels of the host's part of factorisations.
+struct FactorKernels {
+  /// P A = L U of m rows and n columns, at most narrowest_panel. Returns the first column whose
+  /// pivot is zero, n if there is none. A NaN is selected as pivot only on the diagonal.
+  std::size_t (*factor_columns)(std::size_t m, std::size_t n, double* a, std::size_t stride,
+                                std::int64_t* pivots);
+  /// A = L L^T of at most triangle_rows rows; element (i, j) at a[i + j * triangle_rows], columns
+  /// filled to triangle_rows. Returns the first pivot that is not positive, n if there is none.
+  std::size_t (*factor_triangle)(std::size_t n, double* a);
+  /// Solves for `count` right-hand sides; unknown i of number v is at b[i * next + v].
+  void (*solve_across)(const HostTriangle& s, double* b, std::ptrdiff_t next, std::size_t count);
+  /// Solves for `count` right-hand sides; unknown i of number v is at b[i + v * stride], or at
+  /// b[n - 1 - i + v * stride] if not `forward`.
+  void (*solve_along)(const HostTriangle& s, double* b, bool forward, std::size_t stride,
+                      std::size_t count);
+};
+
 /// Largest number of words of the matrices of one problem of a batch.
 constexpr std::size_t batch_words = 256;
 
@@ -61,10 +91,7 @@ struct HostKernels {
   /// Size of the scratch buffer for a product of up to m rows and n columns, doubles.
   std::size_t (*scratch)(std::size_t m, std::size_t n);
   void (*subtract_product)(const HostProduct& product);
-  /// y -= factor x, elementwise.
-  void (*subtract_scaled)(double* y, const double* x, double factor, std::size_t n);
-  /// y /= divisor, elementwise.
-  void (*divide)(double* y, double divisor, std::size_t n);
+  FactorKernels factor;
 
   // A call of these computes `count` problems, at most `lanes`, one in each lane.
   std::size_t lanes;

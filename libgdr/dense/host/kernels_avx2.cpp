@@ -7,7 +7,7 @@ namespace {
 
 struct Avx2 {
   static constexpr Isa isa = Isa::Avx2;
-  static constexpr std::size_t width = 4, parts = 2, columns = 6;
+  static constexpr std::size_t width = 4, bytes = 32, parts = 2, columns = 6;
 };
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace {
 
 struct Avx512 {
   static constexpr Isa isa = Isa::Avx512;
-  static constexpr std::size_t width = 8, parts = 3, columns = 8;
+  static constexpr std::size_t width = 8, bytes = 64, parts = 3, columns = 8;
 };
 
 }  // namespace

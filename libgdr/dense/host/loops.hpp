@@ -6,12 +6,13 @@
 #pragma once
 
 #include "libgdr/dense/host/batch_loops.hpp"
+#include "libgdr/dense/host/factor_loops.hpp"
 #include "libgdr/dense/host/kernels.hpp"
 
 namespace gdr::dense {
 
-/// A vector has `Host::width` doubles; `Host::parts` x `Host::columns` vectors of sums fill the
-/// registers.
+/// A vector has `Host::width` doubles, `Host::bytes` bytes; `Host::parts` x `Host::columns` vectors
+/// of sums fill the registers.
 template <class Host>
 class HostLoops {
  public:
@@ -32,22 +33,10 @@ class HostLoops {
     }
   }
 
-  static void subtract_scaled(double* y, const double* x, double factor, std::size_t n) {
-    std::size_t i = 0;
-    for (; i + width <= n; i += width) store(y + i, load(y + i) - factor * load(x + i));
-    for (; i < n; ++i) y[i] -= factor * x[i];
-  }
-
-  static void divide(double* y, double divisor, std::size_t n) {
-    std::size_t i = 0;
-    for (; i + width <= n; i += width) store(y + i, load(y + i) / divisor);
-    for (; i < n; ++i) y[i] /= divisor;
-  }
-
   using Batches = BatchLoops<Host>;
-  static constexpr HostKernels kernels{Host::isa,       scratch,        subtract_product,
-                                       subtract_scaled, divide,         Batches::lanes,
-                                       Batches::factor, Batches::solve, Batches::multiply};
+  static constexpr HostKernels kernels{
+      Host::isa,      scratch,         subtract_product, FactorLoops<Host>::kernels(),
+      Batches::lanes, Batches::factor, Batches::solve,   Batches::multiply};
 
  private:
   static constexpr std::size_t width = Host::width, parts = Host::parts;

@@ -92,6 +92,7 @@ class MatrixProduct {
   std::size_t depth() const noexcept;
 
  private:
+  friend struct TriangleProduct;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

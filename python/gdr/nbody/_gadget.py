@@ -50,7 +50,8 @@ class _File:
             writer = open_in_writer(name, str(error))
             if writer:
                 raise FileError(writer) from None
-            raise FileError(f"{name}: {error}") from None
+            if isinstance(error, (FileNotFoundError, PermissionError, IsADirectoryError)):
+                raise FileError(f"{name}: {error}") from None
             raise InputError(_damaged(name, error)) from None
         self.header: Any = self.file["Header"].attrs if "Header" in self.file else {}
 
