@@ -107,13 +107,15 @@ std::optional<std::size_t> factor_cholesky(Triangle triangle, std::size_t n,
                                            const MatrixView<double>& a, std::size_t block,
                                            bool overlap, Updates& updates) {
   const Host& host = updates.host();
-  const Subtract on_host = subtract_on(host), on_device_or_host = updates.subtract_function();
-  // A panel with all rows below, on the host alone, since the device is busy.
+  const Subtract in_panels = updates.subtract_in_panels(),
+                 on_device_or_host = updates.subtract_function();
+  overlap = overlap && !host.direct;
+  // A panel with all rows below.
   const auto factor = [&](std::size_t at, std::size_t width) -> std::optional<std::size_t> {
-    if (const auto stop = factor_recursive(triangle, width, submatrix(a, at, at), on_host, host))
+    if (const auto stop = factor_recursive(triangle, width, submatrix(a, at, at), in_panels, host))
       return at + *stop;
     solve_off_diagonal(triangle, width, n - at - width, submatrix(a, at, at),
-                       panel_part(triangle, a, at + width, at), on_host, host);
+                       panel_part(triangle, a, at + width, at), in_panels, host);
     return {};
   };
 

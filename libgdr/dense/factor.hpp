@@ -81,10 +81,17 @@ constexpr std::size_t panel_columns(std::size_t n, std::size_t depth) noexcept {
   return std::min({std::max(eighth, least), std::max(depth, least), most});
 }
 
-/// P A = L U of m rows and pivots.size() <= m columns, in place and recursively; pivots count rows
-/// of this panel. Returns the column of the first pivot that is exactly zero.
+/// P A = L U of m rows and pivots.size() <= m columns, in place and recursively, with products by
+/// `subtract`; pivots count rows of this panel. Returns the column of the first pivot that is
+/// exactly zero.
 std::optional<std::size_t> factor_panel(std::size_t m, const MatrixView<double>& a,
-                                        std::span<std::int64_t> pivots, const Host& host);
+                                        std::span<std::int64_t> pivots, const Subtract& subtract,
+                                        const Host& host);
+/// The same on the host alone.
+inline std::optional<std::size_t> factor_panel(std::size_t m, const MatrixView<double>& a,
+                                               std::span<std::int64_t> pivots, const Host& host) {
+  return factor_panel(m, a, pivots, subtract_on(host), host);
+}
 
 /// Whether a product is computed on the device: from `flops` operations on
 /// (LinearOptions::device_flops), if at least a sixteenth of its tiles is filled, below which a
@@ -113,6 +120,9 @@ class Updates {
   void wait();
   /// `subtract` as a function, which refers to this object.
   Subtract subtract_function();
+  /// The products inside panels: on the host, since the device is busy with other products, or as
+  /// `subtract` if the host is the device.
+  Subtract subtract_in_panels() { return host_.direct ? subtract_function() : subtract_on(host_); }
 
   /// The product on the device; not for updates that only count time.
   MatrixProduct& product() noexcept { return *product_; }
@@ -134,6 +144,9 @@ FactorClock clock_after(FactorClock clock, const Steps& steps) {
   steps(updates);
   return clock;
 }
+
+// If the host is the device, it computes all products with all of its threads, one after the other,
+// and `overlap` has no effect.
 
 /// LinearSolver::lu with panels of `block` columns; pivots has min(m, n) elements.
 std::optional<std::size_t> factor_lu(std::size_t m, std::size_t n, const MatrixView<double>& a,

@@ -57,10 +57,13 @@ struct LinearSolver::Impl {
     dense::solve_triangle(side, t, others, b, updates.subtract_function(), updates.host());
   }
 
-  /// Columns of a panel for a matrix of this order.
+  /// Columns of a panel for a matrix of this order: all if the host is the device, as nothing is
+  /// computed meanwhile.
   std::size_t block(std::size_t n) const {
-    const std::size_t wanted =
-        options.block > 0 ? options.block : dense::panel_columns(n, updates.product().depth());
+    const std::size_t wanted = options.block > 0 ? options.block
+                               : updates.host().direct
+                                   ? n
+                                   : dense::panel_columns(n, updates.product().depth());
     return std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(n, 1));
   }
 

@@ -101,19 +101,20 @@ Subtract Updates::subtract_function() {
 }
 
 std::optional<std::size_t> factor_panel(std::size_t m, const MatrixView<double>& a,
-                                        std::span<std::int64_t> pivots, const Host& host) {
+                                        std::span<std::int64_t> pivots, const Subtract& subtract,
+                                        const Host& host) {
   const std::size_t n = pivots.size();
   if (n <= narrowest_panel) return eliminate(m, a, pivots, host);
-  const Subtract subtract = subtract_on(host);
   const std::size_t half = aligned_half(n, narrowest_panel), rest = n - half;
   const auto upper = pivots.first(half), lower = pivots.subspan(half);
   const MatrixView<double> right = submatrix(a, 0, half), corner = submatrix(a, half, half);
-  std::optional<std::size_t> zero = factor_panel(m, a, upper, host);
+  std::optional<std::size_t> zero = factor_panel(m, a, upper, subtract, host);
   exchange_rows(rest, right, upper, host);
   solve_triangle(Side::Left, {half, true, true, const_view(a)}, rest, right, subtract, host);
   subtract(m - half, rest, half, const_view(submatrix(a, half, 0)), const_view(right), corner,
            DirectPart::All);
-  const std::optional<std::size_t> zero_below = factor_panel(m - half, corner, lower, host);
+  const std::optional<std::size_t> zero_below =
+      factor_panel(m - half, corner, lower, subtract, host);
   exchange_rows(half, submatrix(a, half, 0), lower, host);
   for (std::int64_t& pivot : lower) pivot += static_cast<std::int64_t>(half);
   if (!zero && zero_below) zero = half + *zero_below;
@@ -125,12 +126,13 @@ std::optional<std::size_t> factor_lu(std::size_t m, std::size_t n, const MatrixV
                                      bool overlap, Updates& updates) {
   const std::size_t steps = pivots.size();
   const Host& host = updates.host();
-  const Subtract subtract = updates.subtract_function();
+  const Subtract subtract = updates.subtract_function(), in_panels = updates.subtract_in_panels();
   std::optional<std::size_t> zero;
   const Background background(updates);
   const auto factor = [&](std::size_t at, std::size_t width) {
     host.begin(&LuTime::panels);
-    const auto found = factor_panel(m - at, submatrix(a, at, at), pivots.subspan(at, width), host);
+    const auto found =
+        factor_panel(m - at, submatrix(a, at, at), pivots.subspan(at, width), in_panels, host);
     if (!zero && found) zero = at + *found;
   };
 
@@ -153,7 +155,7 @@ std::optional<std::size_t> factor_lu(std::size_t m, std::size_t n, const MatrixV
     updates.subtract(m - end, next, width, below, const_view(right), submatrix(a, end, end));
     updates.start(m - end, n - far, width, below, const_view(submatrix(a, at, far)),
                   submatrix(a, end, far));
-    if (!overlap) updates.wait();
+    if (!overlap || host.direct) updates.wait();
     if (next > 0) factor(end, next);
     updates.wait();
   }
