@@ -64,7 +64,7 @@ enum class Op : std::uint8_t {
   DoubleToInt,  ///< truncated
   IntToFloat,   ///< this and the next: lanes of 32 bits only
   FloatToInt,   ///< truncated; the least integer, if there is none
-  Truncate,     ///< a number to an integer, towards zero
+  Truncate,     ///< a number to an integer; detail: towards zero, to the nearest, down
   /// The lanes of memory at `place` whose numbers are the integers in a.
   Gather,
   // masks to vectors and back

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -73,6 +74,31 @@ bool all_finite(const std::byte* from, std::size_t n) {
   return (found & sign) == 0;
 }
 
+/// Results of a kernel that depend on functions which are zero below an end (Function::Exp).
+struct VanishingResults {
+  std::vector<std::uint32_t> offsets;  ///< in a work item
+  bool masked = false;                 ///< zero may mean that a PE has no terms at all
+
+  explicit VanishingResults(const KernelCode& code) {
+    for (const Store& store : code.once.stores) {
+      if (!store.may_vanish || store.area != Store::Area::Output) continue;
+      offsets.push_back(code.layout.output(store.slot));
+      masked = masked || store.may_be_masked;
+    }
+  }
+  /// Whether each of n lanes has a result that is large beside the terms that are zero.
+  bool have_size(const std::byte* item, std::size_t n) const {
+    constexpr float small = 0x1p-60F;
+    for (std::size_t i = 0; i < n; ++i) {
+      float most = 0;
+      for (const std::uint32_t offset : offsets)
+        most = std::max(most, std::abs(load_lane<float>(item + offset + i * sizeof(float))));
+      if (most < small && !(masked && most == 0)) return false;
+    }
+    return true;
+  }
+};
+
 /// Row of the buffers of BM stores (upper, lower, enabled) that a part begins with.
 unsigned row_of(LeafKey key) {
   const auto part = static_cast<BmStorePart>(key.delay);
@@ -123,7 +149,7 @@ class SectionRun {
     count_ = count;
     if (!prepare(s_.precision(), &batch.gpu())) return false;
     batch.store(slot, scratch_.items.data(), begins(), all_instances());
-    if (precision() == Precision::Float && !results_are_finite()) {
+    if (precision() == Precision::Float && !(results_are_finite() && have_not_vanished())) {
       s_.note_run_in_doubles();
       return false;
     }
@@ -187,9 +213,11 @@ class SectionRun {
     std::optional<RangeErrorMonitor> range_errors;
     // An estimate alone does not show that its operand overflowed.
     if (precision() == Precision::Float)
-      range_errors.emplace(s_.compares_results() || s_.target().mode == FloatMode::Fast);
+      range_errors.emplace(s_.compares_results() || s_.target().mode == FloatMode::Fast,
+                           !all_may_vanish());
     for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
-    return !range_errors || (!range_errors->detected() && results_are_finite());
+    return !range_errors ||
+           (!range_errors->detected() && results_are_finite() && have_not_vanished());
   }
 
   /// Results to the state and to the broadcast memory.
@@ -452,6 +480,30 @@ class SectionRun {
         const std::byte* from = items.place(t);
         for (std::size_t first = 0; first < live_; first += lanes(), from += items.bytes)
           if (!all_finite(from, std::min<std::size_t>(lanes(), live_ - first))) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Whether all results depend on functions which are zero below an end: then factors and squares
+  /// of their values may underflow, which the size of the results tells from those that matter.
+  bool all_may_vanish() const {
+    return std::ranges::all_of(code_->kernels, [](const CompiledKernels::Entry& entry) {
+      return std::ranges::all_of(entry.code.once.stores, [](const Store& store) {
+        return store.area != Store::Area::Output || !is_number(store.type) || store.may_vanish;
+      });
+    });
+  }
+  /// False if terms that are zero may be missing in the results of a PE.
+  bool have_not_vanished() const {
+    for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
+      const VanishingResults results(code_->kernels[k].code);
+      if (results.offsets.empty()) continue;
+      const WorkItems items = work_items(k);
+      const std::byte* item = items.first;
+      for (std::size_t n = 0; n < instances(k) * chunks(); ++n, item += items.bytes) {
+        const std::size_t first = n % chunks() * lanes();
+        if (!results.have_size(item, std::min<std::size_t>(lanes(), live_ - first))) return false;
       }
     }
     return true;

@@ -21,15 +21,15 @@ inline bool fits_float(double value) noexcept {
   return !(magnitude < least || magnitude >= most) || magnitude == 0 || std::isinf(value);
 }
 
-/// Detects range errors of a thread's operations: underflow and, on request, overflow. Subnormals
-/// are enabled in its scope, since the host's reciprocal estimates raise no flag but the use of a
-/// subnormal does. Restores the mode at the end.
+/// Detects range errors of a thread's operations: underflow, overflow, or both. Subnormals
+/// are enabled in its scope if underflow is detected, since the host's reciprocal estimates raise
+/// no flag but the use of a subnormal does; else they are zero. Restores the mode at the end.
 class RangeErrorMonitor {
  public:
 #if defined(__x86_64__)
-  explicit RangeErrorMonitor(bool overflow)
-      : saved_(_mm_getcsr()), flags_(small | (overflow ? large : 0U)) {
-    _mm_setcsr(0x1f80);
+  explicit RangeErrorMonitor(bool overflow, bool underflow = true)
+      : saved_(_mm_getcsr()), flags_((underflow ? small : 0U) | (overflow ? large : 0U)) {
+    _mm_setcsr(underflow ? 0x1f80 : 0x9fc0);
   }
   ~RangeErrorMonitor() { _mm_setcsr(saved_); }
   bool detected() const { return (_mm_getcsr() & flags_) != 0; }
@@ -38,9 +38,11 @@ class RangeErrorMonitor {
   static constexpr unsigned small = 0x12, large = 0x08;
   unsigned saved_, flags_;
 #elif defined(__aarch64__)
-  explicit RangeErrorMonitor(bool overflow) : flags_(FE_UNDERFLOW | (overflow ? FE_OVERFLOW : 0)) {
+  explicit RangeErrorMonitor(bool overflow, bool underflow = true)
+      : flags_((underflow ? FE_UNDERFLOW : 0) | (overflow ? FE_OVERFLOW : 0)) {
     asm volatile("mrs %0, fpcr" : "=r"(saved_));
-    asm volatile("msr fpcr, xzr");
+    const std::uint64_t mode = underflow ? 0 : std::uint64_t{1} << 24;
+    asm volatile("msr fpcr, %0" : : "r"(mode));
     std::feclearexcept(flags_);
   }
   ~RangeErrorMonitor() { asm volatile("msr fpcr, %0" : : "r"(saved_)); }
@@ -50,7 +52,8 @@ class RangeErrorMonitor {
   std::uint64_t saved_;
   int flags_;
 #else
-  explicit RangeErrorMonitor(bool overflow) : flags_(FE_UNDERFLOW | (overflow ? FE_OVERFLOW : 0)) {
+  explicit RangeErrorMonitor(bool overflow, bool underflow = true)
+      : flags_((underflow ? FE_UNDERFLOW : 0) | (overflow ? FE_OVERFLOW : 0)) {
     std::feclearexcept(flags_);
   }
   bool detected() const { return std::fetestexcept(flags_) != 0; }

@@ -85,7 +85,7 @@ std::uint64_t evaluate(const Node& n, std::uint64_t a, std::uint64_t b, std::uin
     case NodeOp::Sqrt:
       return bits_of(std::sqrt(x));
     case NodeOp::Truncate:
-      return bits_of(std::trunc(x));
+      return bits_of(rounded_towards(static_cast<Towards>(n.detail), x));
     case NodeOp::FromInt:
       return bits_of(static_cast<double>(static_cast<std::int64_t>(a)));
     case NodeOp::ToInt:
@@ -128,6 +128,7 @@ std::uint64_t evaluate(const Node& n, std::uint64_t a, std::uint64_t b, std::uin
       return mask_word(a == b);
     case NodeOp::BitsAtLeast:
       return mask_word(a >= b);
+    case NodeOp::Function:
     case NodeOp::Lookup:
     case NodeOp::Append:
       break;
@@ -233,6 +234,7 @@ Ref Graph::rebuilt(const Node& node, Ref a, Ref b, Ref c) {
     case NodeOp::Rsqrt:
     case NodeOp::Recip:
     case NodeOp::Lookup:
+    case NodeOp::Function:
       return add({node.op, node.kind, node.detail, a, b, c, node.bits});
     default:
       return is_leaf(node.op) ? add(node) : op(node.op, node.kind, a, b, c, node.detail);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -46,8 +47,9 @@ enum class NodeOp : std::uint8_t {
   RecipEstimate,
   Divide,
   Sqrt,
-  Truncate,  ///< to an integer, towards zero
+  Truncate,  ///< to an integer; `detail`: Towards
   FromInt,   ///< an integer as a number (floats)
+  Function,  ///< `detail`: Function; of a, and of b if it has two arguments (floats)
   // numbers or bits
   Select,    ///< a (mask) ? b : c
   AsBits,    ///< all 64 bits of a number
@@ -80,6 +82,24 @@ enum class NodeOp : std::uint8_t {
 
 /// Signs of a fused multiply-add: bit 0 negates the product, bit 1 the addend.
 enum FmaSign : std::uint8_t { fma_plain = 0, fma_negate_product = 1, fma_negate_addend = 2 };
+
+/// `detail` of Fma: rounded once also on the portable path, whose other ones round twice.
+constexpr std::uint8_t fma_once = 4;
+
+/// Directions of Truncate.
+enum class Towards : std::uint8_t { Zero, Nearest, Down };
+
+/// Functions that programs compute from the bits of numbers, and code for floats in its own way.
+enum class Function : std::uint8_t {
+  Exp,  ///< zero where it is below 2^-100
+  Log,
+  Sin,
+  Cos,
+  Tanh,
+  Erf,
+  Erfc,   ///< as Exp
+  Power,  ///< a to the power of b; as Exp
+};
 
 /// Relative error that a reciprocal (square root) may have.
 enum class Accuracy : std::uint8_t { Short, Double };
@@ -208,6 +228,13 @@ class Graph {
   std::unordered_map<Node, Ref, NodeHash> known_;
   Ref always_ = no_ref;
 };
+
+/// NodeOp::Truncate. Nearest: of two the even one, in the host's rounding mode.
+template <typename Number>
+Number rounded_towards(Towards direction, Number x) noexcept {
+  if (direction == Towards::Nearest) return std::nearbyint(x);
+  return direction == Towards::Down ? std::floor(x) : std::trunc(x);
+}
 
 /// NodeOp::ToInt: the nearest integer that the type has; for a NaN the least one.
 template <typename Integer, typename Number>

@@ -223,6 +223,40 @@ class IntegerUses {
   bool shifted_;  ///< integers are in the upper bits
 };
 
+/// Whether a value is an input to which constants are added, perhaps under masks: few, in all
+/// passes over the sources that a board holds, beside the range of 32 bits.
+class Counters {
+ public:
+  explicit Counters(const Graph& g) : g_(g) {}
+
+  bool is_counter(Ref r) const {
+    const Node& node = g_[r];
+    switch (node.op) {
+      case NodeOp::Input:
+        return node.kind == Kind::Bits;
+      case NodeOp::IntAdd:
+        return (is_counter(node.a) && is_step(node.b)) || (is_step(node.a) && is_counter(node.b));
+      case NodeOp::IntSub:
+        return is_counter(node.a) && is_step(node.b);
+      case NodeOp::Select:
+        return is_counter(node.b) && is_counter(node.c);
+      default:
+        return false;
+    }
+  }
+
+ private:
+  bool is_step(Ref r) const {
+    constexpr std::int64_t largest = 16;
+    const Node& node = g_[r];
+    if (node.op == NodeOp::Select) return is_step(node.b) && is_step(node.c);
+    return node.op == NodeOp::Constant &&
+           std::abs(static_cast<std::int64_t>(node.bits) >> short_shift) <= largest;
+  }
+
+  const Graph& g_;
+};
+
 }  // namespace
 
 Segment with_integers(const Segment& segment, Precision precision) {
@@ -240,6 +274,7 @@ void check_float_integers(const Segment& s) {
   const auto is_sum_of_integers = [](NodeOp op) {
     return op == NodeOp::IntAdd || op == NodeOp::IntSub;
   };
+  const Counters counters(g);
   std::vector<bool> computed(g.size(), false);
   const auto is_limited = [&](const auto& self, Ref r) -> bool {
     const Node& node = g[r];
@@ -255,13 +290,14 @@ void check_float_integers(const Segment& s) {
                         (is_signed_extreme(node.op) && is_limited(is_limited, ref_to(n))) ||
                         (node.op == NodeOp::ShiftLeft && g.is_constant(node.b));
     computed[n] = may_be || (is_logical(node.op) && of_computed);
-    if (of_computed && !computed[n] && node.op != NodeOp::Lookup) throw Unsupported(why);
+    const bool takes_computed = node.op == NodeOp::Lookup || counters.is_counter(ref_to(n));
+    if (of_computed && !computed[n] && !takes_computed) throw Unsupported(why);
     const bool plain = is_leaf(node.op) || node.op == NodeOp::Lookup || node.op == NodeOp::Append ||
                        node.op == NodeOp::Select || is_logical(node.op);
     if (node.kind == Kind::Bits && !plain && !computed[n]) throw Unsupported(why);
   }
   for (const Store& store : s.stores)
-    if (computed[node_of(store.value)]) throw Unsupported(why);
+    if (computed[node_of(store.value)] && !counters.is_counter(store.value)) throw Unsupported(why);
 }
 
 }  // namespace gdr::native

@@ -12,7 +12,7 @@ namespace gdr::native {
 Segment with_integers(const Segment& segment, Precision precision);
 
 /// With floats, integers have 32 bits. Throws Unsupported for integers that are computed with,
-/// other than the numbers of elements of tables: of these only the last bits count.
+/// other than counters, and the numbers of elements of tables: of these only the last bits count.
 void check_float_integers(const Segment& segment);
 
 }  // namespace gdr::native

@@ -65,7 +65,14 @@ void apply(const Node& node, const Rows<Lane, Word>& r) {
     case NodeOp::Mul:
       return r.numbers([](Lane a, Lane b, Lane) { return a * b; });
     case NodeOp::Fma: {
-      // Two roundings: a fused one is a function call on hosts without the instruction.
+      // Two roundings: a fused one is a function call on hosts without the instruction. Doubles
+      // hold a product of floats.
+      if (sizeof(Lane) == sizeof(float) && (node.detail & fma_once) != 0)
+        return r.numbers([=](Lane a, Lane b, Lane c) {
+          const double signed_a = (node.detail & fma_negate_product) != 0 ? -a : a;
+          const double signed_c = (node.detail & fma_negate_addend) != 0 ? -c : c;
+          return static_cast<Lane>(signed_a * static_cast<double>(b) + signed_c);
+        });
       const Lane product = (node.detail & fma_negate_product) != 0 ? Lane{-1} : Lane{1};
       const Lane addend = (node.detail & fma_negate_addend) != 0 ? Lane{-1} : Lane{1};
       return r.numbers([=](Lane a, Lane b, Lane c) { return product * a * b + addend * c; });
@@ -79,7 +86,9 @@ void apply(const Node& node, const Rows<Lane, Word>& r) {
     case NodeOp::Sqrt:
       return r.numbers([](Lane a, Lane, Lane) { return std::sqrt(a); });
     case NodeOp::Truncate:
-      return r.numbers([](Lane a, Lane, Lane) { return std::trunc(a); });
+      return r.numbers([towards = static_cast<Towards>(node.detail)](Lane a, Lane, Lane) {
+        return rounded_towards(towards, a);
+      });
     case NodeOp::FromInt:
       return r.bits([](Word a, Word) {
         return std::bit_cast<Word>(static_cast<Lane>(static_cast<Integer<Word>>(a)));

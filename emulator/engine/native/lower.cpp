@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "emulator/engine/native/float_range.hpp"
+#include "emulator/engine/native/functions.hpp"
 #include "emulator/engine/native/integers.hpp"
 
 namespace gdr::native {
@@ -389,17 +390,40 @@ Segment without_conversions(const Segment& s) {
   });
 }
 
+void check_float_constants(const Segment& s) {
+  const std::vector<bool> needed = needed_nodes(s);
+  for (std::uint32_t n = 0; n < s.graph.size(); ++n) {
+    const Node& node = s.graph[ref_to(n)];
+    if (needed[n] && node.op == NodeOp::Constant && node.kind == Kind::Number)
+      check_float_constant(node);
+  }
+}
+
+/// Whether a sum with a constant is for the last bits of a short, of which floats have one less:
+/// the constant is, but for a half, a multiple of 2^22.
+bool is_for_last_bits(const Graph& g, const Node& node) {
+  const auto rounds = [&](Ref r) {
+    if (r == no_ref || !g.is_constant(r)) return false;
+    const double c = std::abs(std::bit_cast<double>(g[r].bits));
+    constexpr double step = 0x1p22, largest = 0x1p50;
+    return c >= 2 * step && c <= largest && std::abs(std::remainder(c, step)) <= 0.5;
+  };
+  if (is_sum(node.op)) return rounds(node.a) || rounds(node.b);
+  return node.op == NodeOp::Fma && rounds(node.c);
+}
+
 /// With floats, integers have 32 bits and are unrelated to the bits of numbers.
-void check_floats(const Segment& s) {
+void check_float_operations(const Segment& s) {
   const std::vector<bool> needed = needed_nodes(s);
   for (std::uint32_t n = 0; n < s.graph.size(); ++n) {
     if (!needed[n]) continue;
     const Node& node = s.graph[ref_to(n)];
-    if (node.op == NodeOp::Constant) check_float_constant(node);
+    if (node.kind == Kind::Bits && node.op == NodeOp::Constant) check_float_constant(node);
     if (node.op == NodeOp::AsBits || node.op == NodeOp::AsNumber) {
       throw Unsupported("the bits of a number are used");
     }
-    if (node.op == NodeOp::Round) throw Unsupported("a number is rounded to a short");
+    if (node.op == NodeOp::Round || is_for_last_bits(s.graph, node))
+      throw Unsupported("a number is rounded to a short");
   }
   check_float_integers(s);
 }
@@ -439,18 +463,22 @@ std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept 
 }
 
 Segment lowered(const Segment& segment, Target target) {
-  Segment s = replace_rsqrt_idioms(with_integers(segment, target.precision), target.precision);
-  if (target.precision == Precision::Double) {
+  const bool floats = target.precision == Precision::Float;
+  Segment s = floats ? with_functions(segment) : segment;
+  s = replace_rsqrt_idioms(with_integers(s, target.precision), target.precision);
+  if (!floats) {
     s = round_outputs(s);
   } else {  // a float has fewer bits than a short
     drop_left_stores(s);
-    s = cleaned(s);
+    s = without_conversions(cleaned(s));
   }
-  if (target.precision == Precision::Float) s = without_conversions(s);
   s = simplified(s);
   if (target.isa == Isa::Avx2) s = with_masked_terms(s);
-  s = with_steps(fused(s), target);
-  if (target.precision == Precision::Float) check_floats(s);
+  s = fused(s);
+  if (!floats) return with_steps(s, target);
+  check_float_operations(s);
+  s = with_steps(with_function_steps(s), target);
+  check_float_constants(s);
   return s;
 }
 

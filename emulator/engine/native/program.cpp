@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "emulator/engine/native/bits_of_numbers.hpp"
 #include "emulator/engine/native/float_range.hpp"
 #include "emulator/engine/native/gpu/gpu.hpp"
 #include "emulator/engine/native/split_longs.hpp"
@@ -64,6 +65,8 @@ CompiledSection::CompiledSection(const SectionModel& model, const Liveness& live
     exact(root.key.place, constants_.back().upper);
     if (root.key.type == WordType::Long) exact(root.key.place + 1, constants_.back().lower);
   }
+  if (target_.precision == Precision::Float)
+    for (Kernel& kernel : kernels_) kernel = with_bits_of_numbers(kernel);
   check_precision();
   if (target_.precision == Precision::Float && target_.mode == FloatMode::Mixed)
     for (Kernel& kernel : kernels_) kernel = with_split_distances(kernel);

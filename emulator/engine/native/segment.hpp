@@ -20,6 +20,8 @@ struct Store {
   WordType type = WordType::Long;
   Ref value = no_ref;
   bool read_by_section = false;  ///< an output that some section reads
+  bool may_vanish = false;       ///< depends on functions that are zero below an end (floats)
+  bool may_be_masked = false;    ///< and on masks, which may leave nothing of it
 
   bool has_place() const noexcept { return area != Area::Left && area != Area::Append; }
 };

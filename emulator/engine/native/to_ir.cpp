@@ -296,7 +296,7 @@ class Lowering {
       case NodeOp::Both:
         return lower_both(node);
       case NodeOp::Truncate:
-        return truncated(value(node.a));
+        return truncated(value(node.a), node.detail);
       case NodeOp::ToInt:
         return lower_to_int(node);
       case NodeOp::Lookup:
@@ -311,7 +311,8 @@ class Lowering {
 
   ValueId lower_plain(const Node& node) {
     if (node.op == NodeOp::Fma) {
-      return vector(Op::Fma, value(node.a), value(node.b), value(node.c), node.detail);
+      constexpr std::uint8_t signs = fma_negate_product | fma_negate_addend;
+      return vector(Op::Fma, value(node.a), value(node.b), value(node.c), node.detail & signs);
     }
     const ValueId b = node.b == no_ref ? no_value : value(node.b);
     return vector(simple_op(node.op), value(node.a), b);
@@ -389,12 +390,12 @@ class Lowering {
     if (wide_) return vector(Op::DoubleToInt, x);
     // In the last bits of a number whose unit is one.
     constexpr double ones = 0x1.8p52;
-    const ValueId sum = vector(Op::Add, truncated(x), number(ones));
+    const ValueId sum = vector(Op::Add, truncated(x, 0), number(ones));
     return vector(Op::IntSub, sum, constant(Kind::Bits, std::bit_cast<std::uint64_t>(ones)));
   }
-  ValueId truncated(ValueId x) {
-    const auto [found, is_new] = truncated_.try_emplace(x, no_value);
-    if (is_new) found->second = vector(Op::Truncate, x);
+  ValueId truncated(ValueId x, std::uint8_t towards) {
+    const auto [found, is_new] = truncated_.try_emplace({x, towards}, no_value);
+    if (is_new) found->second = vector(Op::Truncate, x, no_value, no_value, towards);
     return found->second;
   }
   /// Whether a number is limited by a constant.
@@ -532,7 +533,7 @@ class Lowering {
   std::vector<unsigned> uses_;
   std::vector<ValueId> id_;  ///< by node
   std::map<std::int32_t, ValueId> constants_;
-  std::map<ValueId, ValueId> truncated_;
+  std::map<std::pair<ValueId, std::uint8_t>, ValueId> truncated_;  ///< by number and direction
   std::vector<bool> resident_;       ///< by number of the carried value
   std::vector<ValueId> carried_in_;  ///< likewise
   std::vector<bool> inverted_;       ///< by node: a mask that is kept as its complement

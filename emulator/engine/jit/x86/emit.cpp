@@ -308,14 +308,14 @@ class Emitter {
 
   /// Without a flag for the lost digits.
   void truncate(const Instruction& i) {
-    constexpr std::uint8_t towards_zero = 0x0b;
+    constexpr std::uint8_t codes[] = {0x0b, 0x08, 0x09};
+    const std::uint8_t towards = codes[i.detail];
     const AnyOperand from = operand(i.a);
     const Xmm to = vector(i.to);
     const bool floats = c_.target.floats;
     if (c_.target.avx512)
-      return floats ? a_.vrndscaleps(to, from, towards_zero)
-                    : a_.vrndscalepd(to, from, towards_zero);
-    return floats ? a_.vroundps(to, from, towards_zero) : a_.vroundpd(to, from, towards_zero);
+      return floats ? a_.vrndscaleps(to, from, towards) : a_.vrndscalepd(to, from, towards);
+    return floats ? a_.vroundps(to, from, towards) : a_.vroundpd(to, from, towards);
   }
 
   /// The instruction clears its mask, and keeps lanes that the mask excludes: the result begins as

@@ -552,7 +552,7 @@ class Writer {
       case NodeOp::Round:
         return fmt::format("as_number(round_to_short(as_bits({})))", a);
       case NodeOp::Truncate:
-        return call("trunc");
+        return call(std::array{"trunc", "rint", "floor"}[node.detail]);
       case NodeOp::FromInt:
         return fmt::format("(number)as_signed({})", a);
       case NodeOp::ToInt:

@@ -1,0 +1,256 @@
+// The steps of functions in floats. Errors are some units of the last place of a float.
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "emulator/engine/native/float_coefficients.hpp"
+#include "emulator/engine/native/functions.hpp"
+
+namespace gdr::native {
+namespace {
+
+/// Adding it to a number below 2^22 rounds that to an integer, which is then in the last bits.
+constexpr float float_ones = 0x1.8p23F;
+constexpr unsigned exponent_shift = 23;
+constexpr int bias = 127;
+/// A function vanishes at 2^-100: a polynomial of e^f is scaled by this power, and its exponent
+/// ends at the least one of floats.
+constexpr int scaled_by = 27, least_exponent = -bias + scaled_by;
+
+double head_of(double x) { return static_cast<float>(x); }
+
+class Steps {
+ public:
+  explicit Steps(Graph& g) : g_(g) {}
+
+  Ref make(Function f, Ref a, Ref b) {
+    switch (f) {
+      case Function::Exp:
+        return exponential(a);
+      case Function::Log:
+        return logarithm(a);
+      case Function::Sin:
+        return sine(a, false);
+      case Function::Cos:
+        return sine(a, true);
+      case Function::Tanh:
+        return hyperbolic_tangent(a);
+      case Function::Erf:
+        return error_function(a);
+      case Function::Erfc:
+        return complementary_error_function(a);
+      default:
+        return power(a, b);
+    }
+  }
+
+ private:
+  Ref number(double x) { return g_.number(x); }
+  Ref op(NodeOp o, Ref a, Ref b = no_ref) { return g_.op(o, Kind::Number, a, b); }
+  Ref add(Ref a, Ref b) { return op(NodeOp::Add, a, b); }
+  Ref sub(Ref a, Ref b) { return op(NodeOp::Sub, a, b); }
+  Ref mul(Ref a, Ref b) { return op(NodeOp::Mul, a, b); }
+  /// The extremum of a number and a constant; NaN where the number is.
+  Ref most(Ref x, double limit) { return op(NodeOp::Min, number(limit), x); }
+  Ref least(Ref x, double limit) { return op(NodeOp::Max, number(limit), x); }
+  Ref fma(Ref a, Ref b, Ref c, std::uint8_t sign = fma_plain) {
+    return g_.add({NodeOp::Fma, Kind::Number, sign, a, b, c, 0});
+  }
+  /// c - a * b, and a * b - c, rounded once: exact where the terms cancel.
+  Ref minus_product(Ref c, Ref a, Ref b) { return fma(a, b, c, fma_negate_product | fma_once); }
+  Ref rounding_of(Ref a, Ref b, Ref product) {
+    return fma(a, b, product, fma_negate_addend | fma_once);
+  }
+  /// Bits of a lane.
+  Ref bits(std::uint32_t lane) {
+    return g_.constant(Kind::Bits, std::uint64_t{lane} << short_shift);
+  }
+  Ref integer(NodeOp o, Ref a, Ref b) { return g_.op(o, Kind::Bits, a, b); }
+  Ref shifted_left(Ref a, unsigned count) { return integer(NodeOp::ShiftLeft, a, bits(count)); }
+  Ref reciprocal(Ref x) {
+    return g_.add({NodeOp::Recip, Kind::Number, static_cast<std::uint8_t>(Accuracy::Double), x,
+                   no_ref, no_ref, std::bit_cast<std::uint64_t>(1.0)});
+  }
+  Ref where(Ref mask, Ref yes, Ref no) { return g_.select(mask, yes, no); }
+  Ref is_negative(Ref x) { return g_.op(NodeOp::Negative, Kind::Mask, x); }
+
+  /// c[0] + x (c[1] + x (c[2] + ...)), times a power of two.
+  Ref polynomial(Ref x, std::span<const double> c, double scale = 1) {
+    Ref p = number(c.back() * scale);
+    for (std::size_t i = c.size() - 1; i-- > 0;) p = fma(p, x, number(c[i] * scale));
+    return p;
+  }
+
+  /// An integer n in the last bits of `shifted`, and as a number.
+  struct Rounded {
+    Ref shifted, n;
+  };
+  /// The integer nearest to factor * x + offset; the last bits are n + added.
+  Rounded rounded(Ref x, double factor, int added) {
+    const Ref ones = number(float_ones + static_cast<double>(added));
+    const Ref shifted = fma(x, number(factor), ones);
+    return {shifted, sub(shifted, ones)};
+  }
+  /// 2^(n + added), where n + added + 127 is from 0, which gives zero, to 254.
+  Ref power_of_two(const Rounded& r) {
+    return g_.as_number(shifted_left(g_.as_bits(r.shifted), exponent_shift));
+  }
+  /// x - n log 2.
+  Ref rest_of_logarithm(Ref x, Ref n) {
+    const double high = head_of(M_LN2);
+    return minus_product(minus_product(x, n, number(high)), n, number(M_LN2 - high));
+  }
+
+  /// 2^n e^f, with e^f scaled. Above 2^128 it is infinite.
+  Ref exponential(Ref x) {
+    constexpr double end = 89;
+    const Ref limited = most(least(x, least_exponent * M_LN2), end);
+    const Rounded r = rounded(limited, M_LOG2E, bias - scaled_by);
+    const Ref f = rest_of_logarithm(limited, r.n);
+    const double scale = std::ldexp(1.0, scaled_by);
+    const Ref q = polynomial(f, coefficients::exp_rest, scale);
+    const Ref p = fma(fma(q, f, number(scale)), f, number(scale));
+    return mul(p, power_of_two(r));
+  }
+
+  /// x = 2^n m with m from 2^-1/2 to 2^1/2.
+  struct Parts {
+    Ref n, m;
+  };
+  Parts parts_of(Ref x) {
+    constexpr std::uint32_t root_half = 0x3f3504f3, exponent = 0xff800000;
+    const Ref word = g_.as_bits(x);
+    const Ref field =
+        integer(NodeOp::And, integer(NodeOp::IntSub, word, bits(root_half)), bits(exponent));
+    return {mul(g_.op(NodeOp::FromInt, Kind::Number, field), number(0x1p-23)),
+            g_.as_number(integer(NodeOp::IntSub, word, field))};
+  }
+  /// A value where x is a positive number that is not infinite; else NaN.
+  Ref for_positive(Ref x, Ref value) {
+    const Ref tiny = is_negative(sub(x, number(std::numeric_limits<float>::min())));
+    return where(tiny, number(std::numeric_limits<double>::quiet_NaN()), fma(x, number(0), value));
+  }
+
+  Ref logarithm(Ref x) {
+    constexpr double high = 355.0 / 512;  // its products with n are exact
+    const auto [n, m] = parts_of(x);
+    const Ref f = sub(m, number(1));
+    const Ref l = polynomial(f, coefficients::log_rest);
+    const Ref small = fma(n, number(M_LN2 - high), mul(mul(f, f), l));
+    return for_positive(x, fma(n, number(high), add(f, small)));
+  }
+
+  /// (-1)^n sin r with r = x - n pi; the cosine with r = x - (n - 1/2) pi. NaN from 2^16 turns on.
+  Ref sine(Ref x, bool cosine) {
+    constexpr double first = 3.140625, second = 9.67502593994140625e-4;
+    constexpr double third = M_PI - first - second;
+    const Ref ones = number(float_ones);
+    const Ref half = number(0.5);
+    const Ref turns = cosine ? fma(x, number(M_1_PI), half) : mul(x, number(M_1_PI));
+    const Ref shifted = add(turns, ones);
+    const Ref whole = sub(shifted, ones);
+    const Ref n = cosine ? sub(whole, half) : whole;
+    Ref r = minus_product(x, n, number(first));
+    r = minus_product(minus_product(r, n, number(second)), n, number(third));
+    const Ref sign = shifted_left(g_.as_bits(shifted), 31);
+    const Ref s = g_.as_number(integer(NodeOp::Xor, g_.as_bits(r), sign));
+    const Ref z = mul(r, r);
+    const Ref checked = fma(mul(n, number(0x1p112)), number(0), s);
+    return fma(mul(s, z), polynomial(z, coefficients::sin_rest), checked);
+  }
+
+  /// E / (E + 2) with E = e^(2x) - 1 = 2^n (e^f - 1) + 2^n - 1.
+  Ref hyperbolic_tangent(Ref x) {
+    constexpr double end = 9.1;  // 1 from here on
+    const Ref limited = most(least(x, -end), end);
+    const Ref twice = add(limited, limited);
+    const Rounded r = rounded(twice, M_LOG2E, bias);
+    const Ref f = rest_of_logarithm(twice, r.n);
+    const Ref less = fma(mul(f, f), polynomial(f, coefficients::exp_rest), f);
+    const Ref two_n = power_of_two(r);
+    const Ref e = fma(less, two_n, sub(two_n, number(1)));
+    return mul(e, reciprocal(add(e, number(2))));
+  }
+
+  Ref absolute(Ref x) { return op(NodeOp::Max, x, sub(number(0), x)); }
+
+  /// x P(x^2) for small x; else 1 - erfc |x| with the sign of x.
+  Ref error_function(Ref x) {
+    constexpr double end_of_small = 0.7;
+    const Ref magnitude = absolute(x);
+    const Ref less = sub(number(1), erfc_of_magnitude(magnitude));
+    const Ref large = where(is_negative(x), sub(number(0), less), less);
+    const Ref small = mul(x, polynomial(mul(x, x), coefficients::erf_factor));
+    return where(is_negative(sub(magnitude, number(end_of_small))), small, large);
+  }
+
+  /// 2 - erfc |x| for a negative x.
+  Ref complementary_error_function(Ref x) {
+    const Ref value = erfc_of_magnitude(absolute(x));
+    return where(is_negative(x), sub(number(2), value), value);
+  }
+  /// e^(-x^2) t P(t) with t = 1 / (1 + 0.328125 x).
+  Ref erfc_of_magnitude(Ref x) {
+    constexpr double step = 0.328125, end = 10.2;
+    const Ref magnitude = most(x, end);
+    const Ref t = reciprocal(fma(magnitude, number(step), number(1)));
+    const Ref square = mul(magnitude, magnitude);
+    const Ref rest = rounding_of(magnitude, magnitude, square);
+    const Ref e = exponential(sub(number(0), square));
+    const Ref p = polynomial(sub(t, number(0.5)), coefficients::erfc_factor);
+    const Ref tp = mul(t, p);
+    return mul(e, fma(tp, rest, tp, fma_negate_product));
+  }
+
+  /// 2^(y log2 x), with the logarithm and the product in two parts.
+  Ref power(Ref x, Ref y) {
+    const auto [n, m] = parts_of(x);
+    // s = (m - 1) / (m + 1) in two parts.
+    const Ref f = sub(m, number(1)), g = add(m, number(1));
+    const Ref of_g = add(sub(number(1), g), m);  // the rounding of g
+    const Ref inverse = reciprocal(g);
+    const Ref s = mul(f, inverse);
+    const Ref of_s = mul(fma(s, of_g, minus_product(f, s, g), fma_negate_product), inverse);
+    constexpr double slope = 2 / M_LN2;
+    const double high = head_of(slope);
+    const Ref z = mul(s, s);
+    const Ref main = mul(s, number(high));
+    const Ref cubic = mul(mul(s, z), polynomial(z, coefficients::log2_rest));
+    Ref rest = add(cubic, rounding_of(s, number(high), main));
+    rest = fma(s, number(slope - high), fma(of_s, number(slope), rest));
+    const Ref head = add(n, main);
+    const Ref tail = add(add(sub(n, head), main), rest);
+    return for_positive(x, power_of_two(head, tail, y));
+  }
+  /// 2^(y (head + tail)).
+  Ref power_of_two(Ref head, Ref tail, Ref y) {
+    constexpr double end = 129;
+    const Ref product = mul(head, y);
+    Ref rest = fma(tail, y, rounding_of(head, y, product));
+    if (g_.is_constant(y)) {
+      const auto value = std::bit_cast<double>(g_[y].bits);
+      rest = fma(head, number(value - head_of(value)), rest);
+    }
+    const Ref limited = most(least(product, least_exponent), end);
+    const Rounded r = rounded(limited, 1, bias - scaled_by);
+    const Ref f = add(sub(limited, r.n), most(least(rest, -0.5), 0.5));
+    const double scale = std::ldexp(1.0, scaled_by);
+    const Ref p = fma(polynomial(f, coefficients::exp2_rest, scale), f, number(scale));
+    return mul(p, power_of_two(r));
+  }
+
+  Graph& g_;
+};
+
+}  // namespace
+
+Segment with_function_steps(const Segment& s) {
+  return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
+    const Node& node = s.graph[r];
+    if (node.op != NodeOp::Function) return no_ref;
+    return Steps(g).make(static_cast<Function>(node.detail), copy(node.a), copy(node.b));
+  });
+}
+
+}  // namespace gdr::native

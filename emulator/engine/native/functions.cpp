@@ -1,0 +1,336 @@
+#include "emulator/engine/native/functions.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "emulator/host/float_mode.hpp"
+
+namespace gdr::native {
+namespace {
+
+// --- the functions
+
+/// What a value may be.
+struct Candidate {
+  NodeOp op;
+  std::uint8_t detail;
+  double (*value)(double);
+  double largest;  ///< argument up to which values are compared
+  double scale;    ///< of the values: errors are relative to this where a value is smaller
+};
+
+constexpr std::uint8_t code_of(Function f) { return static_cast<std::uint8_t>(f); }
+constexpr std::uint8_t code_of(Towards t) { return static_cast<std::uint8_t>(t); }
+
+double log_of(double x) { return x > 0 ? std::log(x) : NAN; }
+
+constexpr double everywhere = 1e300;
+const Candidate candidates[] = {
+    {NodeOp::Function, code_of(Function::Exp), std::exp, everywhere, 0},
+    {NodeOp::Function, code_of(Function::Log), log_of, everywhere, 1},
+    {NodeOp::Function, code_of(Function::Sin), std::sin, 1e5, 1},
+    {NodeOp::Function, code_of(Function::Cos), std::cos, 1e5, 1},
+    {NodeOp::Function, code_of(Function::Tanh), std::tanh, everywhere, 0},
+    {NodeOp::Function, code_of(Function::Erf), std::erf, everywhere, 0},
+    {NodeOp::Function, code_of(Function::Erfc), std::erfc, everywhere, 0},
+    {NodeOp::Truncate, code_of(Towards::Nearest), std::nearbyint, 4e6, 0},
+    {NodeOp::Truncate, code_of(Towards::Down), std::floor, 4e6, 0},
+    {NodeOp::Truncate, code_of(Towards::Zero), std::trunc, 4e6, 0},
+};
+
+/// A function and its arguments.
+struct Found {
+  Ref x = no_ref;
+  NodeOp op = NodeOp::Function;
+  std::uint8_t detail = 0;
+  double exponent = 0;  ///< Function::Power, unless it is a number of the graph:
+  Ref y = no_ref;
+};
+
+/// Whether values agree to half of a short's bits or so, where the right one is a number that
+/// programs can represent with some room for their steps.
+bool agrees(double value, double right, double scale) {
+  constexpr double error = 3e-6, large = 1e290;
+  if (std::isnan(right)) return !std::isfinite(value);
+  if (std::abs(right) > large) return !(std::abs(value) < large / 1e10);
+  const double size = std::max(std::abs(right), scale);
+  if (size < 1 / large) return std::abs(value) < 1e10 / large;
+  return std::abs(value - right) <= error * size;
+}
+
+/// Arguments at which a value is compared first, and those at which a candidate must hold.
+constexpr double few_arguments[] = {0.3125, 1.6875, -0.8125, 5.25, -2.1875, 0.046875};
+std::vector<double> many_arguments() {
+  std::vector<double> list{0,      0.25,  1e-7,   1e-4, 7e-3,      100.3,
+                           333.25, 640.7, 1234.6, 7e4,  1e6 + 0.25};
+  for (int k = 0; k < 60; ++k) list.push_back(0.0371 + k * 0.4173);
+  for (const double power : {-250.0, -120.0, -60.0, -20.0, 9.0, 18.0, 60.0, 120.0, 250.0})
+    list.push_back(1.37 * std::pow(10, power));
+  // Shorts, since programs that compute in shorts round their arguments.
+  for (double& x : list) x = std::bit_cast<double>(round_to_short(std::bit_cast<std::uint64_t>(x)));
+  const std::size_t positive = list.size();
+  for (std::size_t k = 1; k < positive; ++k) list.push_back(-list[k]);
+  return list;
+}
+
+// --- values of a graph
+
+/// The nodes that depend on some numbers and constants alone.
+class Cone {
+ public:
+  Cone(const Graph& g, const std::vector<bool>& needed, std::vector<Ref> numbers)
+      : g_(g), numbers_(std::move(numbers)), from_bits_(g.size(), false), value_(g.size()) {
+    std::vector<bool> inside(g.size(), false);
+    for (const Ref x : numbers_) inside[node_of(x)] = true;
+    for (std::uint32_t n = 0; n < g.size() && nodes_.size() < most_nodes; ++n) {
+      const Node& node = g[ref_to(n)];
+      if (inside[n] || !needed[n] || !is_usable(node.op)) continue;
+      const auto is_inside = [&](Ref r) { return bool{inside[node_of(r)]}; };
+      const auto is_known = [&](Ref r) { return is_inside(r) || g.is_constant(r); };
+      if (!std::ranges::any_of(node.operands(), is_inside) ||
+          !std::ranges::all_of(node.operands(), is_known))
+        continue;
+      inside[n] = true;
+      nodes_.push_back(n);
+      from_bits_[n] =
+          node.op == NodeOp::AsBits || node.op == NodeOp::Round ||
+          std::ranges::any_of(node.operands(), [&](Ref r) { return bool{from_bits_[node_of(r)]}; });
+    }
+    for (std::uint32_t n = 0; n < g.size(); ++n)
+      if (g.is_constant(ref_to(n))) value_[n] = g[ref_to(n)].bits;
+  }
+
+  /// Sets the numbers, in their order, and computes all others.
+  void evaluate_at(std::initializer_list<double> numbers) {
+    for (std::size_t n = 0; n < numbers_.size(); ++n)
+      value_[node_of(numbers_[n])] = std::bit_cast<std::uint64_t>(numbers.begin()[n]);
+    for (const std::uint32_t n : nodes_) {
+      const Node& node = g_[ref_to(n)];
+      value_[n] = evaluate(node, operand(node.a), operand(node.b), operand(node.c));
+    }
+  }
+  double number(std::uint32_t n) const { return std::bit_cast<double>(value_[n]); }
+
+  /// Numbers that depend on the bits of numbers, in the order of the graph.
+  std::vector<std::uint32_t> results() const {
+    std::vector<std::uint32_t> list;
+    for (const std::uint32_t n : nodes_)
+      if (from_bits_[n] && g_[ref_to(n)].kind == Kind::Number) list.push_back(n);
+    return list;
+  }
+
+ private:
+  static constexpr std::size_t most_nodes = 256;
+  static bool is_usable(NodeOp op) {
+    return !is_leaf(op) && op != NodeOp::Lookup && op != NodeOp::Append && op != NodeOp::Function;
+  }
+  std::uint64_t operand(Ref r) const {
+    if (r == no_ref) return 0;
+    return negated(r) ? ~value_[node_of(r)] : value_[node_of(r)];
+  }
+
+  const Graph& g_;
+  std::vector<Ref> numbers_;
+  std::vector<std::uint32_t> nodes_;
+  std::vector<bool> from_bits_;       ///< by node
+  std::vector<std::uint64_t> value_;  ///< by node
+};
+
+// --- recognition
+
+bool uses_bits(const Segment& s) {
+  return std::ranges::any_of(s.graph.nodes(), [](const Node& node) {
+    return node.op == NodeOp::AsBits || node.op == NodeOp::Round;
+  });
+}
+
+class Recogniser {
+ public:
+  explicit Recogniser(const Segment& segment)
+      : s_(segment), g_(segment.graph), needed_(needed_nodes(segment)), found_(g_.size()) {}
+
+  Segment run() {
+    const MachineFloatMode mode;
+    const std::vector<Ref> list = arguments();
+    for (const Ref x : list) examine(x, false);
+    for (const Ref x : list) examine(x, true);
+    Segment made = replaced();
+    if (uses_bits(made)) {
+      for (const Ref x : list)
+        for (const Ref y : list)
+          if (x != y) examine_pair(x, y);
+      made = replaced();
+    }
+    mark_vanishing(made);
+    return made;
+  }
+
+ private:
+  Segment replaced() const {
+    return rewritten(s_, [&](Graph& g, Ref r, const NodeMap& copy) {
+      const auto& found = found_[node_of(r)];
+      return found ? node_of_function(g, *found, copy(found->x), copy(found->y)) : no_ref;
+    });
+  }
+
+  /// Numbers from whose bits, or whose rounding to a short, others are computed; and those that
+  /// these are computed from by operations with constants. In the order of the graph.
+  std::vector<Ref> arguments() const {
+    std::vector<bool> marked(g_.size(), false);
+    for (std::uint32_t n = 0; n < g_.size(); ++n) {
+      const Node& node = g_[ref_to(n)];
+      if (!needed_[n] || (node.op != NodeOp::AsBits && node.op != NodeOp::Round)) continue;
+      for (Ref r = node.a; r != no_ref && !marked[node_of(r)]; r = only_operand(r))
+        marked[node_of(r)] = g_[r].kind == Kind::Number && !g_.is_constant(r);
+    }
+    std::vector<Ref> list;
+    for (std::uint32_t n = 0; n < g_.size(); ++n)
+      if (marked[n]) list.push_back(ref_to(n));
+    return list;
+  }
+  /// The operand of an operation whose other ones are constants.
+  Ref only_operand(Ref r) const {
+    Ref only = no_ref;
+    for (const Ref x : g_[r].operands()) {
+      if (g_.is_constant(x) || x == only) continue;
+      if (only != no_ref) return no_ref;
+      only = x;
+    }
+    return only;
+  }
+
+  /// `powers`: for functions that are not found otherwise.
+  void examine(Ref x, bool only_powers) {
+    Cone cone(g_, needed_, {x});
+    std::vector<std::uint32_t> results = cone.results();
+    std::erase_if(results, [&](std::uint32_t n) { return found_[n].has_value(); });
+    if (results.empty()) return;
+    struct Trial {
+      std::uint32_t node;
+      const Candidate* candidate;
+    };
+    std::vector<Trial> trials;
+    if (!only_powers)
+      for (const std::uint32_t n : results)
+        for (const Candidate& c : candidates) trials.push_back({n, &c});
+    PowerTrials powers(cone, only_powers ? results : std::vector<std::uint32_t>());
+    const auto compare = [&](std::span<const double> at) {
+      for (const double argument : at) {
+        cone.evaluate_at({argument});
+        std::erase_if(trials, [&](const Trial& t) {
+          if (!(std::abs(argument) <= t.candidate->largest)) return false;
+          return !agrees(cone.number(t.node), t.candidate->value(argument), t.candidate->scale);
+        });
+        powers.compare(cone, argument);
+        if (trials.empty() && powers.none()) return;
+      }
+    };
+    static const std::vector<double> many = many_arguments();
+    compare(few_arguments);
+    compare(many);
+    for (const Trial& t : trials)
+      found_[t.node] = Found{x, t.candidate->op, t.candidate->detail, 0, no_ref};
+    for (const auto& [node, exponent] : powers.list())
+      if (!found_[node])
+        found_[node] = Found{x, NodeOp::Function, code_of(Function::Power), exponent, no_ref};
+  }
+
+  /// Values that may be x to some power. Roots and reciprocals are other operations.
+  class PowerTrials {
+   public:
+    PowerTrials(Cone& cone, const std::vector<std::uint32_t>& results) {
+      constexpr double at = 8;
+      cone.evaluate_at({at});
+      for (const std::uint32_t n : results) {
+        const double exponent = std::log(cone.number(n)) / std::log(at);
+        const bool plain = exponent == std::nearbyint(exponent) ||
+                           std::abs(exponent + 0.5) < 1e-3 || std::abs(exponent + 1) < 1e-3;
+        if (!plain && std::abs(exponent) < 100) list_.emplace_back(n, exponent);
+      }
+    }
+    void compare(const Cone& cone, double x) {
+      std::erase_if(list_, [&](const auto& t) {
+        if (x <= 0) return x < 0 && !std::isnan(cone.number(t.first));
+        return !agrees(cone.number(t.first), std::pow(x, t.second), 0);
+      });
+    }
+    bool none() const { return list_.empty(); }
+    const std::vector<std::pair<std::uint32_t, double>>& list() const { return list_; }
+
+   private:
+    std::vector<std::pair<std::uint32_t, double>> list_;  ///< node and exponent
+  };
+
+  /// Powers of two numbers, which long numbers have no logarithm for.
+  void examine_pair(Ref x, Ref y) {
+    Cone cone(g_, needed_, {x, y});
+    std::vector<std::uint32_t> results = cone.results();
+    for (const double exponent : {1.375, -0.6875, 20.5, -3.25})
+      for (const double base : {1.3125, 0.40625, 19.75, 1.75e-3, 3.5e9}) {
+        cone.evaluate_at({base, exponent});
+        std::erase_if(results, [&](std::uint32_t n) {
+          return !agrees(cone.number(n), std::pow(base, exponent), 0);
+        });
+        if (results.empty()) return;
+      }
+    for (const std::uint32_t n : results)
+      if (!found_[n]) found_[n] = Found{x, NodeOp::Function, code_of(Function::Power), 0, y};
+  }
+
+  static bool is_function(const Graph& g, Ref r, Function f) {
+    return g[r].op == NodeOp::Function && g[r].detail == code_of(f);
+  }
+
+  /// e^(y log x) is x^y, whose exponent must not be rounded to a float.
+  static Ref node_of_function(Graph& g, const Found& found, Ref x, Ref y) {
+    const auto function = [&](Function f, Ref a, Ref b = no_ref) {
+      return g.add({NodeOp::Function, Kind::Number, code_of(f), a, b, no_ref, 0});
+    };
+    if (found.op != NodeOp::Function)
+      return g.op(found.op, Kind::Number, x, no_ref, no_ref, found.detail);
+    const auto f = static_cast<Function>(found.detail);
+    if (f == Function::Power) return function(f, x, y != no_ref ? y : g.number(found.exponent));
+    const Node node = g[x];
+    if (f == Function::Exp && node.op == NodeOp::Mul) {
+      if (is_function(g, node.a, Function::Log))
+        return function(Function::Power, g[node.a].a, node.b);
+      if (is_function(g, node.b, Function::Log))
+        return function(Function::Power, g[node.b].a, node.a);
+    }
+    return function(f, x);
+  }
+
+  static void mark_vanishing(Segment& s) {
+    constexpr unsigned vanishes = 1, masked = 2;
+    const std::vector<unsigned> origins = inherited(s.graph, [&](Ref r) {
+      const Node& node = s.graph[r];
+      if (node.op == NodeOp::Select) return masked;
+      if (node.op != NodeOp::Function) return 0U;
+      const auto f = static_cast<Function>(node.detail);
+      return f == Function::Exp || f == Function::Erfc || f == Function::Power ? vanishes : 0U;
+    });
+    for (Store& store : s.stores) {
+      store.may_vanish = (origins[node_of(store.value)] & vanishes) != 0;
+      store.may_be_masked = (origins[node_of(store.value)] & masked) != 0;
+    }
+  }
+
+  const Segment& s_;
+  const Graph& g_;
+  std::vector<bool> needed_;
+  std::vector<std::optional<Found>> found_;  ///< by node
+};
+
+}  // namespace
+
+Segment with_functions(const Segment& segment) {
+  return uses_bits(segment) ? Recogniser(segment).run() : segment;
+}
+
+}  // namespace gdr::native

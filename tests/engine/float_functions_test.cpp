@@ -1,0 +1,235 @@
+// The mathematical functions of kernels on the engines among floats: computed in floats, within
+// some units of the last place, and right where floats end.
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "emulator/host/isa.hpp"
+#include "gdr/device.hpp"
+#include "support/catch.hpp"
+#include "support/gpu.hpp"
+
+namespace gdr::test {
+namespace {
+
+using Value = std::function<double(double)>;
+
+/// A function of a number `a` and of a constant source word `b`, and its arguments.
+struct Case {
+  std::string call;
+  Value value;
+  double from, to;
+  double bound;      ///< error relative to the value, or to `scale` where that is larger
+  double scale = 0;  ///< of errors where values are smaller
+};
+
+constexpr double b_value = 2.25;
+
+const std::vector<Case>& cases() {
+  constexpr double ulp = 0x1p-24;  // half a unit of the last place
+  static const std::vector<Case> all{
+      {"exp(a)", [](double x) { return std::exp(x); }, -40, 88, 2 * ulp, 0},
+      {"exp(a)", [](double x) { return std::exp(x); }, -1, 1, 2 * ulp, 0},
+      {"log(a)", [](double x) { return std::log(x); }, 0.5, 2, 2 * ulp, 0},
+      {"log(a)", [](double x) { return std::log(x); }, 1, 1e30, 2 * ulp, 0},
+      {"sin(a)", [](double x) { return std::sin(x); }, -20, 20, 2.5 * ulp, 0.1},
+      {"sin(a)", [](double x) { return std::sin(x); }, -1e5, 1e5, 2.5 * ulp, 0.1},
+      {"cos(a)", [](double x) { return std::cos(x); }, -20, 20, 2.5 * ulp, 0.1},
+      {"cos(a)", [](double x) { return std::cos(x); }, -1e5, 1e5, 2.5 * ulp, 0.1},
+      {"tanh(a)", [](double x) { return std::tanh(x); }, -12, 12, 5 * ulp, 0},
+      {"tanh(a)", [](double x) { return std::tanh(x); }, -0.01, 0.01, 5 * ulp, 0},
+      {"erf(a)", [](double x) { return std::erf(x); }, -5, 5, 5 * ulp, 0},
+      {"erfc(a)", [](double x) { return std::erfc(x); }, -5, 6, 8 * ulp, 0},
+      {"pow(a, b)", [](double x) { return std::pow(x, b_value); }, 0.01, 1000, 2.5 * ulp, 0},
+      {"round(a)", [](double x) { return std::nearbyint(x); }, -1000, 1000, 0, 0},
+      {"floor(a)", [](double x) { return std::floor(x); }, -1000, 1000, 0, 0},
+      {"ceil(a)", [](double x) { return std::ceil(x); }, -1000, 1000, 0, 0},
+      {"trunc(a)", [](double x) { return std::trunc(x); }, -1000, 1000, 0, 0},
+      {"minimum_image(a, b)", [](double x) { return x - b_value * std::nearbyint(x / b_value); },
+       -20, 20, 2 * ulp, 1},
+      {"exp(-a*a)", [](double x) { return std::exp(-x * x); }, -5, 5, 30 * ulp, 0},
+  };
+  return all;
+}
+
+/// `short_numbers`: numbers of the kernel are shorts; else longs.
+std::string text_of(const std::string& call, bool short_numbers) {
+  return std::string(short_numbers ? "" : "precision long; ") +
+         "VARI x; VARJ s, b; VARF r; a = x + s; r += " + call + " + 0*b;";
+}
+
+std::vector<double> arguments(double from, double to, std::size_t count) {
+  std::vector<double> x;
+  const bool decades = from > 0 && to / from > 50;
+  for (std::size_t k = 0; k < count; ++k) {
+    const double u = (static_cast<double>(k) + 0.5) / static_cast<double>(count);
+    const double value = decades ? from * std::pow(to / from, u) : from + (to - from) * u;
+    x.push_back(static_cast<float>(value));
+  }
+  return x;
+}
+
+struct Outcome {
+  std::vector<double> r;
+  std::string reason;
+};
+
+Outcome run(const std::string& engine, const std::string& text, const std::vector<double>& x) {
+  Device device = Device::open("emulator:chips=1,threads=1,engine=" + engine);
+  Job job = device.job(Kernel::compile(text));
+  Outcome made{std::vector<double>(x.size()), {}};
+  const std::vector<double> s{0}, b{b_value};
+  job.targets(x.size(), {{"x", x.data()}});
+  job.sources(1, {{"s", s.data()}, {"b", b.data()}});
+  job.run({{"r", made.r.data()}});
+  made.reason = device.statistics().fallback_reason;
+  return made;
+}
+
+std::vector<std::string> float_engines() {
+  std::vector<std::string> all;
+  for (const Isa isa : host_isas()) {
+    const std::string name(isa_name(isa));
+    all.push_back("native-float,isa=" + name);
+    all.push_back("native-mixed,isa=" + name);
+  }
+  if (use_gpu_for_all()) all.push_back("gpu-float");
+  return all;
+}
+
+/// The largest error of a result, relative to the value or to the scale.
+double largest_error(const Case& c, const std::vector<double>& x, const std::vector<double>& r) {
+  double most = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const double right = c.value(x[k]), size = std::max(std::abs(right), c.scale);
+    const double error = r[k] == right ? 0 : std::abs(r[k] - right) / size;
+    if (!(error <= most)) most = error;
+  }
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("functions are computed in floats, with errors of some units of their last place") {
+  for (const Case& c : cases())
+    for (const bool shorts : {true, false}) {
+      const std::string text = text_of(c.call, shorts);
+      const std::vector<double> x = arguments(c.from, c.to, 1000);
+      for (const std::string& engine : float_engines()) {
+        INFO(engine << ": " << text << ", from " << c.from);
+        const Outcome got = run(engine, text, x);
+        CHECK(got.reason.empty());
+        CHECK(largest_error(c, x, got.r) <= c.bound);
+      }
+    }
+}
+
+TEST_CASE("results of functions beyond the range of floats are those of doubles") {
+  const std::vector<Case> all{
+      {"exp(a)", [](double x) { return std::exp(x); }, -650, 650, 2e-7},
+      {"erfc(a)", [](double x) { return std::erfc(x); }, 6, 25, 2e-7},
+      {"pow(a, b)", [](double x) { return std::pow(x, b_value); }, 1e-36, 1e36, 2e-6},
+      {"sin(a)", [](double x) { return std::sin(x); }, 1e6, 2e7, 1e-6, 1},
+      {"log(1/(a*a*a*a*a*a))", [](double x) { return -6 * std::log(x); }, 1e10, 1e12, 1e-6},
+  };
+  for (const Case& c : all)
+    for (const std::string& engine : float_engines()) {
+      // Different texts for each of both signs of a: compiled code counts its runs in doubles.
+      const std::string text = text_of(c.call + " + 0*a", true);
+      INFO(engine << ": " << text);
+      const std::vector<double> x = arguments(c.from, c.to, 500);
+      const Outcome got = run(engine, text, x);
+      CHECK(got.reason.find("beyond the range of floats") != std::string::npos);
+      CHECK(largest_error(c, x, got.r) <= c.bound);
+    }
+}
+
+TEST_CASE("results are right where functions have no value, or an infinite one") {
+  const std::string text = text_of("(log(a) + pow(a, b))", true);
+  for (const std::string& engine : float_engines()) {
+    INFO(engine);
+    const Outcome got = run(engine, text, {0, -1, 2});
+    CHECK(got.r[0] == -INFINITY);
+    CHECK(std::isnan(got.r[1]));
+    CHECK(std::abs(got.r[2] - (std::log(2) + std::pow(2, b_value))) < 1e-5);
+  }
+}
+
+namespace {
+
+/// Sums over many sources, some of which are far away.
+Outcome run_sums(const std::string& engine, const std::string& law, std::size_t targets,
+                 const std::vector<double>& q) {
+  Device device = Device::open("emulator:chips=1,threads=1,engine=" + engine);
+  Job job = device.job(Kernel::compile("VARI x; VARJ q, m; VARF r; d = q - x; r += " + law + ";"));
+  Outcome made{std::vector<double>(targets), {}};
+  const std::vector<double> x = arguments(0, 1, targets), m(q.size(), 1e-6);
+  job.targets(targets, {{"x", x.data()}});
+  job.sources(q.size(), {{"q", q.data()}, {"m", m.data()}});
+  job.run({{"r", made.r.data()}});
+  made.reason = device.statistics().fallback_reason;
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("terms that vanish beside others leave a sum of exponentials in floats") {
+  const std::vector<double> q = arguments(0, 60, 700);
+  for (const std::string& engine : float_engines())
+    for (const std::string law :
+         {"m*exp(-2*d*d)", "m*exp(-d)*exp(-2*d)", "m*erfc(d)", "(d*d < 4 ? m*exp(-3*d*d) : 0)"}) {
+      INFO(engine << ": " << law);
+      const Outcome got = run_sums(engine, law, 64, q), right = run_sums("reference", law, 64, q);
+      CHECK(got.reason.empty());
+      for (std::size_t k = 0; k < got.r.size(); ++k)
+        CHECK(std::abs(got.r[k] / right.r[k] - 1) < 1e-5);
+    }
+}
+
+TEST_CASE("a sum of which all terms vanish in floats is computed in doubles") {
+  const std::vector<double> q = arguments(13, 14, 70);
+  for (const std::string& engine : float_engines()) {
+    INFO(engine);
+    const Outcome got = run_sums(engine, "m*exp(-0.99*d*d)", 64, q),
+                  right = run_sums("reference", "m*exp(-0.99*d*d)", 64, q);
+    for (std::size_t k = 0; k < got.r.size(); ++k) {
+      CHECK(right.r[k] > 0);
+      CHECK(std::abs(got.r[k] / right.r[k] - 1) < 1e-5);
+    }
+  }
+}
+
+TEST_CASE("counters beside sums of floats leave these in floats") {
+  const std::string text =
+      "VARI x; VARJ q; VARF r; VARF int n, both; d = q - x; skip if (d == 0); r += d*d;"
+      "n += d > 0.25 ? 1 : 0; if (d > 0.5) { both += 3; } else { both -= 1; }";
+  const std::vector<double> x = arguments(0, 1, 100), q = arguments(0, 1.5, 300);
+  for (const std::string& engine : float_engines()) {
+    INFO(engine);
+    Device device = Device::open("emulator:chips=1,threads=1,engine=" + engine);
+    Job job = device.job(Kernel::compile(text));
+    std::vector<double> r(x.size());
+    std::vector<std::int32_t> n(x.size()), both(x.size());
+    job.targets(x.size(), {{"x", x.data()}});
+    job.sources(q.size(), {{"q", q.data()}});
+    job.run({{"r", r.data()}, {"n", n.data()}, {"both", both.data()}});
+    CHECK(device.statistics().fallback_reason.empty());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      double sum = 0;
+      int near = 0, right = 0;
+      for (const double at : q) {
+        const float d = static_cast<float>(at) - static_cast<float>(x[i]);
+        if (d == 0) continue;
+        sum += double{d} * d;
+        near += d > 0.25F ? 1 : 0;
+        right += d > 0.5F ? 3 : -1;
+      }
+      CHECK(std::abs(r[i] / sum - 1) < 1e-6);
+      CHECK(n[i] == near);
+      CHECK(both[i] == right);
+    }
+  }
+}
+
+}  // namespace gdr::test
