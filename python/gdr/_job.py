@@ -11,6 +11,7 @@ from ._arrays import AnyArray, check_type, indices, integer
 from ._display import counted, html_table
 from ._interface import CompiledKernel, Results, input_arrays, param_numbers, result_arrays
 from ._interface import rows
+from ._precision import FloatRuns
 from ._ranks import RankGroup
 from ._search import prepared
 from .results import ResultArrays
@@ -28,6 +29,7 @@ class Job:
         self.kernel = kernel
         self._ranks = ranks
         self._core = _core.Job(ranks.core, prepared(ranks.core, kernel.core))
+        self._float_runs = FloatRuns(ranks.core, kernel)
         self._started = ResultArrays()
         # Arrays that need no conversion go to the library as they are: many small calls are fast.
         # An array with several indices has another shape there.
@@ -91,12 +93,14 @@ class Job:
         """
         arrays, counts = self._results(results)
         self._core.run(rows(arrays), *counts)
+        self._float_runs.check()
         return arrays
 
     def _fill(self, arrays: Dict[str, AnyArray]) -> None:
         """Like ``run``, into arrays of the package's own that are known to have the right types,
         and one value for each target."""
         self._core.run(arrays, self._core.target_count, self._core.source_count)
+        self._float_runs.check()
 
     def start(self, results: Results = None) -> None:
         """Like ``run``, in the background; ``wait`` returns the results or raises the error."""
@@ -112,6 +116,7 @@ class Job:
     def wait(self) -> ResultArrays:
         """Wait for the run that ``start`` began, and return its results."""
         self._core.wait()
+        self._float_runs.check()
         arrays, self._started = self._started, ResultArrays()
         return arrays
 

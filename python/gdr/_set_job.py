@@ -12,6 +12,7 @@ from ._arrays import AnyArray, Ints, check_no_overlap, check_type, indices, ints
 from ._display import html_table
 from ._interface import CompiledKernel, Results, input_arrays, param_numbers, result_arrays
 from ._interface import rows
+from ._precision import FloatRuns
 from ._ranks import RankGroup
 from ._search import prepared
 from .results import ResultArrays
@@ -49,6 +50,7 @@ class SetJob:
         self.kernel = kernel
         self._ranks = ranks
         self._core = _core.SetJob(ranks.core, prepared(ranks.core, kernel.core))
+        self._float_runs = FloatRuns(ranks.core, kernel)
         self._started = ResultArrays()
 
     def set(self, **params: Any) -> None:
@@ -81,6 +83,7 @@ class SetJob:
         """
         arrays, group = self._sets(targets, offsets, sources, results)
         self._core.run([group])
+        self._float_runs.check()
         return arrays
 
     def start(
@@ -104,6 +107,7 @@ class SetJob:
     def wait(self) -> ResultArrays:
         """Wait for the run that ``start`` began, and return its results."""
         self._core.wait()
+        self._float_runs.check()
         arrays, self._started = self._started, ResultArrays()
         return arrays
 
@@ -143,6 +147,7 @@ class SetJob:
                 groups.append(group)
                 found.append(arrays)
         self._core.run(groups)
+        self._float_runs.check()
         return found
 
     def _one_set(
