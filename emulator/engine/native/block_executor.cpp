@@ -153,6 +153,7 @@ class SectionRun {
       s_.note_run_in_doubles();
       return false;
     }
+    if (precision() == Precision::Double && !results_are_numbers()) return false;
     s_.note_gpu_run();
     finish(s_.constants());
     return true;
@@ -164,17 +165,34 @@ class SectionRun {
     source_base_ = source_base;
     count_ = count;
     // Streams were checked at conversion.
-    if (s_.precision() == Precision::Float) save_lists();
-    if (!prepare(s_.precision()) || !compute()) {
-      s_.note_run_in_doubles();
-      restore_lists();
-      prepare(Precision::Double);
-      compute();
+    if (s_.precision() == Precision::Float) {
+      save_lists();
+      if (!prepare(s_.precision()) || !compute()) {
+        s_.note_run_in_doubles();
+        restore_lists();
+        run_in_doubles();
+      }
+    } else {
+      run_in_doubles();
     }
     finish(s_.constants());
   }
 
  private:
+  /// Again where a result is NaN or infinite, with the values of IEEE 754 for infinite numbers,
+  /// which cost some speed. At once with lists, which would have to be saved.
+  void run_in_doubles() {
+    infinities_ =
+        std::ranges::any_of(s_.kernels(), [](const Kernel& k) { return !k.lists.empty(); });
+    prepare(Precision::Double);
+    if (!compute()) {
+      infinities_ = true;
+      prepare(Precision::Double);
+      compute();
+    }
+    infinities_ = false;
+  }
+
   /// Location of a kernel's work items.
   struct Place {
     std::size_t begin = 0, items = 0, padded = 0;  ///< padded to the work items per call
@@ -184,7 +202,8 @@ class SectionRun {
   /// cannot execute it.
   bool prepare(Precision precision, Gpu* gpu = nullptr) {
     const std::uint64_t zeros = zero_words(s_, block_);
-    code_ = gpu != nullptr ? s_.gpu_code(*gpu, zeros, precision) : &s_.code(zeros, precision);
+    code_ = gpu != nullptr ? s_.gpu_code(*gpu, zeros, precision)
+                           : &s_.code(zeros, precision, infinities_);
     if (code_ == nullptr) return false;
     converts_avx512_ = code_->target.isa == Isa::Avx512;
     chunks_ = (live_ + lanes() - 1) / lanes();
@@ -208,7 +227,7 @@ class SectionRun {
   }
 
   /// Runs all kernels; false after a float range error: underflow to zero, or overflow that reached
-  /// a result.
+  /// a result; and if a result of doubles may be wrong because a number was infinite.
   bool compute() {
     std::optional<RangeErrorMonitor> range_errors;
     // An estimate alone does not show that its operand overflowed.
@@ -216,8 +235,8 @@ class SectionRun {
       range_errors.emplace(s_.compares_results() || s_.target().mode == FloatMode::Fast,
                            !all_may_vanish());
     for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
-    return !range_errors ||
-           (!range_errors->detected() && results_are_finite() && have_not_vanished());
+    if (!range_errors) return infinities_ || results_are_numbers();
+    return !range_errors->detected() && results_are_finite() && have_not_vanished();
   }
 
   /// Results to the state and to the broadcast memory.
@@ -485,6 +504,21 @@ class SectionRun {
     return true;
   }
 
+  /// False if a result of a kernel of doubles with reciprocals or roots is NaN or infinite.
+  bool results_are_numbers() const {
+    for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
+      const auto& entry = code_->kernels[k];
+      if (!entry.code.has_roots()) continue;
+      const WorkItems items = work_items(k);
+      for (const RowTransfer& t : active(entry.out)) {
+        if (t.key.type != WordType::Long && t.key.type != WordType::Short) continue;
+        const std::byte* from = items.place(t);
+        for (std::size_t first = 0; first < live_; first += lanes(), from += items.bytes)
+          if (has_no_value(from, std::min<std::size_t>(lanes(), live_ - first))) return false;
+      }
+    }
+    return true;
+  }
   /// Whether all results depend on functions which are zero below an end: then factors and squares
   /// of their values may underflow, which the size of the results tells from those that matter.
   bool all_may_vanish() const {
@@ -603,6 +637,7 @@ class SectionRun {
 
   Scratch& scratch_ = scratch_of_thread();
   const CompiledSection& s_;
+  bool infinities_ = false;  ///< as Target's, for code on doubles
   BlockState& block_;
   const BlockRun& run_;
   const CompiledKernels* code_;

@@ -105,6 +105,7 @@ struct KernelCode {
   /// Whether passes before the last one have effects: carried values, or appends to lists.
   bool has_effects() const noexcept { return !carried_slot.empty() || layout.lists != 0; }
   Segment once, first, loop, last;
+  bool has_roots() const noexcept { return once.has_roots || loop.has_roots; }
   UnguardedLoop unguarded;  ///< the loop without rare conditions
   BlockedSums sums;         ///< sums of floats, which the loop adds up in blocks
   /// For a GPU: the loop only adds up terms, so that threads can share its passes.

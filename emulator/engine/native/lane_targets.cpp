@@ -292,6 +292,14 @@ void place_items(const CompiledKernels& code, std::size_t vectors, LaneBytes& by
   }
 }
 
+/// Whether one of n lanes is NaN or infinite.
+bool has_no_value(const LaneRow& row, std::size_t n) {
+  const std::byte* item = row.first;
+  for (std::size_t done = 0; done < n; done += row.lanes, item += row.item)
+    if (native::has_no_value(item, std::min(row.lanes, n - done))) return true;
+  return false;
+}
+
 /// Records of n targets, which lanes are loaded from.
 struct LoadedTargets {
   const LoadedProgram& loaded;
@@ -508,12 +516,12 @@ std::uint64_t LaneTargets::lane_of(const UniformInput& input, const std::uint64_
   return lane;
 }
 
-void LaneTargets::run(const TargetRecords& records, const PackedSources& sources) const {
+bool LaneTargets::run(const TargetRecords& records, const PackedSources& sources) const {
   thread_local Scratch scratch;
-  run_with(scratch, records, sources);
+  return run_with(scratch, records, sources);
 }
 
-void LaneTargets::run_with(Scratch& scratch, const TargetRecords& records,
+bool LaneTargets::run_with(Scratch& scratch, const TargetRecords& records,
                            const PackedSources& sources) const {
   std::array<Items, sections>& items = scratch.items;
   const std::size_t n = records.count;
@@ -538,8 +546,17 @@ void LaneTargets::run_with(Scratch& scratch, const TargetRecords& records,
       call_kernel(calls, k, items[s].kernels[k].first, vectors, scratch.calls);
     }
   }
+  const bool has_roots = std::ranges::any_of(codes_, [](const CompiledKernels* code) {
+    return std::ranges::any_of(
+        code->kernels, [](const CompiledKernels::Entry& entry) { return entry.code.has_roots(); });
+  });
+  for (const ResultOutput& result : plan_->results)
+    if (has_roots && is_number(result.type) &&
+        has_no_value(items[result.section].row(result.kernel, result.offset), n))
+      return false;
   const std::array targets{codes_[start]->target, codes_[body]->target, codes_[end]->target};
   store_fields(plan_->results, loaded_, targets, items, n, records.results);
+  return true;
 }
 
 }  // namespace gdr::native

@@ -37,7 +37,9 @@ class LaneTargets {
   /// After `prepare`: whether PackedSources::last_groups are read.
   bool reads_last_groups() const;
   /// After `prepare`, in several threads at once; at most `groups_between_polls` groups of sources.
-  void run(const TargetRecords& records, const PackedSources& sources) const;
+  /// False, without results, if one of them may be wrong because a number was infinite: run_packed
+  /// has code for that.
+  bool run(const TargetRecords& records, const PackedSources& sources) const;
 
  private:
   static constexpr std::size_t start = 0, body = 1, end = 2, sections = 3;
@@ -116,7 +118,7 @@ class LaneTargets {
   void set_uniforms(const BlockState& before, const BlockState& after);
   static std::uint64_t lane_of(const UniformInput& input, const std::uint64_t* last_group);
   /// Not inlined, since the compiler would look up the thread's buffers at each use.
-  [[gnu::noinline]] void run_with(Scratch& scratch, const TargetRecords& records,
+  [[gnu::noinline]] bool run_with(Scratch& scratch, const TargetRecords& records,
                                   const PackedSources& sources) const;
 
   const CompiledProgram& compiled_;

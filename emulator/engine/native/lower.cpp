@@ -1,5 +1,6 @@
 #include "emulator/engine/native/lower.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -243,9 +244,42 @@ struct Maker {
   Ref scaled(Ref y, double scale) const { return scale == 1 ? y : mul(y, number(scale)); }
 };
 
-/// A quotient or root by the host's instructions, with NaN instead of zero for an infinite x: an
-/// overflow must not be lost, whatever the instruction set.
-Ref with_infinity(const Maker& m, Ref x, Ref quotient) { return m.fma(x, m.number(0), quotient); }
+/// A quotient or root by the host's instructions. Among floats, and on GPUs, with NaN instead of
+/// zero for an infinite x: an overflow must not be lost, whatever the instruction set.
+Ref with_infinity(const Maker& m, Target target, Ref x, Ref quotient) {
+  const bool plain = target.precision == Precision::Double && !target.gpu;
+  return plain ? quotient : m.fma(x, m.number(0), quotient);
+}
+
+/// A value, with another one where a double is infinite.
+Ref where_infinite(Graph& g, Ref x, double infinity, Ref at_infinity, Ref otherwise) {
+  const Ref bits = g.constant(Kind::Bits, std::bit_cast<std::uint64_t>(infinity));
+  return g.select(g.op(NodeOp::BitsEqual, Kind::Mask, g.as_bits(x), bits), at_infinity, otherwise);
+}
+
+/// scale / x or scale / sqrt(x), a signed zero where x is infinite.
+Ref zero_at_infinity(const Maker& m, NodeOp op, Ref x, double scale, Ref quotient) {
+  const Ref made = where_infinite(m.g, x, INFINITY, m.number(scale * 0), quotient);
+  if (op == NodeOp::Rsqrt) return made;
+  return where_infinite(m.g, x, -INFINITY, m.number(scale * -0.0), made);
+}
+
+/// Square roots, x / sqrt(x), infinite where x is.
+Segment with_infinite_roots(const Segment& s) {
+  return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
+    const Node& node = s.graph[r];
+    if (node.op != NodeOp::Mul) return no_ref;
+    for (const bool second : {false, true}) {
+      const Ref x = second ? node.a : node.b;
+      const Node& root = s.graph[second ? node.b : node.a];
+      if (root.op != NodeOp::Rsqrt || root.a != x) continue;
+      const double end = std::bit_cast<double>(root.bits) * INFINITY;
+      return where_infinite(g, copy(x), INFINITY, g.number(end),
+                            g.rebuilt(node, copy(node.a), copy(node.b), no_ref));
+    }
+    return no_ref;
+  });
+}
 
 /// y = 1 / sqrt(x) from an estimate of 14 bits (12 will do for floats): one Newton step, or one of
 /// fourth order. x * y comes first: neither it nor its product with y leaves the range of numbers.
@@ -315,6 +349,12 @@ Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse, bool of_
   return coarse ? first : m.fma(first, m.mul(e, e), first);
 }
 
+bool uses_roots(const Graph& g) {
+  return std::ranges::any_of(g.nodes(), [](const Node& node) {
+    return node.op == NodeOp::Rsqrt || node.op == NodeOp::Recip;
+  });
+}
+
 Segment with_steps(const Segment& s, Target target) {
   return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
     const Node& node = s.graph[r];
@@ -330,22 +370,26 @@ Segment with_steps(const Segment& s, Target target) {
     const auto exact_scale = std::bit_cast<double>(node.bits);
     const double scale = floats ? static_cast<float>(exact_scale) : exact_scale;
     const bool coarse = floats || node.detail == static_cast<std::uint8_t>(Accuracy::Short);
+    const auto at_end = [&](Ref quotient) {
+      return target.infinities ? zero_at_infinity(m, node.op, x, scale, quotient) : quotient;
+    };
     if (floats && target.mode == FloatMode::Fast && target.isa == Isa::Avx512) {
       const bool root = node.op == NodeOp::Rsqrt;
       const NodeOp estimate = root ? NodeOp::RsqrtEstimate : NodeOp::RecipEstimate;
       return m.scaled(g.op(estimate, Kind::Number, x), scale);
     }
     if (node.op == NodeOp::Recip) {
-      if (estimates) return recip_by_estimate(m, x, scale, coarse, target.isa == Isa::Avx2);
-      return with_infinity(m, x, g.op(NodeOp::Divide, Kind::Number, m.number(scale), x));
+      if (estimates) return at_end(recip_by_estimate(m, x, scale, coarse, target.isa == Isa::Avx2));
+      return with_infinity(m, target, x, g.op(NodeOp::Divide, Kind::Number, m.number(scale), x));
     }
-    if (estimates) return rsqrt_by_estimate(m, x, scale, coarse);
-    if (target.isa == Isa::Avx2) return rsqrt_by_integers(m, x, scale, coarse);
+    if (estimates) return at_end(rsqrt_by_estimate(m, x, scale, coarse));
+    if (target.isa == Isa::Avx2) return at_end(rsqrt_by_integers(m, x, scale, coarse));
     // A GPU's function has an error of two units of the last place.
     if (target.gpu)
-      return with_infinity(m, x, m.scaled(g.op(NodeOp::RsqrtEstimate, Kind::Number, x), scale));
+      return with_infinity(m, target, x,
+                           m.scaled(g.op(NodeOp::RsqrtEstimate, Kind::Number, x), scale));
     const Ref root = g.op(NodeOp::Sqrt, Kind::Number, x);
-    return with_infinity(m, x, g.op(NodeOp::Divide, Kind::Number, m.number(scale), root));
+    return with_infinity(m, target, x, g.op(NodeOp::Divide, Kind::Number, m.number(scale), root));
   });
 }
 
@@ -472,10 +516,16 @@ Segment lowered(const Segment& segment, Target target) {
     drop_left_stores(s);
     s = without_conversions(cleaned(s));
   }
+  if (target.infinities) s = with_infinite_roots(s);
   s = simplified(s);
   if (target.isa == Isa::Avx2) s = with_masked_terms(s);
   s = fused(s);
-  if (!floats) return with_steps(s, target);
+  if (!floats) {
+    const bool has_roots = uses_roots(s.graph);
+    s = with_steps(s, target);
+    s.has_roots = has_roots;
+    return s;
+  }
   check_float_operations(s);
   s = with_steps(with_function_steps(s), target);
   check_float_constants(s);

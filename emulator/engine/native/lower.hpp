@@ -20,6 +20,9 @@ struct Target {
   Precision precision = Precision::Double;
   FloatMode mode = FloatMode::Plain;  ///< among floats
   bool gpu = false;                   ///< a GPU's threads; `isa` is then Portable
+  /// Among doubles: reciprocals and roots of infinite numbers are those of IEEE 754. Else they may
+  /// be NaN or infinite, from which results tell that this is needed.
+  bool infinities = false;
   friend bool operator==(const Target&, const Target&) = default;
   /// Lanes of a vector.
   constexpr std::uint32_t lanes() const noexcept {

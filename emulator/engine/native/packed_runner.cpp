@@ -556,19 +556,30 @@ class PackedRunner final : public PassRunner {
           group.results + group.read->offset + group.first * layout.result_words;
       if (loaded_.packs_results) std::fill_n(results, group.count * layout.result_words, 0);
       PackedSources sources = sources_of(group);
+      thread_local std::vector<std::uint64_t> last_group;
       if (copies_last_group_) {
-        thread_local std::vector<std::uint64_t> last_group;
-        last_group.resize(loaded_.program.group * std::size_t{loaded_.program.item_shorts});
-        copy_group(slices_[0].first + slices_[0].count - 1, last_group.data());
+        copy_last_group(last_group);
         sources.last_groups = last_group.data();
       }
-      return lane_targets_.run({group.write->records + group.first * layout.target_words, results,
-                                static_cast<std::uint32_t>(group.count)},
-                               sources);
+      if (lane_targets_.run({group.write->records + group.first * layout.target_words, results,
+                             static_cast<std::uint32_t>(group.count)},
+                            sources))
+        return;
+      copy_last_group(last_group);
+      sources.last_groups = last_group.data();
+      return work_on_blocks(group, sources);
     }
+    work_on_blocks(group, sources_of(group));
+  }
+  void work_on_blocks(const Group& group, const PackedSources& sources) {
     const PackedTargets targets = load_targets(group);
-    run_packed(compiled_, targets, sources_of(group));
+    run_packed(compiled_, targets, sources);
     store_results(group, targets.block);
+  }
+  /// Of the only slice.
+  void copy_last_group(std::vector<std::uint64_t>& to) const {
+    to.resize(loaded_.program.group * std::size_t{loaded_.program.item_shorts});
+    copy_group(slices_[0].first + slices_[0].count - 1, to.data());
   }
 
   void store_results(const Group& group, const BlockState& block) {

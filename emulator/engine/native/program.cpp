@@ -305,10 +305,12 @@ CompiledKernels::Entry CompiledSection::make_entry(const Kernel& kernel, std::ui
 }
 
 std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_words,
-                                                          Precision precision) const {
+                                                          Precision precision,
+                                                          bool infinities) const {
   auto made = std::make_unique<CompiledKernels>();
   made->target = target_;
   made->target.precision = precision;
+  made->target.infinities = infinities;
   for (;;) {
     try {
       for (const Kernel& kernel : kernels_)
@@ -342,13 +344,14 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile_for(Gpu& gpu, std::uin
   return nullptr;
 }
 
-const CompiledKernels& CompiledSection::code(std::uint64_t zero_words, Precision precision) const {
-  return *made_code({zero_words & zero_candidates_, precision, nullptr}, nullptr);
+const CompiledKernels& CompiledSection::code(std::uint64_t zero_words, Precision precision,
+                                             bool infinities) const {
+  return *made_code({zero_words & zero_candidates_, precision, nullptr, infinities}, nullptr);
 }
 
 const CompiledKernels* CompiledSection::gpu_code(Gpu& gpu, std::uint64_t zero_words,
                                                  Precision precision) const {
-  return made_code({zero_words & zero_candidates_, precision, &gpu}, &gpu);
+  return made_code({zero_words & zero_candidates_, precision, &gpu, false}, &gpu);
 }
 
 const CompiledKernels* CompiledSection::made_code(const CompiledKernels::Key& key, Gpu* gpu) const {
@@ -364,10 +367,10 @@ const CompiledKernels* CompiledSection::made_code(const CompiledKernels::Key& ke
   const std::unique_lock lock(mutex_);
   if (const auto found = made_.find(key); found != made_.end()) return found->second.get();
   const Stopwatch timer;
-  const auto [zero_words, precision, on_gpu] = key;
+  const auto [zero_words, precision, on_gpu, infinities] = key;
   const auto [at, is_new] =
       made_.emplace(key, gpu != nullptr ? compile_for(*gpu, zero_words, precision)
-                                        : compile(zero_words, precision));
+                                        : compile(zero_words, precision, infinities));
   if (at->second) at->second->key = key;
   compile_seconds_ = compile_seconds_ + timer.seconds();
   return at->second.get();

@@ -63,8 +63,9 @@ struct CompiledKernels {
     std::unique_ptr<SingleItemCode> narrow;  ///< none on the portable path
     std::shared_ptr<const GpuKernel> gpu;    ///< on a GPU only
   };
-  /// Zero words, requested precision, and the GPU that it is for; null: for the host.
-  using Key = std::tuple<std::uint64_t, Precision, const Gpu*>;
+  /// Zero words, requested precision, the GPU that it is for (null: for the host), and
+  /// Target::infinities.
+  using Key = std::tuple<std::uint64_t, Precision, const Gpu*, bool>;
   Key key;
   Target target;
   std::vector<Entry> kernels;  ///< same order as the section's
@@ -103,7 +104,8 @@ class CompiledSection {
   std::uint64_t zero_candidates() const noexcept { return zero_candidates_; }
   /// The code specialised for a set of zero words; generated on first use. Falls back to the
   /// portable path if the code generator fails.
-  const CompiledKernels& code(std::uint64_t zero_words, Precision precision) const;
+  const CompiledKernels& code(std::uint64_t zero_words, Precision precision,
+                              bool infinities = false) const;
   /// The same for a GPU; null if it cannot execute the section, which a remark then tells.
   const CompiledKernels* gpu_code(Gpu& gpu, std::uint64_t zero_words, Precision precision) const;
   /// Machine code of a kernel for at most `items` work items; results do not depend on it. Throws
@@ -149,7 +151,8 @@ class CompiledSection {
   void add_transfers(const Kernel& kernel, Target target, CompiledKernels::Entry& entry) const;
   bool is_given(LeafKey key) const;
   void add_given(const RowTransfer& to, Target target, CompiledKernels::Entry& entry) const;
-  std::unique_ptr<CompiledKernels> compile(std::uint64_t zero_words, Precision precision) const;
+  std::unique_ptr<CompiledKernels> compile(std::uint64_t zero_words, Precision precision,
+                                           bool infinities) const;
   std::unique_ptr<CompiledKernels> compile_for(Gpu& gpu, std::uint64_t zero_words,
                                                Precision precision) const;
   void check_precision();

@@ -1,6 +1,7 @@
 // Conversion of machine words to host numbers and back, many at a time.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -78,6 +79,13 @@ struct RowTransfer {
     return key.type == WordType::PeNumber || key.type == WordType::BlockNumber || key.delay != 0;
   }
 };
+
+/// Whether one of n adjacent doubles is NaN or infinite.
+inline bool has_no_value(const std::byte* from, std::size_t n) noexcept {
+  for (std::size_t i = 0; i < n; ++i)
+    if (!std::isfinite(load_lane<double>(from + i * sizeof(double)))) return true;
+  return false;
+}
 
 /// The work items of a kernel: `vectors` of them for each instance, for `live` PEs.
 struct WorkItems {
