@@ -1,6 +1,7 @@
 // The mathematical functions of kernels on the engines among floats: computed in floats, within
 // some units of the last place, and right where floats end.
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -135,7 +136,7 @@ TEST_CASE("results of functions beyond the range of floats are those of doubles"
   };
   for (const Case& c : all)
     for (const std::string& engine : float_engines()) {
-      // Different texts for each of both signs of a: compiled code counts its runs in doubles.
+      // Not the texts of other tests: compiled code counts its runs in doubles.
       const std::string text = text_of(c.call + " + 0*a", true);
       INFO(engine << ": " << text);
       const std::vector<double> x = arguments(c.from, c.to, 500);
@@ -229,6 +230,29 @@ TEST_CASE("counters beside sums of floats leave these in floats") {
       CHECK(n[i] == near);
       CHECK(both[i] == right);
     }
+  }
+}
+
+TEST_CASE("of equally near sources all engines choose the same, also if ids are negative") {
+  const std::string text =
+      "VARI x; VARJ q; VARJ int id; VARF m; VARF int who; d = q - x; m min= d*d : who = id;";
+  const std::vector<double> x{0, 10}, q{1, -1, 1, 9, 11, 9};
+  const std::vector<std::int64_t> id{-5, 3, -7, 8, -2, 4};
+  const auto nearest = [&](const std::string& engine) {
+    Device device = Device::open("emulator:chips=1,threads=1,engine=" + engine);
+    Job job = device.job(Kernel::compile(text));
+    std::vector<double> m(2);
+    std::vector<std::int64_t> who(2);
+    job.targets(2, {{"x", x.data()}});
+    job.sources(q.size(), {{"q", q.data()}, {"id", id.data()}});
+    job.run({{"m", m.data()}, {"who", who.data()}});
+    CHECK(m == std::vector<double>{1, 1});
+    return who;
+  };
+  const std::vector<std::int64_t> right = nearest("vector");
+  for (const std::string& engine : float_engines()) {
+    INFO(engine);
+    CHECK(nearest(engine) == right);
   }
 }
 

@@ -417,7 +417,7 @@ class Lowering {
     const ValueId a = value(node.a), b = value(node.b);
     ValueId x = a, y = b;
     if (node.op == NodeOp::UnsignedMax || node.op == NodeOp::UnsignedMin) {
-      const ValueId top = constant(Kind::Bits, top_bit);
+      const ValueId top = constant(Kind::Bits, top_bit_of_lanes());
       y = vector(Op::Xor, b, top);
       x = vector(Op::Xor, a, top);
     }
@@ -442,6 +442,12 @@ class Lowering {
     return compared(c.op, a, b, inverted ? c.no : c.yes, mask);
   }
 
+  /// As bits of a constant, of which lanes of floats have the lower ones of 36.
+  std::uint64_t top_bit_of_lanes() const {
+    const bool floats = c_.target.precision == Precision::Float;
+    return floats ? std::uint64_t{1} << (31 + short_shift) : top_bit;
+  }
+
   ValueId lower_comparison_narrow(const Node& node, bool inverted) {
     const auto greater = [&](ValueId x, ValueId y) {
       return compared(Op::CompareSigned, x, y, code_of(IntPredicate::Greater));
@@ -454,7 +460,7 @@ class Lowering {
       mask = compared(Op::CompareSigned, a, value(node.b), code_of(IntPredicate::Equal));
     } else {
       // Unsigned a >= b is not (b > a), as signed integers with inverted top bits.
-      const ValueId top = constant(Kind::Bits, top_bit);
+      const ValueId top = constant(Kind::Bits, top_bit_of_lanes());
       const ValueId b = vector(Op::Xor, value(node.b), top);
       mask = greater(b, vector(Op::Xor, a, top));
       inverted = !inverted;
