@@ -61,7 +61,7 @@ def run(kind, tmp_path):
         **os.environ,
         "PYTHONPATH": str(Path(gdr.__file__).parents[1]),
         "OPENBLAS_NUM_THREADS": "1",  # NumPy's own threads
-        "HOME": "/nowhere",
+        "HOME": str(tmp_path),
     }
     return subprocess.run(
         [sys.executable, "-c", PROGRAM, kind],
