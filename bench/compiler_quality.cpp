@@ -132,8 +132,7 @@ Measurement longest_without_schedule() {
 std::vector<Measurement> compiler_quality(const Context& context) {
   std::vector<Measurement> found;
   for (const Required& r : required_clocks) {
-    const std::filesystem::path sources =
-        std::filesystem::path(context.data_folder) / "../../kernels";
+    const std::filesystem::path sources = data_folder(context) / "../../kernels";
     std::ifstream file(sources / "particle" / (std::string(r.kernel) + ".gdk"));
     const std::string text(std::istreambuf_iterator<char>(file), {});
     if (!file || text.empty())

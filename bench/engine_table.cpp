@@ -257,11 +257,19 @@ void add_equal_ids(const Context& context, Isa isa, const Sphere& sphere,
   }
 }
 
+/// The example snapshot of n particles; outside of a source tree, a generated sphere of as many.
+std::pair<std::string, Sphere> example_sphere(const Context& context, std::size_t n) {
+  const std::string name = fmt::format("plummer_{}.hdf5", n);
+  if (!has_examples(context))
+    return {fmt::format("{} generated particles", n), plummer_sphere(n, context.seed)};
+  const Snapshot snapshot = read_snapshot(data_file(context, name), Velocities::Ignored);
+  return {name, {snapshot.position, snapshot.mass}};
+}
+
 /// Block runs that could not be verified in doubles, on the example snapshots.
 void add_fallen_back(const Context& context, Isa isa, std::vector<Measurement>& list) {
-  for (const char* name : {"plummer_1024.hdf5", "plummer_4096.hdf5"}) {
-    const auto path = std::filesystem::path(context.data_folder) / name;
-    const Snapshot snapshot = read_snapshot(path.string());
+  for (const std::size_t n : {1024, 4096}) {
+    const auto [name, snapshot] = example_sphere(context, n);
     const auto device = open(context, "vector", isa, context.threads);
     Gravity gravity(*device);
     std::vector<double> acceleration(3 * snapshot.size()), potential(snapshot.size());

@@ -24,11 +24,20 @@ Device open_device(const Context& context, std::string_view engine, std::string_
   return cli::open_device(choice, EngineUse::Benchmark);
 }
 
+std::filesystem::path data_folder(const Context& context) {
+  return context.data_folder.empty() ? "examples/data" : context.data_folder;
+}
+
+bool has_examples(const Context& context) {
+  return !context.data_folder.empty() || std::filesystem::exists(data_folder(context));
+}
+
 std::string data_file(const Context& context, const std::string& name) {
-  const std::filesystem::path path = std::filesystem::path(context.data_folder) / name;
+  const std::filesystem::path path = data_folder(context) / name;
   if (!std::filesystem::exists(path))
     throw Error(ErrorCategory::Io, fmt::format("'{}' is not there: run from the source folder, or "
-                                               "name the folder with --data",
+                                               "name the folder of the example snapshots with "
+                                               "--data",
                                                path.string()));
   return path.string();
 }
@@ -38,17 +47,19 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
       {"engines", "engines beside native loops, small and first calls", engine_table},
       {"gravity", "gravity by engine, beside a native double loop", gravity_rate},
       {"clocks", "clocks an interaction of the kernels", gravity_clocks},
-      {"accuracy", "accelerations of plummer_4096 against its reference file", gravity_accuracy},
-      {"numerics", "fast numerics beside exact ones, on plummer_4096", fast_accuracy},
+      {"accuracy", "accelerations of plummer_4096 against its reference file", gravity_accuracy,
+       false, true},
+      {"numerics", "fast numerics beside exact ones, on plummer_4096", fast_accuracy, false, true},
       {"kernels", "every kernel of the library against direct sums in long double",
        kernel_accuracy},
       {"kernel-rates", "every kernel of the library on the native engines, of gravity's rate",
        kernel_rates},
-      {"energy", "energy drift of plummer_1024, beside leapfrog in double", energy_drift},
+      {"energy", "energy drift of plummer_1024, beside leapfrog in double", energy_drift, false,
+       true},
       {"hermite", "block steps of the Hermite scheme on plummer_1024: time and energy error",
-       block_steps},
+       block_steps, false, true},
       {"compiler", "loops of the kernel compiler beside their lower bounds, and compile times",
-       compiler_quality},
+       compiler_quality, false, true},
       {"assembler", "lines assembled a second", assembler_rate},
       {"fp", "lines of arithmetic a second", fp_rate},
       {"force-call", "fixed cost of a force call", force_call},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,14 +35,20 @@ struct Context {
   cli::DeviceChoice device;
   std::uint64_t seed = 1;
   unsigned repetitions = 5;
-  unsigned threads = 1;     ///< threads of the emulator and of the native loop
-  std::string data_folder;  ///< example snapshots
+  unsigned threads = 1;          ///< threads of the emulator and of the native loop
+  std::string data_folder = {};  ///< example snapshots; empty: that of a source tree
 };
 
 /// Open the context's device with another engine, instruction set or number of threads; empty and
 /// 0: those of the context.
 Device open_device(const Context& context, std::string_view engine = {}, std::string_view isa = {},
                    unsigned threads = 0);
+
+/// Folder of the example snapshots.
+std::filesystem::path data_folder(const Context& context);
+
+/// Whether a folder of example snapshots is named, or this is the root of a source tree.
+bool has_examples(const Context& context);
 
 /// Path of an example snapshot. Throws Error (Io) if it is not there.
 std::string data_file(const Context& context, const std::string& name);
@@ -52,7 +59,8 @@ using Benchmark = std::vector<Measurement> (*)(const Context& context);
 struct NamedBenchmark {
   std::string_view name, summary;
   Benchmark run;
-  bool only_by_name = false;  ///< takes minutes: not one of those that run without names
+  bool only_by_name = false;    ///< takes minutes: not one of those that run without names
+  bool reads_examples = false;  ///< needs the example snapshots, or the sources beside them
 };
 std::span<const NamedBenchmark> benchmarks() noexcept;
 

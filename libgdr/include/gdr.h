@@ -24,6 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gdr/version.h"
+
 /* The type of enumerations. In C++ it makes every int of a caller a valid value, which the
  * functions can examine and refuse. */
 #ifdef __cplusplus
@@ -175,7 +177,7 @@ typedef struct gdr_matrix_product gdr_matrix_product;
 typedef struct gdr_linear_solver gdr_linear_solver;
 typedef struct gdr_batched_matrices gdr_batched_matrices;
 
-/* The library's version: "0.1.0". */
+/* The library's version: "0.1.0". That of the headers is GDR_VERSION_STRING (gdr/version.h). */
 const char* gdr_version(void);
 /* Message of this thread's last error, "" if there was none. It is valid until the next error of
  * this thread. */

@@ -404,6 +404,13 @@ static void test_nulls(void) {
 int main(void) {
   gdr_device* device = NULL;
   CHECK(strlen(gdr_version()) > 0);
+  CHECK(strcmp(gdr_version(), GDR_VERSION_STRING) == 0);
+  char version[64];
+  snprintf(version, sizeof version, "%d.%d.%d", GDR_VERSION_MAJOR, GDR_VERSION_MINOR,
+           GDR_VERSION_PATCH);
+  CHECK(strcmp(version, GDR_VERSION_STRING) == 0);
+  CHECK(GDR_VERSION_NUMBER ==
+        GDR_MAKE_VERSION(GDR_VERSION_MAJOR, GDR_VERSION_MINOR, GDR_VERSION_PATCH));
   CHECK(strcmp(gdr_last_error(), "") == 0);
   CHECK(gdr_device_open(device_name, &device) == GDR_OK);
   CHECK(strstr(gdr_device_description(device), "1 board of 2 chips") != NULL);

@@ -246,7 +246,17 @@ TEST_CASE("gdr bench names missing data files") {
   const Shell shell;
   const Outcome result = shell.run("gdr bench accuracy --data nowhere");
   CHECK(result.status == 1);
-  CHECK(result.err.find("nowhere/plummer_4096.hdf5") != std::string::npos);
+  CHECK(result.err.find("nowhere/plummer_1024.hdf5") != std::string::npos);
+}
+
+TEST_CASE("gdr bench outside of a source tree names what is missing, or generates it") {
+  const Shell shell;  // in an empty folder
+  const Outcome refused = shell.run("gdr bench clocks energy");
+  CHECK(refused.status == 1);
+  CHECK(refused.err.find("'examples/data/plummer_1024.hdf5' is not there: run from the source "
+                         "folder, or name the folder of the example snapshots with --data") !=
+        std::string::npos);
+  CHECK(refused.out.empty());  // before it measures
 }
 
 }  // namespace gdr::test

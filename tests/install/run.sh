@@ -45,6 +45,19 @@ cmake -S "$work/small" -B "$work/small/build" -DCMAKE_PREFIX_PATH="$work/parts" 
   cmake --build "$work/small/build" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 "$work/small/build/client"
 
+# A component that does not exist is named, and what to write instead.
+mkdir "$work/components"
+cat >"$work/components/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.22)
+project(components LANGUAGES CXX)
+find_package(gdr REQUIRED COMPONENTS core)
+END
+if cmake -S "$work/components" -B "$work/components/build" -DCMAKE_PREFIX_PATH="$work/parts" >"$work/log" 2>&1; then
+  echo "find_package(gdr REQUIRED COMPONENTS core) succeeds"; exit 1
+fi
+tr -s ' \n' ' ' <"$work/log" | grep -q 'gdr has no component core: use find_package(gdr) without COMPONENTS' ||
+  { cat "$work/log"; echo "the missing component is not named"; exit 1; }
+
 # Packages of distributions are assembled below DESTDIR, and find their own files there.
 DESTDIR=$work/root cmake --install "$build" --prefix /opt/gdr >"$work/log" || { cat "$work/log"; exit 1; }
 staged=$(dirname "$(find "$work/root" -name gdr.pc)")

@@ -18,7 +18,7 @@ namespace {
 struct Options {
   std::vector<std::string> names;
   std::string output;
-  bench::Context context{.device = {}, .data_folder = "examples/data"};
+  bench::Context context{.device = {}};
   bool json = false, list = false, accuracy = false;
 };
 
@@ -120,11 +120,18 @@ int run(const Options& options) {
   std::vector<std::string> names = options.names;
   if (options.accuracy) names.insert(names.end(), {"accuracy", "numerics", "kernels"});
   const std::vector<bench::NamedBenchmark> list = chosen(names);
+  for (const bench::NamedBenchmark& benchmark : list)  // before minutes of work
+    if (benchmark.reads_examples && !names.empty()) bench::data_file(context, "plummer_1024.hdf5");
   Json json = circumstances(context);
   if (!options.json && !is_quiet()) print_heading(json);
   json["figures"] = Json::array();
   for (const bench::NamedBenchmark& benchmark : list) {
     if (!options.json) print("\n{}: {}\n", benchmark.name, benchmark.summary);
+    if (benchmark.reads_examples && !bench::has_examples(context)) {
+      if (!options.json)
+        print("  left out: it needs the example snapshots of a source tree, or --data\n");
+      continue;
+    }
     for (const bench::Measurement& measurement : benchmark.run(context)) {
       if (!options.json) print_measurement(measurement);
       json["figures"].push_back(measurement_json(benchmark.name, measurement));

@@ -20,3 +20,4 @@
 #include "gdr/sets.hpp"
 #include "gdr/statistics.hpp"
 #include "gdr/timeline.hpp"
+#include "gdr/version.hpp"

@@ -1,5 +1,7 @@
-// The version of the library.
+// The version of the library, and that of its headers (GDR_VERSION_NUMBER, GDR_VERSION_STRING).
 #pragma once
+
+#include "gdr/version.h"
 
 namespace gdr {
 

@@ -2,10 +2,14 @@
 // their kernel, from an installed library.
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <gdr/gdr.hpp>
 #include <gdr/kernels/coulomb.hpp>
 
+static_assert(GDR_VERSION_NUMBER >= GDR_MAKE_VERSION(0, 1, 0));
+
 int main() {
+  if (std::strcmp(GDR_VERSION_STRING, gdr::version()) != 0) return 1;
   gdr::Device device = gdr::Device::open("exact");
   gdr::Gravity gravity(device);
   const double position[6] = {0, 0, 0, 2, 0, 0};
