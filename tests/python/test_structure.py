@@ -77,4 +77,5 @@ def test_modules_that_are_imported_when_used_are_like_others(module, name):
 def test_dir_lists_the_public_names_and_no_imports():
     import gdr
 
-    assert {name for name in dir(gdr) if not name.startswith("__")} == set(gdr.__all__)
+    for module in (gdr, gdr.nbody):
+        assert {name for name in dir(module) if not name.startswith("__")} == set(module.__all__)
