@@ -92,7 +92,8 @@ void CompiledSection::check_precision() {
   try {
     for (const Kernel& kernel : kernels_) make_code(kernel, 0, target_);
   } catch (const Unsupported& e) {
-    set_remark(std::string("doubles instead of floats: ") + e.what());
+    // Others than the loop run once for a target.
+    if (loops_) set_remark(std::string("doubles instead of floats: ") + e.what());
     target_.precision = Precision::Double;
   }
 }
