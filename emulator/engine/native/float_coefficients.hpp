@@ -47,7 +47,7 @@ inline constexpr double erf_factor[] = {
     -0.026845127578864494, 0.00513970856112974,  -0.0006962037639482715,
 };
 
-/// erfc_factor of t, in powers of t - 1/2.
+/// erfc x = e^(-x^2) t erfc_factor with t = 1 / (1 + 0.328125 x), in powers of t - 1/2.
 inline constexpr double erfc_factor[] = {
     // error 2.5e-09
     0.35289507325757,    0.5837041682542901,  0.7893335068036162,   0.8481826694360269,

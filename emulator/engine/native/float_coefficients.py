@@ -1,4 +1,4 @@
-"""Writes float_coefficients.hpp: polynomials of the functions that native engines compute in floats.
+"""Writes float_coefficients.hpp: polynomials for functions in floats.
 
 Near-minimax approximations (Chebyshev), in order of rising powers. Run it with mpmath.
 """
@@ -80,30 +80,33 @@ def centred(f: Callable[[mpf], mpf], at: mpf) -> Callable[[mpf], mpf]:
     return lambda u: f(u + at)
 
 
+#: Name, function, interval, number of coefficients, comment.
 TABLE = [
-    ("exp_rest", exp_rest, -0.3467, 0.3467, 5),
-    ("sin_rest", sin_rest, 0, 2.4675, 5),
-    ("log_rest", log_rest, -0.29294, 0.41422, 9),
-    ("log2_rest", log2_rest, 0, 0.02945, 4),
-    ("exp2_rest", exp2_rest, -0.501, 0.501, 6),
-    ("erf_factor", erf_factor, 0, 0.4901, 6),
-    ("erfc_factor", centred(erfc_factor, mpf("0.5")), -0.27, 0.5, 10),
+    ("exp_rest", exp_rest, -0.3467, 0.3467, 5, exp_rest.__doc__),
+    ("sin_rest", sin_rest, 0, 2.4675, 5, sin_rest.__doc__),
+    ("log_rest", log_rest, -0.29294, 0.41422, 9, log_rest.__doc__),
+    ("log2_rest", log2_rest, 0, 0.02945, 4, log2_rest.__doc__),
+    ("exp2_rest", exp2_rest, -0.501, 0.501, 6, exp2_rest.__doc__),
+    ("erf_factor", erf_factor, 0, 0.4901, 6, erf_factor.__doc__),
+    (
+        "erfc_factor",
+        centred(erfc_factor, mpf("0.5")),
+        -0.27,
+        0.5,
+        10,
+        "erfc x = e^(-x^2) t erfc_factor with t = 1 / (1 + 0.328125 x), in powers of t - 1/2.",
+    ),
 ]
 
 
 def main() -> None:
-    lines = [
-        "// Written by float_coefficients.py.",
-        "#pragma once",
-        "",
-        "namespace gdr::native::coefficients {",
-        "",
-    ]
-    for name, f, low, high, count in TABLE:
+    """Write the header beside this file."""
+    lines = ["// Written by float_coefficients.py.", "#pragma once", ""]
+    lines += ["namespace gdr::native::coefficients {", ""]
+    for name, f, low, high, count, comment in TABLE:
         poly, error = chebyfit(f, [mpf(low), mpf(high)], count, error=True)
-        lines.append(f"/// {f.__doc__ or erfc_factor.__doc__}" if f.__doc__ else
-                     "/// erfc_factor of t, in powers of t - 1/2.")
-        lines.append(f"inline constexpr double {name}[] = {{  // error {float(error):.1e}")
+        lines += [f"/// {comment}"]
+        lines += [f"inline constexpr double {name}[] = {{  // error {float(error):.1e}"]
         lines += [f"    {float(c)!r}," for c in reversed(poly)]
         lines += ["};", ""]
     lines += ["}  // namespace gdr::native::coefficients", ""]
