@@ -94,6 +94,7 @@ std::vector<std::string> float_engines() {
     const std::string name(isa_name(isa));
     all.push_back("native-float,isa=" + name);
     all.push_back("native-mixed,isa=" + name);
+    all.push_back("native-fast,isa=" + name);
   }
   if (use_gpu_for_all()) all.push_back("gpu-float");
   return all;

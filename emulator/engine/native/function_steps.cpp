@@ -12,17 +12,18 @@ namespace {
 
 /// Adding it to a number below 2^22 rounds that to an integer, which is then in the last bits.
 constexpr float float_ones = 0x1.8p23F;
-constexpr unsigned exponent_shift = 23;
-constexpr int bias = 127;
+constexpr unsigned float_exponent_shift = 23;
+constexpr int float_bias = 127;
 /// A function vanishes at 2^-100: a polynomial of e^f is scaled by this power, and its exponent
 /// ends at the least one of floats.
-constexpr int scaled_by = 27, least_exponent = -bias + scaled_by;
+constexpr int scaled_by = 27, least_exponent = -float_bias + scaled_by;
 
 double head_of(double x) { return static_cast<float>(x); }
 
 class Steps {
  public:
-  explicit Steps(Graph& g) : g_(g) {}
+  /// `mode`: of the reciprocals.
+  Steps(Graph& g, FloatMode mode) : g_(g), estimates_alone_(mode == FloatMode::Fast) {}
 
   Ref make(Function f, Ref a, Ref b) {
     switch (f) {
@@ -68,9 +69,12 @@ class Steps {
   }
   Ref integer(NodeOp o, Ref a, Ref b) { return g_.op(o, Kind::Bits, a, b); }
   Ref shifted_left(Ref a, unsigned count) { return integer(NodeOp::ShiftLeft, a, bits(count)); }
+  /// With a Newton step where reciprocals are the host's estimates alone.
   Ref reciprocal(Ref x) {
-    return g_.add({NodeOp::Recip, Kind::Number, static_cast<std::uint8_t>(Accuracy::Double), x,
-                   no_ref, no_ref, std::bit_cast<std::uint64_t>(1.0)});
+    const Ref y = g_.add({NodeOp::Recip, Kind::Number, static_cast<std::uint8_t>(Accuracy::Double),
+                          x, no_ref, no_ref, std::bit_cast<std::uint64_t>(1.0)});
+    if (!estimates_alone_) return y;
+    return fma(fma(x, y, number(1), fma_negate_product), y, y);
   }
   Ref where(Ref mask, Ref yes, Ref no) { return g_.select(mask, yes, no); }
   Ref is_negative(Ref x) { return g_.op(NodeOp::Negative, Kind::Mask, x); }
@@ -94,7 +98,7 @@ class Steps {
   }
   /// 2^(n + added), where n + added + 127 is from 0, which gives zero, to 254.
   Ref power_of_two(const Rounded& r) {
-    return g_.as_number(shifted_left(g_.as_bits(r.shifted), exponent_shift));
+    return g_.as_number(shifted_left(g_.as_bits(r.shifted), float_exponent_shift));
   }
   /// x - n log 2.
   Ref rest_of_logarithm(Ref x, Ref n) {
@@ -106,7 +110,7 @@ class Steps {
   Ref exponential(Ref x) {
     constexpr double end = 89;
     const Ref limited = most(least(x, least_exponent * M_LN2), end);
-    const Rounded r = rounded(limited, M_LOG2E, bias - scaled_by);
+    const Rounded r = rounded(limited, M_LOG2E, float_bias - scaled_by);
     const Ref f = rest_of_logarithm(limited, r.n);
     const double scale = std::ldexp(1.0, scaled_by);
     const Ref q = polynomial(f, coefficients::exp_rest, scale);
@@ -165,7 +169,7 @@ class Steps {
     constexpr double end = 9.1;  // 1 from here on
     const Ref limited = most(least(x, -end), end);
     const Ref twice = add(limited, limited);
-    const Rounded r = rounded(twice, M_LOG2E, bias);
+    const Rounded r = rounded(twice, M_LOG2E, float_bias);
     const Ref f = rest_of_logarithm(twice, r.n);
     const Ref less = fma(mul(f, f), polynomial(f, coefficients::exp_rest), f);
     const Ref two_n = power_of_two(r);
@@ -233,7 +237,7 @@ class Steps {
       rest = fma(head, number(value - head_of(value)), rest);
     }
     const Ref limited = most(least(product, least_exponent), end);
-    const Rounded r = rounded(limited, 1, bias - scaled_by);
+    const Rounded r = rounded(limited, 1, float_bias - scaled_by);
     const Ref f = add(sub(limited, r.n), most(least(rest, -0.5), 0.5));
     const double scale = std::ldexp(1.0, scaled_by);
     const Ref p = fma(polynomial(f, coefficients::exp2_rest, scale), f, number(scale));
@@ -241,15 +245,16 @@ class Steps {
   }
 
   Graph& g_;
+  bool estimates_alone_;
 };
 
 }  // namespace
 
-Segment with_function_steps(const Segment& s) {
+Segment with_function_steps(const Segment& s, FloatMode mode) {
   return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
     const Node& node = s.graph[r];
     if (node.op != NodeOp::Function) return no_ref;
-    return Steps(g).make(static_cast<Function>(node.detail), copy(node.a), copy(node.b));
+    return Steps(g, mode).make(static_cast<Function>(node.detail), copy(node.a), copy(node.b));
   });
 }
 

@@ -31,7 +31,7 @@ constexpr std::uint8_t code_of(Towards t) { return static_cast<std::uint8_t>(t);
 double log_of(double x) { return x > 0 ? std::log(x) : NAN; }
 
 constexpr double everywhere = 1e300;
-const Candidate candidates[] = {
+const Candidate known_functions[] = {
     {NodeOp::Function, code_of(Function::Exp), std::exp, everywhere, 0},
     {NodeOp::Function, code_of(Function::Log), log_of, everywhere, 1},
     {NodeOp::Function, code_of(Function::Sin), std::sin, 1e5, 1},
@@ -218,7 +218,7 @@ class Recogniser {
     std::vector<Trial> trials;
     if (!only_powers)
       for (const std::uint32_t n : results)
-        for (const Candidate& c : candidates) trials.push_back({n, &c});
+        for (const Candidate& c : known_functions) trials.push_back({n, &c});
     PowerTrials powers(cone, only_powers ? results : std::vector<std::uint32_t>());
     const auto compare = [&](std::span<const double> at) {
       for (const double argument : at) {

@@ -2,7 +2,7 @@
 // coded in steps that are accurate in floats.
 #pragma once
 
-#include "emulator/engine/native/segment.hpp"
+#include "emulator/engine/native/lower.hpp"
 
 namespace gdr::native {
 
@@ -13,6 +13,6 @@ Segment with_functions(const Segment& segment);
 /// Function nodes as operations on floats. An argument for which floats have no accurate value, or
 /// a result that is infinite or not a number, gives NaN or infinity, so that the run is repeated in
 /// doubles.
-Segment with_function_steps(const Segment& segment);
+Segment with_function_steps(const Segment& segment, FloatMode mode);
 
 }  // namespace gdr::native

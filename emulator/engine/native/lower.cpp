@@ -527,7 +527,7 @@ Segment lowered(const Segment& segment, Target target) {
     return s;
   }
   check_float_operations(s);
-  s = with_steps(with_function_steps(s), target);
+  s = with_steps(with_function_steps(s, target.mode), target);
   check_float_constants(s);
   return s;
 }
