@@ -202,6 +202,23 @@ TEST_CASE("a sum of which all terms vanish in floats is computed in doubles") {
   }
 }
 
+TEST_CASE("comparisons of functions are those of doubles") {
+  struct Law {
+    std::string text;
+    double value;
+  };
+  // Of x = 0 and b = 2.25.
+  const Law laws[] = {{"log(a) < 100 ? 1 : 2", 1},          {"pow(a, b) < 1 ? 1 : 2", 1},
+                      {"exp(a - 80) > 1e-36 ? 1 : 2", 1},   {"sin(a + 3e6) < 0.9 ? 1 : 2", 1},
+                      {"erfc(a + 8.5) > 1e-35 ? 1 : 2", 1}, {"tanh(a) < 0.1 ? 1 : 2", 1}};
+  for (const Law& law : laws)
+    for (const std::string& engine : float_engines()) {
+      INFO(engine << ": " << law.text);
+      const Outcome got = run(engine, text_of("(" + law.text + ")", true), {0, 0, 0});
+      CHECK(got.r == std::vector<double>(3, law.value));
+    }
+}
+
 TEST_CASE("counters beside sums of floats leave these in floats") {
   const std::string text =
       "VARI x; VARJ q; VARF r; VARF int n, both; d = q - x; skip if (d == 0); r += d*d;"

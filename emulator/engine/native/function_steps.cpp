@@ -142,7 +142,11 @@ class Steps {
     const Ref f = sub(m, number(1));
     const Ref l = polynomial(f, coefficients::log_rest);
     const Ref small = fma(n, number(M_LN2 - high), mul(mul(f, f), l));
-    return for_positive(x, fma(n, number(high), add(f, small)));
+    const Ref made = for_positive(x, fma(n, number(high), add(f, small)));
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const Ref is_infinite = is_negative(sub(number(std::numeric_limits<float>::max()), x));
+    const Ref with_zero = where(g_.op(NodeOp::IsZero, Kind::Mask, x), number(-infinity), made);
+    return where(is_infinite, x, with_zero);
   }
 
   /// (-1)^n sin r with r = x - n pi; the cosine with r = x - (n - 1/2) pi. NaN from 2^16 turns on.

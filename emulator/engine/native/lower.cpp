@@ -456,6 +456,22 @@ bool is_for_last_bits(const Graph& g, const Node& node) {
   return node.op == NodeOp::Fma && rounds(node.c);
 }
 
+/// A comparison leaves no trace of an argument for which floats have no value, or of a value that
+/// is zero only among floats.
+void check_compared_functions(const Segment& s, const std::vector<bool>& needed) {
+  const std::vector<unsigned> depends = inherited(s.graph, [&](Ref r) {
+    const Node& node = s.graph[r];
+    if (node.op != NodeOp::Function) return 0U;
+    const auto f = static_cast<Function>(node.detail);
+    return f == Function::Log || f == Function::Tanh || f == Function::Erf ? 0U : 1U;
+  });
+  for (std::uint32_t n = 0; n < s.graph.size(); ++n) {
+    const NodeOp op = s.graph[ref_to(n)].op;
+    if (needed[n] && depends[n] != 0 && (op == NodeOp::Negative || op == NodeOp::IsZero))
+      throw Unsupported("a function is compared");
+  }
+}
+
 /// With floats, integers have 32 bits and are unrelated to the bits of numbers.
 void check_float_operations(const Segment& s) {
   const std::vector<bool> needed = needed_nodes(s);
@@ -469,6 +485,7 @@ void check_float_operations(const Segment& s) {
     if (node.op == NodeOp::Round || is_for_last_bits(s.graph, node))
       throw Unsupported("a number is rounded to a short");
   }
+  check_compared_functions(s, needed);
   check_float_integers(s);
 }
 
