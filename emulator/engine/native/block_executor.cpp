@@ -514,7 +514,8 @@ class SectionRun {
         if (t.key.type != WordType::Long && t.key.type != WordType::Short) continue;
         const std::byte* from = items.place(t);
         for (std::size_t first = 0; first < live_; first += lanes(), from += items.bytes)
-          if (has_no_value(from, std::min<std::size_t>(lanes(), live_ - first))) return false;
+          if (has_no_value(from, std::min<std::size_t>(lanes(), live_ - first), code_->target.isa))
+            return false;
       }
     }
     return true;

@@ -292,11 +292,11 @@ void place_items(const CompiledKernels& code, std::size_t vectors, LaneBytes& by
   }
 }
 
-/// Whether one of n lanes is NaN or infinite.
-bool has_no_value(const LaneRow& row, std::size_t n) {
+/// As of adjacent doubles.
+bool has_no_value(const LaneRow& row, std::size_t n, Isa isa) {
   const std::byte* item = row.first;
   for (std::size_t done = 0; done < n; done += row.lanes, item += row.item)
-    if (native::has_no_value(item, std::min(row.lanes, n - done))) return true;
+    if (native::has_no_value(item, std::min(row.lanes, n - done), isa)) return true;
   return false;
 }
 
@@ -552,7 +552,8 @@ bool LaneTargets::run_with(Scratch& scratch, const TargetRecords& records,
   });
   for (const ResultOutput& result : plan_->results)
     if (has_roots && is_number(result.type) &&
-        has_no_value(items[result.section].row(result.kernel, result.offset), n))
+        has_no_value(items[result.section].row(result.kernel, result.offset), n,
+                     codes_[body]->target.isa))
       return false;
   const std::array targets{codes_[start]->target, codes_[body]->target, codes_[end]->target};
   store_fields(plan_->results, loaded_, targets, items, n, records.results);

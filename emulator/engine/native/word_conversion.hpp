@@ -80,10 +80,13 @@ struct RowTransfer {
   }
 };
 
-/// Whether one of n adjacent doubles is NaN or infinite.
-inline bool has_no_value(const std::byte* from, std::size_t n) noexcept {
-  for (std::size_t i = 0; i < n; ++i)
-    if (!std::isfinite(load_lane<double>(from + i * sizeof(double)))) return true;
+/// Whether one of n adjacent doubles may be wrong because a number was infinite: it is NaN, or with
+/// AVX2, whose roots come from the bits of numbers, NaN or infinite.
+inline bool has_no_value(const std::byte* from, std::size_t n, Isa isa) noexcept {
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto value = load_lane<double>(from + i * sizeof(double));
+    if (isa == Isa::Avx2 ? !std::isfinite(value) : std::isnan(value)) return true;
+  }
   return false;
 }
 
