@@ -16,6 +16,9 @@ inline bool multiplies_arrays(const DeviceCore& device) {
                              [](const BoardSlot& slot) { return slot.board->multiplies_arrays(); });
 }
 
+/// The instruction set of these products: that of the engine.
+inline Isa direct_isa(const DeviceCore& device) { return device.boards.front().board->isa(); }
+
 template <typename Number>
 DirectFactor<Number> direct_factor(const MatrixView<const Number>& x) noexcept {
   const bool transposed = x.transpose == Transpose::Yes;

@@ -25,6 +25,7 @@ struct Host {
   /// Whether products are those of an engine that computes in the host's numbers (host/direct.hpp);
   /// else they have the same bits on every host.
   bool direct = false;
+  Isa isa = Isa::Portable;  ///< instruction set of such an engine
 
   /// Begins a phase of a factorisation.
   void begin(double LuTime::*phase) const noexcept {
@@ -34,7 +35,7 @@ struct Host {
 
 /// The kernels for the steps of this host.
 inline const FactorKernels& factor_kernels(const Host& host) noexcept {
-  return host.direct ? direct_factor_kernels() : host_kernels().factor;
+  return host.direct ? direct_set(host.isa).factor : host_kernels().factor;
 }
 
 /// A function that computes C -= op(A) op(B), or a part of it if the host multiplies directly.
@@ -107,6 +108,7 @@ class Updates {
       : product_(std::in_place, device, precision), device_flops_(device_flops) {
     host_.threads = core_of(device)->threads;  // the share of a queue
     host_.direct = multiplies_arrays(*core_of(device));
+    host_.isa = direct_isa(*core_of(device));
   }
   /// Updates that only count time.
   explicit Updates(FactorClock& clock) { host_.clock = &clock; }

@@ -101,7 +101,7 @@ void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
   if (host.direct)
     return multiply_directly<double>(
         {m, n, k, -1, direct_factor(a), direct_factor(b), 1, c.data, 1, c.stride, part},
-        host.threads);
+        host.threads, host.isa);
   const HostKernels& kernels = host_kernels();
   const std::size_t down = (m + piece_rows - 1) / piece_rows;
   const std::size_t count = down * ((n + piece_columns - 1) / piece_columns);

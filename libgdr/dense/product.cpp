@@ -44,6 +44,7 @@ ProductRunner::ProductRunner(std::shared_ptr<DeviceCore> device, MatrixPrecision
     : core(std::move(device)),
       precision(wanted),
       direct(multiplies_arrays(*core)),
+      isa(direct_isa(*core)),
       number(++core->jobs) {
   check_geometry(core->geometry);
   work.body = [this](const std::stop_token& token) {
@@ -111,7 +112,7 @@ void ProductRunner::multiply_arrays() const {
              direct_factor(std::get<View>(call.a)), direct_factor(std::get<View>(call.b)),
              static_cast<Number>(call.beta), c.data, c.transpose == Transpose::Yes ? c.stride : 1,
              c.transpose == Transpose::Yes ? 1 : c.stride, call.part},
-            core->threads);
+            core->threads, isa);
       },
       call.c);
 }

@@ -95,6 +95,7 @@ struct ProductRunner {
   MatrixPrecision precision;
   /// Whether products are computed from the caller's arrays, and the boards only count their work.
   const bool direct;
+  const Isa isa;                          ///< instruction set of such products
   std::uint64_t number;                   ///< number among the device's jobs
   std::uint64_t generation_count = 0;     ///< number of generations so far
   Generation generation_a, generation_b;  ///< generations of the caller's A and B

@@ -63,6 +63,8 @@ class BoardLink {
   virtual bool is_remote() const noexcept { return false; }
   /// Whether products may be computed from the caller's arrays, with `count` for their lists.
   virtual bool multiplies_arrays() const noexcept { return false; }
+  /// The instruction set for these products.
+  virtual Isa isa() const noexcept { return Isa::Portable; }
   /// Adds the clocks, bytes and time of a list to the counts without executing it. Only if
   /// multiplies_arrays().
   virtual void count(const CommandList& /*list*/) {}

@@ -61,6 +61,7 @@ class EmulatedBoard final : public BoardLink {
     return board_.engine().multiplies_all_bits();
   }
   bool multiplies_arrays() const noexcept override { return board_.engine().multiplies_arrays(); }
+  Isa isa() const noexcept override { return board_.engine().isa(); }
   void count(const CommandList& list) override {
     const AddElapsed busy(busy_seconds_);
     board_.count(list);

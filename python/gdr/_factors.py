@@ -222,7 +222,8 @@ def cholesky(
     lower = bool(lower)
     check_triangle("a", array, lower)
     solver = _solver(device, precision, block, device_flops, overlap)
-    by_rows = bool(overwrite_a) and not array.flags.f_contiguous and array.flags.c_contiguous
+    # The transpose of a C-ordered matrix is the same one, with its triangles exchanged.
+    by_rows = array.flags.c_contiguous and not array.flags.f_contiguous
     stored = workspace(array.T if by_rows else array, overwrite_a)
     bad = solver.cholesky(lower != by_rows, stored) if stored.size else None
     if bad is not None:

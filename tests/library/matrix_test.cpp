@@ -133,6 +133,21 @@ TEST_CASE(
   }
 }
 
+namespace {
+
+/// Products with general factors, in doubles or floats.
+template <typename Number>
+std::vector<Number> scaled_product(MatrixProduct& product, const Matrix& a, const Matrix& b,
+                                   Transpose t, std::size_t m, std::size_t n, std::size_t k) {
+  const std::vector<Number> x(a.data.begin(), a.data.end()), y(b.data.begin(), b.data.end());
+  std::vector<Number> c(m * n, Number{1} / 3);
+  product.compute(m, n, k, Number(0.7), {x.data(), a.stride, t}, {y.data(), b.stride, t},
+                  Number(0.3), {c.data(), m});
+  return c;
+}
+
+}  // namespace
+
 TEST_CASE("fast products have the same bits for any number of threads") {
   const std::string isa = GENERATE("", ",isa=avx2", ",isa=portable");
   const std::vector<Isa> has = host_isas();
@@ -140,10 +155,11 @@ TEST_CASE("fast products have the same bits for any number of threads") {
   const bool turned = GENERATE(false, true);
   const Transpose t = turned ? yes : no;
   // Several slabs and tiles, more columns than a part of the memory holds, and incomplete blocks.
-  const std::size_t m = 300, n = 397, k = 700;
+  const std::size_t m = 301, n = 397, k = 700;
   const Matrix a = random_matrix(turned ? k : m, turned ? m : k, 1);
   const Matrix b = random_matrix(turned ? n : k, turned ? k : n, 2);
-  std::vector<double> one;
+  std::vector<double> one, scaled;
+  std::vector<float> floats;
   for (const unsigned threads : {1U, 2U, 3U, 5U}) {
     CAPTURE(isa, turned, threads);
     Device device =
@@ -151,8 +167,16 @@ TEST_CASE("fast products have the same bits for any number of threads") {
     MatrixProduct product(device, MatrixPrecision::Full);
     Matrix c(m, n);
     product.compute(m, n, k, 1, a.view(t), b.view(t), 0, {c.data.data(), c.stride});
-    if (one.empty()) one = c.data;
+    const auto in_doubles = scaled_product<double>(product, a, b, t, m, n, k);
+    const auto in_floats = scaled_product<float>(product, a, b, t, m, n, k);
+    if (one.empty()) {
+      one = c.data;
+      scaled = in_doubles;
+      floats = in_floats;
+    }
     REQUIRE(c.data == one);
+    REQUIRE(in_doubles == scaled);
+    REQUIRE(in_floats == floats);
   }
 }
 

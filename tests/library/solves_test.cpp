@@ -1,6 +1,7 @@
 // Triangular solves, Cholesky, and matrix-vector products on a device.
 #include <cmath>
 
+#include "emulator/host/isa.hpp"
 #include "library/dense.hpp"
 
 using namespace gdr;
@@ -110,6 +111,51 @@ TEST_CASE("Cholesky does not depend on look-ahead and is accurate for any panel 
       }
       CHECK((factors[0].array() == factors[1].array()).all());
     }
+  }
+}
+
+TEST_CASE("factors on native are accurate and have the same bits for any number of threads") {
+  const std::string isa = GENERATE("avx512", "avx2", "portable");
+  if (std::ranges::none_of(host_isas(), [&](Isa has) { return isa_name(has) == isa; })) return;
+  const std::size_t n = GENERATE(37, 150, 333), block = GENERATE(0, 50);
+  const MatrixXd general = random_matrix(n + 5, n, 13), right = random_matrix(n, 19, 14);
+  const MatrixXd square = general.topRows(static_cast<Eigen::Index>(n));
+  const MatrixXd definite =
+      general.transpose() * general + MatrixXd::Identity(square.rows(), square.cols());
+  std::vector<MatrixXd> first;
+  for (const unsigned threads : {1U, 2U, 3U}) {
+    CAPTURE(isa, n, block, threads);
+    Device device = Device::open("emulator:chips=1,engine=native,isa=" + isa +
+                                 ",threads=" + std::to_string(threads));
+    LinearOptions options;
+    options.block = block;
+    LinearSolver solver(device, options);
+    Padded rectangle(general), lu(square), x(right);
+    std::vector<std::int64_t> pivots(n);
+    REQUIRE(!solver.lu(n + 5, n, rectangle.view(), pivots));
+    REQUIRE(!solver.lu(n, n, lu.view(), pivots));
+    solver.solve(n, 19, lu.view(no), pivots, x.view());
+    CHECK(residual(square, x.value(), right) < 16);
+    std::vector<MatrixXd> all{rectangle.value(), lu.value(), x.value()};
+    for (const Triangle triangle : {Triangle::Lower, Triangle::Upper}) {
+      MatrixXd stored = definite;
+      if (triangle == Triangle::Lower)
+        stored.triangularView<Eigen::StrictlyUpper>().setConstant(Padded::padding);
+      else
+        stored.triangularView<Eigen::StrictlyLower>().setConstant(Padded::padding);
+      Padded factor(stored), y(right);
+      REQUIRE(!solver.cholesky(triangle, n, factor.view()));
+      const MatrixXd whole = factor.value();
+      for (Eigen::Index c = 0; c < whole.cols(); ++c)
+        for (Eigen::Index r = 0; r < c; ++r)
+          REQUIRE((triangle == Triangle::Lower ? whole(r, c) : whole(c, r)) == Padded::padding);
+      solver.solve_cholesky(triangle, n, 19, factor.view(no), y.view());
+      CHECK(residual(definite, y.value(), right) < 16);
+      all.push_back(whole);
+      all.push_back(y.value());
+    }
+    if (first.empty()) first = all;
+    for (std::size_t i = 0; i < all.size(); ++i) CHECK((all[i].array() == first[i].array()).all());
   }
 }
 

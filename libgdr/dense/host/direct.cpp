@@ -22,10 +22,8 @@ struct DirectPortable {
   static constexpr std::size_t bytes = 16, parts = 2, columns = 4;
 };
 
-/// Inner indices of a slab: a strip of B fits the first-level cache. Sums of floats are shorter,
-/// for their rounding errors.
-template <typename Number>
-constexpr std::size_t most_depth = std::is_same_v<Number, double> ? 256 : 192;
+/// Inner indices of a slab: a strip of B fits the first-level cache.
+constexpr std::size_t most_depth = 256;
 /// Rows of A that are packed at once, so that they fit the second-level cache, in bytes.
 constexpr std::size_t packed_bytes = std::size_t{400} << 10;
 /// Columns of B that are packed at once.
@@ -33,15 +31,12 @@ constexpr std::size_t packed_columns = 2048;
 /// Multiplications from which a further thread is used.
 constexpr double direct_threads_from = 3e5;
 
-const DirectSet& direct_set() noexcept {
-  static const DirectSet& chosen = []() -> const DirectSet& {
-#if defined(__x86_64__)
-    if (host_kernels().isa == Isa::Avx512) return direct_avx512();
-    if (host_kernels().isa == Isa::Avx2) return direct_avx2();
-#endif
-    return direct_portable();
-  }();
-  return chosen;
+template <typename Number>
+const DirectKernels<Number>& direct_kernels(Isa isa) noexcept {
+  if constexpr (std::is_same_v<Number, double>)
+    return direct_set(isa).doubles;
+  else
+    return direct_set(isa).floats;
 }
 
 template <typename Number>
@@ -85,12 +80,14 @@ class RowBuffers {
 struct RowBlocks {
   std::size_t size = 0, count = 0;
 
-  /// Blocks for some threads that fit a second-level cache; few rows are one block.
-  RowBlocks(std::size_t m, std::size_t most, std::size_t panel, unsigned threads, bool equal) {
+  /// Blocks of whole vectors for some threads that fit a second-level cache; few rows are one
+  /// block.
+  RowBlocks(std::size_t m, std::size_t most, std::size_t lanes, std::size_t panel, unsigned threads,
+            bool equal) {
     std::size_t blocks = m < 2 * panel * threads ? 1 : rounded_up((m + most - 1) / most, threads);
     // The rows of a triangle differ in length.
     if (!equal && threads > 1 && blocks > 1) blocks = std::max(blocks, std::size_t{4} * threads);
-    size = rounded_up((m + blocks - 1) / blocks, panel);
+    size = rounded_up((m + blocks - 1) / blocks, lanes);
     count = (m + size - 1) / size;
   }
 };
@@ -99,9 +96,9 @@ struct RowBlocks {
 template <typename Number>
 class DirectSlab {
  public:
-  DirectSlab(const DirectProduct<Number>& p, const RowBlocks& rows, RowBuffers<Number>& buffers,
-             Number* b)
-      : p_(p), rows_(rows), buffers_(buffers), b_(b) {}
+  DirectSlab(const DirectKernels<Number>& kernels, const DirectProduct<Number>& p,
+             const RowBlocks& rows, RowBuffers<Number>& buffers, Number* b)
+      : kernels_(kernels), p_(p), rows_(rows), buffers_(buffers), b_(b) {}
 
   void run(std::size_t first, std::size_t depth, std::size_t column, std::size_t columns,
            unsigned threads) {
@@ -147,7 +144,7 @@ class DirectSlab {
     });
   }
 
-  const DirectKernels<Number>& kernels_ = direct_kernels<Number>();
+  const DirectKernels<Number>& kernels_;
   const DirectProduct<Number>& p_;
   const RowBlocks& rows_;
   RowBuffers<Number>& buffers_;
@@ -164,19 +161,16 @@ const DirectSet& direct_portable() noexcept {
   return set;
 }
 
-const FactorKernels& direct_factor_kernels() noexcept { return direct_set().factor; }
-
-template <typename Number>
-const DirectKernels<Number>& direct_kernels() noexcept {
-  const DirectSet& set = direct_set();
-  if constexpr (std::is_same_v<Number, double>)
-    return set.doubles;
-  else
-    return set.floats;
+const DirectSet& direct_set([[maybe_unused]] Isa isa) noexcept {
+#if defined(__x86_64__)
+  if (isa == Isa::Avx512) return direct_avx512();
+  if (isa == Isa::Avx2) return direct_avx2();
+#endif
+  return direct_portable();
 }
 
 template <typename Number>
-void multiply_directly(const DirectProduct<Number>& product, unsigned threads) {
+void multiply_directly(const DirectProduct<Number>& product, unsigned threads, Isa isa) {
   DirectProduct<Number> p = product;
   if (p.down != 1) {  // the transpose of C has contiguous columns
     std::swap(p.m, p.n);
@@ -192,26 +186,24 @@ void multiply_directly(const DirectProduct<Number>& product, unsigned threads) {
       static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   threads = static_cast<unsigned>(
       std::clamp(work / direct_threads_from, 1.0, std::max(1.0, static_cast<double>(threads))));
-  constexpr std::size_t most = most_depth<Number>;
-  const std::size_t slabs = (p.k + most - 1) / most, depth = (p.k + slabs - 1) / slabs;
+  const std::size_t slabs = (p.k + most_depth - 1) / most_depth, depth = (p.k + slabs - 1) / slabs;
   static thread_local Packed<Number> packed;
-  const auto& kernels = direct_kernels<Number>();
+  const auto& kernels = direct_kernels<Number>(isa);
   Number* const b =
       at_least(packed, depth * rounded_up(std::min(p.n, packed_columns), kernels.columns));
   const std::size_t fitting =
       std::max(packed_bytes / sizeof(Number) / depth / kernels.rows, std::size_t{1}) * kernels.rows;
-  const RowBlocks rows(p.m, fitting, kernels.rows, threads, p.part == DirectPart::All);
-  RowBuffers<Number> buffers(threads, rows.size * depth);
-  DirectSlab<Number> slab(p, rows, buffers, b);
+  const RowBlocks rows(p.m, fitting, kernels.lanes, kernels.rows, threads,
+                       p.part == DirectPart::All);
+  RowBuffers<Number> buffers(threads, rounded_up(rows.size, kernels.rows) * depth);
+  DirectSlab<Number> slab(kernels, p, rows, buffers, b);
   for (std::size_t column = 0; column < p.n; column += packed_columns)
     for (std::size_t first = 0; first < p.k; first += depth)
       slab.run(first, std::min(depth, p.k - first), column, std::min(packed_columns, p.n - column),
                threads);
 }
 
-template const DirectKernels<double>& direct_kernels() noexcept;
-template const DirectKernels<float>& direct_kernels() noexcept;
-template void multiply_directly(const DirectProduct<double>&, unsigned);
-template void multiply_directly(const DirectProduct<float>&, unsigned);
+template void multiply_directly(const DirectProduct<double>&, unsigned, Isa);
+template void multiply_directly(const DirectProduct<float>&, unsigned, Isa);
 
 }  // namespace gdr::dense

@@ -46,10 +46,11 @@ struct DirectBlock {
   std::ptrdiff_t diagonal;  ///< element (i, j) is on the diagonal of C if i + diagonal = j
 };
 
-/// Kernels for an instruction set. A panel has `rows` rows of A, a strip `columns` columns of B.
+/// Kernels for an instruction set. A panel has `rows` rows of A, a vector `lanes` of them, a strip
+/// `columns` columns of B.
 template <typename Number>
 struct DirectKernels {
-  std::size_t rows, columns;
+  std::size_t rows, lanes, columns;
   /// Packs `count` rows (a) or columns (b) from (vector, index) on for `depth` inner indices; the
   /// last panel is padded with zeros. `next_vector`, `next_index`: distances in `from`.
   void (*pack_a)(const Number* from, std::size_t next_vector, std::size_t next_index,
@@ -59,15 +60,12 @@ struct DirectKernels {
   void (*multiply)(const DirectBlock<Number>& block);
 };
 
-/// The kernels of GDR_ISA, else of the best instruction set of this host.
+/// Computes a product in up to `threads` threads, with the kernels for an instruction set. Throws
+/// std::bad_alloc, before C is written.
 template <typename Number>
-const DirectKernels<Number>& direct_kernels() noexcept;
-
-/// Computes a product in up to `threads` threads. Throws std::bad_alloc, before C is written.
-template <typename Number>
-void multiply_directly(const DirectProduct<Number>& product, unsigned threads);
-extern template void multiply_directly(const DirectProduct<double>&, unsigned);
-extern template void multiply_directly(const DirectProduct<float>&, unsigned);
+void multiply_directly(const DirectProduct<Number>& product, unsigned threads, Isa isa);
+extern template void multiply_directly(const DirectProduct<double>&, unsigned, Isa);
+extern template void multiply_directly(const DirectProduct<float>&, unsigned, Isa);
 
 /// Kernels for both types of numbers, and for factorisations in the host's own arithmetic.
 struct DirectSet {
@@ -75,9 +73,8 @@ struct DirectSet {
   DirectKernels<float> floats;
   FactorKernels factor;
 };
-/// As direct_kernels().
-const FactorKernels& direct_factor_kernels() noexcept;
-
+/// The kernels for an instruction set that this host has.
+const DirectSet& direct_set(Isa isa) noexcept;
 const DirectSet& direct_portable() noexcept;
 const DirectSet& direct_avx2() noexcept;
 const DirectSet& direct_avx512() noexcept;

@@ -16,7 +16,7 @@ template <class Host, typename Number>
 class DirectLoops {
  public:
   static constexpr DirectKernels<Number> kernels() {
-    return {rows, columns, pack<rows>, pack<columns>, multiply};
+    return {rows, width, columns, pack<rows>, pack<columns>, multiply};
   }
 
  private:
@@ -151,9 +151,19 @@ class DirectLoops {
     }
   }
 
+  /// Every product is rounded, here and for parts of vectors: which of the two is fused with the
+  /// sum would be the compiler's choice.
   static void update(Number* to, V sum, const DirectBlock<Number>& p) {
-    const V product = p.alpha * sum;
-    store(to, p.beta == 0 ? product : product + p.beta * load(to));
+    const V product = rounded(p.alpha * sum);
+    store(to, p.beta == 0 ? product : product + rounded(p.beta * load(to)));
+  }
+  static V rounded(V x) {
+#if defined(__x86_64__)
+    asm("" : "+x"(x));
+#elif defined(__aarch64__)
+    asm("" : "+w"(x));
+#endif
+    return x;
   }
 
   /// Whether the tile has elements that are not computed.
@@ -177,14 +187,17 @@ class DirectLoops {
       constexpr auto step = static_cast<std::ptrdiff_t>(width);
       for (std::ptrdiff_t i = begin; i < end;) {
         const V sum = sums[i / step];
-        if (i % step == 0 && i + step <= end) {
+        // The same operations for a part of a vector, since threads divide the rows.
+        const std::ptrdiff_t next = i - i % step + step, last = next < end ? next : end;
+        if (last - i == step) {
           update(c + i, sum, p);
-          i += step;
-          continue;
+        } else {
+          Number some[width] = {};
+          for (std::ptrdiff_t l = i; l < last && p.beta != 0; ++l) some[l % step] = c[l];
+          update(some, sum, p);
+          for (std::ptrdiff_t l = i; l < last; ++l) c[l] = some[l % step];
         }
-        const Number product = p.alpha * sum[i % step];
-        c[i] = p.beta == 0 ? product : product + p.beta * c[i];
-        ++i;
+        i = last;
       }
     }
   }
