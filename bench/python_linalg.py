@@ -3,11 +3,12 @@
 
 usage: python bench/python_linalg.py [--orders 512 1024 2048] [--rounds 9] [--device NAME]
 
-Each round measures both sides, in changing order, and sleeps between calls: each side has threads
-of its own, which spin after their work. The ratio is that of the least times, NumPy's or SciPy's
-over ours; errors are the largest residuals relative to the norms. Unset OPENBLAS_CORETYPE, which
-may select slower kernels for NumPy. The last product is that of a blocked LU factorisation: 128
-inner indices.
+Each round measures both sides, in changing order, with some calls of each in sequence, as the first
+one after another side's finds cold caches and sleeping threads. It sleeps between the sides: each
+has threads of its own, which spin after their work. The ratio is that of the least times, NumPy's
+or SciPy's over ours; errors are the largest residuals relative to the norms. Unset
+OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE, which may select slower kernels or blocks for NumPy. The
+last product is that of a blocked LU factorisation: 128 inner indices.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import gdr
 from gdr import linalg
 
 Call = Callable[[], Any]
+CALLS = 4  # of a side in each round
 
 
 def compare(name: str, ours: Call, theirs: Call, error: Callable[[Any], float], rounds: int) -> None:
@@ -32,9 +34,10 @@ def compare(name: str, ours: Call, theirs: Call, error: Callable[[Any], float], 
     for round_ in range(rounds):
         for key in list(calls)[:: 1 if round_ % 2 else -1]:
             time.sleep(0.02)
-            begin = time.perf_counter()
-            calls[key]()
-            times[key].append(time.perf_counter() - begin)
+            for _ in range(CALLS):
+                begin = time.perf_counter()
+                calls[key]()
+                times[key].append(time.perf_counter() - begin)
     least = {key: min(all_) for key, all_ in times.items()}
     print(
         f"{name:28} {1e3 * least['ours']:8.2f} ms  ratio {least['theirs'] / least['ours']:5.2f}"

@@ -130,8 +130,9 @@ def lu(
     """LU factorisation, in float64, of a matrix (m, n) of finite numbers.
 
     ``block``: columns of a panel; 0 lets the library choose. The host factorises a panel while the
-    device updates the trailing matrix (one after the other with ``overlap=False``; the results are
-    bit-identical). ``device_flops``: products with fewer operations run on the host.
+    device updates the trailing matrix (one after the other with ``overlap=False``, and on native
+    engines of the host; the results are bit-identical). ``device_flops``: products with fewer
+    operations run on the host.
     ``overwrite_a``: the factors may overwrite ``a``, if it is float64 and Fortran-contiguous;
     otherwise it is copied.
     """

@@ -22,8 +22,10 @@ struct DirectPortable {
   static constexpr std::size_t bytes = 16, parts = 2, columns = 4;
 };
 
-/// Inner indices of a slab: a strip of B fits the first-level cache.
-constexpr std::size_t most_depth = 256;
+/// Inner indices of a slab: a strip of B fits the first-level cache. Sums of floats are shorter,
+/// for their rounding errors.
+template <typename Number>
+constexpr std::size_t most_depth = std::is_same_v<Number, double> ? 256 : 192;
 /// Rows of A that are packed at once, so that they fit the second-level cache, in bytes.
 constexpr std::size_t packed_bytes = std::size_t{400} << 10;
 /// Columns of B that are packed at once.
@@ -186,7 +188,8 @@ void multiply_directly(const DirectProduct<Number>& product, unsigned threads, I
       static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   threads = static_cast<unsigned>(
       std::clamp(work / direct_threads_from, 1.0, std::max(1.0, static_cast<double>(threads))));
-  const std::size_t slabs = (p.k + most_depth - 1) / most_depth, depth = (p.k + slabs - 1) / slabs;
+  constexpr std::size_t most = most_depth<Number>;
+  const std::size_t slabs = (p.k + most - 1) / most, depth = (p.k + slabs - 1) / slabs;
   static thread_local Packed<Number> packed;
   const auto& kernels = direct_kernels<Number>(isa);
   Number* const b =
