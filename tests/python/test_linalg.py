@@ -28,9 +28,10 @@ def test_out_alpha_and_beta_are_applied(rng):
     for out in (c.copy(), np.array(c, order="F"), np.repeat(c, 3, axis=0)[::3]):
         got = linalg.matmul(a, b, out=out, alpha=-2.0, beta=0.5)
         assert got is out and error(out, -2 * (a @ b) + 0.5 * c) < 1e-15
-    single = linalg.matmul(a.astype("f4"), b.astype("f4"))
-    assert single.dtype == np.float32
-    assert error(single, a.astype("f4").astype(float) @ b.astype("f4")) < 1e-7
+    for device, most in (("native", 2e-7), ("exact", 1e-7)):  # sums of 30 floats, or of doubles
+        single = linalg.matmul(a.astype("f4"), b.astype("f4"), device=device)
+        assert single.dtype == np.float32
+        assert error(single, a.astype("f4").astype(float) @ b.astype("f4")) < most
     assert error(linalg.matmul(a, b[:, 0]), a @ b[:, 0]) < 1e-15
     assert linalg.matmul(a[:0], b).shape == (0, 10)
     stacks = rng.normal(size=(6, 4, 5)), rng.normal(size=(5, 3))
