@@ -35,7 +35,8 @@ struct LinearOptions {
   MatrixPrecision precision = MatrixPrecision::Full;
   /// Columns of a panel, which the host factorises while the device updates the trailing matrix. 0:
   /// an eighth of the matrix, to limit the host's share of the work, at least 64, and at most the
-  /// depth of one pass (MatrixProduct::depth), at which a board is fastest, and 2048.
+  /// depth of one pass (MatrixProduct::depth), at which a board is fastest, and 2048. On native
+  /// engines of the host 0 is the whole matrix, which is factorised recursively.
   std::size_t block = 0;
   /// Products with fewer operations (2 m n k) are computed on the host. The default is the work of
   /// a 10 Gflops host in 1.7 ms, which the link of a real board takes for one tile of 256 x 2048.
@@ -43,7 +44,7 @@ struct LinearOptions {
   /// all products on the device.
   double device_flops = 0x1p24;
   /// Look-ahead: update the next panel first and factorise it while the device updates the rest.
-  /// The results have the same bits either way.
+  /// The results have the same bits either way. No effect on native engines of the host.
   bool overlap = true;
 };
 
