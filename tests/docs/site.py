@@ -3,8 +3,8 @@
 
 usage: site.py SOURCE_DIR BUILD_DIR
 
-Runs where GDR_TEST_SITE names a Python with the packages of docs/site/requirements.txt
-(`make site` makes one: build/site-tools/bin/python). Links and anchors of all pages must lead
+Runs where there is a Python with the packages of docs/site/requirements.txt: the one that
+`make site` makes, build/site-tools/bin/python, or that of GDR_TEST_SITE. Links and anchors of all pages must lead
 somewhere, every public name of C++, C, Fortran and Python must have its place in the reference,
 and no page may report an error to the console of a browser. Without one (chromium or
 google-chrome) the test is reported as skipped if the other checks pass.
@@ -183,9 +183,10 @@ def console_errors(browser: str, site: pathlib.Path, pages: list[pathlib.Path]) 
 
 
 def main() -> int:
-    python = os.environ.get("GDR_TEST_SITE")
-    if not python:
-        print("skipped: GDR_TEST_SITE names no Python with the packages of docs/site")
+    made = SOURCE / "build/site-tools/bin/python"
+    python = os.environ.get("GDR_TEST_SITE") or (made if made.exists() else None)
+    if python is None:
+        print("skipped: no Python with the packages of docs/site (`make site` makes one)")
         return SKIPPED
     with tempfile.TemporaryDirectory() as folder:
         site = pathlib.Path(folder) / "site"

@@ -17,6 +17,7 @@
 #include <memory>
 #include <ranges>
 #include <string>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -45,6 +46,16 @@ class atomic_ref {
 
  private:
   T* object_;
+};
+
+/// One thread: no other can be created.
+class jthread {
+ public:
+  jthread() noexcept = default;
+  template <typename Work>
+  explicit jthread(Work&&) {
+    throw system_error(make_error_code(errc::resource_unavailable_try_again));
+  }
 };
 
 /// Of a decimal number or one with an exponent, without sign '+', spaces or hexadecimal digits.
