@@ -166,7 +166,9 @@ struct Hermite::Impl {
   }
 
   void check_force(std::size_t b) const {
-    if (!finite(at(block.a, b)) || !finite(at(block.j, b))) refuse_force(block.members[b]);
+    // Engines in doubles find no force where the square of a distance overflows.
+    if (!finite(at(block.a, b)) || !finite(at(block.j, b)) || find_far_particle(at(block.x, b)))
+      refuse_force(block.members[b]);
   }
 
   /// The error for a particle whose force is not finite.

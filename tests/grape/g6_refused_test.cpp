@@ -270,7 +270,7 @@ TEST_CASE("g6: sums that overflow are an error that names the i-particle") {
     CHECK(std::abs(u.pot[1] + 0.5 + 1.0 / 3) < 1e-12);
     g6_close(id);
   });
-  // The range of the squares of doubles; numbers of the chip have the same exponents.
+  // Where the square of a distance overflows, doubles give no force.
   const Variable device("GDR_DEVICE", "emulator:engine=native");
   const int id = 77774;
   Row near{0, 0, 0}, far{1e160, 0, 0};
@@ -279,9 +279,9 @@ TEST_CASE("g6: sums that overflow are an error that names the i-particle") {
   std::vector<Row> x{{1, 0, 0}, {2, 0, 0}};
   first_half(id, 2, x);
   Untouched u;
-  CHECK_THAT(messages_of([&] { CHECK(u.second_half(id, 2, 2, x) == -1); }),
-             Catch::Contains("of i-particle 0 is not finite"));
-  CHECK(!u.is_changed());
+  CHECK(u.second_half(id, 2, 2, x) == 0);
+  CHECK(std::abs(u.pot[0] + 1) < 1e-14);
+  CHECK(std::abs(u.pot[1] + 0.5) < 1e-14);
   g6_close(id);
 }
 
