@@ -99,6 +99,7 @@ class Lowering {
         id_(s.graph.size(), no_value) {
     choose_resident(resident);
     find_inverted();
+    find_compared();
   }
 
   IrSegment run() {
@@ -109,7 +110,8 @@ class Lowering {
     if (wide_) find_absorbed();
     for (std::uint32_t n = 0; n < g_.size(); ++n) {
       const NodeOp op = g_[ref_to(n)].op;
-      if (needed_[n] && !absorbed_[n] && !is_leaf(op) && !is_free(op)) id_[n] = lowered_node(n);
+      const bool elsewhere = absorbed_[n] || compared_[n];
+      if (needed_[n] && !elsewhere && !is_leaf(op) && !is_free(op)) id_[n] = lowered_node(n);
     }
     for (const Store& store : s_.stores) {
       if (is_resident(store)) finish_carried(store);
@@ -163,6 +165,23 @@ class Lowering {
       inverted_[n] = turned[n] && !straight[n] && is_comparison(op) && (wide_ || !of_integers);
       if (op == NodeOp::Both && needed_[n]) inverted_[n] = is_either(g_[ref_to(n)]);
     }
+  }
+
+  /// Differences of which only the sign matters, or whether they are zero: their operands are
+  /// compared. (These differ in one case: two infinite numbers are equal.)
+  void find_compared() {
+    compared_.assign(g_.size(), false);
+    std::vector<unsigned> comparisons_of(g_.size(), 0);
+    for (std::uint32_t n = 0; n < g_.size(); ++n) {
+      const Node& node = g_[ref_to(n)];
+      if (needed_[n] && is_comparison_with_zero(node)) ++comparisons_of[node_of(node.a)];
+    }
+    for (std::uint32_t n = 0; n < g_.size(); ++n)
+      compared_[n] = comparisons_of[n] != 0 && comparisons_of[n] == uses_[n] &&
+                     g_[ref_to(n)].op == NodeOp::Sub;
+  }
+  static bool is_comparison_with_zero(const Node& node) {
+    return node.op == NodeOp::Negative || node.op == NodeOp::IsZero;
   }
 
   /// Whether a Both is computed as the complement of an Or.
@@ -234,6 +253,7 @@ class Lowering {
       case NodeOp::Add:
       case NodeOp::Sub:
       case NodeOp::Mul:
+      case NodeOp::IntAdd:
         return select.b;
       case NodeOp::Fma:
         return is_zero(select.c) || inner.c == select.c ? select.b : no_ref;
@@ -433,8 +453,14 @@ class Lowering {
   }
 
   ValueId lower_comparison(const Node& node, bool inverted, ValueId mask) {
-    const bool of_numbers = node.op == NodeOp::Negative || node.op == NodeOp::IsZero;
+    const bool of_numbers = is_comparison_with_zero(node);
     if (!wide_ && !of_numbers) return lower_comparison_narrow(node, inverted);
+    if (of_numbers && compared_[node_of(node.a)]) {
+      const Node& difference = g_[node.a];
+      const Comparison& c = *comparison(node.op);
+      return compared(c.op, value(difference.a), value(difference.b), inverted ? c.no : c.yes,
+                      mask);
+    }
     const ValueId a = value(node.a);
     const ValueId b =
         node.b == no_ref ? constant(of_numbers ? Kind::Number : Kind::Bits, 0) : value(node.b);
@@ -544,6 +570,7 @@ class Lowering {
   std::vector<ValueId> carried_in_;  ///< likewise
   std::vector<bool> inverted_;       ///< by node: a mask that is kept as its complement
   std::vector<bool> absorbed_;       ///< by node: part of its only user
+  std::vector<bool> compared_;       ///< by node: a difference that is only compared
   jit::Block block_;
   std::map<ValueId, std::vector<Operation>> stores_after_;
   std::vector<Operation> stores_at_end_;
