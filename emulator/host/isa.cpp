@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 namespace gdr {
 namespace {
@@ -37,6 +38,17 @@ std::vector<Isa> host_isas() {
     if (host_has(isa)) list.push_back(isa);
   }
   return list;
+}
+
+bool prefers_square_root_instruction() {
+  if (const char* const chosen = std::getenv("GDR_SQUARE_ROOT"); chosen != nullptr)
+    return std::string_view(chosen) == "instruction";
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  return __builtin_cpu_is("amd") != 0;
+#else
+  return false;
+#endif
 }
 
 }  // namespace gdr

@@ -1,5 +1,6 @@
 // `native` computes in doubles, whatever a kernel declares as a short.
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
@@ -64,6 +65,21 @@ TEST_CASE("native does not round inputs and results that a kernel declares as sh
       INFO(isa_name(isa) << ": " << law.statement << " " << found << " for " << expected);
       CHECK(std::abs(found - expected) <= law.bound * std::abs(expected));
     }
+}
+
+TEST_CASE("square roots on native are those of doubles by the instruction and by steps") {
+  const Kernel roots = law("e += sqrt(x*x + q);"), of_zero = law("e += sqrt((x - q)*(x - q));");
+  double expected = 0;
+  for (const double x : sources) expected += std::sqrt(x * x + 0.37);
+  for (const char* chosen : {"instruction", "steps"}) {
+    INFO(chosen);
+    setenv("GDR_SQUARE_ROOT", chosen, 1);
+    Device device = Device::open("native");
+    CHECK(std::abs(sum_of(roots, device, 0.37, sources) - expected) <= 1e-15 * expected);
+    CHECK(std::abs(sum_of(of_zero, device, 0.5, {0.5, 2.5}) - 2) <= 1e-15);
+    CHECK(sum_of(roots, device, 0.37, {1e200}) == INFINITY);
+  }
+  unsetenv("GDR_SQUARE_ROOT");
 }
 
 TEST_CASE("a rounding by short(x) stays on native") {

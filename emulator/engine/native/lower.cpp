@@ -349,6 +349,45 @@ Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse, bool of_
   return coarse ? first : m.fma(first, m.mul(e, e), first);
 }
 
+/// Whether r is x / sqrt(x), and 1 / sqrt(x) has no other use.
+const Node* root_of(const Graph& g, const std::vector<unsigned>& uses, const Node& product) {
+  if (product.op != NodeOp::Mul) return nullptr;
+  for (const bool second : {false, true}) {
+    const Ref root = second ? product.b : product.a, x = second ? product.a : product.b;
+    if (g[root].op == NodeOp::Rsqrt && g[root].a == x && uses[node_of(root)] == 1) return &g[root];
+  }
+  return nullptr;
+}
+
+/// A sum of squares: never -0.
+bool is_sum_of_squares(const Graph& g, Ref r) {
+  const Node& node = g[r];
+  if (node.op == NodeOp::Mul) return node.a == node.b;
+  return node.op == NodeOp::Add && (is_sum_of_squares(g, node.a) || is_sum_of_squares(g, node.b));
+}
+
+/// Square roots, x / sqrt(x), by the host's instruction, which runs beside products and sums.
+Segment with_square_roots(const Segment& s) {
+  const std::vector<unsigned> uses = use_counts(s);
+  return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
+    const Graph& old = s.graph;
+    const Node* node = &old[r];
+    // The instruction needs no other value for zero.
+    const bool at_zero = node->op == NodeOp::Select && old[node->a].op == NodeOp::IsZero &&
+                         !negated(node->a) && old.is_constant(node->b) && old[node->b].bits == 0 &&
+                         uses[node_of(node->c)] == 1;
+    const Ref zero_of = at_zero ? old[node->a].a : no_ref;
+    if (at_zero) node = &old[node->c];
+    const Node* const root = root_of(old, uses, *node);
+    if (root == nullptr || (at_zero && (zero_of != root->a || !is_sum_of_squares(old, zero_of))))
+      return no_ref;
+    const Ref made = g.op(NodeOp::Sqrt, Kind::Number, copy(root->a));
+    // A program's own scale differs from one by the rounding of its steps.
+    const auto scale = std::bit_cast<double>(root->bits);
+    return std::abs(scale - 1) < 1e-15 ? made : Maker{g}.scaled(made, scale);
+  });
+}
+
 bool uses_roots(const Graph& g) {
   return std::ranges::any_of(g.nodes(), [](const Node& node) {
     return node.op == NodeOp::Rsqrt || node.op == NodeOp::Recip;
@@ -535,6 +574,7 @@ Segment lowered(const Segment& segment, Target target) {
   }
   if (target.infinities) s = with_infinite_roots(s);
   s = simplified(s);
+  if (target.square_roots) s = with_square_roots(s);
   if (target.isa == Isa::Avx2) s = with_masked_terms(s);
   s = fused(s);
   if (!floats) {

@@ -23,6 +23,7 @@ struct Target {
   /// Among doubles: reciprocals and roots of infinite numbers are those of IEEE 754. Else they may
   /// be NaN or infinite, from which results tell that this is needed.
   bool infinities = false;
+  bool square_roots = false;  ///< of AVX-512, among doubles: by the host's instruction
   friend bool operator==(const Target&, const Target&) = default;
   /// Lanes of a vector.
   constexpr std::uint32_t lanes() const noexcept {

@@ -261,6 +261,12 @@ std::unique_ptr<PassRunner> NativeExecutable::in_longs_runner(
 
 }  // namespace
 
+NativeEngine::NativeEngine(Isa isa, native::Precision precision, native::FloatMode mode)
+    : target_{isa, precision, mode, false} {
+  target_.square_roots = isa == Isa::Avx512 && precision == native::Precision::Double &&
+                         prefers_square_root_instruction();
+}
+
 NativeEngine::NativeEngine(Isa isa, native::Precision precision, Gpus gpus)
     : target_{isa, precision, native::FloatMode::Plain, false},
       gpus_(std::move(gpus)),

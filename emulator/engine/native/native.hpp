@@ -17,8 +17,7 @@ class NativeEngine final : public Engine {
  public:
   /// The host must have the instruction set (see host_isas()).
   explicit NativeEngine(Isa isa, native::Precision precision = native::Precision::Double,
-                        native::FloatMode mode = native::FloatMode::Plain)
-      : target_{isa, precision, mode, false} {}
+                        native::FloatMode mode = native::FloatMode::Plain);
   /// The loops over sources run on GPUs of one kind, which share the targets, and matrix products
   /// on the first of them; what they cannot do or is too small for them on the host.
   NativeEngine(Isa isa, native::Precision precision, Gpus gpus);
