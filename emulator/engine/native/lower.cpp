@@ -589,4 +589,16 @@ Segment lowered(const Segment& segment, Target target) {
   return s;
 }
 
+bool square_roots_pay(const Segment& with_instructions) {
+  constexpr std::size_t others_for_each = 20;
+  const std::vector<bool> needed = needed_nodes(with_instructions);
+  std::size_t roots = 0, others = 0;
+  for (std::uint32_t n = 0; n < with_instructions.graph.size(); ++n) {
+    const NodeOp op = with_instructions.graph[ref_to(n)].op;
+    if (!needed[n] || is_leaf(op) || op == NodeOp::AsBits || op == NodeOp::AsNumber) continue;
+    ++(op == NodeOp::Sqrt ? roots : others);
+  }
+  return others >= others_for_each * roots;
+}
+
 }  // namespace gdr::native

@@ -172,6 +172,10 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
     code.input_offset[kernel.carried[c].slot] = code.layout.set(0) + c * code.layout.vector_bytes;
   }
   code.once = lowered(form.once, target);
+  if (target.square_roots && !square_roots_pay(code.once)) {
+    target.square_roots = false;
+    code.once = lowered(form.once, target);
+  }
   if (loops_) {
     code.first = lowered(form.first, target);
     code.loop = lowered(form.loop, target);
