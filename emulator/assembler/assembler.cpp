@@ -6,6 +6,7 @@
 
 #include "emulator/assembler/front/files.hpp"
 #include "emulator/assembler/front/parser.hpp"
+#include "emulator/assembler/object.hpp"
 #include "emulator/assembler/time/schedule.hpp"
 #include "gdr/error.hpp"
 
@@ -254,8 +255,10 @@ void finish(Assembly& a) {
 }  // namespace
 }  // namespace assembly
 
-AssembleResult assemble(std::string_view text, const std::string& file_name,
-                        const AssembleOptions& options) {
+namespace {
+
+AssembleResult assemble_program(std::string_view text, const std::string& file_name,
+                                const AssembleOptions& options) {
   assembly::Assembly a(options);
   const std::string name = std::filesystem::path(file_name).lexically_normal().string();
   assembly::add_source(a, name, std::string(text));
@@ -270,6 +273,55 @@ AssembleResult assemble(std::string_view text, const std::string& file_name,
   result.diagnostics.list = a.report.release();
   for (SourceText& source : a.sources) result.diagnostics.sources.push_back(std::move(source));
   if (result.diagnostics.error_count == 0) result.program = std::move(a.program);
+  return result;
+}
+
+/// Where the line `.longs` begins; npos if there is none.
+std::size_t find_longs(std::string_view text) {
+  constexpr std::string_view directive = ".longs";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    line = line.substr(0, line.find('#'));
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r'))
+      line.remove_suffix(1);
+    if (line == directive) return at;
+    at = end + 1;
+  }
+  return std::string_view::npos;
+}
+
+void refuse_longs(AssembleResult& result, std::uint32_t line, const std::string& why) {
+  Diagnostic refusal;
+  refusal.code = static_cast<std::uint16_t>(Code::DirectiveValue);
+  refusal.range = {0, line, 1, 7};
+  refusal.message = "`.longs` is not followed by the same kernel in longs: " + why;
+  result.diagnostics.list.push_back(refusal);
+  ++result.diagnostics.error_count;
+  result.program.reset();
+}
+
+}  // namespace
+
+AssembleResult assemble(std::string_view text, const std::string& file_name,
+                        const AssembleOptions& options) {
+  const std::size_t at = find_longs(text);
+  if (at == std::string_view::npos) return assemble_program(text, file_name, options);
+  AssembleResult result = assemble_program(text.substr(0, at), file_name, options);
+  if (!result.ok()) return result;
+  result.diagnostics.sources.front().text = text;
+  const auto line = static_cast<std::uint32_t>(std::ranges::count(text.substr(0, at), '\n'));
+  const std::string_view rest = text.substr(std::min(text.find('\n', at), text.size()));
+  if (find_longs(rest) != std::string_view::npos) {
+    refuse_longs(result, line + 1, "`.longs` is given twice");
+    return result;
+  }
+  // In its lines of the whole text.
+  AssembleResult longs = assemble_program(std::string(line, '\n').append(rest), file_name, options);
+  if (!longs.ok()) return longs;
+  result.program->in_longs.push_back(std::move(*longs.program));
+  if (const std::string wrong = validate_program(*result.program); !wrong.empty())
+    refuse_longs(result, line + 1, wrong);
   return result;
 }
 

@@ -257,7 +257,9 @@ std::string instruction_text(const Instruction& i, const OperandNames& names) {
 
 std::string to_text(const Instruction& instruction) { return instruction_text(instruction, {}); }
 
-std::string disassemble(const Program& program) {
+namespace {
+
+std::string disassemble_one(const Program& program) {
   // Only the assembler can tell whether the program obeys all rules: try it.
   const std::string text = write_program(program, false);
   const AssembleResult again = assemble(text, "disassembly");
@@ -266,6 +268,17 @@ std::string disassemble(const Program& program) {
     expected.lines[s].resize(expected.sections[s].size());
   if (again.ok() && *again.program == expected) return text;
   return write_program(program, true);
+}
+
+}  // namespace
+
+std::string disassemble(const Program& program) {
+  if (program.in_longs.empty()) return disassemble_one(program);
+  Program alone = program;
+  alone.in_longs.clear();
+  return disassemble_one(alone) +
+         "\n# The same kernel in longs, which engines that compute in doubles execute.\n.longs\n" +
+         disassemble_one(program.in_longs.front());
 }
 
 }  // namespace gdr

@@ -215,8 +215,13 @@ TEST_CASE("the disassembly of compiled kernels assembles to the same object") {
     check_disassembly(*made.program);
   }
   for (const std::string law : {"0.1*q - p", "(p + q)^-0.85", "erfc(q)*exp(-q)", "0.3*sin(q)/p"})
-    for (const std::string precision : {"", "precision long; "})
-      check_disassembly(*compiled(precision + "VARI p; VARJ q; VARF f; f += " + law + ";").program);
+    for (const std::string precision : {"", "precision long; "}) {
+      // Objects also have the program in longs.
+      const KernelText text(precision + "VARI p; VARJ q; VARF f; f += " + law + ";", "law.gdk");
+      Program program = *text.compile().program;
+      text.add_longs(program, {});
+      check_disassembly(program);
+    }
   for (std::uint64_t seed = 0; seed < test_iterations(20); ++seed) {
     CompileOptions options;
     options.effort = 0;

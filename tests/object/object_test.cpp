@@ -11,6 +11,7 @@
 #include <limits>
 #include <string>
 
+#include "emulator/assembler/assembler.hpp"
 #include "gdr/error.hpp"
 #include "object/object_bytes.hpp"
 #include "support/catch.hpp"
@@ -87,6 +88,26 @@ TEST_CASE("a program in longs is stored with its program, and has the same varia
   Program wrong = p;
   wrong.in_longs[0].elements = 9;
   CHECK(contains(defect(wrong), "the program in longs: 9 elements"));
+}
+
+TEST_CASE("the disassembly of a program with one in longs assembles to the same object") {
+  const std::string x = "ivar long x f64to72\n", body = ".body\n  fadd $lr16v $lr16v x\n";
+  const AssembleResult made =
+      assemble(".kernel k\n" + x + ".longs  # the same\n.kernel k\n" + x + body, "k.gds");
+  INFO(made.diagnostics.render());
+  REQUIRE(made.ok());
+  REQUIRE(made.program->in_longs.size() == 1);
+  CHECK(made.program->in_longs[0].lines[static_cast<unsigned>(Section::Body)].front().line == 7);
+  const AssembleResult again = assemble(disassemble(*made.program), "k.gds");
+  REQUIRE(again.ok());
+  CHECK(write_object(*again.program) == write_object(*made.program));
+  for (const std::string rest :
+       {"", ".longs\n", ".kernel k\nivar long x f64to72\nivar long y f64to72\n"}) {
+    const AssembleResult wrong = assemble(".kernel k\n" + x + ".longs\n" + rest, "k.gds");
+    CHECK(!wrong.ok());
+    CHECK(contains(wrong.diagnostics.render(), "k.gds:3:1"));
+  }
+  CHECK(!assemble(".kernel k\n" + x + ".longs\n.kernel k\n" + x + "  nonsense\n", "k.gds").ok());
 }
 
 TEST_CASE("the empty program can be stored") {
