@@ -202,22 +202,7 @@ Ref Graph::append(Ref mask, Ref entry, AppendKey key) {
   return add({NodeOp::Append, Kind::Bits, 0, mask, entry, no_ref, key.packed()});
 }
 
-bool Graph::implies(Ref mask, Ref other) const {
-  if (mask == other) return true;
-  if (negated(mask) || (*this)[mask].op != NodeOp::Both) return false;
-  return implies((*this)[mask].a, other) || implies((*this)[mask].b, other);
-}
-
-Ref Graph::known_choice(Ref mask, Ref value) const {
-  const Node& node = (*this)[value];
-  if (node.op != NodeOp::Select) return value;
-  if (implies(mask, node.a)) return node.b;
-  return implies(mask, complement(node.a)) ? node.c : value;
-}
-
 Ref Graph::select(Ref mask, Ref yes, Ref no) {
-  yes = known_choice(mask, yes);
-  no = known_choice(complement(mask), no);
   if (mask == always_ || yes == no) return yes;
   if (mask == complement(always_)) return no;
   const Kind kind = (*this)[yes].kind;

@@ -209,8 +209,6 @@ class Graph {
   Ref append(Ref mask, Ref entry, AppendKey key);
   /// mask ? yes : no, of numbers and bits (by the kind of `yes`) or masks.
   Ref select(Ref mask, Ref yes, Ref no);
-  /// Whether a mask is never set where `other` is not; false if that is not known.
-  bool implies(Ref mask, Ref other) const;
   Ref as_bits(Ref number);
   Ref as_number(Ref bits);
 
@@ -223,8 +221,6 @@ class Graph {
   Graph();
 
  private:
-  /// A value where the mask is set: a select by a mask that is known there is its operand.
-  Ref known_choice(Ref mask, Ref value) const;
   struct NodeHash {
     std::size_t operator()(const Node& n) const noexcept;
   };

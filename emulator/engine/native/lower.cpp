@@ -349,6 +349,33 @@ Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse, bool of_
   return coarse ? first : m.fma(first, m.mul(e, e), first);
 }
 
+/// Whether a mask is never set where `other` is not; false if that is not known.
+bool implies(const Graph& g, Ref mask, Ref other) {
+  if (mask == other) return true;
+  if (negated(mask) || g[mask].op != NodeOp::Both) return false;
+  return implies(g, g[mask].a, other) || implies(g, g[mask].b, other);
+}
+
+/// A value where a mask is set: of a select whose mask is known there, one operand.
+Ref known_choice(const Graph& g, Ref mask, Ref value) {
+  const Node& node = g[value];
+  if (node.op != NodeOp::Select) return value;
+  if (implies(g, mask, node.a)) return node.b;
+  return implies(g, mask, complement(node.a)) ? node.c : value;
+}
+
+/// Without selects whose choice the mask of another select decides.
+Segment without_decided_selects(const Segment& s) {
+  return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
+    const Node& node = s.graph[r];
+    if (node.op != NodeOp::Select || node.kind == Kind::Mask) return no_ref;
+    const Ref yes = known_choice(s.graph, node.a, node.b);
+    const Ref no = known_choice(s.graph, complement(node.a), node.c);
+    if (yes == node.b && no == node.c) return no_ref;
+    return g.select(copy(node.a), copy(yes), copy(no));
+  });
+}
+
 /// Whether r is x / sqrt(x), and 1 / sqrt(x) has no other use.
 const Node* root_of(const Graph& g, const std::vector<unsigned>& uses, const Node& product) {
   if (product.op != NodeOp::Mul) return nullptr;
@@ -574,6 +601,7 @@ Segment lowered(const Segment& segment, Target target) {
   }
   if (target.infinities) s = with_infinite_roots(s);
   s = simplified(s);
+  s = without_decided_selects(s);
   if (target.square_roots) s = with_square_roots(s);
   if (target.isa == Isa::Avx2) s = with_masked_terms(s);
   s = fused(s);
