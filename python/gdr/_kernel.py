@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import functools
 import math
+import re
 import os
 import warnings
 from collections import abc
@@ -141,9 +142,14 @@ class Kernel(CompiledKernel):
             given, of_sources, of_targets = self.arguments(targets, sources, params)
             source_count, source_arrays = of_sources
             target_count, target_arrays = of_targets
-        job.set(**given)
-        job.sources(source_count, **source_arrays)
-        job.targets(target_count, **target_arrays)
+        try:
+            job.set(**given)
+            job.sources(source_count, **source_arrays)
+            job.targets(target_count, **target_arrays)
+        except (TypeError, ValueError) as error:
+            if (message := self._in_caller_names(str(error))) != str(error):
+                raise type(error)(message) from None
+            raise
         selected = results
         if isinstance(results, abc.Mapping):
             selected = {names.results.get(name, name): out for name, out in results.items()}
@@ -155,6 +161,16 @@ class Kernel(CompiledKernel):
         self._warn_not_finite(computed, out, job.source_count == job.target_count)
         chosen._pool.give(job)
         return out
+
+    def _in_caller_names(self, message: str) -> str:
+        """A message about an argument, which begins with a variable's name, with the name that the
+        caller gave it."""
+        variable = re.match(r"\w+", message)
+        for side in ("params", "targets", "sources"):
+            for name, known in getattr(self._caller_names, side).items():
+                if variable and variable[0] == known != name:
+                    return f"{side}: {name}{message[variable.end() :]}"
+        return message
 
     def _warn_not_finite(
         self,

@@ -387,6 +387,21 @@ def test_messages_name_attributes_as_the_function_does():
     assert "`j.x`" in text and "xj" not in text and "vec3" not in text
 
 
+def test_a_wrong_array_is_reported_under_the_caller_s_name_not_the_variable_s():
+    def weights(i, j, k=1.0):
+        i.f += k * j.m * j.x
+
+    kernel = gdr.kernel(weights)
+    for value, error, message in (
+        ([1.0, 2.0], ValueError, "sources: m: expected 3 values, got 2"),
+        ([1.0, 2.0, math.nan], ValueError, "sources: m[2] is not a number"),
+        (["a", "b", "c"], TypeError, "sources: m: expected an array of numbers, got <U1"),
+    ):
+        with pytest.raises(error) as caught:
+            kernel(targets=2, sources={"x": [0.0, 0.0, 0.0], "m": value})
+        assert str(caught.value) == message
+
+
 def test_invalid_arguments_of_decorator_and_call_raise_errors():
     stars = {"id": [1], "x": [0.0], "y": [0.0], "z": [0.0]}
     for keywords, message in (({"precision": "double"}, "precision"), ({"types": {"x": "f8"}}, "x")):
