@@ -2,6 +2,7 @@
 // some units of the last place, and right where floats end.
 #include <cmath>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
@@ -272,6 +273,26 @@ TEST_CASE("of equally near sources all engines choose the same, also if ids are 
     INFO(engine);
     CHECK(nearest(engine) == right);
   }
+}
+
+TEST_CASE("preparing a kernel of many statements takes less than the cube of their number") {
+  const auto seconds = [](int statements) {
+    std::string text = "VARI x; VARJ s; VARF r;\nw = x - s;\n";
+    for (int k = 0; k < statements; ++k) text += "w = w*0.5 + " + std::to_string(k % 7) + ";\n";
+    text += "r += w;";
+    const Kernel kernel = Kernel::compile(text);
+    const std::clock_t begin = std::clock();
+    const std::vector<double> x{1}, s{2};
+    std::vector<double> r(1);
+    Device device = Device::open("emulator:chips=1,threads=1,engine=native-float");
+    Job job = device.job(kernel);
+    job.targets(1, {{"x", x}});
+    job.sources(1, {{"s", s}});
+    job.run({{"r", r}});
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  // The cube would make it 64 times as long.
+  CHECK(seconds(800) < 30 * seconds(200) + 0.1);
 }
 
 }  // namespace gdr::test

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/engine/native/cone.hpp"
 #include "emulator/host/float_mode.hpp"
 
 namespace gdr::native {
@@ -81,88 +82,121 @@ std::vector<double> many_arguments() {
 
 // --- values of a graph
 
-/// The nodes that depend on some numbers and constants alone.
-class Cone {
+constexpr std::size_t max_nodes = 256;  ///< of a cone
+
+/// By node: whether functions may consist of it.
+std::vector<bool> usable_nodes(const Graph& g, std::vector<bool> needed) {
+  for (std::uint32_t n = 0; n < g.size(); ++n) {
+    const NodeOp op = g[ref_to(n)].op;
+    if (is_leaf(op) || op == NodeOp::Lookup || op == NodeOp::Append || op == NodeOp::Function)
+      needed[n] = false;
+  }
+  return needed;
+}
+
+/// The values that depend on some numbers and constants alone.
+class Values {
  public:
-  Cone(const Graph& g, const std::vector<bool>& needed, std::vector<Ref> numbers)
-      : g_(g), numbers_(std::move(numbers)), from_bits_(g.size(), false), value_(g.size()) {
-    std::vector<bool> inside(g.size(), false);
-    for (const Ref x : numbers_) inside[node_of(x)] = true;
-    for (std::uint32_t n = 0; n < g.size() && nodes_.size() < most_nodes; ++n) {
+  Values(const Graph& g, Cones& cones, std::vector<Ref> numbers)
+      : g_(g),
+        numbers_(std::move(numbers)),
+        nodes_(cones.cone_of(numbers_, max_nodes)),
+        values_(numbers_.size() + nodes_.size()) {
+    steps_.reserve(nodes_.size());
+    for (const std::uint32_t n : nodes_) {
       const Node& node = g[ref_to(n)];
-      if (inside[n] || !needed[n] || !is_usable(node.op)) continue;
-      const auto is_inside = [&](Ref r) { return bool{inside[node_of(r)]}; };
-      const auto is_known = [&](Ref r) { return is_inside(r) || g.is_constant(r); };
-      if (!std::ranges::any_of(node.operands(), is_inside) ||
-          !std::ranges::all_of(node.operands(), is_known))
-        continue;
-      inside[n] = true;
-      nodes_.push_back(n);
-      from_bits_[n] =
-          node.op == NodeOp::AsBits || node.op == NodeOp::Round ||
-          std::ranges::any_of(node.operands(), [&](Ref r) { return bool{from_bits_[node_of(r)]}; });
+      const Step step{node, operand(node.a), operand(node.b), operand(node.c),
+                      node.op == NodeOp::AsBits || node.op == NodeOp::Round};
+      steps_.push_back(step);
+      steps_.back().from_bits |=
+          is_from_bits(step.a) || is_from_bits(step.b) || is_from_bits(step.c);
     }
-    for (std::uint32_t n = 0; n < g.size(); ++n)
-      if (g.is_constant(ref_to(n))) value_[n] = g[ref_to(n)].bits;
   }
 
   /// Sets the numbers, in their order, and computes all others.
   void evaluate_at(std::initializer_list<double> numbers) {
-    for (std::size_t n = 0; n < numbers_.size(); ++n)
-      value_[node_of(numbers_[n])] = std::bit_cast<std::uint64_t>(numbers.begin()[n]);
-    for (const std::uint32_t n : nodes_) {
-      const Node& node = g_[ref_to(n)];
-      value_[n] = evaluate(node, operand(node.a), operand(node.b), operand(node.c));
-    }
+    std::size_t at = 0;
+    for (const double number : numbers) values_[at++] = std::bit_cast<std::uint64_t>(number);
+    for (const Step& s : steps_)
+      values_[at++] = evaluate(s.node, value(s.a), value(s.b), value(s.c));
   }
-  double number(std::uint32_t n) const { return std::bit_cast<double>(value_[n]); }
+  double number(std::uint32_t n) const { return std::bit_cast<double>(values_[*place_of(n)]); }
 
   /// Numbers that depend on the bits of numbers, in the order of the graph.
   std::vector<std::uint32_t> results() const {
     std::vector<std::uint32_t> list;
-    for (const std::uint32_t n : nodes_)
-      if (from_bits_[n] && g_[ref_to(n)].kind == Kind::Number) list.push_back(n);
+    for (std::size_t k = 0; k < nodes_.size(); ++k)
+      if (steps_[k].from_bits && steps_[k].node.kind == Kind::Number) list.push_back(nodes_[k]);
     return list;
   }
 
  private:
-  static constexpr std::size_t most_nodes = 256;
-  static bool is_usable(NodeOp op) {
-    return !is_leaf(op) && op != NodeOp::Lookup && op != NodeOp::Append && op != NodeOp::Function;
+  /// An operand: the place of its value, or a constant.
+  struct Operand {
+    std::optional<std::size_t> place;
+    std::uint64_t constant = 0;
+    bool negated = false;
+  };
+  struct Step {
+    Node node;
+    Operand a, b, c;
+    bool from_bits = false;  ///< depends on the bits of a number
+  };
+
+  /// Of a node that is a number or of the cone.
+  std::optional<std::size_t> place_of(std::uint32_t n) const {
+    const auto is_n = [&](Ref x) { return node_of(x) == n; };
+    if (const auto x = std::ranges::find_if(numbers_, is_n); x != numbers_.end())
+      return x - numbers_.begin();
+    const auto at = std::ranges::lower_bound(nodes_, n);
+    if (at == nodes_.end() || *at != n) return std::nullopt;
+    return numbers_.size() + (at - nodes_.begin());
   }
-  std::uint64_t operand(Ref r) const {
-    if (r == no_ref) return 0;
-    return negated(r) ? ~value_[node_of(r)] : value_[node_of(r)];
+  Operand operand(Ref r) const {
+    if (r == no_ref) return {};
+    const std::optional<std::size_t> place = place_of(node_of(r));
+    return {place, place ? 0 : g_[r].bits, negated(r)};
+  }
+  bool is_from_bits(const Operand& x) const {
+    return x.place && *x.place >= numbers_.size() && steps_[*x.place - numbers_.size()].from_bits;
+  }
+  std::uint64_t value(const Operand& x) const {
+    const std::uint64_t bits = x.place ? values_[*x.place] : x.constant;
+    return x.negated ? ~bits : bits;
   }
 
   const Graph& g_;
   std::vector<Ref> numbers_;
   std::vector<std::uint32_t> nodes_;
-  std::vector<bool> from_bits_;       ///< by node
-  std::vector<std::uint64_t> value_;  ///< by node
+  std::vector<Step> steps_;            ///< by nodes_
+  std::vector<std::uint64_t> values_;  ///< of numbers_ and nodes_
 };
 
 // --- recognition
 
-bool uses_bits(const Segment& s) {
-  return std::ranges::any_of(s.graph.nodes(), [](const Node& node) {
-    return node.op == NodeOp::AsBits || node.op == NodeOp::Round;
-  });
+bool uses(const Segment& s, NodeOp op) {
+  return std::ranges::count(s.graph.nodes(), op, &Node::op) > 0;
 }
+bool uses_bits(const Segment& s) { return uses(s, NodeOp::AsBits) || uses(s, NodeOp::Round); }
 
 class Recogniser {
  public:
   explicit Recogniser(const Segment& segment)
-      : s_(segment), g_(segment.graph), needed_(needed_nodes(segment)), found_(g_.size()) {}
+      : s_(segment),
+        g_(segment.graph),
+        needed_(needed_nodes(segment)),
+        cones_(g_, usable_nodes(g_, needed_)),
+        found_(g_.size()) {}
 
   Segment run() {
     const MachineFloatMode mode;
-    const std::vector<Ref> list = arguments();
+    const std::vector<Ref> list = arguments(true);
     for (const Ref x : list) examine(x, false);
     for (const Ref x : list) examine(x, true);
     Segment made = replaced();
-    if (uses_bits(made)) {
-      for (const Ref x : list)
+    if (uses(made, NodeOp::AsBits)) {
+      // The logarithm of a power reads the bits of its base.
+      for (const Ref x : arguments(false))
         for (const Ref y : list)
           if (x != y) examine_pair(x, y);
       made = replaced();
@@ -179,13 +213,14 @@ class Recogniser {
     });
   }
 
-  /// Numbers from whose bits, or whose rounding to a short, others are computed; and those that
+  /// Numbers whose bits are read, or, with `rounded`, that are rounded to a short; and those that
   /// these are computed from by operations with constants. In the order of the graph.
-  std::vector<Ref> arguments() const {
+  std::vector<Ref> arguments(bool rounded) const {
     std::vector<bool> marked(g_.size(), false);
     for (std::uint32_t n = 0; n < g_.size(); ++n) {
       const Node& node = g_[ref_to(n)];
-      if (!needed_[n] || (node.op != NodeOp::AsBits && node.op != NodeOp::Round)) continue;
+      if (!needed_[n]) continue;
+      if (node.op != NodeOp::AsBits && !(rounded && node.op == NodeOp::Round)) continue;
       for (Ref r = node.a; r != no_ref && !marked[node_of(r)]; r = only_operand(r))
         marked[node_of(r)] = g_[r].kind == Kind::Number && !g_.is_constant(r);
     }
@@ -207,8 +242,8 @@ class Recogniser {
 
   /// `powers`: for functions that are not found otherwise.
   void examine(Ref x, bool only_powers) {
-    Cone cone(g_, needed_, {x});
-    std::vector<std::uint32_t> results = cone.results();
+    Values values(g_, cones_, {x});
+    std::vector<std::uint32_t> results = values.results();
     std::erase_if(results, [&](std::uint32_t n) { return found_[n].has_value(); });
     if (results.empty()) return;
     struct Trial {
@@ -219,15 +254,15 @@ class Recogniser {
     if (!only_powers)
       for (const std::uint32_t n : results)
         for (const Candidate& c : known_functions) trials.push_back({n, &c});
-    PowerTrials powers(cone, only_powers ? results : std::vector<std::uint32_t>());
+    PowerTrials powers(values, only_powers ? results : std::vector<std::uint32_t>());
     const auto compare = [&](std::span<const double> at) {
       for (const double argument : at) {
-        cone.evaluate_at({argument});
+        values.evaluate_at({argument});
         std::erase_if(trials, [&](const Trial& t) {
           if (!(std::abs(argument) <= t.candidate->largest)) return false;
-          return !agrees(cone.number(t.node), t.candidate->value(argument), t.candidate->scale);
+          return !agrees(values.number(t.node), t.candidate->value(argument), t.candidate->scale);
         });
-        powers.compare(cone, argument);
+        powers.compare(values, argument);
         if (trials.empty() && powers.none()) return;
       }
     };
@@ -244,20 +279,20 @@ class Recogniser {
   /// Values that may be x to some power. Roots and reciprocals are other operations.
   class PowerTrials {
    public:
-    PowerTrials(Cone& cone, const std::vector<std::uint32_t>& results) {
+    PowerTrials(Values& values, const std::vector<std::uint32_t>& results) {
       constexpr double at = 8;
-      cone.evaluate_at({at});
+      values.evaluate_at({at});
       for (const std::uint32_t n : results) {
-        const double exponent = std::log(cone.number(n)) / std::log(at);
+        const double exponent = std::log(values.number(n)) / std::log(at);
         const bool plain = exponent == std::nearbyint(exponent) ||
                            std::abs(exponent + 0.5) < 1e-3 || std::abs(exponent + 1) < 1e-3;
         if (!plain && std::abs(exponent) < 100) list_.emplace_back(n, exponent);
       }
     }
-    void compare(const Cone& cone, double x) {
+    void compare(const Values& values, double x) {
       std::erase_if(list_, [&](const auto& t) {
-        if (x <= 0) return x < 0 && !std::isnan(cone.number(t.first));
-        return !agrees(cone.number(t.first), std::pow(x, t.second), 0);
+        if (x <= 0) return x < 0 && !std::isnan(values.number(t.first));
+        return !agrees(values.number(t.first), std::pow(x, t.second), 0);
       });
     }
     bool none() const { return list_.empty(); }
@@ -269,13 +304,13 @@ class Recogniser {
 
   /// Powers of two numbers, which long numbers have no logarithm for.
   void examine_pair(Ref x, Ref y) {
-    Cone cone(g_, needed_, {x, y});
-    std::vector<std::uint32_t> results = cone.results();
+    Values values(g_, cones_, {x, y});
+    std::vector<std::uint32_t> results = values.results();
     for (const double exponent : {1.375, -0.6875, 20.5, -3.25})
       for (const double base : {1.3125, 0.40625, 19.75, 1.75e-3, 3.5e9}) {
-        cone.evaluate_at({base, exponent});
+        values.evaluate_at({base, exponent});
         std::erase_if(results, [&](std::uint32_t n) {
-          return !agrees(cone.number(n), std::pow(base, exponent), 0);
+          return !agrees(values.number(n), std::pow(base, exponent), 0);
         });
         if (results.empty()) return;
       }
@@ -324,6 +359,7 @@ class Recogniser {
   const Segment& s_;
   const Graph& g_;
   std::vector<bool> needed_;
+  Cones cones_;
   std::vector<std::optional<Found>> found_;  ///< by node
 };
 

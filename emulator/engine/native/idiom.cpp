@@ -8,8 +8,10 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 
+#include "emulator/engine/native/cone.hpp"
 #include "emulator/engine/native/lane_operations.hpp"
 #include "emulator/host/float_mode.hpp"
 
@@ -291,25 +293,13 @@ Found try_cached(const std::vector<std::uint64_t>& key, std::vector<Trial>& tria
   return known.emplace(key, found).first->second;
 }
 
-/// Nodes that depend on x and constants alone, by index; x itself first. Selects, minima and maxima
-/// end the sequence.
-std::vector<std::uint32_t> cone_of(const Graph& g, Ref x) {
-  std::vector<bool> inside(g.size(), false);
-  inside[node_of(x)] = true;
-  std::vector<std::uint32_t> cone{node_of(x)};
-  for (std::uint32_t n = node_of(x) + 1; n < g.size(); ++n) {
-    const Node& node = g[ref_to(n)];
-    if (is_leaf(node.op) || node.kind == Kind::Mask || node.op == NodeOp::Select) continue;
-    if (node.op == NodeOp::Max || node.op == NodeOp::Min || node.op == NodeOp::Lookup) continue;
-    const auto is_inside = [&](Ref r) { return bool{inside[node_of(r)]}; };
-    const auto is_known = [&](Ref r) { return is_inside(r) || g.is_constant(r); };
-    if (!std::ranges::any_of(node.operands(), is_inside) ||
-        !std::ranges::all_of(node.operands(), is_known))
-      continue;
-    inside[n] = true;
-    cone.push_back(n);
-  }
-  return cone;
+/// By node: whether a sequence may contain it. Selects, minima and maxima end it.
+std::vector<bool> usable_nodes(const Graph& g) {
+  std::vector<bool> usable;
+  for (const Node& node : g.nodes())
+    usable.push_back(!is_leaf(node.op) && node.kind != Kind::Mask && node.op != NodeOp::Select &&
+                     node.op != NodeOp::Max && node.op != NodeOp::Min && node.op != NodeOp::Lookup);
+  return usable;
 }
 
 /// Finds the idioms among the nodes of a cone: `found` is by node. A node is an idiom if it equals
@@ -361,6 +351,7 @@ class IdiomReplacer {
       : s_(segment),
         g_(segment.graph),
         floats_(precision == Precision::Float),
+        cones_(g_, usable_nodes(g_)),
         found_(g_.size()),
         argument_(g_.size(), no_ref) {}
 
@@ -397,13 +388,14 @@ class IdiomReplacer {
       if (!needed[n] || node.op != NodeOp::AsBits) continue;
       const Node& number = g_[node.a];
       const Ref x = number.op == NodeOp::Round ? number.a : node.a;
-      if (std::find(list.begin(), list.end(), x) == list.end()) list.push_back(x);
+      if (std::ranges::find(list, x) == list.end()) list.push_back(x);
     }
     return list;
   }
 
   void examine(Ref x) {
-    const std::vector<std::uint32_t> cone = cone_of(g_, x);
+    std::vector<std::uint32_t> cone = cones_.cone_of(std::span(&x, 1), g_.size());
+    cone.insert(cone.begin(), node_of(x));
     Found idioms(g_.size());
     find_idioms(g_, cone, idioms);
     for (const std::uint32_t n : cone) {
@@ -457,6 +449,7 @@ class IdiomReplacer {
   const Segment& s_;
   const Graph& g_;
   bool floats_;
+  Cones cones_;
   Found found_;                   ///< by node
   std::vector<Ref> argument_;     ///< by node
   std::vector<Live> conditions_;  ///< by node
