@@ -167,10 +167,12 @@ TEST_CASE("a matrix product keeps an infinity next to very small numbers") {
 
 TEST_CASE("a fast matrix product is close to the exact one") {
   const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
-  for (const char* const isa : fast_isas()) {
+  const char* const best = isa_name(host_isas().front()).data();
+  for (const Isa of_fast : host_isas()) {
+    const char* const isa = isa_name(of_fast).data();
     for (const std::size_t items : {8, 13, 30}) {
       const Shape shape{3, 5, 32, items};
-      const auto exact = results(program, shape, "vector", isa, uniform, 3, true);
+      const auto exact = results(program, shape, "vector", best, uniform, 3, true);
       const auto fast = results(program, shape, "native", isa, uniform, 3, true);
       REQUIRE(exact.size() == fast.size());
       double worst = 0;
@@ -179,7 +181,7 @@ TEST_CASE("a fast matrix product is close to the exact one") {
       CAPTURE(isa, items);
       REQUIRE(worst < 1e-13);
       // Infinities and NaN do not become finite.
-      const auto a = results(program, shape, "vector", isa, special, 4, true);
+      const auto a = results(program, shape, "vector", best, special, 4, true);
       const auto b = results(program, shape, "native", isa, special, 4, true);
       std::size_t odd = 0;
       for (std::size_t i = 0; i < a.size(); ++i) {
@@ -357,8 +359,7 @@ TEST_CASE("a fast matrix product of few rows and inner indices equals that of fu
 TEST_CASE("a fast matrix product accepts columns at any distance") {
   std::mt19937_64 random(1);
   for (const Isa isa : host_isas()) {
-    const FastMatmulKernels* const kernels = fast_matmul_of(isa);
-    if (kernels == nullptr) continue;
+    const FastMatmulKernels& kernels = fast_matmul_of(isa);
     for (const std::size_t depth : {1, 7, 64, 203, 256}) {
       for (const std::size_t columns : {1, 2, 5, 12, 13, 29}) {
         for (const std::size_t panels : {1, 2, 5}) {
@@ -389,7 +390,7 @@ TEST_CASE("a fast matrix product accepts columns at any distance") {
             std::vector<double> to(before.size());
             task.items = items.data();
             task.sums = to.data();
-            kernels->run(task);
+            kernels.run(task);
             return to;
           };
           const auto got = sums(in_place);

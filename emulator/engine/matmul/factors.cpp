@@ -18,12 +18,12 @@ const MatmulKernels* exact_matmul_of([[maybe_unused]] Isa isa) noexcept {
   return nullptr;
 }
 
-const FastMatmulKernels* fast_matmul_of([[maybe_unused]] Isa isa) noexcept {
+const FastMatmulKernels& fast_matmul_of([[maybe_unused]] Isa isa) noexcept {
 #if defined(__x86_64__)
-  if (isa == Isa::Avx512) return &fast_matmul_avx512();
-  if (isa == Isa::Avx2) return &fast_matmul_avx2();
+  if (isa == Isa::Avx512) return fast_matmul_avx512();
+  if (isa == Isa::Avx2) return fast_matmul_avx2();
 #endif
-  return nullptr;
+  return fast_matmul_portable();
 }
 
 // --- exact kernels

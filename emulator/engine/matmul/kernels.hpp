@@ -156,9 +156,9 @@ struct FastMatmulKernels {
   void (*run)(const FastTask& task);
 };
 
+const FastMatmulKernels& fast_matmul_portable() noexcept;
 const FastMatmulKernels& fast_matmul_avx2() noexcept;
 const FastMatmulKernels& fast_matmul_avx512() noexcept;
-/// Null if there are none for the instruction set.
-const FastMatmulKernels* fast_matmul_of(Isa isa) noexcept;
+const FastMatmulKernels& fast_matmul_of(Isa isa) noexcept;
 
 }  // namespace gdr

@@ -71,7 +71,7 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
         source_(program),
         program_(compiled_program(program, geometry, target, std::move(gpus))),
         matmul_device_(std::move(matmul_device)),
-        products_(fast_matmul_of(target.isa)),
+        products_(&fast_matmul_of(target.isa)),
         accepts_streams_(body_accepts_streams(program)) {
     if (!program.in_longs.empty() && target.precision == native::Precision::Double)
       set_in_longs(program.in_longs.front());
@@ -118,7 +118,10 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
       stats[s].compiled = part.section != nullptr;
       stats[s].runs = runs_[s];
       stats[s].fallback_runs = exact_runs_[s];
-      stats[s].reason = part.section ? part.section->remark() : part.reason;
+      if (part.section != nullptr)
+        stats[s].reason = part.section->remark();
+      else if (exact_runs_[s] != 0)
+        stats[s].reason = part.reason;
       add_work(part.section.get(), stats[s]);
     }
     add_others(stats);
@@ -127,7 +130,7 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
       body.gpu_runs += device_matmul_runs_;
       body.reason.clear();  // why its instructions would not run there
     }
-    if (products_ != nullptr && matmul_device_ != nullptr)
+    if (matmul_device_ != nullptr)
       if (std::string failed = matmul_device_->failure(); !failed.empty())
         stats[static_cast<unsigned>(Section::Body)].reason = std::move(failed);
     return stats;
@@ -286,10 +289,6 @@ std::string_view NativeEngine::name() const noexcept {
     default:
       return "native-float";
   }
-}
-
-bool NativeEngine::multiplies_all_bits() const noexcept {
-  return fast_matmul_of(target_.isa) != nullptr;
 }
 
 std::shared_ptr<const Executable> NativeEngine::prepare(const Program& program,
