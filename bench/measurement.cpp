@@ -64,6 +64,7 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
       {"fp", "lines of arithmetic a second", fp_rate},
       {"force-call", "fixed cost of a force call", force_call},
       {"small-calls", "calls with few targets, of the rate of large ones", small_calls},
+      {"few-targets", "1 to 8 targets with 100000 sources, of the rate with 8", few_targets},
       {"sets", "many sets of targets and sources in one call, of the rate of one job", set_calls},
       {"moving", "block steps on a board: bytes and predicted time, by who predicts the sources",
        moving_sources},

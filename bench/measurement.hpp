@@ -72,6 +72,7 @@ std::vector<Measurement> assembler_rate(const Context& context);
 std::vector<Measurement> fp_rate(const Context& context);
 std::vector<Measurement> force_call(const Context& context);
 std::vector<Measurement> small_calls(const Context& context);
+std::vector<Measurement> few_targets(const Context& context);
 std::vector<Measurement> moving_sources(const Context& context);
 std::vector<Measurement> set_calls(const Context& context);
 std::vector<Measurement> neighbour_lists(const Context& context);
