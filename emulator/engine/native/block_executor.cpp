@@ -86,16 +86,20 @@ struct VanishingResults {
       masked = masked || store.may_be_masked;
     }
   }
-  /// Whether each of n lanes has a result that is large beside the terms that are zero.
-  bool have_size(const std::byte* item, std::size_t n) const {
+  /// Whether each of n lanes has a result that is large beside the terms that are zero; `together`:
+  /// whether they have, as lanes of one target.
+  bool have_size(const std::byte* item, std::size_t n, bool together) const {
     constexpr float small = 0x1p-60F;
+    const auto is_small = [&](float most) { return most < small && !(masked && most == 0); };
+    float most_of_all = 0;
     for (std::size_t i = 0; i < n; ++i) {
       float most = 0;
       for (const std::uint32_t offset : offsets)
         most = std::max(most, std::abs(load_lane<float>(item + offset + i * sizeof(float))));
-      if (most < small && !(masked && most == 0)) return false;
+      if (!together && is_small(most)) return false;
+      most_of_all = std::max(most_of_all, most);
     }
-    return true;
+    return !together || !is_small(most_of_all);
   }
 };
 
@@ -135,6 +139,9 @@ class SectionRun {
     first_window_ = first;
   }
 
+  /// The sources of the next passes are rows of SourceVectors.
+  void set_source_vectors() { variant_.source_vectors = true; }
+
   /// The passes of this section run on a GPU: its part before GpuBatch::run, and the one after.
   /// False if they must run on the host; the state is then as before.
   bool load(std::uint64_t count, bool after, GpuBatch& batch, const GpuSlot& slot) {
@@ -159,8 +166,9 @@ class SectionRun {
     return true;
   }
 
-  /// `after`: the previous section's constants are inputs of this one.
-  void passes(std::uint64_t count, std::uint32_t source_base, bool after = false) {
+  /// `after`: the previous section's constants are inputs of this one. False, with the state as
+  /// before, if that needs another code than one for vectors of sources.
+  bool passes(std::uint64_t count, std::uint32_t source_base, bool after = false) {
     after_ = after;
     source_base_ = source_base;
     count_ = count;
@@ -168,29 +176,32 @@ class SectionRun {
     if (s_.precision() == Precision::Float) {
       save_lists();
       if (!prepare(s_.precision()) || !compute()) {
+        if (variant_.source_vectors) return false;
         s_.note_run_in_doubles();
         restore_lists();
         run_in_doubles();
       }
-    } else {
-      run_in_doubles();
+    } else if (!run_in_doubles()) {
+      return false;
     }
     finish(s_.constants());
+    return true;
   }
 
  private:
   /// Again where a result is NaN or infinite, with the values of IEEE 754 for infinite numbers,
   /// which cost some speed. At once with lists, which would have to be saved.
-  void run_in_doubles() {
-    infinities_ =
+  bool run_in_doubles() {
+    variant_.infinities =
         std::ranges::any_of(s_.kernels(), [](const Kernel& k) { return !k.lists.empty(); });
-    prepare(Precision::Double);
+    if (!prepare(Precision::Double) && variant_.source_vectors) return false;
     if (!compute()) {
-      infinities_ = true;
+      variant_.infinities = true;
       prepare(Precision::Double);
       compute();
     }
-    infinities_ = false;
+    variant_.infinities = false;
+    return true;
   }
 
   /// Location of a kernel's work items.
@@ -202,9 +213,11 @@ class SectionRun {
   /// cannot execute it.
   bool prepare(Precision precision, Gpu* gpu = nullptr) {
     const std::uint64_t zeros = zero_words(s_, block_);
-    code_ = gpu != nullptr ? s_.gpu_code(*gpu, zeros, precision)
-                           : &s_.code(zeros, precision, infinities_);
+    code_ =
+        gpu != nullptr ? s_.gpu_code(*gpu, zeros, precision) : &s_.code(zeros, precision, variant_);
     if (code_ == nullptr) return false;
+    // Rows are for the vectors of the section's target.
+    if (variant_.source_vectors && lanes() != s_.target().lanes()) return false;
     converts_avx512_ = code_->target.isa == Isa::Avx512;
     chunks_ = (live_ + lanes() - 1) / lanes();
     std::size_t bytes = 0;
@@ -235,7 +248,7 @@ class SectionRun {
       range_errors.emplace(s_.compares_results() || s_.target().mode == FloatMode::Fast,
                            !all_may_vanish());
     for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
-    if (!range_errors) return infinities_ || results_are_numbers();
+    if (!range_errors) return variant_.infinities || results_are_numbers();
     return !range_errors->detected() && results_are_finite() && have_not_vanished();
   }
 
@@ -538,7 +551,9 @@ class SectionRun {
       const std::byte* item = items.first;
       for (std::size_t n = 0; n < instances(k) * chunks(); ++n, item += items.bytes) {
         const std::size_t first = n % chunks() * lanes();
-        if (!results.have_size(item, std::min<std::size_t>(lanes(), live_ - first))) return false;
+        if (!results.have_size(item, std::min<std::size_t>(lanes(), live_ - first),
+                               variant_.source_vectors))
+          return false;
       }
     }
     return true;
@@ -638,7 +653,7 @@ class SectionRun {
 
   Scratch& scratch_ = scratch_of_thread();
   const CompiledSection& s_;
-  bool infinities_ = false;  ///< as Target's, for code on doubles
+  CompiledKernels::Variant variant_;  ///< infinities: for code on doubles
   BlockState& block_;
   const BlockRun& run_;
   const CompiledKernels* code_;
@@ -709,7 +724,7 @@ BlockRun body_of(const PackedTargets& targets, const PackedSources& sources) {
 
 }  // namespace
 
-void run_packed(const CompiledProgram& program, const PackedTargets& targets,
+bool run_packed(const CompiledProgram& program, const PackedTargets& targets,
                 const PackedSources& sources) {
   start_packed(program, targets);
   const std::size_t bytes = program.section(Section::Body)->stream_bytes();
@@ -721,12 +736,14 @@ void run_packed(const CompiledProgram& program, const PackedTargets& targets,
     SectionRun loop(*program.section(Section::Body), targets.block, body, targets.folded);
     if (sources.windows != nullptr)
       loop.set_windows(*sources.windows, sources.first_window + done / SourceWindows::groups);
-    loop.passes(some, 0, done == 0 && program.fusable);
+    if (sources.vectors) loop.set_source_vectors();
+    if (!loop.passes(some, 0, done == 0 && program.fusable)) return false;
     body.stream.groups += some * bytes;
     done += some;
     if (done < sources.count) cancellation_point();
   }
   end_packed(program, targets);
+  return true;
 }
 
 bool load_packed(const CompiledProgram& program, const PackedTargets& targets,

@@ -25,8 +25,11 @@ struct GpuSlot;
 
 /// The sources of packed targets.
 struct PackedSources {
-  const std::byte* groups = nullptr;  ///< groups of a SourceStream
+  const std::byte* groups = nullptr;  ///< groups of a SourceStream, or rows of SourceVectors
   std::uint64_t count = 0;
+  /// Rows, at most `groups_between_polls`. The last one is the same in all lanes if the loop leaves
+  /// any word of it.
+  bool vectors = false;
   /// The last group of each part as shorts of the broadcast memory, and its address.
   const std::uint64_t* last_groups = nullptr;
   std::uint32_t group_shorts = 0, address = 0;
@@ -43,8 +46,9 @@ struct PackedTargets {
 
 /// Runs Start.
 void start_packed(const CompiledProgram& program, const PackedTargets& targets);
-/// Runs Start, the body over all sources, and End.
-void run_packed(const CompiledProgram& program, const PackedTargets& targets,
+/// Runs Start, the body over all sources, and End. False, without results, if the code for vectors
+/// of sources cannot do it: among floats, numbers or integers beyond their range.
+bool run_packed(const CompiledProgram& program, const PackedTargets& targets,
                 const PackedSources& sources);
 
 /// The same with the body on a GPU, before and after GpuBatch::run. `load_packed` runs Start and

@@ -127,7 +127,7 @@ struct CodeContext {
   const LookupTables& lookups;
 
   std::uint32_t group_bytes() const noexcept {
-    return static_cast<std::uint32_t>(source_words.words.size()) * target.lane_bytes();
+    return static_cast<std::uint32_t>(source_words.words.size()) * target.source_bytes();
   }
   /// The number of the loop-carried location of an input slot, if it is one.
   std::optional<std::uint32_t> carried_number(std::uint32_t slot) const {
@@ -141,17 +141,22 @@ struct CodeContext {
   Location carried(Base set, std::uint32_t number) const {
     return {set, static_cast<std::int32_t>(number * kernel.layout.vector_bytes)};
   }
+  /// Whether the location of an Input, Source or Uniform has a value for each lane, or one for all.
+  bool has_lanes(const Node& node) const noexcept {
+    return node.op == NodeOp::Input || (node.op == NodeOp::Source && target.source_vectors);
+  }
   /// The location of an Input, Source or Uniform. Slots after the inputs are totals.
   Location leaf(const Node& node) const {
     const LeafKey key = LeafKey::unpack(node.bits);
-    const auto word = [&](std::uint32_t number) {
-      return static_cast<std::int32_t>(number * target.lane_bytes());
+    const auto word = [](std::uint32_t number, std::uint32_t bytes) {
+      return static_cast<std::int32_t>(number * bytes);
     };
     if (node.op == NodeOp::Source) {
       const auto delay = static_cast<std::int32_t>(key.delay * group_bytes());
-      return {base_source, word(source_words.number(key)) - delay};
+      return {base_source, word(source_words.number(key), target.source_bytes()) - delay};
     }
-    if (node.op == NodeOp::Uniform) return {base_uniforms, word(uniform_words.number(key))};
+    if (node.op == NodeOp::Uniform)
+      return {base_uniforms, word(uniform_words.number(key), target.lane_bytes())};
     if (const auto number = carried_number(key.place)) return carried(base_carried, *number);
     const ItemLayout& layout = kernel.layout;
     return item(key.place < layout.inputs ? layout.input(key.place)
@@ -175,9 +180,9 @@ struct CodeContext {
   }
 };
 
-/// items: `copies` consecutive work items; source: words of the first group; uniforms: invariant
-/// words; passes: 1 or more; spills: spill area; runs: schedule of passes 1 .. passes - 2 for
-/// kernels with runs (plan_loop_runs). All but the words are aligned to the vector size.
+/// items: `copies` consecutive work items; source: words of the first group, or row; uniforms:
+/// invariant words; passes: 1 or more; spills: spill area; runs: schedule of passes 1 .. passes - 2
+/// for kernels with runs (plan_loop_runs). All but the words are aligned to the vector size.
 using KernelFunction = void (*)(std::byte* items, const std::byte* source,
                                 const std::byte* uniforms, std::uint64_t passes, std::byte* spills,
                                 const LoopRun* runs);

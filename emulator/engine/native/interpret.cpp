@@ -63,6 +63,7 @@ class Interpreter {
     std::array<bool, 3> inverted{};
     /// Location of an Input, Source or Uniform, the table of a Lookup, the ListRows of an Append.
     Location leaf;
+    bool has_lanes = false;  ///< of a leaf: a value for each lane is there
   };
   struct Stored {
     Location to;
@@ -96,8 +97,10 @@ class Interpreter {
         step.in[k] = number[node_of(r)];
         step.inverted[k++] = negated(r);
       }
-      if (is_leaf(step.node.op) && step.node.op != NodeOp::Constant)
+      if (is_leaf(step.node.op) && step.node.op != NodeOp::Constant) {
         step.leaf = context.leaf(step.node);
+        step.has_lanes = context.has_lanes(step.node);
+      }
       if (step.node.op == NodeOp::Lookup) step.leaf = context.table(step.node);
       if (step.node.op == NodeOp::Append)
         step.leaf = context.list(AppendKey::unpack(step.node.bits).list);
@@ -133,15 +136,17 @@ class Interpreter {
           std::fill_n(made, lanes, static_cast<Word>(constant_lane(step.node, precision_)));
           continue;
         case NodeOp::Source:
-        case NodeOp::Uniform: {
+        case NodeOp::Uniform:
+        case NodeOp::Input: {
+          if (step.has_lanes) {
+            std::memcpy(made, bases.at(step.leaf), lanes * sizeof(Word));
+            continue;
+          }
           Word word;
           std::memcpy(&word, bases.at(step.leaf), sizeof word);
           std::fill_n(made, lanes, word);
           continue;
         }
-        case NodeOp::Input:
-          std::memcpy(made, bases.at(step.leaf), lanes * sizeof(Word));
-          continue;
         default:
           break;
       }

@@ -24,6 +24,9 @@ struct Target {
   /// be NaN or infinite, from which results tell that this is needed.
   bool infinities = false;
   bool square_roots = false;  ///< of AVX-512, among doubles: by the host's instruction
+  /// Every lane has sources of its own: a source word is a vector (SourceVectors). Else it is one
+  /// lane, for all.
+  bool source_vectors = false;
   friend bool operator==(const Target&, const Target&) = default;
   /// Lanes of a vector.
   constexpr std::uint32_t lanes() const noexcept {
@@ -33,6 +36,10 @@ struct Target {
   }
   constexpr std::uint32_t lane_bytes() const noexcept {
     return precision == Precision::Float ? 4 : 8;
+  }
+  /// Bytes of a source word.
+  constexpr std::uint32_t source_bytes() const noexcept {
+    return source_vectors ? lanes() * lane_bytes() : lane_bytes();
   }
 };
 

@@ -5,14 +5,14 @@
 #include <bit>
 #include <deque>
 
-#include "emulator/chip/reduction.hpp"
 #include "emulator/engine/blockwise/small_blocks.hpp"
 #include "emulator/engine/gpu/place_choice.hpp"
 #include "emulator/engine/native/block_executor.hpp"
 #include "emulator/engine/native/gpu/gpu_batch.hpp"
-#include "emulator/engine/native/lane_sources.hpp"
 #include "emulator/engine/native/lane_targets.hpp"
 #include "emulator/engine/native/packed_pass.hpp"
+#include "emulator/engine/native/partial_results.hpp"
+#include "emulator/engine/native/resident_sources.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "emulator/host/thread_choice.hpp"
@@ -27,6 +27,11 @@ constexpr std::uint64_t max_targets = LaneTargets::most_targets;
 constexpr std::uint64_t gpu_vectors_a_task = 4, gpu_vectors_a_launch = 8192;
 /// Minimum number of sources per slice, and maximum number of slices.
 constexpr std::uint64_t items_a_slice = 16384, max_slices = 8;
+/// Minimum number of passes of a loop over vectors of sources per slice.
+constexpr std::uint64_t passes_a_slice = 2048;
+/// Minimum number of passes that lanes save which divide the sources: beside fewer, it takes as
+/// long to make vectors of sources and to join the lanes.
+constexpr std::uint64_t least_saved_passes = 1536;
 /// Threads that are worth a launch on a GPU, if each has a target of its own.
 constexpr std::uint64_t least_threads = 1024;
 
@@ -62,12 +67,17 @@ class PackedRunner final : public PassRunner {
         joins_in_chips_(in_chips == nullptr || joins_alike(*in_chips, loaded)),
         plan_(make_packed_plan(compiled, loaded)),
         lane_targets_(compiled, loaded, plan_),
+        partials_(loaded.results),
         threads_{ThreadChoice(loaded.program.group), ThreadChoice(loaded.program.group)} {
     const CompiledSection* const body = compiled.section(Section::Body);
     if (!plan_.usable && !compiled.gpus.empty() && body != nullptr)
       body->note_not_on_gpu("targets cannot be packed, " + plan_.reason);
     if (!plan_.usable) return;
-    sources_ = std::make_unique<LaneSources>(*compiled.section(Section::Body), loaded);
+    // The copies on GPUs are of one set.
+    resident_ = std::make_unique<ResidentSources>(*body, loaded, lanes_may_differ(*body),
+                                                  compiled.gpus.empty());
+    sources_ = &resident_->now().lanes;
+    vectors_ = resident_->now().vectors.get();
     for (const auto& gpu : compiled.gpus) cards_.push_back(std::make_unique<Card>(*gpu));
     for (const BmStore& store : compiled.section(Section::Start)->bm_stores())
       least_pes_ = std::max(least_pes_, store.pe + 1);
@@ -121,9 +131,13 @@ class PackedRunner final : public PassRunner {
     GpuSlot slot;
     bool loaded = false;
   };
-  /// Groups of sources, and the last one of each of its parts (PackedSources).
+  /// Groups of sources, and the last one of each of its parts (PackedSources). Either all lanes of
+  /// a vector have these groups and targets of their own, or the reverse.
   struct Slice {
     std::uint64_t first = 0, count = 0;
+    bool over_lanes = false;  ///< the part of SourceVectors of the same number
+    std::size_t first_partial = 0;
+    std::size_t partials = 1;  ///< partial results of a target, from `first_partial` on
     std::vector<std::uint64_t> last_groups;
   };
 
@@ -184,25 +198,76 @@ class PackedRunner final : public PassRunner {
     if (!adds_in_any_order(pass, loaded_)) return 1;
     return std::clamp<std::uint64_t>(sources_->item_count() / items_a_slice, 1, max_slices);
   }
+  /// The same for targets whose lanes divide the sources: a power of two, so that two threads have
+  /// equal parts, and at most those of many targets.
+  std::uint64_t slices_over_lanes(const Pass& pass, std::uint64_t targets) const {
+    const std::uint64_t passes =
+        vectors_for(targets, true) * (sources_->group_count() / vectors_->lanes());
+    return std::bit_floor(
+        std::clamp<std::uint64_t>(passes / passes_a_slice, 1, slices_wanted(pass)));
+  }
 
-  /// Whole chunks, of nearly equal size.
-  void make_slices(std::uint64_t wanted, std::uint64_t targets) {
+  /// Whether lanes of a target may have different sources: the loop leaves nothing else of the last
+  /// group than its results, or that group is one of pads.
+  bool lanes_may_differ(const CompiledSection& body) const {
+    const auto leaves_group = [](const MovedShort& move) { return move.from == NodeOp::Source; };
+    const auto has_lists = [](const Kernel& kernel) { return !kernel.lists.empty(); };
+    return std::ranges::none_of(body.kernels(), has_lists) &&
+           (loaded_.program.group > 1 || std::ranges::none_of(body.moves(), leaves_group));
+  }
+  /// Vectors of targets, or of lanes with different sources.
+  std::uint64_t vectors_for(std::uint64_t targets, bool over_lanes) const {
+    const std::uint64_t of_vector =
+        plan_.elements * (over_lanes ? 1 : std::uint64_t{compiled_.target.lanes()});
+    return (targets + of_vector - 1) / of_vector;
+  }
+  /// Whether the lanes divide the sources: for at most three quarters of the targets that fill a
+  /// vector. That depends only on the numbers of targets and sources.
+  bool divides_over_lanes(const Pass& pass, std::uint64_t targets) const {
+    if (vectors_ == nullptr || !adds_in_any_order(pass, loaded_)) return false;
+    const std::uint64_t lanes = vectors_->lanes(), groups = sources_->group_count();
+    const std::uint64_t vectors = vectors_for(targets, true);
+    return 4 * vectors <= 3 * lanes && groups * (lanes - vectors) >= least_saved_passes * lanes &&
+           groups <= groups_between_polls * lanes / 2 * slices_over_lanes(pass, targets);
+  }
+
+  /// Whole chunks, of nearly equal size; over lanes also the groups that fill no row.
+  void make_slices(std::uint64_t wanted, std::uint64_t targets, bool over_lanes) {
     constexpr std::uint64_t chunk = LaneSources::chunk_groups;
     const std::uint64_t groups = sources_->group_count();
     const std::uint64_t chunks = (groups + chunk - 1) / chunk;
+    const std::uint64_t left_over = over_lanes ? vectors_->left_over(groups) : 0;
     wanted = std::min(wanted, chunks);
-    if (wanted != slices_.size() || groups != sliced_groups_) {
+    const std::uint64_t all = wanted + (left_over != 0 ? 1 : 0);
+    if (all != slices_.size() || groups != sliced_groups_ || over_lanes != sliced_over_lanes_) {
       last_groups_revision_ = 0;
       sliced_groups_ = groups;
-      slices_.resize(wanted);
+      sliced_over_lanes_ = over_lanes;
+      slices_.assign(all, {});
       for (std::uint64_t s = 0; s < wanted; ++s) {
         slices_[s].first = chunks * s / wanted * chunk;
-        slices_[s].count = std::min(groups, chunks * (s + 1) / wanted * chunk) - slices_[s].first;
+        slices_[s].count =
+            std::min(groups - left_over, chunks * (s + 1) / wanted * chunk) - slices_[s].first;
+        slices_[s].over_lanes = over_lanes;
+      }
+      if (left_over != 0) {
+        slices_.back().first = groups - left_over;
+        slices_.back().count = left_over;
+      }
+      std::size_t partials = 0;
+      for (Slice& slice : slices_) {
+        slice.partials = slice.over_lanes ? vectors_->lanes() : 1;
+        slice.first_partial = std::exchange(partials, partials + slice.partials);
       }
     }
-    if (wanted < 2) return;
-    const std::size_t words = wanted * targets * raw_words();
-    if (partial_results_.size() < words) partial_results_.resize(words);
+    partials_.resize(slices_.back().first_partial + slices_.back().partials, targets);
+  }
+  /// The slices that are divided over lanes, which come first.
+  void prepare_vectors(std::vector<Phase>& phases) {
+    vector_parts_.clear();
+    for (const Slice& slice : slices_)
+      if (slice.over_lanes) vector_parts_.push_back({slice.first, slice.count});
+    vectors_->prepare(vector_parts_, phases);
   }
 
   /// Copies the last groups of all slices, unless they are those of the same sources.
@@ -238,21 +303,31 @@ class PackedRunner final : public PassRunner {
   /// Whole vectors, of nearly equal size, for load balance.
   void make_groups(std::span<const Pass> passes, unsigned threads,
                    std::vector<Group>& groups) const {
-    const std::uint64_t lanes = std::uint64_t{compiled_.target.lanes()} * plan_.elements;
     groups.clear();
+    const std::uint64_t parts = (threads + slices_.size() - 1) / slices_.size();
     for (const Pass& pass : passes)
       for (std::size_t k = 0; k < pass.writes.size(); ++k) {
         const std::uint64_t count = pass.writes[k].slots.count;
-        const std::uint64_t vectors = (count + lanes - 1) / lanes;
         const std::uint64_t least = (count + max_targets - 1) / max_targets;
-        const std::uint64_t parts = (threads + slices_.size() - 1) / slices_.size();
-        const std::uint64_t wanted = std::max(least, std::min(parts, vectors));
-        const std::uint64_t size = (vectors + wanted - 1) / wanted * lanes;
-        for (std::size_t slice = 0; slice < slices_.size(); ++slice)
+        for (std::size_t slice = 0; slice < slices_.size(); ++slice) {
+          const bool over_lanes = slices_[slice].over_lanes;
+          const std::uint64_t vectors = vectors_for(count, over_lanes);
+          const std::uint64_t of_vector =
+              plan_.elements * (over_lanes ? 1 : std::uint64_t{compiled_.target.lanes()});
+          const std::uint64_t wanted = std::max(least, std::min(parts, vectors));
+          const std::uint64_t size = (vectors + wanted - 1) / wanted * of_vector;
           for (std::uint64_t first = 0; first < count; first += size)
             groups.push_back({&pass.writes[k], &pass.reads[k], pass.results, first,
                               std::min(size, count - first), slice});
+        }
       }
+  }
+
+  void use_sources(std::span<const SourceSegment> segments) {
+    if (!resident_->use(segments)) return;
+    sources_ = &resident_->now().lanes;
+    vectors_ = resident_->now().vectors.get();
+    sliced_groups_ = 0;
   }
 
   /// Passes with the same sources and parameters; several only without slices.
@@ -262,6 +337,7 @@ class PackedRunner final : public PassRunner {
     std::vector<SourceSegment>& segments = segments_;
     find_segments(pass, loaded_, segments);
     if (segments.empty() || !make_image(pass)) return false;
+    use_sources(segments);
     std::span<const PendingWrite> writes;
     if (pass.pending_writes != nullptr) {
       if (!sources_->may_complete(pass.pending_writes->all(), segments))
@@ -289,8 +365,10 @@ class PackedRunner final : public PassRunner {
     if (for_gpu || converting > threads) convert(phases, converting);
     if (for_gpu && is_beyond_range()) return false;
     if (!for_gpu || !run_on_gpus(passes, targets)) {
-      make_slices(slices_wanted(pass), targets);
-      uses_lane_targets_ = slices_.size() == 1 && slices_[0].count <= groups_between_polls &&
+      const bool over_lanes = divides_over_lanes(pass, targets);
+      make_slices(over_lanes ? slices_over_lanes(pass, targets) : slices_wanted(pass), targets,
+                  over_lanes);
+      uses_lane_targets_ = partials_.parts() == 1 && slices_[0].count <= groups_between_polls &&
                            lane_targets_.prepare(image_.blocks[0], image_number_);
       make_groups(passes, threads, groups_);
       const bool reads = reads_last_groups(passes), are_there = phases.empty();
@@ -300,16 +378,18 @@ class PackedRunner final : public PassRunner {
         copy_last_groups();
       else if (reads && !all_use_lane_targets(passes))
         phases.push_back({1, [this](std::size_t) { copy_last_groups(); }});
+      if (sliced_over_lanes_) prepare_vectors(phases);
       phases.push_back({groups_.size(), [this](std::size_t i) {
                           if (sources_->usable()) work(groups_[i]);
                         }});
       convert(phases, threads, new_sources);
+      if (sliced_over_lanes_) vectors_->done();
       if (is_beyond_range()) return false;
       if (!for_gpu) choice.record(pairs, threads, timer.seconds() * 1e9);
       count_runs(groups_.size());
     }
     if (!cards_.empty()) place_.record(pairs_with(targets), for_gpu, timer.seconds());
-    if (slices_.size() > 1) join_slices(pass);
+    if (partials_.parts() > 1) join_slices(pass);
     return true;
   }
 
@@ -370,7 +450,7 @@ class PackedRunner final : public PassRunner {
   bool run_on_gpus(std::span<const Pass> passes, std::uint64_t targets) {
     const CompiledSection& body = *compiled_.section(Section::Body);
     const bool shared = shares_passes(passes.front());
-    make_slices(shared ? 1 : slices_wanted(passes.front()), targets);
+    make_slices(shared ? 1 : slices_wanted(passes.front()), targets, false);
     copy_last_groups();
     for (;;) {
       const std::vector<Card*> usable = usable_cards();
@@ -525,27 +605,35 @@ class PackedRunner final : public PassRunner {
     packed.image = image_number_;
   }
 
-  /// A block with the targets of a group, before section Start.
-  PackedTargets load_targets(const Group& group) const {
-    const std::uint64_t pes = (group.count + plan_.elements - 1) / plan_.elements;
+  /// A block with the targets of a group, each in so many adjacent PEs, before section Start.
+  PackedTargets load_targets(const Group& group, std::uint64_t copies = 1) const {
+    const std::uint64_t pes = pes_with(group, 0) * copies;
     provide(packed_block, static_cast<std::uint32_t>(pes));
     BlockState& block = packed_block.chip.blocks[0];
     for (const std::vector<CellRow>& rows : plan_.presets)
       std::fill_n(rows.front().in(block), pes, *rows.front().in(image_.blocks[0]));
-    load(block, group);
+    load(block, group, copies);
     return {block, static_cast<std::uint32_t>(pes), plan_.folded};
   }
 
-  PackedSources sources_of(const Group& group) const {
+  PackedSources sources_of(const Group& group, bool over_lanes = false) const {
     const Slice& slice = slices_[group.slice];
     const std::size_t group_bytes = compiled_.section(Section::Body)->stream_bytes();
-    return {sources_->groups() + slice.first * group_bytes,
-            slice.count,
-            slice.last_groups.data(),
-            loaded_.program.group * loaded_.program.item_shorts,
-            loaded_.halves.source_base[0],
-            &sources_->windows(),
-            slice.first / SourceWindows::groups};
+    PackedSources sources;
+    if (over_lanes) {
+      sources = vectors_->part(group.slice);
+    } else {
+      sources.groups = sources_->groups() + slice.first * group_bytes;
+      sources.count = slice.count;
+      // Groups that fill no row begin anywhere.
+      if (slice.first % SourceWindows::groups == 0) sources.windows = &sources_->windows();
+      sources.first_window = slice.first / SourceWindows::groups;
+    }
+    sources.group_shorts = loaded_.program.group * loaded_.program.item_shorts;
+    sources.address = loaded_.halves.source_base[0];
+    sources.last_groups =
+        over_lanes ? &*slice.last_groups.end() - sources.group_shorts : slice.last_groups.data();
+    return sources;
   }
 
   void work(const Group& group) {
@@ -569,7 +657,14 @@ class PackedRunner final : public PassRunner {
       sources.last_groups = last_group.data();
       return work_on_blocks(group, sources);
     }
+    if (slices_[group.slice].over_lanes && work_over_lanes(group)) return;
     work_on_blocks(group, sources_of(group));
+  }
+  bool work_over_lanes(const Group& group) {
+    const PackedTargets targets = load_targets(group, vectors_->lanes());
+    if (!run_packed(compiled_, targets, sources_of(group, true))) return false;
+    store_partials(targets.block, group, vectors_->lanes());
+    return true;
   }
   void work_on_blocks(const Group& group, const PackedSources& sources) {
     const PackedTargets targets = load_targets(group);
@@ -583,9 +678,17 @@ class PackedRunner final : public PassRunner {
   }
 
   void store_results(const Group& group, const BlockState& block) {
-    if (slices_.size() == 1) return store(block, group, group.results + group.read->offset);
-    const std::uint64_t targets = group.write->slots.count;
-    store_raw(block, group, partial_results_.data() + group.slice * targets * raw_words());
+    if (partials_.parts() == 1) return store(block, group, group.results + group.read->offset);
+    store_partials(block, group, 1);
+  }
+  /// Partial results of a slice. A slice of several may have one, where code for vectors of sources
+  /// failed.
+  void store_partials(const BlockState& block, const Group& group, std::uint64_t copies) {
+    const Slice& slice = slices_[group.slice];
+    for (std::uint64_t c = 0; c < copies; ++c)
+      store_raw(block, group, partials_.words(slice.first_partial + c), {c, copies});
+    if (copies < slice.partials)
+      partials_.fill_behind(slice.first_partial, slice.partials, group.first, group.count);
   }
 
   /// PEs of a group that hold a target in an element.
@@ -593,16 +696,23 @@ class PackedRunner final : public PassRunner {
     return (group.count + plan_.elements - 1 - element) / plan_.elements;
   }
 
-  void load(BlockState& block, const Group& group) const {
-    const std::size_t words = loaded_.layout.target_words;
+  void load(BlockState& block, const Group& group, std::uint64_t copies) const {
+    const std::size_t words = loaded_.layout.target_words, step = words * plan_.elements;
     for (unsigned e = 0; e < plan_.elements; ++e)
-      for (const PortField& field : loaded_.targets)
-        port_load(field, {group.write->records + (group.first + e) * words, words * plan_.elements},
-                  pes_with(group, e), pe_lanes(block, field.location, e));
+      for (const PortField& field : loaded_.targets) {
+        const std::uint64_t* const from = group.write->records + (group.first + e) * words;
+        Lanes<std::uint64_t> to = pe_lanes(block, field.location, e);
+        if (copies == 1) {
+          port_load(field, {from, step}, pes_with(group, e), to);
+          continue;
+        }
+        for (std::uint64_t i = 0; i < pes_with(group, e); ++i, to.shorts += copies)
+          port_load(field, {from + i * step, 0}, copies, to);
+      }
   }
 
   void store(const BlockState& block, const Group& group, std::uint64_t* results) const {
-    if (group.read->raw) return store_raw(block, group, results);
+    if (group.read->raw) return store_raw(block, group, results, {0, 1});
     const std::size_t words = loaded_.layout.result_words;
     std::uint64_t* const records = results + group.first * words;
     if (loaded_.packs_results) std::fill_n(records, group.count * words, 0);
@@ -612,14 +722,20 @@ class PackedRunner final : public PassRunner {
                    {records + e * words, words * plan_.elements});
   }
 
+  /// One of the adjacent PEs that a target is in.
+  struct Copy {
+    std::uint64_t number, copies;
+  };
   /// Stores words of the network, two for each result.
-  void store_raw(const BlockState& block, const Group& group, std::uint64_t* words) const {
+  void store_raw(const BlockState& block, const Group& group, std::uint64_t* words,
+                 Copy copy) const {
     for (std::uint64_t i = 0; i < group.count; ++i) {
       const auto element = static_cast<unsigned>(i % plan_.elements);
+      const std::uint64_t pe = i / plan_.elements * copy.copies + copy.number;
       std::uint64_t* to = words + (group.first + i) * raw_words();
       for (const PortField& field : loaded_.results) {
         const Lanes<const std::uint64_t> lanes = pe_lanes(block, field.location, element);
-        const std::uint64_t* const at = lanes.shorts + i / plan_.elements;
+        const std::uint64_t* const at = lanes.shorts + pe;
         const u128 word = field.width == Width::Short
                               ? u128{*at}
                               : join(Short{at[0]}, Short{at[lanes.lower]}).bits;
@@ -630,31 +746,18 @@ class PackedRunner final : public PassRunner {
     }
   }
 
-  /// Joins the slices in their order, like the network joins blocks.
-  void join_slices(const Pass& pass) const {
+  /// Joins the partial results in their order, like the network joins blocks.
+  void join_slices(const Pass& pass) {
     const ResultRead& read = pass.reads.front();  // sources over blocks have one
     const std::uint64_t targets = read.slots.count;
     const std::size_t words = loaded_.layout.result_words;
     std::uint64_t* const results = pass.results + read.offset;
     if (!read.raw && loaded_.packs_results) std::fill_n(results, targets * words, 0);
-    std::vector<Long> leaves(slices_.size()), keys(slices_.size());
-    Flags ignored = no_flags;
+    const MachineFloatMode mode;
     for (std::uint64_t i = 0; i < targets; ++i)
       for (std::size_t f = 0; f < loaded_.results.size(); ++f) {
         const PortField& field = loaded_.results[f];
-        const auto read_slices = [&](std::size_t result, std::vector<Long>& to) {
-          for (std::size_t s = 0; s < to.size(); ++s) {
-            const std::uint64_t* const word =
-                partial_results_.data() + (s * targets + i) * raw_words() + 2 * result;
-            to[s] = {u128{word[1]} << 64 | word[0]};
-          }
-        };
-        read_slices(f, leaves);
-        const bool index = field.reduce == Reduce::Index;
-        const auto key = static_cast<std::size_t>(std::max(0, field.key));
-        if (index) read_slices(key, keys);
-        const Long joined = index ? reduce_index(loaded_.results[key].reduce, keys, leaves)
-                                  : reduce_tree(field.reduce, leaves, ignored);
+        const Long joined = partials_.joined(i, f);
         if (!read.raw) {
           put_host_bits(field, network_to_host(field, joined), results + i * words);
           continue;
@@ -678,7 +781,10 @@ class PackedRunner final : public PassRunner {
   bool uses_lane_targets_ = false;  ///< in this pass
   bool copies_last_group_ = false;  ///< whether tasks with lane targets do
   bool beyond_range_ = false;       ///< the sources of the last pass
-  std::unique_ptr<LaneSources> sources_;
+  std::unique_ptr<ResidentSources> resident_;
+  // Of this pass.
+  LaneSources* sources_ = nullptr;
+  SourceVectors* vectors_ = nullptr;          ///< null: lanes always have the same sources
   std::vector<std::unique_ptr<Card>> cards_;  ///< empty: on the host
   PlaceChoice place_;
   /// PEs of a block: whole vectors of the host, and those whose words section Start stores.
@@ -688,10 +794,11 @@ class PackedRunner final : public PassRunner {
   std::vector<Phase> phases_;
   std::vector<Group> groups_;
   std::vector<Slice> slices_;
-  std::uint64_t sliced_groups_ = 0;         ///< of all slices
+  std::uint64_t sliced_groups_ = 0;  ///< of all slices
+  bool sliced_over_lanes_ = false;
+  std::vector<LaneSources::Range> vector_parts_;
   std::uint64_t last_groups_revision_ = 0;  ///< of the sources of Slice::last_groups; 0: none
-  /// Words of the network by slice and target, if there are several slices.
-  std::vector<std::uint64_t> partial_results_;
+  PartialResults partials_;                 ///< of all slices
 
   /// The initial state of a PE: one block after Init and parameters.
   ChipState image_;

@@ -311,11 +311,12 @@ CompiledKernels::Entry CompiledSection::make_entry(const Kernel& kernel, std::ui
 
 std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_words,
                                                           Precision precision,
-                                                          bool infinities) const {
+                                                          CompiledKernels::Variant variant) const {
   auto made = std::make_unique<CompiledKernels>();
   made->target = target_;
   made->target.precision = precision;
-  made->target.infinities = infinities;
+  made->target.infinities = variant.infinities;
+  made->target.source_vectors = variant.source_vectors;
   for (;;) {
     try {
       for (const Kernel& kernel : kernels_)
@@ -350,13 +351,13 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile_for(Gpu& gpu, std::uin
 }
 
 const CompiledKernels& CompiledSection::code(std::uint64_t zero_words, Precision precision,
-                                             bool infinities) const {
-  return *made_code({zero_words & zero_candidates_, precision, nullptr, infinities}, nullptr);
+                                             CompiledKernels::Variant variant) const {
+  return *made_code({zero_words & zero_candidates_, precision, nullptr, variant}, nullptr);
 }
 
 const CompiledKernels* CompiledSection::gpu_code(Gpu& gpu, std::uint64_t zero_words,
                                                  Precision precision) const {
-  return made_code({zero_words & zero_candidates_, precision, &gpu, false}, &gpu);
+  return made_code({zero_words & zero_candidates_, precision, &gpu, {}}, &gpu);
 }
 
 const CompiledKernels* CompiledSection::made_code(const CompiledKernels::Key& key, Gpu* gpu) const {
@@ -372,10 +373,10 @@ const CompiledKernels* CompiledSection::made_code(const CompiledKernels::Key& ke
   const std::unique_lock lock(mutex_);
   if (const auto found = made_.find(key); found != made_.end()) return found->second.get();
   const Stopwatch timer;
-  const auto [zero_words, precision, on_gpu, infinities] = key;
+  const auto [zero_words, precision, on_gpu, variant] = key;
   const auto [at, is_new] =
       made_.emplace(key, gpu != nullptr ? compile_for(*gpu, zero_words, precision)
-                                        : compile(zero_words, precision, infinities));
+                                        : compile(zero_words, precision, variant));
   if (at->second) at->second->key = key;
   compile_seconds_ = compile_seconds_ + timer.seconds();
   return at->second.get();

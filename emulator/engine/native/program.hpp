@@ -63,9 +63,13 @@ struct CompiledKernels {
     std::unique_ptr<SingleItemCode> narrow;  ///< none on the portable path
     std::shared_ptr<const GpuKernel> gpu;    ///< on a GPU only
   };
-  /// Zero words, requested precision, the GPU that it is for (null: for the host), and
-  /// Target::infinities.
-  using Key = std::tuple<std::uint64_t, Precision, const Gpu*, bool>;
+  /// Variants of the code for a host: as in Target.
+  struct Variant {
+    bool infinities = false, source_vectors = false;
+    friend auto operator<=>(const Variant&, const Variant&) = default;
+  };
+  /// Zero words, requested precision, the GPU that it is for (null: for the host).
+  using Key = std::tuple<std::uint64_t, Precision, const Gpu*, Variant>;
   Key key;
   Target target;
   std::vector<Entry> kernels;  ///< same order as the section's
@@ -105,7 +109,7 @@ class CompiledSection {
   /// The code specialised for a set of zero words; generated on first use. Falls back to the
   /// portable path if the code generator fails.
   const CompiledKernels& code(std::uint64_t zero_words, Precision precision,
-                              bool infinities = false) const;
+                              CompiledKernels::Variant variant = {}) const;
   /// The same for a GPU; null if it cannot execute the section, which a remark then tells.
   const CompiledKernels* gpu_code(Gpu& gpu, std::uint64_t zero_words, Precision precision) const;
   /// Machine code of a kernel for at most `items` work items; results do not depend on it. Throws
@@ -152,7 +156,7 @@ class CompiledSection {
   bool is_given(LeafKey key) const;
   void add_given(const RowTransfer& to, Target target, CompiledKernels::Entry& entry) const;
   std::unique_ptr<CompiledKernels> compile(std::uint64_t zero_words, Precision precision,
-                                           bool infinities) const;
+                                           CompiledKernels::Variant variant) const;
   std::unique_ptr<CompiledKernels> compile_for(Gpu& gpu, std::uint64_t zero_words,
                                                Precision precision) const;
   void check_precision();

@@ -206,7 +206,7 @@ class Lowering {
 
   Place leaf_place(const Node& n) {
     if (n.op == NodeOp::Constant) return constant_place(n.kind, n.bits);
-    return place_at(c_.leaf(n), n.op != NodeOp::Input);
+    return place_at(c_.leaf(n), !c_.has_lanes(n));
   }
   ValueId leaf(const Node& n) {
     if (n.op == NodeOp::Constant && n.kind != Kind::Mask) return constant(n.kind, n.bits);

@@ -1,0 +1,48 @@
+// The converted sources of several passes that take turns: the slices of a job.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "emulator/engine/native/lane_sources.hpp"
+#include "emulator/engine/native/source_vectors.hpp"
+
+namespace gdr::native {
+
+/// Sources in some segments of the memories.
+struct SourceSet {
+  SourceSet(const CompiledSection& body, const LoadedProgram& loaded, bool with_vectors)
+      : lanes(body, loaded) {
+    if (with_vectors) vectors = std::make_unique<SourceVectors>(body, lanes, loaded.program.group);
+  }
+  LaneSources lanes;
+  std::unique_ptr<SourceVectors> vectors;  ///< null: no loop reads vectors of sources
+  std::vector<SourceSegment> segments;
+};
+
+/// The slices of a job's sources lie side by side in the memories, and each stays converted while
+/// the others are used. Sets never overlap, so that together they are as many sources as the
+/// memories hold.
+class ResidentSources {
+ public:
+  /// `with_vectors`: whether loops may read vectors of sources. `several`: false for one set only.
+  ResidentSources(const CompiledSection& body, const LoadedProgram& loaded, bool with_vectors,
+                  bool several);
+
+  /// The set in use; there is always one.
+  SourceSet& now() const noexcept { return *now_; }
+  /// Uses the set of these segments: that of the last call with the same places, or one whose place
+  /// they take. False if it was in use.
+  bool use(std::span<const SourceSegment> segments);
+
+ private:
+  const CompiledSection& body_;
+  const LoadedProgram& loaded_;
+  const bool with_vectors_, several_;
+  std::list<SourceSet> sets_;
+  SourceSet* now_ = nullptr;
+};
+
+}  // namespace gdr::native
