@@ -3,6 +3,7 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "board/programs.hpp"
 #include "emulator/engine/engine.hpp"
@@ -348,6 +349,46 @@ TEST_CASE("few targets with many sources: slices are joined independently of the
   });
 }
 
+TEST_CASE("lanes that divide the sources of few targets give the sums of all, for every kernel",
+          "[board]") {
+  const Geometry geometry = two_chips();
+  constexpr std::uint32_t flags = both | run_results_only;
+  unsigned divided = 0, all = 0;
+  const auto is_list = [](const Variable& v) {
+    return v.kind == VarKind::Result && v.reduce == Reduce::Pass;
+  };
+  on_all_engines([&](const char* engine, const std::string& isa) {
+    for (const Program& program : kernels()) {
+      if (std::ranges::any_of(program.variables, is_list)) continue;
+      for (const auto& [targets, items] :
+           {std::pair<std::uint64_t, std::uint64_t>{1, 1700}, {2, 4097}, {3, 6151}}) {
+        // So many groups of sources.
+        const Job job = job_of(program, targets, items * program.group + items % 2, Ids::InOrder);
+        INFO(program.name << " on " << engine << ", " << isa << ": " << targets << " targets, "
+                          << job.source_count << " sources");
+        std::vector<std::vector<std::uint64_t>> joined;
+        for (const unsigned threads : {1U, 3U}) {
+          Rig rig(geometry, engine, threads, isa.c_str());
+          load(rig, job);
+          joined.push_back(by_sources(rig, job, flags | run_reassociate));
+          rig.execute();
+          CHECK(by_sources(rig, job, flags | run_reassociate) == joined[0]);
+        }
+        CHECK(joined[0] == joined[1]);
+        Rig rig(geometry, engine, 1, isa.c_str());
+        load(rig, job);
+        const auto whole = by_targets(rig, job, flags);
+        const bool floats = std::string(engine) != "native";
+        CHECK(largest_difference(program, joined[0], whole) < (floats ? 1e-4 : 1e-9));
+        divided += joined[0] != whole;
+        ++all;
+      }
+    }
+  });
+  CAPTURE(divided, all);
+  CHECK(divided > all / 2);
+}
+
 namespace {
 
 /// Sends all sources to all chips and runs on the first.
@@ -402,6 +443,68 @@ TEST_CASE("a changed source takes effect, and only written words change results"
     const std::uint32_t flags = packed ? both : both | run_results_only;
     REQUIRE(got == on_one_chip(other, packed ? with_pads(job) : job, partition, flags));
   }
+}
+
+TEST_CASE("a changed source takes effect in lanes that divide the sources", "[board]") {
+  constexpr std::uint32_t flags = both | run_results_only | run_reassociate;
+  const Geometry geometry = two_chips();
+  const Program program = Kernel::builtin(GENERATE("gravity_jerk", "lennard_jones")).program();
+  const std::uint64_t sources = GENERATE(5000U, 70001U);
+  CAPTURE(program.name, sources);
+  Job job = job_of(program, 2, sources, Ids::InOrder);
+  const std::uint64_t words = job.sources.size() / job.source_count;
+  constexpr ChipPartition partition = ChipPartition::SourcesOverBlocks;
+  Rig rig(geometry, "native");
+  load(rig, job);
+  on_one_chip(rig, job, partition, flags);
+  std::mt19937 random(3);
+  for (unsigned change = 0; change < 12; ++change) {
+    const std::uint64_t most = change % 4 == 0 ? sources : 3;
+    const std::uint64_t n = 1 + random() % most;
+    // Often the last one, of which pads are copies.
+    const std::uint64_t first = change % 3 == 0 ? sources - n : random() % (sources - n + 1);
+    const auto fresh = records(program, VarKind::Source, n, change + 10);
+    std::copy(fresh.begin(), fresh.end(),
+              job.sources.begin() + static_cast<std::ptrdiff_t>(first * words));
+    Command& c = rig.add(CommandKind::WriteMemory, 3, fresh);
+    c.address = first * words;
+    c.count = n * words;
+    // Now and then many targets, with which the lanes have the same sources, come between.
+    const std::uint64_t targets = change % 5 == 4 ? 16 : 2;
+    const Job now{program, records(program, VarKind::Target, targets, change), job.sources, targets,
+                  sources};
+    Command& write = rig.add(CommandKind::WriteTargets, 1, now.targets);
+    write.partition = partition;
+    write.count = targets;
+    rig.run(1, partition, 0, sources, flags);
+    rig.read(1, partition, targets);
+    const auto got = rig.execute();
+    Rig other(geometry, "native");
+    load(other, job);
+    REQUIRE(got == on_one_chip(other, now, partition, flags));
+  }
+}
+
+TEST_CASE("sums of floats do not depend on what elements without a target held before", "[board]") {
+  const Geometry geometry = two_chips();
+  // Elements that are not computed alike: those of the only PE that have no target take part.
+  const Job job = job_of(Kernel::builtin("gravity_softened_long").program(), 2, 301);
+  Job far = job_of(job.program, 64, 5);
+  for (std::uint64_t& word : far.targets)
+    if (word > 16) word = bits(1e30 * real(word));
+  constexpr std::uint32_t flags = both | run_results_only;
+  on_all_engines([&](const char* engine, const std::string& isa) {
+    INFO(engine << ", " << isa);
+    const auto sums = [&](const Job& given) {
+      Rig rig(geometry, engine, 1, isa.c_str());
+      load(rig, given, 0);
+      return by_targets(rig, given, flags);
+    };
+    std::vector<std::uint64_t> first;
+    std::thread([&] { first = sums(job); }).join();  // blocks are those of a thread
+    sums(far);
+    CHECK(sums(job) == first);
+  });
 }
 
 TEST_CASE("parameters that change between packed calls take effect", "[board]") {

@@ -121,21 +121,37 @@ TEST_CASE("native gives NaNs without a sign, like the chip") {
   }
 }
 
-TEST_CASE("native computes random kernels of ints and numbers") {
-  const std::uint64_t cases = test::test_iterations(12);
+namespace {
+
+/// Random numbers for a random kernel of so many targets and sources, on all engines.
+void check_random_kernel(std::uint64_t seed, std::size_t targets, std::size_t sources) {
   // A few digits are lost in differences.
   constexpr Tolerances shorts{3e-5, 3e-5, 3e-4}, longs{1e-11, 1e-11, 3e-4};
-  for (std::uint64_t seed = 1; seed <= cases; ++seed) {
-    std::mt19937_64 random(seed);
-    std::normal_distribution<double> normal;
-    Data data;
-    for (const char* name : {"a", "b", "p", "q"})
-      for (int i = 0; i < 5; ++i) data[name].push_back(normal(random));
-    for (const char* name : {"m", "n", "u", "v"})
-      for (int i = 0; i < 5; ++i) data[name].push_back(static_cast<double>(random() % 19) - 9);
-    const std::string text = IntAuthor(seed).write();
-    check_everywhere(text, data, text.starts_with("precision long") ? longs : shorts, seed);
-  }
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  Data data;
+  for (const std::string name : {"a", "b", "p", "q"})
+    for (std::size_t i = 0; i < (name < "p" ? targets : sources); ++i)
+      data[name].push_back(normal(random));
+  for (const std::string name : {"m", "n", "u", "v"})
+    for (std::size_t i = 0; i < (name < "u" ? targets : sources); ++i)
+      data[name].push_back(static_cast<double>(random() % 19) - 9);
+  const std::string text = IntAuthor(seed).write();
+  check_everywhere(text, data, text.starts_with("precision long") ? longs : shorts, seed);
+}
+
+}  // namespace
+
+TEST_CASE("native computes random kernels of ints and numbers") {
+  const std::uint64_t cases = test::test_iterations(12);
+  for (std::uint64_t seed = 1; seed <= cases; ++seed) check_random_kernel(seed, 5, 5);
+}
+
+TEST_CASE("native computes random kernels for few targets with many sources") {
+  const std::uint64_t cases = test::test_iterations(6);
+  // Enough for lanes that divide the sources of one target, on some engines of several.
+  for (std::uint64_t seed = 1; seed <= cases; ++seed)
+    check_random_kernel(1000 + seed, 1 + seed % 4, 2100 + seed * 331 % 2100);
 }
 
 TEST_CASE("two results that are computed alike are both computed if a PE has one target") {

@@ -696,18 +696,22 @@ class PackedRunner final : public PassRunner {
     return (group.count + plan_.elements - 1 - element) / plan_.elements;
   }
 
+  /// Elements that no target is left for get the last one: the range of floats counts for all.
   void load(BlockState& block, const Group& group, std::uint64_t copies) const {
     const std::size_t words = loaded_.layout.target_words, step = words * plan_.elements;
+    const std::uint64_t pes = pes_with(group, 0);
+    const std::uint64_t* const records = group.write->records + group.first * words;
     for (unsigned e = 0; e < plan_.elements; ++e)
       for (const PortField& field : loaded_.targets) {
-        const std::uint64_t* const from = group.write->records + (group.first + e) * words;
+        const std::uint64_t targets = pes_with(group, e);
         Lanes<std::uint64_t> to = pe_lanes(block, field.location, e);
-        if (copies == 1) {
-          port_load(field, {from, step}, pes_with(group, e), to);
-          continue;
+        if (copies == 1) port_load(field, {records + e * words, step}, targets, to);
+        const std::uint64_t done = copies == 1 ? targets : 0;
+        to.shorts += done;
+        for (std::uint64_t pe = done; pe < pes; ++pe, to.shorts += copies) {
+          const std::uint64_t target = std::min(pe * plan_.elements + e, group.count - 1);
+          port_load(field, {records + target * words, 0}, copies, to);
         }
-        for (std::uint64_t i = 0; i < pes_with(group, e); ++i, to.shorts += copies)
-          port_load(field, {from + i * step, 0}, copies, to);
       }
   }
 
