@@ -129,6 +129,27 @@ TEST_CASE("keys under conditions that are constant, or hold for some sources, ha
       check_keyed(keys[k], conditions[c], (c + k) % 2 == 0);
 }
 
+TEST_CASE("a minimum in a branch or loop that a constant excludes is that of no sources") {
+  const std::string text = head +
+                           "CONST on = 0; VARF least, most, both, b[2], sum; VARF int ib[2];\n"
+                           "if (on > 0) { least min= e; both min= e; } else { sum += 0*e; }\n"
+                           "if (on == 0) { both += e; } else { if (e > x) { most max= l; } }\n"
+                           "for k = 1 .. on { b[k - 1] min= e*e : ib[k - 1] = id; }\n";
+  const Kernel kernel(*compiled(text).program);
+  const Data data = data_of(sources_of({-3, -1, 5}), {1, 2});
+  for (const std::string& engine : engines) {
+    INFO(engine);
+    const Data got = run(kernel, data, 2, 3, engine);
+    for (std::size_t t = 0; t < 2; ++t) {
+      CHECK(got.at("least")[t] == infinity);
+      CHECK(got.at("most")[t] == -infinity);
+      CHECK(got.at("both")[t] == 1);
+      CHECK(got.at("b_0")[t] == infinity);
+      CHECK(got.at("ib_1")[t] == -1);
+    }
+  }
+}
+
 TEST_CASE("results whose contributions never count are those of no sources") {
   const std::string text = head +
                            "VARF least, most, sum, a, b; VARF int low, high, count, ia, ib;\n"

@@ -28,6 +28,16 @@ bool fits_short(double x) noexcept {
   return scaled == std::trunc(scaled) && (x == 0 || exponent > -1022);
 }
 
+/// The nearest short, of two the even one.
+double to_short(double x) noexcept {
+  if (!std::isfinite(x)) return x;
+  int exponent = 0;
+  const double scaled = std::ldexp(std::frexp(x, &exponent), 25), below = std::floor(scaled);
+  const double rest = scaled - below;
+  const bool up = rest > 0.5 || (rest == 0.5 && std::fmod(below, 2) != 0);
+  return std::ldexp(below + (up ? 1 : 0), exponent - 25);
+}
+
 /// The result for ints; nothing if it is not an int, or too large.
 std::optional<std::int64_t> int_result(Fn fn, std::int64_t a, std::int64_t b) noexcept {
   std::int64_t result = 0;
@@ -369,7 +379,10 @@ Value Arithmetic::convert(Type type, const Value& a, const SourceRange& where, b
   v.wide = type == Type::Long;
   v.kind = Kind::Number;
   v.fixed_int = false;
-  if (a.constant) return v;
+  if (a.constant) {
+    if (type == Type::Short && written && a.kind == Kind::Number) v.number = to_short(a.number);
+    return v;
+  }
   // What is a short anyway stays one in the variant in longs, too, if the text asks for it.
   const bool rounds = type == Type::Short && (written || nodes_[a.node].type == Type::Long);
   if (a.kind == Kind::Int || rounds)

@@ -264,6 +264,7 @@ void Builder::loop(const Statement& s) {
 
 void Builder::unroll_loop(const Statement& s, Name& n, std::int64_t first, std::int64_t last,
                           std::int64_t step) {
+  if (step > 0 ? first > last : first < last) leave_out(s.body);
   for (std::int64_t k = first; step > 0 ? k <= last : k >= last; k += step) {
     if (!charge_statement(s.where)) return;
     n.value = constant_int(k);
@@ -300,10 +301,8 @@ void Builder::branch(const Statement& s) {
   const SourceRange& where = expr(s.value).where;
   const Value c = test(s.value);
   if (c.constant) {
-    if (c.truth)
-      run(s.body);
-    else if (s.other != none)
-      run(s.other);
+    if (c.truth || s.other != none) run(c.truth ? s.body : s.other);
+    if (!c.truth || s.other != none) leave_out(c.truth ? s.other : s.body);
     return;
   }
   // After an invalid condition the branches are still checked for errors.
@@ -482,6 +481,35 @@ void Builder::contribute_parts(const Name& n, const Statement& s, std::int32_t f
                       .negated = s.op == "-=",
                       .value = arithmetic_.number_node(part, Type::Long, expr(s.value).where),
                       .where = s.lvalue.where});
+  }
+}
+
+/// Note the minima and maxima of a block that is not compiled.
+void Builder::leave_out(BlockId block) {
+  for (const std::int32_t id : program_.block(block)) {
+    const Statement& s = program_.statement(id);
+    if (s.kind == StatementKind::Assign && (s.op == "min" || s.op == "max"))
+      left_out_.push_back(&s);
+    for (const BlockId inner : {s.body, s.other})
+      if (inner != none) leave_out(inner);
+  }
+}
+
+/// A result whose only contributions are left out has the value of a minimum or maximum of nothing.
+void Builder::keep_reductions() {
+  for (const Statement* const s : left_out_) {
+    const Name* const n = find(s->lvalue.name);
+    if (n == nullptr || n->kind != NameKind::Result || n->shape != Shape::Scalar) continue;
+    const Name* const payload = s->payload == none ? nullptr : find(s->payload_lvalue.name);
+    const bool indexed = payload != nullptr && payload->kind == NameKind::Result &&
+                         payload->type == Type::Int && payload->count() == n->count();
+    for (std::int32_t k = 0; k < static_cast<std::int32_t>(n->count()); ++k) {
+      if (results_[index(n->first + k)].used) continue;
+      GraphVariable& result = graph_.variable(n->first + k);
+      result.reduction = s->op == "min" ? Reduction::Min : Reduction::Max;
+      if (indexed && !results_[index(payload->first + k)].used)
+        result.index_result = payload->first + k;
+    }
   }
 }
 

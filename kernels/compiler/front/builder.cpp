@@ -29,6 +29,7 @@ Graph Builder::build(std::string name) {
     error(Code::NoResult, {0, 1, 1, 2}, "the kernel has no result")
         .help("declare one, `VARF ax;`, and add to it, `ax += ...;`");
   }
+  keep_reductions();
   warn_unused();
   graph_.nodes = nodes_.release();
   drop_unused_nodes(graph_);
@@ -126,7 +127,9 @@ void Builder::warn_unused() {
     for (std::size_t i = 0; i < count; ++i) any |= results_[index(n.first) + i].used;
     if (!any)
       messages_.warning(Code::EmptyResult, n.where, in_quotes(n.name) + " has no contribution")
-          .label(n.kind == NameKind::List ? "it remains empty" : "it remains zero");
+          .label(n.kind == NameKind::List                               ? "it remains empty"
+                 : graph_.variable(n.first).reduction == Reduction::Sum ? "it remains zero"
+                                                                        : "it remains infinite");
   }
   warn_unused_values();
 }

@@ -160,6 +160,8 @@ class Builder {
   void contribute(Name& n, const Statement& s);
   void contribute_parts(const Name& n, const Statement& s, std::int32_t first, const Value& v);
   void add_contribution(Contribution c);
+  void leave_out(BlockId block);
+  void keep_reductions();
   void append(Name& n, const Statement& s);
   bool payload(const Statement& s, Contribution& c);
   bool claim(std::int32_t result, Reduction reduction, std::int32_t payload_result,
@@ -218,6 +220,8 @@ class Builder {
     SourceRange where;
   };
   std::vector<ResultUse> results_;
+  /// Minima and maxima in branches and loops that constants exclude.
+  std::vector<const Statement*> left_out_;
 
   Value path_ = constant_bool(true);         ///< condition of the current statement
   Value not_skipped_ = constant_bool(true);  ///< negated conditions of `skip if`
