@@ -155,6 +155,11 @@ struct DeviceCore {
     const std::scoped_lock lock(counters);
     return numbers_of(statistics.engine) == EngineNumbers::Machine;
   }
+  /// Whether programs run among doubles, those of the kernel language in longs.
+  bool computes_in_doubles() {
+    const std::scoped_lock lock(counters);
+    return numbers_of(statistics.engine) == EngineNumbers::Doubles;
+  }
   /// Whether programs run among floats, where a pipelined loop that carries the bits of numbers
   /// from pass to pass needs doubles.
   bool computes_in_floats() {
@@ -273,6 +278,10 @@ double run_on_board(const DeviceCore& device, BoardSlot& slot, JobData& job, con
 
 /// Divides batches of targets evenly over at most so many boards.
 std::vector<IndexRange> divide_batches(IndexRange batches, std::size_t boards);
+
+/// The partition of a job on this device.
+JobPartition partition_of(DeviceCore& device, const JobData& job, std::size_t targets,
+                          std::size_t sources);
 
 /// Computes a part of a job on all boards of a device. Throws Cancelled after a stop request. Work
 /// of a board that fails is reassigned. `scope` gets the time of conversions.

@@ -19,11 +19,19 @@
 namespace gdr {
 namespace {
 
+/// Whether slices of the sources cannot be joined in words of the network. Engines among doubles
+/// execute the program in longs, in which a minimum and its index are two results; in the words of
+/// the kernel's own program the key would be a short.
+bool needs_all_sources(DeviceCore& device, const JobData& job) {
+  const Program& program = job.kernel.program();
+  return device.computes_in_doubles() && !program.in_longs.empty() &&
+         !reduces_alike(program, program.in_longs.front());
+}
+
 /// Runs a whole job on the boards of this process.
 void run_locally(DeviceCore& device, JobData& job, const std::stop_token& stop) {
   const std::size_t n = job.target_count, sources = job.sources.count();
-  const JobPartition partition =
-      partition_job(job.cost, device.geometry, device.partition, n, sources);
+  const JobPartition partition = partition_of(device, job, n, sources);
   slice_ranges(partition, job.cost.group, sources, job.slices);
   StatisticsScope scope(device);
   if (partition.slices == 1) {
@@ -43,6 +51,14 @@ void run_locally(DeviceCore& device, JobData& job, const std::stop_token& stop) 
 }
 
 }  // namespace
+
+JobPartition partition_of(DeviceCore& device, const JobData& job, std::size_t targets,
+                          std::size_t sources) {
+  JobPartition partition =
+      partition_job(job.cost, device.geometry, device.partition, targets, sources);
+  if (partition.slices > 1 && needs_all_sources(device, job)) partition.slices = 1;
+  return partition;
+}
 
 // Using more boards than batches would only send the sources to more memories.
 std::vector<IndexRange> divide_batches(IndexRange batches, std::size_t boards) {

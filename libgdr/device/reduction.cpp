@@ -6,6 +6,11 @@
 
 namespace gdr {
 
+bool reduces_alike(const Program& a, const Program& b) {
+  const auto fields = [](const Program& p) { return port_fields(p, link_layout(p).results); };
+  return std::ranges::equal(fields(a), fields(b), {}, &PortField::reduce, &PortField::reduce);
+}
+
 SliceReduction::SliceReduction(const Program& program) {
   const LinkLayout layout = link_layout(program);
   result_words_ = layout.result_words;

@@ -12,6 +12,9 @@
 
 namespace gdr {
 
+/// Whether the network reduces the results of two programs alike.
+bool reduces_alike(const Program& a, const Program& b);
+
 /// Reduces the partial sums of slices in network format (read_raw), pairwise in the order of the
 /// slices like blocks and chips, and converts once.
 class SliceReduction {

@@ -104,8 +104,7 @@ class RankRun {
 
   /// Allocates all memory of the run.
   void prepare() {
-    partition_ =
-        partition_job(job_.cost, device_.geometry, device_.partition, targets(), sources());
+    partition_ = partition_of(device_, job_, targets(), sources());
     for (unsigned r = 0; r < ranks_.size(); ++r)
       parts_.push_back(parts_of_rank(partition_, targets(), r, ranks_.size()));
     computed_targets_ = target_range(parts_[rank_]);

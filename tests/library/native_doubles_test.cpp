@@ -94,6 +94,82 @@ TEST_CASE("a rounding by short(x) stays on native") {
   CHECK(sum_of("e += x*q;", "engine=native", 1, {x}) == x);
 }
 
+TEST_CASE("a rounding of a constant by short(x) is not lost") {
+  const double tenth = std::ldexp(std::nearbyint(std::ldexp(0.1, 28)), -28);
+  for (const char* engine : {"engine=native", "engine=exact"}) {
+    INFO(engine);
+    CHECK(sum_of("e += short(0.1);", engine, 1, {1}) == tenth);
+    CHECK(sum_of("long t = long(short(0.1)*4); e += t;", engine, 1, {1}) == 4 * tenth);
+  }
+}
+
+TEST_CASE("a sum of terms without a source is not rounded to shorts on native") {
+  for (const Isa isa : host_isas())
+    for (const std::size_t n : {1UL, 2UL, 3UL, 64UL, 1000UL}) {
+      const std::string options = "engine=native,isa=" + std::string(isa_name(isa));
+      INFO(options << ", " << n << " sources");
+      const std::vector<double> x(n, 1.5);
+      const double count = static_cast<double>(n), q = 0.37;
+      const auto check = [&](const std::string& statement, double expected) {
+        CHECK(std::abs(sum_of(statement, options, q, x) - expected) <= 1e-13 * expected);
+      };
+      check("e += q*q;", count * q * q);
+      check("e += 7/q;", count * (7 / q));
+      check("e += 0.1;", count * 0.1);
+      check("e max= 1 - q;", 1 - q);
+    }
+}
+
+TEST_CASE("sums over slices of many sources are not rounded to shorts on native") {
+  // Few operations for the words of a source: chips have sources of their own, joined by the host.
+  std::vector<double> x(70000);
+  double squares = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    x[k] = 0.1 + 1e-6 * static_cast<double>(k);
+    squares += x[k] * x[k];
+  }
+  Device device = Device::open("native");
+  Job job = device.job(law("e += x*x;"));
+  for (const std::size_t n : {1UL, 200UL, 9000UL}) {
+    const std::vector<double> q(n);
+    std::vector<double> e(n);
+    job.sources(x.size(), {{"x", x.data()}});
+    job.targets(n, {{"q", q.data()}});
+    job.run({{"e", e.data()}});
+    INFO(n << " targets: " << e[0] << " for " << squares);
+    CHECK(std::abs(e[0] - squares) <= 1e-12 * squares);
+    CHECK(e[n - 1] == e[0]);
+  }
+}
+
+TEST_CASE("the distance to the nearest neighbour is not rounded to a short on native") {
+  const Kernel nearest = Kernel::compile(
+      "VARI x; VARJ y; VARJ int id; VARF m; VARF int who; d = y - x; m min= d*d : who = id;");
+  for (const std::string options : {"native", "emulator:engine=native,boards=2"})
+    for (const std::size_t sources : {10UL, 1000UL, 70000UL})
+      for (const std::size_t targets : {1UL, 100UL, 1500UL}) {
+        Device device = Device::open(options);
+        Job job = device.job(nearest);
+        std::vector<double> x(targets), y(sources), m(targets);
+        std::vector<std::int64_t> id(sources), who(targets);
+        for (std::size_t j = 0; j < sources; ++j) {
+          y[j] = 0.1 + static_cast<double>(j) / 3;
+          id[j] = static_cast<std::int64_t>(j) + 7;
+        }
+        for (std::size_t i = 0; i < targets; ++i) x[i] = 1.0 / (1.7 + static_cast<double>(i));
+        job.sources(sources, {{"y", y.data()}, {"id", id.data()}});
+        job.targets(targets, {{"x", x.data()}});
+        job.run({{"m", m.data()}, {"who", who.data()}});
+        INFO(options << ", " << sources << " sources, " << targets << " targets");
+        for (const std::size_t i : {std::size_t{0}, targets / 2, targets - 1}) {
+          const bool second = std::abs(y[1] - x[i]) < std::abs(y[0] - x[i]);
+          const double d = y[second ? 1 : 0] - x[i];
+          CHECK(who[i] == (second ? 8 : 7));
+          CHECK(std::abs(m[i] - d * d) <= 1e-15 * d * d);
+        }
+      }
+}
+
 TEST_CASE("a kernel read from its object file is not rounded to shorts on native") {
   const Kernel kernel = law("e += x^2 - q^2;");
   const std::vector<std::uint8_t>& object = kernel.object();

@@ -50,9 +50,9 @@ bool has_all_transfers(const Pass& pass) {
     const auto chip = static_cast<std::size_t>(std::countr_zero(write.chips));
     const std::uint64_t targets = run.targets != 0 ? run.targets : pass.chips[chip].targets;
     const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
-    const bool whole =
-        split ? pass.writes.size() == 1 && read.joined && run.chips == write.chips
-              : std::has_single_bit(write.chips) && !read.joined && takes_part(run.chips, chip);
+    const bool whole = split ? pass.writes.size() == 1 && read.joined && run.chips == write.chips
+                             : std::has_single_bit(write.chips) && read.joined == read.raw &&
+                                   takes_part(run.chips, chip);
     if (!whole || write.slots.partition != run.plan.partition ||
         read.slots.partition != run.plan.partition || read.chips != write.chips ||
         write.slots.first != 0 || read.slots.first != 0 || write.slots.count != targets ||

@@ -75,7 +75,6 @@ class Planner {
       if (reads || bm_stores)
         throw Unsupported("a section other than the loop uses the broadcast memory");
     }
-    if (section(Section::Body).stream_bytes() == 0) throw Unsupported("it reads no sources");
     if (!body_accepts_streams(loaded_.program))
       throw Unsupported("the loop reads the broadcast memory beside its sources");
   }

@@ -155,8 +155,8 @@ class PackedRunner final : public PassRunner {
   std::size_t raw_words() const noexcept { return 2 * loaded_.results.size(); }
 
   bool takes(const Pass& pass) const {
-    const auto is_joined = [](const ResultRead& read) { return read.raw || read.joined; };
-    return plan_.usable && (joins_in_chips_ || std::ranges::none_of(pass.reads, is_joined)) &&
+    return plan_.usable &&
+           (joins_in_chips_ || std::ranges::none_of(pass.reads, &ResultRead::raw)) &&
            may_pack(pass, loaded_, plan_.integer_change);
   }
   /// Whether the network reduces the results of two programs alike.
