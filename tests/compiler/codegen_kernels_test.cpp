@@ -45,7 +45,9 @@ TEST_CASE("native adds two constants to a long without the exact engine") {
   };
   const Case cases[] = {{"t + 0.1 + 0.2", false},   {"t - 1 + 0.75", false},
                         {"0.5 - (t - 0.1)", false}, {"0.1 - (0.2 - t)", false},
-                        {"t + 0.1 - 0.1", true},    {"0.1 - (t + 0.1)", true}};
+                        {"t + 0.1 - 0.1", true},    {"0.1 - (t + 0.1)", true},
+                        {"-(-t)*x", false},         {"(t + x) + x", false},
+                        {"atan2(-t, -x)", false},   {"max(-t, x)*abs(-x)", false}};
   for (const Case& c : cases) {
     const std::string text =
         "VARI long x; VARJ long s; VARF r; long t = x + s; r += " + c.sum + ";";

@@ -103,6 +103,28 @@ TEST_CASE("a rounding of a constant by short(x) is not lost") {
   }
 }
 
+TEST_CASE("a sum whose operand is subtracted again is not rounded to shorts on native") {
+  const Law laws[] = {
+      {"d = x - q; e += d*(d + q);", [](double q, double x) { return (x - q) * x; }, 1e-15},
+      {"long d = x - q; e += d*(d - q);", [](double q, double x) { return (x - q) * (x - 2 * q); },
+       1e-15},
+      {"d = x - q; e += d < q ? q : d*d;",
+       [](double q, double x) { return x - q < q ? q : (x - q) * (x - q); }, 1e-15},
+      {"d = x + 0.1; e += d*(d - 0.1);", [](double, double x) { return (x + 0.1) * x; }, 1e-15},
+      {"t = -q; d = x - t; e += d*(t + d);", [](double q, double x) { return (x + q) * x; }, 1e-15},
+      {"e += atan2(-x, q);", [](double q, double x) { return std::atan2(-x, q); }, 1e-15},
+      {"t = -q; e += atan2(t, -x);", [](double q, double x) { return std::atan2(-q, -x); }, 1e-15},
+  };
+  const std::vector<double> some{0.7, 1.9, 2.2};
+  for (const Law& law : laws) {
+    double expected = 0;
+    for (const double x : some) expected += law.value(0.3, x);
+    const double found = sum_of(law.statement, "engine=native", 0.3, some);
+    INFO(law.statement << " " << found << " for " << expected);
+    CHECK(std::abs(found - expected) <= law.bound * std::abs(expected));
+  }
+}
+
 TEST_CASE("a sum of terms without a source is not rounded to shorts on native") {
   for (const Isa isa : host_isas())
     for (const std::size_t n : {1UL, 2UL, 3UL, 64UL, 1000UL}) {

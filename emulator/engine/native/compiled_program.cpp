@@ -161,6 +161,7 @@ class CrossSectionTypes {
       left.numbers.insert(cell & ~1U);
       if (!model.cells.is_half_of_number(lower)) continue;
       const Ref number = model.cells.number_of_half(lower);
+      if (model.longs_are_doubles) continue;
       if (const auto added = constant_added(model.graph, model.graph[number])) {
         left.added[cell & ~1U].push_back(*added);
       }
@@ -427,7 +428,7 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
     if (s == index(Section::Body) && models[end] && !models[end]->left.empty()) give_up_one(end, e);
   };
   for (unsigned s = 0; s < section_count; ++s) {
-    models[s] = std::make_unique<SectionModel>(geometry);
+    models[s] = std::make_unique<SectionModel>(geometry, target.longs_are_doubles);
     try {
       translate(program, static_cast<Section>(s), *models[s]);
       if (static_cast<Section>(s) == Section::Body && !models[s]->bm_stores.empty()) {

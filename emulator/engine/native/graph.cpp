@@ -263,10 +263,11 @@ std::vector<bool> with_operands(const Graph& graph, std::vector<bool> marked) {
 
 std::optional<double> constant_added(const Graph& g, const Node& node) {
   if (!is_sum(node.op)) return std::nullopt;
-  const auto value = [&](Ref r) { return std::bit_cast<double>(g[r].bits); };
-  if (g.is_constant(node.a)) return value(node.a);
-  if (!g.is_constant(node.b)) return std::nullopt;
-  return node.op == NodeOp::Add ? value(node.b) : -value(node.b);
+  const Ref constant = g.is_constant(node.a) ? node.a : node.b;
+  if (!g.is_constant(constant)) return std::nullopt;
+  const double value = std::bit_cast<double>(g[constant].bits);
+  if (value == 0) return std::nullopt;
+  return constant == node.b && node.op == NodeOp::Sub ? -value : value;
 }
 
 }  // namespace gdr::native

@@ -288,7 +288,7 @@ NodeMap copy_graph(const Graph& from, Graph& to, const std::vector<bool>& wanted
   return copy;
 }
 
-/// The constant that a sum adds, with its sign: of x - c it is -c, of c - x it is c.
+/// The constant that a sum adds, with its sign: of x - c it is -c, of c - x it is c. None for zero.
 std::optional<double> constant_added(const Graph& g, const Node& node);
 
 }  // namespace gdr::native

@@ -27,6 +27,9 @@ struct Target {
   /// Every lane has sources of its own: a source word is a vector (SourceVectors). Else it is one
   /// lane, for all.
   bool source_vectors = false;
+  /// A program of which longs need no more bits than doubles: x + c - c does not round as the
+  /// chip's longs do.
+  bool longs_are_doubles = false;
   friend bool operator==(const Target&, const Target&) = default;
   /// Lanes of a vector.
   constexpr std::uint32_t lanes() const noexcept {

@@ -226,8 +226,12 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
 /// The same kernel with every number as a long.
 struct NativeExecutable::InLongs {
   InLongs(const Program& program, const Geometry& geometry, const NativeExecutable& of)
-      : executable(program, geometry, of.program_->target, of.program_->gpus, nullptr),
+      : executable(program, geometry, in_doubles(of.program_->target), of.program_->gpus, nullptr),
         loaded(load_program(program, geometry, of.isa_, false)) {}
+  static native::Target in_doubles(native::Target target) {
+    target.longs_are_doubles = true;
+    return target;
+  }
   NativeExecutable executable;
   LoadedProgram loaded;
 };

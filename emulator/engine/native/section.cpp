@@ -211,7 +211,8 @@ class Translator {
   /// small part of it. Sums like x + 0.1 + 0.2 are not meant to round.
   bool takes_back(const Arithmetic& slot, const Node& inner, Ref other) const {
     const auto added = constant_added(g_, inner);
-    if (!added || !g_.is_constant(other)) return true;
+    if (!added || !g_.is_constant(other))
+      return (slot.op == Op::Fadd) == (inner.op == NodeOp::Sub && inner.b == other);
     const double c = std::bit_cast<double>(g_[other].bits);
     const double left = slot.op == Op::Fadd ? *added + c : *added - c;
     return !(std::abs(left) > 0x1p-20 * std::abs(*added));
@@ -222,10 +223,13 @@ class Translator {
   Ref unrounded(const Arithmetic& slot, const Operand& x, Ref inner, Ref other) {
     const Node node = g_[inner];
     if (!is_sum(node.op)) return inner;
-    if (x.width == Width::Long && !takes_back(slot, node, other)) return inner;
+    if (x.width == Width::Long && (m_.longs_are_doubles || !takes_back(slot, node, other)))
+      return inner;
     const auto same = [&](Ref r) {
       const NodeOp op = g_[r].op;
-      if (op == NodeOp::Constant) return g_.is_constant(other);
+      // Zero rounds nothing: -(-x) is x.
+      if (op == NodeOp::Constant)
+        return g_.is_constant(other) && std::bit_cast<double>(g_[r].bits) != 0;
       return r == other && (op == NodeOp::Uniform || op == NodeOp::Input);
     };
     if (!same(node.a) && !same(node.b)) return inner;

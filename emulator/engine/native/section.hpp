@@ -45,9 +45,11 @@ struct StoreThroughT {
 
 /// The final state of a section. Cells that it does not write hold their input.
 struct SectionModel {
-  SectionModel(const Geometry& geometry) : map(geometry), cells(graph) {}
+  SectionModel(const Geometry& geometry, bool doubles)
+      : longs_are_doubles(doubles), map(geometry), cells(graph) {}
   SectionModel(const SectionModel&) = delete;
 
+  bool longs_are_doubles;  ///< see Target
   CellMap map;
   unsigned elements = max_elements;  ///< of the program
   Graph graph;
