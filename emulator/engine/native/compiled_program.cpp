@@ -273,7 +273,7 @@ class CrossSectionTypes {
 
   Sections constant_subtracted(Section reader, const Graph& g, const Node& node) const {
     const auto taken = constant_added(g, node);
-    if (!taken) return 0;
+    if (!taken || *taken == 0) return 0;
     const Node& number = g[g.is_constant(node.a) ? node.b : node.a];
     const LeafKey key = LeafKey::unpack(number.bits);
     if (number.op != NodeOp::Input || key.type != WordType::Long) return 0;
@@ -297,7 +297,7 @@ class CrossSectionTypes {
     const double c =
         double_from_long(wide ? slot.immediate : widen_float(lower_half(slot.immediate)), ignored);
     const Sections s = added_in(reader, cell, slot.op == Op::Fsub ? c : -c);
-    if (s == 0) return std::nullopt;
+    if (s == 0 || c == 0) return std::nullopt;
     return TypeConflict{s, rounded_long};
   }
 

@@ -571,7 +571,8 @@ Kernel round_loop_sums(const Kernel& kernel) {
     const Node& node = old[r];
     if (!is_sum(node.op)) return no_ref;
     const auto operand = [&](Ref x, Ref other) {
-      if (old[x].op != NodeOp::Input || !old.is_constant(other)) return copy(x);
+      const bool is_zero = old.is_constant(other) && std::bit_cast<double>(old[other].bits) == 0.0;
+      if (old[x].op != NodeOp::Input || !old.is_constant(other) || is_zero) return copy(x);
       const Ref before = next[LeafKey::unpack(old[x].bits).place];
       if (before == no_ref || !is_sum_with(old, before, other)) return copy(x);
       return g.op(NodeOp::Round, Kind::Number, copy(x));
