@@ -21,12 +21,12 @@ using Value = std::function<double(double)>;
 struct Case {
   std::string call;
   Value value;
-  double from, to;
-  double bound;      ///< error relative to the value, or to `scale` where that is larger
+  double from = 0, to = 0;
+  double bound = 0;  ///< error relative to the value, or to `scale` where that is larger
   double scale = 0;  ///< of errors where values are smaller
 };
 
-constexpr double b_value = 2.25;
+constexpr double b_value = 2.25, p_value = 1.3125;
 
 const std::vector<Case>& cases() {
   constexpr double ulp = 0x1p-24;  // half a unit of the last place
@@ -44,6 +44,25 @@ const std::vector<Case>& cases() {
       {"erf(a)", [](double x) { return std::erf(x); }, -5, 5, 5 * ulp, 0},
       {"erfc(a)", [](double x) { return std::erfc(x); }, -5, 6, 8 * ulp, 0},
       {"pow(a, b)", [](double x) { return std::pow(x, b_value); }, 0.01, 1000, 2.5 * ulp, 0},
+      {"pow(a, 1.7)", [](double x) { return std::pow(x, 1.7); }, 0.01, 1000, 2.5 * ulp, 0},
+      {"pow(a, -0.85)", [](double x) { return std::pow(x, -0.85); }, 0.01, 1000, 2.5 * ulp, 0},
+      {"pow(a, p)", [](double x) { return std::pow(x, p_value); }, 0.01, 1000, 2.5 * ulp, 0},
+      {"pow(2.2, a)", [](double x) { return std::pow(2.2, x); }, -20, 20, 20 * ulp, 0},
+      {"pow(p, a)", [](double x) { return std::pow(p_value, x); }, -20, 20, 2.5 * ulp, 0},
+      {"tan(a)", [](double x) { return std::tan(x); }, -20, 20, 5 * ulp, 0.1},
+      {"tan(a)", [](double x) { return std::tan(x); }, -1e4, 1e4, 5 * ulp, 10},
+      {"asin(a)", [](double x) { return std::asin(x); }, -1, 1, 5 * ulp, 0},
+      {"asin(a)", [](double x) { return std::asin(x); }, -1e-3, 1e-3, 4 * ulp, 0},
+      {"acos(a)", [](double x) { return std::acos(x); }, -1, 1, 4 * ulp, 0},
+      {"acos(a)", [](double x) { return std::acos(x); }, 0.999, 1, 4 * ulp, 0},
+      {"atan(a)", [](double x) { return std::atan(x); }, -3, 3, 4 * ulp, 0},
+      {"atan(a)", [](double x) { return std::atan(x); }, 1e-6, 1e6, 4 * ulp, 0},
+      {"atan2(a, b)", [](double x) { return std::atan2(x, b_value); }, -20, 20, 4 * ulp, 0},
+      {"atan2(-b, a)", [](double x) { return std::atan2(-b_value, x); }, -20, 20, 4 * ulp, 0},
+      {"atan2(a, 1 - b*a)", [](double x) { return std::atan2(x, 1 - b_value * x); }, -20, 20,
+       4 * ulp, 1},
+      {"cbrt(a)", [](double x) { return std::cbrt(x); }, -1000, 1000, 4 * ulp, 0},
+      {"cbrt(a)", [](double x) { return std::cbrt(x); }, 1e-30, 1e30, 4 * ulp, 0},
       {"round(a)", [](double x) { return std::nearbyint(x); }, -1000, 1000, 0, 0},
       {"floor(a)", [](double x) { return std::floor(x); }, -1000, 1000, 0, 0},
       {"ceil(a)", [](double x) { return std::ceil(x); }, -1000, 1000, 0, 0},
@@ -58,7 +77,7 @@ const std::vector<Case>& cases() {
 /// `short_numbers`: numbers of the kernel are shorts; else longs.
 std::string text_of(const std::string& call, bool short_numbers) {
   return std::string(short_numbers ? "" : "precision long; ") +
-         "VARI x; VARJ s, b; VARF r; a = x + s; r += " + call + " + 0*b;";
+         "VARI x; VARJ s, b; CONST p; VARF r; a = x + s; r += " + call + " + 0*b*p;";
 }
 
 std::vector<double> arguments(double from, double to, std::size_t count) {
@@ -84,6 +103,7 @@ Outcome run(const std::string& engine, const std::string& text, const std::vecto
   const std::vector<double> s{0}, b{b_value};
   job.targets(x.size(), {{"x", x.data()}});
   job.sources(1, {{"s", s.data()}, {"b", b.data()}});
+  job.set("p", p_value);
   job.run({{"r", made.r.data()}});
   made.reason = device.statistics().fallback_reason;
   return made;
@@ -218,6 +238,80 @@ TEST_CASE("comparisons of functions are those of doubles") {
       const Outcome got = run(engine, text_of("(" + law.text + ")", true), {0, 0, 0});
       CHECK(got.r == std::vector<double>(3, law.value));
     }
+}
+
+TEST_CASE("conditions on functions leave a kernel in floats") {
+  // Of x = 0.25, 0.5 ... and b = 2.25.
+  const std::vector<Case> laws{
+      {"(sin(3*a) < 0.3 ? 1 : 2)", [](double x) { return std::sin(3 * x) < 0.3 ? 1 : 2; }},
+      {"(exp(-a*a) > 0.01 ? 1 : 2)", [](double x) { return std::exp(-x * x) > 0.01 ? 1 : 2; }},
+      {"(2*exp(-9*a) < 0.5 ? 1 : 2)", [](double x) { return 2 * std::exp(-9 * x) < 0.5 ? 1 : 2; }},
+      {"(pow(a, b) > 4 ? 1 : 2)", [](double x) { return std::pow(x, b_value) > 4 ? 1 : 2; }},
+      {"(pow(a, 1.7) + a > 4 ? 1 : 2)", [](double x) { return std::pow(x, 1.7) + x > 4 ? 1 : 2; }},
+      {"(erfc(a) < 0.1 ? 1 : 2)", [](double x) { return std::erfc(x) < 0.1 ? 1 : 2; }},
+      {"(atan(a) < 1 ? 1 : 2)", [](double x) { return std::atan(x) < 1 ? 1 : 2; }},
+      {"(cbrt(a) < 1.1 ? 1 : 2)", [](double x) { return std::cbrt(x) < 1.1 ? 1 : 2; }},
+  };
+  std::vector<double> x;
+  for (int k = 1; k <= 60; ++k) x.push_back(0.25 * k);
+  for (const Case& law : laws)
+    for (const bool shorts : {true, false})
+      for (const std::string& engine : float_engines()) {
+        if (engine == "gpu-float") continue;  // which cannot detect overflows
+        const std::string text = text_of(law.call, shorts);
+        const Outcome got = run(engine, text, x);
+        INFO(engine << ": " << text << ": " << got.reason);
+        CHECK(got.reason.empty());
+        for (std::size_t k = 0; k < x.size(); ++k) CHECK(got.r[k] == law.value(x[k]));
+      }
+}
+
+TEST_CASE("a condition on a function beyond the range of floats is that of doubles, and said") {
+  // Of x = 0 and b = 2.25. In floats the first would overflow, the others vanish.
+  const std::vector<Case> laws{
+      {"(tan(a + 2e6) < 0 ? 1 : 2)", [](double) { return std::tan(2e6) < 0 ? 1 : 2; }},
+      {"(atan((a + 1e30)*1e30) > 1 ? 1 : 2)", [](double) { return 1; }},
+      {"(b*exp(a - 80) > 1e-36 ? 1 : 2)", [](double) { return 1; }},
+      {"(exp(a - 80) < b*exp(a - 79) ? 1 : 2)", [](double) { return 1; }},
+      {"(pow(exp(a - 80), 0.05) > 0.01 ? 1 : 2)", [](double) { return 1; }},
+  };
+  for (const Case& law : laws)
+    for (const std::string& engine : float_engines()) {
+      INFO(engine << ": " << law.call);
+      const Outcome got = run(engine, text_of(law.call, true), {0, 0, 0});
+      CHECK(got.reason.find("doubles instead of floats") != std::string::npos);
+      for (const double r : got.r) CHECK(r == law.value(0));
+    }
+}
+
+TEST_CASE("functions of tiny numbers and of zero are computed in floats") {
+  const std::vector<Case> all{
+      {"sin(a*a)", [](double x) { return std::sin(x * x); }},
+      {"tan(a*a)", [](double x) { return std::tan(x * x); }},
+      {"tanh(a*a)", [](double x) { return std::tanh(x * x); }},
+      {"erf(a*a)", [](double x) { return std::erf(x * x); }},
+      {"asin(a*a)", [](double x) { return std::asin(x * x); }},
+      {"atan(a*a)", [](double x) { return std::atan(x * x); }},
+      {"cbrt(a*a)", [](double x) { return std::cbrt(x * x); }},
+      {"acos(a*a)", [](double x) { return std::acos(x * x); }},
+      {"exp(a*a)", [](double x) { return std::exp(x * x); }},
+      {"1 + pow(a*a, b)", [](double x) { return 1 + std::pow(x * x, b_value); }},
+      {"1 + pow(a*a, 1.7)", [](double x) { return 1 + std::pow(x * x, 1.7); }},
+      {"1 + erfc(a*a)", [](double x) { return 1 + std::erfc(x * x); }},
+  };
+  const std::vector<double> x{0, 1e-9, -1e-8, 3e-7, 1e-4};
+  for (const Case& c : all)
+    for (const bool shorts : {true, false})
+      for (const std::string& engine : float_engines()) {
+        const std::string text = text_of(c.call, shorts);
+        const Outcome got = run(engine, text, x);
+        INFO(engine << ": " << text << ": " << got.reason);
+        CHECK(got.reason.empty());
+        for (std::size_t k = 0; k < x.size(); ++k) {
+          const double right = c.value(static_cast<float>(x[k]));
+          CHECK(std::abs(got.r[k] - right) <= 6e-7 * std::abs(right));
+        }
+      }
 }
 
 TEST_CASE("counters beside sums of floats leave these in floats") {

@@ -498,9 +498,9 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
   for (unsigned s = 0; s < section_count; ++s) {
     if (!models[s]) continue;
     mark_read_by_sections(of_sections, liveness[s]);
-    parts[s].section =
-        std::make_unique<CompiledSection>(*models[s], liveness[s], std::move(contents[s]),
-                                          static_cast<Section>(s) == Section::Body, target);
+    parts[s].section = std::make_unique<CompiledSection>(
+        *models[s], liveness[s], std::move(contents[s]), static_cast<Section>(s) == Section::Body,
+        target, models[index(Section::Start)].get());
   }
   const CompiledSection* const start = section(Section::Start);
   fusable = start != nullptr && section(Section::Body) != nullptr &&

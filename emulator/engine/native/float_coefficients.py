@@ -6,7 +6,7 @@ Near-minimax approximations (Chebyshev), in order of rising powers. Run it with 
 from collections.abc import Callable
 from pathlib import Path
 
-from mpmath import chebyfit, erf, erfc, exp, expm1, log, mp, mpf, sin, sqrt
+from mpmath import asin, atan, chebyfit, erf, erfc, exp, expm1, log, mp, mpf, sin, sqrt, tan
 
 mp.dps = 40
 
@@ -67,6 +67,40 @@ def erf_factor(z: mpf) -> mpf:
     )
 
 
+def atan_rest(z: mpf) -> mpf:
+    """atan t = t (1 + z atan_rest(z)) with z = t^2."""
+    return series(
+        lambda v: (atan(sqrt(v)) / sqrt(v) - 1) / v,
+        lambda k: mpf((-1) ** (k + 1)) / (2 * k + 3),
+        z,
+    )
+
+
+def asin_rest(z: mpf) -> mpf:
+    """asin s = s (1 + z asin_rest(z)) with z = s^2."""
+    return series(
+        lambda v: (asin(sqrt(v)) / sqrt(v) - 1) / v,
+        lambda k: mp.binomial(2 * k + 2, k + 1) / mpf(4) ** (k + 1) / (2 * k + 3),
+        z,
+    )
+
+
+def tan_rest(z: mpf) -> mpf:
+    """tan r = r (1 + z tan_rest(z)) with z = r^2."""
+    terms = mp.taylor(tan, 0, 18)[3::2]
+    return series(lambda v: (tan(sqrt(v)) / sqrt(v) - 1) / v, lambda k: terms[k], z)
+
+
+def cbrt_rest(e: mpf) -> mpf:
+    """(1 - e)^(-2/3) = 1 + e cbrt_rest(e)."""
+    power = mpf(-2) / 3
+    return series(
+        lambda v: ((1 - v) ** power - 1) / v,
+        lambda k: (-1) ** (k + 1) * mp.binomial(power, k + 1),
+        e,
+    )
+
+
 STEP = mpf("0.328125")
 
 
@@ -87,6 +121,10 @@ TABLE = [
     ("log_rest", log_rest, -0.29294, 0.41422, 9, log_rest.__doc__),
     ("log2_rest", log2_rest, 0, 0.02945, 4, log2_rest.__doc__),
     ("exp2_rest", exp2_rest, -0.501, 0.501, 6, exp2_rest.__doc__),
+    ("atan_rest", atan_rest, 0, 1, 10, atan_rest.__doc__),
+    ("asin_rest", asin_rest, 0, 0.2501, 6, asin_rest.__doc__),
+    ("tan_rest", tan_rest, 0, 0.6173, 7, tan_rest.__doc__),
+    ("cbrt_rest", cbrt_rest, -0.1025, 0.1025, 6, cbrt_rest.__doc__),
     ("erf_factor", erf_factor, 0, 0.4901, 6, erf_factor.__doc__),
     (
         "erfc_factor",

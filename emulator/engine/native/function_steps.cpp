@@ -41,6 +41,18 @@ class Steps {
         return error_function(a);
       case Function::Erfc:
         return complementary_error_function(a);
+      case Function::Tan:
+        return tangent(a);
+      case Function::Asin:
+        return arc_sine(a);
+      case Function::Acos:
+        return arc_cosine(a);
+      case Function::Atan:
+        return arc_tangent(a);
+      case Function::Atan2:
+        return angle_of_point(b, a);
+      case Function::Cbrt:
+        return cube_root(a);
       default:
         return power(a, b);
     }
@@ -149,23 +161,133 @@ class Steps {
     return where(is_infinite, x, with_zero);
   }
 
-  /// (-1)^n sin r with r = x - n pi; the cosine with r = x - (n - 1/2) pi. NaN from 2^16 turns on.
-  Ref sine(Ref x, bool cosine) {
+  /// x^2 + 2^-60, which does not underflow, for polynomials near one.
+  Ref small_square(Ref x) {
+    return g_.add({NodeOp::Fma, Kind::Number, fma_once, x, x, number(0x1p-60), 0});
+  }
+  /// x (1 + z P(z)).
+  Ref odd_polynomial(Ref x, Ref z, std::span<const double> c) {
+    return mul(x, fma(z, polynomial(z, c), number(1)));
+  }
+  /// A value for fewer than 2^16 turns, else NaN, by an overflow.
+  Ref within_turns(Ref turns, Ref value) {
+    return fma(mul(turns, number(0x1p112)), number(0), value);
+  }
+  /// x - n pi `share`, of pi in three parts.
+  Ref rest_of_turns(Ref x, Ref n, double share) {
     constexpr double first = 3.140625, second = 9.67502593994140625e-4;
-    constexpr double third = M_PI - first - second;
+    constexpr double third = 1.50995799097837643e-7;
+    for (const double part : {first, second, third}) x = minus_product(x, n, number(part * share));
+    return x;
+  }
+  /// A number with the sign bit of another one applied.
+  Ref with_sign_of(Ref x, Ref magnitude) {
+    const Ref sign = integer(NodeOp::And, g_.as_bits(x), bits(0x80000000));
+    return g_.as_number(integer(NodeOp::Xor, g_.as_bits(magnitude), sign));
+  }
+
+  /// (-1)^n sin r with r = x - n pi; the cosine with r = x - (n - 1/2) pi.
+  Ref sine(Ref x, bool cosine) {
     const Ref ones = number(float_ones);
     const Ref half = number(0.5);
     const Ref turns = cosine ? fma(x, number(M_1_PI), half) : mul(x, number(M_1_PI));
     const Ref shifted = add(turns, ones);
     const Ref whole = sub(shifted, ones);
     const Ref n = cosine ? sub(whole, half) : whole;
-    Ref r = minus_product(x, n, number(first));
-    r = minus_product(minus_product(r, n, number(second)), n, number(third));
+    const Ref r = rest_of_turns(x, n, 1);
     const Ref sign = shifted_left(g_.as_bits(shifted), 31);
     const Ref s = g_.as_number(integer(NodeOp::Xor, g_.as_bits(r), sign));
-    const Ref z = mul(r, r);
-    const Ref checked = fma(mul(n, number(0x1p112)), number(0), s);
-    return fma(mul(s, z), polynomial(z, coefficients::sin_rest), checked);
+    const Ref z = small_square(r);
+    return within_turns(n, odd_polynomial(s, z, coefficients::sin_rest));
+  }
+
+  /// tan r with r = x - n pi / 2; -1 / tan r for an odd n.
+  Ref tangent(Ref x) {
+    const Ref ones = number(float_ones);
+    const Ref shifted = add(mul(x, number(M_2_PI)), ones);
+    const Ref n = sub(shifted, ones);
+    const Ref r = rest_of_turns(x, n, 0.5);
+    const Ref t = odd_polynomial(r, small_square(r), coefficients::tan_rest);
+    const Ref odd = shifted_left(g_.as_bits(shifted), 31);
+    const Ref inverse = sub(number(0), reciprocal(t));
+    return within_turns(n, where(g_.op(NodeOp::BitsNegative, Kind::Mask, odd), inverse, t));
+  }
+
+  // --- inverse trigonometric functions
+
+  /// pi `share` - x, with pi in two parts.
+  Ref turned(double share, Ref x) {
+    const double all = M_PI * share, high = head_of(all);
+    return sub(number(high), sub(x, number(all - high)));
+  }
+  /// a / b.
+  Ref quotient(Ref a, Ref b) {
+    const Ref inverse = reciprocal(b);
+    const Ref q = mul(a, inverse);
+    return fma(minus_product(a, q, b), inverse, q);
+  }
+  /// The angle of a point in the first octant, 0 <= a <= b.
+  Ref octant(Ref a, Ref b) {
+    const Ref t = quotient(a, b);
+    return odd_polynomial(t, small_square(t), coefficients::atan_rest);
+  }
+  Ref arc_tangent(Ref x) {
+    const Ref a = absolute(x);
+    const Ref angle = octant(most(a, 1), least(a, 1));
+    const Ref steep = is_negative(sub(number(1), a));
+    return with_sign_of(x, where(steep, turned(0.5, angle), angle));
+  }
+  /// atan2(y, x), zero of (0, 0).
+  Ref angle_of_point(Ref x, Ref y) {
+    const Ref a = absolute(x), b = absolute(y);
+    const Ref larger = least(op(NodeOp::Max, a, b), std::numeric_limits<float>::min());
+    Ref angle = octant(op(NodeOp::Min, a, b), larger);
+    angle = where(is_negative(sub(a, b)), turned(0.5, angle), angle);
+    angle = where(is_negative(x), turned(1, angle), angle);
+    return with_sign_of(y, angle);
+  }
+
+  /// asin |x| up to 1/2; beyond, where pi/2 is that much more than it, 2 asin s with
+  /// s^2 = (1 - |x|) / 2.
+  struct ArcSine {
+    Ref far, angle;
+  };
+  ArcSine arc_sine_parts(Ref x) {
+    const Ref a = most(absolute(x), 1);
+    const Ref far = is_negative(sub(number(0.5), a));
+    const Ref rest = fma(a, number(0.5), number(0.5), fma_negate_product);
+    const Ref limited = least(rest, 0x1p-60);
+    const Ref y = g_.add({NodeOp::Rsqrt, Kind::Number, static_cast<std::uint8_t>(Accuracy::Double),
+                          limited, no_ref, no_ref, std::bit_cast<std::uint64_t>(1.0)});
+    const Ref s = mul(rest, y);
+    // 2 (s + (rest - s^2) y / 2)
+    const Ref root = fma(minus_product(rest, s, s), y, add(s, s));
+    const Ref z = where(far, rest, small_square(a));
+    return {far, odd_polynomial(where(far, root, a), z, coefficients::asin_rest)};
+  }
+  Ref arc_sine(Ref x) {
+    const auto [far, angle] = arc_sine_parts(x);
+    return with_sign_of(x, where(far, turned(0.5, angle), angle));
+  }
+  Ref arc_cosine(Ref x) {
+    const auto [far, angle] = arc_sine_parts(x);
+    const Ref near = turned(0.5, with_sign_of(x, angle));
+    return where(far, where(is_negative(x), turned(1, angle), angle), near);
+  }
+
+  /// x y^2 (1 - e)^(-2/3) with y near |x|^(-1/3), whose bits are `magic` minus a third of those of
+  /// |x|, and e = 1 - |x| y^3.
+  Ref cube_root(Ref x) {
+    constexpr double magic = 1419900544;
+    const Ref a = absolute(x);
+    const Ref word = g_.op(NodeOp::FromInt, Kind::Number, g_.as_bits(a));
+    const Ref seed = fma(word, number(-1.0 / 3), number(magic));
+    const Ref y = g_.as_number(g_.op(NodeOp::ToInt, Kind::Bits, seed));
+    const Ref yy = mul(y, y);
+    const Ref ayy = mul(yy, a);
+    const Ref e = minus_product(number(1), ayy, y);
+    const Ref made = fma(mul(ayy, e), polynomial(e, coefficients::cbrt_rest), ayy);
+    return with_sign_of(x, made);
   }
 
   /// E / (E + 2) with E = e^(2x) - 1 = 2^n (e^f - 1) + 2^n - 1.
@@ -175,7 +297,7 @@ class Steps {
     const Ref twice = add(limited, limited);
     const Rounded r = rounded(twice, M_LOG2E, float_bias);
     const Ref f = rest_of_logarithm(twice, r.n);
-    const Ref less = fma(mul(f, f), polynomial(f, coefficients::exp_rest), f);
+    const Ref less = mul(f, fma(f, polynomial(f, coefficients::exp_rest), number(1)));
     const Ref two_n = power_of_two(r);
     const Ref e = fma(less, two_n, sub(two_n, number(1)));
     return mul(e, reciprocal(add(e, number(2))));
@@ -189,7 +311,7 @@ class Steps {
     const Ref magnitude = absolute(x);
     const Ref less = sub(number(1), erfc_of_magnitude(magnitude));
     const Ref large = where(is_negative(x), sub(number(0), less), less);
-    const Ref small = mul(x, polynomial(mul(x, x), coefficients::erf_factor));
+    const Ref small = mul(x, polynomial(small_square(x), coefficients::erf_factor));
     return where(is_negative(sub(magnitude, number(end_of_small))), small, large);
   }
 
@@ -203,7 +325,7 @@ class Steps {
     constexpr double step = 0.328125, end = 10.2;
     const Ref magnitude = most(x, end);
     const Ref t = reciprocal(fma(magnitude, number(step), number(1)));
-    const Ref square = mul(magnitude, magnitude);
+    const Ref square = small_square(magnitude);
     const Ref rest = rounding_of(magnitude, magnitude, square);
     const Ref e = exponential(sub(number(0), square));
     const Ref p = polynomial(sub(t, number(0.5)), coefficients::erfc_factor);
@@ -213,6 +335,11 @@ class Steps {
 
   /// 2^(y log2 x), with the logarithm and the product in two parts.
   Ref power(Ref x, Ref y) {
+    if (g_.is_constant(x)) {
+      const double logarithm = std::log2(std::bit_cast<double>(g_[x].bits));
+      const double high = head_of(logarithm);
+      return power_of_two(number(high), number(logarithm - high), y);
+    }
     const auto [n, m] = parts_of(x);
     // s = (m - 1) / (m + 1) in two parts.
     const Ref f = sub(m, number(1)), g = add(m, number(1));
@@ -229,7 +356,11 @@ class Steps {
     rest = fma(s, number(slope - high), fma(of_s, number(slope), rest));
     const Ref head = add(n, main);
     const Ref tail = add(add(sub(n, head), main), rest);
-    return for_positive(x, power_of_two(head, tail, y));
+    // Of zero: 0 for a positive y, infinite for a negative one.
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const Ref of_zero = least(mul(y, number(-infinity)), 0);
+    return where(g_.op(NodeOp::IsZero, Kind::Mask, x), of_zero,
+                 for_positive(x, power_of_two(head, tail, y)));
   }
   /// 2^(y (head + tail)).
   Ref power_of_two(Ref head, Ref tail, Ref y) {

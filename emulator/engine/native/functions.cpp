@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "emulator/engine/native/cone.hpp"
+#include "emulator/engine/native/known_inputs.hpp"
 #include "emulator/host/float_mode.hpp"
 
 namespace gdr::native {
@@ -30,6 +31,8 @@ constexpr std::uint8_t code_of(Function f) { return static_cast<std::uint8_t>(f)
 constexpr std::uint8_t code_of(Towards t) { return static_cast<std::uint8_t>(t); }
 
 double log_of(double x) { return x > 0 ? std::log(x) : NAN; }
+double asin_of(double x) { return std::asin(std::clamp(x, -1.0, 1.0)); }
+double acos_of(double x) { return std::acos(std::clamp(x, -1.0, 1.0)); }
 
 constexpr double everywhere = 1e300;
 const Candidate known_functions[] = {
@@ -40,18 +43,23 @@ const Candidate known_functions[] = {
     {NodeOp::Function, code_of(Function::Tanh), std::tanh, everywhere, 0},
     {NodeOp::Function, code_of(Function::Erf), std::erf, everywhere, 0},
     {NodeOp::Function, code_of(Function::Erfc), std::erfc, everywhere, 0},
+    {NodeOp::Function, code_of(Function::Tan), std::tan, 1e4, 1},
+    {NodeOp::Function, code_of(Function::Asin), asin_of, everywhere, 0},
+    {NodeOp::Function, code_of(Function::Acos), acos_of, everywhere, 1},
+    {NodeOp::Function, code_of(Function::Atan), std::atan, everywhere, 0},
+    {NodeOp::Function, code_of(Function::Cbrt), std::cbrt, everywhere, 0},
     {NodeOp::Truncate, code_of(Towards::Nearest), std::nearbyint, 4e6, 0},
     {NodeOp::Truncate, code_of(Towards::Down), std::floor, 4e6, 0},
     {NodeOp::Truncate, code_of(Towards::Zero), std::trunc, 4e6, 0},
 };
 
-/// A function and its arguments.
+/// A function and its arguments, which are numbers of the graph, or for powers a constant instead
+/// of one.
 struct Found {
-  Ref x = no_ref;
   NodeOp op = NodeOp::Function;
   std::uint8_t detail = 0;
-  double exponent = 0;  ///< Function::Power, unless it is a number of the graph:
-  Ref y = no_ref;
+  Ref x = no_ref, y = no_ref;
+  double constant = 0;
 };
 
 /// Whether values agree to half of a short's bits or so, where the right one is a number that
@@ -82,7 +90,7 @@ std::vector<double> many_arguments() {
 
 // --- values of a graph
 
-constexpr std::size_t max_nodes = 256;  ///< of a cone
+constexpr std::size_t max_nodes = 500;  ///< of a cone
 
 /// By node: whether functions may consist of it.
 std::vector<bool> usable_nodes(const Graph& g, std::vector<bool> needed) {
@@ -181,10 +189,11 @@ bool uses_bits(const Segment& s) { return uses(s, NodeOp::AsBits) || uses(s, Nod
 
 class Recogniser {
  public:
-  explicit Recogniser(const Segment& segment)
-      : s_(segment),
-        g_(segment.graph),
-        needed_(needed_nodes(segment)),
+  explicit Recogniser(const SegmentOfKnown& of)
+      : of_(of),
+        s_(of.segment),
+        g_(s_.graph),
+        needed_(needed_nodes(s_)),
         cones_(g_, usable_nodes(g_, needed_)),
         found_(g_.size()) {}
 
@@ -195,9 +204,10 @@ class Recogniser {
     for (const Ref x : list) examine(x, true);
     Segment made = replaced();
     if (uses(made, NodeOp::AsBits)) {
-      // The logarithm of a power reads the bits of its base.
-      for (const Ref x : arguments(false))
-        for (const Ref y : list)
+      // The logarithm of a power reads the bits of its base, an angle depends on signs.
+      const std::vector<Ref> second = with_compared(list);
+      for (const Ref x : with_compared(arguments(false)))
+        for (const Ref y : second)
           if (x != y) examine_pair(x, y);
       made = replaced();
     }
@@ -208,6 +218,8 @@ class Recogniser {
  private:
   Segment replaced() const {
     return rewritten(s_, [&](Graph& g, Ref r, const NodeMap& copy) {
+      if (const Ref input = of_.input[node_of(r)]; input != no_ref)
+        return g.add(of_.inputs[input]) ^ (input & 1);
       const auto& found = found_[node_of(r)];
       return found ? node_of_function(g, *found, copy(found->x), copy(found->y)) : no_ref;
     });
@@ -227,6 +239,17 @@ class Recogniser {
     std::vector<Ref> list;
     for (std::uint32_t n = 0; n < g_.size(); ++n)
       if (marked[n]) list.push_back(ref_to(n));
+    return list;
+  }
+  /// And the numbers whose signs decide.
+  std::vector<Ref> with_compared(std::vector<Ref> list) const {
+    for (std::uint32_t n = 0; n < g_.size(); ++n) {
+      const Node& node = g_[ref_to(n)];
+      if (!needed_[n] || node.op != NodeOp::Negative) continue;
+      Ref x = node.a;
+      if (g_[x].op == NodeOp::Sub && g_.is_constant(g_[x].b)) x = g_[x].a;
+      if (!g_.is_constant(x) && std::ranges::find(list, x) == list.end()) list.push_back(x);
+    }
     return list;
   }
   /// The operand of an operation whose other ones are constants.
@@ -270,52 +293,75 @@ class Recogniser {
     compare(few_arguments);
     compare(many);
     for (const Trial& t : trials)
-      found_[t.node] = Found{x, t.candidate->op, t.candidate->detail, 0, no_ref};
-    for (const auto& [node, exponent] : powers.list())
+      found_[t.node] = Found{t.candidate->op, t.candidate->detail, x, no_ref, 0};
+    for (const auto& [node, constant, is_base] : powers.list())
       if (!found_[node])
-        found_[node] = Found{x, NodeOp::Function, code_of(Function::Power), exponent, no_ref};
+        found_[node] = Found{NodeOp::Function, code_of(Function::Power), is_base ? no_ref : x,
+                             is_base ? x : no_ref, constant};
   }
 
-  /// Values that may be x to some power. Roots and reciprocals are other operations.
+  /// Values that may be x to some power, or a constant to the power of x. Roots and reciprocals are
+  /// other operations.
   class PowerTrials {
    public:
+    struct Trial {
+      std::uint32_t node;
+      double constant;
+      bool is_base;  ///< else an exponent
+      double value(double x) const {
+        return is_base ? std::pow(constant, x) : std::pow(x, constant);
+      }
+    };
     PowerTrials(Values& values, const std::vector<std::uint32_t>& results) {
       constexpr double at = 8;
       values.evaluate_at({at});
       for (const std::uint32_t n : results) {
-        const double exponent = std::log(values.number(n)) / std::log(at);
+        const double logarithm = std::log(values.number(n));
+        const double exponent = logarithm / std::log(at), base = std::exp(logarithm / at);
         const bool plain = exponent == std::nearbyint(exponent) ||
                            std::abs(exponent + 0.5) < 1e-3 || std::abs(exponent + 1) < 1e-3;
-        if (!plain && std::abs(exponent) < 100) list_.emplace_back(n, exponent);
+        if (!plain && std::abs(exponent) < 100) list_.push_back({n, exponent, false});
+        if (std::abs(logarithm) > 1e-3 && base < 1e6) list_.push_back({n, base, true});
       }
     }
     void compare(const Values& values, double x) {
-      std::erase_if(list_, [&](const auto& t) {
-        if (x <= 0) return x < 0 && !std::isnan(values.number(t.first));
-        return !agrees(values.number(t.first), std::pow(x, t.second), 0);
+      std::erase_if(list_, [&](const Trial& t) {
+        const double value = values.number(t.node);
+        if (x <= 0 && !t.is_base) return x < 0 && !std::isnan(value);
+        return !agrees(value, t.value(x), 0);
       });
     }
     bool none() const { return list_.empty(); }
-    const std::vector<std::pair<std::uint32_t, double>>& list() const { return list_; }
+    const std::vector<Trial>& list() const { return list_; }
 
    private:
-    std::vector<std::pair<std::uint32_t, double>> list_;  ///< node and exponent
+    std::vector<Trial> list_;
   };
 
-  /// Powers of two numbers, which long numbers have no logarithm for.
+  /// Functions of two numbers: powers, which long numbers have no logarithm for, and angles.
   void examine_pair(Ref x, Ref y) {
     Values values(g_, cones_, {x, y});
-    std::vector<std::uint32_t> results = values.results();
-    for (const double exponent : {1.375, -0.6875, 20.5, -3.25})
-      for (const double base : {1.3125, 0.40625, 19.75, 1.75e-3, 3.5e9}) {
-        values.evaluate_at({base, exponent});
-        std::erase_if(results, [&](std::uint32_t n) {
-          return !agrees(values.number(n), std::pow(base, exponent), 0);
-        });
-        if (results.empty()) return;
-      }
-    for (const std::uint32_t n : results)
-      if (!found_[n]) found_[n] = Found{x, NodeOp::Function, code_of(Function::Power), 0, y};
+    struct Trial {
+      std::uint32_t node;
+      Function f;
+    };
+    std::vector<Trial> trials;
+    for (const std::uint32_t n : values.results())
+      for (const Function f : {Function::Power, Function::Atan2})
+        if (!found_[n]) trials.push_back({n, f});
+    const auto compare = [&](double a, double b) {
+      values.evaluate_at({a, b});
+      std::erase_if(trials, [&](const Trial& t) {
+        const bool power = t.f == Function::Power;
+        if (power && a < 0) return !std::isnan(values.number(t.node));
+        return !agrees(values.number(t.node), power ? std::pow(a, b) : std::atan2(a, b), 0);
+      });
+      return !trials.empty();
+    };
+    for (const double b : {1.375, -0.6875, 20.5, -3.25})
+      for (const double a : {1.3125, 0.40625, 19.75, 1.75e-3, 3.5e9, -2.5})
+        if (!compare(a, b)) return;
+    for (const Trial& t : trials) found_[t.node] = Found{NodeOp::Function, code_of(t.f), x, y, 0};
   }
 
   static bool is_function(const Graph& g, Ref r, Function f) {
@@ -330,7 +376,10 @@ class Recogniser {
     if (found.op != NodeOp::Function)
       return g.op(found.op, Kind::Number, x, no_ref, no_ref, found.detail);
     const auto f = static_cast<Function>(found.detail);
-    if (f == Function::Power) return function(f, x, y != no_ref ? y : g.number(found.exponent));
+    if (f == Function::Atan2) return function(f, x, y);
+    if (f == Function::Power)
+      return function(f, x != no_ref ? x : g.number(found.constant),
+                      y != no_ref ? y : g.number(found.constant));
     const Node node = g[x];
     if (f == Function::Exp && node.op == NodeOp::Mul) {
       if (is_function(g, node.a, Function::Log))
@@ -356,6 +405,7 @@ class Recogniser {
     }
   }
 
+  const SegmentOfKnown& of_;
   const Segment& s_;
   const Graph& g_;
   std::vector<bool> needed_;
@@ -365,8 +415,9 @@ class Recogniser {
 
 }  // namespace
 
-Segment with_functions(const Segment& segment) {
-  return uses_bits(segment) ? Recogniser(segment).run() : segment;
+Segment with_functions(const Segment& segment, const KnownInputs& known) {
+  const SegmentOfKnown of = with_known_inputs(segment, known);
+  return uses_bits(of.segment) ? Recogniser(of).run() : segment;
 }
 
 }  // namespace gdr::native

@@ -8,7 +8,8 @@ namespace gdr::native {
 
 /// Replaces values that are a function of another one, such as e^x, by Function or Truncate nodes.
 /// Marks the stores that depend on functions that are zero below their end (Store::may_vanish).
-Segment with_functions(const Segment& segment);
+/// `known`: inputs of the segment.
+Segment with_functions(const Segment& segment, const KnownInputs& known);
 
 /// Function nodes as operations on floats. An argument for which floats have no accurate value, or
 /// a result that is infinite or not a number, gives NaN or infinity, so that the run is repeated in

@@ -99,6 +99,12 @@ enum class Function : std::uint8_t {
   Erf,
   Erfc,   ///< as Exp
   Power,  ///< a to the power of b; as Exp
+  Tan,
+  Asin,
+  Acos,
+  Atan,
+  Atan2,  ///< the angle of the point (b, a)
+  Cbrt,
 };
 
 /// Relative error that a reciprocal (square root) may have.

@@ -36,6 +36,13 @@ struct KernelInstance {
   std::vector<List> lists;
 };
 
+/// What section Start leaves in the inputs of a loop, computed from words that are unchanged in the
+/// loop. Leaves are those of the loop's kernel.
+struct KnownInputs {
+  Graph graph;
+  std::vector<Ref> values;  ///< by slot; no_ref where it is not known
+};
+
 /// Input leaves of the graph name slots: LeafKey::place counts `inputs` of the instances.
 struct Kernel {
   Graph graph;
@@ -48,6 +55,7 @@ struct Kernel {
   /// Shorts of this kernel that another kernel of the section, which also computes them, stores.
   std::vector<Ref> left;
   std::vector<KernelInstance> instances;
+  KnownInputs known;  ///< of a loop in floats
 };
 
 /// A short that is copied without interpretation.

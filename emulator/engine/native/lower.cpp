@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "emulator/engine/native/compared_functions.hpp"
 #include "emulator/engine/native/float_range.hpp"
 #include "emulator/engine/native/functions.hpp"
 #include "emulator/engine/native/integers.hpp"
@@ -522,22 +523,6 @@ bool is_for_last_bits(const Graph& g, const Node& node) {
   return node.op == NodeOp::Fma && rounds(node.c);
 }
 
-/// A comparison leaves no trace of an argument for which floats have no value, or of a value that
-/// is zero only among floats.
-void check_compared_functions(const Segment& s, const std::vector<bool>& needed) {
-  const std::vector<unsigned> depends = inherited(s.graph, [&](Ref r) {
-    const Node& node = s.graph[r];
-    if (node.op != NodeOp::Function) return 0U;
-    const auto f = static_cast<Function>(node.detail);
-    return f == Function::Log || f == Function::Tanh || f == Function::Erf ? 0U : 1U;
-  });
-  for (std::uint32_t n = 0; n < s.graph.size(); ++n) {
-    const NodeOp op = s.graph[ref_to(n)].op;
-    if (needed[n] && depends[n] != 0 && (op == NodeOp::Negative || op == NodeOp::IsZero))
-      throw Unsupported("a function is compared");
-  }
-}
-
 /// With floats, integers have 32 bits and are unrelated to the bits of numbers.
 void check_float_operations(const Segment& s) {
   const std::vector<bool> needed = needed_nodes(s);
@@ -551,7 +536,6 @@ void check_float_operations(const Segment& s) {
     if (node.op == NodeOp::Round || is_for_last_bits(s.graph, node))
       throw Unsupported("a number is rounded to a short");
   }
-  check_compared_functions(s, needed);
   check_float_integers(s);
 }
 
@@ -590,9 +574,9 @@ std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept 
   return std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(constant.bits)));
 }
 
-Segment lowered(const Segment& segment, Target target) {
+Segment lowered(const Segment& segment, Target target, const KnownInputs& known) {
   const bool floats = target.precision == Precision::Float;
-  Segment s = floats ? with_functions(segment) : segment;
+  Segment s = floats ? with_functions(segment, known) : segment;
   s = replace_rsqrt_idioms(with_integers(s, target.precision), target.precision);
   if (!floats) {
     s = round_outputs(s);
@@ -613,8 +597,10 @@ Segment lowered(const Segment& segment, Target target) {
     return s;
   }
   check_float_operations(s);
+  const bool compares = check_compared_functions(s, !target.gpu);
   s = with_steps(with_function_steps(s, target.mode), target);
   check_float_constants(s);
+  s.detects_overflows = compares;
   return s;
 }
 

@@ -52,7 +52,8 @@ std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept;
 /// Recognises idioms, rounds shorts, simplifies, fuses products and sums, and replaces reciprocals
 /// and reciprocal square roots by the host's estimate and as many steps as their accuracy requires.
 /// Throws Unsupported where floats lack the range of doubles.
-Segment lowered(const Segment& segment, Target target);
+/// `known`: inputs of the segment, among floats.
+Segment lowered(const Segment& segment, Target target, const KnownInputs& known = {});
 /// Whether square roots by the instruction take less time than steps, in code with them: a vector
 /// of doubles takes 9 clocks on Zen 5, in which other operations must have enough to do. Measured
 /// there: 1.09 of the rate with 33 others for a root, 0.74 with 7.

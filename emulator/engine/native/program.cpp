@@ -8,6 +8,8 @@
 #include "emulator/engine/native/bits_of_numbers.hpp"
 #include "emulator/engine/native/float_range.hpp"
 #include "emulator/engine/native/gpu/gpu.hpp"
+#include "emulator/engine/native/hoisted.hpp"
+#include "emulator/engine/native/known_inputs.hpp"
 #include "emulator/engine/native/split_longs.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/stopwatch.hpp"
@@ -43,7 +45,7 @@ Kernel with_zeros(const Kernel& kernel, std::uint64_t zero_words, const WordTabl
 
 CompiledSection::CompiledSection(const SectionModel& model, const Liveness& liveness,
                                  std::vector<std::vector<TableShort>> contents, bool loops,
-                                 Target target)
+                                 Target target, SectionModel* start)
     : map_(model.map),
       loops_(loops),
       target_(target),
@@ -67,7 +69,11 @@ CompiledSection::CompiledSection(const SectionModel& model, const Liveness& live
   }
   if (target_.precision == Precision::Float)
     for (Kernel& kernel : kernels_) kernel = with_bits_of_numbers(kernel);
+  const std::vector<Kernel> without_known = kernels_;
+  if (target_.precision == Precision::Float && loops_ && start != nullptr)
+    for (Kernel& kernel : kernels_) add_known_inputs(kernel, *start, model);
   check_precision();
+  if (target_.precision == Precision::Double) kernels_ = without_known;
   if (target_.precision == Precision::Float && target_.mode == FloatMode::Mixed)
     for (Kernel& kernel : kernels_) kernel = with_split_distances(kernel);
   collect_words();
@@ -90,11 +96,24 @@ void CompiledSection::check_precision() {
     }
   }
   try {
-    for (const Kernel& kernel : kernels_) make_code(kernel, 0, target_);
+    for (const Kernel& kernel : kernels_) note_code(make_code(kernel, 0, target_));
   } catch (const Unsupported& e) {
     // Others than the loop run once for a target.
     if (loops_) set_remark(std::string("doubles instead of floats: ") + e.what());
     target_.precision = Precision::Double;
+  }
+}
+
+std::array<const Segment*, 4> segments_of(const KernelCode& code) {
+  return {&code.once, &code.first, &code.loop, &code.last};
+}
+
+/// What code needs beyond its kernel: words that only Kernel::known has, and to detect overflows.
+void CompiledSection::note_code(const KernelCode& code) {
+  for (const Segment* segment : segments_of(code)) {
+    compares_results_ = compares_results_ || segment->detects_overflows;
+    for (const Node& node : segment->graph.nodes())
+      if (node.op == NodeOp::Uniform) uniform_words_.add(LeafKey::unpack(node.bits));
   }
 }
 
@@ -149,6 +168,14 @@ std::vector<LeafKey> CompiledSection::compared_words() const {
   return words;
 }
 
+/// Moves values of functions out of the loop, and adds their slots to those that are no inputs.
+void hoist_values(KernelCode& code, std::vector<std::uint32_t>& changed_slots) {
+  const std::uint32_t total = code.layout.totals, input = code.layout.inputs + total;
+  const std::uint32_t count = hoist(code.first, code.loop, code.carried_slot, total, input);
+  code.layout.totals += count;
+  for (std::uint32_t n = 0; n < count; ++n) changed_slots.push_back(input + n);
+}
+
 KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_words,
                                       Target target) const {
   const Kernel special =
@@ -171,24 +198,26 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
     code.carried_slot.push_back(kernel.carried[c].slot);
     code.input_offset[kernel.carried[c].slot] = code.layout.set(0) + c * code.layout.vector_bytes;
   }
-  code.once = lowered(form.once, target);
+  code.once = lowered(form.once, target, special.known);
   if (target.square_roots && !square_roots_pay(code.once)) {
     target.square_roots = false;
     code.once = lowered(form.once, target);
   }
   if (loops_) {
-    code.first = lowered(form.first, target);
-    code.loop = lowered(form.loop, target);
-    code.last = lowered(form.last, target);
-    if (target.isa != Isa::Portable || target.gpu)
-      code.unguarded = make_unguarded_loop(code.loop, code.carried_slot);
+    code.first = lowered(form.first, target, special.known);
+    code.loop = lowered(form.loop, target, special.known);
+    code.last = lowered(form.last, target, special.known);
     code.can_share_passes =
         target.gpu && code.layout.lists == 0 && only_sums(code.loop, code.carried_slot);
+    std::vector<std::uint32_t> changed_slots = code.carried_slot;
     if (target.precision == Precision::Float) {
       const std::uint32_t terms = target.mode == FloatMode::Mixed ? accurate_block : coarse_block;
       code.sums = make_blocked_sums(code.loop, code.carried_slot, code.layout.inputs, terms);
       code.layout.totals = code.sums.slots();
+      if (!target.gpu) hoist_values(code, changed_slots);
     }
+    if (target.isa != Isa::Portable || target.gpu)
+      code.unguarded = make_unguarded_loop(code.loop, changed_slots);
   }
   return code;
 }
@@ -268,11 +297,29 @@ void CompiledSection::add_given(const RowTransfer& to, Target target,
   entry.given.push_back(input);
 }
 
+/// By slot: whether code reads it, or a pass changes it. Others may hold what floats cannot
+/// represent.
+std::vector<bool> used_inputs(const Kernel& kernel, const KernelCode& code) {
+  std::vector<bool> used(kernel.inputs.size(), false);
+  for (const KernelCarried& c : kernel.carried) used[c.slot] = true;
+  for (const Segment* segment : segments_of(code)) {
+    const std::vector<bool> needed = needed_nodes(*segment);
+    for (std::uint32_t n = 0; n < needed.size(); ++n) {
+      const Node& node = segment->graph[ref_to(n)];
+      const std::uint32_t slot = LeafKey::unpack(node.bits).place;
+      if (needed[n] && node.op == NodeOp::Input && slot < used.size()) used[slot] = true;
+    }
+  }
+  return used;
+}
+
 void CompiledSection::add_transfers(const Kernel& kernel, Target target,
                                     CompiledKernels::Entry& entry) const {
+  const std::vector<bool> used = used_inputs(kernel, entry.code);
   for (std::uint32_t i = 0; i < kernel.instances.size(); ++i) {
     const KernelInstance& instance = kernel.instances[i];
     for (std::uint32_t n = 0; n < instance.inputs.size(); ++n) {
+      if (!used[n]) continue;
       const LeafKey key = instance.inputs[n];
       entry.in.push_back({key, cell_row(map_, key), i, entry.code.input_offset[n]});
     }

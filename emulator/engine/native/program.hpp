@@ -78,9 +78,10 @@ struct CompiledKernels {
 /// One section. Immutable except for code generated on first use.
 class CompiledSection {
  public:
-  /// `contents`: of the model's tables.
+  /// `contents`: of the model's tables. `start`: the section that runs before a loop, or null.
   CompiledSection(const SectionModel& model, const Liveness& liveness,
-                  std::vector<std::vector<TableShort>> contents, bool loops, Target target);
+                  std::vector<std::vector<TableShort>> contents, bool loops, Target target,
+                  SectionModel* start);
   /// Call before any code is generated: `before` may precede this section in a fused run, in which
   /// its constants need not go through the state.
   void follow(const CompiledSection& before);
@@ -163,6 +164,7 @@ class CompiledSection {
   /// Call under the mutex, or before other threads use the section.
   void set_remark(std::string remark) const;
   KernelCode make_code(const Kernel& kernel, std::uint64_t zero_words, Target target) const;
+  void note_code(const KernelCode& code);
   void collect_words();
 
   CellMap map_;

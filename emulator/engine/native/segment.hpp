@@ -30,6 +30,8 @@ struct Segment {
   Graph graph;
   std::vector<Store> stores;
   bool has_roots = false;  ///< lowered: reciprocals or roots (Target::infinities)
+  /// Lowered, in floats: an overflow may decide a comparison of functions.
+  bool detects_overflows = false;
 };
 
 /// A loop over n passes is: `first` (pass 0, if there is more than one), `loop` (passes 1 to n -
@@ -63,7 +65,7 @@ std::vector<unsigned> use_counts(const Segment& segment);
 /// Copies a segment with changes (copy_graph), without the nodes that are dead before.
 template <typename Change>
 Segment copied(const Segment& old, Change change) {
-  Segment made{{}, old.stores, false};
+  Segment made{{}, old.stores, false, false};
   const NodeMap copy = copy_graph(old.graph, made.graph, needed_nodes(old), change);
   for (Store& store : made.stores) store.value = copy(store.value);
   return made;
