@@ -50,6 +50,13 @@ bool computes_in_floats(const Device& device) {
   return numbers_of(device.statistics().engine) == EngineNumbers::Floats;
 }
 
+std::optional<Isa> isa_of_host_doubles(const Device& device) {
+  const Statistics statistics = device.statistics();
+  const bool is_here = parse_device_name(variable("GDR_DEVICE"), {}).kind == "emulator";
+  if (!is_here || statistics.engine != "native") return std::nullopt;
+  return find_isa(statistics.isa);
+}
+
 int environment_number(const char* name, int otherwise, int least, int most) {
   const std::string_view text = variable(name);
   if (text.empty()) return otherwise;
@@ -76,6 +83,11 @@ void require_finite_input(const double* values, std::size_t n, std::size_t strid
                                             "] is " +
                                             (std::isnan(value) ? "not a number" : "infinite") +
                                             "; all values must be finite");
+}
+
+void require_finite_rows(const double (*rows)[3], std::size_t n,
+                         const std::array<const char*, 3>& names) {
+  for (std::size_t k = 0; n > 0 && k < 3; ++k) require_finite_input(rows[0] + k, n, 3, names[k]);
 }
 
 void require_finite_results(const double* values, std::size_t n, std::size_t width,

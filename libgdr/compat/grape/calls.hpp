@@ -2,14 +2,17 @@
 // state of each device id.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 
+#include "emulator/host/isa.hpp"
 #include "emulator/host/parallel.hpp"
 #include "gdr/device.hpp"
 
@@ -42,6 +45,10 @@ std::shared_ptr<Device> open_device();
 /// compared in floats, too.
 bool computes_in_floats(const Device& device);
 
+/// The instruction set of an emulator of this process whose engine computes in the host's doubles;
+/// none for other engines and devices.
+std::optional<Isa> isa_of_host_doubles(const Device& device);
+
 /// A number in an environment variable, or `otherwise` if it is not set. Throws Error (Usage) if it
 /// is not a number from `least` to `most`.
 int environment_number(const char* name, int otherwise, int least, int most);
@@ -73,6 +80,10 @@ inline int id_at(const int* address) { return address == nullptr ? 0 : *address;
 /// checks its inputs itself, with the same message.
 void require_finite_input(const double* values, std::size_t n, std::size_t stride,
                           const char* name);
+
+/// The same for n vectors, with the name of each coordinate.
+void require_finite_rows(const double (*rows)[3], std::size_t n,
+                         const std::array<const char*, 3>& names);
 
 /// Throws Error (Input) for the first of n i-particles with a result that is not finite; each has
 /// `width` numbers. `what` names the result.

@@ -12,6 +12,7 @@
 
 #include "gdr/error.hpp"
 #include "libgdr/compat/grape/calls.hpp"
+#include "libgdr/compat/grape/host_regular.hpp"
 #include "libgdr/particle/neighbour_search.hpp"
 
 namespace gdr::compat::grape {
@@ -53,7 +54,10 @@ Kernel kernel_for(bool by_mass) {
 class Regular {
  public:
   void open() {
-    if (!device_) device_ = open_device();
+    if (device_) return;
+    device_ = open_device();
+    if (const std::optional<Isa> isa = isa_of_host_doubles(*device_))
+      on_host_.emplace(*isa, device_->statistics().threads);
   }
 
   /// After an error there are no particles: clients that ignore it get no forces of former ones.
@@ -62,21 +66,11 @@ class Regular {
     check_array(mass, n, "mj");
     check_array(x, n, "xj");
     check_array(v, n, "vj");
-    require_finite_input(mass, n, 1, "mj");
-    for (std::size_t k = 0; n > 0 && k < 3; ++k) {
-      static constexpr const char* names[][2] = {{"xj", "vxj"}, {"yj", "vyj"}, {"zj", "vzj"}};
-      require_finite_input(x[0] + k, n, 3, names[k][0]);
-      require_finite_input(v[0] + k, n, 3, names[k][1]);
+    if (!sources_.assign(n, mass, x, v)) {
+      require_finite_input(mass, n, 1, "mj");
+      require_finite_rows(x, n, {"xj", "yj", "zj"});
+      require_finite_rows(v, n, {"vxj", "vyj", "vzj"});
     }
-    for (std::size_t k = 0; k < 3; ++k) {
-      x_[k].resize(n);
-      v_[k].resize(n);
-      for (std::size_t j = 0; j < n; ++j) {
-        x_[k][j] = x[j][k];
-        v_[k][j] = v[j][k];
-      }
-    }
-    mass_.assign(mass, mass + n);
     is_set_ = true;
   }
 
@@ -87,6 +81,18 @@ class Regular {
                   "there are no j-particles: gpunb_send has not been called since the device was "
                   "opened or closed, or it failed");
     if (r.n == 0) return;
+    open();
+    if (on_host_)
+      on_host_->run(sources_, r);
+    else
+      run_on_device(r);
+    require_finite_results(*r.acc, r.n, 3, "acceleration");
+    require_finite_results(*r.jerk, r.n, 3, "derivative of the acceleration");
+    require_finite_results(r.pot, r.n, 1, "potential");
+  }
+
+ private:
+  void run_on_device(const RegularRequest& r) {
     send(r.by_mass);
     std::vector<std::size_t> rest;
     if (lists_in_floats_) {
@@ -96,12 +102,8 @@ class Regular {
       run_with_lists(r, rest);
     }
     if (!rest.empty()) run_after_search(r, rest);
-    require_finite_results(*r.acc, r.n, 3, "acceleration");
-    require_finite_results(*r.jerk, r.n, 3, "derivative of the acceleration");
-    require_finite_results(r.pot, r.n, 1, "potential");
   }
 
- private:
   static void check(const RegularRequest& r) {
     check_array(r.h2, r.n, "h2");
     check_array(r.dt, r.n, "dtr");
@@ -126,20 +128,16 @@ class Regular {
       lists_in_floats_ = computes_in_floats(*device_);
     }
     if (sent_) return;
-    ids_.resize(std::max<std::size_t>(mass_.size(), 1));
+    ids_.resize(std::max<std::size_t>(sources_.size(), 1));
     std::iota(ids_.begin(), ids_.end(), 0);
-    // No pointer to an empty array is null.
-    for (auto* vectors : {&x_, &v_})
-      for (std::vector<double>& column : *vectors) column.reserve(1);
-    mass_.reserve(1);
-    job_->sources(mass_.size(), {{"xj", x_[0].data()},
-                                 {"yj", x_[1].data()},
-                                 {"zj", x_[2].data()},
-                                 {"mj", mass_.data()},
-                                 {"idj", ids_.data()},
-                                 {"vxj", v_[0].data()},
-                                 {"vyj", v_[1].data()},
-                                 {"vzj", v_[2].data()}});
+    job_->sources(sources_.size(), {{"xj", sources_[SourceColumns::X]},
+                                    {"yj", sources_[SourceColumns::Y]},
+                                    {"zj", sources_[SourceColumns::Z]},
+                                    {"mj", sources_[SourceColumns::Mass]},
+                                    {"idj", ids_.data()},
+                                    {"vxj", sources_[SourceColumns::Vx]},
+                                    {"vyj", sources_[SourceColumns::Vy]},
+                                    {"vzj", sources_[SourceColumns::Vz]}});
     sent_ = true;
   }
 
@@ -213,32 +211,28 @@ class Regular {
     std::ranges::copy(acc_[from], r.acc[i]);
     std::ranges::copy(jerk_[from], r.jerk[i]);
     r.pot[i] = pot_[from];
-    int* const list = r.list + i * r.row_length;
-    const bool fits = found.size() <= r.capacity;
-    list[0] = fits                ? static_cast<int>(found.size())
-              : r.counts_overflow ? -static_cast<int>(found.size())
-                                  : -1;
-    if (fits) std::ranges::copy(found, list + 1);
+    leave_list(r, i, found.size(), found.data());
   }
 
   /// The square of the distance below which a source is a neighbour.
   double reach2(const RegularRequest& r, std::size_t i, std::size_t j) const {
-    return by_mass_ ? mass_[j] * r.h2[i] : r.h2[i];
+    return by_mass_ ? masses()[j] * r.h2[i] : r.h2[i];
   }
 
-  Coordinates positions() const { return {x_[0].data(), x_[1].data(), x_[2].data()}; }
-  Coordinates velocities() const { return {v_[0].data(), v_[1].data(), v_[2].data()}; }
+  Coordinates positions() const { return std::to_array(sources_.all().x); }
+  Coordinates velocities() const { return std::to_array(sources_.all().v); }
+  const double* masses() const { return sources_[SourceColumns::Mass]; }
 
   void find_lists(const RegularRequest& r) {
     lists_.resize(r.n);
     radius2_.resize(r.n);
     uncertain_.resize(r.n);
-    const std::size_t m = mass_.size();
+    const std::size_t m = sources_.size();
     for_each_target(r.n, r.n * m > 200000, [&](std::size_t i) {
       lists_[i].clear();
       const Gap gap = find_within_soon(positions(), velocities(), m, std::to_array(r.x[i]),
                                        std::to_array(r.v[i]), r.dt[i], r.h2[i], lists_[i],
-                                       by_mass_ ? mass_.data() : nullptr);
+                                       by_mass_ ? masses() : nullptr);
       uncertain_[i] = gap.outside - gap.inside <= least_gap * gap.outside;
       radius2_[i] = r.h2[i];
       if (r.h2[i] > 0)
@@ -279,7 +273,7 @@ class Regular {
     acc_[i] = jerk_[i] = {};
     pot_[i] = 0;
     auto listed = lists_[i].begin();
-    for (std::size_t j = 0; j < mass_.size(); ++j) {
+    for (std::size_t j = 0; j < sources_.size(); ++j) {
       if (listed != lists_[i].end() && *listed == j) {
         ++listed;
         continue;
@@ -292,24 +286,25 @@ class Regular {
   void add_pair(const RegularRequest& r, std::size_t i, std::size_t j) {
     std::array<double, 3> d, w;
     for (std::size_t k = 0; k < 3; ++k) {
-      d[k] = x_[k][j] - r.x[i][k];
-      w[k] = v_[k][j] - r.v[i][k];
+      d[k] = positions()[k][j] - r.x[i][k];
+      w[k] = velocities()[k][j] - r.v[i][k];
     }
     const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     if (r2 == 0) return;
-    const double inverse = 1 / std::sqrt(r2), f = mass_[j] * inverse / r2;
+    const double inverse = 1 / std::sqrt(r2), f = masses()[j] * inverse / r2;
     const double al = 3 * (d[0] * w[0] + d[1] * w[1] + d[2] * w[2]) / r2;
     for (std::size_t k = 0; k < 3; ++k) {
       acc_[i][k] += f * d[k];
       jerk_[i][k] += f * (w[k] - al * d[k]);
     }
-    pot_[i] += mass_[j] * inverse;
+    pot_[i] += masses()[j] * inverse;
   }
 
   std::shared_ptr<Device> device_;
   std::optional<Job> job_;
-  std::array<std::vector<double>, 3> x_, v_;
-  std::vector<double> mass_, pot_, radius2_;
+  std::optional<HostRegular> on_host_;  ///< instead of the device
+  SourceColumns sources_;
+  std::vector<double> pot_, radius2_;
   bool is_set_ = false, sent_ = false;
   std::vector<std::array<double, 3>> acc_, jerk_;
   std::vector<std::int64_t> counts_;

@@ -2,6 +2,7 @@
 // functions differ in the criterion of neighbours, in overflows, and in arguments.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 namespace gdr::compat::grape {
@@ -23,6 +24,19 @@ struct RegularRequest {
   bool counts_overflow = false;  ///< whether a list that is too long begins with -count, else -1
   std::size_t row_length = 0, capacity = 0;
 };
+
+/// Writes the list of target i.
+template <typename Number>
+void leave_list(const RegularRequest& r, std::size_t i, std::size_t count, const Number* found) {
+  int* const list = r.list + i * r.row_length;
+  const auto number = static_cast<int>(count);
+  if (count <= r.capacity) {
+    list[0] = number;
+    std::copy_n(found, count, list + 1);
+  } else {
+    list[0] = r.counts_overflow ? -number : -1;
+  }
+}
 
 /// The arguments of gpupot_: potentials of `count` of n particles, from number `first` on.
 struct PotentialRequest {
