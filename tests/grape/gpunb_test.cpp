@@ -288,6 +288,101 @@ TEST_CASE("gpupot: potentials are positive, without the particle itself") {
   });
 }
 
+TEST_CASE("gpunb: small and large calls have the same sums and lists, with every instruction set") {
+  for_all_isas("native", [](int) {
+    gpunb_close_();
+    // More sources than loops take at a time, and not a whole number of vectors.
+    Particles p = random_particles(2053, 14);
+    send(p);
+    Targets t = targets_of(p, 70);
+    for (std::size_t i = 0; i < t.h2.size(); ++i) t.h2[i] = 0.001 * static_cast<double>(i);
+    const Sums right = expected(p, t, 401, 400), all = regular(t, 401, 400);
+    check(all, right, 1e-13);
+    for (const std::size_t n : {1U, 2U, 9U, 33U}) {
+      Targets some = t;
+      some.x.resize(n);
+      some.v.resize(n);
+      const Sums s = regular(some, 401, 400);
+      // The same bits: sums do not depend on other targets of the call, nor on threads.
+      CHECK(std::equal(s.acc.begin(), s.acc.end(), all.acc.begin()));
+      CHECK(std::equal(s.jerk.begin(), s.jerk.end(), all.jerk.begin()));
+      CHECK(std::equal(s.pot.begin(), s.pot.end(), all.pot.begin()));
+      CHECK(std::equal(s.list.begin(), s.list.end(), all.list.begin()));
+    }
+    gpunb_close_();
+  });
+}
+
+TEST_CASE("gpunb: a sphere that holds everything has the particles that were sent, and no other") {
+  for_all_isas("native", [](int) {
+    gpunb_close_();
+    for (const std::size_t n : {1U, 7U, 8U, 13U}) {
+      Particles p = random_particles(n, 15);
+      send(p);
+      Targets t = targets_of(p, 1);
+      t.h2[0] = 1e308;
+      const Sums s = regular(t, 20, 19);
+      CHECK(s.list[0] == static_cast<int>(n));
+      CHECK(s.list[n] == static_cast<int>(n) - 1);
+      CHECK(s.list[n + 1] == 0);
+      CHECK(s.pot[0] == 0);
+    }
+    gpunb_close_();
+  });
+}
+
+TEST_CASE(
+    "gpunb: particles that are too far away contribute nothing, and those too close neither") {
+  for_all_isas("native", [](int) {
+    gpunb_close_();
+    Particles p = random_particles(4, 16);
+    p.x = {{0, 0, 0}, {1e-158, 0, 0}, {0, 1e156, 0}, {2, 0, 0}};
+    p.v.assign(4, {0, 0, 0});
+    send(p);
+    Targets t = targets_of(p, 1);
+    const Sums s = regular(t, 5, 4);
+    CHECK(s.list[0] == 0);
+    CHECK(s.acc[0][0] == Approx(p.mass[3] / 4));
+    CHECK(s.acc[0][1] == 0);
+    CHECK(s.pot[0] == Approx(p.mass[3] / 2));
+    gpunb_close_();
+  });
+}
+
+TEST_CASE("gpunb: a value of the client that is not finite is named") {
+  gpunb_close_();
+  int n = 20, lmax = 6, nbmax = 5;
+  Particles p = random_particles(20, 17);
+  const auto names = [&](const char* what, double& value, const std::function<void()>& call) {
+    messages_of([] {
+      int none = -1;
+      gpunb_send_(&none, nullptr, nullptr, nullptr);  // no message is a repetition
+    });
+    const double before = value;
+    value = NAN;
+    CHECK_THAT(messages_of(call), Catch::Contains(std::string("\"") + what + "\"["));
+    value = before;
+  };
+  const auto sent = [&] { CHECK(send(p) == -1); };
+  names("mj", p.mass[19], sent);
+  names("yj", p.x[3][1], sent);
+  names("vzj", p.v[18][2], sent);
+  CHECK(send(p) == 0);
+  Targets t = targets_of(p, 20);
+  Sums s(20, 6);
+  const auto run = [&] {
+    CHECK(send(p) == 0);
+    CHECK(gpunb_regf_(&n, t.h2.data(), t.dt.data(), rows(t.x), rows(t.v), rows(s.acc), rows(s.jerk),
+                      s.pot.data(), &lmax, &nbmax, s.list.data()) == -1);
+  };
+  names("xi", t.x[5][0], run);
+  names("vyi", t.v[6][1], run);
+  names("h2i", t.h2[7], run);
+  names("dti", t.dt[8], run);
+  CHECK(s.pot == std::vector<double>(20));
+  gpunb_close_();
+}
+
 TEST_CASE("gpunb: invalid calls give a message and -1") {
   Particles p = random_particles(20, 7);
   int n = -1, lmax = 0, nbmax = 5;
