@@ -26,6 +26,14 @@ struct Avx512 {
   static Mask and_not(Mask a, Mask b) { return static_cast<Mask>(~a & b); }
   static unsigned bits(Mask m) { return m; }
   static Register keep(Mask m, Register x) { return _mm512_maskz_mov_pd(m, x); }
+};
+
+/// Root and quotient take less time than steps on AMD's processors.
+struct WithRoot : Avx512 {
+  static Register rsqrt(Register x) { return _mm512_div_pd(set(1), _mm512_maskz_sqrt_pd(0xFF, x)); }
+};
+
+struct WithSteps : Avx512 {
   /// The estimate of 14 bits and a step of fourth order. Its square is a normal number up to 1e306,
   /// which stands for all larger ones.
   static Register rsqrt(Register x) {
@@ -38,9 +46,11 @@ struct Avx512 {
 
 }  // namespace
 
-const RegularLoops& regular_loops_avx512() noexcept {
-  static constexpr RegularLoops loops{regular_loop<Avx512, false>, regular_loop<Avx512, true>};
-  return loops;
+const RegularLoops& regular_loops_avx512(bool with_root) noexcept {
+  static constexpr RegularLoops root{regular_loop<WithRoot, false>, regular_loop<WithRoot, true>};
+  static constexpr RegularLoops steps{regular_loop<WithSteps, false>,
+                                      regular_loop<WithSteps, true>};
+  return with_root ? root : steps;
 }
 
 }  // namespace gdr::compat::grape

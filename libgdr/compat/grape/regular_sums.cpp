@@ -92,7 +92,7 @@ const RegularLoops& regular_loops(Isa isa) noexcept {
   static constexpr RegularLoops portable{regular_loop<Portable, false>,
                                          regular_loop<Portable, true>};
 #if defined(__x86_64__)
-  if (isa == Isa::Avx512) return regular_loops_avx512();
+  if (isa == Isa::Avx512) return regular_loops_avx512(prefers_square_root_instruction());
   if (isa == Isa::Avx2) return regular_loops_avx2();
 #endif
   return portable;

@@ -75,6 +75,7 @@ struct RegularLoops {
 };
 const RegularLoops& regular_loops(Isa isa) noexcept;
 const RegularLoops& regular_loops_avx2() noexcept;
-const RegularLoops& regular_loops_avx512() noexcept;
+/// `with_root`: with the instruction for square roots, else with steps after an estimate.
+const RegularLoops& regular_loops_avx512(bool with_root) noexcept;
 
 }  // namespace gdr::compat::grape
