@@ -1,5 +1,5 @@
-// Direct products: slabs of the inner dimension, of which B is packed once for all threads, and A
-// by each thread for its rows.
+// Direct products: slabs of the inner dimension, of some of which B is packed at once for all
+// threads, and A by each thread for its rows.
 #include "libgdr/dense/host/direct.hpp"
 
 #include <algorithm>
@@ -30,6 +30,8 @@ constexpr std::size_t most_depth = std::is_same_v<Number, double> ? 256 : 192;
 constexpr std::size_t packed_bytes = std::size_t{400} << 10;
 /// Columns of B that are packed at once.
 constexpr std::size_t packed_columns = 2048;
+/// Memory for B of the slabs that are packed at once, in bytes: it stays in the last-level cache.
+constexpr std::size_t packed_slabs_bytes = std::size_t{4} << 20;
 /// Multiplications from which a further thread is used.
 constexpr double direct_threads_from = 3e5;
 
@@ -94,53 +96,73 @@ struct RowBlocks {
   }
 };
 
-/// One slab of inner indices and some columns of a product.
+/// Some slabs of inner indices and some columns of a product.
 template <typename Number>
-class DirectSlab {
+class DirectSlabs {
  public:
-  DirectSlab(const DirectKernels<Number>& kernels, const DirectProduct<Number>& p,
-             const RowBlocks& rows, RowBuffers<Number>& buffers, Number* b)
-      : kernels_(kernels), p_(p), rows_(rows), buffers_(buffers), b_(b) {}
+  /// `depth`: inner indices of a slab.
+  DirectSlabs(const DirectKernels<Number>& kernels, const DirectProduct<Number>& p,
+              std::size_t depth, const RowBlocks& rows, RowBuffers<Number>& buffers, Number* b)
+      : kernels_(kernels), p_(p), depth_(depth), rows_(rows), buffers_(buffers), b_(b) {}
 
-  void run(std::size_t first, std::size_t depth, std::size_t column, std::size_t columns,
+  /// Adds the products of inner indices first to end - 1, of which B is packed at once: threads
+  /// wait for each other once, however many slabs there are.
+  void run(std::size_t first, std::size_t end, std::size_t column, std::size_t columns,
            unsigned threads) {
     first_ = first;
-    depth_ = depth;
+    end_ = end;
     column_ = column;
     columns_ = columns;
-    const std::size_t strips = strips_in(columns_);
+    const std::size_t slabs = (end - first + depth_ - 1) / depth_, strips = strips_in(columns_);
     parts_ = rows_.count >= threads ? 1 : std::min<std::size_t>(threads, strips);
     const std::size_t packs = std::min<std::size_t>(std::size_t{4} * threads, strips);
-    const Phase phases[] = {
-        {packs, [&](std::size_t i) { pack(strips * i / packs, strips * (i + 1) / packs); }},
-        {rows_.count * parts_, [&](std::size_t i) { multiply(i); }}};
+    const Phase phases[] = {{slabs * packs,
+                             [&](std::size_t i) {
+                               const std::size_t part = i % packs;
+                               pack(slab(i / packs), strips * part / packs,
+                                    strips * (part + 1) / packs);
+                             }},
+                            {rows_.count * parts_, [&](std::size_t i) {
+                               for (std::size_t k = 0; k < slabs; ++k) multiply(slab(k), i);
+                             }}};
     run_phases(phases, threads);
   }
 
  private:
+  struct Slab {
+    std::size_t first, depth;
+  };
+  Slab slab(std::size_t number) const noexcept {
+    const std::size_t first = first_ + number * depth_;
+    return {first, std::min(depth_, end_ - first)};
+  }
+  /// The packed B of a slab, from a column on.
+  Number* packed(const Slab& s, std::size_t from) const noexcept {
+    return b_ + (s.first - first_) * rounded_up(columns_, kernels_.columns) + from * s.depth;
+  }
   std::size_t strips_in(std::size_t columns) const noexcept {
     return (columns + kernels_.columns - 1) / kernels_.columns;
   }
 
-  void pack(std::size_t strip, std::size_t end) const {
+  void pack(const Slab& s, std::size_t strip, std::size_t end) const {
     const std::size_t from = strip * kernels_.columns;
     const std::size_t to = std::min(end * kernels_.columns, columns_);
-    kernels_.pack_b(p_.b.data + first_ * p_.b.down + (column_ + from) * p_.b.across, p_.b.across,
-                    p_.b.down, to - from, depth_, b_ + from * depth_);
+    kernels_.pack_b(p_.b.data + s.first * p_.b.down + (column_ + from) * p_.b.across, p_.b.across,
+                    p_.b.down, to - from, s.depth, packed(s, from));
   }
 
-  void multiply(std::size_t task) {
+  void multiply(const Slab& s, std::size_t task) {
     const HostFloatMode mode;
     const std::size_t row = task / parts_ * rows_.size, rows = std::min(rows_.size, p_.m - row);
     const std::size_t part = task % parts_, strips = strips_in(columns_);
     const std::size_t from = strips * part / parts_ * kernels_.columns;
     const std::size_t to = std::min(strips * (part + 1) / parts_ * kernels_.columns, columns_);
     buffers_.with([&](Number* a) {
-      kernels_.pack_a(p_.a.data + row * p_.a.down + first_ * p_.a.across, p_.a.down, p_.a.across,
-                      rows, depth_, a);
+      kernels_.pack_a(p_.a.data + row * p_.a.down + s.first * p_.a.across, p_.a.down, p_.a.across,
+                      rows, s.depth, a);
       kernels_.multiply(
-          {rows, to - from, depth_, a, b_ + from * depth_, p_.alpha,
-           first_ == 0 ? p_.beta : Number{1}, p_.c + row + (column_ + from) * p_.across, p_.across,
+          {rows, to - from, s.depth, a, packed(s, from), p_.alpha,
+           s.first == 0 ? p_.beta : Number{1}, p_.c + row + (column_ + from) * p_.across, p_.across,
            p_.part,
            static_cast<std::ptrdiff_t>(row) - static_cast<std::ptrdiff_t>(column_ + from)});
     });
@@ -148,10 +170,11 @@ class DirectSlab {
 
   const DirectKernels<Number>& kernels_;
   const DirectProduct<Number>& p_;
+  const std::size_t depth_;
   const RowBlocks& rows_;
   RowBuffers<Number>& buffers_;
   Number* b_;
-  std::size_t first_ = 0, depth_ = 0, column_ = 0, columns_ = 0, parts_ = 1;
+  std::size_t first_ = 0, end_ = 0, column_ = 0, columns_ = 0, parts_ = 1;
 };
 
 }  // namespace
@@ -192,18 +215,20 @@ void multiply_directly(const DirectProduct<Number>& product, unsigned threads, I
   const std::size_t slabs = (p.k + most - 1) / most, depth = (p.k + slabs - 1) / slabs;
   static thread_local Packed<Number> packed;
   const auto& kernels = direct_kernels<Number>(isa);
-  Number* const b =
-      at_least(packed, depth * rounded_up(std::min(p.n, packed_columns), kernels.columns));
+  const std::size_t columns = rounded_up(std::min(p.n, packed_columns), kernels.columns);
+  const std::size_t together =
+      std::clamp(packed_slabs_bytes / sizeof(Number) / (depth * columns), std::size_t{1}, slabs);
+  Number* const b = at_least(packed, together * depth * columns);
   const std::size_t fitting =
       std::max(packed_bytes / sizeof(Number) / depth / kernels.rows, std::size_t{1}) * kernels.rows;
   const RowBlocks rows(p.m, fitting, kernels.lanes, kernels.rows, threads,
                        p.part == DirectPart::All);
   RowBuffers<Number> buffers(threads, rounded_up(rows.size, kernels.rows) * depth);
-  DirectSlab<Number> slab(kernels, p, rows, buffers, b);
+  DirectSlabs<Number> some(kernels, p, depth, rows, buffers, b);
   for (std::size_t column = 0; column < p.n; column += packed_columns)
-    for (std::size_t first = 0; first < p.k; first += depth)
-      slab.run(first, std::min(depth, p.k - first), column, std::min(packed_columns, p.n - column),
-               threads);
+    for (std::size_t first = 0; first < p.k; first += together * depth)
+      some.run(first, std::min(first + together * depth, p.k), column,
+               std::min(packed_columns, p.n - column), threads);
 }
 
 template void multiply_directly(const DirectProduct<double>&, unsigned, Isa);
