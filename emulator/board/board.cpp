@@ -46,7 +46,8 @@ void add_work(const Executable& executable, EngineStats& work) {
     work.fallback_runs += stats.fallback_runs;
     work.gpu_runs += stats.gpu_runs;
     work.compile_seconds += stats.compile_seconds;
-    if (work.reason.empty())
+    // A section that is not compiled need not have run: products have other ways.
+    if (work.reason.empty() && (stats.compiled || stats.fallback_runs != 0))
       work.reason = stats.first_failure.empty() ? stats.reason : stats.first_failure;
   }
 }

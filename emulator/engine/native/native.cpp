@@ -118,10 +118,7 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
       stats[s].compiled = part.section != nullptr;
       stats[s].runs = runs_[s];
       stats[s].fallback_runs = exact_runs_[s];
-      if (part.section != nullptr)
-        stats[s].reason = part.section->remark();
-      else if (exact_runs_[s] != 0)
-        stats[s].reason = part.reason;
+      stats[s].reason = part.section ? part.section->remark() : part.reason;
       add_work(part.section.get(), stats[s]);
     }
     add_others(stats);

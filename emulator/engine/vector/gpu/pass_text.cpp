@@ -367,7 +367,8 @@ class Writer {
   }
 
   std::string sources() {
-    text_ = std::string(prelude) + accumulator_functions;
+    text_ = prelude;
+    text_ += accumulator_functions;
     line("__kernel void run(__global const ulong* restrict words, __global ulong* restrict kept,");
     line("                  __global uint* restrict failures, ulong first, ulong groups,");
     line("                  ulong group_words) {{");
@@ -449,7 +450,8 @@ class Writer {
   std::size_t word_of_row(std::size_t row) const { return row * threads_of_block(); }
 
   std::string loop() {
-    text_ = std::string(prelude) + accumulator_functions;
+    text_ = prelude;
+    text_ += accumulator_functions;
     line("// A thread has {}.",
          loop_.trace.elements > 1 ? "one element of a PE" : "all elements of a PE");
     line("__kernel void run(__global ulong* restrict rows, __global ulong* restrict results,");
