@@ -210,6 +210,30 @@ TEST_CASE("mixed shapes are errors that say what fits") {
   CHECK(codes_of("VARI x.y; VARF f; f += 1;").front() == 6007);
 }
 
+TEST_CASE("a constant cut-off that periodic images of a constant box cannot serve is an error") {
+  const std::string head =
+      "CONST b, rc; VARI vec3 x; VARJ vec3 y; VARF n; d = minimum_image(x - y, 2.522, 5.044, "
+      "2.522);"
+      " c = minimum_image(x.x - y.x, 5);\n";
+  for (const char* statement :
+       {"skip if (norm2(d) > 9); n += 1;", "if (norm(d) < 3) { n += 1; }",
+        "if (d.x*d.x + d.y*d.y + d.z*d.z <= 1.6) { n += 1; }", "if (1.6 >= dot(d, d)) { n += 1; }",
+        "n += abs(c) < 2.6 ? 1 : 0;", "if (c*c < 6.26) { n += 1; }", "if (c > 3) { n += 1; }",
+        "long r2 = norm2(d); if (r2 < 1.6) { n += 1; }", "if (d.y*d.y + d.x*d.x < 1.6) { n += 1; }",
+        "if (norm2(minimum_image(x - y, 4, 1, 4, 1, 1, 4)) < 4.1) { n += 1; }"}) {
+    INFO(statement);
+    CHECK(codes_of(head + statement + " n += c*d.x;") == std::vector<unsigned>{7034});
+  }
+  for (const char* statement :
+       {"skip if (norm2(d) > 1.59); n += 1;", "if (norm2(d) == 9) { n += 1; }",
+        "if (norm2(d) < rc) { n += 1; }", "if (norm2(x - y) < 9) { n += 1; }",
+        "if (norm2(minimum_image(x - y, b)) < 9) { n += 1; }", "if (c*c < 6.25) { n += 1; }",
+        "if (d.y*d.y < 6.3) { n += 1; }", "if (d.x*y.x < 9) { n += 1; }"}) {
+    INFO(statement);
+    CHECK(codes_of(head + statement + " n += rc*b*c*d.x;").empty());
+  }
+}
+
 TEST_CASE("the shapes of variables are kept in assembly and object files") {
   CompileOptions options;
   options.effort = 0;

@@ -177,6 +177,11 @@ const DiagnosticInfo rows[] = {
      "`xy`, "
      "`xz`, `yy`, `yz` and `zz`. Numbers have none.",
      "VARI vec3 x; VARF f;\nf += x.w;\n"},
+    {number(Code::BeyondImages), "cut-off beyond the periodic images",
+     "`minimum_image` gives one image of each source, the nearest one. Within distances above half "
+     "of the shortest edge there may be further ones, which a sum with such a cut-off would lack.",
+     "VARI vec3 x; VARJ vec3 xs; VARF n;\nr2 = norm2(minimum_image(x - xs, 2.5));\n"
+     "if (r2 < 9) { n += 1; }\n"},
 
     // 71xx: warnings
     {number(Code::UnusedInput), "unused input",

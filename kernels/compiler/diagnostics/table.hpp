@@ -58,6 +58,7 @@ enum class Code : std::uint16_t {
   ListAppended = 7031,
   ShapesDiffer = 7032,
   NoComponent = 7033,
+  BeyondImages = 7034,
 
   UnusedInput = 7101,
   UnusedValue = 7102,

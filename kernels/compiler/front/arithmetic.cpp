@@ -1,5 +1,7 @@
 #include "kernels/compiler/front/arithmetic.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -7,6 +9,7 @@
 
 #include "emulator/host/hash.hpp"
 #include "kernels/compiler/evaluate.hpp"
+#include "kernels/compiler/front/image_range.hpp"
 
 namespace gdr::kc::front {
 namespace {
@@ -420,6 +423,21 @@ Value Arithmetic::relation(Fn fn, const Value& a, const Value& b, const SourceRa
   return node_value(Kind::Bool, nodes_.make(fn, Type::Bool, where, left, node(b)));
 }
 
+/// Whether a number has all its values up to the limit, if it is computed from periodic images.
+bool Arithmetic::check_images(const Value& a, const Value& limit, const SourceRange& where) {
+  if (a.kind != Kind::Number) return true;
+  const std::optional<double> complete = complete_images(nodes_, a.node);
+  if (!complete || !(limit.number > *complete)) return true;
+  error(Code::BeyondImages, where,
+        fmt::format("periodic images are complete up to {:.4g}, and the limit is {:.4g}", *complete,
+                    limit.number))
+      .label("pairs with further images are lost")
+      .help(
+          "take a limit up to half of the shortest edge, or a larger cell with copies of its "
+          "particles");
+  return false;
+}
+
 Value Arithmetic::compare(std::string_view op, const Value& a, const Value& b,
                           const SourceRange& where) {
   if (a.poison() || b.poison()) return {};
@@ -431,6 +449,8 @@ Value Arithmetic::compare(std::string_view op, const Value& a, const Value& b,
   }
   if (op == "==") return relation(Fn::Equal, a, b, where);
   if (op == "!=") return invert(relation(Fn::Equal, a, b, where), where);
+  if (a.constant != b.constant && !check_images(a.constant ? b : a, a.constant ? a : b, where))
+    return {};
   // a > b and a >= b are b < a and b <= a.
   const bool swapped = op.front() == '>';
   const Value& x = swapped ? b : a;

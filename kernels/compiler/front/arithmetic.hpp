@@ -172,6 +172,7 @@ class Arithmetic {
     return messages_.error(code, where, std::move(message));
   }
   bool check_int(const Value& constant, const SourceRange& where);
+  bool check_images(const Value& a, const Value& limit, const SourceRange& where);
   bool arithmetic_operand(const Value& a, const SourceRange& where);
   Value combine_ints(Fn fn, const Value& a, const Value& b, Context ctx, const SourceRange& where);
   Value quotient(const Value& a, const Value& b, const SourceRange& where);
