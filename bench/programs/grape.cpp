@@ -199,11 +199,15 @@ class Regular {
         jerk_(p_.size()),
         pot_(p_.size()),
         list_(p_.size() * row_length) {
+    send();
+  }
+  void send() {
     int n = static_cast<int>(p_.size());
     gpunb_send_(&n, p_.sphere.mass.data(), rows(p_.x), rows(p_.v));
   }
-  void call() {
-    int n = static_cast<int>(p_.size()), length = row_length, most = row_length - 1;
+  void call() { call(p_.size()); }
+  void call(std::size_t targets) {
+    int n = static_cast<int>(targets), length = row_length, most = row_length - 1;
     const int status = gpunb_regf_(&n, h2_.data(), dt_.data(), rows(p_.x), rows(p_.v), rows(acc_),
                                    rows(jerk_), pot_.data(), &length, &most, list_.data());
     if (status != 0) std::exit(1);
@@ -296,10 +300,33 @@ void print_lists(Particles& few, Particles& many) {
   }
 }
 
+/// Regular forces: beside loops without neighbours, and times of blocks with sources sent anew, as
+/// NBODY6 calls them.
+void print_regular(Particles& many, Particles& few, NativeParticles<double>& doubles,
+                   unsigned threads) {
+  const double all = static_cast<double>(many.size()) * static_cast<double>(many.size());
+  const LoopSet& loops = native_loops(host_isas().front());
+  Regular regular(many);
+  const Comparison without_neighbours =
+      beside_loops(loops.jerk, doubles, threads, [&] { regular.call(); });
+  print(fmt::format("libgpunb, 16384 x 16384, {:.0f} neighbours", regular.mean_neighbours()),
+        without_neighbours, all, 0);
+  Regular blocks(few);
+  for (const std::size_t n : {1U, 16U, 256U}) {
+    const TimedWork block([&] {
+      blocks.send();
+      blocks.call(n);
+    });
+    fmt::print("  {:58} {:.1f} us\n", fmt::format("libgpunb, {} x 1024, sources sent anew", n),
+               compare(block, block, repetitions).seconds * 1e6);
+  }
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   const bool lists_alone = count > 1 && std::string(words[1]) == "lists";
+  const bool regular_alone = count > 1 && std::string(words[1]) == "gpunb";
   const auto threads = static_cast<unsigned>(omp_get_max_threads());
   const Isa isa = host_isas().front();
   fmt::print("libg6, libg5 and libgpunb beside native loops, {} threads, {}\n", threads,
@@ -316,6 +343,10 @@ int main(int count, char** words) {
   NativeParticles<float> in_float(large, many.sphere.position.data(), many.sphere.mass.data());
   MixedParticles in_mixed(large, many.sphere.position.data(), many.sphere.mass.data());
   setenv("GDR_DEVICE", "emulator:engine=native", 1);
+  if (regular_alone) {
+    print_regular(many, few, doubles, threads);
+    return 0;
+  }
   Hermite full(1, many, large, false), nearest(2, many, large, true);
   const Comparison rate = beside_loops(loops.jerk, doubles, threads, [&] { full.call(); });
   print("libg6, double, 16384 x 16384", rate, all, 0.9);
@@ -332,11 +363,7 @@ int main(int count, char** words) {
       compare(TimedWork([&] { with_cutoff.call(); }), TimedWork([&] { softened.call(); }), 1);
   fmt::print("  {:58} {:.1f} times the time without\n",
              "libg5, 16384 x 16384, with a cut-off on the host", 1 / cutoff.ratio);
-  Regular regular(many);
-  const Comparison without_neighbours =
-      beside_loops(loops.jerk, doubles, threads, [&] { regular.call(); });
-  print(fmt::format("libgpunb, 16384 x 16384, {:.0f} neighbours", regular.mean_neighbours()),
-        without_neighbours, all, 0);
+  print_regular(many, few, doubles, threads);
 
   setenv("GDR_DEVICE", "emulator:engine=native-mixed", 1);
   Hermite mixed(7, many, large, false);

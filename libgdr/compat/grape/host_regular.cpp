@@ -13,7 +13,7 @@ namespace {
 /// Sources of a block, and targets that share it: it stays in a second-level cache.
 constexpr std::size_t block = 1024, most_together = 16;
 /// Fewer pairs take less time than to have other threads help.
-constexpr std::size_t pairs_for_threads = 20000;
+constexpr std::size_t pairs_for_threads = 8000;
 
 /// Room for the neighbours of a target.
 std::size_t room(const SourceColumns& sources, const RegularRequest& r) {
