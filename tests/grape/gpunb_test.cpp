@@ -2,7 +2,12 @@
 // against plain loops in double precision.
 #include "libgdr/compat/grape/gpunb.h"
 
+#include <unistd.h>
+
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
 
 #include "grape/support.hpp"
 #include "support/catch.hpp"
@@ -311,6 +316,20 @@ TEST_CASE("gpunb: small and large calls have the same sums and lists, with every
     }
     gpunb_close_();
   });
+}
+
+TEST_CASE("gpunb: a system that refuses threads does not end the client") {
+  // The limit of processes does not apply to root.
+  const std::string user =
+      geteuid() == 0 ? "setpriv --reuid=54321 --regid=54321 --clear-groups " : "";
+  const auto status_of = [&](const std::string& words) {
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+    return std::system(("HOME=/nowhere OMP_NUM_THREADS=4 " + user + "prlimit --nproc=1 " + self +
+                        " " + words + " > /dev/null 2>&1")
+                           .c_str());
+  };
+  if (status_of("--help") != 0) return;  // no such tools or rights
+  CHECK(status_of("'gpunb: small and large calls*'") == 0);
 }
 
 TEST_CASE("gpunb: a sphere that holds everything has the particles that were sent, and no other") {

@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <latch>
+#include <system_error>
+#include <thread>
 
+#include "emulator/host/host_limits.hpp"
 #include "libgdr/compat/grape/calls.hpp"
 
 namespace gdr::compat::grape {
@@ -34,7 +38,25 @@ void leave_sums(const RegularRequest& r, std::size_t i, const PartialSums& sums)
   r.pot[i] = total[6];
 }
 
+/// The number of threads, at most `wanted`, that the system lets this process have at once. Where
+/// it refuses one, OpenMP ends the process.
+unsigned possible_threads(unsigned wanted) {
+  std::latch counted(1);
+  std::vector<std::jthread> others;
+  others.reserve(wanted);
+  try {
+    while (others.size() + 1 < wanted) others.emplace_back([&counted] { counted.wait(); });
+  } catch (const std::system_error&) {
+    report_host_limit(HostLimit::Threads);
+  }
+  counted.count_down();
+  return static_cast<unsigned>(others.size()) + 1;
+}
+
 }  // namespace
+
+HostRegular::HostRegular(Isa isa, unsigned threads)
+    : loops_(regular_loops(isa)), threads_(possible_threads(threads)) {}
 
 void HostRegular::run(const SourceColumns& sources, const RegularRequest& r) {
   require_finite_rows(r.x, r.n, {"xi", "yi", "zi"});

@@ -15,7 +15,8 @@ namespace gdr::compat::grape {
 /// would keep others from their cores.
 class HostRegular {
  public:
-  HostRegular(Isa isa, unsigned threads) : loops_(regular_loops(isa)), threads_(threads) {}
+  /// With fewer threads if the system refuses some.
+  HostRegular(Isa isa, unsigned threads);
 
   /// Throws Error (Input) for values of targets that are not finite. Results are not checked.
   void run(const SourceColumns& sources, const RegularRequest& r);
