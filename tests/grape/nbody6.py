@@ -5,7 +5,7 @@ usage: nbody6.py LIBRARY_FOLDER GDR_FOLDER
 
 GDR_TEST_NBODY6 and GDR_TEST_NBODY6PP are the folders of their sources
 (https://github.com/nbodyx/Nbody6, https://github.com/nbodyx/Nbody6ppGPU); without either, or
-without compilers, nothing is tested (status 77). The programs are built in a temporary folder, once;
+without compilers, nothing is tested (status 77). The programs are built once, in a new folder;
 their own library for SSE or AVX, and ours, are then two files of the same name. Both run the
 shortest input that the program comes with, cut to some time units, with several seeds and one
 thread, alternating. Small differences grow in such systems, so that single runs say little: the

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <latch>
-#include <system_error>
 #include <thread>
 
 #include "emulator/host/host_limits.hpp"
@@ -46,7 +46,7 @@ unsigned possible_threads(unsigned wanted) {
   others.reserve(wanted);
   try {
     while (others.size() + 1 < wanted) others.emplace_back([&counted] { counted.wait(); });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // also for lack of memory: the others must end
     report_host_limit(HostLimit::Threads);
   }
   counted.count_down();
