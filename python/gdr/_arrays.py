@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any, Mapping, Optional, Sequence, Union
 
@@ -144,6 +145,8 @@ def number(
     name: str, value: Any, *, least: float = -np.inf, above: float = -np.inf, most: float = np.inf
 ) -> float:
     """One finite number; ValueError unless ``least <= number <= most`` and ``number > above``."""
+    if type(value) is float and math.isfinite(value) and above < value and least <= value <= most:
+        return value  # in a tenth of the time
     refuse_units(name, value)
     kind = value.dtype.kind if isinstance(value, (np.generic, np.ndarray)) else ""
     try:

@@ -277,13 +277,11 @@ class ParticleKernel(Generic[Result]):
             params, sources, target_arrays, units = plain or self._bind(values, arguments, targets)
         chosen._ranks.check_equal("units", "" if units is None else units.key())
         n, m = len(sources["xj"]), len(target_arrays["xi"])
-        numbered = [name for name in ("idj", "slotj") if name in self.kernel.names("source")]
-        if numbered:
-            first = chosen._ranks.offset(n)
-            ids = np.arange(first, first + n)
-            sources.update(dict.fromkeys(numbered, ids))
+        if self._numbered:
+            ids = _numbers(chosen._ranks.offset(n), n)
+            sources.update(dict.fromkeys(self._numbered, ids))
             if "idi" in self.kernel.names("target"):
-                target_arrays["idi"] = ids if targets is None else np.full(m, -1)
+                target_arrays["idi"] = ids if targets is None else _no_ids(m)
         job.set(**params)
         job.sources(**sources)
         job.targets(**target_arrays)
@@ -308,6 +306,12 @@ class ParticleKernel(Generic[Result]):
         if units is not None:
             results = {field: units.result(field, array) for field, array in results.items()}
         return cast(Result, RESULTS[self.__name__](**results))
+
+    @functools.cached_property
+    def _numbered(self) -> Tuple[str, ...]:
+        """Variables that are the numbers of the sources."""
+        known = self.kernel.names("source")
+        return tuple(name for name in ("idj", "slotj") if name in known)
 
     @functools.cached_property
     def _names(self) -> Tuple[str, ...]:
@@ -397,12 +401,28 @@ def _plain_number(value: Any, squared: bool) -> Optional[float]:
     return result if math.isfinite(result) and not vanishes else None
 
 
-def _is_finite(array: AnyArray) -> bool:
-    """Whether all numbers are finite, and their squares; the latter is fast for small arrays."""
-    if not array.flags.forc:
-        return bool(np.isfinite(array).all())
-    flat = array.ravel("K")  # vdot copies arrays that are not in C order
-    return math.isfinite(np.vdot(flat, flat))
+#: Arrays up to this length are made once, since making one takes as long as to use it.
+_MOST_KEPT = 16384
+
+
+def _numbers(first: int, n: int) -> AnyArray:
+    """Consecutive numbers, which the caller does not change."""
+    return _kept_numbers(first, n) if n <= _MOST_KEPT else np.arange(first, first + n)
+
+
+def _no_ids(n: int) -> AnyArray:
+    """Ids of targets that are no sources."""
+    return _kept_no_ids(n) if n <= _MOST_KEPT else np.full(n, -1)
+
+
+@functools.lru_cache(maxsize=8)
+def _kept_numbers(first: int, n: int) -> AnyArray:
+    return np.arange(first, first + n)
+
+
+@functools.lru_cache(maxsize=8)
+def _kept_no_ids(n: int) -> AnyArray:
+    return np.full(n, -1)
 
 
 def _plain_columns(
@@ -410,6 +430,7 @@ def _plain_columns(
 ) -> Optional[Dict[str, AnyArray]]:
     """Arrays by variable, of finite arrays of float64 with the right shapes, else None."""
     out: Dict[str, AnyArray] = {}
+    arrays: List[AnyArray] = []
     n = -1
     for argument, names in arguments.items():
         array = given.get(argument)
@@ -418,15 +439,15 @@ def _plain_columns(
         n = len(array) if n < 0 and array.ndim > 0 else n
         if array.shape != ((n,) if len(names) == 1 else (n, len(names))):
             return None
-        if not _is_finite(array):
-            return None
+        arrays.append(array)
         if argument in NOT_NEGATIVE and array.size > 0 and array.min() < 0:
             return None
         if len(names) == 1:
             out[names[0]] = array
         else:
             out.update(zip(names, array.T))
-    return out
+    finite = _core.are_finite(arrays) or all(np.isfinite(array).all() for array in arrays)
+    return out if finite else None
 
 
 def _target_values(targets: Any, of_targets: Mapping[str, Any]) -> Dict[str, Any]:

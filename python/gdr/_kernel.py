@@ -10,7 +10,7 @@ import re
 import os
 import warnings
 from collections import abc
-from typing import AbstractSet, Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import AbstractSet, Any, Dict, List, Mapping, Optional, Set, Tuple, Union
 
 import numpy as np
 
@@ -172,6 +172,12 @@ class Kernel(CompiledKernel):
                     return f"{side}: {name}{message[variable.end() :]}"
         return message
 
+    @functools.cached_property
+    def _sums(self) -> Set[str]:
+        """Results, also arrays of them, that are sums of numbers."""
+        sums = {v.name for v in self.variables if v.reduction == "fadd"}
+        return sums | {a.name for a in self.arrays if a.elements[0].name in sums}
+
     def _warn_not_finite(
         self,
         computed: Mapping[str, AnyArray],
@@ -180,8 +186,9 @@ class Kernel(CompiledKernel):
         stacklevel: int = 4,
     ) -> None:
         """One warning for the sums that are infinite or not a number, at the caller's line."""
-        sums = {v.name for v in self.variables if v.reduction == "fadd"}
-        sums.update(a.name for a in self.arrays if a.elements[0].name in sums)
+        if _core.are_finite([array for v, array in zip(computed, out.values()) if v in self._sums]):
+            return
+        sums = self._sums
         bad = []
         for variable, (name, array) in zip(computed, out.items()):
             if variable not in sums or array.dtype.kind != "f" or _is_finite(array):

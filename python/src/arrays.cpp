@@ -1,5 +1,7 @@
 #include "arrays.hpp"
 
+#include <bit>
+
 namespace gdr::python {
 namespace {
 
@@ -35,6 +37,25 @@ std::ptrdiff_t element_bytes(HostNumber type) { return type == HostNumber::F32 ?
 bool is_plain_array(py::handle object) {
   return reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) ==
          reinterpret_cast<PyObject*>(py::detail::npy_api::get().PyArray_Type_);
+}
+
+bool are_finite(const py::list& arrays) {
+  // Adding one to an exponent of all ones carries into the sign bit.
+  constexpr std::uint64_t one = std::uint64_t{1} << 52, sign = std::uint64_t{1} << 63;
+  for (const py::handle object : arrays) {
+    if (!is_plain_array(object)) return false;
+    const auto a = py::reinterpret_borrow<py::array>(object);
+    if ((a.flags() & (py::array::c_style | py::array::f_style)) == 0 ||
+        !py::isinstance<py::array_t<double>>(a))
+      return false;
+    const auto* const numbers = static_cast<const double*>(a.data());
+    const py::ssize_t count = a.size();
+    std::uint64_t found = 0;
+    for (py::ssize_t k = 0; k < count; ++k)
+      found |= (std::bit_cast<std::uint64_t>(numbers[k]) & (sign - one)) + one;
+    if ((found & sign) != 0) return false;
+  }
+  return true;
 }
 
 NamedArrays<NamedInput> input_arrays(const py::dict& arrays, std::size_t n) {

@@ -26,6 +26,9 @@ struct NamedArrays {
 /// Whether an object is an array of NumPy, and of no derived class.
 bool is_plain_array(py::handle object);
 
+/// Whether all objects are arrays of NumPy, contiguous in any order, of float64 that are finite.
+bool are_finite(const py::list& arrays);
+
 /// Inputs of n elements: float64, float32, int64, or raw 64-bit words, any stride. Throws
 /// TypeError or ValueError naming the array.
 NamedArrays<NamedInput> input_arrays(const py::dict& arrays, std::size_t n);

@@ -52,6 +52,7 @@ PYBIND11_MODULE(_core, m) {
     throw Error(static_cast<ErrorCategory>(category), message);
   });
   m.def("version", [] { return version(); });
+  m.def("are_finite", &are_finite);
   m.def("wait_for_detached", &wait_for_detached);
   bind_kernel(m);
   bind_device(m);

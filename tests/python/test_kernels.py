@@ -435,3 +435,39 @@ def test_ids_are_optional_in_calls_of_python_functions(device):
         count(targets={"id": ids}, sources={"x": x}, device=device)
     values = {v.name: v.default_value for v in count.variables}
     assert values["idi"] == -1 and values["idj"] == -2 and values["xi"] is None
+
+
+@pytest.mark.parametrize("order", ["C", "F", "strided"])
+def test_a_number_that_is_not_finite_is_found_wherever_it_is(order):
+    rng = np.random.default_rng(7)
+
+    def arrays():
+        pos = np.asarray(rng.normal(size=(40, 3)), order="F" if order == "F" else "C")
+        mass = np.ones(40)
+        return (np.repeat(pos, 2, axis=0)[::2], mass) if order == "strided" else (pos, mass)
+
+    fine = gdr.gravity_jerk(*arrays(), np.zeros((40, 3)), 0.1)
+    assert np.isfinite(fine.acc).all() and np.isfinite(fine.jerk).all()
+    for value in (np.nan, np.inf, -np.inf):
+        for place in ((0, 0), (17, 1), (39, 2)):
+            pos, mass = arrays()
+            pos[place] = value
+            with pytest.raises(ValueError, match=rf"^pos\[{place[0]}, {place[1]}\] is"):
+                gdr.gravity_jerk(pos, mass, np.zeros((40, 3)), 0.1)
+    # Numbers whose squares are infinite are finite.
+    pos, mass = arrays()
+    pos[3, 2] = 1e200
+    gdr.gravity_jerk(pos, mass, np.zeros((40, 3)), 0.1)
+
+
+def test_ids_that_are_kept_from_call_to_call_are_those_of_each_call():
+    pos, vel = np.random.default_rng(8).normal(size=(2, 30, 3))
+    mass = np.ones(30)
+    for n in (30, 7, 30, 12):
+        alone = gdr.gravity_jerk(pos[:n], mass[:n], vel[:n], 0.1)
+        at = {"pos": pos[:n] + 0.0, "vel": vel[:n]}
+        beside = gdr.gravity_jerk(pos[:n], mass[:n], vel[:n], 0.1, targets=at)
+        # Targets that are no sources are attracted by all, also from the same place.
+        own = 1 / 0.1
+        np.testing.assert_allclose(beside.acc, alone.acc, rtol=1e-12)
+        np.testing.assert_allclose(np.abs(beside.pot - alone.pot), own, rtol=1e-9)
