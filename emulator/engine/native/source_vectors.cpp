@@ -19,13 +19,22 @@ std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
 using Lane64 [[gnu::may_alias]] = std::uint64_t;
 using Lane32 [[gnu::may_alias]] = std::uint32_t;
 
-/// Rows of so many lanes from consecutive groups of `words` words.
+/// Rows of so many lanes from consecutive groups of `words` words. Word by word of some rows, which
+/// the nearest cache holds: compilers make that faster than row by row.
 template <std::size_t lanes, typename Lane>
 [[gnu::always_inline]] inline void turn(const Lane* from, std::size_t words, std::uint64_t rows,
                                         Lane* to) {
-  for (std::uint64_t r = 0; r < rows; ++r, from += lanes * words)
-    for (std::size_t w = 0; w < words; ++w, to += lanes)
-      for (std::size_t l = 0; l < lanes; ++l) to[l] = from[l * words + w];
+  constexpr std::uint64_t rows_at_once = 16;
+  const std::size_t row = lanes * words;
+  for (std::uint64_t first = 0; first < rows; first += rows_at_once) {
+    const std::uint64_t some = std::min(rows_at_once, rows - first);
+    for (std::size_t w = 0; w < words; ++w) {
+      const Lane* a = from + first * row + w;
+      Lane* b = to + first * row + w * lanes;
+      for (std::uint64_t r = 0; r < some; ++r, a += row, b += row)
+        for (std::size_t l = 0; l < lanes; ++l) b[l] = a[l * words];
+    }
+  }
 }
 template <typename Lane>
 [[gnu::always_inline]] inline void turn_any(const Lane* from, std::size_t words, std::size_t lanes,

@@ -14,8 +14,9 @@ namespace gdr::native {
 namespace {
 
 /// Two work items share the loads of sources and hide each other's latencies. With 32 registers
-/// they need to have all their values there; with 16 they spill in any case, and two are faster for
-/// nearly all kernels of the library (measured). Gathers overlap without a second work item.
+/// they need to have all their values there, but for some where sources are vectors, whose loads
+/// take longer; with 16 they spill in any case, and two are faster for nearly all kernels of the
+/// library (measured). Gathers overlap without a second work item.
 unsigned fastest_copies(const CodeContext& c, jit::ConstantPool& pool) {
   if (c.target.isa != Isa::Avx512) return c.kernel.reads_tables ? 1 : max_copies;
   const KernelCode& k = c.kernel;
@@ -25,7 +26,7 @@ unsigned fastest_copies(const CodeContext& c, jit::ConstantPool& pool) {
                                          CarriedStores::Loop, all)
                                        .pressure
                                  : to_ir(c, pool, k.once, 1, CarriedStores::Next).pressure;
-  constexpr unsigned max_pressure = 12;
+  const unsigned max_pressure = c.target.source_vectors ? 16 : 12;
   return pressure <= max_pressure ? max_copies : 1;
 }
 
