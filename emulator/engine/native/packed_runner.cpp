@@ -221,13 +221,14 @@ class PackedRunner final : public PassRunner {
         plan_.elements * (over_lanes ? 1 : std::uint64_t{compiled_.target.lanes()});
     return (targets + of_vector - 1) / of_vector;
   }
-  /// Whether the lanes divide the sources: for at most three quarters of the targets that fill a
-  /// vector. That depends only on the numbers of targets and sources.
+  /// Whether the lanes divide the sources: for at most half of the targets that fill a vector,
+  /// since it takes time to make vectors of new sources. That depends only on the numbers of
+  /// targets and sources.
   bool divides_over_lanes(const Pass& pass, std::uint64_t targets) const {
     if (vectors_ == nullptr || !adds_in_any_order(pass, loaded_)) return false;
     const std::uint64_t lanes = vectors_->lanes(), groups = sources_->group_count();
     const std::uint64_t vectors = vectors_for(targets, true);
-    return 4 * vectors <= 3 * lanes && groups * (lanes - vectors) >= least_saved_passes * lanes &&
+    return 2 * vectors <= lanes && groups * (lanes - vectors) >= least_saved_passes * lanes &&
            groups <= groups_between_polls * lanes / 2 * slices_over_lanes(pass, targets);
   }
 
