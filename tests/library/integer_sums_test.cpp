@@ -96,6 +96,19 @@ TEST_CASE("few targets of kernels that count sources are packed into vectors") {
   }
 }
 
+TEST_CASE("few targets of kernels that add up small integers are packed into vectors") {
+  for (const char* body : {"n += kj;", "n -= d < 3 ? kj : 2;", "n += max(3*kj - 5, -kj);",
+                           "skip if (d > 20); n += abs(kj - 4);", "n += 0;"}) {
+    const Outcome exact = outcome("vector", body, true);
+    for (const char* engine : {"native", "native-float"}) {
+      CAPTURE(body, engine);
+      const Outcome got = outcome(engine, body, false);
+      CHECK(got.sums == exact.sums);
+      CHECK(got.runs == outcome(engine, "n += 1;", false).runs);
+    }
+  }
+}
+
 TEST_CASE("sums of integers that may wrap around in the PEs have the values of the chip") {
   constexpr std::int64_t large = std::int64_t{1} << 29;
   for (const char* body : {"n += kj;", "n += d < 3 ? kj : 1;"}) {

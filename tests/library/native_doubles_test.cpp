@@ -142,6 +142,24 @@ TEST_CASE("a sum of terms without a source is not rounded to shorts on native") 
     }
 }
 
+TEST_CASE("a sum beside one of integers, or a result without terms, is not rounded to shorts") {
+  const std::vector<double> x{1.1, 2.7, 0.3}, q{0.37, 4.1};
+  const std::vector<std::int64_t> k{5, -7, 100}, n{3, 4};
+  for (const std::string terms : {"c += k;", "c -= n;", "c += k*3 - n;", "if (k < n) { c += k; }",
+                                  "", "skip if (1 > 0); m min= x;"}) {
+    const Kernel kernel = Kernel::compile(
+        "VARI q; VARI int n; VARJ x; VARJ int k; VARF e, m; VARF int c; e += x*q; " + terms);
+    Device device = Device::open("native");
+    Job job = device.job(kernel);
+    std::vector<double> e(2);
+    job.sources(3, {{"x", x.data()}, {"k", k.data()}});
+    job.targets(2, {{"q", q.data()}, {"n", n.data()}});
+    job.run({{"e", e.data()}});
+    INFO(terms);
+    for (std::size_t i = 0; i < 2; ++i) CHECK(std::abs(e[i] - 4.1 * q[i]) <= 1e-15 * e[i]);
+  }
+}
+
 TEST_CASE("sums over slices of many sources are not rounded to shorts on native") {
   // Few operations for the words of a source: chips have sources of their own, joined by the host.
   std::vector<double> x(70000);

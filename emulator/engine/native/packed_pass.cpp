@@ -64,6 +64,37 @@ bool has_all_transfers(const Pass& pass) {
 
 }  // namespace
 
+bool bounds_integers(const Pass& pass, const LoadedProgram& loaded) {
+  return !pass.runs.empty() &&
+         pass.runs.front().plan.partition == ChipPartition::SourcesOverBlocks &&
+         any_result(loaded, Reduce::Iadd);
+}
+
+std::uint64_t largest_integer(const Pass& pass, const LoadedProgram& loaded,
+                              std::vector<SourceSegment>& segments) {
+  std::uint64_t largest = 0;
+  const auto search = [&](std::span<const PortField> fields, const std::uint64_t* records,
+                          std::size_t words, std::uint64_t count) {
+    for (const PortField& field : fields) {
+      if (field.conversion.machine != MachineFormat::Integer) continue;
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const auto value = static_cast<std::int64_t>(host_bits(field, records + i * words));
+        const auto bits = static_cast<std::uint64_t>(value);
+        largest = std::max(largest, value < 0 ? -bits : bits);
+      }
+    }
+  };
+  for (const TargetWrite& write : pass.writes)
+    search(loaded.targets, write.records, loaded.layout.target_words, write.slots.count);
+  if (pass.pending_writes != nullptr) pass.pending_writes->finish(pass.threads);
+  find_segments(pass, loaded, segments);
+  std::vector<std::uint64_t> scratch;
+  const std::size_t words = loaded.layout.source_words;
+  for (const SourceSegment& s : segments)
+    search(loaded.sources, s.memory->view(s.address, s.items * words, scratch), words, s.items);
+  return largest;
+}
+
 bool may_pack(const Pass& pass, const LoadedProgram& loaded,
               std::optional<std::uint64_t> integer_change) {
   return has_one_loop(pass, loaded, integer_change) && has_all_transfers(pass);

@@ -10,8 +10,16 @@
 
 namespace gdr::native {
 
+/// Whether a pass needs to know how large sums of integers become: only where the network adds up
+/// those of blocks.
+bool bounds_integers(const Pass& pass, const LoadedProgram& loaded);
+
+/// The largest magnitude of the integers of a pass's targets and sources. Completes pending writes.
+std::uint64_t largest_integer(const Pass& pass, const LoadedProgram& loaded,
+                              std::vector<SourceSegment>& segments);
+
 /// Whether a pass consists of one results-only loop from Start to End, writes all targets that it
-/// uses, and reads the results of all of them. `integer_change`: see PackedPlan.
+/// uses, and reads the results of all of them. `integer_change`: that of PackedPlan in this pass.
 bool may_pack(const Pass& pass, const LoadedProgram& loaded,
               std::optional<std::uint64_t> integer_change);
 

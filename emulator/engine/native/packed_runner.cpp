@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <deque>
+#include <limits>
 
 #include "emulator/engine/blockwise/small_blocks.hpp"
 #include "emulator/engine/gpu/place_choice.hpp"
@@ -154,10 +155,20 @@ class PackedRunner final : public PassRunner {
 
   std::size_t raw_words() const noexcept { return 2 * loaded_.results.size(); }
 
-  bool takes(const Pass& pass) const {
+  bool takes(const Pass& pass) {
     return plan_.usable &&
            (joins_in_chips_ || std::ranges::none_of(pass.reads, &ResultRead::raw)) &&
-           may_pack(pass, loaded_, plan_.integer_change);
+           may_pack(pass, loaded_, integer_change(pass));
+  }
+  /// PackedPlan::integer_change with the integers of a pass.
+  std::optional<std::uint64_t> integer_change(const Pass& pass) {
+    if (!plan_.integer_change) return std::nullopt;
+    const auto [constant, factor] = *plan_.integer_change;
+    if (factor == 0 || !bounds_integers(pass, loaded_)) return constant;
+    const std::uint64_t largest = largest_integer(pass, loaded_, segments_);
+    constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+    if (largest > most / factor) return std::nullopt;
+    return constant + factor * largest;
   }
   /// Whether the network reduces the results of two programs alike.
   static bool joins_alike(const LoadedProgram& a, const LoadedProgram& b) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/engine/native/integer_sums.hpp"
 #include "emulator/engine/native/program.hpp"
 #include "emulator/engine/pass.hpp"
 #include "emulator/port/loaded_program.hpp"
@@ -30,7 +31,7 @@ struct PackedPlan {
   std::vector<std::vector<CellRow>> presets;
   /// By how much a pass of the loop, or End, changes results that are sums of integers (iadd) at
   /// most. None if that is not known.
-  std::optional<std::uint64_t> integer_change;
+  std::optional<IntegerBound> integer_change;
   std::string reason;  ///< why it is not usable
 };
 
