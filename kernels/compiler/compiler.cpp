@@ -11,6 +11,7 @@
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/assembler/diagnostics/codes.hpp"
 #include "emulator/host/stopwatch.hpp"
+#include "emulator/isa/larger_memories.hpp"
 #include "gdr/error.hpp"
 #include "kernels/compiler/cache/compilation.hpp"
 #include "kernels/compiler/cache/folder.hpp"
@@ -143,6 +144,10 @@ void KernelText::add_longs(Program& program, const CompileOptions& options) cons
   longs.in_longs = true;
   longs.stop = options.stop;
   CompileResult result = compile(longs);
+  if (!result.ok()) {
+    longs.geometry = larger_memories(longs.geometry);
+    result = compile(longs);
+  }
   if (result.ok() && result.program->sections != program.sections)
     program.in_longs.push_back(std::move(*result.program));
 }

@@ -160,6 +160,56 @@ TEST_CASE("a sum beside one of integers, or a result without terms, is not round
   }
 }
 
+TEST_CASE("a kernel without variables of targets or sources is not rounded to shorts on native") {
+  const auto sum = [](const std::string& text, std::size_t targets, std::size_t sources) {
+    Device device = Device::open("native");
+    Job job = device.job(Kernel::compile(text));
+    const std::vector<double> x(sources, 0.37), q(targets, 0.37);
+    std::vector<double> e(targets);
+    if (text.starts_with("VARJ"))
+      job.sources(sources, {{"x", x.data()}});
+    else
+      job.sources(sources, {});
+    if (text.starts_with("VARI"))
+      job.targets(targets, {{"q", q.data()}});
+    else
+      job.targets(targets, {});
+    if (text.starts_with("CONST")) job.set("k", 0.37);
+    job.run({{"e", e.data()}});
+    CHECK(e.front() == e.back());
+    return e.front();
+  };
+  for (const std::size_t targets : {1UL, 3UL, 200UL, 5000UL})
+    for (const std::size_t sources : {1UL, 3UL, 64UL, 1000UL}) {
+      const double expected = 0.37 * 0.37 * static_cast<double>(sources);
+      for (const char* text : {"VARJ x; VARF e; e += x*x;", "VARI q; VARF e; e += q*q;",
+                               "CONST k; VARF e; e += k*k;"}) {
+        INFO(text << " " << targets << " targets, " << sources << " sources");
+        CHECK(std::abs(sum(text, targets, sources) - expected) <= 1e-13 * expected);
+      }
+    }
+}
+
+TEST_CASE("a kernel that is too large for the chip in longs is not rounded to shorts on native") {
+  // Shorts of 300 values of targets have room in the local memory, longs have not.
+  std::string text = "VARI short q[300]; VARJ x; VARF e; t = 0;\n";
+  text += "for k = 0 .. 299 { t += q[k]*(x - q[k]); }\ne += t;\n";
+  const Kernel kernel = Kernel::compile(text);
+  Device device = Device::open("native");
+  Job job = device.job(kernel);
+  std::vector<double> q(300), x{0.1, 2.3, 5.7};
+  double e = 0, expected = 0;
+  for (std::size_t k = 0; k < q.size(); ++k) {
+    q[k] = 1 / (1.5 + static_cast<double>(k));
+    for (const double x_j : x) expected += q[k] * (x_j - q[k]);
+  }
+  job.sources(x.size(), {{"x", x.data()}});
+  job.targets(1, {{"q", q.data()}});
+  job.run({{"e", &e}});
+  INFO(e << " for " << expected);
+  CHECK(std::abs(e - expected) <= 1e-14 * expected);
+}
+
 TEST_CASE("sums over slices of many sources are not rounded to shorts on native") {
   // Few operations for the words of a source: chips have sources of their own, joined by the host.
   std::vector<double> x(70000);

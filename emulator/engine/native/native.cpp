@@ -14,6 +14,7 @@
 #include "emulator/engine/native/packed_runner.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/host/float_mode.hpp"
+#include "emulator/isa/larger_memories.hpp"
 
 namespace gdr {
 namespace {
@@ -142,8 +143,7 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
       };
     std::unique_ptr<PassRunner> own = native::make_packed_runner(*program_, loaded, geometry, *this,
                                                                  std::move(others), runs_.data());
-    return in_longs_ != nullptr ? in_longs_runner(loaded, geometry, std::move(own))
-                                : std::move(own);
+    return in_longs_ != nullptr ? in_longs_runner(loaded, std::move(own)) : std::move(own);
   }
   MatmulDevice* matmul_device() const noexcept override { return matmul_device_.get(); }
   void record_matmul(std::uint64_t blocks, std::uint64_t /*slow*/) const noexcept override {
@@ -190,10 +190,10 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
     return in_doubles_;
   }
 
-  /// Without the program in longs if the geometry has no room for it.
+  /// Without the program in longs if even larger memories have no room for it.
   void set_in_longs(const Program& program);
   /// Packs targets for the program in longs; `own` has all other passes.
-  std::unique_ptr<PassRunner> in_longs_runner(const LoadedProgram& loaded, const Geometry& geometry,
+  std::unique_ptr<PassRunner> in_longs_runner(const LoadedProgram& loaded,
                                               std::unique_ptr<PassRunner> own) const;
 
   /// The exact engine's, made on first use: most programs never need it.
@@ -222,23 +222,28 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
 
 /// The same kernel with every number as a long.
 struct NativeExecutable::InLongs {
-  InLongs(const Program& program, const Geometry& geometry, const NativeExecutable& of)
-      : executable(program, geometry, in_doubles(of.program_->target), of.program_->gpus, nullptr),
+  InLongs(const Program& program, const Geometry& made_for, const NativeExecutable& of)
+      : geometry(made_for),
+        executable(program, geometry, in_doubles(of.program_->target), of.program_->gpus, nullptr),
         loaded(load_program(program, geometry, of.isa_, false)) {}
   static native::Target in_doubles(native::Target target) {
     target.longs_are_doubles = true;
     return target;
   }
+  Geometry geometry;
   NativeExecutable executable;
   LoadedProgram loaded;
 };
 
 void NativeExecutable::set_in_longs(const Program& program) {
-  try {
-    check_program(program, geometry_);
-    in_longs_ = std::make_shared<InLongs>(program, geometry_, *this);
-  } catch (const Error& error) {
-    if (error.category() != ErrorCategory::Program) throw;
+  for (const Geometry& geometry : {geometry_, larger_memories(geometry_)}) {
+    try {
+      check_program(program, geometry);
+      in_longs_ = std::make_shared<InLongs>(program, geometry, *this);
+      return;
+    } catch (const Error& error) {
+      if (error.category() != ErrorCategory::Program) throw;
+    }
   }
 }
 
@@ -256,11 +261,12 @@ void NativeExecutable::add_to(ExecutableStats& to) const {
 }
 
 std::unique_ptr<PassRunner> NativeExecutable::in_longs_runner(
-    const LoadedProgram& loaded, const Geometry& geometry, std::unique_ptr<PassRunner> own) const {
+    const LoadedProgram& loaded, std::unique_ptr<PassRunner> own) const {
   const native::CompiledProgram& compiled = *in_longs_->executable.program_;
   if (!native::make_packed_plan(compiled, in_longs_->loaded).usable) return own;
-  return native::make_packed_runner(compiled, in_longs_->loaded, geometry, in_longs_->executable,
-                                    {std::move(own), {}}, runs_.data(), &loaded);
+  return native::make_packed_runner(compiled, in_longs_->loaded, in_longs_->geometry,
+                                    in_longs_->executable, {std::move(own), {}}, runs_.data(),
+                                    &loaded);
 }
 
 }  // namespace

@@ -41,14 +41,17 @@ bool has_one_loop(const Pass& pass, const LoadedProgram& loaded,
 }
 
 /// Whether all targets are written and all their results are read.
-bool has_all_transfers(const Pass& pass) {
+bool has_all_transfers(const Pass& pass, const LoadedProgram& loaded) {
   if (pass.writes.empty() || pass.writes.size() != pass.reads.size()) return false;
   const PassRun& run = pass.runs.front();
   for (std::size_t k = 0; k < pass.writes.size(); ++k) {
     const TargetWrite& write = pass.writes[k];
     const ResultRead& read = pass.reads[k];
     const auto chip = static_cast<std::size_t>(std::countr_zero(write.chips));
-    const std::uint64_t targets = run.targets != 0 ? run.targets : pass.chips[chip].targets;
+    // Without variables of targets all slots are alike.
+    const std::uint64_t targets = loaded.targets.empty() ? write.slots.count
+                                  : run.targets != 0     ? run.targets
+                                                         : pass.chips[chip].targets;
     const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
     const bool whole = split ? pass.writes.size() == 1 && read.joined && run.chips == write.chips
                              : std::has_single_bit(write.chips) && read.joined == read.raw &&
@@ -97,7 +100,7 @@ std::uint64_t largest_integer(const Pass& pass, const LoadedProgram& loaded,
 
 bool may_pack(const Pass& pass, const LoadedProgram& loaded,
               std::optional<std::uint64_t> integer_change) {
-  return has_one_loop(pass, loaded, integer_change) && has_all_transfers(pass);
+  return has_one_loop(pass, loaded, integer_change) && has_all_transfers(pass, loaded);
 }
 
 bool adds_in_any_order(const Pass& pass, const LoadedProgram& loaded) {

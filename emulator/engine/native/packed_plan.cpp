@@ -67,9 +67,8 @@ class Planner {
   const CompiledSection& section(Section s) const { return *compiled_.section(s); }
 
   void check_sections() const {
-    if (!loaded_.outputs.empty() || loaded_.results.empty() || loaded_.targets.empty() ||
-        loaded_.sources.empty())
-      throw Unsupported("it has output items, or no targets, sources or results");
+    if (!loaded_.outputs.empty() || loaded_.results.empty())
+      throw Unsupported("it has output items, or no results");
     for (const Section s : sections) {
       if (compiled_.section(s) == nullptr) throw Unsupported("a section runs on the exact engine");
       const bool reads = s != Section::Body && reads_sources(section(s));

@@ -84,8 +84,9 @@ class PackedRunner final : public PassRunner {
       least_pes_ = std::max(least_pes_, store.pe + 1);
   }
   void run(const Pass& pass) override {
-    const bool taken = takes(pass);
-    if (taken && run_targets({&pass, 1})) return;
+    const Pass complete = with_writes(pass);
+    const bool taken = takes(complete);
+    if (taken && run_targets({&complete, 1})) return;
     if (pass.pending_writes != nullptr) pass.pending_writes->finish(pass.threads);
     if (taken && beyond_range_ && others_.make_in_doubles) return run_in_doubles(pass);
     const CompiledSection* const body = compiled_.section(Section::Body);
@@ -141,6 +142,16 @@ class PackedRunner final : public PassRunner {
     std::size_t partials = 1;  ///< partial results of a target, from `first_partial` on
     std::vector<std::uint64_t> last_groups;
   };
+
+  /// A pass of a program without variables of targets has no writes: here it has empty records.
+  Pass with_writes(const Pass& pass) {
+    Pass complete = pass;
+    if (!loaded_.targets.empty() || !pass.writes.empty()) return complete;
+    empty_writes_.clear();
+    for (const ResultRead& read : pass.reads) empty_writes_.push_back({read.chips, read.slots});
+    complete.writes = empty_writes_;
+    return complete;
+  }
 
   /// Whether the lanes cannot represent a word of the converted sources.
   bool is_beyond_range() {
@@ -806,6 +817,7 @@ class PackedRunner final : public PassRunner {
   /// PEs of a block: whole vectors of the host, and those whose words section Start stores.
   std::uint32_t least_pes_ = 16;
   // Of the last passes; kept for their memory, since small calls are frequent.
+  std::vector<TargetWrite> empty_writes_;
   std::vector<SourceSegment> segments_;
   std::vector<Phase> phases_;
   std::vector<Group> groups_;
