@@ -195,6 +195,31 @@ TEST_CASE("infinite numbers of one source reach the results of few targets as of
     }
 }
 
+TEST_CASE("lanes without a target do not have runs of floats repeated in doubles") {
+  const std::vector<double> x = random_numbers(5000, 1), y = random_numbers(5000, 2),
+                            z = random_numbers(5000, 3), m(5000, 1e-3);
+  std::vector<std::int64_t> id(5000), other(12, -7);
+  for (std::size_t k = 0; k < id.size(); ++k) id[k] = static_cast<std::int64_t>(k);
+  for (const std::string& engine : engines())
+    for (const std::size_t targets : {1, 3, 7, 12})
+      for (const std::size_t sources : {300, 5000}) {
+        Device device = Device::open("emulator:chips=1,threads=1,engine=" + engine);
+        Job job = device.job(Kernel::builtin("gravity"));
+        job.set("eps2", 1e-4);
+        job.sources(sources, {{"xj", x.data()},
+                              {"yj", y.data()},
+                              {"zj", z.data()},
+                              {"mj", m.data()},
+                              {"idj", id.data()}});
+        job.targets(targets,
+                    {{"xi", y.data()}, {"yi", z.data()}, {"zi", x.data()}, {"idi", other.data()}});
+        std::vector<double> ax(targets), ay(targets), az(targets), pot(targets);
+        job.run({{"ax", ax}, {"ay", ay}, {"az", az}, {"pot", pot}});
+        INFO(engine << ": " << targets << " x " << sources);
+        CHECK(device.statistics().fallback_reason == "");
+      }
+}
+
 TEST_CASE("few targets whose sources change from call to call have the results of each") {
   for (const std::string engine : {"native", "native-float"}) {
     Device device = Device::open("emulator:chips=1,threads=2,engine=" + engine);

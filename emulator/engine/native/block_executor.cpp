@@ -245,8 +245,7 @@ class SectionRun {
     std::optional<RangeErrorMonitor> range_errors;
     // An estimate alone does not show that its operand overflowed.
     if (precision() == Precision::Float)
-      range_errors.emplace(s_.compares_results() || s_.target().mode == FloatMode::Fast,
-                           !all_may_vanish());
+      range_errors.emplace(s_.notes_overflow(), !all_may_vanish());
     for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
     if (!range_errors) return variant_.infinities || results_are_numbers();
     return !range_errors->detected() && results_are_finite() && have_not_vanished();

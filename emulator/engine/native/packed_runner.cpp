@@ -75,6 +75,9 @@ class PackedRunner final : public PassRunner {
       body->note_not_on_gpu("targets cannot be packed, " + plan_.reason);
     if (!plan_.usable) return;
     // The copies on GPUs are of one set.
+    has_lists_ = std::ranges::any_of(body->kernels(),
+                                     [](const Kernel& kernel) { return !kernel.lists.empty(); });
+    fills_vectors_ = body->notes_overflow() && !has_lists_;  // lists are those of targets only
     resident_ = std::make_unique<ResidentSources>(*body, loaded, lanes_may_differ(*body),
                                                   compiled.gpus.empty());
     sources_ = &resident_->now().lanes;
@@ -233,8 +236,7 @@ class PackedRunner final : public PassRunner {
   /// group than its results, or that group is one of pads.
   bool lanes_may_differ(const CompiledSection& body) const {
     const auto leaves_group = [](const MovedShort& move) { return move.from == NodeOp::Source; };
-    const auto has_lists = [](const Kernel& kernel) { return !kernel.lists.empty(); };
-    return std::ranges::none_of(body.kernels(), has_lists) &&
+    return !has_lists_ &&
            (loaded_.program.group > 1 || std::ranges::none_of(body.moves(), leaves_group));
   }
   /// Vectors of targets, or of lanes with different sources.
@@ -630,7 +632,7 @@ class PackedRunner final : public PassRunner {
 
   /// A block with the targets of a group, each in so many adjacent PEs, before section Start.
   PackedTargets load_targets(const Group& group, std::uint64_t copies = 1) const {
-    const std::uint64_t pes = pes_with(group, 0) * copies;
+    const std::uint64_t pes = pes_for(group, copies);
     provide(packed_block, static_cast<std::uint32_t>(pes));
     BlockState& block = packed_block.chip.blocks[0];
     for (const std::vector<CellRow>& rows : plan_.presets)
@@ -719,22 +721,31 @@ class PackedRunner final : public PassRunner {
     return (group.count + plan_.elements - 1 - element) / plan_.elements;
   }
 
-  /// Elements that no target is left for get the last one: the range of floats counts for all.
+  /// PEs of a group, of whole vectors where an overflow in any lane has the run repeated in
+  /// doubles.
+  std::uint64_t pes_for(const Group& group, std::uint64_t copies) const {
+    const std::uint64_t pes = pes_with(group, 0) * copies, lanes = compiled_.target.lanes();
+    return fills_vectors_ ? (pes + lanes - 1) / lanes * lanes : pes;
+  }
+  /// Elements and PEs that no target is left for get the last one.
   void load(BlockState& block, const Group& group, std::uint64_t copies) const {
     const std::size_t words = loaded_.layout.target_words, step = words * plan_.elements;
-    const std::uint64_t pes = pes_with(group, 0);
     const std::uint64_t* const records = group.write->records + group.first * words;
+    const std::uint64_t* const last = records + (group.count - 1) * words;
     for (unsigned e = 0; e < plan_.elements; ++e)
       for (const PortField& field : loaded_.targets) {
         const std::uint64_t targets = pes_with(group, e);
         Lanes<std::uint64_t> to = pe_lanes(block, field.location, e);
-        if (copies == 1) port_load(field, {records + e * words, step}, targets, to);
-        const std::uint64_t done = copies == 1 ? targets : 0;
-        to.shorts += done;
-        for (std::uint64_t pe = done; pe < pes; ++pe, to.shorts += copies) {
-          const std::uint64_t target = std::min(pe * plan_.elements + e, group.count - 1);
-          port_load(field, {records + target * words, 0}, copies, to);
+        std::uint64_t left = pes_for(group, copies);
+        if (copies == 1) {
+          port_load(field, {records + e * words, step}, targets, to);
+          to.shorts += targets;
+          left -= targets;
+        } else {
+          for (std::uint64_t i = 0; i < targets; ++i, to.shorts += copies, left -= copies)
+            port_load(field, {records + e * words + i * step, 0}, copies, to);
         }
+        if (left != 0) port_load(field, {last, 0}, left, to);
       }
   }
 
@@ -805,6 +816,7 @@ class PackedRunner final : public PassRunner {
   const bool joins_in_chips_;               ///< whether results may be words of the network
   const PackedPlan plan_;
   LaneTargets lane_targets_;
+  bool has_lists_ = false, fills_vectors_ = false;
   bool uses_lane_targets_ = false;  ///< in this pass
   bool copies_last_group_ = false;  ///< whether tasks with lane targets do
   bool beyond_range_ = false;       ///< the sources of the last pass

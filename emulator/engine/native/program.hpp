@@ -129,6 +129,11 @@ class CompiledSection {
   /// Whether floats are compared with each other: both may overflow where doubles do not, without a
   /// trace in the results.
   bool compares_results() const noexcept { return compares_results_; }
+  /// Whether a run of floats is repeated in doubles after an overflow, even if no result tells.
+  bool notes_overflow() const noexcept {
+    return precision() == Precision::Float &&
+           (compares_results() || target_.mode == FloatMode::Fast);
+  }
   /// Counts a run in doubles after a range error of floats.
   void note_run_in_doubles() const noexcept {
     runs_in_doubles_.fetch_add(1, std::memory_order_relaxed);
