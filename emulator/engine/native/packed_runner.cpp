@@ -74,10 +74,10 @@ class PackedRunner final : public PassRunner {
     if (!plan_.usable && !compiled.gpus.empty() && body != nullptr)
       body->note_not_on_gpu("targets cannot be packed, " + plan_.reason);
     if (!plan_.usable) return;
-    // The copies on GPUs are of one set.
     has_lists_ = std::ranges::any_of(body->kernels(),
                                      [](const Kernel& kernel) { return !kernel.lists.empty(); });
     fills_vectors_ = body->notes_overflow() && !has_lists_;  // lists are those of targets only
+    // The copies on GPUs are of one set.
     resident_ = std::make_unique<ResidentSources>(*body, loaded, lanes_may_differ(*body),
                                                   compiled.gpus.empty());
     sources_ = &resident_->now().lanes;
@@ -656,8 +656,8 @@ class PackedRunner final : public PassRunner {
     }
     sources.group_shorts = loaded_.program.group * loaded_.program.item_shorts;
     sources.address = loaded_.halves.source_base[0];
-    sources.last_groups =
-        over_lanes ? &*slice.last_groups.end() - sources.group_shorts : slice.last_groups.data();
+    sources.last_groups = slice.last_groups.data();
+    if (over_lanes) sources.last_groups += slice.last_groups.size() - sources.group_shorts;
     return sources;
   }
 

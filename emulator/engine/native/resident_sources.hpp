@@ -23,10 +23,12 @@ struct SourceSet {
 };
 
 /// The slices of a job's sources lie side by side in the memories, and each stays converted while
-/// the others are used. Sets never overlap, so that together they are as many sources as the
-/// memories hold.
+/// the others are used: those that come first, if all take too much memory. Sets never overlap.
 class ResidentSources {
  public:
+  /// Words of sources in the memories, of all sets.
+  static constexpr std::uint64_t most_words = std::uint64_t{1} << 25;
+
   /// `with_vectors`: whether loops may read vectors of sources. `several`: false for one set only.
   ResidentSources(const CompiledSection& body, const LoadedProgram& loaded, bool with_vectors,
                   bool several);
@@ -38,6 +40,8 @@ class ResidentSources {
   bool use(std::span<const SourceSegment> segments);
 
  private:
+  bool is_full(std::span<const SourceSegment> more) const noexcept;
+
   const CompiledSection& body_;
   const LoadedProgram& loaded_;
   const bool with_vectors_, several_;

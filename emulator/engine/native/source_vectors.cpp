@@ -11,45 +11,45 @@ namespace {
 /// Rows of a window, and windows of a task: some tens of kilobytes.
 constexpr std::uint64_t window_rows = SourceWindows::groups, windows_a_task = 4;
 
-std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
+std::uint64_t quotient_up(std::uint64_t a, std::uint64_t b) noexcept {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
 /// Words of lanes, which are stored as vectors.
-using Lane64 [[gnu::may_alias]] = std::uint64_t;
-using Lane32 [[gnu::may_alias]] = std::uint32_t;
+using Word64 [[gnu::may_alias]] = std::uint64_t;
+using Word32 [[gnu::may_alias]] = std::uint32_t;
 
 /// Rows of so many lanes from consecutive groups of `words` words. Word by word of some rows, which
 /// the nearest cache holds: compilers make that faster than row by row.
-template <std::size_t lanes, typename Lane>
-[[gnu::always_inline]] inline void turn(const Lane* from, std::size_t words, std::uint64_t rows,
-                                        Lane* to) {
+template <std::size_t lanes, typename Word>
+[[gnu::always_inline]] inline void turn(const Word* from, std::size_t words, std::uint64_t rows,
+                                        Word* to) {
   constexpr std::uint64_t rows_at_once = 16;
   const std::size_t row = lanes * words;
   for (std::uint64_t first = 0; first < rows; first += rows_at_once) {
     const std::uint64_t some = std::min(rows_at_once, rows - first);
     for (std::size_t w = 0; w < words; ++w) {
-      const Lane* a = from + first * row + w;
-      Lane* b = to + first * row + w * lanes;
+      const Word* a = from + first * row + w;
+      Word* b = to + first * row + w * lanes;
       for (std::uint64_t r = 0; r < some; ++r, a += row, b += row)
         for (std::size_t l = 0; l < lanes; ++l) b[l] = a[l * words];
     }
   }
 }
-template <typename Lane>
-[[gnu::always_inline]] inline void turn_any(const Lane* from, std::size_t words, std::size_t lanes,
-                                            std::uint64_t rows, Lane* to) {
+template <typename Word>
+[[gnu::always_inline]] inline void turn_any(const Word* from, std::size_t words, std::size_t lanes,
+                                            std::uint64_t rows, Word* to) {
   if (lanes == 4) return turn<4>(from, words, rows, to);
   if (lanes == 8) return turn<8>(from, words, rows, to);
   if (lanes == 16) return turn<16>(from, words, rows, to);
   turn<32>(from, words, rows, to);
 }
-GDR_FOR_EACH_ISA void turn_rows(const Lane64* from, std::size_t words, std::size_t lanes,
-                                std::uint64_t rows, Lane64* to) {
+GDR_FOR_EACH_ISA void turn_rows(const Word64* from, std::size_t words, std::size_t lanes,
+                                std::uint64_t rows, Word64* to) {
   turn_any(from, words, lanes, rows, to);
 }
-GDR_FOR_EACH_ISA void turn_rows(const Lane32* from, std::size_t words, std::size_t lanes,
-                                std::uint64_t rows, Lane32* to) {
+GDR_FOR_EACH_ISA void turn_rows(const Word32* from, std::size_t words, std::size_t lanes,
+                                std::uint64_t rows, Word32* to) {
   turn_any(from, words, lanes, rows, to);
 }
 
@@ -74,7 +74,7 @@ void SourceVectors::place(std::span<const Range> parts) {
   std::uint64_t rows = 0;
   for (const Range& groups : parts) {
     parts_.push_back({groups, rows, rows_for(groups.count)});
-    rows += divide_up(parts_.back().rows, window_rows) * window_rows;
+    rows += quotient_up(parts_.back().rows, window_rows) * window_rows;
   }
   const std::size_t bytes = rows * lanes_ * body_.stream_bytes();
   if (rows_.size() < bytes) rows_.resize(bytes);
@@ -118,7 +118,7 @@ void SourceVectors::prepare(std::span<const Range> parts, std::vector<Phase>& ph
   changed_.clear();
   for (std::uint64_t w = 0; w < is_changed_.size(); ++w)
     if (is_changed_[w] != 0) changed_.push_back(w);
-  phases.push_back({divide_up(changed_.size(), windows_a_task), [this](std::size_t task) {
+  phases.push_back({quotient_up(changed_.size(), windows_a_task), [this](std::size_t task) {
                       const std::uint64_t first = task * windows_a_task;
                       const std::uint64_t end =
                           std::min<std::uint64_t>(changed_.size(), first + windows_a_task);
@@ -136,12 +136,12 @@ void SourceVectors::make_window(std::uint64_t window) {
   const std::uint64_t whole = std::clamp(part->groups.count / lanes_, first, end);
   const std::byte* const from = sources_.groups() + (part->groups.first + first * lanes_) * bytes;
   std::byte* to = rows_.data() + row * lanes_ * bytes;
-  if (lane == sizeof(Lane64))
-    turn_rows(reinterpret_cast<const Lane64*>(from), words, lanes_, whole - first,
-              reinterpret_cast<Lane64*>(to));
+  if (lane == sizeof(Word64))
+    turn_rows(reinterpret_cast<const Word64*>(from), words, lanes_, whole - first,
+              reinterpret_cast<Word64*>(to));
   else
-    turn_rows(reinterpret_cast<const Lane32*>(from), words, lanes_, whole - first,
-              reinterpret_cast<Lane32*>(to));
+    turn_rows(reinterpret_cast<const Word32*>(from), words, lanes_, whole - first,
+              reinterpret_cast<Word32*>(to));
   to += (whole - first) * lanes_ * bytes;
   for (std::uint64_t r = whole; r < end; ++r, to += lanes_ * bytes)
     for (std::uint64_t l = 0; l < lanes_; ++l) {
