@@ -1,4 +1,4 @@
-// The converted sources of several passes that take turns: the slices of a job.
+// The converted sources of several passes that alternate: the slices of a job.
 #pragma once
 
 #include <list>

@@ -62,7 +62,7 @@ SourceVectors::SourceVectors(const CompiledSection& body, const LaneSources& sou
   windows_.ranges.resize(windows_.words.size());
 }
 
-/// Behind the groups of a part comes its last one, again and again.
+/// Behind the groups of a part comes its last one, repeatedly.
 std::uint64_t SourceVectors::group_of(const Part& part, std::uint64_t row,
                                       std::uint64_t lane) const noexcept {
   return part.groups.first + std::min(row * lanes_ + lane, part.groups.count - 1);
