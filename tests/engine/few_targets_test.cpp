@@ -145,7 +145,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("lanes add up the sources of few targets, whatever the threads, in every call alike") {
+TEST_CASE(
+    "lanes add up the sources of few targets alike with all threads and boards in every call") {
   for (const std::string& engine : engines())
     for (const std::size_t sources : {4099UL, 70001UL}) {
       INFO(engine << ", " << sources << " sources");
@@ -153,6 +154,7 @@ TEST_CASE("lanes add up the sources of few targets, whatever the threads, in eve
       const std::vector<double> one = sums("threads=1,engine=" + engine, x, m);
       CHECK(sums("threads=1,engine=" + engine, x, m, 3) == one);
       CHECK(sums("threads=3,engine=" + engine, x, m, 40) == one);
+      CHECK(sums("threads=2,boards=2,engine=" + engine, x, m, 2) == one);
       // Lanes with the same sources add in another order.
       const std::vector<double> whole = sums("threads=1,partition=targets,engine=" + engine, x, m);
       CHECK(one != whole);
