@@ -24,14 +24,16 @@ Kernel checked_kernel(Result& result, const std::string& path) {
 
 }  // namespace
 
-LoadedKernel load_kernel_for(const std::string& path, const Geometry& geometry, bool schedule) {
+LoadedKernel load_kernel_for(const std::string& path, const Geometry& geometry, bool schedule,
+                             bool in_longs) {
   verbose("kernel", "file {}", path);
   const auto ending = std::filesystem::path(path).extension();
   if (ending == ".gds") {
     AssembleOptions options;
     options.geometry = geometry;
     AssembleResult result = assemble_file(path, options);
-    return {checked_kernel(result, path), {}};
+    const Kernel kernel = checked_kernel(result, path);
+    return {in_longs ? kernel.with_longs() : kernel, {}};
   }
   if (ending == ".gdk") {
     CompileOptions options;
@@ -41,11 +43,13 @@ LoadedKernel load_kernel_for(const std::string& path, const Geometry& geometry, 
       options.stop = stop;
       options.progress = progress;
       CompileResult result = compile_kernel_file(path, options);
-      Kernel kernel = checked_kernel(result, path);
-      return LoadedKernel{std::move(kernel), std::move(result.assembly)};
+      if (in_longs && result.ok()) KernelText::read(path).add_longs(*result.program, options);
+      const Kernel kernel = checked_kernel(result, path);
+      return LoadedKernel{in_longs ? kernel.with_longs() : kernel, std::move(result.assembly)};
     });
   }
-  return {Kernel(read_object_file(path)), {}};
+  const Kernel kernel(read_object_file(path));
+  return {in_longs ? kernel.with_longs() : kernel, {}};
 }
 
 void add_kernel_input_options(CLI::App& app, KernelInputOptions& options) {

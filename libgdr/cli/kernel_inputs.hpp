@@ -20,8 +20,10 @@ struct LoadedKernel {
 };
 
 /// Read an object file (.gdo), or translate a source for a machine. Diagnostics go to standard
-/// error and end in Error (Program). `schedule`: search for the chip's shortest loop.
-LoadedKernel load_kernel_for(const std::string& path, const Geometry& geometry, bool schedule);
+/// error and end in Error (Program). `schedule`: search for the chip's shortest loop. `in_longs`:
+/// with the program that engines among doubles execute.
+LoadedKernel load_kernel_for(const std::string& path, const Geometry& geometry, bool schedule,
+                             bool in_longs = false);
 
 /// Options for the values of a kernel's variables.
 struct KernelInputOptions {

@@ -1,4 +1,5 @@
 // The command `gdr run`: input and output tables, statistics, and errors in them.
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -49,6 +50,21 @@ TEST_CASE("gdr run computes the results of a kernel") {
   CHECK(filed.status == 0);
   CHECK(filed.out.empty());
   CHECK(shell.read("out.txt") == printed.out);
+}
+
+TEST_CASE("gdr run on native does not round the numbers of a kernel to shorts") {
+  Shell shell;
+  shell.write("law.gdk", "VARI x; VARJ y; VARF f;\nf += x*y;\n");
+  shell.write("i.txt", "1\n");
+  shell.write("j.txt", "0.1\n2.3\n5.7\n");
+  REQUIRE(shell.run("gdr compile law.gdk").status == 0);
+  REQUIRE(shell.run("gdr disasm law.gdo -o law.gds").status == 0);
+  for (const std::string file : {"law.gdk", "law.gdo", "law.gds"}) {
+    const std::string run = "gdr run " + file + " --targets i.txt --sources j.txt --engine ";
+    INFO(file);
+    CHECK(std::abs(std::stod(shell.run(run + "native").out.substr(4)) - 8.1) < 1e-14);
+    CHECK(std::abs(std::stod(shell.run(run + "exact").out.substr(4)) - 8.1) > 1e-9);
+  }
 }
 
 TEST_CASE("gdr run reads and writes three columns for a vector") {

@@ -43,14 +43,17 @@ DeviceChoice with_exact_default(DeviceChoice choice) {
 }
 
 /// One run of a kernel on variables from tables, through the library's own job machinery; the state
-/// of the chips can be read afterwards.
+/// of the chips can be read afterwards if `shows_chips`.
 class KernelRun {
  public:
   /// Open the boards of an emulated device, and load the kernel.
-  KernelRun(const DeviceChoice& choice, const std::string& path)
+  KernelRun(const DeviceChoice& choice, const std::string& path, bool shows_chips)
       : core_(open_core(parse_device_name(choice.device, with_exact_default(choice)))),
-        data_(job_data(1, load_kernel_for(path, core_->geometry, core_->needs_schedule()).kernel)) {
-    core_->preserve_chip_state = true;
+        data_(job_data(1, load_kernel_for(path, core_->geometry, core_->needs_schedule(),
+                                          core_->computes_in_doubles())
+                              .kernel)) {
+    // On the host's numbers the words of the chips are shorts, as the kernel declares.
+    core_->preserve_chip_state = shows_chips || core_->needs_schedule();
   }
 
   const Program& program() const noexcept { return data_.kernel.program(); }
@@ -151,7 +154,7 @@ int run(const Options& options) {
       options.output == "-" || (!options.dumps.empty() && options.dump_file.empty());
   if (options.json && stdout_taken)
     throw usage_error("--json prints to standard output: give --output and --dump-file a file");
-  KernelRun kernel(options.device, options.kernel);
+  KernelRun kernel(options.device, options.kernel, !options.dumps.empty());
   std::vector<DumpRequest> dumps;
   for (const std::string& text : options.dumps) dumps.push_back(parse_dump(text, kernel.program()));
   for (const std::string& setting : options.inputs.settings) kernel.set(setting);
