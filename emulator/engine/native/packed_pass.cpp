@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "emulator/engine/blockwise/small_blocks.hpp"
 
@@ -16,11 +15,11 @@ bool any_result(const LoadedProgram& loaded, Reduce reduce) {
 /// Whether sums of integers do not wrap around even if one PE adds all terms. Otherwise it matters
 /// which PE adds a term, since the network adds up the PEs' sums with more bits.
 bool keeps_integers(const Pass& pass, const LoadedProgram& loaded,
-                    std::optional<std::uint64_t> change) {
+                    std::optional<std::uint64_t> change, Precision precision) {
   if (!any_result(loaded, Reduce::Iadd)) return true;
   if (!change) return false;
-  constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();  // among floats
-  std::uint64_t passes = 1;                                                 // End
+  const std::uint64_t most = largest_integer_sum(precision);
+  std::uint64_t passes = 1;  // End
   for (const PassRun& run : pass.runs)
     passes += run.plan.items * static_cast<std::uint64_t>(std::popcount(run.chips));
   return *change == 0 || passes <= most / *change;
@@ -28,10 +27,10 @@ bool keeps_integers(const Pass& pass, const LoadedProgram& loaded,
 
 /// Whether the runs are one results-only loop from Start to End.
 bool has_one_loop(const Pass& pass, const LoadedProgram& loaded,
-                  std::optional<std::uint64_t> integer_change) {
+                  std::optional<std::uint64_t> integer_change, Precision precision) {
   if (!wants_results_only(pass)) return false;
   const PassRun& first = pass.runs.front();
-  const bool any_order = keeps_integers(pass, loaded, integer_change);
+  const bool any_order = keeps_integers(pass, loaded, integer_change, precision);
   return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
     return run.plan.partition == ChipPartition::TargetsOverBlocks
                ? run.chips == first.chips
@@ -99,8 +98,8 @@ std::uint64_t largest_integer(const Pass& pass, const LoadedProgram& loaded,
 }
 
 bool may_pack(const Pass& pass, const LoadedProgram& loaded,
-              std::optional<std::uint64_t> integer_change) {
-  return has_one_loop(pass, loaded, integer_change) && has_all_transfers(pass, loaded);
+              std::optional<std::uint64_t> integer_change, Precision precision) {
+  return has_one_loop(pass, loaded, integer_change, precision) && has_all_transfers(pass, loaded);
 }
 
 bool adds_in_any_order(const Pass& pass, const LoadedProgram& loaded) {

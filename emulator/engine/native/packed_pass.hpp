@@ -10,6 +10,11 @@
 
 namespace gdr::native {
 
+/// The largest sum of integers that lanes hold like the words of PEs.
+constexpr std::uint64_t largest_integer_sum(Precision precision) noexcept {
+  return (std::uint64_t{1} << (precision == Precision::Float ? 31 : 35)) - 1;
+}
+
 /// Whether a pass needs to know how large sums of integers become: only where the network adds up
 /// those of blocks.
 bool bounds_integers(const Pass& pass, const LoadedProgram& loaded);
@@ -21,7 +26,7 @@ std::uint64_t largest_integer(const Pass& pass, const LoadedProgram& loaded,
 /// Whether a pass consists of one results-only loop from Start to End, writes all targets that it
 /// uses, and reads the results of all of them. `integer_change`: that of PackedPlan in this pass.
 bool may_pack(const Pass& pass, const LoadedProgram& loaded,
-              std::optional<std::uint64_t> integer_change);
+              std::optional<std::uint64_t> integer_change, Precision precision);
 
 /// Whether sums of such a pass may be added up in any order. Not if a result is passed from one
 /// block.

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <deque>
-#include <limits>
 
 #include "emulator/engine/blockwise/small_blocks.hpp"
 #include "emulator/engine/gpu/place_choice.hpp"
@@ -172,7 +171,7 @@ class PackedRunner final : public PassRunner {
   bool takes(const Pass& pass) {
     return plan_.usable &&
            (joins_in_chips_ || std::ranges::none_of(pass.reads, &ResultRead::raw)) &&
-           may_pack(pass, loaded_, integer_change(pass));
+           may_pack(pass, loaded_, integer_change(pass), compiled_.target.precision);
   }
   /// PackedPlan::integer_change with the integers of a pass.
   std::optional<std::uint64_t> integer_change(const Pass& pass) {
@@ -180,7 +179,7 @@ class PackedRunner final : public PassRunner {
     const auto [constant, factor] = *plan_.integer_change;
     if (factor == 0 || !bounds_integers(pass, loaded_)) return constant;
     const std::uint64_t largest = largest_integer(pass, loaded_, segments_);
-    constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+    const std::uint64_t most = largest_integer_sum(compiled_.target.precision);
     if (largest > most / factor) return std::nullopt;
     return constant + factor * largest;
   }
