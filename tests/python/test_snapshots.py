@@ -350,6 +350,22 @@ def test_a_virtual_dataset_with_a_missing_part_is_not_read_as_zeros(tmp_path):
     assert "PartType1/Masses" in message and "'part.hdf5' is missing" in message
 
 
+def test_a_link_to_nothing_and_a_time_that_is_no_number_are_not_called_damage(tmp_path):
+    name = str(tmp_path / "odd.hdf5")
+    nbody.write(name, nbody.plummer(8, seed=1))
+    with h5py.File(name, "r+") as file:
+        (kind,) = [group for group in file if group.startswith("PartType")]
+        file["Header"].attrs["Time"] = np.nan
+    with pytest.raises(gdr.InputError, match="Header/Time is not a finite number"):
+        nbody.read(name)
+    with h5py.File(name, "r+") as file:
+        file["Header"].attrs["Time"] = 0.0
+        del file[kind]["Coordinates"]
+        file[kind]["Coordinates"] = h5py.SoftLink("/nowhere")
+    with pytest.raises(gdr.InputError, match="Coordinates is a link to something that does not"):
+        nbody.read(name)
+
+
 def test_a_binary_snapshot_is_named_as_one(tmp_path):
     path = tmp_path / "snapshot_000"
     for length in (b"\x00\x01\x00\x00", b"\x00\x00\x01\x00", b"\x08\x00\x00\x00HEAD"):

@@ -84,7 +84,10 @@ class _File:
 
     def stored(self, name: str) -> Any:
         """The dataset of this name."""
-        found = self.file[name]
+        try:
+            found = self.file[name]
+        except KeyError:
+            self.fail(name, "is a link to something that does not exist")
         if not hasattr(found, "dtype"):
             self.fail(name, "is not a dataset")
         return found
@@ -244,6 +247,8 @@ def _check_same_snapshot(first: _File, other: _File) -> None:
     """Files of one snapshot have the same time, size and numbers of particles."""
     for key in _COMMON:
         there, here = first.attribute(key), other.attribute(key)
+        if here is not None and not np.isfinite(here).all():
+            other.fail(f"Header/{key}", "is not a finite number")
         if there is None and here is None:
             continue
         if there is None or here is None or not np.array_equal(there, here):
