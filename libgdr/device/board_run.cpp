@@ -284,9 +284,8 @@ class BoardRun final : public BoardWork {
     command.count = count;
     const bool last = (flags & run_end) != 0;
     command.flags = flags | (last && !device_.preserve_chip_state ? run_results_only : 0U);
-    // With partition=auto any order of the sums is allowed.
-    if (partition_ == ChipPartition::SourcesOverBlocks && device_.partition == Partition::Auto)
-      command.flags |= run_reassociate;
+    // Engines on host numbers need not compute the sums of blocks one by one, in shorts.
+    if (partition_ == ChipPartition::SourcesOverBlocks) command.flags |= run_reassociate;
   }
 
   /// Adds the loop over `count` sources at `base` in the memories: Start before the first of the

@@ -67,6 +67,24 @@ TEST_CASE("gdr run on native does not round the numbers of a kernel to shorts") 
   }
 }
 
+TEST_CASE("gdr run on native does not round to shorts, but to dump the chips' state") {
+  const Shell shell;
+  shell.write("charge.gdk", "VARI q; VARJ p; VARF e; e += q*p;\n");
+  shell.write("i.txt", "1234567.89\n");
+  shell.write("j.txt", "1234567.89\n");
+  const std::string command =
+      "gdr run charge.gdk --engine native --targets i.txt --sources j.txt --stats";
+  const double right = 1234567.89 * 1234567.89;
+  const Outcome plain = shell.run(command);
+  REQUIRE(numbers(plain.out).size() == 1);
+  CHECK(std::abs(numbers(plain.out)[0] / right - 1) < 4e-16);
+  CHECK(plain.err.find("rounded to 25 bits") == std::string::npos);
+  const Outcome dumped = shell.run(command + " --dump lm:0:0 --dump-file state.txt");
+  REQUIRE(numbers(dumped.out).size() == 1);
+  CHECK(std::abs(numbers(dumped.out)[0] / right - 1) > 1e-9);
+  CHECK(dumped.err.find("rounded to 25 bits") != std::string::npos);
+}
+
 TEST_CASE("gdr run reads and writes three columns for a vector") {
   const Shell shell;
   shell.write("spin.gdk",

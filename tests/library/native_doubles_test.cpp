@@ -1,4 +1,5 @@
 // `native` computes in doubles, whatever a kernel declares as a short.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -85,6 +86,72 @@ TEST_CASE("square roots on native are those of doubles by the instruction and by
     CHECK(sum_of(roots, device, 0.37, {1e200}) == INFINITY);
   }
   unsetenv("GDR_SQUARE_ROOT");
+}
+
+TEST_CASE("reciprocal square roots with AVX2 are those of doubles by instructions and by steps") {
+  if (std::ranges::count(host_isas(), Isa::Avx2) == 0) return;
+  std::string others;
+  for (int k = 0; k < 12; ++k) others += " t = t*t + 0.5; t = t*x; ";
+  const std::string beside = " short t = 0.25;" + others + "if (t == 1e30) { e += 1; }";
+  const Kernel roots = law("e += x*rsqrt(x*x + q);" + beside),
+               large = law("if (x != 0) { e += rsqrt(x*q); }" + beside);
+  double expected = 0;
+  for (const double x : sources) expected += x / std::sqrt(x * x + 0.37);
+  for (const char* chosen : {"instruction", "steps"}) {
+    INFO(chosen);
+    setenv("GDR_SQUARE_ROOT", chosen, 1);
+    Device device = Device::open("native:isa=avx2");
+    CHECK(std::abs(sum_of(roots, device, 0.37, sources) - expected) <= 1e-15 * expected);
+    for (const double x : {1e-200, 1e-50, 3e-39, 1e38, 1e50, 1e200}) {
+      const double right = 1 / std::sqrt(x * 0.37);
+      CHECK(std::abs(sum_of(large, device, 0.37, {x, 0}) - right) <= 1e-15 * right);
+    }
+    CHECK(std::abs(sum_of(large, device, 1e200, {1e200, 4e-200}) - 0.5) <= 1e-15);
+  }
+  unsetenv("GDR_SQUARE_ROOT");
+}
+
+TEST_CASE("native does not round inputs where sources are divided over blocks") {
+  for (const char* partition : {"auto", "sources", "targets"})
+    for (const char* boards : {"1", "2"}) {
+      INFO(partition << ", boards=" << boards);
+      const std::string options =
+          std::string("engine=native,partition=") + partition + ",boards=" + boards;
+      const double q = 1234567.89;
+      double expected = 0;
+      for (const double x : sources) expected += q * x;
+      CHECK(std::abs(sum_of("e += q*x;", options, q, sources) - expected) <= 1e-15 * expected);
+    }
+}
+
+TEST_CASE("minima with an index are not rounded on native") {
+  const Kernel kernel = Kernel::compile(
+      "VARI x; VARJ q; VARJ int id; VARF m; VARF int who; d = q - x; m min= d*d : who = id;");
+  std::vector<double> q;
+  std::vector<std::int64_t> id;
+  for (int k = 0; k < 100000; ++k) {
+    q.push_back(1234567.89 + k * 0.001234);
+    id.push_back(k);
+  }
+  for (const std::string options : {"", ":partition=sources", ":partition=targets", ":boards=2"})
+    for (const std::size_t n : {1, 40}) {
+      Device device = Device::open("native" + options);
+      Job job = device.job(kernel);
+      std::vector<double> x, m(n);
+      std::vector<std::int64_t> who(n);
+      for (std::size_t i = 0; i < n; ++i) x.push_back(1234567.8913 + static_cast<double>(i) / 777);
+      job.targets(n, {{"x", x.data()}});
+      for (const std::size_t count : {std::size_t{1000}, q.size()}) {
+        INFO(options << ", targets: " << n << ", sources: " << count);
+        job.sources(count, {{"q", q.data()}, {"id", id.data()}});
+        job.run({{"m", m.data()}, {"who", who.data()}});
+        CHECK(device.statistics().fallback_reason.empty());
+        for (std::size_t i = 0; i < n; ++i) {
+          const double d = q[static_cast<std::size_t>(who[i])] - x[i];
+          CHECK(m[i] == d * d);
+        }
+      }
+    }
 }
 
 TEST_CASE("a rounding by short(x) stays on native") {

@@ -263,7 +263,12 @@ void NativeExecutable::add_to(ExecutableStats& to) const {
 std::unique_ptr<PassRunner> NativeExecutable::in_longs_runner(
     const LoadedProgram& loaded, std::unique_ptr<PassRunner> own) const {
   const native::CompiledProgram& compiled = *in_longs_->executable.program_;
-  if (!native::make_packed_plan(compiled, in_longs_->loaded).usable) return own;
+  if (const native::PackedPlan plan = native::make_packed_plan(compiled, in_longs_->loaded);
+      !plan.usable) {
+    if (const native::CompiledSection* const body = compiled.section(Section::Body))
+      body->note_in_shorts(plan.reason);
+    return own;
+  }
   return native::make_packed_runner(compiled, in_longs_->loaded, in_longs_->geometry,
                                     in_longs_->executable, {std::move(own), {}}, runs_.data(),
                                     &loaded);

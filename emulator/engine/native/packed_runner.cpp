@@ -64,6 +64,7 @@ class PackedRunner final : public PassRunner {
         executable_(executable),
         others_(std::move(others)),
         runs_(runs),
+        in_longs_(in_chips != nullptr),
         joins_in_chips_(in_chips == nullptr || joins_alike(*in_chips, loaded)),
         plan_(make_packed_plan(compiled, loaded)),
         lane_targets_(compiled, loaded, plan_),
@@ -92,6 +93,8 @@ class PackedRunner final : public PassRunner {
     if (pass.pending_writes != nullptr) pass.pending_writes->finish(pass.threads);
     if (taken && beyond_range_ && others_.make_in_doubles) return run_in_doubles(pass);
     const CompiledSection* const body = compiled_.section(Section::Body);
+    if (in_longs_ && body != nullptr)
+      body->note_in_shorts("the run leaves the chips' state, or ranks join minima with an index");
     if (plan_.usable && !compiled_.gpus.empty() && body != nullptr)
       body->note_not_on_gpu(
           "a run leaves the chips' state, or joins integers that may wrap around in a block, and "
@@ -812,6 +815,7 @@ class PackedRunner final : public PassRunner {
   const OtherRunners others_;
   std::unique_ptr<PassRunner> in_doubles_;  ///< null until it is needed
   std::atomic<std::uint64_t>* const runs_;  ///< by section
+  const bool in_longs_;                     ///< the chips have a program with shorts
   const bool joins_in_chips_;               ///< whether results may be words of the network
   const PackedPlan plan_;
   LaneTargets lane_targets_;

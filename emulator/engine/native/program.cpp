@@ -447,6 +447,11 @@ void CompiledSection::note_not_on_gpu(const std::string& reason) const {
   if (remark_.empty()) set_remark(not_on_gpu + reason);
 }
 
+void CompiledSection::note_in_shorts(const std::string& reason) const {
+  const std::unique_lock lock(mutex_);
+  if (remark_.empty()) set_remark("shorts are rounded to 25 bits, as on the chip: " + reason);
+}
+
 void CompiledSection::note_gpu_failure(const std::string& remark) const {
   const std::unique_lock lock(mutex_);
   set_remark(remark);

@@ -140,6 +140,8 @@ class CompiledSection {
   }
   /// Remarks why the section does not run on the GPU.
   void note_not_on_gpu(const std::string& reason) const;
+  /// Remarks why shorts are rounded as on the chip, though there is a program in longs.
+  void note_in_shorts(const std::string& reason) const;
   /// Remarks that a GPU failed, instead of an earlier remark.
   void note_gpu_failure(const std::string& remark) const;
   /// False after a GPU's compiler or the generator of its text has refused a kernel.
