@@ -7,23 +7,23 @@
 namespace gdr::native {
 namespace {
 
-/// What the values of a function lack.
-constexpr unsigned vanishes = 1;       ///< zero below 2^-100
-constexpr unsigned has_overflows = 2;  ///< NaN outside of a range, or of an infinite argument
+/// What a function lacks in floats: values below 2^-100, which are zero; values of arguments
+/// outside of a range, or infinite ones, which are NaN.
+constexpr unsigned lacks_tiny_values = 1, lacks_large_arguments = 2;
 unsigned lacks_of(const Node& node) {
   if (node.op != NodeOp::Function) return 0;
   switch (static_cast<Function>(node.detail)) {
     case Function::Exp:
     case Function::Erfc:
     case Function::Power:
-      return vanishes;
+      return lacks_tiny_values;
     case Function::Sin:
     case Function::Cos:
     case Function::Tan:
     case Function::Atan:
     case Function::Atan2:
     case Function::Cbrt:
-      return has_overflows;
+      return lacks_large_arguments;
     default:
       return 0;
   }
@@ -36,7 +36,7 @@ class Comparisons {
 
   unsigned lacks(Ref r) const { return lacks_[node_of(r)]; }
 
-  /// Whether a number is compared with a constant that is much larger than what vanishes.
+  /// Whether a number is compared with a constant that is much larger than what lacks_tiny_values.
   bool is_with_large_constant(Ref difference) const {
     const Node& node = g_[difference];
     switch (node.op) {
@@ -51,7 +51,7 @@ class Comparisons {
   }
 
  private:
-  bool vanishes_in(Ref r) const { return (lacks(r) & vanishes) != 0; }
+  bool vanishes_in(Ref r) const { return (lacks(r) & lacks_tiny_values) != 0; }
   double constant(Ref r) const {
     const bool number = g_.is_constant(r) && g_[r].kind == Kind::Number;
     return number ? std::abs(std::bit_cast<double>(g_[r].bits)) : NAN;
@@ -65,7 +65,7 @@ class Comparisons {
     const Node& node = g_[r];
     switch (node.op) {
       case NodeOp::Function:
-        return lacks_of(node) == vanishes && !vanishes_in(node.a) &&
+        return lacks_of(node) == lacks_tiny_values && !vanishes_in(node.a) &&
                (node.b == no_ref || !vanishes_in(node.b));
       case NodeOp::Add:
       case NodeOp::Sub:
@@ -102,9 +102,9 @@ bool check_compared_functions(const Segment& s, bool may_detect) {
     const Node& node = s.graph[ref_to(n)];
     if (!needed[n] || (node.op != NodeOp::Negative && node.op != NodeOp::IsZero)) continue;
     const unsigned lacks = comparisons.lacks(node.a);
-    detects = detects || (lacks & has_overflows) != 0;
+    detects = detects || (lacks & lacks_large_arguments) != 0;
     if ((detects && !may_detect) ||
-        ((lacks & vanishes) != 0 && !comparisons.is_with_large_constant(node.a)))
+        ((lacks & lacks_tiny_values) != 0 && !comparisons.is_with_large_constant(node.a)))
       throw Unsupported("a function is compared");
   }
   return detects;

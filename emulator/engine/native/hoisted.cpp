@@ -25,7 +25,7 @@ std::vector<bool> invariant_nodes(const Graph& g, std::span<const std::uint32_t>
 }
 
 /// How many operations a value takes.
-std::ptrdiff_t operations(const Graph& g, Ref value) {
+std::ptrdiff_t operations_of(const Graph& g, Ref value) {
   std::vector<bool> marked(g.size(), false);
   marked[node_of(value)] = true;
   marked = with_operands(g, std::move(marked));
@@ -49,7 +49,7 @@ std::vector<Ref> taken_values(const Segment& loop, const std::vector<bool>& inva
   for (std::uint32_t n = 0; n < g.size(); ++n) {
     const Node& node = g[ref_to(n)];
     if (taken[n] && invariant[n] && !is_leaf(node.op) && node.kind == Kind::Number &&
-        operations(g, ref_to(n)) > few)
+        operations_of(g, ref_to(n)) > few)
       values.push_back(ref_to(n));
   }
   return values;

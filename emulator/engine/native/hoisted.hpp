@@ -1,4 +1,4 @@
-// Values that passes of a loop would compute again and again.
+// Values that all passes of a loop would compute alike.
 #pragma once
 
 #include <span>
