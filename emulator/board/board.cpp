@@ -47,7 +47,8 @@ void add_work(const Executable& executable, EngineStats& work) {
     work.gpu_runs += stats.gpu_runs;
     work.compile_seconds += stats.compile_seconds;
     // A section that is not compiled need not have run: products have other ways.
-    if (work.reason.empty() && (stats.compiled || stats.fallback_runs != 0))
+    const bool has_run = stats.runs != 0 || stats.fallback_runs != 0;
+    if (work.reason.empty() && (stats.compiled || has_run))
       work.reason = stats.first_failure.empty() ? stats.reason : stats.first_failure;
   }
 }

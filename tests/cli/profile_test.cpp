@@ -118,9 +118,9 @@ TEST_CASE("gdr profile advises on sources only where they take the time") {
   CHECK_FALSE(advises(targets, "sources are given for each run"));
   CHECK_FALSE(advises(targets, "wait"));
   // Engines among floats say what they compute in doubles.
-  shell.write("angle.gdk", "VARI x; VARJ y; VARF f;\nf += atan(y - x);\n");
+  shell.write("boys.gdk", "VARI x; VARJ y; VARF f;\nf += boys(0, (y - x)^2);\n");
   CHECK(advises(json_of(shell,
-                        "gdr profile angle.gdk --targets 256 --sources 256 --runs 1 --json "
+                        "gdr profile boys.gdk --targets 256 --sources 256 --runs 1 --json "
                         "--engine native-float"),
                 "double"));
 }

@@ -119,7 +119,11 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
       stats[s].compiled = part.section != nullptr;
       stats[s].runs = runs_[s];
       stats[s].fallback_runs = exact_runs_[s];
-      stats[s].reason = part.section ? part.section->remark() : part.reason;
+      const bool multiplied = runs_[s] != 0 && exact_runs_[s] == 0;  // if it is not compiled
+      if (part.section != nullptr)
+        stats[s].reason = part.section->remark();
+      else if (!multiplied)
+        stats[s].reason = part.reason;
       add_work(part.section.get(), stats[s]);
     }
     add_others(stats);

@@ -94,7 +94,9 @@ class PackedRunner final : public PassRunner {
     if (taken && beyond_range_ && others_.make_in_doubles) return run_in_doubles(pass);
     const CompiledSection* const body = compiled_.section(Section::Body);
     if (in_longs_ && body != nullptr)
-      body->note_in_shorts("the run leaves the chips' state, or ranks join minima with an index");
+      body->note_in_shorts(
+          "the run leaves the chips' state, ranks join minima with an index, or sums of integers "
+          "may wrap around in a block");
     if (plan_.usable && !compiled_.gpus.empty() && body != nullptr)
       body->note_not_on_gpu(
           "a run leaves the chips' state, or joins integers that may wrap around in a block, and "
