@@ -16,10 +16,11 @@ std::string_view isa_name(Isa isa) noexcept;
 std::optional<Isa> find_isa(std::string_view name) noexcept;
 /// Instruction sets this host can run, best first; Portable is always the last.
 std::vector<Isa> host_isas();
-/// Whether square roots of AVX-512 should be those of the instruction: on AMD's processors, where
-/// it runs beside products and sums, and takes less time than steps after an estimate (measured on
-/// Zen 5). Intel's takes some 30 clocks a vector (Skylake-X, tables of Agner Fog). The environment
-/// variable GDR_SQUARE_ROOT, "instruction" or "steps", decides instead.
+/// Whether square roots of AVX-512, and with AVX2 their reciprocals, too, should be those of the
+/// instructions: on AMD's processors, where they run beside products and sums, and take less time
+/// than steps after an estimate (measured on Zen 5). Intel's take some 30 clocks a vector of
+/// AVX-512 and 17 of AVX2 (Skylake-X, tables of Agner Fog). The environment variable
+/// GDR_SQUARE_ROOT, "instruction" or "steps", decides instead.
 bool prefers_square_root_instruction();
 
 }  // namespace gdr

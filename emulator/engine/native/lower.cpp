@@ -450,7 +450,8 @@ Segment with_steps(const Segment& s, Target target) {
       return with_infinity(m, target, x, g.op(NodeOp::Divide, Kind::Number, m.number(scale), x));
     }
     if (estimates) return at_end(rsqrt_by_estimate(m, x, scale, coarse));
-    if (target.isa == Isa::Avx2) return at_end(rsqrt_by_integers(m, x, scale, coarse));
+    if (target.isa == Isa::Avx2 && !target.square_roots)
+      return at_end(rsqrt_by_integers(m, x, scale, coarse));
     // A GPU's function has an error of two units of the last place.
     if (target.gpu)
       return with_infinity(m, target, x,
@@ -604,16 +605,18 @@ Segment lowered(const Segment& segment, Target target, const KnownInputs& known)
   return s;
 }
 
-bool square_roots_pay(const Segment& with_instructions) {
-  constexpr std::size_t others_for_each = 20;
+bool square_roots_pay(const Segment& with_instructions, Isa isa) {
   const std::vector<bool> needed = needed_nodes(with_instructions);
-  std::size_t roots = 0, others = 0;
+  std::size_t roots = 0, quotients = 0, others = 0;
   for (std::uint32_t n = 0; n < with_instructions.graph.size(); ++n) {
     const NodeOp op = with_instructions.graph[ref_to(n)].op;
     if (!needed[n] || is_leaf(op) || op == NodeOp::AsBits || op == NodeOp::AsNumber) continue;
-    ++(op == NodeOp::Sqrt ? roots : others);
+    ++(op == NodeOp::Sqrt ? roots : op == NodeOp::Divide ? quotients : others);
   }
-  return others >= others_for_each * roots;
+  if (isa == Isa::Avx512) return others + quotients >= 20 * roots;
+  // Clocks of the divider, and operations of the steps; two others run in a clock.
+  constexpr std::size_t of_root = 8, of_quotient = 5, of_steps = 14;
+  return 2 * (of_root * roots + of_quotient * quotients) <= others + of_steps * roots;
 }
 
 }  // namespace gdr::native

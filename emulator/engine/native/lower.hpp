@@ -23,7 +23,8 @@ struct Target {
   /// Among doubles: reciprocals and roots of infinite numbers are those of IEEE 754. Else they may
   /// be NaN or infinite, from which results tell that this is needed.
   bool infinities = false;
-  bool square_roots = false;  ///< of AVX-512, among doubles: by the host's instruction
+  /// Square roots of doubles are by the host's instruction; with AVX2 their reciprocals, too.
+  bool square_roots = false;
   /// Every lane has sources of its own: a source word is a vector (SourceVectors). Else it is one
   /// lane, for all.
   bool source_vectors = false;
@@ -55,9 +56,10 @@ std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept;
 /// `known`: inputs of the segment, among floats.
 Segment lowered(const Segment& segment, Target target, const KnownInputs& known = {});
 /// Whether square roots by the instruction take less time than steps, in code with them: a vector
-/// of doubles takes 9 clocks on Zen 5, in which other operations must have enough to do. Measured
-/// there: 1.09 of the rate with 33 others for a root, 0.74 with 7.
-bool square_roots_pay(const Segment& with_instructions);
+/// of doubles takes 9 clocks on Zen 5, with AVX2 8 and the quotient 5, in which other operations
+/// must have enough to do. Measured there: 1.09 of the rate with 33 others for a root, 0.74 with 7;
+/// reciprocal roots with AVX2: 1.08 with 17 others, 1.3 with 37.
+bool square_roots_pay(const Segment& with_instructions, Isa isa);
 
 /// Replaces every value that is an idiom, c/x or c/sqrt(x), of a number whose bits are used: by
 /// Rsqrt and Recip nodes that are at least as accurate as the program's own sequence (or as the

@@ -282,7 +282,7 @@ std::unique_ptr<PassRunner> NativeExecutable::in_longs_runner(
 
 NativeEngine::NativeEngine(Isa isa, native::Precision precision, native::FloatMode mode)
     : target_{isa, precision, mode, false} {
-  target_.square_roots = isa == Isa::Avx512 && precision == native::Precision::Double &&
+  target_.square_roots = isa != Isa::Portable && precision == native::Precision::Double &&
                          prefers_square_root_instruction();
 }
 

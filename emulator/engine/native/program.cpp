@@ -199,7 +199,7 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
     code.input_offset[kernel.carried[c].slot] = code.layout.set(0) + c * code.layout.vector_bytes;
   }
   code.once = lowered(form.once, target, special.known);
-  if (target.square_roots && !square_roots_pay(code.once)) {
+  if (target.square_roots && !square_roots_pay(code.once, target.isa)) {
     target.square_roots = false;
     code.once = lowered(form.once, target);
   }
