@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,7 +21,7 @@ namespace {
 constexpr std::size_t sources = 100'000;
 /// The last one is the standard: a vector of doubles of AVX-512.
 constexpr std::size_t targets[] = {1, 2, 3, 4, 6, 8};
-constexpr double required = 0.7;
+constexpr double required = 0.5;  ///< of `native`; engines among floats end before their calls
 /// Jobs of all numbers of targets in alternation, each with some calls, which find its sources in
 /// the caches.
 constexpr unsigned rounds = 5, calls = 8;
@@ -75,7 +76,7 @@ void add_rows(const Context& context, std::string_view engine, const Law& law, c
          c.million_pairs() / whole,
          fmt::format("of the rate with {} targets", targets[cases.size() - 1]),
          fmt::format("{:.1f} microseconds a call", c.microseconds()),
-         required,
+         engine == "native" ? std::optional(required) : std::nullopt,
          false,
          {},
          {{"million pairs a second", c.million_pairs()}, {"error, rms", c.error(right)}}});
