@@ -227,6 +227,38 @@ TEST_CASE("a sum beside one of integers, or a result without terms, is not round
   }
 }
 
+TEST_CASE("a sum beside integers that may wrap around in a block is not rounded to shorts") {
+  const std::vector<double> p{0.1, 2.3, 5.7, 1e-3};
+  const std::vector<std::int64_t> m{40, -9, 13, 6};
+  constexpr std::int64_t large = 20'000'000'001;  // two of them exceed an integer of a PE
+  for (const auto& [term, expected] :
+       {std::pair("m % 7", std::int64_t{15}), std::pair("m/2", std::int64_t{25}),
+        std::pair("int(1e8*p + 0.1)", std::int64_t{810100000}),
+        std::pair("20000000001*(m % 2 == 0 ? 1 : 0)", 2 * large),
+        std::pair("20000000001 + 0*(m % 2)", 4 * large)})
+    for (const std::size_t targets : {1, 3, 5000}) {
+      INFO(term << ", targets: " << targets);
+      Device device = Device::open("native");
+      Job job = device.job(Kernel::compile(
+          "VARI x; VARJ p; VARJ int m; VARF f; VARF int c; VARF near; VARF int who; f += x*p;"
+          "near min= (p - 1)*(p - 1) : who = m; c += " +
+          std::string(term) + ";"));
+      std::vector<double> x(targets, 1.1), f(targets), near(targets);
+      std::vector<std::int64_t> c(targets), who(targets);
+      job.sources(p.size(), {{"p", p.data()}, {"m", m.data()}});
+      job.targets(targets, {{"x", x.data()}});
+      job.run({{"f", f.data()}, {"c", c.data()}, {"near", near.data()}, {"who", who.data()}});
+      for (const std::size_t i : {std::size_t{0}, targets - 1}) {
+        CHECK(std::abs(f[i] - 1.1 * 8.101) < 1e-14);
+        CHECK(std::abs(near[i] - 0.81) < 1e-15);
+        CHECK(who[i] == 40);
+        // Many targets have all sources in one PE, where sums wrap around, as on the chip.
+        if (targets < 5000 || expected < large) CHECK(c[i] == expected);
+      }
+      CHECK(device.statistics().fallback_reason.empty());
+    }
+}
+
 TEST_CASE("a kernel without variables of targets or sources is not rounded to shorts on native") {
   const auto sum = [](const std::string& text, std::size_t targets, std::size_t sources) {
     Device device = Device::open("native");

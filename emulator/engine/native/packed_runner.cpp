@@ -92,11 +92,10 @@ class PackedRunner final : public PassRunner {
     if (taken && run_targets({&complete, 1})) return;
     if (pass.pending_writes != nullptr) pass.pending_writes->finish(pass.threads);
     if (taken && beyond_range_ && others_.make_in_doubles) return run_in_doubles(pass);
+    if (in_longs_ && !taken && run_beside_blocks(complete)) return;
     const CompiledSection* const body = compiled_.section(Section::Body);
     if (in_longs_ && body != nullptr)
-      body->note_in_shorts(
-          "the run leaves the chips' state, ranks join minima with an index, or sums of integers "
-          "may wrap around in a block");
+      body->note_in_shorts("the run leaves the chips' state, or ranks join results");
     if (plan_.usable && !compiled_.gpus.empty() && body != nullptr)
       body->note_not_on_gpu(
           "a run leaves the chips' state, or joins integers that may wrap around in a block, and "
@@ -172,6 +171,32 @@ class PackedRunner final : public PassRunner {
   }
 
   std::size_t raw_words() const noexcept { return 2 * loaded_.results.size(); }
+
+  /// Where sums of integers may wrap around in a PE: the blocks tell how often they do, and all
+  /// results are computed in longs. False if the pass cannot be packed for other reasons.
+  bool run_beside_blocks(const Pass& pass) {
+    if (!plan_.usable || pass.reads.size() != 1 || pass.reads.front().raw) return false;
+    if (!may_pack(pass, loaded_, 0, compiled_.target.precision)) return false;
+    if (!run_targets({&pass, 1})) return false;
+    const ResultRead& read = pass.reads.front();
+    const std::size_t words = loaded_.layout.result_words;
+    std::uint64_t* const results = pass.results + read.offset;
+    std::vector<std::uint64_t> in_longs(results, results + read.slots.count * words);
+    others_.blockwise->run(pass);
+    for (const PortField& field : loaded_.results) {
+      if (field.reduce != Reduce::Iadd) continue;
+      for (std::size_t at = field.half_word / 2; at < in_longs.size(); at += words)
+        in_longs[at] = unwrapped(in_longs[at], results[at]);
+    }
+    std::ranges::copy(in_longs, results);
+    return true;
+  }
+  /// The integer near another one that wraps around to a given one.
+  static std::uint64_t unwrapped(std::uint64_t wrapped, std::uint64_t near) noexcept {
+    constexpr double period = 0x1p36;  // of the integers of a PE
+    const auto apart = static_cast<double>(static_cast<std::int64_t>(near - wrapped));
+    return wrapped + (static_cast<std::uint64_t>(std::llround(apart / period)) << 36);
+  }
 
   bool takes(const Pass& pass) {
     return plan_.usable &&
