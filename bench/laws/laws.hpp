@@ -55,7 +55,7 @@ struct Law {
   std::vector<Quantity> quantities;
   Sample (*sample)(std::size_t n, std::uint64_t seed);
   PairLaw pair;
-  double limit = 2e-7;         ///< limit of the rms error of exact numerics
+  double limit = 2e-7;          ///< limit of the rms error of exact numerics
   double native_limit = 2e-14;  ///< limit for fast numerics in doubles
 };
 

@@ -121,7 +121,7 @@ class NetworkLink final : public BoardLink {
   std::string lost_;                        ///< why the board is lost; empty: it is not
   std::uint64_t last_ = 0;                  ///< number of the last list
   std::uint64_t complete_ = 0;              ///< lists up to this one have been executed
-  std::uint64_t ignored_ = 0;               ///< lists up to this one have failed or are not waited for
+  std::uint64_t ignored_ = 0;  ///< lists up to this one have failed or are not waited for
   bool resume_ = false, reset_counts_ = false;
   WorkCounts counts_;
   EngineStats engine_stats_;

@@ -89,7 +89,8 @@ void bind_kernel(py::module_& m) {
       .def("scheduled", &scheduled)
       .def_property_readonly("clocks", &Kernel::clocks_per_interaction)
       .def_property_readonly("flops", &Kernel::flops_per_interaction)
-      .def_property_readonly("assembly", [](const Kernel& k) { return disassemble(k.with_longs().program()); })
+      .def_property_readonly("assembly",
+                             [](const Kernel& k) { return disassemble(k.with_longs().program()); })
       .def_property_readonly("object", [](const Kernel& k) {
         return py::bytes(reinterpret_cast<const char*>(k.object().data()), k.object().size());
       });

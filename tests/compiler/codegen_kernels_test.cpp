@@ -43,12 +43,11 @@ TEST_CASE("native adds two constants to a long without the exact engine") {
     std::string sum;
     bool rounds;
   };
-  const Case cases[] = {{"t + 0.1 + 0.2", false},   {"t - 1 + 0.75", false},
-                        {"0.5 - (t - 0.1)", false}, {"0.1 - (0.2 - t)", false},
-                        {"t + 0.1 - 0.1", true},    {"0.1 - (t + 0.1)", true},
-                        {"-(-t)*x", false},         {"(t + x) + x", false},
-                        {"0 - (0 - t)", false},     {"abs(-t)", false},
-                        {"atan2(-t, -x)", false},   {"max(-t, x)*abs(-x)", false}};
+  const Case cases[] = {
+      {"t + 0.1 + 0.2", false},   {"t - 1 + 0.75", false},  {"0.5 - (t - 0.1)", false},
+      {"0.1 - (0.2 - t)", false}, {"t + 0.1 - 0.1", true},  {"0.1 - (t + 0.1)", true},
+      {"-(-t)*x", false},         {"(t + x) + x", false},   {"0 - (0 - t)", false},
+      {"abs(-t)", false},         {"atan2(-t, -x)", false}, {"max(-t, x)*abs(-x)", false}};
   for (const Case& c : cases) {
     const std::string text =
         "VARI long x; VARJ long s; VARF r; long t = x + s; r += " + c.sum + ";";

@@ -57,7 +57,8 @@ struct VariableKind {
 };
 std::span<const VariableKind> variable_kinds() noexcept;
 
-/// `KIND WIDTH NAMES... CONVERSION [REDUCE] [at LOCATION] [pad NUMBER|copy]`; the cursor is after KIND.
+/// `KIND WIDTH NAMES... CONVERSION [REDUCE] [at LOCATION] [pad NUMBER|copy]`; the cursor is after
+/// KIND.
 void parse_declaration(Assembly& a, Cursor& c, const VariableKind& kind);
 /// `alias NAME = LOCATION`, `.symbol NAME LOCATION`, `const NAME = EXPRESSION`.
 void parse_alias(Assembly& a, Cursor& c, Span word);

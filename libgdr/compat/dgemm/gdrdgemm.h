@@ -6,8 +6,9 @@
  * Every function may be called from several threads (products run one at a time) and from Fortran,
  * under its name with a trailing underscore (gdr_dgemm_ under its own name).
  *
- * Environment: GDR_DEVICE (the device; else "emulator"), GDR_ENGINE (else "native"), GDR_DGEMM_PRECISION: "chip"
- * (the default: the leading 50 bits of each factor count) or "full" (all 53).
+ * Environment: GDR_DEVICE (the device; else "emulator"), GDR_ENGINE (else "native"),
+ * GDR_DGEMM_PRECISION: "chip" (the default: the leading 50 bits of each factor count) or "full"
+ * (all 53).
  */
 #ifndef GDRDGEMM_H
 #define GDRDGEMM_H
