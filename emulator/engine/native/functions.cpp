@@ -151,7 +151,7 @@ class Values {
     bool from_bits = false;  ///< depends on the bits of a number
   };
 
-  /// Of a node that is a number or of the cone.
+  /// The place of the value of a node; none if it is neither a number nor in the cone.
   std::optional<std::size_t> place_of(std::uint32_t n) const {
     const auto is_n = [&](Ref x) { return node_of(x) == n; };
     if (const auto x = std::ranges::find_if(numbers_, is_n); x != numbers_.end())

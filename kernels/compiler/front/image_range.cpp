@@ -16,7 +16,7 @@ std::optional<double> half_edge(const NodeTable& nodes, const Node& node) {
   return std::abs(edge.number) / 2;
 }
 
-/// Of a sum of squares, among which are those of images.
+/// The square of half of the shortest edge, if the number is a sum of squares, some of images.
 std::optional<double> square_of_half_edge(const NodeTable& nodes, NodeId number) {
   // The terms of a sum from left to right, as norm2 and users write them.
   constexpr int max_terms = 16;
