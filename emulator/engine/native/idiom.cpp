@@ -214,8 +214,11 @@ class Trial {
       if (std::isnan(at_zero) != std::isnan(other)) return std::nullopt;
       if (!std::isnan(at_zero) && other != -at_zero) return std::nullopt;
     }
-    if (ratios_.spread() > largest_error) return std::nullopt;
-    return Idiom{op_, ratios_.centre(), ratios_.spread(), at_zero};
+    const double spread = ratios_.spread();
+    if (spread > largest_error) return std::nullopt;
+    // The centre is known up to the rounding of the steps.
+    const double scale = std::abs(ratios_.centre() - 1) <= spread ? 1 : ratios_.centre();
+    return Idiom{op_, scale, spread, at_zero};
   }
 
  private:
@@ -249,7 +252,9 @@ std::vector<Trial> first_look(const Graph& graph, const std::vector<std::uint32_
   std::vector<Trial> trials;
   for (const std::uint32_t n : all) {
     const Node& node = graph[ref_to(n)];
-    if (node.kind != Kind::Number || node.op == NodeOp::AsNumber) continue;
+    // The user's rounding of a reciprocal stays.
+    if (node.kind != Kind::Number || node.op == NodeOp::AsNumber || node.op == NodeOp::Round)
+      continue;
     Range roots, reciprocals;
     for (std::size_t i = 0; i < row_lanes; ++i) {
       const double value = number_at(sequence.values(n), i);

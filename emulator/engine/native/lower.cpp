@@ -345,9 +345,9 @@ Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse, bool of_
   const Ref y = m.g.op(NodeOp::RecipEstimate, Kind::Number, x);
   const Ref e = m.fma(x, y, m.number(1), fma_negate_product);
   const Ref s = m.scaled(y, scale);
-  const Ref first = m.fma(s, e, s);
-  // (1 + e) (1 + e^2)
-  return coarse ? first : m.fma(first, m.mul(e, e), first);
+  if (coarse) return m.fma(s, e, s);
+  // 1 + e + e^2 + e^3, of which only the last sum is rounded by much.
+  return m.fma(m.fma(m.fma(e, e, e), e, e), s, s);
 }
 
 /// Whether a mask is never set where `other` is not; false if that is not known.

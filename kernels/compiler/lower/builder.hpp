@@ -138,6 +138,7 @@ class Builder {
   Ref cube_root(const Ref& x, Width width);
   Ref cube_root_step(const Ref& x, const Ref& first, const Ref& correction, const Ref& yy,
                      Width width);
+  std::span<const double> long_exponential() const;
   Ref exponential_of(const Ref& x, const Ref& rest, Width accuracy);
   Ref precise_exponential_of(const Ref& x, const Ref& rest, Width accuracy);
   Parts parts_of(const Ref& x);

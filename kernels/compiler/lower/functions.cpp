@@ -148,12 +148,17 @@ Term Builder::rsqrt(Term x, Width width) {
   if (width == Width::Short) return root_term({y2, rsqrt_scale / root}, width);
 
   // y = k / sqrt(x) (1 + e), with e below 1e-7: (3 k^2 - x y^2) y is 2 k^3 / sqrt(x) (1 - 1.5 e^2).
-  const double k = rsqrt_scale;
-  const Ref yy = emit(Op::Fmul, Width::Long, y2, y2);
+  // In doubles k is one, and so is the scale, whose rounding would be one of the result.
+  const double k = graph_.in_longs ? 1 : rsqrt_scale;
+  const Ref y = graph_.in_longs ? emit(Op::Fmul, half, immediate(1 / rsqrt_scale), y2) : y2;
+  const Ref yy = emit(Op::Fmul, Width::Long, y, y);
   const Ref t2 = width_of(x.ref) == Width::Long ? emit(Op::Dmul, Width::Long, x.ref, yy)
                                                 : emit(Op::Fmul, Width::Long, yy, x.ref);
   const Ref n2 = emit(Op::Fsub, Width::Long, immediate(3 * k * k), t2);
-  return root_term({emit(Op::Fmul, Width::Long, n2, y2), 2 * k * k * k / root}, width);
+  const Ref twice = emit(Op::Fmul, Width::Long, n2, y);
+  if (graph_.in_longs)
+    return root_term({emit(Op::Fmul, Width::Long, twice, immediate(0.5)), 1 / root}, width);
+  return root_term({twice, 2 * k * k * k / root}, width);
 }
 
 Term Builder::reciprocal(Term x, Width width) {
@@ -173,9 +178,11 @@ Term Builder::reciprocal(Term x, Width width) {
   const double scale = two_k * two_k / 4 * (1 - reciprocal_bias);
   if (width == Width::Short) return root_term({y2, scale / x.scale}, width);
 
-  const Ref t2 = emit(Op::Fmul, Width::Long, x.ref, y2);
-  const Ref n2 = emit(Op::Fsub, Width::Long, immediate(2 * scale), t2);
-  return root_term({emit(Op::Fmul, Width::Long, n2, y2), scale * scale / x.scale}, width);
+  const double all = graph_.in_longs ? 1 : scale;
+  const Ref y = graph_.in_longs ? emit(Op::Fmul, half, immediate(1 / scale), y2) : y2;
+  const Ref t2 = emit(Op::Fmul, Width::Long, x.ref, y);
+  const Ref n2 = emit(Op::Fsub, Width::Long, immediate(2 * all), t2);
+  return root_term({emit(Op::Fmul, Width::Long, n2, y), all * all / x.scale}, width);
 }
 
 /// x / sqrt(x), and zero for zero.

@@ -8,6 +8,7 @@
 // small rest.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "kernels/compiler/lower/builder.hpp"
 #include "kernels/compiler/lower/math.hpp"
@@ -96,22 +97,32 @@ Ref Builder::boys_far(int m, const Split& t, const Ref& e, Width accuracy) {
     if (bits % 2 == 1) power = product(power, square, wide);
     if (bits > 1) square = square_of(square, accuracy);
   }
-  // The constant factor comes last: the native engine replaces a product of y and a constant by its
-  // own root, which differs from y.
   const double constant = half_gamma(m), head = nearest_short(constant);
-  power = emit(Op::Fadd, wide, power, product(power, c, wide));
-  Ref limit = product(power, immediate(head), wide);
-  if (accuracy == Width::Long)
-    limit = emit(Op::Fadd, wide, limit,
-                 product(power, immediate(nearest_short(constant - head)), wide));
+  Ref limit;
+  if (graph_.in_longs && m > 0) {
+    // With one rounding less.
+    const Ref rest =
+        emit(Op::Fadd, wide, product(c, immediate(constant), wide), immediate(constant - head));
+    limit = emit(Op::Fadd, wide, product(power, immediate(head), wide), product(power, rest, wide));
+  } else {
+    // The constant factor comes last: the native engine replaces a product of y and a constant by
+    // its own root, which differs from y.
+    power = emit(Op::Fadd, wide, power, product(power, c, wide));
+    limit = product(power, immediate(head), wide);
+    if (accuracy == Width::Long)
+      limit = emit(Op::Fadd, wide, limit,
+                   product(power, immediate(nearest_short(constant - head)), wide));
+  }
 
   const Ref inverse = emit(Op::Fadd, wide, u, product(a, u, wide));
   const auto at = static_cast<std::size_t>(m);
   const double largest = 1 / (m + near_range);
-  const Ref s = accuracy == Width::Short
-                    ? horner(inverse, largest, coefficients::boys_far_short[at], accuracy, wide)
-                    : horner(inverse, largest, coefficients::boys_far_long[at], accuracy, wide,
-                             short_part_of_long / upper_part);
+  const std::span<const double> long_terms =
+      graph_.in_longs ? coefficients::boys_far_double[at] : coefficients::boys_far_long[at];
+  const Ref s =
+      accuracy == Width::Short
+          ? horner(inverse, largest, coefficients::boys_far_short[at], accuracy, wide)
+          : horner(inverse, largest, long_terms, accuracy, wide, short_part_of_long / upper_part);
   const Ref before = product(product(e, inverse, wide), immediate(0.5), wide);
   return emit(Op::Fsub, wide, limit, product(before, s, wide));
 }
@@ -138,6 +149,7 @@ std::vector<Ref> Builder::boys_set(int m, const Ref& t, Width accuracy) {
   const auto at = static_cast<std::size_t>(m);
   const double end = m + near_range;
   const std::span<const double> c = accuracy == Width::Short ? coefficients::boys_near_short[at]
+                                    : graph_.in_longs        ? coefficients::boys_near_double[at]
                                                              : coefficients::boys_near_long[at];
   const auto [e, shared] = boys_exponentials(m, t, accuracy);
   const Split parts = split_long(t, accuracy);

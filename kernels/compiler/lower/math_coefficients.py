@@ -98,7 +98,7 @@ def polynomial(name, meaning, f, a, b, degree, weight=lambda x: mpf(1)):
     POLYNOMIALS.append((name, meaning, f, a, b, degree, weight))
 
 
-for name, degree in ("short", 6), ("long", 10):
+for name, degree in ("short", 6), ("long", 10), ("double", 11):
     polynomial(f"exp_{name}", "e^x, |x| <= log(2) / 2", mp.exp, -mp.log(2) / 2, mp.log(2) / 2, degree,
                lambda x: mp.exp(-x))
 polynomial("exp2_long", "2^x, |x| <= 1/2", lambda x: mpf(2) ** x, -mpf(1) / 2, mpf(1) / 2, 10, lambda x: mpf(2) ** -x)
@@ -121,7 +121,7 @@ for name, degree in ("short", 2), ("long", 5):
                lambda z: z + tiny)
 for name, degree in ("short", 4), ("long", 6):
     polynomial(f"tan_cos_{name}", "cos(x), |x| <= pi/4, z = x^2", even(mp.cos, 1), 0, half_pi**2 / 4, degree)
-for name, degree in ("short", 4), ("long", 8):
+for name, degree in ("short", 4), ("long", 8), ("double", 9):
     polynomial(f"atan_{name}", "(atan(x) - x) / x^3, |x| <= tan(pi/8), z = x^2",
                even(lambda x: (mp.atan(x) / x - 1) / x**2, -mpf(1) / 3), 0, eighth**2, degree,
                lambda z: z + tiny)
@@ -143,7 +143,7 @@ polynomial("erf_small", "erf(x) / x, |x| <= 1, z = x^2", even(lambda x: mp.erf(x
            0, 1, 10)
 polynomial("log_erfc", "log(erfc(x)), 1 <= x <= 6, v = x - 3", lambda v: mp.log(mp.erfc(v + 3)), -2, 3, 14,
            lambda v: mp.erfc(v + 3) / mp.erf(v + 3))
-for name, degree in ("short", 10), ("long", 19):
+for name, degree in ("short", 10), ("long", 19), ("double", 21):
     polynomial(f"erfc_{name}", "erfc(x) e^(x^2) / t, t = 1 / (1 + 21/64 x), 0 <= x <= 27, u = t - 1/2",
                lambda u: erfc_in_t(u + mpf(1) / 2), mpf(1) / 10 - mpf(1) / 2, mpf(1) / 2, degree,
                lambda u: 1 / erfc_in_t(u + mpf(1) / 2))
@@ -178,7 +178,7 @@ def least_degree(f, a, b, weight, tolerance, first):
 
 
 def print_boys():
-    for precision, tolerance in ("short", mpf("4e-9")), ("long", mpf("4e-16")):
+    for precision, tolerance in ("short", mpf("4e-9")), ("long", mpf("4e-16")), ("double", mpf("5e-17")):
         for m in ORDERS:
             end = mpf(m + 8)
             start = (m // 2, 0) if precision == "short" else (8 + m // 2, 4)
@@ -190,7 +190,7 @@ def print_boys():
             print_array(f"boys_near_{precision}_{m}", near)
             print_array(f"boys_far_{precision}_{m}", far)
             print(precision, m, len(near), len(far), file=sys.stderr)
-    for precision in "short", "long":
+    for precision in "short", "long", "double":
         for part in "near", "far":
             print(f"constexpr std::span<const double> boys_{part}_{precision}[] = {{")
             print("\n".join(f"    boys_{part}_{precision}_{m}," for m in ORDERS))

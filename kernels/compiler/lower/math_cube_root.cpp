@@ -32,14 +32,17 @@ Ref Builder::cube_root(const Ref& x, Width width) {
   const Ref y =
       emit(Op::Isub, Width::Short, bits((magic + (ones << dropped_bits)) & Short::mask), part);
   const Ref yy = product(y, y, wide);
+  // A step leaves the square of the first value's error: doubles need all of x for that value.
+  const Ref magnitude = graph_.in_longs ? absolute(x) : narrow;
   // In this order no product leaves the range.
-  const Ref cube = product(product(yy, narrow, wide), y, wide);
+  const Ref cube = product(product(yy, magnitude, wide), y, wide);
   const Ref e = emit(Op::Fsub, wide, immediate(1), cube);
   const Ref p = horner(e, 0.1, coefficients::cbrt, Width::Short, Width::Short);
   const Ref correction = product(e, p, Width::Short);
   // In shorts x and `narrow` differ by a rounding of x that cannot be told from that of the result,
   // unless x is a long.
-  const Ref first = product(yy, width == Width::Short ? x : short_of(x), wide);
+  const Ref factor = width == Width::Short || graph_.in_longs ? x : short_of(x);
+  const Ref first = product(yy, factor, wide);
   if (width == Width::Short) {
     if (width_of(x) == Width::Long) return cube_root_step(x, first, correction, yy, width);
     return emit(Op::Fadd, width, first, product(first, correction, wide));
@@ -52,7 +55,8 @@ Ref Builder::cube_root(const Ref& x, Width width) {
 Ref Builder::cube_root_step(const Ref& x, const Ref& first, const Ref& correction, const Ref& yy,
                             Width width) {
   const Width wide = Width::Long;
-  const Ref c = emit(Op::Fadd, Width::Short, first, product(first, correction, wide));
+  const Width of_c = graph_.in_longs ? wide : Width::Short;
+  const Ref c = emit(Op::Fadd, of_c, first, product(first, correction, wide));
   const Ref ccc = product(product(c, c, wide), c, wide);
   const Ref rest = emit(Op::Fsub, wide, x, ccc);
   const Ref third = product(yy, immediate(nearest_short(1.0 / 3)), wide);

@@ -1,6 +1,7 @@
 // The error function and its complement.
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "kernels/compiler/lower/builder.hpp"
 #include "kernels/compiler/lower/math.hpp"
@@ -56,8 +57,10 @@ Ref Builder::complementary_error_function(const Ref& x, Width width) {
   const Ref scaled = product(magnitude, immediate(erfc_step), Width::Long);
   const Ref t = inverse(emit(Op::Fadd, Width::Long, scaled, immediate(1)), width);
   const Ref u = emit(Op::Fsub, Width::Long, t, immediate(0.5));
+  std::span<const double> c = coefficients::erfc_long;
+  if (graph_.in_longs) c = coefficients::erfc_double;
   const Ref p = narrow ? horner(u, 0.5, coefficients::erfc_short, width, Width::Long, 0.1)
-                       : horner(u, 0.5, coefficients::erfc_long, width, width);
+                       : horner(u, 0.5, c, width, width);
   const Ref tp = product(t, p, Width::Long);
   const Ref value = product(e, tp, Width::Long);
   const Condition negative = flag_of(Op::Fsub, x, immediate(0), MaskFlag::Negative);

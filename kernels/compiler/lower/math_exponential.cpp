@@ -1,5 +1,6 @@
 // The exponential function, and the hyperbolic tangent.
 #include <cmath>
+#include <span>
 
 #include "kernels/compiler/lower/builder.hpp"
 #include "kernels/compiler/lower/math.hpp"
@@ -29,6 +30,12 @@ Builder::Octave Builder::octave_of(const Ref& x, const Ref& rest) {
   return made;
 }
 
+/// Coefficients of e^f: a double shows the error of those for longs.
+std::span<const double> Builder::long_exponential() const {
+  if (graph_.in_longs) return coefficients::exp_double;
+  return coefficients::exp_long;
+}
+
 /// e^(x + rest) as a long, |x| up to 708. `rest` is small, or none.
 Ref Builder::exponential_of(const Ref& x, const Ref& rest, Width accuracy) {
   const auto [f, power] = octave_of(x, rest);
@@ -39,7 +46,7 @@ Ref Builder::exponential_of(const Ref& x, const Ref& rest, Width accuracy) {
   // e^(high + low) = e^high (1 + low): products with a short take one pass.
   const Ref high = emit(Op::Fcvt, Width::Short, f);
   const Ref low = emit(Op::Fsub, Width::Short, f, high);
-  const Ref p = horner(high, largest_f, coefficients::exp_long, accuracy, Width::Long);
+  const Ref p = horner(high, largest_f, long_exponential(), accuracy, Width::Long);
   return product(emit(Op::Fadd, Width::Long, p, product(p, low, Width::Long)), power, Width::Long);
 }
 
@@ -50,7 +57,7 @@ Ref Builder::precise_exponential_of(const Ref& x, const Ref& rest, Width accurac
   const auto [f, power] = octave_of(x, rest);
   const Ref high = emit(Op::Fcvt, Width::Short, f);
   const Ref low = emit(Op::Fsub, Width::Short, f, high);
-  const std::span<const double> c = coefficients::exp_long;  // c[0] is 1
+  const std::span<const double> c = long_exponential();  // c[0] is 1
   const Ref q = horner(high, largest_f, c.subspan(1), accuracy, Width::Long);
   const Ref less = product(q, high, Width::Long);
   const Ref p = emit(Op::Fadd, Width::Short, less, immediate(1));

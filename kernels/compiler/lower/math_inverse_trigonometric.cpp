@@ -1,5 +1,6 @@
 // Inverse trigonometric functions: polynomials on small intervals, to which symmetries lead.
 #include <cmath>
+#include <span>
 
 #include "kernels/compiler/lower/builder.hpp"
 #include "kernels/compiler/lower/math.hpp"
@@ -28,8 +29,10 @@ Ref Builder::arc_tangent(const Ref& y, const Ref& x, Width width) {
   const Ref q = ratio(above, below, width, wide);
   const Ref z = product(q, q, wide);
   constexpr double largest = 0.1716;
-  const Ref p = width == Width::Short ? horner(z, largest, coefficients::atan_short, width, width)
-                                      : horner(z, largest, coefficients::atan_long, width, width);
+  std::span<const double> c = coefficients::atan_long;
+  if (width == Width::Short) c = coefficients::atan_short;
+  if (width == Width::Long && graph_.in_longs) c = coefficients::atan_double;
+  const Ref p = horner(z, largest, c, width, width);
   Ref angle = emit(Op::Fadd, wide, q, product(q, product(z, p, width), wide));
   angle = where(far, emit(Op::Fadd, wide, angle, immediate(M_PI_4)), copy_of(angle, wide), wide);
   const Condition steep = flag_of(Op::Fsub, ax, ay, MaskFlag::Negative);
