@@ -20,7 +20,7 @@
 #include "emulator/isa/ports.hpp"
 #include "emulator/isa/table.hpp"
 #include "gdr/error.hpp"
-#include "kernels/compiler/diagnostics/table.hpp"
+#include "kernels/compiler/diagnostic_examples.hpp"
 #include "libgdr/device/default_engines.hpp"
 #include "libgdr/device/names.hpp"
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <memory>
 
-#include "kernels/compiler/capacity.hpp"
+#include "kernels/compiler/ir/capacity.hpp"
 #include "kernels/compiler/lower/lower.hpp"
 #include "kernels/compiler/schedule/schedule.hpp"
 #include "kernels/compiler/schedule/search.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/compiler/compiler.hpp"
-#include "kernels/compiler/graph.hpp"
+#include "kernels/compiler/ir/graph.hpp"
 #include "kernels/compiler/regalloc/allocation.hpp"
 #include "kernels/compiler/schedule/bounds.hpp"
 

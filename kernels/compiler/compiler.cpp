@@ -15,9 +15,9 @@
 #include "gdr/error.hpp"
 #include "kernels/compiler/cache/compilation.hpp"
 #include "kernels/compiler/cache/folder.hpp"
-#include "kernels/compiler/capacity.hpp"
 #include "kernels/compiler/codegen.hpp"
 #include "kernels/compiler/front/front.hpp"
+#include "kernels/compiler/ir/capacity.hpp"
 #include "kernels/compiler/schedule/schedule.hpp"
 
 namespace gdr {

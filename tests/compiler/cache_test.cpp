@@ -14,6 +14,7 @@
 #include "gdr/error.hpp"
 #include "kernels/compiler/cache/compilation.hpp"
 #include "kernels/compiler/cache/folder.hpp"
+#include "kernels/compiler/compiler.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "compiler/front_support.hpp"
 #include "kernels/compiler/compiler.hpp"
-#include "kernels/compiler/diagnostics/table.hpp"
+#include "kernels/compiler/diagnostic_examples.hpp"
 #include "support/expected_diagnostics.hpp"
 
 namespace gdr::test {

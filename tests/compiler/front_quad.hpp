@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kernels/compiler/evaluate.hpp"
+#include "kernels/compiler/ir/evaluate.hpp"
 
 namespace gdr::test {
 

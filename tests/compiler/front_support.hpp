@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/compiler/evaluate.hpp"
 #include "kernels/compiler/front/front.hpp"
-#include "kernels/compiler/graph.hpp"
+#include "kernels/compiler/ir/evaluate.hpp"
+#include "kernels/compiler/ir/graph.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {

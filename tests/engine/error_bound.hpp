@@ -6,7 +6,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "kernels/compiler/evaluate.hpp"
+#include "kernels/compiler/ir/evaluate.hpp"
 
 namespace gdr::test {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/compiler/compiler.hpp"
+#include "kernels/compiler/ir/compilation.hpp"
 
 namespace gdr::kc {
 

@@ -1,8 +1,6 @@
 #include "kernels/compiler/diagnostics/table.hpp"
 
-#include "emulator/assembler/diagnostics/page.hpp"
-#include "kernels/compiler/compiler.hpp"
-#include "kernels/compiler/front/front.hpp"
+#include <string>
 
 namespace gdr::kc {
 namespace {
@@ -224,30 +222,8 @@ const DiagnosticInfo rows[] = {
      "VARI x; VARJ u[2000]; VARF f;\nf += x*u[1999];\n"},
 };
 
-constexpr DiagnosticGroup groups[] = {
-    {6, "6xxx: text, statements, includes"},
-    {7, "7xxx: semantics"},
-    {8, "8xxx: capacity of the chip"},
-};
-
 }  // namespace
 
 std::span<const DiagnosticInfo> kernel_diagnostic_table() noexcept { return rows; }
-
-Diagnostics diagnostics_of_example(const DiagnosticInfo& info) {
-  if (info.code < 8000) return read_kernel(info.example, "example.gdk").diagnostics;
-  CompileOptions options;
-  options.effort = 0;
-  return compile_kernel(info.example, "example.gdk", options).diagnostics;
-}
-
-std::string kernel_diagnostics_page() {
-  return "# Diagnostics of the kernel language\n\n"
-         "Generated from the table in `kernels/compiler/diagnostics/`; do not edit. The tests "
-         "compile every\nexample. "
-         "Messages have the same format as those of the [assembler](assembler-diagnostics.md). "
-         "Codes are stable.\n" +
-         diagnostics_chapters(groups, kernel_diagnostic_table(), diagnostics_of_example);
-}
 
 }  // namespace gdr::kc

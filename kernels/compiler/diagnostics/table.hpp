@@ -78,11 +78,4 @@ constexpr std::uint16_t number(Code code) noexcept { return static_cast<std::uin
 /// All diagnostics, by their codes. The examples are kernels, in a file `example.gdk`.
 std::span<const DiagnosticInfo> kernel_diagnostic_table() noexcept;
 
-/// All diagnostics of the example in a row of the table.
-Diagnostics diagnostics_of_example(const DiagnosticInfo& info);
-
-/// The text of docs/reference/kernel-diagnostics.md: every code with its meaning, an example and
-/// the diagnostic that it provokes.
-std::string kernel_diagnostics_page();
-
 }  // namespace gdr::kc

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "emulator/host/hash.hpp"
-#include "kernels/compiler/evaluate.hpp"
 #include "kernels/compiler/front/image_range.hpp"
+#include "kernels/compiler/ir/evaluate.hpp"
 
 namespace gdr::kc::front {
 namespace {

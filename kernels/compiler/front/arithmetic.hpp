@@ -17,7 +17,7 @@
 
 #include "kernels/compiler/front/messages.hpp"
 #include "kernels/compiler/front/shape.hpp"
-#include "kernels/compiler/graph.hpp"
+#include "kernels/compiler/ir/graph.hpp"
 
 namespace gdr::kc::front {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "emulator/assembler/diagnostic.hpp"
-#include "kernels/compiler/graph.hpp"
+#include "kernels/compiler/ir/graph.hpp"
 
 namespace gdr::kc {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "emulator/assembler/diagnostic.hpp"
-#include "kernels/compiler/graph.hpp"
-#include "kernels/compiler/machine_ir.hpp"
+#include "kernels/compiler/ir/graph.hpp"
+#include "kernels/compiler/ir/machine_ir.hpp"
 
 namespace gdr::kc {
 

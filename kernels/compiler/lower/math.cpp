@@ -8,7 +8,7 @@
 
 #include "emulator/numeric/float.hpp"
 #include "gdr/error.hpp"
-#include "kernels/compiler/evaluate.hpp"
+#include "kernels/compiler/ir/evaluate.hpp"
 #include "kernels/compiler/lower/builder.hpp"
 
 namespace gdr::kc {

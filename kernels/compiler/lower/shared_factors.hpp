@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "kernels/compiler/graph.hpp"
+#include "kernels/compiler/ir/graph.hpp"
 
 namespace gdr::kc {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/compiler/capacity.hpp"
+#include "kernels/compiler/ir/capacity.hpp"
 #include "kernels/compiler/regalloc/live_ranges.hpp"
 #include "kernels/compiler/schedule/schedule.hpp"
 

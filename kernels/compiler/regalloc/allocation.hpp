@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "emulator/isa/geometry.hpp"
-#include "kernels/compiler/graph.hpp"
+#include "kernels/compiler/ir/graph.hpp"
 #include "kernels/compiler/schedule/schedule.hpp"
 
 namespace gdr::kc {

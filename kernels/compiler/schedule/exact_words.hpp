@@ -3,7 +3,7 @@
 
 #include "emulator/isa/table.hpp"
 #include "emulator/numeric/float.hpp"
-#include "kernels/compiler/machine_ir.hpp"
+#include "kernels/compiler/ir/machine_ir.hpp"
 
 namespace gdr::kc {
 

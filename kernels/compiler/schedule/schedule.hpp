@@ -15,7 +15,7 @@
 #include "emulator/isa/geometry.hpp"
 #include "emulator/isa/ports.hpp"
 #include "gdr/error.hpp"
-#include "kernels/compiler/machine_ir.hpp"
+#include "kernels/compiler/ir/machine_ir.hpp"
 
 namespace gdr::kc {
 

@@ -9,8 +9,8 @@
 #include "emulator/assembler/diagnostic.hpp"
 #include "emulator/isa/geometry.hpp"
 #include "kernels/compiler/diagnostics/table.hpp"
-#include "kernels/compiler/graph.hpp"
-#include "kernels/compiler/machine_ir.hpp"
+#include "kernels/compiler/ir/graph.hpp"
+#include "kernels/compiler/ir/machine_ir.hpp"
 
 namespace gdr::kc {
 

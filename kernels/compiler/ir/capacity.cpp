@@ -1,4 +1,4 @@
-#include "kernels/compiler/capacity.hpp"
+#include "kernels/compiler/ir/capacity.hpp"
 
 #include <fmt/core.h>
 

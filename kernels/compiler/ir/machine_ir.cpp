@@ -1,4 +1,4 @@
-#include "kernels/compiler/machine_ir.hpp"
+#include "kernels/compiler/ir/machine_ir.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/compiler/graph.hpp"
+#include "kernels/compiler/ir/graph.hpp"
 
 namespace gdr::kc {
 

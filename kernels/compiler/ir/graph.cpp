@@ -1,4 +1,4 @@
-#include "kernels/compiler/graph.hpp"
+#include "kernels/compiler/ir/graph.hpp"
 
 #include <fmt/core.h>
 

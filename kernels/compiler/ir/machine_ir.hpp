@@ -12,7 +12,7 @@
 #include "emulator/assembler/diagnostic.hpp"
 #include "emulator/isa/instruction.hpp"
 #include "emulator/isa/program.hpp"
-#include "kernels/compiler/graph.hpp"
+#include "kernels/compiler/ir/graph.hpp"
 
 namespace gdr::kc {
 
