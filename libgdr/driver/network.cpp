@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "gdr/error.hpp"
-#include "libgdr/device/plugin.hpp"
+#include "libgdr/plugin/plugin.hpp"
 
 namespace gdr::driver {
 namespace {

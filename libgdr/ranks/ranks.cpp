@@ -11,7 +11,7 @@
 
 #include "emulator/host/hash.hpp"
 #include "libgdr/device/openers.hpp"
-#include "libgdr/device/plugin.hpp"
+#include "libgdr/plugin/plugin.hpp"
 
 namespace gdr {
 namespace {

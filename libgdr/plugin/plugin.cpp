@@ -1,4 +1,4 @@
-#include "libgdr/device/plugin.hpp"
+#include "libgdr/plugin/plugin.hpp"
 
 #include <dlfcn.h>
 
