@@ -8,7 +8,7 @@
 #include "bench/native/native.hpp"
 #include "bench/timing.hpp"
 #include "bench/workload.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/host/gpu/device.hpp"
 #include "gdr/gravity.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/timing.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 
 namespace gdr::bench {
 namespace {

@@ -10,7 +10,7 @@
 #include "bench/host_blas.hpp"
 #include "bench/measurement.hpp"
 #include "bench/timing.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "gdr/matrix.hpp"
 
 namespace gdr::bench {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/native/loops.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 
 namespace gdr::bench {
 

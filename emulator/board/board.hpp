@@ -10,7 +10,7 @@
 #include "emulator/board/command.hpp"
 #include "emulator/board/time_model.hpp"
 #include "emulator/chip/state.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 
 namespace gdr {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "emulator/board/time_model.hpp"
-#include "emulator/engine/pass.hpp"
+#include "emulator/engine/api/pass.hpp"
 
 namespace gdr {
 

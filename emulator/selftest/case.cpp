@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/host/hash.hpp"
 #include "gdr/error.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/selftest/operands.hpp"
 #include "emulator/selftest/rng.hpp"
 

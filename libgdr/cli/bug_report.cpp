@@ -18,7 +18,7 @@
 #include <sstream>
 #include <thread>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/host/host_limits.hpp"
 #include "emulator/host/isa.hpp"
 #include "gdr/version.hpp"

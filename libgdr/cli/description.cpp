@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/host/isa.hpp"
 #include "gdr/kernel.hpp"
 #include "libgdr/device/names.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/selftest/selftest.hpp"
 
 namespace gdr::cli {

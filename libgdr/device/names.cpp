@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/usage_error.hpp"
 

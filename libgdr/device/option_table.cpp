@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/usage_error.hpp"

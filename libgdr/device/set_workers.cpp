@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "board/programs.hpp"
 #include "emulator/assembler/assembler.hpp"
-#include "emulator/engine/check.hpp"
+#include "emulator/engine/api/check.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"
 

@@ -8,8 +8,8 @@
 
 #include "board/matmul_cases.hpp"
 #include "emulator/engine/gpu/gpu.hpp"
+#include "emulator/engine/matmul/cpu/kernels.hpp"
 #include "emulator/engine/matmul/gpu/gpu_products.hpp"
-#include "emulator/engine/matmul/kernels.hpp"
 #include "emulator/host/parallel.hpp"
 #include "support/catch.hpp"
 #include "support/expect_error.hpp"

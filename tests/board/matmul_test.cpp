@@ -7,8 +7,8 @@
 #include <random>
 
 #include "board/matmul_cases.hpp"
-#include "emulator/engine/matmul/kernels.hpp"
-#include "emulator/engine/matmul/pattern.hpp"
+#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/pattern/pattern.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"
 #include "support/iterations.hpp"

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "board/programs.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "gdr/kernel.hpp"
 #include "support/catch.hpp"
 

@@ -4,7 +4,8 @@
 
 #include "driver/fake_bus.hpp"
 #include "driver/server_process.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
+#include "emulator/engine/runners/blockwise.hpp"
 #include "support/catch.hpp"
 
 using namespace driver_test;
@@ -33,7 +34,7 @@ class DefectiveEngine final : public Engine {
   }
 
  private:
-  class Stuck final : public Executable {
+  class Stuck final : public BlockwiseExecutable {
    public:
     Stuck(const DefectiveEngine& engine, std::shared_ptr<const Executable> good)
         : engine_(engine), good_(std::move(good)) {}

@@ -16,7 +16,7 @@
 #include "driver/interrupted_jobs.hpp"
 #include "driver/server_process.hpp"
 #include "driver/tcp_proxy.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "library/kernels.hpp"
 #include "support/catch.hpp"

@@ -2,7 +2,7 @@
 #include <random>
 #include <vector>
 
-#include "emulator/engine/vector/doubles/run.hpp"
+#include "emulator/engine/lanes/doubles/add_rows.hpp"
 #include "emulator/numeric/float.hpp"
 #include "support/catch.hpp"
 

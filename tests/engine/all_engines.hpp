@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/codegen_support.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 
 namespace gdr::test {
 

@@ -1,14 +1,14 @@
 // Blocked summation among floats: which carried values are sums, where blocks end, and the accuracy
 // of long sums.
-#include "emulator/engine/native/blocked_sums.hpp"
+#include "emulator/engine/native/translate/blocked_sums.hpp"
 
 #include <cmath>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "emulator/engine/native/loop_planner.hpp"
-#include "emulator/engine/native/unguarded_loop.hpp"
+#include "emulator/engine/native/run/loop_planner.hpp"
+#include "emulator/engine/native/translate/unguarded_loop.hpp"
 #include "emulator/host/isa.hpp"
 #include "gdr/device.hpp"
 #include "support/catch.hpp"

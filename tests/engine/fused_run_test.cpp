@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "emulator/assembler/assembler.hpp"
-#include "emulator/engine/engine.hpp"
-#include "emulator/engine/native/native.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/selftest/case.hpp"
 #include "emulator/selftest/rng.hpp"
@@ -355,13 +354,12 @@ BothWays run_both_ways(const StreamingExecutable& executable, const selftest::Ca
 TEST_CASE("fused runs in fast numerics leave the same words as separate sections") {
   for (const Isa isa : host_isas()) {
     CAPTURE(isa_name(isa));
-    for (const native::Precision precision :
-         {native::Precision::Double, native::Precision::Float}) {
-      const NativeEngine engine(isa, precision);
+    for (const char* name : {"native", "native-float"}) {
+      const std::unique_ptr<Engine> engine = make_engine(name, isa_name(isa));
       unsigned kernels = 0, programs = 0;
       for_every_kernel([&](selftest::Case& test) {
         test.run.iterations = 3;
-        const auto executable = streamed(engine, test.program, test.geometry);
+        const auto executable = streamed(*engine, test.program, test.geometry);
         const BothWays ways = run_both_ways(*executable, test);
         if (!ways.done) return;
         ++kernels;
@@ -372,7 +370,7 @@ TEST_CASE("fused runs in fast numerics leave the same words as separate sections
         Program program = random_program(rng);
         clear_some(rng, program);
         const selftest::Case test = random_case(rng, program);
-        const BothWays ways = run_both_ways(*streamed(engine, test.program, test.geometry), test);
+        const BothWays ways = run_both_ways(*streamed(*engine, test.program, test.geometry), test);
         if (!ways.done) continue;
         ++programs;
         if (ways.whole != ways.apart) FAIL("seed " << seed);

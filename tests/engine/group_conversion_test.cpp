@@ -1,12 +1,12 @@
 // Records of sources to lanes, with every instruction set, against the conversions of one word.
-#include "emulator/engine/native/group_conversion.hpp"
+#include "emulator/engine/native/words/group_conversion.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <random>
 
-#include "emulator/engine/native/graph.hpp"
-#include "emulator/engine/native/word_conversion.hpp"
+#include "emulator/engine/native/translate/graph.hpp"
+#include "emulator/engine/native/words/word_conversion.hpp"
 #include "emulator/host/isa.hpp"
 #include "emulator/port/port_words.hpp"
 #include "support/catch.hpp"

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/engine/jit/order.hpp"
 #include "emulator/engine/jit/x86/emit.hpp"
 #include "jit_interpreter.hpp"

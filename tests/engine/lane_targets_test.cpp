@@ -1,6 +1,6 @@
-// Packed targets without a state of PEs (emulator/engine/native/lane_targets.hpp). Their results
-// are compared with those of blocks in tests/board/packed_test.cpp.
-#include "emulator/engine/native/lane_targets.hpp"
+// Packed targets without a state of PEs (emulator/engine/native/run/lane_targets.hpp). Their
+// results are compared with those of blocks in tests/board/packed_test.cpp.
+#include "emulator/engine/native/run/lane_targets.hpp"
 
 #include <set>
 #include <string>

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "emulator/engine/native/lower.hpp"
+#include "emulator/engine/native/translate/lower.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "engine/all_engines.hpp"
 #include "support/assembled.hpp"
 

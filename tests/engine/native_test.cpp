@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulator/assembler/assembler.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "support/assembled.hpp"
 #include "support/catch.hpp"
 #include "support/random_program.hpp"

@@ -1,5 +1,5 @@
 // Which converted sources stay beside others.
-#include "emulator/engine/native/resident_sources.hpp"
+#include "emulator/engine/native/run/resident_sources.hpp"
 
 #include "gdr/kernel.hpp"
 #include "support/catch.hpp"

@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "support/catch.hpp"
 
 namespace gdr {

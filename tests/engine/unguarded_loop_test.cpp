@@ -1,9 +1,9 @@
 // Loop versioning: passes that require guards.
-#include "emulator/engine/native/unguarded_loop.hpp"
+#include "emulator/engine/native/translate/unguarded_loop.hpp"
 
 #include <random>
 
-#include "emulator/engine/native/loop_planner.hpp"
+#include "emulator/engine/native/run/loop_planner.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {

@@ -10,7 +10,7 @@
 
 #include "emulator/board/hardware/checksum.hpp"
 #include "emulator/board/hardware/hardware.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "fuzz/check.hpp"
 #include "gdr/kernel.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/laws/laws.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/host/gpu/device.hpp"
 #include "emulator/host/isa.hpp"
 #include "support/catch.hpp"

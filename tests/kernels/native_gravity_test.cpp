@@ -2,7 +2,7 @@
 #include <cmath>
 #include <string>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "kernels/particles.hpp"
 #include "support/catch.hpp"
 

@@ -1,7 +1,7 @@
 // The bits of a result depend on data, kernel, geometry and partition only.
 #include <string>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "library/kernels.hpp"
 #include "support/catch.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "gdr/gdr.hpp"
 #include "support/catch.hpp"
 
@@ -75,9 +75,8 @@ const Function functions[] = {
 std::vector<double> arguments_in(const Range& range, std::size_t count) {
   std::mt19937_64 random(20261129);
   const bool logarithms = range.least > 0;
-  std::uniform_real_distribution<double> exponents(
-      logarithms ? std::log(range.least) : range.least,
-      logarithms ? std::log(range.most) : range.most);
+  std::uniform_real_distribution<double> exponents(logarithms ? std::log(range.least) : range.least,
+                                                   logarithms ? std::log(range.most) : range.most);
   std::vector<double> list(count);
   for (std::size_t k = 0; k < count; ++k) {
     const double x = exponents(random);

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "emulator/chip/state.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 
 namespace gdr::test {
 

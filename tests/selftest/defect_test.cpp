@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emulator/assembler/assembler.hpp"
+#include "emulator/engine/runners/blockwise.hpp"
 #include "emulator/selftest/selftest.hpp"
 #include "selftest/defects.hpp"
 #include "support/catch.hpp"
@@ -136,7 +137,7 @@ TEST_CASE("a difference after many iterations is reported with its iteration") {
     std::string_view name() const noexcept override { return "late"; }
     Isa isa() const noexcept override { return Isa::Portable; }
     std::shared_ptr<const Executable> prepare(const Program& p, const Geometry& g) const override {
-      class Run final : public Executable {
+      class Run final : public BlockwiseExecutable {
        public:
         explicit Run(std::shared_ptr<const Executable> good) : good_(std::move(good)) {}
         void run(BlockState& block, const BlockRun& run) const override {

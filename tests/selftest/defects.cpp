@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/engine/runners/blockwise.hpp"
 #include "emulator/isa/table.hpp"
 
 namespace gdr::test {
@@ -76,7 +77,7 @@ class WrongSlot {
   std::vector<Lane> operands_;
 };
 
-class DefectiveExecutable final : public Executable {
+class DefectiveExecutable final : public BlockwiseExecutable {
  public:
   DefectiveExecutable(const Engine& good, const Program& program, const Geometry& geometry,
                       Defect defect, WrongResult wrong)

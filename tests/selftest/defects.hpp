@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 
 namespace gdr::test {
 

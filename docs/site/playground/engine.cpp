@@ -1,7 +1,7 @@
 // The engine of the playground: compiler, assembler and one chip behind a plain C interface. Every
 // function returns JSON, valid until the next call; {"error": "..."} if it fails. One program is
 // loaded at a time.
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +16,8 @@
 
 #include "docs/site/playground/listing.hpp"
 #include "emulator/assembler/assembler.hpp"
-#include "emulator/engine/blockwise/transfers.hpp"
-#include "emulator/engine/pass.hpp"
+#include "emulator/engine/api/pass.hpp"
+#include "emulator/engine/runners/transfers.hpp"
 #include "emulator/port/loaded_program.hpp"
 #include "emulator/port/partition.hpp"
 #include "emulator/selftest/case.hpp"
@@ -26,8 +26,8 @@
 #include "gdr/machine.hpp"
 #include "kernels/builtin.hpp"
 #include "kernels/compiler/compiler.hpp"
-#include "kernels/compiler/evaluate.hpp"
 #include "kernels/compiler/front/front.hpp"
+#include "kernels/compiler/ir/evaluate.hpp"
 #include "libgdr/device/arrays.hpp"
 
 namespace {

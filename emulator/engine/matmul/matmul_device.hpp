@@ -64,18 +64,4 @@ class MatmulDevice {
   virtual std::string failure() const = 0;
 };
 
-/// An executable (engine.hpp) with such a device for its bodies.
-class MatmulDeviceUser {
- public:
-  /// Null: no device.
-  virtual MatmulDevice* matmul_device() const noexcept = 0;
-  /// Counts a body that was given to the device: the number of blocks, whether the device computed
-  /// it, and whether the host had to compute some of its items.
-  virtual void record_device_matmul(std::uint64_t blocks, bool computed,
-                                    bool repeated) const noexcept = 0;
-
- protected:
-  ~MatmulDeviceUser() = default;
-};
-
 }  // namespace gdr

@@ -6,13 +6,13 @@
 #include <list>
 #include <mutex>
 
-#include "emulator/engine/check.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/check.hpp"
+#include "emulator/engine/api/engine.hpp"
+#include "emulator/engine/matmul/cpu/kernels.hpp"
 #include "emulator/engine/matmul/gpu/gpu_products.hpp"
-#include "emulator/engine/matmul/kernels.hpp"
-#include "emulator/engine/native/block_executor.hpp"
-#include "emulator/engine/native/packed_runner.hpp"
-#include "emulator/engine/vector/vector.hpp"
+#include "emulator/engine/native/run/block_executor.hpp"
+#include "emulator/engine/native/run/packed_runner.hpp"
+#include "emulator/engine/runners/blockwise.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/isa/larger_memories.hpp"
 
@@ -63,13 +63,15 @@ std::shared_ptr<const native::CompiledProgram> compiled_program(const Program& p
   return compiled;
 }
 
-class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUser {
+class NativeExecutable final : public StreamingExecutable {
  public:
   NativeExecutable(const Program& program, const Geometry& geometry, native::Target target,
-                   Gpus gpus, std::shared_ptr<MatmulDevice> matmul_device)
+                   Gpus gpus, std::shared_ptr<const Engine> exact,
+                   std::shared_ptr<MatmulDevice> matmul_device)
       : isa_(target.isa),
         geometry_(geometry),
         source_(program),
+        exact_engine_(std::move(exact)),
         program_(compiled_program(program, geometry, target, std::move(gpus))),
         matmul_device_(std::move(matmul_device)),
         products_(&fast_matmul_of(target.isa)),
@@ -137,10 +139,12 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
         stats[static_cast<unsigned>(Section::Body)].reason = std::move(failed);
     return stats;
   }
-  const FastMatmulKernels* fast_matmul_kernels() const noexcept override { return products_; }
+  MatmulSupport matmul() const noexcept override {
+    return {nullptr, products_, matmul_device_.get()};
+  }
   std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
                                           const Geometry& geometry) const override {
-    native::OtherRunners others{StreamingExecutable::pass_runner(loaded, geometry), {}};
+    native::OtherRunners others{blockwise_runner(loaded, geometry, *this), {}};
     if (program_->target.precision == native::Precision::Float)
       others.make_in_doubles = [this, &loaded, geometry, blockwise = others.blockwise] {
         return in_doubles_runner(loaded, geometry, blockwise);
@@ -149,7 +153,6 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
                                                                  std::move(others), runs_.data());
     return in_longs_ != nullptr ? in_longs_runner(loaded, std::move(own)) : std::move(own);
   }
-  MatmulDevice* matmul_device() const noexcept override { return matmul_device_.get(); }
   void record_matmul(std::uint64_t blocks, std::uint64_t /*slow*/) const noexcept override {
     runs_[static_cast<unsigned>(Section::Body)].fetch_add(blocks, std::memory_order_relaxed);
   }
@@ -186,7 +189,7 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
       in_doubles_ = std::make_shared<NativeExecutable>(
           source_, geometry_,
           native::Target{isa_, native::Precision::Double, native::FloatMode::Plain, false},
-          program_->gpus, nullptr);
+          program_->gpus, exact_engine_, nullptr);
     return *in_doubles_;
   }
   std::shared_ptr<const NativeExecutable> made_in_doubles() const {
@@ -202,14 +205,14 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
 
   /// The exact engine's, made on first use: most programs never need it.
   const Executable& exact() const {
-    std::call_once(exact_made_,
-                   [this] { exact_ = VectorEngine(isa_).prepare(source_, geometry_); });
+    std::call_once(exact_made_, [this] { exact_ = exact_engine_->prepare(source_, geometry_); });
     return *exact_;
   }
 
   const Isa isa_;
   const Geometry geometry_;
   const Program source_;
+  const std::shared_ptr<const Engine> exact_engine_;
   mutable std::once_flag exact_made_;
   mutable std::shared_ptr<const Executable> exact_;
   mutable std::array<std::atomic<std::uint64_t>, section_count> runs_{}, exact_runs_{};
@@ -228,7 +231,8 @@ class NativeExecutable final : public StreamingExecutable, public MatmulDeviceUs
 struct NativeExecutable::InLongs {
   InLongs(const Program& program, const Geometry& made_for, const NativeExecutable& of)
       : geometry(made_for),
-        executable(program, geometry, in_doubles(of.program_->target), of.program_->gpus, nullptr),
+        executable(program, geometry, in_doubles(of.program_->target), of.program_->gpus,
+                   of.exact_engine_, nullptr),
         loaded(load_program(program, geometry, of.isa_, false)) {}
   static native::Target in_doubles(native::Target target) {
     target.longs_are_doubles = true;
@@ -280,15 +284,18 @@ std::unique_ptr<PassRunner> NativeExecutable::in_longs_runner(
 
 }  // namespace
 
-NativeEngine::NativeEngine(Isa isa, native::Precision precision, native::FloatMode mode)
-    : target_{isa, precision, mode, false} {
+NativeEngine::NativeEngine(Isa isa, native::Precision precision, native::FloatMode mode,
+                           std::shared_ptr<const Engine> exact)
+    : target_{isa, precision, mode, false}, exact_(std::move(exact)) {
   target_.square_roots = isa != Isa::Portable && precision == native::Precision::Double &&
                          prefers_square_root_instruction();
 }
 
-NativeEngine::NativeEngine(Isa isa, native::Precision precision, Gpus gpus)
+NativeEngine::NativeEngine(Isa isa, native::Precision precision, Gpus gpus,
+                           std::shared_ptr<const Engine> exact)
     : target_{isa, precision, native::FloatMode::Plain, false},
       gpus_(std::move(gpus)),
+      exact_(std::move(exact)),
       matmul_device_(matmul_on(gpus_, precision == native::Precision::Double
                                           ? DeviceNumbers::Doubles
                                           : DeviceNumbers::Floats)) {}
@@ -310,7 +317,8 @@ std::string_view NativeEngine::name() const noexcept {
 std::shared_ptr<const Executable> NativeEngine::prepare(const Program& program,
                                                         const Geometry& geometry) const {
   check_program(program, geometry);
-  return std::make_shared<NativeExecutable>(program, geometry, target_, gpus_, matmul_device_);
+  return std::make_shared<NativeExecutable>(program, geometry, target_, gpus_, exact_,
+                                            matmul_device_);
 }
 
 }  // namespace gdr

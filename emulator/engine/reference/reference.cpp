@@ -2,7 +2,8 @@
 
 #include <array>
 
-#include "emulator/engine/check.hpp"
+#include "emulator/engine/api/check.hpp"
+#include "emulator/engine/runners/blockwise.hpp"
 #include "emulator/isa/table.hpp"
 
 namespace gdr {
@@ -20,7 +21,7 @@ struct Bases {
   std::uint32_t source = 0, output = 0;
 };
 
-class ReferenceExecutable final : public Executable {
+class ReferenceExecutable final : public BlockwiseExecutable {
  public:
   ReferenceExecutable(const Program& program, const Geometry& geometry) : program_(program) {
     check_program(program, geometry);

@@ -1,7 +1,7 @@
 // The reference engine: one PE, one element, one operation at a time. The oracle of all others.
 #pragma once
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 
 namespace gdr {
 

@@ -6,25 +6,27 @@
 #include <cstring>
 #include <mutex>
 
-#include "emulator/engine/blockwise/joined_passes.hpp"
-#include "emulator/engine/blockwise/small_blocks.hpp"
-#include "emulator/engine/check.hpp"
-#include "emulator/engine/engine.hpp"
-#include "emulator/engine/matmul/kernels.hpp"
+#include "emulator/engine/api/check.hpp"
+#include "emulator/engine/api/engine.hpp"
+#include "emulator/engine/lanes/doubles/verified.hpp"
+#include "emulator/engine/matmul/cpu/kernels.hpp"
 #include "emulator/engine/matmul/matmul_device.hpp"
 #include "emulator/engine/reference/reference.hpp"
+#include "emulator/engine/runners/blockwise.hpp"
+#include "emulator/engine/runners/joined_passes.hpp"
+#include "emulator/engine/runners/small_blocks.hpp"
 #include "emulator/engine/vector/doubles/codegen/compiled_doubles.hpp"
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
 #include "emulator/engine/vector/doubles/pass_device.hpp"
 #include "emulator/engine/vector/doubles/run.hpp"
-#include "emulator/engine/vector/plan.hpp"
-#include "emulator/engine/vector/planned_run.hpp"
+#include "emulator/engine/vector/rows/plan.hpp"
+#include "emulator/engine/vector/rows/planned_run.hpp"
 #include "emulator/host/float_mode.hpp"
 
 namespace gdr {
 namespace {
 
-class VectorExecutable final : public StreamingExecutable, public MatmulDeviceUser {
+class VectorExecutable final : public StreamingExecutable {
  public:
   VectorExecutable(const Program& program, const Geometry& geometry, Isa isa, bool fuse,
                    std::shared_ptr<PassDevice> device, std::shared_ptr<MatmulDevice> matmul_device)
@@ -161,7 +163,9 @@ class VectorExecutable final : public StreamingExecutable, public MatmulDeviceUs
     if (!text.empty()) shown = shown.empty() ? text : text + "; " + shown;
     return with_smaller(stats);
   }
-  const MatmulKernels* matmul_kernels() const noexcept override { return products_; }
+  MatmulSupport matmul() const noexcept override {
+    return {products_, nullptr, matmul_device_.get()};
+  }
   std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
                                           const Geometry& geometry) const override {
     const auto prepare = [this](const Geometry& smaller) {
@@ -171,12 +175,11 @@ class VectorExecutable final : public StreamingExecutable, public MatmulDeviceUs
       smaller_.push_back(executable);
       return executable;
     };
-    auto full = StreamingExecutable::pass_runner(loaded, geometry);
+    auto full = blockwise_runner(loaded, geometry, *this);
     auto small = std::make_unique<SmallBlockRunner>(loaded, geometry, prepare, std::move(full));
     if (!device_) return small;
     return std::make_unique<JoinedPasses>(loaded, geometry, *this, std::move(small));
   }
-  MatmulDevice* matmul_device() const noexcept override { return matmul_device_.get(); }
   void record_matmul(std::uint64_t blocks, std::uint64_t slow) const noexcept override {
     const auto body = static_cast<unsigned>(Section::Body);
     verified_[body].fetch_add(blocks, std::memory_order_relaxed);

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 
 namespace gdr {
 

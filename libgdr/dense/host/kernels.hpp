@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 
 namespace gdr::dense {
 

@@ -24,7 +24,7 @@
 #include <optional>
 #include <vector>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/host/host_limits.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/driver/server/listener.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "emulator/engine/native/code.hpp"
+#include "emulator/engine/native/codegen/code.hpp"
 
 namespace gdr::native {
 

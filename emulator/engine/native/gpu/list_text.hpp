@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "emulator/engine/native/code.hpp"
+#include "emulator/engine/native/codegen/code.hpp"
 
 namespace gdr::native {
 

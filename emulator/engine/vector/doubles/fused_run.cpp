@@ -2,7 +2,7 @@
 // representations.
 #include <algorithm>
 
-#include "emulator/engine/check.hpp"
+#include "emulator/engine/api/check.hpp"
 #include "emulator/engine/vector/doubles/row_program.hpp"
 
 namespace gdr {

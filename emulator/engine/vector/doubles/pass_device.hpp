@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/engine/vector/doubles/translate.hpp"
 
 namespace gdr {

@@ -5,9 +5,7 @@
 #include <optional>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "emulator/engine/lanes/doubles/verified.hpp"
 
 namespace gdr {
 namespace {
@@ -312,15 +310,6 @@ std::string describe(const Program& program, const OpOrigin& place) {
 }
 
 }  // namespace
-
-#if defined(__x86_64__)
-constexpr unsigned all_flags = 0x3f;
-unsigned raised_flags() noexcept { return _mm_getcsr() & all_flags; }
-void clear_flags() noexcept { _mm_setcsr(_mm_getcsr() & ~all_flags); }
-#else
-unsigned raised_flags() noexcept { return 0; }
-void clear_flags() noexcept {}
-#endif
 
 DoublesResult run_on_doubles(const DoublesSection& section, const DoublesKernels& kernels,
                              BlockState& block, const BlockRun& run, SourceLanes sources) {

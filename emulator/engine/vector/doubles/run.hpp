@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/engine/vector/doubles/translate.hpp"
 
 namespace gdr {
@@ -50,25 +50,5 @@ std::uint64_t run_after_passes(const DoublesSection& section, const DoublesKerne
 std::string diagnose(const Program& program, const DoublesSection& section,
                      const DoublesKernels& kernels, BlockState& block, const BlockRun& run,
                      SourceLanes sources);
-
-/// The kernels for rows of a multiple of `batch` lanes, if the host has them and raises and
-/// suppresses exception flags as verification needs (some emulators and debuggers do not); else
-/// null. Tested once for each instruction set.
-const DoublesKernels* verified_doubles_kernels(Isa isa, std::uint32_t batch = wide_batch);
-
-/// MXCSR's exception flags.
-unsigned raised_flags() noexcept;
-void clear_flags() noexcept;
-
-/// Consecutive rows of longs: `lanes` upper shorts, then as many lower ones.
-struct LongRows {
-  std::uint64_t* shorts = nullptr;
-  std::size_t count = 0, lanes = 0;
-};
-
-/// Sums of the reduction network: leaves the sum of all rows in the first, in the order of
-/// reduce_tree. False if the sum is not verified exact in doubles, or this host's flags do not
-/// work: then nothing has changed.
-bool add_rows_in_doubles(Isa isa, const LongRows& rows);
 
 }  // namespace gdr

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "emulator/engine/vector/doubles/op.hpp"
+#include "emulator/engine/lanes/doubles/op.hpp"
 #include "emulator/engine/vector/doubles/word_pass.hpp"
-#include "emulator/engine/vector/plan.hpp"
+#include "emulator/engine/vector/rows/plan.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/isa/validate.hpp"
 

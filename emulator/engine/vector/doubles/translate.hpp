@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "emulator/engine/engine.hpp"
-#include "emulator/engine/vector/doubles/op.hpp"
+#include "emulator/engine/api/engine.hpp"
+#include "emulator/engine/lanes/doubles/op.hpp"
 #include "emulator/isa/geometry.hpp"
 #include "emulator/isa/program.hpp"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "emulator/engine/vector/doubles/op.hpp"
+#include "emulator/engine/lanes/doubles/op.hpp"
 #include "emulator/isa/geometry.hpp"
 #include "emulator/isa/program.hpp"
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/engine/gpu/gpu.hpp"
 
 namespace gdr {

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <span>
 
+#include "emulator/engine/lanes/doubles/op.hpp"
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
-#include "emulator/engine/vector/doubles/op.hpp"
 
 namespace gdr::codegen {
 namespace {

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <optional>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/api/engine.hpp"
 #include "emulator/engine/vector/doubles/translate.hpp"
 
 namespace gdr::codegen {

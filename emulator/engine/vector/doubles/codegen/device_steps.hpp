@@ -4,7 +4,7 @@
 // operations, if it tests a few bits and branches in rare cases, are one step of the trace.
 #pragma once
 
-#include "emulator/engine/vector/doubles/tested_steps.hpp"
+#include "emulator/engine/lanes/doubles/tested_steps.hpp"
 
 namespace gdr::codegen {
 

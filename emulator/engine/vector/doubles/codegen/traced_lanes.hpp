@@ -1,11 +1,11 @@
 // Symbolic vectors: each instruction appends itself to a trace.
 #pragma once
 
-#include "emulator/engine/vector/doubles/batch.hpp"
+#include "emulator/engine/lanes/doubles/batch.hpp"
+#include "emulator/engine/lanes/doubles/flag_steps.hpp"
+#include "emulator/engine/lanes/doubles/tested_steps.hpp"
 #include "emulator/engine/vector/doubles/codegen/device_steps.hpp"
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
-#include "emulator/engine/vector/doubles/flag_steps.hpp"
-#include "emulator/engine/vector/doubles/tested_steps.hpp"
 
 namespace gdr::codegen {
 

@@ -6,10 +6,10 @@
 #include <set>
 #include <unordered_map>
 
+#include "emulator/engine/lanes/doubles/kernels.hpp"
+#include "emulator/engine/lanes/doubles/op.hpp"
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
 #include "emulator/engine/vector/doubles/codegen/traced_lanes.hpp"
-#include "emulator/engine/vector/doubles/kernels.hpp"
-#include "emulator/engine/vector/doubles/op.hpp"
 #include "emulator/host/hash.hpp"
 
 namespace gdr::codegen {

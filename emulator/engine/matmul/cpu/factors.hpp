@@ -1,0 +1,109 @@
+// Factors gathered for the kernels: from the PEs' state, or from the records of their targets.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "emulator/chip/state.hpp"
+#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/pattern/pattern.hpp"
+#include "emulator/port/loaded_program.hpp"
+
+namespace gdr {
+
+/// Factors of all rows of a body for the exact kernels, for some chips.
+class PackedFactors {
+ public:
+  /// Panels of a row.
+  static std::size_t panels_of(const Geometry& geometry) noexcept {
+    return (geometry.pes_per_block + panel_lanes - 1) / panel_lanes;
+  }
+
+  /// Allocates; discards previous contents.
+  void begin(const MatmulPattern& products, const Geometry& geometry, std::size_t chips);
+  /// Gathers one block's words. Thread-safe for different blocks.
+  void gather(const MatmulPattern& products, std::size_t chip, const BlockState& block,
+              const MatmulKernels& kernels);
+  /// After all blocks are gathered: finds the panels that are all +0.
+  void find_zeros();
+  MatmulFactors view() const noexcept;
+
+ private:
+  std::size_t panels_ = 0, of_row_ = 0, chips_ = 0, blocks_ = 0, depth_ = 0;
+  std::vector<double, LineAllocator<double>> numbers_;
+  std::vector<ExponentRange> ranges_;
+  std::vector<std::int16_t> least_;
+  std::vector<char> block_zeros_, zeros_;  ///< [panel][chip][block], [panel]: all are +0
+};
+
+/// Consecutive inner indices of one chip: a number of its blocks' factors, or a part of them.
+struct FastSlab {
+  std::size_t chip = 0, first = 0, depth = 0;
+  std::size_t begin = 0;  ///< offset of its factors: [panel][factor][lane]
+};
+
+/// Factors of a body's outputs for the fast kernels, packed in slabs. Lane l of panel p is output
+/// 8 p + l, the order of results; lanes beyond the last output hold zeros.
+///
+/// Factors come from the state or, if all target words are factors, directly from the records of
+/// the link; the write to the state is then deferred.
+class PackedSlabs {
+ public:
+  PackedSlabs(const MatmulPattern& products, const LoadedProgram& loaded, const Geometry& geometry);
+
+  /// Allocates for chips 0 .. chips - 1; keeps the contents of earlier chips.
+  void allocate(std::size_t chips);
+  /// True if a block's target words and its factors are the same words.
+  bool gathers_records() const noexcept { return !record_rows_.empty(); }
+  /// Gathers one block's factors from the records of its targets. This and the next two are
+  /// thread-safe for different blocks.
+  void gather_records(std::size_t chip, std::size_t block, const std::uint64_t* records,
+                      const FastMatmulKernels& kernels);
+  /// Gathers one block's factors from the words of its PEs.
+  void gather_words(std::size_t chip, const BlockState& block);
+  /// Writes factors gathered from records to the state, if that was deferred.
+  void scatter_words(std::size_t chip, BlockState& block);
+
+  std::size_t panels() const noexcept { return panels_; }
+  std::size_t slabs_of_chip() const noexcept { return (chip_depth_ + slab_depth - 1) / slab_depth; }
+  FastSlab slab(std::size_t chip, std::size_t number) const noexcept;
+  const double* numbers(const FastSlab& slab) const noexcept {
+    return numbers_.data() + slab.begin;
+  }
+  /// Panels of a chip up to the last one that is not all +0.
+  std::size_t panels_used(std::size_t chip) const noexcept;
+  /// Upper bound of the factors of a slab up to the last one that is not +0 in every lane.
+  std::size_t depth_used(const FastSlab& slab) const noexcept;
+
+ private:
+  /// Location of a row's factors in a record: element and first word.
+  struct RecordRow {
+    std::uint32_t element = 0, word = 0;
+  };
+  std::optional<RecordRow> record_row(const LoadedProgram& loaded, std::size_t row) const;
+  const std::uint64_t* record_of(const std::uint64_t* records, std::size_t output) const;
+  void find_records(const LoadedProgram& loaded);
+  /// Calls piece(first factor, how many, their place for panel 0, doubles from panel to panel) for
+  /// the factors of a block, slab by slab.
+  template <typename Piece>
+  void each_piece(std::size_t chip, std::size_t block, Piece&& piece);
+  std::uint32_t& used(std::size_t chip, std::size_t block, std::size_t panel) {
+    return used_[(chip * blocks_ + block) * panels_ + panel];
+  }
+
+  const MatmulPattern& products_;
+  const std::size_t blocks_, pes_, elements_, target_words_;
+  const std::size_t panels_, chip_depth_;
+  const std::vector<std::uint64_t> zeros_;
+  std::vector<RecordRow> record_rows_;  ///< by row; empty if records are not factors
+  std::vector<double, LineAllocator<double>> numbers_;  ///< slab by slab
+  /// [chip][block][panel]: factors up to the last one that is not +0.
+  std::vector<std::uint32_t> used_;
+  std::vector<char> newer_;  ///< [chip][block]: newer than the state
+};
+
+/// Converts packed floats, two per word, to doubles. Subnormal floats become zeros of their sign,
+/// as at the port.
+void widen_floats(const std::uint64_t* words, std::size_t n, std::uint64_t* doubles) noexcept;
+
+}  // namespace gdr

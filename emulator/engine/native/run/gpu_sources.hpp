@@ -1,0 +1,31 @@
+// Resident sources in a GPU's memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "emulator/engine/gpu/gpu.hpp"
+#include "emulator/engine/native/gpu/gpu_kernel.hpp"
+#include "emulator/engine/native/run/lane_sources.hpp"
+
+namespace gdr::native {
+
+/// The lanes of resident sources (LaneSources) in a GPU's memory.
+class GpuSources {
+ public:
+  explicit GpuSources(Gpu& gpu) : gpu_(gpu) {}
+  /// Sends what was converted since the last call. Call after LaneSources::done.
+  void update(const LaneSources& sources);
+  SourceBuffers buffers() const noexcept { return {*buffer_, *ranges_}; }
+
+ private:
+  void send_ranges(const SourceWindows& windows);
+
+  Gpu& gpu_;
+  std::shared_ptr<gpu::Buffer> buffer_, ranges_;
+  std::size_t bytes_ = 0;
+  std::uint64_t revision_ = 0;
+};
+
+}  // namespace gdr::native
