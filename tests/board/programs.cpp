@@ -128,6 +128,8 @@ Geometry small_geometry(unsigned chips, unsigned blocks, unsigned pes, unsigned 
 
 Rig::Rig(const Geometry& geometry, const char* engine, unsigned threads, const char* isa)
     : board(geometry, make_engine(engine, isa), threads) {}
+Rig::Rig(const Geometry& geometry, std::shared_ptr<const Engine> engine)
+    : board(geometry, std::move(engine), 1) {}
 
 Command& Rig::add(CommandKind kind, std::uint64_t chips) {
   Command c;

@@ -40,6 +40,7 @@ class Rig {
  public:
   explicit Rig(const Geometry& geometry, const char* engine = "reference", unsigned threads = 1,
                const char* isa = "");
+  Rig(const Geometry& geometry, std::shared_ptr<const Engine> engine);
   void load(const Program& program);
   Command& add(CommandKind kind, std::uint64_t chips = 1);
   Command& add(CommandKind kind, std::uint64_t chips, const std::vector<std::uint64_t>& payload);
