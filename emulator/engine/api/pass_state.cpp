@@ -1,6 +1,7 @@
 #include "emulator/engine/api/pass_state.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 namespace gdr {
 namespace {
@@ -10,6 +11,11 @@ std::uint64_t parts(std::uint64_t count, std::uint64_t size) noexcept {
 }
 
 }  // namespace
+
+std::uint64_t next_revision() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
 
 std::uint64_t PassState::targets_of(std::size_t chip) const noexcept {
   return run_->targets != 0 ? run_->targets : pass_.chips[chip].targets;

@@ -22,6 +22,9 @@ struct ItemsKey {
   }
 };
 
+/// A number for SourceStream::revision, unique in the process.
+std::uint64_t next_revision() noexcept;
+
 /// A pass, its current run, and the states of its chips, which are created when they are needed.
 class PassState {
  public:

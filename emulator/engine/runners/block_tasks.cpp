@@ -14,23 +14,6 @@ GroupRange BlockwiseRunner::groups_of(const Chunk& chunk, GroupRange slice) cons
   return {slice.first + first, std::min(left, most)};
 }
 
-/// One part of the j-items that all blocks of a chip see in this chunk.
-void BlockwiseRunner::stage(const Chunk& chunk, std::uint32_t chip, std::uint64_t part) {
-  CachedItems& cached = item_cache_[chip];
-  const LoopPlan& plan = loop().plan;
-  const GroupRange all = groups_of(chunk, {0, plan.groups});
-  const std::uint64_t size = (items_per_task + plan.group - 1) / plan.group;
-  const GroupRange groups{all.first + part * size, std::min(size, all.count - part * size)};
-  std::vector<std::uint64_t> scratch;
-  const std::uint32_t step = program_.halves.source_step;
-  std::uint64_t* const shorts = cached.shorts.data() + part * size * step;
-  load_sources(program_, plan, memory_of(chip), {loop().address, 0}, groups, shorts, scratch);
-  if (!accepts_streams()) return;
-  const StreamingExecutable& executable = *streamed_;
-  std::byte* const to = cached.groups.data() + part * size * executable.stream_bytes();
-  if (!executable.convert_sources(shorts, groups.count, step, to)) cached.usable = false;
-}
-
 void BlockwiseRunner::work(const Chunk& chunk, const Task& task) {
   const bool product = is_matmul();
   if (product && task.runs && products_->bypasses_state(task.chip))
@@ -90,7 +73,7 @@ void BlockwiseRunner::run_loop(const Chunk& chunk, const Task& task) {
   if (chunk.fills == 0) return;
   if (!accepts_streams()) return run_fills(chunk, task);
   if (!shares_sources()) return run_own_stream(chunk, task);
-  if (!chip_items_[task.chip]->usable) return run_fills(chunk, task);
+  if (!shared_sources_.of(task.chip).usable) return run_fills(chunk, task);
   run_stream(chunk, task);
 }
 
@@ -111,9 +94,9 @@ bool BlockwiseRunner::runs_fused(const Chunk& chunk, const Task& task) const {
   const LoopPlan& plan = loop().plan;
   const GroupRange slice = plan.slice(task.block);
   if (slice.count == 0) return false;
-  if (batch_) return !shares_sources() || chip_items_[task.chip]->usable.load();
+  if (batch_) return !shares_sources() || shared_sources_.of(task.chip).usable.load();
   if (slice.count > streamed_->max_fused_groups()) return false;
-  return shares_sources() ? chip_items_[task.chip]->usable.load()
+  return shares_sources() ? shared_sources_.of(task.chip).usable.load()
                           : plan.fills(slice.count) <= fills_at_once;
 }
 
@@ -197,7 +180,7 @@ void BlockwiseRunner::run_fills_at_once(const Chunk& chunk, const Task& task, st
   const GroupRange first = plan.fill(slice, begin);
   const GroupRange all{first.first, groups.first + groups.count - first.first};
   const std::size_t before = all.first - groups_of(chunk, slice).first;
-  const CachedItems& items = *chip_items_[task.chip];
+  const CachedItems& items = shared_sources_.of(task.chip);
   const std::byte* const stream = items.groups.data() + before * streamed_->stream_bytes();
   run_groups(chunk, task, all, {stream, last, items.revision, items.previous, items.changes});
   store_last_outputs(chunk, task, end);
@@ -232,7 +215,7 @@ void BlockwiseRunner::store_last_outputs(const Chunk& chunk, const Task& task, s
 void BlockwiseRunner::run_own_stream(const Chunk& chunk, const Task& task) {
   const LoopPlan& plan = loop().plan;
   const GroupRange slice = plan.slice(task.block);
-  CachedStream& stream = streams_[task.chip][task.block];
+  CachedStream& stream = block_sources_.of(task);
   const std::uint64_t end = std::min(plan.fills(slice.count), chunk.first_fill + chunk.fills);
   const std::uint64_t at_once = batch_ ? end : fills_at_once;
   for (std::uint64_t f = chunk.first_fill; f < end; f += at_once) {
@@ -242,8 +225,8 @@ void BlockwiseRunner::run_own_stream(const Chunk& chunk, const Task& task) {
     GroupRange groups = plan.fill(slice, f);
     const GroupRange last_groups = plan.fill(slice, last);
     groups.count = last_groups.first + last_groups.count - groups.first;
-    if (!(whole && is_unchanged(task, groups, stream)) &&
-        !make_stream(task, groups, last, stream)) {
+    if (!(whole && block_sources_.is_unchanged(*now_, task, groups)) &&
+        !block_sources_.convert(*now_, task, groups, last)) {
       const bool without_sections = runs_fused(chunk, task);
       if (without_sections) run_section(task, Section::Start);
       run_fills({f, end - f, chunk.first, chunk.last}, task);
@@ -259,59 +242,6 @@ void BlockwiseRunner::run_own_stream(const Chunk& chunk, const Task& task) {
     run_groups(chunk, task, groups, {stream.groups.data(), stream.last_group, stream.revision});
     store_last_outputs(chunk, task, last + 1);
   }
-}
-
-/// Whether a cached stream holds the current contents of these groups.
-bool BlockwiseRunner::is_unchanged(const Task& task, GroupRange groups,
-                                   CachedStream& stream) const {
-  std::vector<GroupRange> changes;
-  if (!now_->changed_groups(task.chip, stream.key, changes)) return false;
-  const bool touched = std::ranges::any_of(changes, [&](const GroupRange& change) {
-    return change.first < groups.first + groups.count && groups.first < change.first + change.count;
-  });
-  if (!touched) stream.key = now_->items_of(task.chip);
-  return !touched;
-}
-
-/// Location of the records of a block's own j-items.
-SourceRecords BlockwiseRunner::records_of(const Task& task) const noexcept {
-  return {loop().address, loop().plan.parts > 1 ? task.block : 0};
-}
-
-/// Converts groups of a block's slice; `last` is the fill of the last group. False if the engine
-/// cannot represent them.
-bool BlockwiseRunner::make_stream(const Task& task, GroupRange groups, std::uint64_t last,
-                                  CachedStream& stream) const {
-  thread_local std::vector<std::uint64_t> shorts, scratch;
-  const LoopPlan& plan = loop().plan;
-  const BmHalves& halves = program_.halves;
-  const BoardMemory& memory = memory_of(task.chip);
-  const StreamingExecutable& executable = *streamed_;
-  const std::uint32_t step = halves.source_step;
-  if (shorts.size() < groups.count * step) shorts.resize(groups.count * step);
-  stream.groups.resize(groups.count * executable.stream_bytes());
-  load_sources(program_, plan, memory, records_of(task), groups, shorts.data(), scratch);
-  stream.key.reset();
-  stream.in_memory = false;
-  if (!executable.convert_sources(shorts.data(), groups.count, step, stream.groups.data())) {
-    return false;
-  }
-  const GroupRange slice = plan.slice(task.block);
-  for (std::uint64_t k = 0; k < visible_fills; ++k) {
-    auto& saved = stream.last_fills[k];
-    saved.shorts.clear();
-    if (last + k + 1 < visible_fills) continue;  // there was no fill before the first
-    const std::uint64_t f = last + k + 1 - visible_fills;
-    const GroupRange fill = plan.fill(slice, f);
-    if (fill.first < groups.first) continue;  // what was done before left it there
-    const std::uint64_t* const from = shorts.data() + (fill.first - groups.first) * step;
-    saved.shorts.assign(from, from + fill.count * step);
-    saved.base = halves.source_base[f % 2];
-    stream.last_group = saved.base + static_cast<std::uint32_t>(fill.count - 1) * step;
-  }
-  stream.revision = next_revision();
-  stream.key = now_->items_of(task.chip);
-  return true;
 }
 
 void BlockwiseRunner::run_fills(const Chunk& chunk, const Task& task) {
@@ -345,14 +275,14 @@ void BlockwiseRunner::fill_half(const Chunk& chunk, const Task& task, GroupRange
   const BmHalves& halves = program_.halves;
   std::uint64_t* const bm =
       state(task.chip).blocks[task.block].bm.data() + halves.source_base[half];
-  if (!streams_.empty()) streams_[task.chip][task.block].in_memory = false;
+  block_sources_.overwritten(task);
   if (!shares_sources()) {
-    load_sources(program_, loop().plan, memory_of(task.chip), records_of(task), groups, bm,
-                 scratch);
+    load_sources(program_, loop().plan, memory_of(task.chip),
+                 BlockSources::records_of(loop(), task.block), groups, bm, scratch);
     return;
   }
   const std::uint64_t before = groups.first - chunk.first_fill * loop().plan.groups_per_half;
-  std::copy_n(chip_items_[task.chip]->shorts.data() + before * halves.source_step,
+  std::copy_n(shared_sources_.of(task.chip).shorts.data() + before * halves.source_step,
               groups.count * halves.source_step, bm);
 }
 

@@ -26,8 +26,9 @@ BlockwiseRunner::BlockwiseRunner(const LoadedProgram& program, const Geometry& g
       geometry_(geometry),
       executable_(executable),
       streamed_(streamed),
-      products_(streamed == nullptr ? nullptr : MatmulRunner::make(program, geometry_, *streamed)) {
-}
+      products_(streamed == nullptr ? nullptr : MatmulRunner::make(program, geometry_, *streamed)),
+      shared_sources_(program, streamed),
+      block_sources_(program, streamed) {}
 
 std::unique_ptr<PassRunner> blockwise_runner(const LoadedProgram& program, const Geometry& geometry,
                                              const Executable& executable) {
@@ -38,15 +39,7 @@ std::unique_ptr<PassRunner> blockwise_runner(const LoadedProgram& program, const
   return std::make_unique<BlockwiseRunner>(program, geometry, executable, &executable);
 }
 
-std::uint64_t BlockwiseRunner::next_revision() noexcept {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
-void BlockwiseRunner::invalidate_chips() noexcept {
-  for (auto& chip : streams_)
-    for (CachedStream& stream : chip) stream.in_memory = false;
-}
+void BlockwiseRunner::invalidate_chips() noexcept { block_sources_.overwritten(); }
 
 bool BlockwiseRunner::shares_sources() const noexcept {
   return loop().plan.slices == 1 && loop().plan.parts == 1 && !program_.sources.empty();
@@ -71,7 +64,7 @@ std::vector<BlockwiseRunner::Task> BlockwiseRunner::make_tasks() const {
           now_->reads(), [&](const ResultRead& r) { return !r.joined && touches(r, b); });
       const bool writes =
           std::ranges::any_of(now_->writes(), [&](const TargetWrite& w) { return touches(w, b); });
-      if (runs || reads || writes) tasks.push_back({c, b, runs, tasks.size()});
+      if (runs || reads || writes) tasks.push_back({{c, b}, runs, tasks.size()});
     }
   }
   return tasks;
@@ -131,7 +124,7 @@ void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> w
   const std::vector<Chunk> chunks = make_chunks();
   std::vector<Phase> phases;
   const unsigned threads = threads_for(estimate(tasks.size()), now_->pass().threads);
-  chip_items_.clear();
+  shared_sources_.begin();
   const bool product = is_matmul();
   product ? products_->begin(*now_, threads) : now_->require_states();
   for (const Chunk& chunk : chunks) add_chunk(chunk, tasks, phases);
@@ -146,7 +139,7 @@ void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> w
   if (product) products_->end();
   if (run == nullptr) return;
   if (!program_.outputs.empty() && (run->flags & run_return) == 0) note_outputs();
-  if (chunks.size() == 1 && !product) set_item_keys();
+  if (chunks.size() == 1 && !product) shared_sources_.keep(*now_, accepts_streams());
 }
 
 /// The run has written its output items to the memories of its chips.
@@ -157,74 +150,14 @@ void BlockwiseRunner::note_outputs() {
     if (takes_part(loop().chips, c)) memory_of(c).changed(loop().output_address, words);
 }
 
-/// Allocates buffers for shared j-items and appends conversion tasks for missing ones. Chips with
-/// equal memories share a buffer.
-void BlockwiseRunner::add_conversion(const Chunk& chunk, std::vector<Phase>& phases) {
-  const GroupRange groups = groups_of(chunk, {0, loop().plan.groups});
-  const std::uint64_t size = groups.count * loop().plan.group * program_.program.item_shorts;
-  const std::size_t bytes = accepts_streams() ? groups.count * streamed_->stream_bytes() : 0;
-  struct Part {
-    std::uint32_t chip;
-    std::uint64_t number;
-  };
-  std::vector<Part> missing;
-  const std::uint64_t of_part = parts(items_per_task, loop().plan.group);
-  const std::uint64_t all_parts = parts(groups.count, of_part);
-  while (item_cache_.size() < now_->chips()) item_cache_.emplace_back();
-  chip_items_.assign(now_->chips(), nullptr);
-  for (std::uint32_t chip = 0; chip < now_->chips(); ++chip) {
-    if (now_->blocks_of(chip) == 0) continue;
-    const std::uint64_t contents = memory_of(chip).contents();
-    for (std::uint32_t c = 0; c < chip && chip_items_[chip] == nullptr; ++c) {
-      if (memory_of(c).contents() == contents) chip_items_[chip] = chip_items_[c];
-    }
-    if (chip_items_[chip] != nullptr) continue;
-    CachedItems& cached = item_cache_[chip];
-    chip_items_[chip] = &cached;
-    const bool whole = chunk.first && chunk.last;
-    const bool enough = cached.converted || !accepts_streams();
-    std::vector<GroupRange> changes;
-    const bool known =
-        whole && enough && cached.usable && now_->changed_groups(chip, cached.key, changes);
-    const auto has_changed = [&](std::uint64_t part) {
-      return std::ranges::any_of(changes, [&](const GroupRange& change) {
-        return change.first < (part + 1) * of_part && part * of_part < change.first + change.count;
-      });
-    };
-    cached.key.reset();
-    if (!known) {
-      cached.usable = true;
-      if (cached.shorts.size() < size) cached.shorts.resize(size);
-      if (cached.groups.size() < bytes) cached.groups.resize(bytes);
-    }
-    const std::size_t before = missing.size();
-    for (std::uint64_t part = 0; part < all_parts; ++part)
-      if (!known || has_changed(part)) missing.push_back({chip, part});
-    if (missing.size() == before) continue;
-    cached.previous = known ? cached.revision : 0;
-    cached.revision = next_revision();
-    cached.changes.clear();
-    const std::span<const std::byte> all(cached.groups.data(), bytes);
-    const std::size_t part_bytes = all_parts == 1 ? bytes : bytes / groups.count * of_part;
-    for (std::size_t n = before; n < missing.size(); ++n) {
-      const std::size_t begin = missing[n].number * part_bytes;
-      cached.changes.push_back(all.subspan(begin, std::min(part_bytes, bytes - begin)));
-    }
-  }
-  if (missing.empty()) return;
-  phases.push_back({missing.size(), [this, chunk, missing](std::size_t i) {
-                      stage(chunk, missing[i].chip, missing[i].number);
-                    }});
-}
-
 void BlockwiseRunner::add_chunk(const Chunk& chunk, const std::vector<Task>& tasks,
                                 std::vector<Phase>& phases) {
   const std::size_t chips = now_->chips();
-  if (now_->has_run() && accepts_streams() && !shares_sources()) {
-    streams_.resize(chips);
-    for (auto& chip : streams_) chip.resize(geometry_.blocks);
-  }
-  if (now_->has_run() && chunk.fills != 0 && shares_sources()) add_conversion(chunk, phases);
+  if (now_->has_run() && accepts_streams() && !shares_sources())
+    block_sources_.reserve(chips, geometry_.blocks);
+  if (now_->has_run() && chunk.fills != 0 && shares_sources())
+    shared_sources_.prepare(*now_, groups_of(chunk, {0, loop().plan.groups}),
+                            chunk.first && chunk.last, accepts_streams(), phases);
   const bool joins = now_->has_run() && chunk.fills != 0 && joins_outputs();
   const GroupRange groups = joins ? groups_of(chunk, {0, loop().plan.groups}) : GroupRange{};
   const std::uint64_t items = groups.count * (now_->has_run() ? loop().plan.group : 1);
@@ -261,15 +194,6 @@ bool BlockwiseRunner::start_batch(std::size_t tasks) {
   batch_ = streamed_->start_batch(tasks, loop().plan.slice(0).count);
   batched_.assign(tasks, {});
   return true;
-}
-
-/// Keeps completely converted items for the next run on the same j-items.
-void BlockwiseRunner::set_item_keys() {
-  for (std::uint32_t chip = 0; chip < chip_items_.size(); ++chip) {
-    if (chip_items_[chip] != &item_cache_[chip]) continue;
-    item_cache_[chip].key = now_->items_of(chip);
-    item_cache_[chip].converted = accepts_streams();
-  }
 }
 
 void BlockwiseRunner::add_joined_read(const ResultRead& read, std::vector<Phase>& phases) {

@@ -15,42 +15,12 @@
 #include "emulator/engine/api/engine.hpp"
 #include "emulator/engine/api/pass_state.hpp"
 #include "emulator/engine/matmul/matmul_runner.hpp"
+#include "emulator/engine/runners/block_sources.hpp"
+#include "emulator/engine/runners/shared_sources.hpp"
 #include "emulator/engine/runners/transfers.hpp"
 #include "emulator/host/parallel.hpp"
 
 namespace gdr {
-
-/// j-items that all blocks of a chip read, converted for the broadcast memory and for the engine.
-/// Chips with equal memories share them. Cached for later runs.
-struct CachedItems {
-  std::optional<ItemsKey> key;
-  bool converted = false;             ///< `groups` is valid
-  std::vector<std::uint64_t> shorts;  ///< as in the broadcast memory, consecutive items
-  std::vector<std::byte> groups;
-  std::uint64_t revision = 0;  ///< of `groups`; this and the next two as SourceStream has them
-  std::uint64_t previous = 0;
-  std::vector<std::span<const std::byte>> changes;
-  std::atomic<bool> usable = true;  ///< the engine could convert all of them
-};
-
-/// Fills of the memory's halves that remain visible afterwards: the last one may be short, and then
-/// the rest of its half still holds an earlier fill.
-constexpr std::uint64_t visible_fills = 3;
-
-/// j-items of a single block, converted for the engine and cached for later runs.
-struct CachedStream {
-  std::optional<ItemsKey> key;
-  std::vector<std::byte> groups;
-  std::uint64_t revision = 0;
-  /// Contents of the last fills of the broadcast memory's halves.
-  struct LastFill {
-    std::uint32_t base = 0;  ///< address in shorts
-    std::vector<std::uint64_t> shorts;
-  };
-  std::array<LastFill, visible_fills> last_fills;
-  std::uint32_t last_group = 0;  ///< address of the last group, in shorts
-  bool in_memory = false;        ///< the broadcast memory still holds them
-};
 
 /// Executes passes block by block, section by section. All arguments outlive the runner.
 std::unique_ptr<PassRunner> blockwise_runner(const LoadedProgram& program, const Geometry& geometry,
@@ -85,10 +55,9 @@ class BlockwiseRunner final : public PassRunner {
   static constexpr std::uint64_t items_returned = 8;     ///< per reduction task over chips
 
   /// The work of one block.
-  struct Task {
-    std::uint32_t chip, block;
-    bool runs;
-    std::size_t number;  ///< in make_tasks
+  struct Task : BlockPlace {
+    bool runs = false;
+    std::size_t number = 0;  ///< in make_tasks
   };
   /// The fused run of a task in `batch_`.
   struct BatchedRun {
@@ -113,25 +82,18 @@ class BlockwiseRunner final : public PassRunner {
   std::vector<Chunk> make_chunks() const;
   double estimate(std::size_t tasks) const noexcept;
   void add_chunk(const Chunk& chunk, const std::vector<Task>& tasks, std::vector<Phase>& phases);
-  void add_conversion(const Chunk& chunk, std::vector<Phase>& phases);
   void add_joined_read(const ResultRead& read, std::vector<Phase>& phases);
-  void set_item_keys();
 
   /// Whether the run's body is computed as a matrix product.
   bool is_matmul() const noexcept { return products_ && products_->computes(*now_); }
 
   bool shares_sources() const noexcept;
   bool joins_outputs() const noexcept;
-  /// A number for SourceStream::revision, unique in the process.
-  static std::uint64_t next_revision() noexcept;
   bool start_batch(std::size_t tasks);
   void finish_batched(const Chunk& chunk, const Task& task);
   void read_results(const Chunk& chunk, const Task& task);
   bool returns_outputs() const noexcept { return (loop().flags & run_return) != 0; }
-  SourceRecords records_of(const Task& task) const noexcept;
   GroupRange groups_of(const Chunk& chunk, GroupRange slice) const noexcept;
-  bool is_unchanged(const Task& task, GroupRange groups, CachedStream& stream) const;
-  void stage(const Chunk& chunk, std::uint32_t chip, std::uint64_t part);
   void work(const Chunk& chunk, const Task& task);
   void run_loop(const Chunk& chunk, const Task& task);
   void run_fills(const Chunk& chunk, const Task& task);
@@ -140,8 +102,6 @@ class BlockwiseRunner final : public PassRunner {
   void run_fills_at_once(const Chunk& chunk, const Task& task, std::uint64_t begin,
                          std::uint64_t end);
   void run_own_stream(const Chunk& chunk, const Task& task);
-  bool make_stream(const Task& task, GroupRange groups, std::uint64_t last,
-                   CachedStream& stream) const;
   bool runs_fused(const Chunk& chunk, const Task& task) const;
   void run_groups(const Chunk& chunk, const Task& task, GroupRange groups, SourceStream stream);
   std::uint64_t* output_row(const Chunk& chunk, const Task& task, std::uint64_t group);
@@ -162,11 +122,10 @@ class BlockwiseRunner final : public PassRunner {
   std::optional<PassState> now_;                  ///< the current pass
   std::unique_ptr<FusedBatch> batch_;             ///< of the run's fused runs; null: one by one
   std::vector<BatchedRun> batched_;               ///< by task
-  std::vector<CachedItems*> chip_items_;          ///< by chip that runs: its j-items of a chunk
 
   // Buffers are reused: page faults of fresh memory cost more than the work in it.
-  std::deque<CachedItems> item_cache_;               ///< by chip
-  std::vector<std::vector<CachedStream>> streams_;   ///< [chip][block]: partitioned sources
+  SharedSources shared_sources_;
+  BlockSources block_sources_;
   std::vector<std::vector<std::uint64_t>> outputs_;  ///< by chip: [block][shorts of a chunk]
 };
 
