@@ -5,7 +5,6 @@
 #   command      the program gdr, its manual pages, completion for shells
 #   compat       libraries under the names of earlier accelerators and of the BLAS
 #   development  headers, link names, pkg-config entries, the CMake package, the Fortran module
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(GDR_FORTRAN_MODULE_DIR ${CMAKE_INSTALL_INCLUDEDIR}/gdr CACHE STRING
     "Directory of the installed Fortran module, below the prefix")

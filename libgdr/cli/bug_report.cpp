@@ -1,6 +1,5 @@
 #include "libgdr/cli/bug_report.hpp"
 
-#include <dlfcn.h>
 #include <omp.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -28,6 +27,7 @@
 #include "libgdr/cli/gpus.hpp"
 #include "libgdr/cli/own_process.hpp"
 #include "libgdr/cli/places.hpp"
+#include "libgdr/device/plugin.hpp"
 
 extern char** environ;
 
@@ -124,18 +124,10 @@ std::string host_text() {
 
 /// Plugins for MPI beside the library.
 std::string mpi_text() {
-  Dl_info library{};
-  std::string found;
-  if (dladdr(reinterpret_cast<const void*>(&version), &library) != 0) {
-    std::set<std::string> names;
-    std::error_code ignored;
-    for (fs::directory_iterator file(fs::path(library.dli_fname).parent_path(), ignored), end;
-         file != end; file.increment(ignored)) {
-      const std::string name = file->path().filename().string();
-      if (name.starts_with("libgdr_mpi")) names.insert(name);
-    }
-    found = fmt::format("{}", fmt::join(names, ", "));
-  }
+  std::vector<std::string> names;
+  for (const char* const name : {"libgdr_mpi.so", "libgdr_mpi_mpich.so", "libgdr_mpi_ulfm.so"})
+    if (plugin_exists(name)) names.emplace_back(name);
+  const std::string found = fmt::format("{}", fmt::join(names, ", "));
   if (!build_info().mpi) return "built without" + (found.empty() ? "" : "; found " + found);
   return "built with" + (found.empty() ? ", but no plugin is beside the library" : ": " + found);
 }

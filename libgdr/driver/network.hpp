@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -34,6 +35,7 @@ struct NetworkServerOptions {
   std::uint64_t max_message_bytes = std::uint64_t{1} << 32;  ///< of a client's list with its data
   double resume_seconds = 30;  ///< how long a board waits for a client whose connection broke
   unsigned max_connections = 256;
+  std::function<void(const std::string& line)> log;  ///< writes to the log of the board server
 };
 
 /// The transport.

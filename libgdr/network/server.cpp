@@ -1,6 +1,6 @@
 // The part of a board server that accepts connections: authentication, sessions, and a thread for
 // each session that executes its lists on a board of the Unix socket.
-#include "libgdr/driver/server/server.hpp"
+#include "libgdr/network/server.hpp"
 
 #include <openssl/rand.h>
 #include <sys/resource.h>
@@ -23,12 +23,10 @@
 #include "libgdr/network/connect.hpp"
 #include "libgdr/network/credentials.hpp"
 #include "libgdr/network/messages.hpp"
-#include "libgdr/network/server.hpp"
 
 namespace gdr::network {
 namespace {
 
-using driver::log_line;
 using driver::NetworkServerOptions;
 
 constexpr std::chrono::seconds greeting_timeout{10};
@@ -41,17 +39,20 @@ constexpr std::size_t max_queued_lists = 256;
 /// Limits the lines about clients in the log.
 class RefusalLog {
  public:
+  explicit RefusalLog(const NetworkServerOptions& options) : options_(options) {}
+
   void add(const std::string& text) {
     if (Clock::now() - minute_ >= std::chrono::minutes(1)) {
       if (count_ > max_refusals)
-        log_line(std::to_string(count_ - max_refusals) + " further refusals not logged");
+        options_.log(std::to_string(count_ - max_refusals) + " further refusals not logged");
       minute_ = Clock::now();
       count_ = 0;
     }
-    if (count_++ < max_refusals) log_line(text);
+    if (count_++ < max_refusals) options_.log(text);
   }
 
  private:
+  const NetworkServerOptions& options_;
   Clock::time_point minute_ = Clock::now();
   unsigned count_ = 0;
 };
@@ -362,10 +363,11 @@ class Front {
                       [weak](std::uint64_t number) {
                         if (const auto s = weak.lock()) s->worker->stop(number);
                       },
-                      [weak, from](const std::string& reason) {
+                      [this, weak, from](const std::string& reason) {
                         const auto s = weak.lock();
                         if (!s) return;
-                        log_line("session of " + from + " (" + s->client + ") ended: " + reason);
+                        options_.log("session of " + from + " (" + s->client +
+                                     ") ended: " + reason);
                         s->worker->end();
                       }});
     auto opened = std::make_shared<asio::steady_timer>(io_);
@@ -439,7 +441,7 @@ class Front {
                         static_cast<ErrorCategory>(served->granted->category));
       co_return nullptr;
     }
-    log_line(get_text(served->granted->board) + " was opened by " + from + " (" + client + ")");
+    options_.log(get_text(served->granted->board) + " was opened by " + from + " (" + client + ")");
     co_return served;
   }
 
@@ -469,7 +471,7 @@ class Front {
   asio::ip::tcp::acceptor acceptor_;
   std::list<std::shared_ptr<Connection>> strangers_;
   std::map<SessionId, std::shared_ptr<Served>> sessions_;
-  RefusalLog refusals_;
+  RefusalLog refusals_{options_};
 };
 
 }  // namespace

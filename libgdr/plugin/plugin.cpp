@@ -4,30 +4,43 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "gdr/error.hpp"
 
 namespace gdr {
 namespace {
 
-std::filesystem::path directory_of_libgdr() {
+namespace fs = std::filesystem;
+
+/// The folder of the file that contains this function: libgdr.so, or a program.
+fs::path own_folder() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&load_plugin), &info) == 0) return {};
   std::error_code ignored;
-  return std::filesystem::weakly_canonical(info.dli_fname, ignored).parent_path();
+  return fs::weakly_canonical(info.dli_fname, ignored).parent_path();
+}
+
+/// The plugin's file, if there is one: beside libgdr.so or a program, for installed programs in the
+/// folder of the libraries, for tests in the build's.
+std::optional<fs::path> find_plugin(const std::string& file) {
+  const fs::path own = own_folder();
+  for (const char* const folder : {"", GDR_PROGRAMS_TO_LIBRARIES, "../libgdr"}) {
+    std::error_code ignored;
+    const fs::path path = fs::weakly_canonical(own / folder / file, ignored);
+    if (fs::exists(path, ignored)) return path;
+  }
+  return {};
 }
 
 }  // namespace
 
 std::string plugin_path(const char* variable, const std::string& file) {
   if (const char* given = std::getenv(variable); given != nullptr && *given != '\0') return given;
-  return (directory_of_libgdr() / file).string();
+  return find_plugin(file).value_or(own_folder() / file).string();
 }
 
-bool plugin_exists(const std::string& file) {
-  std::error_code ignored;
-  return std::filesystem::exists(directory_of_libgdr() / file, ignored);
-}
+bool plugin_exists(const std::string& file) { return find_plugin(file).has_value(); }
 
 void* load_plugin(const Plugin& plugin) {
   void* const library =

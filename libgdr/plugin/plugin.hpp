@@ -14,9 +14,11 @@ struct Plugin {
   bool global = false;  ///< further libraries, which it loads, find its libraries' symbols
 };
 
-/// The value of an environment variable, or `file` in the directory of libgdr.
+/// The value of an environment variable, or else the path of `file`, which lies beside libgdr.so (a
+/// program that contains the library looks beside itself, and where its installation has
+/// libraries).
 std::string plugin_path(const char* variable, const std::string& file);
-/// Whether there is such a file in the directory of libgdr.
+/// Whether there is such a file.
 bool plugin_exists(const std::string& file);
 /// The address of the symbol. Throws Error (Unsupported) with the reason and the remedy.
 void* load_plugin(const Plugin& plugin);
