@@ -68,7 +68,7 @@ def main(nm: str, library: str, static_library: str, source_folder: str) -> None
         print(f"{name} is exported, but in no header: narrow its pattern in libgdr/exports.map")
     if hidden or surplus:
         sys.exit(1)
-    print(f"{len(exported)} names, {len(c_functions)} of C, {len(internal)} for the build's libraries")
+    print(f"{len(exported)} names, {len(internal)} of them for libraries of this build")
 
 
 main(*sys.argv[1:])

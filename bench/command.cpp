@@ -1,4 +1,6 @@
 // `gdr bench`: the benchmarks of bench/.
+#include "libgdr/cli/command.hpp"
+
 #include <omp.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 
 #include "bench/measurement.hpp"
 #include "gdr/version.hpp"
-#include "libgdr/cli/command.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
 
