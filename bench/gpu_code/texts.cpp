@@ -12,6 +12,7 @@
 
 #include "bench/gpu_code/run_tool.hpp"
 #include "bench/laws/laws.hpp"
+#include "emulator/host/parse_number.hpp"
 #include "emulator/isa/program.hpp"
 #include "gdr/matrix.hpp"
 
@@ -69,7 +70,7 @@ std::vector<std::string> texts_of(const Context& context, std::string_view engin
 double number_after(const std::string& text, const std::regex& pattern) {
   double most = 0;
   for (std::sregex_iterator m(text.begin(), text.end(), pattern), end; m != end; ++m)
-    most = std::max(most, std::stod((*m)[1]));
+    most = std::max(most, parse_all<double>((*m)[1].str()).value_or(0));
   return most;
 }
 

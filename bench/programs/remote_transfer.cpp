@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "emulator/host/parse_number.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/names.hpp"
@@ -68,7 +69,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    return run(argv[1], std::atof(argv[2]));
+    return run(argv[1], gdr::parse_all<double>(argv[2]).value_or(0));
   } catch (const gdr::Error& e) {
     fmt::print(stderr, "bench_remote_transfer: {}\n", e.what());
     return 1;

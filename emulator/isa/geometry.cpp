@@ -1,7 +1,9 @@
 #include "emulator/isa/geometry.hpp"
 
-#include <charconv>
 #include <cmath>
+#include <type_traits>
+
+#include "emulator/host/parse_number.hpp"
 
 namespace gdr {
 namespace {
@@ -21,20 +23,13 @@ constexpr GeometryField geometry_fields[] = {
     {"instructions", &Geometry::instruction_words, 1U << 24},
 };
 
-template <typename T>
-bool parse(std::string_view text, T& value) {
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  return result.ec == std::errc{} && result.ptr == end;
-}
-
 }  // namespace
 
 std::string set_geometry_field(Geometry& geometry, std::string_view name, std::string_view value) {
   const auto set = [&](auto& member, auto least, auto most, const std::string& needed) {
-    auto number = member;
-    const bool valid = parse(value, number) && number >= least && number <= most;
-    if (valid) member = number;
+    const auto number = parse_all<std::remove_reference_t<decltype(member)>>(value);
+    const bool valid = number && *number >= least && *number <= most;
+    if (valid) member = *number;
     return valid ? std::string{} : std::string(name).append("=").append(value) + ": " + needed;
   };
   for (const GeometryField& field : geometry_fields) {

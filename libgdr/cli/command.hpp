@@ -25,7 +25,6 @@
 #pragma once
 
 #include <CLI/App.hpp>
-#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -35,6 +34,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/host/parse_number.hpp"
 #include "emulator/isa/geometry.hpp"
 #include "libgdr/cli/device_choice.hpp"
 #include "libgdr/cli/output.hpp"
@@ -113,15 +113,6 @@ struct Setting {
   std::string name, value;
 };
 Setting split_setting(std::string_view option, std::string_view text);
-
-/// All of the text as a number, written as std::from_chars takes it; nothing if it is none.
-template <typename Number, typename... Format>
-std::optional<Number> parse_all(std::string_view text, Format... format) {
-  Number value{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, value, format...);
-  return code == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
-}
 
 /// A finite number, all of the text. Throws Error (Usage) naming `what`.
 double parse_number(std::string_view what, std::string_view text);

@@ -4,11 +4,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "emulator/host/parse_number.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/output.hpp"
 
 namespace gdr::cli {
 namespace {
+
+/// With four digits.
+double rounded(double value) {
+  return parse_all<double>(fmt::format("{:.4g}", value)).value_or(value);
+}
 
 using predict::KernelFigures;
 using predict::Prediction;
@@ -109,9 +115,8 @@ void report_prediction(const Prediction& p, const predict::Machine& machine,
     text += row(fmt::format("  {}", gain.part), "{:5.1f} %", 100 * gain.saved);
   if (!p.details.empty()) text += "details\n";
   for (const auto& [name, value] : p.details)
-    text +=
-        fmt::format("  {:<34}{:.10g}\n", name,
-                    name.starts_with("seconds") ? std::stod(fmt::format("{:.4g}", value)) : value);
+    text += fmt::format("  {:<34}{:.10g}\n", name,
+                        name.starts_with("seconds") ? rounded(value) : value);
   write_output(text);
 }
 

@@ -1,8 +1,8 @@
 // Kinds of devices and options of device names, with the functions that read the values.
 #include <algorithm>
-#include <charconv>
 
 #include "emulator/engine/api/engine.hpp"
+#include "emulator/host/parse_number.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/usage_error.hpp"
@@ -20,31 +20,27 @@ constexpr PartitionName partition_names[] = {{"auto", Partition::Auto},
 
 unsigned parse_count(std::string_view option, std::string_view value, unsigned least,
                      unsigned most) {
-  unsigned number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc{} || end != value.data() + value.size() || number < least || number > most)
+  const auto number = parse_all<unsigned>(value);
+  if (!number || *number < least || *number > most)
     usage_error("device option " + std::string(option) + "=" + std::string(value) +
                 ": give a number from " + std::to_string(least) + " to " + std::to_string(most));
-  return number;
+  return *number;
 }
 
 double parse_seconds(std::string_view option, std::string_view value) {
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-  if (error != std::errc{} || end != value.data() + value.size() || !(seconds >= 0) ||
-      seconds > most_seconds)
+  const auto seconds = parse_all<double>(value);
+  if (!seconds || !(*seconds >= 0) || *seconds > most_seconds)
     usage_error("device option " + std::string(option) + "=" + std::string(value) +
                 ": give seconds from 0 to 1e6");
-  return seconds;
+  return *seconds;
 }
 
 double parse_rate(std::string_view option, std::string_view value) {
-  double rate = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), rate);
-  if (error != std::errc{} || end != value.data() + value.size() || !(rate >= 0) || rate > 1e15)
+  const auto rate = parse_all<double>(value);
+  if (!rate || !(*rate >= 0) || *rate > 1e15)
     usage_error("device option " + std::string(option) + "=" + std::string(value) +
                 ": give a number from 0 to 1e15");
-  return rate;
+  return *rate;
 }
 
 Partition parse_partition(std::string_view value) {

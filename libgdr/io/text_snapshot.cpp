@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
 #include <optional>
 
+#include "emulator/host/parse_number.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/io/snapshot.hpp"
 
@@ -41,12 +41,7 @@ std::string_view next_word(std::string_view text, std::size_t& offset) {
 /// The whole word as a decimal number; nothing if it is none. Overflow gives an infinity.
 std::optional<double> to_number(std::string_view word) {
   if (word.size() > 1 && word[0] == '+' && word[1] != '-') word.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (end != word.data() + word.size() || error == std::errc::invalid_argument) return {};
-  if (error == std::errc::result_out_of_range)  // too large or too small: strtod tells which
-    return std::strtod(std::string(word).c_str(), nullptr);
-  return value;
+  return parse_decimal(word);
 }
 
 double number_at(const Line& line, std::size_t offset, std::string_view word, bool finite = true) {

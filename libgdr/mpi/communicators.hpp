@@ -26,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/host/parse_number.hpp"
 #include "gdr/ranks.hpp"
 #include "libgdr/ranks/collective.hpp"
 
@@ -114,7 +115,7 @@ template <typename Done, typename Check>
 void wait_until(const Done& done, const Check& check) {
   using Clock = std::chrono::steady_clock;
   const char* const text = std::getenv("GDR_MPI_TIMEOUT");
-  const double limit = text == nullptr ? 0 : std::atof(text);
+  const double limit = text == nullptr ? 0 : parse_front<double>(text).value_or(0);
   const Clock::time_point begin = Clock::now();
   for (unsigned tries = 0; !done(); ++tries) {
     if (tries < 2000) {

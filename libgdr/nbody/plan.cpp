@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "emulator/host/parse_number.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/nbody/run.hpp"
 
@@ -111,12 +111,9 @@ Interval parse_interval(const std::string& option, const std::string& text) {
     interval.in_steps = true;
     number.remove_suffix(unit.size());
   }
-  const auto [end, error] =
-      std::from_chars(number.data(), number.data() + number.size(), interval.value);
+  interval.value = parse_all<double>(number).value_or(0);
   const bool whole = !interval.in_steps || interval.value == std::floor(interval.value);
-  if (error == std::errc() && end == number.data() + number.size() && interval.value > 0 &&
-      std::isfinite(interval.value) && whole)
-    return interval;
+  if (interval.value > 0 && std::isfinite(interval.value) && whole) return interval;
   refuse(
       "{}: expected a time above 0, such as 0.25, or a number of steps, such as "
       "64steps, got '{}'",

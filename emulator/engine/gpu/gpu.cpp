@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "emulator/host/parse_number.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr {
@@ -67,11 +68,11 @@ Gpu::Gpu(std::shared_ptr<gpu::Device> opened, std::string given_name)
   if (given == nullptr) return;
   measured = measured_if_bits_differ = std::string_view(given) == "measured";
   if (measured) return;
-  char* end = nullptr;
-  least_pairs = std::strtod(given, &end);
-  if (end == given || *end != '\0' || !(least_pairs >= 0))
+  const std::optional<double> pairs = parse_all<double>(given);
+  if (!pairs || !(*pairs >= 0))
     throw Error(ErrorCategory::Usage, std::string("GDR_GPU_PAIRS is '") + given +
                                           "', not a number of at least 0 or 'measured'");
+  least_pairs = *pairs;
 }
 
 std::shared_ptr<const gpu::Kernel> Gpu::compile(const std::string& text) {

@@ -124,7 +124,11 @@ long double number_of(const MachineBits& bits, const MachineWord& word, const Wo
   WordFormat shown = format;
   if (!shown.format) shown.format = DumpFormat::Float;
   // The text has all digits of a float, and is decimal or 0x and hex digits.
-  return std::strtold(value_text(bits, word, shown).c_str(), nullptr);
+  const std::string text = value_text(bits, word, shown);
+  const auto value = text.starts_with("0x")
+                         ? parse_all<long double>(text.substr(2), std::chars_format::hex)
+                         : parse_all<long double>(text);
+  return value.value_or(0);
 }
 
 MachineBits parse_value(std::string_view text, const MachineWord& word, const WordFormat& format) {

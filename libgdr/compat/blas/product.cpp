@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "emulator/assembler/printable.hpp"
+#include "emulator/host/parse_number.hpp"
 #include "libgdr/compat/blas/blas.hpp"
 
 namespace gdr::blas {
@@ -33,12 +34,11 @@ bool is_other(const char* name, const char* other, const char* usual, const char
 void read_threshold(Settings& to) {
   const std::string text = variable("GDR_BLAS_THRESHOLD");
   if (text.empty()) return;
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (end == text.c_str() || *end != '\0' || std::isnan(value) || value < 0)
+  const std::optional<double> value = parse_all<double>(text);
+  if (!value || std::isnan(*value) || *value < 0)
     return refuse("GDR_BLAS_THRESHOLD", text,
                   "give a number of operations (2 m n k), as 0 or 1e9; the default is used");
-  to.threshold = value;
+  to.threshold = *value;
 }
 
 const Settings* read() {

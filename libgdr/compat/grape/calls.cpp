@@ -1,12 +1,12 @@
 #include "libgdr/compat/grape/calls.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include "emulator/host/parse_number.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/names.hpp"
 
@@ -60,13 +60,12 @@ std::optional<Isa> isa_of_host_doubles(const Device& device) {
 int environment_number(const char* name, int otherwise, int least, int most) {
   const std::string_view text = variable(name);
   if (text.empty()) return otherwise;
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
+  const auto value = parse_all<int>(text);
+  if (!value || *value < least || *value > most)
     throw Error(ErrorCategory::Usage, std::string(name) + " is \"" + std::string(text) +
                                           "\"; must be a number from " + std::to_string(least) +
                                           " to " + std::to_string(most));
-  return value;
+  return *value;
 }
 
 std::string number_text(double value) {
