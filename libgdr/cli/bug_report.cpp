@@ -27,7 +27,7 @@
 #include "libgdr/cli/gpus.hpp"
 #include "libgdr/cli/own_process.hpp"
 #include "libgdr/cli/places.hpp"
-#include "libgdr/device/plugin.hpp"
+#include "libgdr/plugin/plugin.hpp"
 
 extern char** environ;
 
