@@ -4,10 +4,10 @@
 usage: remote_board.py BUILD_DIRECTORY [--only WORD] [--rate R] [--rtt T] [--loss P] [--seed N]
 
 "transfer" is the rate at which the board's memory is filled (bench_remote_transfer), relative to
-the rate of the network; headers of packets and of TLS take 0.8 % of it. "gravity" is the time of gravity on 65536 targets and as many resident sources
-(native engine), relative to that on the same server's Unix socket: calls in alternation with
-processes of the same host are not possible, so both are the least of several calls. Needs the
-package gdr in PYTHONPATH.
+the rate of the network; headers of packets and of TLS take 0.8 % of it. "gravity" is the time of gravity
+on 65536 targets and as many resident sources (native engine), relative to that on the same server's Unix
+socket: calls in alternation with processes of the same host are not possible, so both are the least of
+several calls. Needs the package gdr in PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -115,7 +115,8 @@ def measure(case: Case, network: str, build: Path, amount: float) -> dict[str, A
             own = [str(build / "bench/bench_remote_transfer"), name, str(amount)]
         else:
             own = [sys.executable, __file__, "--client", name, str(int(amount)), str(output)]
-        command = [str(build / "tests/network/gdr_relay"), *shlex.split(network), *shlex.split(case.relay), "--json", str(counts)]
+        command = [str(build / "tests/network/gdr_relay"), *shlex.split(network)]
+        command += [*shlex.split(case.relay), "--json", str(counts)]
         command += ["--port", str(PORT), "--server", shlex.join(server), "--client", shlex.join(own)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:

@@ -8,8 +8,9 @@ FDPS is the folder of its sources (https://github.com/FDPS/FDPS), BUILD a build 
 folder of the kernel generator (https://github.com/FDPS/PIKG, needs ruby), whose AVX-512 kernel the host
 must support; without it only the sample's loop in double is compared. One thread; CPU time of the
 fastest call, trees and interaction lists included. With --ranks (and MPI) so many ranks of one thread
-share the particles; wall-clock time of the fastest step, with decomposition and exchange. The error is the rms difference of the accelerations
-to the sample's loop in double, on the same interaction lists, relative to their rms.
+share the particles; wall-clock time of the fastest step, with decomposition and exchange. The error is the
+rms difference of the accelerations to the sample's loop in double, on the same interaction lists, relative to
+their rms.
 """
 
 import argparse

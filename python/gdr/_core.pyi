@@ -1,6 +1,6 @@
 """Types of the extension module. The tests compare this file with the module."""
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union, final
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from numpy.typing import NDArray
 

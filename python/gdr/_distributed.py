@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._arrays import AnyArray, Floats, Ints, as_array, check_finite, check_no_overlap, check_type
 from ._arrays import floats, integer
-from ._open import Device, DeviceLike, device_or_default
+from ._open import DeviceLike, device_or_default
 from ._ranks import mark_collective
 from ._matrices import LinAlgError, full_precision, product_factors
 from .errors import InputError

@@ -182,7 +182,14 @@ class ParticleKernel(Generic[Result]):
         """Floating-point operations of one interaction."""
         return self.kernel.flops
 
-    @functools.lru_cache(maxsize=None)
+    @functools.cached_property
+    def _source_arguments(self) -> Dict[str, Tuple[str, ...]]:
+        return self._arguments("source")
+
+    @functools.cached_property
+    def _target_arguments(self) -> Dict[str, Tuple[str, ...]]:
+        return self._arguments("target")
+
     def _arguments(self, role: str) -> Dict[str, Tuple[str, ...]]:
         """Arguments of a role, without ids and numbers, and the variables of each."""
         names = self.kernel.names(role)
@@ -221,7 +228,7 @@ class ParticleKernel(Generic[Result]):
     @functools.cached_property
     def __signature__(self) -> inspect.Signature:
         keyword, either = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-        names = {**self._arguments("source"), **self._arguments("target")}
+        names = {**self._source_arguments, **self._target_arguments}
         parameters = [inspect.Parameter(name, either) for name in names]
         parameters += [inspect.Parameter(name, either) for name in self._parameters]
         for name in ("targets", "device"):
@@ -333,7 +340,7 @@ class ParticleKernel(Generic[Result]):
             if number is None:
                 return None
             params[name] = number
-        of_sources, of_targets = self._arguments("source"), self._arguments("target")
+        of_sources, of_targets = self._source_arguments, self._target_arguments
         if targets is None:
             at, known = given, len({*of_sources, *of_targets})
         else:
@@ -355,7 +362,7 @@ class ParticleKernel(Generic[Result]):
             hint = advice(unknown, known, arguments)
             raise TypeError(f"{self.__name__}: {error}{hint}") from None
         given = dict(bound.arguments)
-        of_sources, of_targets = self._arguments("source"), self._arguments("target")
+        of_sources, of_targets = self._source_arguments, self._target_arguments
         required: List[str] = [*of_sources, *self._parameters]
         if targets is None:
             required += [name for name in of_targets if name not in required]

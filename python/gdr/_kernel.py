@@ -242,7 +242,7 @@ class Kernel(CompiledKernel):
         return f"<gdr.Kernel {self.name}: {self.flops:g} operations>"
 
     def _repr_html_(self) -> str:
-        names = {variable: name for variable, name in self._caller_names.pairs()}
+        names = dict(self._caller_names.pairs())
         rows = [(names.get(name, name), *rest) for name, *rest in self.interface_rows()]
         title = f"kernel {self.name}: {self.flops:g} operations"
         return html_table(title, rows, ("variable", "role", "type"))

@@ -80,7 +80,7 @@ class Shapes:
 
     def solve(self) -> None:
         """Apply the rules until nothing changes."""
-        while any([rule() for rule in self.rules]):
+        while any([rule() for rule in self.rules]):  # noqa: C419 (every rule is applied)
             pass
 
 

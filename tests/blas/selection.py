@@ -67,7 +67,8 @@ def main() -> None:
     # No device: one warning, and the host computes.
     host = run([program], {"GDR_DEVICE": "toaster", "GDR_BLAS_THRESHOLD": "0"})
     expect(on_host(host), "unknown device", host)
-    expect(host.count('gdrblas: GDR_DEVICE: unknown device "toaster"') == 2, "one warning each of process and child", host)
+    warnings = host.count('gdrblas: GDR_DEVICE: unknown device "toaster"')
+    expect(warnings == 2, "one warning each of process and child", host)
     # An inner dimension that exceeds the board's memory.
     host = run([program], {"GDR_DEVICE": "exact:chips=1,blocks=2,dram=65536",
                            "GDR_BLAS_THRESHOLD": "0"})

@@ -4,7 +4,8 @@ links, steps, particles, and the bits of random programs and compiled kernels ag
 
 usage: playground.py SOURCE_DIR GDR
 
-Runs where Chromium and emscripten are installed. GDR_TEST_ITERATIONS: number of random programs of every category (default: 1000 in all).
+Runs where Chromium and emscripten are installed. GDR_TEST_ITERATIONS: number of
+random programs of every category (default: 1000 in all).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from browser import Browser, Server, find_browser  # noqa: E402
+from browser import Browser, Server, find_browser
 
 SKIPPED = 77
 SOURCE, GDR = (pathlib.Path(p).resolve() for p in sys.argv[1:3])

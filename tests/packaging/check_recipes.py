@@ -29,7 +29,8 @@ except ModuleNotFoundError:  # before Python 3.11
 # Tools of a build, which are not dependencies of the program.
 CMAKE_TOOLS = {"OpenMP", "Threads", "Python", "Python3", "Catch2", "CMakeLists"}
 DEBIAN_TOOLS = {
-    "cmake", "debhelper-compat", "dh-python", "gfortran", "ninja-build", "pkg-config", "python3-dev", "python3-pybind11",
+    "cmake", "debhelper-compat", "dh-python", "gfortran", "ninja-build", "pkg-config", "python3-dev",
+    "python3-pybind11",
 }  # fmt: skip
 CONDA_TOOLS = {"cmake", "ninja", "pkg-config", "python"}
 SPACK_TOOLS = {"c", "cxx", "fortran", "cmake", "ninja", "pkgconfig", "python"}

@@ -7,7 +7,7 @@ import gdr
 from gdr import chemistry
 
 pytest.importorskip("pyscf", reason="the package pyscf is not installed")
-from pyscf import df, dft, gto, scf  # noqa: E402
+from pyscf import df, dft, gto, scf
 
 WATER = "O 0 0 .1173; H 0 .7572 -.4692; H 0 -.7572 -.4692"
 BENZENE = "; ".join(

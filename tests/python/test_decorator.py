@@ -331,7 +331,7 @@ def marked(lines, number=0):
 def test_a_refused_expression_is_underlined_alone():
     def wrong(i, j):
         i.f += 2 * j.x + t  # noqa: F821
-        t = j.x
+        t = j.x  # noqa: F841
 
     lines = message_of(wrong)
     assert re.match(r".*test_decorator.py:\d+:26: error\[GDR7003\]: `t` is read before", lines[0])
@@ -392,12 +392,12 @@ def test_a_wrong_array_is_reported_under_the_caller_s_name_not_the_variable_s():
         i.f += k * j.m * j.x
 
     kernel = gdr.kernel(weights)
-    for value, error, message in (
+    for value, category, message in (
         ([1.0, 2.0], ValueError, "sources: m: expected 3 values, got 2"),
         ([1.0, 2.0, math.nan], ValueError, "sources: m[2] is not a number"),
         (["a", "b", "c"], TypeError, "sources: m: expected an array of numbers, got <U1"),
     ):
-        with pytest.raises(error) as caught:
+        with pytest.raises(category) as caught:
             kernel(targets=2, sources={"x": [0.0, 0.0, 0.0], "m": value})
         assert str(caught.value) == message
 

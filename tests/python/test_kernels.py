@@ -22,7 +22,7 @@ def test_every_built_in_kernel_is_a_function():
             assert f'.kernel "{name}"' in function.assembly
             assert "(n, 3)" in function.__doc__
     with pytest.raises(AttributeError, match="gravty"):
-        gdr.gravty  # noqa: B018
+        gdr.gravty
 
 
 @pytest.mark.parametrize("name", ["gravity_potential", "gravity_long"])

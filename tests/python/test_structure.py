@@ -71,7 +71,7 @@ def test_modules_that_are_imported_when_used_are_like_others(module, name):
     run(f"from {module} import *; assert {name}.__name__ == '{module}.{name}'")
     run(f"import sys, pydoc, {module} as m; assert {name!r} in pydoc.render_doc(m)")
     with pytest.raises(AttributeError, match=f"module '{module}' has no attribute 'nothing'"):
-        getattr(importlib.import_module(module), "nothing")
+        importlib.import_module(module).nothing
 
 
 def test_dir_lists_the_public_names_and_no_imports():

@@ -46,8 +46,10 @@ def host_forces(geometry, engine="vector"):
     with tempfile.TemporaryDirectory() as folder:
         output, snapshot = pathlib.Path(folder) / "forces.hdf5", pathlib.Path(folder) / "cluster.hdf5"
         snapshot.symlink_to(SNAPSHOT)  # the output has its name
-        subprocess.run([BUILD / "libgdr/gdr", "force", snapshot, "--eps", "0.015625", "-o", output, "-q", "--engine", engine,
-                        "--device", f"emulator:{geometry}" if geometry else "emulator"], check=True, capture_output=True)
+        device = f"emulator:{geometry}" if geometry else "emulator"
+        command = [BUILD / "libgdr/gdr", "force", snapshot, "--eps", "0.015625", "-o", output, "-q"]
+        command += ["--engine", engine, "--device", device]
+        subprocess.run(command, check=True, capture_output=True)
         return hashlib.sha256(output.read_bytes()).hexdigest()
 
 

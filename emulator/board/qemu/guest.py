@@ -67,7 +67,8 @@ def command_line(cache, library, boards, shell, initrd, accel, memory_mb=1024, s
     busy host delays the guest's timer, so that the kernel must not test it (no_timer_check)."""
     [kernel] = (cache / "kernel/boot").glob("vmlinuz-*")
     line = [str(qemu_program(cache)), "-L", str(cache / "seabios/usr/share/seabios"),
-            "-L", str(cache / "data/usr/share/qemu"), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+            "-L", str(cache / "data/usr/share/qemu"), "-nodefaults", "-no-user-config",
+            "-display", "none", "-no-reboot",
             "-machine", "q35", "-cpu", "max,arch-capabilities=off", "-m", str(memory_mb), "-smp", "2",
             "-accel", "kvm,kernel-irqchip=split" if accel == "kvm" else accel, "-device", "intel-iommu,intremap=on"]
     for number in range(max(len(boards), slots or 0)):

@@ -32,8 +32,8 @@ class Snapshot:
     particle types. ``header`` preserves attributes of files that are not used here (BoxSize, a
     number or a tuple of three edges; Redshift, Omega0, OmegaLambda, HubbleParam). ``run`` is the
     state of the run with block steps that the snapshot is from: ``hermite`` continues it unless
-    time, positions, velocities or masses have been changed. The constructor checks the arrays: TypeError or ValueError names the
-    argument.
+    time, positions, velocities or masses have been changed. The constructor checks the arrays:
+    TypeError or ValueError names the argument.
     """
 
     pos: Floats
@@ -241,7 +241,7 @@ def _text_run(
             f"to begin a new run"
         )
     found = {}
-    for key, (_, text) in NUMBERS.items():
+    for _, text in NUMBERS.values():
         if text not in numbers:
             raise InputError(
                 f"{name}: no line '{_STATE} {text} = ...'; remove the lines '{_BLOCK_STEPS}' to "
