@@ -6,7 +6,7 @@ BUILD := build/$(PRESET)
 GDR := $(BUILD)/libgdr/gdr
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help setup ulfm qemu test-qemu configure build demo test bench bench-gpu format check-format install sanitize kernels docs site playground clean \
+.PHONY: help setup ulfm site-tools qemu test-qemu configure build demo test bench bench-gpu format check-format install sanitize kernels docs site playground clean \
         wheel wheel-arm64 deb
 
 help:
@@ -58,7 +58,11 @@ test-qemu: qemu configure
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_command gdr_board gdr_vfio_client test_qemu
 	@ctest --preset $(PRESET) -R '^qemu'
 
-configure: setup $(if $(filter test,$(MAKECMDGOALS)),ulfm)
+# Programs with which a test builds the site. Without them it is skipped.
+site-tools: setup
+	@cmake/python_tools.sh site-tools docs/site/requirements.txt
+
+configure: setup $(if $(filter test,$(MAKECMDGOALS)),ulfm site-tools)
 	@mkdir -p build && cmake --preset $(PRESET) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 
 build: configure
@@ -117,8 +121,8 @@ docs: build
 # The documentation as a site, with programs from PyPI in a folder of their own.
 site: PACKAGES_test = $(PACKAGES_python) python3-venv
 site: build
-	@python3 -m venv --clear build/site-tools
-	@build/site-tools/bin/pip install --quiet -r docs/site/requirements.txt
+	@cmake/python_tools.sh site-tools docs/site/requirements.txt
+	@cmake/python_tools.sh site-tools docs/site/notebooks.txt
 	@build/site-tools/bin/python docs/site/build.py $(BUILD) build/site
 	@echo "the site: build/site/index.html"
 

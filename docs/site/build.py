@@ -5,7 +5,8 @@ the reference of the C++, C, Fortran and Python interfaces from their headers an
 usage: docs/site/build.py BUILD OUTPUT [--without-notebooks]
 
 BUILD is a build of GDR with the Python package and the command. Needs the packages of
-requirements.txt. Links between pages must lead somewhere (mkdocs --strict).
+requirements.txt, and to execute notebooks those of notebooks.txt. Links between pages must lead
+somewhere (mkdocs --strict).
 """
 
 from __future__ import annotations
