@@ -6,7 +6,7 @@ BUILD := build/$(PRESET)
 GDR := $(BUILD)/libgdr/gdr
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help setup ulfm site-tools qemu test-qemu configure build demo test bench bench-gpu format check-format install sanitize kernels docs site playground clean \
+.PHONY: help setup ulfm site-tools qemu test-qemu configure build demo test bench bench-gpu format check-format check-python check-tidy check-sanitizer install sanitize kernels docs site playground clean \
         wheel wheel-arm64 deb
 
 help:
@@ -21,6 +21,8 @@ help:
 	@echo "make wheel-arm64        build one for arm64 with a cross compiler (build/arm64)"
 	@echo "make deb                build Debian packages (build/deb)"
 	@echo "make format             format the sources"
+	@echo "make check-format       is everything formatted? Also check-python (ruff), check-tidy (clang-tidy on changed lines, after"
+	@echo "                        a build) and check-sanitizer (the day's part of make sanitize): CI runs them (.ci/run)"
 	@echo "make sanitize           tests under the address, undefined and thread sanitizers (long)"
 	@echo "make site               the documentation as a site, in build/site"
 	@echo "make playground         the playground of the site alone, in build/playground"
@@ -110,7 +112,24 @@ format:
 
 check-format:
 	@cmake/setup.sh clang-format
-	@$(SOURCES) | xargs clang-format --dry-run -Werror
+	@$(SOURCES) | xargs clang-format --dry-run -Werror || { echo "check-format: run make format" >&2; exit 1; }
+
+# Rules: pyproject.toml.
+check-python:
+	@cmake/setup.sh python3-venv
+	@cmake/python_tools.sh check-tools .ci/requirements.txt
+	@if [ ! -x build/check-tools/bin/ruff ]; then echo "check-python: skipped, ruff could not be installed"; \
+	else build/check-tools/bin/ruff check . || { echo "check-python: correct these findings of ruff" >&2; exit 1; }; fi
+
+# clang-tidy on changed lines, after a build; Clang 14 does not compile the ranges of GCC 12's library.
+check-tidy:
+	@cmake/setup.sh clang-tidy-16 libomp-16-dev
+	@.ci/tidy $(BUILD)
+
+SANITIZER_SECONDS ?= 200
+check-sanitizer:
+	@$(MAKE) --no-print-directory setup PRESET=$$(.ci/sanitizer preset)
+	@.ci/sanitizer $(SANITIZER_SECONDS)
 
 kernels: configure
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_compile_kernels

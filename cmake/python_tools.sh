@@ -3,7 +3,7 @@
 # the reason, and leaves no environment: what needs one is skipped.
 # usage: cmake/python_tools.sh NAME REQUIREMENTS
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 
 place=build/$1 requirements=$2
 installed=$place/$(basename "$requirements")
