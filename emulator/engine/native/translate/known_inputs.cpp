@@ -89,7 +89,7 @@ class ValuesOfStart {
   /// Copies a value, in an order that is the same for all instances: words and constants that they
   /// share come first.
   void copy_nodes(Ref value, NodeMap& copy) {
-    if (copy(value) != no_ref) return;
+    if (copy(ref_to(node_of(value))) != no_ref) return;
     const Node node = start_.graph[value];
     const auto is_shared = [&](Ref r) {
       return start_.graph.is_constant(r) || start_.graph[r].op == NodeOp::Uniform;
