@@ -6,12 +6,13 @@ BUILD := build/$(PRESET)
 GDR := $(BUILD)/libgdr/gdr
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help setup ulfm site-tools qemu test-qemu configure build demo test bench bench-gpu format check-format check-python check-tidy check-sanitizer install sanitize kernels docs site playground clean \
+.PHONY: help setup ulfm site-tools qemu test-qemu configure build demo test test-long bench bench-gpu format check-format check-python check-tidy check-sanitizer install sanitize kernels docs site playground clean \
         wheel wheel-arm64 deb
 
 help:
 	@echo "make demo               film a merger of star clusters, and integrate one on the emulated chip"
 	@echo "make test               build, and run every test"
+	@echo "make test-long          build, and run long random tests (an hour on two cores)"
 	@echo "make test-qemu          test boards under a real kernel, in QEMU (the first time builds QEMU: half an hour)"
 	@echo "make build              build the library, the command and the tests"
 	@echo "make bench              run all benchmarks"
@@ -33,7 +34,7 @@ help:
 # The thread sanitizer needs LLVM's OpenMP, which reports its barriers to it (HACKING.md).
 PACKAGES_tsan = clang-16 libclang-rt-16-dev libomp-16-dev
 # Tests that need a missing one of these packages are skipped.
-test: PACKAGES_test = libblas-dev libblas-test hpcc openmpi-bin mpich libmpich-dev python3-venv $(PACKAGES_python) \
+test test-long: PACKAGES_test = libblas-dev libblas-test hpcc openmpi-bin mpich libmpich-dev python3-venv $(PACKAGES_python) \
                       python3-scipy python3-astropy python3-mpi4py python3-tqdm python3-pytest mypy python3-nbclient python3-ipykernel \
                       man-db zsh fish pocl-opencl-icd ocl-icd-libopencl1 libclblast1 clang-15 libclc-15 emscripten
 # The Python package and its plots.
@@ -64,7 +65,7 @@ test-qemu: qemu configure
 site-tools: setup
 	@cmake/python_tools.sh site-tools docs/site/requirements.txt
 
-configure: setup $(if $(filter test,$(MAKECMDGOALS)),ulfm site-tools)
+configure: setup $(if $(filter test test-long,$(MAKECMDGOALS)),ulfm site-tools)
 	@mkdir -p build && cmake --preset $(PRESET) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 
 build: configure
@@ -79,6 +80,10 @@ demo: configure
 
 test: build
 	@ctest --preset $(PRESET) -j $(JOBS)
+
+# Those of the configuration Long (tests/parts.cmake).
+test-long: build
+	@ctest --preset $(PRESET) -C Long -L '^long$$' -j $(JOBS)
 
 bench: build
 	@$(GDR) bench -o $(BUILD)/bench.json && echo "as JSON: $(BUILD)/bench.json"

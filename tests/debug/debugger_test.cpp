@@ -12,6 +12,7 @@
 #include "library/kernels.hpp"
 #include "library/refused.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 using gdr::Debugger;
 using gdr::Machine;
@@ -74,11 +75,6 @@ std::vector<std::uint64_t> stops(Debugger& debugger, bool backwards) {
     }
     list.push_back(debugger.position());
   }
-}
-
-std::uint64_t iterations(std::uint64_t usual) {
-  const char* const given = std::getenv("GDR_TEST_ITERATIONS");
-  return given == nullptr ? usual : std::strtoull(given, nullptr, 10);
 }
 
 }  // namespace
@@ -337,8 +333,9 @@ TEST_CASE("wrong conditions and locations are refused with the reason") {
 
 TEST_CASE("random programs leave the reference engine's states, and going back restores them") {
   const gdr::ReferenceEngine reference;
-  const std::uint64_t cases = iterations(60);
-  for (std::uint64_t seed = 1; seed <= cases; ++seed) {
+  const std::uint64_t cases = gdr::test::test_iterations(60);
+  const std::uint64_t from = gdr::test::first_seed();
+  for (std::uint64_t seed = from; seed < from + cases; ++seed) {
     const gdr::selftest::Case test =
         seed % 2 == 0 ? gdr::selftest::loop_case(seed) : gdr::selftest::program_case(seed);
     INFO(test.what << ", seed " << seed);

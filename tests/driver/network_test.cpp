@@ -20,6 +20,7 @@
 #include "emulator/host/stopwatch.hpp"
 #include "library/kernels.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 using namespace driver_test;
 
@@ -325,10 +326,11 @@ TEST_CASE("connections that are cut at random points resume without wrong result
   TcpProxy proxy(server.port());
   gdr::Device device = gdr::Device::open(server.device("streams=3,self_test=0", proxy.port()));
   const std::vector<double> wanted = expected_forces(3000, 200);
+  const std::uint64_t seed = gdr::test::first_seed(), enough = gdr::test::test_iterations(30);
   std::atomic<bool> done = false;
   unsigned cuts = 0;
   std::thread cutter([&] {
-    std::mt19937 random(7);
+    std::mt19937_64 random(seed);
     while (!done) {
       // Cuts during transfers of one to thousands of bytes more.
       const std::uint64_t next = proxy.bytes() + random() % 60'000;
@@ -343,7 +345,7 @@ TEST_CASE("connections that are cut at random points resume without wrong result
   const double end = gdr::steady_seconds() + 60;
   unsigned jobs = 0, wrong = 0;
   std::string error = "no error";
-  while (error == "no error" && cuts < 100 && gdr::steady_seconds() < end) {
+  while (error == "no error" && cuts < enough && gdr::steady_seconds() < end) {
     std::vector<double> results;
     error = error_of([&] { results = forces(device, 3000, 200); });
     ++jobs;

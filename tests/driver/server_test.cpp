@@ -213,7 +213,7 @@ TEST_CASE("a rejected command is the emulator's error, and the board remains usa
 TEST_CASE("malformed messages do not affect other clients") {
   const ServerProcess server({"--boards", "2"});
   Device device = Device::open(server.device());
-  std::mt19937_64 random(5);
+  std::mt19937_64 random(test::first_seed());
   for (unsigned k = 0; k < 5 * attempts(); ++k) {
     const driver::File socket = driver::connect_to(server.socket());
     driver::Message message;
@@ -240,7 +240,8 @@ TEST_CASE("malformed messages do not affect other clients") {
 TEST_CASE("random descriptors, commands and registers do not affect other clients") {
   const ServerProcess server({"--boards", "2", "--memory", "64"});
   Device witness = Device::open(server.device());
-  for (unsigned seed = 0; seed < attempts(); ++seed) {
+  const std::uint64_t first = test::first_seed();
+  for (std::uint64_t seed = first; seed < first + attempts(); ++seed) {
     std::mt19937_64 random(seed);
     auto access = driver::open_server_board(server.socket(), {"", "", 20});
     const DmaArea area = access->allocate(1 << 16);

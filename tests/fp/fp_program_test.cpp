@@ -22,7 +22,7 @@ const std::vector<std::string> command{GDR_COMMAND, "fp"};
 TEST_CASE("gdr fp agrees with MPFR on random and edge lines", "[fp][oracle]") {
   using oracle::Op;
   constexpr std::array ops{Op::Fadd, Op::Fsub, Op::Fmul, Op::Dmul, Op::Fmax, Op::Fmin, Op::Cvt};
-  oracle::Cases cases(41);
+  oracle::Cases cases(gdr::test::first_seed());
   oracle::Oracle reference;
   std::uint64_t left = gdr::test::test_iterations(1'000'000);
   const std::uint64_t total = left;

@@ -1,11 +1,12 @@
-// A small fuzzing driver for compilers without libFuzzer: runs the corpus, then mutations of it for
-// a given time. After a crash, a failed check or a hang it saves the input and prints how to repeat
-// it.
+// A small fuzzing driver for compilers without libFuzzer: runs the corpus, then a number of
+// mutations of it, or as many as a time allows. After a crash, a failed check or a hang it saves
+// the input and prints how to repeat it.
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -15,10 +16,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "fuzz/mutate.hpp"
+#include "support/iterations.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
@@ -28,10 +32,12 @@ namespace {
 using fuzz::Bytes;
 
 constexpr unsigned hang_seconds = 20;
+constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
 struct Options {
-  double seconds = 5;
-  std::uint64_t seed = 1;
+  std::uint64_t inputs = no_limit;
+  double seconds = std::numeric_limits<double>::infinity();
+  std::optional<std::uint64_t> seed;  ///< none: that of the day
   std::size_t max_length = 4096;
   std::string corpus;
   std::string crash_file = "crash.bin";
@@ -122,9 +128,9 @@ std::vector<Bytes> read_corpus(const std::string& folder) {
 
 [[noreturn]] void usage() {
   std::fputs(
-      "usage: fuzz_NAME [--corpus DIR] [--seconds S] [--seed N (0: from the clock)]\n"
+      "usage: fuzz_NAME [--corpus DIR] [--inputs N] [--seconds S] [--seed N (0: from the clock)]\n"
       "                 [--max-length BYTES] [--crash-file FILE] [FILE...]\n"
-      "With FILEs only these are run.\n",
+      "With FILEs only these are run. Give --inputs or --seconds.\n",
       stderr);
   std::exit(2);
 }
@@ -141,6 +147,8 @@ Options parse(int argc, char** argv) {
     const char* value = argv[++i];
     if (name == "--corpus") {
       options.corpus = value;
+    } else if (name == "--inputs") {
+      options.inputs = std::strtoull(value, nullptr, 10);
     } else if (name == "--seconds") {
       options.seconds = std::strtod(value, nullptr);
     } else if (name == "--seed") {
@@ -153,18 +161,22 @@ Options parse(int argc, char** argv) {
       usage();
     }
   }
+  const bool has_end = options.inputs != no_limit || std::isfinite(options.seconds);
+  if (options.files.empty() && !has_end) usage();
   return options;
 }
 
-/// Runs mutations of the corpus until the time is over; returns their number.
-std::uint64_t fuzz_for_a_while(const Options& options, std::vector<Bytes> corpus) {
+/// Runs mutations of the corpus, as many as the options say or until their time is over; returns
+/// their number.
+std::uint64_t run_mutations(const Options& options, std::uint64_t seed, std::vector<Bytes> corpus) {
   using Clock = std::chrono::steady_clock;
   if (corpus.empty()) corpus.emplace_back();
-  fuzz::Mutator mutator(options.seed, corpus, options.max_length);
-  const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
+  fuzz::Mutator mutator(seed, corpus, options.max_length);
+  const auto start = Clock::now();
+  const std::chrono::duration<double> limit(options.seconds);
   std::uint64_t runs = 0;
   auto last_alarm = Clock::time_point{};
-  for (auto now = Clock::now(); now < end; now = Clock::now(), ++runs) {
+  for (auto now = start; runs < options.inputs && now - start < limit; now = Clock::now(), ++runs) {
     if (now - last_alarm > std::chrono::seconds(1)) {  // restart the timeout
       ::alarm(hang_seconds);
       last_alarm = now;
@@ -175,17 +187,20 @@ std::uint64_t fuzz_for_a_while(const Options& options, std::vector<Bytes> corpus
   return runs;
 }
 
+std::uint64_t seed_of(const Options& options) {
+  if (!options.seed) return gdr::test::first_seed();
+  if (*options.seed != 0) return *options.seed;
+  return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  Options options = parse(argc, argv);
-  if (options.seed == 0) {
-    options.seed =
-        static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  }
+  const Options options = parse(argc, argv);
+  const std::uint64_t seed = seed_of(options);
   std::snprintf(crash_path, sizeof crash_path, "%s", options.crash_file.c_str());
   std::snprintf(repeat_line, sizeof repeat_line, "The seed was %llu.\n",
-                static_cast<unsigned long long>(options.seed));
+                static_cast<unsigned long long>(seed));
   install_handlers();
   if (!options.files.empty()) {
     for (const auto& file : options.files) run_input(read_file(file));
@@ -194,13 +209,13 @@ int main(int argc, char** argv) {
   }
   const std::vector<Bytes> corpus = read_corpus(options.corpus);
   std::printf("corpus of %zu inputs, seed %llu\n", corpus.size(),
-              static_cast<unsigned long long>(options.seed));
+              static_cast<unsigned long long>(seed));
   std::fflush(stdout);
   for (const Bytes& input : corpus) {
     ::alarm(hang_seconds);
     run_input(input);
   }
-  const std::uint64_t runs = fuzz_for_a_while(options, corpus);
+  const std::uint64_t runs = run_mutations(options, seed, corpus);
   std::printf("%llu mutants, no failure\n", static_cast<unsigned long long>(runs));
   return 0;
 }

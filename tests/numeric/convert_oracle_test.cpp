@@ -108,7 +108,7 @@ double draw_for_fixed(Cases& cases, unsigned point) {
 
 TEST_CASE("host floats to machine words and back agree with MPFR", "[numeric][oracle]") {
   Oracle reference;
-  Cases cases(21);
+  Cases cases(gdr::test::first_seed());
   const std::uint64_t each = gdr::test::test_iterations(2'000'000) / 16;
   for (const Conversion conversion : float_conversions) {
     for (const Width location : {Width::Short, Width::Long}) {
@@ -167,7 +167,7 @@ TEST_CASE("subnormals are zeros of their sign and set no flag", "[numeric]") {
 }
 
 TEST_CASE("fixed point at every point agrees with MPFR", "[numeric][oracle]") {
-  Cases cases(23);
+  Cases cases(gdr::test::first_seed());
   const std::uint64_t each = gdr::test::test_iterations(2'000'000) / 288 + 1;
   for (unsigned point = 0; point <= 71; ++point) {
     const Conversion conversion{HostType::F64, MachineFormat::Fixed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import time
 from typing import Dict, Iterator, NamedTuple
 
 import numpy as np
@@ -18,6 +19,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "examples" / "data"
 #: The command gdr of the same build.
 COMMAND = pathlib.Path(gdr._core.library_folder()) / "gdr"
+
+
+def first_seed() -> int:
+    """The seed of random tests: GDR_TEST_SEED, else one of the day (UTC). pytest shows it if they fail."""
+    seed = int(os.environ.get("GDR_TEST_SEED", int(time.time()) // 86400 * 10000))
+    print(f"random tests with GDR_TEST_SEED={seed}")
+    return seed
 
 
 class Cluster(NamedTuple):

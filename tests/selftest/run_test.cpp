@@ -53,7 +53,7 @@ TEST_CASE("random loops on a GPU leave the state of the reference") {
   engines.push_back(make_engine("gpu-exact"));
   selftest::Options options;
   options.category = "loops";
-  options.seed = 1000;
+  options.seed = first_seed();
   options.cases = test_iterations(40);
   const selftest::Outcome outcome = selftest::run(engines, options);
   if (outcome.failure) FAIL(selftest::failure_text(*outcome.failure));

@@ -1,0 +1,104 @@
+# Parts of long suites, and long random tests: two tables, and the functions that register them.
+
+# Every entry of CTest takes at most 40 s on two cores. Rows "SUITE PART FILE...": the entry SUITE_PART runs the cases
+# of these files, given without their endings; the entry SUITE runs those of all others.
+set(parts_of_suites
+    "compiler functions math_functions_test"
+    "driver faults faults_test"
+    "driver network network_test"
+    "engine floats float_functions_test"
+    "engine fused fused_run_test"
+    "engine random native_formulas_test native_random_test native_tables_test")
+
+# What `make test-long` runs. Rows "NAME SUITE ITERATIONS CASES": the cases are Catch2's patterns of their titles.
+set(long_tests
+    "numeric numeric 200000000 [oracle]"
+    "fp fp 20000000 gdr fp agrees*"
+    "chains engine 100000 chains of operations*"
+    "fused engine 20000 fused runs*,results-only*"
+    "formulas engine 600 *of either sign*"
+    "tables engine 300 random kernels with tables*"
+    "native engine 3000 random * on the native engine,native computes random*"
+    "jit engine 3000 random code*,random loops*,pipelined loops*"
+    "kernels compiler 200 random kernels*,random conditions*"
+    "functions compiler 10000 functions*agree with MPFR,powers keep*"
+    "products board 10 a matrix product*same bits as the*"
+    "lists grape 300 g6: lists are right*"
+    "debugger debug 3000 random programs*"
+    "faults driver 300 random faults*,connections that are cut*"
+    "clients driver 300 malformed messages*,random descriptors*"
+    "ranks mpi 40 runs continue*")
+
+# gdr_parts_of(SUITE): sets `parts`, the names of its parts, and files_PART, the files of each.
+function(gdr_parts_of suite)
+  set(names "")
+  foreach(row IN LISTS parts_of_suites)
+    string(REPLACE " " ";" files "${row}")
+    list(POP_FRONT files of part)
+    if(of STREQUAL suite)
+      list(APPEND names ${part})
+      set(files_${part} ${files} PARENT_SCOPE)
+    endif()
+  endforeach()
+  set(parts ${names} PARENT_SCOPE)
+endfunction()
+
+# gdr_add_suite(SUITE): the entries of the program test_SUITE; their names are in tests_of_SUITE.
+function(gdr_add_suite suite)
+  gdr_parts_of(${suite})
+  set(tests ${suite})
+  set(others "")
+  foreach(part IN LISTS parts)
+    foreach(file IN LISTS files_${part})
+      if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${suite}/${file}.cpp)
+        message(FATAL_ERROR "parts.cmake: ${suite} has no file ${file}.cpp")
+      endif()
+    endforeach()
+    list(TRANSFORM files_${part} REPLACE "(.+)" "[#\\1]" OUTPUT_VARIABLE tags)
+    list(JOIN tags "," any)
+    list(JOIN tags "~" none)
+    string(APPEND others "~${none}")
+    add_test(NAME ${suite}_${part} COMMAND test_${suite} --filenames-as-tags "${any}")
+    list(APPEND tests ${suite}_${part})
+  endforeach()
+  if(parts)
+    add_test(NAME ${suite} COMMAND test_${suite} --filenames-as-tags "${others}")
+  else()
+    add_test(NAME ${suite} COMMAND test_${suite})
+  endif()
+  set(tests_of_${suite} ${tests} PARENT_SCOPE)
+endfunction()
+
+# gdr_add_pytest(SUITE PYTHON): the entries of the folder SUITE, whose files test_NAME.py pytest runs.
+function(gdr_add_pytest suite python)
+  gdr_parts_of(${suite})
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${suite})
+  set(run ${python} -m pytest -q -p no:cacheprovider)
+  set(tests ${suite})
+  set(others "")
+  foreach(part IN LISTS parts)
+    list(TRANSFORM files_${part} REPLACE "(.+)" "${folder}/\\1.py" OUTPUT_VARIABLE files)
+    list(TRANSFORM files PREPEND "--ignore=" OUTPUT_VARIABLE ignored)
+    add_test(NAME ${suite}_${part} COMMAND ${run} ${files})
+    list(APPEND others ${ignored})
+    list(APPEND tests ${suite}_${part})
+  endforeach()
+  add_test(NAME ${suite} COMMAND ${run} ${others} ${folder})
+  set(tests_of_${suite} ${tests} PARENT_SCOPE)
+endfunction()
+
+# gdr_add_long_test(NAME COMMAND...): an entry long_NAME of the configuration Long.
+function(gdr_add_long_test name)
+  add_test(NAME long_${name} CONFIGURATIONS Long COMMAND ${ARGN})
+  set_tests_properties(long_${name} PROPERTIES LABELS long TIMEOUT 7200)
+endfunction()
+
+function(gdr_add_long_tests)
+  foreach(row IN LISTS long_tests)
+    string(REGEX MATCH "^([^ ]+) ([^ ]+) ([^ ]+) (.+)$" row "${row}")
+    if(TARGET test_${CMAKE_MATCH_2})
+      gdr_add_long_test(${CMAKE_MATCH_1} test_${CMAKE_MATCH_2} "${CMAKE_MATCH_4}")
+      set_tests_properties(long_${CMAKE_MATCH_1} PROPERTIES ENVIRONMENT GDR_TEST_ITERATIONS=${CMAKE_MATCH_3})
+    endif()
+  endforeach()
+endfunction()
