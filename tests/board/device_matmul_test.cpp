@@ -22,8 +22,6 @@ using namespace gdr::test::matmul;
 
 namespace {
 
-const char* best_isa() { return isa_name(host_isas().front()).data(); }
-
 /// Words of results that differ.
 std::vector<std::size_t> differences(const std::vector<std::uint64_t>& a,
                                      const std::vector<std::uint64_t>& b) {

@@ -54,6 +54,8 @@ bput c4.v $lr24v 9
 )";
 }
 
+inline const char* best_isa() { return isa_name(host_isas().front()).data(); }
+
 /// A distribution of random factors.
 using Sampler = double (*)(std::mt19937_64&);
 inline double uniform(std::mt19937_64& r) { return std::uniform_real_distribution<>(-1, 1)(r); }

@@ -111,15 +111,24 @@ inline Expected expected(const kc::Graph& graph, const Data& data, std::size_t t
   return e;
 }
 
+/// The same of all targets.
+inline std::vector<Expected> all_expected(const kc::Graph& graph, const Data& data,
+                                          std::size_t targets, std::size_t sources) {
+  std::vector<Expected> all;
+  for (std::size_t t = 0; t < targets; ++t) all.push_back(expected(graph, data, t, sources));
+  return all;
+}
+
 /// Run what a text was compiled to on every engine, and compare all results of all targets.
 inline void check(const std::string& text, const Program& program, const Data& data,
                   std::size_t targets, std::size_t sources, double tolerance) {
   const kc::Graph graph = graph_of(text);
   const Kernel kernel(program);
+  const std::vector<Expected> right = all_expected(graph, data, targets, sources);
   for (const std::string engine : {"reference", "vector", "native"}) {
     const Data got = run(kernel, data, targets, sources, engine);
     for (std::size_t t = 0; t < targets; ++t) {
-      const Expected e = expected(graph, data, t, sources);
+      const Expected& e = right[t];
       for (std::size_t v = 0; v < graph.variables.size(); ++v) {
         if (graph.variables[v].kind != VarKind::Result) continue;
         const double value = got.at(graph.variables[v].name)[t];

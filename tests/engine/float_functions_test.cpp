@@ -96,9 +96,9 @@ struct Outcome {
   std::string reason;
 };
 
-Outcome run(const std::string& engine, const std::string& text, const std::vector<double>& x) {
+Outcome run(const std::string& engine, const Kernel& kernel, const std::vector<double>& x) {
   Device device = Device::open("emulator:chips=1,threads=1,engine=" + engine);
-  Job job = device.job(Kernel::compile(text));
+  Job job = device.job(kernel);
   Outcome made{std::vector<double>(x.size()), {}};
   const std::vector<double> s{0}, b{b_value};
   job.targets(x.size(), {{"x", x.data()}});
@@ -138,10 +138,11 @@ TEST_CASE("functions are computed in floats, with errors of some units of their 
   for (const Case& c : cases())
     for (const bool shorts : {true, false}) {
       const std::string text = text_of(c.call, shorts);
+      const Kernel kernel = Kernel::compile(text);
       const std::vector<double> x = arguments(c.from, c.to, 1000);
       for (const std::string& engine : float_engines()) {
         INFO(engine << ": " << text << ", from " << c.from);
-        const Outcome got = run(engine, text, x);
+        const Outcome got = run(engine, kernel, x);
         CHECK(got.reason.empty());
         CHECK(largest_error(c, x, got.r) <= c.bound);
       }
@@ -156,23 +157,25 @@ TEST_CASE("results of functions beyond the range of floats are those of doubles"
       {"sin(a)", [](double x) { return std::sin(x); }, 1e6, 2e7, 1e-6, 1},
       {"log(1/(a*a*a*a*a*a))", [](double x) { return -6 * std::log(x); }, 1e10, 1e12, 1e-6},
   };
-  for (const Case& c : all)
+  for (const Case& c : all) {
+    // Not the texts of other tests: compiled code counts its runs in doubles.
+    const std::string text = text_of(c.call + " + 0*a", true);
+    const Kernel kernel = Kernel::compile(text);
     for (const std::string& engine : float_engines()) {
-      // Not the texts of other tests: compiled code counts its runs in doubles.
-      const std::string text = text_of(c.call + " + 0*a", true);
       INFO(engine << ": " << text);
       const std::vector<double> x = arguments(c.from, c.to, 500);
-      const Outcome got = run(engine, text, x);
+      const Outcome got = run(engine, kernel, x);
       CHECK(got.reason.find("beyond the range of floats") != std::string::npos);
       CHECK(largest_error(c, x, got.r) <= c.bound);
     }
+  }
 }
 
 TEST_CASE("results are right where functions have no value, or an infinite one") {
-  const std::string text = text_of("(log(a) + pow(a, b))", true);
+  const Kernel kernel = Kernel::compile(text_of("(log(a) + pow(a, b))", true));
   for (const std::string& engine : float_engines()) {
     INFO(engine);
-    const Outcome got = run(engine, text, {0, -1, 2});
+    const Outcome got = run(engine, kernel, {0, -1, 2});
     CHECK(got.r[0] == -INFINITY);
     CHECK(std::isnan(got.r[1]));
     CHECK(std::abs(got.r[2] - (std::log(2) + std::pow(2, b_value))) < 1e-5);
@@ -181,11 +184,15 @@ TEST_CASE("results are right where functions have no value, or an infinite one")
 
 namespace {
 
+Kernel sum_of(const std::string& law) {
+  return Kernel::compile("VARI x; VARJ q, m; VARF r; d = q - x; r += " + law + ";");
+}
+
 /// Sums over many sources, some of which are far away.
-Outcome run_sums(const std::string& engine, const std::string& law, std::size_t targets,
+Outcome run_sums(const std::string& engine, const Kernel& sum, std::size_t targets,
                  const std::vector<double>& q) {
   Device device = Device::open("emulator:chips=1,threads=1,engine=" + engine);
-  Job job = device.job(Kernel::compile("VARI x; VARJ q, m; VARF r; d = q - x; r += " + law + ";"));
+  Job job = device.job(sum);
   Outcome made{std::vector<double>(targets), {}};
   const std::vector<double> x = arguments(0, 1, targets), m(q.size(), 1e-6);
   job.targets(targets, {{"x", x.data()}});
@@ -199,23 +206,27 @@ Outcome run_sums(const std::string& engine, const std::string& law, std::size_t 
 
 TEST_CASE("terms that vanish beside others leave a sum of exponentials in floats") {
   const std::vector<double> q = arguments(0, 60, 700);
-  for (const std::string& engine : float_engines())
-    for (const std::string law :
-         {"m*exp(-2*d*d)", "m*exp(-d)*exp(-2*d)", "m*erfc(d)", "(d*d < 4 ? m*exp(-3*d*d) : 0)"}) {
+  for (const std::string law :
+       {"m*exp(-2*d*d)", "m*exp(-d)*exp(-2*d)", "m*erfc(d)", "(d*d < 4 ? m*exp(-3*d*d) : 0)"}) {
+    const Kernel sum = sum_of(law);
+    const Outcome right = run_sums("vector", sum, 64, q);
+    for (const std::string& engine : float_engines()) {
       INFO(engine << ": " << law);
-      const Outcome got = run_sums(engine, law, 64, q), right = run_sums("reference", law, 64, q);
+      const Outcome got = run_sums(engine, sum, 64, q);
       CHECK(got.reason.empty());
       for (std::size_t k = 0; k < got.r.size(); ++k)
         CHECK(std::abs(got.r[k] / right.r[k] - 1) < 1e-5);
     }
+  }
 }
 
 TEST_CASE("a sum of which all terms vanish in floats is computed in doubles") {
   const std::vector<double> q = arguments(13, 14, 70);
+  const Kernel sum = sum_of("m*exp(-0.99*d*d)");
+  const Outcome right = run_sums("vector", sum, 64, q);
   for (const std::string& engine : float_engines()) {
     INFO(engine);
-    const Outcome got = run_sums(engine, "m*exp(-0.99*d*d)", 64, q),
-                  right = run_sums("reference", "m*exp(-0.99*d*d)", 64, q);
+    const Outcome got = run_sums(engine, sum, 64, q);
     for (std::size_t k = 0; k < got.r.size(); ++k) {
       CHECK(right.r[k] > 0);
       CHECK(std::abs(got.r[k] / right.r[k] - 1) < 1e-5);
@@ -232,12 +243,14 @@ TEST_CASE("comparisons of functions are those of doubles") {
   const Law laws[] = {{"log(a) < 100 ? 1 : 2", 1},          {"pow(a, b) < 1 ? 1 : 2", 1},
                       {"exp(a - 80) > 1e-36 ? 1 : 2", 1},   {"sin(a + 3e6) < 0.9 ? 1 : 2", 1},
                       {"erfc(a + 8.5) > 1e-35 ? 1 : 2", 1}, {"tanh(a) < 0.1 ? 1 : 2", 1}};
-  for (const Law& law : laws)
+  for (const Law& law : laws) {
+    const Kernel kernel = Kernel::compile(text_of("(" + law.text + ")", true));
     for (const std::string& engine : float_engines()) {
       INFO(engine << ": " << law.text);
-      const Outcome got = run(engine, text_of("(" + law.text + ")", true), {0, 0, 0});
+      const Outcome got = run(engine, kernel, {0, 0, 0});
       CHECK(got.r == std::vector<double>(3, law.value));
     }
+  }
 }
 
 TEST_CASE("conditions on functions leave a kernel in floats") {
@@ -255,15 +268,17 @@ TEST_CASE("conditions on functions leave a kernel in floats") {
   std::vector<double> x;
   for (int k = 1; k <= 60; ++k) x.push_back(0.25 * k);
   for (const Case& law : laws)
-    for (const bool shorts : {true, false})
+    for (const bool shorts : {true, false}) {
+      const std::string text = text_of(law.call, shorts);
+      const Kernel kernel = Kernel::compile(text);
       for (const std::string& engine : float_engines()) {
         if (engine == "gpu-float") continue;  // which cannot detect overflows
-        const std::string text = text_of(law.call, shorts);
-        const Outcome got = run(engine, text, x);
+        const Outcome got = run(engine, kernel, x);
         INFO(engine << ": " << text << ": " << got.reason);
         CHECK(got.reason.empty());
         for (std::size_t k = 0; k < x.size(); ++k) CHECK(got.r[k] == law.value(x[k]));
       }
+    }
 }
 
 TEST_CASE("a condition on a function beyond the range of floats is that of doubles, and said") {
@@ -275,13 +290,15 @@ TEST_CASE("a condition on a function beyond the range of floats is that of doubl
       {"(exp(a - 80) < b*exp(a - 79) ? 1 : 2)", [](double) { return 1; }},
       {"(pow(exp(a - 80), 0.05) > 0.01 ? 1 : 2)", [](double) { return 1; }},
   };
-  for (const Case& law : laws)
+  for (const Case& law : laws) {
+    const Kernel kernel = Kernel::compile(text_of(law.call, true));
     for (const std::string& engine : float_engines()) {
       INFO(engine << ": " << law.call);
-      const Outcome got = run(engine, text_of(law.call, true), {0, 0, 0});
+      const Outcome got = run(engine, kernel, {0, 0, 0});
       CHECK(got.reason.find("doubles instead of floats") != std::string::npos);
       for (const double r : got.r) CHECK(r == law.value(0));
     }
+  }
 }
 
 TEST_CASE("functions of tiny numbers and of zero are computed in floats") {
@@ -301,10 +318,11 @@ TEST_CASE("functions of tiny numbers and of zero are computed in floats") {
   };
   const std::vector<double> x{0, 1e-9, -1e-8, 3e-7, 1e-4};
   for (const Case& c : all)
-    for (const bool shorts : {true, false})
+    for (const bool shorts : {true, false}) {
+      const std::string text = text_of(c.call, shorts);
+      const Kernel kernel = Kernel::compile(text);
       for (const std::string& engine : float_engines()) {
-        const std::string text = text_of(c.call, shorts);
-        const Outcome got = run(engine, text, x);
+        const Outcome got = run(engine, kernel, x);
         INFO(engine << ": " << text << ": " << got.reason);
         CHECK(got.reason.empty());
         for (std::size_t k = 0; k < x.size(); ++k) {
@@ -312,17 +330,19 @@ TEST_CASE("functions of tiny numbers and of zero are computed in floats") {
           CHECK(std::abs(got.r[k] - right) <= 6e-7 * std::abs(right));
         }
       }
+    }
 }
 
 TEST_CASE("counters beside sums of floats leave these in floats") {
   const std::string text =
       "VARI x; VARJ q; VARF r; VARF int n, both; d = q - x; skip if (d == 0); r += d*d;"
       "n += d > 0.25 ? 1 : 0; if (d > 0.5) { both += 3; } else { both -= 1; }";
+  const Kernel kernel = Kernel::compile(text);
   const std::vector<double> x = arguments(0, 1, 100), q = arguments(0, 1.5, 300);
   for (const std::string& engine : float_engines()) {
     INFO(engine);
     Device device = Device::open("emulator:chips=1,threads=1,engine=" + engine);
-    Job job = device.job(Kernel::compile(text));
+    Job job = device.job(kernel);
     std::vector<double> r(x.size());
     std::vector<std::int32_t> n(x.size()), both(x.size());
     job.targets(x.size(), {{"x", x.data()}});
@@ -347,13 +367,13 @@ TEST_CASE("counters beside sums of floats leave these in floats") {
 }
 
 TEST_CASE("of equally near sources all engines choose the same, also if ids are negative") {
-  const std::string text =
-      "VARI x; VARJ q; VARJ int id; VARF m; VARF int who; d = q - x; m min= d*d : who = id;";
+  const Kernel kernel = Kernel::compile(
+      "VARI x; VARJ q; VARJ int id; VARF m; VARF int who; d = q - x; m min= d*d : who = id;");
   const std::vector<double> x{0, 10}, q{1, -1, 1, 9, 11, 9};
   const std::vector<std::int64_t> id{-5, 3, -7, 8, -2, 4};
   const auto nearest = [&](const std::string& engine) {
     Device device = Device::open("emulator:chips=1,threads=1,engine=" + engine);
-    Job job = device.job(Kernel::compile(text));
+    Job job = device.job(kernel);
     std::vector<double> m(2);
     std::vector<std::int64_t> who(2);
     job.targets(2, {{"x", x.data()}});

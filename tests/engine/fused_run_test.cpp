@@ -11,6 +11,7 @@
 #include "emulator/selftest/rng.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 namespace gdr {
 namespace {
@@ -123,37 +124,51 @@ selftest::Case random_case(Rng& rng, const Program& program) {
 
 }  // namespace
 
-TEST_CASE("fused runs leave the same state as separate sections") {
-  constexpr unsigned programs = 6000;
-  for (const Isa isa : host_isas()) {
-    if (!can_verify_doubles(isa)) continue;
-    CAPTURE(isa_name(isa));
-    unsigned done = 0;
-    for (unsigned seed = 0; seed < programs; ++seed) {
-      Rng rng(seed);
-      const selftest::Case test = random_case(rng, random_program(rng));
-      const BlockState expected = selftest::run_case(*make_engine("reference"), test);
+namespace {
 
-      const auto executable = streamed(VectorEngine(isa), test.program, test.geometry);
-      if (executable->max_fused_groups() == 0) continue;
-      std::vector<std::byte> stream(test.run.iterations * executable->stream_bytes());
-      executable->convert_sources(test.state.bm.data() + 4, test.run.iterations, 2, stream.data());
-      BlockRun body = test.run;
-      body.stream = {stream.data(), 4};
-      BlockState got = test.state;
-      const bool whole = executable->run_program(got, body);
-      done += whole;
-      // A failed fused run leaves the state unchanged for the separate sections.
-      if (!whole) {
-        selftest::Case again = test;
-        again.state = got;
-        got = selftest::run_case(VectorEngine(isa), again);
-      }
-      if (got != expected) FAIL("seed " << seed << ", done: " << whole);
-    }
-    CAPTURE(done);
-    REQUIRE(done > programs / 20);
+/// Executes a case on the state: fused, or section by section if the engine cannot, or its checks
+/// fail. Returns whether the run was fused.
+bool run_fused(const VectorEngine& engine, const selftest::Case& test, BlockState& state) {
+  const auto executable = streamed(engine, test.program, test.geometry);
+  bool whole = false;
+  if (executable->max_fused_groups() > 0) {
+    std::vector<std::byte> stream(test.run.iterations * executable->stream_bytes());
+    executable->convert_sources(test.state.bm.data() + 4, test.run.iterations, 2, stream.data());
+    BlockRun body = test.run;
+    body.stream = {stream.data(), 4};
+    whole = executable->run_program(state, body);
   }
+  // A failed fused run leaves the state unchanged for the separate sections.
+  if (!whole) {
+    selftest::Case apart = test;
+    apart.state = state;
+    state = selftest::run_case(engine, apart);
+  }
+  return whole;
+}
+
+}  // namespace
+
+TEST_CASE("fused runs leave the same state as separate sections") {
+  std::vector<Isa> isas = host_isas();
+  std::erase_if(isas, [](Isa isa) { return !can_verify_doubles(isa); });
+  std::vector<std::uint64_t> done(isas.size());
+  const auto reference = make_engine("reference");
+  const std::uint64_t first = test::first_seed(), programs = test::test_iterations(1000);
+  for (std::uint64_t seed = first; seed < first + programs; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed);
+    const selftest::Case test = random_case(rng, random_program(rng));
+    const BlockState expected = selftest::run_case(*reference, test);
+    for (std::size_t n = 0; n < isas.size(); ++n) {
+      CAPTURE(isa_name(isas[n]));
+      BlockState got = test.state;
+      const bool whole = run_fused(VectorEngine(isas[n]), test, got);
+      done[n] += whole;
+      if (got != expected) FAIL("done: " << whole);
+    }
+  }
+  for (const std::uint64_t fused : done) CHECK(fused > programs / 20);
 }
 
 namespace {
@@ -166,11 +181,12 @@ void for_every_kernel(Check check) {
     const AssembleResult assembled = assemble(kernel.source, std::string(kernel.name));
     REQUIRE(assembled.ok());
     const Program& program = *assembled.program;
-    for (std::uint64_t seed = 0; seed < 12; ++seed) {
-      Rng rng(seed);
+    std::uint64_t seed = 0;
+    for (const unsigned pes : {32U, 3U, 13U, 24U, 40U}) {
+      Rng rng(seed++);
       selftest::Case test;
       test.geometry.blocks = 1;
-      test.geometry.pes_per_block = rng.pick({32U, 3U, 13U, 24U, 40U});
+      test.geometry.pes_per_block = pes;
       test.program = program;
       test.state = selftest::empty_block(test.geometry);
       for (auto* memory : {&test.state.registers, &test.state.local, &test.state.t}) {
@@ -199,13 +215,15 @@ TEST_CASE(
   const bool there = std::count(isas.begin(), isas.end(), Isa::Avx512) != 0;
   if (!there || !can_verify_doubles(Isa::Avx512)) return;  // runs are not fused on this host
   for_every_kernel([](selftest::Case& test) {
+    const auto of_single = VectorEngine(Isa::Avx512, false).prepare(test.program, test.geometry),
+               of_fused = VectorEngine(Isa::Avx512, true).prepare(test.program, test.geometry);
     for (const Section section : {Section::Start, Section::Body, Section::End}) {
       test.run.section = section;
       test.run.iterations = section == Section::Body ? 3 : 1;
       BlockState apart = test.state;
-      VectorEngine(Isa::Avx512, false).prepare(test.program, test.geometry)->run(apart, test.run);
+      of_single->run(apart, test.run);
       BlockState fused = test.state;
-      VectorEngine(Isa::Avx512, true).prepare(test.program, test.geometry)->run(fused, test.run);
+      of_fused->run(fused, test.run);
       REQUIRE(fused == apart);
       test.state = fused;
     }
@@ -277,7 +295,8 @@ TEST_CASE("results-only runs leave exact results and no other changes than docum
       const auto executable = streamed(VectorEngine(isa), test.program, test.geometry);
       kernels += results_only_suffice(*executable, test);
     });
-    for (unsigned seed = 0; seed < 2000; ++seed) {
+    const std::uint64_t first = test::first_seed(), count = test::test_iterations(500);
+    for (std::uint64_t seed = first; seed < first + count; ++seed) {
       CAPTURE(seed);
       Rng rng(seed);
       Program program = random_program(rng);
@@ -294,7 +313,7 @@ TEST_CASE("results-only runs leave exact results and no other changes than docum
     }
     CAPTURE(programs);
     CHECK(kernels > 20);
-    CHECK(programs > 100);
+    CHECK(programs > count / 20);
   }
 }
 
@@ -365,7 +384,8 @@ TEST_CASE("fused runs in fast numerics leave the same words as separate sections
         ++kernels;
         REQUIRE(ways.whole == ways.apart);
       });
-      for (unsigned seed = 0; seed < 300; ++seed) {
+      const std::uint64_t first = test::first_seed(), count = test::test_iterations(300);
+      for (std::uint64_t seed = first; seed < first + count; ++seed) {
         Rng rng(seed);
         Program program = random_program(rng);
         clear_some(rng, program);
@@ -377,7 +397,7 @@ TEST_CASE("fused runs in fast numerics leave the same words as separate sections
       }
       CHECK(kernels > 20);
       CAPTURE(programs);
-      CHECK(programs > 5);
+      CHECK(programs > count / 60);
     }
   }
 }
