@@ -3,12 +3,26 @@
 # Every entry of CTest takes at most 40 s on two cores. Rows "SUITE PART FILE...": the entry SUITE_PART runs the cases
 # of these files, given without their endings; the entry SUITE runs those of all others.
 set(parts_of_suites
+    "board gpu device_matmul_test"
+    "board matmul matmul_test"
+    "cli cuda cuda_test"
+    "cli info info_test host_limits_test"
+    "cli predict predict_test"
     "compiler functions math_functions_test"
     "driver faults faults_test"
     "driver network network_test"
     "engine floats float_functions_test"
     "engine fused fused_run_test"
-    "engine random native_formulas_test native_random_test native_tables_test")
+    "engine random native_formulas_test native_random_test native_tables_test"
+    "kernels gpu gpu_exact_test gpu_failure_test gpu_few_targets_test gpu_sources_test gpu_test"
+    "library coincident coincident_test"
+    "library matrices batch_test gpu_matrix_test lu_test matrix_float_test matrix_resident_test matrix_test solves_test"
+    "mpi failures rank_failure_test"
+    "mpi numbers chemistry_test dense_test"
+    "python files test_nbody test_block_steps test_plots test_snapshots test_snapshot_layouts"
+    "python mpi test_mpi test_device"
+    "python notebooks test_notebooks"
+    "python types test_types test_guide")
 
 # What `make test-long` runs. Rows "NAME SUITE ITERATIONS CASES": the cases are Catch2's patterns of their titles.
 set(long_tests

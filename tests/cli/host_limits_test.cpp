@@ -79,7 +79,7 @@ TEST_CASE("without further threads gdr debug and gdr predict print the same") {
   for (const std::string command :
        {"gdr debug sums.gds --targets targets --sources sources --set scale=2 -e continue "
         "-e results -e back",
-        "gdr predict published"}) {
+        "gdr predict gravity --particles 100000", "gdr predict hpl --machine cluster64"}) {
     INFO(command);
     const Outcome free = shell.run(command), bound = shell.run(limited + " " + command);
     INFO(bound.err);

@@ -28,6 +28,7 @@ BULK = f"{shlex.quote(sys.executable)} {shlex.quote(str(FOLDER / 'bulk.py'))}"
 ENDS = f"{shlex.quote(sys.executable)} {shlex.quote(str(FOLDER / 'ends.py'))}"
 
 problems: list[str] = []
+ATTEMPTS = 3  # of checks of times, which other processes may delay
 
 
 def check(condition: bool, text: str) -> None:
@@ -66,7 +67,7 @@ def check_rate_and_delay() -> None:
         sent, counts = relay(
             f"--rate {rate} --rtt 60ms --buffers 4M --queue 20M --mtu {mtu}",
             f"{BULK} receive 5000",
-            f"{BULK} send $RELAY_SERVER 5000 --seconds 4 --skip 1.5 --congestion reno",
+            f"{BULK} send $RELAY_SERVER 5000 --seconds 2.5 --skip 1 --congestion reno",
         )
         fraction = sent["bits_per_second"] / (rate * (mtu - 52) / mtu)  # headers with timestamps
         check(fraction > 0.9, f"a stream has {fraction:.3f} of {rate / 1e6} Mbit/s")
@@ -101,7 +102,7 @@ def check_merge() -> None:
     sent, _ = relay(
         "--rate 200M --rtt 30ms --merge round-robin --queue 16M --buffers 16M",
         f"{BULK} receive 5000",
-        f"{BULK} send $RELAY_SERVER 5000 --seconds 5 --skip 2 --streams 4 --congestion reno",
+        f"{BULK} send $RELAY_SERVER 5000 --seconds 3.5 --skip 1.5 --streams 4 --congestion reno",
     )
     total = sent["bits_per_second"]
     shares = [stream / total for stream in sent["streams"]]
@@ -250,10 +251,16 @@ def main() -> int:
         print(f"skipped: {available.stderr.strip()}")
         return SKIPPED
     check(available.returncode == 0, "the relay can run")
-    for part in (check_end, check_settings, check_unprivileged, check_loss, check_rate_and_delay,
-                 check_merge, check_cuts, check_readme):  # fmt: skip
+    timed = (check_rate_and_delay, check_merge)
+    for part in (check_end, check_settings, check_unprivileged, check_loss, *timed, check_cuts,
+                 check_readme):  # fmt: skip
         start = time.monotonic()
-        part()
+        before = len(problems)
+        for _ in range(ATTEMPTS if part in timed else 1):
+            del problems[before:]
+            part()
+            if len(problems) == before:
+                break
         print(f"{part.__name__}: {time.monotonic() - start:.1f} s")
     return 1 if problems else 0
 
