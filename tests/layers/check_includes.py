@@ -8,15 +8,32 @@ layers after it, not of a layer before it, nor of another folder of the same lay
 in no row, or a row that no folder has, is an error, so that the rows stay complete. HACKING.md has
 the drawing.
 """
+
 from __future__ import annotations
 
 import pathlib
 import re
 import sys
 
+# What the folders of the product include, besides headers of their own; nothing includes others.
+TOPS: dict[str, set[str]] = {
+    "emulator": set(),
+    "kernels": {"emulator"},
+    "libgdr": {"kernels", "emulator"},
+    "python": {"libgdr", "kernels", "emulator"},
+    "examples": set(),
+}
+
 # Top folder: layers from the highest to the lowest; "." stands for files of the top folder itself.
 LAYERS: dict[str, list[str]] = {
-    "emulator": ["selftest board", "engine", "port assembler", "chip", "isa", "numeric host include"],
+    "emulator": [
+        "selftest board",
+        "engine",
+        "port assembler",
+        "chip",
+        "isa",
+        "numeric host include",
+    ],
     "emulator/engine": [
         "registry",
         "native vector",
@@ -53,16 +70,42 @@ def folder_of(path: pathlib.PurePath) -> str:
     return path.parts[0] if len(path.parts) > 1 else "."
 
 
+def sources(folder: pathlib.Path) -> list[pathlib.Path]:
+    return sorted(f for f in folder.rglob("*") if f.suffix in (".cpp", ".hpp", ".h", ".c"))
+
+
+def check_top(root: pathlib.Path, top: str) -> list[str]:
+    """Includes of folders beside or above a top folder."""
+    include = re.compile(
+        r'^\s*#\s*include\s+["<](?:\.\./)*(emulator|kernels|libgdr|bench|tests|docs|examples|python)/'
+    )
+    errors = []
+    for file in sources(root / top):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            match = include.match(line)
+            if match is not None and match[1] != top and match[1] not in TOPS[top]:
+                errors.append(
+                    f"{file.relative_to(root)}:{number}: {top}/ must not include {match[1]}/"
+                )
+    return errors
+
+
 def check(root: pathlib.Path, top: str) -> list[str]:
     """The violations of a top folder's layers."""
     level = {folder: n for n, row in enumerate(LAYERS[top]) for folder in row.split()}
     base = root / top
-    files = [f for f in base.rglob("*") if f.suffix in (".cpp", ".hpp", ".h")]
+    files = sources(base)
     found = {folder_of(f.relative_to(base)) for f in files}
-    errors = [f"{top}/{name} is in no layer; add it to tests/layers/check_includes.py" for name in sorted(found - set(level))]
-    errors += [f"{top}/{name} has no source; remove it from tests/layers/check_includes.py" for name in sorted(set(level) - found)]
+    errors = [
+        f"{top}/{name} is in no layer; add it to tests/layers/check_includes.py"
+        for name in sorted(found - set(level))
+    ]
+    errors += [
+        f"{top}/{name} has no source; remove it from tests/layers/check_includes.py"
+        for name in sorted(set(level) - found)
+    ]
     include = re.compile(rf'^#include "{re.escape(top)}/(.+)"')
-    for file in sorted(files):
+    for file in files:
         own = folder_of(file.relative_to(base))
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             match = include.match(line)
@@ -78,7 +121,8 @@ def check(root: pathlib.Path, top: str) -> list[str]:
 
 def main() -> int:
     root = pathlib.Path(sys.argv[1])
-    errors = [error for top in LAYERS for error in check(root, top)]
+    errors = [error for top in TOPS for error in check_top(root, top)]
+    errors += [error for top in LAYERS for error in check(root, top)]
     print("\n".join(errors) or "all includes follow the layers")
     return 1 if errors else 0
 
