@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 
@@ -13,12 +15,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder of the file that contains this function: libgdr.so, or a program.
+/// The folder of the file that contains this function: libgdr.so, or a program. The name of a
+/// program is what it was called by, which may be a name in the search path.
 fs::path own_folder() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&load_plugin), &info) == 0) return {};
   std::error_code ignored;
-  return fs::weakly_canonical(info.dli_fname, ignored).parent_path();
+  const bool is_program = std::strcmp(info.dli_fname, program_invocation_name) == 0;
+  const fs::path file = is_program ? fs::path("/proc/self/exe") : fs::path(info.dli_fname);
+  return fs::weakly_canonical(file, ignored).parent_path();
 }
 
 /// The plugin's file, if there is one: beside libgdr.so or a program, for installed programs in the

@@ -4,14 +4,6 @@
 #include <atomic>
 
 namespace gdr {
-namespace {
-
-std::uint64_t parts(std::uint64_t count, std::uint64_t size) noexcept {
-  return count / size + (count % size != 0 ? 1 : 0);
-}
-
-}  // namespace
-
 std::uint64_t next_revision() noexcept {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
@@ -26,7 +18,7 @@ std::uint32_t PassState::blocks_of(std::size_t chip) const noexcept {
   const bool shared = run_->plan.partition == ChipPartition::SourcesOverBlocks;
   if (shared || !program_.outputs.empty()) return geometry_.blocks;
   const std::uint64_t in_block = std::uint64_t{geometry_.pes_per_block} * program_.program.elements;
-  return static_cast<std::uint32_t>(parts(targets_of(chip), in_block));
+  return static_cast<std::uint32_t>(divide_up(targets_of(chip), in_block));
 }
 
 ItemsKey PassState::items_of(std::size_t chip) const {
@@ -47,7 +39,7 @@ bool PassState::changed_groups(std::size_t chip, const std::optional<ItemsKey>& 
     const std::uint64_t end = std::min(change.address + change.count, end_of_items);
     if (begin >= end) continue;
     const std::uint64_t first = (begin - now.address) / words;
-    groups.push_back({first, parts(end - now.address, words) - first});
+    groups.push_back({first, divide_up(end - now.address, words) - first});
   }
   return true;
 }

@@ -22,6 +22,11 @@ struct ItemsKey {
   }
 };
 
+/// count / size, rounded up.
+constexpr std::uint64_t divide_up(std::uint64_t count, std::uint64_t size) noexcept {
+  return count / size + (count % size != 0 ? 1 : 0);
+}
+
 /// A number for SourceStream::revision, unique in the process.
 std::uint64_t next_revision() noexcept;
 

@@ -14,10 +14,6 @@ constexpr std::uint64_t slots_per_part = 64;
 /// Estimated costs on the host, for the choice of the number of threads.
 constexpr double ns_per_value = 3, ns_per_lane_clock = 0.5;
 
-std::uint64_t parts(std::uint64_t count, std::uint64_t size) noexcept {
-  return count / size + (count % size != 0 ? 1 : 0);
-}
-
 }  // namespace
 
 BlockwiseRunner::BlockwiseRunner(const LoadedProgram& program, const Geometry& geometry,
@@ -176,7 +172,7 @@ void BlockwiseRunner::add_chunk(const Chunk& chunk, const std::vector<Task>& tas
   }
   if (joins) {
     const std::uint64_t size = returns_outputs() ? items_returned : items_per_task;
-    const std::uint64_t n = parts(items, size), ways = returns_outputs() ? 1 : chips;
+    const std::uint64_t n = divide_up(items, size), ways = returns_outputs() ? 1 : chips;
     phases.push_back({ways * n, [this, chunk, n, size](std::size_t i) {
                         join_chunk_outputs(chunk, i / n, {i % n * size, size});
                       }});
@@ -202,7 +198,7 @@ void BlockwiseRunner::add_joined_read(const ResultRead& read, std::vector<Phase>
   const bool whole = program_.packs_results || read.raw;
   const std::size_t ways = whole ? 1 : results.size();
   phases.push_back(
-      {ways * parts(read.slots.count, slots_per_part), [=, this, &read](std::size_t i) {
+      {ways * divide_up(read.slots.count, slots_per_part), [=, this, &read](std::size_t i) {
          std::vector<const ChipState*> chips;
          for (std::size_t c = 0; c < now_->chips(); ++c) {
            if (takes_part(read.chips, c)) chips.push_back(&state(c));

@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::uint64_t items_per_task = 2048;
 
-std::uint64_t parts(std::uint64_t count, std::uint64_t size) noexcept {
-  return count / size + (count % size != 0 ? 1 : 0);
-}
-
 }  // namespace
 
 void SharedSources::prepare(const PassState& pass, GroupRange groups, bool whole, bool streams,
@@ -24,8 +20,8 @@ void SharedSources::prepare(const PassState& pass, GroupRange groups, bool whole
     std::uint64_t number;
   };
   std::vector<Part> missing;
-  const std::uint64_t of_part = parts(items_per_task, pass.run().plan.group);
-  const std::uint64_t all_parts = parts(groups.count, of_part);
+  const std::uint64_t of_part = divide_up(items_per_task, pass.run().plan.group);
+  const std::uint64_t all_parts = divide_up(groups.count, of_part);
   while (cache_.size() < pass.chips()) cache_.emplace_back();
   by_chip_.assign(pass.chips(), nullptr);
   for (std::uint32_t chip = 0; chip < pass.chips(); ++chip) {
@@ -77,7 +73,7 @@ void SharedSources::convert(const PassState& pass, std::size_t chip, GroupRange 
                             std::uint64_t part, bool streams) {
   CachedItems& cached = cache_[chip];
   const LoopPlan& plan = pass.run().plan;
-  const std::uint64_t size = parts(items_per_task, plan.group);
+  const std::uint64_t size = divide_up(items_per_task, plan.group);
   const GroupRange groups{all.first + part * size, std::min(size, all.count - part * size)};
   std::vector<std::uint64_t> scratch;
   const std::uint32_t step = program_.halves.source_step;
