@@ -26,11 +26,11 @@ struct Path {
 
 std::vector<Path> paths(const Context& context) {
   std::vector<Path> list;
-  for (const std::string_view engine : engine_names()) {
+  for (const auto& [engine, capabilities] : gdr::engine_table()) {
     if (!context.device.engine.empty() && context.device.engine != engine) continue;
-    const bool gpu = engine.starts_with("gpu");
+    const bool gpu = capabilities.uses_gpu;
     if (gpu && context.device.engine.empty() && gpu::devices().empty()) continue;
-    if (engine == "reference" || gpu) {
+    if (capabilities.one_pe_at_a_time || gpu) {
       list.push_back({std::string(engine), context.device.isa});
       continue;
     }

@@ -203,7 +203,7 @@ def write(source: pathlib.Path, build: pathlib.Path, pages: pathlib.Path) -> lis
 
     headers = {p.stem: p for p in (include / "gdr").glob("*.hpp")}
     headers["kernels/typed"] = include / "gdr/kernels/typed.hpp"
-    headers["error"] = source / "emulator/include/gdr/error.hpp"
+    headers.update({p.stem: p for p in (source / "emulator/include/gdr").glob("*.hpp")})
     order = FIRST.split() + sorted(set(headers) - set(FIRST.split()) - {"gdr", "version"})
     parts = []
     for stem in [*order, "version"]:

@@ -357,7 +357,7 @@ struct Board::Impl {
     auto executable = board.engine->prepare(read, board.geometry);
     const auto program = std::make_shared<ReadyProgram>(
         ReadyProgram{gdr::load_program(std::move(read), board.geometry, board.engine->isa(),
-                                       board.engine->exact()),
+                                       board.engine->capabilities().exact()),
                      std::move(object), std::move(timing), std::move(executable), nullptr});
     program->runner = program->executable->pass_runner(*program, board.geometry);
     add_work(*program->executable, idle);
@@ -655,8 +655,7 @@ void Board::complete(std::span<Board* const> boards) {
 void Board::discard() noexcept { impl_->passes.discard(); }
 
 unsigned Board::lists_ahead() const noexcept {
-  const Engine& engine = *impl_->board.engine;
-  if (!engine.name().starts_with("gpu")) return 0;
+  if (!impl_->board.engine->capabilities().uses_gpu) return 0;
   // A list has the targets of all PEs. More targets than fit a launch need not wait.
   constexpr std::uint64_t wanted = 131072, most = 256;
   const Geometry& g = impl_->board.geometry;

@@ -14,7 +14,7 @@ namespace {
 
 /// Fused run of Start, Body and End; false if the engine does not support it for this case.
 bool run_program(const Executable& any, const Case& test, BlockState& state) {
-  const auto* const streamed = dynamic_cast<const StreamingExecutable*>(&any);
+  const StreamingExecutable* const streamed = any.streaming();
   if (streamed == nullptr) return false;
   const StreamingExecutable& executable = *streamed;
   const std::uint64_t groups = test.run.iterations;

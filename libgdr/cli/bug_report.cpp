@@ -213,12 +213,12 @@ std::string devices_text(const DeviceChoice& choice, bool has_gpu, const Private
   const auto add = [&](std::string_view label, std::string_view result) {
     text += row(anonymous(label, words), "{}", anonymous(result, words));
   };
-  for (const std::string_view engine : engine_names()) {
-    if (!has_gpu && engine.starts_with("gpu")) continue;
+  for (const EngineEntry& engine : engine_table()) {
+    if (!has_gpu && engine.capabilities.uses_gpu) continue;
     DeviceChoice one;
     one.device = "emulator";
-    one.engine = engine;
-    add(engine, tested(one));
+    one.engine = engine.name;
+    add(engine.name, tested(one));
   }
   for (const BoardPlace& place : board_places()) {
     DeviceChoice one;

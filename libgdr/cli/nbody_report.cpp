@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "emulator/engine/api/capabilities.hpp"
 #include "libgdr/cli/ranks.hpp"
 
 namespace gdr::cli {
@@ -93,15 +94,15 @@ double interactions_per_second(const Statistics& statistics) {
 
 /// Block runs in doubles or compiled code, and on the slower fallback.
 std::string block_runs(const Statistics& s) {
+  const Capabilities engine = capabilities_of(s.engine);
   if (s.fast_runs + s.fallback_runs == 0)
-    return s.engine == "reference" ? "all by the reference, one PE at a time"
+    return engine.one_pe_at_a_time ? "all by the reference, one PE at a time"
            : s.isa == "portable"   ? "all on integers: the portable path"
                                    : "all on integers: no section computes with floating point";
-  const bool exact = numbers_of(s.engine) == EngineNumbers::Machine;
-  std::string text =
-      !exact ? fmt::format("{} compiled, {} on the exact engine", s.fast_runs, s.fallback_runs)
-             : fmt::format("{} in doubles, proved exact; {} on integers", s.fast_runs,
-                           s.fallback_runs);
+  std::string text = !engine.exact() ? fmt::format("{} compiled, {} on the exact engine",
+                                                   s.fast_runs, s.fallback_runs)
+                                     : fmt::format("{} in doubles, proved exact; {} on integers",
+                                                   s.fast_runs, s.fallback_runs);
   if (s.gpu_runs != 0) text += fmt::format("; {} on the GPU", s.gpu_runs);
   if (!s.fallback_reason.empty()) text += " (" + s.fallback_reason + ")";
   return text;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "emulator/engine/api/capabilities.hpp"
 #include "libgdr/cli/command.hpp"
 
 namespace gdr::cli {
@@ -122,14 +123,14 @@ std::vector<std::string> advice_for(const ProfiledJob& job, const Profile& p) {
     list.push_back({notable, fmt::format("The engine {} reports: {}.", job.statistics.engine,
                                          job.statistics.fallback_reason)});
   const double board = part_of(p.measured, "board: " + job.statistics.engine);
-  const std::string_view engine = job.statistics.engine;
-  if (engine == "reference")
+  const Capabilities engine = capabilities_of(job.statistics.engine);
+  if (engine.one_pe_at_a_time)
     add(board, "The engine reference is for checks; the engine vector gives the same bits faster.");
-  else if (engine == "vector")
+  else if (engine.exact() && !engine.uses_gpu)
     add(board,
         "The engine vector gives the bits of the machine. If double precision will do, "
         "--engine native (GDR_ENGINE=native) is many times as fast.");
-  else if (engine == "native")
+  else if (engine.numbers == EngineNumbers::Doubles && !engine.uses_gpu)
     add(0.5 * board,
         "If single precision will do, try --engine native-float, or native-mixed with accurate "
         "distances: they compute twice as many targets in a vector.");

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/engine/api/capabilities.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/device.hpp"
 #include "gdr/kernel.hpp"
@@ -138,7 +139,8 @@ struct BoardTotals {
 /// A queue of an open device, with boards of its own; most devices have one. Shared by its jobs: a
 /// job that outlives its Device finds it closed.
 struct DeviceCore {
-  Geometry geometry;  ///< geometry of every board
+  Geometry geometry;    ///< geometry of every board
+  Capabilities engine;  ///< what the engine of every board offers
   std::vector<BoardSlot> boards;
   std::string where = "emulator";  ///< kind and location, for the description
   std::string reason;              ///< reason of an automatic selection; may be empty
@@ -151,21 +153,12 @@ struct DeviceCore {
   unsigned job_threads() const noexcept { return remote_boards ? 1 : threads; }
   /// Whether the time or the results of a program depend on its schedule: on all engines but those
   /// that compile it for the host's numbers.
-  bool needs_schedule() {
-    const std::scoped_lock lock(counters);
-    return numbers_of(statistics.engine) == EngineNumbers::Machine;
-  }
+  bool needs_schedule() const noexcept { return engine.exact(); }
   /// Whether programs run among doubles, those of the kernel language in longs.
-  bool computes_in_doubles() {
-    const std::scoped_lock lock(counters);
-    return numbers_of(statistics.engine) == EngineNumbers::Doubles;
-  }
+  bool computes_in_doubles() const noexcept { return engine.numbers == EngineNumbers::Doubles; }
   /// Whether programs run among floats, where a pipelined loop that carries the bits of numbers
   /// from pass to pass needs doubles.
-  bool computes_in_floats() {
-    const std::scoped_lock lock(counters);
-    return numbers_of(statistics.engine) == EngineNumbers::Floats;
-  }
+  bool computes_in_floats() const noexcept { return engine.numbers == EngineNumbers::Floats; }
   bool preserve_chip_state = false;   ///< whether runs must leave the complete state in the chips
   std::shared_ptr<RankRunner> ranks;  ///< collective execution on several processes; else null
   WorkQueue queue;

@@ -107,7 +107,7 @@ std::vector<std::string_view> device_kind_names() {
 
 std::vector<std::string_view> engine_words() {
   std::vector<std::string_view> words{"exact"};
-  words.insert(words.end(), engine_names().begin(), engine_names().end());
+  for (const std::string_view name : engine_names()) words.push_back(name);
   return words;
 }
 

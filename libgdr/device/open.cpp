@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "emulator/engine/api/capabilities.hpp"
 #include "emulator/engine/gpu/cards.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/default_engines.hpp"
@@ -171,6 +172,7 @@ std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
     if (b == 0) {
       core->geometry = id.geometry;
       core->statistics.engine = id.engine;
+      core->engine = capabilities_of(id.engine);
       core->statistics.isa = id.isa;
       core->statistics.threads = core->threads;
     } else if (id.geometry != core->geometry || id.engine != core->statistics.engine) {
@@ -196,6 +198,7 @@ std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name) {
   core->partition = o.partition;
   core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
   core->statistics.engine = engine->name();
+  core->engine = engine->capabilities();
   core->reason = gpus_of_engine(chosen);
   core->statistics.isa = isa_name(engine->isa());
   core->statistics.threads = core->threads;

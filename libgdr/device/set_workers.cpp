@@ -26,6 +26,7 @@ SetWorker::SetWorker(DeviceCore& device, const Kernel& kernel) : job(job_data(1,
     isa = device.statistics.isa;
   }
   core.geometry = device.geometry;
+  core.engine = device.engine;
   core.partition = device.partition;
   core.boards.push_back(
       {emulate_board(core.geometry, make_engine(core.statistics.engine, isa), 1)});

@@ -58,9 +58,11 @@ class EmulatedBoard final : public BoardLink {
   void reset_counts() override { board_.reset_counts(); }
   EngineStats engine_stats() const override { return board_.engine_stats(); }
   bool multiplies_all_bits() const noexcept override {
-    return board_.engine().multiplies_all_bits();
+    return board_.engine().capabilities().multiplies_all_bits;
   }
-  bool multiplies_arrays() const noexcept override { return board_.engine().multiplies_arrays(); }
+  bool multiplies_arrays() const noexcept override {
+    return board_.engine().capabilities().multiplies_arrays;
+  }
   Isa isa() const noexcept override { return board_.engine().isa(); }
   void count(const CommandList& list) override {
     const AddElapsed busy(busy_seconds_);

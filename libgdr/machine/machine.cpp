@@ -253,7 +253,7 @@ Machine::Machine(std::string_view name, const DeviceOptions& options)
   impl_->geometry.chips_per_board = 1;
   impl_->engine = make_engine(
       chosen_engine(device.options.engine, default_engine(EngineUse::Machine)), device.options.isa);
-  if (!impl_->engine->exact())
+  if (!impl_->engine->capabilities().exact())
     throw Error(ErrorCategory::Unsupported,
                 "the engine \"" + std::string(impl_->engine->name()) +
                     "\" cannot be stepped: it does not keep machine words; use \"vector\" or "
@@ -268,7 +268,7 @@ void Machine::load(const Kernel& kernel) {
   Impl& m = *impl_;
   const Program& p = kernel.program();
   const auto executable = m.engine->prepare(p, m.geometry);
-  m.loaded = load_program(p, m.geometry, m.engine->isa(), m.engine->exact());
+  m.loaded = load_program(p, m.geometry, m.engine->isa(), m.engine->capabilities().exact());
   m.names = OperandNames(p);
   m.executables = {};
   m.target_group = link_group(p, VarKind::Target);

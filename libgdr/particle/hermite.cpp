@@ -8,6 +8,7 @@
 #include <numeric>
 #include <span>
 
+#include "emulator/engine/api/capabilities.hpp"
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/particle/block_steps.hpp"
 #include "libgdr/particle/hermite_checks.hpp"
@@ -36,10 +37,9 @@ std::string kernel_for(const Device& device, const HermiteOptions& options) {
 /// above it could shorten steps without end; below, it has no effect on steps that are chosen for
 /// accuracy.
 double error_of_forces(const Device& device, const std::string& kernel) {
-  const std::string engine = device.statistics().engine;
-  const bool floats = numbers_of(engine) == EngineNumbers::Floats;
-  if (floats && engine.find("mixed") == std::string::npos) return 1e-5;  // of rounded positions
-  return floats || kernel == "gravity_jerk" ? 1e-6 : 1e-13;
+  const Capabilities engine = capabilities_of(device.statistics().engine);
+  if (engine.rounds_inputs) return 1e-5;  // of rounded positions
+  return engine.numbers == EngineNumbers::Floats || kernel == "gravity_jerk" ? 1e-6 : 1e-13;
 }
 
 /// The particles whose steps end at one time: inputs and results of their forces, and their new

@@ -65,8 +65,7 @@ std::uint64_t device_hash(const DeviceCore& device) {
   hash.add(g.dram_bytes).add(g.clock_hz).add(device.partition);
   // All exact engines are bit-identical.
   const std::string& engine = device.statistics.engine;
-  const bool exact = numbers_of(engine) == EngineNumbers::Machine;
-  return hash.add(exact ? std::string_view("exact") : engine).value();
+  return hash.add(device.engine.exact() ? std::string_view("exact") : engine).value();
 }
 
 /// Waits for submitted work, which ends with an error because its group is revoked.

@@ -134,7 +134,7 @@ def functions_of_c(text: str) -> Set[str]:
 
 def public_symbols(root: pathlib.Path) -> Set[str]:
     headers = sorted((root / "libgdr/include/gdr").rglob("*.hpp"))
-    headers.append(root / "emulator/include/gdr/error.hpp")
+    headers += sorted((root / "emulator/include/gdr").glob("*.hpp"))
     found: Set[str] = set()
     for header in headers:
         found |= symbols_of_cpp(header.read_text())

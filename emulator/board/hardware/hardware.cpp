@@ -88,8 +88,8 @@ void BoardHardware::put_identity() noexcept {
       {Register::MemoryBytes, g.dram_bytes},
       {Register::ClockHz, std::bit_cast<std::uint64_t>(g.clock_hz)},
       {Register::Capabilities,
-       (config_.engine->exact() ? capability_exact : 0) | capability_emulated |
-           (config_.engine->multiplies_all_bits() ? capability_all_bits : 0)},
+       (config_.engine->capabilities().exact() ? capability_exact : 0) | capability_emulated |
+           (config_.engine->capabilities().multiplies_all_bits ? capability_all_bits : 0)},
       {Register::Threads, config_.threads},
       {Register::MaxCommands, max_list_commands},
       {Register::MaxResults, config_.max_results}};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "emulator/chip/state.hpp"
+#include "emulator/engine/api/capabilities.hpp"
 #include "emulator/host/isa.hpp"
 #include "emulator/isa/program.hpp"
 
@@ -82,6 +83,7 @@ class FusedBatch {
 };
 
 class PassRunner;
+class StreamingExecutable;
 struct LoadedProgram;
 // emulator/engine/matmul/cpu/kernels.hpp
 struct MatmulKernels;
@@ -107,6 +109,8 @@ class Executable {
   /// runners/blockwise.hpp for an executable that implements `run` only.
   virtual std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
                                                   const Geometry& geometry) const = 0;
+  /// This, if its runs may read a SourceStream; else null.
+  virtual const StreamingExecutable* streaming() const noexcept { return nullptr; }
   /// How it has run so far.
   virtual ExecutableStats stats() const { return {}; }
 };
@@ -148,6 +152,8 @@ class StreamingExecutable : public Executable {
   /// device computed it, and whether the host had to compute some of its items.
   virtual void record_device_matmul(std::uint64_t /*blocks*/, bool /*computed*/,
                                     bool /*repeated*/) const noexcept {}
+
+  const StreamingExecutable* streaming() const noexcept final { return this; }
 };
 
 class Engine {
@@ -155,14 +161,8 @@ class Engine {
   virtual ~Engine() = default;
   virtual std::string_view name() const noexcept = 0;
   virtual Isa isa() const noexcept = 0;
-  /// True if its results are the machine's, bit for bit; false for fast numerics.
-  virtual bool exact() const noexcept { return true; }
-  /// True for fast numerics with matrix kernels, which multiply all bits of a factor, also those
-  /// that the chip truncates.
-  virtual bool multiplies_all_bits() const noexcept { return false; }
-  /// Whether matrix products may be computed from the caller's arrays, in the host's arithmetic,
-  /// instead of from the words of a board.
-  virtual bool multiplies_arrays() const noexcept { return false; }
+  /// What it offers.
+  Capabilities capabilities() const noexcept { return capabilities_of(name()); }
   /// Throws gdr::Error (category Program) if the program does not fit the geometry.
   virtual std::shared_ptr<const Executable> prepare(const Program& program,
                                                     const Geometry& geometry) const = 0;
@@ -170,8 +170,8 @@ class Engine {
 
 /// Names for options: "reference", "vector", "native", "native-mixed", "native-float",
 /// "native-fast", "gpu", "gpu-float", "gpu-exact". The last three need a device; a number or a part
-/// of its name may follow a colon ("gpu:1").
-std::span<const std::string_view> engine_names() noexcept;
+/// of its name may follow a colon ("gpu:1"). capabilities.hpp has their table.
+std::vector<std::string_view> engine_names();
 /// The name of the engine that a word stands for: "vector" for "exact", else the word.
 std::string_view engine_without_alias(std::string_view name) noexcept;
 /// Creates an engine by name or alias. Empty strings select GDR_ENGINE / GDR_ISA, else "vector" and

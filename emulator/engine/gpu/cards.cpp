@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "emulator/engine/api/capabilities.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr {
@@ -163,7 +164,7 @@ std::string description(const Gpus& gpus) {
 std::string gpus_of_engine(std::string_view engine) {
   const char* const given = std::getenv("GDR_ENGINE");
   if (engine.empty() && given != nullptr) engine = given;
-  if (!engine.starts_with("gpu")) return {};
+  if (!capabilities_of(engine).uses_gpu) return {};
   return description(open_gpus(engine.substr(std::min(engine.find(':'), engine.size() - 1) + 1)));
 }
 

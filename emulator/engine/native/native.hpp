@@ -25,9 +25,6 @@ class NativeEngine final : public Engine {
                std::shared_ptr<const Engine> exact);
   std::string_view name() const noexcept override;
   Isa isa() const noexcept override { return target_.isa; }
-  bool exact() const noexcept override { return false; }
-  bool multiplies_all_bits() const noexcept override { return true; }
-  bool multiplies_arrays() const noexcept override { return gpus_.empty(); }
   std::shared_ptr<const Executable> prepare(const Program& program,
                                             const Geometry& geometry) const override;
 

@@ -1,6 +1,5 @@
 // Engines by name.
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 
 #include "emulator/engine/api/engine.hpp"
@@ -11,10 +10,6 @@
 
 namespace gdr {
 namespace {
-
-constexpr std::array<std::string_view, 9> engines{"reference",    "vector",       "native",
-                                                  "native-mixed", "native-float", "native-fast",
-                                                  "gpu",          "gpu-float",    "gpu-exact"};
 
 std::string_view or_environment(std::string_view value, const char* variable) {
   if (!value.empty()) return value;
@@ -48,7 +43,11 @@ Isa choose_isa(std::string_view name) {
 
 }  // namespace
 
-std::span<const std::string_view> engine_names() noexcept { return engines; }
+std::vector<std::string_view> engine_names() {
+  std::vector<std::string_view> names;
+  for (const EngineEntry& entry : engine_table()) names.push_back(entry.name);
+  return names;
+}
 
 std::string_view engine_without_alias(std::string_view name) noexcept {
   return name == "exact" ? "vector" : name;
@@ -62,7 +61,7 @@ std::unique_ptr<Engine> make_engine(std::string_view name, std::string_view isa)
   if (name == "reference") return std::make_unique<ReferenceEngine>();
   if (auto engine = native::make_native_engine(name, chosen, jit)) return engine;
   throw Error(ErrorCategory::Usage,
-              "engine '" + std::string(name) + "' is not known; there are " + list(engines));
+              "engine '" + std::string(name) + "' is not known; there are " + list(engine_names()));
 }
 
 }  // namespace gdr

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "emulator/assembler/assembler.hpp"
+#include "emulator/engine/api/capabilities.hpp"
 #include "kernels/builtin.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/selftest_report.hpp"
@@ -23,7 +24,8 @@ struct Options {
 /// the exact engine on a GPU, which takes programs of any size then.
 std::vector<std::unique_ptr<Engine>> engines_under_test(const std::string& name, std::string isa) {
   if (name != "vector") {
-    if (!name.starts_with("gpu-exact"))
+    const Capabilities engine = capabilities_of(name);
+    if (!engine.exact() || !engine.uses_gpu)
       throw usage_error("--engine: '{}' is not an exact engine; there are vector and gpu-exact",
                         name);
     setenv("GDR_GPU_PAIRS", "0", 0);

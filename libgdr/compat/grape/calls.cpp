@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "emulator/engine/api/capabilities.hpp"
 #include "emulator/host/parse_number.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/names.hpp"
@@ -53,7 +54,8 @@ bool computes_in_floats(const Device& device) {
 std::optional<Isa> isa_of_host_doubles(const Device& device) {
   const Statistics statistics = device.statistics();
   const bool is_here = parse_device_name(variable("GDR_DEVICE"), {}).kind == "emulator";
-  if (!is_here || statistics.engine != "native") return std::nullopt;
+  const Capabilities engine = capabilities_of(statistics.engine);
+  if (!is_here || engine.numbers != EngineNumbers::Doubles || engine.uses_gpu) return std::nullopt;
   return find_isa(statistics.isa);
 }
 

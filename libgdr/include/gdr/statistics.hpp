@@ -6,20 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "gdr/engine_numbers.hpp"
+
 namespace gdr {
 
-/// The numbers that an engine computes with: those of the chip, bit for bit, or the host's or a
-/// GPU's doubles or floats.
-enum class EngineNumbers : std::uint8_t { Machine, Doubles, Floats };
 /// By the name of the engine (Statistics::engine): "native" and "gpu" compute in doubles,
-/// "native-float" and other names that begin so in floats, all others, "gpu-exact" among them, as
-/// the chip does.
-constexpr EngineNumbers numbers_of(std::string_view engine) noexcept {
-  if (engine == "native" || engine == "gpu") return EngineNumbers::Doubles;
-  if (engine == "gpu-exact") return EngineNumbers::Machine;
-  const bool floats = engine.starts_with("native-") || engine.starts_with("gpu-");
-  return floats ? EngineNumbers::Floats : EngineNumbers::Machine;
-}
+/// "native-mixed", "native-float", "native-fast" and "gpu-float" in floats, all others as the chip
+/// does.
+EngineNumbers numbers_of(std::string_view engine) noexcept;
 
 /// Counters since opening or a reset. Clocks, bytes and predicted seconds depend on the program and
 /// amounts of data, not on threads nor, except for products in full precision, on the engine.
