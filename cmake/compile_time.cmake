@@ -4,16 +4,22 @@
 #                                          those of shared_headers.hpp and the given ones
 #   gdr_compile_together(TARGET)           compiles up to eight files of a folder in one go: names in unnamed
 #                                          namespaces differ within a folder
+#   gdr_cache_precompiled_headers()        lets ccache accept precompiled headers in this directory and below
 #   gdr_optimize_lightly(FILES...)         compiles files of the current directory with -O1: work that is done
 #                                          once for a program, a message or a device, not once for a particle
 option(GDR_SHARE_HEADERS "Compile common headers once for many files; without, every file must include what it uses" ON)
 
 # ccache accepts precompiled headers only if it may trust them and the times in macros.
-if(CCACHE AND GDR_SHARE_HEADERS)
-  foreach(language C CXX)
-    set(CMAKE_${language}_COMPILER_LAUNCHER
-        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
-  endforeach()
+macro(gdr_cache_precompiled_headers)
+  if(CCACHE)
+    foreach(language C CXX)
+      set(CMAKE_${language}_COMPILER_LAUNCHER
+          ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+    endforeach()
+  endif()
+endmacro()
+if(GDR_SHARE_HEADERS)
+  gdr_cache_precompiled_headers()
 endif()
 
 function(gdr_share_headers target)
