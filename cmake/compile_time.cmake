@@ -2,8 +2,9 @@
 #
 #   gdr_share_headers(TARGET [HEADER...])  precompiles the headers that most files of the target include:
 #                                          those of shared_headers.hpp and the given ones
-#   gdr_compile_together(TARGET)           compiles up to eight files of a folder in one go: names in unnamed
-#                                          namespaces differ within a folder
+#   gdr_compile_together(TARGET [EXCEPT FILE...])
+#                                          compiles up to eight files of a folder in one go: names in unnamed
+#                                          namespaces differ within a folder; the given files stay on their own
 #   gdr_cache_precompiled_headers()        lets ccache accept precompiled headers in this directory and below
 #   gdr_optimize_lightly(FILES...)         compiles files of the current directory with -O1: work that is done
 #                                          once for a program, a message or a device, not once for a particle
@@ -47,6 +48,7 @@ function(gdr_compile_together target)
   if(NOT GDR_SHARE_HEADERS)
     return()
   endif()
+  cmake_parse_arguments(PARSE_ARGV 1 together "" "" "EXCEPT")
   # CMake's property UNITY_BUILD leaves out files that have options, such as those of -O1.
   get_target_property(sources ${target} SOURCES)
   set(groups)
@@ -59,6 +61,10 @@ function(gdr_compile_together target)
       continue()
     endif()
     get_filename_component(source ${source} ABSOLUTE)
+    get_filename_component(name ${source} NAME)
+    if(name IN_LIST together_EXCEPT)
+      continue()
+    endif()
     get_filename_component(folder ${source} DIRECTORY)
     string(MD5 group "${folder} ${options}")
     list(APPEND groups ${group})
