@@ -1,8 +1,9 @@
 // Sums of rows of longs in doubles, against scalar sums in a tree.
+#include "emulator/engine/lanes/doubles/add_rows.hpp"
+
 #include <random>
 #include <vector>
 
-#include "emulator/engine/lanes/doubles/add_rows.hpp"
 #include "emulator/numeric/float.hpp"
 #include "support/catch.hpp"
 
