@@ -134,6 +134,30 @@ TEST_CASE("functions on native reach two units of the last place or 1e-15") {
     }
 }
 
+TEST_CASE("each factor of a constant power on native adds a small error") {
+  struct Power {
+    double exponent;
+    int factors;
+    bool of_roots;
+  };
+  const Power powers[] = {{12, 12, false}, {7, 7, false},   {-6, 6, false},  {-12, 12, false},
+                          {-1.5, 3, true}, {-2.5, 5, true}, {-3.5, 7, true}, {3.5, 4, true}};
+  for (const Isa isa : host_isas())
+    for (const auto& [exponent, factors, of_roots] : powers) {
+      const std::vector<double> x = arguments_in({0.01, 100}, 4000);
+      const std::string text = "x^(" + std::to_string(exponent) + ")";
+      const std::vector<double> values = values_of(text, isa, x);
+      Real worst = 0;
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        const Real right = std::pow(Real{x[k]}, Real{exponent});
+        worst = std::max(worst, std::abs(values[k] - right) / right);
+      }
+      const Real of_factor = of_roots && isa == Isa::Avx2 ? 3.8e-16L : 2.5e-16L;
+      INFO(isa_name(isa) << ": " << text << " " << static_cast<double>(worst));
+      CHECK(worst <= factors * of_factor);
+    }
+}
+
 TEST_CASE("a function that short(x) rounds is the nearest short on native") {
   const Function rounded[] = {
       {"short(1/x)", inverse, {1e-9, 1e9}},
