@@ -16,7 +16,7 @@ namespace gdr::bench {
 namespace {
 
 constexpr double eps = 1.0 / 64;
-constexpr std::size_t most_particles = 16384;
+constexpr std::size_t max_particles = 16384;
 constexpr double wanted_seconds = 4.0;  // longest repetition
 
 /// An engine and an instruction set, as chosen or as the host provides them.
@@ -118,7 +118,7 @@ class Emulated {
 }  // namespace
 
 std::vector<Measurement> gravity_rate(const Context& context) {
-  const Sphere sphere = plummer_sphere(most_particles, context.seed);
+  const Sphere sphere = plummer_sphere(max_particles, context.seed);
   Native native(sphere, context);
   std::vector<double> native_rates;
   std::vector<Measurement> list;

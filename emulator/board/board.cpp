@@ -309,16 +309,16 @@ struct Board::Impl {
     const CommandList& list;
     std::vector<std::uint64_t>& results;
     PassBuilder& pass;
-    std::uint64_t most_words = 0;
+    std::uint64_t max_words = 0;
     std::size_t words = 0;      ///< results so far
     bool shared_write = false;  ///< whether several chips share the memory of the last write
 
     /// Extends the results and returns the offset of the new words, which are overwritten.
     std::size_t expect(std::size_t more) {
       const std::size_t offset = words;
-      if (more > most_words - words)
+      if (more > max_words - words)
         throw Error(ErrorCategory::Device, "the list returns more than the " +
-                                               std::to_string(most_words) +
+                                               std::to_string(max_words) +
                                                " words that this board allows; divide it");
       words += more;
       if (results.size() < words) results.resize(words);

@@ -125,8 +125,8 @@ class Checker {
       if (v.kind == VarKind::Output && v.reduce == Reduce::Pass)
         refuse("output item \"{}\" is passed; only what is joined goes to the host at once",
                v.name);
-    constexpr std::uint64_t most_words = std::uint64_t{1} << 32;
-    if (command_.count * board_.loaded->layout.output_words > most_words)
+    constexpr std::uint64_t max_words = std::uint64_t{1} << 32;
+    if (command_.count * board_.loaded->layout.output_words > max_words)
       refuse("more than 2^32 words of output items at once; divide the run");
   }
 

@@ -368,7 +368,7 @@ Pool& pool() {
 }
 
 /// The largest number of tasks of a phase.
-std::size_t most_tasks(std::span<const Phase> phases) noexcept {
+std::size_t max_tasks(std::span<const Phase> phases) noexcept {
   std::size_t most = 0;
   for (const Phase& phase : phases) most = std::max(most, phase.tasks);
   return most;
@@ -377,7 +377,7 @@ std::size_t most_tasks(std::span<const Phase> phases) noexcept {
 /// Some phase has two tasks or more.
 void share(std::span<const Phase> phases, unsigned helpers, const Work& work,
            Memory rewritten = {}) {
-  const std::size_t useful = std::min<std::size_t>(helpers, most_tasks(phases) - 1);
+  const std::size_t useful = std::min<std::size_t>(helpers, max_tasks(phases) - 1);
   inside = true;
   pool().share(phases, static_cast<unsigned>(useful), work, rewritten);
   inside = false;
@@ -476,7 +476,7 @@ void cancellation_point() {
 
 void run_phases(std::span<const Phase> phases, unsigned threads,
                 std::span<const std::byte> rewritten) {
-  if (threads <= 1 || inside || most_tasks(phases) < 2) {
+  if (threads <= 1 || inside || max_tasks(phases) < 2) {
     for (const Phase& phase : phases) {
       for (std::size_t task = 0; task < phase.tasks; ++task) {
         phase.work(task);

@@ -10,7 +10,7 @@ namespace gdr {
 namespace {
 
 /// Words of a task.
-constexpr std::uint64_t most_words = std::uint64_t{1} << 16, most_words_to_fill = 2048;
+constexpr std::uint64_t max_words = std::uint64_t{1} << 16, max_words_to_fill = 2048;
 
 /// A part of a write.
 struct Piece {
@@ -19,10 +19,10 @@ struct Piece {
 };
 
 void add_pieces(const PendingWrite& write, std::vector<Piece>& pieces) {
-  std::uint64_t size = most_words;
+  std::uint64_t size = max_words;
   if (write.fill != nullptr) {
     const std::uint64_t unit = write.fill->unit;
-    size = std::max<std::uint64_t>(1, most_words_to_fill / unit) * unit;
+    size = std::max<std::uint64_t>(1, max_words_to_fill / unit) * unit;
   }
   for (std::uint64_t done = 0; done < write.words.size(); done += size)
     pieces.push_back({&write, done, std::min<std::uint64_t>(size, write.words.size() - done)});

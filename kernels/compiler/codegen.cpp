@@ -153,10 +153,10 @@ class CodeGenerator {
     // hardest to reach: one instruction more is a larger part of them. At most three seconds on
     // slow hosts.
     constexpr double changes_per_op = 55000;
-    constexpr std::size_t least_ops = 88, most_ops = 130;
+    constexpr std::size_t least_ops = 88, max_ops = 130;
     SearchOptions search;
     search.changes = static_cast<std::uint64_t>(
-        changes_per_op * static_cast<double>(std::clamp(ops, least_ops, most_ops)) * effort_factor);
+        changes_per_op * static_cast<double>(std::clamp(ops, least_ops, max_ops)) * effort_factor);
     if (masks_exceed_registers(fewest)) search.changes /= 10;
     search.progress = options_.progress;
     record_failure("no schedule was found");

@@ -154,8 +154,8 @@ void Field::evaluate_class(unsigned li, unsigned lj, const SourceList& sources, 
   }
   const std::vector<double> charges = kernel_charges(lj, sources);
   const std::size_t own = hermite_count(li);
-  for (std::size_t first = 0; first < own; first += most_results) {
-    const std::size_t last = std::min(own, first + most_results);
+  for (std::size_t first = 0; first < own; first += max_results) {
+    const std::size_t last = std::min(own, first + max_results);
     run({li, lj, first, last, Accuracy::Long}, sources, charges, targets, longs);
     run({li, lj, first, last, Accuracy::Short}, sources, charges, targets, shorts);
   }

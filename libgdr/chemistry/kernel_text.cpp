@@ -130,13 +130,13 @@ std::string boys_kernel(unsigned order) {
 }
 
 std::string kernel_text(unsigned li, unsigned lj, unsigned part, bool shorts) {
-  const std::size_t first = part * most_results;
+  const std::size_t first = part * max_results;
   if (li > max_pair || lj > max_pair || first >= hermite_count(std::min(li, max_pair)))
     throw Error(ErrorCategory::Usage,
                 fmt::format("there is no kernel for angular momenta {} and {}, part {}: they are 0 "
                             "to {}, the part is 0, or 0 or 1 for a first one of {}",
                             li, lj, part, max_pair, max_pair));
-  const std::size_t last = std::min(hermite_count(li), first + most_results);
+  const std::size_t last = std::min(hermite_count(li), first + max_results);
   return coulomb_kernel(li, lj, first, last, shorts ? Accuracy::Short : Accuracy::Long);
 }
 

@@ -9,7 +9,7 @@
 namespace gdr::chemistry {
 
 /// Results of one kernel: their sums stay in the register file of a PE, which has 32 words.
-inline constexpr std::size_t most_results = 20;
+inline constexpr std::size_t max_results = 20;
 
 /// The kernel for targets of total order `li` (bra pairs) and sources of order `lj` (ket pairs with
 /// their density), for the results from `first` to before `last` in the list of `hermite_orders`.

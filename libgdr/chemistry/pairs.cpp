@@ -29,9 +29,9 @@ std::size_t largest_contraction_of(const Centre& centre) {
 
 /// Largest number of doubles for the matrices of all pairs; of larger systems they are computed in
 /// every call, which takes little of its time.
-constexpr std::size_t most_stored = std::size_t{1} << 23;
+constexpr std::size_t max_stored = std::size_t{1} << 23;
 
-constexpr std::size_t most_monomials = hermite_count(max_shell);
+constexpr std::size_t max_monomials = hermite_count(max_shell);
 
 /// Whether a pair consists of one site: products of its functions appear in both orders.
 bool same_site(const CentrePair& c, const Pair& p) { return c.a == c.b && p.site_a == p.site_b; }
@@ -81,7 +81,7 @@ void PairList::make_matrices() {
       total += matrix_size(c, pairs_[k]);
     }
   }
-  if (total <= most_stored) matrices_.resize(total);
+  if (total <= max_stored) matrices_.resize(total);
   for_centre_pairs([&](const CentrePair& c) {
     std::vector<double> scratch;
     for (std::size_t k = c.begin; k < c.end; ++k) {
@@ -103,7 +103,7 @@ void PairList::compute_matrix(const CentrePair& c, const Pair& pair, double* mat
   const std::size_t na = a.monomials(), nb = b.monomials(), each = hermite_count(pair.l);
   std::fill_n(matrix, matrix_size(c, pair), 0.0);
   // Most functions have one monomial.
-  double products[most_monomials * most_monomials * hermite_count(max_pair)] = {};
+  double products[max_monomials * max_monomials * hermite_count(max_pair)] = {};
   expansion(c, pair).of_monomials(products);
   for (std::size_t f = 0; f < a.functions.size(); ++f) {
     for (std::size_t g = 0; g < b.functions.size(); ++g, matrix += each) {

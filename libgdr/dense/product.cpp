@@ -16,7 +16,7 @@ namespace gdr::dense {
 namespace {
 
 /// Largest column block: enough to hide the tile's loading, few enough for the host's memory.
-constexpr std::size_t most_columns = 16384;
+constexpr std::size_t max_columns = 16384;
 
 void check_geometry(const Geometry& g) {
   const Geometry chip;
@@ -150,7 +150,7 @@ void ProductRunner::run() {
     throw Error(ErrorCategory::Unsupported,
                 "an inner dimension of " + std::to_string(call.k) +
                     " does not fit the memory of a board; increase dram or split the product");
-  const std::size_t most = std::min(most_columns, memory / parts - 1);
+  const std::size_t most = std::min(max_columns, memory / parts - 1);
   const std::size_t blocks = (call.n + most - 1) / most;
   columns = {};
   columns.resident = call.n + blocks <= memory / parts;

@@ -163,9 +163,9 @@ void refuse_not_finite(const NamedInput& input, const Items& items, std::size_t 
 
 /// Range of integers of 36 bits; the chip would saturate others and only raise a flag.
 constexpr auto least_short = -static_cast<std::int64_t>(ShortIntegerTest::offset);
-constexpr std::int64_t most_short = -(least_short + 1);
+constexpr std::int64_t max_short = -(least_short + 1);
 
-bool fits_short(std::int64_t value) noexcept { return value >= least_short && value <= most_short; }
+bool fits_short(std::int64_t value) noexcept { return value >= least_short && value <= max_short; }
 
 /// Throws Error (Input) for the first integer of an array that exceeds 36 bits.
 void refuse_long_integers(const NamedInput& input, const Items& items, std::size_t count) {
@@ -175,7 +175,7 @@ void refuse_long_integers(const NamedInput& input, const Items& items, std::size
       throw Error(ErrorCategory::Input,
                   place_text(input, i, count) + " is " + std::to_string(value) +
                       ", but its variable has 36 bits, for " + std::to_string(least_short) +
-                      " to " + std::to_string(most_short));
+                      " to " + std::to_string(max_short));
   }
 }
 

@@ -32,8 +32,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 /// Throws Error (Usage) for a number of queues that this kind of device cannot have.
 void check_queues(const DeviceName& device) {
   const unsigned queues = device.options.queues;
-  if (queues < 1 || queues > most_queues)
-    usage_error(fmt::format("a device has from 1 to {} queues, not {}", most_queues, queues));
+  if (queues < 1 || queues > max_queues)
+    usage_error(fmt::format("a device has from 1 to {} queues, not {}", max_queues, queues));
   if (queues == 1 || device.kind == "emulator") return;
   usage_error(fmt::format(
       "device option queues={}: a device of kind \"{}\" has one queue, only \"emulator\" may have "
@@ -155,18 +155,18 @@ DeviceName parse_device_name(std::string_view name, const DeviceOptions& options
     set_option(device, item.substr(0, equals), item.substr(equals + 1));
   }
   device.options.engine = engine_without_alias(device.options.engine);
-  if (device.options.boards < 1 || device.options.boards > most_boards)
-    usage_error("a device has from 1 to " + std::to_string(most_boards) + " boards, not " +
+  if (device.options.boards < 1 || device.options.boards > max_boards)
+    usage_error("a device has from 1 to " + std::to_string(max_boards) + " boards, not " +
                 std::to_string(device.options.boards));
   check_queues(device);
   for (const double s : {device.options.queue_timeout, device.options.timeout_seconds,
                          device.options.health_check_interval})
-    if (!(s >= 0 && s <= most_seconds))
+    if (!(s >= 0 && s <= max_seconds))
       usage_error(
           "queue_timeout, timeout and health_check of a device are seconds from 0 to 1e6, not " +
           fmt::format("{}", s));
-  if (device.options.threads > most_threads)
-    usage_error("a device uses at most " + std::to_string(most_threads) + " threads");
+  if (device.options.threads > max_threads)
+    usage_error("a device uses at most " + std::to_string(max_threads) + " threads");
   return device;
 }
 

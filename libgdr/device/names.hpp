@@ -47,8 +47,8 @@ std::vector<std::string_view> engine_words();
 std::vector<std::string_view> device_option_names();
 
 /// Largest values of device options, however they are given.
-constexpr unsigned most_boards = 64, most_queues = 64, most_threads = 4096;
-constexpr double most_seconds = 1e6;
+constexpr unsigned max_boards = 64, max_queues = 64, max_threads = 4096;
+constexpr double max_seconds = 1e6;
 
 /// A kind of device: a row of docs/reference/device-options.md.
 struct DeviceKind {

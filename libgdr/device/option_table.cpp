@@ -29,7 +29,7 @@ unsigned parse_count(std::string_view option, std::string_view value, unsigned l
 
 double parse_seconds(std::string_view option, std::string_view value) {
   const auto seconds = parse_all<double>(value);
-  if (!seconds || !(*seconds >= 0) || *seconds > most_seconds)
+  if (!seconds || !(*seconds >= 0) || *seconds > max_seconds)
     usage_error("device option " + std::string(option) + "=" + std::string(value) +
                 ": give seconds from 0 to 1e6");
   return *seconds;
@@ -99,15 +99,15 @@ constexpr DeviceOption options[] = {
        d.options.isa = v;
      }},
     {"boards", "1 to 64", "1", "boards that share the work",
-     [](DeviceName& d, Value o, Value v) { d.options.boards = parse_count(o, v, 1, most_boards); }},
+     [](DeviceName& d, Value o, Value v) { d.options.boards = parse_count(o, v, 1, max_boards); }},
     {"queues", "1 to 64", "1",
      "`emulator`: queues of independent work, each with emulated boards of its own and an equal "
      "share "
      "of the threads, at least one",
-     [](DeviceName& d, Value o, Value v) { d.options.queues = parse_count(o, v, 1, most_queues); }},
+     [](DeviceName& d, Value o, Value v) { d.options.queues = parse_count(o, v, 1, max_queues); }},
     {"threads", "0 to 4096", "0", "threads of the host; 0: as many as OpenMP chooses",
      [](DeviceName& d, Value o, Value v) {
-       d.options.threads = parse_count(o, v, 0, most_threads);
+       d.options.threads = parse_count(o, v, 0, max_threads);
      }},
     {"partition", "`auto`, `targets`, `sources`", "`auto`",
      "partition of the work: targets over the blocks, sources over the blocks, or the one with "

@@ -24,7 +24,7 @@ namespace gdr {
 namespace {
 
 /// Number of work units that balances the load of a large machine.
-constexpr std::size_t most_pieces = 256;
+constexpr std::size_t max_pieces = 256;
 /// Smallest number of sources of a slice per block of a board.
 constexpr std::size_t sources_a_block = 512;
 
@@ -221,7 +221,7 @@ JobPartition partition_job(const KernelCost& kernel, const Geometry& geometry, P
   const std::size_t shortest =
       sources_a_block * geometry.blocks * geometry.chips_per_board * kernel.group;
   partition.slices =
-      std::bit_floor(std::max<std::size_t>(1, std::min(most_pieces / units, sources / shortest)));
+      std::bit_floor(std::max<std::size_t>(1, std::min(max_pieces / units, sources / shortest)));
   return partition;
 }
 

@@ -9,7 +9,7 @@ namespace gdr {
 namespace {
 
 GridOptions checked(GridOptions options, unsigned ranks) {
-  if (options.rows == 0) options.rows = static_cast<unsigned>(most_square_rows(ranks));
+  if (options.rows == 0) options.rows = static_cast<unsigned>(max_square_rows(ranks));
   if (ranks % options.rows != 0)
     throw Error(ErrorCategory::Usage, "a grid of " + std::to_string(options.rows) +
                                           " rows does not divide " + std::to_string(ranks) +

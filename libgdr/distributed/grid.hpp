@@ -53,7 +53,7 @@ inline std::uint64_t* message_words(double* numbers) {
 }
 
 /// Rows of the most square grid of so many ranks with at least as many columns.
-constexpr std::size_t most_square_rows(std::size_t ranks) noexcept {
+constexpr std::size_t max_square_rows(std::size_t ranks) noexcept {
   std::size_t rows = 1;
   for (std::size_t r = 1; r * r <= ranks; ++r)
     if (ranks % r == 0) rows = r;

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr hsize_t endless = std::numeric_limits<hsize_t>::max();
 /// Virtual datasets whose sources are virtual in turn.
-constexpr int most_levels = 8;
+constexpr int max_levels = 8;
 /// What deflate packs at best is a thousandth; a small file may claim some megabytes in any case.
 constexpr hsize_t best_packing = 1100, always_allowed = hsize_t{16} << 20;
 
@@ -150,7 +150,7 @@ std::string source_defect(hid_t properties, std::size_t index, hid_t dataset,
 
 std::string virtual_defect(hid_t properties, hid_t dataset, hsize_t count,
                            const std::string& file_name, int level) {
-  if (level >= most_levels) return "is made of parts that are made of parts, and so on";
+  if (level >= max_levels) return "is made of parts that are made of parts, and so on";
   std::size_t parts = 0;
   if (H5Pget_virtual_count(properties, &parts) < 0) return "has no list of its parts";
   hsize_t covered = 0;
@@ -309,7 +309,7 @@ std::string storage_defect(hid_t dataset, hsize_t count, const std::string& file
 }
 
 /// An attribute has a number for each type of particle, or a few more.
-constexpr hssize_t most_in_attribute = 65536;
+constexpr hssize_t max_in_attribute = 65536;
 
 /// Whether the machine could hold so many numbers.
 bool fits_in_memory(hsize_t values) {
@@ -490,7 +490,7 @@ std::optional<std::vector<double>> Reader::attribute(const std::string& object,
   if (class_of(type.get()) == NumberClass::Other || count < 0)
     fail(where, "does not hold a number");
   if (const std::string defect = type_defect(type.get()); !defect.empty()) fail(where, defect);
-  if (count > most_in_attribute)
+  if (count > max_in_attribute)
     fail(where, fmt::format("has {} numbers; it is damaged, or no attribute of a snapshot", count));
   std::vector<double> values(static_cast<std::size_t>(count));
   if (H5Aread(handle.get(), H5T_NATIVE_DOUBLE, values.data()) < 0)

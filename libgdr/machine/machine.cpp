@@ -360,9 +360,9 @@ bool Machine::step() {
   return true;
 }
 
-std::uint64_t Machine::run(std::uint64_t most_instructions) {
+std::uint64_t Machine::run(std::uint64_t max_instructions) {
   std::uint64_t done = 0;
-  while (done < most_instructions && step()) ++done;
+  while (done < max_instructions && step()) ++done;
   return done;
 }
 

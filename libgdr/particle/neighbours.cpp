@@ -26,7 +26,7 @@ constexpr std::size_t task_targets = 256;
 /// Memory for a pair during the search: its number in a growing array, and that in the result.
 constexpr std::size_t bytes_a_pair = 16;
 /// Pairs that a thread has found before others know of them.
-constexpr std::size_t most_unreported = 10000;
+constexpr std::size_t max_unreported = 10000;
 /// Pairs from which the length of the other lists is projected.
 constexpr std::size_t least_projected = 4'000'000;
 /// Host time for a target besides its list, and for a source in the tree, nanoseconds.
@@ -106,7 +106,7 @@ class Search {
         if (options_.stop.stop_requested() || too_long) return;
         find_list(i, all);
         // Seldom, as threads wait for each other here.
-        if (i + 1 < end_of(task) && all.size() - reported < most_unreported) continue;
+        if (i + 1 < end_of(task) && all.size() - reported < max_unreported) continue;
         pairs += all.size() - std::exchange(reported, all.size());
         searched += i + 1 - std::exchange(first_new, i + 1);
         const double share = static_cast<double>(searched) / static_cast<double>(n_);

@@ -253,12 +253,12 @@ class Simulation {
 }  // namespace
 
 void choose_grid(std::size_t nodes, HplJob& job) noexcept {
-  job.rows = most_square_rows(nodes);
+  job.rows = max_square_rows(nodes);
   job.columns = nodes / job.rows;
 }
 
 std::vector<NodeGrid> good_grids(std::size_t nodes) {
-  const std::size_t whole = most_square_rows(nodes);
+  const std::size_t whole = max_square_rows(nodes);
   std::vector<NodeGrid> list = {{whole, nodes / whole}};
   if (list.front().second <= 2 * list.front().first) return list;
   for (std::size_t rows = whole + 1; rows * rows <= nodes; ++rows)

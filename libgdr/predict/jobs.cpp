@@ -232,12 +232,12 @@ LuChoice lu_on_chips(const Machine& machine, std::size_t n, std::size_t block, s
 LuChoice fastest_lu(const Machine& machine, std::size_t n, bool overlap) {
   constexpr std::size_t widths[] = {64,   128,  256,  384,  512,  768,
                                     1024, 1280, 1536, 2048, 3072, 4096};
-  constexpr std::size_t most_panels = 64;  // more are not tried: they take long to simulate
+  constexpr std::size_t max_panels = 64;  // more are not tried: they take long to simulate
   const std::size_t chips = machine.count(Key::BoardChips), depth = chip_depth(machine);
   std::optional<LuChoice> best;
   for (const std::size_t width : widths) {
     if (best && width > n) break;
-    if (width * most_panels < n && width != widths[std::size(widths) - 1]) continue;
+    if (width * max_panels < n && width != widths[std::size(widths) - 1]) continue;
     const std::size_t filled = divide_up(width, depth);  // other chips compute with zeros
     for (std::size_t used = chips; used > 0; --used) {
       if (used > filled && !std::has_single_bit(used)) continue;

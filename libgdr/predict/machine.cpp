@@ -16,19 +16,19 @@ namespace {
 constexpr std::array<std::string_view, 5> origins{"published", "recalled", "derived", "assumed",
                                                   "tuned"};
 
-constexpr double most_blocks = GeometryLimits::blocks, most_pes = GeometryLimits::pes_per_block;
-constexpr double most_words = GeometryLimits::memory_words, most_chips = GeometryLimits::chips;
+constexpr double max_blocks = GeometryLimits::blocks, max_pes = GeometryLimits::pes_per_block;
+constexpr double max_words = GeometryLimits::memory_words, max_chips = GeometryLimits::chips;
 
 constexpr std::array<KeyInfo, key_count> keys{{
     {Key::ChipClock, "chip.clock", "Hz", 1, 1e15, false, "PE clock"},
-    {Key::ChipBlocks, "chip.blocks", "", 1, most_blocks, true, "broadcast blocks of a chip"},
-    {Key::ChipPes, "chip.pes", "", 1, most_pes, true, "PEs of a block"},
-    {Key::ChipBroadcastWords, "chip.broadcast_words", "long words", 1, most_words, true,
+    {Key::ChipBlocks, "chip.blocks", "", 1, max_blocks, true, "broadcast blocks of a chip"},
+    {Key::ChipPes, "chip.pes", "", 1, max_pes, true, "PEs of a block"},
+    {Key::ChipBroadcastWords, "chip.broadcast_words", "long words", 1, max_words, true,
      "broadcast memory of a block"},
     {Key::ChipPortIn, "chip.port_in", "clocks a word", 1, 1e6, true, "words into a chip"},
     {Key::ChipPortOut, "chip.port_out", "clocks a word", 1, 1e6, true, "words out of a chip"},
     {Key::ChipPower, "chip.power", "W", 0, 1e6, false, "a chip in operation"},
-    {Key::BoardChips, "board.chips", "", 1, most_chips, true, "chips of a board"},
+    {Key::BoardChips, "board.chips", "", 1, max_chips, true, "chips of a board"},
     {Key::BoardMemory, "board.memory", "bytes", 4096, 1099511627776.0, true, "memory of each chip"},
     {Key::BoardMemoryBandwidth, "board.memory_bandwidth", "bytes/s", 1, 1e18, false,
      "a chip's memory, sum of both directions"},

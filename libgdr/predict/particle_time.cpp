@@ -18,7 +18,7 @@ namespace {
 /// which are timed one by one.
 void require_countable(const KernelShape& kernel, const Geometry& geometry, ChipPartition share,
                        const ParticleJob& job, std::size_t batches) {
-  constexpr double most_counts = 4e18, most_pieces = 1e7;
+  constexpr double max_counts = 4e18, max_pieces = 1e7;
   const KernelCost& k = kernel.cost;
   const double passes = static_cast<double>(batches) * static_cast<double>(job.sources);
   const double each = static_cast<double>(k.body_clocks) + 8.0 * 64 * (1 + k.source_words);
@@ -26,7 +26,7 @@ void require_countable(const KernelShape& kernel, const Geometry& geometry, Chip
   const double held = static_cast<double>(geometry.dram_bytes) / 8 *
                       (share == ChipPartition::SourcesOverBlocks ? geometry.chips_per_board : 1);
   const double piece = static_cast<double>(std::min<std::uint64_t>(write_words, 1U << 21));
-  if (passes * each > most_counts || words / std::min(held, piece) > most_pieces)
+  if (passes * each > max_counts || words / std::min(held, piece) > max_pieces)
     throw Error(ErrorCategory::Usage,
                 fmt::format("{} targets and {} sources are more than can be counted for this "
                             "machine",

@@ -112,11 +112,11 @@ class Bottleneck {
 class Simulation {
  public:
   Simulation(const Path& path, const std::vector<Stream>& streams, double seconds, double warm_up,
-             std::uint64_t seed, double most_packets)
+             std::uint64_t seed, double max_packets)
       : path_(path),
         seconds_(seconds),
         warm_up_(warm_up),
-        most_packets_(most_packets),
+        max_packets_(max_packets),
         random_(seed),
         senders_(streams.begin(), streams.end()),
         arrivals_(streams.size()),
@@ -227,11 +227,11 @@ class Simulation {
       sender.send(now_);
       last_arrival_[s] = std::max(last_arrival_[s], now_ + jitter_ * uniform_(random_));
       arrivals_[s].push(last_arrival_[s]);
-      if (++packets_ > most_packets_)
+      if (++packets_ > max_packets_)
         throw Error(ErrorCategory::Usage,
                     fmt::format("more than {:g} packets would be simulated: simulate fewer "
                                 "seconds, or a smaller rate",
-                                most_packets_));
+                                max_packets_));
     }
   }
 
@@ -341,7 +341,7 @@ class Simulation {
   }
 
   Path path_;
-  double seconds_, warm_up_, most_packets_;
+  double seconds_, warm_up_, max_packets_;
   double now_ = 0, packets_ = 0, longest_rtt_ = 0, jitter_ = 0;
   std::uint64_t overflows_ = 0, unnoticed_ = 0;  // packets lost; those whose loss is not noticed
   std::mt19937_64 random_;
@@ -369,9 +369,9 @@ Congestion parse_congestion(std::string_view name) {
 }
 
 StreamsResult simulate_streams(const Path& path, const std::vector<Stream>& streams, double seconds,
-                               double warm_up, std::uint64_t seed, double most_packets) {
+                               double warm_up, std::uint64_t seed, double max_packets) {
   check(path, streams, seconds, warm_up);
-  return Simulation(path, streams, seconds, warm_up, seed, most_packets).run();
+  return Simulation(path, streams, seconds, warm_up, seed, max_packets).run();
 }
 
 }  // namespace gdr::predict

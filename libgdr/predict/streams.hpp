@@ -78,10 +78,10 @@ struct StreamsResult {
 /// later, once for each window, and nothing is sent until the packets in flight fit the reduced
 /// window (RFC 6675). Not modelled: time-outs, and the capacity used by repetitions. While the
 /// window of a single stream grows and its packets fit the line, no packets are simulated. Throws
-/// Error (Usage) for values out of range, and if more than `most_packets` packets would be
+/// Error (Usage) for values out of range, and if more than `max_packets` packets would be
 /// simulated.
 StreamsResult simulate_streams(const Path& path, const std::vector<Stream>& streams, double seconds,
                                double warm_up = 0, std::uint64_t seed = 1,
-                               double most_packets = 2e8);
+                               double max_packets = 2e8);
 
 }  // namespace gdr::predict

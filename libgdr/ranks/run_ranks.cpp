@@ -194,9 +194,9 @@ class RankRun {
     auto* const all = const_cast<std::uint64_t*>(work().job->sources.words().data());
     const IndexRange own = owned(source_offsets_, rank_);
     report_.bytes_received += (n - own.count) * words * word_bytes;
-    constexpr std::size_t fewest = 4096, most_words = std::size_t{1} << 30;
+    constexpr std::size_t fewest = 4096, max_words = std::size_t{1} << 30;
     const std::size_t piece =
-        std::min(std::max(fewest, (n + 7) / 8), std::max<std::size_t>(1, most_words / words));
+        std::min(std::max(fewest, (n + 7) / 8), std::max<std::size_t>(1, max_words / words));
     for (std::size_t first = 0; first < n; first += piece) {
       const IndexRange range{first, std::min(piece, n - first)};
       std::vector<std::size_t> offsets;

@@ -19,7 +19,7 @@ using test::JitInterpreter;
 
 enum Base : std::uint8_t { base_source, base_data, base_carried, base_crossing, base_count };
 constexpr std::uint32_t words_of_source = 6, data_vectors = 4;
-constexpr unsigned most_passes = 8, most_vectors = 96;
+constexpr unsigned max_passes = 8, max_vectors = 96;
 
 /// Generates loops like those of force kernels: some long chains of operations on a source and on
 /// invariant data, whose ends are summed, selected, or passed on to the next pass.
@@ -100,9 +100,9 @@ class Author {
 
 /// Memory of a loop, with sources for all passes.
 struct Memory {
-  alignas(64) std::array<std::byte, most_passes * words_of_source * sizeof(double)> sources{};
+  alignas(64) std::array<std::byte, max_passes * words_of_source * sizeof(double)> sources{};
   alignas(64) std::array<std::byte, data_vectors * 64> data{};
-  alignas(64) std::array<std::byte, most_vectors * 64> carried{}, crossing{};
+  alignas(64) std::array<std::byte, max_vectors * 64> carried{}, crossing{};
 
   explicit Memory(std::uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -157,9 +157,9 @@ std::size_t check_pipelined(const Block& block, unsigned passes, std::uint64_t s
   const std::vector<PipelineSchedule> schedules = pipeline_schedules(body);
   for (const PipelineSchedule& schedule : schedules) {
     REQUIRE(schedule.order.size() == schedule.block.code.size());
-    REQUIRE(schedule.crossing.size() <= most_vectors);
+    REQUIRE(schedule.crossing.size() <= max_vectors);
     const PipelinedLoop parts = parts_of(schedule, static_cast<int>(passes));
-    for (unsigned bodies = 1; bodies * passes <= most_passes; ++bodies) {
+    for (unsigned bodies = 1; bodies * passes <= max_passes; ++bodies) {
       CAPTURE(passes, bodies);
       Memory one(seed), other(seed);
       run_plain(block, bodies * passes, one);

@@ -30,7 +30,7 @@ TEST_CASE("sources at different places stay converted side by side, up to a limi
   // Other numbers of sources as well.
   CHECK(use(100, 60) == two);
   // The last of those that do not fit together is replaced.
-  const std::uint64_t many = ResidentSources::most_words / words / 3;
+  const std::uint64_t many = ResidentSources::max_words / words / 3;
   SourceSet* const large = use(1000, many);
   CHECK(large != one);
   SourceSet* const last = use(1000 + many, many);

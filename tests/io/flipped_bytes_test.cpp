@@ -20,8 +20,8 @@
 namespace gdr::test {
 namespace {
 
-constexpr unsigned most_seconds = 20;             // for one file
-constexpr long most_kilobytes = long{256} << 10;  // more than before the first file
+constexpr unsigned max_seconds = 20;             // for one file
+constexpr long max_kilobytes = long{256} << 10;  // more than before the first file
 
 /// The progress of the reading process, in memory shared with its parent.
 struct Progress {
@@ -93,9 +93,9 @@ std::string read_one(const std::string& path, Progress& progress) {
       if (::pwrite(file, &value, 1, static_cast<off_t>(change.at)) != 1) ::_exit(3);
     };
     put(static_cast<char>(change.value));
-    ::alarm(most_seconds);
+    ::alarm(max_seconds);
     std::string failure = read_one(path, progress);
-    if (failure.empty() && peak_kilobytes() > before + most_kilobytes)
+    if (failure.empty() && peak_kilobytes() > before + max_kilobytes)
       failure = "it takes " + std::to_string(peak_kilobytes() / 1024) + " MB";
     if (!failure.empty()) {
       std::strncpy(progress.failure, failure.c_str(), sizeof progress.failure - 1);

@@ -15,13 +15,13 @@
 namespace gdr::test {
 namespace {
 
-constexpr int most_seconds = 120;
+constexpr int max_seconds = 120;
 
 using Clock = std::chrono::steady_clock;
 
 int wait_for(pid_t process) {
   int status = 0;
-  const Clock::time_point end = Clock::now() + std::chrono::seconds(most_seconds);
+  const Clock::time_point end = Clock::now() + std::chrono::seconds(max_seconds);
   while (::waitpid(process, &status, WNOHANG) == 0) {
     if (Clock::now() > end) ::kill(-process, SIGKILL);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -13,13 +13,13 @@ namespace gdr {
 /// Words of parameters by number. An array, since each run compares the parameters of all chips.
 class Params {
  public:
-  static constexpr std::size_t most_words = 2;  ///< of a parameter: 72 bits at most
+  static constexpr std::size_t max_words = 2;  ///< of a parameter: 72 bits at most
 
   /// `words`: the words of the parameter's record, one or two.
   void set(std::uint32_t variable, std::span<const std::uint64_t> words) {
     if (variable >= params_.size()) params_.resize(variable + std::size_t{1});
     Param& param = params_[variable];
-    param.count = std::min(words.size(), most_words);
+    param.count = std::min(words.size(), max_words);
     std::copy_n(words.begin(), param.count, param.words.begin());
   }
   void clear() noexcept { params_.clear(); }
@@ -41,7 +41,7 @@ class Params {
  private:
   struct Param {
     std::size_t count = 0;
-    std::array<std::uint64_t, most_words> words{};
+    std::array<std::uint64_t, max_words> words{};
     friend bool operator==(const Param&, const Param&) = default;
   };
   std::vector<Param> params_;

@@ -103,7 +103,7 @@ class PressureScheduler {
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  static constexpr std::size_t most_operands = 5;
+  static constexpr std::size_t max_operands = 5;
 
   /// An operation that may be next; the least one is.
   struct Ready {
@@ -123,7 +123,7 @@ class PressureScheduler {
   /// Update the growth of the operations that read a value: it changes where they are the last ones
   /// to do so.
   void update_readers(ValueId v) {
-    if (uses_left_[v] == 0 || uses_left_[v] > most_operands) return;
+    if (uses_left_[v] == 0 || uses_left_[v] > max_operands) return;
     for (const std::uint32_t k : readers_[v]) {
       if (!is_ready_[k] || entry_[k].growth == growth(k)) continue;
       ready_.erase(entry_[k]);
@@ -147,7 +147,7 @@ class PressureScheduler {
   /// Registers that an operation takes, less those that it frees.
   int growth(std::uint32_t k) const {
     int sum = holds_register(ops_[k].to) && uses_left_[ops_[k].to] > 0 ? 1 : 0;
-    std::array<ValueId, most_operands> seen{};
+    std::array<ValueId, max_operands> seen{};
     std::size_t count = 0;
     each_operand(ops_[k], [&](ValueId v) {
       if (std::find(seen.begin(), seen.begin() + count, v) != seen.begin() + count) return;

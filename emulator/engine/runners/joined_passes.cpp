@@ -10,7 +10,7 @@ namespace gdr {
 namespace {
 
 /// Of a mask of chips.
-constexpr std::size_t most_chips = 64;
+constexpr std::size_t max_chips = 64;
 
 bool on_equal_sources(const PassRun& a, const PassRun& b) {
   return a.plan.partition == ChipPartition::TargetsOverBlocks &&
@@ -30,7 +30,7 @@ JoinedPasses::JoinedPasses(const LoadedProgram& program, const Geometry& geometr
 
 bool JoinedPasses::run_together(std::span<const Pass> passes) {
   const Pass& first = passes.front();
-  const std::size_t most = most_chips / first.chips.size();
+  const std::size_t most = max_chips / first.chips.size();
   if (passes.size() < 2 || most < 2 || !executable_.joins_passes() ||
       !std::ranges::all_of(passes, [&](const Pass& pass) { return may_join(pass, first); }))
     return false;

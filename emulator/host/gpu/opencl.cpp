@@ -371,7 +371,7 @@ class OpenClDevice final : public Device {
   void send(Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
     if (bytes == 0) return;
     Queue& queue = queue_of_thread();
-    const bool waits = bytes > KeptCopies::most_bytes;
+    const bool waits = bytes > KeptCopies::max_bytes;
     check(call_.write_buffer(queue.object, object(to), waits ? blocking : 0, offset, bytes,
                              waits ? from : queue.kept.keep(from, bytes), 0, nullptr, nullptr),
           "cannot be written to");

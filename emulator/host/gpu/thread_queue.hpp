@@ -12,7 +12,7 @@ namespace gdr::gpu {
 class KeptCopies {
  public:
   /// Bytes of a transfer, at most: a copy of more costs more than waiting.
-  static constexpr std::size_t most_bytes = 65536;
+  static constexpr std::size_t max_bytes = 65536;
 
   const void* keep(const void* from, std::size_t bytes) {
     const auto* const first = static_cast<const std::byte*>(from);

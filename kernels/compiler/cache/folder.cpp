@@ -104,11 +104,11 @@ bool write_all(int file, std::string_view content) {
 }
 
 /// The content of a regular file of at most so many bytes.
-std::optional<std::string> content_of(int file, std::uint64_t most_bytes) {
+std::optional<std::string> content_of(int file, std::uint64_t max_bytes) {
   struct stat status {};
   if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return {};
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size > most_bytes) return {};
+  if (size > max_bytes) return {};
   std::string content(size, '\0');
   std::size_t done = 0;
   while (done < size) {
@@ -168,7 +168,7 @@ std::optional<std::string> CacheFolder::load(std::string_view key) const {
   if (!folder.is_open() || !distrust_of(folder.get(), folder_).empty()) return {};
   const Descriptor file = open_file(folder, name);
   if (!file.is_open() || !distrust_of(file.get(), folder_ / name).empty()) return {};
-  const std::optional<std::string> content = content_of(file.get(), most_bytes_);
+  const std::optional<std::string> content = content_of(file.get(), max_bytes_);
   if (!content) return {};
   std::optional<std::string> text = text_in(*content, key);
   // By its name: a file that is open for reading only can be touched, too.
@@ -188,7 +188,7 @@ std::string CacheFolder::distrust(std::string_view key) const {
 
 void CacheFolder::store(std::string_view key, std::string_view text) const {
   const std::string content = file_content(key, text);
-  if (content.size() > most_bytes_) return;
+  if (content.size() > max_bytes_) return;
   std::error_code error;
   fs::create_directories(folder_.parent_path(), error);
   // Only for this user, as all of ~/.cache is.
@@ -233,7 +233,7 @@ void CacheFolder::trim() const {
   }
   std::ranges::sort(files, {}, &Stored::used);
   for (const Stored& file : files) {
-    if (bytes <= most_bytes_) return;
+    if (bytes <= max_bytes_) return;
     std::error_code gone;
     fs::remove(file.path, gone);
     bytes -= file.bytes;

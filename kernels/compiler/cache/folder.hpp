@@ -19,9 +19,9 @@ class CacheFolder {
  public:
   static constexpr std::uint64_t usual_bytes = 256ULL << 20;
 
-  /// `most_bytes`: bound on the size of all files.
-  explicit CacheFolder(std::filesystem::path folder, std::uint64_t most_bytes = usual_bytes)
-      : folder_(std::move(folder)), most_bytes_(most_bytes) {}
+  /// `max_bytes`: bound on the size of all files.
+  explicit CacheFolder(std::filesystem::path folder, std::uint64_t max_bytes = usual_bytes)
+      : folder_(std::move(folder)), max_bytes_(max_bytes) {}
 
   /// The folder of the user (docs/reference/environment.md); none if the cache is turned off or
   /// there is no home folder.
@@ -39,7 +39,7 @@ class CacheFolder {
   void trim() const;
 
   std::filesystem::path folder_;
-  std::uint64_t most_bytes_;
+  std::uint64_t max_bytes_;
 };
 
 }  // namespace gdr::kc

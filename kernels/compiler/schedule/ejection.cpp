@@ -13,7 +13,7 @@ namespace {
 /// Steps during which an ejected operation does not return to its row.
 constexpr std::size_t tabu_steps = 12;
 /// Issue times tried, of those that eject least.
-constexpr std::size_t most_tried = 6;
+constexpr std::size_t max_tried = 6;
 
 }  // namespace
 
@@ -76,7 +76,7 @@ void Ejection::find_candidates(std::size_t op, std::uint64_t step) {
 bool Ejection::place(std::size_t op, std::uint64_t step, std::vector<std::size_t>& waiting) {
   find_candidates(op, step);
   int best_cost = std::numeric_limits<int>::max();
-  for (std::size_t k = 0; k < candidates_.size() && k < most_tried; ++k) {
+  for (std::size_t k = 0; k < candidates_.size() && k < max_tried; ++k) {
     const Candidate& c = candidates_[k];
     if (c.cost >= best_cost) break;
     log_.clear();

@@ -23,11 +23,11 @@ namespace {
 /// Steps without progress after which some rows are cleared, besides half the number of operations.
 constexpr std::uint64_t patience = 40;
 /// Complete schedules that are rejected, for other reasons than registers, before an attempt ends.
-constexpr unsigned most_rejected = 8;
+constexpr unsigned max_rejected = 8;
 /// Shorts of the register file that an attempt leaves free at most.
-constexpr int most_reserved = 12;
+constexpr int max_reserved = 12;
 /// Issue times without excess in issue slots at which other storage classes are tried.
-constexpr std::size_t most_repaired = 6;
+constexpr std::size_t max_repaired = 6;
 
 class ModuloScheduler {
  public:
@@ -116,7 +116,7 @@ class ModuloScheduler {
             if (!leave_registers_free()) return false;
             break;
           case Verdict::Rejected:
-            if (++rejected_ == most_rejected) return false;
+            if (++rejected_ == max_rejected) return false;
             perturb();
         }
         continue;
@@ -180,7 +180,7 @@ class ModuloScheduler {
       log_.roll_back();
     }
     std::ranges::stable_sort(free_, {}, &Candidate::cost);
-    for (std::size_t k = 0; k < free_.size() && k < most_repaired; ++k) {
+    for (std::size_t k = 0; k < free_.size() && k < max_repaired; ++k) {
       log_.place(op, free_[k].time);
       if (storage_.repair(op)) return true;
       log_.roll_back();
@@ -197,7 +197,7 @@ class ModuloScheduler {
   /// look for one that leaves more registers free. False if an operation exceeds them on its own.
   bool leave_registers_free() {
     const int step = static_cast<int>(loop_.elements);
-    if (reserved_ + step <= most_reserved) {
+    if (reserved_ + step <= max_reserved) {
       reserved_ += step;
       s_.reserve_registers(step);
     }

@@ -564,8 +564,8 @@ void PartialSchedule::alternatives(ValueId v, std::vector<Placement>& out) const
   offer({.storage = StorageClass::Local});
   if (value.defs.size() != 1 || value.uses.size() < 2 || loop_.op(value.defs[0]).op == Op::Bget)
     return;
-  constexpr std::size_t most_copies = 3;
-  const std::size_t most = std::min(value.uses.size() - 1, most_copies);
+  constexpr std::size_t max_copies = 3;
+  const std::size_t most = std::min(value.uses.size() - 1, max_copies);
   for (std::uint32_t readers = 1; readers <= most; ++readers)
     for (const StorageClass storage : {StorageClass::Register, StorageClass::Local})
       for (const StorageClass half : {StorageClass::TUpper, StorageClass::TLower})

@@ -131,7 +131,7 @@ std::vector<std::size_t> parse_counts(std::string_view what, std::string_view te
   return list;
 }
 
-constexpr double most_rows = 1e8, most_particles = 1e10, most_nodes = 1048576;
+constexpr double max_rows = 1e8, max_particles = 1e10, max_nodes = 1048576;
 
 Partition parse_partition(const std::string& name) {
   static constexpr std::pair<std::string_view, Partition> known[] = {
@@ -146,7 +146,7 @@ Partition parse_partition(const std::string& name) {
 /// ROWSxCOLUMNS of --grid.
 std::optional<std::pair<std::size_t, std::size_t>> parse_grid(const Options& o) {
   if (o.grid.empty()) return {};
-  const auto sizes = parse_counts("--grid", o.grid, most_nodes);
+  const auto sizes = parse_counts("--grid", o.grid, max_nodes);
   if (sizes.size() != 2) throw usage_error("--grid: write it as ROWSxCOLUMNS, as 8x8");
   return std::pair(sizes[0], sizes[1]);
 }
@@ -156,8 +156,8 @@ predict::ParticleJob particle_job(const Options& o) {
   if (all.empty() && (o.targets.empty() || o.sources.empty()))
     throw usage_error("give --particles N, or --targets N and --sources N");
   const auto count = [&](std::string_view name, const std::string& one) {
-    return one.empty() ? parse_count("--particles", all, 0, most_particles)
-                       : parse_count(name, one, 0, most_particles);
+    return one.empty() ? parse_count("--particles", all, 0, max_particles)
+                       : parse_count(name, one, 0, max_particles);
   };
   predict::ParticleJob job;
   job.targets = count("--targets", o.targets);
@@ -191,7 +191,7 @@ predict::JobOn particles(const Options& o) {
 
 predict::JobOn product(const Options& o) {
   if (o.size.empty()) throw usage_error("give --size N, or --size MxNxK");
-  std::vector<std::size_t> sizes = parse_counts("--size", o.size, most_rows);
+  std::vector<std::size_t> sizes = parse_counts("--size", o.size, max_rows);
   if (sizes.size() == 1) sizes.assign(3, sizes[0]);
   if (sizes.size() != 3)
     throw usage_error("--size: write it as N, for N x N matrices, or MxNxK, for M x K by K x N");
@@ -202,7 +202,7 @@ predict::JobOn product(const Options& o) {
 
 /// One number of --size.
 std::size_t rows_of(const Options& o) {
-  const std::vector<std::size_t> sizes = parse_counts("--size", o.size, most_rows);
+  const std::vector<std::size_t> sizes = parse_counts("--size", o.size, max_rows);
   if (sizes.size() != 1) throw usage_error("--size: give one number, the rows of the matrix");
   return sizes[0];
 }
@@ -210,7 +210,7 @@ std::size_t rows_of(const Options& o) {
 predict::JobOn lu(const Options& o) {
   if (o.size.empty()) throw usage_error("give --size N");
   const std::size_t n = rows_of(o);
-  const std::size_t block = o.block.empty() ? 0 : parse_count("--block", o.block, 1, most_rows);
+  const std::size_t block = o.block.empty() ? 0 : parse_count("--block", o.block, 1, max_rows);
   return [n, block, overlap = !o.no_overlap](const Machine& machine) {
     return predict::predict_lu(machine, n, block, overlap);
   };
@@ -220,7 +220,7 @@ predict::JobOn lu(const Options& o) {
 predict::JobOn hpl(const Options& o, const Machine& whole) {
   predict::HplJob job;
   job.look_ahead = !o.no_overlap;
-  if (!o.block.empty()) job.block = parse_count("--block", o.block, 1, most_rows);
+  if (!o.block.empty()) job.block = parse_count("--block", o.block, 1, max_rows);
   if (!o.size.empty()) job.n = rows_of(o);
   if (const auto sizes = parse_grid(o)) {
     if (o.scaling) throw usage_error("--grid: cannot be combined with --scaling");

@@ -6,8 +6,8 @@
 namespace gdr::cli {
 namespace {
 
-constexpr std::uint64_t most_memory_mib = std::uint64_t{1} << 24;
-constexpr unsigned most_threads = 4096;
+constexpr std::uint64_t max_memory_mib = std::uint64_t{1} << 24;
+constexpr unsigned max_threads = 4096;
 
 struct Options {
   std::string socket, mode = "0600", log, listen;
@@ -48,8 +48,8 @@ void report_ready(const driver::ServerOptions& options) {
 
 int work(const Options& o) {
   if (!(o.queue_timeout >= 0)) throw usage_error("--queue-timeout: must be at least 0");
-  if (o.device.threads > most_threads)
-    throw usage_error("--threads: must be at most {}", most_threads);
+  if (o.device.threads > max_threads)
+    throw usage_error("--threads: must be at most {}", max_threads);
   driver::ServerOptions options;
   options.socket = o.socket.empty() ? driver::default_socket() : o.socket;
   options.mode = parse_mode(o.mode);
@@ -85,7 +85,7 @@ void add_options(CLI::App& app, Options& options) {
              "longest time that a client waits for a board");
   add_whole_number(app, "--memory", options.memory_mib,
                    "MiB of memory that a client may share with its board", std::uint64_t{1},
-                   most_memory_mib)
+                   max_memory_mib)
       ->type_name("MIB");
   add_text(app, "--listen", options.listen, "HOST:PORT",
            "serve clients on other hosts, too, over TLS 1.3");

@@ -8,7 +8,7 @@ namespace gdr::cli {
 namespace {
 
 constexpr std::string_view operators = "+-*/()";
-constexpr unsigned most_depth = 100;
+constexpr unsigned max_depth = 100;
 
 using Values = std::vector<long double>;
 
@@ -71,7 +71,7 @@ class Parser {
     }
   }
   Values factor() {
-    if (++depth_ > most_depth) refuse("it is nested too deeply");
+    if (++depth_ > max_depth) refuse("it is nested too deeply");
     Values value;
     if (take('-')) {
       value = factor();

@@ -15,7 +15,7 @@
 namespace gdr::cli {
 namespace {
 
-constexpr std::size_t most_watch_lines = 8;
+constexpr std::size_t max_watch_lines = 8;
 constexpr unsigned body = 2, at_end = 4;
 
 /// Runs work(stop) and requests a stop at a signal; returns the signal, or 0.
@@ -142,7 +142,7 @@ std::string Session::watched_text(const StopCondition& condition, const StopRepo
   std::size_t lines = 0, others = 0;
   for (const WordChange& change : report.changes) {
     if (change.number != condition.number) continue;
-    if (lines == most_watch_lines) {
+    if (lines == max_watch_lines) {
       ++others;
       continue;
     }

@@ -9,7 +9,7 @@ namespace gdr::cli {
 namespace {
 
 constexpr std::size_t lines_around = 5;
-constexpr unsigned most_script_depth = 16;
+constexpr unsigned max_script_depth = 16;
 
 }  // namespace
 
@@ -91,7 +91,7 @@ void SessionCommands::variables_info(Session& s) {
 void SessionCommands::source(Session& s, Words& words) {
   const std::string path = words.take("the file of commands");
   words.finish();
-  if (s.script_depth_ >= most_script_depth)
+  if (s.script_depth_ >= max_script_depth)
     throw usage_error("scripts are nested too deeply: does {} read itself?", path);
   const std::string text = read_file(path);
   ++s.script_depth_;

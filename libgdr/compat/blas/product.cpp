@@ -79,7 +79,7 @@ constinit Counts counts[std::size(routine_names)];
 
 /// Largest number of columns in a part of a product: that of MatrixProduct, and a bound of the copy
 /// of C.
-constexpr std::int64_t most_columns = 16384;
+constexpr std::int64_t max_columns = 16384;
 
 /// The product for `count` columns of C from `first` on.
 template <typename Number>
@@ -98,12 +98,12 @@ bool multiply_by_parts(const Call<Number>& call) noexcept {
   bool all = true;
   std::int64_t first = 0;
   do {  // at least once: empty products also go to the device
-    const auto part = columns(call, first, std::min(most_columns, call.n - first));
+    const auto part = columns(call, first, std::min(max_columns, call.n - first));
     if (!device_multiply(part)) {
       host_multiply(part);
       all = false;
     }
-    first += most_columns;
+    first += max_columns;
   } while (first < call.n);
   return all;
 }

@@ -57,10 +57,10 @@ int environment_number(const char* name, int otherwise, int least, int most);
 std::string number_text(double value);
 
 /// Particles of a call or addresses of particles, at most: that many need 20 GB.
-constexpr int most_particles = 1 << 26;
+constexpr int max_particles = 1 << 26;
 
 /// Throws Error (Usage) if a count is negative or above `most`.
-std::size_t checked_count(int count, const char* what, int most = most_particles);
+std::size_t checked_count(int count, const char* what, int most = max_particles);
 
 /// Throws Error (Usage): the argument with this name is a null pointer.
 [[noreturn]] void throw_null(const char* name);

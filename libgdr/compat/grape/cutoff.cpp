@@ -25,7 +25,7 @@ constexpr double margin = 0x1p-30;
 /// Number of halvings of a cell.
 constexpr int deepest = 36;
 /// Number of intervals after which no more are halved.
-constexpr std::size_t most_intervals = 4096;
+constexpr std::size_t max_intervals = 4096;
 /// Largest difference between a polynomial and the function, relative to the function in the
 /// interval; to its typical size, which the roundings of the user's function may be relative to;
 /// and, if intervals cannot be halved, that which does not become linear.
@@ -133,7 +133,7 @@ std::vector<Interval> refine(const std::function<double(double)>& f, std::vector
     rest.pop();
     const double middle = 0.5 * (i.begin + i.end);
     std::optional<Interval> left, right;
-    if (i.depth < deepest && done.size() + rest.size() + 2 <= most_intervals) {
+    if (i.depth < deepest && done.size() + rest.size() + 2 <= max_intervals) {
       left = sampled(f, {i.begin, middle, i.depth + 1}, i.begin == 0, false, where);
       right = sampled(f, {middle, i.end, i.depth + 1}, false, i.end == end, where);
     }

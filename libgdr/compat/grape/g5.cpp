@@ -88,11 +88,11 @@ class Board {
   /// Sets j-particles from an address on. Changes nothing if an argument is invalid.
   void set_sources(int address, int nj, const Sources& from) {
     const std::size_t n = checked_count(nj, "j-particles");
-    if (address < 0 || address > most_particles - nj)
+    if (address < 0 || address > max_particles - nj)
       throw Error(ErrorCategory::Usage,
                   "addresses " + std::to_string(address) + " to " +
                       std::to_string(static_cast<std::int64_t>(address) + nj - 1) +
-                      " are not all of 0 to " + std::to_string(most_particles - 1));
+                      " are not all of 0 to " + std::to_string(max_particles - 1));
     for (std::size_t j = 0; from.eps2 != nullptr && j < n; ++j)
       if (!is_softening(from.eps2[j])) refuse_softening("j-particle", j, from.eps2[j]);
     const auto first = static_cast<std::size_t>(address);

@@ -84,8 +84,8 @@ int g6_npipes_(void) { return pipes(); }
 GDR_WEAK int g6_npipes(void) { return pipes(); }
 int g6_get_number_of_pipelines_(void) { return pipes(); }
 GDR_WEAK int g6_get_number_of_pipelines(void) { return pipes(); }
-int g6_getnjmax_(int* /*id*/) { return most_particles; }
-GDR_WEAK int g6_getnjmax(int /*id*/) { return most_particles; }
+int g6_getnjmax_(int* /*id*/) { return max_particles; }
+GDR_WEAK int g6_getnjmax(int /*id*/) { return max_particles; }
 
 int g6_set_tunit_(void* /*unit*/) { return 0; }
 GDR_WEAK int g6_set_tunit(int /*unit*/) { return 0; }

@@ -54,10 +54,10 @@ void Cluster::set_time(double time) {
 void Cluster::set(int address, const double* x, MovingSource particle) {
   if (x == nullptr) throw Error(ErrorCategory::Usage, "x is a null pointer");
   particle.x = vector_of(x);
-  if (address < 0 || address >= most_particles)
+  if (address < 0 || address >= max_particles)
     throw Error(ErrorCategory::Usage, "address " + std::to_string(address) +
                                           " is not one of 0 to " +
-                                          std::to_string(most_particles - 1));
+                                          std::to_string(max_particles - 1));
   // A calculation has begun with the particles as they were.
   try {
     predict_now();
@@ -77,7 +77,7 @@ KernelFeatures Cluster::features_for(std::size_t n, const Targets& targets) cons
   const bool many =
       n >= NeighbourLists::least_on_device || (jobs_.features().lists && time_ == predicted_time_);
   const bool lists = list_demand_.is_expected() && jobs_.device_makes_lists() &&
-                     targets.h2 != nullptr && many && n <= NeighbourLists::most_on_device;
+                     targets.h2 != nullptr && many && n <= NeighbourLists::max_on_device;
   return {wants_nearest_ || !targets.one_eps2, lists};
 }
 

@@ -19,7 +19,7 @@ class NeighbourLists {
   /// for four, 2.0 for eight and 2.5 for sixteen on the host; 2.2, 2.4, 2.3 and 1.8 on the device.
   static constexpr std::size_t least_on_device = 12;
   /// Lists of more i-particles, 100 MB, are not made by the device.
-  static constexpr std::size_t most_on_device = 1 << 16;
+  static constexpr std::size_t max_on_device = 1 << 16;
 
   /// Begins a calculation, which has no lists yet.
   void clear() noexcept { made_ = false; }

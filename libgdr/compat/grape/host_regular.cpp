@@ -15,7 +15,7 @@ namespace gdr::compat::grape {
 namespace {
 
 /// Sources of a block, and targets that share it: it stays in a second-level cache.
-constexpr std::size_t block = 1024, most_together = 16;
+constexpr std::size_t block = 1024, max_together = 16;
 /// Fewer pairs take less time than to have other threads help.
 constexpr std::size_t pairs_for_threads = 8000;
 
@@ -66,7 +66,7 @@ void HostRegular::run(const SourceColumns& sources, const RegularRequest& r) {
   const int threads = r.n * sources.size() < pairs_for_threads ? 1 : static_cast<int>(threads_);
   // Every thread gets several groups, so that they end at about the same time.
   const std::size_t group =
-      std::clamp<std::size_t>(r.n / (4 * static_cast<std::size_t>(threads)), 1, most_together);
+      std::clamp<std::size_t>(r.n / (4 * static_cast<std::size_t>(threads)), 1, max_together);
   const std::size_t length = group * room(sources, r), groups = (r.n + group - 1) / group;
   found_.resize(static_cast<std::size_t>(threads) * length);
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
@@ -79,9 +79,9 @@ void HostRegular::run(const SourceColumns& sources, const RegularRequest& r) {
 
 void HostRegular::sum_group(const SourceColumns& sources, const RegularRequest& r,
                             std::size_t first, std::size_t n, int* found) const {
-  std::array<PartialSums, most_together> sums{};
-  std::array<RegularTarget, most_together> targets;
-  std::array<NearList, most_together> near;
+  std::array<PartialSums, max_together> sums{};
+  std::array<RegularTarget, max_together> targets;
+  std::array<NearList, max_together> near;
   for (std::size_t k = 0; k < n; ++k) {
     targets[k] = target_of(r, first + k);
     near[k] = {found + k * room(sources, r), room(sources, r)};

@@ -25,7 +25,7 @@ struct DirectPortable {
 /// Inner indices of a slab: a strip of B fits the first-level cache. Sums of floats are shorter,
 /// for their rounding errors.
 template <typename Number>
-constexpr std::size_t most_depth = std::is_same_v<Number, double> ? 256 : 192;
+constexpr std::size_t max_depth = std::is_same_v<Number, double> ? 256 : 192;
 /// Rows of A that are packed at once, so that they fit the second-level cache, in bytes.
 constexpr std::size_t packed_bytes = std::size_t{400} << 10;
 /// Columns of B that are packed at once.
@@ -211,7 +211,7 @@ void multiply_directly(const DirectProduct<Number>& product, unsigned threads, I
       static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   threads = static_cast<unsigned>(
       std::clamp(work / direct_threads_from, 1.0, std::max(1.0, static_cast<double>(threads))));
-  constexpr std::size_t most = most_depth<Number>;
+  constexpr std::size_t most = max_depth<Number>;
   const std::size_t slabs = (p.k + most - 1) / most, depth = (p.k + slabs - 1) / slabs;
   static thread_local Packed<Number> packed;
   const auto& kernels = direct_kernels<Number>(isa);

@@ -124,7 +124,7 @@ class Machine {
   /// Execute one instruction in all PEs. Returns false, without effect, at the end of the program.
   bool step();
   /// Execute up to so many instructions. Returns the number executed.
-  std::uint64_t run(std::uint64_t most_instructions);
+  std::uint64_t run(std::uint64_t max_instructions);
   MachinePosition position() const;
   MachinePlace place() const;
   /// All instructions of a section as assembly text.

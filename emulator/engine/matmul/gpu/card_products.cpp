@@ -36,7 +36,7 @@ void CardProducts::multiply(const DeviceProduct& product, const ColumnRange& col
     }
     if (blas != nullptr) factors_.order_by_rows();
     const std::size_t tile = blas != nullptr ? columns_of_library : device_tile;
-    std::size_t fit = std::max<std::size_t>(card_->most_bytes / item_bytes(product, *card_), 1);
+    std::size_t fit = std::max<std::size_t>(card_->max_bytes / item_bytes(product, *card_), 1);
     if (fit < columns.count) fit = std::max(fit / tile, std::size_t{1}) * tile;
     for (std::size_t done = 0; done < columns.count; done += fit)
       multiply_part(product, {columns.first + done, std::min(fit, columns.count - done)}, blas,
@@ -50,8 +50,8 @@ void CardProducts::multiply(const DeviceProduct& product, const ColumnRange& col
 /// Whether the buffers hold a library's columns; the same for all cards of a kind.
 bool CardProducts::library_fits(const DeviceProduct& product) const {
   const std::size_t columns = std::min(columns_of_library, product.items.columns);
-  return columns * item_bytes(product, *card_) <= card_->most_bytes &&
-         columns * sum_bytes(product, *card_) <= std::min(bytes_of_sums, card_->most_bytes);
+  return columns * item_bytes(product, *card_) <= card_->max_bytes &&
+         columns * sum_bytes(product, *card_) <= std::min(bytes_of_sums, card_->max_bytes);
 }
 
 gpu::Blas& CardProducts::library() {
@@ -71,7 +71,7 @@ void CardProducts::multiply_part(const DeviceProduct& product, const ColumnRange
   for (std::size_t c = 0; card_->floats() && c < part.count; ++c)
     unfit[part.first + c] |= items.unfit[c];
   const auto multiplications = static_cast<double>(factors_.depth() * factors_.rows());
-  const std::size_t most = std::min(bytes_of_sums, card_->most_bytes) / sum_bytes(product, *card_) /
+  const std::size_t most = std::min(bytes_of_sums, card_->max_bytes) / sum_bytes(product, *card_) /
                            device_tile * device_tile;
   if (card_->exact()) exact_.begin(part.count);
   for (std::size_t first = 0; first < part.count;) {

@@ -168,13 +168,13 @@ bool SharedMatmul::by_library() {
 }  // namespace
 
 std::shared_ptr<MatmulDevice> matmul_on(const Gpus& gpus, DeviceNumbers numbers,
-                                        std::size_t most_bytes) {
+                                        std::size_t max_bytes) {
   const std::size_t group = numbers == DeviceNumbers::Exact ? exact_group : fast_group;
   std::vector<std::shared_ptr<MatmulCard>> cards;
   for (const std::shared_ptr<Gpu>& gpu : gpus) {
     const gpu::DeviceInfo& info = gpu->device->info();
     if (info.local_bytes >= tile_bytes && info.largest_group >= group)
-      cards.push_back(std::make_shared<MatmulCard>(gpu, numbers, most_bytes));
+      cards.push_back(std::make_shared<MatmulCard>(gpu, numbers, max_bytes));
   }
   return cards.empty() ? nullptr : std::make_shared<SharedMatmul>(std::move(cards));
 }

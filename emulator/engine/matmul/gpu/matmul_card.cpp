@@ -12,7 +12,7 @@ MatmulCard::MatmulCard(std::shared_ptr<Gpu> used, DeviceNumbers kind, std::size_
   // Several runners share the memory; the pool has buffers of powers of two.
   std::uint64_t allowed = std::min(info.largest_buffer_bytes, info.memory_bytes / 8);
   if (most != 0) allowed = std::min<std::uint64_t>(allowed, most);
-  most_bytes = std::bit_floor(std::max<std::uint64_t>(allowed, 1));
+  max_bytes = std::bit_floor(std::max<std::uint64_t>(allowed, 1));
   resident_bytes = info.memory_bytes / 4;
 }
 

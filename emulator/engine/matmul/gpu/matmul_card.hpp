@@ -46,7 +46,7 @@ class MatmulCard {
 
   const std::shared_ptr<Gpu> gpu;
   const DeviceNumbers numbers;
-  std::size_t most_bytes = 0;      ///< of a buffer
+  std::size_t max_bytes = 0;       ///< of a buffer
   std::size_t resident_bytes = 0;  ///< of a runner's items
   /// Multiplications that take about `seconds_of_launch`.
   std::atomic<double> multiplications_of_launch;

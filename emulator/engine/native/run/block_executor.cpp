@@ -91,15 +91,15 @@ struct VanishingResults {
   bool have_size(const std::byte* item, std::size_t n, bool together) const {
     constexpr float small = 0x1p-60F;
     const auto is_small = [&](float most) { return most < small && !(masked && most == 0); };
-    float most_of_all = 0;
+    float largest = 0;
     for (std::size_t i = 0; i < n; ++i) {
       float most = 0;
       for (const std::uint32_t offset : offsets)
         most = std::max(most, std::abs(load_lane<float>(item + offset + i * sizeof(float))));
       if (!together && is_small(most)) return false;
-      most_of_all = std::max(most_of_all, most);
+      largest = std::max(largest, most);
     }
-    return !together || !is_small(most_of_all);
+    return !together || !is_small(largest);
   }
 };
 

@@ -15,7 +15,7 @@ namespace gdr::native {
 namespace {
 
 /// Items per conversion task: some for each of many threads, but not more than caches hold.
-constexpr std::uint64_t least_items_a_task = 128, most_items_a_task = 2048,
+constexpr std::uint64_t least_items_a_task = 128, max_items_a_task = 2048,
                         good_number_of_tasks = 32;
 /// Items per step of the general conversion.
 constexpr std::uint64_t items_at_once = 64;
@@ -227,7 +227,7 @@ void LaneSources::prepare(std::span<const SourceSegment> segments,
     const std::uint64_t end = last == items_ ? groups_ : group_of(last + group - 1);
     converted_groups_.push_back({first, end - first});
     const std::uint64_t a_task =
-        std::clamp(range.count / good_number_of_tasks, least_items_a_task, most_items_a_task);
+        std::clamp(range.count / good_number_of_tasks, least_items_a_task, max_items_a_task);
     changed_.push_back({first, end, divide_up(a_task, group * SourceWindows::groups)});
   }
   for (const Changed& c : changed_) {

@@ -13,9 +13,9 @@ namespace gdr::native {
 namespace {
 
 /// Lanes of doubles in the widest vectors.
-constexpr std::size_t most_lanes = Target{}.lanes();
-static_assert(LaneTargets::most_targets % most_lanes == 0);
-constexpr std::size_t most_targets = LaneTargets::most_targets;
+constexpr std::size_t max_lanes = Target{}.lanes();
+static_assert(LaneTargets::max_targets % max_lanes == 0);
+constexpr std::size_t max_targets = LaneTargets::max_targets;
 
 /// Fields whose conversion to a lane and back is simple.
 enum class FieldKind : std::uint8_t { Double, RoundedDouble, Integer, Other };
@@ -168,7 +168,7 @@ template <typename Conversion, std::size_t lanes>
 /// instructions.
 template <typename Work>
 [[gnu::always_inline]] inline void with_lanes(std::size_t lanes, Work work) {
-  static_assert(most_lanes == 32);
+  static_assert(max_lanes == 32);
   if (lanes == 8) return work(std::integral_constant<std::size_t, 8>());
   if (lanes == 4) return work(std::integral_constant<std::size_t, 4>());
   work(std::integral_constant<std::size_t, 32>());
@@ -208,7 +208,7 @@ template <typename Conversion>
 }
 
 /// The words of a field and its lanes, whatever their types.
-using TaskWords = std::array<std::uint64_t, 2 * most_targets>;
+using TaskWords = std::array<std::uint64_t, 2 * max_targets>;
 
 [[gnu::always_inline]] inline void load_field(const PortField& field, WordType type, Target target,
                                               const std::uint64_t* records, std::size_t stride,
@@ -225,10 +225,10 @@ using TaskWords = std::array<std::uint64_t, 2 * most_targets>;
       break;
   }
   TaskWords words;
-  std::array<std::uint64_t, most_targets> lanes;
-  port_load(field, {records, stride}, n, {words.data(), 1, most_targets});
+  std::array<std::uint64_t, max_targets> lanes;
+  port_load(field, {records, stride}, n, {words.data(), 1, max_targets});
   row_conversion(target, type)
-      .to_lanes(words.data(), words.data() + (is_long(type) ? most_targets : 0), n,
+      .to_lanes(words.data(), words.data() + (is_long(type) ? max_targets : 0), n,
                 reinterpret_cast<std::byte*>(lanes.data()));
   set_row<Same>(lanes.data(), 1, n, row);
 }
@@ -243,13 +243,13 @@ using TaskWords = std::array<std::uint64_t, 2 * most_targets>;
     return get_row<Rounded>(row, n, to, stride);
   if (kind == FieldKind::Integer && type == WordType::Bits)
     return get_row<LaneToInteger>(row, n, to, stride);
-  std::array<std::uint64_t, most_targets> lanes;
+  std::array<std::uint64_t, max_targets> lanes;
   get_row<Same>(row, n, lanes.data(), 1);
   TaskWords words;
   row_conversion(target, type)
       .from_lanes(reinterpret_cast<const std::byte*>(lanes.data()), n,
-                  {words.data(), words.data() + (is_long(type) ? most_targets : 0)});
-  port_store(field, {words.data(), 1, most_targets}, n, {records, stride});
+                  {words.data(), words.data() + (is_long(type) ? max_targets : 0)});
+  port_store(field, {words.data(), 1, max_targets}, n, {records, stride});
 }
 
 /// What lanes are after they were stored as words of a type.

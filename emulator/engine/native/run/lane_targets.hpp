@@ -27,7 +27,7 @@ struct TargetRecords {
 /// without lists and tables, whose sections leave each other whole words.
 class LaneTargets {
  public:
-  static constexpr std::size_t most_targets = 128;  ///< of a task
+  static constexpr std::size_t max_targets = 128;  ///< of a task
 
   LaneTargets(const CompiledProgram& compiled, const LoadedProgram& loaded, const PackedPlan& plan);
 

@@ -21,7 +21,7 @@ namespace gdr::native {
 namespace {
 
 /// Maximum number of targets per task.
-constexpr std::uint64_t max_targets = LaneTargets::most_targets;
+constexpr std::uint64_t max_targets = LaneTargets::max_targets;
 /// The same for a GPU, whose items have whole vectors, and maximum number of these in a launch:
 /// 262144 threads.
 constexpr std::uint64_t gpu_vectors_a_task = 4, gpu_vectors_a_launch = 8192;
@@ -558,14 +558,14 @@ class PackedRunner final : public PassRunner {
 
   /// Fewer for kernels whose lists fill the memories of the host and of a GPU.
   std::size_t vectors_a_launch() const {
-    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
+    constexpr std::uint64_t max_bytes = std::uint64_t{1} << 28;
     std::uint64_t words = 0;  // of a thread
     for (const Kernel& kernel : compiled_.section(Section::Body)->kernels())
       for (const KernelList& list : kernel.lists)
         words += (list.last - list.first + 1) * (plan_.folded ? 1 : kernel.instances.size());
     const std::uint64_t bytes = words * sizeof(std::uint64_t) * Target{Isa::Portable}.lanes();
     return bytes == 0 ? gpu_vectors_a_launch
-                      : std::clamp(most_bytes / bytes, gpu_vectors_a_task, gpu_vectors_a_launch);
+                      : std::clamp(max_bytes / bytes, gpu_vectors_a_task, gpu_vectors_a_launch);
   }
 
   /// Groups that the cards compute at the same time.

@@ -38,7 +38,7 @@ ResidentSources::ResidentSources(const CompiledSection& body, const LoadedProgra
 bool ResidentSources::is_full(std::span<const SourceSegment> more) const noexcept {
   std::uint64_t items = count_of(more);
   for (const SourceSet& set : sets_) items += count_of(set.segments);
-  return items * loaded_.layout.source_words > most_words;
+  return items * loaded_.layout.source_words > max_words;
 }
 
 bool ResidentSources::use(std::span<const SourceSegment> segments) {

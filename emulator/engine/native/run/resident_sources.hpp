@@ -27,7 +27,7 @@ struct SourceSet {
 class ResidentSources {
  public:
   /// Words of sources in the memories, of all sets.
-  static constexpr std::uint64_t most_words = std::uint64_t{1} << 25;
+  static constexpr std::uint64_t max_words = std::uint64_t{1} << 25;
 
   /// `with_vectors`: whether loops may read vectors of sources. `several`: false for one set only.
   ResidentSources(const CompiledSection& body, const LoadedProgram& loaded, bool with_vectors,

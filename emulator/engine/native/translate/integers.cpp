@@ -53,7 +53,7 @@ class Function {
   }
 
  private:
-  static constexpr std::size_t most_nodes = 64;
+  static constexpr std::size_t max_nodes = 64;
 
   bool add(std::uint32_t n) {
     if (n == node_of(x_) || std::ranges::find(nodes_, n) != nodes_.end()) return true;
@@ -63,7 +63,7 @@ class Function {
     for (const Ref r : node.operands())
       if (!add(node_of(r))) return false;
     nodes_.push_back(n);
-    return nodes_.size() <= most_nodes;
+    return nodes_.size() <= max_nodes;
   }
   std::uint64_t operand(Ref r) const {
     if (r == no_ref) return 0;

@@ -38,7 +38,7 @@ class ValuesOfStart {
   std::vector<LeafKey> more;
 
  private:
-  static constexpr std::size_t most_nodes = 500;
+  static constexpr std::size_t max_nodes = 500;
 
   bool is_carried(std::uint32_t slot) const {
     return std::ranges::find(k_.carried, slot, &KernelCarried::slot) != k_.carried.end();
@@ -67,7 +67,7 @@ class ValuesOfStart {
     std::vector<bool> marked(start_.graph.size(), false);
     marked[node_of(value)] = true;
     marked = with_operands(start_.graph, std::move(marked));
-    if (std::ranges::count(marked, true) > static_cast<std::ptrdiff_t>(most_nodes)) return false;
+    if (std::ranges::count(marked, true) > static_cast<std::ptrdiff_t>(max_nodes)) return false;
     for (std::uint32_t n = 0; n < marked.size(); ++n) {
       const Node node = start_.graph[ref_to(n)];
       if (!marked[n] || node.op == NodeOp::Constant || node.op == NodeOp::Uniform) continue;

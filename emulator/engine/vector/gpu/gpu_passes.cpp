@@ -30,7 +30,7 @@ using Words = std::vector<std::uint64_t>;
 /// Interactions a second of a small device.
 constexpr double least_rate = 1e8;
 /// Fewer than 2^29 terms of a sum (accumulator.hpp).
-constexpr std::uint64_t most_passes = std::uint64_t{1} << 20;
+constexpr std::uint64_t max_passes = std::uint64_t{1} << 20;
 /// Threads that are worth a launch of their own beside another one.
 constexpr std::size_t threads_of_half = 32768;
 
@@ -202,7 +202,7 @@ class GpuBatch final : public PassBatch {
     LaunchLength length(threads, least_rate);
     for (std::uint64_t begin = 0; begin < passes;) {
       const Stopwatch timer;
-      const std::uint64_t some = std::min({length.passes(), most_passes, passes - begin});
+      const std::uint64_t some = std::min({length.passes(), max_passes, passes - begin});
       device.start(passes_.loop(),
                    {{rows.get()},
                     {results.get()},

@@ -46,14 +46,14 @@ std::string outside(const std::string& bits, int least, int beyond) {
 }
 
 /// With more values that wait at a time, loops whose sums share branches spill registers.
-constexpr std::size_t most_waiting_values = 40;
+constexpr std::size_t max_waiting_values = 40;
 
 /// Words of a group are loaded so many steps before the first one that reads them: all at once,
 /// long loops spill registers.
 constexpr std::size_t loads_ahead = 48;
 
 /// A longer loop asks for few registers: one of the library's kernels, the next one has 2900 lines.
-constexpr std::ptrdiff_t most_lines_at_once = 4000;
+constexpr std::ptrdiff_t max_lines_at_once = 4000;
 
 class Writer {
  public:
@@ -251,7 +251,7 @@ class Writer {
   }
   void operations(const std::vector<StepId>& steps, bool in_loop) {
     std::vector<std::vector<StepId>> lists = with_sums_together(steps);
-    if (waiting_values(lists) > most_waiting_values) lists = in_traced_order(steps);
+    if (waiting_values(lists) > max_waiting_values) lists = in_traced_order(steps);
     std::vector<StepId> order;
     for (const std::vector<StepId>& list : lists)
       order.insert(order.end(), list.begin(), list.end());
@@ -521,7 +521,7 @@ class Writer {
         line("largest_sum = max(largest_sum, upper(as_double(o{})));", k);
     end_failures("failures + block");
     line("}}");
-    const bool is_long = std::ranges::count(text_, '\n') > most_lines_at_once;
+    const bool is_long = std::ranges::count(text_, '\n') > max_lines_at_once;
     return (is_long ? std::string(gpu::few_registers) : "") + std::move(text_);
   }
 

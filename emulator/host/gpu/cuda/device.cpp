@@ -204,7 +204,7 @@ class CudaDevice final : public Device {
     if (bytes == 0) return;
     const Current current(*context_);
     current.check();
-    const bool waits = bytes > KeptCopies::most_bytes;
+    const bool waits = bytes > KeptCopies::max_bytes;
     StreamObject* const stream = stream_of_thread();
     context_->check(call_.write(address(to) + offset,
                                 waits ? from : kept_of_thread().keep(from, bytes), bytes, stream),
@@ -231,9 +231,9 @@ class CudaDevice final : public Device {
   void start(const Kernel& kernel, const std::vector<Argument>& arguments, std::size_t threads,
              std::size_t group) override {
     if (threads == 0) return;
-    constexpr std::size_t most_groups = std::numeric_limits<std::int32_t>::max();
+    constexpr std::size_t max_groups = std::numeric_limits<std::int32_t>::max();
     const std::size_t groups = threads / group;
-    if (groups > most_groups)
+    if (groups > max_groups)
       throw Error(ErrorCategory::Device, label(info()) + " cannot start " + std::to_string(groups) +
                                              " groups of threads at once: use fewer targets");
     // The driver copies the arguments when it launches.

@@ -160,10 +160,10 @@ class KernelEmitter {
   /// on the kernels of the library.
   std::optional<LoopCode> pipelined_loop(const jit::Block& block, unsigned passes,
                                          const LoopCode& plain) const {
-    constexpr double most_instructions = 1.2;
+    constexpr double max_instructions = 1.2;
     constexpr std::size_t registers_for_work = 3;
     std::optional<LoopCode> best;
-    double least = most_instructions * passes * static_cast<double>(cost_of(plain.body.body));
+    double least = max_instructions * passes * static_cast<double>(cost_of(plain.body.body));
     for (const jit::PipelineSchedule& schedule : jit::pipeline_schedules(block)) {
       // What passes leave each other is in registers, and the work itself needs some.
       if (block.carried.size() + schedule.crossing.size() + registers_for_work > limits().vectors)
