@@ -281,12 +281,6 @@ struct Board::Impl {
   std::uint64_t last_written_chips = 0;           ///< of the last write to memories
   std::size_t done = 0;                           ///< commands of the last list
   PassBuilder passes{board};
-  /// Ranges that were found equal in this board's first memory and another one, by their contents.
-  struct EqualSources {
-    std::uint64_t own = 0, other = 0, address = 0, words = 0;
-    friend bool operator==(const EqualSources&, const EqualSources&) = default;
-  };
-  std::vector<EqualSources> equal_sources = {};
   bool records = false;
   std::vector<ListRecord> recorded = {};
 
@@ -428,10 +422,9 @@ struct Board::Impl {
     // For the comparisons, and before a memory gets a copy of its own.
     if (!one_chip || x.shared_write) x.pass.memory_writes().finish(board.threads);
     x.shared_write = false;
-    const auto fill = x.list.fill_from(c.payload);
     const bool may_join = std::exchange(last_written_chips, c.chips) == c.chips;
     const auto will_equal = [&](const BoardMemory& a, const BoardMemory& b) {
-      return a.contents() == b.contents() ||
+      return a.revision() == b.revision() ||
              (may_join && a.equals_except(b, c.address, payload.size()));
     };
     std::uint64_t written = 0;
@@ -445,8 +438,7 @@ struct Board::Impl {
         equal.push_back(&candidate.memory);
       });
       if (x.shared_write) x.pass.memory_writes().finish(board.threads);
-      x.pass.memory_writes().begin({&chip.memory, c.address, payload, fill.first, fill.second},
-                                   board.threads);
+      x.pass.memory_writes().begin({&chip.memory, c.address, payload}, board.threads);
       for (BoardMemory* const memory : equal)
         memory->share_chunks(chip.memory, c.address, payload.size());
       x.shared_write = !equal.empty();
@@ -602,14 +594,11 @@ bool Board::Impl::has_sources_of(const PendingPass& pass) {
   return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
     const std::uint64_t words = run.plan.items * board.loaded->layout.source_words;
     for (std::size_t c = 0; c < pass.chips.size(); ++c) {
-      const BoardMemory& memory = pass.chips[c].memory;
-      if (!takes_part(run.chips, c) || memory.contents() == own.contents()) continue;
-      const EqualSources compared{own.contents(), memory.contents(), run.address, words};
-      if (std::ranges::find(equal_sources, compared) != equal_sources.end()) continue;
+      BoardMemory& memory = pass.chips[c].memory;
+      if (!takes_part(run.chips, c) || memory.revision() == own.revision()) continue;
       if (!memory.equals(own, run.address, words)) return false;
-      constexpr std::size_t most = 256;
-      if (equal_sources.size() == most) equal_sources.clear();
-      equal_sources.push_back(compared);
+      // Not compared again until one of them is written to.
+      if (memory.equals_except(own, run.address, words)) memory.take_revision(own);
     }
     return true;
   });

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
-#include "emulator/port/memory_writes.hpp"
 #include "emulator/port/partition.hpp"
 
 namespace gdr {
@@ -64,22 +62,11 @@ struct CommandList {
   std::vector<std::uint64_t> payload;
   /// Buffers that are not copied into the list; they must exist until it has been executed.
   std::vector<std::span<const std::uint64_t>> borrowed = {};
-  /// For each of them: what makes its words when WriteMemory commands need them, or null. Only for
-  /// boards that can (BoardLink::fills_words), and not for words of other commands.
-  std::vector<const WordFill*> fills = {};
 
   /// Adds a borrowed buffer; returns the value of Command::payload for its first word.
-  std::uint64_t borrow(std::span<const std::uint64_t> words, const WordFill* fill = nullptr) {
+  std::uint64_t borrow(std::span<const std::uint64_t> words) {
     borrowed.push_back(words);
-    fills.push_back(fill);
     return std::uint64_t{borrowed.size()} << buffer_shift;
-  }
-  /// What makes the words from a value of Command::payload on, and the number of the first; null
-  /// for an invalid value, which a command without words may have.
-  std::pair<const WordFill*, std::size_t> fill_from(std::uint64_t place) const noexcept {
-    const std::uint64_t buffer = place >> buffer_shift;
-    const bool borrows = buffer != 0 && buffer <= fills.size();
-    return {borrows ? fills[buffer - 1] : nullptr, place & offset_mask};
   }
   /// The words from a value of Command::payload on; none for an invalid value.
   std::span<const std::uint64_t> words_from(std::uint64_t place) const noexcept {
@@ -92,7 +79,6 @@ struct CommandList {
     commands.clear();
     payload.clear();
     borrowed.clear();
-    fills.clear();
   }
 
  private:

@@ -1,8 +1,6 @@
 #include "emulator/port/memory.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <iterator>
 #include <utility>
 
 #include "emulator/host/line_allocator.hpp"
@@ -46,13 +44,6 @@ void BoardMemory::reserve(std::uint64_t address, std::uint64_t count) {
   });
 }
 
-void BoardMemory::changed(std::uint64_t address, std::uint64_t count) {
-  static std::atomic<std::uint64_t> writes = 0;
-  contents_ = ++writes;
-  if (changes_.size() == max_changes) changes_.erase(changes_.begin());
-  changes_.push_back({contents_, {address, count}});
-}
-
 void BoardMemory::begin_write(std::uint64_t address, std::uint64_t count) {
   reserve(address, count);
   changed(address, count);
@@ -70,20 +61,9 @@ void BoardMemory::write(std::uint64_t address, std::span<const std::uint64_t> wo
   store(address, words);
 }
 
-bool BoardMemory::changes_since(std::uint64_t contents, std::vector<Range>& ranges) const {
-  // Nearly always one of the last.
-  const auto behind = std::find_if(changes_.rbegin(), changes_.rend(), [&](const Change& change) {
-                        return change.contents == contents;
-                      }).base();
-  if (behind == changes_.begin()) return false;
-  std::transform(behind, changes_.end(), std::back_inserter(ranges),
-                 [](const Change& change) { return change.range; });
-  return true;
-}
-
 bool BoardMemory::equals_except(const BoardMemory& other, std::uint64_t address,
                                 std::uint64_t count) const {
-  if (contents_ == other.contents_) return true;
+  if (revision() == other.revision()) return true;
   std::uint64_t most = 2 * chunk_words + count;
   const auto equals_part = [&](std::uint64_t first, std::uint64_t end) {
     if (first >= end) return true;
@@ -103,7 +83,7 @@ bool BoardMemory::equals_except(const BoardMemory& other, std::uint64_t address,
 
 bool BoardMemory::equals(const BoardMemory& other, std::uint64_t address,
                          std::uint64_t count) const {
-  if (contents_ == other.contents_) return true;
+  if (revision() == other.revision()) return true;
   bool equal = true;
   for_each_chunk(address, count, chunk_words, [&](auto chunk, auto offset, auto, auto length) {
     const Chunk &own = chunks_[chunk], &others = other.chunks_[chunk];
@@ -129,7 +109,6 @@ void BoardMemory::share_chunks(const BoardMemory& other, std::uint64_t address,
   for_each_chunk(address, count, chunk_words,
                  [&](auto chunk, auto, auto, auto) { chunks_[chunk] = other.chunks_[chunk]; });
   changes_ = other.changes_;
-  contents_ = other.contents_;
 }
 
 void BoardMemory::read(std::uint64_t address, std::span<std::uint64_t> words) const {

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "emulator/port/change_log.hpp"
+
 namespace gdr {
 
 /// Words of 64 bits. The caller keeps addresses within size().
@@ -27,17 +29,14 @@ class BoardMemory {
   /// Allocates for `store` without marking a change.
   void reserve(std::uint64_t address, std::uint64_t count);
   /// Marks words of a reserved range as changed.
-  void changed(std::uint64_t address, std::uint64_t count);
+  void changed(std::uint64_t address, std::uint64_t count) { changes_.add({address, count}); }
 
-  /// Version of the contents: data derived from them is valid for every memory with the same
-  /// version. A write sets a new, globally unique version; 0 means all zero.
-  std::uint64_t contents() const noexcept { return contents_; }
-  /// Consecutive words.
-  struct Range {
-    std::uint64_t address = 0, count = 0;
-  };
-  /// Appends the ranges written since a version. False if the version is too old.
-  bool changes_since(std::uint64_t contents, std::vector<Range>& ranges) const;
+  /// Revision of the words: memories with equal revisions have equal words. 0: all zero.
+  Revision revision() const noexcept { return changes_.revision(); }
+  /// Appends the ranges written since a revision. False if that is not known.
+  bool changes_since(Revision revision, std::vector<ChangedRange>& ranges) const {
+    return changes_.changes_since(revision, ranges);
+  }
 
   /// Whether a range has the same words in both memories.
   bool equals(const BoardMemory& other, std::uint64_t address, std::uint64_t count) const;
@@ -46,6 +45,9 @@ class BoardMemory {
   /// and two chunks, at its ends, have to be compared.
   bool equals_except(const BoardMemory& other, std::uint64_t address, std::uint64_t count) const;
 
+  /// Takes over the revision of a memory with equal words.
+  void take_revision(const BoardMemory& other) { changes_ = other.changes_; }
+
   /// Memories with equal contents can share a write: release the range in the others (`release`),
   /// write to one, and share its chunks (`share_chunks`) without a copy.
   void release(std::uint64_t address, std::uint64_t count);
@@ -53,17 +55,11 @@ class BoardMemory {
 
  private:
   static constexpr std::uint64_t chunk_words = std::uint64_t{1} << 16;  ///< half a megabyte
-  static constexpr std::size_t max_changes = 64;
+  static constexpr std::size_t max_changes = 128;
   using Chunk = std::shared_ptr<std::uint64_t[]>;
-  struct Change {
-    std::uint64_t contents;  ///< afterwards
-    Range range;
-  };
-
   std::uint64_t words_;
-  std::uint64_t contents_ = 0;
-  std::vector<Change> changes_;  ///< the last ones
-  std::vector<Chunk> chunks_;    ///< null: all zero; shared: not written to
+  ChangeLog changes_{max_changes};
+  std::vector<Chunk> chunks_;  ///< chunks, not written to while shared; null: all zero
 };
 
 }  // namespace gdr

@@ -10,7 +10,7 @@ namespace gdr {
 namespace {
 
 /// Words of a task.
-constexpr std::uint64_t max_words = std::uint64_t{1} << 16, max_words_to_fill = 2048;
+constexpr std::uint64_t max_words = std::uint64_t{1} << 16;
 
 /// A part of a write.
 struct Piece {
@@ -19,21 +19,14 @@ struct Piece {
 };
 
 void add_pieces(const PendingWrite& write, std::vector<Piece>& pieces) {
-  std::uint64_t size = max_words;
-  if (write.fill != nullptr) {
-    const std::uint64_t unit = write.fill->unit;
-    size = std::max<std::uint64_t>(1, max_words_to_fill / unit) * unit;
-  }
-  for (std::uint64_t done = 0; done < write.words.size(); done += size)
-    pieces.push_back({&write, done, std::min<std::uint64_t>(size, write.words.size() - done)});
+  for (std::uint64_t done = 0; done < write.words.size(); done += max_words)
+    pieces.push_back({&write, done, std::min<std::uint64_t>(max_words, write.words.size() - done)});
 }
 
 void complete(const std::vector<Piece>& pieces, unsigned threads) {
-  constexpr double ns_to_copy = 1, ns_to_fill = 3;  // a word
+  constexpr double ns_to_copy = 1;  // a word
   double ns = 0;
-  for (const Piece& piece : pieces)
-    ns += static_cast<double>(piece.count) *
-          (ns_to_copy + (piece.write->fill != nullptr ? ns_to_fill : 0));
+  for (const Piece& piece : pieces) ns += static_cast<double>(piece.count) * ns_to_copy;
   const Phase phase{pieces.size(), [&](std::size_t i) {
                       const auto& [write, first, count] = pieces[i];
                       write->store(write->address + first, count);
@@ -47,19 +40,16 @@ void PendingWrite::store(std::uint64_t first, std::uint64_t count) const {
   const std::uint64_t begin = std::max(first, address), behind = std::min(first + count, end());
   if (begin >= behind) return;
   const std::size_t offset = begin - address, length = behind - begin;
-  if (fill != nullptr) fill->make(fill_first + offset, length);
   memory->store(begin, words.subspan(offset, length));
 }
 
 void MemoryWrites::begin(const PendingWrite& write, unsigned threads) {
   if (!writes_.empty()) {
-    // Disjoint writes: behind the last one, or in a later memory. No word is made twice.
+    // Disjoint writes: behind the last one, or in a later memory.
     const PendingWrite& last = writes_.back();
     const bool behind = write.memory == last.memory ? write.address >= last.end()
                                                     : std::less<>()(last.memory, write.memory);
-    const bool refills = write.fill != nullptr && last.fill != nullptr &&
-                         write.fill_first < last.fill_first + last.words.size();
-    if (!behind || refills) finish(threads);
+    if (!behind) finish(threads);
   }
   write.memory->begin_write(write.address, write.words.size());
   writes_.push_back(write);

@@ -44,8 +44,7 @@ ProductRunner::ProductRunner(std::shared_ptr<DeviceCore> device, MatrixPrecision
     : core(std::move(device)),
       precision(wanted),
       direct(multiplies_arrays(*core)),
-      isa(direct_isa(*core)),
-      number(++core->jobs) {
+      isa(direct_isa(*core)) {
   check_geometry(core->geometry);
   work.body = [this](const std::stop_token& token) {
     stop = token;
@@ -84,10 +83,10 @@ void ProductRunner::multiply_columns() {
   }
 }
 
-/// Starts a new generation of a factor, unless the factor is that of the last call.
-void ProductRunner::update_generation(Generation& generation, CachedFactor now) {
-  if (generation.cached && *generation.cached == now) return;
-  generation = {++generation_count, std::move(now)};
+/// Gives a factor a new revision, unless it is that of the last call.
+void ProductRunner::update_version(FactorVersion& version, CachedFactor now) {
+  if (version.cached && *version.cached == now) return;
+  version = {next_revision(), std::move(now)};
 }
 
 bool ProductRunner::swap_operands() {
@@ -135,14 +134,13 @@ void ProductRunner::run() {
     tile_parts.push_back(term.a);
     column_parts.push_back(term.b);
   }
-  Generation &tile_generation = swapped ? generation_b : generation_a,
-             &column_generation = swapped ? generation_a : generation_b;
-  update_generation(tile_generation,
-                    {call.a, call.m, call.k, std::move(tile_parts), call.format, false});
-  update_generation(column_generation,
-                    {call.b, call.n, call.k, std::move(column_parts), call.format, true});
-  tiled_generation = tile_generation.number;
-  streamed_generation = column_generation.number;
+  FactorVersion &tile_version = swapped ? version_b : version_a,
+                &column_version = swapped ? version_a : version_b;
+  update_version(tile_version, {call.a, call.m, call.k, std::move(tile_parts), call.format, false});
+  update_version(column_version,
+                 {call.b, call.n, call.k, std::move(column_parts), call.format, true});
+  tiled_revision = tile_version.revision;
+  streamed_revision = column_version.revision;
   // The capacity of the memories limits the columns, and the passes of a very long inner dimension.
   const std::size_t memory = core->geometry.dram_bytes / sizeof(double) / mapping.words;
   const std::size_t parts = (inner.size() + pass - 1) / pass;
@@ -173,8 +171,8 @@ bool ProductRunner::prepare(std::size_t m, std::size_t n, std::size_t k, double 
   core->queue.wait(work);  // a background call may be running
   // Reuse refers to the last call, also if this one fails.
   const bool all = invalidated.exchange(false), both = reuse == Reuse::Both;
-  if (all || (!both && reuse != Reuse::A)) generation_a.cached.reset();
-  if (all || (!both && reuse != Reuse::B)) generation_b.cached.reset();
+  if (all || (!both && reuse != Reuse::A)) version_a.cached.reset();
+  if (all || (!both && reuse != Reuse::B)) version_b.cached.reset();
   const bool multiplies = alpha != 0 && m > 0 && n > 0;
   require_matrix(a, m, k, "A", multiplies);
   require_matrix(b, k, n, "B", multiplies);

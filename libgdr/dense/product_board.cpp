@@ -82,8 +82,7 @@ class BoardProduct {
       ensure_columns();
       const ResidentTile& has = slot_.contents.tile;
       const auto resident = std::ranges::find(tiles, has.row / product_.mapping.rows);
-      if (has.owner == product_.number && has.generation == product_.tiled_generation &&
-          resident != tiles.end())
+      if (has.revision == product_.tiled_revision && resident != tiles.end())
         std::rotate(tiles.begin(), resident, resident + 1);
       for (const std::size_t tile : tiles) add_tile(tile * product_.mapping.rows);
       fetch_results();
@@ -153,18 +152,15 @@ class BoardProduct {
     }
   }
 
-  /// Sends the columns unless they are resident. Resident column blocks are recorded by their
-  /// number.
+  /// Sends the columns unless they are resident. Leading blocks of columns stay resident.
   void ensure_columns() {
-    const SourceVersion had = slot_.contents.sources;
-    const bool known = had.job == product_.number && had.generation == product_.streamed_generation;
-    const std::size_t blocks = known ? had.changes : 0;
+    ResidentSources& resident = slot_.contents.sources;
+    const std::size_t blocks = resident.revision == product_.streamed_revision ? resident.parts : 0;
     if (product_.columns.index < blocks) return;
-    slot_.contents.sources = {};
+    resident = {};
     send_columns();
     if (product_.columns.resident && product_.columns.index == blocks)
-      slot_.contents.sources = {product_.number, product_.streamed_generation, blocks + 1,
-                                ChipPartition::PartsOverBlocks};
+      resident = {product_.streamed_revision, ChipPartition::PartsOverBlocks, blocks + 1};
   }
 
   /// Blocks of a chip that hold inner indices, from `first` on, within the inner dimension.
@@ -181,7 +177,7 @@ class BoardProduct {
   /// that it fills, and zeros to those that the previous tile filled. If the list fails the board's
   /// contents are invalidated, and the tile with them.
   void send_tile(std::size_t row, std::size_t first) {
-    const ResidentTile wanted{product_.number, product_.tiled_generation, row, first};
+    const ResidentTile wanted{product_.tiled_revision, row, first};
     BoardContents& contents = slot_.contents;
     if (std::exchange(contents.tile, wanted) == wanted) return;
     const std::size_t block_pes = product_.core->geometry.pes_per_block;

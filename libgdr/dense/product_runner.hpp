@@ -48,9 +48,9 @@ struct ProductRunner {
     bool streamed = true;
     friend bool operator==(const CachedFactor&, const CachedFactor&) = default;
   };
-  /// The number by which the cached contents of boards identify a factor.
-  struct Generation {
-    std::uint64_t number = 0;
+  /// The revision by which the cached contents of boards identify a factor.
+  struct FactorVersion {
+    Revision revision = 0;
     std::optional<CachedFactor> cached;
   };
 
@@ -86,7 +86,7 @@ struct ProductRunner {
   /// Exchanges the factors' roles if A is to be resident and does not fit the PEs. Products and
   /// sums stay the same, in the same order. Returns whether it did.
   bool swap_operands();
-  void update_generation(Generation& generation, CachedFactor now);
+  static void update_version(FactorVersion& version, CachedFactor now);
   void multiply_columns();
   /// Computes some tiles of C for the columns of the block on one board (product_board.cpp).
   void multiply_on_board(BoardSlot& slot, std::vector<std::size_t> tiles);
@@ -96,11 +96,9 @@ struct ProductRunner {
   /// Whether products are computed from the caller's arrays, and the boards only count their work.
   const bool direct;
   const Isa isa;                          ///< instruction set of such products
-  std::uint64_t number;                   ///< number among the device's jobs
-  std::uint64_t generation_count = 0;     ///< number of generations so far
-  Generation generation_a, generation_b;  ///< generations of the caller's A and B
-  std::uint64_t streamed_generation = 0;  ///< generation of the streamed factor of this call
-  std::uint64_t tiled_generation = 0;     ///< generation of the tiled factor of this call
+  FactorVersion version_a, version_b;     ///< versions of the caller's A and B
+  Revision streamed_revision = 0;         ///< revision of the streamed factor of this call
+  Revision tiled_revision = 0;            ///< revision of the tiled factor of this call
   std::atomic<bool> invalidated = false;  ///< set by invalidate(), also during a background call
   BoardMapping mapping;                   ///< mapping of the call's product to a board
   FactorClock* clock = nullptr;           ///< gets the time of the host for boards without data

@@ -126,7 +126,7 @@ class BoardRun final : public BoardWork {
   /// Starts a list; sources and targets are sent from their own storage.
   void begin_list() {
     slot_.list.clear();
-    sources_at_ = slot_.list.borrow(job_.sources.words(), job_.source_fill);
+    sources_at_ = slot_.list.borrow(job_.sources.words());
     targets_at_ = slot_.list.borrow(job_.targets);
   }
 
@@ -152,8 +152,7 @@ class BoardRun final : public BoardWork {
   }
   void list_sent() {
     begin_list();
-    if (sent_) slot_.contents.sources = *sent_;
-    sent_.reset();
+    if (sent_) slot_.contents.sources = *std::exchange(sent_, {});
   }
 
   void write_params() {
@@ -214,66 +213,71 @@ class BoardRun final : public BoardWork {
     }
   }
 
-  SourceVersion sources_now() const {
-    return {job_.number, job_.sources.generation(), job_.sources.log().size(), partition_,
-            all_fit_ ? job_.slices.size() : 0};
-  }
+  const ChangeLog& changes() const { return job_.sources.changes(); }
 
-  /// Whether the board holds an earlier version of these sources.
-  bool has_earlier_sources() const {
-    const SourceVersion now = sources_now(), had = slot_.contents.sources;
-    if (!all_fit_ || had.job != now.job || had.generation != now.generation ||
-        had.partition != now.partition || had.slices != now.slices)
+  /// Whether the board holds these sources, complete or in part, as they are placed now.
+  bool has_them(const ResidentSources& resident) const {
+    return all_fit_ && resident.revision != 0 && resident.partition == partition_ &&
+           resident.parts == job_.slices.size();
+  }
+  /// Whether the board holds an earlier revision of all sources; `changed_` are those to be sent.
+  bool has_earlier_sources() {
+    changed_.clear();
+    const ResidentSources& resident = slot_.contents.sources;
+    if (!has_them(resident) || !resident.arrived.empty() ||
+        !changes().changes_since(resident.revision, changed_))
       return false;
     // Many changes together are more than all sources.
     std::size_t changed = 0;
-    for (std::size_t k = had.changes; k < now.changes; ++k) changed += job_.sources.log()[k].count;
+    for (const ChangedRange& range : changed_) changed += range.count;
     return changed <= job_.sources.count();
   }
+  void set_resident() { sent_ = {changes().revision(), partition_, job_.slices.size()}; }
 
-  /// Sends all sources, or the changes if the board holds an earlier version. If not all fit or
+  /// Sends all sources, or the changes if the board holds an earlier revision. If not all fit or
   /// have arrived, sends `range` to `place`.
   void send_sources(IndexRange range, std::size_t place) {
-    const SourceStore& sources = job_.sources;
-    const SourceVersion now = sources_now(), had = slot_.contents.sources;
     const bool known = has_earlier_sources();
-    if (known && had.changes == now.changes) return;
+    if (known && changed_.empty()) return;
+    const std::size_t count = job_.sources.count();
+    const bool by_slices =
+        all_fit_ && !streaming_ && job_.wait_for_sources && !known && job_.slices.size() > 1;
+    if (by_slices) return send_slice();
     slot_.contents.sources = {};
     if (!all_fit_ || streaming_) {
       place_sources(partition_, chips_, range, [&](Segment segment) {
         segment.place += place;
         send_segment(segment, range);
       });
-      if (all_fit_ && range.first + range.count == sources.count()) sent_ = now;
+      if (all_fit_ && range.first + range.count == count) set_resident();
       return;
     }
-    if (job_.wait_for_sources && !known && job_.slices.size() > 1) return send_slice();
-    if (job_.wait_for_sources) job_.wait_for_sources({0, sources.count()});
+    if (job_.wait_for_sources) job_.wait_for_sources({0, count});
     for (std::size_t s = 0; s < job_.slices.size(); ++s)
       place_sources(partition_, chips_, job_.slices[s], [&](Segment segment) {
         segment.place += place_of(s);
         if (!known) send_segment(segment, job_.slices[s]);
-        for (std::size_t k = had.changes; known && k < now.changes; ++k)
-          send_segment(segment, sources.log()[k]);
+        for (const ChangedRange& change : changed_)
+          send_segment(segment, {change.first, change.count});
       });
-    sent_ = now;
+    set_resident();
   }
 
   /// Sends the slice of this part as soon as it has arrived.
   void send_slice() {
-    const SourceVersion now = sources_now();
-    PartialSources& partial = slot_.contents.partial_sources;
-    if (partial.version != now) partial = {now, std::vector<bool>(job_.slices.size())};
+    ResidentSources& resident = slot_.contents.sources;
     const std::size_t s = part_.slice;
-    if (!partial.resident[s]) {
-      job_.wait_for_sources(job_.slices[s]);
-      place_sources(partition_, chips_, job_.slices[s], [&](Segment segment) {
-        segment.place += place_of(s);
-        send_segment(segment, job_.slices[s]);
-      });
-      partial.resident[s] = true;
-    }
-    if (std::ranges::find(partial.resident, false) == partial.resident.end()) sent_ = now;
+    if (!has_them(resident) || resident.revision != changes().revision())
+      resident = {changes().revision(), partition_, job_.slices.size(),
+                  std::vector<bool>(job_.slices.size())};
+    if (resident.arrived.empty() || resident.arrived[s]) return;
+    job_.wait_for_sources(job_.slices[s]);
+    place_sources(partition_, chips_, job_.slices[s], [&](Segment segment) {
+      segment.place += place_of(s);
+      send_segment(segment, job_.slices[s]);
+    });
+    resident.arrived[s] = true;
+    if (std::ranges::find(resident.arrived, false) == resident.arrived.end()) set_resident();
   }
 
   void add_run(std::uint64_t chips, std::size_t place, std::size_t count, std::uint32_t flags) {
@@ -413,13 +417,14 @@ class BoardRun final : public BoardWork {
   const ChipPartition partition_;
   const std::stop_token& stop_;
   const unsigned chips_;
-  std::uint64_t sources_at_ = 0;       ///< payload offset of the sources, words
-  std::uint64_t targets_at_ = 0;       ///< payload offset of the targets, words
-  std::optional<SourceVersion> sent_;  ///< sources resident after the list
-  std::uint64_t active_ = 0;           ///< mask of the chips with targets in this batch
-  std::size_t output_words_;           ///< words of an output item in a chip's memory
-  std::uint64_t output_base_;          ///< memory address of output items
-  std::size_t capacity_;               ///< sources that fit the memories at once
+  std::uint64_t sources_at_ = 0;         ///< payload offset of the sources, words
+  std::uint64_t targets_at_ = 0;         ///< payload offset of the targets, words
+  std::optional<ResidentSources> sent_;  ///< sources resident after the list
+  std::vector<ChangedRange> changed_;    ///< items that changed since those that are resident
+  std::uint64_t active_ = 0;             ///< mask of the chips with targets in this batch
+  std::size_t output_words_;             ///< words of an output item in a chip's memory
+  std::uint64_t output_base_;            ///< memory address of output items
+  std::size_t capacity_;                 ///< sources that fit the memories at once
   /// Whether the memories hold all slices, which stay resident for the next run.
   bool all_fit_ = false;
   double conversion_seconds_ = 0;

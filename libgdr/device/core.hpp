@@ -36,8 +36,7 @@ struct JobData;
 
 /// The part of a matrix that the PEs of a board hold.
 struct ResidentTile {
-  std::uint64_t owner = 0;       ///< job number of the product; 0: unknown
-  std::uint64_t generation = 0;  ///< generation of the factor
+  Revision revision = 0;  ///< revision of the factor; 0: unknown
   std::size_t row = 0, first = 0;
   friend bool operator==(const ResidentTile&, const ResidentTile&) = default;
 };
@@ -69,8 +68,7 @@ class BoardContents {
   }
   void invalidate() { *this = {}; }
 
-  SourceVersion sources = {};           ///< complete sources in the memories
-  PartialSources partial_sources = {};  ///< slices of a version in transfer
+  ResidentSources sources = {};
   ResidentTile tile = {};
 
  private:
@@ -162,7 +160,6 @@ struct DeviceCore {
   bool preserve_chip_state = false;   ///< whether runs must leave the complete state in the chips
   std::shared_ptr<RankRunner> ranks;  ///< collective execution on several processes; else null
   WorkQueue queue;
-  std::atomic<std::uint64_t> jobs{0};  ///< number of jobs created; jobs count from 1
 
   /// Of threads of this device, also in members of this class that change nothing else.
   mutable HostSpans spans;
@@ -170,11 +167,6 @@ struct DeviceCore {
   Statistics statistics;
   /// Those that the statistics include, or at the first run.
   std::optional<BoardTotals> counted = {};
-
-  /// Whether a run makes the words of sources when its board needs them (JobData::source_fill).
-  bool fills_sources() const noexcept {
-    return !ranks && boards.size() == 1 && boards.front().board->fills_words();
-  }
 
   /// Boards that have not failed. Throws Error (Device) if there are none.
   std::vector<BoardSlot*> usable();
@@ -225,7 +217,6 @@ struct JobPart {
 
 /// The data of a job.
 struct JobData {
-  std::uint64_t number = 0;
   Kernel kernel;
   KernelCost cost;
   LinkGroup targets_group, sources_group, results_group, outputs_group, params_group;
@@ -233,7 +224,6 @@ struct JobData {
   LinkWords targets = {};                  ///< link words of the targets
   std::size_t target_count = 0;
   SourceStore sources = {};
-  const WordFill* source_fill = nullptr;  ///< during a run: makes words of `sources`
   std::vector<ResultBinding> results = {}, outputs = {};
   OutputReduction output_items = {};
   bool fetch_outputs = false;  ///< whether the run reads outputs
@@ -248,7 +238,7 @@ struct JobData {
 };
 
 /// The data of a new job for a kernel: no targets, no sources, parameters zero.
-JobData job_data(std::uint64_t number, const Kernel& kernel);
+JobData job_data(const Kernel& kernel);
 
 /// Some targets of a part of a job on one board, in as many batches as it needs.
 class BoardWork {

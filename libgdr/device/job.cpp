@@ -12,7 +12,6 @@
 #include "emulator/host/thread_choice.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/core.hpp"
-#include "libgdr/device/early_pieces.hpp"
 #include "libgdr/device/partition.hpp"
 #include "libgdr/device/queued_calls.hpp"
 
@@ -138,10 +137,9 @@ void run_job(DeviceCore& device, JobData& job, const std::stop_token& stop) {
          job.output_items.words(), device.job_threads());
 }
 
-JobData job_data(std::uint64_t number, const Kernel& kernel) {
+JobData job_data(const Kernel& kernel) {
   const Program& p = kernel.program();
-  JobData data{.number = number,
-               .kernel = kernel,
+  JobData data{.kernel = kernel,
                .cost = kernel_cost(p),
                .targets_group = link_group(p, VarKind::Target),
                .sources_group = link_group(p, VarKind::Source),
@@ -155,7 +153,7 @@ JobData job_data(std::uint64_t number, const Kernel& kernel) {
 struct Job::Impl {
   Impl(std::shared_ptr<DeviceCore> device, const Kernel& k)
       : core(std::move(device)),
-        data(job_data(++core->jobs, k)),
+        data(job_data(k)),
         sources(data.sources_group),
         targets(data.targets_group),
         calls(core) {
@@ -199,17 +197,9 @@ struct Job::Impl {
     core->add_conversion_time(timer.seconds());
   }
 
-  /// Threads for so many values of sources that are packed ahead of time.
-  unsigned threads_ahead(std::size_t values) const {
-    constexpr double ns_a_value = 1, least_ns = 4'000;
-    const double ns = ns_a_value * static_cast<double>(values);
-    return ns < least_ns ? 1 : threads_for_input(ns, core->job_threads());
-  }
-
   std::shared_ptr<DeviceCore> core;
   JobData data;
   InputPacker sources, targets;
-  EarlyPieces pieces;  ///< of the sources of a run
   QueuedCalls calls;
 };
 
@@ -241,48 +231,6 @@ void Job::fill_sources(std::size_t n, std::span<const NamedInput> arrays,
     impl_->pack_all(d.sources_group, impl_->sources, n, arrays, d.new_sources, fill);
   });
   d.sources.replace(n, d.sources_group.words, d.new_sources);
-}
-
-void Job::run_filling(std::size_t n, std::span<const NamedInput> arrays,
-                      const std::function<void(std::size_t, std::size_t)>& fill,
-                      std::span<const NamedResult> results) {
-  JobData& d = impl_->data;
-  if (!impl_->core->fills_sources() || d.target_count == 0) {
-    fill_sources(n, arrays, fill);
-    return run(results);
-  }
-  impl_->calls.settle();
-  check_count(n, d.sources_group.words, "sources");
-  impl_->sources.check(n, arrays);
-  impl_->bind(results);
-  impl_->sources.begin(arrays);
-  std::uint64_t* records = nullptr;
-  const auto make = [&](std::size_t first, std::size_t count) {
-    impl_->sources.pack_range(first, count, arrays, records, fill);
-  };
-  EarlyPieces& pieces = impl_->pieces;
-  pieces.restart(n, std::ref(make));
-  records = d.sources.replace(n, d.sources_group.words);
-  const WordFill words{d.sources_group.words, [&](std::size_t first, std::size_t count) {
-                         pieces.require(first / d.sources_group.words,
-                                        count / d.sources_group.words);
-                       }};
-  d.source_fill = &words;
-  // Helpers, which will convert the later items, make these while this thread sends the rest of the
-  // job. That leaves time for a quarter of this thread's own, which they then convert, too; more
-  // would be in the wrong cache.
-  const unsigned threads = impl_->threads_ahead(n * d.sources_group.fields.size());
-  const std::size_t own = pieces.count() * 3 / (4 * threads);
-  try {
-    parallel_beside(
-        pieces.count() - own, threads - 1, [&](std::size_t k) { pieces.make_early(own + k); },
-        [&] { impl_->calls.run(); });
-  } catch (...) {
-    d.source_fill = nullptr;
-    d.sources.replace(0, d.sources_group.words);  // some may not be filled
-    throw;
-  }
-  d.source_fill = nullptr;
 }
 
 void Job::update_sources(std::size_t first, std::size_t n, std::span<const NamedInput> arrays) {

@@ -37,7 +37,7 @@ std::string call_of(std::span<const InteractionSet> sets) {
 
 struct SetJob::Impl {
   Impl(std::shared_ptr<DeviceCore> device, const Kernel& kernel)
-      : core(std::move(device)), job(job_data(++core->jobs, kernel)), calls(core) {
+      : core(std::move(device)), job(job_data(kernel)), calls(core) {
     if (!job.outputs_group.fields.empty())
       throw Error(ErrorCategory::Unsupported,
                   "kernel \"" + kernel.name() +

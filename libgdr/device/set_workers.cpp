@@ -18,7 +18,7 @@ void run_set(DeviceCore& device, JobData& job, PackedSet& set, const std::stop_t
   run_job(device, job, stop);
 }
 
-SetWorker::SetWorker(DeviceCore& device, const Kernel& kernel) : job(job_data(1, kernel)) {
+SetWorker::SetWorker(DeviceCore& device, const Kernel& kernel) : job(job_data(kernel)) {
   std::string isa;
   {
     const std::scoped_lock lock(device.counters);

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/board/command.hpp"
+#include "emulator/port/change_log.hpp"
+#include "emulator/port/partition.hpp"
 #include "libgdr/device/arrays.hpp"
 
 namespace gdr {
@@ -18,23 +19,16 @@ struct IndexRange {
   std::size_t first = 0, count = 0;
 };
 
-/// Version of a job's sources. The changes of a board's copy are the log entries after its version.
-struct SourceVersion {
-  std::uint64_t job = 0;         ///< job number; 0: none
-  std::uint64_t generation = 0;  ///< number of complete replacements
-  std::size_t changes = 0;       ///< number of log entries included
-  ChipPartition partition{};     ///< partition of the sources
-  std::size_t slices = 1;        ///< number of slices
-  friend bool operator==(const SourceVersion&, const SourceVersion&) = default;
+/// What a board's memories hold for its runs: sources of a job, or columns of a matrix.
+struct ResidentSources {
+  Revision revision = 0;  ///< revision of the records; 0: none
+  ChipPartition partition{};
+  std::size_t parts = 0;  ///< number of slices of the sources, or of resident blocks of columns
+  /// By slice, while slices are sent one by one: whether it is resident. Empty: all are.
+  std::vector<bool> arrived = {};
 };
 
-/// Resident slices of sources that are sent by slices.
-struct PartialSources {
-  SourceVersion version = {};
-  std::vector<bool> resident = {};  ///< by slice: whether it is resident
-};
-
-/// Link words of all sources, with a log of changes.
+/// Records of all sources, with a log of changes.
 class SourceStore {
  public:
   /// Replaces all sources by n in `words`, of `item_words` words each; swaps the storage.
@@ -42,8 +36,7 @@ class SourceStore {
     words_.swap(words);
     count_ = n;
     item_words_ = item_words;
-    ++generation_;
-    log_.clear();
+    changes_.restart(longest_log());
   }
   /// Replaces all sources by n uninitialised ones; returns their storage.
   std::uint64_t* replace(std::size_t n, std::uint32_t item_words) {
@@ -57,7 +50,7 @@ class SourceStore {
   void update(IndexRange range, const std::uint64_t* words) {
     if (range.count == 0) return;
     std::copy_n(words, range.count * item_words_, item(range.first));
-    log_change(range);
+    changes_.add({range.first, range.count});
   }
   /// Overwrites the sources with these indices.
   void update(std::span<const std::int32_t> places, const std::uint64_t* words) {
@@ -72,37 +65,28 @@ class SourceStore {
       std::size_t end = first + 1;
       for (; k < sorted.size() && static_cast<std::size_t>(sorted[k]) < end + gap; ++k)
         end = static_cast<std::size_t>(sorted[k]) + 1;
-      log_change({first, end - first});
+      changes_.add({first, end - first});
     }
   }
 
   std::span<const std::uint64_t> words() const noexcept { return words_; }
   std::size_t count() const noexcept { return count_; }
   std::uint32_t item_words() const noexcept { return item_words_; }
-  std::uint64_t generation() const noexcept { return generation_; }
-  const std::vector<IndexRange>& log() const noexcept { return log_; }
+  /// Revisions and changed items.
+  const ChangeLog& changes() const noexcept { return changes_; }
 
  private:
-  /// Number of logged changes after which all sources are sent again: so many that this adds
-  /// little to the changes themselves.
+  /// Number of changes in the log: so many that to send all sources after more adds little to the
+  /// changes themselves.
   std::size_t longest_log() const noexcept { return 256 + 2 * count_; }
   /// Changes that are nearer to each other than this are sent in one piece.
   static constexpr std::size_t gap = 16;
 
   std::uint64_t* item(std::size_t number) { return words_.data() + number * item_words_; }
-  void log_change(IndexRange range) {
-    if (log_.size() >= longest_log()) {
-      ++generation_;
-      log_.clear();
-    }
-    log_.push_back(range);
-  }
-
   LinkWords words_;
   std::size_t count_ = 0;
   std::uint32_t item_words_ = 0;
-  std::uint64_t generation_ = 0;
-  std::vector<IndexRange> log_;
+  ChangeLog changes_{0};
 };
 
 }  // namespace gdr

@@ -70,9 +70,6 @@ class BoardLink {
   virtual void count(const CommandList& /*list*/) {}
   /// False for a time model, which neither reads payloads nor returns results.
   virtual bool needs_data() const noexcept { return true; }
-  /// Whether lists may have buffers whose words are made when they are written to the memories
-  /// (CommandList::fills).
-  virtual bool fills_words() const noexcept { return false; }
   /// Name of the board, for messages.
   virtual std::string name() const { return "emulated board"; }
   virtual LinkTimes times() const = 0;

@@ -68,7 +68,6 @@ class EmulatedBoard final : public BoardLink {
     const AddElapsed busy(busy_seconds_);
     board_.count(list);
   }
-  bool fills_words() const noexcept override { return true; }
   void record(bool on) override { board_.record(on); }
   const std::vector<ListRecord>& recorded() const noexcept override { return board_.recorded(); }
   Board* emulated() noexcept override { return &board_; }

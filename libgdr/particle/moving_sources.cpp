@@ -296,15 +296,8 @@ void MovingSources::predict(Job& job, double time, std::size_t n) {
 
 void MovingSources::run(Job& job, double time, std::size_t n,
                         std::span<const NamedResult> results) {
-  bool ran = false;
-  predict_by(job, time, n, [&](bool resident) {
-    if (on_device_ || resident) return send(job, time, n, resident);
-    sort_changes();
-    store_changes(n, slots() - n);
-    job.run_filling(n, arrays(0), filler(time), results);
-    ran = true;
-  });
-  if (!ran) job.run(results);
+  predict(job, time, n);
+  job.run(results);
 }
 
 void MovingSources::predict_on_host() {

@@ -119,7 +119,7 @@ BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
                 fmt::format("the memory of a chip ({} bytes) does not hold one source of kernel "
                             "\"{}\"; give the machine more board.memory",
                             geometry.dram_bytes, kernel.name));
-  JobData data = job_data(1, kernel.kernel);
+  JobData data = job_data(kernel.kernel);
   data.cost = kernel.cost;
   data.target_count = job.targets;
   data.fetch_outputs = data.outputs_group.words > 0;

@@ -25,8 +25,7 @@ struct RankWork {
   // At the last transfer of sources:
   std::vector<std::size_t> source_counts;  ///< source counts of all ranks
   std::vector<std::size_t> needs;          ///< first source and number of sources of each rank
-  std::uint64_t generation = 0;            ///< generation of this rank's own sources
-  std::size_t changes = 0;                 ///< number of changes of this rank's own sources
+  std::optional<Revision> revision = {};   ///< revision of this rank's own sources
   std::uint64_t kernel_hash = 0;
 };
 
@@ -74,8 +73,7 @@ class RankRun {
       work().kernel_hash = Hash().add(std::span(job_.kernel.program_object())).value();
     }
     const RankWork& w = work();
-    const bool same = w.job && w.generation == job_.sources.generation() &&
-                      w.changes == job_.sources.log().size();
+    const bool same = w.job && w.revision == job_.sources.changes().revision();
     const Announcement mine{
         job_.target_count, job_.sources.count(),
         same ? 0U : 1U,    job_.outputs.empty() ? 0U : 1U,
@@ -108,7 +106,7 @@ class RankRun {
     for (unsigned r = 0; r < ranks_.size(); ++r)
       parts_.push_back(parts_of_rank(partition_, targets(), r, ranks_.size()));
     computed_targets_ = target_range(parts_[rank_]);
-    if (!work().job) work().job = std::make_unique<JobData>(job_data(++device_.jobs, job_.kernel));
+    if (!work().job) work().job = std::make_unique<JobData>(job_data(job_.kernel));
     JobData& own = *work().job;
     own.params = job_.params;
     own.targets.resize(computed_targets_.count * own.targets_group.words);
@@ -149,8 +147,7 @@ class RankRun {
       w.partition = partition_;
       w.source_counts = source_counts_;
       w.needs = std::move(needs);
-      w.generation = job_.sources.generation();
-      w.changes = job_.sources.log().size();
+      w.revision = job_.sources.changes().revision();
     }
     own.slices.clear();
     if (partition_.slices == 1) {
@@ -404,7 +401,7 @@ void Ranks::run(DeviceCore& device, JobData& job, const std::stop_token& stop) {
     if (job.rank_work && job.rank_work->job) {
       job.rank_work->job->wait_for_sources = {};
       job.rank_work->source_counts.clear();
-      job.rank_work->generation = ~std::uint64_t{0};
+      job.rank_work->revision.reset();
     }
     throw;
   }

@@ -190,8 +190,7 @@ struct Pieces {
     product.items.chips = chips;
     product.items.columns = columns;
     product.items.words = depth;
-    product.items.place = {7};
-    product.items.contents = {1, 2};
+    product.items.keys = {{1, 7, columns, depth}, {2, 7, columns, depth}};
     product.items.view = [&](std::size_t chip, std::size_t first, std::size_t,
                              std::vector<std::uint64_t>&) {
       return reinterpret_cast<const std::uint64_t*>(items.data()) + chip * columns * depth + first;

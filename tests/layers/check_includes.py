@@ -40,7 +40,7 @@ LAYERS: dict[str, list[str]] = {
         "reference",
         "runners",
         "matmul",
-        "lanes jit gpu",
+        "sources lanes jit gpu",
         "api",
     ],
     "emulator/engine/native": [".", "run", "program", "gpu", "codegen", "words", "translate"],

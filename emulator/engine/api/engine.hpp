@@ -15,20 +15,17 @@
 #include "emulator/engine/api/capabilities.hpp"
 #include "emulator/host/isa.hpp"
 #include "emulator/isa/program.hpp"
+#include "emulator/port/change_log.hpp"
 
 namespace gdr {
 
 /// j-items that an engine converted beforehand (StreamingExecutable::convert_sources), for a run of
 /// more items than the broadcast memory holds.
 struct SourceStream {
-  const std::byte* groups = nullptr;  ///< consecutive groups; null: no stream
-  std::uint32_t last_group = 0;       ///< BM address (shorts) of the last group
-  /// If not 0: streams of equal address and revision have equal groups.
-  std::uint64_t revision = 0;
-  /// If not 0: a revision from which the stream at this address differs in `changes` only: whole
-  /// groups, also those of other streams.
-  std::uint64_t previous = 0;
-  std::span<const std::span<const std::byte>> changes{};
+  const std::byte* groups = nullptr;   ///< consecutive groups; null: no stream
+  std::uint32_t last_group = 0;        ///< BM address (shorts) of the last group
+  const ChangeLog* changes = nullptr;  ///< changed groups of the form; null: not known
+  std::uint64_t first = 0;             ///< number of the first group in this log
 };
 
 /// A request to one block: a section, executed `iterations` times.
@@ -123,6 +120,8 @@ class StreamingExecutable : public Executable {
   virtual std::size_t stream_bytes() const noexcept = 0;
   /// Whether runs over streams may write output items (BlockRun::outputs).
   virtual bool streams_outputs() const noexcept { return false; }
+  /// Whether a stream has the words of the broadcast memory, so that `convert_sources` copies.
+  virtual bool streams_memory_words() const noexcept { return false; }
   /// Converts groups of j-items, given as in the broadcast memory, `step` shorts apart. False if
   /// the engine cannot represent them: they must go through the memory.
   virtual bool convert_sources(const std::uint64_t* shorts, std::size_t groups, std::uint32_t step,

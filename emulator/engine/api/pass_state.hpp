@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,25 +9,10 @@
 
 namespace gdr {
 
-/// Key of data derived from j-items; valid until the memory they came from changes.
-struct ItemsKey {
-  std::uint64_t contents = 0;  ///< BoardMemory::contents
-  std::uint64_t address = 0, items = 0;
-  ChipPartition partition{};
-  friend bool operator==(const ItemsKey&, const ItemsKey&) = default;
-  /// Equal addresses, independent of the contents.
-  bool same_places(const ItemsKey& other) const noexcept {
-    return address == other.address && items == other.items && partition == other.partition;
-  }
-};
-
 /// count / size, rounded up.
 constexpr std::uint64_t divide_up(std::uint64_t count, std::uint64_t size) noexcept {
   return count / size + (count % size != 0 ? 1 : 0);
 }
-
-/// A number for SourceStream::revision, unique in the process.
-std::uint64_t next_revision() noexcept;
 
 /// A pass, its current run, and the states of its chips, which are created when they are needed.
 class PassState {
@@ -60,13 +44,6 @@ class PassState {
   std::uint32_t blocks_of(std::size_t chip) const noexcept;
 
   BoardMemory& memory_of(std::size_t chip) const noexcept { return pass_.chips[chip].memory; }
-  /// Key of the run's j-items in a chip's memory.
-  ItemsKey items_of(std::size_t chip) const;
-  /// Appends the groups of the run's j-items that changed since they had a key. False if unknown:
-  /// then all may have changed.
-  bool changed_groups(std::size_t chip, const std::optional<ItemsKey>& key,
-                      std::vector<GroupRange>& groups) const;
-
   /// Valid after `require_state`.
   ChipState& state(std::size_t chip) const noexcept { return *states_[chip]; }
   void require_state(std::size_t chip);

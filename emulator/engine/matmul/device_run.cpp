@@ -18,11 +18,9 @@ DeviceItems items_of(const ProductPass& pass) {
   items.words = pass.record_words();
   items.floats = pass.pattern.width == Width::Short;
   const std::uint64_t address = pass.record_of(pass.first);
-  items.place = {address};
-  for (const std::uint32_t chip : pass.chips) {
-    items.place.push_back(chip);
-    items.contents.push_back(pass.state.memory_of(chip).contents());
-  }
+  for (const std::uint32_t chip : pass.chips)
+    items.keys.push_back(
+        key_of({&pass.state.memory_of(chip), address, items.columns}, items.words));
   items.view = [&pass, address](std::size_t chip, std::size_t first, std::size_t count,
                                 std::vector<std::uint64_t>& copy) {
     return pass.state.memory_of(pass.chips[chip]).view(address + first, count, copy);

@@ -129,7 +129,9 @@ void FastProducts::measure_items(const ProductPass& pass, const FastSlab& slab) 
   const bool shorts = pass.pattern.width == Width::Short;
   const std::uint64_t in_word = shorts ? 2 : 1, words = pass.record_words();
   ItemDepth& depth = item_depths_[slab.chip][slab.first / slab_depth];
-  const ItemsKey now = pass.state.items_of(slab.chip);
+  const PassRun& run = pass.state.run();
+  const SourceKey now =
+      key_of({&pass.state.memory_of(slab.chip), run.address, run.plan.items}, words);
   if (depth.key == now) return;
   depth = {now, 0};
   std::vector<std::uint64_t> copy;  // where memory is in pieces

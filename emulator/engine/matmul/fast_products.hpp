@@ -7,6 +7,7 @@
 #include "emulator/engine/api/engine.hpp"
 #include "emulator/engine/matmul/cpu/factors.hpp"
 #include "emulator/engine/matmul/product_pass.hpp"
+#include "emulator/engine/sources/source_view.hpp"
 
 namespace gdr {
 
@@ -38,7 +39,7 @@ class FastProducts final : public HostProducts {
   };
   /// Number of factors of a slab up to the last one that is not +0 in every item.
   struct ItemDepth {
-    std::optional<ItemsKey> key;
+    std::optional<SourceKey> key;
     std::size_t used = 0;
   };
   struct UsedSlab {

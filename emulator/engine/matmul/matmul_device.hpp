@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "emulator/engine/sources/source_view.hpp"
+
 namespace gdr {
 
 /// Factors of the PEs for consecutive inner indices of one chip: of a block for exact products, a
@@ -23,10 +25,9 @@ struct DevicePiece {
 /// Items, the columns of the product's other matrix: a record in each chip's memory.
 struct DeviceItems {
   std::size_t chips = 0, columns = 0;
-  std::size_t words = 0;  ///< of a record
-  bool floats = false;    ///< a word has two floats; else it is a double
-  /// Items of equal places and contents have equal words; of those of a place, one is there.
-  std::vector<std::uint64_t> place, contents;
+  std::size_t words = 0;        ///< of a record
+  bool floats = false;          ///< a word has two floats; else it is a double
+  std::vector<SourceKey> keys;  ///< revision and place of the items of each chip
   /// Words of a chip's records, from word `first` of the first column on, in place or in `copy`.
   std::function<const std::uint64_t*(std::size_t chip, std::size_t first, std::size_t count,
                                      std::vector<std::uint64_t>& copy)>

@@ -1,13 +1,12 @@
 // The j-items of a run of which each block reads a slice or a part of its own.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <deque>
 #include <vector>
 
-#include "emulator/engine/api/pass_state.hpp"
+#include "emulator/engine/runners/encoded_sources.hpp"
 #include "emulator/engine/runners/transfers.hpp"
 
 namespace gdr {
@@ -16,19 +15,21 @@ namespace gdr {
 /// the rest of its half still holds an earlier fill.
 constexpr std::uint64_t visible_fills = 3;
 
-/// j-items of a single block, converted for the engine and cached for later runs.
-struct CachedStream {
-  std::optional<ItemsKey> key;
-  std::vector<std::byte> groups;
-  std::uint64_t revision = 0;
-  /// Contents of the last fills of the broadcast memory's halves.
+/// j-items of a single block.
+struct BlockStream {
+  EncodedSources items;
+  /// A fill of a half of the broadcast memory that stays visible.
   struct LastFill {
-    std::uint32_t base = 0;  ///< address in shorts
-    std::vector<std::uint64_t> shorts;
+    std::uint32_t base = 0;   ///< address of the half, shorts
+    std::uint64_t first = 0;  ///< first word of the fill in EncodedSources::words
+    std::uint64_t count = 0;  ///< number of words
   };
-  std::array<LastFill, visible_fills> last_fills;
-  std::uint32_t last_group = 0;  ///< address of the last group, in shorts
-  bool in_memory = false;        ///< the broadcast memory still holds them
+  std::vector<LastFill> last_fills;
+  std::uint32_t last_group = 0;  ///< address of the last group, shorts
+  bool in_memory = false;        ///< whether the broadcast memory still holds these fills
+
+  /// Writes the visible fills to a broadcast memory.
+  void write_fills(std::uint64_t* bm) const;
 };
 
 /// A block of a chip.
@@ -39,21 +40,19 @@ struct BlockPlace {
 /// These items by block, kept from pass to pass.
 class BlockSources {
  public:
-  /// `streamed`: converts groups for the engine; null: it reads no streams, and nothing is kept.
+  /// `streamed`: the engine whose streams blocks read; null: none, and nothing is kept.
   BlockSources(const LoadedProgram& program, const StreamingExecutable* streamed)
       : program_(program), streamed_(streamed) {}
   /// Before a run over streams.
   void reserve(std::size_t chips, std::size_t blocks);
-  CachedStream& of(BlockPlace place) { return streams_[place.chip][place.block]; }
+  BlockStream& of(BlockPlace place) { return streams_[place.chip * blocks_ + place.block]; }
   /// Where a block's own records are.
   static SourceRecords records_of(const PassRun& run, std::uint32_t block) noexcept {
     return {run.address, run.plan.parts > 1 ? block : 0};
   }
-  /// Whether the stream of a block holds the current contents of these groups.
-  bool is_unchanged(const PassState& pass, BlockPlace place, GroupRange groups);
-  /// Converts groups of a block's slice; `last` is the fill of the last group. False if the engine
-  /// cannot represent them.
-  bool convert(const PassState& pass, BlockPlace place, GroupRange groups, std::uint64_t last);
+  /// Makes the stream of a block that of these groups of its slice; `last` is the fill of the last
+  /// group. False if the engine cannot represent them.
+  bool provide(const PassState& pass, BlockPlace place, GroupRange groups, std::uint64_t last);
   /// The broadcast memory of a block, or of all, no longer holds its items.
   void overwritten(BlockPlace place) noexcept {
     if (!streams_.empty()) of(place).in_memory = false;
@@ -63,7 +62,8 @@ class BlockSources {
  private:
   const LoadedProgram& program_;
   const StreamingExecutable* const streamed_;
-  std::vector<std::vector<CachedStream>> streams_;  ///< [chip][block]
+  std::size_t blocks_ = 0;           ///< blocks of a chip
+  std::deque<BlockStream> streams_;  ///< streams by chip and block
 };
 
 }  // namespace gdr

@@ -180,9 +180,8 @@ void BlockwiseRunner::run_fills_at_once(const Chunk& chunk, const Task& task, st
   const GroupRange first = plan.fill(slice, begin);
   const GroupRange all{first.first, groups.first + groups.count - first.first};
   const std::size_t before = all.first - groups_of(chunk, slice).first;
-  const CachedItems& items = shared_sources_.of(task.chip);
-  const std::byte* const stream = items.groups.data() + before * streamed_->stream_bytes();
-  run_groups(chunk, task, all, {stream, last, items.revision, items.previous, items.changes});
+  const EncodedSources& items = shared_sources_.of(task.chip);
+  run_groups(chunk, task, all, {items.stream(*streamed_, before), last, &items.changes, before});
   store_last_outputs(chunk, task, end);
 }
 
@@ -215,31 +214,26 @@ void BlockwiseRunner::store_last_outputs(const Chunk& chunk, const Task& task, s
 void BlockwiseRunner::run_own_stream(const Chunk& chunk, const Task& task) {
   const LoopPlan& plan = loop().plan;
   const GroupRange slice = plan.slice(task.block);
-  CachedStream& stream = block_sources_.of(task);
+  BlockStream& stream = block_sources_.of(task);
   const std::uint64_t end = std::min(plan.fills(slice.count), chunk.first_fill + chunk.fills);
   const std::uint64_t at_once = batch_ ? end : fills_at_once;
   for (std::uint64_t f = chunk.first_fill; f < end; f += at_once) {
     if (f > chunk.first_fill) cancellation_point();
     const std::uint64_t last = std::min(end, f + at_once) - 1;
-    const bool whole = f == 0 && last + 1 == plan.fills(slice.count);
     GroupRange groups = plan.fill(slice, f);
     const GroupRange last_groups = plan.fill(slice, last);
     groups.count = last_groups.first + last_groups.count - groups.first;
-    if (!(whole && block_sources_.is_unchanged(*now_, task, groups)) &&
-        !block_sources_.convert(*now_, task, groups, last)) {
+    if (!block_sources_.provide(*now_, task, groups, last)) {
       const bool without_sections = runs_fused(chunk, task);
       if (without_sections) run_section(task, Section::Start);
       run_fills({f, end - f, chunk.first, chunk.last}, task);
       if (without_sections) run_section(task, Section::End);
       return;
     }
-    if (!whole) stream.key.reset();
-    if (!stream.in_memory) {
-      std::uint64_t* const bm = state(task.chip).blocks[task.block].bm.data();
-      for (const auto& fill : stream.last_fills) std::ranges::copy(fill.shorts, bm + fill.base);
-    }
+    if (!stream.in_memory) stream.write_fills(state(task.chip).blocks[task.block].bm.data());
     stream.in_memory = !program_.puts_to_halves;
-    run_groups(chunk, task, groups, {stream.groups.data(), stream.last_group, stream.revision});
+    run_groups(chunk, task, groups,
+               {stream.items.stream(*streamed_, 0), stream.last_group, &stream.items.changes, 0});
     store_last_outputs(chunk, task, last + 1);
   }
 }
@@ -282,7 +276,7 @@ void BlockwiseRunner::fill_half(const Chunk& chunk, const Task& task, GroupRange
     return;
   }
   const std::uint64_t before = groups.first - chunk.first_fill * loop().plan.groups_per_half;
-  std::copy_n(shared_sources_.of(task.chip).shorts.data() + before * halves.source_step,
+  std::copy_n(shared_sources_.of(task.chip).words.data() + before * halves.source_step,
               groups.count * halves.source_step, bm);
 }
 

@@ -135,7 +135,7 @@ void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> w
   if (product) products_->end();
   if (run == nullptr) return;
   if (!program_.outputs.empty() && (run->flags & run_return) == 0) note_outputs();
-  if (chunks.size() == 1 && !product) shared_sources_.keep(*now_, accepts_streams());
+  if (!product) shared_sources_.keep();
 }
 
 /// The run has written its output items to the memories of its chips.
@@ -152,8 +152,8 @@ void BlockwiseRunner::add_chunk(const Chunk& chunk, const std::vector<Task>& tas
   if (now_->has_run() && accepts_streams() && !shares_sources())
     block_sources_.reserve(chips, geometry_.blocks);
   if (now_->has_run() && chunk.fills != 0 && shares_sources())
-    shared_sources_.prepare(*now_, groups_of(chunk, {0, loop().plan.groups}),
-                            chunk.first && chunk.last, accepts_streams(), phases);
+    shared_sources_.prepare(*now_, groups_of(chunk, {0, loop().plan.groups}), accepts_streams(),
+                            phases);
   const bool joins = now_->has_run() && chunk.fills != 0 && joins_outputs();
   const GroupRange groups = joins ? groups_of(chunk, {0, loop().plan.groups}) : GroupRange{};
   const std::uint64_t items = groups.count * (now_->has_run() ? loop().plan.group : 1);

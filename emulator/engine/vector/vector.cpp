@@ -98,6 +98,7 @@ class VectorExecutable final : public StreamingExecutable {
       return i.move.op != Op::Bput || i.move.bm.space == Space::BmOutput;
     });
   }
+  bool streams_memory_words() const noexcept override { return true; }
   bool convert_sources(const std::uint64_t* shorts, std::size_t groups, std::uint32_t step,
                        std::byte* to) const noexcept override {
     for (std::size_t g = 0; g < groups; ++g) {

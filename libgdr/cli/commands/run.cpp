@@ -49,9 +49,9 @@ class KernelRun {
   /// Open the boards of an emulated device, and load the kernel.
   KernelRun(const DeviceChoice& choice, const std::string& path, bool shows_chips)
       : core_(open_core(parse_device_name(choice.device, with_exact_default(choice)))),
-        data_(job_data(1, load_kernel_for(path, core_->geometry, core_->needs_schedule(),
-                                          core_->computes_in_doubles())
-                              .kernel)) {
+        data_(job_data(load_kernel_for(path, core_->geometry, core_->needs_schedule(),
+                                       core_->computes_in_doubles())
+                           .kernel)) {
     // On the host's numbers the words of the chips are shorts, as the kernel declares.
     core_->preserve_chip_state = shows_chips || core_->needs_schedule();
   }

@@ -264,11 +264,6 @@ class Job {
   /// Several threads call it, for disjoint ranges, just before they convert these.
   void fill_sources(std::size_t n, std::span<const NamedInput> arrays,
                     const std::function<void(std::size_t first, std::size_t n)>& fill);
-  /// fill_sources(), then run(); where the board is emulated in this process, threads fill sources
-  /// just before they compute with them. After an error the job may have no sources.
-  void run_filling(std::size_t n, std::span<const NamedInput> arrays,
-                   const std::function<void(std::size_t first, std::size_t n)>& fill,
-                   std::span<const NamedResult> results);
   explicit Job(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -21,19 +21,19 @@ constexpr std::size_t columns_of_blas = 32;
 
 const ResidentItems& CardItems::find(const DeviceItems& items, const ColumnRange& columns,
                                      bool for_blas) {
-  std::vector<std::uint64_t> place = items.place;
-  for (const std::size_t n : {items.columns, items.words, columns.first, columns.count})
-    place.push_back(n);
-  place.push_back(for_blas ? 1 : 0);
-  const auto known = std::ranges::find(resident_, place, &ResidentItems::place);
-  if (known != resident_.end() && known->contents == items.contents) {
+  const auto known = std::ranges::find_if(resident_, [&](const ResidentItems& r) {
+    return r.for_blas == for_blas && r.range == columns &&
+           std::ranges::equal(r.keys, items.keys, &SourceKey::has_place_of);
+  });
+  if (known != resident_.end() && known->keys == items.keys) {
     resident_.splice(resident_.begin(), resident_, known);
     return resident_.front();
   }
   if (known != resident_.end()) resident_.erase(known);
   ResidentItems made;
-  made.place = std::move(place);
-  made.contents = items.contents;
+  made.keys = items.keys;
+  made.range = columns;
+  made.for_blas = for_blas;
   made.record = numbers_of_record(items);
   made.columns =
       for_blas ? parts_of(columns.count, columns_of_blas) * columns_of_blas : columns.count;

@@ -14,7 +14,9 @@ namespace gdr {
 
 /// Items of some columns, as [chip][column][factor].
 struct ResidentItems {
-  std::vector<std::uint64_t> place, contents;  ///< as in DeviceItems, and the columns
+  std::vector<SourceKey> keys;  ///< keys of DeviceItems
+  ColumnRange range;            ///< columns of these
+  bool for_blas = false;        ///< whether they are filled up for a library
   std::size_t bytes = 0;
   std::size_t record = 0;   ///< numbers of a column in one chip
   std::size_t columns = 0;  ///< of a chip, with those that fill it up

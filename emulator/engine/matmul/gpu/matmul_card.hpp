@@ -16,6 +16,7 @@ namespace gdr {
 /// Columns of a product.
 struct ColumnRange {
   std::size_t first = 0, count = 0;
+  friend bool operator==(const ColumnRange&, const ColumnRange&) = default;
 };
 
 /// All runners share it.

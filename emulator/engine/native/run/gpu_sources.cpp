@@ -6,24 +6,24 @@
 namespace gdr::native {
 
 void GpuSources::update(const LaneSources& sources) {
-  const std::size_t bytes = sources.group_count() * sources.group_bytes();
-  const bool follows = buffer_ != nullptr && bytes == bytes_;
-  if (follows && sources.revision() == revision_) return;
-  if (!follows || sources.revision() != revision_ + 1) {
+  const EncodedGroups now{sources.groups(), sources.group_count(), &sources.changes()};
+  if (buffer_ != nullptr && copied_.is_current(now)) return;
+  const std::size_t group_bytes = sources.group_bytes();
+  std::vector<ChangedRange> missing;
+  add_missing_groups(copied_, now, missing);
+  const bool has_place = buffer_ != nullptr && copied_.has_place_of(now);
+  copied_ = {};  // in case that sending fails
+  if (!has_place) {
     buffer_.reset();
-    buffer_ = gpu_.pool.take(bytes);
-    gpu_.device->send(*buffer_, 0, sources.groups(), bytes);
-  } else {
-    for (const LaneSources::Range& groups : sources.converted_groups()) {
-      const std::size_t first = groups.first * sources.group_bytes();
-      gpu_.device->send(*buffer_, first, sources.groups() + first,
-                        groups.count * sources.group_bytes());
-    }
+    buffer_ = gpu_.pool.take(now.count * group_bytes);
+  }
+  for (const ChangedRange& groups : missing) {
+    const std::size_t first = groups.first * group_bytes;
+    gpu_.device->send(*buffer_, first, now.groups + first, groups.count * group_bytes);
   }
   send_ranges(sources.windows());
   gpu_.device->finish();  // launches of other threads read them
-  bytes_ = bytes;
-  revision_ = sources.revision();
+  copied_ = CopiedGroups(now);
 }
 
 /// All of them: a few bytes for each window.

@@ -8,6 +8,7 @@
 #include "emulator/engine/gpu/gpu.hpp"
 #include "emulator/engine/native/gpu/gpu_kernel.hpp"
 #include "emulator/engine/native/run/lane_sources.hpp"
+#include "emulator/engine/sources/copied_groups.hpp"
 
 namespace gdr::native {
 
@@ -24,8 +25,7 @@ class GpuSources {
 
   Gpu& gpu_;
   std::shared_ptr<gpu::Buffer> buffer_, ranges_;
-  std::size_t bytes_ = 0;
-  std::uint64_t revision_ = 0;
+  CopiedGroups copied_;  ///< lanes that the buffer has
 };
 
 }  // namespace gdr::native

@@ -128,8 +128,8 @@ std::uint64_t LaneSources::first_item(std::uint64_t group) const noexcept {
 
 LaneSources::Range LaneSources::items_of(std::uint64_t first_group,
                                          std::uint64_t groups) const noexcept {
-  const std::uint64_t first = std::min(items_, first_item(first_group));
-  return {first, std::min(items_, first_item(first_group + groups)) - first};
+  const std::uint64_t first = std::min(item_count(), first_item(first_group));
+  return {first, std::min(item_count(), first_item(first_group + groups)) - first};
 }
 
 std::uint64_t LaneSources::groups_for(std::uint64_t items) const noexcept {
@@ -138,41 +138,10 @@ std::uint64_t LaneSources::groups_for(std::uint64_t items) const noexcept {
   return items / items_per_chunk() * chunk_groups + more;
 }
 
-void LaneSources::add_range(Range range) {
-  if (!ranges_.empty() && ranges_.back().first + ranges_.back().count == range.first)
-    ranges_.back().count += range.count;
-  else
-    ranges_.push_back(range);
-}
-
-void LaneSources::add_changes(std::size_t segment, const Key& now, std::uint64_t first) {
-  const Key& had = keys_[segment];
-  if (had == now) return;
-  const std::uint64_t words = loaded_.layout.source_words;
-  changes_.clear();
-  const bool known = had.address == now.address && had.items == now.items &&
-                     segments_[segment].memory->changes_since(had.contents, changes_);
-  if (!known) return add_range({first, now.items});
-  own_ranges_.clear();
-  std::uint64_t changed = 0;
-  for (const BoardMemory::Range& change : changes_) {
-    const std::uint64_t begin = std::max(change.address, now.address);
-    const std::uint64_t end =
-        std::min(change.address + change.count, now.address + now.items * words);
-    if (begin >= end) continue;
-    const std::uint64_t item = (begin - now.address) / words;
-    own_ranges_.push_back({first + item, divide_up(end - now.address, words) - item});
-    changed += own_ranges_.back().count;
-  }
-  // Other programs' sources were here in the meantime: their changes cover the items many times.
-  if (changed >= now.items) return add_range({first, now.items});
-  for (const Range& range : own_ranges_) add_range(range);
-}
-
 bool LaneSources::may_complete(std::span<const PendingWrite> writes,
-                               std::span<const SourceSegment> segments) const noexcept {
+                               std::span<const RecordSegment> segments) const noexcept {
   const std::uint64_t words = loaded_.layout.source_words;
-  const auto is_in = [&](const PendingWrite& write, const SourceSegment& s) {
+  const auto is_in = [&](const PendingWrite& write, const RecordSegment& s) {
     return write.memory == s.memory && write.address >= s.address &&
            write.end() <= s.address + s.items * words && (write.address - s.address) % words == 0 &&
            write.words.size() % words == 0;
@@ -182,50 +151,31 @@ bool LaneSources::may_complete(std::span<const PendingWrite> writes,
   });
 }
 
-void LaneSources::prepare(std::span<const SourceSegment> segments,
+void LaneSources::prepare(std::span<const RecordSegment> segments,
                           std::span<const PendingWrite> writes, std::vector<Phase>& phases) {
   writes_ = writes;
-  std::vector<Key>& now = new_keys_;
-  now.clear();
-  std::uint64_t items = 0;
-  for (const SourceSegment& s : segments) {
-    now.push_back({s.memory->contents(), s.address, s.items});
-    items += s.items;
-  }
-  segments_.assign(segments.begin(), segments.end());
-  if (converted_ && now == keys_) return;
+  if (!usable_) view_.discard();
+  if (!view_.update(segments, loaded_.layout.source_words)) return;
   const std::uint32_t group = loaded_.program.group;
-  ranges_.clear();
-  if (!converted_ || !usable_ || keys_.size() != now.size() || items != items_) {
-    add_range({0, items});
-    items_ = items;
+  const std::uint64_t items = view_.items();
+  if (view_.is_new()) {
     groups_ = groups_for(items);
     // The ranges of the last lanes are found with some behind them.
     const std::size_t bytes = groups_ * body_.stream_bytes() + bytes_at_once;
     if (lanes_.size() < bytes) lanes_.resize(bytes);
-  } else {
-    std::uint64_t first = 0;
-    for (std::size_t s = 0; s < now.size(); ++s) {
-      add_changes(s, now[s], first);
-      first += now[s].items;
-    }
+    changes_.restart();
   }
-  keys_.swap(now);
-  converted_ = false;
   usable_ = true;
   for (SourceWindows::Ranges& of_word : windows_.ranges) {
     of_word.least.resize(divide_up(groups_, SourceWindows::groups));
     of_word.most.resize(of_word.least.size());
   }
-  ++revision_;
-  converted_groups_.clear();
   changed_.clear();
-  for (const Range& range : ranges_) {
+  for (const ChangedRange& range : view_.changed()) {
     const std::uint64_t first = group_of(range.first);
-    const std::uint64_t last = range.first + range.count;
     // Whole groups, and behind the last item of a chunk its pads.
-    const std::uint64_t end = last == items_ ? groups_ : group_of(last + group - 1);
-    converted_groups_.push_back({first, end - first});
+    const std::uint64_t end = range.end() == items ? groups_ : group_of(range.end() + group - 1);
+    if (!view_.is_new()) changes_.add({first, end - first});
     const std::uint64_t a_task =
         std::clamp(range.count / good_number_of_tasks, least_items_a_task, max_items_a_task);
     changed_.push_back({first, end, divide_up(a_task, group * SourceWindows::groups)});
@@ -259,31 +209,13 @@ void LaneSources::convert_task(const Changed& c, std::size_t task) {
   }
 }
 
-const std::uint64_t* LaneSources::records(std::uint64_t first, std::uint64_t count,
-                                          std::vector<std::uint64_t>& scratch) const {
-  const std::uint64_t words = loaded_.layout.source_words;
-  std::uint64_t before = 0, done = 0;
-  for (const SourceSegment& s : segments_) {
-    const std::uint64_t begin = std::max(first, before);
-    const std::uint64_t end = std::min(first + count, before + s.items);
-    if (begin < end) {
-      const std::uint64_t address = s.address + (begin - before) * words;
-      if (end - begin == count) return s.memory->view(address, count * words, scratch);
-      if (scratch.size() < count * words) scratch.resize(count * words);
-      s.memory->read(address, std::span(scratch).subspan(done * words, (end - begin) * words));
-      done += end - begin;
-    }
-    before += s.items;
-  }
-  return scratch.data();
-}
-
 void LaneSources::copy_group(std::uint64_t group, std::uint64_t* to) const {
   const std::uint64_t words = loaded_.layout.source_words;
   const auto [first, count] = items_of(group, 1);
+  const SourceView view = view_.view();
   std::vector<std::uint64_t> scratch;
-  if (count != 0) std::copy_n(records(first, count, scratch), count * words, to);
-  const std::uint64_t* const last = records(first + count - 1, 1, scratch);
+  if (count != 0) std::copy_n(view.records(first, count, scratch), count * words, to);
+  const std::uint64_t* const last = view.records(first + count - 1, 1, scratch);
   for (std::uint64_t k = count; k < loaded_.program.group; ++k)
     make_pad(loaded_, last, to + k * words);
 }
@@ -291,17 +223,11 @@ void LaneSources::copy_group(std::uint64_t group, std::uint64_t* to) const {
 /// Stores items that are on their way to a memory.
 void LaneSources::complete_writes(std::uint64_t first, std::uint64_t count) const {
   if (writes_.empty()) return;
-  const std::uint64_t words = loaded_.layout.source_words;
-  std::uint64_t before = 0;
-  for (const SourceSegment& s : segments_) {
-    const std::uint64_t begin = std::max(first, before);
-    const std::uint64_t end = std::min(first + count, before + s.items);
-    if (begin < end)
-      for (const PendingWrite& write : writes_)
-        if (write.memory == s.memory)
-          write.store(s.address + (begin - before) * words, (end - begin) * words);
-    before += s.items;
-  }
+  view_.view().for_each_part(
+      first, count, [&](const RecordSegment& s, std::uint64_t address, std::uint64_t words) {
+        for (const PendingWrite& write : writes_)
+          if (write.memory == s.memory) write.store(address, words);
+      });
 }
 
 /// Groups of one window, and pads behind it.
@@ -313,7 +239,7 @@ void LaneSources::convert(std::uint64_t first_group, std::uint64_t count,
   const std::size_t bytes = body_.stream_bytes();
   std::byte* to = lanes_.data() + first_group * bytes;
   const std::uint64_t whole = items / group;
-  if (whole != 0) convert_groups(records(first, whole * group, scratch), whole, to);
+  if (whole != 0) convert_groups(view_.view().records(first, whole * group, scratch), whole, to);
   if (whole == count) return;
   thread_local std::vector<std::uint64_t> completed;
   completed.resize(group * loaded_.layout.source_words);

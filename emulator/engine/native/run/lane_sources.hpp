@@ -9,17 +9,12 @@
 
 #include "emulator/engine/native/program/program.hpp"
 #include "emulator/engine/native/words/group_conversion.hpp"
+#include "emulator/engine/sources/view_cache.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/port/loaded_program.hpp"
 #include "emulator/port/memory_writes.hpp"
 
 namespace gdr::native {
-
-/// Consecutive items in a memory.
-struct SourceSegment {
-  const BoardMemory* memory = nullptr;
-  std::uint64_t address = 0, items = 0;
-};
 
 /// A cache of the j-items of several segments as one list of groups. After changes in the memories
 /// only changed items are converted. A loop may end after any chunk of groups: a program that
@@ -31,42 +26,35 @@ class LaneSources {
   static_assert(chunk_groups % SourceWindows::groups == 0);
 
   /// Items, or groups.
-  struct Range {
-    std::uint64_t first = 0, count = 0;
-  };
+  using Range = ChangedRange;
 
   LaneSources(const CompiledSection& body, const LoadedProgram& loaded);
 
   /// Whether the conversion can complete writes that have begun: each has whole items of one
   /// segment.
   bool may_complete(std::span<const PendingWrite> writes,
-                    std::span<const SourceSegment> segments) const noexcept;
+                    std::span<const RecordSegment> segments) const noexcept;
   /// Appends the conversion tasks, which also complete these writes; call `done` after them.
-  void prepare(std::span<const SourceSegment> segments, std::span<const PendingWrite> writes,
+  void prepare(std::span<const RecordSegment> segments, std::span<const PendingWrite> writes,
                std::vector<Phase>& phases);
-  void done() noexcept { converted_ = true; }
+  void done() noexcept { view_.commit(); }
   /// After `done`: false if items cannot be represented (an integer beyond the range of floats).
   bool usable() const noexcept { return usable_; }
   const std::byte* groups() const noexcept { return lanes_.data(); }
   std::span<const std::byte> lanes() const noexcept { return lanes_; }  ///< of all groups
   std::uint64_t group_count() const noexcept { return groups_; }
-  std::uint64_t item_count() const noexcept { return items_; }
+  std::uint64_t item_count() const noexcept { return view_.items(); }
   /// Items of some groups.
   Range items_of(std::uint64_t first_group, std::uint64_t groups) const noexcept;
   /// The records of a group, completed with pads.
   void copy_group(std::uint64_t group, std::uint64_t* to) const;
   std::size_t group_bytes() const noexcept { return body_.stream_bytes(); }
-  /// Counts the conversions of changed items, and the groups that the last one wrote.
-  std::uint64_t revision() const noexcept { return revision_; }
-  const std::vector<Range>& converted_groups() const noexcept { return converted_groups_; }
+  /// Revisions of the lanes, and the groups that changed.
+  const ChangeLog& changes() const noexcept { return changes_; }
   /// Ranges of the words that are compared with targets.
   const SourceWindows& windows() const noexcept { return windows_; }
 
  private:
-  struct Key {
-    std::uint64_t contents = 0, address = 0, items = 0;
-    friend bool operator==(const Key&, const Key&) = default;
-  };
   /// Changed groups first .. end - 1; a task converts those of `windows` windows.
   struct Changed {
     std::uint64_t first, end, windows;
@@ -75,13 +63,7 @@ class LaneSources {
   std::uint64_t group_of(std::uint64_t item) const noexcept;
   std::uint64_t first_item(std::uint64_t group) const noexcept;
   std::uint64_t groups_for(std::uint64_t items) const noexcept;
-  /// Items to convert; a range that continues the last one joins it.
-  void add_range(Range range);
-  void add_changes(std::size_t segment, const Key& now, std::uint64_t first);
   std::uint64_t window_end(const Changed& changed, std::uint64_t window) const noexcept;
-  /// The records of items first .. first + count - 1 of all segments, side by side.
-  const std::uint64_t* records(std::uint64_t first, std::uint64_t count,
-                               std::vector<std::uint64_t>& scratch) const;
   void complete_writes(std::uint64_t first, std::uint64_t count) const;
   void convert(std::uint64_t first_group, std::uint64_t count, std::vector<std::uint64_t>& scratch);
   void convert_groups(const std::uint64_t* from, std::uint64_t groups, std::byte* to);
@@ -95,20 +77,13 @@ class LaneSources {
   const LoadedProgram& loaded_;
   /// Null if some word has no WordConversion.
   std::unique_ptr<GroupConversion> simple_;
-  std::vector<SourceSegment> segments_;
-  std::span<const PendingWrite> writes_;  ///< of the last preparation
-  std::vector<Key> keys_;
-  // Of the last preparation; kept for their memory, since small calls prepare often.
-  std::vector<Key> new_keys_;
-  std::vector<Range> ranges_, own_ranges_;
-  std::vector<Changed> changed_;  ///< by phase
-  std::vector<BoardMemory::Range> changes_;
-  std::vector<Range> converted_groups_;
-  std::uint64_t revision_ = 0;
-  std::uint64_t items_ = 0, groups_ = 0;
+  ViewCache view_;
+  std::span<const PendingWrite> writes_;  ///< writes that the last preparation completes
+  std::vector<Changed> changed_;          ///< groups that the last preparation converts, by phase
+  ChangeLog changes_{encoded_changes};
+  std::uint64_t groups_ = 0;
   std::vector<std::byte, LineAllocator<std::byte>> lanes_;
   SourceWindows windows_;
-  bool converted_ = false;
   std::atomic<bool> usable_ = false;
 };
 

@@ -73,7 +73,7 @@ bool bounds_integers(const Pass& pass, const LoadedProgram& loaded) {
 }
 
 std::uint64_t largest_integer(const Pass& pass, const LoadedProgram& loaded,
-                              std::vector<SourceSegment>& segments) {
+                              std::vector<RecordSegment>& segments) {
   std::uint64_t largest = 0;
   const auto search = [&](std::span<const PortField> fields, const std::uint64_t* records,
                           std::size_t words, std::uint64_t count) {
@@ -92,7 +92,7 @@ std::uint64_t largest_integer(const Pass& pass, const LoadedProgram& loaded,
   find_segments(pass, loaded, segments);
   std::vector<std::uint64_t> scratch;
   const std::size_t words = loaded.layout.source_words;
-  for (const SourceSegment& s : segments)
+  for (const RecordSegment& s : segments)
     search(loaded.sources, s.memory->view(s.address, s.items * words, scratch), words, s.items);
   return largest;
 }
@@ -108,7 +108,7 @@ bool adds_in_any_order(const Pass& pass, const LoadedProgram& loaded) {
 }
 
 void find_segments(const Pass& pass, const LoadedProgram& loaded,
-                   std::vector<SourceSegment>& segments) {
+                   std::vector<RecordSegment>& segments) {
   segments.clear();
   for (const PassRun& run : pass.runs) {
     const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
@@ -117,7 +117,7 @@ void find_segments(const Pass& pass, const LoadedProgram& loaded,
       if (!takes_part(run.chips, c)) continue;
       const BoardMemory& memory = pass.chips[c].memory;
       if (!split && first != nullptr) {
-        if (memory.contents() != first->contents() && pass.pending_writes != nullptr)
+        if (memory.revision() != first->revision() && pass.pending_writes != nullptr)
           pass.pending_writes->finish(pass.threads);
         // Whatever a job with other sources in each chip has left beside these.
         if (!memory.equals(*first, run.address, run.plan.items * loaded.layout.source_words))

@@ -21,7 +21,7 @@ bool bounds_integers(const Pass& pass, const LoadedProgram& loaded);
 
 /// The largest magnitude of the integers of a pass's targets and sources. Completes pending writes.
 std::uint64_t largest_integer(const Pass& pass, const LoadedProgram& loaded,
-                              std::vector<SourceSegment>& segments);
+                              std::vector<RecordSegment>& segments);
 
 /// Whether a pass consists of one results-only loop from Start to End, writes all targets that it
 /// uses, and reads the results of all of them. `integer_change`: that of PackedPlan in this pass.
@@ -35,6 +35,6 @@ bool adds_in_any_order(const Pass& pass, const LoadedProgram& loaded);
 /// Sets `segments` to the sources of all runs; to none if chips have different ones. Completes
 /// pending writes if memories have to be compared.
 void find_segments(const Pass& pass, const LoadedProgram& loaded,
-                   std::vector<SourceSegment>& segments);
+                   std::vector<RecordSegment>& segments);
 
 }  // namespace gdr::native

@@ -11,7 +11,7 @@
 #include "emulator/engine/native/run/lane_targets.hpp"
 #include "emulator/engine/native/run/packed_pass.hpp"
 #include "emulator/engine/native/run/partial_results.hpp"
-#include "emulator/engine/native/run/resident_sources.hpp"
+#include "emulator/engine/native/run/source_sets.hpp"
 #include "emulator/engine/runners/small_blocks.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/stopwatch.hpp"
@@ -78,8 +78,8 @@ class PackedRunner final : public PassRunner {
                                      [](const Kernel& kernel) { return !kernel.lists.empty(); });
     fills_vectors_ = body->notes_overflow() && !has_lists_;  // lists are those of targets only
     // The copies on GPUs are of one set.
-    resident_ = std::make_unique<ResidentSources>(*body, loaded, lanes_may_differ(*body),
-                                                  compiled.gpus.empty());
+    resident_ =
+        std::make_unique<SourceSets>(*body, loaded, lanes_may_differ(*body), compiled.gpus.empty());
     sources_ = &resident_->now().lanes;
     vectors_ = resident_->now().vectors.get();
     for (const auto& gpu : compiled.gpus) cards_.push_back(std::make_unique<Card>(*gpu));
@@ -326,9 +326,9 @@ class PackedRunner final : public PassRunner {
 
   /// Copies the last groups of all slices, unless they are those of the same sources.
   void copy_last_groups() {
-    if (last_groups_revision_ == sources_->revision()) return;
+    if (last_groups_revision_ == sources_->changes().revision()) return;
     for (Slice& slice : slices_) copy_last_groups(slice);
-    last_groups_revision_ = sources_->revision();
+    last_groups_revision_ = sources_->changes().revision();
   }
   /// The last group of each part, whose words the loop may store.
   void copy_last_groups(Slice& slice) const {
@@ -377,7 +377,7 @@ class PackedRunner final : public PassRunner {
       }
   }
 
-  void use_sources(std::span<const SourceSegment> segments) {
+  void use_sources(std::span<const RecordSegment> segments) {
     if (!resident_->use(segments)) return;
     sources_ = &resident_->now().lanes;
     vectors_ = resident_->now().vectors.get();
@@ -388,7 +388,7 @@ class PackedRunner final : public PassRunner {
   bool run_targets(std::span<const Pass> passes) {
     const Pass& pass = passes.front();
     beyond_range_ = false;
-    std::vector<SourceSegment>& segments = segments_;
+    std::vector<RecordSegment>& segments = segments_;
     find_segments(pass, loaded_, segments);
     if (segments.empty() || !make_image(pass)) return false;
     use_sources(segments);
@@ -850,7 +850,7 @@ class PackedRunner final : public PassRunner {
   bool uses_lane_targets_ = false;  ///< in this pass
   bool copies_last_group_ = false;  ///< whether tasks with lane targets do
   bool beyond_range_ = false;       ///< the sources of the last pass
-  std::unique_ptr<ResidentSources> resident_;
+  std::unique_ptr<SourceSets> resident_;
   // Of this pass.
   LaneSources* sources_ = nullptr;
   SourceVectors* vectors_ = nullptr;          ///< null: lanes always have the same sources
@@ -860,7 +860,7 @@ class PackedRunner final : public PassRunner {
   std::uint32_t least_pes_ = 16;
   // Of the last passes; kept for their memory, since small calls are frequent.
   std::vector<TargetWrite> empty_writes_;
-  std::vector<SourceSegment> segments_;
+  std::vector<RecordSegment> segments_;
   std::vector<Phase> phases_;
   std::vector<Group> groups_;
   std::vector<Slice> slices_;

@@ -85,11 +85,11 @@ void SourceVectors::place(std::span<const Range> parts) {
   }
 }
 
-/// Marks the windows of rows with groups that the sources have converted.
-void SourceVectors::mark_changes() {
+/// Marks the windows of rows with these groups of the sources.
+void SourceVectors::mark_changes(std::span<const Range> groups) {
   std::ranges::fill(is_changed_, std::uint8_t{0});
   for (const Part& part : parts_)
-    for (const Range& changed : sources_.converted_groups()) {
+    for (const Range& changed : groups) {
       const std::uint64_t begin = std::max(changed.first, part.groups.first);
       const std::uint64_t end =
           std::min(changed.first + changed.count, part.groups.first + part.groups.count);
@@ -108,12 +108,14 @@ void SourceVectors::prepare(std::span<const Range> parts, std::vector<Phase>& ph
   const bool same_parts = std::ranges::equal(parts, placed_, [](const Range& a, const Range& b) {
     return a.first == b.first && a.count == b.count;
   });
-  if (made_ && same_parts && revision_ == sources_.revision()) return;
-  if (made_ && same_parts && revision_ + 1 == sources_.revision())
-    mark_changes();
+  const ChangeLog& log = sources_.changes();
+  if (made_ && same_parts && revision_ == log.revision()) return;
+  changed_groups_.clear();
+  if (made_ && same_parts && log.changes_since(revision_, changed_groups_))
+    mark_changes(changed_groups_);
   else
     place(parts);
-  revision_ = sources_.revision();
+  revision_ = log.revision();
   made_ = false;
   changed_.clear();
   for (std::uint64_t w = 0; w < is_changed_.size(); ++w)

@@ -46,7 +46,7 @@ class SourceVectors {
   };
   std::uint64_t group_of(const Part& part, std::uint64_t row, std::uint64_t lane) const noexcept;
   void place(std::span<const Range> parts);
-  void mark_changes();
+  void mark_changes(std::span<const Range> groups);
   void make_window(std::uint64_t window);
   void find_ranges(const Part& part, std::uint64_t window);
 
@@ -60,7 +60,8 @@ class SourceVectors {
   SourceWindows windows_;                 ///< of rows
   std::vector<std::uint8_t> is_changed_;  ///< by window
   std::vector<std::uint64_t> changed_;    ///< windows that the tasks make
-  std::uint64_t revision_ = 0;            ///< of the sources
+  Revision revision_ = 0;                 ///< revision of the sources
+  std::vector<Range> changed_groups_;     ///< a member for its memory
   bool made_ = false;
 };
 

@@ -13,8 +13,8 @@
 #include "emulator/engine/gpu/place_choice.hpp"
 #include "emulator/engine/gpu/queue_scope.hpp"
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
+#include "emulator/engine/vector/gpu/gpu_streams.hpp"
 #include "emulator/engine/vector/gpu/pass_text.hpp"
-#include "emulator/engine/vector/gpu/resident_sources.hpp"
 #include "emulator/engine/vector/gpu/self_test.hpp"
 #include "emulator/engine/vector/gpu/split_elements.hpp"
 #include "emulator/host/monitor.hpp"
@@ -48,8 +48,8 @@ class GpuPasses final : public DevicePasses {
         elements_(elements),
         row_bytes_(row_bytes) {
     const Stopwatch timer;
-    sources_ = std::make_unique<ResidentSources>(*gpu_, gpu_->compile(text_.sources), group_shorts,
-                                                 text_.kept);
+    sources_ =
+        std::make_unique<GpuStreams>(*gpu_, gpu_->compile(text_.sources), group_shorts, text_.kept);
     loop_ = gpu_->compile(text_.loop);
     compile_seconds_ = timer.seconds();
   }
@@ -68,14 +68,14 @@ class GpuPasses final : public DevicePasses {
   std::uint32_t elements() const { return elements_; }
   std::uint32_t row_bytes() const { return row_bytes_; }
 
-  ResidentSources& sources() { return *sources_; }
+  GpuStreams& sources() { return *sources_; }
 
  private:
   const std::shared_ptr<Gpu> gpu_;
   const codegen::PassText text_;
   const std::uint32_t lanes_, elements_, row_bytes_;
   std::shared_ptr<const gpu::Kernel> loop_;
-  std::unique_ptr<ResidentSources> sources_;
+  std::unique_ptr<GpuStreams> sources_;
   double compile_seconds_ = 0;
 };
 
@@ -91,7 +91,7 @@ class GpuBatch final : public PassBatch {
 
   void load(std::size_t n, const std::byte* frame, const std::uint64_t* memory,
             const BlockRun& run) override {
-    streams_[n] = {run.stream, run.iterations};
+    streams_[n] = {run.stream.groups, run.iterations, run.stream.changes, run.stream.first};
     std::uint64_t* to = rows_.data() + n * row_words();
     for (const codegen::ThreadRow& row : passes_.text().rows) {
       for (std::uint32_t e = 0; e < passes_.elements(); ++e, to += passes_.lanes()) {
@@ -104,25 +104,24 @@ class GpuBatch final : public PassBatch {
   }
 
   void run() override {
-    std::vector<ResidentSources::Part> parts;
+    std::vector<EncodedGroups> parts;
     std::uint64_t most = 0;
     for (std::size_t n = 0; n < streams_.size(); ++n) {
-      const ResidentSources::Part& own = streams_[n];
-      if (own.groups == 0) continue;
-      const auto same = [&](const ResidentSources::Part& p) {
-        return p.stream.groups == own.stream.groups && p.groups == own.groups &&
-               p.stream.revision == own.stream.revision;
+      const EncodedGroups& own = streams_[n];
+      if (own.count == 0) continue;
+      const auto same = [&](const EncodedGroups& p) {
+        return p.groups == own.groups && p.count == own.count && p.revision() == own.revision();
       };
       std::uint64_t first = 0;
       const auto known = std::ranges::find_if(parts, same);
-      for (auto p = parts.begin(); p != known; ++p) first += p->groups;
+      for (auto p = parts.begin(); p != known; ++p) first += p->count;
       if (known == parts.end()) parts.push_back(own);
       runs_[2 * n] = first;
-      runs_[2 * n + 1] = own.groups;
-      most = std::max(most, own.groups);
+      runs_[2 * n + 1] = own.count;
+      most = std::max(most, own.count);
     }
     if (most == 0) return;
-    const ResidentSources::Made sources = passes_.sources().update(parts);
+    const GpuStreams::Made sources = passes_.sources().update(parts);
     if (sources.failure != 0) {
       std::ranges::fill(failures_, static_cast<std::uint32_t>(sources.failure));
       return;
@@ -229,7 +228,7 @@ class GpuBatch final : public PassBatch {
   GpuPasses& passes_;
   Words rows_, results_;  ///< [block][row][element][lane]
   Words runs_;            ///< of each block: its first group and their number
-  std::vector<ResidentSources::Part> streams_;
+  std::vector<EncodedGroups> streams_;
   std::vector<std::uint32_t> failures_;
 };
 

@@ -1,4 +1,6 @@
 // Sources that stay in a GPU's memory for the exact engine. Without a device this is skipped.
+#include "emulator/engine/vector/gpu/gpu_streams.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -6,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/engine/vector/gpu/resident_sources.hpp"
 #include "kernels/test_device.hpp"
 #include "support/catch.hpp"
 
@@ -33,23 +34,26 @@ using Groups = std::vector<std::uint64_t>;
 struct Resident {
   std::shared_ptr<TestDevice> device = std::make_shared<TestDevice>(gpu::open_device(""));
   Gpu gpu{device};
-  ResidentSources sources{gpu, gpu.compile(program), group_words, 2};
+  GpuStreams sources{gpu, gpu.compile(program), group_words, 2};
 
   /// Updates, and checks what is there. Returns the number of groups that were sent.
-  std::size_t update(const std::vector<std::pair<const Groups*, SourceStream>>& streams) {
-    std::vector<ResidentSources::Part> parts;
+  std::size_t update(const std::vector<std::pair<const Groups*, const ChangeLog*>>& streams) {
+    std::vector<EncodedGroups> parts;
     Groups right;
-    for (const auto& [groups, s] : streams) {
-      SourceStream stream = s;
-      stream.groups = reinterpret_cast<const std::byte*>(groups->data());
-      parts.push_back({stream, groups->size() / group_words});
+    std::uint64_t first = 0;
+    for (const auto& [groups, changes] : streams) {
+      const std::uint64_t count = groups->size() / group_words;
+      // Streams of one log follow each other in its form.
+      const bool continues = !parts.empty() && parts.back().changes == changes;
+      first = continues ? first + parts.back().count : 0;
+      parts.push_back({reinterpret_cast<const std::byte*>(groups->data()), count, changes, first});
       for (std::size_t k = 0; k < groups->size(); k += 2) {
         right.push_back((*groups)[k] + (*groups)[k + 1]);
         right.push_back((*groups)[k]);
       }
     }
     const std::size_t before = device->bytes_written();
-    const ResidentSources::Made made = sources.update(parts);
+    const GpuStreams::Made made = sources.update(parts);
     // Without the word of failures.
     const std::size_t sent = (device->bytes_written() - before) / group_bytes;
     failure = made.failure;
@@ -60,14 +64,6 @@ struct Resident {
   }
   std::uint64_t failure = 0;
 };
-
-SourceStream revision(std::uint64_t now, std::uint64_t previous = 0,
-                      std::span<const std::span<const std::byte>> changes = {}) {
-  return {nullptr, 0, now, previous, changes};
-}
-std::span<const std::byte> bytes_of(const Groups& groups, std::size_t first, std::size_t count) {
-  return std::as_bytes(std::span(groups).subspan(first * group_words, count * group_words));
-}
 
 }  // namespace
 
@@ -81,39 +77,45 @@ TEST_CASE("the exact engine sends a GPU those groups of sources that changed") {
   std::iota(a.begin(), a.end(), 100);
   std::iota(b.begin(), b.end(), 5000);
   const std::size_t all = 1300;
-  CHECK(resident.update({{&a, revision(1)}, {&b, revision(2)}}) == all);
-  CHECK(resident.update({{&a, revision(1)}, {&b, revision(2)}}) == 0);
+  ChangeLog log(8);
+  log.restart();
+  CHECK(resident.update({{&a, &log}, {&b, &log}}) == all);
+  CHECK(resident.update({{&a, &log}, {&b, &log}}) == 0);
 
   // Ranges of both streams, and one that reaches beyond a stream.
   a[41] = 7;
   a[1998] = 8;
   b[0] = 9;
-  const std::vector<std::span<const std::byte>> changes{bytes_of(a, 20, 3), bytes_of(a, 990, 10),
-                                                        bytes_of(b, 0, 1)};
-  CHECK(resident.update({{&a, revision(3, 1, changes)}, {&b, revision(4, 2, changes)}}) == 14);
+  log.add({20, 3});
+  log.add({990, 11});
+  CHECK(resident.update({{&a, &log}, {&b, &log}}) == 3 + 10 + 1);
 
-  // A revision was missed, another address, another size, an unknown revision: all are sent.
-  CHECK(resident.update({{&a, revision(6, 5, changes)}, {&b, revision(4)}}) == 1000);
+  // Too many changes, another address, another size, an unknown revision: all are sent.
+  for (int k = 0; k < 20; ++k) log.add({5, 1});
+  CHECK(resident.update({{&a, &log}, {&b, &log}}) == all);
   const Groups copy = a;
-  CHECK(resident.update({{&copy, revision(6)}, {&b, revision(4)}}) == all);
-  CHECK(resident.update({{&b, revision(4)}}) == 300);
-  CHECK(resident.update({{&b, revision(0)}}) == 300);
-  CHECK(resident.update({{&b, revision(0)}}) == 300);
+  CHECK(resident.update({{&copy, &log}, {&b, &log}}) == all);
+  CHECK(resident.update({{&b, &log}}) == 300);
+  CHECK(resident.update({{&b, nullptr}}) == 300);
+  CHECK(resident.update({{&b, nullptr}}) == 300);
 }
 
 TEST_CASE("failures of sources are found again after a change") {
   if (gpu::devices().empty()) return;
   Resident resident;
   Groups a(64, 1);
-  CHECK(resident.update({{&a, revision(1)}}) == 32);
+  ChangeLog log(8);
+  log.restart();
+  CHECK(resident.update({{&a, &log}}) == 32);
   CHECK(resident.failure == 0);
   a[6] = 13;
-  const std::vector<std::span<const std::byte>> changes{bytes_of(a, 3, 1)};
-  CHECK(resident.update({{&a, revision(2, 1, changes)}}) == 1);
+  log.add({3, 1});
+  CHECK(resident.update({{&a, &log}}) == 1);
   CHECK(resident.failure == 2);
   // What is there is no basis for parts.
   a[6] = 1;
-  CHECK(resident.update({{&a, revision(3, 2, changes)}}) == 32);
+  log.add({3, 1});
+  CHECK(resident.update({{&a, &log}}) == 32);
   CHECK(resident.failure == 0);
 }
 

@@ -1,25 +1,15 @@
-#include "emulator/engine/native/run/resident_sources.hpp"
+#include "emulator/engine/native/run/source_sets.hpp"
 
 #include <algorithm>
 
 namespace gdr::native {
 namespace {
 
-bool is_same_place(const SourceSegment& a, const SourceSegment& b) noexcept {
-  return a.memory == b.memory && a.address == b.address && a.items == b.items;
-}
-
-std::uint64_t count_of(std::span<const SourceSegment> segments) noexcept {
-  std::uint64_t items = 0;
-  for (const SourceSegment& s : segments) items += s.items;
-  return items;
-}
-
 /// Whether two lists of segments share words; a source has so many.
-bool share_words(std::span<const SourceSegment> a, std::span<const SourceSegment> b,
+bool share_words(std::span<const RecordSegment> a, std::span<const RecordSegment> b,
                  std::uint64_t words) noexcept {
-  return std::ranges::any_of(a, [&](const SourceSegment& x) {
-    return std::ranges::any_of(b, [&](const SourceSegment& y) {
+  return std::ranges::any_of(a, [&](const RecordSegment& x) {
+    return std::ranges::any_of(b, [&](const RecordSegment& y) {
       return x.memory == y.memory && x.address < y.address + y.items * words &&
              y.address < x.address + x.items * words;
     });
@@ -28,24 +18,23 @@ bool share_words(std::span<const SourceSegment> a, std::span<const SourceSegment
 
 }  // namespace
 
-ResidentSources::ResidentSources(const CompiledSection& body, const LoadedProgram& loaded,
-                                 bool with_vectors, bool several)
+SourceSets::SourceSets(const CompiledSection& body, const LoadedProgram& loaded, bool with_vectors,
+                       bool several)
     : body_(body), loaded_(loaded), with_vectors_(with_vectors), several_(several) {
   now_ = &sets_.emplace_back(body, loaded, with_vectors);
 }
 
 /// Whether there is no room for one more set.
-bool ResidentSources::is_full(std::span<const SourceSegment> more) const noexcept {
-  std::uint64_t items = count_of(more);
-  for (const SourceSet& set : sets_) items += count_of(set.segments);
+bool SourceSets::is_full(std::span<const RecordSegment> more) const noexcept {
+  std::uint64_t items = items_of(more);
+  for (const SourceSet& set : sets_) items += items_of(set.segments);
   return items * loaded_.layout.source_words > max_words;
 }
 
-bool ResidentSources::use(std::span<const SourceSegment> segments) {
+bool SourceSets::use(std::span<const RecordSegment> segments) {
   const SourceSet* const before = now_;
-  const auto same = std::ranges::find_if(sets_, [&](const SourceSet& set) {
-    return std::ranges::equal(set.segments, segments, is_same_place);
-  });
+  const auto same = std::ranges::find_if(
+      sets_, [&](const SourceSet& set) { return std::ranges::equal(set.segments, segments); });
   if (same != sets_.end()) {
     now_ = &*same;
     return now_ != before;

@@ -1,5 +1,5 @@
 // Which converted sources stay beside others.
-#include "emulator/engine/native/run/resident_sources.hpp"
+#include "emulator/engine/native/run/source_sets.hpp"
 
 #include "gdr/kernel.hpp"
 #include "support/catch.hpp"
@@ -13,9 +13,9 @@ TEST_CASE("sources at different places stay converted side by side, up to a limi
   const LoadedProgram loaded = load_program(program, geometry, Isa::Portable, false);
   const BoardMemory memory(geometry.dram_bytes / sizeof(std::uint64_t));
   const std::uint64_t words = loaded.layout.source_words;
-  ResidentSources resident(*compiled.section(Section::Body), loaded, true, true);
+  SourceSets resident(*compiled.section(Section::Body), loaded, true, true);
   const auto use = [&](std::uint64_t first, std::uint64_t items) {
-    const SourceSegment segment{&memory, first * words, items};
+    const RecordSegment segment{&memory, first * words, items};
     resident.use({&segment, 1});
     return &resident.now();
   };
@@ -30,7 +30,7 @@ TEST_CASE("sources at different places stay converted side by side, up to a limi
   // Other numbers of sources as well.
   CHECK(use(100, 60) == two);
   // The last of those that do not fit together is replaced.
-  const std::uint64_t many = ResidentSources::max_words / words / 3;
+  const std::uint64_t many = SourceSets::max_words / words / 3;
   SourceSet* const large = use(1000, many);
   CHECK(large != one);
   SourceSet* const last = use(1000 + many, many);
