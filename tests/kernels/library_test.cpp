@@ -10,7 +10,7 @@
 #include <set>
 
 #include "bench/laws/laws.hpp"
-#include "emulator/engine/native/run/packed_runner.hpp"
+#include "emulator/engine/native/run/packed_plan.hpp"
 #include "emulator/host/hash.hpp"
 #include "support/catch.hpp"
 

@@ -11,6 +11,7 @@
 #include "emulator/engine/matmul/cpu/kernels.hpp"
 #include "emulator/engine/matmul/gpu/gpu_products.hpp"
 #include "emulator/engine/native/run/block_executor.hpp"
+#include "emulator/engine/native/run/packed_plan.hpp"
 #include "emulator/engine/native/run/packed_runner.hpp"
 #include "emulator/engine/runners/blockwise.hpp"
 #include "emulator/host/float_mode.hpp"
@@ -144,7 +145,7 @@ class NativeExecutable final : public StreamingExecutable {
   }
   std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
                                           const Geometry& geometry) const override {
-    native::OtherRunners others{blockwise_runner(loaded, geometry, *this), {}};
+    native::FallbackRunners others{blockwise_runner(loaded, geometry, *this), {}};
     if (program_->target.precision == native::Precision::Float)
       others.make_in_doubles = [this, &loaded, geometry, blockwise = others.blockwise] {
         return in_doubles_runner(loaded, geometry, blockwise);

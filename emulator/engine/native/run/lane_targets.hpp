@@ -10,7 +10,7 @@
 
 #include "emulator/engine/native/run/block_executor.hpp"
 #include "emulator/engine/native/run/kernel_calls.hpp"
-#include "emulator/engine/native/run/packed_runner.hpp"
+#include "emulator/engine/native/run/packed_plan.hpp"
 
 namespace gdr::native {
 

@@ -1,3 +1,5 @@
+#include "emulator/engine/native/run/packed_plan.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -5,7 +7,6 @@
 #include <utility>
 
 #include "emulator/engine/api/check.hpp"
-#include "emulator/engine/native/run/packed_runner.hpp"
 #include "emulator/engine/native/translate/integer_sums.hpp"
 
 namespace gdr::native {
