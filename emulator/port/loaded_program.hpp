@@ -16,7 +16,7 @@ namespace gdr {
 /// The two halves of the broadcast memory above its fixed part. Each has `groups` groups of
 /// j-items, followed by as many groups of output items.
 struct BmHalves {
-  std::array<std::uint32_t, 2> source_base{}, output_base{};  ///< in shorts
+  std::array<std::uint32_t, 2> source_base{}, output_base{};  ///< addresses of the halves, shorts
   std::uint32_t source_step = 0, output_step = 0;             ///< shorts of a group
   std::uint64_t groups = 0;  ///< groups per half; unlimited if groups have no words
 };

@@ -43,7 +43,7 @@ struct LinkArray {
 struct LinkGroup {
   std::string_view role;  ///< keyword for messages: "ivar", "jvar", "fvar"
   std::vector<LinkField> fields;
-  std::vector<LinkArray> arrays;  ///< those whose elements have this role
+  std::vector<LinkArray> arrays;  ///< arrays whose elements have this role
   std::uint32_t words = 0;
 };
 
@@ -121,9 +121,9 @@ class InputPacker {
   bool is_known(std::span<const NamedInput> arrays) const noexcept;
 
   const LinkGroup* group_;
-  std::vector<std::string> names_;  ///< of the arrays checked last
+  std::vector<std::string> names_;  ///< names of the arrays that were checked last
   std::vector<HostNumber> types_;
-  std::vector<std::size_t> counts_;  ///< of fields
+  std::vector<std::size_t> counts_;  ///< element counts by field
   std::vector<Element> elements_;
   std::vector<Column> columns_;
 };

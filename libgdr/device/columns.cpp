@@ -117,7 +117,7 @@ GDR_AVX2 bool copy_four(const Column* columns, std::size_t first, std::size_t n,
     bad[k] = _mm256_set1_epi64x(static_cast<long long>(test.bad));
   }
   __m256i found[width] = {};
-  const auto look = [&](__m256i row, std::size_t k) GDR_AVX2 {
+  const auto test_row = [&](__m256i row, std::size_t k) GDR_AVX2 {
     found[k] =
         _mm256_or_si256(found[k], _mm256_add_epi64(_mm256_and_si256(row, mask[k]), added[k]));
   };
@@ -125,10 +125,10 @@ GDR_AVX2 bool copy_four(const Column* columns, std::size_t first, std::size_t n,
     const std::size_t at = i * sizeof(double);
     const __m256i a = row_at(from[0] + at), b = row_at(from[1] + at);
     const __m256i c = row_at(from[2] + at), d = row_at(from[3] + at);
-    look(a, 0);
-    look(b, 1);
-    look(c, 2);
-    look(d, 3);
+    test_row(a, 0);
+    test_row(b, 1);
+    test_row(c, 2);
+    test_row(d, 3);
     const __m256i ab_even = _mm256_unpacklo_epi64(a, b), ab_odd = _mm256_unpackhi_epi64(a, b);
     const __m256i cd_even = _mm256_unpacklo_epi64(c, d), cd_odd = _mm256_unpackhi_epi64(c, d);
     const __m256i rows[width] = {_mm256_permute2x128_si256(ab_even, cd_even, 0x20),

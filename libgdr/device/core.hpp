@@ -73,7 +73,7 @@ class BoardContents {
 
  private:
   std::optional<Kernel> program_;
-  std::vector<std::size_t> filled_blocks_;  ///< by chip: number of leading blocks with numbers
+  std::vector<std::size_t> filled_blocks_;  ///< number of leading blocks with numbers, by chip
 };
 
 /// A board with its current command list and its known contents.

@@ -36,7 +36,7 @@ std::string member_name(std::string_view name);
 struct Member {
   std::string name;
   const KernelVariable* first = nullptr;  ///< the variable, or the first element
-  std::vector<std::size_t> sizes = {};    ///< of an array
+  std::vector<std::size_t> sizes = {};    ///< sizes of an array
 
   /// Number of variables.
   std::size_t count() const noexcept;

@@ -22,8 +22,8 @@ struct KernelData {
   std::vector<KernelVariable> variables;
   std::vector<KernelArray> arrays;
   std::vector<std::uint8_t> object;
-  std::optional<KernelText> text;          ///< of kernels of the kernel language
-  std::shared_ptr<KernelSearch> in_longs;  ///< with Program::in_longs; null if there is none
+  std::optional<KernelText> text;          ///< source text of a kernel of the kernel language
+  std::shared_ptr<KernelSearch> in_longs;  ///< search for Program::in_longs; null if there is none
 };
 
 using Progress = std::function<void(double)>;

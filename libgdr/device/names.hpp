@@ -28,7 +28,7 @@ struct DeviceName {
   Geometry geometry;
   DeviceOptions options;
   std::vector<std::string> given = {};   ///< names of the geometry options in the name
-  driver::Credentials credentials = {};  ///< of boards on other hosts
+  driver::Credentials credentials = {};  ///< credentials for boards on other hosts
   driver::TransferOptions transfers = {};
 };
 

@@ -47,7 +47,7 @@ class UniformLocations {
     return !i.predicate.used && holds(i.move.pe);
   }
 
-  void follow(const Instruction& i) {
+  void apply(const Instruction& i) {
     const bool mul = has_uniform_operands(i.mul), alu = has_uniform_operands(i.alu);
     if (i.move.op == Op::Bget) set(i.move.pe, false);
     if (i.mul.used()) take(i, i.mul, mul);
@@ -63,14 +63,14 @@ class UniformLocations {
   }
   bool has_uniform_operands(const Arithmetic& slot) const { return holds(slot.a) && holds(slot.b); }
   void take(const Instruction& i, const Arithmetic& slot, bool constant) {
-    const bool same = constant && !i.predicate.used;
-    if (slot.dst.used()) set(slot.dst, same);
+    const bool uniform = constant && !i.predicate.used;
+    if (slot.dst.used()) set(slot.dst, uniform);
     if (slot.t == TTarget::None) return;
     for (const std::uint16_t half : {std::uint16_t{0}, std::uint16_t{1}}) {
       Operand t;
       t.space = Space::T;
       t.address = half;
-      set(t, same);
+      set(t, uniform);
     }
   }
   void set(const Operand& x, bool constant) {
@@ -107,7 +107,7 @@ bool depends_on_position(const Program& program) {
   UniformLocations uniform;
   for (const Instruction& i : program.section(Section::Start)) {
     if (writes(i) && !uniform.is_uniform_write(i)) return true;
-    uniform.follow(i);
+    uniform.apply(i);
   }
   return false;
 }

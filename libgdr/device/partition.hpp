@@ -20,8 +20,9 @@ namespace gdr {
 struct KernelCost {
   std::uint64_t start_clocks = 0, body_clocks = 0, end_clocks = 0;
   std::uint32_t elements = 4, group = 1;
-  std::uint32_t target_words = 0, source_words = 0, result_words = 0;  ///< on the link
-  std::uint32_t unjoined_words = 0;  ///< of the result, which every block returns
+  std::uint32_t target_words = 0, source_words = 0,
+                result_words = 0;    ///< words of a record on the link
+  std::uint32_t unjoined_words = 0;  ///< words of a result that every block returns
   bool reducible = true;             ///< whether every result has a reduction of partial results
   /// Whether results depend on the position of targets: the program reads the number of its PE or
   /// block, PEs of a block share data written by one of them, or it has outputs.

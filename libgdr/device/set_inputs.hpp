@@ -34,7 +34,7 @@ class SetPacker {
  private:
   const JobData* job_;
   InputPacker targets_, sources_;
-  std::vector<ResultBinding> bound_;  ///< of a check
+  std::vector<ResultBinding> bound_;  ///< bindings of a check
 };
 
 }  // namespace gdr

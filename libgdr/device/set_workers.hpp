@@ -21,7 +21,7 @@ struct SetWorker {
   DeviceCore core;
   JobData job;
   SetPacker packer{job};
-  PackedSet set = {};  ///< of the worker's current task
+  PackedSet set = {};  ///< set of the worker's current task
 };
 
 class SetWorkers {

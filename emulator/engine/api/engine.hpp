@@ -61,7 +61,7 @@ struct SectionStats {
   std::uint64_t fallback_runs = 0;  ///< block runs on integers or the exact engine instead
   std::uint64_t code_bytes = 0;     ///< size of the machine code; 0 on the portable path
   double compile_seconds = 0;       ///< time spent on code generation
-  std::uint64_t gpu_runs = 0;       ///< of `runs`, those on a GPU
+  std::uint64_t gpu_runs = 0;       ///< block runs on a GPU, included in `runs`
 };
 /// By section, as in Program::sections.
 using ExecutableStats = std::array<SectionStats, section_count>;
@@ -90,8 +90,8 @@ class MatmulDevice;  // emulator/engine/matmul/matmul_device.hpp
 /// What an executable has for bodies that are matrix products; null: not supported.
 struct MatmulSupport {
   const MatmulKernels* exact = nullptr;     ///< the machine's sums, bit for bit
-  const FastMatmulKernels* fast = nullptr;  ///< in the host's doubles
-  MatmulDevice* device = nullptr;           ///< in place of these kernels, for large products
+  const FastMatmulKernels* fast = nullptr;  ///< sums in the host's doubles
+  MatmulDevice* device = nullptr;           ///< device for large products
 };
 
 /// A program prepared for one engine and geometry. Immutable; shared by threads.

@@ -13,7 +13,7 @@ namespace gdr {
 /// Words of parameters by number. An array, since each run compares the parameters of all chips.
 class Params {
  public:
-  static constexpr std::size_t max_words = 2;  ///< of a parameter: 72 bits at most
+  static constexpr std::size_t max_words = 2;  ///< words of a parameter: 72 bits at most
 
   /// `words`: the words of the parameter's record, one or two.
   void set(std::uint32_t variable, std::span<const std::uint64_t> words) {

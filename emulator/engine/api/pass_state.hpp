@@ -59,7 +59,7 @@ class PassState {
   const PassRun* run_ = nullptr;
   std::span<const TargetWrite> writes_;
   std::span<const ResultRead> reads_;
-  std::vector<ChipState*> states_;  ///< by chip; null: not accessed yet
+  std::vector<ChipState*> states_;  ///< states by chip; null: not accessed yet
 };
 
 }  // namespace gdr

@@ -54,7 +54,7 @@ class BlockwiseRunner final : public PassRunner {
   /// The work of one block.
   struct Task : BlockPlace {
     bool runs = false;
-    std::size_t number = 0;  ///< in make_tasks
+    std::size_t number = 0;  ///< index in make_tasks
   };
   /// The fused run of a task in `batch_`.
   struct BatchedRun {
@@ -117,13 +117,14 @@ class BlockwiseRunner final : public PassRunner {
   const StreamingExecutable* const streamed_;
   const std::unique_ptr<MatmulRunner> products_;  ///< null: the body is no matrix product
   std::optional<PassState> now_;                  ///< the current pass
-  std::unique_ptr<FusedBatch> batch_;             ///< of the run's fused runs; null: one by one
-  std::vector<BatchedRun> batched_;               ///< by task
+  std::unique_ptr<FusedBatch> batch_;  ///< fused runs of all blocks together; null: one by one
+  std::vector<BatchedRun> batched_;    ///< fused runs by task
 
   // Buffers are reused: page faults of fresh memory cost more than the work in it.
   SharedSources shared_sources_;
   BlockSources block_sources_;
-  std::vector<std::vector<std::uint64_t>> outputs_;  ///< by chip: [block][shorts of a chunk]
+  std::vector<std::vector<std::uint64_t>>
+      outputs_;  ///< output items of each chip: [block][shorts of a chunk]
 };
 
 }  // namespace gdr

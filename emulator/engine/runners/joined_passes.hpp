@@ -33,9 +33,10 @@ class JoinedPasses final : public PassRunner {
   const Geometry geometry_;
   const StreamingExecutable& executable_;
   const std::unique_ptr<PassRunner> one_by_one_;
-  std::unique_ptr<PassRunner> runner_;  ///< of the pass that joins others; made at its first use
-  std::deque<LoadedChip> chips_;        ///< of this pass
-  std::vector<std::uint64_t> results_;  ///< of this pass
+  std::unique_ptr<PassRunner>
+      runner_;                    ///< runner of the pass that joins others; made at its first use
+  std::deque<LoadedChip> chips_;  ///< chips of this pass
+  std::vector<std::uint64_t> results_;  ///< results of this pass
 };
 
 }  // namespace gdr

@@ -40,7 +40,7 @@ class SmallBlockRunner final : public PassRunner {
   const Geometry geometry_;
   const Prepare prepare_;
   const std::unique_ptr<PassRunner> full_;
-  std::map<std::uint32_t, Small> small_;  ///< by PEs of a block
+  std::map<std::uint32_t, Small> small_;  ///< runners by number of PEs of a block
 };
 
 /// True if only the pass's results are observable: it begins with Start, ends with End, and

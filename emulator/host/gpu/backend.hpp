@@ -13,8 +13,8 @@ namespace gdr::gpu {
 
 /// An interface to devices: a library of the system.
 struct Backend {
-  const char* name;       ///< as in messages: "OpenCL"
-  std::string_view word;  ///< as in names of devices: "opencl"
+  const char* name;       ///< name in messages: "OpenCL"
+  std::string_view word;  ///< word in names of devices: "opencl"
   /// Its devices, GPUs first, in the order of its drivers; empty without the library.
   const std::vector<DeviceInfo>& (*devices)();
   /// Why there is none, and what to install.

@@ -18,9 +18,9 @@ class Buffer;
 /// Where matrices of equal shape lie in a buffer, in column-major order. All in numbers.
 struct BlasMatrices {
   const Buffer* buffer = nullptr;
-  std::size_t offset = 0;    ///< of the first number of the first matrix
-  std::size_t leading = 0;   ///< from a column to the next one
-  std::size_t distance = 0;  ///< from a matrix to the next one
+  std::size_t offset = 0;    ///< offset of the first number of the first matrix
+  std::size_t leading = 0;   ///< distance of columns
+  std::size_t distance = 0;  ///< distance of matrices
 };
 
 /// Products C = A B of `count` matrices of equal shapes.

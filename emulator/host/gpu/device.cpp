@@ -32,7 +32,7 @@ bool is_allowed(const Backend& backend) {
 
 struct Devices {
   std::vector<Listed> listed;
-  std::vector<DeviceInfo> infos;  ///< of `listed`
+  std::vector<DeviceInfo> infos;  ///< descriptions of `listed`
 };
 
 /// Listed once: drivers need a part of a second for it.

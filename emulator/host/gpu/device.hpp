@@ -24,7 +24,8 @@ struct DeviceInfo {
   std::uint64_t memory_bytes = 0, largest_buffer_bytes = 0;
   std::uint64_t local_bytes = 0;    ///< local memory of a group
   std::uint64_t largest_group = 0;  ///< threads of a group, at most
-  std::string pci_address;  ///< as pci_address() writes it; empty if the driver does not tell it
+  std::string
+      pci_address;  ///< address in the form of pci_address(); empty if the driver does not tell it
 };
 
 /// A place on the PCI bus as "0000:17:00".
@@ -58,7 +59,7 @@ class Kernel {
 /// An argument of a launch.
 struct Argument {
   const Buffer* buffer = nullptr;
-  std::uint64_t number = 0;  ///< of 64 bits; without a buffer
+  std::uint64_t number = 0;  ///< argument of 64 bits, without a buffer
 };
 
 /// A device in use. Its functions may be called by several threads. Every thread has a queue, which

@@ -308,7 +308,7 @@ class OpenClKernel final : public Kernel {
     library().call.release_program(program_);
   }
   KernelObject* const object;
-  mutable std::mutex mutex;  ///< of its arguments
+  mutable std::mutex mutex;  ///< guards the kernel's arguments
 
  private:
   ProgramObject* const program_;

@@ -76,7 +76,7 @@ bool all_finite(const std::byte* from, std::size_t n) {
 
 /// Results of a kernel that depend on functions which are zero below an end (Function::Exp).
 struct VanishingResults {
-  std::vector<std::uint32_t> offsets;  ///< in a work item
+  std::vector<std::uint32_t> offsets;  ///< offsets of the results in a work item, bytes
   bool masked = false;                 ///< zero may mean that a PE has no terms at all
 
   explicit VanishingResults(const KernelCode& code) {

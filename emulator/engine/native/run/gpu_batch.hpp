@@ -16,7 +16,7 @@ namespace gdr::native {
 /// A block's part of a batch. Blocks have the same program, parameters and sources.
 struct GpuSlot {
   std::size_t first = 0;  ///< vectors of lanes of the blocks before it
-  std::size_t count = 0;  ///< its own
+  std::size_t count = 0;  ///< number of its vectors
 };
 
 /// The work items of some blocks. A host that has executed section Start of a block loads its
@@ -62,7 +62,7 @@ class GpuBatch {
   const std::uint64_t first_group_, passes_;
   const bool shared_;
   std::mutex mutex_;
-  const CompiledKernels* code_ = nullptr;  ///< of the first block; what follows as well
+  const CompiledKernels* code_ = nullptr;  ///< code of the first block, as all that follows
   std::vector<std::byte> uniforms_;
   std::vector<KernelItems> kernels_;
 };

@@ -41,7 +41,7 @@ class LaneSources {
   /// After `done`: false if items cannot be represented (an integer beyond the range of floats).
   bool usable() const noexcept { return usable_; }
   const std::byte* groups() const noexcept { return lanes_.data(); }
-  std::span<const std::byte> lanes() const noexcept { return lanes_; }  ///< of all groups
+  std::span<const std::byte> lanes() const noexcept { return lanes_; }  ///< lanes of all groups
   std::uint64_t group_count() const noexcept { return groups_; }
   std::uint64_t item_count() const noexcept { return view_.items(); }
   /// Items of some groups.

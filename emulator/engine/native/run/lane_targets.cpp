@@ -18,7 +18,7 @@ static_assert(LaneTargets::max_targets % max_lanes == 0);
 constexpr std::size_t max_targets = LaneTargets::max_targets;
 
 /// Fields whose conversion to a lane and back is simple.
-enum class FieldKind : std::uint8_t { Double, RoundedDouble, Integer, Other };
+enum class FieldKind : std::uint8_t { Double, RoundedDouble, Integer, General };
 
 FieldKind kind_of(const PortField& f) {
   const bool is_double =
@@ -26,10 +26,10 @@ FieldKind kind_of(const PortField& f) {
                                              f.conversion.machine == MachineFormat::FloatShort);
   if (f.width == Width::Short) {
     if (is_double) return FieldKind::RoundedDouble;
-    return f.conversion.machine == MachineFormat::Integer ? FieldKind::Integer : FieldKind::Other;
+    return f.conversion.machine == MachineFormat::Integer ? FieldKind::Integer : FieldKind::General;
   }
   return is_double && f.conversion.machine == MachineFormat::FloatLong ? FieldKind::Double
-                                                                       : FieldKind::Other;
+                                                                       : FieldKind::General;
 }
 
 /// The key of a field's word in element 0.
@@ -53,7 +53,7 @@ template <std::size_t lanes>
 using Signed [[gnu::vector_size(lanes * sizeof(std::int64_t))]] = std::int64_t;
 
 /// Conversions of all lanes. Those of single words are in port_words.hpp.
-struct Same {
+struct Unchanged {
   template <std::size_t n>
   [[gnu::always_inline]] static void convert(Bits<n>&) {}
 };
@@ -103,8 +103,8 @@ struct ShortBits {
 /// A slot of consecutive work items, whose lanes belong to consecutive targets.
 struct LaneRow {
   std::byte* first = nullptr;
-  std::size_t item = 0;   ///< from one work item to the next, bytes
-  std::size_t lanes = 0;  ///< of a work item: 4, 8 or 32
+  std::size_t item = 0;   ///< distance of work items, bytes
+  std::size_t lanes = 0;  ///< lanes of a work item: 4, 8 or 32
 };
 
 template <std::size_t lanes>
@@ -221,7 +221,7 @@ using TaskWords = std::array<std::uint64_t, 2 * max_targets>;
       return set_row<Rounded>(from, stride, n, row);
     case FieldKind::Integer:
       return set_row<IntegerToLane>(from, stride, n, row);
-    case FieldKind::Other:
+    case FieldKind::General:
       break;
   }
   TaskWords words;
@@ -230,7 +230,7 @@ using TaskWords = std::array<std::uint64_t, 2 * max_targets>;
   row_conversion(target, type)
       .to_lanes(words.data(), words.data() + (is_long(type) ? max_targets : 0), n,
                 reinterpret_cast<std::byte*>(lanes.data()));
-  set_row<Same>(lanes.data(), 1, n, row);
+  set_row<Unchanged>(lanes.data(), 1, n, row);
 }
 
 [[gnu::always_inline]] inline void store_field(const PortField& field, WordType type, Target target,
@@ -244,7 +244,7 @@ using TaskWords = std::array<std::uint64_t, 2 * max_targets>;
   if (kind == FieldKind::Integer && type == WordType::Bits)
     return get_row<LaneToInteger>(row, n, to, stride);
   std::array<std::uint64_t, max_targets> lanes;
-  get_row<Same>(row, n, lanes.data(), 1);
+  get_row<Unchanged>(row, n, lanes.data(), 1);
   TaskWords words;
   row_conversion(target, type)
       .from_lanes(reinterpret_cast<const std::byte*>(lanes.data()), n,
@@ -263,7 +263,7 @@ using TaskWords = std::array<std::uint64_t, 2 * max_targets>;
     case WordType::Bits:
       return copy_row<ShortBits>(from, n, to);
     default:
-      return copy_row<Same>(from, n, to);
+      return copy_row<Unchanged>(from, n, to);
   }
 }
 
@@ -338,7 +338,7 @@ GDR_FOR_EACH_ISA void store_fields(const Outputs& outputs, const LoadedProgram& 
 
 /// Buffers of one thread.
 struct LaneTargets::Scratch {
-  std::array<LaneBytes, sections> bytes;  ///< by section
+  std::array<LaneBytes, sections> bytes;  ///< work items by section
   std::array<Items, sections> items;
   CallBuffers calls;
 };

@@ -27,7 +27,7 @@ struct TargetRecords {
 /// without lists and tables, whose sections leave each other whole words.
 class LaneTargets {
  public:
-  static constexpr std::size_t max_targets = 128;  ///< of a task
+  static constexpr std::size_t max_targets = 128;  ///< maximum number of targets of a task
 
   LaneTargets(const CompiledProgram& compiled, const LoadedProgram& loaded, const PackedPlan& plan);
 
@@ -49,19 +49,20 @@ class LaneTargets {
   /// else what the image has in its PEs at the place that is read.
   struct UniformWord {
     bool given = false;
-    bool before_start = false;  ///< of the broadcast memory as section Start finds it
+    bool before_start =
+        false;  ///< whether it is a word of the broadcast memory before section Start
     std::optional<std::uint32_t> address, of_source;
-    std::uint64_t word = 0;  ///< for the present image, if it is not of the source
+    std::uint64_t word = 0;  ///< value in the present image, unless it comes from the source
   };
   /// What a short of the state would hold: a half of a field of the targets or of an output of a
   /// kernel, or the same in all PEs. Lost: what only the state could hold.
   struct Origin {
     enum class Kind : std::uint8_t { Lost, Field, Output, Uniform } kind = Kind::Lost;
-    WordType type = WordType::Long;  ///< as which it was written
+    WordType type = WordType::Long;  ///< type of the write
     std::uint8_t half = 0;           ///< 1: the lower half of a long
-    std::size_t number = 0;          ///< of the field, or of the kernel of an output
-    std::size_t section = 0;         ///< of that kernel
-    std::uint32_t offset = 0;        ///< in the work items of that kernel
+    std::size_t number = 0;          ///< number of the field, or of the output's kernel
+    std::size_t section = 0;         ///< section of that kernel
+    std::uint32_t offset = 0;        ///< offset in the kernel's work items, bytes
     UniformWord word;
   };
   /// Nothing is known of a place that is missing: it holds what the image does.
@@ -76,7 +77,7 @@ class LaneTargets {
     LeafKey key;
     UniformWord upper, lower;  ///< the same for a short
     std::uint32_t offset = 0;
-    std::uint64_t lane = 0;  ///< for the present image, if it is not of the source
+    std::uint64_t lane = 0;  ///< value in the present image, unless it comes from the source
     bool of_source() const { return upper.of_source || lower.of_source; }
   };
   /// An output of an earlier section.
@@ -97,7 +98,7 @@ class LaneTargets {
   };
   /// Transfers for the code of all sections.
   struct Plan {
-    std::array<std::vector<KernelInputs>, sections> inputs;  ///< by section and kernel
+    std::array<std::vector<KernelInputs>, sections> inputs;  ///< inputs by section and kernel
     std::vector<ResultOutput> results;
   };
   using Codes = std::array<const CompiledKernels*, sections>;
@@ -124,11 +125,11 @@ class LaneTargets {
   const CompiledProgram& compiled_;
   const LoadedProgram& loaded_;
   const bool may_run_;
-  std::uint64_t image_ = 0;  ///< of the last preparation
+  std::uint64_t image_ = 0;  ///< number of the last prepared image
   Codes codes_{};
-  Plan* plan_ = nullptr;  ///< for that code; null: it has to run on blocks
+  Plan* plan_ = nullptr;  ///< transfers for that code; null: targets run on blocks
   std::map<Codes, std::optional<Plan>> plans_;
-  std::array<LaneBytes, sections> uniforms_;  ///< by section: invariant words
+  std::array<LaneBytes, sections> uniforms_;  ///< invariant words by section
 };
 
 }  // namespace gdr::native

@@ -90,10 +90,10 @@ void LoopPlanner::gather_compared(const PlannedLoop& loop, std::uint32_t slot, s
   });
   // Without branches: the targets of a block of time steps are in no order.
   least_ = std::numeric_limits<std::int64_t>::max();
-  most_ = std::numeric_limits<std::int64_t>::min();
+  greatest_ = std::numeric_limits<std::int64_t>::min();
   for (const std::int64_t integer : compared_) {
     least_ = std::min(least_, integer);
-    most_ = std::max(most_, integer);
+    greatest_ = std::max(greatest_, integer);
   }
 }
 
@@ -108,7 +108,7 @@ bool LoopPlanner::find_hits(const PlannedLoop& loop, LeafKey source) {
   const SourceWindows::Ranges& ranges = loop.windows->ranges[number];
   const std::int64_t* const least = ranges.least.data() + loop.first_window;
   const std::int64_t* const most = ranges.most.data() + loop.first_window;
-  const std::int64_t first = least_, last = most_;
+  const std::int64_t first = least_, last = greatest_;
   std::uint8_t* const hits = hit_.data();
   const std::size_t windows = hit_.size();
   // Nearly all windows are disjoint from all targets; a branch-free sign test detects that.

@@ -20,7 +20,7 @@ struct PlannedLoop {
   std::size_t vectors = 0, live = 0;  ///< `live`: number of targets that fill the vectors
   std::uint64_t passes = 0;
   const SourceWindows* windows = nullptr;  ///< null: ranges of source words are unknown
-  std::uint64_t first_window = 0;          ///< of the first pass
+  std::uint64_t first_window = 0;          ///< window of the first pass
 };
 
 /// Schedules passes 1 .. passes - 2, where pass p reads group p and, delayed, group p - 1. `hit`:
@@ -46,9 +46,9 @@ class LoopPlanner {
   bool find_hits(const PlannedLoop& loop, LeafKey source);
 
   std::vector<LoopRun> runs_, divided_;
-  std::vector<std::uint8_t> hit_;       ///< by window
-  std::vector<std::int64_t> compared_;  ///< lanes of targets
-  std::int64_t least_ = 0, most_ = 0;   ///< of them
+  std::vector<std::uint8_t> hit_;          ///< whether a window has such a word
+  std::vector<std::int64_t> compared_;     ///< lanes of targets
+  std::int64_t least_ = 0, greatest_ = 0;  ///< range of the targets' words
 };
 
 }  // namespace gdr::native

@@ -31,7 +31,7 @@ class Planner {
     for (const Section s : sections)
       for (const Kernel& kernel : section(s).kernels()) check_instances(s, kernel);
     check_order();
-    for (const Section s : sections) follow(s);
+    for (const Section s : sections) check_section(s);
     for (const StatePlace& place : results_)
       if (!computed_.contains(place) && !constants_.contains(place))
         throw Unsupported("a result is not computed");
@@ -285,7 +285,7 @@ class Planner {
   }
 
   /// Checks a section's inputs, then its outputs.
-  void follow(Section s) {
+  void check_section(Section s) {
     const bool body = s == Section::Body;
     const auto read = [&](const StatePlace& place) {
       read_.insert(place);
@@ -305,7 +305,7 @@ class Planner {
           for (const StatePlace& place : places_of(key)) computed_.insert(place);
     for (const Kernel& kernel : section(s).kernels())
       for (const KernelInstance& instance : instances(kernel))
-        for (const List& list : instance.lists) follow(list, read);
+        for (const List& list : instance.lists) check_list(list, read);
     for (const ConstantRoot& constant : section(s).constants()) {
       if (constant.key.delay != 0) continue;
       for (const StatePlace& place : places_of(constant.key)) {
@@ -323,7 +323,7 @@ class Planner {
 
   /// A list needs its counter; entries that are not appended keep the constants of Start.
   template <typename Read>
-  void follow(const List& list, Read read) {
+  void check_list(const List& list, Read read) {
     read({false, list.counter});
     computed_.insert({false, list.counter});
     for (std::uint32_t at = list.first; at <= list.last; ++at) {
@@ -363,9 +363,9 @@ class Planner {
   const bool folded_;
   const unsigned elements_;
   std::vector<std::map<StatePlace, StatePlace>>
-      elements_of_;  ///< by element: from the places of element 0
+      elements_of_;  ///< places of every element, from those of element 0
   std::set<StatePlace> targets_, results_;
-  std::map<Section, std::set<StatePlace>> needed_;  ///< after a section
+  std::map<Section, std::set<StatePlace>> needed_;  ///< places that are read after a section
   std::set<StatePlace> read_, computed_, constants_, presets_;
   std::map<StatePlace, MovedShort> moved_;
 };

@@ -33,10 +33,10 @@ bool SourceSets::is_full(std::span<const RecordSegment> more) const noexcept {
 
 bool SourceSets::use(std::span<const RecordSegment> segments) {
   const SourceSet* const before = now_;
-  const auto same = std::ranges::find_if(
+  const auto known = std::ranges::find_if(
       sets_, [&](const SourceSet& set) { return std::ranges::equal(set.segments, segments); });
-  if (same != sets_.end()) {
-    now_ = &*same;
+  if (known != sets_.end()) {
+    now_ = &*known;
     return now_ != before;
   }
   const std::uint64_t words = loaded_.layout.source_words;

@@ -86,8 +86,9 @@ class SourceSlices {
   std::vector<SourceSlice> slices_;
   std::uint64_t divided_groups_ = 0;  ///< groups of all slices
   bool over_lanes_ = false;
-  Revision last_groups_revision_ = 0;             ///< revision of the copied last groups; 0: none
-  std::vector<LaneSources::Range> vector_parts_;  ///< a member for its memory
+  Revision last_groups_revision_ = 0;  ///< revision of the copied last groups; 0: none
+  std::vector<LaneSources::Range>
+      vector_parts_;  ///< parts for vectors; a member to keep its memory
 };
 
 }  // namespace gdr::native

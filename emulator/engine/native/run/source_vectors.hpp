@@ -57,11 +57,11 @@ class SourceVectors {
   std::vector<Part> parts_;
   std::vector<Range> placed_;  ///< the parts' groups
   std::vector<std::byte, LineAllocator<std::byte>> rows_;
-  SourceWindows windows_;                 ///< of rows
-  std::vector<std::uint8_t> is_changed_;  ///< by window
+  SourceWindows windows_;                 ///< ranges by window of rows
+  std::vector<std::uint8_t> is_changed_;  ///< whether the groups of a window changed
   std::vector<std::uint64_t> changed_;    ///< windows that the tasks make
   Revision revision_ = 0;                 ///< revision of the sources
-  std::vector<Range> changed_groups_;     ///< a member for its memory
+  std::vector<Range> changed_groups_;     ///< changed groups; a member to keep its memory
   bool made_ = false;
 };
 

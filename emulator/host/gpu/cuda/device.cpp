@@ -32,7 +32,7 @@ struct Found {
 
 struct Listing {
   std::vector<Found> found;
-  std::vector<DeviceInfo> infos;  ///< of `found`
+  std::vector<DeviceInfo> infos;  ///< descriptions of `found`
   std::string reason;             ///< why there is none
 };
 

@@ -72,7 +72,7 @@ struct Driver {
   Functions call{};
   bool usable = false;
   std::string reason;  ///< why there is no device, and what to install
-  int version = 0;     ///< of CUDA, the latest that the driver knows: 12040 is 12.4
+  int version = 0;     ///< latest CUDA version that the driver knows: 12040 is 12.4
 };
 
 /// Opens the library (GDR_CUDA_LIBRARY, or libcuda.so.1) once in the process.
