@@ -53,7 +53,7 @@ using Models = std::array<std::unique_ptr<SectionModel>, section_count>;
 
 /// Longs pass between sections as 72 bits, but a compiled section reads 53 bits of a number. Within
 /// a section the graph records the origin of a long, and unsupported uses are rejected there
-/// (MemoryModel, Translator). This class rejects the same uses between sections, or passes of the
+/// (MemoryModel, NumberOperations, LongIntegers). This class rejects the same uses between sections, or passes of the
 /// loop:
 /// - a long assembled by integer operations that is used as a number,
 /// - a computed long number whose lower half is used as bits,
