@@ -117,7 +117,7 @@ Segment with_recognised_integers(const Segment& s, Precision precision) {
 
 // --- uses of integers
 
-/// The integer that becomes a number (Translator::integer_as_number), if the node is one.
+/// The integer that becomes a number (NumberOperations::integer_as_number), if the node is one.
 Ref integer_of_number(const Graph& g, Ref r) {
   constexpr double base = 0x1.8p52;
   const Node& node = g[r];
