@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "emulator/engine/native/translate/constant_factors.hpp"
 #include "emulator/engine/native/translate/lower.hpp"
 #include "support/catch.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "emulator/engine/api/engine.hpp"
 #include "emulator/engine/gpu/gpu.hpp"
-#include "emulator/engine/native/translate/lower.hpp"
+#include "emulator/engine/native/translate/target.hpp"
 
 namespace gdr {
 

@@ -12,7 +12,7 @@
 
 #include "emulator/engine/jit/list_rows.hpp"
 #include "emulator/engine/native/translate/blocked_sums.hpp"
-#include "emulator/engine/native/translate/lower.hpp"
+#include "emulator/engine/native/translate/target.hpp"
 #include "emulator/engine/native/translate/unguarded_loop.hpp"
 
 namespace gdr::native {

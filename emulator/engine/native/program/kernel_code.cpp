@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "emulator/engine/native/translate/hoisted.hpp"
+#include "emulator/engine/native/translate/lower.hpp"
+#include "emulator/engine/native/translate/short_rounding.hpp"
+#include "emulator/engine/native/translate/square_roots.hpp"
 
 namespace gdr::native {
 namespace {

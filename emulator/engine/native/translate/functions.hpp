@@ -2,7 +2,8 @@
 // coded in steps that are accurate in floats.
 #pragma once
 
-#include "emulator/engine/native/translate/lower.hpp"
+#include "emulator/engine/native/translate/segment.hpp"
+#include "emulator/engine/native/translate/target.hpp"
 
 namespace gdr::native {
 

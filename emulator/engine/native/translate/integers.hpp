@@ -2,7 +2,8 @@
 // conversions.
 #pragma once
 
-#include "emulator/engine/native/translate/lower.hpp"
+#include "emulator/engine/native/translate/segment.hpp"
+#include "emulator/engine/native/translate/target.hpp"
 
 namespace gdr::native {
 

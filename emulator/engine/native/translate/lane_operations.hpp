@@ -5,7 +5,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "emulator/engine/native/translate/lower.hpp"
+#include "emulator/engine/native/translate/target.hpp"
 
 namespace gdr::native {
 

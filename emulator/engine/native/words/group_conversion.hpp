@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "emulator/engine/native/translate/lower.hpp"
+#include "emulator/engine/native/translate/target.hpp"
 
 namespace gdr::native {
 

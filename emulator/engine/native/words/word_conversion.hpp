@@ -8,8 +8,8 @@
 #include <span>
 
 #include "emulator/chip/state.hpp"
-#include "emulator/engine/native/translate/lower.hpp"
 #include "emulator/engine/native/translate/memory_model.hpp"
+#include "emulator/engine/native/translate/target.hpp"
 
 namespace gdr::native {
 

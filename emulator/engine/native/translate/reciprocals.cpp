@@ -1,0 +1,189 @@
+#include "emulator/engine/native/translate/reciprocals.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace gdr::native {
+namespace {
+
+/// Builds numbers in a graph.
+struct Maker {
+  Graph& g;
+  Ref number(double x) const { return g.number(x); }
+  Ref mul(Ref a, Ref b) const { return g.op(NodeOp::Mul, Kind::Number, a, b); }
+  Ref fma(Ref a, Ref b, Ref c, std::uint8_t sign = fma_plain) const {
+    return g.add({NodeOp::Fma, Kind::Number, sign, a, b, c, 0});
+  }
+  /// scale * y, which is y where the scale is one.
+  Ref scaled(Ref y, double scale) const { return scale == 1 ? y : mul(y, number(scale)); }
+};
+
+/// A quotient or root by the host's instructions. Among floats, and on GPUs, with NaN instead of
+/// zero for an infinite x: an overflow must not be lost, whatever the instruction set.
+Ref with_infinity(const Maker& m, Target target, Ref x, Ref quotient) {
+  const bool plain = target.precision == Precision::Double && !target.gpu;
+  return plain ? quotient : m.fma(x, m.number(0), quotient);
+}
+
+/// A value, with another one where a double is infinite.
+Ref where_infinite(Graph& g, Ref x, double infinity, Ref at_infinity, Ref otherwise) {
+  const Ref bits = g.constant(Kind::Bits, std::bit_cast<std::uint64_t>(infinity));
+  return g.select(g.op(NodeOp::BitsEqual, Kind::Mask, g.as_bits(x), bits), at_infinity, otherwise);
+}
+
+/// scale / x or scale / sqrt(x), a signed zero where x is infinite.
+Ref zero_at_infinity(const Maker& m, NodeOp op, Ref x, double scale, Ref quotient) {
+  const Ref made = where_infinite(m.g, x, INFINITY, m.number(scale * 0), quotient);
+  if (op == NodeOp::Rsqrt) return made;
+  return where_infinite(m.g, x, -INFINITY, m.number(scale * -0.0), made);
+}
+
+/// y = 1 / sqrt(x) from an estimate of 14 bits (12 will do for floats): one Newton step, or one of
+/// fourth order. x * y comes first: neither it nor its product with y leaves the range of numbers.
+Ref rsqrt_by_estimate(const Maker& m, Ref x, double scale, bool coarse) {
+  const Ref y = m.g.op(NodeOp::RsqrtEstimate, Kind::Number, x);
+  const Ref t = m.mul(x, y);
+  if (coarse) {
+    const Ref half = m.scaled(y, scale / 2);
+    return m.mul(half, m.fma(t, y, m.number(3), fma_negate_product));
+  }
+  // With e = 1 - x y^2: y (1 + e/2 + 3 e^2/8 + 5 e^3/16).
+  const Ref e = m.fma(t, y, m.number(1), fma_negate_product);
+  if (scale == 1) {
+    const Ref p = m.fma(m.fma(e, m.number(0.3125), m.number(0.375)), e, m.number(0.5));
+    return m.fma(m.mul(p, e), y, y);
+  }
+  // A scale costs nothing in the constants.
+  const Ref p = m.fma(e, m.number(0.3125 * scale), m.number(0.375 * scale));
+  return m.mul(y, m.fma(m.fma(p, e, m.number(0.5 * scale)), e, m.number(scale)));
+}
+
+/// The same by integers, where the host has no estimate for doubles: a seed from the exponent and
+/// the minimax parabola of the gravity kernel, at the scale where it has the fewest constants: then
+/// y sqrt(x) = rho within 2^-15.9. A Newton step at that scale gives 2 rho^3; a step of fourth
+/// order gives 1.
+Ref rsqrt_by_integers(const Maker& m, Ref x, double scale, bool coarse) {
+  constexpr std::uint64_t magic = 0x5fe4000000000000;
+  constexpr double fit_1 = -1.32769405841827392578125, fit_2 = 1.407470285892486572265625;
+  constexpr double newton = 6.8217227458953857421875;  // 3 rho^2
+  constexpr double square = newton / 3;
+  Graph& g = m.g;
+  const Ref count = g.constant(Kind::Bits, std::uint64_t{1} << short_shift);
+  const Ref halved = g.op(NodeOp::ShiftRight, Kind::Bits, g.as_bits(x), count);
+  const Ref seed =
+      g.as_number(g.op(NodeOp::IntSub, Kind::Bits, g.constant(Kind::Bits, magic), halved));
+  const Ref t = m.mul(m.mul(x, seed), seed);
+  const Ref u = g.op(NodeOp::Add, Kind::Number, t, m.number(fit_1));
+  const Ref y = m.mul(seed, m.fma(u, u, m.number(fit_2)));
+  if (coarse) {
+    const double after = 2 * std::pow(square, 1.5);
+    const Ref h = m.fma(m.mul(x, y), y, m.number(newton), fma_negate_product);
+    const bool natural = std::abs(scale / after - 1) < 1e-9;
+    return m.mul(natural ? y : m.mul(y, m.number(scale / after)), h);
+  }
+  // With e = rho^2 - x y^2 and v = e / rho^2: y (1 + v/2 + 3 v^2/8 + 5 v^3/16) / rho, the next term
+  // of which is below 2^-61.
+  const Ref e = m.fma(m.mul(x, y), y, m.number(square), fma_negate_product);
+  const auto factor = [&](double c, int power) {
+    return m.number(scale * c * std::pow(square, -0.5 - power));
+  };
+  const Ref p = m.fma(m.fma(e, factor(0.3125, 3), factor(0.375, 2)), e, factor(0.5, 1));
+  return m.mul(y, m.fma(p, e, factor(1, 0)));
+}
+
+/// `of_quarter`: the host silently flushes an estimate that is too small for a float (AVX2), so the
+/// estimate of x / 4 is used.
+Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse, bool of_quarter) {
+  if (of_quarter) {
+    x = m.mul(x, m.number(0.25));
+    scale /= 4;
+  }
+  const Ref y = m.g.op(NodeOp::RecipEstimate, Kind::Number, x);
+  const Ref e = m.fma(x, y, m.number(1), fma_negate_product);
+  const Ref s = m.scaled(y, scale);
+  if (coarse) return m.fma(s, e, s);
+  // 1 + e + e^2 + e^3, of which only the last sum is rounded by much.
+  return m.fma(m.fma(m.fma(e, e, e), e, e), s, s);
+}
+
+bool has_estimates(Target target) {
+  return target.isa == Isa::Avx512 ||
+         (target.isa == Isa::Avx2 && target.precision == Precision::Float);
+}
+
+/// A program's own scale differs from one by its rounding errors, which floats may not resolve.
+double scale_of(const Node& quotient, Precision precision) {
+  const auto exact = std::bit_cast<double>(quotient.bits);
+  return precision == Precision::Float ? static_cast<float>(exact) : exact;
+}
+
+Ref estimate_alone(const Maker& m, NodeOp op, Ref x, double scale) {
+  const bool root = op == NodeOp::Rsqrt;
+  const NodeOp estimate = root ? NodeOp::RsqrtEstimate : NodeOp::RecipEstimate;
+  return m.scaled(m.g.op(estimate, Kind::Number, x), scale);
+}
+
+Ref reciprocal(const Maker& m, Target target, Ref x, double scale, bool coarse) {
+  if (!has_estimates(target))
+    return with_infinity(m, target, x, m.g.op(NodeOp::Divide, Kind::Number, m.number(scale), x));
+  const Ref made = recip_by_estimate(m, x, scale, coarse, target.isa == Isa::Avx2);
+  return target.infinities ? zero_at_infinity(m, NodeOp::Recip, x, scale, made) : made;
+}
+
+Ref reciprocal_root(const Maker& m, Target target, Ref x, double scale, bool coarse) {
+  const bool by_integers = target.isa == Isa::Avx2 && !target.square_roots;
+  if (has_estimates(target) || by_integers) {
+    const Ref made = has_estimates(target) ? rsqrt_by_estimate(m, x, scale, coarse)
+                                           : rsqrt_by_integers(m, x, scale, coarse);
+    return target.infinities ? zero_at_infinity(m, NodeOp::Rsqrt, x, scale, made) : made;
+  }
+  // A GPU's function has an error of two units of the last place.
+  if (target.gpu) return with_infinity(m, target, x, estimate_alone(m, NodeOp::Rsqrt, x, scale));
+  const Ref root = m.g.op(NodeOp::Sqrt, Kind::Number, x);
+  return with_infinity(m, target, x, m.g.op(NodeOp::Divide, Kind::Number, m.number(scale), root));
+}
+
+}  // namespace
+
+Segment with_infinite_roots(const Segment& s) {
+  return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
+    const Node& node = s.graph[r];
+    if (node.op != NodeOp::Mul) return no_ref;
+    for (const bool second : {false, true}) {
+      const Ref x = second ? node.a : node.b;
+      const Node& root = s.graph[second ? node.b : node.a];
+      if (root.op != NodeOp::Rsqrt || root.a != x) continue;
+      const double end = std::bit_cast<double>(root.bits) * INFINITY;
+      return where_infinite(g, copy(x), INFINITY, g.number(end),
+                            g.rebuilt(node, copy(node.a), copy(node.b), no_ref));
+    }
+    return no_ref;
+  });
+}
+
+bool uses_roots(const Graph& g) {
+  return std::ranges::any_of(g.nodes(), [](const Node& node) {
+    return node.op == NodeOp::Rsqrt || node.op == NodeOp::Recip;
+  });
+}
+
+Segment with_steps(const Segment& s, Target target) {
+  return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
+    const Node& node = s.graph[r];
+    if (node.op == NodeOp::RecipEstimate && !has_estimates(target))
+      return g.op(NodeOp::Divide, Kind::Number, g.number(1), copy(node.a));
+    if (node.op != NodeOp::Rsqrt && node.op != NodeOp::Recip) return no_ref;
+    const Maker m{g};
+    const Ref x = copy(node.a);
+    const bool floats = target.precision == Precision::Float;
+    const double scale = scale_of(node, target.precision);
+    if (floats && target.mode == FloatMode::Fast && target.isa == Isa::Avx512)
+      return estimate_alone(m, node.op, x, scale);
+    const bool coarse = floats || node.detail == static_cast<std::uint8_t>(Accuracy::Short);
+    if (node.op == NodeOp::Recip) return reciprocal(m, target, x, scale, coarse);
+    return reciprocal_root(m, target, x, scale, coarse);
+  });
+}
+
+}  // namespace gdr::native
