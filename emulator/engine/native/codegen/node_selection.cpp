@@ -1,0 +1,98 @@
+#include "emulator/engine/native/codegen/node_selection.hpp"
+
+#include "emulator/engine/native/codegen/operation_table.hpp"
+
+namespace gdr::native {
+
+NodeSelection::NodeSelection(const Segment& segment, bool has_mask_registers)
+    : g_(segment.graph),
+      has_mask_registers_(has_mask_registers),
+      needed_(needed_nodes(segment)),
+      uses_(use_counts(segment)),
+      inverted_(g_.size(), false),
+      absorbed_(g_.size(), false),
+      compared_(g_.size(), false) {
+  find_inverted(segment);
+  find_compared();
+  if (has_mask_registers_) find_absorbed();
+}
+
+bool NodeSelection::makes_operation(std::uint32_t n) const {
+  const NodeOp op = g_[ref_to(n)].op;
+  return needed_[n] && !absorbed_[n] && !compared_[n] && !is_leaf(op) && !is_free(op);
+}
+
+/// Comparisons of which only the complement is used, if the host has an instruction for that: AVX2
+/// compares integers in two ways only, and Select and Both accept complements. And Both of two
+/// complements, which is the complement of one instruction.
+void NodeSelection::find_inverted(const Segment& segment) {
+  std::vector<bool> straight(g_.size(), false), turned(g_.size(), false);
+  const auto note = [&](Ref r) { (negated(r) ? turned : straight)[node_of(r)] = true; };
+  for (const Store& store : segment.stores) note(store.value);
+  for (std::uint32_t n = 0; n < g_.size(); ++n) {
+    if (!needed_[n]) continue;
+    for (const Ref r : g_[ref_to(n)].operands()) note(r);
+  }
+  for (std::uint32_t n = 0; n < g_.size(); ++n) {
+    const NodeOp op = g_[ref_to(n)].op;
+    const bool of_integers = op == NodeOp::BitsEqual || op == NodeOp::BitsNegative;
+    inverted_[n] =
+        turned[n] && !straight[n] && is_comparison(op) && (has_mask_registers_ || !of_integers);
+    if (op == NodeOp::Both && needed_[n]) inverted_[n] = is_either(g_[ref_to(n)]);
+  }
+}
+
+/// Differences of which only the sign matters, or whether they are zero: their operands are
+/// compared. (These differ in one case: two infinite numbers are equal.)
+void NodeSelection::find_compared() {
+  std::vector<unsigned> comparisons_of(g_.size(), 0);
+  for (std::uint32_t n = 0; n < g_.size(); ++n) {
+    const Node& node = g_[ref_to(n)];
+    if (needed_[n] && is_comparison_with_zero(node.op)) ++comparisons_of[node_of(node.a)];
+  }
+  for (std::uint32_t n = 0; n < g_.size(); ++n)
+    compared_[n] =
+        comparisons_of[n] != 0 && comparisons_of[n] == uses_[n] && g_[ref_to(n)].op == NodeOp::Sub;
+}
+
+void NodeSelection::find_absorbed() {
+  for (std::uint32_t n = 0; n < g_.size(); ++n) {
+    if (!needed_[n]) continue;
+    const Node& node = g_[ref_to(n)];
+    Ref inner = no_ref;
+    if (node.op == NodeOp::Select) inner = absorbed_by_select(node);
+    if (node.op == NodeOp::Both) inner = absorbed_by_both(node);
+    if (inner != no_ref) absorbed_[node_of(inner)] = true;
+  }
+}
+
+/// Whether a Both is computed as the complement of an Or.
+bool NodeSelection::is_either(const Node& both) const {
+  return is_complement(both.a) && is_complement(both.b) &&
+         !(has_mask_registers_ && absorbed_by_both(both) != no_ref);
+}
+
+Ref NodeSelection::absorbed_by_select(const Node& select) const {
+  const Node& inner = g_[select.b];
+  if (!has_one_use(select.b) || select.b == select.c) return no_ref;
+  const bool zero = g_.is_constant(select.c) && g_[select.c].bits == 0;
+  switch (inner.op) {
+    case NodeOp::Add:
+    case NodeOp::Sub:
+    case NodeOp::Mul:
+    case NodeOp::IntAdd:
+      return select.b;
+    case NodeOp::Fma:
+      return zero || inner.c == select.c ? select.b : no_ref;
+    default:
+      return no_ref;
+  }
+}
+
+Ref NodeSelection::absorbed_by_both(const Node& both) const {
+  for (const Ref r : {both.b, both.a})
+    if (has_one_use(r) && is_comparison(g_[r].op) && g_[r].op != NodeOp::BitsNegative) return r;
+  return no_ref;
+}
+
+}  // namespace gdr::native

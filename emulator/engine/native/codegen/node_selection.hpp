@@ -1,0 +1,49 @@
+// Which nodes of a segment become operations of their own, and in which form.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "emulator/engine/native/translate/segment.hpp"
+
+namespace gdr::native {
+
+/// Decisions about the nodes of a segment that depend on their uses.
+class NodeSelection {
+ public:
+  /// `has_mask_registers`: operations can run under masks, and all comparisons have complements.
+  NodeSelection(const Segment& segment, bool has_mask_registers);
+
+  /// Whether a node makes an operation; others are dead, leaves, free, or parts of their users.
+  bool makes_operation(std::uint32_t n) const;
+  /// Whether a mask is kept as its complement.
+  bool is_inverted(std::uint32_t n) const { return inverted_[n]; }
+  /// Whether a mask is the complement of its value.
+  bool is_complement(Ref r) const { return negated(r) != inverted_[node_of(r)]; }
+  /// Whether a node is a part of its only user, and has no value.
+  bool is_absorbed(std::uint32_t n) const { return absorbed_[n]; }
+  /// Whether a node is a difference that is only compared, and has no value.
+  bool is_compared(std::uint32_t n) const { return compared_[n]; }
+
+  /// The operation that can run under a select's mask: its own only user's; else no_ref.
+  Ref absorbed_by_select(const Node& select) const;
+  /// A comparison under the mask of the other one; else no_ref.
+  Ref absorbed_by_both(const Node& both) const;
+
+ private:
+  void find_inverted(const Segment& segment);
+  void find_compared();
+  void find_absorbed();
+  bool is_either(const Node& both) const;
+  bool has_one_use(Ref r) const { return uses_[node_of(r)] == 1; }
+
+  const Graph& g_;
+  bool has_mask_registers_;
+  std::vector<bool> needed_;
+  std::vector<unsigned> uses_;
+  std::vector<bool> inverted_;
+  std::vector<bool> absorbed_;
+  std::vector<bool> compared_;
+};
+
+}  // namespace gdr::native
