@@ -16,8 +16,9 @@
 namespace gdr::dense {
 namespace {
 
-/// Block size: half of the L2 cache for a factor.
-constexpr std::size_t piece_rows = 240, piece_columns = 240;
+/// Rows and columns of the pieces of C that threads compute (loops.hpp): a packed block of A, mc x
+/// kc, and one of B take half of the second-level cache each.
+constexpr std::size_t mc = 240, nc = 240;
 /// Products from which threads are used, multiplications.
 constexpr double threads_from = 1e6;
 /// Vectors per task of a thread.
@@ -103,12 +104,12 @@ void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
         {m, n, k, -1, direct_factor(a), direct_factor(b), 1, c.data, 1, c.stride, part},
         host.threads, host.isa);
   const HostKernels& kernels = host_kernels();
-  const std::size_t down = (m + piece_rows - 1) / piece_rows;
-  const std::size_t count = down * ((n + piece_columns - 1) / piece_columns);
-  in_parallel(count, products > threads_from, host, [&](std::size_t p) {
-    const std::size_t row = p % down * piece_rows, column = p / down * piece_columns;
-    const std::size_t rows = std::min(piece_rows, m - row);
-    const std::size_t columns = std::min(piece_columns, n - column);
+  const std::size_t blocks = (m + mc - 1) / mc;
+  // Loops jc and ic in one, outside of pc: threads share pieces of C, and wait for none of each
+  // other's packing.
+  in_parallel(blocks * ((n + nc - 1) / nc), products > threads_from, host, [&](std::size_t p) {
+    const std::size_t row = p % blocks * mc, column = p / blocks * nc;
+    const std::size_t rows = std::min(mc, m - row), columns = std::min(nc, n - column);
     thread_local std::vector<double> scratch;
     if (scratch.size() < kernels.scratch(rows, columns))
       scratch.resize(kernels.scratch(rows, columns));

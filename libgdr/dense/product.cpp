@@ -1,4 +1,12 @@
-// The product: a loop over column blocks, tiles and passes over the inner dimension.
+// The product on boards, by the outer loops of Goto and van de Geijn, "Anatomy of high-performance
+// matrix multiplication", ACM TOMS 34, 2008, with the memories of a board in place of caches:
+//
+//   jc  column blocks: nc columns of B in the memories of the chips
+//   ic  tiles: mc rows of A in the local memories of the PEs, 256 for two elements of 128 targets.
+//       Boards share them
+//   pc  passes: kc inner indices, as many as the blocks of all chips hold. This loop is inside of
+//       ic, so that the sums of a tile over all passes are there together
+//   jr, ir, micro-kernel: the engine's, of emulated boards emulator/engine/matmul
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -64,9 +72,9 @@ ElementFormat ProductRunner::float_format() const {
   return whole ? ElementFormat::Floats : ElementFormat::Doubles;
 }
 
-/// Distributes the tiles cyclically over the boards; every board gets all columns of the block.
-/// Tiles of a board that fails are reassigned to the others.
-void ProductRunner::multiply_columns() {
+/// Loop ic: distributes the tiles cyclically over the boards; every board gets all columns of the
+/// block. Tiles of a board that fails are reassigned to the others.
+void ProductRunner::loop_ic() {
   tile_done.assign((call.m + mapping.rows - 1) / mapping.rows, false);
   for (;;) {
     std::vector<std::size_t> left;
@@ -141,27 +149,32 @@ void ProductRunner::run() {
                  {call.b, call.n, call.k, std::move(column_parts), call.format, true});
   tiled_revision = tile_version.revision;
   streamed_revision = column_version.revision;
-  // The capacity of the memories limits the columns, and the passes of a very long inner dimension.
-  const std::size_t memory = core->geometry.dram_bytes / sizeof(double) / mapping.words;
-  const std::size_t parts = (inner.size() + pass - 1) / pass;
-  if (memory / parts < 2)
-    throw Error(ErrorCategory::Unsupported,
-                "an inner dimension of " + std::to_string(call.k) +
-                    " does not fit the memory of a board; increase dram or split the product");
-  const std::size_t most = std::min(max_columns, memory / parts - 1);
-  const std::size_t blocks = (call.n + most - 1) / most;
-  columns = {};
-  columns.resident = call.n + blocks <= memory / parts;
-  for (; columns.index < blocks; ++columns.index) {
-    columns.count = std::min(most, call.n - columns.first);
-    multiply_columns();
-    columns.first += columns.count;
-    if (columns.resident) columns.address += (columns.count + 1) * parts * mapping.words;
-  }
+  loop_jc();
   if (direct) multiply_arrays();
   const double flops =
       2.0 * static_cast<double>(call.m) * static_cast<double>(call.n) * static_cast<double>(call.k);
   scope.complete(0, flops);
+}
+
+/// Loop jc: column blocks. The capacity of the memories limits the columns, and the passes of a
+/// very long inner dimension.
+void ProductRunner::loop_jc() {
+  const std::size_t memory = core->geometry.dram_bytes / sizeof(double) / mapping.words;
+  const std::size_t parts = (inner.size() + pass_depth() - 1) / pass_depth();
+  if (memory / parts < 2)
+    throw Error(ErrorCategory::Unsupported,
+                "an inner dimension of " + std::to_string(call.k) +
+                    " does not fit the memory of a board; increase dram or split the product");
+  const std::size_t nc = std::min(max_columns, memory / parts - 1);
+  const std::size_t blocks = (call.n + nc - 1) / nc;
+  columns = {};
+  columns.resident = call.n + blocks <= memory / parts;
+  for (; columns.index < blocks; ++columns.index) {
+    columns.count = std::min(nc, call.n - columns.first);
+    loop_ic();
+    columns.first += columns.count;
+    if (columns.resident) columns.address += (columns.count + 1) * parts * mapping.words;
+  }
 }
 
 template <typename Number>

@@ -84,7 +84,7 @@ class BoardProduct {
       const auto resident = std::ranges::find(tiles, has.row / product_.mapping.rows);
       if (has.revision == product_.tiled_revision && resident != tiles.end())
         std::rotate(tiles.begin(), resident, resident + 1);
-      for (const std::size_t tile : tiles) add_tile(tile * product_.mapping.rows);
+      for (const std::size_t tile : tiles) loop_pc(tile * product_.mapping.rows);
       fetch_results();
     } catch (...) {
       slot_.discard_work();
@@ -195,8 +195,9 @@ class BoardProduct {
     }
   }
 
-  /// Computes rows of C from `row` on for resident columns: all passes of the inner dimension.
-  void add_tile(std::size_t row) {
+  /// Loop pc: adds the runs that compute rows of C from `row` on for resident columns, one for each
+  /// pass of the inner dimension.
+  void loop_pc(std::size_t row) {
     const std::size_t results = (product_.columns.count + 1) * product_.mapping.results;
     for (std::size_t first = 0; first < product_.inner.size(); first += product_.pass_depth()) {
       const bool full = (pending_.size() + 1) * results > list_words || payload_used_ > list_words;

@@ -87,7 +87,8 @@ struct ProductRunner {
   /// sums stay the same, in the same order. Returns whether it did.
   bool swap_operands();
   static void update_version(FactorVersion& version, CachedFactor now);
-  void multiply_columns();
+  void loop_jc();
+  void loop_ic();
   /// Computes some tiles of C for the columns of the block on one board (product_board.cpp).
   void multiply_on_board(BoardSlot& slot, std::vector<std::size_t> tiles);
 

@@ -4,18 +4,20 @@
 #include <bit>
 #include <numeric>
 
+#include "emulator/engine/matmul/cpu/widen_floats.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/port/port_words.hpp"
 
 namespace gdr {
 namespace {
 
-/// Items per task, which read the PEs' factors once. A multiple of the kernels' columns.
-constexpr std::uint64_t task_items = 48, kernel_items = 12;
+/// nc, the items of a task, which reads the PEs' factors once: packed, they fit the second-level
+/// cache beside a panel of factors. At least some; a multiple of nr.
+constexpr std::uint64_t max_nc = 12 * exact_nr, min_nc = 3 * exact_nr;
 
 }  // namespace
 
-std::uint64_t ExactProducts::least_items() const noexcept { return kernel_items / 2; }
+std::uint64_t ExactProducts::least_items() const noexcept { return min_nc / 2; }
 
 /// Allocates the factors; each block is gathered after its targets are written.
 void ExactProducts::begin(ProductPass& pass) {
@@ -29,25 +31,27 @@ void ExactProducts::gather(const ProductPass& pass, std::uint32_t chip, std::uin
                   pass.state.state(chip).blocks[block], *executable_.matmul().exact);
 }
 
+/// Loop jc: tasks of nc items.
 void ExactProducts::add_phases(const ProductPass& pass, std::vector<Phase>& phases) {
   const std::uint64_t items = pass.items();
   // Enough tasks for load balance.
-  const std::uint64_t wanted = (items / 16 + kernel_items - 1) / kernel_items * kernel_items;
-  const std::uint64_t size = std::clamp(wanted, kernel_items, task_items);
+  const std::uint64_t wanted = (items / 16 + min_nc - 1) / min_nc * min_nc;
+  const std::uint64_t nc = std::clamp(wanted, min_nc, max_nc);
   phases.push_back({1, [this](std::size_t) { factors_.find_zeros(); }});
-  phases.push_back({(items + size - 1) / size, [this, &pass, items, size](std::size_t i) {
-                      const std::uint64_t first = pass.first + i * size;
-                      compute(pass, first, first + std::min(size, items - i * size));
+  phases.push_back({(items + nc - 1) / nc, [this, &pass, items, nc](std::size_t i) {
+                      const std::uint64_t first = pass.first + i * nc;
+                      compute(pass, first, first + std::min(nc, items - i * nc));
                     }});
 }
 
-void ExactProducts::compute(const ProductPass& pass, std::uint64_t first, std::uint64_t end) {
-  const std::uint64_t count = end - first;
+/// Records of output items first .. first + count - 1 as bits of doubles, [item][chip]: in place,
+/// or converted.
+const std::uint64_t* const* ExactProducts::records_of(const ProductPass& pass, std::uint64_t first,
+                                                      std::uint64_t count, PieceCopies& copies) {
   const std::size_t chips = pass.chips.size();
   const std::uint64_t words = pass.record_words();
   thread_local std::vector<const std::uint64_t*> records;
-  thread_local std::vector<double, LineAllocator<double>> sums, scratch;
-  std::vector<std::vector<std::uint64_t>> copies(count * chips);  // where memory is in pieces
+  copies.resize(count * chips);
   records.resize(count * chips);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t at = pass.record_of(first + i);
@@ -55,18 +59,25 @@ void ExactProducts::compute(const ProductPass& pass, std::uint64_t first, std::u
       records[i * chips + c] =
           pass.state.memory_of(pass.chips[c]).view(at, words, copies[i * chips + c]);
   }
+  if (pass.pattern.width == Width::Long) return records.data();
   thread_local std::vector<std::uint64_t> wide;
-  if (pass.pattern.width == Width::Short) {
-    if (wide.size() < records.size() * 2 * words) wide.resize(records.size() * 2 * words);
-    std::uint64_t* to = wide.data();
-    for (const std::uint64_t*& record : records) {
-      widen_floats(record, words, to);
-      record = to;
-      to += 2 * words;
-    }
+  if (wide.size() < records.size() * 2 * words) wide.resize(records.size() * 2 * words);
+  std::uint64_t* to = wide.data();
+  for (const std::uint64_t*& record : records) {
+    widen_floats(record, words, to);
+    record = to;
+    to += 2 * words;
   }
+  return records.data();
+}
+
+/// An iteration of loop jc; the kernels have the loops in it.
+void ExactProducts::compute(const ProductPass& pass, std::uint64_t first, std::uint64_t end) {
+  const std::uint64_t count = end - first;
+  thread_local std::vector<double, LineAllocator<double>> sums, scratch;
+  PieceCopies copies;
   const MatmulKernels& kernels = *executable_.matmul().exact;
-  MatmulTask task{factors_.view(), records.data(), count, nullptr, nullptr};
+  MatmulTask task{factors_.view(), records_of(pass, first, count, copies), count, nullptr, nullptr};
   const std::size_t lanes = task.factors.panels * panel_lanes;
   if (sums.size() < count * lanes) sums.resize(count * lanes);
   const std::size_t needed = kernels.scratch(task);
@@ -78,7 +89,7 @@ void ExactProducts::compute(const ProductPass& pass, std::uint64_t first, std::u
     const MachineFloatMode mode;
     slow = kernels.run(task);
   }
-  executable_.record_matmul(chips * pass.state.geometry().blocks, slow);
+  executable_.record_matmul(pass.chips.size() * pass.state.geometry().blocks, slow);
   std::vector<std::uint32_t> panels(task.factors.panels);
   std::iota(panels.begin(), panels.end(), 0);
   store(pass, sums.data(), first, end, panels);

@@ -1,8 +1,9 @@
-// Matrix products in exact numerics: all blocks of all chips, some items per task.
+// Matrix products in exact numerics: loop jc, over tasks of some items, with all blocks of all
+// chips. cpu/exact.hpp has the other loops.
 #pragma once
 
 #include "emulator/engine/api/engine.hpp"
-#include "emulator/engine/matmul/cpu/factors.hpp"
+#include "emulator/engine/matmul/cpu/packed_factors.hpp"
 #include "emulator/engine/matmul/product_pass.hpp"
 
 namespace gdr {
@@ -22,6 +23,12 @@ class ExactProducts final : public HostProducts {
   void compute(const ProductPass& pass, std::uint64_t first, std::uint64_t end) override;
 
  private:
+  /// Copies of records where memory is in pieces.
+  using PieceCopies = std::vector<std::vector<std::uint64_t>>;
+
+  static const std::uint64_t* const* records_of(const ProductPass& pass, std::uint64_t first,
+                                                std::uint64_t count, PieceCopies& copies);
+
   const StreamingExecutable& executable_;
   PackedFactors factors_;
 };

@@ -1,13 +1,22 @@
-// Matrix products in fast numerics: slab by slab of the PEs' factors, each with all items.
+// Matrix products in fast numerics.
+//
+// The outer loops are those of Goto and van de Geijn, "Anatomy of high-performance matrix
+// multiplication", ACM TOMS 34, 2008, with A the PEs' factors, B the items, and C the results:
+//
+//   pc  slabs of kc = 256 factors of a chip. This loop is the outermost one, since targets stay:
+//       their factors are packed once (PackedSlabs) for all items of this and later passes
+//   jc  tasks of nc items, which are read in place
+//   ic  none: mc is the number of outputs
+//   jr, ir, micro-kernel: FastMatmulKernels::macro_kernel (cpu/fast.hpp)
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <vector>
 
 #include "emulator/engine/api/engine.hpp"
-#include "emulator/engine/matmul/cpu/factors.hpp"
 #include "emulator/engine/matmul/product_pass.hpp"
-#include "emulator/engine/sources/source_view.hpp"
+#include "emulator/engine/matmul/resident_factors.hpp"
+#include "emulator/engine/matmul/slab_plan.hpp"
 
 namespace gdr {
 
@@ -19,55 +28,39 @@ class FastProducts final : public HostProducts {
                const StreamingExecutable& executable);
   /// One: products always keep all bits of their factors.
   std::uint64_t least_items() const noexcept override { return 1; }
-  void begin(ProductPass& pass) override;
-  bool bypasses_state(std::size_t chip) const noexcept override { return cached_[chip].by_records; }
-  void gather(const ProductPass& pass, std::uint32_t chip, std::uint32_t block) override;
+  void begin(ProductPass& pass) override { factors_.begin(pass); }
+  bool bypasses_state(std::size_t chip) const noexcept override {
+    return factors_.bypasses_state(chip);
+  }
+  void gather(const ProductPass& pass, std::uint32_t chip, std::uint32_t block) override {
+    factors_.gather(pass, chip, block);
+  }
   void add_phases(const ProductPass& pass, std::vector<Phase>& phases) override;
   void add_preparation(const ProductPass& pass, std::vector<Phase>& phases) override;
   DeviceProduct product(const ProductPass& pass) override;
   void store(const ProductPass& pass, const double* sums, std::uint64_t first, std::uint64_t end,
              const std::vector<std::uint32_t>& panels) override;
   void compute(const ProductPass& pass, std::uint64_t first, std::uint64_t end) override;
-  void end(ProductPass& pass) override;
+  void end(ProductPass& pass) override { factors_.end(pass); }
 
  private:
-  /// What is known of a chip's factors.
-  struct CachedFactors {
-    std::uint64_t version = ~std::uint64_t{0};  ///< LoadedChip::version when gathered
-    bool known = false;                         ///< complete except for targets of this pass
-    bool by_records = false;  ///< gathered from records: this pass writes whole blocks or none
-  };
-  /// Number of factors of a slab up to the last one that is not +0 in every item.
-  struct ItemDepth {
-    std::optional<SourceKey> key;
-    std::size_t used = 0;
-  };
-  struct UsedSlab {
-    FastSlab slab;
-    std::size_t depth = 0;  ///< factors up to the last nonzero one
-  };
+  /// Copies of items where memory is in pieces.
+  using PieceCopies = std::vector<std::vector<std::uint64_t>>;
 
-  bool writes_whole_blocks(const PassState& state, std::size_t chip) const noexcept;
-  const std::uint64_t* records_for(const PassState& state, std::size_t chip,
-                                   std::size_t block) const noexcept;
-  void scatter(std::size_t chip, ChipState& state);
-  void measure_items(const ProductPass& pass, const FastSlab& slab);
-  void plan_slabs(const ProductPass& pass);
-  void prepare_slab(const ProductPass& pass, std::size_t number, FastTask& task) const;
+  void loop_pc(const ProductPass& pass, std::vector<Phase>& phases);
+  void loop_jc(const ProductPass& pass, std::size_t slab, std::vector<Phase>& phases);
   void add_slab(const ProductPass& pass, std::size_t number, std::uint64_t begin,
                 std::uint64_t end);
-  void reserve_sums(const ProductPass& pass);
+  void prepare_slab(const ProductPass& pass, std::size_t number, FastTask& task) const;
+  static const double* const* items_of(const ProductPass& pass, const SlabPlan::UsedSlab& used,
+                                       std::uint64_t begin, std::uint64_t count,
+                                       PieceCopies& copies);
 
-  const LoadedProgram& program_;
-  const Geometry geometry_;
   const StreamingExecutable& executable_;
-  PackedSlabs packed_;
-  std::vector<CachedFactors> cached_;                ///< by chip
-  std::vector<std::vector<ItemDepth>> item_depths_;  ///< [chip][slab]
-  std::vector<UsedSlab> slabs_;                      ///< slabs of this pass with nonzero factors
-  std::uint64_t slabs_plan_ = 0;                     ///< identifies the slabs of this pass
-  std::size_t panels_used_ = 0;  ///< panels up to the last one that is not all +0
-  std::vector<double, LineAllocator<double>> sums_;  ///< of the slabs so far: [item][panel][lane]
+  ResidentFactors factors_;
+  SlabPlan plan_;
+  std::vector<double, LineAllocator<double>>
+      sums_;  ///< sums of the slabs so far: [item][panel][lane]
 };
 
 }  // namespace gdr

@@ -1,5 +1,12 @@
-// Direct products: slabs of the inner dimension, of some of which B is packed at once for all
-// threads, and A by each thread for its rows.
+// Direct products: the loops of Goto and van de Geijn, "Anatomy of high-performance matrix
+// multiplication", ACM TOMS 34, 2008, around the kernels of direct_loops.hpp.
+//
+//   jc  blocks of nc columns of B and C
+//   pc  blocks of kc inner indices: packs B
+//   ic  blocks of mc rows of A and C, which threads share: packs A
+//   jr, ir, micro-kernel: DirectKernels::macro_kernel
+//
+// The order of a sum depends on kc alone, not on the threads.
 #include "libgdr/dense/host/direct.hpp"
 
 #include <algorithm>
@@ -22,16 +29,16 @@ struct DirectPortable {
   static constexpr std::size_t bytes = 16, parts = 2, columns = 4;
 };
 
-/// Inner indices of a slab: a strip of B fits the first-level cache. Sums of floats are shorter,
-/// for their rounding errors.
+/// Largest kc: a strip of B, kc x nr, takes at most half of the first-level cache. Sums of floats
+/// are shorter, for their rounding errors.
 template <typename Number>
-constexpr std::size_t max_depth = std::is_same_v<Number, double> ? 256 : 192;
-/// Rows of A that are packed at once, so that they fit the second-level cache, in bytes.
-constexpr std::size_t packed_bytes = std::size_t{400} << 10;
-/// Columns of B that are packed at once.
-constexpr std::size_t packed_columns = 2048;
-/// Memory for B of the slabs that are packed at once, in bytes: it stays in the last-level cache.
-constexpr std::size_t packed_slabs_bytes = std::size_t{4} << 20;
+constexpr std::size_t max_kc = std::is_same_v<Number, double> ? 256 : 192;
+/// Limit of mc: a packed block of A, mc x kc, fits the second-level cache, bytes.
+constexpr std::size_t a_bytes = std::size_t{400} << 10;
+/// Largest nc: a packed block of B, kc x nc, stays in the last-level cache.
+constexpr std::size_t max_nc = 2048;
+/// Limit of the blocks of B that are packed at once, which stay in the last-level cache, bytes.
+constexpr std::size_t b_bytes = std::size_t{4} << 20;
 /// Multiplications from which a further thread is used.
 constexpr double direct_threads_from = 3e5;
 
@@ -80,101 +87,130 @@ class RowBuffers {
   Number* numbers_;
 };
 
-/// The rows of a product in blocks of equal size.
-struct RowBlocks {
-  std::size_t size = 0, count = 0;
+/// Sizes of the blocks of a product.
+struct Blocking {
+  std::size_t kc = 0, mc = 0, nc = 0;
+  std::size_t row_blocks = 0;  ///< number of blocks of mc rows
+  std::size_t b_blocks = 0;    ///< number of blocks of B that are packed at once
 
-  /// Blocks of whole vectors for some threads that fit a second-level cache; few rows are one
-  /// block.
-  RowBlocks(std::size_t m, std::size_t most, std::size_t lanes, std::size_t panel, unsigned threads,
-            bool equal) {
-    std::size_t blocks = m < 2 * panel * threads ? 1 : rounded_up((m + most - 1) / most, threads);
+  template <typename Number>
+  Blocking(const DirectProduct<Number>& p, const DirectKernels<Number>& kernels, unsigned threads) {
+    const std::size_t blocks = (p.k + max_kc<Number> - 1) / max_kc<Number>;
+    kc = (p.k + blocks - 1) / blocks;
+    nc = rounded_up(std::min(p.n, max_nc), kernels.nr);
+    b_blocks = std::clamp(b_bytes / sizeof(Number) / (kc * nc), std::size_t{1}, blocks);
+    const std::size_t panels = std::max(a_bytes / sizeof(Number) / kc / kernels.mr, std::size_t{1});
+    // As many blocks for each thread; few rows are one block.
+    row_blocks = p.m < 2 * kernels.mr * threads
+                     ? 1
+                     : rounded_up((p.m + panels * kernels.mr - 1) / (panels * kernels.mr), threads);
     // The rows of a triangle differ in length.
-    if (!equal && threads > 1 && blocks > 1) blocks = std::max(blocks, std::size_t{4} * threads);
-    size = rounded_up((m + blocks - 1) / blocks, lanes);
-    count = (m + size - 1) / size;
+    if (p.part != DirectPart::All && threads > 1 && row_blocks > 1)
+      row_blocks = std::max(row_blocks, std::size_t{4} * threads);
+    mc = rounded_up((p.m + row_blocks - 1) / row_blocks, kernels.lanes);
+    row_blocks = (p.m + mc - 1) / mc;
   }
 };
 
-/// Some slabs of inner indices and some columns of a product.
+/// The outer three of the loops, for one product.
 template <typename Number>
-class DirectSlabs {
+class OuterLoops {
  public:
-  /// `depth`: inner indices of a slab.
-  DirectSlabs(const DirectKernels<Number>& kernels, const DirectProduct<Number>& p,
-              std::size_t depth, const RowBlocks& rows, RowBuffers<Number>& buffers, Number* b)
-      : kernels_(kernels), p_(p), depth_(depth), rows_(rows), buffers_(buffers), b_(b) {}
+  /// `b`: memory for the packed blocks of B.
+  OuterLoops(const DirectKernels<Number>& kernels, const DirectProduct<Number>& p,
+             const Blocking& blocking, RowBuffers<Number>& buffers, Number* b, unsigned threads)
+      : kernels_(kernels),
+        p_(p),
+        blocking_(blocking),
+        buffers_(buffers),
+        b_(b),
+        threads_(threads) {
+    blocks_.reserve(blocking.b_blocks);  // nothing is allocated after C is written
+  }
 
-  /// Adds the products of inner indices first to end - 1, of which B is packed at once: threads
-  /// wait for each other once, however many slabs there are.
-  void run(std::size_t first, std::size_t end, std::size_t column, std::size_t columns,
-           unsigned threads) {
-    first_ = first;
-    end_ = end;
-    column_ = column;
-    columns_ = columns;
-    const std::size_t slabs = (end - first + depth_ - 1) / depth_, strips = strips_in(columns_);
-    parts_ = rows_.count >= threads ? 1 : std::min<std::size_t>(threads, strips);
-    const std::size_t packs = std::min<std::size_t>(std::size_t{4} * threads, strips);
-    const Phase phases[] = {{slabs * packs,
-                             [&](std::size_t i) {
-                               const std::size_t part = i % packs;
-                               pack(slab(i / packs), strips * part / packs,
-                                    strips * (part + 1) / packs);
-                             }},
-                            {rows_.count * parts_, [&](std::size_t i) {
-                               for (std::size_t k = 0; k < slabs; ++k) multiply(slab(k), i);
-                             }}};
-    run_phases(phases, threads);
+  /// Loop jc: blocks of nc columns.
+  void loop_jc() {
+    for (column_ = 0; column_ < p_.n; column_ += blocking_.nc) loop_pc();
   }
 
  private:
-  struct Slab {
+  /// Loop pc: blocks of kc inner indices. Several blocks of B are packed at once, so that threads
+  /// wait for each other once for all of them; loop ic is outside of these.
+  void loop_pc() {
+    const std::size_t columns = std::min(blocking_.nc, p_.n - column_);
+    strips_ = (columns + kernels_.nr - 1) / kernels_.nr;
+    const std::size_t at_once = blocking_.b_blocks * blocking_.kc;
+    for (std::size_t first = 0; first < p_.k; first += at_once) {
+      blocks_.clear();
+      for (std::size_t k = first; k < std::min(first + at_once, p_.k); k += blocking_.kc)
+        blocks_.push_back(
+            {k, std::min(blocking_.kc, p_.k - k), b_ + (k - first) * strips_ * kernels_.nr});
+      pack_and_multiply();
+    }
+  }
+
+  /// Blocks of inner indices in all threads: first B is packed, then loop ic runs.
+  void pack_and_multiply() {
+    const std::size_t packs = std::min<std::size_t>(std::size_t{4} * threads_, strips_);
+    // Where there are few blocks of rows, threads share their columns.
+    const std::size_t parts =
+        blocking_.row_blocks >= threads_ ? 1 : std::min<std::size_t>(threads_, strips_);
+    const Phase phases[] = {
+        {blocks_.size() * packs,
+         [&](std::size_t i) { pack_b(blocks_[i / packs], columns_of(i % packs, packs)); }},
+        {blocking_.row_blocks * parts,
+         [&](std::size_t i) { loop_ic(i / parts, columns_of(i % parts, parts)); }}};
+    run_phases(phases, threads_);
+  }
+
+  /// A block of inner indices, and its packed B.
+  struct Block {
     std::size_t first, depth;
+    Number* b;
   };
-  Slab slab(std::size_t number) const noexcept {
-    const std::size_t first = first_ + number * depth_;
-    return {first, std::min(depth_, end_ - first)};
-  }
-  /// The packed B of a slab, from a column on.
-  Number* packed(const Slab& s, std::size_t from) const noexcept {
-    return b_ + (s.first - first_) * rounded_up(columns_, kernels_.columns) + from * s.depth;
-  }
-  std::size_t strips_in(std::size_t columns) const noexcept {
-    return (columns + kernels_.columns - 1) / kernels_.columns;
-  }
-
-  void pack(const Slab& s, std::size_t strip, std::size_t end) const {
-    const std::size_t from = strip * kernels_.columns;
-    const std::size_t to = std::min(end * kernels_.columns, columns_);
-    kernels_.pack_b(p_.b.data + s.first * p_.b.down + (column_ + from) * p_.b.across, p_.b.across,
-                    p_.b.down, to - from, s.depth, packed(s, from));
+  /// Columns of the block of columns.
+  struct Columns {
+    std::size_t first, count;
+  };
+  /// One of `parts` parts of the block of columns, in whole strips.
+  Columns columns_of(std::size_t part, std::size_t parts) const noexcept {
+    const std::size_t first = strips_ * part / parts * kernels_.nr;
+    const std::size_t end = strips_ * (part + 1) / parts * kernels_.nr;
+    return {first, std::min(end, std::min(blocking_.nc, p_.n - column_)) - first};
   }
 
-  void multiply(const Slab& s, std::size_t task) {
+  void pack_b(const Block& k, const Columns& columns) const {
+    kernels_.pack_b(p_.b.data + k.first * p_.b.down + (column_ + columns.first) * p_.b.across,
+                    p_.b.across, p_.b.down, columns.count, k.depth, k.b + columns.first * k.depth);
+  }
+
+  /// An iteration of loop ic: a block of mc rows times some columns, for all blocks of inner
+  /// indices that are packed, in order. A is packed in a buffer of the thread.
+  void loop_ic(std::size_t number, const Columns& columns) {
     const HostFloatMode mode;
-    const std::size_t row = task / parts_ * rows_.size, rows = std::min(rows_.size, p_.m - row);
-    const std::size_t part = task % parts_, strips = strips_in(columns_);
-    const std::size_t from = strips * part / parts_ * kernels_.columns;
-    const std::size_t to = std::min(strips * (part + 1) / parts_ * kernels_.columns, columns_);
+    const std::size_t row = number * blocking_.mc, rows = std::min(blocking_.mc, p_.m - row);
+    const std::size_t column = column_ + columns.first;
     buffers_.with([&](Number* a) {
-      kernels_.pack_a(p_.a.data + row * p_.a.down + s.first * p_.a.across, p_.a.down, p_.a.across,
-                      rows, s.depth, a);
-      kernels_.multiply(
-          {rows, to - from, s.depth, a, packed(s, from), p_.alpha,
-           s.first == 0 ? p_.beta : Number{1}, p_.c + row + (column_ + from) * p_.across, p_.across,
-           p_.part,
-           static_cast<std::ptrdiff_t>(row) - static_cast<std::ptrdiff_t>(column_ + from)});
+      for (const Block& k : blocks_) {
+        kernels_.pack_a(p_.a.data + row * p_.a.down + k.first * p_.a.across, p_.a.down, p_.a.across,
+                        rows, k.depth, a);
+        kernels_.macro_kernel(
+            {rows, columns.count, k.depth, a, k.b + columns.first * k.depth, p_.alpha,
+             k.first == 0 ? p_.beta : Number{1}, p_.c + row + column * p_.across, p_.across,
+             p_.part, static_cast<std::ptrdiff_t>(row) - static_cast<std::ptrdiff_t>(column)});
+      }
     });
   }
 
   const DirectKernels<Number>& kernels_;
   const DirectProduct<Number>& p_;
-  const std::size_t depth_;
-  const RowBlocks& rows_;
+  const Blocking& blocking_;
   RowBuffers<Number>& buffers_;
-  Number* b_;
-  std::size_t first_ = 0, end_ = 0, column_ = 0, columns_ = 0, parts_ = 1;
+  Number* const b_;
+  const unsigned threads_;
+  std::size_t column_ = 0;     ///< first column of the block of columns
+  std::size_t strips_ = 0;     ///< number of strips of the block of columns
+  std::vector<Block> blocks_;  ///< blocks of inner indices whose B is packed
 };
 
 }  // namespace
@@ -211,24 +247,12 @@ void multiply_directly(const DirectProduct<Number>& product, unsigned threads, I
       static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   threads = static_cast<unsigned>(
       std::clamp(work / direct_threads_from, 1.0, std::max(1.0, static_cast<double>(threads))));
-  constexpr std::size_t most = max_depth<Number>;
-  const std::size_t slabs = (p.k + most - 1) / most, depth = (p.k + slabs - 1) / slabs;
+  const DirectKernels<Number>& kernels = direct_kernels<Number>(isa);
+  const Blocking blocking(p, kernels, threads);
   static thread_local Packed<Number> packed;
-  const auto& kernels = direct_kernels<Number>(isa);
-  const std::size_t columns = rounded_up(std::min(p.n, packed_columns), kernels.columns);
-  const std::size_t together =
-      std::clamp(packed_slabs_bytes / sizeof(Number) / (depth * columns), std::size_t{1}, slabs);
-  Number* const b = at_least(packed, together * depth * columns);
-  const std::size_t fitting =
-      std::max(packed_bytes / sizeof(Number) / depth / kernels.rows, std::size_t{1}) * kernels.rows;
-  const RowBlocks rows(p.m, fitting, kernels.lanes, kernels.rows, threads,
-                       p.part == DirectPart::All);
-  RowBuffers<Number> buffers(threads, rounded_up(rows.size, kernels.rows) * depth);
-  DirectSlabs<Number> some(kernels, p, depth, rows, buffers, b);
-  for (std::size_t column = 0; column < p.n; column += packed_columns)
-    for (std::size_t first = 0; first < p.k; first += together * depth)
-      some.run(first, std::min(first + together * depth, p.k), column,
-               std::min(packed_columns, p.n - column), threads);
+  Number* const b = at_least(packed, blocking.b_blocks * blocking.kc * blocking.nc);
+  RowBuffers<Number> buffers(threads, rounded_up(blocking.mc, kernels.mr) * blocking.kc);
+  OuterLoops<Number>(kernels, p, blocking, buffers, b, threads).loop_jc();
 }
 
 template void multiply_directly(const DirectProduct<double>&, unsigned, Isa);

@@ -21,7 +21,7 @@ struct DirectFactor {
 enum class DirectPart : unsigned char { All, Lower, Upper };
 
 /// C = alpha A B + beta C of m rows, n columns and the inner dimension k. Each element is the sum
-/// over slabs of inner indices in order, whatever the number of threads. C is not read if beta is
+/// over blocks of inner indices in order, whatever the number of threads. C is not read if beta is
 /// zero, and must not overlap the factors.
 template <typename Number>
 struct DirectProduct {
@@ -34,7 +34,7 @@ struct DirectProduct {
   DirectPart part = DirectPart::All;
 };
 
-/// Some rows and columns of C with a slab of inner indices; both factors are packed.
+/// Some rows and columns of C with a block of inner indices; both factors are packed.
 template <typename Number>
 struct DirectBlock {
   std::size_t m, n, depth;
@@ -46,18 +46,19 @@ struct DirectBlock {
   std::ptrdiff_t diagonal;  ///< element (i, j) is on the diagonal of C if i + diagonal = j
 };
 
-/// Kernels for an instruction set. A panel has `rows` rows of A, a vector `lanes` of them, a strip
-/// `columns` columns of B.
+/// Kernels for an instruction set. A panel has `mr` rows of A, a vector `lanes` of them, a strip
+/// `nr` columns of B.
 template <typename Number>
 struct DirectKernels {
-  std::size_t rows, lanes, columns;
+  std::size_t mr, lanes, nr;
   /// Packs `count` rows (a) or columns (b) from (vector, index) on for `depth` inner indices; the
   /// last panel is padded with zeros. `next_vector`, `next_index`: distances in `from`.
   void (*pack_a)(const Number* from, std::size_t next_vector, std::size_t next_index,
                  std::size_t count, std::size_t depth, Number* to);
   void (*pack_b)(const Number* from, std::size_t next_vector, std::size_t next_index,
                  std::size_t count, std::size_t depth, Number* to);
-  void (*multiply)(const DirectBlock<Number>& block);
+  /// Loops jr and ir around the micro-kernel: a packed block of A times one of B.
+  void (*macro_kernel)(const DirectBlock<Number>& block);
 };
 
 /// Computes a product in up to `threads` threads, with the kernels for an instruction set. Throws

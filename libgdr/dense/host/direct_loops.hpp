@@ -1,5 +1,5 @@
-// The kernels of direct products for a vector length: packing and tiles of sums in registers (Goto
-// and van de Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 34, 2008).
+// The kernels of direct products for a vector length: packing, and the inner two of Goto's loops
+// (direct.cpp has the outer ones) around the micro-kernel, mr x nr sums in registers.
 //
 // Included by one file for each instruction set, with a `Host` of its own, so that no symbols are
 // shared.
@@ -11,17 +11,17 @@
 namespace gdr::dense {
 
 /// A vector has `Host::bytes` bytes; `Host::parts` x `Host::columns` vectors of sums fill the
-/// registers.
+/// registers: mr = parts x numbers of a vector, nr = columns.
 template <class Host, typename Number>
 class DirectLoops {
  public:
   static constexpr DirectKernels<Number> kernels() {
-    return {rows, width, columns, pack<rows>, pack<columns>, multiply};
+    return {mr, width, nr, pack<mr>, pack<nr>, loop_jr};
   }
 
  private:
   static constexpr std::size_t width = Host::bytes / sizeof(Number), parts = Host::parts;
-  static constexpr std::size_t rows = parts * width, columns = Host::columns;
+  static constexpr std::size_t mr = parts * width, nr = Host::columns;
   typedef Number V __attribute__((vector_size(Host::bytes)));
 
   static V load(const Number* p) {
@@ -77,23 +77,23 @@ class DirectLoops {
     return l;
   }
 
-  /// The rows of a tile that a product needs: those from `first` to `end`, of its rows from `row`
+  /// The rows of a panel that a product needs: those from `first` to `end`, of its rows from `row`
   /// on in the columns from `column` on.
   struct Rows {
     std::size_t first = 0, end;
     Rows(const DirectBlock<Number>& p, std::size_t row, std::size_t column)
-        : end(p.m - row < rows ? p.m - row : rows) {
+        : end(p.m - row < mr ? p.m - row : mr) {
       if (p.part == DirectPart::All) return;
       const std::ptrdiff_t above = difference(column, row) - p.diagonal;  // rows above the diagonal
       if (p.part == DirectPart::Lower) {
         if (above > 0)
           first = static_cast<std::size_t>(above) < end ? static_cast<std::size_t>(above) : end;
       } else {
-        const std::ptrdiff_t most = above + static_cast<std::ptrdiff_t>(columns);
-        if (most <= 0)
+        const std::ptrdiff_t needed = above + static_cast<std::ptrdiff_t>(nr);
+        if (needed <= 0)
           end = 0;
-        else if (static_cast<std::size_t>(most) < end)
-          end = static_cast<std::size_t>(most);
+        else if (static_cast<std::size_t>(needed) < end)
+          end = static_cast<std::size_t>(needed);
       }
     }
   };
@@ -101,51 +101,59 @@ class DirectLoops {
     return static_cast<std::ptrdiff_t>(a) - static_cast<std::ptrdiff_t>(b);
   }
 
-  static void multiply(const DirectBlock<Number>& p) {
-    for (std::size_t j = 0; j < p.n; j += columns)
-      for (std::size_t i = 0; i < p.m; i += rows) {
-        const Rows needed(p, i, j);
-        if (needed.first >= needed.end) continue;
-        const std::size_t skipped = needed.first / width;
-        const std::size_t vectors = (needed.end + width - 1) / width - skipped;
-        tile_of<parts>(vectors, p.a + i * p.depth + skipped * width, p.b + j * p.depth, p,
-                       i + skipped * width, j);
-      }
+  /// Loop jr: strips of nr columns. A strip of B, kc x nr, stays in the first-level cache.
+  static void loop_jr(const DirectBlock<Number>& p) {
+    for (std::size_t j = 0; j < p.n; j += nr) loop_ir(p, j);
   }
 
+  /// Loop ir: panels of mr rows, which stream from the second-level cache; only the vectors that
+  /// have elements of the computed part of C.
+  static void loop_ir(const DirectBlock<Number>& p, std::size_t j) {
+    for (std::size_t i = 0; i < p.m; i += mr) {
+      const Rows needed(p, i, j);
+      if (needed.first >= needed.end) continue;
+      const std::size_t skipped = needed.first / width;
+      const std::size_t vectors = (needed.end + width - 1) / width - skipped;
+      some_vectors<parts>(vectors, p.a + i * p.depth + skipped * width, p.b + j * p.depth, p,
+                          i + skipped * width, j);
+    }
+  }
+
+  /// The micro-kernel for so many vectors, at most `Vectors`.
   template <std::size_t Vectors>
-  static void tile_of(std::size_t vectors, const Number* a, const Number* b,
-                      const DirectBlock<Number>& p, std::size_t row, std::size_t column) {
+  static void some_vectors(std::size_t vectors, const Number* a, const Number* b,
+                           const DirectBlock<Number>& p, std::size_t row, std::size_t column) {
     if constexpr (Vectors > 1)
-      if (vectors < Vectors) return tile_of<Vectors - 1>(vectors, a, b, p, row, column);
-    tile<Vectors>(a, b, p, row, column);
+      if (vectors < Vectors) return some_vectors<Vectors - 1>(vectors, a, b, p, row, column);
+    micro_kernel<Vectors>(a, b, p, row, column);
   }
 
+  /// `Vectors` vectors of rows, at most mr, times nr columns.
   template <std::size_t Vectors>
-  static void tile(const Number* a, const Number* b, const DirectBlock<Number>& p, std::size_t row,
-                   std::size_t column) {
+  static void micro_kernel(const Number* a, const Number* b, const DirectBlock<Number>& p,
+                           std::size_t row, std::size_t column) {
     Number* const c = p.c + row + column * p.stride;
     const std::size_t m = p.m - row < Vectors * width ? p.m - row : Vectors * width;
-    const std::size_t n = p.n - column < columns ? p.n - column : columns;
+    const std::size_t n = p.n - column < nr ? p.n - column : nr;
     for (std::size_t j = 0; j < n; ++j)
       for (std::size_t r = 0; r < Vectors; ++r)
         __builtin_prefetch(c + j * p.stride + (r * width < m ? r * width : 0), 1);
-    V sum[columns][Vectors] = {};
+    V sum[nr][Vectors] = {};
 #pragma GCC unroll 4
-    for (std::size_t l = 0; l < p.depth; ++l, a += rows, b += columns) {
+    for (std::size_t l = 0; l < p.depth; ++l, a += mr, b += nr) {
       V x[Vectors];
 #pragma GCC unroll 16
       for (std::size_t r = 0; r < Vectors; ++r) x[r] = load(a + r * width);
 #pragma GCC unroll 16
-      for (std::size_t j = 0; j < columns; ++j) {
+      for (std::size_t j = 0; j < nr; ++j) {
 #pragma GCC unroll 16
         for (std::size_t r = 0; r < Vectors; ++r) sum[j][r] += x[r] * b[j];
       }
     }
-    if (m < Vectors * width || n < columns || crosses_diagonal(p, row, column, m))
+    if (m < Vectors * width || n < nr || crosses_diagonal(p, row, column, m))
       return store_part(p, row, column, m, n, sum[0], Vectors);
 #pragma GCC unroll 16
-    for (std::size_t j = 0; j < columns; ++j) {
+    for (std::size_t j = 0; j < nr; ++j) {
 #pragma GCC unroll 16
       for (std::size_t r = 0; r < Vectors; ++r) update(c + j * p.stride + r * width, sum[j][r], p);
     }
@@ -166,16 +174,16 @@ class DirectLoops {
     return x;
   }
 
-  /// Whether the tile has elements that are not computed.
+  /// Whether some of the micro-kernel's elements are not computed.
   static bool crosses_diagonal(const DirectBlock<Number>& p, std::size_t row, std::size_t column,
                                std::size_t m) {
     if (p.part == DirectPart::All) return false;
     const std::ptrdiff_t above = difference(column, row) - p.diagonal;
-    return p.part == DirectPart::Lower ? above + static_cast<std::ptrdiff_t>(columns) > 1
+    return p.part == DirectPart::Lower ? above + static_cast<std::ptrdiff_t>(nr) > 1
                                        : above < static_cast<std::ptrdiff_t>(m) - 1;
   }
 
-  /// Stores a tile that has fewer rows or columns, or crosses the diagonal.
+  /// Stores sums that have fewer rows or columns, or cross the diagonal.
   static void store_part(const DirectBlock<Number>& p, std::size_t row, std::size_t column,
                          std::size_t m, std::size_t n, const V* sums, std::size_t vectors) {
     for (std::size_t j = 0; j < n; ++j, sums += vectors) {

@@ -1,7 +1,7 @@
 // Kernels of factorisations on the host, by instruction set: products and loops over columns.
 //
 // Every element is computed by the same operations in the same order on every host: a sum
-// over `product_depth` inner indices in order, each product rounded before it is added (no FMA),
+// over `product_kc` inner indices in order, each product rounded before it is added (no FMA),
 // then subtracted from C. So vectors of any length give the same bits.
 //
 // Plain data without inline functions: the kernels are compiled for each instruction set, and must
@@ -15,8 +15,9 @@
 
 namespace gdr::dense {
 
-/// Inner indices whose products are summed before they are subtracted from C.
-constexpr std::size_t product_depth = 192;
+/// Inner indices whose products are summed before they are subtracted from C. Also kc of the loops:
+/// a strip of B, kc x nr, takes a quarter of the first-level cache.
+constexpr std::size_t product_kc = 192;
 
 /// A factor op(X): element (i, j) at `data[i * down + j * across]`.
 struct HostFactor {

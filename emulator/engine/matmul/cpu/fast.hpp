@@ -1,23 +1,22 @@
-// Fast matrix products in doubles: several columns at a time, one sum over all blocks and chips.
+// Fast matrix products in doubles: loops jr and ir around the micro-kernel, for one slab of the
+// PEs' factors (A) and some items (B). FastProducts has the outer loops.
 //
-// The factors are taken in slabs of the inner dimension, as fast matrix products do (Goto and van
-// de Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 34, 2008): a slab of the
-// PEs' factors stays in the second-level cache while all items stream through. Items are read in
-// place; the next columns are prefetched.
+// Items are read in place, not packed: a record is already a column with all its factors together,
+// and few are read at a time. The next ones are prefetched.
 #pragma once
 
 #include "emulator/engine/matmul/cpu/kernels.hpp"
 
 namespace gdr {
 
-/// `Host`: vectors of the instruction set; `Host::panels` panels and `Host::columns` columns fill
-/// the registers.
+/// `Host`: vectors of the instruction set; `Host::mr` outputs, whole panels, and `Host::nr` columns
+/// fill the registers.
 template <class Host>
 class FastMatmul {
  public:
-  static void run(const FastTask& t) {
-    for (std::size_t column = 0; column < t.columns; column += Host::columns)
-      some_columns<Host::columns>(t, column);
+  /// Loop jr: nr columns at a time, which stay in the first-level cache.
+  static void loop_jr(const FastTask& t) {
+    for (std::size_t column = 0; column < t.columns; column += nr) some_columns<nr>(t, column);
   }
 
   static std::size_t pack(const PackTask& rows) {
@@ -49,9 +48,10 @@ class FastMatmul {
  private:
   using V = typename Host::V;
   static constexpr std::size_t width = Host::width;
-  static constexpr std::size_t parts = fast_lanes / width;
+  static constexpr std::size_t parts = fast_lanes / width;  ///< vectors of a panel
+  static constexpr std::size_t mr_panels = Host::mr / fast_lanes, nr = Host::nr;
   static constexpr std::size_t line = 8;  ///< doubles of a line of the cache
-  static_assert(fast_columns % Host::columns == 0);
+  static_assert(fast_columns % nr == 0);
 
   /// Largest distance of records in one memory, in bytes.
   static constexpr std::size_t max_pitch = std::size_t{1} << 20;
@@ -65,11 +65,11 @@ class FastMatmul {
   };
   static constexpr std::size_t group = 3;  ///< columns that share a pointer: registers are few
 
-  /// The remaining columns, up to `Most`.
-  template <std::size_t Most>
+  /// Loop ir for the remaining columns, up to `Max`.
+  template <std::size_t Max>
   static void some_columns(const FastTask& t, std::size_t column) {
-    if (t.columns - column >= Most) return all_panels<Most>(t, column);
-    if constexpr (Most > 1) some_columns<Most - 1>(t, column);
+    if (t.columns - column >= Max) return loop_ir<Max>(t, column);
+    if constexpr (Max > 1) some_columns<Max - 1>(t, column);
   }
 
   /// The columns of the task in place if they are equidistant, else copied to scratch.
@@ -86,28 +86,28 @@ class FastMatmul {
     return {first, t.scratch, scratch_pitch * sizeof(double), nullptr};
   }
 
+  /// Loop ir: mr outputs at a time, which stream from the second-level cache.
   template <std::size_t Count>
-  static void all_panels(const FastTask& t, std::size_t first) {
+  static void loop_ir(const FastTask& t, std::size_t first) {
     Columns c = columns_of<Count>(t, first);
-    // Each tile prefetches one of the next columns.
+    // Each micro-kernel prefetches one of the next columns.
     std::size_t next = first + Count;
-    const std::size_t end =
-        next + Host::columns < t.items_known ? next + Host::columns : t.items_known;
+    const std::size_t end = next + nr < t.items_known ? next + nr : t.items_known;
     const auto prefetch_next = [&] { c.ahead = next < end ? t.items[next++] : c.numbers; };
     std::size_t panel = 0;
-    for (; panel + Host::panels <= t.panels; panel += Host::panels) {
+    for (; panel + mr_panels <= t.panels; panel += mr_panels) {
       prefetch_next();
-      tile<Host::panels, Count>(t, panel, c);
+      micro_kernel<mr_panels, Count>(t, panel, c);
     }
     prefetch_next();
-    if constexpr (Host::panels > 1) last_panels<Host::panels - 1, Count>(t, panel, c);
+    if constexpr (mr_panels > 1) last_panels<mr_panels - 1, Count>(t, panel, c);
   }
 
-  /// The remaining panels, up to `Most`.
-  template <std::size_t Most, std::size_t Count>
+  /// The remaining panels, up to `Max`.
+  template <std::size_t Max, std::size_t Count>
   static void last_panels(const FastTask& t, std::size_t panel, const Columns& c) {
-    if (t.panels - panel == Most) return tile<Most, Count>(t, panel, c);
-    if constexpr (Most > 1) last_panels<Most - 1, Count>(t, panel, c);
+    if (t.panels - panel == Max) return micro_kernel<Max, Count>(t, panel, c);
+    if constexpr (Max > 1) last_panels<Max - 1, Count>(t, panel, c);
   }
 
   template <std::size_t Panels, std::size_t Count>
@@ -135,8 +135,9 @@ class FastMatmul {
     }
   }
 
+  /// Sums of `Panels` panels and `Count` columns over the factors of the slab, in registers.
   template <std::size_t Panels, std::size_t Count>
-  static void tile(const FastTask& t, std::size_t panel, const Columns& c) {
+  static void micro_kernel(const FastTask& t, std::size_t panel, const Columns& c) {
     constexpr std::size_t rows = Panels * parts;
     const std::size_t panel_size = t.panel_step;
     const double* a = t.numbers + panel * panel_size;

@@ -26,6 +26,8 @@ namespace gdr {
 
 /// PEs of a panel: one row of MatmulPattern in eight PEs.
 constexpr std::size_t panel_lanes = 8;
+/// Items that a micro-kernel multiplies at once (nr of exact.hpp).
+constexpr std::size_t exact_nr = 4;
 
 /// The largest biased exponent, of infinities and NaN. As the least exponent of a range it means
 /// that all numbers are zero.
@@ -72,10 +74,12 @@ struct LongRow {
 
 /// The machine's sums, bit for bit.
 struct MatmulKernels {
+  /// Packs factors.
   void (*gather)(const LongRow& row);
   /// Doubles of scratch that a task needs.
   std::size_t (*scratch)(const MatmulTask& task);
-  /// In the machine's floating-point mode (MachineFloatMode). Returns the number of block sums
+  /// Loops ic to ir for the items of a task, in the machine's floating-point mode
+  /// (MachineFloatMode). Returns the number of block sums
   /// (eight PEs, some columns) that used the integer fallback.
   std::uint64_t (*run)(const MatmulTask& task);
 };
@@ -113,16 +117,16 @@ void sign_zeros(const FallbackBlock& block, double* high, double* low);
 /// Outputs of a panel.
 constexpr std::size_t fast_lanes = 8;
 
-/// Maximum number of factors of a slab, so that its panels fit the second-level cache and some
-/// items the first.
-constexpr std::size_t slab_depth = 256;
+/// kc of fast products, the number of factors of a slab: nr items take at most half of the
+/// first-level cache, and a slab of 256 outputs half of the second-level cache.
+constexpr std::size_t fast_kc = 256;
 
-/// A multiple of the number of columns of every kernel.
+/// A multiple of nr of every kernel.
 constexpr std::size_t fast_columns = 24;
 
 /// Scratch for columns that are not equidistant; their distance is not a power of two, to avoid
 /// cache-set conflicts.
-constexpr std::size_t scratch_pitch = slab_depth + 8;
+constexpr std::size_t scratch_pitch = fast_kc + 8;
 constexpr std::size_t fast_scratch = fast_columns * scratch_pitch;
 
 /// Items (columns of a matrix) times one slab of the PEs' factors.
@@ -152,8 +156,9 @@ struct FastMatmulKernels {
   /// Packs rows. Returns an upper bound of the factors up to the last one that is not +0 in every
   /// lane; 0 if all are +0.
   std::size_t (*pack)(const PackTask& rows);
-  /// In the machine's floating-point mode (MachineFloatMode).
-  void (*run)(const FastTask& task);
+  /// Loops jr and ir around the micro-kernel, in the machine's floating-point mode
+  /// (MachineFloatMode).
+  void (*macro_kernel)(const FastTask& task);
 };
 
 const FastMatmulKernels& fast_matmul_portable() noexcept;

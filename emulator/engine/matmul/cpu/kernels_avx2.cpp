@@ -135,7 +135,7 @@ struct Avx2 {
 
   // --- fast products
 
-  static constexpr std::size_t panels = 1, columns = 6;  ///< fill the registers
+  static constexpr std::size_t mr = 8, nr = 6;
   static bool has_bits(V x) {
     const __m256i bits = _mm256_castpd_si256(x);
     return _mm256_testz_si256(bits, bits) == 0;
@@ -166,7 +166,7 @@ const MatmulKernels& exact_matmul_avx2() noexcept {
 }
 
 const FastMatmulKernels& fast_matmul_avx2() noexcept {
-  static constexpr FastMatmulKernels kernels{FastMatmul<Avx2>::pack, FastMatmul<Avx2>::run};
+  static constexpr FastMatmulKernels kernels{FastMatmul<Avx2>::pack, FastMatmul<Avx2>::loop_jr};
   return kernels;
 }
 

@@ -124,7 +124,7 @@ struct Avx512 {
 
   // --- fast products
 
-  static constexpr std::size_t panels = 3, columns = 8;  ///< fill the registers
+  static constexpr std::size_t mr = 24, nr = 8;
   static bool has_bits(V x) {
     const __m512i bits = _mm512_castpd_si512(x);
     return _mm512_test_epi64_mask(bits, bits) != 0;
@@ -165,7 +165,7 @@ const MatmulKernels& exact_matmul_avx512() noexcept {
 }
 
 const FastMatmulKernels& fast_matmul_avx512() noexcept {
-  static constexpr FastMatmulKernels kernels{FastMatmul<Avx512>::pack, FastMatmul<Avx512>::run};
+  static constexpr FastMatmulKernels kernels{FastMatmul<Avx512>::pack, FastMatmul<Avx512>::loop_jr};
   return kernels;
 }
 

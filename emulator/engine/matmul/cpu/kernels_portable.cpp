@@ -1,4 +1,4 @@
-// Fast matrix products for any machine, on vectors of the compiler.
+// The choice of kernels, and fast matrix products for any machine, on vectors of the compiler.
 #include <cstdint>
 #include <limits>
 
@@ -9,7 +9,7 @@ namespace {
 
 /// Two doubles: every 64-bit machine has such registers, most of them 16 or more.
 struct Portable {
-  static constexpr std::size_t width = 2, panels = 1, columns = 2;
+  static constexpr std::size_t width = 2, mr = 8, nr = 2;
   using V [[gnu::vector_size(16), gnu::may_alias]] = double;
   using Bits [[gnu::vector_size(16)]] = std::int64_t;
 
@@ -40,8 +40,25 @@ struct Portable {
 
 }  // namespace
 
+const MatmulKernels* exact_matmul_of([[maybe_unused]] Isa isa) noexcept {
+#if defined(__x86_64__)
+  if (isa == Isa::Avx512) return &exact_matmul_avx512();
+  if (isa == Isa::Avx2) return &exact_matmul_avx2();
+#endif
+  return nullptr;
+}
+
+const FastMatmulKernels& fast_matmul_of([[maybe_unused]] Isa isa) noexcept {
+#if defined(__x86_64__)
+  if (isa == Isa::Avx512) return fast_matmul_avx512();
+  if (isa == Isa::Avx2) return fast_matmul_avx2();
+#endif
+  return fast_matmul_portable();
+}
+
 const FastMatmulKernels& fast_matmul_portable() noexcept {
-  static constexpr FastMatmulKernels kernels{FastMatmul<Portable>::pack, FastMatmul<Portable>::run};
+  static constexpr FastMatmulKernels kernels{FastMatmul<Portable>::pack,
+                                             FastMatmul<Portable>::loop_jr};
   return kernels;
 }
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "emulator/engine/matmul/cpu/factors.hpp"
+#include "emulator/engine/matmul/cpu/widen_floats.hpp"
 #include "emulator/engine/matmul/gpu/card_factors.hpp"
 #include "emulator/engine/matmul/gpu/float_range.hpp"
 #include "emulator/engine/matmul/gpu/product_text.hpp"

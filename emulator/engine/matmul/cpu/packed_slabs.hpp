@@ -1,45 +1,22 @@
-// Factors gathered for the kernels: from the PEs' state, or from the records of their targets.
+// The packed A of fast products: factors from the PEs' state, or from the records of their targets.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <vector>
 
 #include "emulator/chip/state.hpp"
 #include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/record_rows.hpp"
 #include "emulator/engine/matmul/pattern/pattern.hpp"
 #include "emulator/port/loaded_program.hpp"
 
 namespace gdr {
 
-/// Factors of all rows of a body for the exact kernels, for some chips.
-class PackedFactors {
- public:
-  /// Panels of a row.
-  static std::size_t panels_of(const Geometry& geometry) noexcept {
-    return (geometry.pes_per_block + panel_lanes - 1) / panel_lanes;
-  }
-
-  /// Allocates; discards previous contents.
-  void begin(const MatmulPattern& products, const Geometry& geometry, std::size_t chips);
-  /// Gathers one block's words. Thread-safe for different blocks.
-  void gather(const MatmulPattern& products, std::size_t chip, const BlockState& block,
-              const MatmulKernels& kernels);
-  /// After all blocks are gathered: finds the panels that are all +0.
-  void find_zeros();
-  MatmulFactors view() const noexcept;
-
- private:
-  std::size_t panels_ = 0, of_row_ = 0, chips_ = 0, blocks_ = 0, depth_ = 0;
-  std::vector<double, LineAllocator<double>> numbers_;
-  std::vector<ExponentRange> ranges_;
-  std::vector<std::int16_t> least_;
-  std::vector<char> block_zeros_, zeros_;  ///< [panel][chip][block], [panel]: all are +0
-};
-
-/// Consecutive inner indices of one chip: a number of its blocks' factors, or a part of them.
+/// An iteration of loop pc: consecutive inner indices of one chip, at most fast_kc. Factors of a
+/// number of its blocks, or a part of them.
 struct FastSlab {
   std::size_t chip = 0, first = 0, depth = 0;
-  std::size_t begin = 0;  ///< offset of its factors: [panel][factor][lane]
+  std::size_t begin = 0;  ///< offset of the packed factors: [panel][factor][lane]
 };
 
 /// Factors of a body's outputs for the fast kernels, packed in slabs. Lane l of panel p is output
@@ -65,7 +42,7 @@ class PackedSlabs {
   void scatter_words(std::size_t chip, BlockState& block);
 
   std::size_t panels() const noexcept { return panels_; }
-  std::size_t slabs_of_chip() const noexcept { return (chip_depth_ + slab_depth - 1) / slab_depth; }
+  std::size_t slabs_of_chip() const noexcept { return (chip_depth_ + fast_kc - 1) / fast_kc; }
   FastSlab slab(std::size_t chip, std::size_t number) const noexcept;
   const double* numbers(const FastSlab& slab) const noexcept {
     return numbers_.data() + slab.begin;
@@ -76,13 +53,7 @@ class PackedSlabs {
   std::size_t depth_used(const FastSlab& slab) const noexcept;
 
  private:
-  /// Location of a row's factors in a record: element and first word.
-  struct RecordRow {
-    std::uint32_t element = 0, word = 0;
-  };
-  std::optional<RecordRow> record_row(const LoadedProgram& loaded, std::size_t row) const;
   const std::uint64_t* record_of(const std::uint64_t* records, std::size_t output) const;
-  void find_records(const LoadedProgram& loaded);
   /// Calls piece(first factor, how many, their place for panel 0, doubles from panel to panel) for
   /// the factors of a block, slab by slab.
   template <typename Piece>
@@ -92,18 +63,14 @@ class PackedSlabs {
   }
 
   const MatmulPattern& products_;
-  const std::size_t blocks_, pes_, elements_, target_words_;
+  const std::size_t blocks_, elements_, target_words_;
   const std::size_t panels_, chip_depth_;
   const std::vector<std::uint64_t> zeros_;
-  std::vector<RecordRow> record_rows_;  ///< by row; empty if records are not factors
+  const std::vector<RecordRow> record_rows_;  ///< by row; empty if records are not factors
   std::vector<double, LineAllocator<double>> numbers_;  ///< slab by slab
   /// [chip][block][panel]: factors up to the last one that is not +0.
   std::vector<std::uint32_t> used_;
   std::vector<char> newer_;  ///< [chip][block]: newer than the state
 };
-
-/// Converts packed floats, two per word, to doubles. Subnormal floats become zeros of their sign,
-/// as at the port.
-void widen_floats(const std::uint64_t* words, std::size_t n, std::uint64_t* doubles) noexcept;
 
 }  // namespace gdr

@@ -1,0 +1,75 @@
+// The packed B of exact products: the items of a task, truncated to the multiplier's 50 bits, with
+// their exponents.
+#pragma once
+
+#include "emulator/engine/matmul/cpu/kernels.hpp"
+
+namespace gdr {
+
+/// Groups of nr items, interleaved. `Host`: vectors of the instruction set.
+template <class Host>
+class ExactItems {
+ public:
+  static constexpr std::size_t nr = exact_nr;
+
+  static std::size_t groups(const MatmulTask& t) { return (t.columns + nr - 1) / nr; }
+  /// Doubles of memory.
+  static std::size_t size(const MatmulTask& t) {
+    return groups(t) * group_size(t) + ranges_size(t) + least_size(t);
+  }
+
+  ExactItems(const MatmulTask& t, double* memory)
+      : t_(t),
+        items_(memory),
+        ranges_(reinterpret_cast<ExponentRange*>(items_ + groups(t) * group_size(t))),
+        least_(reinterpret_cast<std::int16_t*>(ranges_ + ranges_size(t))) {
+    static_assert(sizeof(ExponentRange) == sizeof(double));
+  }
+
+  void pack() {
+    const std::size_t depth = t_.factors.depth;
+    for (std::size_t g = 0; g < groups(t_); ++g) {
+      for (std::size_t chip = 0; chip < t_.factors.chips; ++chip) {
+        for (std::size_t block = 0; block < t_.factors.blocks; ++block) {
+          const std::size_t at = chip * t_.factors.blocks + block;
+          const std::uint64_t* columns[nr];  // zeros where there is none
+          for (std::size_t j = 0; j < nr; ++j) {
+            const std::size_t column = g * nr + j;
+            columns[j] = column < t_.columns
+                             ? t_.records[column * t_.factors.chips + chip] + block * depth
+                             : nullptr;
+          }
+          const std::size_t place = g * blocks(t_) + at;
+          const ExponentRange range =
+              Host::gather(columns, depth, items_ + place * depth * nr, least_ + place * depth);
+          ranges_[place] = range.least > range.most ? ExponentRange{} : range;
+        }
+      }
+    }
+  }
+
+  /// A group's items: [chip][block][factor][item].
+  const double* items(std::size_t group) const { return items_ + group * group_size(t_); }
+  /// Their ranges: [chip][block].
+  const ExponentRange* ranges(std::size_t group) const { return ranges_ + group * blocks(t_); }
+  /// Least exponents: [chip][block][factor].
+  const std::int16_t* least(std::size_t group) const {
+    return least_ + group * blocks(t_) * t_.factors.depth;
+  }
+
+ private:
+  static std::size_t blocks(const MatmulTask& t) { return t.factors.chips * t.factors.blocks; }
+  static std::size_t group_size(const MatmulTask& t) { return blocks(t) * t.factors.depth * nr; }
+  static std::size_t ranges_size(const MatmulTask& t) { return whole_lines(groups(t) * blocks(t)); }
+  static std::size_t least_size(const MatmulTask& t) {
+    return whole_lines((groups(t) * blocks(t) * t.factors.depth + 3) / 4);
+  }
+  static std::size_t whole_lines(std::size_t doubles) { return (doubles + 7) / 8 * 8; }
+
+  const MatmulTask& t_;
+  double* const items_;
+  ExponentRange* const ranges_;
+  std::int16_t* const least_;
+};
+
+}  // namespace gdr
