@@ -5,12 +5,6 @@
 #include "emulator/host/float_mode.hpp"
 
 namespace gdr::native {
-namespace {
-
-/// Maximum number of targets per task.
-constexpr std::uint64_t max_targets = LaneTargets::max_targets;
-
-}  // namespace
 
 PackedTasks::PackedTasks(const CompiledProgram& compiled, const LoadedProgram& loaded,
                          const PackedPlan& plan, const TargetBlocks& blocks, SourceSlices& slices)
@@ -41,7 +35,7 @@ void PackedTasks::make_groups(std::span<const Pass> passes, unsigned threads,
   for (const Pass& pass : passes)
     for (std::size_t k = 0; k < pass.writes.size(); ++k) {
       const std::uint64_t count = pass.writes[k].slots.count;
-      const std::uint64_t least = (count + max_targets - 1) / max_targets;
+      const std::uint64_t least = (count + max_lane_targets - 1) / max_lane_targets;
       for (std::size_t slice = 0; slice < slices.size(); ++slice) {
         const bool over_lanes = slices[slice].over_lanes;
         const std::uint64_t vectors = slices_.vectors_for(count, over_lanes);
