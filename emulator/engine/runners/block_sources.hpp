@@ -6,14 +6,11 @@
 #include <deque>
 #include <vector>
 
+#include "emulator/engine/runners/block_chunks.hpp"
 #include "emulator/engine/runners/encoded_sources.hpp"
 #include "emulator/engine/runners/transfers.hpp"
 
 namespace gdr {
-
-/// Fills of the memory's halves that remain visible afterwards: the last one may be short, and then
-/// the rest of its half still holds an earlier fill.
-constexpr std::uint64_t visible_fills = 3;
 
 /// j-items of a single block.
 struct BlockStream {
@@ -30,11 +27,6 @@ struct BlockStream {
 
   /// Writes the visible fills to a broadcast memory.
   void write_fills(std::uint64_t* bm) const;
-};
-
-/// A block of a chip.
-struct BlockPlace {
-  std::uint32_t chip = 0, block = 0;
 };
 
 /// These items by block, kept from pass to pass.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emulator/engine/runners/transfers.hpp"
 #include "emulator/host/stopwatch.hpp"
 
 namespace gdr {
@@ -20,11 +21,9 @@ BlockwiseRunner::BlockwiseRunner(const LoadedProgram& program, const Geometry& g
                                  const Executable& executable, const StreamingExecutable* streamed)
     : program_(program),
       geometry_(geometry),
-      executable_(executable),
       streamed_(streamed),
       products_(streamed == nullptr ? nullptr : MatmulRunner::make(program, geometry_, *streamed)),
-      shared_sources_(program, streamed),
-      block_sources_(program, streamed) {}
+      loop_(program, geometry_, executable, streamed) {}
 
 std::unique_ptr<PassRunner> blockwise_runner(const LoadedProgram& program, const Geometry& geometry,
                                              const Executable& executable) {
@@ -35,17 +34,8 @@ std::unique_ptr<PassRunner> blockwise_runner(const LoadedProgram& program, const
   return std::make_unique<BlockwiseRunner>(program, geometry, executable, &executable);
 }
 
-void BlockwiseRunner::invalidate_chips() noexcept { block_sources_.overwritten(); }
-
-bool BlockwiseRunner::shares_sources() const noexcept {
-  return loop().plan.slices == 1 && loop().plan.parts == 1 && !program_.sources.empty();
-}
-bool BlockwiseRunner::joins_outputs() const noexcept {
-  return loop().plan.partition != ChipPartition::SourcesOverBlocks && !program_.outputs.empty();
-}
-
-std::vector<BlockwiseRunner::Task> BlockwiseRunner::make_tasks() const {
-  std::vector<Task> tasks;
+std::vector<BlockTask> BlockwiseRunner::make_tasks() const {
+  std::vector<BlockTask> tasks;
   const std::uint64_t lanes = std::uint64_t{geometry_.pes_per_block} * program_.program.elements;
   for (std::uint32_t c = 0; c < now_->chips(); ++c) {
     const auto touches = [&](const auto& transfer, std::uint32_t b) {
@@ -66,23 +56,24 @@ std::vector<BlockwiseRunner::Task> BlockwiseRunner::make_tasks() const {
   return tasks;
 }
 
-std::vector<BlockwiseRunner::Chunk> BlockwiseRunner::make_chunks() const {
-  if (!now_->has_run()) return {Chunk{}};
+/// All fills at once, unless the buffers that blocks share would not fit the cache.
+std::vector<FillChunk> BlockwiseRunner::make_chunks() {
+  if (!now_->has_run()) return {FillChunk{}};
+  if (is_matmul()) return {FillChunk{0, products_->fills_before(*now_), true, true}};
   const BmHalves& halves = program_.halves;
-  if (is_matmul()) return {Chunk{0, products_->fills_before(*now_), true, true}};
-  const std::uint64_t fills = loop().plan.fills(loop().plan.slice(0).count);
+  const LoopPlan& plan = now_->run().plan;
+  const std::uint64_t fills = plan.fills(plan.slice(0).count);
+  const std::uint64_t outputs = loop_.outputs().are_used(*now_) ? halves.output_step : 0;
   const std::uint64_t shorts_per_group =
-      (shares_sources() ? halves.source_step : 0) +
-      (joins_outputs() ? std::uint64_t{halves.output_step} * geometry_.blocks : 0);
-  if (shorts_per_group == 0 || fills == 0) return {Chunk{0, fills, true, true}};
-  if (batch_) return {Chunk{0, fills, true, true}};
-  const std::uint64_t most =
+      (loop_.shares_sources(*now_) ? halves.source_step : 0) + outputs * geometry_.blocks;
+  if (shorts_per_group == 0 || fills == 0 || loop_.batch() != nullptr)
+    return {FillChunk{0, fills, true, true}};
+  const std::uint64_t at_once =
       std::max<std::uint64_t>(1, chunk_shorts / (shorts_per_group * halves.groups));
-  std::vector<Chunk> passes;
-  for (std::uint64_t f = 0; f < fills; f += most) {
-    passes.push_back({f, std::min(most, fills - f), f == 0, f + most >= fills});
-  }
-  return passes;
+  std::vector<FillChunk> chunks;
+  for (std::uint64_t f = 0; f < fills; f += at_once)
+    chunks.push_back({f, std::min(at_once, fills - f), f == 0, f + at_once >= fills});
+  return chunks;
 }
 
 double BlockwiseRunner::estimate(std::size_t tasks) const noexcept {
@@ -95,7 +86,7 @@ double BlockwiseRunner::estimate(std::size_t tasks) const noexcept {
     ns += static_cast<double>(r.slots.count * program_.layout.result_words) * ns_per_value;
   }
   if (!now_->has_run()) return ns;
-  const auto iterations = static_cast<double>(loop().plan.slice(0).count);
+  const auto iterations = static_cast<double>(now_->run().plan.slice(0).count);
   const double clocks = static_cast<double>(p.clocks(Section::Start) + p.clocks(Section::End)) +
                         iterations * static_cast<double>(p.clocks(Section::Body));
   return ns + clocks * geometry_.pes_per_block * static_cast<double>(tasks) * ns_per_lane_clock;
@@ -114,82 +105,91 @@ void BlockwiseRunner::run(const Pass& pass) {
 void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> writes,
                               std::span<const ResultRead> reads) {
   now_->begin(run, writes, reads);
-  const std::vector<Task> tasks = make_tasks();
+  const std::vector<BlockTask> tasks = make_tasks();
   const Stopwatch stopwatch;
   const bool may_be_batch = start_batch(tasks.size());
-  const std::vector<Chunk> chunks = make_chunks();
+  const std::vector<FillChunk> chunks = make_chunks();
   std::vector<Phase> phases;
   const unsigned threads = threads_for(estimate(tasks.size()), now_->pass().threads);
-  shared_sources_.begin();
+  loop_.shared_sources().begin();
   const bool product = is_matmul();
   product ? products_->begin(*now_, threads) : now_->require_states();
-  for (const Chunk& chunk : chunks) add_chunk(chunk, tasks, phases);
+  for (const FillChunk& chunk : chunks) add_chunk(chunk, tasks, phases);
   if (product) products_->add_phases(phases);
   for (const ResultRead& read : reads)
     if (read.joined && read.slots.count != 0) add_joined_read(read, phases);
   run_phases(phases, threads);
   if (may_be_batch)
-    streamed_->record_batch(tasks.size(), loop().plan.slice(0).count, batch_ != nullptr,
+    streamed_->record_batch(tasks.size(), now_->run().plan.slice(0).count, loop_.batch() != nullptr,
                             stopwatch.seconds());
-  batch_.reset();
+  loop_.end_batch();
   if (product) products_->end();
   if (run == nullptr) return;
   if (!program_.outputs.empty() && (run->flags & run_return) == 0) note_outputs();
-  if (!product) shared_sources_.keep();
+  if (!product) loop_.shared_sources().keep();
 }
 
 /// The run has written its output items to the memories of its chips.
 void BlockwiseRunner::note_outputs() {
-  const std::uint64_t words = loop().plan.items * program_.layout.output_words *
-                              output_records(program_.program, geometry_, loop().plan.partition);
+  const std::uint64_t words =
+      now_->run().plan.items * program_.layout.output_words *
+      output_records(program_.program, geometry_, now_->run().plan.partition);
   for (std::size_t c = 0; c < now_->chips(); ++c)
-    if (takes_part(loop().chips, c)) memory_of(c).changed(loop().output_address, words);
+    if (takes_part(now_->run().chips, c))
+      now_->memory_of(c).changed(now_->run().output_address, words);
 }
 
-void BlockwiseRunner::add_chunk(const Chunk& chunk, const std::vector<Task>& tasks,
+void BlockwiseRunner::add_chunk(const FillChunk& chunk, const std::vector<BlockTask>& tasks,
                                 std::vector<Phase>& phases) {
-  const std::size_t chips = now_->chips();
-  if (now_->has_run() && accepts_streams() && !shares_sources())
-    block_sources_.reserve(chips, geometry_.blocks);
-  if (now_->has_run() && chunk.fills != 0 && shares_sources())
-    shared_sources_.prepare(*now_, groups_of(chunk, {0, loop().plan.groups}), accepts_streams(),
-                            phases);
-  const bool joins = now_->has_run() && chunk.fills != 0 && joins_outputs();
-  const GroupRange groups = joins ? groups_of(chunk, {0, loop().plan.groups}) : GroupRange{};
-  const std::uint64_t items = groups.count * (now_->has_run() ? loop().plan.group : 1);
-  if (joins) {
-    outputs_.resize(chips);
-    for (auto& buffer : outputs_) {
-      buffer.resize(std::max<std::size_t>(
-          buffer.size(), items * program_.program.output_shorts * geometry_.blocks));
-    }
+  const bool has_fills = now_->has_run() && chunk.fills != 0;
+  const bool joins = has_fills && loop_.outputs().are_used(*now_);
+  if (now_->has_run()) loop_.reserve(*now_);
+  if (has_fills && loop_.shares_sources(*now_)) {
+    const LoopPlan& plan = now_->run().plan;
+    loop_.shared_sources().prepare(*now_, chunk.groups_of(plan, {0, plan.groups}),
+                                   loop_.accepts_streams(*now_), phases);
   }
+  if (joins) loop_.outputs().reserve(*now_, chunk);
   phases.push_back({tasks.size(), [this, chunk, &tasks](std::size_t i) { work(chunk, tasks[i]); }});
-  if (batch_) {
-    phases.push_back({1, [this](std::size_t) { batch_->run_bodies(); }});
-    phases.push_back(
-        {tasks.size(), [this, chunk, &tasks](std::size_t i) { finish_batched(chunk, tasks[i]); }});
-  }
-  if (joins) {
-    const std::uint64_t size = returns_outputs() ? items_returned : items_per_task;
-    const std::uint64_t n = divide_up(items, size), ways = returns_outputs() ? 1 : chips;
-    phases.push_back({ways * n, [this, chunk, n, size](std::size_t i) {
-                        join_chunk_outputs(chunk, i / n, {i % n * size, size});
+  if (FusedBatch* const batch = loop_.batch()) {
+    phases.push_back({1, [batch](std::size_t) { batch->run_bodies(); }});
+    phases.push_back({tasks.size(), [this, &tasks](std::size_t i) {
+                        if (!loop_.waits_for_batch(tasks[i])) return;
+                        loop_.finish_batched(*now_, tasks[i]);
+                        read_results(tasks[i]);
                       }});
   }
+  if (joins) loop_.outputs().add_tasks(*now_, chunk, phases);
 }
 
-/// Fused runs of the run's blocks together, if the engine has a device for them. False if the run
-/// does not allow it.
 bool BlockwiseRunner::start_batch(std::size_t tasks) {
-  batch_.reset();
-  constexpr std::uint32_t whole = run_start | run_end | run_results_only;
-  if (!now_->has_run() || (loop().flags & whole) != whole || is_matmul() || !accepts_streams() ||
-      !program_.outputs.empty() || tasks == 0)
-    return false;
-  batch_ = streamed_->start_batch(tasks, loop().plan.slice(0).count);
-  batched_.assign(tasks, {});
-  return true;
+  loop_.end_batch();
+  return now_->has_run() && !is_matmul() && loop_.start_batch(*now_, tasks);
+}
+
+/// A task of a chunk: writes to the block, the loop, reads from it.
+void BlockwiseRunner::work(const FillChunk& chunk, const BlockTask& task) {
+  const bool product = is_matmul();
+  if (product && task.runs && products_->bypasses_state(task.chip))
+    return products_->gather(task.chip, task.block);
+  BlockState& block = state(task.chip).blocks[task.block];
+  if (chunk.first) {
+    for (const TargetWrite& w : now_->writes())
+      if (takes_part(w.chips, task.chip)) load_targets(program_, block, w.slots, w.records);
+  }
+  if (task.runs) {
+    loop_.run(*now_, chunk, task);
+    if (product) products_->gather(task.chip, task.block);
+  }
+  if (chunk.last && !loop_.waits_for_batch(task)) read_results(task);
+}
+
+void BlockwiseRunner::read_results(const BlockTask& task) {
+  const BlockState& block = state(task.chip).blocks[task.block];
+  for (const ResultRead& r : now_->reads()) {
+    if (r.joined || !takes_part(r.chips, task.chip)) continue;
+    store_results(program_, block, r.slots, now_->pass().results + r.offset);
+  }
 }
 
 void BlockwiseRunner::add_joined_read(const ResultRead& read, std::vector<Phase>& phases) {
