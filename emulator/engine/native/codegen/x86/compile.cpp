@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 
 #include "emulator/engine/jit/allocate.hpp"
-#include "emulator/engine/jit/order.hpp"
-#include "emulator/engine/jit/pipeline.hpp"
 #include "emulator/engine/jit/x86/emit.hpp"
 #include "emulator/engine/native/codegen/code.hpp"
 #include "emulator/engine/native/codegen/to_ir.hpp"
+#include "emulator/engine/native/codegen/x86/loop_code.hpp"
 #include "emulator/host/host_limits.hpp"
 
 namespace gdr::native {
@@ -30,13 +28,6 @@ unsigned fastest_copies(const CodeContext& c, jit::ConstantPool& pool) {
   return pressure <= max_pressure ? max_copies : 1;
 }
 
-/// Instructions without moves between registers, which hosts execute by renaming.
-std::size_t cost_of(const std::vector<jit::Instruction>& code) {
-  return static_cast<std::size_t>(std::ranges::count_if(code, [](const jit::Instruction& i) {
-    return i.op != jit::Op::Load || i.a.kind == jit::Location::Kind::Memory;
-  }));
-}
-
 /// The function of a kernel.
 class KernelEmitter {
  public:
@@ -46,7 +37,8 @@ class KernelEmitter {
         c_(context),
         target_(vector_target(context.target)),
         pool_(target_, base_constants),
-        copies_(copies != 0 ? copies : fastest_copies(context, pool_)) {}
+        copies_(copies != 0 ? copies : fastest_copies(context, pool_)),
+        scheduler_(context, target_) {}
 
   void emit_function() {
     constexpr auto near = Xbyak::CodeGenerator::T_NEAR;
@@ -104,106 +96,13 @@ class KernelEmitter {
       a_.pop(Xbyak::Reg64(*r));
   }
   const Xbyak::Reg64& base(Base b) const { return bases_[b]; }
-  /// The last mask register, on AVX2 the last vector, is that of gathers.
-  jit::RegisterLimits limits() const {
-    const unsigned kept = c_.kernel.reads_tables ? 1 : 0;
-    if (target_.avx512) return {32, 8 - kept};
-    return {16 - kept, 8};
-  }
-  jit::AllocatedBlock allocated(const jit::Block& block, jit::SpillArea& spills) const {
-    return jit::allocate(block, target_, limits(), spills);
-  }
   void emit(const std::vector<jit::Instruction>& code) {
     jit::emit({a_, target_, bases_, {}, &appends_, target_.avx512 ? 7 : 15}, code);
   }
 
-  /// A loop's passes: all alike, or with straight code before and behind them.
-  struct LoopCode {
-    jit::AllocatedBlock first, body, last;
-    bool pipelined = false;
-    std::uint32_t spill_slots = 0;
-    unsigned passes = 1;  ///< passes of the loop in one of `body`
-  };
-
-  /// In an order for few registers, or for latencies: hosts look some hundred instructions ahead,
-  /// and the nearer independent operations are, the better they overlap. That is worth some
-  /// spilling, less with 32 registers, where spilled values are many. The limits and the window
-  /// were measured on the kernels of the library.
-  LoopCode plain_loop(const jit::Block& block) const {
-    constexpr std::size_t window = 24;
-    const double limit = target_.avx512 ? 1.05 : 1.13;
-    jit::Block ordered = block;
-    jit::order_for_latency(ordered, window);
-    jit::SpillArea spills{base_spills, 0, 0}, few_spills = spills;
-    jit::AllocatedBlock overlapped = allocated(ordered, spills);
-    jit::AllocatedBlock plain = allocated(block, few_spills);
-    const auto cost = static_cast<double>(cost_of(overlapped.body));
-    const bool spills_too_much = cost > limit * static_cast<double>(cost_of(plain.body));
-    LoopCode made;
-    made.body = std::move(spills_too_much ? plain : overlapped);
-    made.spill_slots = (spills_too_much ? few_spills : spills).slots;
-    return made;
-  }
-
-  /// With 32 registers most loops can be pipelined without many more instructions. A pass that is
-  /// too long for two stages is with the next one a pass that is not.
-  LoopCode loop_code(const jit::Block& block) const {
-    LoopCode plain = plain_loop(block);
-    if (!target_.avx512) return plain;
-    if (std::optional<LoopCode> made = pipelined_loop(block, 1, plain)) return *std::move(made);
-    const jit::Block two = jit::two_passes(block, [&](jit::Place p) { return moved(p, 1); });
-    if (std::optional<LoopCode> made = pipelined_loop(two, 2, plain)) return *std::move(made);
-    return plain;
-  }
-
-  /// `block`: a number of passes of the loop whose plain code is `plain`. The limits were measured
-  /// on the kernels of the library.
-  std::optional<LoopCode> pipelined_loop(const jit::Block& block, unsigned passes,
-                                         const LoopCode& plain) const {
-    constexpr double max_instructions = 1.2;
-    constexpr std::size_t registers_for_work = 3;
-    std::optional<LoopCode> best;
-    double least = max_instructions * passes * static_cast<double>(cost_of(plain.body.body));
-    for (const jit::PipelineSchedule& schedule : jit::pipeline_schedules(block)) {
-      // What passes leave each other is in registers, and the work itself needs some.
-      if (block.carried.size() + schedule.crossing.size() + registers_for_work > limits().vectors)
-        continue;
-      LoopCode made = scheduled_loop(schedule, passes);
-      const auto cost = static_cast<double>(cost_of(made.body.body));
-      if (cost >= least) continue;
-      best = std::move(made);
-      least = cost;
-    }
-    return best;
-  }
-
-  /// The place that some passes later is at p.
-  jit::Place moved(jit::Place p, int passes) const {
-    if (p.base == base_source) p.offset += passes * static_cast<std::int32_t>(c_.group_bytes());
-    return p;
-  }
-
-  LoopCode scheduled_loop(const jit::PipelineSchedule& schedule, unsigned passes) const {
-    const auto vector_bytes = static_cast<std::int32_t>(c_.kernel.layout.vector_bytes);
-    const auto earlier = [&](jit::Place p) { return moved(p, -static_cast<int>(passes)); };
-    const auto place = [&](std::size_t k) {
-      return jit::Place{base_spills, false, static_cast<std::int32_t>(k) * vector_bytes};
-    };
-    const jit::PipelinedLoop parts = jit::pipelined(schedule, earlier, place);
-    const std::size_t crossing = schedule.crossing.size();
-    jit::SpillArea spills{base_spills, place(crossing).offset, 0};
-    LoopCode made{allocated(parts.first, spills),
-                  allocated(parts.loop, spills),
-                  allocated(parts.last, spills),
-                  true,
-                  0,
-                  passes};
-    made.spill_slots = static_cast<std::uint32_t>(crossing) + spills.slots;
-    return made;
-  }
-
   void straight(const Segment& segment, CarriedStores stores) {
-    emit(allocated(to_ir(c_, pool_, segment, copies_, stores).block, spills_).body);
+    const jit::Block block = to_ir(c_, pool_, segment, copies_, stores).block;
+    emit(jit::allocate(block, target_, register_limits(target_, c_.kernel), spills_).body);
   }
   /// Passes with conditions, then some without, and so on, as scheduled in the list of runs, which
   /// is not empty. Sums move to their totals where a block ends.
@@ -241,15 +140,15 @@ class KernelEmitter {
   /// `passes_` passes. Carried values are in the set base_carried before and after.
   void loop(const Segment& segment) {
     // Carried values leave some registers for the work itself.
-    const unsigned resident = (limits().vectors - 1) * 2 / 3 / copies_;
+    const unsigned resident = (register_limits(target_, c_.kernel).vectors - 1) * 2 / 3 / copies_;
     const IrSegment ir = to_ir(c_, pool_, segment, copies_, CarriedStores::Loop, resident);
-    const LoopCode code = loop_code(ir.block);
+    const LoopCode code = scheduler_.loop(ir.block);
     Xbyak::Label end;
     if (code.passes == 2) {
       Xbyak::Label even;
       a_.shr(passes_, 1);
       a_.jnc(even, Xbyak::CodeGenerator::T_NEAR);
-      one_pass(plain_loop(ir.block));
+      one_pass(scheduler_.plain_loop(ir.block));
       a_.L(even);
       a_.test(passes_, passes_);
       a_.jz(end, Xbyak::CodeGenerator::T_NEAR);
@@ -307,6 +206,7 @@ class KernelEmitter {
   jit::VectorTarget target_;
   jit::ConstantPool pool_;
   unsigned copies_;
+  LoopScheduler scheduler_;
   jit::SpillArea spills_{base_spills, 0, 0};
   /// The function's arguments are items, source, uniforms, passes, spills and runs, which moves to
   /// `runs_`.
