@@ -94,7 +94,7 @@ enum Base : std::uint8_t {
 /// A location relative to a base pointer.
 struct Location {
   Base base = base_items;
-  std::int32_t offset = 0;  ///< bytes
+  std::int32_t offset = 0;  ///< offset from the base, bytes
 };
 
 /// The segments of a kernel, ready for code generation.

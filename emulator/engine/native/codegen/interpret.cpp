@@ -59,11 +59,11 @@ class Interpreter {
   /// One operation and its operands.
   struct Step {
     Node node;
-    std::array<std::uint32_t, 3> in{};  ///< numbers of values
+    std::array<std::uint32_t, 3> in{};  ///< numbers of the operands
     std::array<bool, 3> inverted{};
     /// Location of an Input, Source or Uniform, the table of a Lookup, the ListRows of an Append.
     Location leaf;
-    bool has_lanes = false;  ///< of a leaf: a value for each lane is there
+    bool has_lanes = false;  ///< whether a leaf has a value for each lane
   };
   struct Stored {
     Location to;
@@ -201,7 +201,7 @@ class Interpreter {
   bool loops_, blocks_ = false;
   std::uint64_t block_passes_ = 1;
   SegmentCode once_, first_, loop_, last_;
-  SegmentCode begin_, move_, finish_;  ///< of blocked sums
+  SegmentCode begin_, move_, finish_;  ///< segments of blocked sums
 };
 
 }  // namespace

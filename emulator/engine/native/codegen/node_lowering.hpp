@@ -37,7 +37,8 @@ class NodeLowering {
   SegmentValues& v_;
   const Graph& g_;
   MaskLowering masks_;
-  std::map<std::pair<ValueId, std::uint8_t>, ValueId> truncated_;  ///< by number and direction
+  std::map<std::pair<ValueId, std::uint8_t>, ValueId>
+      truncated_;  ///< integers by number and direction
 };
 
 }  // namespace gdr::native

@@ -22,7 +22,8 @@ class SegmentStores {
  private:
   SegmentValues& v_;
   CarriedStores carried_;
-  std::map<jit::ValueId, std::vector<jit::Operation>> after_;  ///< by stored value
+  std::map<jit::ValueId, std::vector<jit::Operation>>
+      after_;  ///< stores after the definition of a value
   std::vector<jit::Operation> at_end_;
 };
 

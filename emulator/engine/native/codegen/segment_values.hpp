@@ -65,9 +65,9 @@ class SegmentValues {
 
   jit::ConstantPool& pool_;
   bool has_mask_registers_;
-  std::vector<ValueId> id_;  ///< by node
+  std::vector<ValueId> id_;  ///< value of each node
   std::map<std::int32_t, ValueId> constants_;
-  std::vector<ValueId> carried_in_;  ///< by number of the carried value
+  std::vector<ValueId> carried_in_;  ///< values in registers, by carried number
 };
 
 }  // namespace gdr::native

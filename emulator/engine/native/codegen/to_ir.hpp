@@ -11,7 +11,7 @@ jit::VectorTarget vector_target(Target target) noexcept;
 struct IrSegment {
   jit::Block block;        ///< interleaved code of all work items
   unsigned pressure = 0;   ///< maximum number of live vectors in one work item
-  bool in_memory = false;  ///< a loop: some carried values go through memory
+  bool in_memory = false;  ///< whether carried values of a loop go through memory
 };
 
 /// Destination of carried values: the other set, or the same one at the end of the code. A loop

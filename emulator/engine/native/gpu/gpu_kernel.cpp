@@ -16,13 +16,13 @@ namespace {
 /// The parts of passes that threads share: of a length that depends on the number of passes only.
 struct Parts {
   explicit Parts(std::uint64_t passes)
-      : length(std::max<std::uint64_t>(least, (passes + most - 1) / most)),
+      : length(std::max<std::uint64_t>(min_length, (passes + max_parts - 1) / max_parts)),
         count((std::max<std::uint64_t>(passes, 2) - 1 + length - 1) / length) {}
-  std::uint64_t length, count;  ///< passes of a part, but for the last one
+  std::uint64_t length, count;  ///< passes of a part but for the last one, and parts
 
  private:
   /// The sums of so many parts are added up by one thread; each part begins with registers to fill.
-  static constexpr std::uint64_t least = 256, most = 1024;
+  static constexpr std::uint64_t min_length = 256, max_parts = 1024;
 };
 
 }  // namespace

@@ -27,10 +27,12 @@ struct SourceBuffers {
 struct GpuLists {
   GpuLists(std::size_t lists, std::size_t addresses, std::size_t lanes)
       : rows(addresses), threads(lanes), counters(lists * lanes) {}
-  std::size_t rows;                     ///< addresses of a list
-  std::size_t threads;                  ///< of all items
-  std::vector<std::uint64_t> counters;  ///< [list][thread]: before the passes, then after them
-  std::vector<std::uint64_t> entries;   ///< after the passes: [list][address - first][thread]
+  std::size_t rows;     ///< addresses of a list
+  std::size_t threads;  ///< threads of all items
+  std::vector<std::uint64_t>
+      counters;  ///< counters [list][thread], before the passes, then after them
+  std::vector<std::uint64_t>
+      entries;  ///< entries after the passes: [list][address - first][thread]
 };
 
 /// A kernel that was compiled for a GPU. Used by several threads.

@@ -19,7 +19,7 @@ class GpuKernel;
 
 /// An input that the previous section sets to a constant: a vector of it.
 struct ConstantInput {
-  std::uint32_t instance = 0, offset = 0;  ///< as in RowTransfer
+  std::uint32_t instance = 0, offset = 0;  ///< place in the work items, as in RowTransfer
   std::vector<std::byte> lanes;
 };
 
@@ -39,10 +39,10 @@ struct CompiledKernels {
     std::vector<RowTransfer> in_fused;       ///< inputs except constants of the previous section
     std::vector<ConstantInput> given;        ///< constants of the previous section
     bool constants_fit = true;               ///< whether floats represent these constants
-    CompiledKernel machine;                  ///< none on the portable path
-    InterpretedKernel portable;              ///< on the portable path
-    std::unique_ptr<SingleItemCode> narrow;  ///< none on the portable path
-    std::shared_ptr<const GpuKernel> gpu;    ///< on a GPU only
+    CompiledKernel machine;                  ///< machine code; none on the portable path
+    InterpretedKernel portable;              ///< interpreter; the portable path only
+    std::unique_ptr<SingleItemCode> narrow;  ///< code of one item; none on the portable path
+    std::shared_ptr<const GpuKernel> gpu;    ///< program of a GPU; others have none
   };
   /// Variants of the code for a host: as in Target.
   struct Variant {
@@ -53,7 +53,7 @@ struct CompiledKernels {
   using Key = std::tuple<std::uint64_t, Precision, const Gpu*, Variant>;
   Key key;
   Target target;
-  std::vector<Entry> kernels;  ///< same order as the section's
+  std::vector<Entry> kernels;  ///< code of each kernel of the section
 };
 
 /// Code of a kernel for a target with the transfers of its instances, without any executable form.

@@ -13,7 +13,7 @@ namespace gdr::native {
 
 /// Sections that have to run on the exact engine, and the reason.
 struct TypeConflict {
-  unsigned sections = 0;  ///< a bit for each section
+  unsigned sections = 0;  ///< one bit for each section
   const char* reason = nullptr;
 
   bool contains(std::size_t section) const noexcept { return ((sections >> section) & 1) != 0; }
@@ -56,7 +56,7 @@ class CrossSectionTypes {
   std::optional<TypeConflict> check_operand(Section reader, const Arithmetic& slot,
                                             const Operand& x, std::uint32_t cell) const;
 
-  std::array<WrittenLongs, section_count> written_;  ///< by section
+  std::array<WrittenLongs, section_count> written_;  ///< longs of each section
 };
 
 }  // namespace gdr::native

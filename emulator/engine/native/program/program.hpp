@@ -14,7 +14,8 @@ struct CompiledProgram {
   CompiledProgram(const Program& program, const Geometry& geometry, Target target, Gpus gpus = {});
 
   struct Part {
-    std::unique_ptr<CompiledSection> section;  ///< null: it runs on the exact engine
+    std::unique_ptr<CompiledSection>
+        section;  ///< compiled section; null: it runs on the exact engine
     std::string reason;
   };
   CellMap map;

@@ -26,7 +26,7 @@ struct SectionContents {
   std::vector<MovedShort> moves;
   std::vector<BmStore> bm_stores;
   std::vector<Table> tables;
-  std::vector<std::vector<TableShort>> table_shorts;  ///< by table, element by element
+  std::vector<std::vector<TableShort>> table_shorts;  ///< shorts of each table, element by element
   SectionWords words;
 };
 

@@ -56,14 +56,14 @@ class SumBlocker {
   }
 
   BlockedSums run() {
-    std::uint32_t most = 1;
+    std::uint32_t max_terms = 1;
     for (const Store& store : s_.stores) {
       const auto terms = store.area == Store::Area::Carried ? terms_of_sum(store) : std::nullopt;
       if (!terms || *terms == 0) continue;
-      most = std::max(most, *terms);
+      max_terms = std::max(max_terms, *terms);
       add(store);
     }
-    made_.passes = std::max(1U, block_terms_ / most);
+    made_.passes = std::max(1U, block_terms_ / max_terms);
     return std::move(made_);
   }
 

@@ -20,7 +20,7 @@ constexpr std::uint32_t accurate_block = 64, coarse_block = 256;
 /// Segments around the blocks of a loop; all change carried values in place.
 struct BlockedSums {
   std::uint32_t count = 0;   ///< sums; 0: the loop is not divided
-  std::uint64_t passes = 0;  ///< of a block; a pass may add several terms to a sum
+  std::uint64_t passes = 0;  ///< passes of a block; a pass may add several terms to a sum
   Segment begin;             ///< clears the totals
   Segment move;              ///< adds the partial sums to the totals and clears them
   Segment finish;            ///< carried values: totals and partial sums together

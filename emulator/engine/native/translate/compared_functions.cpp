@@ -83,13 +83,13 @@ class Comparisons {
     }
   }
   bool is_steady_product(Ref a, Ref b) const {
-    constexpr double most = 0x1p10;
+    constexpr double limit = 0x1p10;
     if (!vanishes_in(a) && !vanishes_in(b)) return true;
-    return (constant(a) <= most && is_steady(b)) || (constant(b) <= most && is_steady(a));
+    return (constant(a) <= limit && is_steady(b)) || (constant(b) <= limit && is_steady(a));
   }
 
   const Graph& g_;
-  std::vector<unsigned> lacks_;  ///< by node
+  std::vector<unsigned> lacks_;  ///< what each node lacks
 };
 
 }  // namespace

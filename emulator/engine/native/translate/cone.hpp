@@ -26,9 +26,9 @@ class Cones {
 
   const Graph& graph_;
   std::vector<bool> usable_;
-  std::vector<std::uint32_t> first_user_;  ///< by node, and the end: index in users_
+  std::vector<std::uint32_t> first_user_;  ///< index in users_ of each node, and the end
   std::vector<std::uint32_t> users_;       ///< nodes that use a node, each once per operand
-  std::vector<std::uint32_t> search_of_;   ///< by node: the last search that found it
+  std::vector<std::uint32_t> search_of_;   ///< last search that found each node
   std::uint32_t search_ = 0;
 };
 

@@ -15,10 +15,10 @@ namespace gdr::native {
 /// Whether a double is zero, NaN, infinite, or within the range of floats.
 inline bool fits_float(double value) noexcept {
   const double magnitude = std::abs(value);
-  constexpr double least = std::numeric_limits<float>::min();
+  constexpr double smallest = std::numeric_limits<float>::min();
   // Halfway to the next power of two, and beyond, it becomes infinite.
-  constexpr double most = 0x1.ffffffp127;
-  return !(magnitude < least || magnitude >= most) || magnitude == 0 || std::isinf(value);
+  constexpr double end = 0x1.ffffffp127;
+  return !(magnitude < smallest || magnitude >= end) || magnitude == 0 || std::isinf(value);
 }
 
 /// Detects range errors of a thread's operations: underflow, overflow, or both. Subnormals

@@ -33,7 +33,7 @@ class GraphValues {
   struct Step {
     Node node;
     Operand a, b, c;
-    bool from_bits = false;  ///< depends on the bits of a number
+    bool from_bits = false;  ///< whether it depends on the bits of a number
   };
 
   std::optional<std::size_t> place_of(std::uint32_t n) const;

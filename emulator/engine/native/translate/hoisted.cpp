@@ -40,15 +40,15 @@ std::vector<Ref> taken_values(const Segment& loop, const std::vector<bool>& inva
   constexpr std::ptrdiff_t few = 3;
   const Graph& g = loop.graph;
   const std::vector<bool> needed = needed_nodes(loop);
-  std::vector<bool> taken(g.size(), false);
-  for (const Store& store : loop.stores) taken[node_of(store.value)] = true;
+  std::vector<bool> used(g.size(), false);
+  for (const Store& store : loop.stores) used[node_of(store.value)] = true;
   for (std::uint32_t n = 0; n < g.size(); ++n)
     if (needed[n] && !invariant[n])
-      for (const Ref r : g[ref_to(n)].operands()) taken[node_of(r)] = true;
+      for (const Ref r : g[ref_to(n)].operands()) used[node_of(r)] = true;
   std::vector<Ref> values;
   for (std::uint32_t n = 0; n < g.size(); ++n) {
     const Node& node = g[ref_to(n)];
-    if (taken[n] && invariant[n] && !is_leaf(node.op) && node.kind == Kind::Number &&
+    if (used[n] && invariant[n] && !is_leaf(node.op) && node.kind == Kind::Number &&
         operations_of(g, ref_to(n)) > few)
       values.push_back(ref_to(n));
   }

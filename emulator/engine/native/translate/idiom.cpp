@@ -137,9 +137,9 @@ class IdiomReplacer {
     if (found.op == NodeOp::Rsqrt || !may_be_minus_zero(to, x)) return to.number(value);
     // With the sign of the zero: the estimate is infinite there.
     Ref made = to.op(NodeOp::RecipEstimate, Kind::Number, x);
-    if (const double most = std::abs(value); std::isfinite(most)) {
-      made = to.op(NodeOp::Max, Kind::Number, to.number(-most), made);
-      made = to.op(NodeOp::Min, Kind::Number, to.number(most), made);
+    if (const double limit = std::abs(value); std::isfinite(limit)) {
+      made = to.op(NodeOp::Max, Kind::Number, to.number(-limit), made);
+      made = to.op(NodeOp::Min, Kind::Number, to.number(limit), made);
     }
     return value > 0 ? made : to.op(NodeOp::Sub, Kind::Number, to.number(0), made);
   }
@@ -148,9 +148,9 @@ class IdiomReplacer {
   const Graph& g_;
   bool floats_;
   Cones cones_;
-  IdiomsByNode found_;            ///< by node
-  std::vector<Ref> argument_;     ///< by node
-  std::vector<Live> conditions_;  ///< by node
+  IdiomsByNode found_;
+  std::vector<Ref> argument_;     ///< argument of each idiom, by node
+  std::vector<Live> conditions_;  ///< condition of each live node
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ struct IdiomDomain {
   /// with two mantissas and both signs, the mantissas all different; more mantissas at two
   /// exponents.
   std::vector<SamplePoints> points;
-  SampleRow special{};  ///< by Special, then ones
+  SampleRow special{};  ///< numbers of Special, then ones
 };
 
 const IdiomDomain& idiom_domain();

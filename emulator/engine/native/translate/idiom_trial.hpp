@@ -54,7 +54,7 @@ class IdiomTrial {
   double scale_;
   NearConstant ratios_;  ///< ratios of values to those of the idiom with scale 1
   bool holds_ = true;
-  bool wild_ = false;  ///< not finite for some negative x
+  bool wild_ = false;  ///< whether a value for a negative x is not finite
 };
 
 }  // namespace gdr::native

@@ -10,8 +10,8 @@ using Bound = std::optional<IntegerBound>;
 
 /// Nothing above the integers of a short: such sums wrap around anyway.
 Bound limited(IntegerBound x) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 35;
-  return x.constant <= most && x.factor <= most ? Bound(x) : std::nullopt;
+  constexpr std::uint64_t limit = std::uint64_t{1} << 35;
+  return x.constant <= limit && x.factor <= limit ? Bound(x) : std::nullopt;
 }
 Bound larger(Bound a, Bound b) {
   if (!a || !b) return std::nullopt;
@@ -87,7 +87,7 @@ class Bounds {
   const Graph& g_;
   const std::uint32_t input_;
   const LeafBound& of_leaf_;
-  std::map<std::uint32_t, Bound> changes_, magnitudes_;  ///< by node
+  std::map<std::uint32_t, Bound> changes_, magnitudes_;  ///< bounds of each node
 };
 
 }  // namespace

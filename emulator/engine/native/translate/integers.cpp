@@ -74,7 +74,7 @@ class Function {
   Ref result_, x_;
   bool usable_ = false;
   std::vector<std::uint32_t> nodes_;  ///< operands first
-  std::vector<std::uint64_t> value_;  ///< by node
+  std::vector<std::uint64_t> value_;  ///< value of each node
 };
 
 /// The number whose sign all bits of an integer are, if it is one.

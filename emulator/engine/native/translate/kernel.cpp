@@ -74,13 +74,13 @@ class Splitter {
 
   /// By node: whether it depends on the PE.
   std::vector<bool> dependent_nodes() const {
-    std::vector<bool> depends(size_, false), same(size_, false);
+    std::vector<bool> depends(size_, false), uniform(size_, false);
     for (std::size_t c = 0; c < d_.carried.size(); ++c)
-      same[node_of(d_.carried[c].input)] = is_shared_[c];
+      uniform[node_of(d_.carried[c].input)] = is_shared_[c];
     for (std::uint32_t n = 0; n < size_; ++n) {
       if (!is_needed(n)) continue;
       const Node& node = g_[ref_to(n)];
-      depends[n] = node.op == NodeOp::Input && !same[n];
+      depends[n] = node.op == NodeOp::Input && !uniform[n];
       for (const Ref r : node.operands()) {
         if (is_needed(node_of(r))) depends[n] = depends[n] || depends[node_of(resolve(r))];
       }
@@ -291,14 +291,14 @@ class Splitter {
   const Graph& g_;
   const Liveness& d_;
   std::size_t size_;
-  std::vector<bool> is_private_;  ///< by node: belongs to one part only
+  std::vector<bool> is_private_;  ///< nodes of one part only
   /// By carried location: its value is uniform over PEs, so that every part that reads it carries
   /// its own copy.
   std::vector<bool> is_shared_;
-  std::vector<bool> left_;  ///< by node: a short of several parts that some section reads
+  std::vector<bool> left_;  ///< nodes that are shorts of several parts, and that some section reads
   std::vector<std::uint32_t> parent_;
   SplitSection made_;
-  std::vector<std::uint32_t> owner_;  ///< by input: the using part, or `shared`
+  std::vector<std::uint32_t> owner_;  ///< using part of each input, or `shared`
   static constexpr std::uint32_t nobody = ~std::uint32_t{0}, shared = nobody - 1;
 };
 

@@ -13,7 +13,7 @@ namespace gdr::native {
 struct KernelOutput {
   WordType type = WordType::Long;
   Ref value = no_ref;
-  bool read_by_section = false;  ///< whether a section reads it
+  bool read_by_section = false;  ///< whether a section reads the output
   friend bool operator==(const KernelOutput&, const KernelOutput&) = default;
 };
 
@@ -40,7 +40,7 @@ struct KernelInstance {
 /// loop. Leaves are those of the loop's kernel.
 struct KnownInputs {
   Graph graph;
-  std::vector<Ref> values;  ///< by slot; no_ref where it is not known
+  std::vector<Ref> values;  ///< value of each slot; no_ref: unknown
 };
 
 /// Input leaves of the graph name slots: LeafKey::place counts `inputs` of the instances.
@@ -55,12 +55,12 @@ struct Kernel {
   /// Shorts of this kernel that another kernel of the section, which also computes them, stores.
   std::vector<Ref> left;
   std::vector<KernelInstance> instances;
-  KnownInputs known;  ///< of a loop in floats
+  KnownInputs known;  ///< inputs of a loop in floats
 };
 
 /// A short that is copied without interpretation.
 struct MovedShort {
-  std::uint32_t to = 0;  ///< cell
+  std::uint32_t to = 0;  ///< destination cell
   NodeOp from = NodeOp::Input;
   std::uint32_t place = 0;
   friend bool operator==(const MovedShort&, const MovedShort&) = default;

@@ -133,16 +133,16 @@ class ValuesOfStart {
   SectionModel& start_;
   const SectionModel& loop_;
   KnownInputs known_;
-  std::vector<Ref> values_;  ///< by slot, in the graph of Start
-  std::vector<bool> used_;   ///< by node of Start
+  std::vector<Ref> values_;  ///< value of each slot, in the graph of Start
+  std::vector<bool> used_;   ///< nodes of Start that are used
 };
 
 /// The constant that Start stores to a word of the broadcast memory; or none.
 Ref stored_constant(SectionModel& start, LeafKey key) {
   for (const BmStore& store : start.bm_stores) {
-    const bool same =
+    const bool is_word =
         store.address == key.place && (store.width == Width::Long) == is_long(key.type);
-    if (!same || store.enabled != start.graph.always()) continue;
+    if (!is_word || store.enabled != start.graph.always()) continue;
     Ref value = no_ref;
     if (key.type == WordType::Long) value = start.cells.long_number(store.upper, store.lower);
     if (key.type == WordType::Short) value = start.cells.short_number(store.lower);

@@ -14,8 +14,8 @@ void add_known_inputs(Kernel& kernel, SectionModel& start, const SectionModel& l
 /// A segment that computes its known inputs.
 struct SegmentOfKnown {
   Segment segment;
-  std::vector<Ref> input;  ///< by node: the input that has its value, in `inputs`, or no_ref
-  Graph inputs;            ///< leaves
+  std::vector<Ref> input;  ///< input of each node that has its value, in `inputs`, or no_ref
+  Graph inputs;            ///< leaves of `input`
 };
 SegmentOfKnown with_known_inputs(const Segment& segment, const KnownInputs& known);
 

@@ -41,13 +41,13 @@ class NextPass {
   }
 
   SectionModel& m_;
-  std::unordered_map<std::uint32_t, Ref> known_;  ///< by node
+  std::unordered_map<std::uint32_t, Ref> known_;  ///< value of the next pass for each node
 };
 
 /// Compares values of two graphs as expressions of inputs.
-class SameExpressions {
+class ExpressionComparison {
  public:
-  SameExpressions(const Graph& first, const Graph& second) : g_(first), h_(second) {}
+  ExpressionComparison(const Graph& first, const Graph& second) : g_(first), h_(second) {}
 
   bool operator()(Ref a, Ref b) {
     if (a == no_ref || b == no_ref) return a == b;
@@ -145,12 +145,12 @@ Ref ListAppends::before_advance(Ref advanced, Ref enabled, std::uint32_t& stride
 }
 
 bool completes(const SectionModel& end, const SectionModel& body) {
-  const auto same = [&](const StoreThroughT& a, const StoreThroughT& b) {
-    SameExpressions equal(end.graph, body.graph);
+  const auto equal_stores = [&](const StoreThroughT& a, const StoreThroughT& b) {
+    ExpressionComparison equal(end.graph, body.graph);
     return a.element == b.element && a.first == b.first && a.last == b.last &&
            equal(a.address, b.address) && equal(a.entry, b.entry) && equal(a.enabled, b.enabled);
   };
-  return std::ranges::equal(end.left, body.left, same);
+  return std::ranges::equal(end.left, body.left, equal_stores);
 }
 
 }  // namespace gdr::native

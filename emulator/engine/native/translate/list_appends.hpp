@@ -30,7 +30,7 @@ class ListAppends {
   SectionModel& m_;
   Graph& g_;
   MemoryModel& c_;
-  std::vector<Ref> counts_;  ///< by list: its counter after the appends so far
+  std::vector<Ref> counts_;  ///< counter of each list after the appends so far
 };
 
 /// Whether the last section stores what the passes of the loop leave to it, and nothing else

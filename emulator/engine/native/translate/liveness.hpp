@@ -33,7 +33,7 @@ struct Root {
   LeafKey key;
   Ref value = no_ref;
   Condition condition;
-  bool read_by_section = false;  ///< some section reads it, not only the host
+  bool read_by_section = false;  ///< whether some section reads it, not only the host
 };
 
 /// A root with a nonzero LeafKey::delay is a part of BM store number LeafKey::place.
@@ -48,7 +48,7 @@ struct Carried {
 /// Live values of a section and their conditions.
 struct Liveness {
   std::vector<Root> roots;
-  std::vector<Carried> carried;  ///< only if the section is a loop
+  std::vector<Carried> carried;  ///< carried locations of a loop
   std::vector<Live> of_node;
 };
 

@@ -13,7 +13,7 @@ namespace gdr::native {
 
 /// A word that one PE stores to the broadcast memory.
 struct BmStore {
-  std::uint32_t address = 0;  ///< in shorts, fixed
+  std::uint32_t address = 0;  ///< fixed address, shorts
   Width width = Width::Long;
   std::uint32_t pe = 0;
   CellValue upper = 0, lower = 0;
@@ -25,7 +25,7 @@ struct BmStore {
 /// declare the range of the addresses, in which `last` is no entry
 /// (kernels/compiler/ir/machine_ir.hpp).
 struct List {
-  std::uint32_t counter = 0;  ///< cell
+  std::uint32_t counter = 0;  ///< cell of the counter
   unsigned element = 0;
   std::uint32_t stride = 0, first = 0, last = 0;  ///< addresses in local memory, shorts
 
@@ -49,20 +49,20 @@ struct SectionModel {
       : longs_are_doubles(doubles), map(geometry), cells(graph) {}
   SectionModel(const SectionModel&) = delete;
 
-  bool longs_are_doubles;  ///< see Target
+  bool longs_are_doubles;  ///< Target::longs_are_doubles
   CellMap map;
-  unsigned elements = max_elements;  ///< of the program
+  unsigned elements = max_elements;  ///< elements of a vector instruction in the program
   Graph graph;
   MemoryModel cells;
-  std::vector<CellValue> state;  ///< by cell
-  std::vector<Ref> masks;        ///< by mask * 4 + element
+  std::vector<CellValue> state;  ///< final value of each cell
+  std::vector<Ref> masks;        ///< final value of each mask, by mask * 4 + element
   std::vector<BmStore> bm_stores;
   /// Cells that some instruction writes, ascending; without the counters and entries of lists,
   /// which hold their input here and change with each append.
   std::vector<std::uint32_t> written;
-  std::vector<Table> tables;  ///< by table_of
+  std::vector<Table> tables;  ///< tables by the number that table_of returns
   std::vector<List> lists;
-  std::vector<Ref> appends;  ///< nodes, in the order of the program
+  std::vector<Ref> appends;  ///< append nodes, in the order of the program
   /// Body: stores that a pass leaves to the next one; its model has them as appends of the pass
   /// itself. End: what the last pass has left.
   std::vector<StoreThroughT> left;

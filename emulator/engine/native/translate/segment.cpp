@@ -67,11 +67,11 @@ class LoopCopy {
   /// An append of a pass.
   static Store append(Ref value) { return {Store::Area::Append, 0, WordType::Bits, value, false}; }
 
-  std::vector<bool> delayed;  ///< by carried location: computed one pass late
+  std::vector<bool> delayed;  ///< carried locations that are computed one pass late
 
  private:
   const Kernel& k_;
-  std::map<std::uint32_t, std::size_t> carried_of_;  ///< by slot
+  std::map<std::uint32_t, std::size_t> carried_of_;  ///< carried location of each slot
 };
 
 /// A step of a sum in a pass: + or - a term, optionally under a mask.
@@ -212,7 +212,7 @@ class Retimer {
   const Kernel& k_;
   const Graph& g_;
   std::vector<Sum> sums_;
-  bool early_appends_ = false;  ///< as Step::early
+  bool early_appends_ = false;  ///< appends of an early step (Step::early)
   LoopCopy::Copies copies_;
 };
 

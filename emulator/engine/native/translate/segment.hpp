@@ -19,9 +19,9 @@ struct Store {
   std::uint32_t slot = 0;  ///< output number, number in Kernel::carried, or number of the total
   WordType type = WordType::Long;
   Ref value = no_ref;
-  bool read_by_section = false;  ///< an output that some section reads
-  bool may_vanish = false;       ///< depends on functions that are zero below an end (floats)
-  bool may_be_masked = false;    ///< and on masks, which may leave nothing of it
+  bool read_by_section = false;  ///< whether some section reads the output
+  bool may_vanish = false;     ///< whether functions that are zero below an end decide it (floats)
+  bool may_be_masked = false;  ///< whether masks may leave nothing of the value
 
   bool has_place() const noexcept { return area != Area::Left && area != Area::Append; }
 };
@@ -29,7 +29,7 @@ struct Store {
 struct Segment {
   Graph graph;
   std::vector<Store> stores;
-  bool has_roots = false;  ///< lowered: reciprocals or roots (Target::infinities)
+  bool has_roots = false;  ///< whether lowered code has reciprocals or roots (Target::infinities)
   /// Lowered, in floats: an overflow may decide a comparison of functions.
   bool detects_overflows = false;
 };
@@ -40,7 +40,7 @@ struct Segment {
 /// pass that uses them: this undoes software pipelining.
 struct LoopForm {
   Segment once;
-  Segment first, loop, last;  ///< only of loops
+  Segment first, loop, last;  ///< segments of loops only
 };
 
 /// Splits a kernel into segments; `loops` is false for sections other than the body.

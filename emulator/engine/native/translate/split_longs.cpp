@@ -72,7 +72,7 @@ class LongSplitter {
   }
 
   const Kernel& k_;
-  std::vector<bool> squared_;  ///< by node
+  std::vector<bool> squared_;  ///< nodes that are squared
   std::vector<WordType> inputs_;
   std::vector<std::uint32_t> split_;  ///< slots of longs that have a slot for the rest
 };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto not_of_parameters = "a table is not of parameters that Start copies";
 
-struct Range {
+struct AddressRange {
   std::uint32_t begin = 0, end = 0;
   bool meets(std::uint32_t first, std::uint32_t count) const noexcept {
     return first < end && begin < first + count;
@@ -19,7 +19,7 @@ struct Range {
 };
 
 /// Whether an operand for the elements of an instruction touches a range of a memory.
-bool touches(const Operand& x, unsigned elements, Space memory, Range range) {
+bool touches(const Operand& x, unsigned elements, Space memory, AddressRange range) {
   if (x.space == Space::LocalByT && memory == Space::Local) {
     const std::uint32_t unit = shorts_in(x.width);
     return x.range_last == 0 ||
@@ -30,7 +30,7 @@ bool touches(const Operand& x, unsigned elements, Space memory, Range range) {
 }
 
 /// Whether an instruction writes to a range of local memory.
-bool changes_local(const Instruction& i, Range range) {
+bool changes_local(const Instruction& i, AddressRange range) {
   const auto writes = [&](const Operand& x) { return touches(x, i.vlen, Space::Local, range); };
   return (i.mul.used() && writes(i.mul.dst)) || (i.alu.used() && writes(i.alu.dst)) ||
          (i.move.op == Op::Bget && writes(i.move.pe));
@@ -43,7 +43,7 @@ bool any_instruction(const Program& program, Section section, Test test) {
 
 /// Whether something besides Start may set words of the table.
 bool others_set(const Program& program, const Table& table) {
-  const Range range{table.begin(), table.end()};
+  const AddressRange range{table.begin(), table.end()};
   for (const Section s : {Section::Init, Section::Body, Section::End})
     if (any_instruction(program, s, [&](const Instruction& i) { return changes_local(i, range); }))
       return true;

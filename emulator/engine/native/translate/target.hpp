@@ -20,8 +20,8 @@ enum class FloatMode : std::uint8_t {
 struct Target {
   Isa isa = Isa::Portable;
   Precision precision = Precision::Double;
-  FloatMode mode = FloatMode::Plain;  ///< among floats
-  bool gpu = false;                   ///< a GPU's threads; `isa` is then Portable
+  FloatMode mode = FloatMode::Plain;  ///< mode among floats
+  bool gpu = false;  ///< whether threads of a GPU execute it; `isa` is then Portable
   /// Among doubles: reciprocals and roots of infinite numbers are those of IEEE 754. Else they may
   /// be NaN or infinite, from which results tell that this is needed.
   bool infinities = false;

@@ -18,13 +18,13 @@ namespace gdr::native {
 /// Equality of an id of a target and an id of a source: words of integers or bits.
 struct EqualWords {
   std::uint32_t slot = 0;  ///< input of the kernel, not carried
-  LeafKey source;          ///< without delay
+  LeafKey source;          ///< source word, without delay
   friend bool operator==(const EqualWords&, const EqualWords&) = default;
 };
 
 /// A loop without conditions that rarely hold.
 struct UnguardedLoop {
-  bool usable = false;  ///< whether there is one
+  bool usable = false;  ///< whether there is such a loop
   Segment loop;
   /// Valid if all these inputs and invariant words are positive ...
   std::vector<std::uint32_t> positive_slots;
@@ -47,7 +47,7 @@ struct SourceWindows {
     std::vector<std::int64_t> least, most;
   };
   std::vector<LeafKey> words;
-  std::vector<Ranges> ranges;  ///< by word
+  std::vector<Ranges> ranges;  ///< ranges of each word
 };
 
 /// A run of passes: some with conditions, then some without. A list ends with an empty one.

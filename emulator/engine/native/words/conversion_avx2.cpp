@@ -50,8 +50,8 @@ GDR_AVX2 inline __m256i canonical(__m256i bits) {
 
 /// port::int_to_short, at the top of 64 bits.
 GDR_AVX2 inline __m256i short_integer(__m256i value) {
-  constexpr long long most = (1LL << 35) - 1;
-  const __m256i high = _mm256_set1_epi64x(most), low = _mm256_set1_epi64x(-most - 1);
+  constexpr long long largest = (1LL << 35) - 1;
+  const __m256i high = _mm256_set1_epi64x(largest), low = _mm256_set1_epi64x(-largest - 1);
   value = choose(_mm256_cmpgt_epi64(value, high), high, value);
   value = choose(_mm256_cmpgt_epi64(low, value), low, value);
   return _mm256_slli_epi64(value, short_shift);
@@ -111,8 +111,8 @@ class QuadLanes final : public GroupConversion {
     std::size_t first = 0;
     Quad from{}, lanes{}, integers{}, rests{}, half{}, odd{}, keep{};
     bool rounds = false;    ///< whether one of these is not neutral
-    bool whole = false;     ///< four lanes, not fewer
-    bool adjacent = false;  ///< from adjacent words
+    bool whole = false;     ///< whether there are four lanes, not fewer
+    bool adjacent = false;  ///< whether they are read from adjacent words
   };
 
   template <typename Lane>

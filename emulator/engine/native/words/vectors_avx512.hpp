@@ -79,9 +79,9 @@ GDR_AVX512 inline __m512i load(const std::array<std::uint64_t, 8>& words) {
 
 /// port::int_to_short, at the top of 64 bits.
 GDR_AVX512 inline __m512i short_integer(__m512i value) {
-  constexpr std::int64_t most = (std::int64_t{1} << 35) - 1;
-  value = _mm512_maskz_min_epi64(every, value, _mm512_set1_epi64(most));
-  value = _mm512_maskz_max_epi64(every, value, _mm512_set1_epi64(-most - 1));
+  constexpr std::int64_t largest = (std::int64_t{1} << 35) - 1;
+  value = _mm512_maskz_min_epi64(every, value, _mm512_set1_epi64(largest));
+  value = _mm512_maskz_max_epi64(every, value, _mm512_set1_epi64(-largest - 1));
   return up(value, short_shift);
 }
 

@@ -61,16 +61,16 @@ std::optional<LoopCode> LoopScheduler::pipelined_loop(const jit::Block& block, u
   constexpr double max_instructions = 1.2;
   constexpr std::size_t registers_for_work = 3;
   std::optional<LoopCode> best;
-  double least = max_instructions * passes * static_cast<double>(cost_of(plain.body.body));
+  double lowest = max_instructions * passes * static_cast<double>(cost_of(plain.body.body));
   for (const jit::PipelineSchedule& schedule : jit::pipeline_schedules(block)) {
     // What passes leave each other is in registers, and the work itself needs some.
     if (block.carried.size() + schedule.crossing.size() + registers_for_work > limits_.vectors)
       continue;
     LoopCode made = scheduled_loop(schedule, passes);
     const auto cost = static_cast<double>(cost_of(made.body.body));
-    if (cost >= least) continue;
+    if (cost >= lowest) continue;
     best = std::move(made);
-    least = cost;
+    lowest = cost;
   }
   return best;
 }
