@@ -34,10 +34,10 @@ std::vector<double> sample_shorts() {
 }
 
 /// The values of a node as a function of another one.
-class Function {
+class EvaluatedFunction {
  public:
   /// Not `usable` if it depends on anything else.
-  Function(const Graph& g, Ref result, Ref x) : g_(g), result_(result), x_(x) {
+  EvaluatedFunction(const Graph& g, Ref result, Ref x) : g_(g), result_(result), x_(x) {
     value_.resize(node_of(result) + 1);
     usable_ = add(node_of(result));
   }
@@ -93,7 +93,7 @@ Ref truncated_number(const Graph& g, Ref r) {
   if (node.op != NodeOp::IntSub) return no_ref;
   const Ref x = number_of_sign(g, node.b);
   if (x == no_ref || g.is_constant(x)) return no_ref;
-  Function function(g, r, x);
+  EvaluatedFunction function(g, r, x);
   if (!function.usable()) return no_ref;
   static const std::vector<double> samples = sample_shorts();
   const MachineFloatMode mode;
