@@ -1,0 +1,99 @@
+// Where the values of a block are: in registers, in spill slots, or in the memory of their
+// operands.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "emulator/engine/jit/allocate.hpp"
+#include "emulator/engine/jit/register_file.hpp"
+
+namespace gdr::jit {
+
+/// Places of values at a position of a block, and the moves that change them.
+class ValuePlaces {
+ public:
+  /// `moves`: gets loads and stores.
+  ValuePlaces(const Block& block, VectorTarget target, RegisterLimits limits, SpillArea& spills,
+              std::vector<Instruction>& moves);
+
+  const Value& value(ValueId v) const { return block_.values[v]; }
+  bool in_mask_file(ValueId v) const { return target_.avx512 && value(v).type == Type::Mask; }
+  bool in_register(ValueId v) { return file(v).where(v) != RegisterFile::none; }
+  /// Whether the last operation that reads a value is over.
+  bool is_dead(ValueId v) const { return next_use(v) == never; }
+  /// Whether a value is in a register, and dead.
+  bool dies(ValueId v) { return in_register(v) && is_dead(v); }
+
+  /// Before an operation: its operands stay in their registers.
+  void begin(const Operation& o, std::uint32_t position);
+  /// After it: dead values leave their registers and slots.
+  void end(const Operation& o);
+
+  /// A value in a register, to which it is loaded if necessary.
+  Location in_any_register(ValueId v);
+  /// In its register, or where it is in memory. AVX2 has no embedded broadcasts.
+  Location anywhere(ValueId v);
+  /// Where a value is in memory.
+  Place place_of(ValueId v) { return slot_[v] != no_slot ? spill_place(v) : value(v).place; }
+  /// The register of the result of an instruction that reads all operands before it writes.
+  Location define(const Operation& o);
+  /// That of one that changes `old`: its register if it dies here, else a copy.
+  Location define_over(const Operation& o, ValueId old);
+  /// That of a result which must not be an operand's.
+  Location define_apart(const Operation& o);
+
+  /// Before a loop: loads its carried values to registers.
+  void enter_loop();
+  /// At the end of a pass every carried value moves to the register where the next pass expects it.
+  void restore_carried();
+  /// After a loop: the stores of the carried values.
+  std::vector<Instruction> leave_loop() const;
+
+  static Location memory(Place place) { return {Location::Kind::Memory, 0, place}; }
+
+ private:
+  static constexpr std::int32_t no_slot = -1;
+  static constexpr std::uint32_t never = ~std::uint32_t{0};
+
+  void index_uses();
+  void note_use(ValueId v, std::uint32_t position);
+  std::uint32_t next_use(ValueId v) const {
+    return next_[v] < uses_[v].size() ? uses_[v][next_[v]] : never;
+  }
+  RegisterFile& file(ValueId v) { return in_mask_file(v) ? masks_ : vectors_; }
+
+  static Location vector(int r) {
+    return {Location::Kind::Vector, static_cast<std::uint8_t>(r), {}};
+  }
+  Location location(ValueId v);
+  Place spill_place(ValueId v);
+  static Instruction move(Op load_or_store, const Location& to, const Location& from);
+  void load(const Location& to, const Location& from) {
+    moves_.push_back(move(Op::Load, to, from));
+  }
+  void store(const Location& from, Place to) {
+    moves_.push_back(move(Op::Store, memory(to), from));
+  }
+
+  void evict(ValueId v);
+  void release(ValueId v);
+  void place_in_register(ValueId v);
+  bool take(ValueId result, ValueId operand);
+
+  const Block& block_;
+  const VectorTarget target_;
+  SpillArea& spills_;
+  std::vector<Instruction>& moves_;
+  RegisterFile vectors_, masks_;
+  std::vector<std::vector<std::uint32_t>> uses_;  ///< by value: positions
+  std::vector<std::uint32_t> next_;               ///< by value: index of its next use
+  std::vector<std::int32_t> slot_;                ///< by value: slot of the spill area
+  std::vector<int> home_;                         ///< by value: preferred register
+  std::vector<int> homes_;                        ///< by carried value: its register
+  std::vector<std::int32_t> free_slots_;
+  std::uint32_t slots_ = 0;     ///< number of slots so far
+  std::uint32_t position_ = 0;  ///< index of the current operation
+};
+
+}  // namespace gdr::jit
