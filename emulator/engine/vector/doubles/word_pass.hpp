@@ -1,17 +1,12 @@
 // One pass over a section: the states of its words and the operations on their rows.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <optional>
 #include <string>
 
-#include "emulator/engine/vector/doubles/row_program.hpp"
+#include "emulator/engine/vector/doubles/row_emitter.hpp"
 
 namespace gdr {
-
-constexpr std::uint64_t short_field = std::uint64_t{2047} << 52;
 
 /// Operand of an operation.
 struct Source {
@@ -20,67 +15,20 @@ struct Source {
   bool plus_zero = false;  ///< a long that is never -0
 };
 
-/// The words of a section and their rows, with the primitives to translate instructions.
-class WordPass {
+/// The words of a section: their forms, reads and writes.
+class WordPass : public RowEmitter {
  protected:
   WordPass(const WordUses& uses, const Geometry& geometry, const DoublesKernels& kernels,
            bool heads, const std::vector<WordState>& entry)
-      : kernels_(kernels),
-        numbers_(geometry),
+      : RowEmitter(geometry, kernels),
         uses_(uses),
         heads_(heads),
         entry_(entry),
         words_(entry),
         imported_(numbers_.count()),
-        written_(numbers_.count()) {
-    lanes_ = row_lanes(geometry, kernels);
-  }
-
-  // --- rows
+        written_(numbers_.count()) {}
 
   bool imports(std::uint32_t w) const { return imported_[w][0] || imported_[w][1]; }
-
-  RowSpan short_rows(WordHalf at, unsigned stride) const {
-    return gdr::short_rows(numbers_, at, stride);
-  }
-  static RowSpan scratch_rows(unsigned strip, Rep rep) {
-    return {{RowKind::Scratch, 8 * strip}, {RowKind::Scratch, 8 * strip + 4}, rep == Rep::Long, 1};
-  }
-  /// The double of a long's last eight fraction bits `low`, which follow those of `head`: `low`
-  /// units of the 60th place. None if it is below 2^-1022: the kernels read a subnormal double as a
-  /// zero without raising a flag. Composed of bits, since the caller may have set any
-  /// floating-point mode.
-  static std::optional<std::uint64_t> tail_of(std::uint64_t head, std::uint64_t low) {
-    if (low == 0) return 0;
-    const auto bits = static_cast<unsigned>(std::bit_width(low));
-    const std::uint64_t field = (head & short_field) >> 52;
-    if (field + bits <= 61) return std::nullopt;
-    const std::uint64_t fraction = (low << (53 - bits)) & ((std::uint64_t{1} << 52) - 1);
-    return (head & std::uint64_t{1} << 63) | (field + bits - 61) << 52 | fraction;
-  }
-  RowSpan constant(std::uint64_t head, std::uint64_t tail) {
-    const RowSpan h = constant(head), t = constant(tail);
-    return {h.lanes, t.lanes, true, 0};
-  }
-  RowSpan constant(std::uint64_t bits, ConstantRow::Kind kind = ConstantRow::Kind::Bits) {
-    return constant_row(constants_, bits, kind);
-  }
-
-  DoublesOp& emit(DoublesKernel kernel, unsigned elements, const RowSpan& out, const RowSpan& a,
-                  const RowSpan& b = no_rows) {
-    RowOp o{{}, a, b, out};
-    o.op.kernel = kernel;
-    o.op.elements = elements;
-    o.op.lanes = lanes_;
-    o.kind = touches_memory(kernel) ? RowOpKind::Transfer : RowOpKind::Compute;
-    o.origin.instruction = static_cast<std::uint32_t>(number_);
-    ops_.push_back(o);
-    return ops_.back().op;
-  }
-  void emit_check(unsigned elements, const RowSpan& rows) {
-    emit(kernels_.check, elements, no_rows, rows);
-    ops_.back().kind = RowOpKind::Check;
-  }
 
   // --- words
 
@@ -283,17 +231,11 @@ class WordPass {
   }
 
  protected:
-  const DoublesKernels& kernels_;
-  WordNumbers numbers_;
   const WordUses& uses_;
   bool heads_;
   const std::vector<WordState>& entry_;  ///< assumed states at the beginning of a pass
   std::vector<WordState> words_;
   Halves imported_, written_;
-  std::uint32_t lanes_ = 0;
-  std::size_t number_ = 0;  ///< index of the current instruction
-  std::vector<RowOp> ops_;
-  std::vector<ConstantRow> constants_;
 };
 
 /// Initial assumption: the forms that the section uses first, and the strongest properties.
