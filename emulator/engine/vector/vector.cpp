@@ -1,10 +1,10 @@
 #include "emulator/engine/vector/vector.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "emulator/engine/api/check.hpp"
 #include "emulator/engine/api/engine.hpp"
@@ -15,12 +15,10 @@
 #include "emulator/engine/runners/blockwise.hpp"
 #include "emulator/engine/runners/joined_passes.hpp"
 #include "emulator/engine/runners/small_blocks.hpp"
-#include "emulator/engine/vector/doubles/codegen/compiled_doubles.hpp"
-#include "emulator/engine/vector/doubles/codegen/trace.hpp"
-#include "emulator/engine/vector/doubles/pass_device.hpp"
-#include "emulator/engine/vector/doubles/run.hpp"
+#include "emulator/engine/vector/device_runs.hpp"
 #include "emulator/engine/vector/rows/plan.hpp"
 #include "emulator/engine/vector/rows/planned_run.hpp"
+#include "emulator/engine/vector/verified_sections.hpp"
 #include "emulator/host/float_mode.hpp"
 
 namespace gdr {
@@ -37,28 +35,12 @@ class VectorExecutable final : public StreamingExecutable {
         kernels_(strip_kernels(isa)),
         planned_(plan_program(program_, geometry, kernels_)),
         reference_(ReferenceEngine{}.prepare(program, geometry)),
-        doubles_(verified_doubles_kernels(
-            isa, geometry.pes_per_block < wide_batch ? narrow_batch : wide_batch)),
+        sections_(program_, geometry, isa,
+                  fuse && isa != Isa::Portable ? std::optional(isa) : std::nullopt),
         accepts_streams_(body_accepts_streams(program_)),
+        device_runs_(device, sections_, group_shorts()),
         device_(std::move(device)),
-        matmul_device_(std::move(matmul_device)) {
-    if (doubles_ == nullptr) return;
-    std::optional<Isa> fused_isa;
-    if (fuse && isa != Isa::Portable) fused_isa = isa;
-    for (const bool heads : {false, true}) {
-      for (unsigned s = 0; s < section_count; ++s) {
-        const auto translate = [this, s, geometry, heads](const DoublesKernels& kernels) {
-          return translate_to_doubles(program_, static_cast<Section>(s), geometry, kernels, heads);
-        };
-        sections_[s][heads] = codegen::CompiledDoubles(translate, *doubles_, fused_isa);
-      }
-      const auto translate = [this, geometry, heads](const DoublesKernels& kernels) {
-        return translate_program(program_, geometry, kernels, heads);
-      };
-      fused_[heads] = codegen::CompiledDoubles(translate, *doubles_, fused_isa);
-      if (device_) on_device_[heads] = std::make_unique<FirstUse>(translate);
-    }
-  }
+        matmul_device_(std::move(matmul_device)) {}
 
   void run(BlockState& block, const BlockRun& run) const override {
     if (run.iterations == 0) return;
@@ -77,7 +59,7 @@ class VectorExecutable final : public StreamingExecutable {
     BlockRun part = run;
     for (std::uint64_t left = run.iterations; left > 0; left -= part.iterations) {
       part.iterations = left;
-      const std::uint64_t verified = doubles_ == nullptr ? 0 : on_doubles(block, part, sources);
+      const std::uint64_t verified = sections_.run(block, part, sources);
       if (verified == 0) return on_integers(block, part);
       part.iterations = verified;
       sources.first += verified * sources.step;
@@ -87,7 +69,7 @@ class VectorExecutable final : public StreamingExecutable {
   }
 
   std::size_t stream_bytes() const noexcept override {
-    const DoublesSection& body = *sections_[static_cast<unsigned>(Section::Body)][0];
+    const DoublesSection& body = sections_.section(Section::Body);
     const bool streams =
         body.usable && accepts_streams_ && (!body.writes_memory || streams_outputs());
     return streams ? group_shorts() * sizeof(std::uint64_t) : 0;
@@ -108,60 +90,29 @@ class VectorExecutable final : public StreamingExecutable {
   }
 
   std::uint64_t max_fused_groups() const noexcept override {
-    return fused_[0]->usable && stream_bytes() != 0 ? max_fused_groups_.load() : 0;
+    return sections_.fused()[0]->usable && stream_bytes() != 0 ? max_fused_groups_.load() : 0;
   }
   bool run_program(BlockState& block, const BlockRun& body) const override {
     const MachineFloatMode mode;
-    if (run_verified(fused_, block, body, stream_of(body)).failure != 0) {
-      max_fused_groups_ = groups_per_verification;
-      return false;
-    }
-    count_fused_run();
-    return true;
+    if (sections_.run_fused(block, body, stream_of(body))) return true;
+    max_fused_groups_ = groups_per_verification;
+    return false;
   }
 
   std::unique_ptr<FusedBatch> start_batch(std::size_t runs, std::uint64_t groups) const override {
-    if (!uses_device()) return nullptr;
-    if (!device_->is_faster(pairs_of(runs, groups))) return nullptr;
-    auto batch = std::make_unique<Batch>(*this, fused_[1]->usable && !tails_seen_, runs);
-    if (!batch->usable()) return nullptr;
-    return batch;
+    if (!device_runs_.is_usable() || !device_->is_faster(pairs_of(runs, groups))) return nullptr;
+    return device_runs_.start_batch(runs);
   }
-  bool joins_passes() const override { return uses_device(); }
+  bool joins_passes() const override { return device_runs_.is_usable(); }
   void record_batch(std::size_t runs, std::uint64_t groups, bool as_batch,
                     double seconds) const override {
     if (device_) device_->record(pairs_of(runs, groups), as_batch, seconds);
   }
 
   ExecutableStats stats() const override {
-    ExecutableStats stats;
-    const std::scoped_lock lock(fallback_lock_);
-    for (unsigned s = 0; s < section_count; ++s) {
-      const DoublesSection& section = *sections_[s][0];
-      stats[s] = {
-          section.usable, section.reason, fallbacks_[s], verified_[s], repeated_[s], 0, 0.0};
-    }
-    SectionStats& body = stats[static_cast<unsigned>(Section::Body)];
-    body.gpu_runs = runs_on_device_;
-    for (const auto& made : on_device_) {
-      if (!made || !made->passes) continue;
-      body.code_bytes += made->passes->text_bytes();
-      body.compile_seconds += made->passes->compile_seconds();
-    }
-    // Why passes ran here comes first, then why not in doubles.
-    std::string text;
-    std::string failed = device_ ? device_->failure() : std::string();
-    if (failed.empty() && matmul_device_) failed = matmul_device_->failure();
-    if (!failed.empty())
-      text = failed;
-    else if (!why_not_on_device_.empty())
-      text = "on the processor, not on the GPU: " + why_not_on_device_;
-    else if (failures_on_device_ != 0)
-      text = std::to_string(failures_on_device_) +
-             " block runs on the GPU were repeated on the processor: a number is too large, too "
-             "small or not exact in doubles";
-    std::string& shown = body.first_failure.empty() ? body.reason : body.first_failure;
-    if (!text.empty()) shown = shown.empty() ? text : text + "; " + shown;
+    ExecutableStats stats = sections_.stats();
+    device_runs_.add_stats(stats[static_cast<unsigned>(Section::Body)],
+                           matmul_device_ ? matmul_device_->failure() : std::string());
     return with_smaller(stats);
   }
   MatmulSupport matmul() const noexcept override {
@@ -182,15 +133,12 @@ class VectorExecutable final : public StreamingExecutable {
     return std::make_unique<JoinedPasses>(loaded, geometry, *this, std::move(small));
   }
   void record_matmul(std::uint64_t blocks, std::uint64_t slow) const noexcept override {
-    const auto body = static_cast<unsigned>(Section::Body);
-    verified_[body].fetch_add(blocks, std::memory_order_relaxed);
-    repeated_[body].fetch_add(slow, std::memory_order_relaxed);
+    sections_.count(Section::Body, blocks, slow);
   }
   void record_device_matmul(std::uint64_t blocks, bool computed,
                             bool repeated) const noexcept override {
     record_matmul(blocks, 0);
-    if (computed) runs_on_device_.fetch_add(blocks, std::memory_order_relaxed);
-    if (repeated) failures_on_device_.fetch_add(blocks, std::memory_order_relaxed);
+    device_runs_.count(computed ? blocks : 0, repeated ? blocks : 0);
   }
 
  private:
@@ -212,122 +160,12 @@ class VectorExecutable final : public StreamingExecutable {
     return stats;
   }
 
-  /// Whether fused runs may be executed on a device.
-  bool uses_device() const {
-    if (!device_ || refused_by_device_ || !device_->is_usable()) return false;
-    // Runs that fail are repeated here.
-    return failures_on_device_ <= failures_allowed || failures_on_device_ <= runs_on_device_;
-  }
-
   double pairs_of(std::size_t runs, std::uint64_t groups) const {
-    const std::size_t targets = runs * fused_[0]->row_lanes * program_.elements;
+    const std::size_t targets = runs * sections_.fused()[0]->row_lanes * program_.elements;
     return static_cast<double>(targets) * static_cast<double>(groups * program_.group);
   }
 
   std::size_t group_shorts() const { return std::size_t{program_.item_shorts} * program_.group; }
-
-  /// A fused run's passes on a device, compiled on their first use.
-  struct FirstUse {
-    explicit FirstUse(codegen::Translate translation) : translate(std::move(translation)) {}
-    codegen::Translate translate;
-    std::once_flag made;
-    std::unique_ptr<DevicePasses> passes;  ///< written under fallback_lock_
-  };
-
-  class Batch final : public FusedBatch {
-   public:
-    Batch(const VectorExecutable& executable, bool heads, std::size_t runs)
-        : executable_(executable), runs_(runs) {
-      use(heads);
-    }
-    /// False if the device cannot execute the program.
-    bool usable() const { return passes_ != nullptr; }
-
-    void begin(std::size_t n, BlockState& block, const BlockRun& body) override {
-      runs_[n] = {&block, body, start(n, block, body)};
-    }
-    void run_bodies() override {
-      passes_->run();
-      const auto has_tails = [this](std::size_t n) {
-        return ((runs_[n].failure | passes_->failure(n)) & has_tail) != 0;
-      };
-      bool tails = false;
-      for (std::size_t n = 0; n < runs_.size(); ++n) tails = tails || (started(n) && has_tails(n));
-      if (!heads_ || !tails) return;
-      // Once more, for longs with tails, as all later batches.
-      executable_.tails_seen_ = true;
-      use(false);
-      if (!usable()) return;
-      for (std::size_t n = 0; n < runs_.size(); ++n)
-        if (started(n)) runs_[n].failure = start(n, *runs_[n].block, runs_[n].body);
-      passes_->run();
-    }
-    bool end(std::size_t n, BlockState& block, const BlockRun& body) override {
-      std::uint64_t failure = usable() ? runs_[n].failure | passes_->failure(n) : inexact;
-      const MachineFloatMode mode;
-      if (failure == 0)
-        failure = run_after_passes(*section_, *executable_.doubles_, block, body,
-                                   [&](std::byte* frame) { passes_->store(n, frame); });
-      if (failure != 0) {
-        executable_.failures_on_device_.fetch_add(1, std::memory_order_relaxed);
-        return false;
-      }
-      executable_.count_fused_run();
-      executable_.runs_on_device_.fetch_add(1, std::memory_order_relaxed);
-      return true;
-    }
-
-   private:
-    struct Run {
-      BlockState* block = nullptr;
-      BlockRun body;
-      std::uint64_t failure = 0;  ///< before the passes
-    };
-    bool started(std::size_t n) const { return runs_[n].block != nullptr; }
-    void use(bool heads) {
-      heads_ = heads;
-      section_ = &executable_.fused_[heads].ready();
-      DevicePasses* const passes = executable_.passes_on_device(heads);
-      passes_ = passes != nullptr ? passes->batch(runs_.size()) : nullptr;
-    }
-    std::uint64_t start(std::size_t n, BlockState& block, const BlockRun& body) {
-      const MachineFloatMode mode;
-      return run_before_passes(
-          *section_, *executable_.doubles_, block, body,
-          [&](const std::byte* frame) { passes_->load(n, frame, block.bm.data(), body); });
-    }
-
-    const VectorExecutable& executable_;
-    std::vector<Run> runs_;
-    bool heads_ = false;
-    const DoublesSection* section_ = nullptr;
-    std::unique_ptr<PassBatch> passes_;
-  };
-
-  DevicePasses* passes_on_device(bool heads) const {
-    FirstUse& made = *on_device_[heads];
-    std::call_once(made.made, [&] {
-      DoublesKernels kernels = codegen::device_tracing_kernels();
-      kernels.batch = doubles_->batch;
-      std::string why;
-      auto passes =
-          device_->compile(fused_[heads].ready(), made.translate(kernels), group_shorts(), why);
-      const std::scoped_lock lock(fallback_lock_);
-      made.passes = std::move(passes);
-      if (made.passes) return;
-      why_not_on_device_ = std::move(why);
-      refused_by_device_ = true;
-    });
-    return made.passes.get();
-  }
-
-  void count_fused_run() const {
-    for (const Section section : {Section::Start, Section::Body, Section::End}) {
-      const auto number = static_cast<unsigned>(section);
-      if (sections_[number][0]->has_floats)
-        verified_[number].fetch_add(1, std::memory_order_relaxed);
-    }
-  }
 
   /// Groups of j-items per verified run: amortises import and export, and bounds the cost of a
   /// repetition.
@@ -342,7 +180,7 @@ class VectorExecutable final : public StreamingExecutable {
     BlockRun part = run;
     for (std::uint64_t done = 0; done < run.iterations; done += part.iterations) {
       part.iterations = std::min(groups_per_verification, run.iterations - done);
-      const std::uint64_t verified = on_doubles(block, part, sources);
+      const std::uint64_t verified = sections_.run(block, part, sources);
       if (verified != 0) {
         part.iterations = verified;
       } else {
@@ -378,44 +216,6 @@ class VectorExecutable final : public StreamingExecutable {
     run_planned(block, planned_, kernels_, run);
   }
 
-  using Variants = std::array<codegen::CompiledDoubles, 2>;  ///< [heads]
-
-  /// First assumes that longs have no tails.
-  DoublesResult run_verified(const Variants& section, BlockState& block, const BlockRun& run,
-                             SourceLanes sources) const {
-    DoublesResult result{has_tail, 0};
-    const auto run_on = [&](const codegen::CompiledDoubles& way) {
-      return run_on_doubles(way.ready(), *doubles_, block, run, sources);
-    };
-    if (section[1]->usable) result = run_on(section[1]);
-    if (result.failure == has_tail && result.passes == 0) result = run_on(section[0]);
-    return result;
-  }
-
-  /// Number of completed passes.
-  std::uint64_t on_doubles(BlockState& block, const BlockRun& run, SourceLanes sources) const {
-    const auto number = static_cast<unsigned>(run.section);
-    const auto& section = sections_[number];
-    if (!section[0]->usable) {
-      // Sections without floats do not use doubles.
-      if (section[0]->has_floats) repeated_[number].fetch_add(1, std::memory_order_relaxed);
-      return 0;
-    }
-    const DoublesResult result = run_verified(section, block, run, sources);
-    if (result.passes == 0) record_failure(number, block, run, sources);
-    (result.passes != 0 ? verified_ : repeated_)[number].fetch_add(1, std::memory_order_relaxed);
-    return result.passes;
-  }
-
-  /// Records the diagnosis of the first failed run.
-  void record_failure(unsigned section, BlockState& block, const BlockRun& run,
-                      SourceLanes sources) const {
-    if (fallback_known_[section].test_and_set(std::memory_order_relaxed)) return;
-    std::string text = diagnose(program_, *sections_[section][0], *doubles_, block, run, sources);
-    const std::scoped_lock lock(fallback_lock_);
-    fallbacks_[section] = std::move(text);
-  }
-
   const Isa isa_;
   const bool jit_;
   const MatmulKernels* products_;
@@ -423,28 +223,16 @@ class VectorExecutable final : public StreamingExecutable {
   const StripKernels& kernels_;
   PlannedProgram planned_;
   std::shared_ptr<const Executable> reference_;
-  mutable std::array<std::atomic<std::uint64_t>, section_count> verified_{}, repeated_{};
-  mutable std::array<std::atomic_flag, section_count> fallback_known_{};
-  mutable std::mutex fallback_lock_;  ///< protects the texts
-  mutable std::array<std::string, section_count> fallbacks_;
-  const DoublesKernels* doubles_;  ///< null: integers only
+  const VerifiedSections sections_;
+  const bool accepts_streams_;  ///< whether the body accepts streams
+  const DeviceRuns device_runs_;
+  const std::shared_ptr<PassDevice> device_;           ///< null: none
+  const std::shared_ptr<MatmulDevice> matmul_device_;  ///< null: none
+  /// Unlimited until a verification fails, which requires a repetition of the whole run.
+  mutable std::atomic<std::uint64_t> max_fused_groups_{~std::uint64_t{0}};
   mutable std::mutex smaller_mutex_;
   /// The same program for blocks with fewer PEs; their statistics are added to this one's.
   mutable std::vector<std::shared_ptr<const Executable>> smaller_;
-  bool accepts_streams_;  ///< whether the body accepts streams
-  std::array<Variants, section_count> sections_;
-  Variants fused_;  ///< fused run of Start, body and End
-  /// Unlimited until a verification fails, which requires a repetition of the whole run.
-  mutable std::atomic<std::uint64_t> max_fused_groups_{~std::uint64_t{0}};
-  std::shared_ptr<PassDevice> device_;                  ///< null: none
-  std::shared_ptr<MatmulDevice> matmul_device_;         ///< null: none
-  std::array<std::unique_ptr<FirstUse>, 2> on_device_;  ///< [heads]; null without a device
-  mutable std::string why_not_on_device_;               ///< protected by fallback_lock_
-  mutable std::atomic<bool> refused_by_device_{false};  ///< it cannot execute the program
-  mutable std::atomic<std::uint64_t> failures_on_device_{0};
-  static constexpr std::uint64_t failures_allowed = 256;
-  mutable std::atomic<std::uint64_t> runs_on_device_{0};  ///< block runs
-  mutable std::atomic<bool> tails_seen_{false};
 };
 
 }  // namespace
