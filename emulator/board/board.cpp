@@ -83,7 +83,7 @@ class ClearAtEnd {
 
 /// A pass that is executed later.
 struct PendingPass {
-  std::vector<ParamWrite> params;  ///< before it
+  std::vector<ParamWrite> params;  ///< parameters to be written before the pass
   std::vector<PassChip> chips;
   std::vector<TargetWrite> writes;
   std::vector<PassRun> runs;
@@ -249,7 +249,7 @@ class PassBuilder {
   std::vector<std::uint64_t>* results_ = nullptr;
   bool defers_ = false;
   MemoryWrites memory_writes_;
-  std::vector<ParamWrite> params_;  ///< before the current pass
+  std::vector<ParamWrite> params_;  ///< parameters to be written before the current pass
   std::vector<TargetWrite> writes_;
   std::vector<PassRun> runs_;
   std::vector<ResultRead> reads_;
@@ -277,9 +277,9 @@ struct Board::Impl {
   /// Cache of prepared programs, most recently loaded first.
   std::list<std::shared_ptr<ReadyProgram>> ready = {};
   EngineStats idle;                               ///< statistics of the programs not in a chip
-  std::uint64_t max_results = ~std::uint64_t{0};  ///< words of a list
-  std::uint64_t last_written_chips = 0;           ///< of the last write to memories
-  std::size_t done = 0;                           ///< commands of the last list
+  std::uint64_t max_results = ~std::uint64_t{0};  ///< maximum result of a list, words
+  std::uint64_t last_written_chips = 0;           ///< chips of the last write to memories
+  std::size_t done = 0;                           ///< number of executed commands of the last list
   PassBuilder passes{board};
   bool records = false;
   std::vector<ListRecord> recorded = {};

@@ -18,7 +18,7 @@ namespace gdr {
 struct EngineStats {
   std::uint64_t fast_runs = 0;      ///< runs in host numbers (see SectionStats)
   std::uint64_t fallback_runs = 0;  ///< runs on integers or on the exact engine
-  std::uint64_t gpu_runs = 0;       ///< of `fast_runs`, those on a GPU
+  std::uint64_t gpu_runs = 0;       ///< the part of `fast_runs` on a GPU
   std::string reason;               ///< why a loaded program has fallback runs; empty if none
   double compile_seconds = 0;       ///< time of code generation, seconds
 };

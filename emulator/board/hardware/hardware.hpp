@@ -47,7 +47,7 @@ struct CommandQueue {
   std::uint64_t sequence = 0;           ///< sequence number of the current or last descriptor
   bool failed = false;                  ///< the ring is invalid
   std::vector<std::uint64_t> results;   ///< results of the last executed list, for Resend
-  std::uint64_t results_of = 0;         ///< its sequence number
+  std::uint64_t results_of = 0;         ///< sequence number of that list
   std::vector<Completion> completions;  ///< the last retained_completions, by sequence number
 
   /// The retained completion of a sequence number.

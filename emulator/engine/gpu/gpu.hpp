@@ -27,7 +27,7 @@ class BufferPool {
 
   std::shared_ptr<gpu::Device> device_;
   std::mutex mutex_;
-  std::multimap<std::size_t, std::shared_ptr<gpu::Buffer>> free_;  ///< by size
+  std::multimap<std::size_t, std::shared_ptr<gpu::Buffer>> free_;  ///< free buffers, by size
 };
 
 /// The GPU that an engine uses.

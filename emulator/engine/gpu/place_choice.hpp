@@ -33,7 +33,7 @@ class PlaceChoice {
   static Class& class_of(std::array<Class, 64>& classes, double pairs) noexcept;
 
   std::mutex mutex_;
-  std::array<Class, 64> classes_;  ///< by the binary logarithm of the pairs
+  std::array<Class, 64> classes_;  ///< classes, by the binary logarithm of the pairs
 };
 
 }  // namespace gdr

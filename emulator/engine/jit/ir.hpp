@@ -28,8 +28,8 @@ enum class Type : std::uint8_t { Vector, Mask };
 
 /// makes_mask and the latencies (order.cpp) depend on the order.
 enum class Op : std::uint8_t {
-  Load,   ///< from `place`, at this point of the code; a mask as it was stored
-  Store,  ///< to `place`
+  Load,   ///< load from `place`, at this point of the code; a mask as it was stored
+  Store,  ///< store to `place`
   // numbers; those up to Fma may have a rounding of their own (AVX-512)
   Add,
   Sub,
@@ -41,7 +41,7 @@ enum class Op : std::uint8_t {
   RecipEstimate,
   Max,  ///< a > b ? a : b
   Min,
-  LargerMagnitude,  ///< of a and b (AVX-512, doubles)
+  LargerMagnitude,  ///< the one of a and b that has it (AVX-512, doubles)
   // bits
   And,
   AndNot,  ///< ~a & b
@@ -50,10 +50,10 @@ enum class Op : std::uint8_t {
   Ternary,  ///< detail: truth table of a, b, c (AVX-512)
   IntAdd,
   IntSub,
-  ShiftLeft,    ///< by `detail` bits
+  ShiftLeft,    ///< shift by `detail` bits
   ShiftRight,   ///< from here to DoubleToInt: lanes of 64 bits only, but for signed extrema
   ShiftArith,   ///< AVX-512
-  ShiftLeftBy,  ///< by the lanes of b
+  ShiftLeftBy,  ///< shift by the lanes of b
   ShiftRightBy,
   ShiftArithBy,  ///< AVX-512
   SignedMax,     ///< this and the next three: AVX-512

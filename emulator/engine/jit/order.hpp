@@ -67,8 +67,8 @@ Block two_passes(const Block& block, PlaceOf later) {
   for (ValueId v = 0; v < ids.size(); ++v) {
     Value value = block.values[v];
     if (value.in_memory) value.place = later(value.place);
-    const bool same = value.in_memory && value.place == block.values[v].place;
-    ids[v] = same ? v : made.add_value(value);
+    const bool in_place = value.in_memory && value.place == block.values[v].place;
+    ids[v] = in_place ? v : made.add_value(value);
   }
   for (const Carried& c : block.carried) ids[c.in] = c.out;
   const auto id = [&](ValueId v) { return v == no_value ? v : ids[v]; };

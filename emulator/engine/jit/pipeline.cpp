@@ -264,8 +264,8 @@ class Pipeliner {
       names.early.push_back(v);
       Value late = b_.values[v];
       if (late.in_memory) late.place = earlier_(late.place);
-      const bool same = late.in_memory && late.place == b_.values[v].place;
-      names.late.push_back(same || made_late(v) ? v : made.add_value(late));
+      const bool in_place = late.in_memory && late.place == b_.values[v].place;
+      names.late.push_back(in_place || made_late(v) ? v : made.add_value(late));
     }
     return names;
   }

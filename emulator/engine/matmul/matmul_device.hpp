@@ -15,9 +15,9 @@ namespace gdr {
 /// Factors of the PEs for consecutive inner indices of one chip: of a block for exact products, a
 /// slab for fast ones.
 struct DevicePiece {
-  const double* numbers = nullptr;  ///< of panel 0: [factor][lane]
+  const double* numbers = nullptr;  ///< factors of panel 0: [factor][lane]
   std::size_t panel_step = 0;       ///< doubles from a panel to the next one
-  std::size_t depth = 0;            ///< factors
+  std::size_t depth = 0;            ///< number of factors
   std::size_t chip = 0;             ///< number among the chips of the product
   std::size_t first = 0;            ///< the item's factor that belongs to the first one
 };
@@ -25,8 +25,8 @@ struct DevicePiece {
 /// Items, the columns of the product's other matrix: a record in each chip's memory.
 struct DeviceItems {
   std::size_t chips = 0, columns = 0;
-  std::size_t words = 0;        ///< of a record
-  bool floats = false;          ///< a word has two floats; else it is a double
+  std::size_t words = 0;        ///< words of a record
+  bool floats = false;          ///< whether a word has two floats; else it is a double
   std::vector<SourceKey> keys;  ///< revision and place of the items of each chip
   /// Words of a chip's records, from word `first` of the first column on, in place or in `copy`.
   std::function<const std::uint64_t*(std::size_t chip, std::size_t first, std::size_t count,

@@ -19,9 +19,11 @@ struct ProductPass {
   std::vector<std::uint32_t> chips;  ///< chips that take part
   std::uint64_t fills_before = 0;    ///< fills of the memory that the program processes itself
   std::uint64_t first = 0;           ///< the first output item that is not of these fills
-  unsigned threads = 1;              ///< maximum number
+  unsigned threads = 1;              ///< maximum number of threads
 
-  std::uint64_t end() const noexcept { return state.run().plan.items; }  ///< of output items
+  std::uint64_t end() const noexcept {
+    return state.run().plan.items;
+  }  ///< end of the output items
   std::uint64_t items() const noexcept { return end() - first; }
   std::uint64_t record_words() const { return state.run().plan.record_words(state.program()); }
   /// Memory address of the record of an output item.

@@ -35,8 +35,9 @@ class ResidentFactors {
   /// What is known of a chip's factors.
   struct CachedFactors {
     std::uint64_t version = ~std::uint64_t{0};  ///< LoadedChip::version when gathered
-    bool known = false;                         ///< complete except for targets of this pass
-    bool by_records = false;  ///< gathered from records: this pass writes whole blocks or none
+    bool known = false;                         ///< whether all but targets of this pass are
+    bool by_records = false;  ///< whether they are gathered from records: this pass writes whole
+                              ///< blocks or none
   };
 
   bool writes_whole_blocks(const PassState& state, std::size_t chip) const noexcept;

@@ -17,7 +17,7 @@ struct EmitContext {
   std::span<const Xbyak::Reg64> bases;
   /// Registers of the sets of Op::Collect: masks, on AVX2 vectors; not used for values.
   std::span<const int> collected = {};
-  AppendCode* appends = nullptr;  ///< for Op::Append
+  AppendCode* appends = nullptr;  ///< code of Op::Append
   /// Register for the mask of Op::Gather, a mask register, on AVX2 a vector; not used for values.
   int gather_mask = -1;
 };

@@ -221,8 +221,8 @@ struct DoublesKernelTable {
       // Shorts are checked before where necessary, so that an infinity is exact.
       failed |= H::template any<inexact>(shorts ? H::unordered(a.h, b.h)
                                                 : H::either(H::beyond(a.h), H::beyond(b.h)));
-      const M same = H::equal(a.h, b.h);
-      const M less = H::either(H::less(a.h, b.h), H::both(same, H::less(a.t, b.t)));
+      const M equal = H::equal(a.h, b.h);
+      const M less = H::either(H::less(a.h, b.h), H::both(equal, H::less(a.t, b.t)));
       Value x{H::select(less, Smaller ? a.h : b.h, Smaller ? b.h : a.h),
               H::select(less, Smaller ? a.t : b.t, Smaller ? b.t : a.t)};
       // The host compares zeros as equal; -0 is the smaller.

@@ -22,7 +22,7 @@ constexpr unsigned form_count = 3;
 enum DoublesFailure : std::uint64_t {
   has_tail =
       1,  ///< a Head has low bits, or a sum began at -0: retry with the conservative translation
-  inexact = 2,  ///< not verified exact in doubles
+  inexact = 2,  ///< a result is not verified exact in doubles
 };
 
 struct DoublesOp;

@@ -19,7 +19,7 @@ class ExactBlock {
 
   /// What the heads of sums are multiples of.
   struct Grid {
-    int exponent = 0;       ///< g
+    int exponent = 0;       ///< g of the grid
     double grid = 0;        ///< 1.5 2^(g+52)
     double join_least = 0;  ///< 2^e of the least exponent at which sums of blocks round
   };
@@ -27,8 +27,8 @@ class ExactBlock {
 
   /// Properties of a block's sums.
   struct Outcome {
-    bool zero = false;   ///< some are zero: their signs are to be set
-    bool small = false;  ///< some are below Grid::join_least: not to be joined on the grid
+    bool zero = false;   ///< whether some are zero: their signs are to be set
+    bool small = false;  ///< whether some are below Grid::join_least: not to be joined on the grid
   };
 
   /// `exponents`: memory for `depth` x nr x mr doubles. `log_depth`: log2 of the products.

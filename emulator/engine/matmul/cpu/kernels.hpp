@@ -66,7 +66,7 @@ struct LongRow {
   std::size_t panels = 0;
   double* to = nullptr;
   std::size_t step = 0;             ///< distance of panels in doubles
-  ExponentRange* ranges = nullptr;  ///< extended; initially {last_exponent, 0}
+  ExponentRange* ranges = nullptr;  ///< ranges to extend; initially {last_exponent, 0}
   std::size_t range_step = 0;
   std::int16_t* least = nullptr;  ///< the least exponent of the panel's PEs
   std::size_t least_step = 0;
@@ -141,8 +141,8 @@ struct FastTask {
   const double* before = nullptr;
   double* sums = nullptr;
   std::size_t before_step = 0, sums_step = 0;  ///< doubles from a column to the next one
-  bool ends = false;                           ///< last slab: NaNs become canonical
-  double* scratch = nullptr;                   ///< fast_scratch doubles
+  bool ends = false;          ///< whether it is the last slab: NaNs become canonical
+  double* scratch = nullptr;  ///< fast_scratch doubles
 };
 
 /// Factors of eight outputs, to be interleaved.

@@ -67,10 +67,10 @@ class PackedSlabs {
   const std::size_t panels_, chip_depth_;
   const std::vector<std::uint64_t> zeros_;
   const std::vector<RecordRow> record_rows_;  ///< by row; empty if records are not factors
-  std::vector<double, LineAllocator<double>> numbers_;  ///< slab by slab
-  /// [chip][block][panel]: factors up to the last one that is not +0.
+  std::vector<double, LineAllocator<double>> numbers_;  ///< factors, slab by slab
+  /// [chip][block][panel]: number of factors up to the last one that is not +0.
   std::vector<std::uint32_t> used_;
-  std::vector<char> newer_;  ///< [chip][block]: newer than the state
+  std::vector<char> newer_;  ///< [chip][block]: whether they are newer than the state
 };
 
 }  // namespace gdr

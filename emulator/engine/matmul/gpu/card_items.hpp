@@ -19,13 +19,13 @@ struct ResidentItems {
   bool for_blas = false;        ///< whether they are filled up for a library
   std::size_t bytes = 0;
   std::size_t record = 0;   ///< numbers of a column in one chip
-  std::size_t columns = 0;  ///< of a chip, with those that fill it up
+  std::size_t columns = 0;  ///< columns of a chip, with those that fill it up
   std::shared_ptr<gpu::Buffer> numbers;
-  std::shared_ptr<gpu::Buffer> ranges;  ///< of exponents, for exact products
-  std::vector<char> unfit;              ///< by column: outside of the range of floats
+  std::shared_ptr<gpu::Buffer> ranges;  ///< ranges of exponents, for exact products
+  std::vector<char> unfit;              ///< by column: whether it is outside of the range of floats
 };
 
-/// Those that a runner has used last, as many as fit.
+/// The items that a runner has used last, as many as fit.
 class CardItems {
  public:
   explicit CardItems(MatmulCard& card) : card_(card) {}
@@ -44,7 +44,7 @@ class CardItems {
                   std::size_t count, std::size_t at, ResidentItems& made);
 
   MatmulCard& card_;
-  std::list<ResidentItems> resident_;  ///< by their last use
+  std::list<ResidentItems> resident_;  ///< resident items, most recently used first
   std::vector<double> staged_;
   std::vector<float> staged_floats_;
 };

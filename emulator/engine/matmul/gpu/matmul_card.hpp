@@ -47,8 +47,8 @@ class MatmulCard {
 
   const std::shared_ptr<Gpu> gpu;
   const DeviceNumbers numbers;
-  std::size_t max_bytes = 0;       ///< of a buffer
-  std::size_t resident_bytes = 0;  ///< of a runner's items
+  std::size_t max_bytes = 0;       ///< maximum size of a buffer, bytes
+  std::size_t resident_bytes = 0;  ///< maximum size of a runner's items, bytes
   /// Multiplications that take about `seconds_of_launch`.
   std::atomic<double> multiplications_of_launch;
 

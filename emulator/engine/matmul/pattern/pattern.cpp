@@ -9,9 +9,9 @@ namespace gdr {
 namespace {
 
 /// Thrown if a body does not match.
-struct Other {};
+struct NoMatch {};
 void require(bool holds) {
-  if (!holds) throw Other{};
+  if (!holds) throw NoMatch{};
 }
 
 /// A word of the symbolic execution: space and address in shorts; T by element.
@@ -114,7 +114,7 @@ class SymbolicBody {
         require(slot.a.width == Width::Long);
         return read(slot.a, element);
       default:
-        throw Other{};
+        throw NoMatch{};
     }
   }
   void run(const Instruction& i) {
@@ -318,7 +318,7 @@ MatmulPattern summed_products(const Program& program) {
 std::optional<MatmulPattern> match_matmul(const Program& program) {
   try {
     return summed_products(program);
-  } catch (const Other&) {
+  } catch (const NoMatch&) {
     return std::nullopt;
   }
 }

@@ -14,7 +14,7 @@ namespace gdr {
 /// A word of every PE.
 struct PeWord {
   Space space = Space::Local;  ///< Local or Register
-  std::uint16_t address = 0;   ///< in shorts
+  std::uint16_t address = 0;   ///< address in shorts
   friend bool operator==(const PeWord&, const PeWord&) = default;
 };
 /// The upper shorts of a word, by PE.
@@ -37,7 +37,7 @@ struct MatmulPattern {
   };
   Width width = Width::Long;              ///< width of all factors
   std::uint32_t depth = 0;                ///< factors of a sum, and words of an item
-  std::uint32_t delay = 0;                ///< items
+  std::uint32_t delay = 0;                ///< delay, items
   std::vector<std::vector<PeWord>> rows;  ///< [row][factor]: words that the body only reads
   std::vector<Output> outputs;
   bool begins_with_zeros = false;  ///< outputs of the first `delay` items are all +0

@@ -160,7 +160,7 @@ class FusedSections {
   std::uint32_t lanes_;
   /// The words of all sections: states at their import and now.
   RowSection words_;
-  Halves inside_;  ///< in the frame: imported or written so far
+  Halves inside_;  ///< words in the frame: imported or written so far
   std::vector<bool> masks_inside_;
 };
 

@@ -11,7 +11,7 @@ constexpr std::uint32_t first_mask_row = 1U << 16;
 /// A step of a test: the test itself, or an operation that computes its operands.
 struct Step {
   RowOp op;
-  int a = -1, b = -1;  ///< steps that compute its operands; -1: from before the list
+  int a = -1, b = -1;  ///< steps that compute its operands; -1: those before the list
 };
 using Steps = std::vector<Step>;
 
@@ -122,11 +122,11 @@ class TestHoisting {
 
   /// Row of a hoisted mask, shared by equal tests.
   RowSpan hoisted_mask(Steps steps) {
-    const auto same = [&](const Steps& others) {
+    const auto is_equal = [&](const Steps& others) {
       return std::ranges::equal(steps, others,
                                 [&](const Step& x, const Step& y) { return alike(x, y); });
     };
-    const auto known = std::ranges::find_if(tests_, same);
+    const auto known = std::ranges::find_if(tests_, is_equal);
     if (known != tests_.end()) return known->back().op.out;
     for (Step& step : steps) {
       if (step.a >= 0) step.op.a = steps[static_cast<std::size_t>(step.a)].op.out;

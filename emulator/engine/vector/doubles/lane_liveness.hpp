@@ -66,8 +66,8 @@ class RowNumbering {
 /// One element of an operation: definitions of its operands and liveness of its result.
 struct ElementLiveness {
   ValueSite a = 0, b = 0, mask = 0;
-  LaneLiveness result;   ///< for a Check: liveness of its operand
-  LaneLiveness checked;  ///< for a CheckedInput: liveness of its operand after it
+  LaneLiveness result;   ///< liveness of the result; of a Check: of the operand
+  LaneLiveness checked;  ///< liveness of the operand of a CheckedInput after it
   bool keeps = false;    ///< whether lanes that its predicate excludes are live
 };
 

@@ -31,7 +31,7 @@ class RowSupply {
   }
 
  private:
-  static constexpr std::uint32_t first_row = 64;  ///< after the translator's own
+  static constexpr std::uint32_t first_row = 64;  ///< first row after the translator's own
   std::vector<ConstantRow>& constants_;
   unsigned next_number_ = 0;
   std::uint32_t next_row_ = first_row;

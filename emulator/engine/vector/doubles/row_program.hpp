@@ -25,7 +25,7 @@ enum class RowOpKind : std::uint8_t {
 struct RowOp {
   DoublesOp op;
   RowSpan a = no_rows, b = no_rows, out = no_rows, mask = no_rows;
-  RowSpan old = no_rows;  ///< under a predicate: values of excluded lanes; unused: those of `out`
+  RowSpan old = no_rows;  ///< values of lanes that a predicate excludes; unused: those of `out`
   RowOpKind kind = RowOpKind::Compute;
   OpOrigin origin = {};
   /// Whether it writes only the lanes in which the mask is op.value.
@@ -51,7 +51,7 @@ using Halves = std::vector<std::array<bool, 2>>;
 struct RowSection {
   std::vector<RowOp> ops;
   std::vector<ConstantRow> constants;  ///< rows of RowKind::Constant, by number
-  std::vector<WordState> entry, exit;  ///< by word, where it is imported or written
+  std::vector<WordState> entry, exit;  ///< states by word, where it is imported or written
   Halves imported, written;
   std::vector<bool> mask_imported, mask_written;
   bool writes_memory = false;
@@ -79,7 +79,7 @@ struct RowProgram {
   std::vector<RowOp> before, pass, after;
   std::vector<ConstantRow> constants;
   std::vector<RowLink> imports, exports;
-  bool repeats = false;  ///< there may be more than one pass
+  bool repeats = false;  ///< whether there may be more than one pass
   bool fused = false;  ///< a fused run: only results may be live, and a failure discards all passes
 };
 /// Assigns frame offsets for rows of `lanes`. The result is usable.

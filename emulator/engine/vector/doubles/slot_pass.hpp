@@ -18,7 +18,7 @@ class SlotPass : public MemoryPass {
     MaskableKernel kernel;
     RowSpan out;
     bool direct = false;       ///< `out` is the first destination
-    bool tested = false;       ///< only the mask's lanes were computed
+    bool tested = false;       ///< whether only the mask's lanes were computed
     bool checked = false;      ///< the kernel checks `a`
     std::optional<bool> flag;  ///< mask flag of a constant, the same in all lanes
   };

@@ -23,14 +23,14 @@ struct StateLink {
   std::uint32_t row = 0;  ///< row in BlockState: short address; for masks mask * 4 + element
   Form form = Form::Short;
   std::uint32_t lanes = 0, tail = 0;  ///< byte offsets in the frame
-  bool float_result = false;          ///< a short that is the result of a float operation
-  bool plus_zero = false;             ///< a long that is assumed never to be -0
-  bool fresh = false;                 ///< export of a word of which nothing is imported
-  bool scratch = false;               ///< export of a word that is dead in a results-only run
-  bool carried = false;               ///< export: live between passes
-  std::uint32_t count = 1;            ///< words
-  std::uint32_t row_step = 0;         ///< distance of words in rows of the state
-  std::uint32_t lane_step = 0;        ///< bytes of the frame
+  bool float_result = false;  ///< whether it is a short that is the result of a float operation
+  bool plus_zero = false;     ///< whether it is a long that is assumed never to be -0
+  bool fresh = false;         ///< whether it is the export of a word of which nothing is imported
+  bool scratch = false;  ///< whether it is the export of a word that is dead in a results-only run
+  bool carried = false;  ///< whether the exported word is live between passes
+  std::uint32_t count = 1;      ///< number of words
+  std::uint32_t row_step = 0;   ///< distance of words in rows of the state
+  std::uint32_t lane_step = 0;  ///< bytes of the frame
 };
 
 /// A row that does not change: the same bits in every lane, or the PE's number (an integer short).
@@ -59,7 +59,7 @@ struct OpList {
 struct DoublesSection {
   bool usable = false;
   std::uint64_t number = 0;  ///< unique identifier of a usable section
-  bool has_floats = false;   ///< contains operations on floats
+  bool has_floats = false;   ///< whether it contains operations on floats
   std::string reason;        ///< why it is not usable: the instruction and its problem
   /// The last passes, or all of them: leave every word as the machine does.
   OpList last;
@@ -73,10 +73,10 @@ struct DoublesSection {
     return run.iterations < last_passes ? run.iterations : last_passes;
   }
   static constexpr std::uint64_t last_passes = 2;
-  OpList enter;          ///< before the first `pass` of a run: replaces dead lanes
-  OpList before, after;  ///< before the first pass and after the last
+  OpList enter;          ///< list before the first `pass` of a run: replaces dead lanes
+  OpList before, after;  ///< lists before the first pass and after the last
   std::vector<StateLink> imports, exports;
-  bool resumable = false;                 ///< state between two passes may be exported
+  bool resumable = false;                 ///< whether state between two passes may be exported
   std::vector<std::uint32_t> checkpoint;  ///< rows that `last` reads and overwrites
   std::uint32_t deferred_longs = 0;       ///< words among the exports that are not fresh
   std::vector<ConstantRow> constants;

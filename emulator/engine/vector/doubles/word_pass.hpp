@@ -212,7 +212,7 @@ class WordPass : public RowEmitter {
  public:
   /// True if the states at the end equal those at the beginning; else weakens `entry`.
   bool settled(std::vector<WordState>& entry) const {
-    bool same = true;
+    bool equal = true;
     for (std::uint32_t w = 0; w < words_.size(); ++w) {
       if (!imports(w)) continue;
       WordState& e = entry[w];
@@ -225,9 +225,9 @@ class WordPass : public RowEmitter {
       for (unsigned half = 0; half < 2; ++half) {
         e.floats[half] = e.floats[half] || (e.rep == Rep::Shorts && now.floats[half]);
       }
-      same = same && e == before;
+      equal = equal && e == before;
     }
-    return same;
+    return equal;
   }
 
  protected:

@@ -43,7 +43,7 @@ inline bool same_rows(const RowSpan& a, const RowSpan& b) {
 
 /// Numbers of the words of all memories, and of their shorts' rows.
 struct WordNumbers {
-  std::uint32_t registers, local;  ///< long words of each
+  std::uint32_t registers, local;  ///< number of long words of each
   explicit WordNumbers(const Geometry& geometry)
       : registers(geometry.register_words), local(geometry.local_words) {}
   std::uint32_t count() const { return registers + local + 4; }
@@ -63,7 +63,7 @@ struct WordState {
   bool head = false;       ///< Long: has no tail
   bool plus_zero = false;  ///< Long: is never -0
   bool floats[2] = {};     ///< Shorts: result of a float operation
-  bool defined[2] = {};    ///< written in this pass in all lanes
+  bool defined[2] = {};    ///< whether it was written in this pass in all lanes
   friend bool operator==(const WordState&, const WordState&) = default;
 };
 
@@ -105,7 +105,7 @@ class WordUses {
   };
   struct Access {
     std::size_t instruction;
-    bool read;  ///< or written under a mask, which may keep the previous value
+    bool read;  ///< whether it is read, or written under a mask, which may keep the previous value
   };
   void add_accesses(const Instruction& i, std::size_t number);
   void add_access(const Operand& x, unsigned vlen, Access access);

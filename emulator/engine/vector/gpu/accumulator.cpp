@@ -20,7 +20,7 @@ class Search {
     for (std::size_t c = 0; c < carried_.size(); ++c) {
       Accumulator a;
       a.head = c;
-      if (follow(a)) found.push_back(std::move(a));
+      if (trace_back(a)) found.push_back(std::move(a));
     }
     return found;
   }
@@ -35,7 +35,7 @@ class Search {
   bool untested(StepId n) const { return (tests_.of_step[n] & ~test_read) == 0; }
 
   /// From the sum that a row is left with back to the row.
-  bool follow(Accumulator& a) const {
+  bool trace_back(Accumulator& a) const {
     StepId h = carried_[a.head].out;
     if (!is_head(h)) return false;
     StepId l = tail_of(h);

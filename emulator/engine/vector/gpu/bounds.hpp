@@ -46,8 +46,9 @@ constexpr unsigned passes_between_tests = 8;
 /// A row that a pass reads and overwrites.
 struct CarriedRow {
   StepId in = no_step;   ///< the step that reads it
-  StepId out = no_step;  ///< its value after the pass
-  bool sum = false;  ///< grows from pass to pass: to be tested every passes_between_tests passes
+  StepId out = no_step;  ///< value of the row after the pass
+  bool sum = false;      ///< whether it grows from pass to pass: to be tested every
+                         ///< passes_between_tests passes
 };
 
 /// Tests of a loop.

@@ -109,11 +109,11 @@ class GpuBatch final : public PassBatch {
     for (std::size_t n = 0; n < streams_.size(); ++n) {
       const EncodedGroups& own = streams_[n];
       if (own.count == 0) continue;
-      const auto same = [&](const EncodedGroups& p) {
+      const auto is_known = [&](const EncodedGroups& p) {
         return p.groups == own.groups && p.count == own.count && p.revision() == own.revision();
       };
       std::uint64_t first = 0;
-      const auto known = std::ranges::find_if(parts, same);
+      const auto known = std::ranges::find_if(parts, is_known);
       for (auto p = parts.begin(); p != known; ++p) first += p->count;
       if (known == parts.end()) parts.push_back(own);
       runs_[2 * n] = first;
@@ -227,7 +227,7 @@ class GpuBatch final : public PassBatch {
 
   GpuPasses& passes_;
   Words rows_, results_;  ///< [block][row][element][lane]
-  Words runs_;            ///< of each block: its first group and their number
+  Words runs_;            ///< first group of each block, and the number of groups
   std::vector<EncodedGroups> streams_;
   std::vector<std::uint32_t> failures_;
 };

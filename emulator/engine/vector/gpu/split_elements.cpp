@@ -177,10 +177,10 @@ class Split {
 
   const Trace& t_;
   unsigned elements_ = 1;
-  std::map<std::uint32_t, int> element_of_;  ///< by offset of a strip's row
+  std::map<std::uint32_t, int> element_of_;  ///< elements, by offset of a strip's row
   std::map<Key, StepId> known_;
   std::vector<int> owner_;                   ///< by step: the element that it depends on
-  std::vector<std::vector<StepId>> images_;  ///< of element 1 and on, by step
+  std::vector<std::vector<StepId>> images_;  ///< steps of element 1 and on, by step
   Trace made_;
 };
 

@@ -88,7 +88,7 @@ std::vector<StepId> StepFacts::passed_on(StepId n) const {
   if (const std::size_t c = carried_of_[n]; c != none) return {carried_[c].out};
   if (s.kind != Step::Kind::Operation) return {};
   if (s.op == Op::Select) return {s.in[1], s.in[2]};
-  if (const StepId same = same_but_for_low_bits(s); same != no_step) return {same};
+  if (const StepId x = same_but_for_low_bits(s); x != no_step) return {x};
   return {};
 }
 

@@ -84,19 +84,19 @@ class Preparation {
       if (s.kind == Step::Kind::Broadcast && s.memory == 0) read.push_back(n);
       if (s.kind != Step::Kind::Row) continue;
       const Span own = span(s.bits, s.level);
-      const RowStore* same = nullptr;
+      const RowStore* overwrites = nullptr;
       for (const RowStore& store : loop_.trace.stores) {
         const Span other = span(store.offset, store.level);
         if (!own.meets(other)) continue;
         if (own != other) throw UnsupportedPass{"it reads a part of what it wrote a pass before"};
-        same = &store;
+        overwrites = &store;
       }
-      if (same == nullptr) {
+      if (overwrites == nullptr) {
         read.push_back(n);
         continue;
       }
       overwritten.push_back(n);
-      loop_.carried.push_back({n, same->value, false});
+      loop_.carried.push_back({n, overwrites->value, false});
     }
     loop_.row_of.assign(loop_.trace.steps.size(), 0);
     for (const auto* list : {&overwritten, &read})

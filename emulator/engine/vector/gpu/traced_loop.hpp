@@ -32,8 +32,8 @@ struct TracedLoop {
   std::size_t kept_words() const;
 
   Trace trace;
-  std::vector<ThreadRow> rows;         ///< that are read: those that passes change come first
-  std::vector<ThreadRow> result_rows;  ///< that are stored besides
+  std::vector<ThreadRow> rows;         ///< rows that are read: those that passes change come first
+  std::vector<ThreadRow> result_rows;  ///< rows that are stored besides
   std::vector<CarriedRow> carried;     ///< rows that passes change, in their order
   std::vector<std::uint32_t> row_of;   ///< by step that reads a row: its number
   std::vector<StepId> results;         ///< the values of result_rows

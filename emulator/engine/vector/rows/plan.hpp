@@ -50,7 +50,7 @@ struct Plan {
   const Instruction* instruction = nullptr;
   /// Kernels write to the destinations. Else all results are computed before any is written.
   bool in_place = false;
-  bool adder_first = false;  ///< in place: the adder's slot comes before the multiplier's
+  bool adder_first = false;  ///< whether the adder's slot comes first, if in place
   ArithmeticPlan mul, alu;
   std::vector<Gather> gathers;
 };

@@ -31,7 +31,7 @@ struct Step {
     // Steps of DeviceSteps, which only a GPU has (../../gpu/pass_text.hpp):
     RoundedSum,  ///< the sum of the first two operands, rounded to 25 bits
     LongHead,    ///< h of the long h + l: the sum of all three operands, a pair and a short
-    LongTail,    ///< its l
+    LongTail,    ///< l of the same long
   };
   Kind kind = Kind::Constant;
   Level level = Level::Pass;
