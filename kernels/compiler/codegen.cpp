@@ -472,7 +472,7 @@ class CodeGenerator {
   const CompileOptions& options_;
   CompiledKernel& out_;
   bool found_ = false;
-  std::vector<std::vector<std::string_view>> lines_;   ///< of each source
+  std::vector<std::vector<std::string_view>> lines_;   ///< lines of each source
   Diagnostic failure_;                                 ///< why the last candidate failed
   std::array<Diagnostic, max_elements + 2> failures_;  ///< why this number of targets failed
 };

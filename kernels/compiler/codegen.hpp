@@ -32,7 +32,7 @@ struct CompiledLoop {
 
 /// A scheduled kernel with everything that a report shows. Not to be copied.
 struct CompiledKernel : CompiledLoop {
-  Graph graph;  ///< with inferred types and factored masks
+  Graph graph;  ///< graph with inferred types and factored masks
   ItemLayout item;
   std::string assembly;
   std::vector<std::string> remarks;  ///< decisions of the compiler, one sentence each

@@ -15,8 +15,8 @@ namespace gdr::chemistry {
 struct Pair {
   std::uint32_t site_a, site_b;  ///< numbers within their centres
   unsigned l;                    ///< total angular momentum
-  std::size_t hermite;           ///< its first value in arrays of Hermite coefficients
-  std::size_t matrix;            ///< its first value among the stored matrices
+  std::size_t hermite;           ///< index of the first value in arrays of Hermite coefficients
+  std::size_t matrix;            ///< index of the first value among the stored matrices
   double p;
   Point centre;
   /// Largest sqrt((ab|ab)) of the products of its functions, of these primitives alone.
@@ -80,10 +80,10 @@ class PairList {
   void make_matrices();
 
   std::vector<Centre> centres_;
-  std::vector<std::uint32_t> centre_of_;  ///< of each function
+  std::vector<std::uint32_t> centre_of_;  ///< centre of each function
   std::vector<CentrePair> centre_pairs_;
   std::vector<Pair> pairs_;
-  std::vector<double> matrices_;  ///< of all pairs, or empty
+  std::vector<double> matrices_;  ///< matrices of all pairs, or empty
   unsigned threads_;
   std::size_t functions_ = 0, coefficients_ = 0, contraction_ = 1;
 };

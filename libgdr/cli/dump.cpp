@@ -23,7 +23,7 @@ struct MemoryName {
   std::string_view name;
   DumpMemory memory;
   Width width;
-  unsigned half;  ///< of T: which one
+  unsigned half;  ///< half of T that is shown
 };
 constexpr MemoryName memory_names[] = {
     {"r", DumpMemory::Register, Width::Short, 0}, {"lr", DumpMemory::Register, Width::Long, 0},

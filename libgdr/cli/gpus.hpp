@@ -13,7 +13,7 @@ struct TestedGpu {
   std::string failure;      ///< why it is refused for exact numerics; empty: it is exact
   std::string products;     ///< what multiplies matrices for `gpu` and `gpu-float`, or why nothing
   bool is_default = false;  ///< an engine without a number uses it
-  double seconds = 0;       ///< of the test
+  double seconds = 0;       ///< time of the test, s
 };
 
 /// All GPUs, or why there is none.

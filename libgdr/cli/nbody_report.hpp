@@ -29,7 +29,7 @@ struct NbodyReport {
   Statistics statistics;
   double clocks_per_interaction = 0;
   ForceCost one_chip, one_board;  ///< predictions; zeros on many ranks
-  std::vector<RankReport> ranks;  ///< for devices of kind "mpi"
+  std::vector<RankReport> ranks;  ///< reports of the ranks of devices of kind "mpi"
   std::optional<Comparison> comparison;
 
   double drift() const;

@@ -9,7 +9,7 @@ namespace gdr::cli {
 /// A board, and how to open it.
 struct BoardPlace {
   std::string device;  ///< name for --device; empty if it cannot be opened
-  std::string what;    ///< its address or its server, or why it cannot be used
+  std::string what;    ///< address or server of the place, or why it cannot be used
   bool free = false;   ///< a board can be opened at once
 };
 

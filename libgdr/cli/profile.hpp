@@ -34,7 +34,7 @@ struct ProfiledJob {
   bool resident = false;         ///< sources were given once, not for each run
   double clock_hz = 0;           ///< clock of the chips
   double seconds = 0;            ///< measured, of all runs
-  Statistics statistics;         ///< of these runs
+  Statistics statistics;         ///< statistics of these runs
   std::vector<TimelineEvent> events;
 };
 

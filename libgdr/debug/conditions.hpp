@@ -55,7 +55,7 @@ class ConditionCheck {
   const std::vector<StopCondition>& conditions_;
   const Machine& machine_;
   MachinePlace before_;
-  std::vector<std::vector<MachineBits>> values_;  ///< of watched words, by condition
+  std::vector<std::vector<MachineBits>> values_;  ///< values of watched words, by condition
 };
 
 }  // namespace gdr

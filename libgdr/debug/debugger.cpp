@@ -39,7 +39,7 @@ struct Debugger::Impl {
   std::uint64_t position = 0;
   Checkpoints checkpoints;
   Conditions conditions;
-  std::vector<Write> writes;  ///< in the order of their positions
+  std::vector<Write> writes;  ///< writes in the order of their positions
 
   bool at_end() const { return machine.place().section == section_at_end; }
   void restore(const Checkpoints::Entry& entry) {

@@ -29,7 +29,8 @@ struct ProductRunner {
     std::variant<MatrixView<double>, MatrixView<float>> c;
     ElementFormat format = ElementFormat::Doubles;
     Reuse reuse = Reuse::Nothing;
-    DirectPart part = DirectPart::All;  ///< of a product that is computed from the caller's arrays
+    DirectPart part =
+        DirectPart::All;  ///< part of a product that is computed from the caller's arrays
   };
 
   /// Column block `index` of op(B) and C, which a run processes, and its address in the memories of
@@ -108,7 +109,8 @@ struct ProductRunner {
   Call call;
   InnerDimension inner;  ///< inner dimension of the call
   ColumnBlock columns;
-  std::vector<char> tile_done;  ///< by tile: rows of C stored, for this column block
+  std::vector<char>
+      tile_done;  ///< by tile: whether its rows of C are stored, for this column block
 };
 
 }  // namespace dense

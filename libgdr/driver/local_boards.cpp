@@ -85,7 +85,7 @@ class EmulatedBoard final : public BoardLink {
   double busy_seconds_ = 0;
   std::deque<std::vector<std::uint64_t>> started_;  ///< results, at addresses that do not change
   std::size_t unfinished_ = 0;                      ///< the last of these
-  const std::shared_ptr<BoardGroup> group_;         ///< with this one
+  const std::shared_ptr<BoardGroup> group_;         ///< group of boards, this one included
 };
 
 class TimedBoard final : public BoardLink {

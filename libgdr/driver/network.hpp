@@ -32,7 +32,8 @@ struct NetworkServerOptions {
   int listener = -1;   ///< a listening TCP socket
   std::string socket;  ///< Unix socket of the board server
   Credentials credentials;
-  std::uint64_t max_message_bytes = std::uint64_t{1} << 32;  ///< of a client's list with its data
+  std::uint64_t max_message_bytes =
+      std::uint64_t{1} << 32;  ///< maximum size of a client's list with its data, bytes
   double resume_seconds = 30;  ///< how long a board waits for a client whose connection broke
   unsigned max_connections = 256;
   std::function<void(const std::string& line)> log;  ///< writes to the log of the board server

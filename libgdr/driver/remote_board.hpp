@@ -71,7 +71,7 @@ class RemoteBoard final : public BoardLink {
   /// A submitted list. It occupies bytes [begin, end) of the transfer memory.
   struct InFlightList {
     Descriptor descriptor;
-    Completion* completion = nullptr;  ///< in shared memory
+    Completion* completion = nullptr;  ///< completion in shared memory
     std::uint64_t begin = 0, end = 0;
     std::uint64_t result_offset = 0;    ///< byte offset of the results in the transfer memory
     std::uint64_t result_capacity = 0;  ///< words

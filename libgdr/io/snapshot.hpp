@@ -21,7 +21,7 @@ enum class IntegratorKind { Leapfrog, Hermite4 };
 /// start_time + (step + fraction) * time_step, exactly.
 struct RunState {
   double start_time = 0;  ///< time of step 0
-  double time_step = 0;   ///< of Hermite4: the largest block step, a cycle
+  double time_step = 0;   ///< time step; of Hermite4 the largest block step, a cycle
   std::int64_t step = 0;  ///< steps since start_time
   double softening = 0;
   double gravity = 1;       ///< constant of gravity
@@ -77,8 +77,8 @@ struct Snapshot {
   /// Numbers of the header that runs copy unchanged: BoxSize (one number, or three edges),
   /// Redshift, ...
   std::map<std::string, std::vector<double>> header;
-  std::optional<RunState> run;          ///< in files of `gdr nbody`
-  std::optional<HermiteState> hermite;  ///< of runs with Hermite4
+  std::optional<RunState> run;          ///< state of a run, in files of `gdr nbody`
+  std::optional<HermiteState> hermite;  ///< state of runs with Hermite4
 
   std::size_t size() const noexcept { return mass.size(); }
 };

@@ -186,7 +186,7 @@ class HermiteIntegrator : public Integrator {
   Particles particles_;
   HermiteState state_;
   HermiteStatistics statistics_, before_;  ///< before_: at the creation of `hermite_`
-  std::optional<Hermite> hermite_;         ///< of this rank's part; after an error empty
+  std::optional<Hermite> hermite_;         ///< integrator of this rank's part; after an error empty
   unsigned ranks_ = 0;                     ///< number of ranks at its creation
   Collected collected_;
 };

@@ -13,7 +13,8 @@ namespace gdr {
 /// The state of an integration: arrays of n three-vectors or n values.
 struct Particles {
   std::vector<double> position, velocity, mass;
-  std::vector<double> acceleration, potential;  ///< at `position`, after the forces were computed
+  std::vector<double> acceleration,
+      potential;  ///< values at `position`, after the forces were computed
 
   std::size_t size() const noexcept { return mass.size(); }
 };

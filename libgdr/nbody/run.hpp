@@ -32,7 +32,7 @@ IntegratorKind parse_integrator(const std::string& name);
 struct RunRequest {
   std::optional<double> softening, time_step, gravity, end_time;
   std::optional<IntegratorKind> integrator;             ///< default: leapfrog
-  std::optional<double> eta, eta_start, smallest_step;  ///< for Hermite4
+  std::optional<double> eta, eta_start, smallest_step;  ///< parameters of Hermite4
   std::optional<Interval> snapshot_every, energy_every;
 };
 
@@ -84,13 +84,14 @@ struct RunObserver {
 struct RunResult {
   RunState end;                        ///< final state of the run
   bool stopped = false;                ///< whether RunObserver::stop_requested ended the run early
-  std::vector<EnergyRecord> records;   ///< at the first, the planned and the last step
+  std::vector<EnergyRecord> records;   ///< energies at the first, the planned and the last step
   double largest_error = 0;            ///< maximum of |energy error| over all steps
   std::vector<std::string> snapshots;  ///< paths of snapshots, in order
   double seconds = 0;                  ///< wall time of the steps, including forces
   std::uint64_t force_calls = 0;
-  std::string kernel;                            ///< name of the kernel that computed the forces
-  std::optional<HermiteStatistics> block_steps;  ///< of the Hermite scheme, over all ranks
+  std::string kernel;  ///< name of the kernel that computed the forces
+  std::optional<HermiteStatistics>
+      block_steps;  ///< statistics of the Hermite scheme, over all ranks
 };
 
 /// The destination of snapshots. Without a directory none are written.

@@ -48,7 +48,7 @@ class ClientConnections {
   asio::io_context io_;
   std::shared_ptr<Session> session_;
   SessionId id_ = {};
-  std::uint64_t window_ = 0;  ///< of a stream, bytes; 0: the system's choice
+  std::uint64_t window_ = 0;  ///< window of a stream, bytes; 0: the system's choice
   unsigned streams_ = 1;
   bool finishing_ = false;
   const pid_t process_;
@@ -115,7 +115,7 @@ class NetworkLink final : public BoardLink {
   std::condition_variable changed_;
   std::deque<Unanswered> unanswered_;
   std::uint64_t unanswered_bytes_ = 0;
-  std::map<std::uint64_t, Reply> replies_;  ///< with results that nobody has taken
+  std::map<std::uint64_t, Reply> replies_;  ///< replies with results that nobody has taken
   std::deque<Submitted> started_;           ///< lists of start() whose results were not taken
   std::optional<Reply> failure_;            ///< the first failure that no call has thrown
   std::string lost_;                        ///< why the board is lost; empty: it is not

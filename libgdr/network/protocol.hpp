@@ -41,7 +41,7 @@ struct Hello {
   std::uint64_t magic = protocol_magic;
   std::uint32_t version = protocol_version;
   std::uint32_t stream = 0;       ///< number of this stream in its session
-  std::uint64_t pacing_auto = 0;  ///< see TransferOptions
+  std::uint64_t pacing_auto = 0;  ///< option `pacing_auto` of TransferOptions
   SessionId session = {};         ///< zeros: request for a board; only with stream 0
   std::uint64_t received = 0;     ///< sequenced frames received on this stream
   std::uint64_t window = 0;       ///< bytes in flight of a stream; 0: the system's choice
@@ -57,7 +57,7 @@ static_assert(sizeof(Hello) == 176);
 enum class Answer : std::uint32_t {
   Granted = 1,  ///< frames follow
   Waiting = 2,  ///< all boards are in use; another answer follows
-  Refused = 3,  ///< with the reason; the connection ends
+  Refused = 3,  ///< refusal with the reason; the connection ends
   Unknown = 4,  ///< there is no such session any more; the connection ends
 };
 
@@ -67,8 +67,9 @@ struct Welcome {
   Answer answer{};
   std::uint32_t category = 0;  ///< Refused: category of the error, as in the library
   SessionId session = {};
-  std::uint64_t received = 0;     ///< sequenced frames received on this stream
-  std::uint64_t max_bytes = 0;    ///< of messages that the server has not answered yet
+  std::uint64_t received = 0;  ///< sequenced frames received on this stream
+  std::uint64_t max_bytes =
+      0;  ///< maximum size of messages that the server has not answered yet, bytes
   std::uint64_t send_window = 0;  ///< bytes in flight that the server's system allows a stream
   std::uint64_t receive_window = 0;
   std::uint64_t capabilities = 0;  ///< register CAPABILITIES of the board
@@ -90,7 +91,7 @@ enum class FrameKind : std::uint32_t {
 
 struct FrameHeader {
   FrameKind kind{};
-  std::uint32_t bytes = 0;     ///< of data behind the header
+  std::uint32_t bytes = 0;     ///< size of the data behind the header, bytes
   std::uint64_t sequence = 0;  ///< sequenced frames count from 1 on each stream; others: 0
   std::uint64_t received = 0;  ///< sequenced frames received on this stream
   std::uint64_t message = 0;   ///< Data: number of the message, from 1; Urgent: the number

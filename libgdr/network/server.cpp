@@ -200,7 +200,7 @@ class Worker {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Bytes> messages_;
-  std::uint64_t bytes_ = 0;  ///< of messages that have no reply
+  std::uint64_t bytes_ = 0;  ///< size of messages that have no reply, bytes
   std::uint64_t current_ = 0, stopped_ = 0;
   std::stop_source stop_;
   bool ended_ = false, failed_ = false;

@@ -30,8 +30,8 @@ using Connection = asio::ssl::stream<asio::ip::tcp::socket>;
 
 /// Counters of a stream since the session began.
 struct StreamCounters {
-  std::uint64_t bytes_sent = 0, bytes_received = 0;    ///< of frames, repeated ones included
-  std::uint64_t frames_sent = 0, frames_received = 0;  ///< of sequenced frames
+  std::uint64_t bytes_sent = 0, bytes_received = 0;    ///< size of frames, repeated ones included
+  std::uint64_t frames_sent = 0, frames_received = 0;  ///< number of sequenced frames
   std::uint64_t frames_repeated = 0;                   ///< sent again after a connection broke
   std::uint64_t connections = 0;
 };
@@ -90,15 +90,16 @@ class Session {
   };
   struct Frame {
     FrameHeader header;
-    std::shared_ptr<const Bytes> bytes;  ///< of the message; null: no data
+    std::shared_ptr<const Bytes> bytes;  ///< data of the message; null: none
   };
   struct Stream {
     explicit Stream(asio::io_context& io) : wake(io) {}
-    std::uint64_t sequence = 0;       ///< of the last frame that was made
-    std::uint64_t received = 0;       ///< sequenced frames from the other host
-    std::uint64_t told = 0;           ///< value of `received` that the other host was told
-    std::deque<Frame> pending;        ///< not acknowledged, in order
-    std::size_t written = 0;          ///< of `pending`, those sent on the current connection
+    std::uint64_t sequence = 0;  ///< sequence number of the last frame that was made
+    std::uint64_t received = 0;  ///< sequenced frames from the other host
+    std::uint64_t told = 0;      ///< value of `received` that the other host was told
+    std::deque<Frame> pending;   ///< frames that are not acknowledged, in order
+    std::size_t written =
+        0;  ///< number of frames of `pending` that were sent on the current connection
     std::deque<FrameHeader> control;  ///< Pong frames to send
     Connection* connection = nullptr;
     asio::steady_timer wake;  ///< cancelled when there is something to send

@@ -42,7 +42,7 @@ class DynamicPacing {
 
  private:
   static constexpr unsigned samples = 10;
-  double rates_[samples] = {};  ///< of the last round trips
+  double rates_[samples] = {};  ///< rates of the last round trips
   unsigned next_ = 0;
   std::uint64_t retransmitted_ = 0;
   double rate_ = 0;

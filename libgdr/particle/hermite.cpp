@@ -364,7 +364,7 @@ struct Hermite::Impl {
   RankGroup* ranks;  ///< null if the device belongs to this process only
   std::string kernel;
   double force_error;     ///< bound, relative to the sizes of the terms
-  double total_mass = 0;  ///< of all ranks
+  double total_mass = 0;  ///< mass of all ranks' particles
   Job job;
   std::vector<double> mass;
   std::vector<std::int64_t> ids;  ///< numbers of the particles among those of all ranks

@@ -145,7 +145,7 @@ class NeighbourTree {
   static constexpr std::size_t leaf_sources = 64;
 
   std::vector<Node> nodes_;                ///< a node, its left part, its right part
-  std::vector<std::uint32_t> number_;      ///< of the sources, in the order of the leaves
+  std::vector<std::uint32_t> number_;      ///< numbers of the sources, in the order of the leaves
   std::array<std::vector<double>, 3> at_;  ///< their coordinates
 };
 

@@ -190,7 +190,7 @@ class Search {
   std::size_t n_, tasks_;
   NeighbourTree tree_;
   unsigned threads_ = 1;
-  std::vector<std::int64_t> lengths_;              ///< of the lists, behind a 0
+  std::vector<std::int64_t> lengths_;              ///< lengths of the lists, behind a 0
   std::vector<std::vector<std::uint32_t>> found_;  ///< the lists of each task's targets
 };
 

@@ -40,7 +40,7 @@ struct Stream {
 
 /// How packets of several streams leave the queue.
 enum class Merge {
-  Fifo,       ///< in the order of their arrival
+  Fifo,       ///< packets in the order of their arrival
   RoundRobin  ///< a queue for each stream, of which one packet each is sent in turn
 };
 
@@ -67,8 +67,8 @@ struct StreamResult {
 };
 struct StreamsResult {
   std::vector<StreamResult> streams;
-  double throughput = 0;        ///< of all streams, bytes/s
-  double utilisation = 0;       ///< of the line, headers included
+  double throughput = 0;        ///< throughput of all streams, bytes/s
+  double utilisation = 0;       ///< utilisation of the line, headers included
   double largest_queue = 0;     ///< bytes
   std::uint64_t overflows = 0;  ///< packets that found the queue full
 };

@@ -31,8 +31,8 @@ struct Ranks : RankRunner {
   std::vector<unsigned> shrink(DeviceCore& device) override;
   void retry_on_rank_failure(DeviceCore& device, const std::function<void()>& body) override;
 
-  std::unique_ptr<RankGroup> calls;  ///< for the calling thread
-  std::unique_ptr<RankGroup> work;   ///< for the thread of runs
+  std::unique_ptr<RankGroup> calls;  ///< group of the calling thread
+  std::unique_ptr<RankGroup> work;   ///< group of the thread of runs
   RankReport report;                 ///< report of this rank; guarded by DeviceCore::counters
   /// Numbers of the remaining ranks when the device was opened.
   std::vector<unsigned> numbers = {};

@@ -16,7 +16,7 @@ namespace gdr::kc::front {
 
 enum class TokenKind : std::uint8_t {
   End,
-  Bad,  ///< not part of the language, already reported
+  Bad,  ///< expression that is not part of the language, already reported
   Word,
   Number,
   String,
@@ -27,7 +27,7 @@ enum class TokenKind : std::uint8_t {
 struct Literal {
   bool integral = false;
   std::int64_t integer = 0;
-  double number = 0;  ///< also set for integers
+  double number = 0;  ///< value; also set for integers
 };
 
 struct Token {
@@ -77,8 +77,8 @@ struct Expr {
 struct LValue {
   std::string_view name;
   SourceRange where;
-  std::vector<ExprId> indices = {};  ///< in a declaration the sizes
-  std::string_view component = {};   ///< of a vector or tensor; not in declarations
+  std::vector<ExprId> indices = {};  ///< indices; in a declaration the sizes
+  std::string_view component = {};   ///< component of a vector or tensor; not in declarations
 };
 
 /// The type words of a declaration: those of the numbers, and the shape.

@@ -12,7 +12,7 @@ namespace gdr::kc::front {
 enum class Shape : std::uint8_t { Scalar, Vector, Tensor };
 
 struct ShapeInfo {
-  std::string_view name;    ///< in declarations and messages
+  std::string_view name;    ///< name in declarations and messages
   std::uint32_t count = 1;  ///< number of components
   std::array<std::string_view, 6> components{};
 };

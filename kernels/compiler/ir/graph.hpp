@@ -116,9 +116,9 @@ struct Contribution {
 /// The whole kernel. Operands precede their users; equal nodes are shared.
 struct Graph {
   std::string name;
-  bool in_longs = false;                 ///< after use_longs
+  bool in_longs = false;                 ///< whether use_longs was called
   double flops = 0;                      ///< per interaction; 0: count the operations
-  std::vector<GraphVariable> variables;  ///< in order of declaration
+  std::vector<GraphVariable> variables;  ///< variables in order of declaration
   std::vector<Node> nodes;
   std::vector<Contribution> contributions;
   /// Arrays, vectors, tensors, tables and lists, as the host sees them; `first` is a variable of

@@ -212,13 +212,14 @@ class Builder {
   NodeFactors factors_, corrections_;
   MachineLoop loop_;
   std::vector<std::uint32_t> node_uses_;
-  std::vector<bool> nonnegative_;               ///< by node, see nonnegative_nodes
+  std::vector<bool> nonnegative_;  ///< by node: whether it is nonnegative (nonnegative_nodes)
   std::map<ValueId, unsigned> nodes_of_value_;  ///< number of nodes that share a value
   std::vector<std::optional<Term>> terms_;      ///< by node, computed on demand
   std::vector<std::optional<Ref>> integers_;    ///< by node, computed on demand
   std::vector<ValueId> inputs_;
   std::map<NodeId, Condition> conditions_;
-  std::map<std::pair<NodeId, Type>, std::vector<Ref>> boys_sets_;  ///< by argument, see boys()
+  std::map<std::pair<NodeId, Type>, std::vector<Ref>>
+      boys_sets_;  ///< Boys functions by argument (boys())
   struct Key {
     Op op;
     Width width;

@@ -17,7 +17,7 @@ struct Allocation {
   /// For each value and copy: short address in the register file or in local memory by its storage
   /// class; none in T. Invariants and accumulators have the same address in all copies.
   std::vector<std::vector<int>> address;
-  std::vector<std::vector<int>> block_address;  ///< for each block and copy
+  std::vector<std::vector<int>> block_address;  ///< addresses of each block and copy
   std::vector<std::vector<int>> mask;           ///< mask register for each mask and copy
   /// For each mask and copy: whether the first iteration reads it before it is set, so that it must
   /// be closed before the loop. No two of these share a register.

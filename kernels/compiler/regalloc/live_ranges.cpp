@@ -142,8 +142,9 @@ class Search {
   std::vector<std::uint64_t>
       open_;                        ///< possible addresses of each range, in units of its alignment
   std::vector<std::uint32_t> key_;  ///< what the choice of the next range minimises
-  std::vector<std::vector<std::size_t>> neighbours_;             ///< ranges that meet it
-  std::vector<std::pair<std::size_t, std::uint64_t>> replaced_;  ///< to take restrictions back
+  std::vector<std::vector<std::size_t>> neighbours_;  ///< ranges that meet it
+  std::vector<std::pair<std::size_t, std::uint64_t>>
+      replaced_;  ///< replaced words, to take restrictions back
 };
 
 /// Allocated live ranges: the shorts that are in use in each instruction of the body, and the
@@ -263,9 +264,9 @@ class OccupancyMap {
 
   std::vector<LiveRange>& ranges_;
   int body_length_, capacity_;
-  std::size_t words_;                                    ///< words of 64 shorts
-  std::vector<std::uint64_t> used_;                      ///< by instruction
-  std::vector<std::uint64_t> used_in_block_;             ///< in any instruction of a block
+  std::size_t words_;                         ///< words of 64 shorts
+  std::vector<std::uint64_t> used_;           ///< by instruction
+  std::vector<std::uint64_t> used_in_block_;  ///< addresses used in any instruction of a block
   std::vector<std::vector<std::size_t>> begins_, ends_;  ///< ranges by instruction
   std::vector<std::uint64_t> used_during_;               ///< by segment of the current range
 };

@@ -261,7 +261,7 @@ class ModuloScheduler {
   int ii_;
   TieBreaker random_;
   PartialSchedule s_;
-  ChangeLog log_;  ///< of the operation that is placed
+  ChangeLog log_;  ///< changes by the operation that is placed
   IssueWindows windows_;
   StorageChoice storage_;
   Ejection ejection_;

@@ -175,7 +175,8 @@ class PartialSchedule {
   std::vector<Interval> lives_;  ///< lifetimes by value, empty for permanent ones
   std::vector<std::int32_t> block_of_;
   std::vector<Row> rows_;
-  std::vector<std::uint16_t> row_of_time_, stage_of_time_;  ///< of common issue times
+  std::vector<std::uint16_t> row_of_time_,
+      stage_of_time_;  ///< rows and stages of common issue times
   std::array<std::vector<std::int16_t>, 2> t_used_;
   std::vector<std::int16_t> registers_used_;
   // Scratch space.

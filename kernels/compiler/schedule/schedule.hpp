@@ -49,7 +49,7 @@ constexpr Port write_port(StorageClass storage) noexcept {
 /// Storage of a value. A computed value may also be written to T, for its first readers.
 struct Placement {
   StorageClass storage = StorageClass::Register;
-  bool has_t_copy = false;  ///< also stored in T
+  bool has_t_copy = false;  ///< whether it is also stored in T
   StorageClass t_copy_storage = StorageClass::TUpper;
   std::uint32_t t_copy_readers = 0;  ///< number of readers of the copy in T, the first ones
   friend bool operator==(const Placement&, const Placement&) = default;
@@ -114,8 +114,8 @@ struct ScheduleAttempt {
 /// What the caller says of a complete schedule.
 enum class Verdict : std::uint8_t {
   Accepted,
-  Fragmented,  ///< its lifetimes cannot be assigned to addresses of the register file
-  Rejected     ///< for another reason
+  Fragmented,  ///< lifetimes cannot be assigned to addresses of the register file
+  Rejected     ///< rejected for another reason
 };
 using Judge = std::function<Verdict(const Schedule&)>;
 

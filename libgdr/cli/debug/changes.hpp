@@ -29,8 +29,8 @@ class WordNames {
             std::string_view source_line);
 
   struct Name {
-    std::string text;       ///< of the variable, or the location itself
-    int element = -1;       ///< of a vector; -1: a single word
+    std::string text;       ///< name of the variable, or the location itself
+    int element = -1;       ///< element of a vector; -1: a single word
     std::size_t count = 1;  ///< words of the vector
     bool is_long = false;
     WordFormat format;
@@ -49,7 +49,7 @@ class WordNames {
   };
   void add_destination(const Machine& machine, const Program& program, const Operand& operand,
                        unsigned elements, std::string_view source_line);
-  std::vector<Entry> entries_;  ///< in the order of preference
+  std::vector<Entry> entries_;  ///< entries in the order of preference
   std::optional<bool> long_t_;
 };
 

@@ -33,11 +33,11 @@ struct PeChoice {
 /// Words of one memory that have a name in common.
 struct Location {
   std::string name;  ///< as the user wrote it
-  std::string kind;  ///< of a variable, as in MachineVariable; else empty
+  std::string kind;  ///< kind of a variable, as in MachineVariable; else empty
   std::string reduction;
   MachineMemory memory = MachineMemory::Registers;
   bool is_long = true;
-  std::vector<std::size_t> addresses;  ///< in shorts; of a mask in elements
+  std::vector<std::size_t> addresses;  ///< addresses in shorts; of a mask in elements
   WordFormat format;
 
   /// Name of a word: "ax[2]", or the name itself if it has one word.

@@ -127,7 +127,7 @@ using Gemm = void (*)(const char*, const char*, const Int*, const Int*, const In
 
 struct HostGemm {
   void* routine = nullptr;
-  bool wide = false;  ///< its sizes have 64 bits
+  bool wide = false;  ///< whether sizes have 64 bits
 };
 
 /// In wheels: NumPy 2 and SciPy, 64 and 32 bits; NumPy 1.

@@ -40,8 +40,8 @@ class Tabulated {
   double refined(double r, const Refined& cell) const noexcept;
 
   double end_ = 0, scale_ = 0;
-  std::vector<Polynomial> cells_;  ///< of equal lengths
-  std::vector<Refined> refined_;   ///< for each cell
+  std::vector<Polynomial> cells_;  ///< cells of equal lengths
+  std::vector<Refined> refined_;   ///< refinement of each cell
   std::vector<Piece> pieces_;
 };
 

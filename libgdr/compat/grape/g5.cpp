@@ -311,7 +311,7 @@ class Board {
 
   std::shared_ptr<Device> device_;
   std::optional<Job> job_;
-  bool sources_are_softened_ = false;  ///< of the job
+  bool sources_are_softened_ = false;  ///< whether the job's sources are softened
   bool takes_source_eps2_ = false;     ///< whether its kernel has softening of j-particles
   double eps2_ = 0, eta_ = 0;
   std::optional<Cutoff> cutoff_;

@@ -46,9 +46,9 @@ class Cluster {
   /// How far the last calculation is.
   enum class Phase {
     None,       ///< there is none, or it failed
-    Given,      ///< its i-particles and its time are known
-    Predicted,  ///< its j-particles are those of its time; it may be running in the background
-    Done        ///< its results are there
+    Given,      ///< i-particles and time are known
+    Predicted,  ///< j-particles are at the call's time; the call may run in the background
+    Done        ///< results are complete
   };
 
   KernelFeatures features_for(std::size_t n, const Targets& targets) const;

@@ -47,9 +47,10 @@ class KernelJobs {
   void forget();
   const char* kernel_name(KernelFeatures features) const noexcept;
 
-  KernelFeatures features_;  ///< of the selected job
+  KernelFeatures features_;  ///< features of the selected job
   bool device_makes_lists_ = true;
-  bool device_predicts_;  ///< in calls without the nearest particle and without lists
+  bool device_predicts_;  ///< whether the device predicts in calls without nearest particle and
+                          ///< lists
   bool running_ = false;  ///< started, and nobody has waited for it
   std::shared_ptr<Device> device_;
   std::array<std::array<std::optional<Job>, 2>, 2> jobs_;  ///< [nearest][lists]

@@ -47,7 +47,7 @@ class NeighbourLists {
                 Source from);
 
   bool made_ = false;
-  std::vector<double> radius2_;                  ///< of the device's lists
+  std::vector<double> radius2_;                  ///< squared radii of the device's lists
   std::vector<std::int64_t> near_count_, near_;  ///< slots of sources, a row for each target
   std::vector<std::vector<int>> lists_;
 };

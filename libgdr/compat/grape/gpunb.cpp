@@ -312,7 +312,7 @@ class Regular {
   std::vector<std::vector<std::uint32_t>> lists_;
   std::vector<std::int64_t> ids_, near_;  ///< numbers of sources: all, and those that are left out
   std::vector<std::uint32_t> list_;
-  std::size_t capacity_ = 0;      ///< of the device's lists
+  std::size_t capacity_ = 0;      ///< capacity of the device's lists, entries
   bool lists_in_floats_ = false;  ///< whether the device compares distances among floats
   bool by_mass_ = false;          ///< the kernel of the job
 };

@@ -40,7 +40,7 @@ class SourceColumns {
   double* at(std::size_t column) const noexcept { return values_.get() + column * capacity_; }
 
   std::size_t n_ = 0, length_ = 0;
-  std::size_t capacity_ = 0;  ///< of a column
+  std::size_t capacity_ = 0;  ///< capacity of a column
   std::unique_ptr<double[], Deleter> values_;
 };
 

@@ -41,7 +41,7 @@ struct DirectBlock {
   const Number *a, *b;
   Number alpha, beta;
   Number* c;
-  std::size_t stride;  ///< from a column of C to the next one
+  std::size_t stride;  ///< distance of the columns of C
   DirectPart part;
   std::ptrdiff_t diagonal;  ///< element (i, j) is on the diagonal of C if i + diagonal = j
 };

@@ -34,8 +34,9 @@ namespace gdr::driver {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds hello_timeout{5};        ///< until the first message of a client
-constexpr std::chrono::seconds termination_timeout{2};  ///< for the process of a disconnected owner
+constexpr std::chrono::seconds hello_timeout{5};  ///< time limit of a client's first message
+constexpr std::chrono::seconds termination_timeout{
+    2};  ///< time limit of a disconnected owner's process
 constexpr std::size_t max_clients = 256;
 /// Maximum number of log lines about rejected clients per minute, to limit the size of the log.
 constexpr unsigned max_refusals = 60;
@@ -407,10 +408,11 @@ class Server {
   const std::size_t max_clients_ = file_limited_clients();
   Clock::time_point minute_ = Clock::now();  ///< begin of the minute of refusals_
   unsigned refusals_ = 0;
-  std::list<Client> clients_;  ///< in the order of connection
+  std::list<Client> clients_;  ///< clients in the order of connection
   bool bound_ = false;
-  std::optional<Endpoint> listening_;  ///< with the port that the system has chosen for port 0
-  pid_t network_ = 0;                  ///< process for clients on other hosts; 0: none
+  std::optional<Endpoint>
+      listening_;      ///< endpoint with the port that the system has chosen for port 0
+  pid_t network_ = 0;  ///< process for clients on other hosts; 0: none
 };
 
 }  // namespace

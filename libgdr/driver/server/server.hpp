@@ -25,7 +25,7 @@ struct ServerOptions {
   std::string log;                 ///< log file, appended to; empty: standard error
   std::vector<Fault> faults;       ///< injected faults, for tests
   std::optional<Endpoint> listen;  ///< address for clients on other hosts; nothing: none
-  Credentials credentials;         ///< of this server, for these clients
+  Credentials credentials;         ///< credentials of this server, for these clients
   double resume_seconds = 30;      ///< how long a board waits for one whose connection broke
 };
 

@@ -85,8 +85,8 @@ concept ArrayLike = EigenLike<X> || Sized<X> || PointerLike<X>;
 template <typename T>
 struct Place {
   T* data = nullptr;
-  std::ptrdiff_t stride = sizeof(T);  ///< from a number to the next of its item, bytes
-  std::ptrdiff_t item_stride = 0;     ///< from an item to the next, bytes; 0: without gaps
+  std::ptrdiff_t stride = sizeof(T);  ///< distance of the numbers of an item, bytes
+  std::ptrdiff_t item_stride = 0;     ///< distance of items, bytes; 0: no gaps
   std::size_t size = unknown_size;    ///< numbers
   std::size_t row = 0;                ///< numbers of an item; 0: any
 };
@@ -165,7 +165,7 @@ auto place_of_member(Structures& structures, Member Structure::*member) {
 struct ConstArray {
   const void* data = nullptr;
   HostNumber type = HostNumber::F64;
-  std::ptrdiff_t stride = sizeof(double);  ///< from a number to the next, bytes
+  std::ptrdiff_t stride = sizeof(double);  ///< distance of numbers, bytes
   /// From the first number of an item (a vector of a target, say) to that of the next, bytes. 0:
   /// items follow each other, as numbers do.
   std::ptrdiff_t item_stride = 0;

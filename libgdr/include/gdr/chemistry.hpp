@@ -21,9 +21,9 @@ namespace gdr::chemistry {
 /// are xx, xy, xz, yy, yz, zz with the factor 1. These are order and normalisation of PySCF.
 /// Functions of one contraction are consecutive.
 struct Shell {
-  std::array<double, 3> centre;      ///< Bohr
-  unsigned l = 0;                    ///< angular momentum: 0 (s), 1 (p) or 2 (d)
-  bool spherical = true;             ///< for d: five spherical functions instead of six Cartesian
+  std::array<double, 3> centre;  ///< Bohr
+  unsigned l = 0;                ///< angular momentum: 0 (s), 1 (p) or 2 (d)
+  bool spherical = true;  ///< whether d has five spherical functions instead of six Cartesian
   std::vector<double> exponents;     ///< Bohr^-2
   std::vector<double> coefficients;  ///< contractions x primitives, as above
 };
@@ -60,7 +60,7 @@ struct CoulombWork {
   /// Pairs of primitives with charge at different (p, P); twice as many for a short range.
   std::size_t pairs = 0;
   std::size_t interactions = 0;        ///< evaluated interactions of such pairs
-  std::size_t short_interactions = 0;  ///< of these, the ones in short precision
+  std::size_t short_interactions = 0;  ///< the part of these in short precision
   double seconds_on_device = 0;        ///< wall time in jobs
   double seconds = 0;                  ///< wall time in total
 };

@@ -42,9 +42,9 @@ struct MachineBits {
 
 /// Kinds of conditions that stop a run.
 enum class StopKind : std::uint8_t {
-  Instruction,  ///< before an instruction, a source line or a section
-  Clock,        ///< at the first instruction at or after a clock
-  Change,       ///< after an instruction that changed a watched word
+  Instruction,  ///< stop before an instruction, a source line or a section
+  Clock,        ///< stop at the first instruction at or after a clock
+  Change,       ///< stop after an instruction that changed a watched word
 };
 
 /// A condition that stops a run.
@@ -81,7 +81,7 @@ enum class StopReason : std::uint8_t {
 struct StopReport {
   StopReason reason = StopReason::Steps;
   std::vector<unsigned> conditions;  ///< numbers of the conditions that are met
-  std::vector<WordChange> changes;   ///< of the watched words among them
+  std::vector<WordChange> changes;   ///< changes of watched words
 };
 
 /// Moves a chip through its program, in both directions. Going back restores a copy of the state

@@ -70,11 +70,11 @@ struct BoardTest {
 struct StreamStatistics {
   std::string board;                        ///< name of the board
   unsigned stream = 0;                      ///< number of the stream, from 0
-  std::uint64_t bytes_sent = 0;             ///< to the board, with headers and repetitions
-  std::uint64_t bytes_received = 0;         ///< from the board
+  std::uint64_t bytes_sent = 0;             ///< bytes to the board, with headers and repetitions
+  std::uint64_t bytes_received = 0;         ///< bytes from the board
   std::uint64_t connections = 0;            ///< connections: more than one if some broke
   std::uint64_t repeated_frames = 0;        ///< frames sent again after a connection broke
-  std::uint64_t retransmitted_packets = 0;  ///< by TCP, on the current connection
+  std::uint64_t retransmitted_packets = 0;  ///< packets that TCP repeated on the current connection
   double round_trip_seconds = 0;            ///< measured by TCP; 0: not connected
   double delivery_rate = 0;                 ///< measured by TCP, bits per second; 0: unknown
   double pacing_rate = 0;                   ///< limit of the rate, bits per second; 0: none

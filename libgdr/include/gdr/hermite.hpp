@@ -44,7 +44,7 @@ struct HermiteState {
   double now = 0;                ///< time since the last complete cycle, in cycles: 0 <= now < 1
   std::vector<double> time;      ///< time of each particle, in cycles: 0 <= time <= now
   std::vector<double> step;      ///< step of each particle, in cycles: a power of two
-  std::vector<double> position;  ///< at the time of each particle, as all that follow
+  std::vector<double> position;  ///< position at the time of each particle, as all that follow
   std::vector<double> velocity;
   std::vector<double> acceleration;
   std::vector<double> jerk;  ///< time derivative of the acceleration

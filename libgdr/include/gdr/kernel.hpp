@@ -117,8 +117,10 @@ class Kernel {
   const KernelData& scheduled_data() const;
 
   std::shared_ptr<const KernelData> data_;
-  std::shared_ptr<KernelSearch> search_;  ///< of a kernel that is not scheduled yet; else null
-  std::shared_ptr<KernelSearch> text_;    ///< of the library: makes the unscheduled program
+  std::shared_ptr<KernelSearch>
+      search_;  ///< search of a kernel that is not scheduled yet; else null
+  std::shared_ptr<KernelSearch>
+      text_;  ///< text of a kernel of the library, which makes the unscheduled program
 };
 
 }  // namespace gdr

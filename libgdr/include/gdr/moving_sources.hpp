@@ -52,13 +52,13 @@ class LineColumns {
 
 /// A particle at a time of its own, with the coefficients of its polynomial.
 struct MovingSource {
-  double time = 0;  ///< at which the coefficients hold
+  double time = 0;  ///< time at which the coefficients hold
   double mass = 0;
   std::int64_t id = 0;
   std::array<double, 3> x{}, v{};     ///< position, velocity
   std::array<double, 3> half_a{};     ///< acceleration / 2
-  std::array<double, 3> sixth_j{};    ///< its first derivative / 6
-  std::array<double, 3> snap_18th{};  ///< its second derivative / 18
+  std::array<double, 3> sixth_j{};    ///< first derivative of the acceleration / 6
+  std::array<double, 3> snap_18th{};  ///< second derivative of the acceleration / 18
 };
 
 /// The `jvar`s of a kernel that hold a particle. An empty name: the kernel has no such variable.
@@ -164,7 +164,7 @@ class MovingSources {
   std::vector<MovingSource> particles_;
   std::vector<bool> is_set_;
   std::size_t first_unset_ = 0;  ///< slots before it have been set
-  const Job* job_ = nullptr;     ///< of the last prediction
+  const Job* job_ = nullptr;     ///< job of the last prediction
   double now_ = 0;
   std::size_t predicted_ = 0;  ///< number of slots of the last prediction
   bool on_device_ = false;

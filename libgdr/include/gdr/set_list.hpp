@@ -86,8 +86,8 @@ class SetList {
   std::deque<std::vector<NamedInput>> inputs_;
   std::deque<std::vector<NamedResult>> results_;
   std::vector<InteractionSet> sets_;
-  std::vector<Added> added_;             ///< in the order of the calls
-  std::vector<SourceSegment> segments_;  ///< of all sets, in their order
+  std::vector<Added> added_;             ///< sets in the order of the calls
+  std::vector<SourceSegment> segments_;  ///< segments of all sets, in their order
 };
 
 }  // namespace gdr

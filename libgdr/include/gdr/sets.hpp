@@ -35,7 +35,7 @@ struct SourceSegment {
 struct InteractionSet {
   std::size_t targets = 0;                    ///< number of targets
   std::span<const NamedInput> target_arrays;  ///< all `ivar`s, as in Job::targets
-  std::span<const SourceSegment> sources;     ///< in the order of the sums
+  std::span<const SourceSegment> sources;     ///< sources in the order of the sums
   std::span<const NamedResult> results;       ///< `fvar`s, as in Job::run
   /// The targets are items first .. first + targets - 1 of their arrays, and so are the results.
   std::size_t first = 0;

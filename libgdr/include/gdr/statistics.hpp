@@ -33,7 +33,7 @@ struct Statistics {
   /// Block sections in host arithmetic: proved exact (vector, gpu-exact) or compiled (native, gpu).
   std::uint64_t fast_runs = 0;
   std::uint64_t fallback_runs = 0;  ///< block sections in emulated arithmetic instead
-  std::uint64_t gpu_runs = 0;       ///< of `fast_runs`, those whose loop ran on a GPU
+  std::uint64_t gpu_runs = 0;       ///< the part of `fast_runs` whose loop ran on a GPU
   /// Reason of the first fallback of the loaded kernel: the instruction, its source line and the
   /// cause. For engines among floats, also the operations done in double. Limits of the host that
   /// make all engines slower: threads that cannot be created, memory that may not become
