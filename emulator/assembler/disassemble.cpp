@@ -158,6 +158,8 @@ void write_declarations(Out out, const Program& p) {
     // A group requires at least one explicit pad, so zeros are written too.
     if (v.kind == VarKind::Source)
       fmt::format_to(out, "{}", v.pad_is_copy ? " pad copy" : fmt::format(" pad 0x{:016x}", v.pad));
+    if (!v.quantity.empty()) fmt::format_to(out, " as {}{}", v.quantity, v.squared ? "^2" : "");
+    if (v.default_value) fmt::format_to(out, " default {}", *v.default_value);
     fmt::format_to(out, "\n");
   }
   for (const VariableArray& array : p.arrays) {

@@ -36,7 +36,7 @@ constexpr std::size_t size_bytes = 4, min_array_bytes = min_string_bytes + 4 + 4
 /// Size limit of object files (the largest programs have a few megabytes).
 constexpr std::size_t max_bytes = std::size_t{1} << 30;
 
-/// Chunks of a file in order. The last five are present only if they are not empty.
+/// Chunks of a file in order. The last seven are present only if they are not empty.
 enum Chunk : std::size_t {
   Info,
   Code,
@@ -48,11 +48,14 @@ enum Chunk : std::size_t {
   HostNames,
   Keys,
   Copies,
+  Quantities,
+  Defaults,
   InLongs,
   chunk_count
 };
-constexpr std::array<std::string_view, chunk_count> tags{
-    "INFO", "CODE", "LINE", "FILE", "VARS", "SYMS", "ARRS", "HOST", "KEYS", "COPY", "LONG"};
+constexpr std::array<std::string_view, chunk_count> tags{"INFO", "CODE", "LINE", "FILE", "VARS",
+                                                         "SYMS", "ARRS", "HOST", "KEYS", "COPY",
+                                                         "QUAN", "DFLT", "LONG"};
 
 constexpr std::uint32_t tag_number(std::string_view tag) {
   std::uint32_t number = 0;
@@ -252,6 +255,19 @@ void visit_in_longs(Reader& in, Program& p) {
   p.in_longs.push_back(read_chunks(in.get_bytes(in.left()), name, InLongs));
 }
 
+/// Whether a value is given, and the value.
+void visit_default(Writer& out, const std::optional<std::int64_t>& value) {
+  out(value.has_value(), static_cast<std::uint64_t>(value.value_or(0)));
+}
+void visit_default(Reader& in, std::optional<std::int64_t>& value) {
+  const std::size_t at = in.offset();
+  bool given = false;
+  std::uint64_t bits = 0;
+  in(given, bits);
+  if (given) value = static_cast<std::int64_t>(bits);
+  if (!given && bits != 0) fail(in.name(), at, "a default value that is not given");
+}
+
 /// The fields of a chunk. A program that is written has a source line for every instruction.
 template <typename Io, typename AnyProgram>
 void visit_chunk(Io& io, std::size_t chunk, AnyProgram& p) {
@@ -295,6 +311,14 @@ void visit_chunk(Io& io, std::size_t chunk, AnyProgram& p) {
       for (auto& v : p.variables)
         if (v.kind == VarKind::Source) io(v.pad_is_copy);
       return;
+    case Quantities:
+      for (auto& v : p.variables)
+        if (is_input(v.kind)) io(v.quantity, v.squared);
+      return;
+    case Defaults:
+      for (auto& v : p.variables)
+        if (takes_default(v)) visit_default(io, v.default_value);
+      return;
     default:
       return io.list(p.host_names, 2 * min_string_bytes, [&io](auto& n) { io(n.name, n.host); });
   }
@@ -306,6 +330,11 @@ bool is_absent(std::size_t chunk, const Program& p) noexcept {
          (chunk == Keys &&
           std::ranges::find(p.variables, Reduce::Index, &Variable::reduce) == p.variables.end()) ||
          (chunk == Copies && std::ranges::none_of(p.variables, &Variable::pad_is_copy)) ||
+         (chunk == Quantities &&
+          std::ranges::all_of(p.variables, &std::string::empty, &Variable::quantity)) ||
+         (chunk == Defaults &&
+          std::ranges::none_of(p.variables,
+                               [](const Variable& v) { return v.default_value.has_value(); })) ||
          (chunk == InLongs && p.in_longs.empty());
 }
 

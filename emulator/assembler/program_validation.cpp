@@ -64,6 +64,32 @@ std::string check_conversion(Conversion c) {
   return {};
 }
 
+/// Letters, digits and `_`, not starting with a digit.
+bool is_identifier(std::string_view name) noexcept {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const auto letter_or_digit = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+  return !name.empty() && letter(name.front()) && std::ranges::all_of(name, letter_or_digit);
+}
+
+/// What the host fills into a variable that it does not know by name.
+std::string check_quantity(const Variable& v) {
+  if (!v.quantity.empty()) {
+    if (!is_input(v.kind)) return "only targets, sources and params have a quantity";
+    if (!is_identifier(v.quantity) || v.quantity.size() > max_name_length)
+      return "the name of its quantity is invalid";
+  } else if (v.squared) {
+    return "the square of no quantity";
+  }
+  if (!v.default_value) return {};
+  if (!takes_default(v)) return "only integer targets and sources have a default value";
+  constexpr std::int64_t limit = std::int64_t{1} << (Short::bit_count - 1);
+  if (v.location.width == Width::Short && (*v.default_value < -limit || *v.default_value >= limit))
+    return "its default value exceeds 36 bits";
+  return {};
+}
+
 std::string check_variable(const Variable& v, const Program& p) {
   if (auto wrong = check_place(v, p); !wrong.empty()) return wrong;
   if (auto wrong = check_conversion(v.conversion); !wrong.empty()) return wrong;
@@ -87,16 +113,7 @@ std::string check_variable(const Variable& v, const Program& p) {
   if (v.pad_is_copy && v.kind != VarKind::Source) return "only j-variables can be copied to a pad";
   if (v.pad_is_copy && (v.pad != 0 || p.group == 1))
     return "a j-variable that is copied to a pad has a pad value, or there are no groups";
-  return {};
-}
-
-/// Letters, digits and `_`, not starting with a digit.
-bool is_identifier(std::string_view name) noexcept {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  const auto letter_or_digit = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
-  return !name.empty() && letter(name.front()) && std::ranges::all_of(name, letter_or_digit);
+  return check_quantity(v);
 }
 
 std::string check_names(const Program& p) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,8 +62,25 @@ struct Variable {
   bool pad_is_copy = false;
   /// Results with reduction Index: index of the key, a result with reduction Fmin or Fmax.
   std::int32_t key = -1;
+  /// Targets, sources, params: what the values are ("id", "pos", "eps"), for programs that fill
+  /// variables without knowing their names; else empty. Several variables of one kind and quantity
+  /// are its components, in order.
+  std::string quantity = {};
+  bool squared = false;  ///< whether the value is the square of the quantity
+  /// Integer targets and sources: value of all items for which the host has none.
+  std::optional<std::int64_t> default_value = {};
   friend bool operator==(const Variable&, const Variable&) = default;
 };
+
+/// Kinds of variables that the host fills.
+constexpr bool is_input(VarKind kind) noexcept {
+  return kind == VarKind::Target || kind == VarKind::Source || kind == VarKind::Param;
+}
+/// Whether a variable may have a default value.
+constexpr bool takes_default(const Variable& v) noexcept {
+  return (v.kind == VarKind::Target || v.kind == VarKind::Source) &&
+         v.conversion.host == HostType::I64;
+}
 
 /// Several variables that the host may pass as one array: consecutive ones of one kind and
 /// host type, named `name_0`, `name_1`, ..., with several indices `name_0_0`, `name_0_1`, ..., the

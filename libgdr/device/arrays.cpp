@@ -16,6 +16,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/device/columns.hpp"
 #include "libgdr/device/names.hpp"
+#include "libgdr/device/quantities.hpp"
 
 namespace gdr {
 
@@ -233,19 +234,13 @@ void for_groups(std::size_t n, std::size_t values, unsigned threads, Work work) 
 
 }  // namespace
 
-std::optional<std::int64_t> default_value(const Variable& variable) {
-  if (static_cast<HostNumber>(variable.conversion.host) != HostNumber::I64) return {};
-  if (variable.kind == VarKind::Target && variable.name == "idi") return -1;
-  if (variable.kind == VarKind::Source && variable.name == "idj") return -2;
-  return {};
-}
-
 LinkGroup link_group(const Program& program, VarKind kind) {
   const LinkLayout layout = link_layout(program);
   const std::vector<LinkLayout::Field>* const fields[] = {
       &layout.targets, &layout.sources, &layout.results, &layout.params, &layout.outputs};
   const std::uint32_t words[] = {layout.target_words, layout.source_words, layout.result_words, 0,
                                  layout.output_words};
+  const std::vector<InputQuantity> quantities = quantities_of(program);
   LinkGroup group;
   group.role = variable_keywords[static_cast<std::size_t>(kind)];
   group.words = words[static_cast<unsigned>(kind)];
@@ -254,7 +249,7 @@ LinkGroup link_group(const Program& program, VarKind kind) {
     const auto host = static_cast<HostNumber>(v.conversion.host);
     group.fields.push_back({v.name, host, f.half_word, f.half_words,
                             host == HostNumber::I64 && v.location.width == Width::Short,
-                            default_value(v)});
+                            quantities[f.variable].default_value});
   }
   // The fields of a group are in the order of declaration, like the elements of an array.
   for (const VariableArray& array : program.arrays) {

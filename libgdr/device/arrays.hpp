@@ -30,9 +30,6 @@ struct LinkField {
   std::optional<std::int64_t> default_value = {};
 };
 
-/// KernelVariable::default_value of a variable.
-std::optional<std::int64_t> default_value(const Variable& variable);
-
 /// An array of the kernel's interface: `count` fields from number `first` of its group on.
 struct LinkArray {
   std::string name;

@@ -12,8 +12,8 @@
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 #include "kernels/compiler/compiler.hpp"
-#include "libgdr/device/arrays.hpp"
 #include "libgdr/device/names.hpp"
+#include "libgdr/device/quantities.hpp"
 
 namespace gdr {
 
@@ -51,7 +51,7 @@ class KernelSearch {
 
 namespace {
 
-KernelVariable describe(const Variable& v) {
+KernelVariable describe(const Variable& v, InputQuantity quantity) {
   KernelVariable out;
   out.name = v.name;
   out.role = static_cast<Role>(v.kind);
@@ -62,7 +62,10 @@ KernelVariable describe(const Variable& v) {
   if (v.kind == VarKind::Result || v.kind == VarKind::Output)
     out.reduction = reduce_names[static_cast<std::size_t>(v.reduce)];
   out.host_bytes = half_words(v.conversion, v.location.width) * sizeof(std::uint32_t);
-  out.default_value = default_value(v);
+  out.default_value = quantity.default_value;
+  out.quantity = std::move(quantity.name);
+  out.component = quantity.component;
+  out.squared = quantity.squared;
   return out;
 }
 
@@ -76,7 +79,9 @@ Program checked(Result result) {
 std::shared_ptr<KernelData> described(Program program) {
   auto data = std::make_shared<KernelData>();
   data->object = write_object(program);
-  for (const Variable& v : program.variables) data->variables.push_back(describe(v));
+  std::vector<InputQuantity> quantities = quantities_of(program);
+  for (std::size_t k = 0; k < program.variables.size(); ++k)
+    data->variables.push_back(describe(program.variables[k], std::move(quantities[k])));
   for (const VariableArray& a : program.arrays)
     data->arrays.push_back({a.name, a.first, {a.sizes.begin(), a.sizes.end()}, a.count()});
   data->program = std::move(program);

@@ -26,17 +26,14 @@ struct VectorName {
 constexpr VectorName vectors[] = {
     {"a", "Acceleration"}, {"j", "Jerk"}, {"s", "Snap"}, {"pn", "PostNewtonian"}};
 
-/// The name without the final i or j.
-std::string_view property(const KernelVariable& v) {
-  std::string_view name = v.name;
-  if (name.ends_with(v.role == Role::Target ? 'i' : 'j')) name.remove_suffix(1);
-  return name;
+bool is_of(const KernelVariable& v, std::string_view quantity) {
+  return (v.role == Role::Target || v.role == Role::Source) && v.quantity == quantity && !v.squared;
 }
 
-bool is_velocity(const KernelVariable& v) {
-  const std::string_view p = property(v);
-  return (v.role == Role::Target || v.role == Role::Source) &&
-         (p == "vx" || p == "vy" || p == "vz");
+bool has_target(const Kernel& kernel, std::string_view quantity) {
+  return std::ranges::any_of(kernel.variables(), [&](const KernelVariable& v) {
+    return v.role == Role::Target && is_of(v, quantity);
+  });
 }
 
 /// The input arrays of a kernel's variables.
@@ -47,20 +44,17 @@ class Inputs {
       : n_(snapshot.size()), masses_(snapshot.mass), ids_(n_) {
     for (double& m : masses_) m *= settings.gravity;
     std::iota(ids_.begin(), ids_.end(), std::int64_t{0});
-    add_triples("", snapshot.position);
-    if (!snapshot.velocity.empty()) add_triples("v", snapshot.velocity);
-    if (std::ranges::any_of(kernel.variables(), [](const KernelVariable& v) {
-          const std::string_view p = property(v);
-          return v.role == Role::Target && (p == "ax" || p == "ay" || p == "az");
-        })) {
+    add_vector("pos", snapshot.position);
+    if (!snapshot.velocity.empty()) add_vector("vel", snapshot.velocity);
+    if (has_target(kernel, "acc")) {
       accelerations_.resize(3 * n_);
       std::vector<double> potential(n_);
       device_forces(device, settings.softening, settings.gravity)(snapshot.position, snapshot.mass,
                                                                   accelerations_, potential);
-      add_triples("a", accelerations_);
+      add_vector("acc", accelerations_);
     }
-    arrays_["m"] = masses_;
-    arrays_["id"] = arrays_["slot"] = ids_.data();
+    components_["mass"] = {masses_};
+    components_["id"] = components_["index"] = {ids_.data()};
     for (const auto& [name, value] : settings.values) constants_[name].assign(n_, value);
   }
 
@@ -71,11 +65,11 @@ class Inputs {
     for (const KernelVariable& v : kernel.variables()) {
       if (v.role != role) continue;
       const auto constant = constants_.find(v.name);
-      const auto array = arrays_.find(property(v));
+      const ConstArray* const array = component(v);
       if (constant != constants_.end() && v.type == HostNumber::F64) {
         list.push_back({v.name, constant->second});
-      } else if (array != arrays_.end() && array->second.type == v.type) {
-        list.push_back({v.name, array->second});
+      } else if (array != nullptr) {
+        list.push_back({v.name, *array});
       } else {
         missing.push_back(v.name);
       }
@@ -84,15 +78,24 @@ class Inputs {
   }
 
  private:
-  void add_triples(const std::string& stem, const std::vector<double>& values) {
-    const char* names[] = {"x", "y", "z"};
-    for (std::size_t k = 0; k < 3; ++k) arrays_[stem + names[k]] = {values.data() + k, triple};
+  void add_vector(const std::string& quantity, const std::vector<double>& values) {
+    for (std::size_t k = 0; k < 3; ++k)
+      components_[quantity].push_back({values.data() + k, triple});
+  }
+
+  /// The array of a variable's quantity, or null.
+  const ConstArray* component(const KernelVariable& v) const {
+    const auto found = components_.find(v.quantity);
+    if (v.squared || found == components_.end() || v.component >= found->second.size())
+      return nullptr;
+    const ConstArray& array = found->second[v.component];
+    return array.type == v.type ? &array : nullptr;
   }
 
   std::size_t n_;
   std::vector<double> masses_, accelerations_;
   std::vector<std::int64_t> ids_;
-  std::map<std::string, ConstArray, std::less<>> arrays_;
+  std::map<std::string, std::vector<ConstArray>> components_;  ///< arrays by quantity
   std::map<std::string, std::vector<double>> constants_;
 };
 
@@ -116,8 +119,8 @@ void set_parameters(Job& job, const Kernel& kernel, const KernelSettings& settin
     const auto given = std::ranges::find(settings.values, v.name, &Setting::first);
     if (given != settings.values.end()) {
       job.set(v.name, given->second);
-    } else if (v.name == "eps2") {
-      job.set(v.name, settings.softening * settings.softening);
+    } else if (v.quantity == "eps") {
+      job.set(v.name, v.squared ? settings.softening * settings.softening : settings.softening);
     } else {
       missing.push_back(v.name);
     }
@@ -231,7 +234,8 @@ void run_part(Device& device, Job& job, std::size_t n, std::vector<NamedInput> s
 }  // namespace
 
 bool needs_velocities(const Kernel& kernel) {
-  return std::ranges::any_of(kernel.variables(), is_velocity);
+  return std::ranges::any_of(kernel.variables(),
+                             [](const KernelVariable& v) { return is_of(v, "vel"); });
 }
 
 std::vector<ForceDataset> kernel_forces(Device& device, const Kernel& kernel,

@@ -1,8 +1,7 @@
 """The library's kernels as functions on arrays with one row per particle.
 
-A kernel declares scalars, ``xi yi zi`` and ``xj yj zj``; a function takes ``pos`` of shape (n, 3).
-The tables below map the scalars to vector arguments and give the names of arguments; everything
-else is derived from the kernel's declarations.
+A kernel declares scalars and the quantity that they hold, ``VARI xi, yi, zi as pos;``; a function
+takes ``pos`` of shape (n, 3). A variable without a quantity is an argument of its own name.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import inspect
 import math
 import re
 import sys
-from typing import Any, Dict, Generic, List, Mapping, Optional, Tuple, TypeVar, cast
+from typing import Any, Dict, FrozenSet, Generic, List, Mapping, Optional, Tuple, TypeVar, cast
 
 import numpy as np
 
@@ -30,21 +29,6 @@ Result = TypeVar("Result", covariant=True)
 
 _FLOAT64 = np.dtype(np.float64)
 
-#: Vector inputs, with the names of their components without the final i or j.
-INPUT_VECTORS = {"pos": ("x", "y", "z"), "vel": ("vx", "vy", "vz"), "acc": ("ax", "ay", "az")}
-#: Argument names of inputs whose variable has another name.
-INPUT_NAMES = {
-    "m": "mass",
-    "q": "charge",
-    "s": "half_sigma",
-    "e": "root_epsilon",
-    "hh": "half_h",
-    "hc": "half_c",
-    "hrho": "half_rho",
-    "hi2": "radius",
-    "h2": "radius",
-    "e2": "eps",
-}
 _ORDER = {"pos": 0, "mass": 1, "charge": 1}
 #: Vector results, with the names of their components.
 RESULT_VECTORS = {
@@ -55,17 +39,6 @@ RESULT_VECTORS = {
     "force": ("fx", "fy", "fz"),
     "field": ("ex", "ey", "ez"),
 }
-#: Variables that hold the square of an argument.
-SQUARED = {
-    "eps2": "eps",
-    "e2i": "eps",
-    "e2j": "eps",
-    "rc2": "rc",
-    "hi2": "radius",
-    "h2i": "radius",
-}
-
-
 #: Arguments that a law does not have below zero: lengths, speeds and densities of particles.
 NOT_NEGATIVE = {"half_h", "half_c", "half_rho", "half_sigma"}
 
@@ -192,21 +165,22 @@ class ParticleKernel(Generic[Result]):
 
     def _arguments(self, role: str) -> Dict[str, Tuple[str, ...]]:
         """Arguments of a role, without ids and numbers, and the variables of each."""
-        names = self.kernel.names(role)
-        stems = {name[:-1] if name[-1] in "ij" else name: name for name in names}
         out: Dict[str, Tuple[str, ...]] = {}
-        for argument, columns in INPUT_VECTORS.items():
-            if all(c in stems for c in columns):
-                out[argument] = tuple(stems.pop(c) for c in columns)
-        for stem, name in stems.items():
-            if stem not in ("id", "slot"):
-                out[INPUT_NAMES.get(stem, stem)] = (name,)
+        for v in self.kernel.variables:
+            if v.role == role and v.quantity not in ("id", "index"):
+                argument = v.quantity or v.name
+                out[argument] = (*out.get(argument, ()), v.name)
         # The order of gdr.gravity: position, mass or charge, then the others.
         return dict(sorted(out.items(), key=lambda item: _ORDER.get(item[0], len(_ORDER))))
 
     @functools.cached_property
     def _parameters(self) -> Dict[str, str]:
-        return {SQUARED.get(name, name): name for name in self.kernel.names("param")}
+        return {v.quantity or v.name: v.name for v in self.kernel.variables if v.role == "param"}
+
+    @functools.cached_property
+    def _squared(self) -> FrozenSet[str]:
+        """Variables that hold the square of an argument."""
+        return frozenset(v.name for v in self.kernel.variables if v.squared)
 
     @functools.cached_property
     def _results(self) -> Dict[str, Tuple[str, ...]]:
@@ -263,8 +237,11 @@ class ParticleKernel(Generic[Result]):
                 break
             lines.append(comment[1])
         text = "\n".join(lines)
-        for name, argument in SQUARED.items():
-            index = {"e2i": "_i", "e2j": "_j"}.get(name, "")
+        for v in self.kernel.variables:
+            if not v.squared:
+                continue
+            name, argument = v.name, v.quantity
+            index = {"target": "_i", "source": "_j"}.get(v.role, "")
             what = r"(?:the )?square of the (cut-off radius|softening length|target's radius)"
             text = re.sub(rf"\b{name}(\W+(?:is )?){what}", rf"{argument}\1the \2", text)
             text = re.sub(rf"\b{name}\b", f"{argument}{index}^2", text)
@@ -283,12 +260,13 @@ class ParticleKernel(Generic[Result]):
             plain = self._bind_plain(values, arguments, targets)
             params, sources, target_arrays, units = plain or self._bind(values, arguments, targets)
         chosen._ranks.check_equal("units", "" if units is None else units.key())
-        n, m = len(sources["xj"]), len(target_arrays["xi"])
+        n = len(sources[self._source_arguments["pos"][0]])
+        m = len(target_arrays[self._target_arguments["pos"][0]])
         if self._numbered:
             ids = _numbers(chosen._ranks.offset(n), n)
             sources.update(dict.fromkeys(self._numbered, ids))
-            if "idi" in self.kernel.names("target"):
-                target_arrays["idi"] = ids if targets is None else _no_ids(m)
+            own = ids if targets is None else _no_ids(m)
+            target_arrays.update(dict.fromkeys(self._target_ids, own))
         job.set(**params)
         job.sources(**sources)
         job.targets(**target_arrays)
@@ -317,8 +295,15 @@ class ParticleKernel(Generic[Result]):
     @functools.cached_property
     def _numbered(self) -> Tuple[str, ...]:
         """Variables that are the numbers of the sources."""
-        known = self.kernel.names("source")
-        return tuple(name for name in ("idj", "slotj") if name in known)
+        return self._holding("source", "id", "index")
+
+    @functools.cached_property
+    def _target_ids(self) -> Tuple[str, ...]:
+        return self._holding("target", "id")
+
+    def _holding(self, role: str, *quantities: str) -> Tuple[str, ...]:
+        variables = self.kernel.variables
+        return tuple(v.name for v in variables if v.role == role and v.quantity in quantities)
 
     @functools.cached_property
     def _names(self) -> Tuple[str, ...]:
@@ -336,7 +321,7 @@ class ParticleKernel(Generic[Result]):
         params = {}
         for argument, name in self._parameters.items():
             value = given.pop(argument, None)
-            number = _plain_number(value, name in SQUARED)
+            number = _plain_number(value, name in self._squared)
             if number is None:
                 return None
             params[name] = number
@@ -347,7 +332,8 @@ class ParticleKernel(Generic[Result]):
             at, known = targets if type(targets) is dict else {"pos": targets}, len(of_sources)
         if len(given) != known or (targets is not None and len(at) != len(of_targets)):
             return None
-        sources, to = _plain_columns(of_sources, given), _plain_columns(of_targets, at)
+        sources = _plain_columns(of_sources, given, self._squared)
+        to = _plain_columns(of_targets, at, self._squared)
         return None if sources is None or to is None else (params, sources, to, None)
 
     def _bind(
@@ -374,14 +360,34 @@ class ParticleKernel(Generic[Result]):
         params = {}
         for argument, name in self._parameters.items():
             value = np.array(number(argument, given[argument]))
-            params[name] = float(_squares(argument, value) if name in SQUARED else value)
-        sources = _columns(of_sources, given)
+            params[name] = float(_squares(argument, value) if name in self._squared else value)
+        sources = self._columns(of_sources, given)
         if targets is None:
-            return params, sources, _columns(of_targets, given), units
+            return params, sources, self._columns(of_targets, given), units
         extra = [name for name in given if name in of_targets and name not in of_sources]
         if extra:
             raise TypeError(f"{self.__name__}: pass {', '.join(extra)} in targets")
-        return params, sources, _columns(of_targets, at, "targets"), units
+        return params, sources, self._columns(of_targets, at, "targets"), units
+
+    def _columns(
+        self, arguments: Mapping[str, Tuple[str, ...]], given: Mapping[str, Any], where: str = ""
+    ) -> Dict[str, AnyArray]:
+        """Arrays by variable: views of the columns of the arguments."""
+        n = len(floats(where or "pos", given["pos"], ("n", 3)))
+        out: Dict[str, AnyArray] = {}
+        for argument, names in arguments.items():
+            place, value = f"{where}: {argument}" if where else argument, given[argument]
+            if len(names) == 1:
+                array = per_particle(place, value, n)
+            else:
+                array = floats(place, value, (n, len(names)))
+            check_finite(place, array)
+            if argument in NOT_NEGATIVE and array.size > 0 and array.min() < 0:
+                raise ValueError(f"{place}: expected at least 0, got {array.min()}")
+            if names[0] in self._squared:
+                array = _squares(place, array)
+            out.update(zip(names, np.atleast_2d(array.T)))
+        return out
 
     def _convert(self, given: Dict[str, Any], at: Dict[str, Any]) -> Optional[Units]:
         """Replace quantities among the arguments, and among those of targets, by numbers in the
@@ -433,7 +439,7 @@ def _kept_no_ids(n: int) -> AnyArray:
 
 
 def _plain_columns(
-    arguments: Mapping[str, Tuple[str, ...]], given: Mapping[str, Any]
+    arguments: Mapping[str, Tuple[str, ...]], given: Mapping[str, Any], squared: FrozenSet[str]
 ) -> Optional[Dict[str, AnyArray]]:
     """Arrays by variable, of finite arrays of float64 with the right shapes, else None."""
     out: Dict[str, AnyArray] = {}
@@ -441,7 +447,7 @@ def _plain_columns(
     n = -1
     for argument, names in arguments.items():
         array = given.get(argument)
-        if type(array) is not np.ndarray or array.dtype is not _FLOAT64 or names[0] in SQUARED:
+        if type(array) is not np.ndarray or array.dtype is not _FLOAT64 or names[0] in squared:
             return None
         n = len(array) if n < 0 and array.ndim > 0 else n
         if array.shape != ((n,) if len(names) == 1 else (n, len(names))):
@@ -476,24 +482,3 @@ def _squares(name: str, lengths: Any) -> Any:
     if not np.isfinite(squares).all() or vanishes.any():
         raise ValueError(f"{name}: its square is out of range of a double; scale the units")
     return squares
-
-
-def _columns(
-    arguments: Mapping[str, Tuple[str, ...]], given: Mapping[str, Any], where: str = ""
-) -> Dict[str, AnyArray]:
-    """Arrays by variable: views of the columns of the arguments."""
-    n = len(floats(where or "pos", given["pos"], ("n", 3)))
-    out: Dict[str, AnyArray] = {}
-    for argument, names in arguments.items():
-        place, value = f"{where}: {argument}" if where else argument, given[argument]
-        if len(names) == 1:
-            array = per_particle(place, value, n)
-        else:
-            array = floats(place, value, (n, len(names)))
-        check_finite(place, array)
-        if argument in NOT_NEGATIVE and array.size > 0 and array.min() < 0:
-            raise ValueError(f"{place}: expected at least 0, got {array.min()}")
-        if names[0] in SQUARED:
-            array = _squares(place, array)
-        out.update(zip(names, np.atleast_2d(array.T)))
-    return out

@@ -31,9 +31,13 @@ class Variable:
     conversion: str  #: as declared: "f64to72"
     reduction: str  #: reduction of results and outputs ("fadd"); empty for other roles
     host_bytes: int  #: size of one value on the host, in bytes
-    #: Value of all targets or sources if no array is given: -1 of ``idi``, -2 of ``idj``, so that
-    #: kernels that exclude equal ids exclude no pair. None: an array is required.
+    #: Value of all targets or sources if no array is given: -1 of ids of targets, -2 of those of
+    #: sources, so that kernels that exclude equal ids exclude no pair. None: an array is required.
     default_value: Optional[int] = None
+    #: What a target, source or param holds, as the kernel declares it: "pos", "mass", "id", "eps".
+    quantity: str = ""
+    component: int = 0  #: number of the component among the variables of a quantity
+    squared: bool = False  #: whether values are squares of the quantity
 
     @property
     def dtype(self) -> "np.dtype[Any]":

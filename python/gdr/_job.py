@@ -50,7 +50,8 @@ class Job:
 
         The number of sources is the arrays' length; it must be given if there are no arrays. Raises
         TypeError or ValueError naming the array, and UsageError for unknown or missing variables.
-        ``idj`` may be left out: all sources then have the id -2, and targets without ``idi`` -1.
+        Variables with a default value may be left out, as ids: sources then have the id -2, targets
+        -1.
         """
         if n is None and self._takes_plain and self._core.plain_sources(arrays):
             return

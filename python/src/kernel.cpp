@@ -22,7 +22,7 @@ py::list variables(const Kernel& kernel) {
   return tuples(kernel.variables(), [](const KernelVariable& v) {
     return py::make_tuple(v.name, role_names[static_cast<std::size_t>(v.role)],
                           type_names[static_cast<std::size_t>(v.type)], v.conversion, v.reduction,
-                          v.host_bytes, v.default_value);
+                          v.host_bytes, v.default_value, v.quantity, v.component, v.squared);
   });
 }
 

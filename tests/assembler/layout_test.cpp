@@ -162,6 +162,31 @@ TEST_CASE("tool directives set line table and layout") {
   CHECK(p.variables[0].pad == 0x3ff0000000000000);
 }
 
+TEST_CASE("quantities and default values describe what the host passes") {
+  const Program p = assembled(
+      "ivar long as default f64to72 as pos\nivar short id i64int default -1 as id\n"
+      "jvar short m f64to36 pad 0 as mass at $s4\nparam long eps2 f64to72 as eps^2\n.body\n"
+      "fadd $t $t $t\n");
+  REQUIRE(p.variables.size() == 5);
+  CHECK((p.variables[0].name == "as" && p.variables[1].name == "default"));
+  CHECK((p.variables[1].quantity == "pos" && !p.variables[1].squared));
+  CHECK((p.variables[2].quantity == "id" && p.variables[2].default_value == -1));
+  CHECK((p.variables[3].quantity == "mass" && !p.variables[3].default_value));
+  CHECK((p.variables[4].quantity == "eps" && p.variables[4].squared));
+  const auto message = [](const std::string& line) {
+    return assemble(line + "\n", "t.gds").diagnostics.render();
+  };
+  CHECK(message("fvar long f f64to72 fadd as acc").find("`fvar` has no quantity") !=
+        std::string::npos);
+  CHECK(message("ivar long x f64to72 as").find("expected after `as`") != std::string::npos);
+  CHECK(message("ivar long x f64to72 as pos^3").find("`as NAME^2`") != std::string::npos);
+  CHECK(message("ivar long x f64to72 default 1").find("cannot have a default value") !=
+        std::string::npos);
+  CHECK(message("ivar short n i64int default 34359738368").find("is out of range") !=
+        std::string::npos);
+  CHECK(message("ivar short n i64int default 1.5").find("must be an integer") != std::string::npos);
+}
+
 TEST_CASE(".array and .host describe the interface") {
   const Program p = assembled(
       "ivar long x_0 x_1 f64to72\njvar long m f64to72\n.array x 2\n.host x \"position\"\n"

@@ -67,6 +67,31 @@ TEST_CASE("interface arrays have one variable per element") {
   CHECK(result_of(g, "f_1", at) == 90);
 }
 
+TEST_CASE("declarations tell what the host passes, and default values of ints") {
+  const std::string text =
+      "/VARI as, x as pos\nVARI vec3 v as vel; VARI int id = -1, n as id; VARJ int k[2] = 2*3 - "
+      "9;\n"
+      "CONST e2 as eps^2; CONST table t[2] as t; VARF f; f += as + x + e2 + dot(v, v) + id + n;\n"
+      "f += k[0] + k[1] + t[n];\n";
+  CHECK(codes_of(text).empty());
+  const std::string declared = kc::to_text(graph_of(text));
+  CHECK(declared.substr(0, declared.find("f f")) ==
+        "kernel test\ni as long? as pos\ni x long? as pos\ni v_0 long? as vel\n"
+        "i v_1 long? as vel\ni v_2 long? as vel\ni id int = -1 as id\ni n int as id\n"
+        "j k_0 int = -3\nj k_1 int = -3\np e2 long? as eps^2\np t[2] long? as t\n");
+  const auto rejected = [](const std::string& declaration) {
+    return !codes_of(declaration + " VARI y; VARF g; g += y;\n").empty();
+  };
+  CHECK(rejected("VARF f as acc;"));
+  CHECK(rejected("VARI x as;"));
+  CHECK(rejected("VARI x as pos^3;"));
+  CHECK(rejected("VARI x = 1;"));
+  CHECK(rejected("VARI int x = 1.5;"));
+  CHECK(rejected("VARI int x = 34359738368;"));
+  CHECK(rejected("VARF int x = 1;"));
+  CHECK(rejected("CONST c = 1 as mass;"));
+}
+
 TEST_CASE("conditions select values and restrict contributions") {
   const std::string text =
       "t = 1; if (a > 0) { t = a; f += 10; } else if (a < 0) { t = -a; f += 20; } else { f += 30; }"

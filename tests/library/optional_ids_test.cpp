@@ -1,4 +1,5 @@
 // Kernels with ids without arrays of ids: targets have the id -1 then, and sources -2.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -167,7 +168,64 @@ TEST_CASE("sets and segments without ids have the default ones") {
   CHECK(compute(ids, ids) == others);
 }
 
-TEST_CASE("only the integers idi and idj have a default value") {
+TEST_CASE("a kernel that declares quantities has no others by name") {
+  const gdr::Kernel named = gdr::Kernel::compile(
+      "VARI b, a as pos; VARI int star = -5 as id; VARI int idi; VARJ xj, mj; CONST eps2;\n"
+      "VARF f; f += mj*(xj - a) + b*eps2 + star + idi;");
+  const auto variable = [](const gdr::Kernel& kernel, const std::string& name) {
+    const auto& all = kernel.variables();
+    return *std::ranges::find(all, name, &gdr::KernelVariable::name);
+  };
+  CHECK((variable(named, "b").quantity == "pos" && variable(named, "b").component == 0));
+  CHECK((variable(named, "a").quantity == "pos" && variable(named, "a").component == 1));
+  CHECK((variable(named, "star").quantity == "id" && variable(named, "star").default_value == -5));
+  for (const char* name : {"idi", "xj", "mj", "eps2"}) {
+    CHECK(variable(named, name).quantity.empty());
+    CHECK(!variable(named, name).default_value);
+  }
+  // Without declarations the names tell it.
+  const gdr::Kernel plain = gdr::Kernel::compile(
+      "VARI z, xi; VARI int slot; VARJ vyj, m; CONST eps2; VARF f;\n"
+      "f += m*(vyj - xi) + z*eps2 + slot;");
+  CHECK((variable(plain, "z").quantity == "pos" && variable(plain, "z").component == 2));
+  CHECK((variable(plain, "xi").quantity == "pos" && variable(plain, "xi").component == 0));
+  CHECK((variable(plain, "vyj").quantity == "vel" && variable(plain, "vyj").component == 1));
+  CHECK(variable(plain, "m").quantity == "mass");
+  CHECK(variable(plain, "slot").quantity == "index");
+  CHECK((variable(plain, "eps2").quantity == "eps" && variable(plain, "eps2").squared));
+}
+
+TEST_CASE("a job passes the default values that a kernel declares") {
+  const gdr::Kernel kernel = gdr::Kernel::compile(
+      "VARI a; VARI int p = 40; VARJ b; VARJ int q = 2; VARF int f; VARF g;\n"
+      "f += p + q; g += a*b;");
+  gdr::Device device = gdr::Device::open("emulator:chips=1,blocks=1");
+  gdr::Job job = device.job(kernel);
+  const std::vector<double> one(3, 1.0);
+  job.sources(3, {{"b", one}});
+  job.targets(3, {{"a", one}});
+  std::vector<std::int64_t> f(3);
+  job.run({{"f", f}});
+  CHECK(f == std::vector<std::int64_t>(3, 3 * 42));
+  const gdr::Kernel stored =
+      gdr::Kernel::from_object(kernel.object().data(), kernel.object().size());
+  for (std::size_t k = 0; k < kernel.variables().size(); ++k)
+    CHECK(stored.variables()[k].default_value == kernel.variables()[k].default_value);
+}
+
+TEST_CASE("every kernel of the library declares what its inputs are") {
+  for (const std::string& name : gdr::Kernel::builtin_names()) {
+    CAPTURE(name);
+    for (const gdr::KernelVariable& v : gdr::Kernel::builtin(name).variables()) {
+      CAPTURE(v.name);
+      const bool item = v.role == gdr::Role::Target || v.role == gdr::Role::Source;
+      CHECK((!item || !v.quantity.empty()));
+      CHECK(v.default_value.has_value() == (v.quantity == "id"));
+    }
+  }
+}
+
+TEST_CASE("without declarations only the integers idi and idj have a default value") {
   const gdr::Kernel gravity = gdr::Kernel::builtin("gravity");
   for (const gdr::KernelVariable& v : gravity.variables()) {
     CAPTURE(v.name);

@@ -140,6 +140,28 @@ TEST_CASE("jerk, snap and user-defined results of two particles are correct") {
   CHECK(nlohmann::json::parse(outcome.output).at("kernel") == "spring");
 }
 
+TEST_CASE("gdr force fills the variables of a kernel by the quantities that it declares") {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("out.hdf5");
+  const std::string stars = folder.make("stars.txt", "2  1 2 3  4 5 6\n3  -1 0 1  7 8 9\n");
+  const std::string own = folder.make(
+      "own.gdk",
+      "kernel own; VARI vec3 here as pos; VARI int number as id; VARJ p, q, r as vel;\n"
+      "VARJ weight as mass; VARJ int k as index; CONST soft as eps; CONST soft2 as eps^2;\n"
+      "VARF place, moved, at, sizes; VARF int numbers;\n"
+      "place += here.z; moved += weight*(p + 10*q + 100*r); sizes += soft + soft2;\n"
+      "numbers += 10*number + k; at += here.x;\n");
+  const Outcome outcome = run_gdr({"force", stars, "--eps", "0.5", "--kernel", own, "-o", out});
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  const hdf5::Reader found(out);
+  CHECK(found.doubles("place") == std::vector<double>{6, 2});
+  CHECK(found.doubles("at") == std::vector<double>{2, -2});
+  CHECK(found.doubles("moved")[0] == 2 * 654 + 3 * 987);
+  CHECK(found.doubles("sizes")[0] == 2 * 0.75);
+  CHECK(found.integers("numbers", true) == std::vector<std::uint64_t>{1, 21});
+}
+
 TEST_CASE("lists and arrays of a kernel are written as datasets with one row per particle") {
   const TemporaryFolder folder;
   const std::string out = folder.file("out.hdf5");

@@ -247,6 +247,33 @@ TEST_CASE("invalid arrays and host names cannot be stored") {
   CHECK(contains(with([](Program& p) { p.host_names[0].host = ""; }), "is empty"));
 }
 
+TEST_CASE("invalid quantities and default values cannot be stored") {
+  const auto with = [](auto change) {
+    Program p;
+    p.variables.push_back({"n",
+                           VarKind::Target,
+                           {Space::Local, Width::Short, true, 0},
+                           {HostType::I64, MachineFormat::Integer, 0},
+                           Reduce::Pass,
+                           0});
+    Variable& v = p.variables[0];
+    v.quantity = "id";
+    v.default_value = -1;
+    REQUIRE(defect(p) == "accepted");
+    change(v);
+    return defect(p);
+  };
+  CHECK(contains(with([](Variable& v) { v.quantity = "i d"; }), "name of its quantity"));
+  CHECK(contains(with([](Variable& v) { v.quantity.clear(), v.squared = true; }), "no quantity"));
+  CHECK(contains(with([](Variable& v) { v.default_value = std::int64_t{1} << 35; }), "36 bits"));
+  CHECK(contains(with([](Variable& v) { v.kind = VarKind::Result, v.default_value.reset(); }),
+                 "have a quantity"));
+  CHECK(contains(with([](Variable& v) {
+                   v.conversion = {HostType::F64, MachineFormat::FloatShort, 0};
+                 }),
+                 "have a default value"));
+}
+
 TEST_CASE("invalid programs cannot be stored") {
   const auto with = [](auto change) {
     Program p;

@@ -105,7 +105,7 @@ PYTHON: Dict[str, str] = {
     **same(
         "KernelVariable",
         "Variable",
-        "name role type conversion reduction host_bytes default_value",
+        "name role type conversion reduction host_bytes default_value quantity component squared",
     ),
     "KernelArray": "ArrayVariable",
     **same("KernelArray", "ArrayVariable", "name sizes"),

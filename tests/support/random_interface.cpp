@@ -90,6 +90,16 @@ std::string random_file(Rng& rng) {
   return name;
 }
 
+/// What the host passes in some of the inputs.
+void add_quantity(Variable& v, Rng& rng) {
+  if (is_input(v.kind) && rng.chance(40)) {
+    v.quantity = rng.pick({"pos", "id", "as", "default"});
+    v.squared = rng.chance(30);
+  }
+  if (takes_default(v) && rng.chance(50))
+    v.default_value = static_cast<std::int64_t>(rng.below(9)) - 4;
+}
+
 /// One or two arrays, with equal variables as elements, and names of the host.
 void add_arrays(Program& p, Rng& rng) {
   for (unsigned n = rng.below(3); n > 0; --n) {
@@ -121,6 +131,7 @@ void add_interface(Program& p, Rng& rng) {
   for (unsigned n = rng.below(8); n > 0; --n) {
     p.variables.push_back(random_variable(rng, "var" + std::to_string(n)));
   }
+  for (Variable& v : p.variables) add_quantity(v, rng);
   for (Variable& v : p.variables)
     v.pad_is_copy = p.group > 1 && v.kind == VarKind::Source && v.pad == 0 && rng.chance(50);
   for (unsigned n = rng.below(8); n > 0; --n) {

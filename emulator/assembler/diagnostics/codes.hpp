@@ -46,6 +46,7 @@ enum class Code : std::uint16_t {
   DirectiveLate = 2014,
   OverlappingLocation = 2015,
   LayoutTooSmall = 2016,
+  BadQuantity = 2017,
 
   UnknownInstruction = 3001,
   UnknownName = 3002,

@@ -166,6 +166,11 @@ constexpr DiagnosticInfo rows[] = {
      "`.item`, `.output` and `.fixed` must not be smaller than declarations and operands require, "
      "nor odd if a long is included.",
      ".item 2\njvar long x y f64to72\n"},
+    {number(Code::BadQuantity), "malformed quantity or default value",
+     "`as NAME` and `as NAME^2` tell what the host passes in an ivar, jvar or param. `default "
+     "NUMBER` is only valid for an ivar or jvar with the conversion i64int, with a number of its "
+     "width.",
+     "fvar long ax f64to72 fadd as acc\n"},
 
     // 3xxx: instructions and operands
     {number(Code::UnknownInstruction), "unknown instruction",

@@ -1,5 +1,6 @@
 // Declarations of variables, aliases and constants.
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "emulator/assembler/front/parser.hpp"
@@ -59,6 +60,9 @@ struct Declaration {
   std::optional<Operand> location;
   std::optional<std::uint64_t> pad;
   bool copied = false;  ///< `pad copy`
+  Span quantity;        ///< name behind `as`
+  bool squared = false;
+  std::optional<std::int64_t> default_value;
 };
 
 /// Letters, digits, `_` and points: the syntax of conversions.
@@ -206,6 +210,39 @@ bool parse_at(Assembly& a, Cursor& c, Declaration& d) {
   return true;
 }
 
+/// `NAME` or `NAME^2`, behind `as`.
+bool parse_quantity(Assembly& a, Cursor& c, Span word, Declaration& d) {
+  if (!d.kind->interface || !is_input(*d.kind->interface))
+    return a.report.error(Code::BadQuantity, word, in_quotes(d.kind->name) + " has no quantity", {},
+                          "only an ivar, jvar or param is filled by the host");
+  c.skip();
+  d.quantity = c.word();
+  if (d.quantity.begin == d.quantity.end || is_digit(*d.quantity.begin))
+    return a.report.error(Code::BadQuantity, c.rest_of_word(),
+                          "the name of a quantity is expected after `as`");
+  if (!c.accept('^')) return true;
+  const char* begin = c.p;
+  d.squared = c.word().text() == "2";
+  return d.squared || a.report.error(Code::BadQuantity, {begin, c.p},
+                                     "a variable holds a quantity or its square", {},
+                                     "write `as NAME` or `as NAME^2`");
+}
+
+/// An integer, behind `default`.
+bool parse_default(Assembly& a, Cursor& c, Span word, Declaration& d) {
+  const bool item = d.kind->interface == VarKind::Target || d.kind->interface == VarKind::Source;
+  if (!item || d.conversion.host != HostType::I64)
+    return a.report.error(Code::BadQuantity, word, "it cannot have a default value", {},
+                          "only an ivar or jvar with the conversion i64int can");
+  using Limits = std::numeric_limits<std::int64_t>;
+  constexpr std::int64_t short_limit = std::int64_t{1} << (Short::bit_count - 1);
+  const bool is_short = d.width == Width::Short;
+  d.default_value = parse_integer(a, c, is_short ? -short_limit : Limits::min(),
+                                  is_short ? short_limit - 1 : Limits::max(), "the default value",
+                                  Code::BadQuantity, parse_primary);
+  return d.default_value.has_value();
+}
+
 /// `index KEY`, behind `index`.
 bool parse_index(Assembly& a, Cursor& c, Span word, Declaration& d) {
   if (d.kind->interface != VarKind::Result) {
@@ -236,6 +273,12 @@ bool parse_tail(Assembly& a, Cursor& c, Declaration& d) {
                               "only results have a reduction");
       }
       d.reduce = reduce;
+    } else if (word.text() == "as" && d.quantity.begin == nullptr) {
+      c = ahead;
+      if (!parse_quantity(a, c, word, d)) return false;
+    } else if (word.text() == "default" && !d.default_value) {
+      c = ahead;
+      if (!parse_default(a, c, word, d)) return false;
     } else if (word.text() == "index" && !d.reduce) {
       c = ahead;
       if (!parse_index(a, c, word, d)) return false;
@@ -243,7 +286,7 @@ bool parse_tail(Assembly& a, Cursor& c, Declaration& d) {
       const Span rest = c.rest_of_word();
       Suggestion suggestion(word.text());
       for (const std::string_view name : reduce_names) suggestion.consider(name);
-      for (const std::string_view w : {"at", "pad"}) suggestion.consider(w);
+      for (const std::string_view w : {"at", "pad", "as", "default"}) suggestion.consider(w);
       return a.report.error(Code::TrailingText, rest,
                             in_quotes(rest.text()) + " is not expected here", {},
                             suggestion.help());
@@ -391,8 +434,12 @@ void declare_one(Assembly& a, Declaration& d, const NewName& given, std::uint32_
     if (d.reduce == Reduce::Index)
       a.keys.push_back({static_cast<std::uint32_t>(a.program.variables.size()),
                         std::string(d.key.text()), a.report.span_of(d.key)});
-    a.program.variables.push_back({name.name, *d.kind->interface, x, d.conversion,
-                                   d.reduce.value_or(Reduce::Pass), d.pad.value_or(0), d.copied});
+    Variable& v = a.program.variables.emplace_back(
+        Variable{name.name, *d.kind->interface, x, d.conversion, d.reduce.value_or(Reduce::Pass),
+                 d.pad.value_or(0), d.copied});
+    v.quantity = d.quantity.text();
+    v.squared = d.squared;
+    v.default_value = d.default_value;
   } else {
     a.program.symbols.push_back({name.name, x});
   }

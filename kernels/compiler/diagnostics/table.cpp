@@ -84,7 +84,7 @@ const DiagnosticInfo rows[] = {
      "VARI x; VARF f;\nf = x*x;\n"},
     {number(Code::CannotAssign), "cannot be assigned",
      "Inputs, constants and loop variables are read-only; only a CONST can be declared with a "
-     "value.",
+     "value, and an int VARI or VARJ with a default value.",
      "VARI x; VARF f;\nx = 2*x;\nf += x;\n"},
     {number(Code::NotAResult), "reduction of a temporary",
      "`min=` and `max=` update a VARF with the smallest or largest contribution. For temporaries "

@@ -20,6 +20,14 @@ std::string short_bits(std::int64_t x) {
   return hex_bits(static_cast<std::uint64_t>(x) & Short::mask, Width::Short);
 }
 
+/// What the host fills a variable with: ` as id default -1`.
+std::string filled_with(const GraphVariable& v) {
+  std::string text;
+  if (!v.quantity.empty()) text += " as " + v.quantity + (v.squared ? "^2" : "");
+  if (v.default_value) text += " default " + std::to_string(*v.default_value);
+  return text;
+}
+
 /// Initial accumulator of element 0: one stride before the first entry.
 std::int64_t begin(const MachineList& list) {
   return static_cast<std::int64_t>(list.address) - static_cast<std::int64_t>(list.stride);
@@ -158,22 +166,24 @@ class Emitter {
           const std::string where = value != none
                                         ? operands_.location(value, 0)
                                         : in_file(allocation_.unread[i], width, true, true);
-          add("ivar {} {} {} at {}", width_name(width), name_text(v.name), conversion, where);
+          add("ivar {} {} {} at {}{}", width_name(width), name_text(v.name), conversion, where,
+              filled_with(v));
           break;
         }
         case VarKind::Source: {
           const int address = kernel_.item.address[i];
           const bool zeroed = value != none && value == kernel_.zeroed_in_pads;
           const char* const pad = unroll_ == 1 ? "" : zeroed ? " pad 0" : " pad copy";
-          add("jvar {} {} {} at ${}s{}{}", width_name(width), name_text(v.name), conversion,
-              width == Width::Long ? "l" : "", address, pad);
+          add("jvar {} {} {} at ${}s{}{}{}", width_name(width), name_text(v.name), conversion,
+              width == Width::Long ? "l" : "", address, pad, filled_with(v));
           break;
         }
         case VarKind::Param:
           if (v.table_size == 0)
-            add("param {} {} {}", width_name(width), name_text(v.name), conversion);
+            add("param {} {} {}{}", width_name(width), name_text(v.name), conversion,
+                filled_with(v));
           for (std::uint32_t k = 0; k < v.table_size; ++k)
-            add("param {} {}_{} {}", width_name(width), v.name, k, conversion);
+            add("param {} {}_{} {}{}", width_name(width), v.name, k, conversion, filled_with(v));
           break;
         case VarKind::Result: {
           for (const MachineList& l : loop_.lists)

@@ -88,7 +88,8 @@ struct DeclaredType {
 };
 
 enum class StatementKind : std::uint8_t {
-  Declare,    ///< CONST, VARI, VARJ, VARF: `variable_kind`, types, `table`, `list`, `items`
+  Declare,    ///< CONST, VARI, VARJ, VARF: `variable_kind`, types, `table`, `list`, `items`,
+              ///< `quantity`
   Local,      ///< long, short, int, bool, vec3, sym3: `type`, `shape`, `items`
   Assign,     ///< `lvalue` `op` `value`; with min and max optional `payload_lvalue`, `payload`
   If,         ///< `value`, `body`, optional `other`
@@ -117,6 +118,8 @@ struct Statement {
   std::optional<Type> type;
   Shape shape = Shape::Scalar;
   bool table = false, list = false;
+  std::string_view quantity = {};  ///< behind `as`, else empty
+  bool squared = false;            ///< `^2` behind the quantity
   std::vector<DeclaredItem> items;
 };
 

@@ -11,6 +11,12 @@ namespace {
 
 using assembly::in_quotes;
 
+/// Whether a value in a declaration is that of items for which the host has none.
+bool is_default(const Statement& s) {
+  const bool item = s.variable_kind == VarKind::Target || s.variable_kind == VarKind::Source;
+  return item && s.type == Type::Int;
+}
+
 }  // namespace
 
 Builder::Builder(const Program& program, Messages& messages)
@@ -199,12 +205,17 @@ void Builder::declare(const Statement& s) {
         .help("declare single variables instead");
     return;
   }
+  if (!s.quantity.empty() && s.variable_kind == VarKind::Result) {
+    error(Code::TypeNotPossible, s.where, "a VARF has no quantity")
+        .help("only VARI, VARJ and CONST are filled by the host");
+    return;
+  }
   for (const DeclaredItem& item : s.items) declare_item(s, item);
 }
 
 void Builder::declare_item(const Statement& s, const DeclaredItem& item) {
   if (!is_free(item.lvalue.name, item.lvalue.where)) return;
-  if (item.value != none) return declare_constant(s, item);
+  if (item.value != none && !is_default(s)) return declare_constant(s, item);
   const NameKind kind = s.table                              ? NameKind::Table
                         : s.list                             ? NameKind::List
                         : s.variable_kind == VarKind::Result ? NameKind::Result
@@ -232,6 +243,16 @@ void Builder::declare_item(const Statement& s, const DeclaredItem& item) {
   declare_variables(s, item, n);
 }
 
+/// A constant of 36 bits, the size of ints.
+std::optional<std::int64_t> Builder::default_integer(ExprId id) {
+  const auto value = constant_integer(id, "a default value");
+  constexpr std::int64_t limit = std::int64_t{1} << (Short::bit_count - 1);
+  if (!value || (*value >= -limit && *value < limit)) return value;
+  error(Code::IntegerNeeded, expr(id).where, "a default value must have 36 bits")
+      .label("from " + std::to_string(-limit) + " to " + std::to_string(limit - 1));
+  return std::nullopt;
+}
+
 /// One variable for a scalar or a table, one per element of an array and component of a vector.
 void Builder::declare_variables(const Statement& s, const DeclaredItem& item, Name& n) {
   const bool single = s.table || s.list;
@@ -243,6 +264,9 @@ void Builder::declare_variables(const Statement& s, const DeclaredItem& item, Na
   v.type = s.list ? Type::Int : s.type.value_or(Type::Long);
   v.type_given = s.list || s.type.has_value();
   v.where = item.lvalue.where;
+  v.quantity = std::string(s.quantity);
+  v.squared = s.squared;
+  if (item.value != none) v.default_value = default_integer(item.value);
   if (single) (s.table ? v.table_size : v.list_size) = static_cast<std::uint32_t>(n.count());
   if (graph_.variables.size() + count > max_array_elements) {
     n.kind = NameKind::Constant;
@@ -279,7 +303,12 @@ void Builder::declare_constant(const Statement& s, const DeclaredItem& item) {
   Name& n = add_name(NameKind::Constant, lvalue.name, lvalue.where);
   if (s.variable_kind != VarKind::Param || s.table || !lvalue.indices.empty()) {
     error(Code::CannotAssign, lvalue.where, "only a single CONST can be declared with a value")
-        .help("the host sets all other variables");
+        .help("the host sets all other variables; an int VARI or VARJ may have a default value");
+    return;
+  }
+  if (!s.quantity.empty()) {
+    error(Code::CannotAssign, lvalue.where, "a CONST with a value has no quantity")
+        .help("the host does not set it");
     return;
   }
   Value v = evaluate(item.value, {s.type == Type::Long, s.type == Type::Int});

@@ -131,6 +131,7 @@ class Builder {
   // builder.cpp
   void declare(const Statement& s);
   void declare_item(const Statement& s, const DeclaredItem& item);
+  std::optional<std::int64_t> default_integer(ExprId id);
   void declare_constant(const Statement& s, const DeclaredItem& item);
   void declare_variables(const Statement& s, const DeclaredItem& item, Name& n);
   void local(const Statement& s);

@@ -82,7 +82,7 @@ std::optional<Statement> Parser::declaration() {
     advance();
   }
   // The names read so far are declared.
-  if (!items(s, slash, true)) return skip_statement(), s;
+  if (!items(s, slash, true) || !quantity(s, slash)) return skip_statement(), s;
   if (slash && (peek().first_on_line || at(TokenKind::End))) return s;
   if (!accept(";") && !end_statement()) skip_statement();
   return s;
@@ -117,12 +117,29 @@ bool Parser::items(Statement& s, bool until_line_end, bool commas_may_miss) {
     s.items.push_back(std::move(item));
     if (failed_) return false;
     if (accept(",")) continue;
-    const bool comma_missing =
-        commas_may_miss && at(TokenKind::Word) && !peek().first_on_line && !starts_declaration();
+    const bool comma_missing = commas_may_miss && at(TokenKind::Word) && !at("as") &&
+                               !peek().first_on_line && !starts_declaration();
     if (!comma_missing) return true;
     fail(Code::SymbolExpected, peek().where, "`,` is expected here, between two names");
     failed_ = false;  // continue with the remaining names
   }
+}
+
+/// `as NAME` or `as NAME^2`, for all names of a declaration.
+bool Parser::quantity(Statement& s, bool until_line_end) {
+  if ((until_line_end && peek().first_on_line) || !accept("as")) return true;
+  if (!at(TokenKind::Word)) {
+    fail(Code::NameExpected, peek().where, "the name of a quantity is expected after `as`",
+         "for example `VARI xi, yi, zi as pos;`");
+    return false;
+  }
+  s.quantity = advance().text;
+  if (!accept("^")) return true;
+  s.squared = at(TokenKind::Number) && peek().literal.integral && peek().literal.integer == 2;
+  if (s.squared) return advance(), true;
+  fail(Code::SymbolExpected, peek().where, "`2` is expected here",
+       "a variable holds a quantity or its square");
+  return false;
 }
 
 void Parser::function() {

@@ -92,6 +92,7 @@ class Parser {
   std::optional<Statement> declaration();
   std::optional<Statement> local();
   bool items(Statement& s, bool until_line_end, bool commas_may_miss);
+  bool quantity(Statement& s, bool until_line_end);
   void function();
   bool parameters(Function& f);
   void include();

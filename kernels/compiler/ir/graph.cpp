@@ -132,7 +132,10 @@ std::string to_text(const Graph& graph) {
     out += fmt::format("{} {}", kind_letters[static_cast<std::size_t>(v.kind)], v.name);
     if (v.table_size != 0) out += fmt::format("[{}]", v.table_size);
     if (v.list_size != 0) out += fmt::format(" list[{}]", v.list_size);
-    out += fmt::format(" {}{}\n", name_of(v.type), v.type_given ? "" : "?");
+    out += fmt::format(" {}{}", name_of(v.type), v.type_given ? "" : "?");
+    if (v.default_value) out += fmt::format(" = {}", *v.default_value);
+    if (!v.quantity.empty()) out += fmt::format(" as {}{}", v.quantity, v.squared ? "^2" : "");
+    out += "\n";
   }
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& n = graph.nodes[i];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,9 @@ struct GraphVariable {
   /// Result: that of its contributions, also where none of them can ever count.
   Reduction reduction = Reduction::Sum;
   std::int32_t index_result = -1;  ///< Min, Max: the result that receives the index, else -1
+  std::string quantity = {};       ///< declared with `as`, see gdr::Variable
+  bool squared = false;            ///< whether the value is the square of the quantity
+  std::optional<std::int64_t> default_value = {};  ///< value of items without one; ints only
   SourceRange where;
 };
 

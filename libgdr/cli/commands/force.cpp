@@ -152,11 +152,13 @@ const Registration registration{
          "at the root of OUT.hdf5, in the order of the snapshot: PartType0 first, then PartType1,\n"
          "and so on. Potential is -sum over j != i of G m_j / sqrt(r^2 + eps^2). With --exact\n"
          "the bits are the same with every instruction set and number of threads.\n\n"
-         "Other kernels find their variables by name, with i or j at the end: x y z, vx vy vz, m,\n"
-         "id, ax ay az (accelerations by the kernel gravity), and eps2. Their results are written\n"
-         "as Acceleration, Potential, Jerk, Snap, PostNewtonian, or under their own names; the\n"
-         "elements of an array NAME as NAME (n, elements), the entries of a list as NAME_list,\n"
-         "-1 behind the last. Sources are numbered from 0 in the order of the snapshot."}};
+         "Other kernels declare what their variables hold: pos, vel, mass, id, index, acc (by\n"
+         "the kernel gravity), and eps. Without declarations they are found by name, with i or\n"
+         "j at the end: x y z, vx vy vz, m, id, slot, ax ay az, and eps2. Their results are\n"
+         "written as Acceleration, Potential, Jerk, Snap, PostNewtonian, or under their own\n"
+         "names; the elements of an array NAME as NAME (n, elements), the entries of a list as\n"
+         "NAME_list, -1 behind the last. Sources are numbered from 0 in the order of the\n"
+         "snapshot."}};
 
 }  // namespace
 }  // namespace gdr::cli

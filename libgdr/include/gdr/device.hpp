@@ -204,10 +204,11 @@ class Job {
   /// Set all `jvar`s of n sources. The arrays are converted and copied before the call returns; the
   /// copy is sent by the next run. The name of an array, vector or tensor of the kernel stands for
   /// all its elements: its array has them for each source, one after the other (n x 3 numbers for a
-  /// vector); a stride is that between elements, an item stride that between sources. The integer
-  /// `idj` may be left out: all sources then have the id -2 (KernelVariable::default_value). Throws
-  /// Error (Usage) naming a variable that is missing, unknown, of another type or has fewer values,
-  /// Error (Input) for a NaN or an infinity in a floating-point array, with name and index.
+  /// vector); a stride is that between elements, an item stride that between sources. A
+  /// variable with a default value may be left out, as the ids of sources, which then are -2
+  /// (KernelVariable::default_value). Throws Error (Usage) naming a variable that is missing,
+  /// unknown, of another type or has fewer values, Error (Input) for a NaN or an infinity in a
+  /// floating-point array, with name and index.
   void sources(std::size_t n, std::span<const NamedInput> arrays);
   void sources(std::size_t n, std::initializer_list<NamedInput> arrays) {
     sources(n, std::span(arrays.begin(), arrays.size()));
@@ -227,8 +228,8 @@ class Job {
                       std::initializer_list<NamedInput> arrays) {
     update_sources(places, std::span(arrays.begin(), arrays.size()));
   }
-  /// Set all `ivar`s of n targets. The integer `idi` may be left out: all targets then have the
-  /// id -1.
+  /// Set all `ivar`s of n targets. Those with a default value may be left out, as the ids of
+  /// targets, which then are -1.
   void targets(std::size_t n, std::span<const NamedInput> arrays);
   void targets(std::size_t n, std::initializer_list<NamedInput> arrays) {
     targets(n, std::span(arrays.begin(), arrays.size()));

@@ -38,8 +38,8 @@ struct NoSuperparticles {};
 /// refer to this object, which must outlive the call and belongs to one tree at a time.
 ///
 /// Walks are the sets of a SetJob: they have its units, errors and threads. A message says "set 7,
-/// segment 1" for the superparticles of walk 7, and segment 0 for its particles. The integers `idi`
-/// and `idj` of kernels need no member: targets without one have the id -1, particles and
+/// segment 1" for the superparticles of walk 7, and segment 0 for its particles. Variables
+/// with a default value need no member: targets without ids have the id -1, particles and
 /// superparticles -2, so that no pair is excluded by its ids.
 template <typename Epi, typename Epj, typename Spj, typename Force>
 class MultiWalk {

@@ -32,10 +32,15 @@ struct KernelVariable {
   std::string conversion;      ///< declared conversion: "f64to72"
   std::string reduction;       ///< reduction of a result or output: "fadd"; else empty
   std::size_t host_bytes = 8;  ///< size of a value in the user's array: 4, 8, or 16 (a raw long)
-  /// Value of all targets or sources if a job gets no array: -1 of the integers `idi` of targets,
-  /// -2 of `idj` of sources, so that kernels that exclude equal ids exclude no pair. All other
-  /// variables need arrays.
+  /// Value of all targets or sources if a job gets no array, as the kernel declares it: -1 of the
+  /// ids of targets, -2 of those of sources, so that kernels that exclude equal ids exclude no
+  /// pair. Variables without one need arrays.
   std::optional<std::int64_t> default_value = {};
+  /// What the values of a target, source or param are, as the kernel declares it with `as`: "pos",
+  /// "mass", "id", "eps"; else empty. Variables of one role and quantity are its components.
+  std::string quantity = {};
+  unsigned component = 0;  ///< number of the component among these variables
+  bool squared = false;    ///< whether the values are squares of the quantity
 };
 
 /// Variables of a kernel that may be passed as one array: the elements name_0, name_1, ... of an
