@@ -4,7 +4,7 @@
 
 #include "board/programs.hpp"
 #include "emulator/chip/reduction.hpp"
-#include "emulator/engine/runners/transfers.hpp"
+#include "emulator/engine/runners/reduction_network.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/port/loaded_program.hpp"
 #include "support/catch.hpp"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emulator/engine/runners/reduction_network.hpp"
 #include "emulator/engine/runners/transfers.hpp"
 #include "emulator/host/stopwatch.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "emulator/engine/runners/transfers.hpp"
+#include "emulator/engine/runners/reduction_network.hpp"
 
 namespace gdr {
 namespace {
