@@ -1,14 +1,13 @@
 // `gdr bench`: the benchmarks of bench/.
 #include "libgdr/cli/command.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "bench/measurement.hpp"
+#include "emulator/host/threads.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
@@ -116,8 +115,7 @@ int run(const Options& options) {
   if (!options.output.empty()) check_writable(options.output);  // before minutes of work
   bench::Context context = options.context;
   context.repetitions = std::max(1U, context.repetitions);
-  context.threads = context.device.threads > 0 ? context.device.threads
-                                               : static_cast<unsigned>(omp_get_max_threads());
+  context.threads = usable_threads(context.device.threads);
   std::vector<std::string> names = options.names;
   if (options.accuracy) names.insert(names.end(), {"accuracy", "numerics", "kernels"});
   const std::vector<bench::NamedBenchmark> list = chosen(names);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr::bench {
@@ -143,14 +144,13 @@ Columns direct_law(const Kernel& kernel, const Law& law, const Sample& targets,
   for (const auto& [name, value] : law.parameters) c.push_back(value);
   const std::vector<KernelVariable> results = results_of(kernel);
   Columns right(results.size(), std::vector<double>(targets.n));
-#pragma omp parallel for
-  for (std::size_t t = 0; t < targets.n; ++t) {
+  parallel_items(targets.n, 0, [&](std::size_t t) {
     std::vector<Real> f;
     for (const KernelVariable& v : results) f.push_back(initial_value(v));
     for (std::size_t s = 0; s < sources.n; ++s)
       law.pair(i.data() + t * wide_i, j.data() + s * wide_j, c.data(), f.data());
     for (std::size_t k = 0; k < f.size(); ++k) right[k][t] = static_cast<double>(f[k]);
-  }
+  });
   return right;
 }
 

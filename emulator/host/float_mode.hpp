@@ -1,55 +1,73 @@
-// The host's floating-point mode for emulated arithmetic.
+// The floating-point modes of a thread: for emulated arithmetic, and for the host's own.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 namespace gdr {
 
-/// Rounding to nearest, zeros for subnormals on both sides, all exceptions masked; the caller's
-/// mode is restored at the end of the scope. The mode is that of the thread. On other hosts than
-/// x86-64 and AArch64 the mode stays as it is.
-class MachineFloatMode {
- public:
-  MachineFloatMode() : MachineFloatMode(machine_mode) {}
-  ~MachineFloatMode() { set_mode(saved_); }
-  MachineFloatMode(const MachineFloatMode&) = delete;
-  MachineFloatMode& operator=(const MachineFloatMode&) = delete;
-
- protected:
+/// The register of a thread's floating-point mode. On other hosts than x86-64 and AArch64 the mode
+/// stays as it is.
+struct FloatMode {
 #if defined(__x86_64__)
-  using Mode = unsigned;
-  static constexpr Mode machine_mode = 0x9fc0, host_mode = 0x1f80;
-  static Mode mode() { return _mm_getcsr(); }
-  static void set_mode(Mode mode) { _mm_setcsr(mode); }
+  using Bits = unsigned;
+  static constexpr Bits machine = 0x9fc0, host = 0x1f80, flags = 0x3f;
+  static Bits get() { return _mm_getcsr(); }
+  static void set(Bits mode) { _mm_setcsr(mode); }
 #elif defined(__aarch64__)
-  using Mode = std::uint64_t;
-  static constexpr Mode machine_mode = Mode{1} << 24, host_mode = 0;  // FZ
-  static Mode mode() {
-    Mode mode;
+  using Bits = std::uint64_t;
+  static constexpr Bits machine = Bits{1} << 24, host = 0, flags = 0;  // FZ
+  static Bits get() {
+    Bits mode;
     asm volatile("mrs %0, fpcr" : "=r"(mode));
     return mode;
   }
-  static void set_mode(Mode mode) { asm volatile("msr fpcr, %0" : : "r"(mode)); }
+  static void set(Bits mode) { asm volatile("msr fpcr, %0" : : "r"(mode)); }
 #else
-  using Mode = unsigned;
-  static constexpr Mode machine_mode = 0, host_mode = 0;
-  static Mode mode() { return 0; }
-  static void set_mode(Mode) {}
+  using Bits = unsigned;
+  static constexpr Bits machine = 0, host = 0, flags = 0;
+  static Bits get() { return 0; }
+  static void set(Bits) {}
 #endif
-  explicit MachineFloatMode(Mode mode_of_scope) : saved_(mode()) { set_mode(mode_of_scope); }
-
- private:
-  Mode saved_;
 };
 
-/// The same for the host's own arithmetic: rounding to nearest, with subnormals, all exceptions
-/// masked.
-class HostFloatMode : public MachineFloatMode {
+/// Sets the mode for a scope; the caller's is restored at its end.
+class FloatModeScope {
  public:
-  HostFloatMode() : MachineFloatMode(host_mode) {}
+  explicit FloatModeScope(FloatMode::Bits mode) : saved_(FloatMode::get()) { FloatMode::set(mode); }
+  ~FloatModeScope() { FloatMode::set(saved_); }
+  FloatModeScope(const FloatModeScope&) = delete;
+  FloatModeScope& operator=(const FloatModeScope&) = delete;
+
+ private:
+  FloatMode::Bits saved_;
+};
+
+/// Emulated arithmetic: rounding to nearest, zeros for subnormals on both sides, all exceptions
+/// masked.
+class MachineFloatMode : FloatModeScope {
+ public:
+  MachineFloatMode() : FloatModeScope(FloatMode::machine) {}
+};
+
+/// The host's own arithmetic: rounding to nearest, with subnormals, all exceptions masked.
+/// Functions that users call begin with it, so that results do not depend on the mode of their
+/// thread. Where that is already so, as nearly everywhere, it only costs to read the mode.
+class HostFloatMode {
+ public:
+  HostFloatMode() {
+    if (!is_host_mode(FloatMode::get())) changed_.emplace(FloatMode::host);
+  }
+
+ private:
+  /// Without the flags of exceptions that have occurred.
+  static bool is_host_mode(FloatMode::Bits mode) {
+    return (mode & ~FloatMode::flags) == (FloatMode::host & ~FloatMode::flags);
+  }
+  std::optional<FloatModeScope> changed_;
 };
 
 }  // namespace gdr

@@ -1,7 +1,6 @@
 // One thread pool per process, and phases of tasks on it.
 #include "emulator/host/parallel.hpp"
 
-#include <omp.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -26,6 +25,7 @@
 #include "emulator/host/monitor.hpp"
 #include "emulator/host/prefetch.hpp"
 #include "emulator/host/processor.hpp"
+#include "emulator/host/threads.hpp"
 
 namespace gdr {
 namespace {
@@ -244,7 +244,7 @@ class Pool {
       ++callers;
       all += offer->slots - 1;
     }
-    const auto cores = static_cast<unsigned>(omp_get_max_threads());
+    const unsigned cores = usable_threads();
     return std::max(helpers, std::min(all, cores - std::min(cores, callers)));
   }
 
@@ -379,6 +379,7 @@ void share(std::span<const Phase> phases, unsigned helpers, const Work& work,
            Memory rewritten = {}) {
   const std::size_t useful = std::min<std::size_t>(helpers, max_tasks(phases) - 1);
   inside = true;
+  const HostFloatMode mode;  // that of the helpers
   pool().share(phases, static_cast<unsigned>(useful), work, rewritten);
   inside = false;
 }
@@ -421,7 +422,7 @@ void parallel_for(std::size_t tasks, unsigned helpers,
 
 void parallel_items(std::size_t items, unsigned threads,
                     const std::function<void(std::size_t)>& work) {
-  const unsigned most = threads != 0 ? threads : static_cast<unsigned>(omp_get_max_threads());
+  const unsigned most = usable_threads(threads);
   const std::size_t parts = std::min<std::size_t>(items, std::size_t{4} * most);
   parallel_for(parts, most - 1, [&](unsigned, std::size_t part) {
     const std::size_t end = items * (part + 1) / parts;
@@ -431,14 +432,15 @@ void parallel_items(std::size_t items, unsigned threads,
 
 void run_concurrently(std::size_t count, const std::function<void(std::size_t)>& work) {
   if (count == 0) return;
-  std::vector<std::jthread> others;
+  std::vector<HostThread> others;
   others.reserve(count - 1);
   std::size_t left = 1;  // the first without a thread
-  try {
-    for (; left < count; ++left) others.emplace_back([&work, left] { work(left); });
-  } catch (const std::system_error&) {
-    report_host_limit(HostLimit::Threads);
+  for (; left < count; ++left) {
+    HostThread other = start_thread([&work, left] { work(left); });
+    if (!other.joinable()) break;
+    others.push_back(std::move(other));
   }
+  const HostFloatMode mode;  // that of the threads
   work(0);
   for (; left < count; ++left) work(left);
 }
@@ -454,7 +456,7 @@ void parallel_beside(std::size_t tasks, unsigned helpers,
 
 unsigned threads_for(double nanoseconds, unsigned threads, double worthwhile) noexcept {
   if (nanoseconds < 2 * worthwhile || threads == 1) return 1;
-  const unsigned most = threads != 0 ? threads : static_cast<unsigned>(omp_get_max_threads());
+  const unsigned most = usable_threads(threads);
   const double worth = nanoseconds / worthwhile;
   return worth < most ? static_cast<unsigned>(worth) : most;
 }

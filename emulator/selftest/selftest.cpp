@@ -1,17 +1,18 @@
 #include "emulator/selftest/selftest.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <exception>
+#include <mutex>
 
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/engine/reference/reference.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
+#include "emulator/host/threads.hpp"
 #include "emulator/selftest/case.hpp"
 #include "gdr/error.hpp"
 
@@ -41,9 +42,7 @@ class Run {
   }
 
   Outcome go() {
-    const int threads =
-        options_.threads > 0 ? static_cast<int>(options_.threads) : omp_get_max_threads();
-    run_concurrently(static_cast<std::size_t>(threads), [this](std::size_t) { work(); });
+    run_concurrently(usable_threads(options_.threads), [this](std::size_t) { work(); });
     if (error_) std::rethrow_exception(error_);
     Outcome outcome;
     for (std::size_t c = 0; c < categories.size(); ++c) {
@@ -68,7 +67,7 @@ class Run {
         report();
       }
     } catch (...) {
-#pragma omp critical(gdr_selftest)
+      const std::scoped_lock lock(mutex_);
       if (!error_) error_ = std::current_exception();
       done_ = true;
     }
@@ -127,7 +126,7 @@ class Run {
       gone = 0;
       for (const Tally& tally : tallies_) gone += static_cast<double>(tally.cases);
     }
-#pragma omp critical(gdr_selftest)
+    const std::scoped_lock lock(mutex_);
     options_.progress(gone);
   }
 
@@ -137,6 +136,7 @@ class Run {
   const Stopwatch timer_;
   std::array<bool, categories.size()> wanted_{};
   std::array<Tally, categories.size()> tallies_;
+  std::mutex mutex_;  ///< guards `error_` and calls of `progress`
   std::atomic<bool> done_ = false;
   std::exception_ptr error_;
   std::optional<Failure> failure_;  // written by the thread that set done_ first

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "emulator/host/float_mode.hpp"
 #include "gdr/chemistry.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/chemistry/derivatives.hpp"
@@ -150,7 +151,10 @@ struct Coulomb::Impl {
 };
 
 Coulomb::Coulomb(Device& device, std::span<const Shell> shells, const CoulombOptions& options)
-    : impl_(std::make_unique<Impl>(device, shells, options)) {}
+    : impl_([&] {
+        const HostFloatMode mode;
+        return std::make_unique<Impl>(device, shells, options);
+      }()) {}
 Coulomb::~Coulomb() = default;
 Coulomb::Coulomb(Coulomb&&) noexcept = default;
 Coulomb& Coulomb::operator=(Coulomb&&) noexcept = default;
@@ -159,6 +163,7 @@ std::size_t Coulomb::functions() const noexcept { return impl_->list.functions()
 const CoulombWork& Coulomb::work() const noexcept { return impl_->work; }
 
 void Coulomb::matrix(Numbers<const double> density_matrix, Numbers<double> coulomb_matrix) {
+  const HostFloatMode mode;
   const std::size_t elements = functions() * functions();
   const double* const density = density_matrix.need(elements, "density");
   double* const coulomb = coulomb_matrix.need(elements, "coulomb");
@@ -170,6 +175,7 @@ void Coulomb::matrix(Numbers<const double> density_matrix, Numbers<double> coulo
 
 void Coulomb::potential(Numbers<const double> density_matrix, std::size_t n,
                         Numbers<const double> triples, Numbers<double> potentials) {
+  const HostFloatMode mode;
   const double* const density = density_matrix.need(functions() * functions(), "density");
   const double* const points = triples.need(3 * n, "points");
   double* const values = potentials.need(n, "values");
@@ -186,6 +192,7 @@ void Coulomb::potential(Numbers<const double> density_matrix, std::size_t n,
 
 void Coulomb::nuclear_attraction(std::size_t n, Numbers<const double> triples,
                                  Numbers<const double> nuclei, Numbers<double> attraction) {
+  const HostFloatMode mode;
   const double* const positions = triples.need(3 * n, "positions");
   const double* const charges = nuclei.need(n, "charges");
   double* const matrix = attraction.need(functions() * functions(), "matrix");
@@ -201,6 +208,7 @@ void Coulomb::nuclear_attraction(std::size_t n, Numbers<const double> triples,
 }
 
 void Coulomb::integrals(std::size_t shell_c, std::size_t shell_d, Numbers<double> integrals) {
+  const HostFloatMode mode;
   const std::size_t shells = impl_->shells.size(), n = functions();
   if (shell_c >= shells || shell_d >= shells)
     throw Error(ErrorCategory::Usage, fmt::format("there is no shell {}; the basis has {}",

@@ -9,12 +9,11 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "emulator/host/host_limits.hpp"
+#include "emulator/host/threads.hpp"
 #include "gdr/error.hpp"
 #include "gdr/timeline.hpp"
 #include "gdr/version.hpp"
@@ -74,7 +73,7 @@ struct Device::Impl {
   Queues queues;
   std::shared_ptr<DeviceCore> core;         ///< the first queue
   std::atomic<std::size_t> assignments{0};  ///< queues given to owners of work
-  std::jthread health_check;
+  HostThread health_check;
   explicit Impl(Queues q) : queues(std::move(q)), core(queues.front()) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -85,7 +84,7 @@ struct Device::Impl {
       return;
     }
     // In a forked child: leaks the objects of the parent, whose threads do not exist here.
-    [[maybe_unused]] const auto* const thread = new std::jthread(std::move(health_check));
+    [[maybe_unused]] const auto* const thread = new HostThread(std::move(health_check));
     [[maybe_unused]] const auto* const leaked = new Queues(std::move(queues));
   }
 };
@@ -97,15 +96,15 @@ Device& Device::operator=(Device&&) noexcept = default;
 
 Device Device::over(std::vector<std::shared_ptr<DeviceCore>> queues, double health_check_interval) {
   auto impl = std::make_unique<Impl>(std::move(queues));
-  if (health_check_interval > 0) try {
-      impl->health_check =
-          std::jthread([all = impl->queues, health_check_interval](const std::stop_token& ended) {
-            test_periodically(all, health_check_interval, ended);
-          });
-    } catch (const std::system_error&) {
+  if (health_check_interval > 0) {
+    impl->health_check =
+        start_thread([all = impl->queues, health_check_interval](const std::stop_token& ended) {
+          test_periodically(all, health_check_interval, ended);
+        });
+    if (!impl->health_check.joinable())
       throw Error(ErrorCategory::Device,
                   "health_check needs a thread: " + refused_thread_text() + ", or leave it out");
-    }
+  }
   return Device(std::move(impl));
 }
 

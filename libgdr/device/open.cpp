@@ -1,7 +1,6 @@
 // Opening of the boards that a device name selects: emulated, behind the driver, or the first that
 // is available.
 #include <fmt/core.h>
-#include <omp.h>
 
 #include <charconv>
 #include <cstdlib>
@@ -10,6 +9,7 @@
 
 #include "emulator/engine/api/capabilities.hpp"
 #include "emulator/engine/gpu/cards.hpp"
+#include "emulator/host/threads.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/default_engines.hpp"
 #include "libgdr/device/openers.hpp"
@@ -164,7 +164,7 @@ std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
   auto core = std::make_shared<DeviceCore>();
   core->where = place.text();
   core->partition = o.partition;
-  core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
+  core->threads = usable_threads(o.threads);
   core->remote_boards = !place.socket.empty() && o.threads == 0;
   for (unsigned b = 0; b < o.boards; ++b) {
     auto [board, id] = open_link(place, name, b);
@@ -196,7 +196,7 @@ std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name) {
   auto core = std::make_shared<DeviceCore>();
   core->geometry = name.geometry;
   core->partition = o.partition;
-  core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
+  core->threads = usable_threads(o.threads);
   core->statistics.engine = engine->name();
   core->engine = engine->capabilities();
   core->reason = gpus_of_engine(chosen);

@@ -7,11 +7,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <system_error>
 #include <utility>
 
 #include "emulator/host/float_mode.hpp"
-#include "emulator/host/host_limits.hpp"
+#include "emulator/host/threads.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr {
@@ -102,13 +101,11 @@ void WorkQueue::submit(Work& work) {
   std::unique_lock lock(mutex_);
   require_open();
   if (work.stop.stop_requested()) work.stop = {};
-  if (!thread_.joinable()) try {
-      thread_ = std::thread([this] { loop(); });
-    } catch (const std::system_error&) {  // then the caller waits for the work
-      report_host_limit(HostLimit::Threads);
-      changed_.wait(lock, [&] { return running_ == nullptr; });
-      return execute(work, lock);
-    }
+  if (!thread_.joinable()) thread_ = start_thread([this] { loop(); });
+  if (!thread_.joinable()) {  // then the caller waits for the work
+    changed_.wait(lock, [&] { return running_ == nullptr; });
+    return execute(work, lock);
+  }
   queue_.push_back(&work);
   work.state = Work::State::Queued;
   changed_.notify_all();

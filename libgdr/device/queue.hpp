@@ -10,7 +10,8 @@
 #include <functional>
 #include <mutex>
 #include <stop_token>
-#include <thread>
+
+#include "emulator/host/threads.hpp"
 
 namespace gdr {
 
@@ -86,7 +87,7 @@ class WorkQueue {
   std::deque<Work*> queue_;
   Work* running_ = nullptr;
   bool closed_ = false;
-  std::thread thread_;
+  HostThread thread_;
 };
 
 }  // namespace gdr

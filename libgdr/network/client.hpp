@@ -9,8 +9,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <thread>
 
+#include "emulator/host/threads.hpp"
 #include "libgdr/driver/list_work.hpp"
 #include "libgdr/driver/network.hpp"
 #include "libgdr/network/messages.hpp"
@@ -53,7 +53,7 @@ class ClientConnections {
   bool finishing_ = false;
   const pid_t process_;
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
-  std::thread thread_;
+  HostThread thread_;
 };
 
 class NetworkLink final : public BoardLink {

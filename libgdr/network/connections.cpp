@@ -10,6 +10,7 @@
 #include <future>
 
 #include "emulator/host/host_limits.hpp"
+#include "emulator/host/threads.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/network/client.hpp"
 #include "libgdr/network/connect.hpp"
@@ -77,14 +78,11 @@ Welcome ClientConnections::open() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  try {
-    thread_ = std::thread([this] { io_.run(); });
-  } catch (const std::system_error&) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = start_thread([this] { io_.run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!thread_.joinable())
     throw Error(ErrorCategory::Device,
                 "a board of another host needs threads: " + refused_thread_text());
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   done.get();
   return welcome;
 }

@@ -14,10 +14,10 @@
 #include <mutex>
 #include <stop_token>
 #include <system_error>
-#include <thread>
 
 #include "emulator/host/host_limits.hpp"
 #include "emulator/host/parallel.hpp"
+#include "emulator/host/threads.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/driver/remote_board.hpp"
 #include "libgdr/network/connect.hpp"
@@ -72,7 +72,10 @@ class Worker {
         request_(request),
         timeout_(timeout),
         events_(std::move(events)),
-        thread_([this] { run(); }) {}
+        thread_(start_thread([this] { run(); })) {
+    if (!thread_.joinable())
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+  }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker() {
@@ -205,7 +208,7 @@ class Worker {
   std::stop_source stop_;
   bool ended_ = false, failed_ = false;
   std::atomic<bool> finished_ = false;
-  std::thread thread_;  ///< last, because it uses the members above
+  HostThread thread_;  ///< last, because it uses the members above
 };
 
 /// A session with its board.

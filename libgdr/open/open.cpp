@@ -1,11 +1,10 @@
 // Opening a device by its name: its kind, its queues, and their threads.
-#include <omp.h>
-
 #include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "emulator/host/threads.hpp"
 #include "gdr/device.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/names.hpp"
@@ -30,8 +29,7 @@ constexpr Opener openers[] = {
 std::vector<std::shared_ptr<DeviceCore>> open_queues(DeviceName name) {
   const unsigned queues = name.options.queues;
   if (queues == 1) return {open_core(name)};
-  const unsigned threads = name.options.threads > 0 ? name.options.threads
-                                                    : static_cast<unsigned>(omp_get_max_threads());
+  const unsigned threads = usable_threads(name.options.threads);
   std::vector<std::shared_ptr<DeviceCore>> all;
   for (unsigned q = 0; q < queues; ++q) {
     name.options.threads = std::max(1U, threads / queues + (q < threads % queues ? 1 : 0));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/host/float_mode.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/device/columns.hpp"
@@ -151,6 +152,7 @@ Gravity& Gravity::operator=(Gravity&&) noexcept = default;
 
 void Gravity::compute(std::size_t n, Numbers<const double> positions, Numbers<const double> masses,
                       double eps, Numbers<double> accelerations, Numbers<double> potentials) {
+  const HostFloatMode mode;
   const double* const position = positions.data();
   const double* const mass = masses.data();
   double* const acceleration = accelerations.data();
@@ -184,6 +186,7 @@ void Gravity::compute_on(std::size_t n_targets, Numbers<const double> targets,
                          std::size_t n_sources, Numbers<const double> sources,
                          Numbers<const double> masses, double eps, Numbers<double> accelerations,
                          Numbers<double> potentials) {
+  const HostFloatMode mode;
   const double* const target = targets.data();
   const double* const source = sources.data();
   const double* const mass = masses.data();

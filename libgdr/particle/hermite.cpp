@@ -9,6 +9,7 @@
 #include <span>
 
 #include "emulator/engine/api/capabilities.hpp"
+#include "emulator/host/float_mode.hpp"
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/particle/block_steps.hpp"
 #include "libgdr/particle/hermite_checks.hpp"
@@ -384,6 +385,7 @@ struct Hermite::Impl {
 Hermite::Hermite(Device& device, std::size_t n, Numbers<const double> positions,
                  Numbers<const double> velocities, Numbers<const double> masses,
                  const HermiteOptions& options) {
+  const HostFloatMode mode;
   const double* const position = positions.data();
   const double* const velocity = velocities.data();
   const double* const mass = masses.data();
@@ -408,6 +410,7 @@ Hermite::Hermite(Device& device, std::size_t n, Numbers<const double> positions,
 
 Hermite::Hermite(Device& device, const HermiteState& state, Numbers<const double> masses,
                  const HermiteOptions& options) {
+  const HostFloatMode mode;
   const double* const mass = masses.data();
   RankGroup* const ranks = DeviceRanks::group(device);
   collectively(ranks, ranks != nullptr ? shared_values(options, state.cycle, state.now) : "", [&] {
@@ -428,11 +431,14 @@ Hermite::~Hermite() = default;
 Hermite::Hermite(Hermite&&) noexcept = default;
 Hermite& Hermite::operator=(Hermite&&) noexcept = default;
 
-bool Hermite::step() { return impl_->step(); }
+bool Hermite::step() {
+  const HostFloatMode mode;
+  return impl_->step();
+}
 
 bool Hermite::advance(const std::function<bool()>& stop) {
   for (;;) {
-    if (impl_->step()) return true;
+    if (step()) return true;
     if (stop && stop()) return false;
   }
 }
@@ -446,6 +452,7 @@ double Hermite::time() const noexcept {
 double Hermite::fraction() const noexcept { return impl_->now; }
 
 void Hermite::predict(Numbers<double> position, Numbers<double> velocity) const {
+  const HostFloatMode mode;
   const std::size_t n = size();
   double* const to_position = position.need(3 * n, "position");
   double* const to_velocity = velocity.need(3 * n, "velocity");
@@ -457,6 +464,7 @@ void Hermite::predict(Numbers<double> position, Numbers<double> velocity) const 
 }
 
 void Hermite::forces(Numbers<double> acceleration, Numbers<double> potential) {
+  const HostFloatMode mode;
   impl_->forces(acceleration.need(3 * size(), "acceleration"), potential.need(size(), "potential"));
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "emulator/host/float_mode.hpp"
 #include "emulator/host/for_each_isa.hpp"
 #include "gdr/error.hpp"
 
@@ -263,6 +264,7 @@ void MovingSources::send(Job& job, double time, std::size_t n, bool resident) {
 
 template <typename Send>
 void MovingSources::predict_by(Job& job, double time, std::size_t n, Send send) {
+  const HostFloatMode mode;
   require(time, n);
   const bool moved = std::bit_cast<std::uint64_t>(time) != std::bit_cast<std::uint64_t>(now_);
   const bool resident = &job == job_ && n == predicted_ && job.source_count() == n &&
@@ -301,6 +303,7 @@ void MovingSources::run(Job& job, double time, std::size_t n,
 }
 
 void MovingSources::predict_on_host() {
+  const HostFloatMode mode;
   if (was_on_device_) predict_range(now_, 0, predicted_);
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/host/float_mode.hpp"
 #include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/particle/available_memory.hpp"
@@ -208,6 +209,7 @@ class Search {
 
 NeighbourLists find_neighbours(std::span<const double> sources, std::span<const double> targets,
                                std::span<const double> radii, const NeighbourOptions& options) {
+  const HostFloatMode mode;
   check(sources, targets, radii, options);
   Search search(sources, targets, radii, options);
   const std::size_t memory = available_memory(), most = memory / bytes_a_pair;

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <string>
-#include <system_error>
 #include <utility>
 
+#include "emulator/host/threads.hpp"
 #include "libgdr/ranks/distribution.hpp"
 
 namespace gdr {
@@ -54,11 +54,8 @@ void SourcePipeline::begin(bool any_thread) {
   wait_until(overlap_off ? chunks_.size() : std::min<std::size_t>(1, chunks_.size()));
   waiting_ += timer.seconds();
   if (overlap_off || !use_thread) return;
-  try {
-    thread_ = std::jthread([this](const std::stop_token& stop) { progress_loop(stop); });
-  } catch (const std::system_error&) {
-    start_until(chunks_.size());
-  }
+  thread_ = start_thread([this](const std::stop_token& stop) { progress_loop(stop); });
+  if (!thread_.joinable()) start_until(chunks_.size());
 }
 
 /// Tests the transfers in flight and starts further ones; returns whether all are complete.

@@ -6,10 +6,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "emulator/host/stopwatch.hpp"
+#include "emulator/host/threads.hpp"
 #include "libgdr/device/sources.hpp"
 #include "libgdr/ranks/collective.hpp"
 
@@ -64,7 +64,7 @@ class SourcePipeline {
   std::exception_ptr error_;             ///< error of the progress thread
   Stopwatch since_;
   double seconds_ = 0, waiting_ = 0;
-  std::jthread thread_;
+  HostThread thread_;
 };
 
 }  // namespace gdr

@@ -21,7 +21,7 @@ struct DetachedTasks {
   std::condition_variable changed;
   unsigned running = 0;
   /// Threads whose end nobody waits for, where the system refuses further threads.
-  std::vector<std::pair<std::thread, std::future<void>>> unjoined;
+  std::vector<std::pair<HostThread, std::future<void>>> unjoined;
 };
 
 /// Never destroyed: a detached thread may end after static destructors have run.
@@ -31,21 +31,22 @@ DetachedTasks& detached_tasks() {
 }
 
 /// Joins the thread in the background and counts its end; `done`: that of its task.
-void detach(std::thread thread, std::future<void> done) {
+void detach(HostThread thread, std::future<void> done) {
   DetachedTasks& tasks = detached_tasks();
   const std::scoped_lock lock(tasks.mutex);
-  const auto kept = std::make_shared<std::thread>(std::move(thread));
-  try {
-    std::thread([&tasks, kept] {
-      kept->join();
-      const std::scoped_lock ending(tasks.mutex);
-      --tasks.running;
-      tasks.changed.notify_all();
-    }).detach();
-    ++tasks.running;
-  } catch (const std::system_error&) {
+  const auto kept = std::make_shared<HostThread>(std::move(thread));
+  HostThread joining = start_thread([&tasks, kept] {
+    kept->join();
+    const std::scoped_lock ending(tasks.mutex);
+    --tasks.running;
+    tasks.changed.notify_all();
+  });
+  if (!joining.joinable()) {
     tasks.unjoined.emplace_back(std::move(*kept), std::move(done));
+    return;
   }
+  joining.detach();
+  ++tasks.running;
 }
 
 /// Runs a task in the calling thread, without the GIL.
@@ -56,26 +57,16 @@ void run_here(Task& task, Arguments&&... arguments) {
   task(std::forward<Arguments>(arguments)...);
 }
 
-/// A thread for a task; none if the system refuses one.
-template <typename Function>
-std::thread thread_if_possible(Function&& function) {
-  try {
-    return std::thread(std::forward<Function>(function));
-  } catch (const std::system_error&) {
-    return {};
-  }
-}
-
 }  // namespace
 
 std::future<void> Worker::start(std::function<void()> work) {
-  if (!thread_.joinable()) try {
-      thread_ = std::jthread([this](const std::stop_token& stop) { loop(stop); });
-    } catch (const std::system_error&) {
-      std::packaged_task<void()> task(std::move(work));
-      run_here(task);
-      return task.get_future();
-    }
+  if (!thread_.joinable())
+    thread_ = start_thread([this](const std::stop_token& stop) { loop(stop); });
+  if (!thread_.joinable()) {
+    std::packaged_task<void()> task(std::move(work));
+    run_here(task);
+    return task.get_future();
+  }
   const std::scoped_lock lock(mutex_);
   work_ = std::packaged_task<void()>(std::move(work));
   changed_.notify_all();
@@ -102,7 +93,7 @@ void run_interruptible(std::function<void(std::stop_token stop)> work, AtExit at
   std::stop_source stop;
   const auto task = std::make_shared<std::packaged_task<void(std::stop_token)>>(std::move(work));
   std::future<void> done = task->get_future();
-  std::thread thread = thread_if_possible([task, token = stop.get_token()] { (*task)(token); });
+  HostThread thread = start_thread([task, token = stop.get_token()] { (*task)(token); });
   if (!thread.joinable()) {
     run_here(*task, stop.get_token());
     return done.get();

@@ -9,8 +9,9 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
-#include <thread>
 #include <utility>
+
+#include "emulator/host/threads.hpp"
 
 namespace gdr::python {
 
@@ -27,7 +28,7 @@ class Worker {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::packaged_task<void()> work_;
-  std::jthread thread_;
+  HostThread thread_;
 };
 
 /// Whether the task completes within the timeout. To be called with the GIL held, which is released

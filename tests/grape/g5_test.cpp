@@ -1,6 +1,7 @@
 // Conformance of libg5: every statement of its header, on native, exact and board devices, against
 // plain loops in double precision.
 #include <algorithm>
+#include <cfenv>
 #include <climits>
 #include <cmath>
 #include <functional>
@@ -160,6 +161,27 @@ TEST_CASE("g5: engines among floats are as accurate as documented, on every inst
       CHECK(potential < mode.potential);
       g5_closeMC(id);
     });
+}
+
+TEST_CASE("g5: forces do not depend on the caller's rounding mode") {
+  for_all_devices([](int id, double) {
+    const auto sums = [id](int mode) {
+      Particles p = random_particles(200, 11);
+      std::fesetround(mode);
+      g5_openMC(id);
+      g5_set_eps_to_allMC(id, 0.05);
+      set_all(id, p);
+      Sums s = run(id, p.x);
+      g5_closeMC(id);
+      std::fesetround(FE_TONEAREST);
+      return s;
+    };
+    const Sums expected_sums = sums(FE_TONEAREST);
+    for (const int mode : {FE_UPWARD, FE_TOWARDZERO}) {
+      const Sums s = sums(mode);
+      CHECK((s.acc == expected_sums.acc && s.pot == expected_sums.pot));
+    }
+  });
 }
 
 TEST_CASE("g5: devices are independent, and threads use them concurrently") {

@@ -56,6 +56,7 @@ class jthread {
   explicit jthread(Work&&) {
     throw system_error(make_error_code(errc::resource_unavailable_try_again));
   }
+  bool joinable() const noexcept { return false; }
 };
 
 /// Of a decimal number or one with an exponent, without sign '+', spaces or hexadecimal digits.

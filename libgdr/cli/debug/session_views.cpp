@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
-#include <system_error>
 #include <thread>
 
 #include "emulator/assembler/instruction_text.hpp"
-#include "emulator/host/host_limits.hpp"
+#include "emulator/host/threads.hpp"
 #include "libgdr/cli/debug/changes.hpp"
 #include "libgdr/cli/debug/session.hpp"
 #include "libgdr/cli/output.hpp"
@@ -23,17 +22,13 @@ template <typename Work>
 int interruptible(const Work& work) {
   const InterruptGuard guard;
   std::stop_source stop;
-  std::jthread poll;
-  try {
-    poll = std::jthread([&stop](const std::stop_token& done) {
-      while (!done.stop_requested()) {
-        if (InterruptGuard::received() != 0) stop.request_stop();
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      }
-    });
-  } catch (const std::system_error&) {  // then a signal takes effect after the work
-    report_host_limit(HostLimit::Threads);
-  }
+  // Where the system refuses the thread a signal takes effect after the work.
+  const HostThread poll = start_thread([&stop](const std::stop_token& done) {
+    while (!done.stop_requested()) {
+      if (InterruptGuard::received() != 0) stop.request_stop();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
   work(stop.get_token());
   return InterruptGuard::received();
 }

@@ -9,11 +9,10 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include "emulator/host/host_limits.hpp"
+#include "emulator/host/threads.hpp"
 #include "libgdr/compat/blas/blas.hpp"
 #include "libgdr/dense/direct_factor.hpp"
 #include "libgdr/device/self_test.hpp"
@@ -136,14 +135,13 @@ bool device_multiply(const Call<Number>& call) noexcept {
   if (!it.forked) return attempt(it, call);
   // OpenMP assumes that this thread still has the team of the parent, and would wait for it for
   // ever; a new thread gets a new team.
-  try {
-    bool done = false;
-    std::thread([&] { done = attempt(it, call); }).join();
-    return done;
-  } catch (const std::system_error&) {
+  bool done = false;
+  HostThread fresh = start_thread([&] { done = attempt(it, call); });
+  if (fresh.joinable())
+    fresh.join();
+  else
     report_failure(it, "cannot start a thread for the device: " + refused_thread_text());
-    return false;
-  }
+  return done;
 }
 
 template bool device_multiply(const Call<double>&) noexcept;

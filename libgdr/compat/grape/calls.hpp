@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "emulator/host/float_mode.hpp"
 #include "emulator/host/isa.hpp"
 #include "emulator/host/parallel.hpp"
 #include "gdr/device.hpp"
@@ -22,11 +23,12 @@ namespace gdr::compat::grape {
 /// omitted, since callers run in loops.
 void print_error(const char* function, const char* what);
 
-/// Runs the body of a library function. An error becomes a message on standard error, with the name
-/// of the function, and `on_error` is returned.
+/// Runs the body of a library function, whatever the caller's rounding mode. An error becomes a
+/// message on standard error, with the name of the function, and `on_error` is returned.
 template <typename Body>
 int guarded(const char* function, int on_error, const Body& body) {
   try {
+    const HostFloatMode mode;
     return body();
   } catch (const std::bad_alloc&) {
     print_error(function, "there is not enough memory for as many particles");

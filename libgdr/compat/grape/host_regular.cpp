@@ -1,14 +1,8 @@
 #include "libgdr/compat/grape/host_regular.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
-#include <exception>
-#include <latch>
-#include <thread>
 
-#include "emulator/host/host_limits.hpp"
 #include "libgdr/compat/grape/calls.hpp"
 
 namespace gdr::compat::grape {
@@ -38,43 +32,26 @@ void leave_sums(const RegularRequest& r, std::size_t i, const PartialSums& sums)
   r.pot[i] = total[6];
 }
 
-/// The number of threads, at most `wanted`, that the system lets this process have at once. Where
-/// it refuses one, OpenMP ends the process.
-unsigned possible_threads(unsigned wanted) {
-  std::latch counted(1);
-  std::vector<std::jthread> others;
-  others.reserve(wanted);
-  try {
-    while (others.size() + 1 < wanted) others.emplace_back([&counted] { counted.wait(); });
-  } catch (const std::exception&) {  // also for lack of memory: the others must end
-    report_host_limit(HostLimit::Threads);
-  }
-  counted.count_down();
-  return static_cast<unsigned>(others.size()) + 1;
-}
-
 }  // namespace
 
 HostRegular::HostRegular(Isa isa, unsigned threads)
-    : loops_(regular_loops(isa)), threads_(possible_threads(threads)) {}
+    : loops_(regular_loops(isa)), threads_(threads) {}
 
 void HostRegular::run(const SourceColumns& sources, const RegularRequest& r) {
   require_finite_rows(r.x, r.n, {"xi", "yi", "zi"});
   require_finite_rows(r.v, r.n, {"vxi", "vyi", "vzi"});
   require_finite_input(r.h2, r.n, 1, "h2i");
   require_finite_input(r.dt, r.n, 1, "dti");
-  const int threads = r.n * sources.size() < pairs_for_threads ? 1 : static_cast<int>(threads_);
+  const unsigned threads = r.n * sources.size() < pairs_for_threads ? 1 : threads_.count();
   // Every thread gets several groups, so that they end at about the same time.
   const std::size_t group =
-      std::clamp<std::size_t>(r.n / (4 * static_cast<std::size_t>(threads)), 1, max_together);
+      std::clamp<std::size_t>(r.n / (std::size_t{4} * threads), 1, max_together);
   const std::size_t length = group * room(sources, r), groups = (r.n + group - 1) / group;
-  found_.resize(static_cast<std::size_t>(threads) * length);
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
-  for (std::size_t g = 0; g < groups; ++g) {
-    const auto slot = static_cast<std::size_t>(omp_get_thread_num());
+  found_.resize(threads * length);
+  threads_.run(groups, threads, [&](std::size_t slot, std::size_t g) {
     const std::size_t first = g * group;
     sum_group(sources, r, first, std::min(group, r.n - first), found_.data() + slot * length);
-  }
+  });
 }
 
 void HostRegular::sum_group(const SourceColumns& sources, const RegularRequest& r,

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "emulator/host/loop_threads.hpp"
 #include "libgdr/compat/grape/gpunb.hpp"
 #include "libgdr/compat/grape/regular_sums.hpp"
 
@@ -26,7 +27,7 @@ class HostRegular {
                  std::size_t n, int* found) const;
 
   RegularLoops loops_;
-  unsigned threads_;
+  LoopThreads threads_;
   std::vector<int> found_;  ///< neighbours of the targets of each thread
 };
 
