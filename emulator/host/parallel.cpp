@@ -157,7 +157,7 @@ class Offer {
   unsigned next_slot = 1, slots;
   const bool is_beside;               ///< whether its caller does other work
   std::atomic<unsigned> helpers = 0;  ///< active helpers
-  Memory rewritten;                   ///< by the next call
+  Memory rewritten;                   ///< memory that the next call writes
 
  private:
   std::size_t phases_;
@@ -338,7 +338,7 @@ class Pool {
   unsigned threads_ = 0;
   std::optional<std::chrono::steady_clock::time_point> refused_;  ///< last refusal of a thread
   std::atomic<unsigned> sleepers_ = 0;
-  std::atomic<int> callers_processor_ = -1;  ///< of the last offer
+  std::atomic<int> callers_processor_ = -1;  ///< processor of the last offer's caller
   // Polled, so each has a cache line of its own.
   alignas(64) std::atomic<bool> open_ = false;      ///< an offer may have a free slot
   alignas(64) std::atomic<unsigned> finished_ = 0;  ///< counts helpers that left an offer

@@ -35,7 +35,7 @@ struct Access {
   What what;
   bool write;
   std::uint8_t slot;      ///< 0 multiplier, 1 adder/integer, 2 transfer, 3 predicate
-  std::uint32_t address;  ///< in shorts; of Mask: mask register; of T always 0 or 1
+  std::uint32_t address;  ///< address, shorts; of Mask the mask register; of T always 0 or 1
   std::uint32_t shorts;   ///< number of shorts (T-indirect: its whole range)
 };
 
@@ -60,7 +60,8 @@ std::array<unsigned, port_count> port_accesses(const Instruction& instruction,
 
 /// Why the accesses of one element cannot be executed together.
 struct AccessConflict {
-  std::optional<Port> port;  ///< with more accesses than its limit; none: two writes of a location
+  std::optional<Port>
+      port;  ///< port with more accesses than its limit; none: two writes of a location
   unsigned used = 0, limit = 0;
 };
 bool has_duplicate_write(const std::vector<Access>& accesses) noexcept;

@@ -110,7 +110,7 @@ constexpr std::uint32_t max_array_elements = 65536, max_array_indices = 8;
 
 /// Another name of a variable or array, which programs that pass arrays by name may use.
 struct HostName {
-  std::string name;  ///< of a variable or array of the program
+  std::string name;  ///< name of a variable or array of the program
   std::string host;  ///< any text; not necessarily unique
   friend bool operator==(const HostName&, const HostName&) = default;
 };
@@ -134,10 +134,10 @@ struct Program {
   std::array<std::vector<Instruction>, section_count> sections;
   std::array<std::vector<SourceLine>, section_count> lines;  ///< one for each instruction
   std::vector<std::string> files;
-  std::vector<Variable> variables;  ///< in the order of declaration
+  std::vector<Variable> variables;  ///< variables in the order of declaration
   std::vector<Symbol> symbols;
-  std::vector<VariableArray> arrays;  ///< at most one of a name
-  std::vector<HostName> host_names;   ///< at most one for a name
+  std::vector<VariableArray> arrays;  ///< arrays, at most one of a name
+  std::vector<HostName> host_names;   ///< names for the host, at most one for a name
 
   std::uint32_t elements = 4;       ///< i-particles a PE holds (1 to 4)
   std::uint32_t group = 1;          ///< j-items that one pass of the body takes

@@ -8,7 +8,7 @@ namespace gdr::cli {
 
 /// A device that engines on a GPU can use.
 struct TestedGpu {
-  std::string name;         ///< as a part of an engine's name: "0" in "gpu:0"
+  std::string name;         ///< part of an engine's name: "0" in "gpu:0"
   std::string description;  ///< what the driver says
   std::string failure;      ///< why it is refused for exact numerics; empty: it is exact
   std::string products;     ///< what multiplies matrices for `gpu` and `gpu-float`, or why nothing

@@ -86,12 +86,12 @@ struct BroadcastPart {
   bool holds_long = false;      ///< an item with a long has an even size
   std::int64_t given = -1;      ///< size in shorts that a directive sets; -1: none
   SourceSpan given_at;          ///< the directive
-  std::vector<Extent> extents;  ///< of transfers, by item of the group
+  std::vector<Extent> extents;  ///< extents of transfers, by item of the group
 };
 
 /// Memory allocation, and layout of the broadcast memory.
 struct Layout {
-  std::vector<bool> local_taken;   ///< by short
+  std::vector<bool> local_taken;   ///< whether a short is taken, by address
   std::uint32_t local_next = 0;    ///< start of the search for free space
   std::uint32_t fixed_extent = 0;  ///< shorts of the fixed part used by unchecked operands
   std::array<BroadcastPart, 3> parts;
@@ -113,7 +113,7 @@ struct ItemFixup {
 struct InstructionSpans {
   struct Source {
     SourceSpan span;
-    std::uint8_t slot;  ///< as in Access
+    std::uint8_t slot;  ///< slot, as in Access
     Operand operand;
   };
   SourceSpan whole;

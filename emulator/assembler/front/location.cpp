@@ -15,7 +15,7 @@ struct Prefix {
   std::string_view text;
   Space space;
   Width width;
-  std::uint16_t address = 0;  ///< of spaces that are not followed by an address
+  std::uint16_t address = 0;  ///< address in spaces that are not followed by one
 };
 constexpr Prefix prefixes[] = {
     {"r", Space::Register, Width::Short},

@@ -17,7 +17,7 @@ struct VariableKind;
 
 /// A word that begins a line: a mnemonic, a directive or the keyword of a declaration.
 struct Keyword {
-  std::string_view text;  ///< with a leading point
+  std::string_view text;  ///< text with a leading point
   const OpInfo* operation = nullptr;
   void (*directive)(Assembly& a, Cursor& c, Span word) = nullptr;  ///< the cursor is after the word
   const VariableKind* declaration = nullptr;
@@ -79,14 +79,14 @@ Code memory_code(Space space) noexcept;
 /// Operands of an instruction in the source text, for messages about ports and limits.
 struct OperandSpan {
   Span span;
-  std::uint8_t slot = 0;  ///< as in Access: 0 multiplier, 1 adder/integer, 2 transfer
+  std::uint8_t slot = 0;  ///< slot, as in Access: 0 multiplier, 1 adder/integer, 2 transfer
   bool write = false;
   Operand operand;
 };
 struct InstructionText {
   Span whole;
   Span predicate;
-  std::array<OperandSpan, 10> operands;  ///< at most four of each arithmetic slot
+  std::array<OperandSpan, 10> operands;  ///< operands, at most four of each arithmetic slot
   unsigned count = 0;
 
   void add(Span span, unsigned slot, bool write, const Operand& operand) {

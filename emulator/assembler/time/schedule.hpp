@@ -123,10 +123,10 @@ class Timeline {
   LocationIndex locations_;
   bool track_;
   Clock now_ = origin;
-  std::vector<Clock> written_;  ///< by location; 0: never
+  std::vector<Clock> written_;  ///< clock of the last write, by location; 0: never
   Clock local_latest_ = 0;      ///< last write to local memory
   std::uint32_t local_latest_location_ = 0;
-  std::vector<Writer> writers_;  ///< by location, if tracked
+  std::vector<Writer> writers_;  ///< last writers by location, if tracked
 };
 
 /// Idle clocks before an instruction (by index without idle clocks; the number of instructions

@@ -118,7 +118,7 @@ struct Statement {
   std::optional<Type> type;
   Shape shape = Shape::Scalar;
   bool table = false, list = false;
-  std::string_view quantity = {};  ///< behind `as`, else empty
+  std::string_view quantity = {};  ///< name behind `as`, else empty
   bool squared = false;            ///< `^2` behind the quantity
   std::vector<DeclaredItem> items;
 };

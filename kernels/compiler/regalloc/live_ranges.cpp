@@ -268,7 +268,7 @@ class OccupancyMap {
   std::vector<std::uint64_t> used_;           ///< by instruction
   std::vector<std::uint64_t> used_in_block_;  ///< addresses used in any instruction of a block
   std::vector<std::vector<std::size_t>> begins_, ends_;  ///< ranges by instruction
-  std::vector<std::uint64_t> used_during_;               ///< by segment of the current range
+  std::vector<std::uint64_t> used_during_;  ///< used shorts, by segment of the current range
 };
 
 }  // namespace

@@ -307,7 +307,7 @@ class Rematerializer {
   std::vector<OpId> order_;
   std::vector<int> position_;         ///< position of each operation in the order
   std::vector<bool> has_dependence_;  ///< operations with explicit dependences
-  std::vector<Ends> ends_;            ///< by value
+  std::vector<Ends> ends_;            ///< ends by value
   std::vector<int> pressure_;         ///< live shorts after each position of the order
 };
 

@@ -83,7 +83,7 @@ struct Schedule {
   std::vector<int>
       time;  ///< issue time of each operation after its item's start, then of each block load
   std::vector<bool> active;          ///< false for loads that the storage classes make redundant
-  std::vector<Placement> placement;  ///< by value
+  std::vector<Placement> placement;  ///< placements by value
 
   const int& time_of(OpId op) const { return time[index(op)]; }
   const Placement& placement_of(ValueId value) const { return placement[index(value)]; }
