@@ -123,6 +123,26 @@ class Interpreter {
             k, static_cast<std::uint64_t>(lane_integer(static_cast<Integer<Word>>(entries[k]))));
   }
 
+  /// Fills the lanes of a leaf.
+  template <typename Word>
+  void load_leaf(const Step& step, const Bases& bases, Word* to) const {
+    if (step.node.op == NodeOp::Constant) {
+      std::fill_n(to, lanes, static_cast<Word>(constant_lane(step.node, precision_)));
+    } else if (step.has_lanes) {
+      std::memcpy(to, bases.at(step.leaf), lanes * sizeof(Word));
+    } else {
+      std::fill_n(to, lanes, load_lane<Word>(bases.at(step.leaf)));
+    }
+  }
+
+  /// An operand or its complement, which is then in `complement`.
+  template <typename Word>
+  static const Word* operand(const Word* lanes_of_value, bool inverted, Word* complement) {
+    if (!inverted) return lanes_of_value;
+    for (std::size_t i = 0; i < lanes; ++i) complement[i] = static_cast<Word>(~lanes_of_value[i]);
+    return complement;
+  }
+
   template <typename Lane, typename Word>
   void run_lanes(const SegmentCode& code, const Bases& bases) const {
     static thread_local std::vector<Word> memory;
@@ -131,52 +151,28 @@ class Interpreter {
     Word* to = memory.data();
     for (const Step& step : code.steps) {
       Word* const made = std::exchange(to, to + lanes);
-      switch (step.node.op) {
-        case NodeOp::Constant:
-          std::fill_n(made, lanes, static_cast<Word>(constant_lane(step.node, precision_)));
-          continue;
-        case NodeOp::Source:
-        case NodeOp::Uniform:
-        case NodeOp::Input: {
-          if (step.has_lanes) {
-            std::memcpy(made, bases.at(step.leaf), lanes * sizeof(Word));
-            continue;
-          }
-          Word word;
-          std::memcpy(&word, bases.at(step.leaf), sizeof word);
-          std::fill_n(made, lanes, word);
-          continue;
-        }
-        default:
-          break;
+      if (is_leaf(step.node.op)) {
+        load_leaf(step, bases, made);
+        continue;
       }
       std::array<const Word*, 3> in{};
-      for (std::size_t k = 0; k < 3; ++k) {
-        in[k] = memory.data() + step.in[k] * lanes;
-        if (!step.inverted[k]) continue;
-        for (std::size_t i = 0; i < lanes; ++i)
-          complements[k * lanes + i] = static_cast<Word>(~in[k][i]);
-        in[k] = complements + k * lanes;
-      }
+      for (std::size_t k = 0; k < 3; ++k)
+        in[k] =
+            operand(memory.data() + step.in[k] * lanes, step.inverted[k], complements + k * lanes);
       if (step.node.op == NodeOp::Append) {
         append(*reinterpret_cast<const jit::ListRows*>(bases.item + step.leaf.offset), in[0],
                in[1]);
-        continue;
-      }
-      if (step.node.op == NodeOp::Lookup) {
+      } else if (step.node.op == NodeOp::Lookup) {
         for (std::size_t i = 0; i < lanes; ++i)
           made[i] = load_lane<Word>(bases.at(step.leaf) + in[0][i] * sizeof(Word));
-        continue;
+      } else {
+        apply(step.node, Rows<Lane, Word>{in[0], in[1], in[2], made});
       }
-      apply(step.node, Rows<Lane, Word>{in[0], in[1], in[2], made});
     }
     for (const Stored& store : code.stores) {
       std::byte* const base = store.to.base == base_items ? bases.item : bases.next;
-      const Word* from = memory.data() + store.value * lanes;
-      if (store.inverted) {
-        for (std::size_t i = 0; i < lanes; ++i) complements[i] = static_cast<Word>(~from[i]);
-        from = complements;
-      }
+      const Word* const from =
+          operand(memory.data() + store.value * lanes, store.inverted, complements);
       std::memcpy(base + store.to.offset, from, lanes * sizeof(Word));
     }
   }

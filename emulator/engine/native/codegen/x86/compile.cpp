@@ -41,7 +41,6 @@ class KernelEmitter {
         scheduler_(context, target_) {}
 
   void emit_function() {
-    constexpr auto near = Xbyak::CodeGenerator::T_NEAR;
     Xbyak::Label constants;
     const KernelCode& k = c_.kernel;
     const auto set_place = [&](std::uint32_t number) {
@@ -53,27 +52,8 @@ class KernelEmitter {
     a_.mov(base(base_constants), constants);
     a_.lea(base(base_carried), set_place(0));
     a_.lea(base(base_next), set_place(1));
-    Xbyak::Label last_pass, after_loop;
-    if (k.loops && k.has_effects()) {
-      a_.cmp(passes_, 1);
-      a_.jbe(last_pass, near);
-      straight(k.first, CarriedStores::Next);
-      a_.xchg(base(base_carried), base(base_next));
-      a_.add(base(base_source), c_.group_bytes());
-      a_.sub(passes_, 2);
-      a_.jz(after_loop, near);
-      if (has_runs)
-        loop_runs();
-      else
-        loop(k.loop);
-      a_.L(after_loop);
-      straight(k.last, CarriedStores::InPlace);
-    } else if (k.loops) {
-      // Only the last pass is observable.
-      a_.dec(passes_);
-      a_.imul(passes_, passes_, static_cast<int>(c_.group_bytes()));
-      a_.add(base(base_source), passes_);
-    }
+    Xbyak::Label last_pass;
+    if (k.loops) passes_before_last(last_pass, has_runs);
     a_.L(last_pass);
     straight(k.once, CarriedStores::Next);
     a_.vzeroupper();
@@ -88,6 +68,32 @@ class KernelEmitter {
   }
 
  private:
+  /// All passes but the last one, if there are any: code jumps to `last_pass` for a single one.
+  void passes_before_last(const Xbyak::Label& last_pass, bool has_runs) {
+    constexpr auto near = Xbyak::CodeGenerator::T_NEAR;
+    const KernelCode& k = c_.kernel;
+    if (!k.has_effects()) {
+      // Only the last pass is observable.
+      a_.dec(passes_);
+      a_.imul(passes_, passes_, static_cast<int>(c_.group_bytes()));
+      a_.add(base(base_source), passes_);
+      return;
+    }
+    Xbyak::Label after_loop;
+    a_.cmp(passes_, 1);
+    a_.jbe(last_pass, near);
+    straight(k.first, CarriedStores::Next);
+    a_.xchg(base(base_carried), base(base_next));
+    a_.add(base(base_source), c_.group_bytes());
+    a_.sub(passes_, 2);
+    a_.jz(after_loop, near);
+    if (has_runs)
+      loop_runs();
+    else
+      loop(k.loop);
+    a_.L(after_loop);
+    straight(k.last, CarriedStores::InPlace);
+  }
   void save_scratch() {
     for (const auto r : jit::AppendCode::scratch) a_.push(Xbyak::Reg64(r));
   }
