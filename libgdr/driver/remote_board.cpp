@@ -242,10 +242,10 @@ std::vector<std::vector<RemoteBoard::PreparedCommand>> RemoteBoard::divide(
 std::size_t RemoteBoard::ring_for(const std::vector<PreparedCommand>& prepared) const noexcept {
   if (prepared.empty() || resume_ || reset_counts_) return 0;
   const std::uint64_t chips = prepared.front().command.chips;
-  const auto same = [&](const PreparedCommand& p) { return p.command.chips == chips; };
+  const auto is_prepared = [&](const PreparedCommand& p) { return p.command.chips == chips; };
   const auto chip = static_cast<std::size_t>(std::countr_zero(chips));
   const bool one = std::has_single_bit(chips) && chip + 1 < rings_.size();
-  return one && std::ranges::all_of(prepared, same) ? chip + 1 : 0;
+  return one && std::ranges::all_of(prepared, is_prepared) ? chip + 1 : 0;
 }
 
 /// Copies a list and its payload to the transfer memory, and posts its descriptor.

@@ -94,12 +94,11 @@ class Session {
   };
   struct Stream {
     explicit Stream(asio::io_context& io) : wake(io) {}
-    std::uint64_t sequence = 0;  ///< sequence number of the last frame that was made
-    std::uint64_t received = 0;  ///< sequenced frames from the other host
-    std::uint64_t told = 0;      ///< value of `received` that the other host was told
-    std::deque<Frame> pending;   ///< frames that are not acknowledged, in order
-    std::size_t written =
-        0;  ///< number of frames of `pending` that were sent on the current connection
+    std::uint64_t sequence = 0;       ///< sequence number of the last frame that was made
+    std::uint64_t received = 0;       ///< sequenced frames from the other host
+    std::uint64_t told = 0;           ///< value of `received` that the other host was told
+    std::deque<Frame> pending;        ///< frames that are not acknowledged, in order
+    std::size_t written = 0;          ///< frames of `pending` sent on the current connection
     std::deque<FrameHeader> control;  ///< Pong frames to send
     Connection* connection = nullptr;
     asio::steady_timer wake;  ///< cancelled when there is something to send

@@ -73,11 +73,11 @@ class RankRun {
       work().kernel_hash = Hash().add(std::span(job_.kernel.program_object())).value();
     }
     const RankWork& w = work();
-    const bool same = w.job && w.revision == job_.sources.changes().revision();
+    const bool unchanged = w.job && w.revision == job_.sources.changes().revision();
     const Announcement mine{
-        job_.target_count, job_.sources.count(),
-        same ? 0U : 1U,    job_.outputs.empty() ? 0U : 1U,
-        w.kernel_hash,     Hash().add(std::span<const std::uint64_t>(job_.params)).value()};
+        job_.target_count,   job_.sources.count(),
+        unchanged ? 0U : 1U, job_.outputs.empty() ? 0U : 1U,
+        w.kernel_hash,       Hash().add(std::span<const std::uint64_t>(job_.params)).value()};
     std::vector<Announcement> all(ranks_.size());
     ranks_.gather(&mine, sizeof mine, all.data());
     std::vector<std::size_t> target_counts;

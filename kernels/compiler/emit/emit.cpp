@@ -295,8 +295,8 @@ class Emitter {
       if (op.in[k].kind != Ref::Kind::None) in[k] = operands_.operand(op.in[k]);
     const bool result_local = s_.placement_of(op.out).storage == StorageClass::Local;
     std::string target = operands_.location(op.out, 0);
-    const bool same = op.in[0].kind == op.in[1].kind && in[0] == in[1];
-    const int locals = (local(op.in[0]) ? 1 : 0) + (local(op.in[1]) && !same ? 1 : 0);
+    const bool equal = op.in[0].kind == op.in[1].kind && in[0] == in[1];
+    const int locals = (local(op.in[0]) ? 1 : 0) + (local(op.in[1]) && !equal ? 1 : 0);
     if (locals > 0 && (locals == 2 || result_local)) {
       // Through T: one operand, or the result if that suffices.
       if (locals == 2) {

@@ -27,7 +27,7 @@ struct VectorCall {
   }
 };
 
-bool is_same(const Value& a, const Value& b) noexcept {
+bool equal_values(const Value& a, const Value& b) noexcept {
   return a.constant && b.constant ? a.number == b.number && a.kind == b.kind
                                   : a.constant == b.constant && a.node == b.node;
 }
@@ -68,12 +68,12 @@ Value trace(const VectorCall& c) {
 /// a a^T, or the symmetric part of a b^T.
 Value outer(const VectorCall& c) {
   const std::vector<Value>&a = c.a.front().parts, &b = c.a.back().parts;
-  const bool same = std::ranges::equal(a, b, is_same);
+  const bool equal = std::ranges::equal(a, b, equal_values);
   std::vector<Value> parts;
   for (std::size_t i = 0; i < 3; ++i) {
     for (std::size_t j = i; j < 3; ++j) {
       Value part = c.by_parts.product(a[i], b[j]);
-      if (i != j && !same) {
+      if (i != j && !equal) {
         part = c.by_parts.sum(part, c.by_parts.product(a[j], b[i]));
         part = c.by_parts.product(constant_number(0.5), part);
       }

@@ -204,8 +204,8 @@ Term Builder::boys(const Node& node, const Term& x, Width width) {
     std::int64_t m = 0;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& other = graph_.nodes[i];
-      const bool same = other.fn == Fn::Boys && other.a == node.a && other.type == node.type;
-      if (same && node_uses_[i] > 0) m = std::max(m, other.integer);
+      const bool matches = other.fn == Fn::Boys && other.a == node.a && other.type == node.type;
+      if (matches && node_uses_[i] > 0) m = std::max(m, other.integer);
     }
     set = boys_set(static_cast<int>(m), plain(x, width_of(x.ref)), width);
   }

@@ -143,8 +143,8 @@ class Search {
       open_;                        ///< possible addresses of each range, in units of its alignment
   std::vector<std::uint32_t> key_;  ///< what the choice of the next range minimises
   std::vector<std::vector<std::size_t>> neighbours_;  ///< ranges that meet it
-  std::vector<std::pair<std::size_t, std::uint64_t>>
-      replaced_;  ///< replaced words, to take restrictions back
+  /// Words of `open_` before restrictions, to take these back.
+  std::vector<std::pair<std::size_t, std::uint64_t>> replaced_;
 };
 
 /// Allocated live ranges: the shorts that are in use in each instruction of the body, and the

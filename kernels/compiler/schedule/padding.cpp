@@ -25,7 +25,7 @@ struct PadValue {
   bool copied = false;  ///< the same as for the copied source
   unsigned degree = 0;  ///< number of values of the source that are multiplied
   static PadValue exact(Long word, bool copied) { return {Kind::Exact, word, copied}; }
-  static PadValue same() { return {Kind::Finite, {}, true, 1}; }
+  static PadValue copy() { return {Kind::Finite, {}, true, 1}; }
   static PadValue zero() { return {Kind::Zero}; }
   static PadValue finite(unsigned degree) { return {Kind::Finite, {}, false, degree}; }
   bool is_exact() const noexcept { return kind == Kind::Exact; }
@@ -48,7 +48,7 @@ class PadInterpreter {
     for (const MachineValue& v : loop.values) {
       const bool known = v.origin == Origin::Invariant || v.origin == Origin::Field;
       const bool zero = v.origin == Origin::Field && v.variable == zeroed;
-      values_.push_back(zero ? PadValue::exact({}, false) : known ? PadValue::same() : PadValue{});
+      values_.push_back(zero ? PadValue::exact({}, false) : known ? PadValue::copy() : PadValue{});
     }
     for (const MachineMask& m : loop.masks) masks_.push_back({m.off ? 1 : 0, true});
   }
@@ -65,7 +65,7 @@ class PadInterpreter {
     if (op.out != none && loop_.value(op.out).origin == Origin::Accumulator)
       return when.value == 0 || adds_nothing(op, b, when);
     const PadValue result = op.op == Op::Bget  ? load(op)
-                            : op.table != none ? (a.copied ? PadValue::same() : PadValue{})
+                            : op.table != none ? (a.copied ? PadValue::copy() : PadValue{})
                                                : compute(op, a, b);
     if (op.sets != none) {
       const bool known = result.is_exact() && op.flag != MaskFlag::Carry;
@@ -99,7 +99,7 @@ class PadInterpreter {
     if (op.op == Op::Upass && (op.width == Width::Long || !a.is_exact())) return a;
     if (exact && (!is_integer_op(op) || op.width == Width::Short))
       return exact_result(op, a, b, copied);
-    if (copied) return PadValue::same();
+    if (copied) return PadValue::copy();
     // The bits of a value that differs from the source's: the seed of a function, for example.
     if (is_integer_op(op) || !a.is_finite() || !b.is_finite()) return {};
     const unsigned most = std::max(a.degree, b.degree);
@@ -133,10 +133,10 @@ class PadInterpreter {
   static void write(PadValue& out, const PadValue& result, const PadMask& when) {
     if (!when.copied) {
       // The source may have the other value, so neither tells anything about a value of the source.
-      const bool same = out.is_exact() && result.is_exact() && out.word == result.word;
+      const bool equal = out.is_exact() && result.is_exact() && out.word == result.word;
       const PadValue& kept = when.value == 1 ? result : out;
-      out = kept.is_exact() && (when.value >= 0 || same) ? PadValue::exact(kept.word, false)
-                                                         : PadValue{};
+      out = kept.is_exact() && (when.value >= 0 || equal) ? PadValue::exact(kept.word, false)
+                                                          : PadValue{};
     } else if (when.value == 1) {
       out = result;
     } else if (when.value == -1) {
@@ -148,7 +148,7 @@ class PadInterpreter {
   static PadValue either(const PadValue& a, const PadValue& b) {
     const bool copied = a.copied && b.copied;
     if (a.is_exact() && b.is_exact() && a.word == b.word) return PadValue::exact(a.word, copied);
-    if (copied) return PadValue::same();
+    if (copied) return PadValue::copy();
     if (!a.is_finite() || !b.is_finite()) return {};
     return a.is_any_zero() && b.is_any_zero() ? PadValue::zero()
                                               : PadValue::finite(std::max(a.degree, b.degree));

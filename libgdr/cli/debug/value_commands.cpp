@@ -14,7 +14,7 @@ namespace {
 /// Whether a program writes only shorts to the long at an address.
 bool holds_shorts(const Program& program, Space space, std::size_t address) {
   bool shorts = false, longs = false;
-  const auto look = [&](const Operand& operand, unsigned elements) {
+  const auto note_writes = [&](const Operand& operand, unsigned elements) {
     if (operand.space != space) return;
     for (unsigned e = 0; e < elements; ++e) {
       // The address in T counts halves of the element.
@@ -24,9 +24,9 @@ bool holds_shorts(const Program& program, Space space, std::size_t address) {
   };
   for (const auto& section : program.sections)
     for (const Instruction& i : section) {
-      look(i.mul.dst, i.vlen);
-      look(i.alu.dst, i.vlen);
-      if (i.move.op == Op::Bget) look(i.move.pe, i.vlen);
+      note_writes(i.mul.dst, i.vlen);
+      note_writes(i.alu.dst, i.vlen);
+      if (i.move.op == Op::Bget) note_writes(i.move.pe, i.vlen);
     }
   return shorts && !longs;
 }

@@ -258,8 +258,8 @@ class Server {
     try {
       const auto own = make_engine(options_.engine, options_.isa);
       const auto requested = make_engine(client.engine, client.isa);
-      const bool same = own->name() == requested->name() && own->isa() == requested->isa();
-      if (!same && !options_.any_engine)
+      const bool equal = own->name() == requested->name() && own->isa() == requested->isa();
+      if (!equal && !options_.any_engine)
         return refuse(client, "the server uses engine " + std::string(own->name()) + ", " +
                                   std::string(isa_name(own->isa())) +
                                   "; request no other, or start the server with --any-engine");
