@@ -119,12 +119,7 @@ class OuterLoops {
   /// `b`: memory for the packed blocks of B.
   OuterLoops(const DirectKernels<Number>& kernels, const DirectProduct<Number>& p,
              const Blocking& blocking, RowBuffers<Number>& buffers, Number* b, unsigned threads)
-      : kernels_(kernels),
-        p_(p),
-        blocking_(blocking),
-        buffers_(buffers),
-        b_(b),
-        threads_(threads) {
+      : kernels_(kernels), p_(p), blocking_(blocking), buffers_(buffers), b_(b), threads_(threads) {
     blocks_.reserve(blocking.b_blocks);  // nothing is allocated after C is written
   }
 
