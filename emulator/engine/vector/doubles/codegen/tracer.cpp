@@ -24,19 +24,6 @@ TracedLanes::D TracedLanes::set_bits(std::uint64_t x) {
 }
 TracedLanes::D TracedLanes::set(double x) { return set_bits(std::bit_cast<std::uint64_t>(x)); }
 
-const DoublesKernels& tracing_kernels(Isa isa) noexcept {
-  static constexpr DoublesKernels avx512 =
-      DoublesKernelTable<FlagSteps<TracedAvx512>>::make(wide_batch);
-  static constexpr DoublesKernels avx2 =
-      DoublesKernelTable<TestedSteps<TracedAvx2>>::make(wide_batch);
-  return isa == Isa::Avx2 ? avx2 : avx512;
-}
-const DoublesKernels& device_tracing_kernels() noexcept {
-  static constexpr DoublesKernels kernels =
-      DoublesKernelTable<DeviceSteps<TracedDevice>>::make(wide_batch);
-  return kernels;
-}
-
 bool is_fill(DoublesKernel kernel) {
   return std::ranges::count(tracing_kernels(Isa::Avx512).fill, kernel) != 0 ||
          std::ranges::count(tracing_kernels(Isa::Avx2).fill, kernel) != 0 ||

@@ -1,0 +1,23 @@
+// The kernels on doubles as functions that append their steps to a trace: some seven hundred instances
+// of templates, each called once for an operation of a program. The build does not optimise them,
+// which would take longer than all else of this folder.
+#include "emulator/engine/lanes/doubles/kernels.hpp"
+#include "emulator/engine/vector/doubles/codegen/trace.hpp"
+#include "emulator/engine/vector/doubles/codegen/traced_lanes.hpp"
+
+namespace gdr::codegen {
+
+const DoublesKernels& tracing_kernels(Isa isa) noexcept {
+  static constexpr DoublesKernels avx512 =
+      DoublesKernelTable<FlagSteps<TracedAvx512>>::make(wide_batch);
+  static constexpr DoublesKernels avx2 =
+      DoublesKernelTable<TestedSteps<TracedAvx2>>::make(wide_batch);
+  return isa == Isa::Avx2 ? avx2 : avx512;
+}
+const DoublesKernels& device_tracing_kernels() noexcept {
+  static constexpr DoublesKernels kernels =
+      DoublesKernelTable<DeviceSteps<TracedDevice>>::make(wide_batch);
+  return kernels;
+}
+
+}  // namespace gdr::codegen
