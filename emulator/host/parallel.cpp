@@ -86,9 +86,6 @@ class TaskQueues {
     done_.fetch_add(static_cast<std::uint32_t>(done), std::memory_order_acq_rel);
     done_.notify_all();
   }
-  void close() {
-    for (std::size_t p = 0; p < slots_; ++p) parts_[p].next = begin(p + 1);
-  }
   /// Waits for the tasks of other slots.
   void wait() const {
     const auto all = static_cast<std::uint32_t>(tasks_);
@@ -122,8 +119,8 @@ struct Memory {
 /// Phases of work offered to helpers. Slots are assigned under the pool's lock.
 class Offer {
  public:
-  Offer(std::span<const Phase> phases, unsigned all, const Work& doing, bool beside = false)
-      : slots(all), is_beside(beside), phases_(phases.size()), work_(doing) {
+  Offer(std::span<const Phase> phases, unsigned all, const Work& doing)
+      : slots(all), phases_(phases.size()), work_(doing) {
     if (phases_ > few_.size()) {
       many_ = std::make_unique<TaskQueues[]>(phases_);
       queues_ = many_.get();
@@ -142,20 +139,14 @@ class Offer {
     }
   }
 
-  /// No further task begins.
-  void close() {
-    for (std::size_t p = 0; p < phases_; ++p) queues_[p].close();
-  }
-
   /// The part of `rewritten` that the tasks of a slot will write. The caller begins its tasks
-  /// later, or has other work besides: the first helper takes half of them.
+  /// later: the first helper takes half of them.
   Memory rewritten_by(unsigned slot) const noexcept {
     const std::uintptr_t part = rewritten.size / slots, more = slot == 1 ? part / 2 : 0;
     return {rewritten.begin + slot * part - more, part + more};
   }
 
   unsigned next_slot = 1, slots;
-  const bool is_beside;               ///< whether its caller does other work
   std::atomic<unsigned> helpers = 0;  ///< active helpers
   Memory rewritten;                   ///< memory that the next call writes
 
@@ -167,19 +158,6 @@ class Offer {
   TaskQueues* queues_ = few_.data();
 };
 
-/// Calls a function at the end of a scope.
-template <typename Function>
-class ScopeExit {
- public:
-  explicit ScopeExit(Function function) : function_(std::move(function)) {}
-  ScopeExit(const ScopeExit&) = delete;
-  ScopeExit& operator=(const ScopeExit&) = delete;
-  ~ScopeExit() { function_(); }
-
- private:
-  Function function_;
-};
-
 class Pool {
  public:
   void share(std::span<const Phase> phases, unsigned helpers, const Work& work, Memory rewritten) {
@@ -189,18 +167,6 @@ class Pool {
     offer.run(0);
     end(offer);
   }
-  /// The caller executes `foreground` and no task.
-  void share_beside(const Phase& phase, unsigned helpers, const Work& work,
-                    const std::function<void()>& foreground) {
-    Offer offer({&phase, 1}, helpers + 1, work, true);
-    begin(offer);
-    const ScopeExit last([&] {
-      offer.close();
-      end(offer);
-    });
-    foreground();
-  }
-
  private:
   void begin(Offer& offer) {
     const unsigned helpers = offer.slots - 1;
@@ -240,7 +206,6 @@ class Pool {
     if (offers_.empty()) return helpers;
     unsigned callers = 1, all = helpers;
     for (const Offer* const offer : offers_) {
-      if (offer->is_beside) continue;  // its caller makes this call
       ++callers;
       all += offer->slots - 1;
     }
@@ -443,15 +408,6 @@ void run_concurrently(std::size_t count, const std::function<void(std::size_t)>&
   const HostFloatMode mode;  // that of the threads
   work(0);
   for (; left < count; ++left) work(left);
-}
-
-void parallel_beside(std::size_t tasks, unsigned helpers,
-                     const std::function<void(std::size_t)>& work,
-                     const std::function<void()>& foreground) {
-  if (helpers == 0 || tasks == 0 || inside) return foreground();
-  const Phase phase{tasks, {}};
-  pool().share_beside(
-      phase, helpers, [&](unsigned, std::size_t, std::size_t task) { work(task); }, foreground);
 }
 
 unsigned threads_for(double nanoseconds, unsigned threads, double worthwhile) noexcept {

@@ -29,13 +29,6 @@ void parallel_items(std::size_t items, unsigned threads,
 /// when all have; `work` must not throw.
 void run_concurrently(std::size_t count, const std::function<void(std::size_t k)>& work);
 
-/// Executes `foreground` in the caller, while up to `helpers` threads call work(task) for as many
-/// of the tasks as they find time for, those of the last numbers first; none begins after it.
-/// Returns when those that have begun are done; `work` must not throw.
-void parallel_beside(std::size_t tasks, unsigned helpers,
-                     const std::function<void(std::size_t task)>& work,
-                     const std::function<void()>& foreground);
-
 struct Phase {
   std::size_t tasks = 0;
   std::function<void(std::size_t)> work;  ///< called once for each task number

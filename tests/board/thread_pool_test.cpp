@@ -120,54 +120,6 @@ TEST_CASE("an exception in one phase cancels the later ones", "[threads]") {
   }
 }
 
-TEST_CASE("helpers do tasks beside other work, each once and none after it", "[threads]") {
-  for (const unsigned helpers : {0U, 1U, 3U})
-    for (const bool long_work : {false, true}) {
-      constexpr std::size_t tasks = 200;
-      std::vector<std::atomic<int>> done(tasks);
-      std::atomic<bool> ended = false, late = false, by_caller = false;
-      const std::thread::id caller = std::this_thread::get_id();
-      parallel_beside(
-          tasks, helpers,
-          [&](std::size_t task) {
-            if (ended) late = true;
-            if (std::this_thread::get_id() == caller) by_caller = true;
-            ++done[task];
-          },
-          [&] {
-            const auto all_done = [&] {
-              return std::all_of(done.begin(), done.end(), [](const auto& n) { return n == 1; });
-            };
-            const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-            while (long_work && helpers > 0 && !all_done() &&
-                   std::chrono::steady_clock::now() < limit)
-              std::this_thread::yield();
-          });
-      ended = true;
-      std::size_t sum = 0;
-      for (const auto& times : done) {
-        CHECK(times <= 1);
-        sum += static_cast<std::size_t>(times);
-      }
-      if (helpers == 0) CHECK(sum == 0);
-      if (long_work && helpers > 0) CHECK(sum == tasks);
-      CHECK_FALSE(late);
-      CHECK_FALSE(by_caller);
-    }
-}
-
-TEST_CASE("an exception of the work beside helpers ends it, and its own calls have threads",
-          "[threads]") {
-  std::atomic<int> done = 0;
-  CHECK_THROWS_AS(parallel_beside(
-                      1'000'000, 2, [](std::size_t) {}, [] { throw std::runtime_error("work"); }),
-                  std::runtime_error);
-  parallel_beside(
-      1'000'000, 2, [](std::size_t) {},
-      [&] { parallel_for(100, 2, [&](unsigned, std::size_t) { ++done; }); });
-  CHECK(done == 100);
-}
-
 TEST_CASE("memory that helpers prefetch after a call may be freed", "[threads]") {
   for (const std::size_t size : {0, 1, 63, 4096, 1 << 20, 1 << 24})
     for (const unsigned threads : {2U, 3U, 5U}) {
