@@ -12,7 +12,7 @@
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::bench_command {
 namespace {
 
 struct Options {
@@ -176,4 +176,4 @@ const Registration registration{
      .words = words}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::bench_command

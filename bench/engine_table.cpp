@@ -22,8 +22,8 @@
 namespace gdr::bench {
 namespace {
 
-constexpr double eps = 1.0 / 64;
-constexpr std::size_t particles = 16384;
+constexpr double force_eps = 1.0 / 64;
+constexpr std::size_t force_particles = 16384;
 /// The chip of 2008 with its own kernel: 56 clocks an interaction and PE at 500 MHz.
 constexpr double original_chip = 512.0 / 56 * 500e6;
 
@@ -43,7 +43,7 @@ TimedWork emulated(const std::shared_ptr<Device>& device, const Sphere& sphere) 
       std::make_shared<Run>(Run{device, Gravity(*device), std::vector<double>(3 * sphere.size()),
                                 std::vector<double>(sphere.size())});
   return TimedWork([run, &sphere] {
-    run->gravity.compute(sphere.size(), sphere.position.data(), sphere.mass.data(), eps,
+    run->gravity.compute(sphere.size(), sphere.position.data(), sphere.mass.data(), force_eps,
                          run->acceleration.data(), run->potential.data());
   });
 }
@@ -55,7 +55,8 @@ NativeParticles<Real> native_particles(const Sphere& sphere) {
 
 template <typename Real>
 TimedWork native_work(const NamedLoop<Real>& named, NativeParticles<Real>& p, unsigned threads) {
-  return TimedWork([&named, &p, threads] { run_native(named.loop, p, eps * eps, threads); });
+  return TimedWork(
+      [&named, &p, threads] { run_native(named.loop, p, force_eps * force_eps, threads); });
 }
 
 /// The fastest native double loop of an instruction set.
@@ -127,7 +128,7 @@ void add_small_blocks(const Context& context, Isa isa, const Sphere& sphere,
   const auto column = [&](int k) {
     return ConstArray(sphere.position.data() + k, 3 * sizeof(double));
   };
-  job.set("eps2", eps * eps);
+  job.set("eps2", force_eps * force_eps);
   job.sources(n, {{"xj", column(0)},
                   {"yj", column(1)},
                   {"zj", column(2)},
@@ -174,7 +175,7 @@ std::shared_ptr<Jerks> jerks(const std::shared_ptr<Device>& device, const char* 
   const auto column = [&](int k) {
     return ConstArray(sphere.position.data() + k, 3 * sizeof(double));
   };
-  run->job.set("eps2", eps * eps);
+  run->job.set("eps2", force_eps * force_eps);
   run->job.sources(n, {{"xj", column(0)},
                        {"yj", column(1)},
                        {"zj", column(2)},
@@ -273,7 +274,7 @@ void add_fallen_back(const Context& context, Isa isa, std::vector<Measurement>& 
     const auto device = open(context, "vector", isa, context.threads);
     Gravity gravity(*device);
     std::vector<double> acceleration(3 * snapshot.size()), potential(snapshot.size());
-    gravity.compute(snapshot.size(), snapshot.position.data(), snapshot.mass.data(), eps,
+    gravity.compute(snapshot.size(), snapshot.position.data(), snapshot.mass.data(), force_eps,
                     acceleration.data(), potential.data());
     const Statistics s = device->statistics();
     list.push_back({fmt::format("blocks fallen back, {}", name),
@@ -289,7 +290,7 @@ void add_first_call(const Context& context, Isa isa, std::vector<Measurement>& l
   Gravity gravity(*device);
   std::vector<double> acceleration(3 * n), potential(n);
   const auto call = [&] {
-    gravity.compute(n, sphere.position.data(), sphere.mass.data(), eps, acceleration.data(),
+    gravity.compute(n, sphere.position.data(), sphere.mass.data(), force_eps, acceleration.data(),
                     potential.data());
   };
   call();
@@ -337,7 +338,7 @@ void add_end_to_end(const Context& context, Isa isa, std::vector<Measurement>& l
 }  // namespace
 
 std::vector<Measurement> engine_table(const Context& context) {
-  const Sphere sphere = plummer_sphere(particles, context.seed);
+  const Sphere sphere = plummer_sphere(force_particles, context.seed);
   std::vector<Measurement> list;
   std::vector<Isa> isas;
   for (const Isa isa : host_isas()) {

@@ -24,12 +24,13 @@ constexpr std::size_t targets[] = {1, 2, 3, 4, 6, 8};
 constexpr double required = 0.5;  ///< of `native`; engines among floats end before their calls
 /// Jobs of all numbers of targets in alternation, each with some calls, which find its sources in
 /// the caches.
-constexpr unsigned rounds = 5, calls = 8;
+constexpr unsigned rounds = 5, calls_a_turn = 8;
 
 /// A job with some targets on all sources, on a device of its own, where these stay.
-class Case {
+class FewTargets {
  public:
-  Case(Device device, const Kernel& kernel, const Law& law, const Sample& sample, std::size_t few)
+  FewTargets(Device device, const Kernel& kernel, const Law& law, const Sample& sample,
+             std::size_t few)
       : law_(law),
         few_(few),
         device_(std::move(device)),
@@ -37,7 +38,7 @@ class Case {
     job_.run();  // generates the code
   }
   void measure() {
-    for (unsigned k = 0; k < calls; ++k) {
+    for (unsigned k = 0; k < calls_a_turn; ++k) {
       const double now = seconds_of([&] { job_.run(); });
       seconds_ = seconds_ == 0 ? now : std::min(seconds_, now);
     }
@@ -63,14 +64,15 @@ class Case {
 void add_rows(const Context& context, std::string_view engine, const Law& law, const Sample& sample,
               const Columns& right, std::vector<Measurement>& list) {
   const Kernel kernel = Kernel::builtin(law.kernel);
-  std::vector<std::unique_ptr<Case>> cases;
+  std::vector<std::unique_ptr<FewTargets>> cases;
   for (const std::size_t few : targets)
-    cases.push_back(std::make_unique<Case>(open_device(context, engine), kernel, law, sample, few));
+    cases.push_back(
+        std::make_unique<FewTargets>(open_device(context, engine), kernel, law, sample, few));
   for (unsigned k = 0; k < rounds * context.repetitions; ++k)
     for (const auto& c : cases) c->measure();
   const double whole = cases.back()->million_pairs();
   for (std::size_t k = 0; k < cases.size(); ++k) {
-    const Case& c = *cases[k];
+    const FewTargets& c = *cases[k];
     list.push_back(
         {fmt::format("{}, {}, {} x {}", law.kernel, engine, targets[k], sources),
          c.million_pairs() / whole,

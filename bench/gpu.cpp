@@ -18,8 +18,8 @@
 namespace gdr::bench {
 namespace {
 
-constexpr std::size_t bodies = 8192;
-constexpr double softening2 = 1e-4;
+constexpr std::size_t gpu_bodies = 8192;
+constexpr double gpu_softening2 = 1e-4;
 
 /// A thread for each target; `real` is double or float.
 constexpr const char* loop = R"(
@@ -54,7 +54,7 @@ class HandWritten {
     const char* const doubles =
         sizeof(Real) == sizeof(double) ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "";
     kernel_ = device_->compile(
-        doubles + fmt::format(fmt::runtime(loop), type, fmt::format("(real){:e}", softening2)));
+        doubles + fmt::format(fmt::runtime(loop), type, fmt::format("(real){:e}", gpu_softening2)));
     for (std::size_t k = 0; k < sphere.size(); ++k) {
       for (std::size_t c = 0; c < 3; ++c)
         body_.push_back(static_cast<Real>(sphere.position[3 * k + c]));
@@ -66,7 +66,7 @@ class HandWritten {
   }
   void call() {
     device_->write(*in_, 0, body_.data(), bytes());
-    device_->run(*kernel_, {{in_.get()}, {out_.get()}, {nullptr, bodies}}, bodies, 128);
+    device_->run(*kernel_, {{in_.get()}, {out_.get()}, {nullptr, gpu_bodies}}, gpu_bodies, 128);
     device_->read(*out_, 0, sums.data(), bytes());
   }
   std::vector<Real> sums;  ///< of a body: acceleration and potential
@@ -79,24 +79,24 @@ class HandWritten {
   std::shared_ptr<gpu::Buffer> in_, out_;
 };
 
-class Emulated {
+class EmulatedGravity {
  public:
-  Emulated(const Context& context, const Sphere& sphere, const char* engine)
+  EmulatedGravity(const Context& context, const Sphere& sphere, const char* engine)
       : mass_(sphere.mass),
         device_(open_device(context, engine)),
         job_(device_.job(Kernel::builtin("gravity"))) {
     for (std::size_t c = 0; c < 3; ++c)
-      for (std::size_t k = 0; k < bodies; ++k) axis_[c].push_back(sphere.position[3 * k + c]);
-    for (auto& sum : sums) sum.resize(bodies);
-    job_.set("eps2", softening2);
+      for (std::size_t k = 0; k < gpu_bodies; ++k) axis_[c].push_back(sphere.position[3 * k + c]);
+    for (auto& sum : sums) sum.resize(gpu_bodies);
+    job_.set("eps2", gpu_softening2);
   }
   void call() {
     const auto& [x, y, z] = axis_;
-    job_.targets(bodies, {{"xi", ConstArray(x)}, {"yi", ConstArray(y)}, {"zi", ConstArray(z)}});
-    job_.sources(bodies, {{"xj", ConstArray(x)},
-                          {"yj", ConstArray(y)},
-                          {"zj", ConstArray(z)},
-                          {"mj", ConstArray(mass_)}});
+    job_.targets(gpu_bodies, {{"xi", ConstArray(x)}, {"yi", ConstArray(y)}, {"zi", ConstArray(z)}});
+    job_.sources(gpu_bodies, {{"xj", ConstArray(x)},
+                              {"yj", ConstArray(y)},
+                              {"zj", ConstArray(z)},
+                              {"mj", ConstArray(mass_)}});
     job_.run({{"ax", MutableArray(sums[0])},
               {"ay", MutableArray(sums[1])},
               {"az", MutableArray(sums[2])},
@@ -113,9 +113,9 @@ class Emulated {
 
 /// Largest difference of accelerations relative to their largest component.
 template <typename Real>
-double difference(const Emulated& a, const HandWritten<Real>& b) {
+double difference(const EmulatedGravity& a, const HandWritten<Real>& b) {
   double most = 0, size = 0;
-  for (std::size_t k = 0; k < bodies; ++k)
+  for (std::size_t k = 0; k < gpu_bodies; ++k)
     for (std::size_t c = 0; c < 3; ++c) {
       const auto other = static_cast<double>(b.sums[4 * k + c]);
       size = std::max(size, std::abs(other));
@@ -127,12 +127,12 @@ double difference(const Emulated& a, const HandWritten<Real>& b) {
 template <typename Real>
 Measurement measure(const Context& context, const Sphere& sphere, const char* engine,
                     const char* type, std::optional<double> required) {
-  Emulated emulated(context, sphere, engine);
+  EmulatedGravity emulated(context, sphere, engine);
   HandWritten<Real> hand(sphere, type);
   const Comparison times = compare(TimedWork([&] { emulated.call(); }),
                                    TimedWork([&] { hand.call(); }), context.repetitions);
-  const double pairs = static_cast<double>(bodies) * static_cast<double>(bodies);
-  return {fmt::format("{}, gravity, {} x {}", engine, bodies, bodies), times.ratio,
+  const double pairs = static_cast<double>(gpu_bodies) * static_cast<double>(gpu_bodies);
+  return {fmt::format("{}, gravity, {} x {}", engine, gpu_bodies, gpu_bodies), times.ratio,
           fmt::format("of a loop in OpenCL, {}", type),
           fmt::format("{:.2e} pairs/s, difference {:.1e}", pairs / times.seconds,
                       difference(emulated, hand)),
@@ -144,7 +144,7 @@ Measurement measure(const Context& context, const Sphere& sphere, const char* en
 std::vector<Measurement> gpu_rates(const Context& context) {
   if (gpu::devices().empty())
     return {{"GPU engines", 0, "", "not measured: " + gpu::why_no_device()}};
-  const Sphere sphere = plummer_sphere(bodies, context.seed);
+  const Sphere sphere = plummer_sphere(gpu_bodies, context.seed);
   std::vector<Measurement> list;
   if (gpu::open_device("")->info().has_doubles) {
     list.push_back(measure<double>(context, sphere, "gpu", "double", 0.8));

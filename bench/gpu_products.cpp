@@ -45,11 +45,11 @@ __kernel void run(__global const real* restrict a, __global const real* restrict
 }}
 )";
 
-struct Matrices {
+struct ProductMatrices {
   std::size_t size;
   std::vector<double> a, b, c;
 
-  Matrices(std::size_t n, std::uint64_t seed) : size(n), a(n * n), b(n * n), c(n * n) {
+  ProductMatrices(std::size_t n, std::uint64_t seed) : size(n), a(n * n), b(n * n), c(n * n) {
     std::mt19937_64 random(seed);
     std::uniform_real_distribution<> number(-1, 1);
     for (double& x : a) x = number(random);
@@ -60,7 +60,7 @@ struct Matrices {
 template <typename Real>
 class Tiled {
  public:
-  Tiled(const Matrices& m, const char* type)
+  Tiled(const ProductMatrices& m, const char* type)
       : size_(m.size), a_(m.a.begin(), m.a.end()), b_(m.b.begin(), m.b.end()), c(m.c.size()) {
     const char* const doubles =
         sizeof(Real) == sizeof(double) ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "";
@@ -108,10 +108,11 @@ class Multiplier {
   std::string before_;
 };
 
-class Emulated {
+class EmulatedProduct {
  public:
   /// `multiplier`: "own" or "library".
-  Emulated(const Context& context, Matrices& m, const char* engine, const char* multiplier = "own")
+  EmulatedProduct(const Context& context, ProductMatrices& m, const char* engine,
+                  const char* multiplier = "own")
       : m_(m), device_(open_device(context, engine)), product_(device_, MatrixPrecision::Chip) {
     const Multiplier chosen(multiplier);
     call();
@@ -123,7 +124,7 @@ class Emulated {
   bool on_gpu() const { return device_.statistics().gpu_runs != 0; }
 
  private:
-  Matrices& m_;
+  ProductMatrices& m_;
   Device device_;
   MatrixProduct product_;
 };
@@ -141,8 +142,8 @@ void measure_library(const Context& context, const char* engine, std::size_t siz
     list.push_back({name, 0, "", "no library: " + library.reason});
     return;
   }
-  Matrices m(size, context.seed), other(size, context.seed);
-  Emulated by_library(context, m, engine, "library"), own(context, other, engine, "own");
+  ProductMatrices m(size, context.seed), other(size, context.seed);
+  EmulatedProduct by_library(context, m, engine, "library"), own(context, other, engine, "own");
   const Comparison to_own = compare(TimedWork([&] { by_library.call(); }),
                                     TimedWork([&] { own.call(); }), context.repetitions);
   double most = 0;
@@ -155,8 +156,8 @@ void measure_library(const Context& context, const char* engine, std::size_t siz
 template <typename Real>
 void measure(const Context& context, const char* engine, const char* type, std::size_t size,
              std::vector<Measurement>& list) {
-  Matrices m(size, context.seed), other(size, context.seed);
-  Emulated emulated(context, m, engine), native(context, other, "native");
+  ProductMatrices m(size, context.seed), other(size, context.seed);
+  EmulatedProduct emulated(context, m, engine), native(context, other, "native");
   Tiled<Real> hand(m, type);
   const std::string name = fmt::format("{0}, product {1} x {1} by {1} x {1}", engine, size);
   const Comparison to_hand = compare(TimedWork([&] { emulated.call(); }),

@@ -21,7 +21,7 @@ namespace {
 /// Particles: from the least number on, they are doubled until a call takes long enough.
 constexpr std::size_t least_bodies = 8192, max_bodies = 131072;
 constexpr double long_enough = 0.2;  // seconds
-constexpr std::size_t few_targets = 32, many_sources = 100000;
+constexpr std::size_t small_target_count = 32, many_sources = 100000;
 
 /// A calculation whose sources stay on the card.
 class ResidentJob {
@@ -98,10 +98,10 @@ Measurement rate(const Context& context, const char* engine, const char* kernel)
 }
 
 Measurement few(const Context& context, const char* engine) {
-  ResidentJob job(context, engine, law_of("gravity"), few_targets, many_sources);
+  ResidentJob job(context, engine, law_of("gravity"), small_target_count, many_sources);
   const double seconds = seconds_of_call(job, 20 * context.repetitions);
-  return {fmt::format("{}, gravity, {} x {}", engine, few_targets, many_sources), 1e6 * seconds,
-          "us", place_of(job)};
+  return {fmt::format("{}, gravity, {} x {}", engine, small_target_count, many_sources),
+          1e6 * seconds, "us", place_of(job)};
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace gdr::bench {
 namespace {
 
-constexpr double eps = 1.0 / 64;
+constexpr double rate_eps = 1.0 / 64;
 constexpr std::size_t max_particles = 16384;
 constexpr double wanted_seconds = 4.0;  // longest repetition
 
@@ -42,9 +42,9 @@ std::vector<Path> paths(const Context& context) {
 }
 
 /// The fastest native loop of the instruction set, found once.
-class Native {
+class NativeGravity {
  public:
-  Native(const Sphere& sphere, const Context& context)
+  NativeGravity(const Sphere& sphere, const Context& context)
       : particles_(sphere.size(), sphere.position.data(), sphere.mass.data()),
         isa_(context.device.isa.empty() ? host_isas().front()
                                         : find_isa(context.device.isa).value_or(Isa::Portable)),
@@ -75,7 +75,7 @@ class Native {
 
  private:
   double once(const NamedLoop<double>& loop) {
-    return seconds_of([&] { run_native(loop.loop, particles_, eps * eps, threads_); });
+    return seconds_of([&] { run_native(loop.loop, particles_, rate_eps * rate_eps, threads_); });
   }
   NativeParticles<double> particles_;
   NamedLoop<double> fastest_;
@@ -85,9 +85,9 @@ class Native {
 };
 
 /// The emulator on the first n particles of a sphere.
-class Emulated {
+class EmulatedRate {
  public:
-  Emulated(const Path& path, const Sphere& sphere, const Context& context)
+  EmulatedRate(const Path& path, const Sphere& sphere, const Context& context)
       : device_(open_device(context, path.engine, path.isa)), gravity_(device_), sphere_(sphere) {
     acceleration_.resize(3 * sphere.size());
     potential_.resize(sphere.size());
@@ -104,8 +104,8 @@ class Emulated {
  private:
   double seconds() {
     return seconds_of([&] {
-      gravity_.compute(n_, sphere_.position.data(), sphere_.mass.data(), eps, acceleration_.data(),
-                       potential_.data());
+      gravity_.compute(n_, sphere_.position.data(), sphere_.mass.data(), rate_eps,
+                       acceleration_.data(), potential_.data());
     });
   }
   Device device_;
@@ -119,11 +119,11 @@ class Emulated {
 
 std::vector<Measurement> gravity_rate(const Context& context) {
   const Sphere sphere = plummer_sphere(max_particles, context.seed);
-  Native native(sphere, context);
+  NativeGravity native(sphere, context);
   std::vector<double> native_rates;
   std::vector<Measurement> list;
   for (const Path& path : paths(context)) {
-    Emulated emulated(path, sphere, context);
+    EmulatedRate emulated(path, sphere, context);
     std::vector<double> rates, ratios;
     for (unsigned k = 0; k < context.repetitions; ++k) {
       native_rates.push_back(native.rate());

@@ -10,7 +10,7 @@
 namespace gdr::bench {
 namespace {
 
-constexpr std::size_t particles = 1000;
+constexpr std::size_t graded_particles = 1000;
 
 struct Run {
   Columns results;
@@ -62,7 +62,7 @@ std::vector<Measurement> kernel_accuracy(const Context& context) {
   std::vector<Measurement> list;
   for (const Law& law : laws()) {
     const Kernel kernel = Kernel::builtin(law.kernel);
-    const Sample sample = law.sample(particles, context.seed);
+    const Sample sample = law.sample(graded_particles, context.seed);
     list.push_back({fmt::format("{}: clocks an interaction", law.kernel),
                     kernel.clocks_per_interaction(),
                     "clocks",

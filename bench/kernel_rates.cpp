@@ -15,24 +15,24 @@
 namespace gdr::bench {
 namespace {
 
-constexpr std::size_t particles = 2048, few = 48;
+constexpr std::size_t rated_sources = 2048, few_targets_count = 48;
 constexpr std::string_view standard = "gravity";
 
 /// A kernel with many targets, and with few.
-class Case {
+class RatedKernel {
  public:
-  Case(Device& device, const Law& law, std::uint64_t seed)
+  RatedKernel(Device& device, const Law& law, std::uint64_t seed)
       : kernel_(Kernel::builtin(law.kernel)),
-        sample_(law.sample(particles, seed)),
+        sample_(law.sample(rated_sources, seed)),
         many_(device, kernel_, law, sample_, sample_),
-        few_(device, kernel_, law, sample_.first(few), sample_) {
+        few_(device, kernel_, law, sample_.first(few_targets_count), sample_) {
     many_.run();  // generates the code
     few_.run();
   }
 
   /// Seconds of a pair, the least of all calls.
-  void measure_many() { add(many_, particles, many_seconds_); }
-  void measure_few() { add(few_, few, few_seconds_); }
+  void measure_many() { add(many_, rated_sources, many_seconds_); }
+  void measure_few() { add(few_, few_targets_count, few_seconds_); }
 
   double flops_rate() const { return kernel_.flops_per_interaction() / many_seconds_; }
   double nanoseconds() const { return many_seconds_ * 1e9; }
@@ -41,7 +41,7 @@ class Case {
  private:
   static void add(LawJob& job, std::size_t targets, double& least) {
     const double seconds =
-        seconds_of([&] { job.run(); }) / static_cast<double>(targets * particles);
+        seconds_of([&] { job.run(); }) / static_cast<double>(targets * rated_sources);
     least = least == 0 ? seconds : std::min(least, seconds);
   }
 
@@ -52,7 +52,7 @@ class Case {
 };
 
 /// Calls of each kind, alternating with those of gravity.
-constexpr unsigned calls = 8;
+constexpr unsigned calls_a_repetition = 8;
 
 }  // namespace
 
@@ -61,22 +61,23 @@ std::vector<Measurement> kernel_rates(const Context& context) {
   for (const std::string_view engine : {"native", "native-float"}) {
     for (const Law& law : laws()) {
       Device device = open_device(context, engine);
-      Case gravity(device, law_of(standard), context.seed), own(device, law, context.seed);
-      for (unsigned k = 0; k < calls * context.repetitions; ++k) {
+      RatedKernel gravity(device, law_of(standard), context.seed), own(device, law, context.seed);
+      for (unsigned k = 0; k < calls_a_repetition * context.repetitions; ++k) {
         gravity.measure_many();
         own.measure_many();
         own.measure_few();
       }
       const Statistics s = device.statistics();
-      list.push_back({fmt::format("{}, {}", law.kernel, engine),
-                      own.flops_rate() / gravity.flops_rate(),
-                      "of gravity's rate of operations",
-                      s.fallback_runs == 0 ? "" : "on the exact engine: " + s.fallback_reason,
-                      {},
-                      false,
-                      {},
-                      {{"nanoseconds a pair", own.nanoseconds()},
-                       {fmt::format("of this rate with {} targets", few), own.few_of_many()}}});
+      list.push_back(
+          {fmt::format("{}, {}", law.kernel, engine),
+           own.flops_rate() / gravity.flops_rate(),
+           "of gravity's rate of operations",
+           s.fallback_runs == 0 ? "" : "on the exact engine: " + s.fallback_reason,
+           {},
+           false,
+           {},
+           {{"nanoseconds a pair", own.nanoseconds()},
+            {fmt::format("of this rate with {} targets", few_targets_count), own.few_of_many()}}});
     }
   }
   return list;

@@ -20,7 +20,7 @@
 namespace gdr::bench {
 namespace {
 
-struct Case {
+struct ListCase {
   const char* engine;
   std::size_t targets, sources;
   double neighbours;  ///< of a target, in the mean
@@ -30,7 +30,7 @@ struct Case {
   bool jerk = true;
   std::optional<double> required = {};
 };
-constexpr Case cases[] = {
+constexpr ListCase list_cases[] = {
     {"native", 4096, 16384, 10, 32, true, 0.5},
     {"native", 4096, 16384, 30, 64, true, 0.5},
     {"native", 4096, 16384, 50, 128, true, 0.5},
@@ -40,7 +40,7 @@ constexpr Case cases[] = {
     {"native", 48, 1024, 10, 32},
 };
 
-std::string text_of(const Case& c, bool list) {
+std::string text_of(const ListCase& c, bool list) {
   std::string text = "VARI xi, yi, zi, vxi, vyi, vzi; VARJ xj, yj, zj, vxj, vyj, vzj, mj;\n";
   if (list || !c.jerk) text += "VARI hi2; VARJ int idj;\n";
   text += "dx = xj - xi; dy = yj - yi; dz = zj - zi;\nr2 = dx*dx + dy*dy + dz*dz;\n";
@@ -60,8 +60,8 @@ std::string text_of(const Case& c, bool list) {
 }
 
 /// Particles in a cube of side one.
-struct Particles {
-  explicit Particles(std::uint64_t seed, std::size_t n) : id(n) {
+struct ListParticles {
+  explicit ListParticles(std::uint64_t seed, std::size_t n) : id(n) {
     Random random(seed);
     for (auto* column : {&x, &y, &z, &vx, &vy, &vz})
       for (std::size_t k = 0; k < n; ++k) column->push_back(random.uniform() - 0.5);
@@ -73,9 +73,9 @@ struct Particles {
 };
 
 /// A job of a case with new targets for each call.
-class Calls {
+class ListCalls {
  public:
-  Calls(const Context& context, const Particles& p, const Case& c, bool list)
+  ListCalls(const Context& context, const ListParticles& p, const ListCase& c, bool list)
       : particles_(p),
         case_(c),
         list_(list),
@@ -96,7 +96,7 @@ class Calls {
   }
 
   void call() {
-    const Particles& p = particles_;
+    const ListParticles& p = particles_;
     std::vector<NamedInput> targets{{"xi", ConstArray(p.x)},   {"yi", ConstArray(p.y)},
                                     {"zi", ConstArray(p.z)},   {"vxi", ConstArray(p.vx)},
                                     {"vyi", ConstArray(p.vy)}, {"vzi", ConstArray(p.vz)}};
@@ -120,8 +120,8 @@ class Calls {
  private:
   bool uses_radius() const { return list_ || !case_.jerk; }
 
-  const Particles& particles_;
-  const Case case_;
+  const ListParticles& particles_;
+  const ListCase case_;
   const bool list_;
   Device device_;
   Job job_;
@@ -134,9 +134,9 @@ class Calls {
 
 std::vector<Measurement> neighbour_lists(const Context& context) {
   std::vector<Measurement> list;
-  for (const Case& c : cases) {
-    const Particles particles(context.seed, c.sources);
-    Calls with(context, particles, c, true), without(context, particles, c, false);
+  for (const ListCase& c : list_cases) {
+    const ListParticles particles(context.seed, c.sources);
+    ListCalls with(context, particles, c, true), without(context, particles, c, false);
     const Comparison times = compare(TimedWork([&] { with.call(); }),
                                      TimedWork([&] { without.call(); }), context.repetitions);
     const double pairs = static_cast<double>(c.targets) * static_cast<double>(c.sources);

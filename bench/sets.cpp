@@ -17,17 +17,17 @@
 namespace gdr::bench {
 namespace {
 
-constexpr std::size_t bodies = 110'000, sets_a_call = 200, large_targets = 8192;
+constexpr std::size_t sets_bodies = 110'000, sets_a_call = 200, large_targets = 8192;
 /// Sets do not share results.
 constexpr std::size_t targets_apart = 512;
 
-struct Case {
+struct SetsCase {
   const char* engine;
   std::size_t targets, sources;
   bool indexed;
   std::optional<double> required = {};
 };
-constexpr Case cases[] = {
+constexpr SetsCase sets_cases[] = {
     {"native", 256, 1000, false, 0.8},       {"native", 256, 1000, true},
     {"native", 512, 4000, false, 0.85},      {"native-float", 256, 1000, false, 0.6},
     {"native-float", 256, 1000, true},       {"native-float", 128, 1700, true},
@@ -44,10 +44,10 @@ struct Force {
 /// The sets of a call and a job of the same size, on the same particles.
 class Work {
  public:
-  Work(const Context& context, const Case& c)
+  Work(const Context& context, const SetsCase& c)
       : case_(c),
         particles_(make_particles(context.seed)),
-        forces_(bodies),
+        forces_(sets_bodies),
         device_(open_device(context, c.engine)),
         job_(device_.job(Kernel::builtin("gravity"))),
         set_job_(device_, Kernel::builtin("gravity")) {
@@ -58,7 +58,7 @@ class Work {
     job_.targets(large_targets, targets_at(0));
     Random random(context.seed + 1);
     for (std::size_t k = 0; k < 2 * c.sources; ++k)
-      index_.push_back(static_cast<std::int32_t>(random.below(bodies / 10)));
+      index_.push_back(static_cast<std::int32_t>(random.below(sets_bodies / 10)));
     make_sets();
   }
   Work(const Work&) = delete;
@@ -69,9 +69,9 @@ class Work {
 
  private:
   static std::vector<Particle> make_particles(std::uint64_t seed) {
-    const Sphere sphere = plummer_sphere(bodies, seed);
+    const Sphere sphere = plummer_sphere(sets_bodies, seed);
     std::vector<Particle> list;
-    for (std::size_t i = 0; i < bodies; ++i)
+    for (std::size_t i = 0; i < sets_bodies; ++i)
       list.push_back({sphere.position[3 * i], sphere.position[3 * i + 1],
                       sphere.position[3 * i + 2], sphere.mass[i]});
     return list;
@@ -108,10 +108,10 @@ class Work {
       sources.n = case_.sources;
       if (case_.indexed) {
         sources.index = index_.data() + k % case_.sources;
-        sources.items = bodies;
+        sources.items = sets_bodies;
       }
       const std::span<const NamedInput> targets = inputs_.back();
-      inputs_.push_back(sources_at(case_.indexed ? 0 : k * 431 % (bodies - case_.sources)));
+      inputs_.push_back(sources_at(case_.indexed ? 0 : k * 431 % (sets_bodies - case_.sources)));
       sources.arrays = inputs_.back();
       results_.push_back(results_at(first));
       sets_.push_back({case_.targets, targets, {&sources, 1}, results_.back()});
@@ -119,7 +119,7 @@ class Work {
   }
 
   static constexpr std::ptrdiff_t step = sizeof(Particle);
-  const Case case_;
+  const SetsCase case_;
   const std::int64_t idi_ = -1, idj_ = -2;  ///< no pair is left out
   std::vector<Particle> particles_;
   std::vector<Force> forces_;
@@ -137,7 +137,7 @@ class Work {
 
 std::vector<Measurement> set_calls(const Context& context) {
   std::vector<Measurement> list;
-  for (const Case& c : cases) {
+  for (const SetsCase& c : sets_cases) {
     Work work(context, c);
     const Comparison times = compare(TimedWork([&] { work.run_sets(); }),
                                      TimedWork([&] { work.run_job(); }), context.repetitions);

@@ -22,11 +22,11 @@ namespace gdr::bench {
 namespace {
 
 constexpr std::size_t large = 16384;
-constexpr unsigned calls = 200;
+constexpr unsigned calls_a_round = 200;
 /// Where one thread does the work of both, they are as fast as the host lets them.
 constexpr double same_speed = 0.97;
 
-struct Case {
+struct SmallCase {
   const char* kernel;
   std::size_t targets, sources;
   unsigned threads;
@@ -34,7 +34,7 @@ struct Case {
   double required;  ///< of the full rate
   const char* engine = "native";
 };
-constexpr Case cases[] = {
+constexpr SmallCase small_cases[] = {
     {"gravity", 48, 1024, 1, false, 0.6},
     {"gravity_jerk", 48, 1024, 1, false, 0.7},
     {"gravity_jerk", 48, 1024, 1, true, 0.5},
@@ -47,11 +47,11 @@ constexpr Case cases[] = {
     {"gravity_jerk", 48, 1024, 1, false, 0.55, "vector"},
 };
 
-bool is_native(const Case& c) { return std::string_view(c.engine) == "native"; }
+bool is_native(const SmallCase& c) { return std::string_view(c.engine) == "native"; }
 
 /// Positions, velocities, masses and ids for all cases.
-struct Particles {
-  explicit Particles(std::uint64_t seed) {
+struct SmallSets {
+  explicit SmallSets(std::uint64_t seed) {
     Random random(seed);
     for (std::size_t i = 0; i < 102400; ++i) {
       for (auto* column : {&x, &y, &z, &vx, &vy, &vz}) column->push_back(random.uniform() - 0.5);
@@ -65,12 +65,12 @@ struct Particles {
 };
 
 /// A job that is called repeatedly, with new targets each time.
-class Calls {
+class SmallCalls {
  public:
-  Calls(const Context& context, const Particles& particles, const Case& c)
-      : Calls(std::make_shared<Device>(open_device(context, c.engine, {}, c.threads)), particles,
-              c) {}
-  Calls(std::shared_ptr<Device> device, const Particles& particles, const Case& c)
+  SmallCalls(const Context& context, const SmallSets& particles, const SmallCase& c)
+      : SmallCalls(std::make_shared<Device>(open_device(context, c.engine, {}, c.threads)),
+                   particles, c) {}
+  SmallCalls(std::shared_ptr<Device> device, const SmallSets& particles, const SmallCase& c)
       : p_(particles),
         case_(c),
         jerk_(std::string(c.kernel) != "gravity"),
@@ -134,15 +134,15 @@ class Calls {
                                    {"idj", p_.id.data()}});
   }
 
-  const Particles& p_;
-  const Case case_;
+  const SmallSets& p_;
+  const SmallCase case_;
   const bool jerk_;
   std::shared_ptr<Device> device_;
   Job job_;
   std::vector<std::vector<double>> results_;
 };
 
-double interactions(const Case& c) {
+double interactions(const SmallCase& c) {
   return static_cast<double>(c.targets) * static_cast<double>(c.sources);
 }
 
@@ -167,21 +167,22 @@ class BusyCore {
 };
 
 /// How much faster calls are with two threads than with one.
-double gain_of_two(const Context& context, const Particles& particles, Case c) {
+double gain_of_two(const Context& context, const SmallSets& particles, SmallCase c) {
   c.threads = 1;
-  Calls one(context, particles, c);
+  SmallCalls one(context, particles, c);
   c.threads = 2;
-  Calls two(context, particles, c);
+  SmallCalls two(context, particles, c);
   std::vector<double> ratios;
   for (unsigned k = 0; k < context.repetitions; ++k)
-    ratios.push_back(one.seconds(calls / 2) / two.seconds(calls / 2));
+    ratios.push_back(one.seconds(calls_a_round / 2) / two.seconds(calls_a_round / 2));
   return median(ratios);
 }
 
 /// Two host threads with a job each on a device of two threads.
 class TwoCallers {
  public:
-  TwoCallers(const Context& context, const Particles& particles, const Case& c, unsigned queues)
+  TwoCallers(const Context& context, const SmallSets& particles, const SmallCase& c,
+             unsigned queues)
       : device_(std::make_shared<Device>(open_with_queues(context, queues))),
         first_(device_, particles, c),
         second_(device_, particles, c) {}
@@ -203,16 +204,17 @@ class TwoCallers {
     choice.queues = queues;
     return cli::open_device(choice);
   }
-  static void repeat(Calls& job) {
-    for (unsigned k = 0; k < 10 * calls; ++k) job.call();  // long beside the start of a thread
+  static void repeat(SmallCalls& job) {
+    for (unsigned k = 0; k < 10 * calls_a_round; ++k)
+      job.call();  // long beside the start of a thread
   }
 
   std::shared_ptr<Device> device_;
-  Calls first_, second_;
+  SmallCalls first_, second_;
 };
 
 /// How much faster the calls of two host threads are with two queues than with one.
-double gain_of_queues(const Context& context, const Particles& particles, const Case& c) {
+double gain_of_queues(const Context& context, const SmallSets& particles, const SmallCase& c) {
   TwoCallers one(context, particles, c, 1), two(context, particles, c, 2);
   for (TwoCallers* const callers : {&one, &two}) callers->seconds();  // the first are slower
   std::vector<double> ratios;
@@ -226,16 +228,16 @@ double gain_of_queues(const Context& context, const Particles& particles, const 
 }  // namespace
 
 std::vector<Measurement> small_calls(const Context& context) {
-  const Particles particles(context.seed);
+  const SmallSets particles(context.seed);
   std::vector<Measurement> list;
-  for (const Case& c : cases) {
-    Case full = c;
+  for (const SmallCase& c : small_cases) {
+    SmallCase full = c;
     full.targets = full.sources = large;
     full.new_sources = false;
-    Calls small(context, particles, c), whole(context, particles, full);
+    SmallCalls small(context, particles, c), whole(context, particles, full);
     std::vector<double> fractions, seconds;
     for (unsigned k = 0; k < context.repetitions; ++k) {
-      seconds.push_back(small.seconds(calls));
+      seconds.push_back(small.seconds(calls_a_round));
       fractions.push_back(interactions(c) / seconds.back() * whole.seconds(1) / interactions(full));
     }
     list.push_back(
@@ -245,7 +247,7 @@ std::vector<Measurement> small_calls(const Context& context) {
          median(fractions), "of the rate at 16384 x 16384",
          fmt::format("{:.1f} microseconds a call", median(seconds) * 1e6), c.required});
   }
-  for (const Case& c : cases) {
+  for (const SmallCase& c : small_cases) {
     if (c.threads != 1 || !is_native(c)) continue;
     for (const bool busy : {false, true}) {
       std::optional<BusyCore> other;
@@ -259,7 +261,7 @@ std::vector<Measurement> small_calls(const Context& context) {
            same_speed});
     }
   }
-  for (const Case& c : cases)
+  for (const SmallCase& c : small_cases)
     if (c.threads == 1 && !c.new_sources && is_native(c) && c.targets <= 48 && c.sources == 1024)
       list.push_back({fmt::format("{}, {} x {}, two host threads, two queues of one", c.kernel,
                                   c.targets, c.sources),
@@ -267,8 +269,8 @@ std::vector<Measurement> small_calls(const Context& context) {
                       "times as fast",
                       {},
                       same_speed});
-  Calls tiny(context, particles, {"gravity_jerk", 2, 2, context.threads, false, 0});
-  list.push_back({"gravity_jerk, 2 x 2", tiny.seconds(calls) * 1e6, "microseconds",
+  SmallCalls tiny(context, particles, {"gravity_jerk", 2, 2, context.threads, false, 0});
+  list.push_back({"gravity_jerk, 2 x 2", tiny.seconds(calls_a_round) * 1e6, "microseconds",
                   "median of 200 calls", 15.0, true});
   std::vector<double> opens;
   for (unsigned k = 0; k < context.repetitions; ++k)

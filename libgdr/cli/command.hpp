@@ -1,7 +1,7 @@
 // A subcommand of `gdr`: one file in commands/, which registers itself; and options that several
-// commands share.
+// commands share. Each has a namespace of its own, because builds compile several of them together.
 //
-//   namespace gdr::cli {
+//   namespace gdr::cli::force_command {
 //   namespace {
 //   void add_options(CLI::App& app, Options& options) {
 //     app.add_option("FILE", options.file, "snapshot to read")->required();
@@ -14,7 +14,7 @@
 //                                    .group = Group::Simulation,
 //                                    .prepare = prepare<Options, add_options, run>}};
 //   }  // namespace
-//   }  // namespace gdr::cli
+//   }  // namespace gdr::cli::force_command
 //
 // `run` throws gdr::Error to end the command: `gdr: error: ...` goes to standard error, and the
 // exit status is 2 for category Usage, 1 for the others. Commands print through output.hpp, which

@@ -5,7 +5,7 @@
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/kernels.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::asm_command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -72,4 +72,4 @@ const Registration registration{
                 "docs/reference/assembler.md."}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::asm_command

@@ -6,7 +6,7 @@
 #include "libgdr/cli/places.hpp"
 #include "libgdr/driver/access.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::boards_command {
 namespace {
 
 struct Options {
@@ -79,4 +79,4 @@ const Registration registration{
          "the engine gpu-exact requires."}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::boards_command

@@ -7,7 +7,7 @@
 #include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/watched.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::compile_command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ const Registration registration{
          "docs/reference/kernel-language.md."}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::compile_command

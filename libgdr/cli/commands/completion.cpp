@@ -3,7 +3,7 @@
 
 #include "libgdr/device/names.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::completion_command {
 namespace {
 
 struct Options {
@@ -50,4 +50,4 @@ const Registration registration{
      .words = words}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::completion_command

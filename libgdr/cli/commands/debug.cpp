@@ -14,7 +14,7 @@
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::debug_command {
 namespace {
 
 constexpr std::string_view prompt = "(gdr) ";
@@ -151,4 +151,4 @@ const Registration registration{
      .details = details}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::debug_command

@@ -3,7 +3,7 @@
 #include "emulator/assembler/object.hpp"
 #include "libgdr/cli/command.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::disasm_command {
 namespace {
 
 struct Options {
@@ -28,4 +28,4 @@ const Registration registration{{.name = "disasm",
                                  .prepare = prepare<Options, add_options, run>}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::disasm_command

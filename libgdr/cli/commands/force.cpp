@@ -14,7 +14,7 @@
 #include "libgdr/nbody/forces.hpp"
 #include "libgdr/nbody/kernel_forces.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::force_command {
 namespace {
 
 struct Options {
@@ -161,4 +161,4 @@ const Registration registration{
          "snapshot."}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::force_command

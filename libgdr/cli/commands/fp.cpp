@@ -10,7 +10,7 @@
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/fp_lines.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::fp_command {
 namespace {
 
 /// Bytes read, 0 at the end of the input, -1 with errno set. Waits only while there is no input.
@@ -75,4 +75,4 @@ const Registration registration{
          "A bad line gives a message with its number instead, and exit status 1 in the end."}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::fp_command

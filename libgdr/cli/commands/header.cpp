@@ -4,7 +4,7 @@
 #include "libgdr/cli/watched.hpp"
 #include "libgdr/device/headers.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::header_command {
 namespace {
 
 struct Options {
@@ -53,4 +53,4 @@ const Registration registration{
          "needs <gdr/gdr.hpp>; those of the library's kernels are <gdr/kernels/NAME.hpp>."}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::header_command

@@ -14,7 +14,7 @@
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/self_test.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::info_command {
 namespace {
 
 struct Options {
@@ -200,4 +200,4 @@ const Registration registration{
      .prepare = prepare<Options, add_options, run>}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::info_command

@@ -5,7 +5,7 @@
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::man_command {
 namespace {
 
 struct Options {
@@ -60,4 +60,4 @@ const Registration registration{
      .words = words}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::man_command

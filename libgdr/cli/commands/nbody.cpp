@@ -13,7 +13,7 @@
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/nbody/run.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::nbody_command {
 namespace {
 
 struct Options {
@@ -294,4 +294,4 @@ const Registration registration{
      .details = details}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::nbody_command

@@ -15,7 +15,7 @@
 #include "libgdr/predict/machine.hpp"
 #include "libgdr/predict/streams.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::predict_command {
 namespace {
 
 using predict::Machine;
@@ -446,4 +446,4 @@ const Registration registration{
      .words = words}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::predict_command

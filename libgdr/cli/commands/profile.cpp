@@ -15,7 +15,7 @@
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/self_test.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::profile_command {
 namespace {
 
 struct Options {
@@ -168,4 +168,4 @@ const Registration registration{{.name = "profile",
                                  .details = details}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::profile_command

@@ -16,7 +16,7 @@
 #include "libgdr/device/openers.hpp"
 #include "libgdr/io/atomic_file.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::run_command {
 namespace {
 
 struct Options {
@@ -221,4 +221,4 @@ const Registration registration{
      .details = details}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::run_command

@@ -9,7 +9,7 @@
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/selftest_report.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::selftest_command {
 namespace {
 
 struct Options {
@@ -138,4 +138,4 @@ const Registration registration{
          "shows it, and the exit status is 1."}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::selftest_command

@@ -3,7 +3,7 @@
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/server/server.hpp"
 
-namespace gdr::cli {
+namespace gdr::cli::serve_command {
 namespace {
 
 constexpr std::uint64_t max_memory_mib = std::uint64_t{1} << 24;
@@ -121,4 +121,4 @@ const Registration registration{
                 "ends with the client. docs/internals/driver.md describes the protocol."}};
 
 }  // namespace
-}  // namespace gdr::cli
+}  // namespace gdr::cli::serve_command
