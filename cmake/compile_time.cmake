@@ -9,6 +9,7 @@
 #   gdr_optimize_lightly(FILES...)         compiles files of the current directory with -O1: work that is done
 #                                          once for a program, a message or a device, not once for a particle
 option(GDR_SHARE_HEADERS "Compile common headers once for many files; without, every file must include what it uses" ON)
+option(GDR_COMPILE_TOGETHER "Compile several files of a folder in one go; without, warnings are those of files on their own" ON)
 
 # GCC collects its garbage from 512 MB on, not from 128: 8 to 15 % less processor time for the same code, and 60 to
 # 130 MB more memory for a large file.
@@ -45,7 +46,7 @@ function(gdr_share_headers target)
 endfunction()
 
 function(gdr_compile_together target)
-  if(NOT GDR_SHARE_HEADERS)
+  if(NOT GDR_COMPILE_TOGETHER)
     return()
   endif()
   cmake_parse_arguments(PARSE_ARGV 1 together "" "" "EXCEPT")

@@ -105,7 +105,7 @@ def main() -> int:
     variables.setdefault("CXX", "c++")
     variables.setdefault("CCACHE_BASEDIR", str(source))
     variables.setdefault("CCACHE_NOHASHDIR", "1")
-    for define in ("GDR_REDISTRIBUTABLE=ON", "GDR_SHARE_HEADERS=OFF"):
+    for define in ("GDR_REDISTRIBUTABLE=ON", "GDR_SHARE_HEADERS=OFF", "GDR_COMPILE_TOGETHER=OFF"):
         others = variables.get("SKBUILD_CMAKE_DEFINE")
         variables["SKBUILD_CMAKE_DEFINE"] = f"{others};{define}" if others else define
 
