@@ -9,6 +9,7 @@ set(parts_of_suites
     "cli info info_test host_limits_test"
     "cli predict predict_test"
     "compiler functions math_functions_test"
+    "compiler lists codegen_lists_test"
     "driver faults faults_test"
     "driver network network_test"
     "engine floats float_functions_test"
