@@ -167,6 +167,7 @@ class Pool {
     offer.run(0);
     end(offer);
   }
+
  private:
   void begin(Offer& offer) {
     const unsigned helpers = offer.slots - 1;

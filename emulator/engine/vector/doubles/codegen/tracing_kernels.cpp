@@ -1,6 +1,6 @@
-// The kernels on doubles as functions that append their steps to a trace: some seven hundred instances
-// of templates, each called once for an operation of a program. The build does not optimise them,
-// which would take longer than all else of this folder.
+// The kernels on doubles as functions that append their steps to a trace: some seven hundred
+// instances of templates, each called once for an operation of a program. The build does not
+// optimise them, which would take longer than all else of this folder.
 #include "emulator/engine/lanes/doubles/kernels.hpp"
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
 #include "emulator/engine/vector/doubles/codegen/traced_lanes.hpp"
