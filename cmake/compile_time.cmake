@@ -35,11 +35,11 @@ function(gdr_share_headers target)
     return()
   endif()
   target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/shared_headers.hpp ${ARGN})
-  # Files for other instruction sets cannot use them.
+  # Files for other instruction sets, or without optimisation, cannot use them.
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     get_property(options SOURCE ${source} PROPERTY COMPILE_OPTIONS)
-    if(options MATCHES "-m")
+    if(options MATCHES "-m|-O0")
       set_property(SOURCE ${source} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
     endif()
   endforeach()
