@@ -18,11 +18,13 @@ set(parts_of_suites
     "kernels gpu gpu_exact_test gpu_failure_test gpu_few_targets_test gpu_streams_test gpu_test"
     "library coincident coincident_test"
     "library matrices batch_test gpu_matrix_test lu_test matrix_float_test matrix_resident_test matrix_test solves_test"
+    "mpi calls calls_test errors_test sets_test"
     "mpi failures rank_failure_test"
     "mpi numbers chemistry_test dense_test"
     "python files test_nbody test_block_steps test_plots test_snapshots test_snapshot_layouts"
     "python mpi test_mpi test_device"
     "python notebooks test_notebooks"
+    "python simulations test_simulation_notebooks"
     "python types test_types test_guide")
 
 # What `make test-long` runs. Rows "NAME SUITE ITERATIONS CASES": the cases are Catch2's patterns of their titles.
