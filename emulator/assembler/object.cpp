@@ -331,7 +331,7 @@ bool is_absent(std::size_t chunk, const Program& p) noexcept {
           std::ranges::find(p.variables, Reduce::Index, &Variable::reduce) == p.variables.end()) ||
          (chunk == Copies && std::ranges::none_of(p.variables, &Variable::pad_is_copy)) ||
          (chunk == Quantities &&
-          std::ranges::all_of(p.variables, &std::string::empty, &Variable::quantity)) ||
+          std::ranges::all_of(p.variables, [](const Variable& v) { return v.quantity.empty(); })) ||
          (chunk == Defaults &&
           std::ranges::none_of(p.variables,
                                [](const Variable& v) { return v.default_value.has_value(); })) ||
