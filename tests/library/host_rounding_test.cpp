@@ -1,6 +1,8 @@
 // Results do not depend on the rounding mode of the calling thread, nor on that of the
 // thread that made the process's helpers; and the caller keeps its mode.
+#include <bit>
 #include <cfenv>
+#include <cstdint>
 #include <cstring>
 #include <random>
 #include <string>
@@ -162,7 +164,7 @@ TEST_CASE("a host that rounds up, down or to zero gets the same bits of particle
     CHECK(after == mode);
     REQUIRE(got.size() == expected.size());
     for (std::size_t k = 0; k < got.size(); ++k)
-      if (std::memcmp(&got[k], &expected[k], sizeof(double)) != 0) {
+      if (std::bit_cast<std::uint64_t>(got[k]) != std::bit_cast<std::uint64_t>(expected[k])) {
         FAIL_CHECK("result " << k << " of " << got.size() << " depends on the mode");
         break;
       }
