@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,12 +36,11 @@ class SourceSlices {
   LaneSources& lanes() noexcept { return *lanes_; }
   const LaneSources& lanes() const noexcept { return *lanes_; }
 
-  /// Divides the sources for a pass on so many targets; `undivided`: into a single slice, or only
-  /// among threads. After the preparation of the lanes.
+  /// How sources may be divided: among threads and lanes, among threads only, or not at all.
   enum class Division { Any, AmongThreads, None };
+  /// Divides the sources for a pass on so many targets, after the preparation of their lanes.
   void divide(const Pass& pass, std::uint64_t targets, Division allowed);
   std::span<const SourceSlice> all() const noexcept { return slices_; }
-  bool are_over_lanes() const noexcept { return over_lanes_; }
   /// Partial results of a target in all slices.
   std::size_t partials() const noexcept {
     return slices_.back().first_partial + slices_.back().partials;
