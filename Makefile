@@ -29,7 +29,7 @@ help:
 	@echo "make playground         the playground of the site alone, in build/playground"
 	@echo "make docs               write the generated pages of docs/reference"
 	@echo "make kernels            compile the library's kernels to kernels/compiled (minutes)"
-	@echo "PRESET=developer        as above with warnings as errors; also debug, asan, tsan"
+	@echo "PRESET=developer        as above with warnings as errors; also ci, debug, asan, tsan"
 
 # The thread sanitizer needs LLVM's OpenMP, which reports its barriers to it (HACKING.md).
 PACKAGES_tsan = clang-16 libclang-rt-16-dev libomp-16-dev

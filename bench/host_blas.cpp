@@ -56,13 +56,13 @@ double trial(const char* core, unsigned threads) {
         best = k == 0 ? once : std::min(best, once);
       }
     }
-    const bool told = write(ends[1], &best, sizeof best) == sizeof best;
+    const bool told = ::write(ends[1], &best, sizeof best) == sizeof best;
     _exit(told ? 0 : 1);
   }
-  close(ends[1]);
+  ::close(ends[1]);
   double best = 0;
-  if (child < 0 || read(ends[0], &best, sizeof best) != sizeof best) best = 0;
-  close(ends[0]);
+  if (child < 0 || ::read(ends[0], &best, sizeof best) != sizeof best) best = 0;
+  ::close(ends[0]);
   if (child > 0) waitpid(child, nullptr, 0);
   return best;
 }

@@ -36,7 +36,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr ReportRow row{20, "  "};
+constexpr ReportRow system_row{20, "  "};
 
 /// The value of the first line `name : value` or `name=value` of a file of the system.
 std::string value_in(const char* path, std::string_view name, char separator) {
@@ -87,15 +87,16 @@ std::string build_text() {
   const BuildInfo& b = build_info();
   const char* const jit = std::getenv("GDR_JIT");
   const bool disabled = jit != nullptr && std::string_view(jit) == "0";
-  return "Build\n" + row("version", "gdr {}", version()) +
-         row("commit", "{}{}{}", b.commit, b.commit_date.empty() ? "" : " of ", b.commit_date) +
-         row("build type", "{}, for {}", b.type, b.processor) +
-         row("compiler", "{}, OpenMP {}", b.compiler, _OPENMP) +
-         row("machine code", "{}",
-             !b.machine_code                 ? "off: built without xbyak"
-             : !can_execute_generated_code() ? host_limits_text()
-             : disabled                      ? "off in the vector engine: GDR_JIT=0"
-                                             : "on (xbyak)");
+  return "Build\n" + system_row("version", "gdr {}", version()) +
+         system_row("commit", "{}{}{}", b.commit, b.commit_date.empty() ? "" : " of ",
+                    b.commit_date) +
+         system_row("build type", "{}, for {}", b.type, b.processor) +
+         system_row("compiler", "{}, OpenMP {}", b.compiler, _OPENMP) +
+         system_row("machine code", "{}",
+                    !b.machine_code                 ? "off: built without xbyak"
+                    : !can_execute_generated_code() ? host_limits_text()
+                    : disabled                      ? "off in the vector engine: GDR_JIT=0"
+                                                    : "on (xbyak)");
 }
 
 std::string libc_text() {
@@ -112,14 +113,17 @@ std::string host_text() {
   std::string model = value_in("/proc/cpuinfo", "model name", ':');
   if (model.empty()) model = value_in("/proc/cpuinfo", "CPU part", ':');
   return "Host\n" +
-         row("system", "{}; {} {}, {}", or_unknown(value_in("/etc/os-release", "PRETTY_NAME", '=')),
-             system.sysname, system.release, system.machine) +
-         row("C library", "{}", libc_text()) + row("processor", "{}", or_unknown(model)) +
-         row("features", "{}", or_unknown(processor_features())) +
-         row("instruction sets", "{}", isas_text()) +
-         row("cores", "{} hardware threads, {} usable, {} by default",
-             std::thread::hardware_concurrency(), omp_get_num_procs(), omp_get_max_threads()) +
-         row("memory", "{}", memory_text());
+         system_row("system", "{}; {} {}, {}",
+                    or_unknown(value_in("/etc/os-release", "PRETTY_NAME", '=')), system.sysname,
+                    system.release, system.machine) +
+         system_row("C library", "{}", libc_text()) +
+         system_row("processor", "{}", or_unknown(model)) +
+         system_row("features", "{}", or_unknown(processor_features())) +
+         system_row("instruction sets", "{}", isas_text()) +
+         system_row("cores", "{} hardware threads, {} usable, {} by default",
+                    std::thread::hardware_concurrency(), omp_get_num_procs(),
+                    omp_get_max_threads()) +
+         system_row("memory", "{}", memory_text());
 }
 
 /// Plugins for MPI beside the library.
@@ -163,9 +167,9 @@ std::string gpu_text(const TestedGpus& tested) {
 }
 
 std::string interfaces_text(const TestedGpus& gpus, const PrivateWords& words) {
-  return "Interfaces\n" + row("MPI", "{}", mpi_text()) +
-         row("GPUs", "{}", anonymous(gpu_text(gpus), words)) +
-         row("Python", "{}", anonymous(python_text(), words));
+  return "Interfaces\n" + system_row("MPI", "{}", mpi_text()) +
+         system_row("GPUs", "{}", anonymous(gpu_text(gpus), words)) +
+         system_row("Python", "{}", anonymous(python_text(), words));
 }
 
 std::string variables_text(const PrivateWords& words) {
@@ -211,7 +215,7 @@ std::string tested(const DeviceChoice& choice) {
 std::string devices_text(const DeviceChoice& choice, bool has_gpu, const PrivateWords& words) {
   std::string text = "Devices and their self-tests\n";
   const auto add = [&](std::string_view label, std::string_view result) {
-    text += row(anonymous(label, words), "{}", anonymous(result, words));
+    text += system_row(anonymous(label, words), "{}", anonymous(result, words));
   };
   for (const EngineEntry& engine : engine_table()) {
     if (!has_gpu && engine.capabilities.uses_gpu) continue;

@@ -9,7 +9,7 @@
 namespace gdr::cli {
 namespace {
 
-constexpr ReportRow row{19};
+constexpr ReportRow summary_row{19};
 
 /// "12.3 million".
 std::string rounded(double number) {
@@ -25,21 +25,23 @@ std::string prediction(const ForceCost& cost, std::uint64_t calls) {
 
 std::string comparison_text(const NbodyReport& report) {
   const Comparison& c = *report.comparison;
-  return row(fmt::format("{} in double", integrator_name(report.plan.start.integrator)),
-             "energy drift {:+.6e}, largest {:.6e} ({:.3g} s on the host)", c.drift,
-             c.largest_error, c.seconds) +
-         row("device / double",
-             "energy drift {:.6f}, largest {:.6f}; positions differ by {:.2e} (rms)",
-             c.drift != 0 ? report.drift() / c.drift : 1.0,
-             c.largest_error != 0 ? report.result.largest_error / c.largest_error : 1.0,
-             c.position_difference);
+  return summary_row(fmt::format("{} in double", integrator_name(report.plan.start.integrator)),
+                     "energy drift {:+.6e}, largest {:.6e} ({:.3g} s on the host)", c.drift,
+                     c.largest_error, c.seconds) +
+         summary_row("device / double",
+                     "energy drift {:.6f}, largest {:.6f}; positions differ by {:.2e} (rms)",
+                     c.drift != 0 ? report.drift() / c.drift : 1.0,
+                     c.largest_error != 0 ? report.result.largest_error / c.largest_error : 1.0,
+                     c.position_difference);
 }
 
 std::string block_steps_text(const HermiteStatistics& s) {
-  std::string text = row("block steps", "{} with {} particle steps: {:.4g} particles in a block",
-                         s.block_steps, s.particle_steps, s.mean_block()) +
-                     row("step sizes", "{:.4g} to {:.4g}", s.smallest_step, s.largest_step);
-  if (s.limited_steps > 0) text += row("limited steps", "{} set to --dt-min", s.limited_steps);
+  std::string text =
+      summary_row("block steps", "{} with {} particle steps: {:.4g} particles in a block",
+                  s.block_steps, s.particle_steps, s.mean_block()) +
+      summary_row("step sizes", "{:.4g} to {:.4g}", s.smallest_step, s.largest_step);
+  if (s.limited_steps > 0)
+    text += summary_row("limited steps", "{} set to --dt-min", s.limited_steps);
   return text;
 }
 
@@ -109,15 +111,15 @@ std::string block_runs(const Statistics& s) {
 }
 
 std::string statistics_text(const Statistics& s, double clocks_per_interaction) {
-  return row("host", "{} engine, {}, {}", s.engine, s.isa, counted(s.threads, "thread")) +
-         row("interactions", "{} in {:.3g} s: {} a second",
-             rounded(static_cast<double>(s.interactions)), s.host_seconds,
-             rounded(interactions_per_second(s))) +
-         row("block runs", "{}", block_runs(s)) +
-         row("clocks", "{} a chip, {:.4g} an interaction and PE", s.chip_clocks,
-             clocks_per_interaction) +
-         row("this device", "{:.4g} s predicted, {:.4g} Gflops", s.predicted_seconds,
-             s.predicted_gflops());
+  return summary_row("host", "{} engine, {}, {}", s.engine, s.isa, counted(s.threads, "thread")) +
+         summary_row("interactions", "{} in {:.3g} s: {} a second",
+                     rounded(static_cast<double>(s.interactions)), s.host_seconds,
+                     rounded(interactions_per_second(s))) +
+         summary_row("block runs", "{}", block_runs(s)) +
+         summary_row("clocks", "{} a chip, {:.4g} an interaction and PE", s.chip_clocks,
+                     clocks_per_interaction) +
+         summary_row("this device", "{:.4g} s predicted, {:.4g} Gflops", s.predicted_seconds,
+                     s.predicted_gflops());
 }
 
 std::string energy_heading() {
@@ -139,31 +141,32 @@ std::string report_text(const NbodyReport& report) {
   const std::int64_t steps = r.end.step - report.plan.start.step;
   std::string text = "\n";
   if (r.stopped)
-    text += row("stopped", "at t = {} by a signal", time_text(r.end.time(), r.end.time_step));
-  text += row("steps", "{} in {:.3g} s of wall time", steps, r.seconds);
+    text +=
+        summary_row("stopped", "at t = {} by a signal", time_text(r.end.time(), r.end.time_step));
+  text += summary_row("steps", "{} in {:.3g} s of wall time", steps, r.seconds);
   if (r.block_steps) text += block_steps_text(*r.block_steps);
-  text += row("energy drift", "{:+.6e}, largest {:.6e}, over {:.6g} time units", report.drift(),
-              r.largest_error, r.end.time() - report.plan.start.start_time);
+  text += summary_row("energy drift", "{:+.6e}, largest {:.6e}, over {:.6g} time units",
+                      report.drift(), r.largest_error, r.end.time() - report.plan.start.start_time);
   if (report.comparison) text += comparison_text(report);
   if (!r.records.empty()) {
     const ConservedQuantities& a = r.records.front().values;
     const ConservedQuantities& b = r.records.back().values;
-    text += row("conserved", "momentum to {:.1e}, angular momentum to {:.1e}",
-                norm(difference(b.momentum, a.momentum)),
-                norm(difference(b.angular_momentum, a.angular_momentum)));
-    text += row("size", "half-mass radius {:.5g} -> {:.5g}, virial ratio {:.4f} -> {:.4f}",
-                a.half_mass_radius, b.half_mass_radius, a.virial_ratio(), b.virial_ratio());
+    text += summary_row("conserved", "momentum to {:.1e}, angular momentum to {:.1e}",
+                        norm(difference(b.momentum, a.momentum)),
+                        norm(difference(b.angular_momentum, a.angular_momentum)));
+    text += summary_row("size", "half-mass radius {:.5g} -> {:.5g}, virial ratio {:.4f} -> {:.4f}",
+                        a.half_mass_radius, b.half_mass_radius, a.virial_ratio(), b.virial_ratio());
   }
   if (!is_quiet()) {
     text += statistics_text(report.statistics, report.clocks_per_interaction);
     text += ranks_text(report.ranks);
   }
   if (report.one_chip.clocks > 0 && !is_quiet()) {
-    text += row("one chip", "{}", prediction(report.one_chip, r.force_calls));
-    text += row("one 4-chip board", "{}", prediction(report.one_board, r.force_calls));
+    text += summary_row("one chip", "{}", prediction(report.one_chip, r.force_calls));
+    text += summary_row("one 4-chip board", "{}", prediction(report.one_board, r.force_calls));
   }
   if (!r.snapshots.empty())
-    text += row("snapshots", "{}, the last is {}", r.snapshots.size(), r.snapshots.back());
+    text += summary_row("snapshots", "{}, the last is {}", r.snapshots.size(), r.snapshots.back());
   return text;
 }
 

@@ -11,8 +11,8 @@
 namespace gdr::cli {
 namespace {
 
-/// With four digits.
-double rounded(double value) {
+/// A number rounded to four digits.
+double with_four_digits(double value) {
   return parse_all<double>(fmt::format("{:.4g}", value)).value_or(value);
 }
 
@@ -20,7 +20,7 @@ using predict::KernelFigures;
 using predict::Prediction;
 using predict::Resource;
 
-constexpr ReportRow row{22};
+constexpr ReportRow prediction_row{22};
 
 std::string seconds_text(double seconds) {
   if (seconds >= 1 || seconds == 0) return fmt::format("{:.4g} s", seconds);
@@ -96,27 +96,28 @@ void report_prediction(const Prediction& p, const predict::Machine& machine,
     return;
   }
   std::string text = p.job + "\n";
-  text += row("machine", "{}: {}", machine.name, machine.summary);
-  text += row("time", "{}", seconds_text(p.seconds));
-  text += row("rate", "{}, {:.3g} % of {}", rate_text(p.gflops()),
-              100 * share(1e9 * p.gflops(), p.peak), rate_text(1e-9 * p.peak));
-  text += row("power", "{:.4g} W, {:.4g} Mflops/W", machine.power(), mflops_a_watt(p, machine));
-  text += row("bottleneck", "{}", bottleneck);
+  text += prediction_row("machine", "{}: {}", machine.name, machine.summary);
+  text += prediction_row("time", "{}", seconds_text(p.seconds));
+  text += prediction_row("rate", "{}, {:.3g} % of {}", rate_text(p.gflops()),
+                         100 * share(1e9 * p.gflops(), p.peak), rate_text(1e-9 * p.peak));
+  text += prediction_row("power", "{:.4g} W, {:.4g} Mflops/W", machine.power(),
+                         mflops_a_watt(p, machine));
+  text += prediction_row("bottleneck", "{}", bottleneck);
   text += "utilisation of resources (concurrent: the sum may exceed 100 %)\n";
   for (std::size_t r = 0; r < predict::resource_count; ++r) {
     const auto resource = static_cast<Resource>(r);
     const double seconds = p.usage[resource];
     if (seconds > 0)
-      text += row(fmt::format("  {}", resource_name(resource)), "{:5.1f} %  {}",
-                  100 * share(seconds, p.seconds), seconds_text(seconds));
+      text += prediction_row(fmt::format("  {}", resource_name(resource)), "{:5.1f} %  {}",
+                             100 * share(seconds, p.seconds), seconds_text(seconds));
   }
   text += "time saved if a part were twice as fast\n";
   for (const predict::Gain& gain : gains)
-    text += row(fmt::format("  {}", gain.part), "{:5.1f} %", 100 * gain.saved);
+    text += prediction_row(fmt::format("  {}", gain.part), "{:5.1f} %", 100 * gain.saved);
   if (!p.details.empty()) text += "details\n";
   for (const auto& [name, value] : p.details)
     text += fmt::format("  {:<34}{:.10g}\n", name,
-                        name.starts_with("seconds") ? rounded(value) : value);
+                        name.starts_with("seconds") ? with_four_digits(value) : value);
   write_output(text);
 }
 
@@ -140,7 +141,7 @@ void report_scaling(const std::vector<predict::ScalingPoint>& points,
     return;
   }
   std::string text = points.back().prediction.job + "\n";
-  text += row("machine", "{}: {}", machine.name, machine.summary);
+  text += prediction_row("machine", "{}: {}", machine.name, machine.summary);
   text += fmt::format("{:>8} {:>7} {:>7} {:>12} {:>15} {:>9} {:>11}  {}\n", "chips", "boards",
                       "nodes", "time", "rate", "speedup", "efficiency", "bottleneck");
   for (const predict::ScalingPoint& p : points)
@@ -256,11 +257,11 @@ void report_streams(const predict::Path& path, const std::vector<predict::Stream
   }
   std::string text = fmt::format("{} stream{} on {:.4g} Mbit/s, mean of {:g} s\n", streams.size(),
                                  streams.size() == 1 ? "" : "s", 8e-6 * path.rate, seconds);
-  text += row("throughput", "{} Mbit/s, {:.4g} bytes/s", megabits(result.throughput),
-              result.throughput);
-  text += row("utilisation", "{:.1f} %, headers included", 100 * result.utilisation);
-  text += row("largest queue", "{:.4g} bytes, {} packets lost there", result.largest_queue,
-              result.overflows);
+  text += prediction_row("throughput", "{} Mbit/s, {:.4g} bytes/s", megabits(result.throughput),
+                         result.throughput);
+  text += prediction_row("utilisation", "{:.1f} %, headers included", 100 * result.utilisation);
+  text += prediction_row("largest queue", "{:.4g} bytes, {} packets lost there",
+                         result.largest_queue, result.overflows);
   text +=
       fmt::format("\n{:>9} {:>6}  {:<9}{:>10} {:>8} {:>10}  | {:>9} {:>9} {:>10}\n", "RTT", "MTU",
                   "control", "Mbit/s", "losses", "reductions", "window", "loss", "recovery");

@@ -157,7 +157,7 @@ Json json_of(const ProfileTime& time) {
   return json;
 }
 
-std::string escaped(std::string_view text) {
+std::string html_escaped(std::string_view text) {
   std::string safe;
   for (const char c : text) {
     if (c == '&')
@@ -227,7 +227,7 @@ std::string profile_svg(const ProfiledJob& job, const Profile& p) {
   int y = 52;
   std::string body;
   const auto text = [&](int x, int at, std::string_view words, std::string_view style = "") {
-    body += fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>\n", x, at, style, escaped(words));
+    body += fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>\n", x, at, style, html_escaped(words));
   };
   const auto rectangle = [&](double x, int at, double width, int height, std::size_t colour) {
     body +=

@@ -24,12 +24,12 @@ namespace fs = std::filesystem;
 }
 
 /// A file descriptor that closes itself.
-class Descriptor {
+class OpenFile {
  public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  explicit OpenFile(int number) : number_(number) {}
+  ~OpenFile() { close(); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
   int get() const noexcept { return number_; }
   /// Some file systems report a failed write only here.
   int close() noexcept {
@@ -57,7 +57,7 @@ class Temporary {
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
 
-  Descriptor& file() noexcept { return file_; }
+  OpenFile& file() noexcept { return file_; }
   void rename_to(const std::string& target) {
     if (::rename(name_.c_str(), target.c_str()) != 0) fail("write", target, errno);
     kept_ = true;
@@ -65,7 +65,7 @@ class Temporary {
 
  private:
   std::string name_;
-  Descriptor file_;
+  OpenFile file_;
   bool kept_ = false;
 };
 
@@ -95,7 +95,7 @@ void set_usual_mode(int file, const std::string& target) {
 /// Sync the rename to the disk; folders that cannot be synced (some network file systems) are
 /// ignored.
 void sync_folder(const fs::path& folder) {
-  Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  OpenFile file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (file.get() >= 0) ::fsync(file.get());
 }
 
@@ -109,7 +109,7 @@ fs::path resolve(const std::string& path) {
 }
 
 void write_directly(const std::string& path, std::span<const char> content) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  OpenFile file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (file.get() < 0) fail("write", path, errno);
   write_all(file.get(), content, path);
   if (file.close() != 0) fail("write", path, errno);
@@ -135,7 +135,7 @@ void write_file_atomically(const std::string& path, std::span<const char> conten
 
   const fs::path target = resolve(path);
   Temporary temporary(target);
-  Descriptor& file = temporary.file();
+  OpenFile& file = temporary.file();
   write_all(file.get(), content, path);
   set_usual_mode(file.get(), target.string());
   if (::fsync(file.get()) != 0) fail("write", path, errno);
@@ -149,7 +149,7 @@ std::string write_private_file(const std::string& folder, std::string_view prefi
   const std::string name = fmt::format("{}XXXXXX{}", prefix, suffix);
   std::string path = (fs::path(folder) / name).string();
   // Opens with O_CREAT | O_EXCL and mode 0600: a file or link of that name is never opened.
-  Descriptor file(::mkostemps(path.data(), static_cast<int>(suffix.size()), O_CLOEXEC));
+  OpenFile file(::mkostemps(path.data(), static_cast<int>(suffix.size()), O_CLOEXEC));
   if (file.get() < 0) fail("create a file in", folder, errno);
   try {
     write_all(file.get(), content, path);
@@ -178,7 +178,7 @@ void check_writable(const std::string& path) {
 }
 
 std::string read_file(const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) fail("read", path, errno);
   std::string content;
   struct stat status {};

@@ -1,5 +1,5 @@
 """Parses the library, the command and its benchmarks as builds for users compile them, several files of a folder
-together (cmake/compile_time.cmake): names in a folder must not clash.
+together (cmake/compile_time.cmake): names in a target must not clash, however its files are divided.
 
 usage: compile_together.py SOURCE BINARY [CMAKE_OPTION...]
 """
@@ -17,7 +17,7 @@ PROCESSES = 2
 def configure(source: str, binary: str, options: list[str]) -> None:
     command = ["cmake", "-S", source, "-B", binary, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug"]
     command += ["-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_CXX_FLAGS=-w", "-DGDR_TESTS=OFF", "-DGDR_PYTHON=OFF"]
-    command += ["-DGDR_BENCH=OFF", "-DGDR_FORTRAN=OFF", "-DGDR_MPI=OFF", *options]
+    command += ["-DGDR_FILES_TOGETHER=1000", "-DGDR_BENCH=OFF", "-DGDR_FORTRAN=OFF", "-DGDR_MPI=OFF", *options]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 

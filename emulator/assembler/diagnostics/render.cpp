@@ -14,7 +14,7 @@ constexpr std::size_t max_line_width = 160;  // longer source lines are truncate
 struct Colours {
   const char *bold = "", *error = "", *warning = "", *note = "", *off = "";
 };
-constexpr Colours plain{};
+constexpr Colours without_colours{};
 constexpr Colours ansi{"\x1b[1m", "\x1b[1;31m", "\x1b[1;35m", "\x1b[1;36m", "\x1b[0m"};
 
 /// A line of a text, without its line feed.
@@ -79,7 +79,7 @@ std::string where(const Diagnostics& all, const SourceRange& range) {
 }  // namespace
 
 std::string Diagnostics::render(const Diagnostic& d, bool colour) const {
-  const Colours& c = colour ? ansi : plain;
+  const Colours& c = colour ? ansi : without_colours;
   const bool error = d.severity == Severity::Error;
   std::string out = fmt::format("{}{}:{} {}{}[GDR{}]:{} {}\n", c.bold, where(*this, d.range), c.off,
                                 error ? c.error : c.warning, error ? "error" : "warning", d.code,

@@ -31,7 +31,7 @@ constexpr auto deep_repeats = make_deep_repeats();
 
 constexpr std::uint16_t number(Code code) noexcept { return static_cast<std::uint16_t>(code); }
 
-constexpr DiagnosticInfo rows[] = {
+constexpr DiagnosticInfo diagnostic_rows[] = {
     // 1xxx: characters, numbers, macros and expressions
     {number(Code::UnexpectedCharacter), "unexpected character",
      "A character is not allowed at the beginning of a line, operation or operand.",
@@ -290,7 +290,7 @@ Diagnostics diagnostics_of(const DiagnosticInfo& info) {
 
 }  // namespace
 
-std::span<const DiagnosticInfo> diagnostic_table() noexcept { return rows; }
+std::span<const DiagnosticInfo> diagnostic_table() noexcept { return diagnostic_rows; }
 
 std::string diagnostics_chapters(std::span<const DiagnosticGroup> chapters,
                                  std::span<const DiagnosticInfo> table,

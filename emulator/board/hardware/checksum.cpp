@@ -5,10 +5,10 @@
 namespace gdr {
 namespace {
 
-constexpr std::uint64_t multiplier = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+constexpr std::uint64_t golden_multiplier = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
 
 constexpr std::uint64_t mix(std::uint64_t h, std::uint64_t word) noexcept {
-  return std::rotl(h ^ word, 29) * multiplier;
+  return std::rotl(h ^ word, 29) * golden_multiplier;
 }
 
 /// Every bit of the result depends on every bit of h.

@@ -6,7 +6,7 @@
 namespace gdr {
 namespace {
 
-constexpr RegisterRow rows[] = {
+constexpr RegisterRow register_rows[] = {
     {Register::Identity, "IDENTITY", "`GRAPE-GD` in ASCII, least significant byte first"},
     {Register::Version, "VERSION", "major version in the upper half, minor in the lower"},
     {Register::Chips, "CHIPS", "chips of the board"},
@@ -68,11 +68,11 @@ constexpr RegisterRow rows[] = {
 
 }  // namespace
 
-std::span<const RegisterRow> register_table() noexcept { return rows; }
+std::span<const RegisterRow> register_table() noexcept { return register_rows; }
 
 std::string register_page() {
   std::string text = "| offset | register | written by | meaning |\n|---|---|---|---|\n";
-  for (const RegisterRow& row : rows) {
+  for (const RegisterRow& row : register_rows) {
     const auto offset = static_cast<std::uint32_t>(row.reg);
     text += fmt::format("| `0x{:04x}`{} | `{}`{} | {} | {} |\n", offset,
                         row.of_chip() ? fmt::format(" + 0x{:x} c", chip_stride) : "", row.name,

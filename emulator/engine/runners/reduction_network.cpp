@@ -16,7 +16,7 @@ namespace {
 // --- vectorised sums of the reduction network, in the order of the tree
 
 /// One element of a field in PEs `pe` .. `pe + count - 1` of some block.
-struct Row {
+struct FieldRow {
   const PortField& field;
   unsigned element;
   std::uint64_t pe, count;
@@ -30,7 +30,7 @@ struct HostSums {
     return !loaded.exact;
   }
   /// The upper 64 bits of a long are a double; the rest, from an exact section, is truncated.
-  static void read(const Row& row, const BlockState& block, std::uint64_t* to) noexcept {
+  static void read(const FieldRow& row, const BlockState& block, std::uint64_t* to) noexcept {
     const auto lanes = pe_lanes(block, row.field.location, row.element);
     const std::uint64_t* const upper = lanes.shorts + row.pe;
     const std::uint64_t* const lower = upper + lanes.lower;
@@ -40,15 +40,15 @@ struct HostSums {
   static void read_items(std::uint64_t n, const std::uint64_t* shorts, std::uint64_t* to) noexcept {
     for (std::uint64_t i = 0; i < n; ++i) to[i] = (shorts[2 * i] << 28) | (shorts[2 * i + 1] >> 8);
   }
-  static void add(const Row& row, const std::uint64_t* left, const std::uint64_t* right,
+  static void add(const FieldRow& row, const std::uint64_t* left, const std::uint64_t* right,
                   std::uint64_t* to) noexcept {
     for (std::uint64_t i = 0; i < row.count; ++i)
       to[i] = std::bit_cast<std::uint64_t>(std::bit_cast<double>(left[i]) +
                                            std::bit_cast<double>(right[i]));
   }
-  static bool add_all(const Row&, std::vector<std::uint64_t>&) noexcept { return false; }
+  static bool add_all(const FieldRow&, std::vector<std::uint64_t>&) noexcept { return false; }
   /// Host NaNs may have a sign; the machine's canonical NaN has none.
-  static void to_doubles(const Row& row, const std::uint64_t* sums,
+  static void to_doubles(const FieldRow& row, const std::uint64_t* sums,
                          std::uint64_t* numbers) noexcept {
     std::transform(sums, sums + row.count, numbers, port::canonical);
   }
@@ -62,7 +62,7 @@ struct ExactSums {
   static bool supports(const LoadedProgram& loaded, const PortField& field) noexcept {
     return loaded.exact && field.isa != Isa::Portable;
   }
-  static void read(const Row& row, const BlockState& block, std::uint64_t* to) noexcept {
+  static void read(const FieldRow& row, const BlockState& block, std::uint64_t* to) noexcept {
     const auto lanes = pe_lanes(block, row.field.location, row.element);
     std::copy_n(lanes.shorts + row.pe, row.count, to);
     std::copy_n(lanes.shorts + lanes.lower + row.pe, row.count, to + row.count);
@@ -73,19 +73,19 @@ struct ExactSums {
       to[n + i] = shorts[2 * i + 1];
     }
   }
-  static void add(const Row& row, const std::uint64_t* left, const std::uint64_t* right,
+  static void add(const FieldRow& row, const std::uint64_t* left, const std::uint64_t* right,
                   std::uint64_t* to) noexcept {
     const StripKernels& kernels = strip_kernels(row.field.isa);
     const std::uint64_t n = row.count;
     kernels.fadd[1][1][1]({1, n, {left, left + n, 0}, {right, right + n, 0}, {to, to + n, 0}});
   }
   /// Adds all rows with one call if doubles can verify it and there are enough.
-  static bool add_all(const Row& row, std::vector<std::uint64_t>& rows) {
+  static bool add_all(const FieldRow& row, std::vector<std::uint64_t>& rows) {
     constexpr std::size_t few = 128;
     const LongRows all{rows.data(), rows.size() / (words * row.count), row.count};
     return all.count * all.lanes >= few && add_rows_in_doubles(row.field.isa, all);
   }
-  static void to_doubles(const Row& row, const std::uint64_t* sums,
+  static void to_doubles(const FieldRow& row, const std::uint64_t* sums,
                          std::uint64_t* numbers) noexcept {
     port_rows(row.field.isa).long_to_double(sums, sums + row.count, row.count, numbers);
   }
@@ -101,7 +101,8 @@ bool are_sums(const LoadedProgram& loaded, const PortField& field) noexcept {
 
 /// Adds up rows of `size` words into the first, as reduce_tree does.
 template <typename Sums>
-const std::uint64_t* add_rows(const Row& row, std::vector<std::uint64_t>& rows, std::size_t size) {
+const std::uint64_t* add_rows(const FieldRow& row, std::vector<std::uint64_t>& rows,
+                              std::size_t size) {
   std::uint64_t* const first = rows.data();
   if (rows.size() == size || Sums::add_all(row, rows)) return first;
   for (std::size_t n = rows.size() / size; n > 1; n = (n + 1) / 2) {
@@ -120,7 +121,7 @@ class RowSum {
  public:
   /// `read(chip, block, to)` reads a row; the sums are stored to `numbers` as doubles.
   template <typename Read>
-  void sum(const Row& row, std::size_t chips, std::size_t blocks, Read read,
+  void sum(const FieldRow& row, std::size_t chips, std::size_t blocks, Read read,
            std::uint64_t* numbers) {
     const std::size_t size = Sums::words * row.count;
     chips_.resize(chips * size);
@@ -152,8 +153,8 @@ void sum_slots(const PortField& field, std::span<const ChipState* const> chips,
     const std::uint64_t end = pes_below(last);
     for (std::uint64_t pe = pes_below(first); pe < end;) {
       const std::uint64_t block = pe / pes;
-      const Row row{field, static_cast<unsigned>(e), pe % pes,
-                    std::min(end, (block + 1) * pes) - pe};
+      const FieldRow row{field, static_cast<unsigned>(e), pe % pes,
+                         std::min(end, (block + 1) * pes) - pe};
       numbers.resize(row.count);
       sums.sum(
           row, chips.size(), over_blocks ? chips[0]->blocks.size() : 1,
@@ -182,7 +183,7 @@ template <typename Sums>
 void join_rows(const LoadedProgram& loaded,
                std::span<const std::vector<const std::uint64_t*>> chips, std::uint64_t count,
                std::uint64_t* to) {
-  const Row row{loaded.outputs[0], 0, 0, loaded.outputs.size()};
+  const FieldRow row{loaded.outputs[0], 0, 0, loaded.outputs.size()};
   RowSum<Sums> sums;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto read = [&](std::size_t c, std::size_t b, std::uint64_t* words) {

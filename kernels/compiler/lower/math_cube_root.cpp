@@ -11,7 +11,7 @@ namespace {
 
 /// The bits of y are this minus a third of the bits of |x|: |e| is at most 0.0982 (the offset
 /// balances both ends).
-constexpr std::uint64_t magic = 0x553ee95d7;
+constexpr std::uint64_t cube_root_magic = 0x553ee95d7;
 /// Bits of x that do not count for y.
 constexpr unsigned dropped_bits = 12;
 
@@ -29,8 +29,8 @@ Ref Builder::cube_root(const Ref& x, Width width) {
                            immediate(short_ones - 16777216.0 / 3));
   const Ref part = emit(Op::Ishl, Width::Short, shifted, bits(dropped_bits));
   const auto ones = static_cast<std::uint64_t>(constant_ref(short_ones).bits);
-  const Ref y =
-      emit(Op::Isub, Width::Short, bits((magic + (ones << dropped_bits)) & Short::mask), part);
+  const Ref y = emit(Op::Isub, Width::Short,
+                     bits((cube_root_magic + (ones << dropped_bits)) & Short::mask), part);
   const Ref yy = product(y, y, wide);
   // A step leaves the square of the first value's error: doubles need all of x for that value.
   const Ref magnitude = graph_.in_longs ? absolute(x) : narrow;

@@ -53,9 +53,9 @@ bool spans_body(const LiveRange& t, int body_length) {
 
 /// Backtracking search that continues with the live range that has the fewest possible addresses,
 /// of those the widest.
-class Search {
+class RangeSearch {
  public:
-  Search(std::vector<LiveRange>& ranges, int body_length, unsigned capacity, unsigned steps)
+  RangeSearch(std::vector<LiveRange>& ranges, int body_length, unsigned capacity, unsigned steps)
       : ranges_(ranges),
         body_length_(body_length),
         capacity_(static_cast<int>(capacity)),
@@ -306,7 +306,7 @@ bool assign_addresses(std::vector<LiveRange>& ranges, int body_length, unsigned 
     if (!occupancy.first_fit(i)) return false;
   constexpr std::size_t max_searched = 1000;  // the search is quadratic in the number of ranges
   if (ranges.size() > max_searched) return assign_first_fit(ranges, body_length, capacity);
-  return Search(ranges, body_length, capacity, steps).run();
+  return RangeSearch(ranges, body_length, capacity, steps).run();
 }
 
 bool assign_first_fit(std::vector<LiveRange>& ranges, int body_length, unsigned capacity) {

@@ -16,7 +16,7 @@ constexpr unsigned max_extension_rounds = 16, max_extended = 2;
 constexpr std::size_t shared_by = 3;
 
 /// Definition and last use of a value, as positions in the order.
-struct Lifetime {
+struct LiveSpan {
   int from = 0, to = 0;
   bool spans(int at) const noexcept { return from <= at && at < to; }
 };
@@ -93,9 +93,9 @@ class Rematerializer {
   }
 
  private:
-  Lifetime lifetime(ValueId v) const {
+  LiveSpan lifetime(ValueId v) const {
     const Ends& e = ends_[index(v)];
-    return e.shorts == 0 ? Lifetime{} : Lifetime{position(e.def), position(e.last)};
+    return e.shorts == 0 ? LiveSpan{} : LiveSpan{position(e.def), position(e.last)};
   }
   /// Position of an operation in the order.
   int position(OpId o) const { return position_[index(o)]; }
@@ -171,7 +171,7 @@ class Rematerializer {
       const MachineValue& operand = loop_.value(r.value);
       if (operand.origin == Origin::Invariant) continue;
       if (operand.origin == Origin::Accumulator || operand.in_t) return false;
-      const Lifetime l = lifetime(r.value);
+      const LiveSpan l = lifetime(r.value);
       if (l.to >= position(before)) continue;
       if (l.spans(at) && shorts_of(operand) <= allowed.shorts) {
         allowed.shorts -= shorts_of(operand);

@@ -23,9 +23,9 @@ constexpr double least_ratio = 1.2;
 /// configurations (an alternative and a length) some make a short attempt; the half that left fewer
 /// operations waiting makes one twice as long, and so on (successive halving: K. Jamieson and A.
 /// Talwalkar, "Non-stochastic best arm identification", 2016).
-class Search {
+class AlternativeSearch {
  public:
-  Search(std::span<const Alternative> alternatives, const SearchOptions& options)
+  AlternativeSearch(std::span<const Alternative> alternatives, const SearchOptions& options)
       : alternatives_(alternatives),
         options_(options),
         left_(options.changes),
@@ -163,7 +163,7 @@ class Search {
 
 std::optional<std::size_t> find_least_ii(std::span<const Alternative> alternatives,
                                          const SearchOptions& options) {
-  return Search(alternatives, options).run();
+  return AlternativeSearch(alternatives, options).run();
 }
 
 }  // namespace gdr::kc

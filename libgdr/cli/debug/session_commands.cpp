@@ -7,7 +7,7 @@
 namespace gdr::cli {
 namespace {
 
-constexpr std::array commands{
+constexpr std::array all_commands{
     SessionCommand{{"step", "s", "[N] [clocks]",
                     "execute one or N instructions, or the instructions of N clocks"},
                    &SessionCommands::step,
@@ -84,7 +84,7 @@ bool is_section(std::string_view word) noexcept {
 }
 std::string section_named(const std::string& word) { return word == "loop" ? "body" : word; }
 
-std::span<const SessionCommand> session_commands() noexcept { return commands; }
+std::span<const SessionCommand> session_commands() noexcept { return all_commands; }
 
 void SessionCommands::help(Session&, Words& words) {
   std::string text;
@@ -94,7 +94,7 @@ void SessionCommands::help(Session&, Words& words) {
   if (!words.empty()) {
     const std::string word = words.take("command");
     words.finish();
-    for (const SessionCommand& command : commands)
+    for (const SessionCommand& command : all_commands)
       if (command.help.name.starts_with(word) || command.help.alias == word)
         text += fmt::format(
             "{}\n    {}{}\n", usage(command.help), wrap(command.help.meaning, 4, 80),
@@ -103,7 +103,7 @@ void SessionCommands::help(Session&, Words& words) {
     if (text.empty()) throw usage_error("there is no command '{}'; help lists them", word);
     return print("{}", text);
   }
-  for (const SessionCommand& command : commands)
+  for (const SessionCommand& command : all_commands)
     text += fmt::format("{:<17} {:<3} {}\n", command.help.name, command.help.alias,
                         wrap(command.help.meaning, 22, 76));
   text +=

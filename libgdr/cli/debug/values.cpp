@@ -11,7 +11,7 @@
 namespace gdr::cli {
 namespace {
 
-[[noreturn]] void refuse(std::string_view text, std::string_view why) {
+[[noreturn]] void refuse_value(std::string_view text, std::string_view why) {
   throw usage_error("'{}': {}", text, why);
 }
 
@@ -147,25 +147,26 @@ MachineBits parse_value(std::string_view text, const MachineWord& word, const Wo
     const auto high = hex.size() > 9 ? parse_all<std::uint64_t>(hex.substr(0, hex.size() - 9), 16)
                                      : std::optional<std::uint64_t>(0);
     if (hex.empty() || hex.size() > digits || !low || !high)
-      refuse(text, fmt::format("the bits of this word are 0x and up to {} hex digits", digits));
+      refuse_value(text,
+                   fmt::format("the bits of this word are 0x and up to {} hex digits", digits));
     return bits_of((u128{*high} << 36) | *low);
   }
   const DumpFormat chosen = mask ? DumpFormat::Int : format.format.value_or(DumpFormat::Float);
   if (chosen == DumpFormat::Int) {
     const auto value = parse_all<std::int64_t>(text);
-    if (!value) refuse(text, "expected an integer, or 0x and hex digits");
-    if (mask && *value != 0 && *value != 1) refuse(text, "a mask is 0 or 1");
+    if (!value) refuse_value(text, "expected an integer, or 0x and hex digits");
+    if (mask && *value != 0 && *value != 1) refuse_value(text, "a mask is 0 or 1");
     const std::int64_t limit = std::int64_t{1} << 35;
     if (!is_long && (*value >= limit || *value < -limit))
-      refuse(text, "the number does not fit into the 36 bits of a short");
+      refuse_value(text, "the number does not fit into the 36 bits of a short");
     return bits_of(static_cast<u128>(static_cast<i128>(*value)));
   }
   const auto value = parse_all<double>(text);
-  if (!value) refuse(text, "expected a number, or 0x and hex digits");
+  if (!value) refuse_value(text, "expected a number, or 0x and hex digits");
   if (chosen == DumpFormat::Fixed) {
     const double scaled = std::nearbyint(std::ldexp(*value, static_cast<int>(format.point)));
     if (!(std::abs(scaled) < std::ldexp(1.0, is_long ? 71 : 35)))
-      refuse(text, "the number does not fit into the word");
+      refuse_value(text, "the number does not fit into the word");
     return bits_of(static_cast<u128>(static_cast<i128>(scaled)));
   }
   if (is_long) return bits_of(long_from_double(*value).bits);
