@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "libgdr/io/hdf5.hpp"
+#include "libgdr/io/stored_file.hpp"
 
 namespace gdr {
 
@@ -18,21 +19,35 @@ struct PerType {
   std::vector<double> values;
   double operator[](std::size_t type) const { return type < values.size() ? values[type] : 0; }
 };
-PerType per_type(const hdf5::Reader& file, const std::string& name);
+PerType per_type(const StoredFile& file, const std::string& name);
 
-/// One file of a snapshot.
-struct SnapshotPart {
-  hdf5::Reader file;
-  std::vector<std::size_t> counts;  ///< particles of each type
+/// All files of the snapshot that a file belongs to, in their order: those named alike but for
+/// their number, as many as NumFilesPerSnapshot in the header. Two are open at most, the first and
+/// the one in use, because snapshots may have thousands.
+class SnapshotFiles {
+ public:
+  /// Throws Error (Io, Input) for a missing file, and for a name without a number.
+  SnapshotFiles(const std::string& path, const OpenStoredFile& open);
+  std::size_t size() const noexcept { return names_.size(); }
+  const StoredFile& first() const noexcept { return *first_; }
+  /// Opens a file, which closes the one of the call before.
+  const StoredFile& open(std::size_t index);
+
+ private:
+  OpenStoredFile open_;
+  std::vector<std::string> names_;
+  std::unique_ptr<StoredFile> first_, current_;
 };
 
-/// Opens all files of the snapshot that a file belongs to, in their order: those named alike but
-/// for their number, as many as NumFilesPerSnapshot in the header. Throws Error (Io, Input) for a
-/// missing file, and for files of different snapshots: of another time, size or number of
-/// particles.
-std::vector<SnapshotPart> open_parts(const std::string& path);
+/// Particles of each type in a file. Throws Error (Input) if the header has other numbers.
+std::vector<std::size_t> count_particles(const StoredFile& file);
 
-/// Particles of each type in all files together.
-std::vector<std::size_t> total_counts(const std::vector<SnapshotPart>& parts);
+/// Throws Error (Input) for files of different snapshots: of another time, size or number of
+/// particles.
+void check_same_snapshot(const StoredFile& first, const StoredFile& other);
+
+/// Throws Error (Input) unless all files together have the particles of each type that the header
+/// of the first one gives.
+void check_total(const StoredFile& first, const std::vector<std::size_t>& counts);
 
 }  // namespace gdr

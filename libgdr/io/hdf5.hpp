@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "libgdr/io/stored_file.hpp"
+
 namespace gdr::hdf5 {
 
 /// An HDF5 identifier that closes itself.
@@ -44,48 +46,28 @@ void silence() noexcept;
 /// The HDF5 library's description of its last failure.
 std::string last_failure();
 
-/// Class of the numbers of a dataset or an attribute.
-enum class NumberClass { Float, Signed, Unsigned, Other };
+using gdr::NumberClass;
 
-/// Number of elements of a shape, saturated at the largest number.
-hsize_t element_count(const std::vector<hsize_t>& shape) noexcept;
-
-/// A file open for reading; failures are gdr::Error, naming file and dataset. Paths inside it have
-/// no leading slash: "PartType1/Coordinates".
-class Reader {
+/// A file read with the HDF5 library.
+class Reader : public StoredFile {
  public:
   /// Throws Error (Io or Input) for a file that is missing, no HDF5 file, or damaged.
   explicit Reader(const std::string& file);
 
-  /// True if the content of the file is HDF5. Throws Error (Io) if it cannot be read.
-  static bool recognises(const std::string& file);
-
-  const std::string& name() const noexcept { return file_; }
-  bool has(const std::string& path) const;
-  /// (0) for a dataset without a shape (H5S_NULL).
-  std::vector<hsize_t> shape(const std::string& dataset) const;
-  NumberClass number_class(const std::string& dataset) const;
-  /// Throws unless a dataset holds numbers that can be read safely and completely: of a valid type,
-  /// no more than the file can hold, without parts in missing files. Reads no data. `doubles` and
-  /// `integers` include this check.
-  void check(const std::string& dataset) const;
-  /// All values of a dataset, in row-major order, converted from its type (of either byte order).
-  std::vector<double> doubles(const std::string& dataset) const;
-  std::vector<std::uint64_t> integers(const std::string& dataset, bool as_signed) const;
-  /// All values of a numerical attribute; nothing if it does not exist or holds no values. Throws
-  /// for other types.
+  bool has(const std::string& path) const override;
+  Shape shape(const std::string& dataset) const override;
+  NumberClass number_class(const std::string& dataset) const override;
+  /// The library trusts its files: this also rejects damaged types, and more numbers than the file
+  /// can hold.
+  void check(const std::string& dataset) const override;
+  void read(const std::string& dataset, std::span<double> to) const override;
+  void read(const std::string& dataset, std::span<std::uint64_t> to, bool as_signed) const override;
   std::optional<std::vector<double>> attribute(const std::string& object,
-                                               const std::string& name) const;
-  std::optional<std::int64_t> integer_attribute(const std::string& object,
-                                                const std::string& name) const;
-  /// Throws Error (Input): "FILE: WHERE: WHAT".
-  [[noreturn]] void fail(const std::string& where, const std::string& what) const;
+                                               const std::string& name) const override;
 
  private:
   Handle open_dataset(const std::string& dataset) const;
-  template <typename T>
-  std::vector<T> read(const std::string& dataset, hid_t memory_type) const;
-  std::string file_;
+  void read_as(const std::string& dataset, hid_t memory_type, std::size_t count, void* to) const;
   std::size_t file_bytes_ = 0;
   Handle handle_;
 };

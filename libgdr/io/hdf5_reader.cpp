@@ -1,14 +1,12 @@
 // Reading HDF5 files, with checks of datasets and types before they are read. The HDF5 library
 // trusts its files: a datatype whose bits lie beyond its size makes the conversion write beyond its
 // buffers, chunks may claim gigabytes, and parts that are not stored are read as zeros.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -16,7 +14,6 @@
 #include <string_view>
 
 #include "gdr/error.hpp"
-#include "libgdr/io/atomic_file.hpp"
 #include "libgdr/io/hdf5.hpp"
 
 namespace gdr::hdf5 {
@@ -32,6 +29,10 @@ constexpr hsize_t best_packing = 1100, always_allowed = hsize_t{16} << 20;
 
 bool multiply(hsize_t& product, hsize_t factor) noexcept {
   return !__builtin_mul_overflow(product, factor, &product);
+}
+
+hsize_t numbers_in(const std::vector<hsize_t>& shape) noexcept {
+  return element_count(StoredFile::Shape(shape.begin(), shape.end()));
 }
 
 /// A place of bits in a number: [begin, begin + size).
@@ -212,7 +213,7 @@ std::string chunk_defect(hid_t properties, int rank, std::size_t size, hsize_t a
   std::vector<hsize_t> chunk(static_cast<std::size_t>(std::max(rank, 1)));
   if (H5Pget_chunk(properties, static_cast<int>(chunk.size()), chunk.data()) != rank)
     return "has chunks of another shape than its own";
-  hsize_t bytes = element_count(chunk);
+  hsize_t bytes = numbers_in(chunk);
   if (bytes == 0 || !multiply(bytes, size) || bytes > allowed)
     return fmt::format("has chunks of ({}) numbers, more than the file can hold",
                        fmt::join(chunk, ", "));
@@ -226,7 +227,7 @@ std::string unwritten_defect(hid_t dataset, hid_t properties, hid_t space) {
   H5Pget_chunk(properties, rank, chunk.data());
   H5Sget_simple_extent_dims(space, shape.data(), nullptr);
   for (std::size_t k = 0; k < chunk.size(); ++k) shape[k] = (shape[k] + chunk[k] - 1) / chunk[k];
-  const hsize_t expected = element_count(shape);
+  const hsize_t expected = numbers_in(shape);
   hsize_t written = 0;
   if (H5Dget_num_chunks(dataset, space, &written) < 0) return "has no list of its chunks";
   if (written >= expected) return {};
@@ -347,33 +348,9 @@ std::string last_failure() {
   return description.empty() ? "unknown reason" : description;
 }
 
-hsize_t element_count(const std::vector<hsize_t>& shape) noexcept {
-  hsize_t count = 1;
-  for (const hsize_t n : shape) {
-    if (n == 0) return 0;
-    if (!multiply(count, n)) count = endless;
-  }
-  return count;
-}
-
-bool Reader::recognises(const std::string& file) {
-  // A pipe can be read once only: no format check before.
-  struct stat status {};
-  if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-    return false;
-  // The system, not HDF5, reports why a file cannot be opened.
-  const int probe = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  char first = 0;
-  const ssize_t got = probe < 0 ? -1 : ::read(probe, &first, 1);
-  const int reason = errno;
-  if (probe >= 0) ::close(probe);
-  if (got < 0) throw Error(ErrorCategory::Io, io_message("read", file, reason));
+Reader::Reader(const std::string& file) : StoredFile(file) {
   silence();
-  return H5Fis_hdf5(file.c_str()) > 0;
-}
-
-Reader::Reader(const std::string& file) : file_(file) {
-  if (!recognises(file))
+  if (!is_hdf5(file))
     throw Error(ErrorCategory::Input, fmt::format("'{}' is not an HDF5 file", file));
   handle_ = Handle(H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   const std::string why = handle_ ? std::string() : last_failure();
@@ -400,26 +377,23 @@ Reader::Reader(const std::string& file) : file_(file) {
   if (!unknown) file_bytes_ = bytes;
 }
 
-void Reader::fail(const std::string& where, const std::string& what) const {
-  throw Error(ErrorCategory::Input, fmt::format("{}: {}: {}", file_, where, what));
-}
-
 bool Reader::has(const std::string& path) const {
   // H5Lexists requires every group on the path to exist.
   for (std::size_t slash = path.find('/'); slash != std::string::npos;
        slash = path.find('/', slash + 1))
     if (H5Lexists(handle_.get(), path.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
-  return H5Lexists(handle_.get(), path.c_str(), H5P_DEFAULT) > 0 &&
-         H5Oexists_by_name(handle_.get(), path.c_str(), H5P_DEFAULT) > 0;
+  return H5Lexists(handle_.get(), path.c_str(), H5P_DEFAULT) > 0;
 }
 
 Handle Reader::open_dataset(const std::string& dataset) const {
+  if (has(dataset) && H5Oexists_by_name(handle_.get(), dataset.c_str(), H5P_DEFAULT) <= 0)
+    fail(dataset, "is a link to something that does not exist");
   Handle handle(H5Dopen2(handle_.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
   if (!handle) fail(dataset, fmt::format("cannot be opened as a dataset ({})", last_failure()));
   return handle;
 }
 
-std::vector<hsize_t> Reader::shape(const std::string& dataset) const {
+StoredFile::Shape Reader::shape(const std::string& dataset) const {
   const Handle handle = open_dataset(dataset);
   const Handle space(H5Dget_space(handle.get()), H5Sclose);
   const H5S_class_t kind = H5Sget_simple_extent_type(space.get());
@@ -428,7 +402,7 @@ std::vector<hsize_t> Reader::shape(const std::string& dataset) const {
   std::vector<hsize_t> sizes(
       static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space.get()), 0)));
   H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr);
-  return sizes;
+  return {sizes.begin(), sizes.end()};
 }
 
 void Reader::check(const std::string& dataset) const {
@@ -436,11 +410,11 @@ void Reader::check(const std::string& dataset) const {
   const Handle type(H5Dget_type(handle.get()), H5Tclose);
   if (const std::string defect = type_defect(type.get()); !defect.empty()) fail(dataset, defect);
   const hsize_t count = element_count(shape(dataset));
-  if (const std::string defect = storage_defect(handle.get(), count, file_, file_bytes_, 0);
+  if (const std::string defect = storage_defect(handle.get(), count, name(), file_bytes_, 0);
       !defect.empty())
     fail(dataset, defect);
   if (!fits_in_memory(count))
-    fail(dataset, fmt::format("{} numbers are more than this machine can hold", count));
+    fail(dataset, fmt::format("holds {} numbers, more than this machine can hold", count));
 }
 
 NumberClass Reader::number_class(const std::string& dataset) const {
@@ -449,31 +423,30 @@ NumberClass Reader::number_class(const std::string& dataset) const {
   return class_of(type.get());
 }
 
-template <typename T>
-std::vector<T> Reader::read(const std::string& dataset, hid_t memory_type) const {
-  check(dataset);
+void Reader::read_as(const std::string& dataset, hid_t memory_type, std::size_t count,
+                     void* to) const {
   const Handle handle = open_dataset(dataset);
-  std::vector<T> values(element_count(shape(dataset)));
-  if (values.empty() ||
-      H5Dread(handle.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0)
-    return values;
+  const std::size_t stored = element_count(shape(dataset));
+  if (stored != count) fail(dataset, fmt::format("has {} numbers; expected {}", stored, count));
+  if (count == 0 || H5Dread(handle.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) >= 0)
+    return;
   const std::string why = last_failure();
   const Handle properties(H5Dget_create_plist(handle.get()), H5Pclose);
-  const std::string lacking = filter_defect(properties.get(), file_);
+  const std::string lacking = filter_defect(properties.get(), name());
   if (lacking.empty())
     fail(dataset, fmt::format("cannot be read ({}); it is damaged: fetch the file again", why));
   fail(dataset, lacking);
 }
 
-std::vector<double> Reader::doubles(const std::string& dataset) const {
-  return read<double>(dataset, H5T_NATIVE_DOUBLE);
+void Reader::read(const std::string& dataset, std::span<double> to) const {
+  read_as(dataset, H5T_NATIVE_DOUBLE, to.size(), to.data());
 }
 
-std::vector<std::uint64_t> Reader::integers(const std::string& dataset, bool as_signed) const {
+void Reader::read(const std::string& dataset, std::span<std::uint64_t> to, bool as_signed) const {
   const NumberClass kind = number_class(dataset);
   if (kind != NumberClass::Signed && kind != NumberClass::Unsigned)
     fail(dataset, "does not hold integers");
-  return read<std::uint64_t>(dataset, as_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64);
+  read_as(dataset, as_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, to.size(), to.data());
 }
 
 std::optional<std::vector<double>> Reader::attribute(const std::string& object,
@@ -496,17 +469,6 @@ std::optional<std::vector<double>> Reader::attribute(const std::string& object,
   if (H5Aread(handle.get(), H5T_NATIVE_DOUBLE, values.data()) < 0)
     fail(where, fmt::format("cannot be read ({})", last_failure()));
   return values;
-}
-
-std::optional<std::int64_t> Reader::integer_attribute(const std::string& object,
-                                                      const std::string& name) const {
-  const auto values = attribute(object, name);
-  if (!values) return {};
-  const double value = values->front();
-  // Integers up to 2^53 are exact in a double, which suffices for steps and files.
-  if (!(value >= -9007199254740992.0 && value <= 9007199254740992.0))
-    fail(object + "/" + name, fmt::format("{} is out of range", value));
-  return static_cast<std::int64_t>(value);
 }
 
 }  // namespace gdr::hdf5

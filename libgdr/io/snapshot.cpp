@@ -1,4 +1,4 @@
-// Reading and writing snapshots of either format.
+// Reading snapshots of either format.
 #include "libgdr/io/snapshot.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +10,6 @@
 
 #include "gdr/error.hpp"
 #include "libgdr/io/atomic_file.hpp"
-#include "libgdr/io/hdf5.hpp"
 
 namespace gdr {
 namespace {
@@ -41,6 +40,13 @@ void check_text(const std::string& path, std::string_view content) {
     refuse(path, "is neither HDF5 nor text; convert it to HDF5 first");
 }
 
+/// Whether all numbers are finite, in a loop without branches.
+bool are_finite(std::span<const double> values) {
+  bool finite = true;
+  for (const double value : values) finite &= std::isfinite(value);
+  return finite;
+}
+
 /// Throws Error (Input) naming `file` and the first particle with a number that is not finite.
 void check_finite(const Snapshot& snapshot, const std::string& file) {
   struct Quantity {
@@ -51,7 +57,8 @@ void check_finite(const Snapshot& snapshot, const std::string& file) {
   const std::array<Quantity, 3> quantities = {{{"position", snapshot.position, 3},
                                                {"velocity", snapshot.velocity, 3},
                                                {"mass", snapshot.mass, 1}}};
-  for (const Quantity& quantity : quantities)
+  for (const Quantity& quantity : quantities) {
+    if (are_finite(quantity.values)) continue;
     for (std::size_t k = 0; k < quantity.values.size(); ++k) {
       if (std::isfinite(quantity.values[k])) continue;
       const std::size_t particle = k / quantity.width;
@@ -61,27 +68,28 @@ void check_finite(const Snapshot& snapshot, const std::string& file) {
           fmt::format("{}: {}{} of particle {} (id {}) is {}; remove or repair it", file, component,
                       quantity.name, particle, id_text(snapshot, particle), quantity.values[k]));
     }
-}
-
-std::string content_of(const Snapshot& snapshot, SnapshotFormat format) {
-  return format == SnapshotFormat::Text ? text_snapshot(snapshot) : gadget_image(snapshot);
-}
-
-/// Sets the time of a Hermite state. A state of other particles than those of the file, which were
-/// then changed by another code, is dropped with its run.
-void complete_hermite(Snapshot& snapshot) {
-  const bool has_run = snapshot.run && snapshot.run->integrator == IntegratorKind::Hermite4;
-  if (has_run && snapshot.hermite) {
-    HermiteState& state = *snapshot.hermite;
-    state.cycle = snapshot.run->step;
-    state.now = snapshot.run->fraction;
-    const bool between_steps = state.now > 0;  // the file's particles are predicted ones
-    if (between_steps || (state.position == snapshot.position &&
-                          (snapshot.velocity.empty() || state.velocity == snapshot.velocity)))
-      return;
   }
-  if (has_run) snapshot.run.reset();
-  snapshot.hermite.reset();
+}
+
+/// Whether the particles are still those of a Hermite state.
+bool has_particles_of(const Snapshot& snapshot, const HermiteState& state) {
+  // Within a step the file's particles are predicted ones.
+  return state.now > 0 || (state.position == snapshot.position &&
+                           (snapshot.velocity.empty() || state.velocity == snapshot.velocity));
+}
+
+/// Sets the time of a Hermite state. The run of a file whose time or particles another code, or the
+/// user, has changed cannot be continued, and is dropped.
+void complete_run(Snapshot& snapshot) {
+  const bool is_hermite = snapshot.run && snapshot.run->integrator == IntegratorKind::Hermite4;
+  bool continues = snapshot.run && snapshot.run->time() == snapshot.time;
+  if (is_hermite && snapshot.hermite) {
+    snapshot.hermite->cycle = snapshot.run->step;
+    snapshot.hermite->now = snapshot.run->fraction;
+    continues = continues && has_particles_of(snapshot, *snapshot.hermite);
+  }
+  if (!continues) snapshot.run.reset();
+  if (!continues || !is_hermite) snapshot.hermite.reset();
 }
 
 }  // namespace
@@ -90,36 +98,39 @@ double RunState::time() const noexcept {
   return start_time + (static_cast<double>(step) + fraction) * time_step;
 }
 
-SnapshotFormat snapshot_format(const std::string& path) {
-  return hdf5::Reader::recognises(path) ? SnapshotFormat::Hdf5 : SnapshotFormat::Text;
+std::string run_number_defect(const RunNumber& number, double value) {
+  if (number.range == NumberRange::Any) return {};
+  if (!std::isfinite(value)) return fmt::format("expected a finite number, got {}", value);
+  const bool positive = number.range == NumberRange::Positive;
+  if (positive && value <= 0) return fmt::format("expected a number above 0, got {}", value);
+  const bool at_least_zero =
+      number.range == NumberRange::AtLeastZero || number.range == NumberRange::Fraction;
+  if (at_least_zero && value < 0) return fmt::format("expected at least 0, got {}", value);
+  if (number.range == NumberRange::Fraction && value > 1)
+    return fmt::format("expected at most 1, got {}", value);
+  return {};
 }
 
-Snapshot read_snapshot(const std::string& path, Velocities velocities) {
+SnapshotFormat snapshot_format(const std::string& path) {
+  return is_hdf5(path) ? SnapshotFormat::Hdf5 : SnapshotFormat::Text;
+}
+
+Snapshot read_snapshot(const std::string& path, const SnapshotReading& how) {
   try {
     Snapshot snapshot;
-    if (snapshot_format(path) == SnapshotFormat::Hdf5) {
-      snapshot = read_gadget(path, velocities);
+    if (is_hdf5(path)) {
+      snapshot = read_gadget(path, how);
     } else {
       const std::string content = read_file(path);
       check_text(path, content);
       snapshot = parse_text_snapshot(content, path);
     }
     check_finite(snapshot, path);
-    complete_hermite(snapshot);
+    complete_run(snapshot);
     return snapshot;
   } catch (const std::bad_alloc&) {
     refuse(path, "holds more than this machine's memory");
   }
-}
-
-void write_snapshot(const std::string& path, const Snapshot& snapshot, SnapshotFormat format) {
-  write_file_atomically(path, content_of(snapshot, format));
-}
-
-std::string write_private_snapshot(const std::string& folder, std::string_view prefix,
-                                   const Snapshot& snapshot, SnapshotFormat format) {
-  const char* const suffix = format == SnapshotFormat::Text ? ".txt" : ".hdf5";
-  return write_private_file(folder, prefix, suffix, content_of(snapshot, format));
 }
 
 std::string id_text(const Snapshot& snapshot, std::size_t particle) {

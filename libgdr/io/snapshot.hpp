@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gdr/hermite.hpp"
+#include "libgdr/io/stored_file.hpp"
 
 namespace gdr {
 
@@ -37,22 +38,30 @@ struct RunState {
   friend bool operator==(const RunState&, const RunState&) = default;
 };
 
+/// Values that a number of a run can have; all but Any are finite.
+enum class NumberRange { Any, Finite, AtLeastZero, Positive, Fraction };
+
 /// A number of a run's state, and its names in HDF5 and in text files.
 struct RunNumber {
   const char *hdf5_name, *text_name;
   double RunState::*value;
+  NumberRange range;
 };
-constexpr RunNumber run_numbers[] = {{"StartTime", "start_time", &RunState::start_time},
-                                     {"TimeStep", "time_step", &RunState::time_step},
-                                     {"Softening", "softening", &RunState::softening},
-                                     {"G", "gravity", &RunState::gravity},
-                                     {"StartEnergy", "start_energy", &RunState::start_energy}};
+/// Energies of extreme masses and speeds overflow; such a run can continue nevertheless.
+constexpr RunNumber run_numbers[] = {
+    {"StartTime", "start_time", &RunState::start_time, NumberRange::Finite},
+    {"TimeStep", "time_step", &RunState::time_step, NumberRange::Positive},
+    {"Softening", "softening", &RunState::softening, NumberRange::AtLeastZero},
+    {"G", "gravity", &RunState::gravity, NumberRange::Positive},
+    {"StartEnergy", "start_energy", &RunState::start_energy, NumberRange::Any}};
 /// The additional numbers of a run with Hermite4: files that have them are of such a run.
 constexpr RunNumber hermite_numbers[] = {
-    {"StepFraction", "step_fraction", &RunState::fraction},
-    {"Eta", "eta", &RunState::eta},
-    {"EtaStart", "eta_start", &RunState::eta_start},
-    {"SmallestStep", "smallest_step", &RunState::smallest_step}};
+    {"StepFraction", "step_fraction", &RunState::fraction, NumberRange::Fraction},
+    {"Eta", "eta", &RunState::eta, NumberRange::Positive},
+    {"EtaStart", "eta_start", &RunState::eta_start, NumberRange::Positive},
+    {"SmallestStep", "smallest_step", &RunState::smallest_step, NumberRange::AtLeastZero}};
+/// Why a value cannot be this number of a run; empty if it can.
+std::string run_number_defect(const RunNumber& number, double value);
 /// An array of a Hermite state: its name in HDF5, and numbers for each particle. In a line of a
 /// text file its numbers have this order.
 struct HermiteArray {
@@ -91,9 +100,22 @@ constexpr std::size_t usual_particle_types = 6;
 enum class Velocities { Needed, Ignored };
 enum class SnapshotFormat { Hdf5, Text };
 
-/// Read a snapshot of either format, detected by its content. Throws Error (Io) for a file that
-/// cannot be read, Error (Input) for one that is no snapshot, has no particles, or holds a NaN or
-/// an infinity; the message names file, dataset or line, and the particle.
+/// How a snapshot is read.
+struct SnapshotReading {
+  Velocities velocities = Velocities::Needed;
+  /// Opens files whose content is HDF5.
+  OpenStoredFile open_hdf5;
+  /// How the caller's users read a file without velocities, as the end of a sentence.
+  std::string without_velocities;
+};
+
+/// Read a snapshot of either format, detected by its content. A run whose time or particles were
+/// changed in the file is dropped. Throws Error (Io) for a file that cannot be read, Error (Input)
+/// for one that is no snapshot, has no particles, or holds a NaN or an infinity; the message names
+/// file, dataset or line, and the particle.
+Snapshot read_snapshot(const std::string& path, const SnapshotReading& how);
+/// The same with the HDF5 library. Of the command, as `write_*` and `gadget_image`; all else here
+/// is part of the library, and of the Python package.
 Snapshot read_snapshot(const std::string& path, Velocities velocities = Velocities::Needed);
 /// Detect the format by the content of the file, with the same errors.
 SnapshotFormat snapshot_format(const std::string& path);
@@ -116,7 +138,7 @@ const char* format_name(SnapshotFormat format) noexcept;
 /// its shape, has no particles. The name of one file of a snapshot in several (snap.0.hdf5,
 /// snap.1.hdf5, ..., or snap.000.hdf5, ...) selects all of them; their particles are ordered by
 /// type. Throws Error (Io, Input).
-Snapshot read_gadget(const std::string& path, Velocities velocities);
+Snapshot read_gadget(const std::string& path, const SnapshotReading& how);
 /// The bytes of such a file: all numbers in double, so that reading gives the same bits. The state
 /// of a run is in the attributes of a group GDR, which other codes ignore.
 std::string gadget_image(const Snapshot& snapshot);

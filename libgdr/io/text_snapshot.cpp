@@ -1,11 +1,14 @@
 // Snapshots as plain text: a line `m x y z vx vy vz` for each particle.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <iterator>
+#include <numeric>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "emulator/host/parse_number.hpp"
 #include "gdr/error.hpp"
@@ -15,7 +18,7 @@ namespace gdr {
 namespace {
 
 constexpr std::array<std::string_view, 7> column_names = {"m", "x", "y", "z", "vx", "vy", "vz"};
-constexpr std::string_view blanks = " \t\r\f\v";
+constexpr std::string_view blanks = " \t\f\v";
 constexpr std::string_view state_mark = "#gdr:";
 constexpr std::string_view hermite_mark = "#hermite4:";
 
@@ -36,6 +39,15 @@ std::string_view next_word(std::string_view text, std::size_t& offset) {
   offset = std::min(text.find_first_not_of(blanks, offset), text.size());
   const std::size_t end = std::min(text.find_first_of(blanks, offset), text.size());
   return text.substr(offset, end - offset);
+}
+
+/// The next line, which ends with CR, LF or both; removes it from `text`.
+std::string_view next_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
+  const std::string_view line = text.substr(0, end);
+  const bool both = text.substr(end).starts_with("\r\n");
+  text.remove_prefix(std::min(end + (both ? 2 : 1), text.size()));
+  return line;
 }
 
 /// The whole word as a decimal number; nothing if it is none. Overflow gives an infinity.
@@ -78,37 +90,46 @@ void parse_particle(const Line& line, Snapshot& snapshot) {
   snapshot.velocity.insert(snapshot.velocity.end(), row.begin() + 4, row.end());
 }
 
-void set_state(Snapshot& snapshot, const Line& line, std::string_view name, double value) {
+/// What has been read of a file.
+struct TextFile {
+  Snapshot snapshot;
+  std::set<std::string, std::less<>> names;  ///< names in '#gdr:' lines
+};
+
+/// The number of a run with this name in text, and whether only runs with Hermite4 have it.
+std::pair<const RunNumber*, bool> find_number(std::string_view name) {
+  for (const RunNumber& number : run_numbers)
+    if (number.text_name == name) return {&number, false};
+  for (const RunNumber& number : hermite_numbers)
+    if (number.text_name == name) return {&number, true};
+  return {nullptr, false};
+}
+
+void set_state(TextFile& file, const Line& line, std::string_view name, double value) {
+  file.names.emplace(name);
   if (name == "time") {
-    snapshot.time = value;
+    file.snapshot.time = value;
     return;
   }
-  RunState run = snapshot.run.value_or(RunState{});
-  if (name == "step") {
+  const auto [number, hermite] = find_number(name);
+  if (number == nullptr && name != "step")
+    line.fail(0, fmt::format("unknown name '{}' in a '#gdr:' line; use '#' for a remark", name));
+  if (!file.snapshot.run) file.snapshot.run.emplace();
+  RunState& run = *file.snapshot.run;
+  if (number == nullptr) {
     if (value < 0 || value > 9e15 || value != std::floor(value))
       line.fail(0, fmt::format("step = {} is not a number of steps", value));
     run.step = static_cast<std::int64_t>(value);
-    snapshot.run = run;
     return;
   }
-  for (const RunNumber& number : run_numbers) {
-    if (number.text_name != name) continue;
-    run.*number.value = value;
-    snapshot.run = run;
-    return;
-  }
-  for (const RunNumber& number : hermite_numbers) {
-    if (number.text_name != name) continue;
-    run.integrator = IntegratorKind::Hermite4;
-    run.*number.value = value;
-    snapshot.run = run;
-    return;
-  }
-  line.fail(0, fmt::format("unknown name '{}' in a '#gdr:' line; use '#' for a remark", name));
+  if (const std::string defect = run_number_defect(*number, value); !defect.empty())
+    line.fail(0, fmt::format("{}: {}", name, defect));
+  if (hermite) run.integrator = IntegratorKind::Hermite4;
+  run.*number->value = value;
 }
 
 /// `#gdr: name = number`
-void parse_state(const Line& line, Snapshot& snapshot) {
+void parse_state(const Line& line, TextFile& file) {
   std::size_t offset = state_mark.size();
   const std::string_view name = next_word(line.text, offset);
   offset += name.size();
@@ -117,11 +138,12 @@ void parse_state(const Line& line, Snapshot& snapshot) {
     line.fail(offset, "a '#gdr:' line reads '#gdr: name = number'");
   offset += equals.size();
   const std::string_view word = next_word(line.text, offset);
-  // Energies of extreme masses and speeds overflow; such a run can continue nevertheless.
-  const double value = number_at(line, offset, word, name != "start_energy");
+  const RunNumber* const number = find_number(name).first;
+  const bool finite = number == nullptr || number->range != NumberRange::Any;
+  const double value = number_at(line, offset, word, finite);
   offset += word.size();
   if (!next_word(line.text, offset).empty()) line.fail(offset, "nothing may follow the number");
-  set_state(snapshot, line, name, value);
+  set_state(file, line, name, value);
 }
 
 /// `#hermite4: time step x y z vx vy vz ax ay az jx jy jz`: the state of the next particle.
@@ -141,15 +163,20 @@ void parse_hermite(const Line& line, Snapshot& snapshot) {
   if (!next_word(line.text, offset).empty()) line.fail(offset, "nothing may follow the 14 numbers");
 }
 
-/// A run with inconsistent numbers cannot be continued.
-void check_run(const Snapshot& snapshot, const std::string& name) {
-  if (!snapshot.run) return;
-  if (snapshot.run->time_step > 0 && snapshot.run->time() == snapshot.time) return;
-  throw Error(
-      ErrorCategory::Input,
-      fmt::format("{}: time is not start_time + step * time_step in its '#gdr:' lines; remove "
-                  "all of them except the time to start a new run",
-                  name));
+/// A run has all of its numbers.
+void check_run(const TextFile& file, const std::string& name) {
+  if (!file.snapshot.run) return;
+  const auto require = [&](std::string_view number) {
+    if (!file.names.contains(number))
+      throw Error(ErrorCategory::Input,
+                  fmt::format("{}: no line '#gdr: {} = ...'; remove all '#gdr:' lines except the "
+                              "time, and all '#hermite4:' lines, to start a new run",
+                              name, number));
+  };
+  require("step");
+  for (const RunNumber& number : run_numbers) require(number.text_name);
+  if (file.snapshot.run->integrator == IntegratorKind::Hermite4)
+    for (const RunNumber& number : hermite_numbers) require(number.text_name);
 }
 
 void append_hermite(fmt::memory_buffer& out, const HermiteState& state) {
@@ -179,17 +206,16 @@ void check_hermite(const Snapshot& snapshot, const std::string& name) {
 }  // namespace
 
 Snapshot parse_text_snapshot(std::string_view text, const std::string& name) {
-  Snapshot snapshot;
+  TextFile file;
+  Snapshot& snapshot = file.snapshot;
   std::size_t number = 0;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    Line line{name, ++number, text.substr(0, end)};
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.text.substr(0, state_mark.size()) == state_mark) {
-      parse_state(line, snapshot);
+    Line line{name, ++number, next_line(text)};
+    if (line.text.starts_with(state_mark)) {
+      parse_state(line, file);
       continue;
     }
-    if (line.text.substr(0, hermite_mark.size()) == hermite_mark) {
+    if (line.text.starts_with(hermite_mark)) {
       parse_hermite(line, snapshot);
       continue;
     }
@@ -200,11 +226,12 @@ Snapshot parse_text_snapshot(std::string_view text, const std::string& name) {
   if (n == 0)
     throw Error(ErrorCategory::Input,
                 name + ": no particles; a snapshot has lines m x y z vx vy vz");
-  check_run(snapshot, name);
+  check_run(file, name);
   check_hermite(snapshot, name);
   snapshot.type_counts.assign(usual_particle_types, 0);
   snapshot.type_counts[1] = n;
-  for (std::size_t i = 0; i < n; ++i) snapshot.id.push_back(i + 1);
+  snapshot.id.resize(n);
+  std::iota(snapshot.id.begin(), snapshot.id.end(), std::uint64_t{1});
   return snapshot;
 }
 

@@ -135,6 +135,27 @@ def find_neighbours(
     /,
 ) -> Tuple[NDArray[Any], NDArray[Any]]: ...
 
+def read_snapshot(
+    path: bytes, open_hdf5: Callable[[bytes], Any], velocities: bool, /
+) -> Tuple[
+    _Array,
+    _Array,
+    _Array,
+    _Array,
+    List[int],
+    float,
+    Dict[str, List[float]],
+    Optional[Tuple[Dict[str, float], List[_Array]]],
+]: ...
+def text_snapshot(
+    time: float,
+    pos: _Array,
+    vel: _Array,
+    mass: _Array,
+    run: Optional[Tuple[Dict[str, float], List[_Array]]],
+    /,
+) -> bytes: ...
+
 class Hermite:
     def __init__(
         self,

@@ -44,6 +44,7 @@ void bind_device(py::module_& m);
 void bind_job(py::module_& m);
 void bind_set_job(py::module_& m);
 void bind_hermite(py::module_& m);
+void bind_snapshot(py::module_& m);
 void bind_neighbours(py::module_& m);
 void bind_linalg(py::module_& m);
 void bind_machine(py::module_& m);

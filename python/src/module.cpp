@@ -59,6 +59,7 @@ PYBIND11_MODULE(_core, m) {
   bind_job(m);
   bind_set_job(m);
   bind_hermite(m);
+  bind_snapshot(m);
   bind_neighbours(m);
   bind_linalg(m);
   bind_machine(m);

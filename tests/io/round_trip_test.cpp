@@ -147,10 +147,51 @@ TEST_CASE("a run whose time was changed is not continued") {
   const TemporaryFolder folder;
   Snapshot s = random_snapshot();
   s.time += 1;
-  write_snapshot(folder.file("a.hdf5"), s, SnapshotFormat::Hdf5);
-  CHECK_FALSE(read_snapshot(folder.file("a.hdf5")).run.has_value());
-  expect_error(ErrorCategory::Input, {"start_time + step * time_step"},
-               [&] { parse_text_snapshot(text_snapshot(s), "a.txt"); });
+  for (const SnapshotFormat format : {SnapshotFormat::Hdf5, SnapshotFormat::Text}) {
+    write_snapshot(folder.file("a"), s, format);
+    const Snapshot back = read_snapshot(folder.file("a"));
+    CHECK_FALSE(back.run.has_value());
+    CHECK(back.time == s.time);
+  }
+}
+
+TEST_CASE("a run whose particles were moved is not continued, unless it is within a step") {
+  const TemporaryFolder folder;
+  for (const double fraction : {0.0, 0.625}) {
+    Snapshot s = random_hermite_snapshot();
+    s.run->fraction = fraction;
+    s.time = s.run->time();
+    s.hermite->position = s.position;
+    s.hermite->velocity = s.velocity;
+    for (const bool moved : {false, true}) {
+      if (moved) s.position[4] = 0.5;
+      for (const SnapshotFormat format : {SnapshotFormat::Hdf5, SnapshotFormat::Text}) {
+        write_snapshot(folder.file("a"), s, format);
+        const Snapshot back = read_snapshot(folder.file("a"));
+        CHECK(back.run.has_value() == (!moved || fraction > 0));
+        CHECK(back.hermite.has_value() == back.run.has_value());
+      }
+    }
+  }
+}
+
+TEST_CASE("numbers of a run that are out of range are errors with their place") {
+  const TemporaryFolder folder;
+  const auto refused = [&](double RunState::*number, double value, const std::string& message) {
+    Snapshot s = random_hermite_snapshot();
+    (*s.run).*number = value;
+    for (const SnapshotFormat format : {SnapshotFormat::Hdf5, SnapshotFormat::Text}) {
+      write_snapshot(folder.file("a"), s, format);
+      expect_error(ErrorCategory::Input, {folder.file("a"), message},
+                   [&] { read_snapshot(folder.file("a")); });
+    }
+  };
+  refused(&RunState::time_step, 0, ": expected a number above 0, got 0");
+  refused(&RunState::gravity, -1, ": expected a number above 0, got -1");
+  refused(&RunState::fraction, 1.5, ": expected at most 1, got 1.5");
+  refused(&RunState::fraction, -1, ": expected at least 0, got -1");
+  refused(&RunState::eta, 0, "expected a number above 0, got 0");
+  refused(&RunState::start_time, INFINITY, "a finite number");
 }
 
 }  // namespace

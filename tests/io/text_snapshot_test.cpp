@@ -25,6 +25,13 @@ TEST_CASE("comments, blanks and all line ends are accepted") {
   CHECK(s.time == 0);
 }
 
+TEST_CASE("lines may end with CR alone, and errors count them") {
+  const Snapshot s = parse_text_snapshot("#gdr: time = 2\r1 2 3 4 5 6 7\r\r8 9 1 2 3 4 5", "f.txt");
+  CHECK(s.time == 2);
+  CHECK(s.mass == std::vector<double>{1, 8});
+  expect_at("f.txt:4:3", "'x' is not a number", "# a\r\n\n1 2 3 4 5 6 7\r1 x 3 4 5 6 7\r\n");
+}
+
 TEST_CASE("underflowing numbers become zero") {
   CHECK(parse_text_snapshot("1 1e-5000 0 0 0 0 0", "f.txt").position[0] == 0);
 }
@@ -75,6 +82,21 @@ TEST_CASE("'#gdr:' lines are checked") {
   expect_at("f.txt:1:", "nothing may follow", "#gdr: time = 1 s\n1 0 0 0 0 0 0\n");
   expect_at("f.txt:1:", "number of steps", "#gdr: step = 1.5\n1 0 0 0 0 0 0\n");
   expect_at("f.txt:1:", "is not a number", "#gdr: time =\n1 0 0 0 0 0 0\n");
+  expect_at("f.txt:2:", "gravity: expected a number above 0, got -1",
+            "#gdr: time = 1\n#gdr: gravity = -1\n1 0 0 0 0 0 0\n");
+  expect_at("f.txt:1:", "softening: expected at least 0, got -0.5",
+            "#gdr: softening = -0.5\n1 0 0 0 0 0 0\n");
+}
+
+TEST_CASE("a run in text that lacks one of its numbers is an error") {
+  Snapshot s = parse_text_snapshot("1 0 0 0 0 0 0\n", "f.txt");
+  s.run = RunState{0, 0.5, 0, 0, 1, -0.25};
+  const std::string text = text_snapshot(s);
+  for (const std::string name : {"step", "start_time", "time_step", "gravity", "start_energy"}) {
+    std::string lacking = text;
+    lacking.replace(text.find("#gdr: " + name), 5, "# was");
+    expect_at("f.txt: no line", "'#gdr: " + name + " = ...'", lacking);
+  }
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ TEST_CASE("lists and arrays of a kernel are written as datasets with one row per
   {
     const hdf5::Reader found(out);
     CHECK(found.integers("near", true) == std::vector<std::uint64_t>{1, 2, 1});
-    REQUIRE(found.shape("near_list") == std::vector<hsize_t>{3, 128});
+    REQUIRE(found.shape("near_list") == hdf5::Reader::Shape{3, 128});
     const std::vector<std::uint64_t> list = found.integers("near_list", true);
     const auto nobody = static_cast<std::uint64_t>(-1);
     CHECK(list[0] == 1);
@@ -190,7 +190,7 @@ TEST_CASE("lists and arrays of a kernel are written as datasets with one row per
   REQUIRE(outcome.status == 0);
   {
     const hdf5::Reader found(out);
-    REQUIRE(found.shape("near_list") == std::vector<hsize_t>{3, 200});
+    REQUIRE(found.shape("near_list") == hdf5::Reader::Shape{3, 200});
     const std::vector<std::uint64_t> list = found.integers("near_list", true);
     CHECK(list[0] == 1);
     CHECK(list[200] == 0);
@@ -206,7 +206,7 @@ TEST_CASE("lists and arrays of a kernel are written as datasets with one row per
   INFO(outcome.errors);
   REQUIRE(outcome.status == 0);
   const hdf5::Reader found(out);
-  CHECK(found.shape("f") == std::vector<hsize_t>{3, 2});
+  CHECK(found.shape("f") == hdf5::Reader::Shape{3, 2});
   CHECK(found.doubles("f") == std::vector<double>{4, 10, 1, 5, -5, 13});
   CHECK(std::isinf(found.doubles("least")[0]));
   CHECK(found.doubles("least")[1] == 0);

@@ -33,10 +33,10 @@ def test_snapshots_round_trip_bit_exactly(tmp_path, name, rng):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 0 0 0 0 0\n", r"bad.txt:1: expected seven numbers"),
+        ("1 0 0 0 0 0\n", r"bad.txt:1:12: vz missing: a line is m x y z vx vy vz"),
         ("# nothing\n", "no particles"),
-        ("1 0 0 0 0 0 x\n", "bad.txt:1"),
-        ("1 0 0 0 0 0 0\n1 0 nan 0 0 0 0\n", "particle 1"),
+        ("1 0 0 0 0 0 x\n", "bad.txt:1:13: 'x' is not a number"),
+        ("1 0 0 0 0 0 0\n1 0 nan 0 0 0 0\n", "bad.txt:2:5: 'nan' is not a finite number"),
     ],
 )
 def test_corrupt_text_raises_input_error_with_the_line(tmp_path, text, message):

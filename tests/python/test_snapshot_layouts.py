@@ -1,5 +1,5 @@
-"""Layouts of snapshots of other codes, read by the package and by the command: both read the same
-numbers, or both refuse the file."""
+"""Layouts of snapshots of other codes, read by the package through h5py and by the command with the
+HDF5 library: both read the same numbers, or both refuse the file."""
 
 import subprocess
 

@@ -97,11 +97,11 @@ def test_a_multi_file_snapshot_is_read_from_any_of_its_files(tmp_path):
     ("change", "message"),
     [
         ({"Velocities": np.zeros((2, 3))}, r"PartType1/Velocities has shape \(2, 3\)"),
-        ({"Masses": np.zeros(7)}, r"PartType1/Masses has shape \(7,\)"),
-        ({"Masses": np.array([b"x"] * 3)}, "PartType1/Masses is not numeric"),
+        ({"Masses": np.zeros(7)}, r"PartType1/Masses has shape \(7\); expected \(3\)"),
+        ({"Masses": np.array([b"x"] * 3)}, "PartType1/Masses does not hold numbers"),
         ({"Coordinates": np.zeros(3)}, "Coordinates has shape"),
-        ({"Coordinates": np.full((3, 3), np.nan)}, "not a number"),
-        ({"ParticleIDs": np.zeros(3)}, "expected integers"),
+        ({"Coordinates": np.full((3, 3), np.nan)}, "x position of particle 0 .* is nan"),
+        ({"ParticleIDs": np.zeros(3)}, "PartType1/ParticleIDs does not hold integers"),
     ],
 )
 def test_invalid_datasets_raise_input_error_with_their_name(tmp_path, change, message):
@@ -133,7 +133,7 @@ def test_ids_above_63_bits_are_preserved(tmp_path):
 
 def test_an_invalid_time_raises_input_error(tmp_path):
     (tmp_path / "a.txt").write_text("#gdr: time = soon\n1 0 0 0 0 0 0\n")
-    with pytest.raises(gdr.InputError, match="a.txt:1: the time is 'soon'"):
+    with pytest.raises(gdr.InputError, match="a.txt:1:14: 'soon' is not a number"):
         nbody.read(tmp_path / "a.txt")
 
 
@@ -232,13 +232,13 @@ def test_a_run_that_ended_within_an_interval_continues_with_the_same_bits(native
 #: Attributes of the group GDR, values that they cannot have, and messages.
 DAMAGED_ATTRIBUTES = [
     ("Step", np.nan, "expected a finite number, got nan"),
-    ("Step", "x", "expected a number, got 'x'"),
+    ("Step", "x", "does not hold a number"),
     ("Step", 2.5, "expected an integer, got 2.5"),
     ("Step", -1, "expected at least 0, got -1"),
-    ("Eta", np.empty(0), "expected a number, got array"),
+    ("Eta", np.empty(0), "has no attribute Eta"),
     ("Eta", 0.0, "expected a number above 0, got 0"),
-    ("Eta", h5py.Empty("f8"), "expected a number, got"),
-    ("EtaStart", [1.0, 2.0], "expected a number, got array"),
+    ("Eta", h5py.Empty("f8"), "has no attribute Eta"),
+    ("EtaStart", [1.0, 2.0], "expected a number, got 2"),
     ("G", -1.0, "expected a number above 0, got -1"),
     ("Softening", -0.5, "expected at least 0, got -0.5"),
     ("TimeStep", 0.0, "expected a number above 0, got 0"),
@@ -259,7 +259,7 @@ def test_files_of_damaged_runs_raise_input_error_with_the_place(tmp_path, native
             nbody.read(path)
         with h5py.File(path, "r+") as file:
             file["GDR/Jerk"] = np.zeros((2, 3))
-        with pytest.raises(gdr.InputError, match=r"GDR/Jerk has shape \(2, 3\)"):
+        with pytest.raises(gdr.InputError, match=r"GDR/Jerk has shape \(2, 3\); expected \(3, 3\)"):
             nbody.read(path)
         with h5py.File(path, "r+") as file:
             del file["GDR"].attrs["Eta"]
@@ -269,7 +269,7 @@ def test_files_of_damaged_runs_raise_input_error_with_the_place(tmp_path, native
             nbody.write(path, state)
             with h5py.File(path, "r+") as file:
                 file["GDR"].attrs[name] = value
-            with pytest.raises(gdr.InputError, match=f"a.hdf5: GDR/{name}: {message}"):
+            with pytest.raises(gdr.InputError, match=f"a.hdf5: GDR(/{name}:?)? {message}"):
                 nbody.read(path)
         nbody.write(path, state)
         with h5py.File(path, "r+") as file:
@@ -279,24 +279,24 @@ def test_files_of_damaged_runs_raise_input_error_with_the_place(tmp_path, native
         return
     text = path.read_text()
     for name, value, message in (
-        ("gravity", "-1", "'#gdr: gravity = ...': expected a number above 0, got -1"),
-        ("eta", "0", "'#gdr: eta = ...': expected a number above 0"),
-        ("softening", "-0.1", "'#gdr: softening = ...': expected at least 0"),
-        ("step", "2.5", "'#gdr: step = ...': expected an integer, got 2.5"),
-        ("step", "nan", "the step is 'nan', not a number"),
-        ("eta", "", "the eta is '', not a number"),
+        ("gravity", "-1", "gravity: expected a number above 0, got -1"),
+        ("eta", "0", "eta: expected a number above 0"),
+        ("softening", "-0.1", "softening: expected at least 0"),
+        ("step", "2.5", "step = 2.5 is not a number of steps"),
+        ("step", "nan", "'nan' is not a finite number"),
+        ("eta", "", "'' is not a number"),
     ):
         path.write_text(re.sub(f"(?m)^#gdr: {name} = .*$", f"#gdr: {name} = {value}", text))
         with pytest.raises(gdr.InputError, match=f"a.txt.*{message}"):
             nbody.read(path)
     path.write_text(re.sub("(?m)^(#hermite4: .*) \\S+$", r"\1 nan", text))
-    with pytest.raises(gdr.InputError, match=r"a.txt: '#hermite4:' jerk\[0, 2\] is not a number"):
+    with pytest.raises(gdr.InputError, match=r"a.txt:\d+:\d+: 'nan' is not a finite number"):
         nbody.read(path)
     path.write_text(text.rpartition("#hermite4:")[0])
-    with pytest.raises(gdr.InputError, match="2 lines '#hermite4:' for 3 particles"):
+    with pytest.raises(gdr.InputError, match="2 '#hermite4:' lines for 3 particles"):
         nbody.read(path)
-    path.write_text(text.replace("#hermite4: 0.0", "#hermite4:"))
-    with pytest.raises(gdr.InputError, match=r"a.txt:\d+: expected 14 numbers \(time step x"):
+    path.write_text(re.sub("#hermite4: \\S+", "#hermite4:", text))
+    with pytest.raises(gdr.InputError, match=r"a.txt:\d+:\d+: .* has 14 numbers: time and step"):
         nbody.read(path)
     path.write_text(text.replace("#gdr: eta =", "# eta ="))
     with pytest.raises(gdr.InputError, match="no line '#gdr: eta = ...'"):

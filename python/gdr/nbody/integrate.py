@@ -16,9 +16,8 @@ from .._display import html_table
 from .._open import Device, DeviceLike, device_or_default
 from .._forces import gravity
 from .._system import require
-from ._gadget import HeaderValue
 from .run import ARRAYS, LIMITS, HermiteRun
-from .snapshot import Snapshot, checked, describe, star_rows
+from .snapshot import HeaderValue, Snapshot, checked, describe, star_rows
 
 
 @dataclasses.dataclass(frozen=True)

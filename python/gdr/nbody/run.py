@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
-from .._arrays import Floats, check_finite, number
+from .._arrays import Floats
 from .._display import counted
 
 
@@ -81,18 +81,18 @@ class HermiteRun:
         return dataclasses.replace(self, **changed)
 
 
-#: Names of a run's numbers in HDF5 (attributes of the group GDR) and in text (``#gdr:`` lines).
-NUMBERS: Dict[str, Tuple[str, str]] = {
-    "cycle": ("Step", "step"),
-    "start_time": ("StartTime", "start_time"),
-    "dt_max": ("TimeStep", "time_step"),
-    "eps": ("Softening", "softening"),
-    "G": ("G", "gravity"),
-    "start_energy": ("StartEnergy", "start_energy"),
-    "now": ("StepFraction", "step_fraction"),
-    "eta": ("Eta", "eta"),
-    "eta_start": ("EtaStart", "eta_start"),
-    "dt_min": ("SmallestStep", "smallest_step"),
+#: Names of a run's numbers in files: attributes of the group GDR in HDF5.
+NUMBERS: Dict[str, str] = {
+    "cycle": "Step",
+    "start_time": "StartTime",
+    "dt_max": "TimeStep",
+    "eps": "Softening",
+    "G": "G",
+    "start_energy": "StartEnergy",
+    "now": "StepFraction",
+    "eta": "Eta",
+    "eta_start": "EtaStart",
+    "dt_min": "SmallestStep",
 }
 #: Ranges of these numbers, as arguments of ``number``.
 LIMITS: Dict[str, Dict[str, float]] = {
@@ -105,44 +105,27 @@ LIMITS: Dict[str, Dict[str, float]] = {
     "eta_start": {"above": 0},
     "dt_min": {"least": 0},
 }
-#: Arrays of the stars: their names in HDF5, and numbers of each star. A line of text has them in
-#: this order.
-ARRAYS: Dict[str, Tuple[str, int]] = {
-    "times": ("ParticleTime", 1),
-    "steps": ("ParticleStep", 1),
-    "pos": ("Position", 3),
-    "vel": ("Velocity", 3),
-    "acc": ("Acceleration", 3),
-    "jerk": ("Jerk", 3),
+#: Names of the stars' arrays in the group GDR.
+ARRAYS: Dict[str, str] = {
+    "times": "ParticleTime",
+    "steps": "ParticleStep",
+    "pos": "Position",
+    "vel": "Velocity",
+    "acc": "Acceleration",
+    "jerk": "Jerk",
 }
-#: Numbers of a star in a line of text.
-WIDTH = sum(width for _, width in ARRAYS.values())
+#: A run in a file: its numbers by their names there, and its arrays in the order of ``ARRAYS``.
+StoredRun = Tuple[Dict[str, float], List[Floats]]
 
 
-def checked_number(place: str, name: str, value: Any) -> float:
-    """A number of a run; TypeError or ValueError with the place if it is none, or out of range."""
-    if name == "start_energy" and isinstance(value, float):
-        return value  # overflows for extreme masses and speeds; such a run can continue
-    found = number(place, value, **LIMITS.get(name, {}))
-    if name == "cycle" and not found.is_integer():
-        raise ValueError(f"{place}: expected an integer, got {found}")
-    return found
-
-
-def check_arrays(places: Dict[str, str], table: Floats) -> None:
-    """ValueError with the place of the first number of the stars that is not finite."""
-    first = 0
-    for name, (_, width) in ARRAYS.items():
-        check_finite(places[name], table[:, first : first + width])
-        first += width
-
-
-def run_of(numbers: Dict[str, float], table: Floats, mass: Floats) -> HermiteRun:
-    """The run with these numbers, whose stars are the rows of ``table``."""
-    members: Dict[str, Any] = {**numbers, "cycle": int(numbers["cycle"])}
-    first = 0
-    for name, (_, width) in ARRAYS.items():
-        part = table[:, first] if width == 1 else table[:, first : first + width]
-        members[name] = np.ascontiguousarray(part)
-        first += width
+def run_of(stored: StoredRun, mass: Floats) -> HermiteRun:
+    """The run of a file, whose stars have these masses."""
+    numbers, arrays = stored
+    members: Dict[str, Any] = {key: numbers[name] for key, name in NUMBERS.items()}
+    members.update(zip(ARRAYS, arrays))
     return HermiteRun(mass=mass.copy(), **members)
+
+
+def stored_run(run: HermiteRun) -> StoredRun:
+    """The run as a file has it."""
+    return {name: getattr(run, key) for key, name in NUMBERS.items()}, run.arrays

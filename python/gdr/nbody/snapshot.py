@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Any, BinaryIO, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
+from .. import _core
 from .._arrays import Floats, Ints, check_finite, check_shape, floats, ints, number
 from .._display import counted, html_table
 from .._system import PathLike, replacing
 from .._units import refuse_units
-from ..errors import FileError, InputError
-from ._gadget import MAX_TYPES, HeaderValue, read_gadget, write_gadget
-from .run import ARRAYS, NUMBERS, WIDTH, HermiteRun, check_arrays, checked_number, run_of
+from ..errors import Error, InputError
+from ._hdf5 import File, damaged, write_gadget
+from .run import HermiteRun, run_of, stored_run
 
-_HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
-#: The length of the first record of a binary snapshot, in either byte order.
-_GADGET_BINARY = (b"\x08\0\0\0", b"\0\0\0\x08", b"\0\x01\0\0", b"\0\0\x01\0")
-#: Beginnings of lines of text with the state of a run.
-_STATE, _BLOCK_STEPS = "#gdr:", "#hermite4:"
-_STAR = "time step x y z vx vy vz ax ay az jx jy jz"
+MAX_TYPES = 16
+#: A number of the header, or several: the three edges of a box.
+HeaderValue = Union[float, Tuple[float, ...]]
 
 
 @dataclasses.dataclass(repr=False, eq=False)
@@ -148,122 +146,28 @@ def read(path: PathLike, *, velocities: bool = True) -> Snapshot:
     """
     name = os.fspath(path)
     try:
-        with open(name, "rb") as file:
-            magic = file.read(len(_HDF5_MAGIC))
-            hdf5 = magic == _HDF5_MAGIC or _has_user_block(file)
-    except OSError as error:
-        raise FileError(f"{name}: {error.strerror}") from None
-    if hdf5:
-        return _snapshot_of(name, *read_gadget(name, velocities))
-    if magic[:4] in _GADGET_BINARY:
-        raise InputError(
-            f"{name}: a snapshot in GADGET's binary format (1 or 2), which is not read; convert it "
-            "to HDF5 first (SnapFormat=3 of GADGET)"
-        )
-    stars = _read_text(name)
-    if not velocities:
-        stars.vel, stars.run = np.zeros_like(stars.vel), None
+        found = _core.read_snapshot(os.fsencode(name), File, velocities)
+    except Error:
+        raise
+    except (OSError, RuntimeError, KeyError) as error:
+        raise InputError(damaged(name, error)) from None
+    pos, vel, mass, ids, counts, time, header, run = found
+    stars = Snapshot(
+        pos,
+        vel if velocities else np.zeros_like(pos),
+        mass,
+        time,
+        ids=ids,
+        types=np.repeat(np.arange(len(counts)), counts),
+        header={key: _header_value(values) for key, values in header.items()},
+    )
+    if run is not None and velocities:
+        stars.run = run_of(run, stars.mass)
     return stars
 
 
-def _has_user_block(file: BinaryIO) -> bool:
-    """Whether HDF5 begins after bytes for other programs: at byte 512, 1024, 2048, ...."""
-    if not file.seekable():
-        return False
-    size, start = file.seek(0, os.SEEK_END), 512
-    while start < size:
-        file.seek(start)
-        if file.read(len(_HDF5_MAGIC)) == _HDF5_MAGIC:
-            return True
-        start *= 2
-    return False
-
-
-def _snapshot_of(name: str, members: Dict[str, Any], run: Optional[HermiteRun]) -> Snapshot:
-    try:
-        stars = Snapshot(**members)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{name}: {error}") from None
-    if run is not None and run.describes(stars):  # no other program has moved the stars
-        stars.run = run
-    return stars
-
-
-def _read_text(name: str) -> Snapshot:
-    rows: List[List[float]] = []
-    steps: List[List[float]] = []
-    numbers: Dict[str, float] = {}
-    try:
-        with open(name, encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except UnicodeDecodeError:
-        raise InputError(f"{name}: neither an HDF5 file nor text") from None
-    for k, line in enumerate(lines, 1):
-        if line.startswith(_STATE) and "=" in line:
-            key, value = line[len(_STATE) :].split("=", 1)
-            numbers[key.strip()] = _number(name, k, key.strip(), value)
-        if line.startswith(_BLOCK_STEPS):
-            fields, expected, meaning = line[len(_BLOCK_STEPS) :].split(), WIDTH, _STAR
-            to = steps
-        else:
-            fields, expected, meaning = line.split("#")[0].split(), 7, "m x y z vx vy vz"
-            to = rows
-            if not fields:
-                continue
-        if len(fields) != expected:
-            count = "seven" if expected == 7 else str(expected)
-            raise InputError(f"{name}:{k}: expected {count} numbers ({meaning})")
-        try:
-            to.append([float(f) for f in fields])
-        except ValueError as error:
-            raise InputError(f"{name}:{k}: {error}") from None
-    if not rows:
-        raise InputError(f"{name}: no particles")
-    table = np.array(rows)
-    bad = np.argwhere(~np.isfinite(table))
-    if len(bad):
-        raise InputError(f"{name}: particle {bad[0][0]}: a number is not finite")
-    mass = table[:, 0].copy()
-    time = numbers.get("time", 0.0)
-    stars = Snapshot(table[:, 1:4].copy(), table[:, 4:7].copy(), mass, time)
-    if steps:
-        stars.run = _text_run(name, numbers, steps, stars)
-    return stars
-
-
-def _text_run(
-    name: str, numbers: Dict[str, float], steps: List[List[float]], stars: Snapshot
-) -> Optional[HermiteRun]:
-    """The run with block steps of a file; None if its stars have been changed."""
-    if len(steps) != len(stars):
-        raise InputError(
-            f"{name}: {len(steps)} lines '{_BLOCK_STEPS}' for {len(stars)} particles; remove them "
-            f"to begin a new run"
-        )
-    found = {}
-    for _, text in NUMBERS.values():
-        if text not in numbers:
-            raise InputError(
-                f"{name}: no line '{_STATE} {text} = ...'; remove the lines '{_BLOCK_STEPS}' to "
-                "begin a new run"
-            )
-    table = np.array(steps)
-    try:
-        for key, (_, text) in NUMBERS.items():
-            found[key] = checked_number(f"'{_STATE} {text} = ...'", key, numbers[text])
-        check_arrays({key: f"'{_BLOCK_STEPS}' {key}" for key in ARRAYS}, table)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: {error}") from None
-    run = run_of(found, table, stars.mass)
-    return run if run.describes(stars) else None
-
-
-def _number(name: str, line: int, key: str, text: str) -> float:
-    try:
-        # The energy of extreme masses and speeds overflows; such a run can continue nevertheless.
-        return float(text) if key == "start_energy" else number(key, float(text))
-    except ValueError:
-        raise InputError(f"{name}:{line}: the {key} is {text.strip()!r}, not a number") from None
+def _header_value(values: List[float]) -> HeaderValue:
+    return values[0] if len(values) == 1 else tuple(values)
 
 
 def write(path: PathLike, snapshot: Any) -> None:
@@ -297,15 +201,9 @@ def _valid_run(s: Snapshot) -> Optional[HermiteRun]:
 
 def _write_text(name: str, s: Snapshot) -> None:
     run = _valid_run(s)
-    with open(name, "w", encoding="utf-8") as file:
-        file.write("# m x y z vx vy vz\n")
-        # Readers compare the time with that of the run.
-        file.write(f"{_STATE} time = {s.time if run is None else run.time!r}\n")
-        if run is not None:
-            for key, (_, text) in NUMBERS.items():
-                file.write(f"{_STATE} {text} = {getattr(run, key)!r}\n")
-        for row in np.column_stack([s.mass, s.pos, s.vel]).tolist():
-            file.write(" ".join(repr(x) for x in row) + "\n")
-        if run is not None:
-            for row in np.column_stack(run.arrays).tolist():
-                file.write(f"{_BLOCK_STEPS} " + " ".join(repr(x) for x in row) + "\n")
+    # Readers compare the time with that of the run.
+    time, stored = (s.time, None) if run is None else (run.time, stored_run(run))
+    pos, vel, mass = (np.ascontiguousarray(values) for values in (s.pos, s.vel, s.mass))
+    text = _core.text_snapshot(time, pos, vel, mass, stored)
+    with open(name, "wb") as file:
+        file.write(text)
