@@ -260,6 +260,15 @@ TEST_CASE("a virtual dataset is read if complete and refused if a source is miss
   expect_input(path, {"PartType1/Masses", "parts"});
 }
 
+TEST_CASE("a link to nothing is named as one, and not taken for a missing dataset") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("link.hdf5");
+  for (const std::string name : {"Coordinates", "Velocities", "Masses", "ParticleIDs"}) {
+    make_with(path, name, [&](ForeignFile& f) { f.link("PartType1/" + name, "/nowhere"); });
+    expect_input(path, {"PartType1/" + name + " is a link to something that does not exist"});
+  }
+}
+
 TEST_CASE("external storage that is missing or too short is refused") {
   const TemporaryFolder folder;
   const std::string path = folder.file("outside.hdf5"), raw = folder.file("raw");

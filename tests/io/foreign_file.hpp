@@ -47,6 +47,10 @@ class ForeignFile {
     H5Aclose(handle);
     H5Sclose(space);
   }
+  /// A link to a name inside the file, which need not exist.
+  void link(const std::string& name, const std::string& target) {
+    H5Lcreate_soft(target.c_str(), file_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
+  }
   /// A dataset without a shape, h5py's Empty.
   void null(const std::string& name, hid_t type = H5T_IEEE_F64LE) {
     const hid_t space = H5Screate(H5S_NULL);

@@ -1,5 +1,6 @@
 // Snapshots in several files: which belong together, and what they must have in common.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 
@@ -66,6 +67,21 @@ TEST_CASE("twelve files with numbers of one and two digits are found from each")
     make_part(folder.file(fmt::format("snap.{}.hdf5", k)), k, {.files = 12, .total = 24});
   for (const char* name : {"snap.3.hdf5", "snap.10.hdf5"})
     CHECK(read_snapshot(folder.file(name)).type_counts[1] == 24);
+}
+
+TEST_CASE("a snapshot in more files than a program may have open is read") {
+  const TemporaryFolder folder;
+  constexpr int files = 60;
+  for (int k = 0; k < files; ++k)
+    make_part(folder.file(fmt::format("snap.{}.hdf5", k)), k, {.files = files, .total = 2 * files});
+  rlimit usual{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &usual) == 0);
+  const rlimit few{40, usual.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+  std::size_t particles = 0;
+  CHECK_NOTHROW(particles = read_snapshot(folder.file("snap.7.hdf5")).size());
+  ::setrlimit(RLIMIT_NOFILE, &usual);
+  CHECK(particles == 2 * files + 1);
 }
 
 TEST_CASE("files of different snapshots are not joined") {
