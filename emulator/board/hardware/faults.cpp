@@ -48,4 +48,12 @@ const Fault* find_fault(const std::vector<Fault>& faults, FaultKind kind,
   return nullptr;
 }
 
+bool FaultInjector::flip(FaultKind kind, std::uint64_t* words, std::uint64_t count) const noexcept {
+  const Fault* const f = active(kind);
+  if (f == nullptr || count == 0) return false;
+  const std::uint64_t bit = f->value % (count * 64);
+  words[bit / 64] ^= std::uint64_t{1} << (bit % 64);
+  return true;
+}
+
 }  // namespace gdr

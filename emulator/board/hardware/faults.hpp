@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gdr {
@@ -37,5 +38,25 @@ std::optional<Fault> parse_fault(std::string_view text);
 /// The active fault of a kind, or null.
 const Fault* find_fault(const std::vector<Fault>& faults, FaultKind kind,
                         std::uint64_t list) noexcept;
+
+/// The faults of a board, and the number of the current descriptor, at which they are active.
+class FaultInjector {
+ public:
+  explicit FaultInjector(std::vector<Fault> faults) : faults_(std::move(faults)) {}
+
+  /// After a reset of the board.
+  void restart() noexcept { descriptor_ = 0; }
+  void next_descriptor() noexcept { ++descriptor_; }
+  /// The active fault of a kind, or null.
+  const Fault* active(FaultKind kind) const noexcept {
+    return find_fault(faults_, kind, descriptor_);
+  }
+  /// Flips a bit if a fault of this kind is active. True if it has changed the words.
+  bool flip(FaultKind kind, std::uint64_t* words, std::uint64_t count) const noexcept;
+
+ private:
+  std::vector<Fault> faults_;
+  std::uint64_t descriptor_ = 0;  ///< number of descriptors of all queues since the reset
+};
 
 }  // namespace gdr

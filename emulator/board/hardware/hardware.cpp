@@ -4,8 +4,12 @@
 #include "emulator/board/hardware/hardware.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -21,63 +25,29 @@ std::array<std::uint64_t, 2> name_words(std::string_view name) noexcept {
   return words;
 }
 
-/// The queues of a board: its own, then one for each chip.
-std::vector<CommandQueue> make_queues(unsigned chips) {
-  std::vector<CommandQueue> queues(1);
-  queues[0].chips = chips >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << chips) - 1;
-  for (unsigned c = 0; c < chips; ++c) {
-    CommandQueue& queue = queues.emplace_back();
-    queue.chip = c;
-    queue.chips = std::uint64_t{1} << c;
-    queue.registers = queue_registers(c);
-  }
-  return queues;
+/// Whether the board can process a descriptor.
+CompletionStatus check_descriptor(const CommandQueue& queue, const Descriptor& d) noexcept {
+  Descriptor copy = d;
+  const auto words = as_words(copy);
+  if (checksum(words.first(words.size() - 1)) != d.checksum) return CompletionStatus::BadDescriptor;
+  const bool known = d.kind == DescriptorKind::Execute || d.kind == DescriptorKind::Resend;
+  if (!known || (d.flags & ~std::uint32_t{descriptor_resume | descriptor_reset_counts}) != 0 ||
+      (d.reserved[0] | d.reserved[1] | d.reserved[2]) != 0)
+    return CompletionStatus::BadDescriptor;
+  if (d.sequence != queue.sequence) return CompletionStatus::BadSequence;
+  return CompletionStatus::Done;
 }
 
 }  // namespace
 
-std::string_view completion_status_text(CompletionStatus status) noexcept {
-  constexpr std::string_view texts[] = {"nothing",
-                                        "done",
-                                        "a command was refused",
-                                        "skipped after a failed list",
-                                        "the descriptor is invalid",
-                                        "the sequence number is not consecutive",
-                                        "an address is outside of the memory mapped for the board",
-                                        "the checksum of commands or payload is wrong",
-                                        "the list has more commands than the maximum of the board",
-                                        "the board is out of memory",
-                                        "the results did not fit; Resend fetches them",
-                                        "the board no longer holds these results",
-                                        "stopped by the host"};
-  const auto number = static_cast<std::size_t>(status);
-  return number < std::size(texts) ? texts[number] : "unknown status";
-}
-
 BoardHardware::BoardHardware(HardwareConfig config, std::byte* bar, HostMemory& memory,
                              HardwareSignals signals, std::vector<Fault> faults)
     : config_(std::move(config)),
-      bar_(bar),
+      registers_(bar),
       memory_(memory),
       signals_(std::move(signals)),
       faults_(std::move(faults)) {
-  reset(reg(Register::Control).load());
-}
-
-std::atomic_ref<std::uint64_t> BoardHardware::reg(Register r) const noexcept {
-  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(bar_ + static_cast<std::size_t>(r)));
-}
-
-void BoardHardware::put(Register r, std::uint64_t value) noexcept {
-  own_[static_cast<std::size_t>(r) / word_bytes] = value;
-  reg(r).store(value, std::memory_order_release);
-}
-
-void BoardHardware::increment(Register r, std::uint64_t by) noexcept { put(r, own(r) + by); }
-
-/// Increments the heartbeat; called by several threads.
-void BoardHardware::send_heartbeat() const noexcept {
-  reg(Register::Heartbeat).fetch_add(1, std::memory_order_relaxed);
+  reset(registers_.read(Register::Control));
 }
 
 void BoardHardware::put_identity() noexcept {
@@ -93,89 +63,63 @@ void BoardHardware::put_identity() noexcept {
       {Register::Threads, config_.threads},
       {Register::MaxCommands, max_list_commands},
       {Register::MaxResults, config_.max_results}};
-  for (const auto& [r, value] : values) put(r, value);
-  for (const SizeRegister& size : size_registers) put(size.reg, g.*size.field);
+  for (const auto& [r, value] : values) registers_.put(r, value);
+  for (const SizeRegister& size : size_registers) registers_.put(size.reg, g.*size.field);
   const auto names = {std::pair{Register::EngineName, config_.engine->name()},
                       std::pair{Register::IsaName, isa_name(config_.engine->isa())}};
   for (const auto& [r, name] : names) {
     const auto words = name_words(name);
-    put(r, words[0]);
-    put(static_cast<Register>(static_cast<std::uint32_t>(r) + word_bytes), words[1]);
+    registers_.put(r, words[0]);
+    registers_.put(static_cast<Register>(static_cast<std::uint32_t>(r) + word_bytes), words[1]);
   }
-}
-
-void BoardHardware::put_status() noexcept {
-  put(Register::Status,
-      (queues_.front().failed ? status_failed : status_ready) | (halted_ != 0 ? status_halted : 0));
-}
-
-void BoardHardware::put_chip_status(unsigned chip) noexcept {
-  put(of_chip(Register::ChipStatus, chip),
-      chip_bits_[chip] | (board_->program(chip) != nullptr ? chip_loaded : 0) |
-          (takes_part(halted_, chip) ? chip_halted : 0) |
-          (queues_[chip + 1].failed ? chip_failed : 0));
 }
 
 /// Resets the board to its initial state.
 void BoardHardware::reset(std::uint64_t control) {
-  board_.reset();
-  list_ = {};
+  status_.reset();
+  lists_.reset();
   queues_ = make_queues(config_.geometry.chips_per_board);
-  chip_bits_.assign(config_.geometry.chips_per_board, 0);
-  fetched_ = halted_ = 0;
-  for (std::size_t word = 0; word < own_.size(); ++word)
-    put(static_cast<Register>(word * word_bytes), 0);
-  board_ = std::make_unique<Board>(config_.geometry, config_.engine, config_.threads);
-  board_->limit_results(config_.max_results);
+  faults_.restart();
+  registers_.clear();
+  Board board(config_.geometry, config_.engine, config_.threads);
+  board.limit_results(config_.max_results);
+  lists_.emplace(std::move(board), registers_, memory_, faults_);
   put_identity();
-  put_status();
-  put(Register::Resets, control);
+  status_.emplace(registers_, queues_, *lists_);
+  registers_.put(Register::Resets, control);
 }
 
 bool BoardHardware::rung(const CommandQueue& queue) const noexcept {
   return !queue.failed &&
-         reg(queue.registers.doorbell).load(std::memory_order_acquire) != queue.sequence;
-}
-
-bool BoardHardware::reset_requested() const noexcept {
-  return reg(Register::Control).load() != own(Register::Resets);
+         registers_.read(queue.registers.doorbell, std::memory_order_acquire) != queue.sequence;
 }
 
 bool BoardHardware::has_work() const noexcept {
-  if (reset_requested()) return true;
+  if (registers_.reset_requested()) return true;
   return !stuck_ && std::ranges::any_of(queues_, [&](const CommandQueue& q) { return rung(q); });
 }
 
 void BoardHardware::set_asleep(bool asleep) noexcept {
-  std::uint64_t& status = own_[static_cast<std::size_t>(Register::Status) / word_bytes];
-  status = asleep ? status | status_asleep : status & ~status_asleep;
+  const std::uint64_t status = registers_.own(Register::Status);
   // Sequentially consistent with the host's doorbells: either the host reads this bit, or
   // has_work() reads its doorbell.
-  reg(Register::Status).store(status, std::memory_order_seq_cst);
+  registers_.put_in_order(Register::Status,
+                          asleep ? status | status_asleep : status & ~status_asleep);
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 /// Marks a queue as failed; other queues are not affected.
 void BoardHardware::fail_ring(CommandQueue& queue, const std::string& why) {
   queue.failed = true;
-  increment(Register::Refused);
-  put(queue.registers.error, static_cast<std::uint64_t>(CompletionStatus::BadAddress));
-  put(queue.registers.error_sequence, queue.sequence + 1);
-  if (queue.chip) {
-    increment(of_chip(Register::ChipRefused, *queue.chip));
-    put_chip_status(*queue.chip);
-  } else {
-    put_status();
-  }
-  const std::string whose = queue.chip ? " of chip " + std::to_string(*queue.chip) : "";
-  if (signals_.log) signals_.log("the ring" + whose + " failed: " + why);
+  status_->fail_ring(queue);
+  if (signals_.log) signals_.log("the ring" + queue.owner_text() + " failed: " + why);
   if (signals_.interrupt) signals_.interrupt();
 }
 
 /// Processes one descriptor of each queue in turn, until no queue has any.
 bool BoardHardware::step() {
-  const std::uint64_t control = reg(Register::Control).load();
-  if (control != own(Register::Resets)) {
+  const std::uint64_t control = registers_.read(Register::Control);
+  if (control != registers_.own(Register::Resets)) {
     reset(control);
     return true;
   }
@@ -183,7 +127,7 @@ bool BoardHardware::step() {
   for (bool more = true; more;) {
     more = false;
     for (CommandQueue& queue : queues_) {
-      if (stuck_ || reset_requested() || !rung(queue)) continue;
+      if (stuck_ || registers_.reset_requested() || !rung(queue)) continue;
       serve(queue);
       more = worked = true;
     }
@@ -192,10 +136,10 @@ bool BoardHardware::step() {
 }
 
 void BoardHardware::serve(CommandQueue& queue) {
-  const std::uint64_t tail = reg(queue.registers.doorbell).load(std::memory_order_acquire);
+  const std::uint64_t tail = registers_.read(queue.registers.doorbell, std::memory_order_acquire);
   if (queue.entries == 0) {
-    queue.base = reg(queue.registers.ring_base).load();
-    queue.entries = reg(queue.registers.ring_entries).load();
+    queue.base = registers_.read(queue.registers.ring_base);
+    queue.entries = registers_.read(queue.registers.ring_entries);
   }
   if (!std::has_single_bit(queue.entries) || queue.entries > max_ring_entries)
     fail_ring(queue, "it has " + std::to_string(queue.entries) + " entries");
@@ -214,49 +158,77 @@ void BoardHardware::fetch(CommandQueue& queue) {
   if (!memory_.contains(bus, words) || !memory_.read(bus, as_words(d)))
     return fail_ring(queue, "its descriptors are outside of the mapped memory");
   ++queue.sequence;
-  ++fetched_;
-  if (const Fault* const f = fault(FaultKind::Delay))
+  faults_.next_descriptor();
+  if (const Fault* const f = faults_.active(FaultKind::Delay))
     std::this_thread::sleep_for(std::chrono::milliseconds(f->value));
-  if (fault(FaultKind::Crash)) std::_Exit(9);
-  while (fault(FaultKind::HangWithHeartbeat)) {
-    send_heartbeat();
+  if (faults_.active(FaultKind::Crash)) std::_Exit(9);
+  while (faults_.active(FaultKind::HangWithHeartbeat)) {
+    registers_.send_heartbeat();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  if (fault(FaultKind::Hang)) {
+  if (faults_.active(FaultKind::Hang)) {
     stuck_ = true;
     return;
   }
   process(queue, d);
 }
 
-CompletionStatus BoardHardware::check(const CommandQueue& queue,
-                                      const Descriptor& d) const noexcept {
-  Descriptor copy = d;
-  const auto words = as_words(copy);
-  if (checksum(words.first(words.size() - 1)) != d.checksum) return CompletionStatus::BadDescriptor;
-  const bool known = d.kind == DescriptorKind::Execute || d.kind == DescriptorKind::Resend;
-  if (!known || (d.flags & ~std::uint32_t{descriptor_resume | descriptor_reset_counts}) != 0 ||
-      (d.reserved[0] | d.reserved[1] | d.reserved[2]) != 0)
-    return CompletionStatus::BadDescriptor;
-  if (d.sequence != queue.sequence) return CompletionStatus::BadSequence;
-  return CompletionStatus::Done;
-}
-
 void BoardHardware::process(CommandQueue& queue, const Descriptor& d) {
   Completion c;
-  c.status = check(queue, d);
-  if (c.status == CompletionStatus::Done) {
-    d.kind == DescriptorKind::Execute ? execute(queue, d, c) : resend(queue, d, c);
+  c.status = check_descriptor(queue, d);
+  if (c.status != CompletionStatus::Done) {
+    status_->halt(queue.chips);
+  } else if (d.kind == DescriptorKind::Execute) {
+    execute(queue, d, c);
   } else {
-    halted_ |= queue.chips;
+    lists_->resend(queue, d, c);
   }
   if (d.kind != DescriptorKind::Resend) {
     c.sequence = queue.sequence;
     queue.completion(queue.sequence) = c;
-    account(queue, c);
+    log_failure(queue, c);
+    status_->account(queue, c);
   }
-  if (fault(FaultKind::CrashAfterExecution)) std::_Exit(9);
+  if (faults_.active(FaultKind::CrashAfterExecution)) std::_Exit(9);
   finish(queue, d, c);
+}
+
+void BoardHardware::execute(CommandQueue& queue, const Descriptor& d, Completion& c) {
+  if ((d.flags & descriptor_resume) != 0) status_->resume(queue.chips);
+  if (status_->is_halted(queue.chips)) {
+    c.status = CompletionStatus::Skipped;
+    return;
+  }
+  lists_->execute(queue, d, c);
+  if (!succeeded(c.status)) status_->halt(queue.chips);
+}
+
+void BoardHardware::log_failure(const CommandQueue& queue, const Completion& c) const {
+  if (!signals_.log || succeeded(c.status) || c.status == CompletionStatus::Skipped) return;
+  const std::string why(c.message[0] != 0 ? std::string_view(c.message)
+                                          : completion_status_text(c.status));
+  signals_.log("list " + std::to_string(queue.sequence) + queue.owner_text() + ": " + why);
+}
+
+void BoardHardware::finish(CommandQueue& queue, const Descriptor& d, Completion c) {
+  if (registers_.reset_requested()) return;  // the host waits for no completion
+  constexpr std::uint64_t words = sizeof(Completion) / word_bytes;
+  c.sequence = queue.sequence;
+  c.checksum = 0;
+  c.checksum = checksum(as_words(c));
+  faults_.flip(FaultKind::FlipCompletion, as_words(c).data(), words);
+  if (!memory_.contains(d.completion, words) ||
+      !memory_.write(d.completion + word_bytes, as_words(c).subspan(1)) ||
+      !memory_.publish(d.completion, c.sequence))
+    return fail_ring(queue, "a completion is outside of the mapped memory");
+  registers_.increment(Register::BytesOut, sizeof(Completion));
+  registers_.send_heartbeat();
+  // Sequentially consistent with the mask: a host that set it and read an old head is interrupted.
+  registers_.put_in_order(queue.registers.head, queue.sequence);
+  if (registers_.read(Register::InterruptMask) == 0) return;
+  if (faults_.active(FaultKind::LoseInterrupt)) return;
+  registers_.increment(Register::Interrupts);
+  if (signals_.interrupt) signals_.interrupt();
 }
 
 }  // namespace gdr
