@@ -137,8 +137,8 @@ using HostAvx2 = TestedSteps<LanesAvx2>;
 }  // namespace
 
 const DoublesKernels& doubles_kernels_avx2(std::uint32_t batch) noexcept {
-  static constexpr DoublesKernels wide = DoublesKernelTable<HostAvx2>::make(wide_batch);
-  static constexpr DoublesKernels narrow = DoublesKernelTable<HostAvx2>::make(narrow_batch);
+  static constexpr DoublesKernels wide = make_doubles_kernels<HostAvx2>(wide_batch);
+  static constexpr DoublesKernels narrow = make_doubles_kernels<HostAvx2>(narrow_batch);
   return batch == narrow_batch ? narrow : wide;
 }
 

@@ -187,10 +187,9 @@ using HostAvx512 = FlagSteps<LanesAvx512<Lanes / 8>>;
 }  // namespace
 
 const DoublesKernels& doubles_kernels_avx512(std::uint32_t batch) noexcept {
-  static constexpr DoublesKernels wide =
-      DoublesKernelTable<HostAvx512<wide_batch>>::make(wide_batch);
+  static constexpr DoublesKernels wide = make_doubles_kernels<HostAvx512<wide_batch>>(wide_batch);
   static constexpr DoublesKernels narrow =
-      DoublesKernelTable<HostAvx512<narrow_batch>>::make(narrow_batch);
+      make_doubles_kernels<HostAvx512<narrow_batch>>(narrow_batch);
   return batch == narrow_batch ? narrow : wide;
 }
 

@@ -9,14 +9,13 @@ namespace gdr::codegen {
 
 const DoublesKernels& tracing_kernels(Isa isa) noexcept {
   static constexpr DoublesKernels avx512 =
-      DoublesKernelTable<FlagSteps<TracedAvx512>>::make(wide_batch);
-  static constexpr DoublesKernels avx2 =
-      DoublesKernelTable<TestedSteps<TracedAvx2>>::make(wide_batch);
+      make_doubles_kernels<FlagSteps<TracedAvx512>>(wide_batch);
+  static constexpr DoublesKernels avx2 = make_doubles_kernels<TestedSteps<TracedAvx2>>(wide_batch);
   return isa == Isa::Avx2 ? avx2 : avx512;
 }
 const DoublesKernels& device_tracing_kernels() noexcept {
   static constexpr DoublesKernels kernels =
-      DoublesKernelTable<DeviceSteps<TracedDevice>>::make(wide_batch);
+      make_doubles_kernels<DeviceSteps<TracedDevice>>(wide_batch);
   return kernels;
 }
 
