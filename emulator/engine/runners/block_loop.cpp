@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "emulator/engine/runners/transfers.hpp"
 #include "emulator/host/parallel.hpp"
 
 namespace gdr {
@@ -11,16 +10,11 @@ BlockLoop::BlockLoop(const LoadedProgram& program, const Geometry& geometry,
                      const Executable& executable, const StreamingExecutable* streamed)
     : program_(program),
       geometry_(geometry),
-      executable_(executable),
       streamed_(streamed),
       shared_(program, streamed),
       own_(program, streamed),
-      outputs_(program, geometry) {}
-
-bool BlockLoop::shares_sources(const PassState& pass) const noexcept {
-  const LoopPlan& plan = pass.run().plan;
-  return plan.slices == 1 && plan.parts == 1 && !program_.sources.empty();
-}
+      outputs_(program, geometry),
+      fills_(program, geometry, executable, shared_, own_, outputs_) {}
 
 bool BlockLoop::accepts_streams(const PassState& pass) const noexcept {
   if (streamed_ == nullptr) return false;
@@ -31,7 +25,8 @@ bool BlockLoop::accepts_streams(const PassState& pass) const noexcept {
 }
 
 void BlockLoop::reserve(const PassState& pass) {
-  if (accepts_streams(pass) && !shares_sources(pass)) own_.reserve(pass.chips(), geometry_.blocks);
+  if (accepts_streams(pass) && !shares_sources(program_, pass))
+    own_.reserve(pass.chips(), geometry_.blocks);
 }
 
 bool BlockLoop::start_batch(const PassState& pass, std::size_t tasks) {
@@ -45,45 +40,23 @@ bool BlockLoop::start_batch(const PassState& pass, std::size_t tasks) {
 }
 
 void BlockLoop::run(const PassState& pass, const FillChunk& chunk, const BlockTask& task) {
-  const Work work{pass, chunk, task};
+  const BlockWork work{pass, chunk, task};
   const bool fused = is_fused(work);
-  if (chunk.first && pass.run_has(run_start) && !fused) run_section(pass, task, Section::Start);
+  if (chunk.first && pass.run_has(run_start) && !fused)
+    fills_.run_section(pass, task, Section::Start);
   run_body(work);
-  if (chunk.last && pass.run_has(run_end) && !fused) run_section(pass, task, Section::End);
-}
-
-/// PEs of a block up to the last one with a valid target.
-std::uint32_t BlockLoop::live_pes(const PassState& pass, const BlockTask& task) const noexcept {
-  const std::uint64_t elements = program_.program.elements;
-  const std::uint64_t pes = geometry_.pes_per_block;
-  const bool shared = pass.run().plan.partition == ChipPartition::SourcesOverBlocks;
-  const std::uint64_t before = shared ? 0 : task.block * pes * elements;
-  const std::uint64_t slots = std::max(pass.targets_of(task.chip), before) - before;
-  // A block without targets runs for its other outputs.
-  if (slots == 0) return 0;
-  return static_cast<std::uint32_t>(std::min(pes, (slots + elements - 1) / elements));
-}
-
-void BlockLoop::run_section(const PassState& pass, const BlockTask& task, Section section) const {
-  const BmHalves& halves = program_.halves;
-  BlockRun run;
-  run.section = section;
-  run.source_base = halves.source_base[0];
-  run.output_base = halves.output_base[0];
-  run.collect_flags = pass.run_has(run_flags);
-  run.live_pes = live_pes(pass, task);
-  executable_.run(pass.state(task.chip).blocks[task.block], run);
+  if (chunk.last && pass.run_has(run_end) && !fused) fills_.run_section(pass, task, Section::End);
 }
 
 /// Whether a block executes all sections in one call: see run_groups.
-bool BlockLoop::is_fused(const Work& work) const {
+bool BlockLoop::is_fused(const BlockWork& work) const {
   const FillChunk& chunk = work.chunk;
   if (!work.pass.run_has(run_start | run_end) || !chunk.first || !chunk.last ||
       !accepts_streams(work.pass))
     return false;
   const GroupRange slice = work.slice();
   if (slice.count == 0) return false;
-  const bool shares = shares_sources(work.pass);
+  const bool shares = shares_sources(program_, work.pass);
   const auto usable = [&] { return shared_.of(work.task.chip).usable.load(); };
   if (batch_) return !shares || usable();
   if (slice.count > streamed_->max_fused_groups()) return false;
@@ -91,16 +64,16 @@ bool BlockLoop::is_fused(const Work& work) const {
 }
 
 /// The loop over the j-items of a chunk, by stream or by fills.
-void BlockLoop::run_body(const Work& work) {
+void BlockLoop::run_body(const BlockWork& work) {
   if (work.chunk.fills == 0) return;
-  if (!accepts_streams(work.pass)) return run_fills(work);
-  if (!shares_sources(work.pass)) return run_own_stream(work);
-  if (!shared_.of(work.task.chip).usable) return run_fills(work);
+  if (!accepts_streams(work.pass)) return fills_.run(work);
+  if (!shares_sources(program_, work.pass)) return run_own_stream(work);
+  if (!shared_.of(work.task.chip).usable) return fills_.run(work);
   run_stream(work);
 }
 
 /// The body over a stream; with Start and End in a fused run.
-void BlockLoop::run_groups(const Work& work, GroupRange groups, const SourceStream& stream) {
+void BlockLoop::run_groups(const BlockWork& work, GroupRange groups, const SourceStream& stream) {
   BlockRun run;
   run.section = Section::Body;
   run.iterations = groups.count;
@@ -110,7 +83,7 @@ void BlockLoop::run_groups(const Work& work, GroupRange groups, const SourceStre
     run.output_step = program_.halves.output_step;
   }
   run.stream = stream;
-  run.live_pes = live_pes(work.pass, work.task);
+  run.live_pes = fills_.live_pes(work.pass, work.task);
   run.results_only = work.pass.run_has(run_results_only);
   BlockState& block = work.block();
   const bool fused = is_fused(work);
@@ -121,9 +94,9 @@ void BlockLoop::run_groups(const Work& work, GroupRange groups, const SourceStre
     return;
   }
   if (fused && streamed_->run_program(block, run)) return;
-  if (fused) run_section(work.pass, work.task, Section::Start);
+  if (fused) fills_.run_section(work.pass, work.task, Section::Start);
   streamed_->run(block, run);
-  if (fused) run_section(work.pass, work.task, Section::End);
+  if (fused) fills_.run_section(work.pass, work.task, Section::End);
 }
 
 void BlockLoop::finish_batched(const PassState& pass, const BlockTask& task) {
@@ -132,13 +105,13 @@ void BlockLoop::finish_batched(const PassState& pass, const BlockTask& task) {
   if (batch_->end(task.number, block, batched.run)) return;
   const bool fused = batched.run.iterations <= streamed_->max_fused_groups();
   if (fused && streamed_->run_program(block, batched.run)) return;
-  run_section(pass, task, Section::Start);
+  fills_.run_section(pass, task, Section::Start);
   streamed_->run(block, batched.run);
-  run_section(pass, task, Section::End);
+  fills_.run_section(pass, task, Section::End);
 }
 
 /// Executes a chunk, many fills at a time. The memory's halves are updated as after each fill.
-void BlockLoop::run_stream(const Work& work) {
+void BlockLoop::run_stream(const BlockWork& work) {
   const FillChunk& chunk = work.chunk;
   const std::uint64_t end = chunk.end_in(work.plan(), work.slice());
   // Fast numerics take a millisecond for a chunk, and the order of sums depends on the division
@@ -153,7 +126,7 @@ void BlockLoop::run_stream(const Work& work) {
 }
 
 /// Fills `begin` .. `end` - 1 of a chunk.
-void BlockLoop::run_fills_at_once(const Work& work, std::uint64_t begin, std::uint64_t end) {
+void BlockLoop::run_fills_at_once(const BlockWork& work, std::uint64_t begin, std::uint64_t end) {
   const LoopPlan& plan = work.plan();
   const BmHalves& halves = program_.halves;
   const GroupRange slice = work.slice();
@@ -163,7 +136,7 @@ void BlockLoop::run_fills_at_once(const Work& work, std::uint64_t begin, std::ui
   for (std::uint64_t f = std::max(begin + visible_fills, end) - visible_fills; f < end; ++f) {
     groups = plan.fill(slice, f);
     const auto half = static_cast<unsigned>(f % 2);
-    fill_half(work, groups, half, unused);
+    fills_.fill_half(work, groups, half, unused);
     last = halves.source_base[half] +
            static_cast<std::uint32_t>(groups.count - 1) * halves.source_step;
   }
@@ -177,7 +150,7 @@ void BlockLoop::run_fills_at_once(const Work& work, std::uint64_t begin, std::ui
 
 /// The same for a block's own slice, some fills at a time. A slice that fits one conversion is
 /// cached for later runs on the same sources.
-void BlockLoop::run_own_stream(const Work& work) {
+void BlockLoop::run_own_stream(const BlockWork& work) {
   const LoopPlan& plan = work.plan();
   const FillChunk& chunk = work.chunk;
   const GroupRange slice = work.slice();
@@ -192,10 +165,10 @@ void BlockLoop::run_own_stream(const Work& work) {
     groups.count = last_groups.first + last_groups.count - groups.first;
     if (!own_.provide(work.pass, work.task, groups, last)) {
       const bool without_sections = is_fused(work);
-      if (without_sections) run_section(work.pass, work.task, Section::Start);
+      if (without_sections) fills_.run_section(work.pass, work.task, Section::Start);
       const FillChunk rest{f, end - f, chunk.first, chunk.last};
-      run_fills({work.pass, rest, work.task});
-      if (without_sections) run_section(work.pass, work.task, Section::End);
+      fills_.run({work.pass, rest, work.task});
+      if (without_sections) fills_.run_section(work.pass, work.task, Section::End);
       return;
     }
     if (!stream.in_memory) stream.write_fills(work.block().bm.data());
@@ -204,64 +177,6 @@ void BlockLoop::run_own_stream(const Work& work) {
                {stream.items.stream(*streamed_, 0), stream.last_group, &stream.items.changes, 0});
     if (outputs_.are_used(work.pass)) outputs_.store_visible(work.pass, chunk, work.task, last + 1);
   }
-}
-
-void BlockLoop::run_fills(const Work& work) {
-  const LoopPlan& plan = work.plan();
-  const BmHalves& halves = program_.halves;
-  const GroupRange slice = work.slice();
-  const std::uint64_t end = work.chunk.end_in(plan, slice);
-  std::vector<std::uint64_t> scratch;
-  for (std::uint64_t f = work.chunk.first_fill; f < end; ++f) {
-    if (f > work.chunk.first_fill) cancellation_point();
-    const GroupRange groups = plan.fill(slice, f);
-    const auto half = static_cast<unsigned>(f % 2);
-    if (!program_.sources.empty()) fill_half(work, groups, half, scratch);
-    BlockRun run;
-    run.section = Section::Body;
-    run.iterations = groups.count;
-    run.source_base = halves.source_base[half];
-    run.source_step = halves.source_step;
-    run.output_base = halves.output_base[half];
-    run.output_step = halves.output_step;
-    run.collect_flags = work.pass.run_has(run_flags);
-    run.live_pes = live_pes(work.pass, work.task);
-    executable_.run(work.block(), run);
-    if (!program_.outputs.empty()) keep_outputs(work, groups, half, scratch);
-  }
-}
-
-void BlockLoop::fill_half(const Work& work, GroupRange groups, unsigned half,
-                          std::vector<std::uint64_t>& scratch) {
-  const BmHalves& halves = program_.halves;
-  const LoopPlan& plan = work.plan();
-  std::uint64_t* const bm = work.block().bm.data() + halves.source_base[half];
-  own_.overwritten(work.task);
-  if (!shares_sources(work.pass)) {
-    load_sources(program_, plan, work.pass.memory_of(work.task.chip),
-                 BlockSources::records_of(work.pass.run(), work.task.block), groups, bm, scratch);
-    return;
-  }
-  const std::uint64_t before = groups.first - work.chunk.first_fill * plan.groups_per_half;
-  std::copy_n(shared_.of(work.task.chip).words.data() + before * halves.source_step,
-              groups.count * halves.source_step, bm);
-}
-
-/// Stores the output items of a half to memory, or to the reduction buffer if other blocks have
-/// items for the same j-items.
-void BlockLoop::keep_outputs(const Work& work, GroupRange groups, unsigned half,
-                             std::vector<std::uint64_t>& scratch) {
-  const BmHalves& halves = program_.halves;
-  const std::uint64_t* const bm = work.block().bm.data() + halves.output_base[half];
-  if (outputs_.are_used(work.pass)) {
-    std::copy_n(bm, groups.count * halves.output_step,
-                outputs_.row(work.pass, work.chunk, work.task, groups.first));
-    return;
-  }
-  const LoopPlan& plan = work.plan();
-  const OutputItems items{work.pass.run().output_address, groups.first * plan.group,
-                          plan.items_in(groups)};
-  store_outputs(program_, bm, items, work.pass.memory_of(work.task.chip), scratch);
 }
 
 }  // namespace gdr

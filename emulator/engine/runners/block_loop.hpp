@@ -10,13 +10,15 @@
 #include "emulator/engine/api/pass_state.hpp"
 #include "emulator/engine/runners/block_chunks.hpp"
 #include "emulator/engine/runners/block_sources.hpp"
+#include "emulator/engine/runners/block_work.hpp"
+#include "emulator/engine/runners/fill_loop.hpp"
 #include "emulator/engine/runners/joined_outputs.hpp"
 #include "emulator/engine/runners/shared_sources.hpp"
 
 namespace gdr {
 
 /// Runs blocks section by section, or all sections in one call of the engine. The loop reads a
-/// stream where engine and program allow that, else it fills the halves of the broadcast memory.
+/// stream where engine and program allow that, else the halves of the broadcast memory (FillLoop).
 /// Several threads may run different blocks.
 class BlockLoop {
  public:
@@ -28,8 +30,6 @@ class BlockLoop {
   JoinedOutputs& outputs() noexcept { return outputs_; }
   void invalidate_blocks() noexcept { own_.overwritten(); }
 
-  /// Whether all blocks of a chip read the same j-items.
-  bool shares_sources(const PassState& pass) const noexcept;
   bool accepts_streams(const PassState& pass) const noexcept;
   /// Before the tasks of a chunk, for blocks that read j-items of their own.
   void reserve(const PassState& pass);
@@ -59,37 +59,20 @@ class BlockLoop {
     bool begun = false;
     BlockRun run;
   };
-  /// A task of a chunk in a pass.
-  struct Work {
-    const PassState& pass;
-    const FillChunk& chunk;
-    const BlockTask& task;
-    const LoopPlan& plan() const noexcept { return pass.run().plan; }
-    GroupRange slice() const noexcept { return plan().slice(task.block); }
-    BlockState& block() const noexcept { return pass.state(task.chip).blocks[task.block]; }
-  };
-
-  std::uint32_t live_pes(const PassState& pass, const BlockTask& task) const noexcept;
-  void run_section(const PassState& pass, const BlockTask& task, Section section) const;
-  bool is_fused(const Work& work) const;
-  void run_body(const Work& work);
-  void run_fills(const Work& work);
-  void run_stream(const Work& work);
-  void run_fills_at_once(const Work& work, std::uint64_t begin, std::uint64_t end);
-  void run_own_stream(const Work& work);
-  void run_groups(const Work& work, GroupRange groups, const SourceStream& stream);
-  void fill_half(const Work& work, GroupRange groups, unsigned half,
-                 std::vector<std::uint64_t>& scratch);
-  void keep_outputs(const Work& work, GroupRange groups, unsigned half,
-                    std::vector<std::uint64_t>& scratch);
+  bool is_fused(const BlockWork& work) const;
+  void run_body(const BlockWork& work);
+  void run_stream(const BlockWork& work);
+  void run_fills_at_once(const BlockWork& work, std::uint64_t begin, std::uint64_t end);
+  void run_own_stream(const BlockWork& work);
+  void run_groups(const BlockWork& work, GroupRange groups, const SourceStream& stream);
 
   const LoadedProgram& program_;
   const Geometry& geometry_;
-  const Executable& executable_;
   const StreamingExecutable* const streamed_;
   SharedSources shared_;
   BlockSources own_;
   JoinedOutputs outputs_;
+  FillLoop fills_;
   std::unique_ptr<FusedBatch> batch_;  ///< fused runs of all blocks together; null: one by one
   std::vector<BatchedRun> batched_;    ///< fused runs by task
 };

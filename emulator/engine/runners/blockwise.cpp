@@ -66,7 +66,7 @@ std::vector<FillChunk> BlockwiseRunner::make_chunks() {
   const std::uint64_t fills = plan.fills(plan.slice(0).count);
   const std::uint64_t outputs = loop_.outputs().are_used(*now_) ? halves.output_step : 0;
   const std::uint64_t shorts_per_group =
-      (loop_.shares_sources(*now_) ? halves.source_step : 0) + outputs * geometry_.blocks;
+      (shares_sources(program_, *now_) ? halves.source_step : 0) + outputs * geometry_.blocks;
   if (shorts_per_group == 0 || fills == 0 || loop_.batch() != nullptr)
     return {FillChunk{0, fills, true, true}};
   const std::uint64_t at_once =
@@ -145,7 +145,7 @@ void BlockwiseRunner::add_chunk(const FillChunk& chunk, const std::vector<BlockT
   const bool has_fills = now_->has_run() && chunk.fills != 0;
   const bool joins = has_fills && loop_.outputs().are_used(*now_);
   if (now_->has_run()) loop_.reserve(*now_);
-  if (has_fills && loop_.shares_sources(*now_)) {
+  if (has_fills && shares_sources(program_, *now_)) {
     const LoopPlan& plan = now_->run().plan;
     loop_.shared_sources().prepare(*now_, chunk.groups_of(plan, {0, plan.groups}),
                                    loop_.accepts_streams(*now_), phases);
