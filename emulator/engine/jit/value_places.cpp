@@ -16,46 +16,16 @@ ValuePlaces::ValuePlaces(const Block& block, VectorTarget target, RegisterLimits
                          SpillArea& spills, std::vector<Instruction>& moves)
     : block_(block),
       target_(target),
-      spills_(spills),
       moves_(moves),
       vectors_(0, limits.vectors, block.values.size()),
       masks_(1, limits.masks, block.values.size()),
-      uses_(block.values.size()),
-      next_(block.values.size(), 0),
-      slot_(block.values.size(), no_slot),
-      home_(block.values.size(), RegisterFile::none) {
-  index_uses();
-}
-
-void ValuePlaces::note_use(ValueId v, std::uint32_t position) {
-  if (uses_[v].empty() || uses_[v].back() != position) uses_[v].push_back(position);
-}
-
-void ValuePlaces::index_uses() {
-  for (std::uint32_t p = 0; p < block_.code.size(); ++p) {
-    each_operand(block_.code[p], [&](ValueId v) { note_use(v, p); });
-  }
-  const auto end = static_cast<std::uint32_t>(block_.code.size());
-  for (const Carried& c : block_.carried) note_use(c.out, end);
-}
+      uses_(block),
+      slots_(spills, target, block.values.size()),
+      home_(block.values.size(), RegisterFile::none) {}
 
 Location ValuePlaces::location(ValueId v) {
   const auto r = static_cast<std::uint8_t>(file(v).where(v));
   return {in_mask_file(v) ? Location::Kind::Mask : Location::Kind::Vector, r, {}};
-}
-
-Place ValuePlaces::spill_place(ValueId v) {
-  if (slot_[v] == no_slot) {
-    if (free_slots_.empty()) {
-      slot_[v] = static_cast<std::int32_t>(slots_++);
-      spills_.slots = std::max(spills_.slots, slots_);
-    } else {
-      slot_[v] = free_slots_.back();
-      free_slots_.pop_back();
-    }
-  }
-  const auto bytes = static_cast<std::int32_t>(target_.vector_bytes());
-  return {spills_.base, false, spills_.first + slot_[v] * bytes};
 }
 
 Instruction ValuePlaces::move(Op load_or_store, const Location& to, const Location& from) {
@@ -67,8 +37,8 @@ Instruction ValuePlaces::move(Op load_or_store, const Location& to, const Locati
 }
 
 void ValuePlaces::evict(ValueId v) {
-  if (!is_dead(v) && !value(v).in_memory && slot_[v] == no_slot) {
-    store(location(v), spill_place(v));
+  if (!is_dead(v) && !value(v).in_memory && !slots_.has(v)) {
+    store(location(v), slots_.place(v));
   }
   file(v).drop(v);
 }
@@ -87,7 +57,7 @@ void ValuePlaces::place_in_register(ValueId v) {
   if (r == RegisterFile::none) {
     // Prefers to evict values that are in memory.
     r = registers.find_victim([&](ValueId other) {
-      return std::uint64_t{next_use(other)} * 2 + (value(other).in_memory ? 64 : 0);
+      return std::uint64_t{uses_.of(other)} * 2 + (value(other).in_memory ? 64 : 0);
     });
     evict(registers.holder(r));
   }
@@ -109,7 +79,7 @@ Location ValuePlaces::anywhere(ValueId v) {
   if (in_register(v)) return in_any_register(v);
   const Place place = place_of(v);
   if (place.broadcast && !target_.avx512) return in_any_register(v);
-  if (!is_dead(v) && next_use(v) - position_ <= load_within &&
+  if (!is_dead(v) && uses_.of(v) - position_ <= load_within &&
       vectors_.find_free([](int) { return false; }) != RegisterFile::none) {
     return in_any_register(v);
   }
@@ -131,9 +101,7 @@ bool ValuePlaces::take(ValueId result, ValueId operand) {
 
 void ValuePlaces::release(ValueId v) {
   file(v).drop(v);
-  if (slot_[v] == no_slot) return;
-  free_slots_.push_back(slot_[v]);
-  slot_[v] = no_slot;
+  slots_.release(v);
 }
 
 Location ValuePlaces::define(const Operation& o) {
@@ -165,7 +133,7 @@ Location ValuePlaces::define_apart(const Operation& o) {
 void ValuePlaces::begin(const Operation& o, std::uint32_t position) {
   position_ = position;
   each_operand(o, [&](ValueId v) {
-    while (next_[v] < uses_[v].size() && uses_[v][next_[v]] <= position_) ++next_[v];
+    uses_.advance(v, position_);
     if (in_register(v)) file(v).pin(file(v).where(v), true);
   });
 }
@@ -185,7 +153,7 @@ void ValuePlaces::enter_loop() {
     load(vector(r), memory(c.place));
     homes_.push_back(r);
     if (home_[c.out] == RegisterFile::none) home_[c.out] = r;
-    if (!uses_[c.in].empty()) vectors_.put(c.in, r);
+    if (uses_.has_any(c.in)) vectors_.put(c.in, r);
     vectors_.pin(r, true);  // reserved until all carried values have a register
   }
   vectors_.unpin_all();
@@ -215,7 +183,7 @@ void ValuePlaces::restore_carried() {
     }
     if (next == moves.end()) {  // a cycle: spill one value
       const ValueId aside = moves.front().value;
-      store(location(aside), spill_place(aside));
+      store(location(aside), slots_.place(aside));
       vectors_.drop(aside);
       continue;
     }

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "emulator/engine/jit/allocate.hpp"
+#include "emulator/engine/jit/next_uses.hpp"
 #include "emulator/engine/jit/register_file.hpp"
+#include "emulator/engine/jit/spill_slots.hpp"
 
 namespace gdr::jit {
 
@@ -21,7 +23,7 @@ class ValuePlaces {
   bool in_mask_file(ValueId v) const { return target_.avx512 && value(v).type == Type::Mask; }
   bool in_register(ValueId v) { return file(v).where(v) != RegisterFile::none; }
   /// Whether the last operation that reads a value is over.
-  bool is_dead(ValueId v) const { return next_use(v) == never; }
+  bool is_dead(ValueId v) const { return uses_.of(v) == NextUses::never; }
   /// Whether a value is in a register, and dead.
   bool dies(ValueId v) { return in_register(v) && is_dead(v); }
 
@@ -35,7 +37,7 @@ class ValuePlaces {
   /// In its register, or where it is in memory. AVX2 has no embedded broadcasts.
   Location anywhere(ValueId v);
   /// Where a value is in memory.
-  Place place_of(ValueId v) { return slot_[v] != no_slot ? spill_place(v) : value(v).place; }
+  Place place_of(ValueId v) { return slots_.has(v) ? slots_.place(v) : value(v).place; }
   /// The register of the result of an instruction that reads all operands before it writes.
   Location define(const Operation& o);
   /// That of one that changes `old`: its register if it dies here, else a copy.
@@ -53,21 +55,12 @@ class ValuePlaces {
   static Location memory(Place place) { return {Location::Kind::Memory, 0, place}; }
 
  private:
-  static constexpr std::int32_t no_slot = -1;
-  static constexpr std::uint32_t never = ~std::uint32_t{0};
-
-  void index_uses();
-  void note_use(ValueId v, std::uint32_t position);
-  std::uint32_t next_use(ValueId v) const {
-    return next_[v] < uses_[v].size() ? uses_[v][next_[v]] : never;
-  }
   RegisterFile& file(ValueId v) { return in_mask_file(v) ? masks_ : vectors_; }
 
   static Location vector(int r) {
     return {Location::Kind::Vector, static_cast<std::uint8_t>(r), {}};
   }
   Location location(ValueId v);
-  Place spill_place(ValueId v);
   static Instruction move(Op load_or_store, const Location& to, const Location& from);
   void load(const Location& to, const Location& from) {
     moves_.push_back(move(Op::Load, to, from));
@@ -83,16 +76,12 @@ class ValuePlaces {
 
   const Block& block_;
   const VectorTarget target_;
-  SpillArea& spills_;
   std::vector<Instruction>& moves_;
   RegisterFile vectors_, masks_;
-  std::vector<std::vector<std::uint32_t>> uses_;  ///< by value: positions
-  std::vector<std::uint32_t> next_;               ///< by value: index of its next use
-  std::vector<std::int32_t> slot_;                ///< by value: slot of the spill area
-  std::vector<int> home_;                         ///< by value: preferred register
-  std::vector<int> homes_;                        ///< by carried value: its register
-  std::vector<std::int32_t> free_slots_;
-  std::uint32_t slots_ = 0;     ///< number of slots so far
+  NextUses uses_;
+  SpillSlots slots_;
+  std::vector<int> home_;       ///< preferred register by value
+  std::vector<int> homes_;      ///< register by carried value
   std::uint32_t position_ = 0;  ///< index of the current operation
 };
 
