@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "emulator/engine/jit/x86/operands.hpp"
+
 namespace gdr::jit {
 namespace {
 
@@ -77,9 +79,12 @@ const auto& entry(const Table& table, Op op) {
   return std::ranges::find(table, op, [](const auto& row) { return row.first; })->second;
 }
 
-class Emitter {
+class Emitter : Operands {
  public:
-  explicit Emitter(const EmitContext& context) : c_(context), a_(context.generator) {}
+  explicit Emitter(const EmitContext& context)
+      : Operands(context.generator, context.target, context.bases),
+        c_(context),
+        a_(context.generator) {}
 
   void instruction(const Instruction& i) {
     switch (i.op) {
@@ -128,50 +133,12 @@ class Emitter {
   }
 
  private:
-  /// A register or memory as the base class of both, which outlives the call that it is made for.
-  class AnyOperand {
-   public:
-    explicit AnyOperand(const Xmm& r) : register_(r) {}
-    explicit AnyOperand(const Xbyak::Address& m) : memory_(m), in_memory_(true) {}
-    operator const Operand&() const {
-      if (in_memory_) return memory_;
-      return register_;
-    }
-
-   private:
-    Xmm register_{0};
-    Xbyak::Address memory_{0};
-    bool in_memory_ = false;
-  };
-
-  static Xbyak::Zmm zmm(const Location& l) { return Xbyak::Zmm(l.number); }
-  Xmm vector(const Location& l) const {
-    if (c_.target.avx512) return Xbyak::Zmm(l.number);
-    return Xbyak::Ymm(l.number);
-  }
-  static Xbyak::Opmask mask(const Location& l) { return Xbyak::Opmask(l.number); }
-  Xbyak::Address address(const Place& p) const {
-    // Xbyak takes displacements as size_t and means signed ones.
-    const auto offset = static_cast<std::size_t>(std::int64_t{p.offset});
-    const Xbyak::RegExp at = Xbyak::RegExp(c_.bases[p.base]) + offset;
-    return p.broadcast ? a_.ptr_b[at] : a_.ptr[at];
-  }
-  AnyOperand operand(const Location& l) const {
-    if (l.kind == Location::Kind::Memory) return AnyOperand(address(l.place));
-    return AnyOperand(vector(l));
-  }
   ThreeOperands of_type(const Binary& b) const {
     return c_.target.floats ? b.of_floats : b.of_doubles;
   }
   TwoOperands of_type(const Unary& u) const {
     if (!c_.target.floats) return u.of_doubles;
     return c_.target.avx512 ? u.of_floats : u.of_floats_avx2;
-  }
-  Xmm under_mask(const Instruction& i) const {
-    const Xmm to = vector(i.to);
-    if (i.mask < 0) return to;
-    const Xmm masked = to | Xbyak::Opmask(i.mask);
-    return i.zeroing ? masked | a_.T_z : masked;
   }
 
   void load(const Instruction& i) {
@@ -194,12 +161,6 @@ class Emitter {
     } else {
       a_.vmovapd(address(i.to.place), vector(i.a));
     }
-  }
-
-  static Xmm rounded(const Xmm& x, Rounding rounding) {
-    const Xbyak::EvexModifierRounding modes[] = {Xbyak::util::T_rn_sae, Xbyak::util::T_rd_sae,
-                                                 Xbyak::util::T_ru_sae, Xbyak::util::T_rz_sae};
-    return x | modes[static_cast<int>(rounding) - 1];
   }
 
   void plain(const Instruction& i) {
