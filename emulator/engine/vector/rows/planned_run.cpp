@@ -5,45 +5,30 @@
 #include <vector>
 
 #include "emulator/engine/reference/reference.hpp"
+#include "emulator/engine/vector/rows/block_rows.hpp"
 #include "emulator/isa/table.hpp"
 
 namespace gdr {
 namespace {
 
-/// One block while a section runs on it.
+/// Executes instructions on one block.
 class BlockRunner {
  public:
   BlockRunner(BlockState& block, const PlannedProgram& program, const StripKernels& kernels,
               const BlockRun& run)
-      : block_(block),
-        kernels_(kernels),
-        pes_(block.pes),
-        source_(run.source_base),
-        output_(run.output_base) {
-    const std::size_t lanes = (ScratchRows::count + 2) * pes_;
-    if (scratch_memory.size() < lanes) scratch_memory.resize(lanes);
-    scratch_ = scratch_memory.data();
-    std::uint64_t* number = scratch_ + ScratchRows::count * pes_;
-    std::fill_n(number, pes_, 0);
-    std::fill_n(number + pes_, pes_, block.number);
-    bases_ = {block.registers.data(),
-              block.local.data(),
-              block.t.data(),
-              const_cast<std::uint64_t*>(program.constants.data()),
-              number,
-              scratch_};
-  }
+      : block_(block), kernels_(kernels), rows_(block, program, run), pes_(block.pes) {}
 
-  /// Find the rows of all operands once: they are the same in every pass through the section.
+  /// Finds the rows of all operands once: they are the same for every j-item.
   void resolve(const std::vector<Plan>& plans) {
     strip_memory.clear();
     for (const Plan& plan : plans) {
-      strip_memory.push_back(plan.mul.used ? strip(*plan.instruction, plan.mul) : Strip{});
-      strip_memory.push_back(plan.alu.used ? strip(*plan.instruction, plan.alu) : Strip{});
+      strip_memory.push_back(plan.mul.used ? rows_.strip(*plan.instruction, plan.mul) : Strip{});
+      strip_memory.push_back(plan.alu.used ? rows_.strip(*plan.instruction, plan.alu) : Strip{});
     }
   }
 
-  void pass(const std::vector<Plan>& plans) const {
+  /// The section for the current j-item.
+  void run_once(const std::vector<Plan>& plans) const {
     const Strip* strips = strip_memory.data();
     for (const Plan& plan : plans) {
       if (plan.in_place) {
@@ -55,38 +40,10 @@ class BlockRunner {
     }
   }
 
-  void advance(const BlockRun& run) {
-    source_ += run.source_step;
-    output_ += run.output_step;
-  }
+  void advance(const BlockRun& run) { rows_.advance(run); }
 
  private:
-  std::uint64_t* row(RowBase base, std::size_t number) const {
-    return bases_[static_cast<std::size_t>(base)] + number * pes_;
-  }
-
-  InputRows input(const RowRef& ref) const {
-    const std::uint64_t* hi = row(ref.base, ref.row);
-    return {hi, hi + pes_, ref.step * pes_};
-  }
-
-  Strip strip(const Instruction& i, const ArithmeticPlan& plan) const {
-    std::uint64_t* out = row(plan.out.base, plan.out.row);
-    return {i.vlen, pes_, input(plan.a), input(plan.b), {out, out + pes_, plan.out.step * pes_}};
-  }
-
-  std::uint64_t* mask_row(unsigned mask, unsigned element) const {
-    return block_.masks.data() + (std::size_t{mask} * max_elements + element) * pes_;
-  }
-
-  std::uint32_t bm_address(const Operand& x, unsigned element) const {
-    const std::uint32_t base = x.space == Space::BmSource   ? source_
-                               : x.space == Space::BmOutput ? output_
-                                                            : 0;
-    return base + x.at(element);
-  }
-
-  /// Compute a slot on its strip; `flags` are the rows for its mask flag, if it sets one.
+  /// Computes a slot on its strip; `flags` are the rows for its mask flag, if it sets one.
   void compute(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan,
                const Strip& s, std::uint64_t* flags) const {
     const bool sets_mask = slot.mask.flag != MaskFlag::None;
@@ -122,39 +79,22 @@ class BlockRunner {
     if (i.move.op == Op::Bget) {
       const Operand& x = i.move.pe;
       const std::size_t vector_step = x.vector ? shorts_in(x.width) * pes_ : 0;
-      fill(i, i.vlen, 0, location_row(x, 0), x.space == Space::T ? 2 * pes_ : vector_step);
+      fill(i, i.vlen, 0, rows_.location_row(x, 0), x.space == Space::T ? 2 * pes_ : vector_step);
     }
     if (i.move.op != Op::Bput) return;
     for (unsigned k = 0; k < i.vlen; ++k) {
       const u128 word = read_location(block_, i.move.pe, i.move.pe_number, k);
-      write_bm(block_, bm_address(i.move.bm, k), i.move.bm.width, word);
+      write_bm(block_, rows_.bm_address(i.move.bm, k), i.move.bm.width, word);
     }
   }
 
   void in_place_slot(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan,
                      const Strip& s) const {
-    compute(i, slot, plan, s, mask_row(slot.mask.mask, 0));
+    compute(i, slot, plan, s, rows_.mask_row(slot.mask.mask, 0));
     // The kernel has written one destination; T may be a second one.
     if (slot.t == TTarget::None || (plan.direct && !slot.dst.used())) return;
     for (unsigned k = 0; k < i.vlen; ++k)
-      std::copy_n(result_row(plan, k), pes_ * shorts_in(slot.width), t_row(slot.t, k));
-  }
-
-  const std::uint64_t* result_row(const ArithmeticPlan& plan, unsigned element) const {
-    return row(plan.out.base, plan.out.row + std::size_t{element} * plan.out.step);
-  }
-  std::uint64_t* t_row(TTarget t, unsigned element) const {
-    return row(RowBase::T, element * 2 + (t == TTarget::Lower ? 1U : 0U));
-  }
-  std::uint64_t* location_row(const Operand& x, unsigned element) const {
-    switch (x.space) {
-      case Space::Register:
-        return row(RowBase::Registers, x.at(element));
-      case Space::T:
-        return row(RowBase::T, element * 2 + x.address);
-      default:
-        return row(RowBase::Local, x.at(element));
-    }
+      std::copy_n(rows_.result_row(plan, k), pes_ * shorts_in(slot.width), rows_.t_row(slot.t, k));
   }
 
   /// Broadcasts words of `elements` elements from `first` on to rows.
@@ -164,7 +104,7 @@ class BlockRunner {
     kernels_.fill({.elements = elements,
                    .rows = shorts,
                    .pes = pes_,
-                   .words = block_.bm.data() + bm_address(i.move.bm, first),
+                   .words = block_.bm.data() + rows_.bm_address(i.move.bm, first),
                    .word_step = i.move.bm.vector ? shorts : 0U,
                    .to = to,
                    .to_step = to_step});
@@ -177,15 +117,15 @@ class BlockRunner {
     // A copy, since the instruction may write the mask that is its predicate.
     std::uint64_t* predicate = nullptr;
     if (i.predicate.used) {
-      predicate = row(RowBase::Scratch, ScratchRows::predicate);
-      std::copy_n(mask_row(i.predicate.mask, 0), pes_ * i.vlen, predicate);
+      predicate = rows_.row(RowBase::Scratch, ScratchRows::predicate);
+      std::copy_n(rows_.mask_row(i.predicate.mask, 0), pes_ * i.vlen, predicate);
     }
     for (const Gather& g : plan.gathers) gather(i, g);
     const Operand* targets[3] = {&i.mul.dst, &i.alu.dst, &i.move.pe};
     for (unsigned t = 0; t < 3; ++t) {
       if (targets[t]->space == Space::LocalByT) find_addresses(i, *targets[t], t);
     }
-    std::uint64_t* flags = row(RowBase::Scratch, ScratchRows::flags);
+    std::uint64_t* flags = rows_.row(RowBase::Scratch, ScratchRows::flags);
     if (plan.mul.used) compute(i, i.mul, plan.mul, strips[0], nullptr);
     if (plan.alu.used) compute(i, i.alu, plan.alu, strips[1], flags);
     std::array<u128, max_elements> put{};
@@ -197,16 +137,16 @@ class BlockRunner {
       if (plan.mul.used) commit_slot(i, i.mul, plan.mul, 0, predicate, k);
       if (plan.alu.used) commit_slot(i, i.alu, plan.alu, 1, predicate, k);
       if (i.alu.mask.flag != MaskFlag::None)
-        write_rows(i, predicate, flags + k * pes_, mask_row(i.alu.mask.mask, k), 1);
+        write_rows(i, predicate, flags + k * pes_, rows_.mask_row(i.alu.mask.mask, k), 1);
       if (i.move.op == Op::Bget) {
         // Through the multiplier's scratch rows, which are free by now.
-        std::uint64_t* from = row(RowBase::Scratch, ScratchRows::mul + 2 * k);
+        std::uint64_t* from = rows_.row(RowBase::Scratch, ScratchRows::mul + 2 * k);
         fill(i, 1, k, from, 0);
         write_location_rows(i, i.move.pe, 2, predicate, from, k);
       }
       if (i.move.op == Op::Bput &&
           (predicate == nullptr || (predicate[i.move.pe_number] != 0) == i.predicate.value))
-        write_bm(block_, bm_address(i.move.bm, k), i.move.bm.width, put[k]);
+        write_bm(block_, rows_.bm_address(i.move.bm, k), i.move.bm.width, put[k]);
       if (predicate != nullptr) predicate += pes_;
     }
   }
@@ -214,7 +154,7 @@ class BlockRunner {
   void gather(const Instruction& i, const Gather& g) const {
     const bool wide = g.operand->width == Width::Long;
     for (unsigned k = 0; k < i.vlen; ++k) {
-      std::uint64_t* hi = row(RowBase::Scratch, g.row + 2 * k);
+      std::uint64_t* hi = rows_.row(RowBase::Scratch, g.row + 2 * k);
       for (std::size_t pe = 0; pe < pes_; ++pe) {
         const u128 word = read_location(block_, *g.operand, static_cast<unsigned>(pe), k);
         hi[pe] = static_cast<std::uint64_t>(wide ? word >> Short::bit_count : word);
@@ -228,21 +168,18 @@ class BlockRunner {
     const std::size_t unit = shorts_in(x.width);
     const std::size_t words = block_.local.size() / pes_ / unit;
     for (unsigned k = 0; k < i.vlen; ++k) {
-      const std::uint64_t* t = row(RowBase::T, k * 2 + 1);
-      std::uint64_t* to = address_row(target, k);
+      const std::uint64_t* t = rows_.row(RowBase::T, k * 2 + 1);
+      std::uint64_t* to = rows_.address_row(target, k);
       for (std::size_t pe = 0; pe < pes_; ++pe) to[pe] = t[pe] % words * unit;
     }
-  }
-  std::uint64_t* address_row(unsigned target, unsigned element) const {
-    return row(RowBase::Scratch, ScratchRows::addresses + target * max_elements + element);
   }
 
   void commit_slot(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan,
                    unsigned target, const std::uint64_t* predicate, unsigned k) const {
-    const std::uint64_t* from = result_row(plan, k);
+    const std::uint64_t* from = rows_.result_row(plan, k);
     if (slot.dst.used()) write_location_rows(i, slot.dst, target, predicate, from, k);
     if (slot.t != TTarget::None)
-      write_rows(i, predicate, from, t_row(slot.t, k), shorts_in(slot.width));
+      write_rows(i, predicate, from, rows_.t_row(slot.t, k), shorts_in(slot.width));
   }
 
   void write_location_rows(const Instruction& i, const Operand& dst, unsigned target,
@@ -250,8 +187,8 @@ class BlockRunner {
                            unsigned k) const {
     const unsigned rows = shorts_in(dst.width);
     if (dst.space != Space::LocalByT)
-      return write_rows(i, predicate, from, location_row(dst, k), rows);
-    const std::uint64_t* to = address_row(target, k);
+      return write_rows(i, predicate, from, rows_.location_row(dst, k), rows);
+    const std::uint64_t* to = rows_.address_row(target, k);
     for (std::size_t pe = 0; pe < pes_; ++pe) {
       if (predicate != nullptr && (predicate[pe] != 0) != i.predicate.value) continue;
       for (unsigned r = 0; r < rows; ++r)
@@ -269,18 +206,14 @@ class BlockRunner {
     }
   }
 
-  static thread_local LaneMemory scratch_memory;
   static thread_local std::vector<Strip> strip_memory;  ///< two for each plan: multiplier, adder
 
   BlockState& block_;
   const StripKernels& kernels_;
+  BlockRows rows_;
   std::size_t pes_;
-  std::uint32_t source_, output_;
-  std::uint64_t* scratch_ = nullptr;
-  std::array<std::uint64_t*, 6> bases_{};
 };
 
-thread_local LaneMemory BlockRunner::scratch_memory;
 thread_local std::vector<Strip> BlockRunner::strip_memory;
 
 }  // namespace
@@ -291,7 +224,7 @@ void run_planned(BlockState& block, const PlannedProgram& program, const StripKe
   const std::vector<Plan>& plans = program.sections[static_cast<unsigned>(run.section)];
   runner.resolve(plans);
   for (std::uint64_t i = 0; i < run.iterations; ++i) {
-    runner.pass(plans);
+    runner.run_once(plans);
     runner.advance(run);
   }
 }
