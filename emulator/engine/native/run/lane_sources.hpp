@@ -3,12 +3,12 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "emulator/engine/native/program/program.hpp"
-#include "emulator/engine/native/words/group_conversion.hpp"
+#include "emulator/engine/native/run/group_numbering.hpp"
+#include "emulator/engine/native/run/source_conversion.hpp"
 #include "emulator/engine/sources/view_cache.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/port/loaded_program.hpp"
@@ -17,13 +17,10 @@
 namespace gdr::native {
 
 /// A cache of the j-items of several segments as one list of groups. After changes in the memories
-/// only changed items are converted. A loop may end after any chunk of groups: a program that
-/// processes several items at a time may finish the last ones in section End, from rounded shorts,
-/// so a group of pads, copies of the chunk's last item, ends each chunk.
+/// only changed items are converted.
 class LaneSources {
  public:
-  static constexpr std::uint64_t chunk_groups = 1024;  ///< groups of a chunk: whole windows
-  static_assert(chunk_groups % SourceWindows::groups == 0);
+  static constexpr std::uint64_t chunk_groups = GroupNumbering::chunk_groups;
 
   /// Items, or groups.
   using Range = ChangedRange;
@@ -59,24 +56,16 @@ class LaneSources {
   struct Changed {
     std::uint64_t first, end, windows;
   };
-  std::uint64_t items_per_chunk() const noexcept;
-  std::uint64_t group_of(std::uint64_t item) const noexcept;
-  std::uint64_t first_item(std::uint64_t group) const noexcept;
-  std::uint64_t groups_for(std::uint64_t items) const noexcept;
   std::uint64_t window_end(const Changed& changed, std::uint64_t window) const noexcept;
   void complete_writes(std::uint64_t first, std::uint64_t count) const;
   void convert(std::uint64_t first_group, std::uint64_t count, std::vector<std::uint64_t>& scratch);
   void convert_groups(const std::uint64_t* from, std::uint64_t groups, std::byte* to);
-  bool convert_simply(const std::uint64_t* from, std::uint64_t groups, std::byte* to) const;
-  bool convert_any(const std::uint64_t* from, std::uint64_t groups, std::byte* to) const;
-
-  void find_ranges(std::uint64_t window);
   void convert_task(const Changed& changed, std::size_t task);
 
   const CompiledSection& body_;
   const LoadedProgram& loaded_;
-  /// Null if some word has no WordConversion.
-  std::unique_ptr<GroupConversion> simple_;
+  SourceConversion conversion_;
+  GroupNumbering numbering_;
   ViewCache view_;
   std::span<const PendingWrite> writes_;  ///< writes that the last preparation completes
   std::vector<Changed> changed_;          ///< groups that the last preparation converts, by phase
