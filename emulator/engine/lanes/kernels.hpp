@@ -3,55 +3,13 @@
 
 #include <utility>
 
-#include "emulator/engine/lanes/float_lanes.hpp"
+#include "emulator/engine/lanes/double_floats.hpp"
+#include "emulator/engine/lanes/integer_floats.hpp"
+#include "emulator/engine/lanes/integer_lanes.hpp"
+#include "emulator/engine/lanes/scalar_lanes.hpp"
 #include "emulator/engine/lanes/strip.hpp"
 
 namespace gdr {
-
-/// One lane at a time: the portable instruction set, and the odd lanes at the end of a row. `Tag`
-/// separates instances compiled for different instruction sets.
-template <int Tag>
-struct ScalarLanes {
-  using V = std::uint64_t;
-  using M = bool;
-  static constexpr unsigned width = 1;
-  static constexpr bool has_float = false;
-
-  static V load(const std::uint64_t* p) { return *p; }
-  static void store(std::uint64_t* p, V v) { *p = v; }
-  static V set(std::uint64_t x) { return x; }
-  static V add(V a, V b) { return a + b; }
-  static V sub(V a, V b) { return a - b; }
-  static V and_(V a, V b) { return a & b; }
-  static V or_(V a, V b) { return a | b; }
-  static V xor_(V a, V b) { return a ^ b; }
-  /// (a & mask) | b.
-  static V and_or(V a, V mask, V b) { return (a & mask) | b; }
-  template <int N>
-  static V shl(V a) {
-    return a << N;
-  }
-  template <int N>
-  static V shr(V a) {
-    return a >> N;
-  }
-  static V shlv(V a, V n) { return n > 63 ? 0 : a << n; }
-  static V shrv(V a, V n) { return n > 63 ? 0 : a >> n; }
-  /// Product of the low 32 bits.
-  static V mul32(V a, V b) { return (a & 0xffffffffU) * (b & 0xffffffffU); }
-  static V leading_zeros(V a) { return a == 0 ? 64 : static_cast<V>(__builtin_clzll(a)); }
-  static M eq(V a, V b) { return a == b; }
-  static M ne(V a, V b) { return a != b; }
-  /// Signed comparison a < b.
-  static M lt(V a, V b) { return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b); }
-  static M lt_unsigned(V a, V b) { return a < b; }
-  static M both(M a, M b) { return a && b; }
-  static M either(M a, M b) { return a || b; }
-  static V select(M m, V yes, V no) { return m ? yes : no; }
-  static V keep(M m, V v) { return m ? v : 0; }
-  static V ones(M m) { return m ? ~V{0} : 0; }
-  static unsigned bits(M m) { return m ? 1 : 0; }
-};
 
 /// One row of an element: eight bytes a PE.
 struct RowPointers {
@@ -106,11 +64,11 @@ Word2<L> load_word(const std::uint64_t* hi, const std::uint64_t* lo, std::size_t
 /// The finite result of an operation; lanes with infinities or NaN are repaired by the caller.
 template <class L, FloatOp Op, bool A, bool B, bool Out>
 Word2<L> finite(Word2<L> a, Word2<L> b) {
-  using F = FloatLanes<L>;
+  using F = IntegerFloats<L>;
   if constexpr (Op == FloatOp::Add) {
     return F::template add<A, B, Out>(a, b);
   } else if constexpr (Op == FloatOp::Sub) {
-    b.hi = L::xor_(b.hi, L::set(F::sign_bit));
+    b.hi = L::xor_(b.hi, L::set(FloatWords<L>::sign_bit));
     return F::template add<A, B, Out>(a, b);
   } else if constexpr (Op == FloatOp::Mul) {
     return F::template multiply_one_pass<A, Out>(a, b);
@@ -129,7 +87,7 @@ constexpr bool by_double = L::has_float && !A && !B &&
 
 template <class L, FloatOp Op, bool Out>
 void row_by_double(const RowPointers& p, std::size_t begin, std::size_t end) {
-  using F = FloatLanes<L>;
+  using F = DoubleFloats<L>;
   for (std::size_t i = begin; i < end; i += L::width) {
     const auto a = F::as_double(L::load(p.a_hi + i));
     const auto b = F::as_double(L::load(p.b_hi + i));
@@ -150,7 +108,7 @@ void row_by_double(const RowPointers& p, std::size_t begin, std::size_t end) {
 /// Sums and differences of longs as shorts: in doubles, inexact lanes by the scalar arithmetic.
 template <class L, FloatOp Op, bool A, bool B>
 void row_to_short(const RowPointers& p, std::size_t begin, std::size_t end) {
-  using F = FloatLanes<L>;
+  using F = DoubleFloats<L>;
   for (std::size_t i = begin; i < end; i += L::width) {
     const Word2<L> a = load_word<L, A>(p.a_hi, p.a_lo, i);
     const Word2<L> b = load_word<L, B>(p.b_hi, p.b_lo, i);
@@ -166,7 +124,7 @@ void row_to_short(const RowPointers& p, std::size_t begin, std::size_t end) {
 /// A short added to or subtracted from a long, as accumulation does.
 template <class L, FloatOp Op>
 void row_to_long(const RowPointers& p, std::size_t begin, std::size_t end) {
-  using F = FloatLanes<L>;
+  using F = DoubleFloats<L>;
   for (std::size_t i = begin; i < end; i += L::width) {
     const Word2<L> a = load_word<L, true>(p.a_hi, p.a_lo, i);
     const Word2<L> b = load_word<L, false>(p.b_hi, p.b_lo, i);
@@ -197,7 +155,7 @@ inline void float_row(const RowPointers& p, std::size_t begin, std::size_t end) 
       const Word2<L> r = finite<L, Op, A, B, Out>(a, b);
       L::store(p.hi + i, r.hi);
       if constexpr (Out) L::store(p.lo + i, r.lo);
-      const unsigned special = L::bits(FloatLanes<L>::special(a, b));
+      const unsigned special = L::bits(FloatWords<L>::special(a, b));
       if (special != 0) [[unlikely]] {
         repair<L>(Op, Out, special, a, b, p.hi + i, p.lo + i);
       }
@@ -209,74 +167,6 @@ template <class L, class Tail, FloatOp Op, bool A, bool B, bool Out>
 void float_strip(const Strip& s) {
   for_each_row<L::width, float_row<L, Op, A, B, Out>, float_row<Tail, Op, A, B, Out>>(s);
 }
-
-/// Integer operations in the order of the instruction table.
-enum class IntOp : std::uint8_t {
-  Add,
-  Sub,
-  And,
-  Or,
-  Xor,
-  Not,
-  Shl,
-  Shr,
-  Asr,
-  Max,
-  Min,
-  Umax,
-  Umin,
-  Pass,
-  Upass
-};
-
-template <class L>
-struct IntLanes {
-  using V = typename L::V;
-  static constexpr std::uint64_t short_mask = (std::uint64_t{1} << 36) - 1;
-
-  static V cut(V x) { return L::and_(x, L::set(short_mask)); }
-  /// A short with its sign in bit 63, for comparisons.
-  static V raise(V x) { return L::template shl<28>(x); }
-  static V smaller(V count, std::uint64_t limit) {
-    return L::select(L::lt(count, L::set(limit)), count, L::set(limit));
-  }
-
-  template <IntOp Op>
-  static V on_shorts(V a, V b) {
-    if constexpr (Op == IntOp::Add) return cut(L::add(a, b));
-    if constexpr (Op == IntOp::Sub) return cut(L::sub(a, b));
-    if constexpr (Op == IntOp::And) return L::and_(a, b);
-    if constexpr (Op == IntOp::Or) return L::or_(a, b);
-    if constexpr (Op == IntOp::Xor) return L::xor_(a, b);
-    if constexpr (Op == IntOp::Not) return cut(L::xor_(a, L::set(short_mask)));
-    if constexpr (Op == IntOp::Shl) return cut(L::shlv(a, smaller(b, 63)));
-    if constexpr (Op == IntOp::Shr) return L::shrv(a, smaller(b, 63));
-    if constexpr (Op == IntOp::Asr) {
-      const auto negative = L::lt(raise(a), L::set(0));
-      const V fill = L::keep(negative, L::set(short_mask));
-      // The complement is shifted where the sign is set, so that ones are shifted in.
-      return L::xor_(L::shrv(L::xor_(a, fill), smaller(b, 63)), fill);
-    }
-    if constexpr (Op == IntOp::Max) return L::select(L::lt(raise(a), raise(b)), b, a);
-    if constexpr (Op == IntOp::Min) return L::select(L::lt(raise(b), raise(a)), b, a);
-    if constexpr (Op == IntOp::Umax) return L::select(L::lt(a, b), b, a);
-    if constexpr (Op == IntOp::Umin) return L::select(L::lt(b, a), b, a);
-    return a;
-  }
-
-  template <IntOp Op>
-  static Word2<L> on_longs(Word2<L> a, Word2<L> b) {
-    if constexpr (Op == IntOp::Add) {
-      const V lo = L::add(a.lo, b.lo);
-      return {cut(L::add(L::add(a.hi, b.hi), L::template shr<36>(lo))), cut(lo)};
-    } else if constexpr (Op == IntOp::Sub) {
-      const V lo = L::sub(a.lo, b.lo);
-      return {cut(L::sub(L::sub(a.hi, b.hi), L::template shr<63>(lo))), cut(lo)};
-    } else {
-      return {on_shorts<Op>(a.hi, b.hi), on_shorts<Op>(a.lo, b.lo)};
-    }
-  }
-};
 
 template <class L, IntOp Op, bool IsLong>
 inline void int_row(const RowPointers& p, std::size_t begin, std::size_t end) {
@@ -302,7 +192,7 @@ void int_strip(const Strip& s) {
 template <class L>
 void mask_row(RowTest test, const std::uint64_t* hi, const std::uint64_t* lo, std::uint64_t* to,
               std::size_t begin, std::size_t end) {
-  using F = FloatLanes<L>;
+  using F = FloatWords<L>;
   const auto zero = L::set(0);
   for (std::size_t i = begin; i < end; i += L::width) {
     const auto x = L::load(hi + i);
