@@ -45,6 +45,13 @@ struct BoardState {
   }
 };
 
+/// Calls `work(number, chip)` for each chip of a mask.
+template <typename Work>
+void for_each_chip(BoardState& board, std::uint64_t mask, const Work& work) {
+  for (std::size_t number = 0; number < board.chips.size(); ++number)
+    if (takes_part(mask, number)) work(number, board.chips[number]);
+}
+
 /// The payload of command `index` of a list. Throws gdr::Error (Device), naming the command, if it
 /// is malformed or does not fit this board.
 std::span<const std::uint64_t> check_command(const BoardState& board, const CommandList& list,

@@ -20,14 +20,6 @@ class ClearAtEnd {
 
 }  // namespace
 
-std::uint64_t targets_of(const BoardState& board, const Command& run, std::size_t chip) noexcept {
-  if (run.targets != 0) return run.targets;
-  const std::uint64_t slots = target_slots(board.loaded->program, board.geometry, run.partition);
-  const auto& written = board.chips[chip].targets;
-  if (board.loaded->targets.empty() || !written) return slots;
-  return std::min(*written, slots);
-}
-
 void PassBuilder::begin(std::vector<std::uint64_t>& results, bool defers) {
   results_ = &results;
   defers_ = defers;
@@ -117,13 +109,11 @@ void PassBuilder::end_pass() {
 /// Ends the current pass, which waits then.
 void PassBuilder::close() {
   if (writes_.empty() && reads_.empty() && runs_.empty()) return;
-  Command run;
-  if (!runs_.empty()) run.partition = runs_[0].plan.partition;
+  const RunTargets targets(board_, 0, runs_.empty() ? ChipPartition{} : runs_[0].plan.partition);
   spare_.clear();
   PendingPass& made = pending_.emplace_back(std::move(spare_));
-  for (std::size_t c = 0; c < board_.chips.size(); ++c)
-    made.chips.push_back(
-        {board_.chips[c].chip, board_.chips[c].memory, targets_of(board_, run, c)});
+  for (BoardChip& chip : board_.chips)
+    made.chips.push_back({chip.chip, chip.memory, targets.of(chip)});
   made.params.swap(params_);
   made.writes.swap(writes_);
   made.runs.swap(runs_);

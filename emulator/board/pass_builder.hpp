@@ -1,6 +1,7 @@
 // Commands of lists as passes of the engine.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,8 +13,22 @@
 
 namespace gdr {
 
-/// Targets of a chip that a Run command asks for.
-std::uint64_t targets_of(const BoardState& board, const Command& run, std::size_t chip) noexcept;
+/// Targets of each chip that a Run command asks for.
+class RunTargets {
+ public:
+  RunTargets(const BoardState& board, std::uint64_t targets, ChipPartition partition) noexcept
+      : fixed_(targets != 0 || board.loaded->targets.empty()),
+        targets_(targets != 0 ? targets
+                              : target_slots(board.loaded->program, board.geometry, partition)) {}
+
+  std::uint64_t of(const BoardChip& chip) const noexcept {
+    return fixed_ || !chip.targets ? targets_ : std::min(*chip.targets, targets_);
+  }
+
+ private:
+  bool fixed_;             ///< whether what was written does not matter
+  std::uint64_t targets_;  ///< number of targets, else their maximum
+};
 
 /// A parameter that is written again with the value that it has.
 struct ParamWrite {
