@@ -99,7 +99,7 @@ void Timeline::restart(std::vector<BusyTime>* busy) noexcept {
 }
 
 void Timeline::record(BusyPart part, std::size_t chip, double begin, double end) {
-  if (record_ != nullptr && end > begin)
+  if (end > begin)
     record_->push_back({part, static_cast<std::uint32_t>(chip), command_, begin, end});
 }
 
@@ -108,15 +108,16 @@ void Timeline::transfer(BusyPart direction, std::uint64_t bytes) {
   double& free = write ? link_write_ : link_read_;
   const double begin = free;
   free += static_cast<double>(bytes) / (write ? rates_.link_write : rates_.link_read);
-  record(direction, 0, begin, free);
+  if (record_ != nullptr) record(direction, 0, begin, free);
 }
 
 void Timeline::busy(std::uint64_t chips, double from, std::uint64_t clocks) {
+  const double seconds = static_cast<double>(clocks) / clock_hz_;
   for (std::size_t c = 0; c < chips_.size(); ++c) {
     if (!takes_part(chips, c)) continue;
     const double begin = std::max(chips_[c], from);
-    chips_[c] = begin + static_cast<double>(clocks) / clock_hz_;
-    record(BusyPart::Chip, c, begin, chips_[c]);
+    chips_[c] = begin + seconds;
+    if (record_ != nullptr) record(BusyPart::Chip, c, begin, chips_[c]);
   }
 }
 

@@ -46,8 +46,9 @@ bool TargetBlocks::make_image(const Pass& pass) {
   for (const PassRun& run : pass.runs)
     for (std::size_t c = 0; c < pass.chips.size(); ++c) {
       if (!takes_part(run.chips, c)) continue;
-      if (first == nullptr) first = &pass.chips[c].chip;
-      if (pass.chips[c].chip.params() != first->params()) return false;
+      const LoadedChip& chip = pass.chips[c].chip;
+      if (first == nullptr) first = &chip;
+      if (&chip != first && chip.params() != first->params()) return false;
     }
   if (image_made_ && image_params_ == first->params()) return image_usable_;
   image_ = make_chip(one_block(geometry_, geometry_.pes_per_block));
