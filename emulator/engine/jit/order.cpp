@@ -162,14 +162,14 @@ class PressureScheduler {
   const Block& b_;
   const std::vector<Operation>& ops_;
   Dependences dependences_;
-  std::vector<std::uint32_t> op_of_;                 ///< by value
-  std::vector<unsigned> uses_left_;                  ///< by value
-  std::vector<std::vector<std::uint32_t>> readers_;  ///< by value
-  std::vector<unsigned> rank_;                       ///< by operation, in depth-first order
+  std::vector<std::uint32_t> op_of_;                 ///< operation that makes each value
+  std::vector<unsigned> uses_left_;                  ///< number of uses of each value that are left
+  std::vector<std::vector<std::uint32_t>> readers_;  ///< operations that read each value
+  std::vector<unsigned> rank_;  ///< position of each operation in depth-first order
   unsigned next_rank_ = 0;
   std::set<Ready> ready_;
-  std::vector<Ready> entry_;    ///< by operation, while it is ready
-  std::vector<bool> is_ready_;  ///< by operation
+  std::vector<Ready> entry_;    ///< entry of each operation that is ready
+  std::vector<bool> is_ready_;  ///< whether each operation is ready
   std::uint32_t next_number_ = 0;
 };
 

@@ -225,13 +225,13 @@ class Scheduler {
 
   const Block& b_;
   const Placing placing_;
-  const std::vector<std::uint32_t> made_by_;       ///< by value
-  std::vector<std::vector<std::uint32_t>> users_;  ///< by operation: those of its result
-  std::vector<std::uint32_t> carried_of_;          ///< by value: the carried value that it begins
-  std::vector<int> time_;                          ///< by operation
+  const std::vector<std::uint32_t> made_by_;       ///< operation that makes each value
+  std::vector<std::vector<std::uint32_t>> users_;  ///< readers of the result of each operation
+  std::vector<std::uint32_t> carried_of_;          ///< the carried value that each value begins
+  std::vector<int> time_;                          ///< clock of each operation
   int work_ = 0;                                   ///< clocks of the vector units
   int interval_ = 1;                               ///< clocks from pass to pass
-  std::vector<int> used_;                          ///< by clock of the interval: busy units
+  std::vector<int> used_;                          ///< busy units in each clock of the interval
 };
 
 /// Makes the three blocks.
@@ -341,7 +341,7 @@ class Pipeliner {
   const PipelineSchedule& s_;
   const std::function<Place(Place)>& earlier_;
   const std::function<Place(std::size_t)>& place_;
-  const std::vector<std::uint32_t> made_by_;  ///< by value
+  const std::vector<std::uint32_t> made_by_;  ///< operation that makes each value
 };
 
 }  // namespace

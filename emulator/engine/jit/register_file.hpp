@@ -63,9 +63,9 @@ class RegisterFile {
 
  private:
   unsigned first_;
-  std::vector<ValueId> holder_;  ///< by register
+  std::vector<ValueId> holder_;  ///< value in each register
   std::vector<bool> pinned_;
-  std::vector<int> register_;  ///< by value
+  std::vector<int> register_;  ///< register of each value
 };
 
 }  // namespace gdr::jit

@@ -52,7 +52,7 @@ class DeviceRuns {
   mutable std::mutex lock_;                          ///< protects texts
   mutable std::array<FirstUse, 2> compiled_;         ///< [heads]
   mutable std::string refusal_;                      ///< why the device cannot execute the program
-  mutable std::atomic<bool> refused_{false};         ///< whether it cannot
+  mutable std::atomic<bool> refused_{false};         ///< whether the device cannot
   mutable std::atomic<bool> tails_seen_{false};      ///< whether longs with tails were read
   mutable std::atomic<std::uint64_t> completed_{0};  ///< number of block runs
   mutable std::atomic<std::uint64_t> failed_{0};     ///< number of block runs repeated on the host

@@ -102,7 +102,7 @@ class ListLiveness {
 
   const std::vector<RowOp>& ops_;
   const RowNumbering& rows_;
-  std::vector<std::size_t> first_;  ///< by operation, its first element
+  std::vector<std::size_t> first_;  ///< first element of each operation
   std::vector<ElementLiveness> elements_;
   std::vector<ValueSite> final_;
   RowLiveness before_, behind_;

@@ -69,9 +69,9 @@ class ListMasker {
   RowSupply& supply_;
   const DoublesKernels& kernels_;
   const bool guarded_;
-  std::vector<ValueSite> now_;  ///< by row: definition of its present value
-  std::vector<bool> made_;      ///< by operation: already emitted
-  std::vector<RowSpan> early_;  ///< by operation: rows of its early result
+  std::vector<ValueSite> now_;  ///< definition of the present value of each row
+  std::vector<bool> made_;      ///< whether each operation is emitted
+  std::vector<RowSpan> early_;  ///< rows of the early result of each operation
   /// By rows, literal and definitions: the rows with dead lanes replaced.
   std::map<std::tuple<RowId, RowId, Literal, std::vector<ValueSite>>, RowSpan> chosen_;
   std::vector<RowOp> out_;

@@ -117,7 +117,7 @@ class Analysis {
   std::vector<CarriedRow>& carried_;
   const StepFacts facts_;
   BoundRules rules_;
-  std::vector<RowAssumption> rows_;  ///< by carried row
+  std::vector<RowAssumption> rows_;  ///< assumption about each carried row
 };
 
 }  // namespace

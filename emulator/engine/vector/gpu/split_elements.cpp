@@ -179,7 +179,7 @@ class Split {
   unsigned elements_ = 1;
   std::map<std::uint32_t, int> element_of_;  ///< elements, by offset of a strip's row
   std::map<Key, StepId> known_;
-  std::vector<int> owner_;                   ///< by step: the element that it depends on
+  std::vector<int> owner_;                   ///< element that each step depends on
   std::vector<std::vector<StepId>> images_;  ///< steps of element 1 and on, by step
   Trace made_;
 };

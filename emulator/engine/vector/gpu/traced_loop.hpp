@@ -35,14 +35,14 @@ struct TracedLoop {
   std::vector<ThreadRow> rows;         ///< rows that are read: those that passes change come first
   std::vector<ThreadRow> result_rows;  ///< rows that are stored besides
   std::vector<CarriedRow> carried;     ///< rows that passes change, in their order
-  std::vector<std::uint32_t> row_of;   ///< by step that reads a row: its number
+  std::vector<std::uint32_t> row_of;   ///< number of the row that each step reads
   std::vector<StepId> results;         ///< the values of result_rows
   LoopTests tests;
-  std::vector<ValueType> types;  ///< by step
+  std::vector<ValueType> types;  ///< type of each step
   std::vector<Accumulator> accumulators;
-  std::vector<std::size_t> accumulator_of;  ///< by step: whose sum it is, or none
+  std::vector<std::size_t> accumulator_of;  ///< accumulator whose sum each step is, or none
   std::vector<StepId> kept;                 ///< steps for sources alone that the loop reads
-  std::vector<std::uint32_t> slot;          ///< by step: its place in `kept`
+  std::vector<std::uint32_t> slot;          ///< place of each step in `kept`
 };
 
 /// Throws UnsupportedPass.

@@ -214,11 +214,11 @@ class Lowering {
   unsigned copies_;
   std::size_t window_;
   jit::ConstantPool& pool_;
-  std::vector<bool> in_memory_;     ///< by step: read where it is used
-  std::vector<std::int32_t> slot_;  ///< by step: its place in the scratch
+  std::vector<bool> in_memory_;     ///< whether each step is read where it is used
+  std::vector<std::int32_t> slot_;  ///< place of each step in the scratch
   std::uint32_t pass_slots_ = 0, own_slots_ = 0;
   jit::Block block_;
-  std::vector<ValueId> id_;  ///< by step: at this level
+  std::vector<ValueId> id_;  ///< value of each step at this level
 };
 
 }  // namespace
