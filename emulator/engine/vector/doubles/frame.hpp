@@ -22,6 +22,21 @@ struct FrameMemory {
   std::vector<std::uint64_t> words;  ///< exported words until verification succeeds
 };
 
+/// A memory of a block.
+inline LaneMemory& state_memory(BlockState& block, StateMemory memory) {
+  switch (memory) {
+    case StateMemory::Registers:
+      return block.registers;
+    case StateMemory::Local:
+      return block.local;
+    case StateMemory::T:
+      return block.t;
+    case StateMemory::Masks:
+      break;
+  }
+  return block.masks;
+}
+
 /// One section on one block. One at a time in a thread.
 class DoublesFrame {
  public:
@@ -185,19 +200,6 @@ class DoublesFrame {
     if (wanted == Wanted::Results) return link.scratch;
     return wanted == Wanted::Carried && !link.carried;
   }
-  static LaneMemory& memory_of(BlockState& block, StateMemory memory) {
-    switch (memory) {
-      case StateMemory::Registers:
-        return block.registers;
-      case StateMemory::Local:
-        return block.local;
-      case StateMemory::T:
-        return block.t;
-      case StateMemory::Masks:
-        break;
-    }
-    return block.masks;
-  }
 
   double* lanes(std::uint32_t offset) const { return base_ + offset / sizeof(double); }
 
@@ -232,7 +234,7 @@ class DoublesFrame {
 
   std::uint64_t* state_row(const StateLink& link, std::uint32_t word = 0) const {
     const std::size_t row = link.row + word * link.row_step;
-    return memory_of(block_, link.memory).data() + row * block_.pes;
+    return state_memory(block_, link.memory).data() + row * block_.pes;
   }
 
   StateRows rows(const StateLink& link) const {
