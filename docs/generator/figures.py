@@ -118,8 +118,8 @@ def draw_pass(gdr):
         middle, last = at(run + compute / 2), (k + 1) * items - 1
         d.text(middle, y + 23, f"sources {k * items} to {last}", 12, anchor="middle")
         d.box(at(run), rows["PEs"], compute * scale, 36, GREEN)
-        passes = f"{items // group} passes of {clocks} clocks"
-        d.text(middle, rows["PEs"] + 23, passes, 12, anchor="middle")
+        iterations = f"{items // group} iterations of {clocks} clocks"
+        d.text(middle, rows["PEs"] + 23, iterations, 12, anchor="middle")
     for clock in range(0, total + 1, 5000):
         d.line([(at(clock), 284), (at(clock), 290)], GREY, 1)
         d.text(at(clock), 306, f"{clock}", 12, GREY, "middle")

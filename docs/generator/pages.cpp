@@ -119,7 +119,7 @@ std::string section_text(const OpInfo& op) {
                         opcode_field(op.unit));
     text += fmt::format("| mask flags | {} |\n", mask_flags(op));
   }
-  text += fmt::format("| clocks | {} an element |\n", op.passes);
+  text += fmt::format("| clocks | {} an element |\n", op.element_clocks);
   text += fmt::format("| example | `{}` |\n", op.example);
   text += fmt::format("| ports | {} |\n", ports_text(example));
   text += fmt::format("| encoded words | {} |\n\n", encoding_text(example));
@@ -184,8 +184,9 @@ std::string instruction_set_page() {
   std::string text(instruction_introduction);
   text += "| operation | unit | clocks an element | |\n|---|---|---|---|\n";
   for (const OpInfo& op : instruction_table())
-    text += fmt::format("| [{}](#{}) | {} | {} | {} |\n", op.mnemonic, op.mnemonic,
-                        op.op == Op::None ? "none" : unit_name(op.unit), op.passes, op.summary);
+    text +=
+        fmt::format("| [{}](#{}) | {} | {} | {} |\n", op.mnemonic, op.mnemonic,
+                    op.op == Op::None ? "none" : unit_name(op.unit), op.element_clocks, op.summary);
   text += '\n';
   for (const OpInfo& op : instruction_table()) text += section_text(op);
   return text + encoding_section();

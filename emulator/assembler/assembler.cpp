@@ -177,26 +177,27 @@ std::string clocks_text(unsigned clocks) {
 }
 
 /// Section and index of the reading instruction; for stalls at the end of Start it is in the body.
-Writer reader_of(const Assembly& a, std::size_t section, const Pad& pad) {
+InstructionPlace reader_of(const Assembly& a, std::size_t section, const Pad& pad) {
   if (pad.index < a.program.sections[section].size())
     return {static_cast<std::uint8_t>(section), pad.index};
   return {static_cast<std::uint8_t>(Section::Body), pad.stall.reader};
 }
 
 void report_stall(Assembly& a, std::size_t section, const Pad& pad) {
-  const Writer reader = reader_of(a, section, pad);
-  const Writer writer = pad.stall.writer;
+  const InstructionPlace reader = reader_of(a, section, pad);
+  const InstructionPlace producer = pad.stall.producer;
   const InstructionSpans& at = a.instruction_spans[reader.section][reader.index];
-  const InstructionSpans& from = a.instruction_spans[writer.section][writer.index];
+  const InstructionSpans& from = a.instruction_spans[producer.section][producer.index];
   const SourceSpan span = span_of(at, pad.stall.read, pad.stall.element);
   const std::string& text = a.sources[span.source].text;
   const std::string operand = text.substr(span.offset, span.length);
   std::string label = "line " + std::to_string(from.whole.line) + " writes it";
-  if (writer.section != reader.section) {
-    label += std::string(" at the end of .").append(section_names[writer.section]);
-  } else if (writer.index >= reader.index) {
-    label += writer.section == static_cast<std::uint8_t>(Section::Body) ? " in the iteration before"
-                                                                        : " in the run before";
+  if (producer.section != reader.section) {
+    label += std::string(" at the end of .").append(section_names[producer.section]);
+  } else if (producer.index >= reader.index) {
+    label += producer.section == static_cast<std::uint8_t>(Section::Body)
+                 ? " in the iteration before"
+                 : " in the run before";
   }
   a.report.error(
       Code::ReadTooEarly, span,

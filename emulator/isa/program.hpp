@@ -140,7 +140,7 @@ struct Program {
   std::vector<HostName> host_names;   ///< names for the host, at most one for a name
 
   std::uint32_t elements = 4;       ///< i-particles a PE holds (1 to 4)
-  std::uint32_t group = 1;          ///< j-items that one pass of the body takes
+  std::uint32_t group = 1;          ///< j-items that one iteration of the body takes
   std::uint32_t item_shorts = 0;    ///< size of a j-item in the BM
   std::uint32_t output_shorts = 0;  ///< size of an output item in the BM
   std::uint32_t fixed_shorts = 0;   ///< BM below this address does not move: params and scratch
@@ -157,7 +157,7 @@ struct Program {
   }
   std::vector<Instruction>& section(Section s) { return sections[static_cast<unsigned>(s)]; }
 
-  /// Issue clocks of one pass through a section.
+  /// Issue clocks of a section, of the body those of one iteration.
   std::uint64_t clocks(Section s) const noexcept {
     std::uint64_t sum = 0;
     for (const Instruction& i : sections[static_cast<unsigned>(s)]) sum += i.clocks();

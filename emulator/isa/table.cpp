@@ -12,13 +12,13 @@ struct Text {
   std::string_view summary, meaning, notes, example;
 };
 
-constexpr OpInfo row(Op op, std::string_view name, Unit unit, unsigned operands, unsigned passes,
-                     FloatFunction compute, Text text) {
+constexpr OpInfo row(Op op, std::string_view name, Unit unit, unsigned operands,
+                     unsigned element_clocks, FloatFunction compute, Text text) {
   return {.op = op,
           .mnemonic = name,
           .unit = unit,
           .operands = static_cast<std::uint8_t>(operands),
-          .passes = static_cast<std::uint8_t>(passes),
+          .element_clocks = static_cast<std::uint8_t>(element_clocks),
           .compute_float = compute,
           .summary = text.summary,
           .meaning = text.meaning,

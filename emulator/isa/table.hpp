@@ -26,7 +26,7 @@ struct OpInfo {
   std::string_view mnemonic;
   Unit unit;
   std::uint8_t operands;         ///< sources: 1 or 2
-  std::uint8_t passes;           ///< clocks an element takes: 2 for dmul, else 1
+  std::uint8_t element_clocks;   ///< clocks an element takes: 2 for dmul, else 1
   bool signed_operands = false;  ///< integer: a short operand widens with its sign
   bool unsigned_count = false;   ///< integer: the second operand is a count, never sign-extended
   bool has_carry = false;        ///< integer: sets the carry flag

@@ -26,8 +26,8 @@ bool run_program(const Executable& any, const Case& test, BlockState& state) {
   if (!executable.convert_sources(items, groups, test.run.source_step, stream.data())) return false;
   BlockRun body = test.run;
   body.section = Section::Body;
-  const auto passes = static_cast<std::uint32_t>(groups - 1);
-  body.stream = {stream.data(), test.run.source_base + passes * test.run.source_step};
+  const auto last = static_cast<std::uint32_t>(groups - 1);
+  body.stream = {stream.data(), test.run.source_base + last * test.run.source_step};
   // Without declared results, all words are.
   const bool declares_results = std::ranges::any_of(
       test.program.variables, [](const Variable& v) { return v.kind == VarKind::Result; });

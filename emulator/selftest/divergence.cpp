@@ -135,17 +135,17 @@ std::optional<Divergence> alone(const Engine& reference, const Engine& other, co
   BlockState state = test.state;
   for (const Section section : all_sections) {
     const auto& instructions = test.program.section(section);
-    const std::uint64_t passes = section == Section::Body ? test.run.iterations : 1;
-    for (std::uint64_t pass = 0; pass < passes; ++pass) {
+    const std::uint64_t iterations = section == Section::Body ? test.run.iterations : 1;
+    for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
       for (std::size_t n = 0; n < instructions.size(); ++n) {
-        Case one = one_instruction(test, section, pass, instructions[n]);
+        Case one = one_instruction(test, section, iteration, instructions[n]);
         one.state = std::move(state);
         state = run_case(reference, one);
         const BlockState got = run_case(other, one);
         if (got == state) continue;
         Divergence d = describe(instructions[n], one.state, state, got);
         d.section = section;
-        d.iteration = pass;
+        d.iteration = iteration;
         d.instruction = n;
         d.alone = true;
         return d;
@@ -164,14 +164,14 @@ std::optional<Divergence> together(const Engine& reference, const Engine& other,
     if (instructions.empty()) continue;
     auto& prefix = part.program.section(section);
     prefix = instructions;
-    const std::uint64_t passes = section == Section::Body ? test.run.iterations : 1;
-    std::uint64_t pass = 0;
-    for (; pass < passes; ++pass) {
-      if (section == Section::Body) part.run.iterations = pass + 1;
+    const std::uint64_t iterations = section == Section::Body ? test.run.iterations : 1;
+    std::uint64_t iteration = 0;
+    for (; iteration < iterations; ++iteration) {
+      if (section == Section::Body) part.run.iterations = iteration + 1;
       if (!agree(reference, other, part)) break;
     }
-    if (pass == passes) continue;
-    for (std::size_t n = 1; pass == 0 && n < instructions.size(); ++n) {
+    if (iteration == iterations) continue;
+    for (std::size_t n = 1; iteration == 0 && n < instructions.size(); ++n) {
       prefix.assign(instructions.begin(), instructions.begin() + static_cast<std::ptrdiff_t>(n));
       if (!agree(reference, other, part)) break;
       prefix = instructions;
@@ -180,7 +180,7 @@ std::optional<Divergence> together(const Engine& reference, const Engine& other,
         describe(prefix.back(), test.state, run_case(reference, part), run_case(other, part));
     d.operands.clear();  // their values are unknown here
     d.section = section;
-    d.iteration = pass;
+    d.iteration = iteration;
     d.instruction = prefix.size() - 1;
     return d;
   }

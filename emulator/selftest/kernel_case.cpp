@@ -104,7 +104,7 @@ Case kernel_case(const Program& kernel, std::uint64_t seed) {
     draw_variable(rng, test, {&v, mixed ? random_distribution(rng) : common, positive});
   }
   test.fused = rng.chance(50);
-  test.what = fmt::format("kernel {}, {} passes, {} numbers", kernel.name, test.run.iterations,
+  test.what = fmt::format("kernel {}, {} iterations, {} numbers", kernel.name, test.run.iterations,
                           mixed ? "mixed" : distribution_name(common));
   return test;
 }

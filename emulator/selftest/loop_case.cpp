@@ -84,8 +84,8 @@ void place_loop_run(Rng& rng, Case& test) {
 
 /// Broadcast memory up to the end of the last output item.
 std::uint32_t shorts_of_run(const Case& test) {
-  const auto passes = static_cast<std::uint32_t>(test.run.iterations - 1);
-  return test.run.output_base + passes * test.run.output_step + LoopBuilder::output_shorts;
+  const auto last = static_cast<std::uint32_t>(test.run.iterations - 1);
+  return test.run.output_base + last * test.run.output_step + LoopBuilder::output_shorts;
 }
 
 }  // namespace

@@ -401,9 +401,9 @@ class CodeGenerator {
     std::vector<int> max_stages(schedule.ii, -1);
     for (std::size_t i = 0; i < v.prologue_predicated.size(); ++i) {
       if (!v.prologue_predicated[i] || !schedule.active[i]) continue;
-      int& pass = max_stages[index(schedule.time[i] % ii)];
-      if (pass >= 0 && pass != schedule.time[i] / ii) return true;
-      pass = schedule.time[i] / ii;
+      int& stage = max_stages[index(schedule.time[i] % ii)];
+      if (stage >= 0 && stage != schedule.time[i] / ii) return true;
+      stage = schedule.time[i] / ii;
     }
     return false;
   }

@@ -43,8 +43,8 @@ void ListWork::add(const Command& c, const ProgramTiming& program,
   if (c.kind != CommandKind::Run) return;
   const double items = static_cast<double>(c.count) /
                        (c.partition == ChipPartition::SourcesOverBlocks ? geometry.blocks : 1);
-  const double passes = items / program.group + 1;
-  const double clocks = passes * static_cast<double>(program.body_clocks) +
+  const double iterations = items / program.group + 1;
+  const double clocks = iterations * static_cast<double>(program.body_clocks) +
                         static_cast<double>(program.start_clocks + program.end_clocks);
   const double of_block = clocks * geometry.pes_per_block;
   block_lane_clocks = std::max(block_lane_clocks, of_block);

@@ -73,9 +73,9 @@ struct KernelShape {
 /// Throws Error (Program) if the kernel does not fit the geometry.
 KernelShape kernel_shape(const Kernel& kernel, const Geometry& geometry);
 
-/// A kernel of which only clocks and operations are known, with the interface of another one. A
-/// pass of its loop computes one source; its sections Start and End take no clocks. Throws Error
-/// (Usage) if a pass would not take whole clocks.
+/// A kernel of which only clocks and operations are known, with the interface of another one. An
+/// iteration of its loop computes one source; its sections Start and End take no clocks. Throws
+/// Error (Usage) if an iteration would not take whole clocks.
 KernelShape with_clocks(const KernelShape& interface, std::string name, double clocks,
                         double flops);
 

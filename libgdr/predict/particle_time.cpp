@@ -20,13 +20,13 @@ void require_countable(const KernelShape& kernel, const Geometry& geometry, Chip
                        const ParticleJob& job, std::size_t batches) {
   constexpr double max_counts = 4e18, max_pieces = 1e7;
   const KernelCost& k = kernel.cost;
-  const double passes = static_cast<double>(batches) * static_cast<double>(job.sources);
+  const double iterations = static_cast<double>(batches) * static_cast<double>(job.sources);
   const double each = static_cast<double>(k.body_clocks) + 8.0 * 64 * (1 + k.source_words);
   const double words = static_cast<double>(job.sources) * (1 + k.source_words);
   const double held = static_cast<double>(geometry.dram_bytes) / 8 *
                       (share == ChipPartition::SourcesOverBlocks ? geometry.chips_per_board : 1);
   const double piece = static_cast<double>(std::min<std::uint64_t>(write_words, 1U << 21));
-  if (passes * each > max_counts || words / std::min(held, piece) > max_pieces)
+  if (iterations * each > max_counts || words / std::min(held, piece) > max_pieces)
     throw Error(ErrorCategory::Usage,
                 fmt::format("{} targets and {} sources are more than can be counted for this "
                             "machine",
@@ -88,11 +88,11 @@ KernelShape kernel_shape(const Kernel& kernel, const Geometry& geometry) {
 
 KernelShape with_clocks(const KernelShape& interface, std::string name, double clocks,
                         double flops) {
-  const double pass = clocks * interface.cost.elements;
-  if (!(pass >= 1) || pass > 1e9 || pass != std::floor(pass))
+  const double body_clocks = clocks * interface.cost.elements;
+  if (!(body_clocks >= 1) || body_clocks > 1e9 || body_clocks != std::floor(body_clocks))
     throw Error(
         ErrorCategory::Usage,
-        fmt::format("{:g} clocks per interaction: a pass of the loop computes {} targets in "
+        fmt::format("{:g} clocks per interaction: an iteration of the loop computes {} targets in "
                     "whole clocks, so this has to be a multiple of {:g}",
                     clocks, interface.cost.elements, 1.0 / interface.cost.elements));
   KernelShape shape = interface;
@@ -102,7 +102,7 @@ KernelShape with_clocks(const KernelShape& interface, std::string name, double c
   if (timing.groups_per_half != unlimited_groups) timing.groups_per_half *= timing.group;
   timing.group = shape.cost.group = 1;
   timing.start_clocks = timing.end_clocks = shape.cost.start_clocks = shape.cost.end_clocks = 0;
-  timing.body_clocks = shape.cost.body_clocks = static_cast<std::uint64_t>(pass);
+  timing.body_clocks = shape.cost.body_clocks = static_cast<std::uint64_t>(body_clocks);
   return shape;
 }
 

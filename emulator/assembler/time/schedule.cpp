@@ -36,7 +36,7 @@ class Scheduler {
   Scheduler(const Program& program, const Geometry& geometry, bool track)
       : program_(program), geometry_(geometry), timeline_(geometry, track) {}
 
-  /// One pass: issue every instruction as early as possible after `entry`.
+  /// Issues every instruction as early as possible after `entry`.
   std::vector<Pad> earliest(Section s, const std::vector<RecentWrite>& entry) {
     const auto& section = program_.section(s);
     std::vector<Pad> pads;
@@ -135,7 +135,8 @@ class Scheduler {
     return pads;
   }
 
-  void add_writes(std::vector<RecentWrite>& writes, unsigned issued_before_end, Writer writer) {
+  void add_writes(std::vector<RecentWrite>& writes, unsigned issued_before_end,
+                  InstructionPlace producer) {
     for (unsigned k = 0; k < accesses_.vlen; ++k) {
       for (const Access& access : accesses_.lists[k]) {
         if (!access.write) continue;
@@ -145,7 +146,7 @@ class Scheduler {
         if (access.what == Access::What::BmSource || access.what == Access::What::BmOutput)
           continue;
         const auto [first, end] = timeline_.locations().range(access, k);
-        for (std::uint32_t i = first; i < end; ++i) writes.push_back({i, age, writer});
+        for (std::uint32_t i = first; i < end; ++i) writes.push_back({i, age, producer});
       }
     }
   }
@@ -173,9 +174,9 @@ LocationIndex::LocationIndex(const Geometry& geometry) noexcept
   count_ = next;
 }
 
-Timeline::Timeline(const Geometry& geometry, bool track_writers)
-    : locations_(geometry), track_(track_writers), written_(locations_.count() + 1) {
-  if (track_) writers_.resize(written_.size());
+Timeline::Timeline(const Geometry& geometry, bool track_producers)
+    : locations_(geometry), track_(track_producers), written_(locations_.count() + 1) {
+  if (track_) producers_.resize(written_.size());
 }
 
 void Timeline::reset() {
@@ -190,7 +191,7 @@ void Timeline::seed(const std::vector<RecentWrite>& writes) {
     const Clock time = origin - w.age;
     if (written_[w.location] >= time) continue;
     written_[w.location] = time;
-    if (track_) writers_[w.location] = w.writer;
+    if (track_) producers_[w.location] = w.producer;
     const bool local =
         w.location == locations_.whole_local_memory() || locations_.is_local(w.location);
     if (local && time > local_latest_) {
@@ -221,8 +222,8 @@ Timeline::Clock Timeline::last_write(const Access& access, unsigned element,
   return latest;
 }
 
-Writer Timeline::writer_of(std::uint32_t location) const {
-  return track_ ? writers_[location] : Writer{};
+InstructionPlace Timeline::producer_of(std::uint32_t location) const {
+  return track_ ? producers_[location] : InstructionPlace{};
 }
 
 Stall Timeline::stall_of(const InstructionAccesses& accesses) const {
@@ -234,13 +235,13 @@ Stall Timeline::stall_of(const InstructionAccesses& accesses) const {
       std::uint32_t location = 0;
       const Clock written = last_write(access, k, location);
       if (written + result_latency <= clock + stall.clocks || written == 0) continue;
-      stall = {written + result_latency - clock, access, k, writer_of(location), 0};
+      stall = {written + result_latency - clock, access, k, producer_of(location), 0};
     }
   }
   return stall;
 }
 
-void Timeline::issue(const InstructionAccesses& accesses, Writer writer) {
+void Timeline::issue(const InstructionAccesses& accesses, InstructionPlace producer) {
   for (unsigned k = 0; k < accesses.vlen; ++k) {
     for (const Access& access : accesses.lists[k]) {
       if (!access.write) continue;
@@ -248,7 +249,7 @@ void Timeline::issue(const InstructionAccesses& accesses, Writer writer) {
       const auto [first, end] = locations_.range(access, k);
       for (std::uint32_t i = first; i < end; ++i) {
         written_[i] = clock;
-        if (track_) writers_[i] = writer;
+        if (track_) producers_[i] = producer;
       }
       if (access.what == Access::What::Local && clock >= local_latest_) {
         local_latest_ = clock;
@@ -260,8 +261,8 @@ void Timeline::issue(const InstructionAccesses& accesses, Writer writer) {
 }
 
 void SectionClock::add(const InstructionAccesses& accesses, Section section,
-                       const Geometry& geometry, bool track_writers) {
-  if (!timeline_) timeline_ = std::make_unique<Timeline>(geometry, track_writers);
+                       const Geometry& geometry, bool track_producers) {
+  if (!timeline_) timeline_ = std::make_unique<Timeline>(geometry, track_producers);
   const Stall stall =
       timeline_->issue_early(accesses, {static_cast<std::uint8_t>(section), count_});
   if (stall.clocks != 0) pads_.push_back({count_, stall});
@@ -269,8 +270,8 @@ void SectionClock::add(const InstructionAccesses& accesses, Section section,
 }
 
 SectionPads schedule(const Program& program, const Geometry& geometry, const SectionPads& linear,
-                     bool body_is_stale, bool track_writers) {
-  Scheduler scheduler(program, geometry, track_writers);
+                     bool body_is_stale, bool track_producers) {
+  Scheduler scheduler(program, geometry, track_producers);
   SectionPads pads = linear;
   auto& [init, start, body, end] = pads;
   if (body_is_stale) body = scheduler.earliest(Section::Body, {});

@@ -67,17 +67,17 @@ class LocationIndex {
 };
 
 /// Section and index of an instruction.
-struct Writer {
+struct InstructionPlace {
   std::uint8_t section = 0;
   std::uint32_t index = 0;
-  friend bool operator==(const Writer&, const Writer&) = default;
+  friend bool operator==(const InstructionPlace&, const InstructionPlace&) = default;
 };
 
 /// A recent write at the end of a section, `age` clocks before the end.
 struct RecentWrite {
   std::uint32_t location = 0;
   std::uint32_t age = 0;
-  Writer writer;
+  InstructionPlace producer;  ///< writing instruction, if tracked
   friend bool operator==(const RecentWrite&, const RecentWrite&) = default;
 };
 
@@ -86,30 +86,30 @@ struct Stall {
   unsigned clocks = 0;
   Access read{};
   unsigned element = 0;
-  Writer writer;
-  std::uint32_t reader = 0;  ///< reading instruction of the body, for stalls at the end of Start
+  InstructionPlace producer;  ///< instruction that writes what is read, if tracked
+  std::uint32_t reader = 0;   ///< reading instruction of the body, for stalls at the end of Start
 };
 
 class Timeline {
  public:
-  Timeline(const Geometry& geometry, bool track_writers);
+  Timeline(const Geometry& geometry, bool track_producers);
 
   void reset();
   void seed(const std::vector<RecentWrite>& writes);
   std::uint64_t now() const noexcept { return now_ - origin; }
 
   /// Issue an instruction as early as possible; returns its stall.
-  Stall issue_early(const InstructionAccesses& accesses, Writer writer) {
+  Stall issue_early(const InstructionAccesses& accesses, InstructionPlace producer) {
     const Stall stall = stall_of(accesses);
     advance(stall.clocks);
-    issue(accesses, writer);
+    issue(accesses, producer);
     return stall;
   }
   /// Stall of an instruction if it is to issue now.
   Stall stall_of(const InstructionAccesses& accesses) const;
   void advance(unsigned clocks) noexcept { now_ += clocks; }
   /// Issue an instruction and advance to its end.
-  void issue(const InstructionAccesses& accesses, Writer writer);
+  void issue(const InstructionAccesses& accesses, InstructionPlace producer);
 
   const LocationIndex& locations() const noexcept { return locations_; }
 
@@ -118,7 +118,7 @@ class Timeline {
   static constexpr Clock origin = 16;  ///< time 0 of the section; earlier writes have smaller times
 
   Clock last_write(const Access& access, unsigned element, std::uint32_t& location) const noexcept;
-  Writer writer_of(std::uint32_t location) const;
+  InstructionPlace producer_of(std::uint32_t location) const;
 
   LocationIndex locations_;
   bool track_;
@@ -126,7 +126,8 @@ class Timeline {
   std::vector<Clock> written_;  ///< clock of the last write, by location; 0: never
   Clock local_latest_ = 0;      ///< last write to local memory
   std::uint32_t local_latest_location_ = 0;
-  std::vector<Writer> writers_;  ///< last writers by location, if tracked
+  std::vector<InstructionPlace>
+      producers_;  ///< producers of the last writes by location, if tracked
 };
 
 /// Idle clocks before an instruction (by index without idle clocks; the number of instructions
@@ -140,7 +141,7 @@ struct Pad {
 class SectionClock {
  public:
   void add(const InstructionAccesses& accesses, Section section, const Geometry& geometry,
-           bool track_writers);
+           bool track_producers);
   /// An invalid instruction: later ones do not depend on earlier ones.
   void gap() {
     if (timeline_) timeline_->advance(2 * result_latency);
@@ -153,15 +154,15 @@ class SectionClock {
   std::uint32_t count_ = 0;
 };
 
-/// Stalls of all sections. `linear` holds the stalls of each section for its own writes in one
-/// pass.
+/// Stalls of all sections. `linear` holds the stalls of each section for its own writes, where
+/// every instruction is issued once.
 ///
 /// Paths: Init, then repeatedly Start, Body (any number of times), End. The body stalls only for
 /// its own writes of this or the previous iteration; stalls for writes of Start are inserted once,
 /// at the end of Start.
 using SectionPads = std::array<std::vector<Pad>, section_count>;
 SectionPads schedule(const Program& program, const Geometry& geometry, const SectionPads& linear,
-                     bool body_is_stale, bool track_writers);
+                     bool body_is_stale, bool track_producers);
 
 /// Insert idle clocks as nop instructions into a section and its line table; `at_end` is the source
 /// line of those after the last instruction.

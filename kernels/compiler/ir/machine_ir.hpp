@@ -45,8 +45,8 @@ struct MachineValue {
   bool integer = false;
   bool in_t = false;             ///< Computed: index that must be in T
   std::int32_t variable = none;  ///< Field, Invariant, Accumulator: index into Graph::variables
-  /// Computed: the writers, in order. The last one may be predicated; where its mask is off, the
-  /// previous value remains.
+  /// Computed: the operations that write it, in order. The last one may be predicated; where its
+  /// mask is off, the previous value remains.
   std::vector<OpId> defs = {};
   /// Readers, each once. Of an Accumulator only readers that do not write it (of the next address
   /// of a list, of the least key and its index).

@@ -126,7 +126,7 @@ void Builder::predicate(OpId id, Condition condition) {
 }
 
 /// The only operation that writes a computed value, else null.
-MachineOp* Builder::writer(const Ref& ref) {
+MachineOp* Builder::producer(const Ref& ref) {
   if (ref.kind != Ref::Kind::Value) return nullptr;
   const MachineValue& v = loop_.value(ref.value);
   if (v.origin != Origin::Computed || v.defs.size() != 1) return nullptr;
@@ -291,8 +291,8 @@ Term Builder::multiply(Term a, Term b, Width width) {
   if (width_of(y) == Width::Long && width_of(x) == Width::Short) std::swap(x, y);
   const bool two_longs = width_of(x) == Width::Long && width_of(y) == Width::Long;
   if (two_longs && width == Width::Short) {
-    // One pass of the multiplier would truncate the second operand: round an invariant to a short
-    // outside the loop, else take two passes.
+    // One multiplier pass would truncate the second operand: round an invariant to a short
+    // outside the loop, else take two multiplier passes.
     if (invariant(x) && !invariant(y)) std::swap(x, y);
     if (invariant(y)) return {emit(Op::Fmul, width, x, short_of(y)), scale};
     return {emit(Op::Dmul, width, x, y), scale};
@@ -404,7 +404,7 @@ void Builder::collect_uses() {
 
 namespace {
 
-/// Passes of the multiplier for one item.
+/// Multiplier passes for one item: two for a product of longs.
 unsigned multiplier_passes(const MachineLoop& loop) {
   unsigned passes = 0;
   for (const MachineOp& op : loop.ops)

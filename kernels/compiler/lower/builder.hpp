@@ -73,7 +73,7 @@ class Builder {
   }
   Ref plain(const Term& term, Width width);
   Ref short_of(const Ref& ref);
-  MachineOp* writer(const Ref& ref);
+  MachineOp* producer(const Ref& ref);
 
   // functions.cpp: functions of several operations
   Term rsqrt(Term x, Width width);

@@ -72,7 +72,7 @@ Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool
     throw Error(ErrorCategory::Internal, "a condition between two constants");
   // A sum or difference compared with zero: its own flag suffices.
   if (b.constant && b.number == 0 && (a.scale > 0 || !less) && predicate == none) {
-    MachineOp* op = writer(a.ref);
+    MachineOp* op = producer(a.ref);
     if (op != nullptr && info(op->op).unit == Unit::Adder && op->sets == none &&
         op->predicate == none) {
       op->sets = into;
@@ -183,7 +183,7 @@ bool Builder::owns_its_value(NodeId id) const {
 
 /// A value that may be overwritten: the given one if nothing else reads it, else a copy.
 Ref Builder::fresh_copy(const Ref& ref, bool own, Width width) {
-  const MachineOp* op = writer(ref);
+  const MachineOp* op = producer(ref);
   if (own && op != nullptr && op->op != Op::Bget && op->sets == none && op->predicate == none &&
       width_of(ref) == width) {
     bool read = false;

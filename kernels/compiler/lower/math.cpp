@@ -18,14 +18,14 @@ double nearest_short(double number) {
   return double_from_long(short_from_double(number, flags), flags);
 }
 
-/// A product: one pass of the multiplier if a factor is a short, which is then the second one.
+/// A product: one multiplier pass if a factor is a short, which is then the second one.
 Ref Builder::product(Ref a, Ref b, Width width) {
   if (width_of(a) == Width::Short && width_of(b) == Width::Long) std::swap(a, b);
   return emit(width_of(b) == Width::Long ? Op::Dmul : Op::Fmul, width, a, b);
 }
 
-/// x times a constant, in one pass: with all bits of a short, with 25 bits of the constant if x is
-/// a long.
+/// x times a constant, in one multiplier pass: with all bits of a short, with 25 bits of the
+/// constant if x is a long.
 Ref Builder::times_constant(const Ref& x, double constant) {
   const bool narrow = width_of(x) == Width::Long;
   return product(x, immediate(narrow ? nearest_short(constant) : constant), Width::Long);

@@ -51,7 +51,7 @@ Builder::Split Builder::split_long(const Ref& x, Width accuracy) {
   return accuracy == Width::Long && width_of(x) == Width::Long ? split(x) : Split{x, {}};
 }
 
-/// x^2 in as many passes of the multiplier as a product of longs takes, but without cutting x:
+/// x^2 in as many multiplier passes as a product of longs takes, but without cutting x:
 /// head^2 + (x + head) tail.
 Ref Builder::square_of(const Ref& x, Width accuracy) {
   if (accuracy == Width::Short) return product(x, x, Width::Long);

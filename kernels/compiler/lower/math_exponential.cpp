@@ -43,7 +43,7 @@ Ref Builder::exponential_of(const Ref& x, const Ref& rest, Width accuracy) {
     const Ref p = horner(f, largest_f, coefficients::exp_short, accuracy, Width::Long);
     return product(p, power, Width::Long);
   }
-  // e^(high + low) = e^high (1 + low): products with a short take one pass.
+  // e^(high + low) = e^high (1 + low): products with a short take one multiplier pass.
   const Ref high = emit(Op::Fcvt, Width::Short, f);
   const Ref low = emit(Op::Fsub, Width::Short, f, high);
   const Ref p = horner(high, largest_f, long_exponential(), accuracy, Width::Long);

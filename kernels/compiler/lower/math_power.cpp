@@ -116,7 +116,8 @@ Ref Builder::two_to(const Ref& head, const Ref& tail) {
   const Ref f = emit(Op::Fadd, wide, emit(Op::Fsub, wide, limited, n), small);
   const Ref field = emit(Op::Ishl, Width::Short, shifted, bits(short_fraction_bits));
   const Ref power = emit(Op::Iadd, Width::Short, field, bits(bits_of_one));
-  // 2^(first + second) = 2^first (1 + log(2) second): products with a short take one pass.
+  // 2^(first + second) = 2^first (1 + log(2) second): products with a short take one multiplier
+  // pass.
   const Ref first = head_of(f);
   const Ref second = emit(Op::Fsub, Width::Short, f, first);
   const Ref scaled = product(second, immediate(nearest_short(M_LN2)), Width::Short);

@@ -26,8 +26,8 @@ class DependenceGraph {
   const std::vector<Edge>& before(std::size_t op) const { return before_[op]; }
   const std::vector<Edge>& after(std::size_t op) const { return after_[op]; }
   /// Instructions on the longest path from one of the first operations to one of the last, through
-  /// operations of an item that depend on each other; negative if there is none. Takes a pass over
-  /// the operations between them.
+  /// operations of an item that depend on each other; negative if there is none. Visits
+  /// the operations between them once.
   int longest_path(std::span<const OpId> first, std::span<const OpId> last) const;
   /// Earliest issue time, from the start of the item.
   int earliest(std::size_t op) const { return earliest_[op]; }

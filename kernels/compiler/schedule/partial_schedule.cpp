@@ -203,7 +203,7 @@ void PartialSchedule::count_accesses_of(ValueId v, std::size_t op, int delta) {
   if (writes) count_access(t, write_port(storage), delta);
 }
 
-/// From the first write of a value, or its first read while no writer is scheduled, to its last
+/// From the first write of a value, or its first read while no write is scheduled, to its last
 /// read. Permanent values have no lifetime.
 PartialSchedule::Interval PartialSchedule::find_lifetime(ValueId v) const {
   const ValueData& value = values_[index(v)];

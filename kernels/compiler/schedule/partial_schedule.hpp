@@ -23,7 +23,7 @@ constexpr std::size_t slot_count = 3;
 /// Operations are numbered as in the loop, followed by the loads of blocks. An issue slot of a row
 /// holds at most one operation; all other excess (ports, T, registers, lifetimes, predicates) is
 /// counted in `violations()`, so that a caller can try a change, look, and take it back. Values
-/// count with those of their writers and readers that are scheduled.
+/// count with those of their producers and readers that are scheduled.
 class PartialSchedule {
  public:
   PartialSchedule(const Problem& problem, unsigned ii);
@@ -96,9 +96,9 @@ class PartialSchedule {
   void alternatives(ValueId v, std::vector<Placement>& out) const;
   /// The storage class with the fewest violations, if it has fewer than the current one.
   std::optional<Placement> better_placement(ValueId v);
-  /// Instructions from the issue of the writer to the first reader of a value.
+  /// Instructions from the issue of the producer to the first reader of a value.
   int latency_of(ValueId v) const;
-  /// Whether readers and writer of a field have their distance.
+  /// Whether readers and producer of a field have their distance.
   bool keeps_latency(ValueId field) const;
 
   /// Values with an access in a row, each once.

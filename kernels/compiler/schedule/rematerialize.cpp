@@ -46,7 +46,7 @@ struct Plan {
 };
 
 /// Operations and values keep their numbers while operations move and new ones are added: the order
-/// is a separate list, so that a step takes a few linear passes.
+/// is a separate list, so that a step takes a time linear in their number.
 class Rematerializer {
   auto by_position() const {
     return [this](OpId o) { return position(o); };
