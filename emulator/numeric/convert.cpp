@@ -69,10 +69,10 @@ double from_fixed(i128 value, unsigned point) noexcept {
   if (value == 0) return 0.0;
   const bool negative = value < 0;
   const u128 magnitude = static_cast<u128>(negative ? -value : value);
-  constexpr FloatRange double_range{53, -1022, 1023};
+  constexpr FloatFormat double_format{53, -1022, 1023};
   Flags none = no_flags;
-  const Rounded r = round_once(127 - static_cast<int>(point), magnitude, double_range, none);
-  const auto field = static_cast<std::uint64_t>(r.exponent + double_range.max_exponent);
+  const Rounded r = round_once(127 - static_cast<int>(point), magnitude, double_format, none);
+  const auto field = static_cast<std::uint64_t>(r.exponent + double_format.max_exponent);
   const std::uint64_t fraction = r.significand & ((std::uint64_t{1} << 52) - 1);
   return std::bit_cast<double>((std::uint64_t{negative} << 63) | (field << 52) | fraction);
 }
@@ -202,10 +202,10 @@ float float_from_long(Long word, Flags& flags) noexcept {
   if (x.kind == FloatClass::Nan) return std::bit_cast<float>(0x7fc00000U);
   if (x.kind == FloatClass::Zero) return std::bit_cast<float>(sign);
   if (x.kind == FloatClass::Infinity) return std::bit_cast<float>(sign | infinity);
-  const Rounded r = round_once(x.exponent, u128{x.significand} << 67, single_range, flags);
+  const Rounded r = round_once(x.exponent, u128{x.significand} << 67, single_format, flags);
   if (r.kind == FloatClass::Zero) return std::bit_cast<float>(sign);
   if (r.kind == FloatClass::Infinity) return std::bit_cast<float>(sign | infinity);
-  const auto field = static_cast<std::uint32_t>(r.exponent + single_range.max_exponent);
+  const auto field = static_cast<std::uint32_t>(r.exponent + single_format.max_exponent);
   const auto fraction = static_cast<std::uint32_t>(r.significand) & 0x7fffffU;
   return std::bit_cast<float>(sign | (field << 23) | fraction);
 }

@@ -18,13 +18,13 @@ Long invalid(Flags& flags) noexcept {
 }
 
 FloatWord round_pack(bool negative, int exponent, u128 value, Width out, Flags& flags) noexcept {
-  const FloatRange range = out == Width::Long ? long_range : short_range;
-  const Rounded r = round_once(exponent, value, range, flags);
+  const FloatFormat format = out == Width::Long ? long_format : short_format;
+  const Rounded r = round_once(exponent, value, format, flags);
   if (r.kind == FloatClass::Zero) return zero(negative);
   if (r.kind == FloatClass::Infinity) return infinity(negative);
   const std::uint64_t fraction =
-      (r.significand << (61 - range.bits)) & ((std::uint64_t{1} << 60) - 1);
-  return pack(negative, static_cast<unsigned>(r.exponent + range.max_exponent), fraction);
+      (r.significand << (61 - format.bits)) & ((std::uint64_t{1} << 60) - 1);
+  return pack(negative, static_cast<unsigned>(r.exponent + format.max_exponent), fraction);
 }
 
 FloatWord round_pack(const Unpacked& x, Width out, Flags& flags) noexcept {

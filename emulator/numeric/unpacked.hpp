@@ -19,16 +19,16 @@ struct Unpacked {
   std::uint64_t significand;
 };
 
-/// Range of a float format: its significant bits and the exponents of its normal numbers.
-struct FloatRange {
+/// A floating-point format: its significant bits and the exponents of its normal numbers.
+struct FloatFormat {
   int bits;
   int min_exponent;
   int max_exponent;  ///< the bias of the exponent field too
 };
 
-constexpr FloatRange long_range{61, -1022, 1023};
-constexpr FloatRange short_range{25, -1022, 1023};
-constexpr FloatRange single_range{24, -126, 127};
+constexpr FloatFormat long_format{61, -1022, 1023};
+constexpr FloatFormat short_format{25, -1022, 1023};
+constexpr FloatFormat single_format{24, -126, 127};
 
 constexpr Unpacked unpack(Long w) noexcept {
   const bool negative = (w.bits >> 71) != 0;
@@ -38,7 +38,7 @@ constexpr Unpacked unpack(Long w) noexcept {
   if (field == 2047) {
     return {fraction == 0 ? FloatClass::Infinity : FloatClass::Nan, negative, 0, 0};
   }
-  return {FloatClass::Finite, negative, field - long_range.max_exponent,
+  return {FloatClass::Finite, negative, field - long_format.max_exponent,
           fraction | (std::uint64_t{1} << 60)};
 }
 
@@ -72,21 +72,21 @@ struct Rounded {
 };
 
 /// Contract of every operation: exact magnitude `value` * 2^(exponent - 127) (value not zero,
-/// sticky in its last bit) to the significant bits of a range, once. A value below the range before
-/// rounding underflows to zero; one above it after rounding overflows to infinity.
-constexpr Rounded round_once(int exponent, u128 value, FloatRange range, Flags& flags) noexcept {
+/// sticky in its last bit) to the significant bits of a format, once. A value below the format
+/// before rounding underflows to zero; one above it after rounding overflows to infinity.
+constexpr Rounded round_once(int exponent, u128 value, FloatFormat format, Flags& flags) noexcept {
   const int shift = leading_zeros(value);
   exponent -= shift;
-  if (exponent < range.min_exponent) {
+  if (exponent < format.min_exponent) {
     flags |= flag_underflow;
     return {FloatClass::Zero, 0, 0};
   }
-  auto significand = static_cast<std::uint64_t>(round_shift(value << shift, 128 - range.bits));
-  if ((significand >> range.bits) != 0) {  // rounded up to the next power of two
+  auto significand = static_cast<std::uint64_t>(round_shift(value << shift, 128 - format.bits));
+  if ((significand >> format.bits) != 0) {  // rounded up to the next power of two
     significand >>= 1;
     ++exponent;
   }
-  if (exponent > range.max_exponent) {
+  if (exponent > format.max_exponent) {
     flags |= flag_overflow;
     return {FloatClass::Infinity, 0, 0};
   }

@@ -15,7 +15,7 @@
 #include "libgdr/chemistry/field.hpp"
 #include "libgdr/chemistry/overlap.hpp"
 #include "libgdr/chemistry/pairs.hpp"
-#include "libgdr/chemistry/range.hpp"
+#include "libgdr/chemistry/range_separation.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
 namespace gdr::chemistry {

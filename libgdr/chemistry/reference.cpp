@@ -5,7 +5,7 @@
 #include "gdr/chemistry.hpp"
 #include "libgdr/chemistry/derivatives.hpp"
 #include "libgdr/chemistry/pairs.hpp"
-#include "libgdr/chemistry/range.hpp"
+#include "libgdr/chemistry/range_separation.hpp"
 
 namespace gdr::chemistry {
 namespace {

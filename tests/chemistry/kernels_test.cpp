@@ -6,7 +6,7 @@
 #include "gdr/device.hpp"
 #include "libgdr/chemistry/derivatives.hpp"
 #include "libgdr/chemistry/field.hpp"
-#include "libgdr/chemistry/range.hpp"
+#include "libgdr/chemistry/range_separation.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;

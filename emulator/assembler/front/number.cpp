@@ -193,9 +193,9 @@ Rounded round_binary(const Binary& number, unsigned fraction_bits,
   const u128 sign = u128{number.negative ? 1U : 0U} << (fraction_bits + exponent_bits);
   if (number.significand == 0) return {sign};
   const int bias = (1 << (exponent_bits - 1)) - 1;
-  const FloatRange range{static_cast<int>(fraction_bits) + 1, 1 - bias, bias};
+  const FloatFormat format{static_cast<int>(fraction_bits) + 1, 1 - bias, bias};
   Flags flags = no_flags;
-  const auto r = round_once(number.exponent + 63, u128{number.significand} << 64, range, flags);
+  const auto r = round_once(number.exponent + 63, u128{number.significand} << 64, format, flags);
   if (r.kind == FloatClass::Zero) return {sign, false, RoundError::TooSmall};
   if (r.kind == FloatClass::Infinity) return {sign, false, RoundError::TooLarge};
   const u128 fraction = r.significand & ((std::uint64_t{1} << fraction_bits) - 1);

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "emulator/host/hash.hpp"
-#include "kernels/compiler/front/image_range.hpp"
+#include "kernels/compiler/front/complete_images.hpp"
 #include "kernels/compiler/ir/evaluate.hpp"
 
 namespace gdr::kc::front {

@@ -12,7 +12,7 @@
 // 2^(ea+eb+d+2), so g = ea + eb + d - 51 makes every h + p exact. Tails are below 2^(g+d), and at
 // least 2^(e-9) of the smallest product (exponent e >= g + d + 9) must be above that for the
 // rounding of tails; then all tails are multiples of 2^(e-60) below 2^(g+d), and add up exactly,
-// too. So the exponents of a and b together may range over 42 - 2 d. For wider ranges Knuth's
+// too. So the exponents of a and b together may range over 42 - 2 d. Beyond that, Knuth's
 // two-sum replaces the grid. Infinities, NaN and numbers near the ends of the range are computed on
 // integers.
 //
@@ -65,7 +65,7 @@ class ExactMatmul {
     return work.fallback_sums_;
   }
 
-  /// MatmulKernels::gather, which packs A: the leading 50 bits, with the range of exponents.
+  /// MatmulKernels::gather, which packs A: the leading 50 bits, with the interval of exponents.
   static void gather(const LongRow& row) {
     for (std::size_t panel = 0; panel < row.panels; ++panel) {
       const std::uint64_t* const upper = row.upper + panel * panel_lanes;
@@ -78,14 +78,14 @@ class ExactMatmul {
         high[i] = e;
       }
       __builtin_memcpy(row.to + panel * row.step, words, sizeof words);
-      ExponentRange& range = row.ranges[panel * row.range_step];
+      ExponentInterval& interval = row.intervals[panel * row.interval_step];
       std::int32_t least = last_exponent;
       for (std::size_t i = 0; i < panel_lanes; ++i) {
         const auto l = static_cast<std::int32_t>(low[i]), h = static_cast<std::int32_t>(high[i]);
         least = l < least ? l : least;
-        range.most = h > range.most ? h : range.most;
+        interval.most = h > interval.most ? h : interval.most;
       }
-      range.least = least < range.least ? least : range.least;
+      interval.least = least < interval.least ? least : interval.least;
       row.least[panel * row.least_step] = static_cast<std::int16_t>(least);
     }
   }
@@ -141,8 +141,8 @@ class ExactMatmul {
     const std::size_t first = panel * t_.factors.chips * t_.factors.blocks;
     Block block{t_.factors.numbers + first * depth * panel_lanes,
                 items_.items(group),
-                t_.factors.ranges + first,
-                items_.ranges(group),
+                t_.factors.intervals + first,
+                items_.intervals(group),
                 t_.factors.least + first * depth,
                 items_.least(group)};
     begin_joint(largest(block.a) + largest(block.b) - 2 * bias);
@@ -180,7 +180,7 @@ class ExactMatmul {
   /// One block's factors: of the PEs and of the items.
   struct Block {
     const double *numbers, *items;
-    const ExponentRange *a, *b;
+    const ExponentInterval *a, *b;
     const std::int16_t *a_least, *b_least;  ///< by factor
 
     void advance(std::size_t depth) {
@@ -199,7 +199,7 @@ class ExactMatmul {
     }
   };
 
-  int largest(const ExponentRange* of_blocks) const {
+  int largest(const ExponentInterval* of_blocks) const {
     int most = 0;
     for (std::size_t at = 0; at < t_.factors.chips * t_.factors.blocks; ++at)
       if (of_blocks[at].most > most) most = of_blocks[at].most;

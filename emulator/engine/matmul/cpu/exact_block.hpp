@@ -41,19 +41,19 @@ class ExactBlock {
                   const Leaves& to) {
     const ExponentMode mode =
         least < grid.exponent + 17 + log_depth_ ? ExponentMode::Clamped : ExponentMode::Plain;
-    const Range range{grid, Host::power(least)};
+    const Bounds bounds{grid, Host::power(least)};
     Outcome outcome;
     for (std::size_t at = 0; at < panel_lanes; at += mr) {
       const Place place{numbers + at, to.high + at, to.low + at};
       if (Host::has_exponent_estimates && mode == ExponentMode::Plain && until_estimate_ == 0) {
-        if (micro_kernel<ExponentMode::Estimated>(place, items, range, outcome)) continue;
+        if (micro_kernel<ExponentMode::Estimated>(place, items, bounds, outcome)) continue;
         until_estimate_ = sums_between_estimates;  // where one fails others will
       }
       if (until_estimate_ > 0) --until_estimate_;
       if (mode == ExponentMode::Plain)
-        micro_kernel<ExponentMode::Plain>(place, items, range, outcome);
+        micro_kernel<ExponentMode::Plain>(place, items, bounds, outcome);
       else
-        micro_kernel<ExponentMode::Clamped>(place, items, range, outcome);
+        micro_kernel<ExponentMode::Clamped>(place, items, bounds, outcome);
     }
     return outcome;
   }
@@ -96,7 +96,7 @@ class ExactBlock {
     const double* numbers;
     double *high, *low;
   };
-  struct Range {
+  struct Bounds {
     const Grid& grid;
     double least;  ///< 2^e of the smallest product
   };
@@ -105,10 +105,11 @@ class ExactBlock {
   /// stored separately, to be joined. False if an estimated exponent may be wrong; then nothing is
   /// stored.
   template <ExponentMode mode>
-  bool micro_kernel(const Place& place, const double* items, const Range& range, Outcome& outcome) {
+  bool micro_kernel(const Place& place, const double* items, const Bounds& bounds,
+                    Outcome& outcome) {
     constexpr bool clamped = mode == ExponentMode::Clamped;
     const double* const numbers = place.numbers;
-    const V grid = Host::all(range.grid.grid), least = Host::all(range.least);
+    const V grid = Host::all(bounds.grid.grid), least = Host::all(bounds.least);
     const V c = Host::all(rounder);
     V h[nr], l[nr], head[nr], tail[nr];
     [[maybe_unused]] V inexact = Host::all(0);
@@ -176,7 +177,7 @@ class ExactBlock {
       outcome.zero |= Host::any(Host::zero(exact));
       // Without the clamp, tails are multiples of the smallest product's last place, which
       // suffices.
-      if (clamped && Host::any(Host::less(e, Host::all(range.grid.join_least))))
+      if (clamped && Host::any(Host::less(e, Host::all(bounds.grid.join_least))))
         outcome.small = true;
       Host::store(place.high + j * panel_lanes, heads);
       Host::store(place.low + j * panel_lanes, Host::fnma(e, c, Host::fma(e, c, tails)));

@@ -15,15 +15,15 @@ class ExactItems {
   static std::size_t groups(const MatmulTask& t) { return (t.columns + nr - 1) / nr; }
   /// Doubles of memory.
   static std::size_t size(const MatmulTask& t) {
-    return groups(t) * group_size(t) + ranges_size(t) + least_size(t);
+    return groups(t) * group_size(t) + intervals_size(t) + least_size(t);
   }
 
   ExactItems(const MatmulTask& t, double* memory)
       : t_(t),
         items_(memory),
-        ranges_(reinterpret_cast<ExponentRange*>(items_ + groups(t) * group_size(t))),
-        least_(reinterpret_cast<std::int16_t*>(ranges_ + ranges_size(t))) {
-    static_assert(sizeof(ExponentRange) == sizeof(double));
+        intervals_(reinterpret_cast<ExponentInterval*>(items_ + groups(t) * group_size(t))),
+        least_(reinterpret_cast<std::int16_t*>(intervals_ + intervals_size(t))) {
+    static_assert(sizeof(ExponentInterval) == sizeof(double));
   }
 
   void pack() {
@@ -40,9 +40,9 @@ class ExactItems {
                              : nullptr;
           }
           const std::size_t place = g * blocks(t_) + at;
-          const ExponentRange range =
+          const ExponentInterval interval =
               Host::gather(columns, depth, items_ + place * depth * nr, least_ + place * depth);
-          ranges_[place] = range.least > range.most ? ExponentRange{} : range;
+          intervals_[place] = interval.least > interval.most ? ExponentInterval{} : interval;
         }
       }
     }
@@ -50,8 +50,10 @@ class ExactItems {
 
   /// A group's items: [chip][block][factor][item].
   const double* items(std::size_t group) const { return items_ + group * group_size(t_); }
-  /// Their ranges: [chip][block].
-  const ExponentRange* ranges(std::size_t group) const { return ranges_ + group * blocks(t_); }
+  /// Their intervals: [chip][block].
+  const ExponentInterval* intervals(std::size_t group) const {
+    return intervals_ + group * blocks(t_);
+  }
   /// Least exponents: [chip][block][factor].
   const std::int16_t* least(std::size_t group) const {
     return least_ + group * blocks(t_) * t_.factors.depth;
@@ -60,7 +62,9 @@ class ExactItems {
  private:
   static std::size_t blocks(const MatmulTask& t) { return t.factors.chips * t.factors.blocks; }
   static std::size_t group_size(const MatmulTask& t) { return blocks(t) * t.factors.depth * nr; }
-  static std::size_t ranges_size(const MatmulTask& t) { return whole_lines(groups(t) * blocks(t)); }
+  static std::size_t intervals_size(const MatmulTask& t) {
+    return whole_lines(groups(t) * blocks(t));
+  }
   static std::size_t least_size(const MatmulTask& t) {
     return whole_lines((groups(t) * blocks(t) * t.factors.depth + 3) / 4);
   }
@@ -68,7 +72,7 @@ class ExactItems {
 
   const MatmulTask& t_;
   double* const items_;
-  ExponentRange* const ranges_;
+  ExponentInterval* const intervals_;
   std::int16_t* const least_;
 };
 

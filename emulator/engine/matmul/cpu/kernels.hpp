@@ -29,20 +29,20 @@ constexpr std::size_t panel_lanes = 8;
 /// Items that a micro-kernel multiplies at once (nr of exact.hpp).
 constexpr std::size_t exact_nr = 4;
 
-/// The largest biased exponent, of infinities and NaN. As the least exponent of a range it means
-/// that all numbers are zero.
+/// The largest biased exponent, of infinities and NaN. As the least exponent of an interval it
+/// means that all numbers are zero.
 constexpr int last_exponent = 2047;
 
 /// Biased exponents of the nonzero numbers. If all are zero, both are the exponent of 1.
-struct ExponentRange {
+struct ExponentInterval {
   std::int32_t least = 1023, most = 1023;
 };
 
 /// Factors of the PEs of some chips, as doubles.
 struct MatmulFactors {
-  const double* numbers = nullptr;        ///< [panel][chip][block][factor][PE]
-  const ExponentRange* ranges = nullptr;  ///< [panel][chip][block]
-  const std::int16_t* least = nullptr;    ///< [panel][chip][block][factor]: exponents
+  const double* numbers = nullptr;              ///< [panel][chip][block][factor][PE]
+  const ExponentInterval* intervals = nullptr;  ///< [panel][chip][block]
+  const std::int16_t* least = nullptr;          ///< [panel][chip][block][factor]: exponents
   std::size_t panels = 0, chips = 0, blocks = 0, depth = 0;
   /// [panel]: all factors are +0. Such panels have equal sums: only the first one is computed.
   const char* zeros = nullptr;
@@ -65,9 +65,9 @@ struct LongRow {
   const std::uint64_t *upper = nullptr, *lower = nullptr;
   std::size_t panels = 0;
   double* to = nullptr;
-  std::size_t step = 0;             ///< distance of panels in doubles
-  ExponentRange* ranges = nullptr;  ///< ranges to extend; initially {last_exponent, 0}
-  std::size_t range_step = 0;
+  std::size_t step = 0;                   ///< distance of panels in doubles
+  ExponentInterval* intervals = nullptr;  ///< intervals to extend; initially {last_exponent, 0}
+  std::size_t interval_step = 0;
   std::int16_t* least = nullptr;  ///< the least exponent of the panel's PEs
   std::size_t least_step = 0;
 };

@@ -94,9 +94,9 @@ struct Avx2 {
   }
   /// Interleaves four columns (null: zeros), truncated to the multiplier's bits. Zeros keep their
   /// sign, infinities and NaN all bits for the integer fallback. `least`: exponent of each factor.
-  static ExponentRange gather(const std::uint64_t* const (&columns)[4], std::size_t n, double* to,
-                              std::int16_t* least) {
-    ExponentRange range{last_exponent, 0};
+  static ExponentInterval gather(const std::uint64_t* const (&columns)[4], std::size_t n,
+                                 double* to, std::int16_t* least) {
+    ExponentInterval interval{last_exponent, 0};
     for (std::size_t k = 0; k < n; ++k) {
       std::uint64_t row[4];
       int least_here = last_exponent;
@@ -107,13 +107,13 @@ struct Avx2 {
         if (e == 0) row[j] = x & std::uint64_t{1} << 63;
         if (e == last_exponent) row[j] = x;
         if (e != 0 && e < least_here) least_here = e;
-        if (e > range.most) range.most = e;
+        if (e > interval.most) interval.most = e;
       }
       __builtin_memcpy(to + 4 * k, row, sizeof row);
       least[k] = static_cast<std::int16_t>(least_here);
-      if (least_here < range.least) range.least = least_here;
+      if (least_here < interval.least) interval.least = least_here;
     }
-    return range;
+    return interval;
   }
   /// The least a[k] + b[k].
   static int least_sum(const std::int16_t* a, const std::int16_t* b, std::size_t n) {

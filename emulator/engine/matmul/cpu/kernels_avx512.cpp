@@ -62,8 +62,8 @@ struct Avx512 {
   }
   /// Interleaves four columns (null: zeros), truncated to the multiplier's bits. Zeros keep their
   /// sign, infinities and NaN all bits for the integer fallback. `least`: exponent of each factor.
-  static ExponentRange gather(const std::uint64_t* const (&columns)[4], std::size_t n, double* to,
-                              std::int16_t* least) {
+  static ExponentInterval gather(const std::uint64_t* const (&columns)[4], std::size_t n,
+                                 double* to, std::int16_t* least) {
     const __m512i none = _mm512_set1_epi64(last_exponent),
                   cut = _mm512_set1_epi64(~std::int64_t{7});
     const __m512i sign = _mm512_set1_epi64(std::int64_t{1} << 63);

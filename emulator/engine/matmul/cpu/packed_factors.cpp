@@ -14,9 +14,9 @@ void PackedFactors::begin(const MatmulPattern& products, const Geometry& geometr
   blocks_ = geometry.blocks;
   depth_ = products.depth;
   numbers_.resize(panels_ * chips_ * blocks_ * depth_ * panel_lanes);
-  ranges_.resize(panels_ * chips_ * blocks_);
-  least_.resize(ranges_.size() * depth_);
-  block_zeros_.assign(ranges_.size(), 0);
+  intervals_.resize(panels_ * chips_ * blocks_);
+  least_.resize(intervals_.size() * depth_);
+  block_zeros_.assign(intervals_.size(), 0);
   zeros_.assign(panels_, 0);
 }
 
@@ -27,7 +27,7 @@ void PackedFactors::gather(const MatmulPattern& products, std::size_t chip, cons
     const auto place = [&](std::size_t p) {
       return ((panel + p) * chips_ + chip) * blocks_ + block.number;
     };
-    for (std::size_t p = 0; p < of_row_; ++p) ranges_[place(p)] = {last_exponent, 0};
+    for (std::size_t p = 0; p < of_row_; ++p) intervals_[place(p)] = {last_exponent, 0};
     const std::size_t whole = block.pes / panel_lanes, rest = block.pes % panel_lanes;
     const std::size_t panel_blocks = chips_ * blocks_;
     // A short is the upper half of the long of the same value.
@@ -40,8 +40,8 @@ void PackedFactors::gather(const MatmulPattern& products, std::size_t chip, cons
                                    std::size_t first, std::size_t count) {
         kernels.gather({from, behind, count,
                         numbers_.data() + (place(first) * depth_ + k) * panel_lanes,
-                        panel_blocks * depth_ * panel_lanes, &ranges_[place(first)], panel_blocks,
-                        &least_[place(first) * depth_ + k], panel_blocks * depth_});
+                        panel_blocks * depth_ * panel_lanes, &intervals_[place(first)],
+                        panel_blocks, &least_[place(first) * depth_ + k], panel_blocks * depth_});
       };
       if (whole > 0) take_panels(upper, lower, 0, whole);
       if (rest == 0) continue;
@@ -51,9 +51,9 @@ void PackedFactors::gather(const MatmulPattern& products, std::size_t chip, cons
       take_panels(filled.data(), filled.data() + panel_lanes, whole, 1);
     }
     for (std::size_t p = 0; p < of_row_; ++p) {
-      ExponentRange& range = ranges_[place(p)];
-      if (range.least <= range.most) continue;
-      range = {};
+      ExponentInterval& interval = intervals_[place(p)];
+      if (interval.least <= interval.most) continue;
+      interval = {};
       const double* const numbers = numbers_.data() + place(p) * depth_ * panel_lanes;
       block_zeros_[place(p)] = std::all_of(numbers, numbers + depth_ * panel_lanes, [](double x) {
         return std::bit_cast<std::uint64_t>(x) == 0;
@@ -73,8 +73,8 @@ void PackedFactors::find_zeros() {
 
 MatmulFactors PackedFactors::view() const noexcept {
   const auto first = static_cast<std::size_t>(std::ranges::find(zeros_, 1) - zeros_.begin());
-  return {numbers_.data(), ranges_.data(), least_.data(), panels_, chips_,
-          blocks_,         depth_,         zeros_.data(), first};
+  return {numbers_.data(), intervals_.data(), least_.data(), panels_, chips_, blocks_,
+          depth_,          zeros_.data(),     first};
 }
 
 }  // namespace gdr

@@ -30,7 +30,7 @@ class PackedFactors {
  private:
   std::size_t panels_ = 0, of_row_ = 0, chips_ = 0, blocks_ = 0, depth_ = 0;
   std::vector<double, LineAllocator<double>> numbers_;
-  std::vector<ExponentRange> ranges_;
+  std::vector<ExponentInterval> intervals_;
   std::vector<std::int16_t> least_;
   std::vector<char> block_zeros_, zeros_;  ///< [panel][chip][block], [panel]: all are +0
 };

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "emulator/engine/matmul/cpu/kernels.hpp"
-#include "emulator/engine/matmul/gpu/float_range.hpp"
 #include "emulator/engine/matmul/gpu/product_text.hpp"
+#include "emulator/engine/matmul/gpu/round_to_floats.hpp"
 
 namespace gdr {
 namespace {
@@ -41,7 +41,7 @@ bool CardFactors::send(const DeviceProduct& product) {
                          bytes);
     at += bytes;
   }
-  if (card_.exact()) ranges_ = ranges_of_exponents(card_, *numbers_, lanes, 1, count_);
+  if (card_.exact()) intervals_ = exponent_intervals(card_, *numbers_, lanes, 1, count_);
   return true;
 }
 
@@ -75,15 +75,15 @@ void CardFactors::order_by_rows() {
   numbers_ = std::move(ordered);
 }
 
-std::shared_ptr<gpu::Buffer> ranges_of_exponents(const MatmulCard& card, const gpu::Buffer& numbers,
-                                                 std::size_t columns, std::size_t record,
-                                                 std::size_t count) {
+std::shared_ptr<gpu::Buffer> exponent_intervals(const MatmulCard& card, const gpu::Buffer& numbers,
+                                                std::size_t columns, std::size_t record,
+                                                std::size_t count) {
   const std::size_t made = count / columns * parts_of(columns, 4);
-  auto ranges = card.take(made * sizeof(std::uint32_t));
-  card.run_for_each(exponent_ranges_text(),
-                    {{&numbers}, {ranges.get()}, number(columns), number(record), number(made)},
+  auto intervals = card.take(made * sizeof(std::uint32_t));
+  card.run_for_each(exponent_intervals_text(),
+                    {{&numbers}, {intervals.get()}, number(columns), number(record), number(made)},
                     made);
-  return ranges;
+  return intervals;
 }
 
 }  // namespace gdr

@@ -27,7 +27,7 @@ class CardFactors {
   std::size_t depth() const { return depth_; }
   const gpu::Buffer& numbers() const { return *numbers_; }
   /// Ranges of exponents, for exact products.
-  const gpu::Buffer& ranges() const { return *ranges_; }
+  const gpu::Buffer& intervals() const { return *intervals_; }
   /// For each piece: the place of its first factor, its depth, its chip, and the item's factor that
   /// belongs to the first one.
   const std::vector<std::uint64_t>& table() const { return table_; }
@@ -42,12 +42,12 @@ class CardFactors {
   std::vector<std::uint64_t> table_;
   std::vector<double> staged_;
   std::vector<float> staged_floats_;
-  std::shared_ptr<gpu::Buffer> numbers_, ranges_;
+  std::shared_ptr<gpu::Buffer> numbers_, intervals_;
 };
 
-/// The ranges of exponents of each four of `count` numbers.
-std::shared_ptr<gpu::Buffer> ranges_of_exponents(const MatmulCard& card, const gpu::Buffer& numbers,
-                                                 std::size_t columns, std::size_t record,
-                                                 std::size_t count);
+/// The intervals of exponents of each four of `count` numbers.
+std::shared_ptr<gpu::Buffer> exponent_intervals(const MatmulCard& card, const gpu::Buffer& numbers,
+                                                std::size_t columns, std::size_t record,
+                                                std::size_t count);
 
 }  // namespace gdr

@@ -6,8 +6,8 @@
 
 #include "emulator/engine/matmul/cpu/widen_floats.hpp"
 #include "emulator/engine/matmul/gpu/card_factors.hpp"
-#include "emulator/engine/matmul/gpu/float_range.hpp"
 #include "emulator/engine/matmul/gpu/product_text.hpp"
+#include "emulator/engine/matmul/gpu/round_to_floats.hpp"
 
 namespace gdr {
 namespace {
@@ -50,7 +50,7 @@ const ResidentItems& CardItems::find(const DeviceItems& items, const ColumnRange
   if (for_blas && !card_.floats())
     card_.run_for_each(flush_text(), {{made.numbers.get()}, number(numbers)}, numbers);
   if (card_.exact())
-    made.ranges = ranges_of_exponents(card_, *made.numbers, columns.count, made.record, numbers);
+    made.intervals = exponent_intervals(card_, *made.numbers, columns.count, made.record, numbers);
   resident_.push_front(std::move(made));
   return resident_.front();
 }

@@ -21,8 +21,8 @@ struct ResidentItems {
   std::size_t record = 0;   ///< numbers of a column in one chip
   std::size_t columns = 0;  ///< columns of a chip, with those that fill it up
   std::shared_ptr<gpu::Buffer> numbers;
-  std::shared_ptr<gpu::Buffer> ranges;  ///< ranges of exponents, for exact products
-  std::vector<char> unfit;              ///< by column: whether it is outside of the range of floats
+  std::shared_ptr<gpu::Buffer> intervals;  ///< intervals of exponents, for exact products
+  std::vector<char> unfit;  ///< by column: whether it is outside of the range of floats
 };
 
 /// The items that a runner has used last, as many as fit.

@@ -7,11 +7,11 @@
 namespace gdr {
 namespace {
 
-/// A range is the least exponent times 65536 plus the largest one, biased, so that one integer sum
-/// adds both. Zeros have a large least exponent and the largest exponent 0; infinities and NaN have
-/// a largest exponent beyond all others.
-constexpr const char* exponent_ranges = R"(
-__kernel void run(__global const ulong* restrict numbers, __global uint* restrict ranges,
+/// An interval is the least exponent times 65536 plus the largest one, biased, so that one integer
+/// sum adds both. Zeros have a large least exponent and the largest exponent 0; infinities and NaN
+/// have a largest exponent beyond all others.
+constexpr const char* exponent_intervals = R"(
+__kernel void run(__global const ulong* restrict numbers, __global uint* restrict intervals,
                   ulong columns, ulong record, ulong count) {
   const ulong n = get_global_id(0);
   if (n >= count) return;
@@ -25,7 +25,7 @@ __kernel void run(__global const ulong* restrict numbers, __global uint* restric
     least = min(least, e == 0u ? 4095u : e);
     most = max(most, e == 2047u ? 8191u : e);
   }
-  ranges[n] = least << 16 | most;
+  intervals[n] = least << 16 | most;
 }
 )";
 
@@ -103,7 +103,7 @@ constexpr const char* exact_sums = R"(
 #define items_pitch (tile + 4)
 __kernel __attribute__((reqd_work_group_size(group, 1, 1)))
 void run(__global const ulong* restrict factors, __global const ulong* restrict items,
-         __global const uint* restrict factor_ranges, __global const uint* restrict item_ranges,
+         __global const uint* restrict factor_intervals, __global const uint* restrict item_intervals,
          __global const ulong* restrict pieces, __global double* restrict highs,
          __global double* restrict lows, __global uint* restrict ways, ulong panels,
          ulong first_column, ulong columns, ulong all_columns, ulong record, ulong row_tiles,
@@ -121,15 +121,15 @@ void run(__global const ulong* restrict factors, __global const ulong* restrict 
   const ulong chip = pieces[4 * piece + 2], first = pieces[4 * piece + 3];
   __global const ulong* restrict from_factors = factors + pieces[4 * piece];
   __global const ulong* restrict from_items = items + chip * all_columns * record + first;
-  __global const uint* restrict ranges_down =
-      factor_ranges + (pieces[4 * piece] + own_panel * panel_step) / 4 + down / 4 % 2;
-  __global const uint* restrict ranges_across =
-      item_ranges + (chip * ((all_columns + 3) / 4) + own_columns) * record + first;
+  __global const uint* restrict intervals_down =
+      factor_intervals + (pieces[4 * piece] + own_panel * panel_step) / 4 + down / 4 % 2;
+  __global const uint* restrict intervals_across =
+      item_intervals + (chip * ((all_columns + 3) / 4) + own_columns) * record + first;
   uint least = 65535u, most = 0u;
   for (uint k = 0; k < depth; ++k) {
-    const uint range = ranges_down[2 * k] + ranges_across[k];
-    least = min(least, range >> 16);
-    most = max(most, range & 65535u);
+    const uint interval = intervals_down[2 * k] + intervals_across[k];
+    least = min(least, interval >> 16);
+    most = max(most, interval & 65535u);
   }
   // Beyond the exponents of a product of finite numbers: all products are zero.
   const bool zeros = least > 4094u;
@@ -321,7 +321,7 @@ std::string of_depth(std::size_t depth) {
 
 }  // namespace
 
-std::string exponent_ranges_text() { return exponent_ranges; }
+std::string exponent_intervals_text() { return exponent_intervals; }
 
 std::string exact_sums_text(std::size_t depth) { return of_depth(depth) + exact_sums; }
 std::string exact_repeats_text(std::size_t depth) { return of_depth(depth) + exact_repeats; }

@@ -29,8 +29,8 @@ std::string fast_join_text(bool doubles);
 std::string rows_text(bool doubles);
 std::string flush_text();
 
-/// The range of exponents of four numbers with equal inner index.
-std::string exponent_ranges_text();
+/// The interval of exponents of four numbers with equal inner index.
+std::string exponent_intervals_text();
 /// The machine's sums of a block of `depth` factors, as pairs of doubles (exact.hpp has the proof):
 /// those whose exponents can be estimated, and then all others.
 std::string exact_sums_text(std::size_t depth);

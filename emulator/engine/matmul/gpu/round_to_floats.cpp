@@ -1,4 +1,4 @@
-#include "emulator/engine/matmul/gpu/float_range.hpp"
+#include "emulator/engine/matmul/gpu/round_to_floats.hpp"
 
 #include <cmath>
 #include <limits>

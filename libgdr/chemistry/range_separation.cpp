@@ -1,4 +1,4 @@
-#include "libgdr/chemistry/range.hpp"
+#include "libgdr/chemistry/range_separation.hpp"
 
 #include <fmt/format.h>
 

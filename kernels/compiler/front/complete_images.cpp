@@ -1,4 +1,4 @@
-#include "kernels/compiler/front/image_range.hpp"
+#include "kernels/compiler/front/complete_images.hpp"
 
 #include <algorithm>
 #include <cmath>
