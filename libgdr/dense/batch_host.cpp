@@ -6,7 +6,7 @@
 
 #include "emulator/host/parallel.hpp"
 #include "libgdr/dense/factor.hpp"
-#include "libgdr/dense/host/kernels.hpp"
+#include "libgdr/dense/host/functions.hpp"
 
 namespace gdr::dense {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 /// Problems of a task: some vectors of any instruction set.
 constexpr std::size_t task_problems = 128;
 
-/// The same matrices from number `first` on. Kernels do not write to factors.
+/// The same matrices from number `first` on. HostFunctions do not write to factors.
 HostBatch batch_from(const MatrixBatch<const double>& batch, std::size_t first) {
   return {const_cast<double*>(batch.data) + first * batch.step, batch.stride, batch.step};
 }
@@ -41,7 +41,7 @@ void for_each_vector(std::size_t problems, std::size_t lanes, std::size_t operat
 void multiply_batch(std::size_t count, std::size_t m, std::size_t n, std::size_t k,
                     const MatrixBatch<const double>& a, const MatrixBatch<const double>& b,
                     const MatrixBatch<double>& c, unsigned threads) {
-  const HostKernels& host = host_kernels();
+  const HostFunctions& host = host_functions();
   for_each_vector(count, host.lanes, m * n * k, threads, [&](std::size_t i, std::size_t some) {
     host.multiply_batch({m, n, k, batch_from(a, i), batch_from(b, i), batch_from(c, i)}, some);
   });
@@ -49,7 +49,7 @@ void multiply_batch(std::size_t count, std::size_t m, std::size_t n, std::size_t
 
 std::size_t factor_batch(std::size_t count, std::size_t n, const MatrixBatch<double>& a,
                          std::span<std::int64_t> pivots, unsigned threads) {
-  const HostKernels& host = host_kernels();
+  const HostFunctions& host = host_functions();
   std::atomic<std::size_t> singular{0};
   for_each_vector(count, host.lanes, n * n * n, threads, [&](std::size_t i, std::size_t some) {
     const std::uint64_t irregular =
@@ -67,7 +67,7 @@ std::size_t factor_batch(std::size_t count, std::size_t n, const MatrixBatch<dou
 void solve_batch(std::size_t count, std::size_t n, std::size_t columns,
                  const MatrixBatch<const double>& lu, std::span<const std::int64_t> pivots,
                  const MatrixBatch<double>& b, unsigned threads) {
-  const HostKernels& host = host_kernels();
+  const HostFunctions& host = host_functions();
   const std::size_t operations = n * n * columns;
   for_each_vector(count, host.lanes, operations, threads, [&](std::size_t i, std::size_t some) {
     const HostFactors factors{lu.data + i * lu.step, lu.stride, lu.step, pivots.data() + i * n};

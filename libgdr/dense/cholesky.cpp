@@ -8,7 +8,7 @@
 
 #include "emulator/host/run_beside.hpp"
 #include "libgdr/dense/factor.hpp"
-#include "libgdr/dense/host/kernels.hpp"
+#include "libgdr/dense/host/functions.hpp"
 #include "libgdr/dense/views.hpp"
 
 namespace gdr::dense {
@@ -32,7 +32,7 @@ std::optional<std::size_t> factor_unblocked(Triangle triangle, std::size_t n,
   for (std::size_t j = 0; j < n; ++j)
     for (std::size_t r = j; r < n; ++r)
       lower[r + j * triangle_rows] = stored_element(triangle, a, r, j);
-  const std::size_t stop = factor_kernels(host).factor_triangle(n, lower.data());
+  const std::size_t stop = factor_functions(host).factor_triangle(n, lower.data());
   for (std::size_t j = 0; j < n; ++j)
     for (std::size_t r = j; r < n; ++r)
       stored_element(triangle, a, r, j) = lower[r + j * triangle_rows];

@@ -1,7 +1,7 @@
 // Blocked factorisations: their steps on the host, and trailing updates on a device.
 //
 // The same code computes a factorisation or predicts its time (prediction.hpp): with a clock in
-// place of the host's threads every kernel only adds its time, and matrices may be null pointers.
+// place of the host's threads every step only adds its time, and matrices may be null pointers.
 #pragma once
 
 #include <algorithm>
@@ -33,9 +33,9 @@ struct Host {
   }
 };
 
-/// The kernels for the steps of this host.
-inline const FactorKernels& factor_kernels(const Host& host) noexcept {
-  return host.direct ? direct_set(host.isa).factor : host_kernels().factor;
+/// The functions for the steps of this host.
+inline const FactorFunctions& factor_functions(const Host& host) noexcept {
+  return host.direct ? direct_set(host.isa).factor : host_functions().factor;
 }
 
 /// A function that computes C -= op(A) op(B), or a part of it if the host multiplies directly.

@@ -9,7 +9,7 @@
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/parallel.hpp"
 #include "libgdr/dense/factor.hpp"
-#include "libgdr/dense/host/kernels.hpp"
+#include "libgdr/dense/host/functions.hpp"
 #include "libgdr/dense/tiles.hpp"
 #include "libgdr/dense/views.hpp"
 
@@ -75,16 +75,16 @@ void substitute(Side side, const TriangularMatrix& t, std::size_t others,
                                 2 * sizeof(double) * real(t.n) * real(others));
   const Substitution s = substitution(side, t);
   const HostTriangle triangle{t.n, t.unit, s.t.data()};
-  const FactorKernels& kernels = factor_kernels(host);
+  const FactorFunctions& functions = factor_functions(host);
   const std::size_t strips = (others + strip - 1) / strip;
   in_parallel(strips, strips >= 4, host, [&](std::size_t k) {
     const std::size_t first = k * strip;
     const std::size_t count = std::min(strip, others - first);
     if (side == Side::Left)
-      return kernels.solve_along(triangle, b.data + first * b.stride, s.forward, b.stride, count);
+      return functions.solve_along(triangle, b.data + first * b.stride, s.forward, b.stride, count);
     const auto stride = static_cast<std::ptrdiff_t>(b.stride);
-    kernels.solve_across(triangle, b.data + first + (s.forward ? 0 : (t.n - 1) * b.stride),
-                         s.forward ? stride : -stride, count);
+    functions.solve_across(triangle, b.data + first + (s.forward ? 0 : (t.n - 1) * b.stride),
+                           s.forward ? stride : -stride, count);
   });
 }
 
@@ -103,7 +103,7 @@ void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
     return multiply_directly<double>(
         {m, n, k, -1, direct_factor(a), direct_factor(b), 1, c.data, 1, c.stride, part},
         host.threads, host.isa);
-  const HostKernels& kernels = host_kernels();
+  const HostFunctions& functions = host_functions();
   const std::size_t blocks = (m + mc - 1) / mc;
   // Loops jc and ic in one, outside of pc: threads share pieces of C, and wait for none of each
   // other's packing.
@@ -111,11 +111,11 @@ void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
     const std::size_t row = p % blocks * mc, column = p / blocks * nc;
     const std::size_t rows = std::min(mc, m - row), columns = std::min(nc, n - column);
     thread_local std::vector<double> scratch;
-    if (scratch.size() < kernels.scratch(rows, columns))
-      scratch.resize(kernels.scratch(rows, columns));
-    kernels.subtract_product({rows, columns, k, host_factor(submatrix(a, row, 0)),
-                              host_factor(submatrix(b, 0, column)), submatrix(c, row, column).data,
-                              c.stride, scratch.data()});
+    if (scratch.size() < functions.scratch(rows, columns))
+      scratch.resize(functions.scratch(rows, columns));
+    functions.subtract_product({rows, columns, k, host_factor(submatrix(a, row, 0)),
+                                host_factor(submatrix(b, 0, column)),
+                                submatrix(c, row, column).data, c.stride, scratch.data()});
   });
 }
 

@@ -21,7 +21,7 @@ std::optional<std::size_t> eliminate(std::size_t m, const MatrixView<double>& a,
     return {};
   }
   const std::size_t zero =
-      factor_kernels(host).factor_columns(m, n, a.data, a.stride, pivots.data());
+      factor_functions(host).factor_columns(m, n, a.data, a.stride, pivots.data());
   return zero < n ? std::optional(zero) : std::nullopt;
 }
 

@@ -1,6 +1,6 @@
 // Predicted times of matrix products and factorisations on a host with real boards. The library's
 // own code for a product or a factorisation runs on boards that only apply the time model, with a
-// clock in place of the host's kernels.
+// clock in place of the host's threads.
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 
 #include "board/matmul_cases.hpp"
 #include "emulator/engine/gpu/gpu.hpp"
-#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/functions.hpp"
 #include "emulator/engine/matmul/gpu/gpu_products.hpp"
 #include "emulator/host/parallel.hpp"
 #include "support/catch.hpp"

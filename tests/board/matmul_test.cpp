@@ -7,7 +7,7 @@
 #include <random>
 
 #include "board/matmul_cases.hpp"
-#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/functions.hpp"
 #include "emulator/engine/matmul/pattern/pattern.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"
@@ -362,7 +362,7 @@ TEST_CASE("a fast matrix product of few rows and inner indices equals that of fu
 TEST_CASE("a fast matrix product accepts columns at any distance") {
   std::mt19937_64 random(1);
   for (const Isa isa : host_isas()) {
-    const FastMatmulKernels& kernels = fast_matmul_of(isa);
+    const FastMatmulFunctions& kernels = fast_matmul_of(isa);
     for (const std::size_t depth : {1, 7, 64, 203, 256}) {
       for (const std::size_t columns : {1, 2, 5, 12, 13, 29}) {
         for (const std::size_t panels : {1, 2, 5}) {

@@ -82,16 +82,16 @@ class FusedBatch {
 class PassRunner;
 class StreamingExecutable;
 struct LoadedProgram;
-// emulator/engine/matmul/cpu/kernels.hpp
-struct MatmulKernels;
-struct FastMatmulKernels;
+// emulator/engine/matmul/cpu/functions.hpp
+struct MatmulFunctions;
+struct FastMatmulFunctions;
 class MatmulDevice;  // emulator/engine/matmul/matmul_device.hpp
 
 /// What an executable has for bodies that are matrix products; null: not supported.
 struct MatmulSupport {
-  const MatmulKernels* exact = nullptr;     ///< the machine's sums, bit for bit
-  const FastMatmulKernels* fast = nullptr;  ///< sums in the host's doubles
-  MatmulDevice* device = nullptr;           ///< device for large products
+  const MatmulFunctions* exact = nullptr;     ///< the machine's sums, bit for bit
+  const FastMatmulFunctions* fast = nullptr;  ///< sums in the host's doubles
+  MatmulDevice* device = nullptr;             ///< device for large products
 };
 
 /// A program prepared for one engine and geometry. Immutable; shared by threads.

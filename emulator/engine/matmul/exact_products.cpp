@@ -71,23 +71,23 @@ const std::uint64_t* const* ExactProducts::records_of(const ProductPass& pass, s
   return records.data();
 }
 
-/// An iteration of loop jc; the kernels have the loops in it.
+/// An iteration of loop jc; MatmulFunctions::run has the loops in it.
 void ExactProducts::compute(const ProductPass& pass, std::uint64_t first, std::uint64_t end) {
   const std::uint64_t count = end - first;
   thread_local std::vector<double, LineAllocator<double>> sums, scratch;
   PieceCopies copies;
-  const MatmulKernels& kernels = *executable_.matmul().exact;
+  const MatmulFunctions& functions = *executable_.matmul().exact;
   MatmulTask task{factors_.view(), records_of(pass, first, count, copies), count, nullptr, nullptr};
   const std::size_t lanes = task.factors.panels * panel_lanes;
   if (sums.size() < count * lanes) sums.resize(count * lanes);
-  const std::size_t needed = kernels.scratch(task);
+  const std::size_t needed = functions.scratch(task);
   if (scratch.size() < needed) scratch.resize(needed);
   task.sums = sums.data();
   task.scratch = scratch.data();
   std::uint64_t slow = 0;
   {
     const MachineFloatMode mode;
-    slow = kernels.run(task);
+    slow = functions.run(task);
   }
   executable_.record_matmul(pass.chips.size() * pass.state.geometry().blocks, slow);
   std::vector<std::uint32_t> panels(task.factors.panels);

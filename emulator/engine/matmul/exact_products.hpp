@@ -10,7 +10,7 @@ namespace gdr {
 
 class ExactProducts final : public HostProducts {
  public:
-  /// The executable has exact kernels (MatmulSupport).
+  /// The executable has functions for exact products (MatmulSupport).
   explicit ExactProducts(const StreamingExecutable& executable) : executable_(executable) {}
   std::uint64_t least_items() const noexcept override;
   void begin(ProductPass& pass) override;

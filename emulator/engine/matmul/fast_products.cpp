@@ -111,9 +111,9 @@ const double* const* FastProducts::items_of(const ProductPass& pass, const SlabP
   return items.data();
 }
 
-/// An iteration of loop jc: a slab times output items begin .. end - 1, by the loops of the
-/// kernels. There is no loop ic: mc is the number of outputs, whose slab the second-level cache
-/// holds. The last slab stores the sums to the results.
+/// An iteration of loop jc: a slab times output items begin .. end - 1, by the loops of
+/// FastMatmulFunctions. There is no loop ic: mc is the number of outputs, whose slab the
+/// second-level cache holds. The last slab stores the sums to the results.
 void FastProducts::add_slab(const ProductPass& pass, std::size_t number, std::uint64_t begin,
                             std::uint64_t end) {
   const SlabPlan::UsedSlab& used = plan_.slabs()[number];

@@ -7,7 +7,7 @@
 //       their factors are packed once (PackedSlabs) for all items of this and later passes
 //   jc  tasks of nc items, which are read in place
 //   ic  none: mc is the number of outputs
-//   jr, ir, micro-kernel: FastMatmulKernels::macro_kernel (cpu/fast.hpp)
+//   jr, ir, micro-kernel: FastMatmulFunctions::macro_kernel (cpu/fast.hpp)
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ namespace gdr {
 
 class FastProducts final : public HostProducts {
  public:
-  /// The executable has fast kernels (MatmulSupport). `pattern`, `program` and `executable` outlive
-  /// this.
+  /// The executable has functions for fast products (MatmulSupport). `pattern`, `program` and
+  /// `executable` outlive this.
   FastProducts(const MatmulPattern& pattern, const LoadedProgram& program, const Geometry& geometry,
                const StreamingExecutable& executable);
   /// One: products always keep all bits of their factors.

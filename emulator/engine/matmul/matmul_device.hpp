@@ -1,4 +1,4 @@
-// A device that computes matrix products in place of the host's kernels (kernels.hpp).
+// A device that computes matrix products in place of the host (cpu/functions.hpp).
 #pragma once
 
 #include <cstddef>

@@ -15,8 +15,8 @@ namespace gdr {
 /// processes the first items block by block, and calls this for the rest.
 class MatmulRunner {
  public:
-  /// Null if the body is not a product of doubles or of floats, or if the engine has no kernels for
-  /// it. All arguments outlive the runner.
+  /// Null if the body is not a product of doubles or of floats, or if the engine has no functions
+  /// for it. All arguments outlive the runner.
   static std::unique_ptr<MatmulRunner> make(const LoadedProgram& program, const Geometry& geometry,
                                             const StreamingExecutable& executable);
   MatmulRunner(const MatmulPattern& pattern, const LoadedProgram& program, const Geometry& geometry,

@@ -8,7 +8,7 @@
 
 #include "emulator/engine/api/check.hpp"
 #include "emulator/engine/api/engine.hpp"
-#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/functions.hpp"
 #include "emulator/engine/matmul/gpu/gpu_products.hpp"
 #include "emulator/engine/native/run/block_executor.hpp"
 #include "emulator/engine/native/run/packed_plan.hpp"
@@ -219,7 +219,7 @@ class NativeExecutable final : public StreamingExecutable {
   mutable std::array<std::atomic<std::uint64_t>, section_count> runs_{}, exact_runs_{};
   std::shared_ptr<const native::CompiledProgram> program_;
   std::shared_ptr<MatmulDevice> matmul_device_;
-  const FastMatmulKernels* products_;
+  const FastMatmulFunctions* products_;
   mutable std::atomic<std::uint64_t> device_matmul_runs_{0};  ///< block runs
   bool accepts_streams_;
   std::shared_ptr<const InLongs> in_longs_;  ///< executes packed targets; may be null

@@ -9,7 +9,7 @@
 #include "emulator/engine/api/check.hpp"
 #include "emulator/engine/api/engine.hpp"
 #include "emulator/engine/lanes/doubles/verified.hpp"
-#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/functions.hpp"
 #include "emulator/engine/matmul/matmul_device.hpp"
 #include "emulator/engine/reference/reference.hpp"
 #include "emulator/engine/runners/blockwise.hpp"
@@ -218,7 +218,7 @@ class VectorExecutable final : public StreamingExecutable {
 
   const Isa isa_;
   const bool jit_;
-  const MatmulKernels* products_;
+  const MatmulFunctions* products_;
   Program program_;
   const StripKernels& kernels_;
   PlannedProgram planned_;

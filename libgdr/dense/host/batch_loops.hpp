@@ -1,11 +1,11 @@
-// The kernels of small matrices for a vector length: every lane computes one problem of a batch.
+// The functions of small matrices for a vector length: every lane computes one problem of a batch.
 //
 // Included by one file for each instruction set, with a `Host` of its own (see loops.hpp).
 #pragma once
 
 #include <cstdint>
 
-#include "libgdr/dense/host/kernels.hpp"
+#include "libgdr/dense/host/functions.hpp"
 
 namespace gdr::dense {
 

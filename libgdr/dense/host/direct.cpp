@@ -1,10 +1,10 @@
 // Direct products: the loops of Goto and van de Geijn, "Anatomy of high-performance matrix
-// multiplication", ACM TOMS 34, 2008, around the kernels of direct_loops.hpp.
+// multiplication", ACM TOMS 34, 2008, around the functions of direct_loops.hpp.
 //
 //   jc  blocks of nc columns of B and C
 //   pc  blocks of kc inner indices: packs B
 //   ic  blocks of mc rows of A and C, which threads share: packs A
-//   jr, ir, micro-kernel: DirectKernels::macro_kernel
+//   jr, ir, micro-kernel: DirectFunctions::macro_kernel
 //
 // The order of a sum depends on kc alone, not on the threads.
 #include "libgdr/dense/host/direct.hpp"
@@ -20,7 +20,7 @@
 #include "emulator/host/parallel.hpp"
 #include "libgdr/dense/host/direct_loops.hpp"
 #include "libgdr/dense/host/factor_loops.hpp"
-#include "libgdr/dense/host/kernels.hpp"
+#include "libgdr/dense/host/functions.hpp"
 
 namespace gdr::dense {
 namespace {
@@ -43,7 +43,7 @@ constexpr std::size_t b_bytes = std::size_t{4} << 20;
 constexpr double direct_threads_from = 3e5;
 
 template <typename Number>
-const DirectKernels<Number>& direct_kernels(Isa isa) noexcept {
+const DirectFunctions<Number>& direct_functions(Isa isa) noexcept {
   if constexpr (std::is_same_v<Number, double>)
     return direct_set(isa).doubles;
   else
@@ -94,20 +94,23 @@ struct Blocking {
   std::size_t b_blocks = 0;    ///< number of blocks of B that are packed at once
 
   template <typename Number>
-  Blocking(const DirectProduct<Number>& p, const DirectKernels<Number>& kernels, unsigned threads) {
+  Blocking(const DirectProduct<Number>& p, const DirectFunctions<Number>& functions,
+           unsigned threads) {
     const std::size_t blocks = (p.k + max_kc<Number> - 1) / max_kc<Number>;
     kc = (p.k + blocks - 1) / blocks;
-    nc = rounded_up(std::min(p.n, max_nc), kernels.nr);
+    nc = rounded_up(std::min(p.n, max_nc), functions.nr);
     b_blocks = std::clamp(b_bytes / sizeof(Number) / (kc * nc), std::size_t{1}, blocks);
-    const std::size_t panels = std::max(a_bytes / sizeof(Number) / kc / kernels.mr, std::size_t{1});
+    const std::size_t panels =
+        std::max(a_bytes / sizeof(Number) / kc / functions.mr, std::size_t{1});
     // As many blocks for each thread; few rows are one block.
-    row_blocks = p.m < 2 * kernels.mr * threads
-                     ? 1
-                     : rounded_up((p.m + panels * kernels.mr - 1) / (panels * kernels.mr), threads);
+    row_blocks =
+        p.m < 2 * functions.mr * threads
+            ? 1
+            : rounded_up((p.m + panels * functions.mr - 1) / (panels * functions.mr), threads);
     // The rows of a triangle differ in length.
     if (p.part != DirectPart::All && threads > 1 && row_blocks > 1)
       row_blocks = std::max(row_blocks, std::size_t{4} * threads);
-    mc = rounded_up((p.m + row_blocks - 1) / row_blocks, kernels.lanes);
+    mc = rounded_up((p.m + row_blocks - 1) / row_blocks, functions.lanes);
     row_blocks = (p.m + mc - 1) / mc;
   }
 };
@@ -117,9 +120,14 @@ template <typename Number>
 class OuterLoops {
  public:
   /// `b`: memory for the packed blocks of B.
-  OuterLoops(const DirectKernels<Number>& kernels, const DirectProduct<Number>& p,
+  OuterLoops(const DirectFunctions<Number>& functions, const DirectProduct<Number>& p,
              const Blocking& blocking, RowBuffers<Number>& buffers, Number* b, unsigned threads)
-      : kernels_(kernels), p_(p), blocking_(blocking), buffers_(buffers), b_(b), threads_(threads) {
+      : functions_(functions),
+        p_(p),
+        blocking_(blocking),
+        buffers_(buffers),
+        b_(b),
+        threads_(threads) {
     blocks_.reserve(blocking.b_blocks);  // nothing is allocated after C is written
   }
 
@@ -133,13 +141,13 @@ class OuterLoops {
   /// wait for each other once for all of them; loop ic is outside of these.
   void loop_pc() {
     const std::size_t columns = std::min(blocking_.nc, p_.n - column_);
-    strips_ = (columns + kernels_.nr - 1) / kernels_.nr;
+    strips_ = (columns + functions_.nr - 1) / functions_.nr;
     const std::size_t at_once = blocking_.b_blocks * blocking_.kc;
     for (std::size_t first = 0; first < p_.k; first += at_once) {
       blocks_.clear();
       for (std::size_t k = first; k < std::min(first + at_once, p_.k); k += blocking_.kc)
         blocks_.push_back(
-            {k, std::min(blocking_.kc, p_.k - k), b_ + (k - first) * strips_ * kernels_.nr});
+            {k, std::min(blocking_.kc, p_.k - k), b_ + (k - first) * strips_ * functions_.nr});
       pack_and_multiply();
     }
   }
@@ -169,14 +177,15 @@ class OuterLoops {
   };
   /// One of `parts` parts of the block of columns, in whole strips.
   Columns columns_of(std::size_t part, std::size_t parts) const noexcept {
-    const std::size_t first = strips_ * part / parts * kernels_.nr;
-    const std::size_t end = strips_ * (part + 1) / parts * kernels_.nr;
+    const std::size_t first = strips_ * part / parts * functions_.nr;
+    const std::size_t end = strips_ * (part + 1) / parts * functions_.nr;
     return {first, std::min(end, std::min(blocking_.nc, p_.n - column_)) - first};
   }
 
   void pack_b(const Block& k, const Columns& columns) const {
-    kernels_.pack_b(p_.b.data + k.first * p_.b.down + (column_ + columns.first) * p_.b.across,
-                    p_.b.across, p_.b.down, columns.count, k.depth, k.b + columns.first * k.depth);
+    functions_.pack_b(p_.b.data + k.first * p_.b.down + (column_ + columns.first) * p_.b.across,
+                      p_.b.across, p_.b.down, columns.count, k.depth,
+                      k.b + columns.first * k.depth);
   }
 
   /// An iteration of loop ic: a block of mc rows times some columns, for all blocks of inner
@@ -187,9 +196,9 @@ class OuterLoops {
     const std::size_t column = column_ + columns.first;
     buffers_.with([&](Number* a) {
       for (const Block& k : blocks_) {
-        kernels_.pack_a(p_.a.data + row * p_.a.down + k.first * p_.a.across, p_.a.down, p_.a.across,
-                        rows, k.depth, a);
-        kernels_.macro_kernel(
+        functions_.pack_a(p_.a.data + row * p_.a.down + k.first * p_.a.across, p_.a.down,
+                          p_.a.across, rows, k.depth, a);
+        functions_.macro_kernel(
             {rows, columns.count, k.depth, a, k.b + columns.first * k.depth, p_.alpha,
              k.first == 0 ? p_.beta : Number{1}, p_.c + row + column * p_.across, p_.across,
              p_.part, static_cast<std::ptrdiff_t>(row) - static_cast<std::ptrdiff_t>(column)});
@@ -197,7 +206,7 @@ class OuterLoops {
     });
   }
 
-  const DirectKernels<Number>& kernels_;
+  const DirectFunctions<Number>& functions_;
   const DirectProduct<Number>& p_;
   const Blocking& blocking_;
   RowBuffers<Number>& buffers_;
@@ -211,9 +220,9 @@ class OuterLoops {
 }  // namespace
 
 const DirectSet& direct_portable() noexcept {
-  static constexpr DirectSet set{DirectLoops<DirectPortable, double>::kernels(),
-                                 DirectLoops<DirectPortable, float>::kernels(),
-                                 FactorLoops<DirectPortable>::kernels()};
+  static constexpr DirectSet set{DirectLoops<DirectPortable, double>::functions(),
+                                 DirectLoops<DirectPortable, float>::functions(),
+                                 FactorLoops<DirectPortable>::functions()};
   return set;
 }
 
@@ -242,12 +251,12 @@ void multiply_directly(const DirectProduct<Number>& product, unsigned threads, I
       static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   threads = static_cast<unsigned>(
       std::clamp(work / direct_threads_from, 1.0, std::max(1.0, static_cast<double>(threads))));
-  const DirectKernels<Number>& kernels = direct_kernels<Number>(isa);
-  const Blocking blocking(p, kernels, threads);
+  const DirectFunctions<Number>& functions = direct_functions<Number>(isa);
+  const Blocking blocking(p, functions, threads);
   static thread_local Packed<Number> packed;
   Number* const b = at_least(packed, blocking.b_blocks * blocking.kc * blocking.nc);
-  RowBuffers<Number> buffers(threads, rounded_up(blocking.mc, kernels.mr) * blocking.kc);
-  OuterLoops<Number>(kernels, p, blocking, buffers, b, threads).loop_jc();
+  RowBuffers<Number> buffers(threads, rounded_up(blocking.mc, functions.mr) * blocking.kc);
+  OuterLoops<Number>(functions, p, blocking, buffers, b, threads).loop_jc();
 }
 
 template void multiply_directly(const DirectProduct<double>&, unsigned, Isa);

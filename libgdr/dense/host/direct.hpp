@@ -1,12 +1,12 @@
 // Products computed from the caller's arrays in the host's own arithmetic, for engines that compute
-// in the host's numbers: the interface of their kernels, and the product.
+// in the host's numbers: the functions of an instruction set, and the product.
 //
-// Plain data without inline functions, as in kernels.hpp.
+// Plain data without inline functions, as in functions.hpp.
 #pragma once
 
 #include <cstddef>
 
-#include "libgdr/dense/host/kernels.hpp"
+#include "libgdr/dense/host/functions.hpp"
 
 namespace gdr::dense {
 
@@ -46,10 +46,10 @@ struct DirectBlock {
   std::ptrdiff_t diagonal;  ///< element (i, j) is on the diagonal of C if i + diagonal = j
 };
 
-/// Kernels for an instruction set. A panel has `mr` rows of A, a vector `lanes` of them, a strip
+/// Functions for an instruction set. A panel has `mr` rows of A, a vector `lanes` of them, a strip
 /// `nr` columns of B.
 template <typename Number>
-struct DirectKernels {
+struct DirectFunctions {
   std::size_t mr, lanes, nr;
   /// Packs `count` rows (a) or columns (b) from (vector, index) on for `depth` inner indices; the
   /// last panel is padded with zeros. `next_vector`, `next_index`: distances in `from`.
@@ -61,20 +61,20 @@ struct DirectKernels {
   void (*macro_kernel)(const DirectBlock<Number>& block);
 };
 
-/// Computes a product in up to `threads` threads, with the kernels for an instruction set. Throws
+/// Computes a product in up to `threads` threads, with the functions for an instruction set. Throws
 /// std::bad_alloc, before C is written.
 template <typename Number>
 void multiply_directly(const DirectProduct<Number>& product, unsigned threads, Isa isa);
 extern template void multiply_directly(const DirectProduct<double>&, unsigned, Isa);
 extern template void multiply_directly(const DirectProduct<float>&, unsigned, Isa);
 
-/// Kernels for both types of numbers, and for factorisations in the host's own arithmetic.
+/// Functions for both types of numbers, and for factorisations in the host's own arithmetic.
 struct DirectSet {
-  DirectKernels<double> doubles;
-  DirectKernels<float> floats;
-  FactorKernels factor;
+  DirectFunctions<double> doubles;
+  DirectFunctions<float> floats;
+  FactorFunctions factor;
 };
-/// The kernels for an instruction set that this host has.
+/// The functions for an instruction set that this host has.
 const DirectSet& direct_set(Isa isa) noexcept;
 const DirectSet& direct_portable() noexcept;
 const DirectSet& direct_avx2() noexcept;

@@ -13,9 +13,9 @@ struct DirectAvx2 {
 }  // namespace
 
 const DirectSet& direct_avx2() noexcept {
-  static constexpr DirectSet set{DirectLoops<DirectAvx2, double>::kernels(),
-                                 DirectLoops<DirectAvx2, float>::kernels(),
-                                 FactorLoops<DirectAvx2>::kernels()};
+  static constexpr DirectSet set{DirectLoops<DirectAvx2, double>::functions(),
+                                 DirectLoops<DirectAvx2, float>::functions(),
+                                 FactorLoops<DirectAvx2>::functions()};
   return set;
 }
 

@@ -13,9 +13,9 @@ struct DirectAvx512 {
 }  // namespace
 
 const DirectSet& direct_avx512() noexcept {
-  static constexpr DirectSet set{DirectLoops<DirectAvx512, double>::kernels(),
-                                 DirectLoops<DirectAvx512, float>::kernels(),
-                                 FactorLoops<DirectAvx512>::kernels()};
+  static constexpr DirectSet set{DirectLoops<DirectAvx512, double>::functions(),
+                                 DirectLoops<DirectAvx512, float>::functions(),
+                                 FactorLoops<DirectAvx512>::functions()};
   return set;
 }
 

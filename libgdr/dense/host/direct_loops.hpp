@@ -1,4 +1,4 @@
-// The kernels of direct products for a vector length: packing, and the inner two of Goto's loops
+// The functions of direct products for a vector length: packing, and the inner two of Goto's loops
 // (direct.cpp has the outer ones) around the micro-kernel, mr x nr sums in registers.
 //
 // Included by one file for each instruction set, with a `Host` of its own, so that no symbols are
@@ -15,7 +15,7 @@ namespace gdr::dense {
 template <class Host, typename Number>
 class DirectLoops {
  public:
-  static constexpr DirectKernels<Number> kernels() {
+  static constexpr DirectFunctions<Number> functions() {
     return {mr, width, nr, pack<mr>, pack<nr>, loop_jr};
   }
 

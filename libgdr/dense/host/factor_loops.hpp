@@ -1,11 +1,11 @@
-// The kernels of factorisations for a vector length: panels of LU, triangles of Cholesky,
+// The functions of factorisations for a vector length: panels of LU, triangles of Cholesky,
 // substitutions.
 //
 // Every element is computed by the same operations in the same order for any vector length: its
 // products are subtracted one after the other, then it is divided. Included as loops.hpp.
 #pragma once
 
-#include "libgdr/dense/host/kernels.hpp"
+#include "libgdr/dense/host/functions.hpp"
 #include "libgdr/dense/host/transpose.hpp"
 
 namespace gdr::dense {
@@ -14,7 +14,7 @@ namespace gdr::dense {
 template <class Host>
 class FactorLoops {
  public:
-  static constexpr FactorKernels kernels() {
+  static constexpr FactorFunctions functions() {
     return {factor_columns, factor_triangle, solve_across, solve_along};
   }
 

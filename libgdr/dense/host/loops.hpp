@@ -1,4 +1,4 @@
-// The kernels for a vector length: C -= A B by the loops of Goto and van de Geijn, "Anatomy of
+// The functions for a vector length: C -= A B by the loops of Goto and van de Geijn, "Anatomy of
 // high-performance matrix multiplication", ACM TOMS 34, 2008.
 //
 //   jc, ic        pieces of C of nc columns and mc rows: the caller's (subtract_on_host)
@@ -13,7 +13,7 @@
 
 #include "libgdr/dense/host/batch_loops.hpp"
 #include "libgdr/dense/host/factor_loops.hpp"
-#include "libgdr/dense/host/kernels.hpp"
+#include "libgdr/dense/host/functions.hpp"
 
 namespace gdr::dense {
 
@@ -40,8 +40,8 @@ class HostLoops {
   }
 
   using Batches = BatchLoops<Host>;
-  static constexpr HostKernels kernels{
-      Host::isa,      scratch,         subtract_product, FactorLoops<Host>::kernels(),
+  static constexpr HostFunctions functions{
+      Host::isa,      scratch,         subtract_product, FactorLoops<Host>::functions(),
       Batches::lanes, Batches::factor, Batches::solve,   Batches::multiply};
 
  private:

@@ -44,11 +44,11 @@
 #include "emulator/engine/matmul/cpu/exact_block.hpp"
 #include "emulator/engine/matmul/cpu/exact_items.hpp"
 #include "emulator/engine/matmul/cpu/exact_tree.hpp"
-#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/functions.hpp"
 
 namespace gdr {
 
-/// `Host`: vectors of the instruction set (see kernels_avx512.cpp).
+/// `Host`: vectors of the instruction set (see functions_avx512.cpp).
 template <class Host>
 class ExactMatmul {
  public:
@@ -65,7 +65,7 @@ class ExactMatmul {
     return work.fallback_sums_;
   }
 
-  /// MatmulKernels::gather, which packs A: the leading 50 bits, with the interval of exponents.
+  /// MatmulFunctions::gather, which packs A: the leading 50 bits, with the interval of exponents.
   static void gather(const LongRow& row) {
     for (std::size_t panel = 0; panel < row.panels; ++panel) {
       const std::uint64_t* const upper = row.upper + panel * panel_lanes;

@@ -2,7 +2,7 @@
 // their exponents.
 #pragma once
 
-#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/functions.hpp"
 
 namespace gdr {
 

@@ -1,7 +1,7 @@
 // Longs of 61 bits as pairs of doubles, and their sums for any exponents (see exact.hpp).
 #pragma once
 
-#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/functions.hpp"
 
 namespace gdr {
 

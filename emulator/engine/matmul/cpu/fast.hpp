@@ -5,7 +5,7 @@
 // and few are read at a time. The next ones are prefetched.
 #pragma once
 
-#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/functions.hpp"
 
 namespace gdr {
 

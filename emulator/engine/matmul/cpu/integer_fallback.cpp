@@ -1,4 +1,4 @@
-// Exact matrix products on integers, for numbers outside of the range of the double kernels.
+// Exact matrix products on integers, for numbers outside of the range of those on doubles.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "emulator/chip/reduction.hpp"
 #include "emulator/engine/lanes/strip.hpp"
-#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/functions.hpp"
 
 namespace gdr {
 namespace {

@@ -21,7 +21,7 @@ void PackedFactors::begin(const MatmulPattern& products, const Geometry& geometr
 }
 
 void PackedFactors::gather(const MatmulPattern& products, std::size_t chip, const BlockState& block,
-                           const MatmulKernels& kernels) {
+                           const MatmulFunctions& functions) {
   for (std::size_t row = 0; row < products.rows.size(); ++row) {
     const std::size_t panel = row * of_row_;
     const auto place = [&](std::size_t p) {
@@ -38,10 +38,10 @@ void PackedFactors::gather(const MatmulPattern& products, std::size_t chip, cons
       const std::uint64_t* const lower = shorts ? zeros.data() : upper + block.pes;
       const auto take_panels = [&](const std::uint64_t* from, const std::uint64_t* behind,
                                    std::size_t first, std::size_t count) {
-        kernels.gather({from, behind, count,
-                        numbers_.data() + (place(first) * depth_ + k) * panel_lanes,
-                        panel_blocks * depth_ * panel_lanes, &intervals_[place(first)],
-                        panel_blocks, &least_[place(first) * depth_ + k], panel_blocks * depth_});
+        functions.gather({from, behind, count,
+                          numbers_.data() + (place(first) * depth_ + k) * panel_lanes,
+                          panel_blocks * depth_ * panel_lanes, &intervals_[place(first)],
+                          panel_blocks, &least_[place(first) * depth_ + k], panel_blocks * depth_});
       };
       if (whole > 0) take_panels(upper, lower, 0, whole);
       if (rest == 0) continue;

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "emulator/chip/state.hpp"
-#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/functions.hpp"
 #include "emulator/engine/matmul/pattern/pattern.hpp"
 
 namespace gdr {
 
-/// Factors of all rows of a body for the exact kernels, for some chips.
+/// Factors of all rows of a body for exact products, for some chips.
 class PackedFactors {
  public:
   /// Panels of a row.
@@ -22,7 +22,7 @@ class PackedFactors {
   void begin(const MatmulPattern& products, const Geometry& geometry, std::size_t chips);
   /// Gathers one block's words. Thread-safe for different blocks.
   void gather(const MatmulPattern& products, std::size_t chip, const BlockState& block,
-              const MatmulKernels& kernels);
+              const MatmulFunctions& functions);
   /// After all blocks are gathered: finds the panels that are all +0.
   void find_zeros();
   MatmulFactors view() const noexcept;

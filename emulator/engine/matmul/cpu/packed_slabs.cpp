@@ -56,7 +56,7 @@ const std::uint64_t* PackedSlabs::record_of(const std::uint64_t* records,
 }
 
 void PackedSlabs::gather_records(std::size_t chip, std::size_t block, const std::uint64_t* records,
-                                 const FastMatmulKernels& kernels) {
+                                 const FastMatmulFunctions& functions) {
   constexpr std::size_t line = 8;  // words of a line of the cache
   const bool shorts = products_.width == Width::Short;
   const std::size_t depth = products_.depth, words = shorts ? (depth + 1) / 2 : depth;
@@ -82,7 +82,7 @@ void PackedSlabs::gather_records(std::size_t chip, std::size_t block, const std:
       for (std::size_t i = 0; panel + 1 < panels_ && i < n; ++i)
         __builtin_prefetch(some.to + step + i * fast_lanes, 1);
       for (std::size_t lane = 0; lane < fast_lanes; ++lane) some.rows[lane] = rows[lane] + k;
-      const std::size_t some_used = kernels.pack(some);
+      const std::size_t some_used = functions.pack(some);
       if (some_used != 0) last = static_cast<std::uint32_t>(k + some_used);
     });
   }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "emulator/chip/state.hpp"
-#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/functions.hpp"
 #include "emulator/engine/matmul/cpu/record_rows.hpp"
 #include "emulator/engine/matmul/pattern/pattern.hpp"
 #include "emulator/port/loaded_program.hpp"
@@ -19,7 +19,7 @@ struct FastSlab {
   std::size_t begin = 0;  ///< offset of the packed factors: [panel][factor][lane]
 };
 
-/// Factors of a body's outputs for the fast kernels, packed in slabs. Lane l of panel p is output
+/// Factors of a body's outputs for fast products, packed in slabs. Lane l of panel p is output
 /// 8 p + l, the order of results; lanes beyond the last output hold zeros.
 ///
 /// Factors come from the state or, if all target words are factors, directly from the records of
@@ -35,7 +35,7 @@ class PackedSlabs {
   /// Gathers one block's factors from the records of its targets. This and the next two are
   /// thread-safe for different blocks.
   void gather_records(std::size_t chip, std::size_t block, const std::uint64_t* records,
-                      const FastMatmulKernels& kernels);
+                      const FastMatmulFunctions& functions);
   /// Gathers one block's factors from the words of its PEs.
   void gather_words(std::size_t chip, const BlockState& block);
   /// Writes factors gathered from records to the state, if that was deferred.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/functions.hpp"
 #include "emulator/engine/matmul/gpu/product_text.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/functions.hpp"
 #include "emulator/engine/matmul/gpu/product_text.hpp"
 
 namespace gdr {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "emulator/engine/gpu/queue_scope.hpp"
-#include "emulator/engine/matmul/cpu/kernels.hpp"
+#include "emulator/engine/matmul/cpu/functions.hpp"
 #include "emulator/engine/matmul/gpu/product_text.hpp"
 
 namespace gdr {

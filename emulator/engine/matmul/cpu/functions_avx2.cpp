@@ -159,15 +159,15 @@ struct Avx2 {
 
 }  // namespace
 
-const MatmulKernels& exact_matmul_avx2() noexcept {
-  static constexpr MatmulKernels kernels{ExactMatmul<Avx2>::gather, ExactMatmul<Avx2>::scratch,
-                                         ExactMatmul<Avx2>::run};
-  return kernels;
+const MatmulFunctions& exact_matmul_avx2() noexcept {
+  static constexpr MatmulFunctions functions{ExactMatmul<Avx2>::gather, ExactMatmul<Avx2>::scratch,
+                                             ExactMatmul<Avx2>::run};
+  return functions;
 }
 
-const FastMatmulKernels& fast_matmul_avx2() noexcept {
-  static constexpr FastMatmulKernels kernels{FastMatmul<Avx2>::pack, FastMatmul<Avx2>::loop_jr};
-  return kernels;
+const FastMatmulFunctions& fast_matmul_avx2() noexcept {
+  static constexpr FastMatmulFunctions functions{FastMatmul<Avx2>::pack, FastMatmul<Avx2>::loop_jr};
+  return functions;
 }
 
 }  // namespace gdr

@@ -1,7 +1,7 @@
-// Kernels for matrix products, exact and fast: their interface.
+// Functions for matrix products, exact and fast: their interface.
 //
-// Plain data: the kernels are compiled once for each instruction set of the host, and nothing that
-// they share with the rest of the program may be compiled twice.
+// Plain data: the functions are compiled once for each instruction set of the host, and nothing
+// that they share with the rest of the program may be compiled twice.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +56,7 @@ struct MatmulTask {
   const std::uint64_t* const* records = nullptr;
   std::size_t columns = 0;
   double* sums = nullptr;     ///< [column][panel][PE]: over blocks, then over chips
-  double* scratch = nullptr;  ///< MatmulKernels::scratch doubles
+  double* scratch = nullptr;  ///< MatmulFunctions::scratch doubles
 };
 
 /// A long word of the PEs of some panels, to be converted to doubles truncated to the multiplier's
@@ -73,7 +73,7 @@ struct LongRow {
 };
 
 /// The machine's sums, bit for bit.
-struct MatmulKernels {
+struct MatmulFunctions {
   /// Packs factors.
   void (*gather)(const LongRow& row);
   /// Doubles of scratch that a task needs.
@@ -84,10 +84,10 @@ struct MatmulKernels {
   std::uint64_t (*run)(const MatmulTask& task);
 };
 
-const MatmulKernels& exact_matmul_avx2() noexcept;
-const MatmulKernels& exact_matmul_avx512() noexcept;
+const MatmulFunctions& exact_matmul_avx2() noexcept;
+const MatmulFunctions& exact_matmul_avx512() noexcept;
 /// Null if there are none for the instruction set.
-const MatmulKernels* exact_matmul_of(Isa isa) noexcept;
+const MatmulFunctions* exact_matmul_of(Isa isa) noexcept;
 
 /// A sum over one block in eight PEs on integers, for any numbers. `numbers` are [factor][PE], item
 /// k is at `item + k * step`.
@@ -121,7 +121,7 @@ constexpr std::size_t fast_lanes = 8;
 /// first-level cache, and a slab of 256 outputs half of the second-level cache.
 constexpr std::size_t fast_kc = 256;
 
-/// A multiple of nr of every kernel.
+/// A multiple of nr of every micro-kernel.
 constexpr std::size_t fast_columns = 24;
 
 /// Scratch for columns that are not equidistant; their distance is not a power of two, to avoid
@@ -152,7 +152,7 @@ struct PackTask {
   double* to = nullptr;                   ///< [factor][lane]
 };
 
-struct FastMatmulKernels {
+struct FastMatmulFunctions {
   /// Packs rows. Returns an upper bound of the factors up to the last one that is not +0 in every
   /// lane; 0 if all are +0.
   std::size_t (*pack)(const PackTask& rows);
@@ -161,9 +161,9 @@ struct FastMatmulKernels {
   void (*macro_kernel)(const FastTask& task);
 };
 
-const FastMatmulKernels& fast_matmul_portable() noexcept;
-const FastMatmulKernels& fast_matmul_avx2() noexcept;
-const FastMatmulKernels& fast_matmul_avx512() noexcept;
-const FastMatmulKernels& fast_matmul_of(Isa isa) noexcept;
+const FastMatmulFunctions& fast_matmul_portable() noexcept;
+const FastMatmulFunctions& fast_matmul_avx2() noexcept;
+const FastMatmulFunctions& fast_matmul_avx512() noexcept;
+const FastMatmulFunctions& fast_matmul_of(Isa isa) noexcept;
 
 }  // namespace gdr

@@ -1,4 +1,4 @@
-// Host kernels for AVX2, compiled with its flags (see libgdr/CMakeLists.txt).
+// Host functions for AVX2, compiled with its flags (see libgdr/CMakeLists.txt).
 #if defined(__x86_64__)
 #include "libgdr/dense/host/loops.hpp"
 
@@ -12,7 +12,7 @@ struct Avx2 {
 
 }  // namespace
 
-const HostKernels& host_kernels_avx2() noexcept { return HostLoops<Avx2>::kernels; }
+const HostFunctions& host_functions_avx2() noexcept { return HostLoops<Avx2>::functions; }
 
 }  // namespace gdr::dense
 #endif

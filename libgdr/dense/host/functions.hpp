@@ -1,11 +1,11 @@
-// Kernels of factorisations on the host, by instruction set: products and loops over columns.
+// Functions of factorisations on the host, by instruction set: products and loops over columns.
 //
 // Every element is computed by the same operations in the same order on every host: a sum
 // over `product_kc` inner indices in order, each product rounded before it is added (no FMA),
 // then subtracted from C. So vectors of any length give the same bits.
 //
-// Plain data without inline functions: the kernels are compiled for each instruction set, and must
-// not share functions with the rest of the library.
+// Plain data without inline functions: they are compiled for each instruction set, and must not
+// share functions with the rest of the library.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct HostProduct {
   HostFactor a, b;
   double* c;
   std::size_t stride;
-  double* scratch;  ///< buffer of HostKernels::scratch(m, n) doubles
+  double* scratch;  ///< buffer of HostFunctions::scratch(m, n) doubles
 };
 
 /// Largest panel of LU that is factorised column by column, columns.
@@ -47,8 +47,8 @@ struct HostTriangle {
   const double* t;
 };
 
-/// Kernels of the host's part of factorisations.
-struct FactorKernels {
+/// Functions of the host's part of factorisations.
+struct FactorFunctions {
   /// P A = L U of m rows and n columns, at most narrowest_panel. Returns the first column whose
   /// pivot is zero, n if there is none. A NaN is selected as pivot only on the diagonal.
   std::size_t (*factor_columns)(std::size_t m, std::size_t n, double* a, std::size_t stride,
@@ -86,13 +86,13 @@ struct HostBatchProduct {
   HostBatch a, b, c;  ///< a and b are only read
 };
 
-/// The kernels for an instruction set.
-struct HostKernels {
+/// The functions for an instruction set.
+struct HostFunctions {
   Isa isa;
   /// Size of the scratch buffer for a product of up to m rows and n columns, doubles.
   std::size_t (*scratch)(std::size_t m, std::size_t n);
   void (*subtract_product)(const HostProduct& product);
-  FactorKernels factor;
+  FactorFunctions factor;
 
   // A call of these computes `count` problems, at most `lanes`, one in each lane.
   std::size_t lanes;
@@ -106,13 +106,13 @@ struct HostKernels {
   void (*multiply_batch)(const HostBatchProduct& product, std::size_t count);
 };
 
-/// The kernels for the instruction set of GDR_ISA, else the best of this host.
-const HostKernels& host_kernels() noexcept;
-/// The kernels for an instruction set; null if there are none.
-const HostKernels* host_kernels_of(Isa isa) noexcept;
+/// The functions for the instruction set of GDR_ISA, else the best of this host.
+const HostFunctions& host_functions() noexcept;
+/// The functions for an instruction set; null if there are none.
+const HostFunctions* host_functions_of(Isa isa) noexcept;
 
-const HostKernels& host_kernels_portable() noexcept;
-const HostKernels& host_kernels_avx2() noexcept;
-const HostKernels& host_kernels_avx512() noexcept;
+const HostFunctions& host_functions_portable() noexcept;
+const HostFunctions& host_functions_avx2() noexcept;
+const HostFunctions& host_functions_avx512() noexcept;
 
 }  // namespace gdr::dense

@@ -158,15 +158,16 @@ struct Avx512 {
 
 }  // namespace
 
-const MatmulKernels& exact_matmul_avx512() noexcept {
-  static constexpr MatmulKernels kernels{ExactMatmul<Avx512>::gather, ExactMatmul<Avx512>::scratch,
-                                         ExactMatmul<Avx512>::run};
-  return kernels;
+const MatmulFunctions& exact_matmul_avx512() noexcept {
+  static constexpr MatmulFunctions functions{
+      ExactMatmul<Avx512>::gather, ExactMatmul<Avx512>::scratch, ExactMatmul<Avx512>::run};
+  return functions;
 }
 
-const FastMatmulKernels& fast_matmul_avx512() noexcept {
-  static constexpr FastMatmulKernels kernels{FastMatmul<Avx512>::pack, FastMatmul<Avx512>::loop_jr};
-  return kernels;
+const FastMatmulFunctions& fast_matmul_avx512() noexcept {
+  static constexpr FastMatmulFunctions functions{FastMatmul<Avx512>::pack,
+                                                 FastMatmul<Avx512>::loop_jr};
+  return functions;
 }
 
 }  // namespace gdr

@@ -1,4 +1,4 @@
-// Host kernels for AVX-512, compiled with its flags (see libgdr/CMakeLists.txt).
+// Host functions for AVX-512, compiled with its flags (see libgdr/CMakeLists.txt).
 #if defined(__x86_64__)
 #include "libgdr/dense/host/loops.hpp"
 
@@ -12,7 +12,7 @@ struct Avx512 {
 
 }  // namespace
 
-const HostKernels& host_kernels_avx512() noexcept { return HostLoops<Avx512>::kernels; }
+const HostFunctions& host_functions_avx512() noexcept { return HostLoops<Avx512>::functions; }
 
 }  // namespace gdr::dense
 #endif

@@ -1,5 +1,5 @@
-// Host kernels of factorisations: equal bits with every instruction set, compared with sums in long
-// double.
+// Host functions of factorisations: equal bits with every instruction set, compared with sums in
+// long double.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "libgdr/dense/host/kernels.hpp"
+#include "libgdr/dense/host/functions.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;
@@ -58,7 +58,7 @@ TEST_CASE("host products have the same bits with every instruction set") {
   struct Shape {
     std::size_t m, n, k;
   };
-  const HostKernels& reference = *host_kernels_of(Isa::Portable);
+  const HostFunctions& reference = *host_functions_of(Isa::Portable);
   for (const Shape& s : {Shape{1, 1, 1},
                          {3, 5, 7},
                          {24, 8, 192},
@@ -76,9 +76,10 @@ TEST_CASE("host products have the same bits with every instruction set") {
         if (s.m == 25) a[7] = std::numeric_limits<double>::infinity();
         const HostFactor of_a{a.data(), a_turned ? lda : 1, a_turned ? 1 : lda};
         const HostFactor of_b{b.data(), b_turned ? ldb : 1, b_turned ? 1 : ldb};
-        const auto product = [&](const HostKernels& kernels) {
-          std::vector<double> c = before, scratch(kernels.scratch(s.m, s.n));
-          kernels.subtract_product({s.m, s.n, s.k, of_a, of_b, c.data(), s.m + 3, scratch.data()});
+        const auto product = [&](const HostFunctions& functions) {
+          std::vector<double> c = before, scratch(functions.scratch(s.m, s.n));
+          functions.subtract_product(
+              {s.m, s.n, s.k, of_a, of_b, c.data(), s.m + 3, scratch.data()});
           return c;
         };
         const std::vector<double> c = product(reference);
@@ -98,9 +99,9 @@ TEST_CASE("host products have the same bits with every instruction set") {
             }
           }
         for (const Isa isa : host_isas())
-          if (const HostKernels* const kernels = host_kernels_of(isa)) {
+          if (const HostFunctions* const functions = host_functions_of(isa)) {
             CAPTURE(isa_name(isa));
-            REQUIRE(same(product(*kernels), c));
+            REQUIRE(same(product(*functions), c));
           }
       }
   }
@@ -115,12 +116,12 @@ TEST_CASE("steps of factorisations have the same bits with every instruction set
         for (std::size_t i = 0; i < m; ++i) before[i + 2 * stride] = 0;
       for (const Isa isa : host_isas()) {
         CAPTURE(isa_name(isa), m, n);
-        const HostKernels& kernels = *host_kernels_of(isa);
-        REQUIRE(kernels.isa == isa);
+        const HostFunctions& functions = *host_functions_of(isa);
+        REQUIRE(functions.isa == isa);
         std::vector<double> a = before, expected = before;
         std::vector<std::int64_t> pivots(n), expected_pivots(n);
         const std::size_t zero = eliminate_plainly(m, n, expected, stride, expected_pivots);
-        REQUIRE(kernels.factor.factor_columns(m, n, a.data(), stride, pivots.data()) == zero);
+        REQUIRE(functions.factor.factor_columns(m, n, a.data(), stride, pivots.data()) == zero);
         REQUIRE(pivots == expected_pivots);
         REQUIRE(same(a, expected));
       }
@@ -153,13 +154,13 @@ TEST_CASE("small triangles have the same bits with every instruction set") {
     };
     for (const Isa isa : host_isas()) {
       CAPTURE(isa_name(isa), n, unit, forward, count);
-      const FactorKernels& kernels = host_kernels_of(isa)->factor;
+      const FactorFunctions& functions = host_functions_of(isa)->factor;
       std::vector<double> along = before, across = before;
-      kernels.solve_along(triangle, along.data(), forward, n + 2, count);
+      functions.solve_along(triangle, along.data(), forward, n + 2, count);
       REQUIRE(same(along, solved(before, 1, n + 2)));
       const auto next = static_cast<std::ptrdiff_t>(count + 3);
-      kernels.solve_across(triangle, across.data() + (forward ? 0 : (n - 1) * (count + 3)),
-                           forward ? next : -next, count);
+      functions.solve_across(triangle, across.data() + (forward ? 0 : (n - 1) * (count + 3)),
+                             forward ? next : -next, count);
       REQUIRE(same(across, solved(before, count + 3, 1)));
     }
   }
@@ -186,14 +187,14 @@ TEST_CASE("small Cholesky factors have the same bits with every instruction set"
   for (const Isa isa : host_isas()) {
     CAPTURE(isa_name(isa), n);
     std::vector<double> a = before;
-    const FactorKernels& kernels = host_kernels_of(isa)->factor;
-    REQUIRE(kernels.factor_triangle(n, a.data()) == n);
+    const FactorFunctions& functions = host_functions_of(isa)->factor;
+    REQUIRE(functions.factor_triangle(n, a.data()) == n);
     for (std::size_t j = 0; j < n; ++j)
       for (std::size_t i = j; i < n; ++i)
         REQUIRE(a[i + j * triangle_rows] == expected[i + j * triangle_rows]);
     a = before;
     a[n - 1 + (n - 1) * triangle_rows] = -1;
-    REQUIRE(kernels.factor_triangle(n, a.data()) == n - 1);
+    REQUIRE(functions.factor_triangle(n, a.data()) == n - 1);
   }
 }
 
@@ -207,14 +208,14 @@ TEST_CASE(
                             right = numbers(problems * n, 12);
   std::vector<double> factors, solutions, products;
   for (const Isa isa : host_isas()) {
-    const HostKernels& kernels = *host_kernels_of(isa);
-    REQUIRE(kernels.lanes >= problems);
+    const HostFunctions& functions = *host_functions_of(isa);
+    REQUIRE(functions.lanes >= problems);
     std::vector<double> a = before, x = right, c(problems * n);
     std::vector<std::int64_t> pivots(problems * n, -1);
-    REQUIRE(kernels.factor_batch(n, {a.data(), n, n * n}, problems, pivots.data()) == 0);
-    kernels.solve_batch(n, 1, {a.data(), n, n * n, pivots.data()}, problems, {x.data(), n, n});
+    REQUIRE(functions.factor_batch(n, {a.data(), n, n * n}, problems, pivots.data()) == 0);
+    functions.solve_batch(n, 1, {a.data(), n, n * n, pivots.data()}, problems, {x.data(), n, n});
     std::vector<double> left = before, column = x;
-    kernels.multiply_batch(
+    functions.multiply_batch(
         {n, 1, n, {left.data(), n, n * n}, {column.data(), n, n}, {c.data(), n, n}}, problems);
     if (factors.empty()) {
       factors = a;
@@ -232,14 +233,14 @@ TEST_CASE(
 }
 
 TEST_CASE("a small matrix with a zero pivot or a NaN is left to the caller") {
-  const HostKernels& kernels = host_kernels();
+  const HostFunctions& functions = host_functions();
   std::vector<double> a = {1, 2, 2, 4, 1, 2, 3, 4};  // two matrices; the first is singular
   const std::vector<double> before = a;
   std::vector<std::int64_t> pivots(4);
-  CHECK(kernels.factor_batch(2, {a.data(), 2, 4}, 2, pivots.data()) == 1);
+  CHECK(functions.factor_batch(2, {a.data(), 2, 4}, 2, pivots.data()) == 1);
   CHECK(std::equal(a.begin(), a.begin() + 4, before.begin()));
   CHECK(a[4] == 2);
   a = before;
   a[5] = std::numeric_limits<double>::quiet_NaN();
-  CHECK((kernels.factor_batch(2, {a.data(), 2, 4}, 2, pivots.data()) & 2) == 2);
+  CHECK((functions.factor_batch(2, {a.data(), 2, 4}, 2, pivots.data()) & 2) == 2);
 }

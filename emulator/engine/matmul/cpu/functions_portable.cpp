@@ -1,4 +1,4 @@
-// The choice of kernels, and fast matrix products for any machine, on vectors of the compiler.
+// The choice of functions, and fast matrix products for any machine, on vectors of the compiler.
 #include <cstdint>
 #include <limits>
 
@@ -40,7 +40,7 @@ struct Portable {
 
 }  // namespace
 
-const MatmulKernels* exact_matmul_of([[maybe_unused]] Isa isa) noexcept {
+const MatmulFunctions* exact_matmul_of([[maybe_unused]] Isa isa) noexcept {
 #if defined(__x86_64__)
   if (isa == Isa::Avx512) return &exact_matmul_avx512();
   if (isa == Isa::Avx2) return &exact_matmul_avx2();
@@ -48,7 +48,7 @@ const MatmulKernels* exact_matmul_of([[maybe_unused]] Isa isa) noexcept {
   return nullptr;
 }
 
-const FastMatmulKernels& fast_matmul_of([[maybe_unused]] Isa isa) noexcept {
+const FastMatmulFunctions& fast_matmul_of([[maybe_unused]] Isa isa) noexcept {
 #if defined(__x86_64__)
   if (isa == Isa::Avx512) return fast_matmul_avx512();
   if (isa == Isa::Avx2) return fast_matmul_avx2();
@@ -56,10 +56,10 @@ const FastMatmulKernels& fast_matmul_of([[maybe_unused]] Isa isa) noexcept {
   return fast_matmul_portable();
 }
 
-const FastMatmulKernels& fast_matmul_portable() noexcept {
-  static constexpr FastMatmulKernels kernels{FastMatmul<Portable>::pack,
-                                             FastMatmul<Portable>::loop_jr};
-  return kernels;
+const FastMatmulFunctions& fast_matmul_portable() noexcept {
+  static constexpr FastMatmulFunctions functions{FastMatmul<Portable>::pack,
+                                                 FastMatmul<Portable>::loop_jr};
+  return functions;
 }
 
 }  // namespace gdr
