@@ -10,14 +10,14 @@ namespace gdr::selftest {
 namespace {
 
 /// Distribution of the values of one variable.
-struct Values {
+struct VariableDistribution {
   const Variable* variable = nullptr;
   OperandDistribution distribution = OperandDistribution::Moderate;
   bool positive = false;
 };
 
 /// Host bits of a value: a number of the distribution, or a small integer, so that ids coincide.
-u128 host_value(Rng& rng, const Values& values) {
+u128 host_value(Rng& rng, const VariableDistribution& values) {
   Long word = random_word(rng, values.distribution);
   if (values.positive) word.bits &= Long::mask >> 1;
   const HostType host = values.variable->conversion.host;
@@ -28,14 +28,14 @@ u128 host_value(Rng& rng, const Values& values) {
   return to_host({HostType::F32, MachineFormat::FloatLong, 0}, Width::Long, word.bits, flags);
 }
 
-u128 machine_value(Rng& rng, const Values& values) {
+u128 machine_value(Rng& rng, const VariableDistribution& values) {
   Flags flags = no_flags;
   const Variable& v = *values.variable;
   return to_machine(v.conversion, v.location.width, host_value(rng, values), flags);
 }
 
 /// Sources are items in the broadcast memory, one after the other.
-void draw_sources(Rng& rng, Case& test, const Values& values) {
+void draw_sources(Rng& rng, Case& test, const VariableDistribution& values) {
   const Variable& v = *values.variable;
   const std::uint64_t items = test.run.iterations * test.program.group;
   for (std::uint64_t n = 0; n < items; ++n) {
@@ -45,7 +45,7 @@ void draw_sources(Rng& rng, Case& test, const Values& values) {
   }
 }
 
-void draw_in_pes(Rng& rng, BlockState& block, const Values& values) {
+void draw_in_pes(Rng& rng, BlockState& block, const VariableDistribution& values) {
   const Variable& v = *values.variable;
   const bool each = v.kind == VarKind::Target;
   const u128 same = machine_value(rng, values);
@@ -56,7 +56,7 @@ void draw_in_pes(Rng& rng, BlockState& block, const Values& values) {
   }
 }
 
-void draw_variable(Rng& rng, Case& test, const Values& values) {
+void draw_variable(Rng& rng, Case& test, const VariableDistribution& values) {
   const Variable& v = *values.variable;
   if (v.kind == VarKind::Source) {
     draw_sources(rng, test, values);

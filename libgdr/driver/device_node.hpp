@@ -35,16 +35,16 @@ Bus find_device_nodes();
 std::unique_ptr<BoardAccess> open_node(const Node& node, double queue_timeout = 0);
 
 /// System calls for VFIO, which tests replace.
-class VfioKernel {
+class SystemCalls {
  public:
-  virtual ~VfioKernel() = default;
+  virtual ~SystemCalls() = default;
   /// open(2) for reading and writing: a file descriptor, or -1 and errno.
   virtual int open(const std::string& path);
   /// ioctl(2). `argument` is a pointer or a number, depending on the request.
   virtual int control(int file, unsigned long request, void* argument);
 };
 
-/// Replaces the system calls for boards opened afterwards, for tests; null: those of Linux.
-void use_vfio_kernel(VfioKernel* kernel) noexcept;
+/// Replaces those for boards opened afterwards, for tests; null: those of Linux.
+void use_system_calls(SystemCalls* calls) noexcept;
 
 }  // namespace gdr::driver

@@ -18,8 +18,8 @@
 namespace gdr::driver {
 namespace {
 
-VfioKernel linux_kernel;
-VfioKernel* current_kernel = &linux_kernel;
+SystemCalls linux_calls;
+SystemCalls* current_calls = &linux_calls;
 
 constexpr std::uint64_t page = 4096;
 /// Bits Memory Space and Bus Master of the PCI command register, at byte 4 of the configuration
@@ -41,15 +41,15 @@ bool set_config(const File& file, off_t at, unsigned bits) noexcept {
 class VfioBoard final : public BoardAccess {
  public:
   VfioBoard(const Node& node, double queue_timeout)
-      : name_("board at " + node.address), kernel_(*current_kernel) {
-    container_ = File(kernel_.open(node.container));
+      : name_("board at " + node.address), calls_(*current_calls) {
+    container_ = File(calls_.open(node.container));
     if (!container_) fail(node.container + " cannot be opened");
     if (control(container_, VFIO_GET_API_VERSION, nullptr) != VFIO_API_VERSION)
       fail("the host's VFIO does not have API version " + std::to_string(VFIO_API_VERSION) +
-               "; use another kernel",
+               "; use another Linux kernel",
            false);
     open_exclusively(queue_timeout, [&] {
-      group_ = File(kernel_.open(node.group));
+      group_ = File(calls_.open(node.group));
       if (!group_ && errno != EBUSY) fail(node.group + " cannot be opened");
       return static_cast<bool>(group_);
     });
@@ -151,7 +151,7 @@ class VfioBoard final : public BoardAccess {
 
   static void* number(std::uintptr_t n) noexcept { return reinterpret_cast<void*>(n); }
   int control(const File& file, unsigned long request, void* argument) const {
-    return kernel_.control(file.get(), request, argument);
+    return calls_.control(file.get(), request, argument);
   }
   void require(int code, const char* what) const {
     if (code != 0) fail(what);
@@ -216,7 +216,7 @@ class VfioBoard final : public BoardAccess {
   }
 
   const std::string name_;
-  VfioKernel& kernel_;
+  SystemCalls& calls_;
   File container_, group_, device_, interrupt_;
   Mapping bar_;
   std::uint32_t interrupt_kind_ = VFIO_PCI_INTX_IRQ_INDEX;  ///< index of VFIO's interrupts
@@ -227,14 +227,14 @@ class VfioBoard final : public BoardAccess {
 
 }  // namespace
 
-int VfioKernel::open(const std::string& path) { return ::open(path.c_str(), O_RDWR | O_CLOEXEC); }
+int SystemCalls::open(const std::string& path) { return ::open(path.c_str(), O_RDWR | O_CLOEXEC); }
 
-int VfioKernel::control(int file, unsigned long request, void* argument) {
+int SystemCalls::control(int file, unsigned long request, void* argument) {
   return ioctl(file, request, argument);
 }
 
-void use_vfio_kernel(VfioKernel* kernel) noexcept {
-  current_kernel = kernel != nullptr ? kernel : &linux_kernel;
+void use_system_calls(SystemCalls* calls) noexcept {
+  current_calls = calls != nullptr ? calls : &linux_calls;
 }
 
 std::unique_ptr<BoardAccess> open_node(const Node& node, double queue_timeout) {

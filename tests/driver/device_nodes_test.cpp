@@ -164,9 +164,9 @@ TEST_CASE("VFIO errors are reported with a remedy") {
   board.max_locked = 4096;
   CHECK(contains(open_error("board"), "bytes cannot be mapped for DMA (raise \"ulimit -l\""));
   board.max_locked = std::uint64_t{1} << 30;
-  driver::use_vfio_kernel(nullptr);
+  driver::use_system_calls(nullptr);
   CHECK(contains(open_error("board"), "dev/vfio/vfio cannot be opened: No such file"));
-  driver::use_vfio_kernel(&bus);
+  driver::use_system_calls(&bus);
   CHECK(open_error("board") == "no error");
 }
 

@@ -169,11 +169,11 @@ FakeBus::FakeBus() {
   write_file(root_ / "sys/bus/pci/devices/0000:01:00.0/device", "0x1234\n");
   setenv("GDR_SYSFS", (root_ / "sys").c_str(), 1);
   setenv("GDR_DEV", (root_ / "dev").c_str(), 1);
-  gdr::driver::use_vfio_kernel(this);
+  gdr::driver::use_system_calls(this);
 }
 
 FakeBus::~FakeBus() {
-  gdr::driver::use_vfio_kernel(nullptr);
+  gdr::driver::use_system_calls(nullptr);
   unsetenv("GDR_SYSFS");
   unsetenv("GDR_DEV");
   boards_.clear();

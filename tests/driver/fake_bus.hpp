@@ -50,7 +50,7 @@ class BoardThread {
 /// A bus with boards bound to vfio-pci: sysfs in a temporary directory, which GDR_SYSFS and GDR_DEV
 /// name during the lifetime of the object, and VFIO's system calls. The bus also has a device that
 /// is not a board.
-class FakeBus final : public gdr::driver::VfioKernel {
+class FakeBus final : public gdr::driver::SystemCalls {
  public:
   class Board {
    public:

@@ -19,7 +19,7 @@ namespace {
 
 /// Up to T = m + 8 e^(-share T) times a polynomial; from there on, this is the part of the upper
 /// incomplete gamma function, at most.
-constexpr double near_range = 8;
+constexpr double near_end = 8;
 constexpr double upper_part = 0.02;
 constexpr double largest_exponent = 700;
 
@@ -116,7 +116,7 @@ Ref Builder::boys_far(int m, const Split& t, const Ref& e, Width accuracy) {
 
   const Ref inverse = emit(Op::Fadd, wide, u, product(a, u, wide));
   const auto at = static_cast<std::size_t>(m);
-  const double largest = 1 / (m + near_range);
+  const double largest = 1 / (m + near_end);
   const std::span<const double> long_terms =
       graph_.in_longs ? coefficients::boys_far_double[at] : coefficients::boys_far_long[at];
   const Ref s =
@@ -147,7 +147,7 @@ Builder::BoysExponentials Builder::boys_exponentials(int m, const Ref& t, Width 
 std::vector<Ref> Builder::boys_set(int m, const Ref& t, Width accuracy) {
   const Width wide = Width::Long;
   const auto at = static_cast<std::size_t>(m);
-  const double end = m + near_range;
+  const double end = m + near_end;
   const std::span<const double> c = accuracy == Width::Short ? coefficients::boys_near_short[at]
                                     : graph_.in_longs        ? coefficients::boys_near_double[at]
                                                              : coefficients::boys_near_long[at];

@@ -182,9 +182,9 @@ class OccupancyMap {
 
   std::size_t instruction(int time) const { return static_cast<std::size_t>(time % body_length_); }
 
-  /// Visit the instructions of a segment as one or two intervals of the body.
+  /// Visit the instructions of a segment as one or two ranges of the body.
   template <typename Action>
-  void for_intervals(const Segment& p, const Action& action) const {
+  void for_ranges(const Segment& p, const Action& action) const {
     const auto length = static_cast<std::size_t>(std::min(p.length, body_length_));
     const auto body = static_cast<std::size_t>(body_length_);
     const std::size_t first = instruction(p.from), end = std::min(first + length, body);
@@ -228,8 +228,7 @@ class OccupancyMap {
       for_shorts(p, t.address, [&](std::size_t word, std::uint64_t bit) { bits[word] |= bit; });
       for (std::size_t w = 0; w < words_; ++w)
         if (bits[w] != 0)
-          for_intervals(p,
-                        [&](std::size_t first, std::size_t end) { mark(first, end, w, bits[w]); });
+          for_ranges(p, [&](std::size_t first, std::size_t end) { mark(first, end, w, bits[w]); });
       begins_[instruction(p.from)].push_back(i);
       ends_[instruction(p.from + p.length)].push_back(i);
     }
@@ -239,7 +238,7 @@ class OccupancyMap {
   void find_used(const LiveRange& t) {
     used_during_.assign(t.segments.size() * words_, 0);
     for (std::size_t s = 0; s < t.segments.size(); ++s)
-      for_intervals(t.segments[s], [&](std::size_t first, std::size_t end) {
+      for_ranges(t.segments[s], [&](std::size_t first, std::size_t end) {
         collect(first, end, &used_during_[s * words_]);
       });
   }

@@ -157,7 +157,7 @@ std::int64_t PartialSchedule::register_load() const noexcept {
 }
 
 /// A lifetime outside of T.
-void PartialSchedule::count_range(int length, int delta) {
+void PartialSchedule::count_lifetime(int length, int delta) {
   if (length > longest_lifetime_) violations_ += delta * (length - longest_lifetime_);
 }
 
@@ -205,7 +205,7 @@ void PartialSchedule::count_accesses_of(ValueId v, std::size_t op, int delta) {
 
 /// From the first write of a value, or its first read while no write is scheduled, to its last
 /// read. Permanent values have no lifetime.
-PartialSchedule::Interval PartialSchedule::find_lifetime(ValueId v) const {
+PartialSchedule::Lifetime PartialSchedule::find_lifetime(ValueId v) const {
   const ValueData& value = values_[index(v)];
   if (value.origin != Origin::Computed && value.origin != Origin::Field) return {};
   int first = unscheduled, last = unscheduled;
@@ -244,13 +244,13 @@ void PartialSchedule::occupy(ValueId v, int from, int to, int delta) {
   }
 }
 
-void PartialSchedule::change_lifetime(ValueId v, const Interval& before, const Interval& after) {
-  const auto is_empty = [](const Interval& i) { return i.from == 0 && i.to == 0; };
+void PartialSchedule::change_lifetime(ValueId v, const Lifetime& before, const Lifetime& after) {
+  const auto is_empty = [](const Lifetime& i) { return i.from == 0 && i.to == 0; };
   if (before.from == after.from && before.to == after.to) return;
   const StorageClass storage = placement(v).storage;
   if (!in_t(storage)) {
-    count_range(before.to - before.from, -1);
-    count_range(after.to - after.from, 1);
+    count_lifetime(before.to - before.from, -1);
+    count_lifetime(after.to - after.from, 1);
   }
   const int margin = storage == StorageClass::Scalar ? 1 : 0;
   const bool overlap =
@@ -287,8 +287,8 @@ void PartialSchedule::apply(ValueId v, int delta) {
   }
   for (const OpId d : value.defs)
     if (const int t = schedule_.time_of(d); t != unscheduled) count_access(t, write, delta);
-  const Interval live = lives_[index(v)];
-  change_lifetime(v, delta > 0 ? Interval{} : live, delta > 0 ? live : Interval{});
+  const Lifetime live = lives_[index(v)];
+  change_lifetime(v, delta > 0 ? Lifetime{} : live, delta > 0 ? live : Lifetime{});
 }
 
 /// A value that is also stored in T, for its first readers.
@@ -306,7 +306,7 @@ void PartialSchedule::apply_copied(ValueId v, int delta) {
     read_times_[k] = t;
   }
   const std::span<const int> reads = read_times_;
-  const Interval live = lives_[index(v)];
+  const Lifetime live = lives_[index(v)];
   if (live.from == 0 && live.to == 0) return;
   bool written = false;
   for (const OpId d : value.defs) {
@@ -328,7 +328,7 @@ void PartialSchedule::apply_copied(ValueId v, int delta) {
     occupy_t(value.width, place.t_copy_storage, live.from, end, delta);
   }
   count_all(reads.subspan(from_copy), read_port(place.storage));
-  count_range(live.to - live.from, delta);
+  count_lifetime(live.to - live.from, delta);
   if (place.storage == StorageClass::Register)
     occupy_registers(live.from, live.to, value.shorts, delta);
 }
@@ -358,7 +358,7 @@ void PartialSchedule::apply_block(std::size_t b, int delta) {
   if (first == unscheduled) return;
   for (const int end : last) {
     if (end == unscheduled) continue;
-    count_range(end - first, delta);
+    count_lifetime(end - first, delta);
     occupy_registers(first - 1, end + 1, cell, delta);
   }
 }
@@ -492,7 +492,7 @@ void PartialSchedule::set_time(std::size_t op, int time) {
     for (const ValueId v : data.values) {
       const bool fixed = has_fixed_ports(v);
       if (fixed && scheduled) count_accesses_of(v, op, 1);
-      const Interval before = std::exchange(lives_[index(v)], find_lifetime(v));
+      const Lifetime before = std::exchange(lives_[index(v)], find_lifetime(v));
       if (fixed) change_lifetime(v, before, lives_[index(v)]);
     }
   }
@@ -615,8 +615,8 @@ void PartialSchedule::values_in_row(std::size_t row, std::vector<ValueId>& out) 
   }
 }
 
-PartialSchedule::Interval PartialSchedule::lifetime(ValueId v) const {
-  Interval live{unscheduled, unscheduled};
+PartialSchedule::Lifetime PartialSchedule::lifetime(ValueId v) const {
+  Lifetime live{unscheduled, unscheduled};
   const auto extend = [&](std::size_t op) {
     if (!is_scheduled(op)) return;
     live.from = live.from == unscheduled ? time(op) : std::min(live.from, time(op));
@@ -625,7 +625,7 @@ PartialSchedule::Interval PartialSchedule::lifetime(ValueId v) const {
   const MachineValue& value = loop_.value(v);
   for (const OpId d : value.defs) extend(index(d));
   for (const OpId u : value.uses) extend(index(u));
-  return live.from == unscheduled ? Interval{} : live;
+  return live.from == unscheduled ? Lifetime{} : live;
 }
 
 int PartialSchedule::row_violations(std::size_t row) const {

@@ -104,10 +104,10 @@ class PartialSchedule {
   /// Values with an access in a row, each once.
   void values_in_row(std::size_t row, std::vector<ValueId>& out) const;
   /// First write and last read of a value among its scheduled operations; empty if there is none.
-  struct Interval {
+  struct Lifetime {
     int from = 0, to = 0;
   };
-  Interval lifetime(ValueId v) const;
+  Lifetime lifetime(ValueId v) const;
   int row_violations(std::size_t row) const;
 
  private:
@@ -144,13 +144,13 @@ class PartialSchedule {
   bool same_access(const ValueData& value, int a, int b) const;
   void count_accesses_of(ValueId v, std::size_t op, int delta);
   void count_reads(const ValueData& value, Port port, int delta);
-  Interval find_lifetime(ValueId v) const;
-  void change_lifetime(ValueId v, const Interval& before, const Interval& after);
+  Lifetime find_lifetime(ValueId v) const;
+  void change_lifetime(ValueId v, const Lifetime& before, const Lifetime& after);
   void occupy(ValueId v, int from, int to, int delta);
   void count_access(int time, Port port, int delta);
   void occupy_t(Width width, StorageClass storage, int from, int to, int delta);
   void occupy_registers(int from, int to, int shorts, int delta);
-  void count_range(int length, int delta);
+  void count_lifetime(int length, int delta);
   bool fits_local(const MachineValue& invariant) const;
   void count_dmul(Row& row, int delta);
   void count_predicated(Row& row, int delta);
@@ -172,7 +172,7 @@ class PartialSchedule {
   std::vector<std::int16_t> times_or_low_, times_or_high_;
   std::vector<OpData> info_;
   std::vector<ValueData> values_;
-  std::vector<Interval> lives_;  ///< lifetimes by value, empty for permanent ones
+  std::vector<Lifetime> lives_;  ///< lifetimes by value, empty for permanent ones
   std::vector<std::int32_t> block_of_;
   std::vector<Row> rows_;
   std::vector<std::uint16_t> row_of_time_,

@@ -58,7 +58,7 @@ bool StorageChoice::spill() {
     if (s_.placement(id).storage != StorageClass::Register || value.origin == Origin::Accumulator)
       continue;
     const bool always = value.origin == Origin::Invariant;
-    const PartialSchedule::Interval live = s_.lifetime(id);
+    const PartialSchedule::Lifetime live = s_.lifetime(id);
     const int length = always ? s_.ii() : live.to - live.from;
     if (length > 0) spillable_.push_back({length, id});
   }

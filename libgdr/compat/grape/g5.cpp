@@ -46,7 +46,7 @@ Kernel kernel_for(const Device& device, bool softened_sources) {
                          "gravity_target_softened");
 }
 
-/// What the next run has to send.
+/// The range of sources that the next run has to send.
 struct Range {
   std::size_t first = 0, end = 0;
   void add(std::size_t from, std::size_t to) {
