@@ -157,7 +157,7 @@ struct Jerks {
   std::shared_ptr<Device> device;
   Job job;
   std::vector<std::int64_t> source_ids, target_ids;
-  std::array<std::vector<double>, 7> sums;  ///< as in NativeParticles
+  std::array<std::vector<double>, 7> sums;  ///< sums, in the order of NativeParticles
 };
 
 /// With equal ids each target is also a source and excluded once; otherwise no pair is excluded.

@@ -21,7 +21,8 @@ namespace {
 constexpr std::size_t sources = 100'000;
 /// The last one is the standard: a vector of doubles of AVX-512.
 constexpr std::size_t targets[] = {1, 2, 3, 4, 6, 8};
-constexpr double required = 0.5;  ///< of `native`; engines among floats end before their calls
+constexpr double required = 0.5;  ///< required fraction of the rate of `native`; engines among
+                                  ///< floats end before their calls
 /// Jobs of all numbers of targets in alternation, each with some calls, which find its sources in
 /// the caches.
 constexpr unsigned rounds = 5, calls_a_turn = 8;

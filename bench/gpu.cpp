@@ -69,7 +69,7 @@ class HandWritten {
     device_->run(*kernel_, {{in_.get()}, {out_.get()}, {nullptr, gpu_bodies}}, gpu_bodies, 128);
     device_->read(*out_, 0, sums.data(), bytes());
   }
-  std::vector<Real> sums;  ///< of a body: acceleration and potential
+  std::vector<Real> sums;  ///< acceleration and potential of a body
 
  private:
   std::size_t bytes() const { return body_.size() * sizeof(Real); }

@@ -23,7 +23,7 @@ namespace {
 struct ListCase {
   const char* engine;
   std::size_t targets, sources;
-  double neighbours;  ///< of a target, in the mean
+  double neighbours;  ///< mean number of neighbours of a target
   std::size_t capacity;
   /// Acceleration, its time derivative and potential; otherwise the neighbours alone, beside their
   /// number alone.

@@ -31,7 +31,7 @@ struct SmallCase {
   std::size_t targets, sources;
   unsigned threads;
   bool new_sources;
-  double required;  ///< of the full rate
+  double required;  ///< required fraction of the full rate
   const char* engine = "native";
 };
 constexpr SmallCase small_cases[] = {
@@ -61,7 +61,7 @@ struct SmallSets {
     }
   }
   std::vector<double> x, y, z, vx, vy, vz, mass;
-  std::vector<std::int64_t> id, other_id;  ///< of sources and of targets: no pair is left out
+  std::vector<std::int64_t> id, other_id;  ///< ids of sources and of targets: no pair is left out
 };
 
 /// A job that is called repeatedly, with new targets each time.

@@ -45,7 +45,7 @@ class TimedWork {
 
 struct Comparison {
   double ratio = 0;    ///< seconds of the other work over seconds of the work
-  double seconds = 0;  ///< of the work
+  double seconds = 0;  ///< time of the work, s
 };
 /// Measure two kinds of work in alternation, at least so often and for three seconds, and compare
 /// the least times: other programs on the host only ever add time.

@@ -12,7 +12,7 @@ namespace gdr::bench {
 
 /// What a kernel takes on a card of compute capability 9.0 (sm_90).
 struct MachineCode {
-  unsigned registers = 0;      ///< of a thread
+  unsigned registers = 0;      ///< registers of a thread
   unsigned spilled_bytes = 0;  ///< stored to and loaded from memory for want of registers
   std::vector<LoopCode> loops;
 };

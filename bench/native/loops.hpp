@@ -62,7 +62,7 @@ struct LoopSet {
   NamedLoop<double> gravity[2];
   NamedLoop<double> jerk[3];
   NamedLoop<float> gravity_float;
-  NamedLoop<float> gravity_fast;  ///< without refinement of an estimate of 14 bits
+  NamedLoop<float> gravity_fast;  ///< loop with an unrefined estimate of 14 bits
   NamedMixedLoop jerk_mixed[4];
   /// With one, two and four vectors of targets side by side.
   TableLoop<double> table[3];

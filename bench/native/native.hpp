@@ -17,7 +17,7 @@ struct NativeParticles {
   std::size_t n = 0;                              ///< padded
   std::array<std::vector<Real>, 6> coordinate{};  ///< x, y, z, vx, vy, vz
   std::vector<Real> mass{};
-  std::array<std::vector<Real>, 7> sum{};  ///< as in LoopArrays
+  std::array<std::vector<Real>, 7> sum{};  ///< sums in the order of LoopArrays
 
   /// From n positions (triples) and masses. Positions serve as velocities, too: vx is y, vy is z,
   /// vz is x.

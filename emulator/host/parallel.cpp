@@ -306,7 +306,7 @@ class Pool {
   std::atomic<unsigned> sleepers_ = 0;
   std::atomic<int> callers_processor_ = -1;  ///< processor of the last offer's caller
   // Polled, so each has a cache line of its own.
-  alignas(64) std::atomic<bool> open_ = false;      ///< an offer may have a free slot
+  alignas(64) std::atomic<bool> open_ = false;      ///< whether an offer may have a free slot
   alignas(64) std::atomic<unsigned> finished_ = 0;  ///< counts helpers that left an offer
 };
 

@@ -88,7 +88,7 @@ constexpr bool takes_default(const Variable& v) noexcept {
 struct VariableArray {
   std::string name;
   std::uint32_t first = 0;           ///< index of the first element in Program::variables
-  std::vector<std::uint32_t> sizes;  ///< one for each index
+  std::vector<std::uint32_t> sizes;  ///< sizes, one for each index
   friend bool operator==(const VariableArray&, const VariableArray&) = default;
 
   /// Number of elements.
@@ -132,7 +132,7 @@ struct SourceLine {
 struct Program {
   std::string name;
   std::array<std::vector<Instruction>, section_count> sections;
-  std::array<std::vector<SourceLine>, section_count> lines;  ///< one for each instruction
+  std::array<std::vector<SourceLine>, section_count> lines;  ///< lines, one for each instruction
   std::vector<std::string> files;
   std::vector<Variable> variables;  ///< variables in the order of declaration
   std::vector<Symbol> symbols;

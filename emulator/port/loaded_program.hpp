@@ -29,8 +29,8 @@ struct LoadedProgram {
   LinkLayout layout;
   std::vector<PortField> targets, sources, results, params, outputs;
   BmHalves halves;
-  bool puts_to_halves = false;  ///< an instruction may write to the halves
-  bool packs_results = false;   ///< some results are half a link word
+  bool puts_to_halves = false;  ///< whether an instruction may write to the halves
+  bool packs_results = false;   ///< whether some results are half a link word
   bool exact = true;            ///< numerics: the machine's, or those of host doubles
 };
 

@@ -14,7 +14,7 @@ namespace gdr::selftest {
 /// Every section that has instructions runs: Init, Start, Body for the iterations of `run`, End.
 /// Programs have no source lines.
 struct Case {
-  std::string what;  ///< one line for messages: what kind of program and numbers
+  std::string what;  ///< kind of program and numbers, in a line for messages
   Geometry geometry;
   Program program;
   BlockState state;

@@ -13,8 +13,8 @@ namespace gdr::selftest {
 /// A location that a loop uses for one purpose.
 struct Place {
   Operand where;
-  int level = 0;         ///< its numbers are below 2^level in magnitude
-  bool written = false;  ///< its level is known
+  int level = 0;         ///< binary limit: its numbers are below 2^level in magnitude
+  bool written = false;  ///< whether its level is known
 };
 
 /// Parameters of a random loop. Chances are in percent.

@@ -12,7 +12,7 @@ namespace {
 /// Input numbers of a loop.
 struct Inputs {
   OperandDistribution distribution = OperandDistribution::Moderate;
-  bool hard_item = false;  ///< one item has difficult words
+  bool hard_item = false;  ///< whether one item has difficult words
   unsigned edges = 0;      ///< number of boundary words in the PEs
 };
 

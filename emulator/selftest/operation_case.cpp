@@ -23,7 +23,7 @@ struct Form : Signature {
   unsigned vlen = max_elements;
   bool predicated = false;
   bool sets_mask = false;
-  bool observed = false;   ///< an instruction of its own reads each mask
+  bool observed = false;   ///< whether an instruction of its own reads each mask
   bool constants = false;  ///< every second instruction has a constant operand
   unsigned edges = 0;      ///< lanes whose operands are boundary words
   PairKind operands = {};

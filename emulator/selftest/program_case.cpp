@@ -21,7 +21,8 @@ struct ItemSizes {
 /// Parameters of random instructions. Chances are in percent.
 struct Style {
   OperandDistribution immediates = OperandDistribution::Hostile;
-  bool keep_ports = true;         ///< if false, still no location is written twice by an element
+  bool keep_ports = true;  ///< whether programs keep the limits of ports; if not, still no location
+                           ///< is written twice by an element
   unsigned float_chance = 0;      ///< adder slots with floating point only
   unsigned long_chance = 50;      ///< long locations
   unsigned indirect_chance = 10;  ///< T-indirect operands in local memory

@@ -28,7 +28,7 @@ struct Divergence {
   std::string memory;  ///< "register", "local", "t", "mask", "bm", "flags"
   std::string place;   ///< the location as an operand, `$lr12`; or as a name, `m3`
   std::uint32_t pe = 0;
-  std::uint32_t address = 0;  ///< in shorts; of "t" two an element, of "mask" four a mask
+  std::uint32_t address = 0;  ///< address in shorts; of "t" two an element, of "mask" four a mask
   int element = -1;           ///< -1: unknown
   Width width = Width::Short;
   Long expected, got;  ///< words of that width; a short in the low bits
@@ -55,7 +55,7 @@ struct Options {
   std::uint64_t cases = 0;           ///< cases per category, instead of a time; 0: no limit
   std::string_view category;         ///< "operations", "programs", "loops" or "kernels"; empty: all
   unsigned threads = 0;              ///< host threads; 0: one for each core
-  std::span<const Program> kernels;  ///< of the category "kernels"; empty: category disabled
+  std::span<const Program> kernels;  ///< programs of the category "kernels"; empty: none
   /// Called with the elapsed seconds (or cases); never concurrently.
   std::function<void(double)> progress;
 };

@@ -9,10 +9,11 @@ namespace gdr::cli {
 /// A device that engines on a GPU can use.
 struct TestedGpu {
   std::string name;         ///< part of an engine's name: "0" in "gpu:0"
-  std::string description;  ///< what the driver says
+  std::string description;  ///< description by the driver
   std::string failure;      ///< why it is refused for exact numerics; empty: it is exact
-  std::string products;     ///< what multiplies matrices for `gpu` and `gpu-float`, or why nothing
-  bool is_default = false;  ///< an engine without a number uses it
+  std::string products;  ///< library or code that multiplies matrices for `gpu` and `gpu-float`, or
+                         ///< why there is none
+  bool is_default = false;  ///< whether an engine without a number uses it
   double seconds = 0;       ///< time of the test, s
 };
 

@@ -14,7 +14,7 @@ namespace gdr::cli {
 /// The same integration with forces in double on the host.
 struct Comparison {
   double drift = 0;          ///< relative energy error at the end
-  double largest_error = 0;  ///< over all steps
+  double largest_error = 0;  ///< largest error of all steps
   double seconds = 0;
   double position_difference = 0;  ///< root mean square over the particles, at the end
 };

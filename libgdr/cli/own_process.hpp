@@ -10,7 +10,7 @@ namespace gdr::cli {
 
 /// What is left of a process.
 struct Ended {
-  std::string text;  ///< what its work has written, also if it was ended
+  std::string text;  ///< output of its work, also if it was ended
   /// How it was ended: by a signal, or after the limit; or that the system gave no process. Empty:
   /// it returned.
   std::string failure;

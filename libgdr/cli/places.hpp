@@ -10,7 +10,7 @@ namespace gdr::cli {
 struct BoardPlace {
   std::string device;  ///< name for --device; empty if it cannot be opened
   std::string what;    ///< address or server of the place, or why it cannot be used
-  bool free = false;   ///< a board can be opened at once
+  bool free = false;   ///< whether a board can be opened at once
 };
 
 /// Boards on the bus, and the server at the default socket.

@@ -79,7 +79,7 @@ ProfileTime predicted_time(const ProfiledJob& job) {
 }
 
 struct Advice {
-  double weight;  ///< how much of a time it concerns
+  double weight;  ///< fraction of a time that it concerns
   std::string text;
 };
 

@@ -37,7 +37,7 @@ struct ProductRunner {
   /// the chips, words.
   struct ColumnBlock {
     std::size_t index = 0, first = 0, count = 0, address = 0;
-    bool resident = false;  ///< all column blocks fit the memories at once
+    bool resident = false;  ///< whether all column blocks fit the memories at once
   };
   /// A factor of the last call, with `outer` rows or columns besides the inner dimension, streamed
   /// or divided into tiles.
@@ -109,8 +109,8 @@ struct ProductRunner {
   Call call;
   InnerDimension inner;  ///< inner dimension of the call
   ColumnBlock columns;
-  std::vector<char>
-      tile_done;  ///< by tile: whether its rows of C are stored, for this column block
+  std::vector<char> tile_done;  ///< whether the rows of C of a tile are stored, indexed by tile,
+                                ///< for this column block
 };
 
 }  // namespace dense

@@ -138,7 +138,7 @@ struct BoardTotals {
 /// job that outlives its Device finds it closed.
 struct DeviceCore {
   Geometry geometry;    ///< geometry of every board
-  Capabilities engine;  ///< what the engine of every board offers
+  Capabilities engine;  ///< capabilities of the engine of every board
   std::vector<BoardSlot> boards;
   std::string where = "emulator";  ///< kind and location, for the description
   std::string reason;              ///< reason of an automatic selection; may be empty

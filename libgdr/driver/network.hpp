@@ -34,7 +34,7 @@ struct NetworkServerOptions {
   Credentials credentials;
   std::uint64_t max_message_bytes =
       std::uint64_t{1} << 32;  ///< maximum size of a client's list with its data, bytes
-  double resume_seconds = 30;  ///< how long a board waits for a client whose connection broke
+  double resume_seconds = 30;  ///< time that a board waits for a client whose connection broke, s
   unsigned max_connections = 256;
   std::function<void(const std::string& line)> log;  ///< writes to the log of the board server
 };

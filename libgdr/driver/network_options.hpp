@@ -30,7 +30,7 @@ struct TransferOptions {
   bool pacing_auto = false;  ///< pace by the measured rate of delivery
   std::string congestion;    ///< congestion control of the system; empty: its default
   double resume_seconds =
-      30;  ///< how long a broken connection is restored before the board is lost
+      30;  ///< time for which a broken connection is restored before the board is lost, s
 };
 
 /// A host and a TCP port.

@@ -214,7 +214,7 @@ class Worker {
 /// A session with its board.
 struct Served {
   SessionId id = {};
-  std::string client;  ///< what it has proved to be
+  std::string client;  ///< proved identity of the client
   std::shared_ptr<Session> session;
   std::unique_ptr<Worker> worker;
   std::optional<Welcome> granted;  ///< the board has been opened, or refused

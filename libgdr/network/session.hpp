@@ -37,8 +37,8 @@ struct StreamCounters {
 };
 
 struct SessionEvents {
-  std::function<void(Bytes&&)> message;         ///< a message has arrived
-  std::function<void(std::uint64_t)> urgent;    ///< a number has overtaken messages
+  std::function<void(Bytes&&)> message;         ///< handler of a message that has arrived
+  std::function<void(std::uint64_t)> urgent;    ///< handler of a number that has overtaken messages
   std::function<void(const std::string&)> end;  ///< the session ended, with the reason; once
 };
 

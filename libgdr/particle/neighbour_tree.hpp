@@ -144,9 +144,9 @@ class NeighbourTree {
   /// Largest number of sources of a leaf.
   static constexpr std::size_t leaf_sources = 64;
 
-  std::vector<Node> nodes_;                ///< a node, its left part, its right part
+  std::vector<Node> nodes_;                ///< nodes, in preorder
   std::vector<std::uint32_t> number_;      ///< numbers of the sources, in the order of the leaves
-  std::array<std::vector<double>, 3> at_;  ///< their coordinates
+  std::array<std::vector<double>, 3> at_;  ///< coordinates of the particles
 };
 
 }  // namespace gdr

@@ -83,7 +83,7 @@ struct Extent {
 /// A part of the broadcast memory: the fixed part, a j-item or an output item.
 struct BroadcastPart {
   std::uint32_t need = 0;       ///< shorts used by declarations; fixed part: and by operands
-  bool holds_long = false;      ///< an item with a long has an even size
+  bool holds_long = false;      ///< whether it holds a long, which makes its size even
   std::int64_t given = -1;      ///< size in shorts that a directive sets; -1: none
   SourceSpan given_at;          ///< the directive
   std::vector<Extent> extents;  ///< extents of transfers, by item of the group
@@ -140,7 +140,7 @@ struct Assembly {
   std::uint64_t expanded_lines = 0;
   std::uint64_t expanded_characters = 0;
   unsigned includes = 0;  ///< number of includes so far
-  bool stopped = false;   ///< a limit was exceeded; the rest is not read
+  bool stopped = false;   ///< whether a limit was exceeded; the rest is not read
   std::deque<Template> templates;
   std::vector<std::uint32_t> open_files;
 

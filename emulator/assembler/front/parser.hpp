@@ -53,7 +53,7 @@ struct VariableKind {
   Space default_space;               ///< memory without `at`
   bool vector;
   bool (*allows)(const Operand& location) noexcept;  ///< valid locations of `at`
-  const char* locations;                             ///< the same in words, for messages
+  const char* locations;                             ///< locations in words, for messages
 };
 std::span<const VariableKind> variable_kinds() noexcept;
 

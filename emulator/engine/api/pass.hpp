@@ -103,7 +103,7 @@ struct PassChip {
 /// Writes come first, then the runs one after the other, then reads. All arguments have been
 /// checked.
 struct Pass {
-  std::span<const PassChip> chips;  ///< all of the board
+  std::span<const PassChip> chips;  ///< all chips of the board
   std::span<const TargetWrite> writes;
   std::span<const PassRun> runs;
   std::span<const ResultRead> reads;

@@ -23,7 +23,7 @@ class PlaceChoice {
   /// Times of a class by place: the processor, the GPU.
   struct Class {
     struct Place {
-      double seconds = 0;  ///< per pair
+      double seconds = 0;  ///< time of a pair, s
       unsigned calls = 0;
     };
     std::array<Place, 2> places;

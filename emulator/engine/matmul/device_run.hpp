@@ -28,7 +28,7 @@ class DeviceRun {
   const std::unique_ptr<DeviceProducts> products_;
   std::vector<std::uint32_t> panels_;                ///< the panels of `sums_`
   std::vector<double, LineAllocator<double>> sums_;  ///< [item][panel][lane]
-  std::vector<char> unfit_;                          ///< by item: whether the host computes it
+  std::vector<char> unfit_;  ///< whether the host computes an item, indexed by item
 };
 
 }  // namespace gdr

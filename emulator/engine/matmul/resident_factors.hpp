@@ -49,7 +49,7 @@ class ResidentFactors {
   const Geometry geometry_;
   const StreamingExecutable& executable_;
   PackedSlabs packed_;
-  std::vector<CachedFactors> cached_;  ///< by chip
+  std::vector<CachedFactors> cached_;  ///< cached factors, indexed by chip
 };
 
 }  // namespace gdr

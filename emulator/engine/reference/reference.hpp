@@ -15,7 +15,7 @@ class ReferenceEngine final : public Engine {
 
 /// Result of an arithmetic operation on one element of one PE.
 struct LaneResult {
-  u128 word = 0;  ///< at the width of the operation
+  u128 word = 0;  ///< result at the width of the operation
   bool flag = false;
 };
 /// Operands are words at their own widths; raised exceptions are added to `flags`.

@@ -63,7 +63,7 @@ class Blas {
 /// The library for a device, or why there is none.
 struct BlasLibrary {
   std::shared_ptr<Blas> blas;
-  std::string reason;  ///< and what to install
+  std::string reason;  ///< reason why there is none, and what to install
 };
 
 }  // namespace gdr::gpu

@@ -155,7 +155,7 @@ class Builder {
                    std::int64_t step);
   void branch(const Statement& s);
   void skip(const Statement& s);
-  using Slots = std::map<std::int32_t, Slot>;  ///< by number
+  using Slots = std::map<std::int32_t, Slot>;  ///< slots, indexed by number
   Slots undo(std::size_t mark);
   void merge(const Value& condition, const Slots& yes, const Slots& no, const SourceRange& where);
   void contribute(Name& n, const Statement& s);

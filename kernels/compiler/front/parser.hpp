@@ -130,7 +130,7 @@ class Parser {
   int depth_ = 0;    ///< nesting of the expression
   int nesting_ = 0;  ///< nesting of blocks
   bool in_function_ = false;
-  bool failed_ = false;  ///< a syntax error was reported in this statement
+  bool failed_ = false;  ///< whether a syntax error was reported in this statement
 };
 
 constexpr int max_nesting = 64;  ///< nesting of blocks, includes and calls

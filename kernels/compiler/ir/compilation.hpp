@@ -48,7 +48,7 @@ struct CompileResult {
   /// chosen number of targets per PE.
   unsigned initiation_interval = 0, least_interval = 0;
   bool pipelined = false;   ///< sources overlap
-  bool from_cache = false;  ///< an earlier compilation, of the same text and options
+  bool from_cache = false;  ///< whether it is an earlier compilation, of the same text and options
   bool ok() const noexcept { return program.has_value(); }
 };
 

@@ -120,8 +120,8 @@ struct Contribution {
 /// The whole kernel. Operands precede their users; equal nodes are shared.
 struct Graph {
   std::string name;
-  bool in_longs = false;                 ///< whether use_longs was called
-  double flops = 0;                      ///< per interaction; 0: count the operations
+  bool in_longs = false;  ///< whether use_longs was called
+  double flops = 0;       ///< operations of an interaction; 0: count those of the graph
   std::vector<GraphVariable> variables;  ///< variables in order of declaration
   std::vector<Node> nodes;
   std::vector<Contribution> contributions;

@@ -212,10 +212,10 @@ class Builder {
   NodeFactors factors_, corrections_;
   MachineLoop loop_;
   std::vector<std::uint32_t> node_uses_;
-  std::vector<bool> nonnegative_;  ///< by node: whether it is nonnegative (nonnegative_nodes)
+  std::vector<bool> nonnegative_;  ///< whether a node is (nonnegative_nodes), indexed by node
   std::map<ValueId, unsigned> nodes_of_value_;  ///< number of nodes that share a value
-  std::vector<std::optional<Term>> terms_;      ///< by node, computed on demand
-  std::vector<std::optional<Ref>> integers_;    ///< by node, computed on demand
+  std::vector<std::optional<Term>> terms_;      ///< terms, indexed by node; computed on demand
+  std::vector<std::optional<Ref>> integers_;    ///< integers, indexed by node; computed on demand
   std::vector<ValueId> inputs_;
   std::map<NodeId, Condition> conditions_;
   std::map<std::pair<NodeId, Type>, std::vector<Ref>>

@@ -81,7 +81,7 @@ class FactorSearch {
   const std::vector<std::uint32_t>& uses_;
   const NodeFactors& corrections_;
   std::vector<std::vector<NodeId>> readers_;
-  std::vector<bool> takes_;  ///< by node: whether it takes a constant (takes_constant)
+  std::vector<bool> takes_;  ///< whether a node takes a constant, indexed by node (takes_constant)
   NodeFactors wanted_;  ///< products that are to be multiplied, and what has taken their factor
 };
 

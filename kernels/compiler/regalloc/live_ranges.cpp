@@ -141,7 +141,7 @@ class RangeSearch {
   unsigned steps_left_;
   std::vector<std::uint64_t>
       open_;                        ///< possible addresses of each range, in units of its alignment
-  std::vector<std::uint32_t> key_;  ///< what the choice of the next range minimises
+  std::vector<std::uint32_t> key_;  ///< cost of a range, which the choice of the next one minimises
   std::vector<std::vector<std::size_t>> neighbours_;  ///< ranges that meet it
   /// Words of `open_` before restrictions, to take these back.
   std::vector<std::pair<std::size_t, std::uint64_t>> replaced_;
@@ -264,7 +264,7 @@ class OccupancyMap {
   std::vector<LiveRange>& ranges_;
   int body_length_, capacity_;
   std::size_t words_;                         ///< words of 64 shorts
-  std::vector<std::uint64_t> used_;           ///< by instruction
+  std::vector<std::uint64_t> used_;           ///< shorts in use, indexed by instruction
   std::vector<std::uint64_t> used_in_block_;  ///< addresses used in any instruction of a block
   std::vector<std::vector<std::size_t>> begins_, ends_;  ///< ranges by instruction
   std::vector<std::uint64_t> used_during_;  ///< used shorts, by segment of the current range

@@ -22,7 +22,7 @@ struct PadValue {
     Anything,  ///< perhaps out of the domain of a function, or of the range of numbers
   } kind = Kind::Anything;
   Long word = {};       ///< Exact
-  bool copied = false;  ///< the same as for the copied source
+  bool copied = false;  ///< whether it is that of the copied source
   unsigned degree = 0;  ///< number of values of the source that are multiplied
   static PadValue exact(Long word, bool copied) { return {Kind::Exact, word, copied}; }
   static PadValue copy() { return {Kind::Finite, {}, true, 1}; }
@@ -38,7 +38,7 @@ struct PadValue {
 
 struct PadMask {
   int value = -1;       ///< 0, 1, or -1 for unknown
-  bool copied = false;  ///< the same as for the copied source
+  bool copied = false;  ///< whether it is that of the copied source
 };
 
 /// Executes the operations of a loop for a pad.

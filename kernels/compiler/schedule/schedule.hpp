@@ -105,7 +105,7 @@ struct AttemptLimits {
   const Schedule* start = nullptr;
 };
 struct ScheduleAttempt {
-  bool found = false;         ///< a schedule was accepted
+  bool found = false;         ///< whether a schedule was accepted
   std::size_t waiting = 0;    ///< fewest operations that were left unscheduled
   unsigned rejected = 0;      ///< complete schedules that were rejected, except for registers
   std::uint64_t changes = 0;  ///< number of changes made

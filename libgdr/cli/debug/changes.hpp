@@ -34,7 +34,7 @@ class WordNames {
     std::size_t count = 1;  ///< words of the vector
     bool is_long = false;
     WordFormat format;
-    bool declared = false;  ///< a destination or a declared variable
+    bool declared = false;  ///< whether it is a destination or a declared variable
   };
   /// The name of the short at an address.
   Name of(MachineMemory memory, std::size_t address) const;

@@ -32,7 +32,7 @@ struct PeChoice {
 
 /// Words of one memory that have a name in common.
 struct Location {
-  std::string name;  ///< as the user wrote it
+  std::string name;  ///< name in the user's spelling
   std::string kind;  ///< kind of a variable, as in MachineVariable; else empty
   std::string reduction;
   MachineMemory memory = MachineMemory::Registers;

@@ -16,7 +16,7 @@ namespace gdr::cli {
 struct SessionCommand {
   Session::Help help;
   void (*run)(Session& session, Words& words);
-  bool repeats = false;  ///< an empty line repeats it
+  bool repeats = false;  ///< whether an empty line repeats it
 };
 
 std::span<const SessionCommand> session_commands() noexcept;

@@ -25,7 +25,7 @@ struct Board {
   std::optional<Device> device;
   std::optional<MatrixProduct> product;
   bool unusable = false;  ///< opening failed: not tried again
-  bool reported = false;  ///< a failure was reported
+  bool reported = false;  ///< whether a failure was reported
   bool forked = false;    ///< this process is the child of a fork
 };
 

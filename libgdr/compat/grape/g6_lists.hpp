@@ -63,7 +63,7 @@ class ListDemand {
 
  private:
   bool expected_ = false;
-  unsigned calculations_ = 0;  ///< since the client asked
+  unsigned calculations_ = 0;  ///< calculations since the client asked
 };
 
 }  // namespace gdr::compat::grape

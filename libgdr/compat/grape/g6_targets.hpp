@@ -18,7 +18,7 @@ struct Targets {
   const int* index = nullptr;
   const Row *x = nullptr, *v = nullptr;
   const double* eps2 = nullptr;
-  bool one_eps2 = true;  ///< one for all, else one for each
+  bool one_eps2 = true;  ///< whether all have one, else each its own
   const double* h2 = nullptr;
 };
 

@@ -26,7 +26,7 @@ struct ServerOptions {
   std::vector<Fault> faults;       ///< injected faults, for tests
   std::optional<Endpoint> listen;  ///< address for clients on other hosts; nothing: none
   Credentials credentials;         ///< credentials of this server, for these clients
-  double resume_seconds = 30;      ///< how long a board waits for one whose connection broke
+  double resume_seconds = 30;      ///< time that a board waits for one whose connection broke, s
 };
 
 /// Serves until SIGINT, SIGTERM or SIGHUP. A separate process serves each owner with a board in its

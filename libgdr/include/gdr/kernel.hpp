@@ -48,7 +48,7 @@ struct KernelVariable {
 struct KernelArray {
   std::string name;
   std::size_t first = 0;           ///< index of the first element in Kernel::variables
-  std::vector<std::size_t> sizes;  ///< one for each index; the last index is the fastest
+  std::vector<std::size_t> sizes;  ///< sizes, one for each index; the last index is the fastest
   std::size_t count = 0;           ///< number of elements
 };
 

@@ -86,8 +86,8 @@ struct MachinePosition {
 /// Sticky flags of a block's floating-point operations.
 struct MachineFlags {
   bool invalid = false;    ///< infinity minus infinity, or zero times infinity
-  bool overflow = false;   ///< a result exceeded the range
-  bool underflow = false;  ///< a result was flushed to zero
+  bool overflow = false;   ///< whether a result exceeded the range
+  bool underflow = false;  ///< whether a result was flushed to zero
 
   friend bool operator==(const MachineFlags&, const MachineFlags&) = default;
 };

@@ -16,7 +16,7 @@ namespace gdr {
 /// Lists of all targets in compressed form: list i is `indices[offsets[i]]` up to
 /// `indices[offsets[i + 1]]`, without the last.
 struct NeighbourLists {
-  std::vector<std::int64_t> offsets{0};  ///< one more than targets
+  std::vector<std::int64_t> offsets{0};  ///< offsets of the lists, one more than targets
   std::vector<std::int64_t> indices;     ///< numbers of sources, ascending in each list
 
   /// Number of targets.

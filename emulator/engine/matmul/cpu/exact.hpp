@@ -181,7 +181,7 @@ class ExactMatmul {
   struct Block {
     const double *numbers, *items;
     const ExponentInterval *a, *b;
-    const std::int16_t *a_least, *b_least;  ///< by factor
+    const std::int16_t *a_least, *b_least;  ///< least exponents, indexed by factor
 
     void advance(std::size_t depth) {
       numbers += depth * panel_lanes;

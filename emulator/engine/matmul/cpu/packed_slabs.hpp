@@ -66,7 +66,8 @@ class PackedSlabs {
   const std::size_t blocks_, elements_, target_words_;
   const std::size_t panels_, chip_depth_;
   const std::vector<std::uint64_t> zeros_;
-  const std::vector<RecordRow> record_rows_;  ///< by row; empty if records are not factors
+  const std::vector<RecordRow> record_rows_;  ///< rows of target records, indexed by row of
+                                              ///< factors; empty if records are not factors
   std::vector<double, LineAllocator<double>> numbers_;  ///< factors, slab by slab
   /// [chip][block][panel]: number of factors up to the last one that is not +0.
   std::vector<std::uint32_t> used_;

@@ -22,7 +22,7 @@ struct ResidentItems {
   std::size_t columns = 0;  ///< columns of a chip, with those that fill it up
   std::shared_ptr<gpu::Buffer> numbers;
   std::shared_ptr<gpu::Buffer> intervals;  ///< intervals of exponents, for exact products
-  std::vector<char> unfit;  ///< by column: whether it is outside of the range of floats
+  std::vector<char> unfit;                 ///< whether a column is beyond floats, indexed by column
 };
 
 /// The items that a runner has used last, as many as fit.

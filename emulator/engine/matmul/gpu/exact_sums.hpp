@@ -29,8 +29,8 @@ class ExactSums {
  private:
   MatmulCard& card_;
   std::vector<std::uint32_t> flags_;
-  std::shared_ptr<gpu::Buffer> unfit_groups_;  ///< by four columns: whether the host computes them
-  std::shared_ptr<gpu::Buffer> repeated_;      ///< by tile of columns
+  std::shared_ptr<gpu::Buffer> unfit_groups_;  ///< groups of four columns for the host
+  std::shared_ptr<gpu::Buffer> repeated_;      ///< repeated tiles of columns
   unsigned no_estimates_ = 0;                  ///< products that begin without estimates
 };
 
