@@ -343,9 +343,10 @@ std::uint32_t next_tag(Reader in) { return in.get<std::uint32_t>(); }
 
 /// Magic, version, checksum: checked in this order to give specific messages.
 void check_header(std::span<const std::uint8_t> bytes, const std::string& name) {
-  const auto same = std::min(bytes.size(), magic.size());
-  if (bytes.empty() || !std::equal(magic.begin(), magic.begin() + static_cast<std::ptrdiff_t>(same),
-                                   bytes.begin())) {
+  const auto compared = std::min(bytes.size(), magic.size());
+  if (bytes.empty() ||
+      !std::equal(magic.begin(), magic.begin() + static_cast<std::ptrdiff_t>(compared),
+                  bytes.begin())) {
     throw Error(ErrorCategory::Program, name + ": not an object file; create one with 'gdr asm'");
   }
   if (bytes.size() < header_bytes) fail_truncated(name, bytes.size(), header_bytes - bytes.size());

@@ -145,7 +145,7 @@ GDR_AVX2 bool copy_four(const Column* columns, std::size_t first, std::size_t n,
 
 // The forms with a mask of all lanes: GCC warns about undefined vectors inside the plain ones.
 constexpr __mmask8 every = 0xff;
-GDR_AVX512 inline __m512i same(std::uint64_t x) noexcept {
+GDR_AVX512 inline __m512i broadcast(std::uint64_t x) noexcept {
   return _mm512_set1_epi64(static_cast<long long>(x));
 }
 GDR_AVX512 inline __m512i even_words(__m512i a, __m512i b) noexcept {
@@ -171,11 +171,11 @@ GDR_AVX512 bool copy_eight(const Column* columns, std::size_t first, std::size_t
   for (std::size_t k = 0; k < width; ++k) {
     from[k] = columns[k].data + first * sizeof(double);
     const RowTest& test = row_test(columns[k]);
-    mask[k] = same(test.mask);
-    added[k] = same(test.added);
-    bad[k] = same(test.bad);
+    mask[k] = broadcast(test.mask);
+    added[k] = broadcast(test.added);
+    bad[k] = broadcast(test.bad);
   }
-  __m512i found = same(0);
+  __m512i found = broadcast(0);
   for (std::size_t i = 0; i < n; i += width, record += width * step) {
     __m512i column[width];
     for (std::size_t k = 0; k < width; ++k) {

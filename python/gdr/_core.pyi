@@ -130,7 +130,7 @@ def find_neighbours(
     radii: _Array,
     source_ids: _Array,
     target_ids: _Array,
-    same: bool,
+    exclude_same_number: bool,
     threads: int,
     /,
 ) -> Tuple[NDArray[Any], NDArray[Any]]: ...

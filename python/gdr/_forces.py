@@ -415,17 +415,17 @@ def _plain_number(value: Any, squared: bool) -> Optional[float]:
 
 
 #: Arrays up to this length are made once, since making one takes as long as to use it.
-_MOST_KEPT = 16384
+_MAX_KEPT = 16384
 
 
 def _numbers(first: int, n: int) -> AnyArray:
     """Consecutive numbers, which the caller does not change."""
-    return _kept_numbers(first, n) if n <= _MOST_KEPT else np.arange(first, first + n)
+    return _kept_numbers(first, n) if n <= _MAX_KEPT else np.arange(first, first + n)
 
 
 def _no_ids(n: int) -> AnyArray:
     """Ids of targets that are no sources."""
-    return _kept_no_ids(n) if n <= _MOST_KEPT else np.full(n, -1)
+    return _kept_no_ids(n) if n <= _MAX_KEPT else np.full(n, -1)
 
 
 @functools.lru_cache(maxsize=8)

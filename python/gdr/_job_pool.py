@@ -9,7 +9,7 @@ from ._job import Job
 from ._ranks import RankGroup
 
 #: Jobs that are kept, and the items up to which one is: its data stay in memory.
-_MOST_JOBS, _MOST_ITEMS = 16, 16384
+_MAX_JOBS, _MAX_ITEMS = 16, 16384
 
 
 class JobPool:
@@ -32,10 +32,10 @@ class JobPool:
 
     def give(self, job: Job) -> None:
         """Keep a job after a call without an error, if it is small."""
-        if self._ranks.collective or job.target_count + job.source_count > _MOST_ITEMS:
+        if self._ranks.collective or job.target_count + job.source_count > _MAX_ITEMS:
             return
         self._idle.append((job.kernel, job))
-        if len(self._idle) > _MOST_JOBS:
+        if len(self._idle) > _MAX_JOBS:
             try:
                 self._idle.pop(0)
             except IndexError:  # other threads took all

@@ -27,7 +27,7 @@ py::array_t<std::int64_t> array_of(std::vector<std::int64_t>&& values) {
 
 py::tuple neighbour_lists(const py::array& sources, const py::array& targets,
                           const py::array& radii, const py::array& source_ids,
-                          const py::array& target_ids, bool same, unsigned threads) {
+                          const py::array& target_ids, bool exclude_same_number, unsigned threads) {
   // The search owns copies: after Ctrl-C it may go on for a moment without the caller.
   const auto copied = [](const auto& span) { return std::vector(span.begin(), span.end()); };
   const bool one = sources.is(targets);
@@ -35,9 +35,10 @@ py::tuple neighbour_lists(const py::array& sources, const py::array& targets,
       [x = copied(number_span(sources, "pos")),
        at = one ? std::vector<double>() : copied(number_span(targets, "targets")),
        r = copied(number_span(radii, "radius")), own_ids = copied(id_span(source_ids, "ids")),
-       wanted_ids = copied(id_span(target_ids, "target_ids")), one, same,
+       wanted_ids = copied(id_span(target_ids, "target_ids")), one, exclude_same_number,
        threads](const std::stop_token& stop) {
-        return find_neighbours(x, one ? x : at, r, {own_ids, wanted_ids, same, threads, stop});
+        return find_neighbours(x, one ? x : at, r,
+                               {own_ids, wanted_ids, exclude_same_number, threads, stop});
       });
   return py::make_tuple(array_of(std::move(lists.offsets)), array_of(std::move(lists.indices)));
 }

@@ -23,7 +23,7 @@ std::vector<double> numbers(std::size_t n, unsigned seed) {
   return all;
 }
 
-bool same(const std::vector<double>& x, const std::vector<double>& y) {
+bool equal_bits(const std::vector<double>& x, const std::vector<double>& y) {
   return std::memcmp(x.data(), y.data(), x.size() * sizeof(double)) == 0;
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("host products have the same bits with every instruction set") {
         for (const Isa isa : host_isas())
           if (const HostFunctions* const functions = host_functions_of(isa)) {
             CAPTURE(isa_name(isa));
-            REQUIRE(same(product(*functions), c));
+            REQUIRE(equal_bits(product(*functions), c));
           }
       }
   }
@@ -123,7 +123,7 @@ TEST_CASE("steps of factorisations have the same bits with every instruction set
         const std::size_t zero = eliminate_plainly(m, n, expected, stride, expected_pivots);
         REQUIRE(functions.factor.factor_columns(m, n, a.data(), stride, pivots.data()) == zero);
         REQUIRE(pivots == expected_pivots);
-        REQUIRE(same(a, expected));
+        REQUIRE(equal_bits(a, expected));
       }
     }
   }
@@ -157,11 +157,11 @@ TEST_CASE("small triangles have the same bits with every instruction set") {
       const FactorFunctions& functions = host_functions_of(isa)->factor;
       std::vector<double> along = before, across = before;
       functions.solve_along(triangle, along.data(), forward, n + 2, count);
-      REQUIRE(same(along, solved(before, 1, n + 2)));
+      REQUIRE(equal_bits(along, solved(before, 1, n + 2)));
       const auto next = static_cast<std::ptrdiff_t>(count + 3);
       functions.solve_across(triangle, across.data() + (forward ? 0 : (n - 1) * (count + 3)),
                              forward ? next : -next, count);
-      REQUIRE(same(across, solved(before, count + 3, 1)));
+      REQUIRE(equal_bits(across, solved(before, count + 3, 1)));
     }
   }
 }
@@ -222,9 +222,9 @@ TEST_CASE(
       solutions = x;
       products = c;
     }
-    CHECK(same(a, factors));
-    CHECK(same(x, solutions));
-    CHECK(same(c, products));
+    CHECK(equal_bits(a, factors));
+    CHECK(equal_bits(x, solutions));
+    CHECK(equal_bits(c, products));
     double most = 0;  // A x - b
     for (std::size_t i = 0; i < problems * n; ++i)
       most = std::max(most, std::fabs(c[i] - right[i]));

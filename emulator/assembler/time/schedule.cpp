@@ -24,10 +24,10 @@ std::vector<RecentWrite> merged(std::vector<RecentWrite> a, const std::vector<Re
   std::sort(a.begin(), a.end(), [](const RecentWrite& x, const RecentWrite& y) {
     return x.location != y.location ? x.location < y.location : x.age < y.age;
   });
-  const auto same = [](const RecentWrite& x, const RecentWrite& y) {
+  const auto is_same_location = [](const RecentWrite& x, const RecentWrite& y) {
     return x.location == y.location;
   };
-  a.erase(std::unique(a.begin(), a.end(), same), a.end());
+  a.erase(std::unique(a.begin(), a.end(), is_same_location), a.end());
   return a;
 }
 

@@ -5,7 +5,7 @@
 namespace gdr::gpu {
 namespace {
 
-bool same(const DeviceInfo& a, const DeviceInfo& b) {
+bool is_same_device(const DeviceInfo& a, const DeviceInfo& b) {
   if (!a.is_gpu || !b.is_gpu) return false;
   if (!a.pci_address.empty() && !b.pci_address.empty()) return a.pci_address == b.pci_address;
   return a.name == b.name;
@@ -21,7 +21,7 @@ std::vector<Listed> merged(const std::vector<std::vector<DeviceInfo>>& interface
   for (std::size_t i = 0; i < interfaces.size(); ++i)
     for (std::size_t n = 0; n < interfaces[i].size(); ++n) {
       const bool known = std::ranges::any_of(all, [&](const Listed& other) {
-        return other.interface != i && same(info(other), interfaces[i][n]);
+        return other.interface != i && is_same_device(info(other), interfaces[i][n]);
       });
       if (!known) all.push_back({i, n});
     }

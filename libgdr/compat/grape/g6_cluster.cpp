@@ -229,7 +229,7 @@ void Cluster::complete() {
   } catch (const Error& e) {
     if (!jobs_.features().lists || !is_of_kernel(e)) throw;
     // The sources of this calculation are given again, as they are at its time.
-    jobs_.give_up_lists();
+    jobs_.disable_lists();
     reopen({jobs_.features().nearest, false});
     wait_or_compute();
   }

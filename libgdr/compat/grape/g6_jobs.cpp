@@ -38,7 +38,7 @@ void KernelJobs::select(KernelFeatures wanted, MovingSources& sources) {
   sources.predict_on_device(device_predicts_ && !wanted.nearest && !wanted.lists);
 }
 
-void KernelJobs::give_up_lists() {
+void KernelJobs::disable_lists() {
   device_makes_lists_ = device_predicts_ = false;
   jobs_[0][0].reset();
 }

@@ -27,8 +27,8 @@ class KernelJobs {
   /// Selects the job of a kernel, and tells the sources what it needs. Without lists if the device
   /// cannot run such kernels. A calculation of another job is forgotten.
   void select(KernelFeatures wanted, MovingSources& sources);
-  /// Gives up lists by the device, and its predictions: the next calculation does without.
-  void give_up_lists();
+  /// Disables lists by the device, and its predictions, from the next calculation on.
+  void disable_lists();
 
   const KernelFeatures& features() const noexcept { return features_; }
   /// Whether the device runs kernels with lists, as far as is known.
