@@ -80,13 +80,14 @@ double interactions_of(std::string_view engine, const Kernel& kernel, const std:
   if (engine == "gpu-exact")  // a thread has one target, or all of its PE
     return program.group *
            (text.find("one element of a PE") != std::string::npos ? 1.0 : program.elements);
-  // Floats may have groups of fewer sources. The loop without rare conditions has several passes.
-  static const std::regex words(R"(source \+= (\d+);)"), passes(R"(remaining >= (\d+)u)");
+  // Floats may have groups of fewer sources. The loop without rare conditions has several
+  // iterations.
+  static const std::regex words(R"(source \+= (\d+);)"), iterations(R"(remaining >= (\d+)u)");
   const auto variables =
       std::ranges::count(kernel.variables(), Role::Source, &KernelVariable::role);
   const double sources = number_after(text, words) / static_cast<double>(variables);
   return std::max(1.0, std::min<double>(program.group, std::floor(sources))) *
-         number_after(text, passes);
+         number_after(text, iterations);
 }
 
 }  // namespace
@@ -96,9 +97,9 @@ LoopText loop_text(const Context& context, std::string_view engine, const Kernel
   const Sample sample = law.sample(particles, context.seed);
   const auto texts = texts_of(
       context, engine, [&](Device& device) { run_law(device, kernel, law, sample, sample); });
-  // Not the program for sources of gpu-exact, nor those for parts of a target's passes.
+  // Not the program for sources of gpu-exact, nor those for parts of a target's iterations.
   const auto loop = std::ranges::find_if(texts.rbegin(), texts.rend(), [](const std::string& t) {
-    return t.find("ulong passes") != std::string::npos &&
+    return t.find("ulong iterations") != std::string::npos &&
            t.find("ulong parts") == std::string::npos;
   });
   if (loop == texts.rend()) return {};

@@ -20,17 +20,17 @@ using native::fma_negate_product, native::Graph, native::LeafKey, native::NodeOp
 using native::make_blocked_sums, native::Segment, native::Store, native::WordType;
 using Kind = native::Kind;
 
-TEST_CASE("runs of passes are divided where blocks end") {
+TEST_CASE("runs of iterations are divided where blocks end") {
   std::mt19937_64 random(1);
   std::vector<LoopRun> runs, divided;
   for (unsigned n = 0; n < 2000; ++n) {
-    const std::uint64_t passes = 1 + random() % (10 * SourceWindows::groups);
-    std::vector<std::uint8_t> hit(passes / SourceWindows::groups + 1);
+    const std::uint64_t iterations = 1 + random() % (10 * SourceWindows::groups);
+    std::vector<std::uint8_t> hit(iterations / SourceWindows::groups + 1);
     for (auto& h : hit) h = random() % 3 == 0;
-    plan_loop_runs(passes, hit, runs);
+    plan_loop_runs(iterations, hit, runs);
     const std::uint64_t block = 1 + random() % 100;
     divide_at_blocks(runs, block, divided);
-    const auto guarded_passes = [](const std::vector<LoopRun>& list) {
+    const auto guarded_iterations = [](const std::vector<LoopRun>& list) {
       std::vector<bool> guarded;
       for (const LoopRun& run : list) {
         guarded.insert(guarded.end(), run.guarded, true);
@@ -38,7 +38,7 @@ TEST_CASE("runs of passes are divided where blocks end") {
       }
       return guarded;
     };
-    REQUIRE(guarded_passes(divided) == guarded_passes(runs));
+    REQUIRE(guarded_iterations(divided) == guarded_iterations(runs));
     std::uint64_t done = 0;
     for (std::size_t k = 0; k < divided.size(); ++k) {
       const std::uint64_t some = divided[k].guarded + divided[k].free;

@@ -5,7 +5,7 @@
 
 #include "emulator/engine/vector/gpu/accumulator.hpp"
 #include "emulator/engine/vector/gpu/bounds.hpp"
-#include "emulator/engine/vector/gpu/pass_text.hpp"
+#include "emulator/engine/vector/gpu/loop_text.hpp"
 #include "emulator/engine/vector/gpu/simplify.hpp"
 #include "engine/trace_builder.hpp"
 #include "support/catch.hpp"
@@ -37,7 +37,7 @@ struct Loop : TraceBuilder {
 
 }  // namespace
 
-TEST_CASE("sums over passes are tested now and then, and their terms not at all") {
+TEST_CASE("sums over iterations are tested now and then, and their terms not at all") {
   Loop loop;
   const StepId sum = loop.row(0), x = loop.row(1);
   const StepId next = loop.step(Op::Add, sum, loop.step(Op::Mul, x, x));
@@ -72,11 +72,11 @@ TEST_CASE("a loop whose constants make subnormal numbers is refused") {
     loop.store(1, loop.step(Op::Mul, x, loop.constant(tiny)));
     std::vector<codegen::CarriedRow> carried;
     CHECK_FALSE(loop_tests(loop.trace, carried).suffice);
-    CHECK_THROWS_AS(codegen::pass_text(loop.trace), codegen::UnsupportedPass);
+    CHECK_THROWS_AS(codegen::loop_text(loop.trace), codegen::UnsupportedLoop);
   }
 }
 
-TEST_CASE("a recurrence that multiplies is tested in every pass") {
+TEST_CASE("a recurrence that multiplies is tested in every iteration") {
   Loop loop;
   const StepId x = loop.row(0);
   const StepId square = loop.step(Op::Mul, x, x);
@@ -104,7 +104,7 @@ TEST_CASE("rounding to 25 bits enlarges no number's bounds much") {
   for (StepId n = 1; n < loop.trace.steps.size(); ++n) CHECK(tests.of_step[n] == 0);
 }
 
-TEST_CASE("an infinity cannot pass unnoticed into bits or comparisons") {
+TEST_CASE("an infinity cannot iteration unnoticed into bits or comparisons") {
   for (const bool compared : {false, true}) {
     Loop loop;
     StepId x = loop.row(0);
@@ -137,7 +137,7 @@ TEST_CASE("a value that is only compared and selected may be of any size") {
   CHECK(tests.of_step[next] == 0);
   CHECK_FALSE(tests.is_normal[least]);
   // Its subnormals are zeros to the machine.
-  const std::string text = codegen::pass_text(loop.trace).loop;
+  const std::string text = codegen::loop_text(loop.trace).loop;
   CHECK(text.find("< flushed(") != std::string::npos);
 }
 
@@ -146,10 +146,11 @@ TEST_CASE("a loop that reads a part of what it stores is refused") {
   loop.trace.elements = 4;
   const StepId x = loop.row(0);
   loop.trace.stores.push_back({loop.step(Op::Add, x, x), loop.trace.row_bytes, Level::Lanes});
-  CHECK_THROWS_AS(codegen::pass_text(loop.trace), codegen::UnsupportedPass);
+  CHECK_THROWS_AS(codegen::loop_text(loop.trace), codegen::UnsupportedLoop);
 }
 
-TEST_CASE("a long that passes add two terms to is an accumulator, unless something else reads it") {
+TEST_CASE(
+    "a long that iterations add two terms to is an accumulator, unless something else reads it") {
   for (const bool is_read : {false, true}) {
     INFO(is_read);
     Loop loop;
@@ -165,7 +166,7 @@ TEST_CASE("a long that passes add two terms to is an accumulator, unless somethi
     std::vector<codegen::CarriedRow> carried{{h, h2, false}, {l, l2, false}};
     const codegen::LoopTests tests = loop_tests(loop.trace, carried);
     const auto found = codegen::find_accumulators(loop.trace, carried, tests);
-    const std::string text = codegen::pass_text(loop.trace).loop;
+    const std::string text = codegen::loop_text(loop.trace).loop;
     if (is_read) {
       CHECK(found.empty());
       CHECK(text.find("add_carefully(unplaced(") != std::string::npos);
@@ -191,14 +192,14 @@ TEST_CASE("rounded sums that do not depend on each other share a branch") {
   const StepId sum = loop.row(4);
   const StepId d = loop.sum(Step::Kind::RoundedSum, c, sum);
   loop.store(4, d);
-  const std::string text = codegen::pass_text(loop.trace).loop;
+  const std::string text = codegen::loop_text(loop.trace).loop;
   std::size_t branches = 0;
   for (std::size_t at = 0; (at = text.find("if (is_tie(", at)) != std::string::npos; ++at)
     ++branches;
   CHECK(branches == 3);
 }
 
-TEST_CASE("a value that passes do not change is tested once, where it is selected") {
+TEST_CASE("a value that iterations do not change is tested once, where it is selected") {
   Loop loop;
   const StepId x = loop.row(0), word = loop.row(1), least = loop.row(2);
   const StepId sum = loop.row(3);

@@ -21,16 +21,16 @@ class JitInterpreter {
   JitInterpreter(jit::VectorTarget target, std::vector<std::byte*> bases)
       : target_(target), bases_(std::move(bases)) {}
 
-  void run(const jit::Block& block) { run_pass(block, Values(block.values.size())); }
+  void run(const jit::Block& block) { run_iteration(block, Values(block.values.size())); }
 
   /// A loop: carried values are in their places before and after it.
-  void run_loop(const jit::Block& block, unsigned passes) {
+  void run_loop(const jit::Block& block, unsigned iterations) {
     std::vector<Lanes> carried;
     for (const jit::Carried& c : block.carried) carried.push_back(read(c.place));
-    for (unsigned pass = 0; pass < passes; ++pass) {
+    for (unsigned iteration = 0; iteration < iterations; ++iteration) {
       Values values(block.values.size());
       for (std::size_t n = 0; n < carried.size(); ++n) values[block.carried[n].in] = carried[n];
-      values = run_pass(block, std::move(values));
+      values = run_iteration(block, std::move(values));
       for (std::size_t n = 0; n < carried.size(); ++n) {
         const jit::ValueId out = block.carried[n].out;
         carried[n] = block.values[out].in_memory ? read(block.values[out].place) : values[out];
@@ -64,7 +64,7 @@ class JitInterpreter {
     }
   }
 
-  Values run_pass(const jit::Block& block, Values values) {
+  Values run_iteration(const jit::Block& block, Values values) {
     for (const jit::Operation& o : block.code) {
       const auto operand = [&](jit::ValueId v) {
         return block.values[v].in_memory ? read(block.values[v].place) : values[v];

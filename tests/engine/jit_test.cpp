@@ -340,9 +340,9 @@ struct Outcome {
   }
 };
 
-/// Runs the code; a loop takes `passes` passes.
+/// Runs the code; a loop takes `iterations` iterations.
 void run_machine_code(const Block& block, VectorTarget target, const ConstantPool& pool,
-                      unsigned passes, Outcome& outcome) {
+                      unsigned iterations, Outcome& outcome) {
   SpillArea spills{base_spills, 0, 0};
   const RegisterLimits limits{target.avx512 ? 32U : 14U, 6};
   const AllocatedBlock code = allocate(block, target, limits, spills);
@@ -388,11 +388,11 @@ void run_machine_code(const Block& block, VectorTarget target, const ConstantPoo
   a.ready(Xbyak::CodeArray::PROTECT_RE);
   using Function =
       void (*)(std::byte*, std::byte*, std::byte*, std::uint64_t, std::uint16_t*, std::byte*);
-  a.getCode<Function>()(outcome.data.data(), outcome.got.data(), spilled.data(), passes,
+  a.getCode<Function>()(outcome.data.data(), outcome.got.data(), spilled.data(), iterations,
                         outcome.collected, outcome.lists.rows());
 }
 
-void check(const Block& block, VectorTarget target, const ConstantPool& pool, unsigned passes,
+void check(const Block& block, VectorTarget target, const ConstantPool& pool, unsigned iterations,
            Outcome& outcome) {
   std::vector<std::uint8_t> constants = pool.bytes();
   JitInterpreter interpreter(
@@ -401,9 +401,9 @@ void check(const Block& block, VectorTarget target, const ConstantPool& pool, un
   if (block.carried.empty()) {
     interpreter.run(block);
   } else {
-    interpreter.run_loop(block, passes);
+    interpreter.run_loop(block, iterations);
   }
-  run_machine_code(block, target, pool, passes, outcome);
+  run_machine_code(block, target, pool, iterations, outcome);
   const auto same = [&](Memory& expected, Memory& got, std::size_t vectors) {
     for (std::size_t k = 0; k < vectors * target.lanes(); ++k) {
       const std::size_t at = k * target.lane_bytes();

@@ -1,5 +1,5 @@
-// Loop segments against their kernels, pass by pass, and simplification of arithmetic. The oracle
-// is `evaluate`, the definition of a node.
+// Loop segments against their kernels, iteration by iteration, and simplification of arithmetic.
+// The oracle is `evaluate`, the definition of a node.
 #include <bit>
 #include <map>
 #include <random>
@@ -15,7 +15,7 @@ using namespace native;
 
 namespace {
 
-/// One lane of a kernel's loop: the contents of its carried locations, and the current pass.
+/// One lane of a kernel's loop: the contents of its carried locations, and the current iteration.
 class Lane {
  public:
   Lane(const Kernel& kernel, const std::vector<double>& start) : kernel_(kernel) {
@@ -24,9 +24,9 @@ class Lane {
   }
 
   /// Sources are small integers, so that sums are exact in any order.
-  static double source(std::uint32_t place, std::int64_t pass) {
-    REQUIRE(pass >= 0);
-    return static_cast<double>((7 * place + 3 * static_cast<std::uint64_t>(pass)) % 11) - 5;
+  static double source(std::uint32_t place, std::int64_t iteration) {
+    REQUIRE(iteration >= 0);
+    return static_cast<double>((7 * place + 3 * static_cast<std::uint64_t>(iteration)) % 11) - 5;
   }
 
   void run(const Segment& segment) {
@@ -35,15 +35,15 @@ class Lane {
     for (const Store& store : segment.stores)
       next[kernel_.carried[store.slot].slot] = value(values, store.value);
     state_ = std::move(next);
-    ++pass_;
+    ++iteration_;
   }
-  /// One pass of the unmodified kernel.
+  /// One iteration of the unmodified kernel.
   void run_kernel() {
     const Values values = values_of(kernel_.graph);
     auto next = state_;
     for (const KernelCarried& c : kernel_.carried) next[c.slot] = value(values, c.next);
     state_ = std::move(next);
-    ++pass_;
+    ++iteration_;
   }
 
   const std::map<std::uint32_t, std::uint64_t>& state() const noexcept { return state_; }
@@ -63,7 +63,7 @@ class Lane {
       if (node.op == NodeOp::Input) {
         values[n] = state_.at(key.place);
       } else if (node.op == NodeOp::Source) {
-        values[n] = std::bit_cast<std::uint64_t>(source(key.place, pass_ - key.delay));
+        values[n] = std::bit_cast<std::uint64_t>(source(key.place, iteration_ - key.delay));
       } else if (node.op == NodeOp::Constant) {
         values[n] = node.bits;
       } else {
@@ -75,7 +75,7 @@ class Lane {
 
   const Kernel& kernel_;
   std::map<std::uint32_t, std::uint64_t> state_;  ///< by slot
-  std::int64_t pass_ = 0;
+  std::int64_t iteration_ = 0;
 };
 
 /// A kernel whose loop carries sums and their addends.
@@ -96,14 +96,14 @@ struct Pipeline {
   Ref op(NodeOp op, Ref a, Ref b) { return kernel.graph.op(op, Kind::Number, a, b); }
 };
 
-bool same_after(const Kernel& kernel, const LoopForm& form, unsigned passes) {
+bool same_after(const Kernel& kernel, const LoopForm& form, unsigned iterations) {
   std::vector<double> start;
   for (std::size_t c = 0; c < kernel.carried.size(); ++c)
     start.push_back(static_cast<double>(c) + 2);
   Lane plain(kernel, start), pieces(kernel, start);
-  for (unsigned p = 0; p + 1 < passes; ++p) plain.run_kernel();
+  for (unsigned p = 0; p + 1 < iterations; ++p) plain.run_kernel();
   pieces.run(form.first);
-  for (unsigned p = 1; p + 1 < passes; ++p) pieces.run(form.loop);
+  for (unsigned p = 1; p + 1 < iterations; ++p) pieces.run(form.loop);
   pieces.run(form.last);
   return plain.state() == pieces.state();
 }
@@ -155,9 +155,9 @@ TEST_CASE("a retimed loop gives the sums of the kernel") {
       ++retimed;
       CHECK(form->loop.stores.size() == 3);  // the sums only
     }
-    for (const unsigned passes : {2U, 3U, 4U, 9U}) {
-      if (form) REQUIRE(same_after(kernel, *form, passes));
-      REQUIRE(same_after(kernel, make_loop_form(kernel, true), passes));
+    for (const unsigned iterations : {2U, 3U, 4U, 9U}) {
+      if (form) REQUIRE(same_after(kernel, *form, iterations));
+      REQUIRE(same_after(kernel, make_loop_form(kernel, true), iterations));
     }
   }
   CHECK(retimed > 250);

@@ -19,10 +19,10 @@ using test::JitInterpreter;
 
 enum Base : std::uint8_t { base_source, base_data, base_carried, base_crossing, base_count };
 constexpr std::uint32_t words_of_source = 6, data_vectors = 4;
-constexpr unsigned max_passes = 8, max_vectors = 96;
+constexpr unsigned max_iterations = 8, max_vectors = 96;
 
 /// Generates loops like those of force kernels: some long chains of operations on a source and on
-/// invariant data, whose ends are summed, selected, or passed on to the next pass.
+/// invariant data, whose ends are summed, selected, or passed on to the next iteration.
 class Author {
  public:
   explicit Author(std::uint64_t seed) : random_(seed) {}
@@ -80,14 +80,14 @@ class Author {
     }
     ends_.push_back(v);
   }
-  /// The value of the next pass.
+  /// The value of the next iteration.
   ValueId next(ValueId in) {
     switch (below(masks_.empty() ? 3 : 4)) {
       case 0:
         return number(Op::Add, {in, any(ends_), no_value});
       case 1:
         return number(Op::Fma, {any(numbers_), any(ends_), in});
-      case 2:  // as it is, a pass later
+      case 2:  // as it is, an iteration later
         return any(ends_);
       default:
         return number(Op::Select, {any(masks_), in, any(ends_)});
@@ -98,9 +98,9 @@ class Author {
   std::vector<ValueId> inputs_, numbers_, masks_, ends_;
 };
 
-/// Memory of a loop, with sources for all passes.
+/// Memory of a loop, with sources for all iterations.
 struct Memory {
-  alignas(64) std::array<std::byte, max_passes * words_of_source * sizeof(double)> sources{};
+  alignas(64) std::array<std::byte, max_iterations * words_of_source * sizeof(double)> sources{};
   alignas(64) std::array<std::byte, data_vectors * 64> data{};
   alignas(64) std::array<std::byte, max_vectors * 64> carried{}, crossing{};
 
@@ -117,53 +117,57 @@ struct Memory {
     fill(data);
     fill(carried);
   }
-  JitInterpreter interpreter(unsigned pass) {
+  JitInterpreter interpreter(unsigned iteration) {
     return {{true, false},
-            {sources.data() + pass * words_of_source * sizeof(double), data.data(), carried.data(),
-             crossing.data()}};
+            {sources.data() + iteration * words_of_source * sizeof(double), data.data(),
+             carried.data(), crossing.data()}};
   }
 };
 
-void run_plain(const Block& block, unsigned passes, Memory& memory) {
-  for (unsigned pass = 0; pass < passes; ++pass) memory.interpreter(pass).run_loop(block, 1);
+void run_plain(const Block& block, unsigned iterations, Memory& memory) {
+  for (unsigned iteration = 0; iteration < iterations; ++iteration)
+    memory.interpreter(iteration).run_loop(block, 1);
 }
 
-/// The place that some passes later is at p.
-Place later(Place p, int passes) {
+/// The place that some iterations later is at p.
+Place later(Place p, int iterations) {
   if (p.base == base_source)
-    p.offset += passes * static_cast<std::int32_t>(words_of_source * sizeof(double));
+    p.offset += iterations * static_cast<std::int32_t>(words_of_source * sizeof(double));
   return p;
 }
 
-/// `bodies` times a body of a number of passes. The source is that of the first stage's pass.
-void run_pipelined(const PipelinedLoop& parts, unsigned bodies, unsigned passes, Memory& memory) {
+/// `bodies` times a body of a number of iterations. The source is that of the first stage's
+/// iteration.
+void run_pipelined(const PipelinedLoop& parts, unsigned bodies, unsigned iterations,
+                   Memory& memory) {
   memory.interpreter(0).run(parts.first);
   for (unsigned body = 1; body < bodies; ++body)
-    memory.interpreter(body * passes).run_loop(parts.loop, 1);
-  memory.interpreter(bodies * passes).run(parts.last);
+    memory.interpreter(body * iterations).run_loop(parts.loop, 1);
+  memory.interpreter(bodies * iterations).run(parts.last);
 }
 
-PipelinedLoop parts_of(const PipelineSchedule& schedule, int passes) {
+PipelinedLoop parts_of(const PipelineSchedule& schedule, int iterations) {
   return pipelined(
-      schedule, [&](Place p) { return later(p, -passes); },
+      schedule, [&](Place p) { return later(p, -iterations); },
       [](std::size_t k) {
         return Place{base_crossing, false, static_cast<std::int32_t>(k * 64)};
       });
 }
 
-/// Returns the number of pipelined loops of the block, whose bodies are of `passes` passes.
-std::size_t check_pipelined(const Block& block, unsigned passes, std::uint64_t seed) {
-  const Block body = passes == 2 ? two_passes(block, [](Place p) { return later(p, 1); }) : block;
+/// Returns the number of pipelined loops of the block, whose bodies are of `iterations` iterations.
+std::size_t check_pipelined(const Block& block, unsigned iterations, std::uint64_t seed) {
+  const Block body =
+      iterations == 2 ? two_iterations(block, [](Place p) { return later(p, 1); }) : block;
   const std::vector<PipelineSchedule> schedules = pipeline_schedules(body);
   for (const PipelineSchedule& schedule : schedules) {
     REQUIRE(schedule.order.size() == schedule.block.code.size());
     REQUIRE(schedule.crossing.size() <= max_vectors);
-    const PipelinedLoop parts = parts_of(schedule, static_cast<int>(passes));
-    for (unsigned bodies = 1; bodies * passes <= max_passes; ++bodies) {
-      CAPTURE(passes, bodies);
+    const PipelinedLoop parts = parts_of(schedule, static_cast<int>(iterations));
+    for (unsigned bodies = 1; bodies * iterations <= max_iterations; ++bodies) {
+      CAPTURE(iterations, bodies);
       Memory one(seed), other(seed);
-      run_plain(block, bodies * passes, one);
-      run_pipelined(parts, bodies, passes, other);
+      run_plain(block, bodies * iterations, one);
+      run_pipelined(parts, bodies, iterations, other);
       REQUIRE(one.carried == other.carried);
     }
   }
@@ -172,7 +176,7 @@ std::size_t check_pipelined(const Block& block, unsigned passes, std::uint64_t s
 
 }  // namespace
 
-TEST_CASE("pipelined loops leave the carried values of loops pass by pass", "[jit]") {
+TEST_CASE("pipelined loops leave the carried values of loops iteration by iteration", "[jit]") {
   std::size_t of_one = 0, of_two = 0;
   const std::uint64_t first = test::first_seed();
   for (std::uint64_t seed = first; seed < first + test::test_iterations(300); ++seed) {

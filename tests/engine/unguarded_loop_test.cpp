@@ -1,4 +1,4 @@
-// Loop versioning: passes that require guards.
+// Loop versioning: iterations that require guards.
 #include "emulator/engine/native/translate/unguarded_loop.hpp"
 
 #include <random>
@@ -12,33 +12,34 @@ using namespace native;
 
 namespace {
 
-/// Whether each pass from 1 on is guarded, in order.
-std::vector<bool> guarded_passes(const std::vector<LoopRun>& runs) {
-  std::vector<bool> passes;
+/// Whether each iteration from 1 on is guarded, in order.
+std::vector<bool> guarded_iterations(const std::vector<LoopRun>& runs) {
+  std::vector<bool> iterations;
   for (const LoopRun& run : runs) {
-    passes.insert(passes.end(), run.guarded, true);
-    passes.insert(passes.end(), run.free, false);
+    iterations.insert(iterations.end(), run.guarded, true);
+    iterations.insert(iterations.end(), run.free, false);
   }
-  return passes;
+  return iterations;
 }
 
 }  // namespace
 
 TEST_CASE(
-    "passes whose groups, or those of the previous pass, may hold an equal word are guarded") {
+    "iterations whose groups, or those of the previous iteration, may hold an equal word are "
+    "guarded") {
   std::mt19937_64 random(1);
   std::vector<LoopRun> runs;
   for (unsigned n = 0; n < 2000; ++n) {
-    const std::uint64_t passes = 1 + random() % (8 * SourceWindows::groups);
-    std::vector<std::uint8_t> hit(passes / SourceWindows::groups + 1);
+    const std::uint64_t iterations = 1 + random() % (8 * SourceWindows::groups);
+    std::vector<std::uint8_t> hit(iterations / SourceWindows::groups + 1);
     const std::uint64_t one_in = 1 + random() % 6;
     for (auto& h : hit) h = random() % one_in == 0;
-    plan_loop_runs(passes, hit, runs);
+    plan_loop_runs(iterations, hit, runs);
     std::vector<bool> expected;
-    for (std::uint64_t p = 1; p + 1 < passes; ++p)
+    for (std::uint64_t p = 1; p + 1 < iterations; ++p)
       expected.push_back(hit[p / SourceWindows::groups] != 0 ||
                          hit[(p - 1) / SourceWindows::groups] != 0);
-    REQUIRE(guarded_passes(runs) == expected);
+    REQUIRE(guarded_iterations(runs) == expected);
     // The machine code ends at the first empty run, and continues after any other.
     REQUIRE(!runs.empty());
     REQUIRE((runs.back().guarded == 0 && runs.back().free == 0));

@@ -318,7 +318,7 @@ TEST_CASE("all chips of a board share a launch") {
   }
 }
 
-TEST_CASE("many passes take several launches, with the same bits") {
+TEST_CASE("many iterations take several launches, with the same bits") {
   if (!test::has_gpu()) return;
   const TestGpus gpus(1);
   const std::size_t targets = 8192, sources = 40000;

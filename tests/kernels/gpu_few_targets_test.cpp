@@ -1,4 +1,4 @@
-// Few targets with many sources on a GPU: threads share the passes of a target. Without a device
+// Few targets with many sources on a GPU: threads share the iterations of a target. Without a device
 // these tests are skipped; the processor's (pocl) will do.
 #include <cstdlib>
 #include <set>
@@ -74,7 +74,7 @@ TEST_CASE("few targets with many sources take two launches on a GPU") {
   CHECK(gpus.devices[0]->launches() == 2);
 }
 
-TEST_CASE("few targets whose passes cannot be shared run on the processor") {
+TEST_CASE("few targets whose iterations cannot be shared run on the processor") {
   if (!test::has_gpu()) return;
   for (const char* limit : {"100", "0"}) {
     const TestGpus gpus(1);

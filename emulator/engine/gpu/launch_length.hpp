@@ -1,4 +1,4 @@
-// How many passes of a loop a GPU executes in one launch.
+// How many iterations of a loop a GPU executes in one launch.
 #pragma once
 
 #include <algorithm>
@@ -14,22 +14,22 @@ class LaunchLength {
  public:
   /// `threads`: of a launch; `rate`: interactions a second of a small device.
   explicit LaunchLength(std::size_t threads, double rate = 1e9) noexcept
-      : passes_(std::max<std::uint64_t>(least_passes,
-                                        static_cast<std::uint64_t>(rate * seconds_of_launch) /
-                                            std::max<std::size_t>(threads, 1))) {}
+      : iterations_(std::max<std::uint64_t>(least_iterations,
+                                            static_cast<std::uint64_t>(rate * seconds_of_launch) /
+                                                std::max<std::size_t>(threads, 1))) {}
 
   /// Of the next launch.
-  std::uint64_t passes() const noexcept { return passes_; }
-  void record(std::uint64_t passes, double seconds) noexcept {
-    const double rate = static_cast<double>(passes) / std::max(1e-6, seconds);
-    passes_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(rate * seconds_of_launch), 1,
-                                        8 * passes_);
+  std::uint64_t iterations() const noexcept { return iterations_; }
+  void record(std::uint64_t iterations, double seconds) noexcept {
+    const double rate = static_cast<double>(iterations) / std::max(1e-6, seconds);
+    iterations_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(rate * seconds_of_launch), 1,
+                                            8 * iterations_);
   }
 
  private:
   static constexpr double seconds_of_launch = 0.1;
-  static constexpr std::uint64_t least_passes = 256;
-  std::uint64_t passes_;
+  static constexpr std::uint64_t least_iterations = 256;
+  std::uint64_t iterations_;
 };
 
 }  // namespace gdr

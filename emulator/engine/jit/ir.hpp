@@ -138,7 +138,8 @@ struct Operation {
   Place place;  ///< operand of Load, Store, Gather and Append
 };
 
-/// A value that a loop keeps in a register: `in` at the beginning of a pass, which makes `out`.
+/// A value that a loop keeps in a register: `in` at the beginning of an iteration, which makes
+/// `out`.
 struct Carried {
   ValueId in = no_value, out = no_value;
   Place place;  ///< location of its value before and after the loop

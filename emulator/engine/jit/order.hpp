@@ -59,11 +59,12 @@ Block interleaved(const Block& block, unsigned copies, PlaceOf place) {
   return made;
 }
 
-/// Two passes of a loop as one. `later(p)`: the place of memory that one pass later is at p.
+/// Two iterations of a loop as one. `later(p)`: the place of memory that one iteration later is at
+/// p.
 template <typename PlaceOf>
-Block two_passes(const Block& block, PlaceOf later) {
+Block two_iterations(const Block& block, PlaceOf later) {
   Block made = block;
-  std::vector<ValueId> ids(block.values.size());  // of the second pass
+  std::vector<ValueId> ids(block.values.size());  // of the second iteration
   for (ValueId v = 0; v < ids.size(); ++v) {
     Value value = block.values[v];
     if (value.in_memory) value.place = later(value.place);

@@ -58,7 +58,7 @@ Block with_own_masks(const Block& block) {
 /// as early as its operands allow, so that few operations of long chains are in the second stage.
 enum class Placing : std::uint8_t { Late, Early };
 
-/// Times are clocks from the beginning of a pass.
+/// Times are clocks from the beginning of an iteration.
 class Scheduler {
  public:
   Scheduler(const Block& block, Placing placing)
@@ -80,7 +80,7 @@ class Scheduler {
   std::optional<PipelineSchedule> run() {
     const int least = std::max(1, (work_ + a_clock - 1) / a_clock);
     if (!is_divisible() || longest_way(b_) <= least) return std::nullopt;
-    // Where operations do not fit the gaps that others leave, passes begin a little later.
+    // Where operations do not fit the gaps that others leave, iterations begin a little later.
     for (interval_ = least; interval_ <= least + least / 4; ++interval_)
       if (placing_ == Placing::Late ? place_late() : place_early())
         if (std::optional<PipelineSchedule> made = divided()) return made;
@@ -94,7 +94,7 @@ class Scheduler {
     return b_.code[n].to != no_value && b_.values[b_.code[n].to].type == Type::Mask;
   }
 
-  /// Carried values stay in registers, and are made in the pass.
+  /// Carried values stay in registers, and are made in the iteration.
   bool is_divisible() const {
     const auto has_effect = [](const Operation& o) {
       return o.op == Op::Store || o.op == Op::Append || o.op == Op::Collect || o.op == Op::Gather;
@@ -104,7 +104,7 @@ class Scheduler {
                                [&](const Carried& c) { return made_by_[c.out] != nobody; });
   }
 
-  /// The operation that makes a value, a carried one in the pass before.
+  /// The operation that makes a value, a carried one in the iteration before.
   std::uint32_t maker_of(ValueId v) const {
     return made_by_[carried_of_[v] != nobody ? b_.carried[carried_of_[v]].out : v];
   }
@@ -144,7 +144,7 @@ class Scheduler {
   }
 
   /// The clock at which the operands are there that are made by operations with a time. A carried
-  /// value is that of the previous pass, which began an interval earlier.
+  /// value is that of the previous iteration, which began an interval earlier.
   int ready(std::uint32_t n, const std::vector<int>& time) const {
     int clock = 0;
     each_operand(b_.code[n], [&](ValueId v) {
@@ -211,7 +211,7 @@ class Scheduler {
     return true;
   }
 
-  /// Early operations read what late ones of the previous pass have made just before them.
+  /// Early operations read what late ones of the previous iteration have made just before them.
   bool keeps_carried_values(const std::vector<bool>& late) const {
     bool good = true;
     for (std::uint32_t n = 0; n < b_.code.size(); ++n)
@@ -230,7 +230,7 @@ class Scheduler {
   std::vector<std::uint32_t> carried_of_;          ///< the carried value that each value begins
   std::vector<int> time_;                          ///< clock of each operation
   int work_ = 0;                                   ///< clocks of the vector units
-  int interval_ = 1;                               ///< clocks from pass to pass
+  int interval_ = 1;                               ///< clocks from iteration to iteration
   std::vector<int> used_;                          ///< busy units in each clock of the interval
 };
 
@@ -256,7 +256,7 @@ class Pipeliner {
   bool made_late(ValueId v) const { return made_by_[v] != nobody && s_.late[made_by_[v]]; }
   bool is_late(const Carried& c) const { return made_late(c.out); }
 
-  /// Both stages see the block's values, late ones with the places of the previous pass.
+  /// Both stages see the block's values, late ones with the places of the previous iteration.
   Names names(Block& made) const {
     made.values = b_.values;
     Names names;
@@ -293,7 +293,7 @@ class Pipeliner {
     made.code.push_back(o);
   }
 
-  /// The first stage of the first pass.
+  /// The first stage of the first iteration.
   Block first() const {
     Block made;
     Names n = names(made);
@@ -307,7 +307,7 @@ class Pipeliner {
     return made;
   }
 
-  /// The second stage of a pass, among the first one of the next.
+  /// The second stage of an iteration, among the first one of the next.
   Block loop() const {
     Block made;
     Names n = names(made);
@@ -324,7 +324,7 @@ class Pipeliner {
     return made;
   }
 
-  /// The second stage of the last pass.
+  /// The second stage of the last iteration.
   Block last() const {
     Block made;
     Names n = names(made);

@@ -47,7 +47,8 @@ class ValuePlaces {
 
   /// Before a loop: loads its carried values to registers.
   void enter_loop();
-  /// At the end of a pass every carried value moves to the register where the next pass expects it.
+  /// At the end of an iteration every carried value moves to the register where the next iteration
+  /// expects it.
   void restore_carried();
   /// After a loop: the stores of the carried values.
   std::vector<Instruction> leave_loop() const;

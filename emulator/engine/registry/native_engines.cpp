@@ -5,7 +5,7 @@
 #include "emulator/engine/gpu/cards.hpp"
 #include "emulator/engine/matmul/gpu/gpu_products.hpp"
 #include "emulator/engine/native/native.hpp"
-#include "emulator/engine/vector/gpu/shared_passes.hpp"
+#include "emulator/engine/vector/gpu/shared_loops.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "gdr/error.hpp"
 
@@ -32,7 +32,7 @@ std::unique_ptr<Engine> make_gpu_engine(std::string_view name, Isa isa, bool jit
   if (engine == "gpu-exact") {
     // The device executes the steps of AVX2, and the host its part of a run.
     const Isa host = isa == Isa::Avx512 ? Isa::Avx2 : isa;
-    return std::make_unique<VectorEngine>(host, jit, exact_passes_on(gpus),
+    return std::make_unique<VectorEngine>(host, jit, exact_loops_on(gpus),
                                           matmul_on(gpus, DeviceNumbers::Exact));
   }
   const bool doubles = engine == "gpu";

@@ -20,15 +20,15 @@ class DeviceRuns::Batch final : public FusedBatch {
     use(heads);
   }
   /// False if the device cannot execute the program.
-  bool usable() const { return passes_ != nullptr; }
+  bool usable() const { return batch_ != nullptr; }
 
   void begin(std::size_t n, BlockState& block, const BlockRun& body) override {
     runs_[n] = {&block, body, start(n, block, body)};
   }
   void run_bodies() override {
-    passes_->run();
+    batch_->run();
     const auto has_tails = [this](std::size_t n) {
-      return ((runs_[n].failure | passes_->failure(n)) & has_tail) != 0;
+      return ((runs_[n].failure | batch_->failure(n)) & has_tail) != 0;
     };
     bool tails = false;
     for (std::size_t n = 0; n < runs_.size(); ++n) tails = tails || (started(n) && has_tails(n));
@@ -39,14 +39,14 @@ class DeviceRuns::Batch final : public FusedBatch {
     if (!usable()) return;
     for (std::size_t n = 0; n < runs_.size(); ++n)
       if (started(n)) runs_[n].failure = start(n, *runs_[n].block, runs_[n].body);
-    passes_->run();
+    batch_->run();
   }
   bool end(std::size_t n, BlockState& block, const BlockRun& body) override {
-    std::uint64_t failure = usable() ? runs_[n].failure | passes_->failure(n) : inexact;
+    std::uint64_t failure = usable() ? runs_[n].failure | batch_->failure(n) : inexact;
     const MachineFloatMode mode;
     if (failure == 0)
-      failure = run_after_passes(*section_, *all_.sections_.kernels(), block, body,
-                                 [&](std::byte* frame) { passes_->store(n, frame); });
+      failure = run_after_loop(*section_, *all_.sections_.kernels(), block, body,
+                               [&](std::byte* frame) { batch_->store(n, frame); });
     if (failure != 0) {
       all_.count(0, 1);
       return false;
@@ -60,30 +60,30 @@ class DeviceRuns::Batch final : public FusedBatch {
   struct Run {
     BlockState* block = nullptr;
     BlockRun body;
-    std::uint64_t failure = 0;  ///< bits of DoublesFailure before the passes
+    std::uint64_t failure = 0;  ///< bits of DoublesFailure before the iterations
   };
   bool started(std::size_t n) const { return runs_[n].block != nullptr; }
   void use(bool heads) {
     heads_ = heads;
     section_ = &all_.sections_.fused()[heads].ready();
-    DevicePasses* const passes = all_.passes(heads);
-    passes_ = passes != nullptr ? passes->batch(runs_.size()) : nullptr;
+    DeviceLoop* const loop = all_.loop(heads);
+    batch_ = loop != nullptr ? loop->batch(runs_.size()) : nullptr;
   }
   std::uint64_t start(std::size_t n, BlockState& block, const BlockRun& body) {
     const MachineFloatMode mode;
-    return run_before_passes(
+    return run_before_loop(
         *section_, *all_.sections_.kernels(), block, body,
-        [&](const std::byte* frame) { passes_->load(n, frame, block.bm.data(), body); });
+        [&](const std::byte* frame) { batch_->load(n, frame, block.bm.data(), body); });
   }
 
   const DeviceRuns& all_;
   std::vector<Run> runs_;
   bool heads_ = false;
   const DoublesSection* section_ = nullptr;
-  std::unique_ptr<PassBatch> passes_;
+  std::unique_ptr<LoopBatch> batch_;
 };
 
-DeviceRuns::DeviceRuns(std::shared_ptr<PassDevice> device, const VerifiedSections& sections,
+DeviceRuns::DeviceRuns(std::shared_ptr<LoopDevice> device, const VerifiedSections& sections,
                        std::size_t group_shorts)
     : device_(std::move(device)), sections_(sections), group_shorts_(group_shorts) {
   for (const bool heads : {false, true})
@@ -103,21 +103,21 @@ std::unique_ptr<FusedBatch> DeviceRuns::start_batch(std::size_t runs) const {
   return batch;
 }
 
-DevicePasses* DeviceRuns::passes(bool heads) const {
+DeviceLoop* DeviceRuns::loop(bool heads) const {
   FirstUse& use = compiled_[heads];
   std::call_once(use.made, [&] {
     DoublesKernels kernels = codegen::device_tracing_kernels();
     kernels.batch = sections_.kernels()->batch;
     std::string why;
-    auto passes = device_->compile(sections_.fused()[heads].ready(), use.translate(kernels),
-                                   group_shorts_, why);
+    auto loop = device_->compile(sections_.fused()[heads].ready(), use.translate(kernels),
+                                 group_shorts_, why);
     const std::scoped_lock lock(lock_);
-    use.passes = std::move(passes);
-    if (use.passes) return;
+    use.loop = std::move(loop);
+    if (use.loop) return;
     refusal_ = std::move(why);
     refused_ = true;
   });
-  return use.passes.get();
+  return use.loop.get();
 }
 
 void DeviceRuns::count(std::uint64_t completed, std::uint64_t failed) const noexcept {
@@ -129,16 +129,16 @@ void DeviceRuns::add_stats(SectionStats& body, std::string failure) const {
   const std::scoped_lock lock(lock_);
   body.gpu_runs = completed_;
   for (const FirstUse& use : compiled_) {
-    if (!use.passes) continue;
-    body.code_bytes += use.passes->text_bytes();
-    body.compile_seconds += use.passes->compile_seconds();
+    if (!use.loop) continue;
+    body.code_bytes += use.loop->text_bytes();
+    body.compile_seconds += use.loop->compile_seconds();
   }
   const std::string text = reason(std::move(failure));
   std::string& shown = body.first_failure.empty() ? body.reason : body.first_failure;
   if (!text.empty()) shown = shown.empty() ? text : text + "; " + shown;
 }
 
-/// Why passes ran on the host; empty: for no reason.
+/// Why iterations ran on the host; empty: for no reason.
 std::string DeviceRuns::reason(std::string failure) const {
   if (device_)
     if (std::string own = device_->failure(); !own.empty()) return own;

@@ -1,4 +1,4 @@
-// Fused runs whose passes are executed on a device (pass_device.hpp), many blocks at once.
+// Fused runs whose iterations are executed on a device (loop_device.hpp), many blocks at once.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "emulator/engine/api/engine.hpp"
-#include "emulator/engine/vector/doubles/pass_device.hpp"
+#include "emulator/engine/vector/doubles/loop_device.hpp"
 #include "emulator/engine/vector/verified_sections.hpp"
 
 namespace gdr {
@@ -19,34 +19,34 @@ class DeviceRuns {
  public:
   /// `device`: null if there is none. `sections` outlives this. `group_shorts`: shorts of a group
   /// of j-items.
-  DeviceRuns(std::shared_ptr<PassDevice> device, const VerifiedSections& sections,
+  DeviceRuns(std::shared_ptr<LoopDevice> device, const VerifiedSections& sections,
              std::size_t group_shorts);
 
   /// Null if there is none.
-  PassDevice* device() const noexcept { return device_.get(); }
+  LoopDevice* device() const noexcept { return device_.get(); }
   /// Whether runs may be executed on the device.
   bool is_usable() const;
   /// Null if the device cannot execute the program.
   std::unique_ptr<FusedBatch> start_batch(std::size_t runs) const;
   /// Counts matrix products.
   void count(std::uint64_t completed, std::uint64_t failed) const noexcept;
-  /// Adds the device's work, and in front of the reason why passes did not run in doubles why they
-  /// ran on the host. `failure`: that of another device, if any.
+  /// Adds the device's work, and in front of the reason why iterations did not run in doubles why
+  /// they ran on the host. `failure`: that of another device, if any.
   void add_stats(SectionStats& body, std::string failure) const;
 
  private:
   class Batch;
-  /// The passes of fused runs, compiled on their first use.
+  /// The loop of fused runs, compiled on their first use.
   struct FirstUse {
     codegen::Translate translate;
     std::once_flag made;
-    std::unique_ptr<DevicePasses> passes;  ///< written under lock_
+    std::unique_ptr<DeviceLoop> loop;  ///< written under lock_
   };
 
-  DevicePasses* passes(bool heads) const;
+  DeviceLoop* loop(bool heads) const;
   std::string reason(std::string failure) const;
 
-  const std::shared_ptr<PassDevice> device_;
+  const std::shared_ptr<LoopDevice> device_;
   const VerifiedSections& sections_;
   const std::size_t group_shorts_;
   mutable std::mutex lock_;                          ///< protects texts

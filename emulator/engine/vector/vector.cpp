@@ -27,7 +27,7 @@ namespace {
 class VectorExecutable final : public StreamingExecutable {
  public:
   VectorExecutable(const Program& program, const Geometry& geometry, Isa isa, bool fuse,
-                   std::shared_ptr<PassDevice> device, std::shared_ptr<MatmulDevice> matmul_device)
+                   std::shared_ptr<LoopDevice> device, std::shared_ptr<MatmulDevice> matmul_device)
       : isa_(isa),
         jit_(fuse),
         products_(fuse && can_verify_doubles(isa) ? exact_matmul_of(isa) : nullptr),
@@ -226,7 +226,7 @@ class VectorExecutable final : public StreamingExecutable {
   const VerifiedSections sections_;
   const bool accepts_streams_;  ///< whether the body accepts streams
   const DeviceRuns device_runs_;
-  const std::shared_ptr<PassDevice> device_;           ///< null: none
+  const std::shared_ptr<LoopDevice> device_;           ///< null: none
   const std::shared_ptr<MatmulDevice> matmul_device_;  ///< null: none
   /// Unlimited until a verification fails, which requires a repetition of the whole run.
   mutable std::atomic<std::uint64_t> max_fused_groups_{~std::uint64_t{0}};

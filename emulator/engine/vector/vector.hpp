@@ -13,7 +13,7 @@ namespace gdr {
 bool can_verify_doubles(Isa isa);
 
 class MatmulDevice;
-class PassDevice;
+class LoopDevice;
 
 class VectorEngine final : public Engine {
  public:
@@ -23,7 +23,7 @@ class VectorEngine final : public Engine {
   /// The engine "gpu-exact": passes of many blocks run on the device, where all steps are exact
   /// there, and matrix products on the other one, if it is not null. `isa`: at most AVX2, whose
   /// steps the device executes.
-  VectorEngine(Isa isa, bool jit, std::shared_ptr<PassDevice> device,
+  VectorEngine(Isa isa, bool jit, std::shared_ptr<LoopDevice> device,
                std::shared_ptr<MatmulDevice> matmul_device)
       : isa_(isa),
         jit_(jit),
@@ -37,7 +37,7 @@ class VectorEngine final : public Engine {
  private:
   Isa isa_;
   bool jit_;
-  std::shared_ptr<PassDevice> device_;
+  std::shared_ptr<LoopDevice> device_;
   std::shared_ptr<MatmulDevice> matmul_device_;
 };
 

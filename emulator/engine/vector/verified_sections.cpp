@@ -38,7 +38,7 @@ DoublesResult VerifiedSections::run_verified(const Variants& section, BlockState
     return run_on_doubles(variant.ready(), *kernels_, block, run, sources);
   };
   if (section[1]->usable) result = run_on(section[1]);
-  if (result.failure == has_tail && result.passes == 0) result = run_on(section[0]);
+  if (result.failure == has_tail && result.iterations == 0) result = run_on(section[0]);
   return result;
 }
 
@@ -53,9 +53,9 @@ std::uint64_t VerifiedSections::run(BlockState& block, const BlockRun& run,
     return 0;
   }
   const DoublesResult result = run_verified(section, block, run, sources);
-  if (result.passes == 0) record_failure(number, block, run, sources);
-  count(run.section, result.passes != 0 ? 1 : 0, result.passes != 0 ? 0 : 1);
-  return result.passes;
+  if (result.iterations == 0) record_failure(number, block, run, sources);
+  count(run.section, result.iterations != 0 ? 1 : 0, result.iterations != 0 ? 0 : 1);
+  return result.iterations;
 }
 
 bool VerifiedSections::run_fused(BlockState& block, const BlockRun& body,

@@ -33,7 +33,7 @@ class VerifiedSections {
   /// The translation of fused runs for other kernels.
   codegen::Translate fused_translation(bool heads) const;
 
-  /// Runs a section; returns the number of completed passes.
+  /// Runs a section; returns the number of completed iterations.
   std::uint64_t run(BlockState& block, const BlockRun& run, SourceLanes sources) const;
   /// Runs Start, body and End; false if the block is unchanged.
   bool run_fused(BlockState& block, const BlockRun& body, SourceLanes sources) const;

@@ -82,7 +82,7 @@ struct LookupTables {
 /// Base pointers of a kernel's code.
 enum Base : std::uint8_t {
   base_items,     ///< the work items
-  base_source,    ///< the group of source words of this pass
+  base_source,    ///< the group of source words of this iteration
   base_uniforms,  ///< invariant words, then tables
   base_spills,
   base_carried,  ///< set of loop-carried values to read
@@ -102,18 +102,18 @@ struct KernelCode {
   ItemLayout layout;
   bool loops = false;
   bool reads_tables = false;
-  /// Whether passes before the last one have effects: carried values, or appends to lists.
+  /// Whether iterations before the last one have effects: carried values, or appends to lists.
   bool has_effects() const noexcept { return !carried_slot.empty() || layout.lists != 0; }
   Segment once, first, loop, last;
   bool has_roots() const noexcept { return once.has_roots || loop.has_roots; }
   UnguardedLoop unguarded;  ///< the loop without rare conditions
   BlockedSums sums;         ///< sums of floats, which the loop adds up in blocks
-  /// For a GPU: the loop only adds up terms, so that threads can share its passes.
-  bool can_share_passes = false;
+  /// For a GPU: the loop only adds up terms, so that threads can share its iterations.
+  bool can_share_iterations = false;
   std::vector<std::uint32_t> carried_slot;  ///< input slot of each loop-carried location
   std::vector<std::uint32_t> input_offset;  ///< initial offset of an input in a work item
 
-  /// Whether passes are divided into runs.
+  /// Whether iterations are divided into runs.
   bool has_runs() const noexcept { return unguarded.usable || sums.count > 0; }
 };
 
@@ -181,11 +181,12 @@ struct CodeContext {
 };
 
 /// items: `copies` consecutive work items; source: words of the first group, or row; uniforms:
-/// invariant words; passes: 1 or more; spills: spill area; runs: schedule of passes 1 .. passes - 2
-/// for kernels with runs (plan_loop_runs). All but the words are aligned to the vector size.
+/// invariant words; iterations: 1 or more; spills: spill area; runs: schedule of iterations 1 ..
+/// iterations - 2 for kernels with runs (plan_loop_runs). All but the words are aligned to the
+/// vector size.
 using KernelFunction = void (*)(std::byte* items, const std::byte* source,
-                                const std::byte* uniforms, std::uint64_t passes, std::byte* spills,
-                                const LoopRun* runs);
+                                const std::byte* uniforms, std::uint64_t iterations,
+                                std::byte* spills, const LoopRun* runs);
 
 /// A function in executable memory, freed with the last owner.
 struct CompiledKernel {
@@ -201,7 +202,7 @@ constexpr std::uint32_t max_copies = 2;
 
 /// As a KernelFunction, for one work item on the portable path.
 using InterpretedKernel = std::function<void(std::byte* item, const std::byte* source,
-                                             const std::byte* uniforms, std::uint64_t passes)>;
+                                             const std::byte* uniforms, std::uint64_t iterations)>;
 InterpretedKernel interpret_kernel(const CodeContext& context);
 
 /// Generates machine code for Avx2 or Avx512 (the host need not support it). `copies`: work items

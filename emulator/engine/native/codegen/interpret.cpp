@@ -29,25 +29,25 @@ class Interpreter {
     loop_ = prepare(context.kernel.loop, context);
     last_ = prepare(context.kernel.last, context);
     blocks_ = context.kernel.sums.count > 0;
-    block_passes_ = context.kernel.sums.passes;
+    block_iterations_ = context.kernel.sums.iterations;
     begin_ = prepare(context.kernel.sums.begin, context);
     move_ = prepare(context.kernel.sums.move, context);
     finish_ = prepare(context.kernel.sums.finish, context);
   }
 
   void run(std::byte* item, const std::byte* source, const std::byte* uniforms,
-           std::uint64_t passes) const {
+           std::uint64_t iterations) const {
     Bases bases{item, item + layout_.set(0), item + layout_.set(1), source, uniforms};
-    if (loops_ && passes > 1) {
+    if (loops_ && iterations > 1) {
       run_segment(first_, bases);
       std::swap(bases.carried, bases.next);
       bases.source += group_bytes_;
       if (blocks_) run_in_place(begin_, bases);
-      for (std::uint64_t pass = 1; pass + 1 < passes; ++pass) {
+      for (std::uint64_t iteration = 1; iteration + 1 < iterations; ++iteration) {
         run_segment(loop_, bases);
         std::swap(bases.carried, bases.next);
         bases.source += group_bytes_;
-        if (blocks_ && pass % block_passes_ == 0) run_in_place(move_, bases);
+        if (blocks_ && iteration % block_iterations_ == 0) run_in_place(move_, bases);
       }
       if (blocks_) run_in_place(finish_, bases);
       run_in_place(last_, bases);
@@ -195,7 +195,7 @@ class Interpreter {
   ItemLayout layout_;
   std::uint32_t group_bytes_;
   bool loops_, blocks_ = false;
-  std::uint64_t block_passes_ = 1;
+  std::uint64_t block_iterations_ = 1;
   SegmentCode once_, first_, loop_, last_;
   SegmentCode begin_, move_, finish_;  ///< segments of blocked sums
 };
@@ -205,7 +205,7 @@ class Interpreter {
 InterpretedKernel interpret_kernel(const CodeContext& context) {
   return [interpreter = std::make_shared<const Interpreter>(context)](
              std::byte* item, const std::byte* source, const std::byte* uniforms,
-             std::uint64_t passes) { interpreter->run(item, source, uniforms, passes); };
+             std::uint64_t iterations) { interpreter->run(item, source, uniforms, iterations); };
 }
 
 }  // namespace gdr::native

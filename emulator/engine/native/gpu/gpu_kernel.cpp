@@ -13,12 +13,13 @@ namespace gdr::native {
 
 namespace {
 
-/// The parts of passes that threads share: of a length that depends on the number of passes only.
+/// The parts of iterations that threads share: of a length that depends on the number of iterations
+/// only.
 struct Parts {
-  explicit Parts(std::uint64_t passes)
-      : length(std::max<std::uint64_t>(min_length, (passes + max_parts - 1) / max_parts)),
-        count((std::max<std::uint64_t>(passes, 2) - 1 + length - 1) / length) {}
-  std::uint64_t length, count;  ///< passes of a part but for the last one, and parts
+  explicit Parts(std::uint64_t iterations)
+      : length(std::max<std::uint64_t>(min_length, (iterations + max_parts - 1) / max_parts)),
+        count((std::max<std::uint64_t>(iterations, 2) - 1 + length - 1) / length) {}
+  std::uint64_t length, count;  ///< iterations of a part but for the last one, and parts
 
  private:
   /// The sums of so many parts are added up by one thread; each part begins with registers to fill.
@@ -35,9 +36,9 @@ GpuKernel::GpuKernel(Gpu& gpu, const CodeContext& context, std::span<const LeafK
       group_words_(context.group_bytes() / context.target.lane_bytes()),
       may_pause_(context.kernel.loops && context.kernel.has_effects()) {
   const std::string text = kernel_text(context, compared);
-  if (context.kernel.can_share_passes) {
-    part_text_ = kernel_text(context, compared, PassShare::Part);
-    join_text_ = kernel_text(context, compared, PassShare::Join);
+  if (context.kernel.can_share_iterations) {
+    part_text_ = kernel_text(context, compared, LoopShare::Part);
+    join_text_ = kernel_text(context, compared, LoopShare::Join);
   }
   text_bytes_ = text.size();
   kernel_ = gpu.compile(text);
@@ -45,12 +46,13 @@ GpuKernel::GpuKernel(Gpu& gpu, const CodeContext& context, std::span<const LeafK
 
 void GpuKernel::run(const std::byte* items, std::size_t count, SourceBuffers sources,
                     std::uint64_t first_group, const std::byte* uniforms, std::size_t uniform_bytes,
-                    std::uint64_t passes, bool shared, std::byte* results, GpuLists* lists) const {
+                    std::uint64_t iterations, bool shared, std::byte* results,
+                    GpuLists* lists) const {
   const std::size_t bytes = layout_.bytes(), outputs = layout_.outputs * layout_.vector_bytes;
   const std::size_t threads = count * lanes_;
-  const bool divides = shared && !part_text_.empty() && Parts(passes).count > 1;
+  const bool divides = shared && !part_text_.empty() && Parts(iterations).count > 1;
   const std::uint64_t left_words =
-      (layout_.carried + layout_.totals) * (divides ? Parts(passes).count : 1);
+      (layout_.carried + layout_.totals) * (divides ? Parts(iterations).count : 1);
   const auto input = gpu_.pool.take(count * bytes);
   const auto made = gpu_.pool.take(count * outputs);
   const auto words = gpu_.pool.take(uniform_bytes);
@@ -65,10 +67,10 @@ void GpuKernel::run(const std::byte* items, std::size_t count, SourceBuffers sou
                  {words.get()},
                  {nullptr, threads},
                  {nullptr, first_group * group_words_},
-                 {nullptr, passes}},
+                 {nullptr, iterations}},
                 {{left.get()}, {&sources.ranges}},
                 threads,
-                passes};
+                iterations};
   if (lists != nullptr) {
     const std::size_t counter_bytes = lists->counters.size() * sizeof(std::uint64_t);
     counters = gpu_.pool.take(counter_bytes);
@@ -77,13 +79,13 @@ void GpuKernel::run(const std::byte* items, std::size_t count, SourceBuffers sou
     launch.last.insert(launch.last.end(),
                        {{counters.get()}, {entries.get()}, {nullptr, lists->rows}});
   }
-  divides ? run_parts(launch) : run_passes(launch);
+  divides ? run_parts(launch) : run_iterations(launch);
   gpu_.device->read(*made, 0, results, count * outputs);
   if (lists != nullptr) read_lists(*counters, *entries, *lists);
   queue.set_empty();
 }
 
-/// `share`: the arguments of the PassShare.
+/// `share`: the arguments of the LoopShare.
 void GpuKernel::start(const gpu::Kernel& kernel, const Launch& launch,
                       std::initializer_list<std::uint64_t> share, std::size_t threads) const {
   constexpr std::size_t group = 128;
@@ -93,15 +95,15 @@ void GpuKernel::start(const gpu::Kernel& kernel, const Launch& launch,
   gpu_.device->start(kernel, arguments, (threads + group - 1) / group * group, group);
 }
 
-/// A thread executes all passes of a lane, in launches that are short enough.
-void GpuKernel::run_passes(const Launch& launch) const {
+/// A thread executes all iterations of a lane, in launches that are short enough.
+void GpuKernel::run_iterations(const Launch& launch) const {
   LaunchLength length(launch.threads);
-  for (std::uint64_t begin = 0; begin < launch.passes;) {
+  for (std::uint64_t begin = 0; begin < launch.iterations;) {
     const std::uint64_t end =
-        may_pause_ ? std::min(launch.passes, begin + length.passes()) : launch.passes;
+        may_pause_ ? std::min(launch.iterations, begin + length.iterations()) : launch.iterations;
     const Stopwatch timer;
     start(*kernel_, launch, {begin, end}, launch.threads);
-    if (end < launch.passes) {
+    if (end < launch.iterations) {
       gpu_.device->finish();
       length.record(end - begin, timer.seconds());
     }
@@ -110,17 +112,18 @@ void GpuKernel::run_passes(const Launch& launch) const {
   }
 }
 
-/// Threads share the passes; then one for each lane adds up their sums and executes the last pass.
+/// Threads share the iterations; then one for each lane adds up their sums and executes the last
+/// iteration.
 void GpuKernel::run_parts(const Launch& launch) const {
-  const Parts parts(launch.passes);
+  const Parts parts(launch.iterations);
   std::call_once(parts_compiled_, [this] {
     part_ = gpu_.compile(part_text_);
     join_ = gpu_.compile(join_text_);
   });
   LaunchLength length(launch.threads);
   for (std::uint64_t first = 0; first < parts.count;) {
-    const std::uint64_t end =
-        std::min(parts.count, first + std::max<std::uint64_t>(1, length.passes() / parts.length));
+    const std::uint64_t end = std::min(
+        parts.count, first + std::max<std::uint64_t>(1, length.iterations() / parts.length));
     const Stopwatch timer;
     start(*part_, launch, {first, end, parts.length}, launch.threads * (end - first));
     if (end < parts.count) {

@@ -11,13 +11,13 @@
 namespace gdr::native {
 namespace {
 
-/// Passes of the loop without rare conditions that the text has side by side.
+/// Iterations of the loop without rare conditions that the text has side by side.
 constexpr unsigned unguarded_copies = 4;
 
-/// Writes the function of a kernel: a thread's values, its passes, and what it leaves.
-class KernelWriter {
+/// Writes the function of a kernel: a thread's values, its iterations, and what it leaves.
+class KernelTextEmitter {
  public:
-  KernelWriter(const CodeContext& context, std::span<const LeafKey> compared, PassShare share)
+  KernelTextEmitter(const CodeContext& context, std::span<const LeafKey> compared, LoopShare share)
       : c_(context),
         k_(context.kernel),
         share_(share),
@@ -32,16 +32,16 @@ class KernelWriter {
     begin_places();
     begin_values();
     text_.add(lists_.begin());
-    if (share_ == PassShare::Join) {
+    if (share_ == LoopShare::Join) {
       join_parts();
-      last_pass();
+      last_iteration();
     } else if (k_.loops && k_.has_effects()) {
       loop();
     } else if (k_.loops) {
-      // Only the last pass is observable.
-      line("source += (passes - 1) * {};", values_.group_words());
+      // Only the last iteration is observable.
+      line("source += (iterations - 1) * {};", values_.group_words());
     }
-    if (share_ == PassShare::Part)
+    if (share_ == LoopShare::Part)
       leave();
     else
       segments_.write(k_.once);
@@ -59,34 +59,34 @@ class KernelWriter {
   // --- the beginning
 
   void begin_function() {
-    const char* const share = share_ == PassShare::All ? "ulong begin, ulong end"
-                              : share_ == PassShare::Part
+    const char* const share = share_ == LoopShare::All ? "ulong begin, ulong end"
+                              : share_ == LoopShare::Part
                                   ? "ulong first_part, ulong parts, ulong length"
                                   : "ulong parts";
     line("{}{}", language_text(values_.floats()), lists_.function());
     line("__kernel void run(__global const bits* restrict items, __global bits* restrict results,");
     line("                  __global const bits* restrict words,");
     line("                  __global const bits* restrict uniforms, ulong threads,");
-    line("                  ulong first_word, ulong passes, {},", share);
+    line("                  ulong first_word, ulong iterations, {},", share);
     line(
         "                  __global bits* restrict left, __global const long* restrict ranges{}) "
         "{{",
         lists_.arguments());
   }
 
-  /// The thread's lane, and its passes: from `begin` to before `end`.
+  /// The thread's lane, and its iterations: from `begin` to before `end`.
   void begin_thread() {
-    if (share_ == PassShare::Part) {
+    if (share_ == LoopShare::Part) {
       line("const ulong part = first_part + get_global_id(0) / threads;");
       line("const ulong thread = get_global_id(0) % threads;");
       line("if (part >= parts) return;");
-      line("const ulong begin = part * length, end = min(begin + length, passes - 1);");
+      line("const ulong begin = part * length, end = min(begin + length, iterations - 1);");
       line("left += part * threads * {};", left_words());
       return;
     }
     line("const ulong thread = get_global_id(0);");
     line("if (thread >= threads) return;");
-    if (share_ == PassShare::Join) line("const ulong begin = passes - 1;");
+    if (share_ == LoopShare::Join) line("const ulong begin = iterations - 1;");
   }
 
   /// The thread's words of its work item, its results, and what launches leave, and the first
@@ -104,11 +104,11 @@ class KernelWriter {
          values_.group_words());
   }
 
-  /// The carried values before the first pass. The sums of a part other than the first one begin
-  /// with zero.
+  /// The carried values before the first iteration. The sums of a part other than the first one
+  /// begin with zero.
   void begin_values() {
     const auto resumed = [&](Kind kind, std::uint32_t number) {
-      return share_ == PassShare::Part ? "0" : ValueText::loaded(kind, left(number));
+      return share_ == LoopShare::Part ? "0" : ValueText::loaded(kind, left(number));
     };
     for (std::uint32_t c = 0; c < k_.carried_slot.size(); ++c) {
       const Kind kind = values_.carried_kind(c);
@@ -138,9 +138,9 @@ class KernelWriter {
            ValueText::stored(Kind::Number, fmt::format("total{}", t)));
   }
 
-  /// A launch that does not reach the last pass ends here.
+  /// A launch that does not reach the last iteration ends here.
   void leave_unfinished() {
-    line("if (end < passes) {{");
+    line("if (end < iterations) {{");
     leave();
     text_.add(lists_.end());
     line("return;");
@@ -179,9 +179,9 @@ class KernelWriter {
       line("total{} += {};", 2 * n + 1, ValueText::loaded(Kind::Number, left(total(n) + 1)));
   }
 
-  // --- passes
+  // --- iterations
 
-  void last_pass() {
+  void last_iteration() {
     if (k_.sums.count > 0) segments_.write(k_.sums.finish);
     segments_.write(k_.last);
   }
@@ -189,68 +189,69 @@ class KernelWriter {
   /// As the portable path (interpret.cpp).
   void loop() {
     const bool blocks = k_.sums.count > 0;
-    line("if (passes > 1) {{");
+    line("if (iterations > 1) {{");
     line("if (begin == 0) {{");
     segments_.write(k_.first);
     line("source += {};", values_.group_words());
     if (blocks) segments_.write(k_.sums.begin);
     line("}}");
-    line("const ulong stop = end < passes ? end : passes - 1;");
+    line("const ulong stop = end < iterations ? end : iterations - 1;");
     if (unguarded_.usable()) unguarded_.begin(text_);
-    line("for (ulong pass = begin == 0 ? 1 : begin; pass < stop;) {{");
-    middle_passes();
+    line("for (ulong iteration = begin == 0 ? 1 : begin; iteration < stop;) {{");
+    middle_iterations();
     line("}}");
-    if (share_ == PassShare::All) {
-      line("if (end >= passes) {{");
-      last_pass();
+    if (share_ == LoopShare::All) {
+      line("if (end >= iterations) {{");
+      last_iteration();
       line("}}");
     }
     line("}}");
-    if (share_ == PassShare::All) leave_unfinished();
+    if (share_ == LoopShare::All) leave_unfinished();
   }
 
-  /// Passes up to the end of a block of sums, or of a window of groups.
-  void middle_passes() {
+  /// Iterations up to the end of a block of sums, or of a window of groups.
+  void middle_iterations() {
     const bool blocks = k_.sums.count > 0, may_be_free = unguarded_.usable();
-    line("ulong until = min(stop, pass + 0x40000000UL);");
+    line("ulong until = min(stop, iteration + 0x40000000UL);");
     if (blocks)
-      line("until = min(until, (pass + {0}) / {1} * {1} + 1);", k_.sums.passes - 1, k_.sums.passes);
+      line("until = min(until, (iteration + {0}) / {1} * {1} + 1);", k_.sums.iterations - 1,
+           k_.sums.iterations);
     if (may_be_free) {
       constexpr auto groups = SourceWindows::groups;
-      line("const ulong window = (first_group + pass) / {};", groups);
+      line("const ulong window = (first_group + iteration) / {};", groups);
       line("until = min(until, (window + 1) * {} - first_group);", groups);
       line("if (is_free && {}", unguarded_.condition("window"));
       line("    && {}) {{",
-           unguarded_.condition(fmt::format("(first_group + pass - 1) / {}", groups)));
-      passes_before(k_.unguarded.loop, unguarded_copies);
+           unguarded_.condition(fmt::format("(first_group + iteration - 1) / {}", groups)));
+      iterations_before(k_.unguarded.loop, unguarded_copies);
       line("}} else {{");
     }
-    passes_before(k_.loop, 1);
+    iterations_before(k_.loop, 1);
     if (may_be_free) line("}}");
     if (blocks) {
-      line("if ((pass - 1) % {} == 0) {{", k_.sums.passes);
+      line("if ((iteration - 1) % {} == 0) {{", k_.sums.iterations);
       segments_.write(k_.sums.move);
       line("}}");
     }
   }
 
-  /// `copies`: passes at a time, in text, since compilers do not unroll loops with assembly.
-  void passes_before(const Segment& pass, unsigned copies) {
-    line("uint remaining = (uint)(until - pass);");
+  /// `copies`: iterations at a time, in text, since compilers do not unroll loops with assembly.
+  void iterations_before(const Segment& iteration, unsigned copies) {
+    line("uint remaining = (uint)(until - iteration);");
     for (const unsigned at_once : copies > 1 ? std::vector{copies, 1U} : std::vector{1U}) {
       line("for (; remaining >= {0}u; remaining -= {0}u) {{", at_once);
       for (unsigned k = 0; k < at_once; ++k) {
-        segments_.write(pass);
+        segments_.write(iteration);
         line("source += {};", values_.group_words());
       }
       line("}}");
     }
-    line("pass = until;");
+    line("iteration = until;");
   }
 
   const CodeContext& c_;
   const KernelCode& k_;
-  const PassShare share_;
+  const LoopShare share_;
   const ValueText values_;
   const ListText lists_;
   const UnguardedText unguarded_;
@@ -261,8 +262,8 @@ class KernelWriter {
 }  // namespace
 
 std::string kernel_text(const CodeContext& context, std::span<const LeafKey> compared,
-                        PassShare share) {
-  return KernelWriter(context, compared, share).run();
+                        LoopShare share) {
+  return KernelTextEmitter(context, compared, share).run();
 }
 
 }  // namespace gdr::native

@@ -19,8 +19,8 @@ class UnguardedText {
 
   /// Whether the loop exists, and can be chosen by the ranges of source words.
   bool usable() const;
-  /// Declares what does not depend on the pass: `is_free`, for positive slots and uniform words,
-  /// and the words that are compared.
+  /// Declares what does not depend on the iteration: `is_free`, for positive slots and uniform
+  /// words, and the words that are compared.
   void begin(TextLines& text) const;
   /// Whether no source of a window has a word equal to the thread's.
   std::string condition(const std::string& window) const;

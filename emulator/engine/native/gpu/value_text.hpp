@@ -37,7 +37,7 @@ class ValueText {
 
   /// Whether source words are loaded in pairs: all groups begin with one.
   bool in_pairs() const noexcept { return group_words() % 2 == 0; }
-  /// The position of a source word in the group of this pass; negative in groups before it.
+  /// The position of a source word in the group of this iteration; negative in groups before it.
   std::int32_t source_word(const Node& node) const;
   static std::string pair_name(std::int32_t pair);
 

@@ -76,15 +76,15 @@ void CompiledSection::set_previous(const CompiledSection& previous) {
   previous_ = PreviousConstants(previous.constants(), kernels(), moves());
 }
 
-bool CompiledSection::can_share_passes() const {
+bool CompiledSection::can_share_iterations() const {
   std::call_once(sharing_known_, [this] {
     const Target target{Isa::Portable, target_.precision, FloatMode::Plain, true};
-    can_share_passes_ = std::ranges::all_of(kernels(), [&](const Kernel& kernel) {
+    can_share_iterations_ = std::ranges::all_of(kernels(), [&](const Kernel& kernel) {
       return make_kernel_code(with_zero_words(kernel, 0, uniform_words()), loops(), target)
-          .can_share_passes;
+          .can_share_iterations;
     });
   });
-  return can_share_passes_;
+  return can_share_iterations_;
 }
 
 CompiledKernels::Entry CompiledSection::make_host_entry(const Kernel& kernel,

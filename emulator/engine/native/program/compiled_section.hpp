@@ -84,8 +84,9 @@ class CompiledSection {
   void note_gpu_failure(const std::string& remark) const { notes_.set_remark(remark); }
   /// False after a GPU's compiler or the generator of its text has refused a kernel.
   bool may_run_on_gpu() const noexcept { return !refused_by_gpu_.load(std::memory_order_relaxed); }
-  /// Whether threads of a GPU can share the passes of all kernels (KernelCode::can_share_passes).
-  bool can_share_passes() const;
+  /// Whether threads of a GPU can share the iterations of all kernels
+  /// (KernelCode::can_share_iterations).
+  bool can_share_iterations() const;
   void note_gpu_run() const noexcept { notes_.count_gpu_run(); }
   std::uint64_t gpu_runs() const noexcept { return notes_.gpu_runs(); }
   /// Deviation from the request ("doubles instead of floats"); or empty.
@@ -113,7 +114,7 @@ class CompiledSection {
   mutable std::atomic<std::size_t> code_bytes_ = 0;  ///< size of the machine code and GPU texts
   mutable std::atomic<bool> refused_by_gpu_ = false;
   mutable std::once_flag sharing_known_;
-  mutable bool can_share_passes_ = false;
+  mutable bool can_share_iterations_ = false;
 };
 
 }  // namespace gdr::native

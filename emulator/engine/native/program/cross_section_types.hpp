@@ -22,7 +22,7 @@ struct TypeConflict {
 /// Longs pass between sections as 72 bits, but a compiled section reads 53 bits of a number. Within
 /// a section the graph records the origin of a long, and unsupported uses are rejected there
 /// (MemoryModel, NumberOperations, LongIntegers). This class rejects the same uses between
-/// sections, or passes of the loop:
+/// sections, or iterations of the loop:
 /// - a long assembled by integer operations that is used as a number,
 /// - a computed long number whose lower half is used as bits,
 /// - a constant that one section adds to a long and another one subtracts: that rounds.

@@ -41,7 +41,7 @@ void lower_loop(const LoopForm& form, Target target, const KnownInputs& known, K
   code.first = lowered(form.first, target, known);
   code.loop = lowered(form.loop, target, known);
   code.last = lowered(form.last, target, known);
-  code.can_share_passes =
+  code.can_share_iterations =
       target.gpu && code.layout.lists == 0 && only_sums(code.loop, code.carried_slot);
   std::vector<std::uint32_t> changed_slots = code.carried_slot;
   if (target.precision == Precision::Float) {

@@ -17,8 +17,8 @@ KernelCode make_kernel_code(const Kernel& kernel, bool loops, Target target);
 
 std::array<const Segment*, 4> segments_of(const KernelCode& code);
 
-/// By slot: whether code reads an input, or a pass changes it. Others may hold what floats cannot
-/// represent.
+/// By slot: whether code reads an input, or an iteration changes it. Others may hold what floats
+/// cannot represent.
 std::vector<bool> used_inputs(const Kernel& kernel, const KernelCode& code);
 
 }  // namespace gdr::native

@@ -11,7 +11,7 @@ std::int64_t begin_of(const List& list, const SectionModel& start) {
   return bits >> short_shift;
 }
 
-/// The first pass stores nothing that a pass before it has left.
+/// The first iteration stores nothing that an iteration before it has left.
 void check_left_stores(const SectionModel& model, const SectionModel& start) {
   for (const StoreThroughT& store : model.left) {
     const Node& mask = model.graph[store.enabled];

@@ -58,7 +58,7 @@ void ProgramAnalysis::find_tables() {
   }
 }
 
-/// Stores through T that passes leave to the next one must be completed in section End.
+/// Stores through T that iterations leave to the next one must be completed in section End.
 void ProgramAnalysis::match_left_stores() {
   const auto& body = models_[body_index];
   const auto& end = models_[end_index];

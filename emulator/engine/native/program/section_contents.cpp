@@ -30,7 +30,7 @@ void restore_last_bits(const SectionModel& model, ConstantRoot& constant) {
 }
 
 /// The uniform words between which and other values selects decide, directly or carried from the
-/// previous pass.
+/// previous iteration.
 std::uint64_t selected_uniforms(const Kernel& kernel, const WordTable& uniform) {
   std::uint64_t selected = 0;
   std::vector<Ref> next(kernel.inputs.size(), no_ref);

@@ -13,12 +13,12 @@ namespace gdr::native {
 void run_section(const CompiledSection& section, BlockState& block, const BlockRun& run) {
   SectionRun section_run(section, block, run);
   if (section.loops()) {
-    section_run.passes(run.iterations, run.source_base);
+    section_run.run_iterations(run.iterations, run.source_base);
     return;
   }
   std::uint32_t source = run.source_base;
   for (std::uint64_t i = 0; i < run.iterations; ++i) {
-    section_run.passes(1, source);
+    section_run.run_iterations(1, source);
     source += run.source_step;
   }
 }
@@ -27,10 +27,10 @@ void run_program(const CompiledProgram& program, BlockState& block, const BlockR
   SectionRun(*program.section(Section::Start), block, body)
       .leave_to(*program.section(Section::Body));
   SectionRun(*program.section(Section::Body), block, body)
-      .passes(body.iterations, body.source_base, true);
+      .run_iterations(body.iterations, body.source_base, true);
   BlockRun end = body;
   end.stream = {};
-  SectionRun(*program.section(Section::End), block, end).passes(1, body.source_base);
+  SectionRun(*program.section(Section::End), block, end).run_iterations(1, body.source_base);
 }
 
 void start_packed(const CompiledProgram& program, const PackedTargets& targets) {
@@ -41,7 +41,7 @@ void start_packed(const CompiledProgram& program, const PackedTargets& targets) 
   if (program.fusable)
     start.leave_to(*program.section(Section::Body));
   else
-    start.passes(1, 0);
+    start.run_iterations(1, 0);
 }
 
 namespace {
@@ -49,7 +49,8 @@ namespace {
 void end_packed(const CompiledProgram& program, const PackedTargets& targets) {
   BlockRun run;
   run.live_pes = targets.live;
-  SectionRun(*program.section(Section::End), targets.block, run, targets.folded).passes(1, 0);
+  SectionRun(*program.section(Section::End), targets.block, run, targets.folded)
+      .run_iterations(1, 0);
 }
 
 /// The whole body as one run, for a GPU.
@@ -75,7 +76,7 @@ bool run_packed(const CompiledProgram& program, const PackedTargets& targets,
     if (sources.windows != nullptr)
       loop.set_windows(*sources.windows, sources.first_window + done / SourceWindows::groups);
     if (sources.vectors) loop.set_source_vectors();
-    if (!loop.passes(some, 0, done == 0 && program.fusable)) return false;
+    if (!loop.run_iterations(some, 0, done == 0 && program.fusable)) return false;
     body.stream.groups += some * bytes;
     done += some;
     if (done < sources.count) cancellation_point();

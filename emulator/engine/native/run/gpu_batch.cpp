@@ -93,8 +93,8 @@ void GpuBatch::run() {
   for (std::size_t k = 0; k < kernels_.size(); ++k) {
     KernelItems& kernel = kernels_[k];
     code_->kernels[k].gpu->run(kernel.items.data(), vectors_ * kernel.instances, sources_.buffers(),
-                               first_group_, uniforms_.data(), uniforms_.size(), passes_, shared_,
-                               kernel.results.data(), kernel.lists.get());
+                               first_group_, uniforms_.data(), uniforms_.size(), iterations_,
+                               shared_, kernel.results.data(), kernel.lists.get());
   }
 }
 

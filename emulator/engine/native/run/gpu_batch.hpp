@@ -24,15 +24,15 @@ struct GpuSlot {
 /// no block's state has to be kept, and threads of the host share the conversions in small tasks.
 class GpuBatch {
  public:
-  /// `vectors`: of all blocks; `first_group` and `passes`: of the sources; `shared`: threads share
-  /// the passes (GpuKernel::run).
+  /// `vectors`: of all blocks; `first_group` and `iterations`: of the sources; `shared`: threads
+  /// share the iterations (GpuKernel::run).
   GpuBatch(Gpu& gpu, const GpuSources& sources, std::size_t vectors, std::uint64_t first_group,
-           std::uint64_t passes, bool shared)
+           std::uint64_t iterations, bool shared)
       : gpu_(gpu),
         sources_(sources),
         vectors_(vectors),
         first_group_(first_group),
-        passes_(passes),
+        iterations_(iterations),
         shared_(shared) {}
 
   Gpu& gpu() const noexcept { return gpu_; }
@@ -42,7 +42,7 @@ class GpuBatch {
   bool load(const GpuSlot& slot, const CompiledKernels& code, const std::byte* items,
             const std::vector<std::size_t>& begins, const std::vector<std::size_t>& instances,
             const std::byte* uniforms, std::size_t uniform_bytes);
-  /// Executes all passes of the blocks that were loaded. Throws GpuError and Cancelled.
+  /// Executes all iterations of the blocks that were loaded. Throws GpuError and Cancelled.
   void run();
   /// Writes a block's outputs to its items, as for `load`.
   void store(const GpuSlot& slot, std::byte* items, const std::vector<std::size_t>& begins,
@@ -59,7 +59,7 @@ class GpuBatch {
   Gpu& gpu_;
   const GpuSources& sources_;
   const std::size_t vectors_;
-  const std::uint64_t first_group_, passes_;
+  const std::uint64_t first_group_, iterations_;
   const bool shared_;
   std::mutex mutex_;
   const CompiledKernels* code_ = nullptr;  ///< code of the first block, as all that follows

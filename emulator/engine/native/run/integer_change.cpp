@@ -44,8 +44,8 @@ class IntegerChange {
     return std::span(kernel.instances).first(folded_ ? 1 : kernel.instances.size());
   }
 
-  /// By how much a pass of the loop, or End, changes an integer that is a result. The end of a
-  /// pipelined loop is in section End.
+  /// By how much an iteration of the loop, or End, changes an integer that is a result. The end of
+  /// a pipelined loop is in section End.
   std::optional<IntegerBound> change_of(const StatePlace& place) const {
     const auto is_here = [&](LeafKey key) { return is_bits_of(key, place); };
     const auto sets_zero = [&](const ConstantRoot& root) {
@@ -137,7 +137,7 @@ class IntegerChange {
     };
   }
 
-  /// A bound of an integer in the state at the beginning of each pass of a section.
+  /// A bound of an integer in the state at the beginning of each iteration of a section.
   std::optional<IntegerBound> bound_before(Section s, const StatePlace& place) const {
     if (s != Section::Start && is_written_in(Section::Body, place)) return std::nullopt;
     if (s == Section::Start || !is_written_in(Section::Start, place)) {

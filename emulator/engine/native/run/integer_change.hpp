@@ -9,8 +9,8 @@
 
 namespace gdr::native {
 
-/// By how much a pass of the loop, or End, changes results that are sums of integers (iadd) at
-/// most. None if that is not known. `folded`: see PackedPlan; the program can be packed so.
+/// By how much an iteration of the loop, or End, changes results that are sums of integers (iadd)
+/// at most. None if that is not known. `folded`: see PackedPlan; the program can be packed so.
 std::optional<IntegerBound> integer_change(const CompiledProgram& compiled,
                                            const LoadedProgram& loaded, bool folded);
 

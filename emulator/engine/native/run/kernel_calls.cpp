@@ -33,15 +33,15 @@ bool uniform_lanes(const CompiledSection& section, Precision precision, const Bl
 void call_kernel(const KernelCalls& calls, std::size_t kernel, std::byte* items, std::size_t count,
                  CallBuffers& buffers) {
   // Planning a short loop for each call would take longer than its conditions.
-  constexpr std::uint64_t short_passes = 10 * SourceWindows::groups;
+  constexpr std::uint64_t short_iterations = 10 * SourceWindows::groups;
   const auto& entry = calls.code.kernels[kernel];
   const std::size_t item = entry.code.layout.bytes();
-  const bool planned_once = calls.passes <= short_passes;
+  const bool planned_once = calls.iterations <= short_iterations;
   const LoopRun* runs = nullptr;
   std::byte* at = items;
   for (std::size_t left = count; left > 0;) {
     if (entry.portable) {
-      entry.portable(at, calls.source, calls.uniforms, calls.passes);
+      entry.portable(at, calls.source, calls.uniforms, calls.iterations);
       at += item;
       --left;
       continue;
@@ -51,9 +51,9 @@ void call_kernel(const KernelCalls& calls, std::size_t kernel, std::byte* items,
     if (!planned_once || left == count)
       runs = buffers.planner.plan(
           {entry.code, calls.code.target, calls.section.uniform_words(), calls.uniforms, items,
-           calls.vectors, calls.live, calls.passes, calls.windows, calls.first_window},
+           calls.vectors, calls.live, calls.iterations, calls.windows, calls.first_window},
           count - left, planned_once ? count : std::min<std::size_t>(left, code.copies));
-    code.function(at, calls.source, calls.uniforms, calls.passes, buffers.spills.data(), runs);
+    code.function(at, calls.source, calls.uniforms, calls.iterations, buffers.spills.data(), runs);
     at += code.copies * item;
     left -= code.copies;
   }

@@ -38,7 +38,7 @@ struct KernelCalls {
   const CompiledKernels& code;
   const std::byte* source = nullptr;    ///< groups of source words
   const std::byte* uniforms = nullptr;  ///< invariant words, then tables
-  std::uint64_t passes = 1;
+  std::uint64_t iterations = 1;
   std::size_t vectors = 0;  ///< work items of an instance
   std::size_t live = 0;     ///< lanes of an instance that count
   const SourceWindows* windows = nullptr;

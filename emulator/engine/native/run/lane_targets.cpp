@@ -186,7 +186,7 @@ bool LaneTargets::run_with(Scratch& scratch, const TargetRecords& records,
     KernelCalls calls{section(s), code, nullptr, uniforms_[s].data(), 1, vectors, n, nullptr, 0};
     if (s == LaneSections::body) {
       calls.source = sources.groups;
-      calls.passes = sources.count;
+      calls.iterations = sources.count;
       calls.windows = sources.windows;
       calls.first_window = sources.first_window;
     }

@@ -58,13 +58,13 @@ const LoopRun* LoopPlanner::plan(const PlannedLoop& loop, std::size_t first, std
   if (!loop.code.has_runs()) return nullptr;
   plan_unguarded(loop, first, count);
   if (loop.code.sums.count == 0) return runs_.data();
-  divide_at_blocks(runs_, loop.code.sums.passes, divided_);
+  divide_at_blocks(runs_, loop.code.sums.iterations, divided_);
   return divided_.data();
 }
 
 void LoopPlanner::plan_unguarded(const PlannedLoop& loop, std::size_t first, std::size_t count) {
   const UnguardedLoop& free = loop.code.unguarded;
-  hit_.assign((loop.passes + SourceWindows::groups - 1) / SourceWindows::groups, 0);
+  hit_.assign((loop.iterations + SourceWindows::groups - 1) / SourceWindows::groups, 0);
   bool known = free.usable && is_positive(loop, first, count);
   const EqualWords* before = nullptr;
   for (const EqualWords& equal : free.equal) {
@@ -75,7 +75,7 @@ void LoopPlanner::plan_unguarded(const PlannedLoop& loop, std::size_t first, std
     before = &equal;
   }
   if (!known) std::ranges::fill(hit_, std::uint8_t{1});
-  plan_loop_runs(loop.passes, hit_, runs_);
+  plan_loop_runs(loop.iterations, hit_, runs_);
 }
 
 /// The integers of a slot in targets.
@@ -128,17 +128,17 @@ bool LoopPlanner::find_hits(const PlannedLoop& loop, LeafKey source) {
   return true;
 }
 
-void plan_loop_runs(std::uint64_t passes, std::span<const std::uint8_t> hit,
+void plan_loop_runs(std::uint64_t iterations, std::span<const std::uint8_t> hit,
                     std::vector<LoopRun>& runs) {
   runs.clear();
-  const std::uint64_t end = passes < 2 ? 1 : passes - 1;
+  const std::uint64_t end = iterations < 2 ? 1 : iterations - 1;
   for (std::uint64_t p = 1; p < end;) {
     const std::uint64_t window =
         std::min<std::uint64_t>((p - 1) / SourceWindows::groups, hit.size());
     const auto next = std::find(hit.begin() + static_cast<std::ptrdiff_t>(window), hit.end(), 1);
     const auto first = static_cast<std::uint64_t>(next - hit.begin()) * SourceWindows::groups;
     const std::uint64_t begin = next == hit.end() ? end : std::clamp(first, p, end);
-    // The pass after a window also reads its last group.
+    // The iteration after a window also reads its last group.
     const std::uint64_t behind = std::min(end, first + SourceWindows::groups + 1);
     if (begin > p) {
       if (runs.empty()) runs.push_back({});

@@ -1,4 +1,4 @@
-// The passes of a loop that may run without its rare conditions, for the targets at hand.
+// The iterations of a loop that may run without its rare conditions, for the targets at hand.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +18,24 @@ struct PlannedLoop {
   const std::byte* uniforms;          ///< invariant words
   const std::byte* items;             ///< work items: `vectors` for each instance
   std::size_t vectors = 0, live = 0;  ///< `live`: number of targets that fill the vectors
-  std::uint64_t passes = 0;
+  std::uint64_t iterations = 0;
   const SourceWindows* windows = nullptr;  ///< null: ranges of source words are unknown
-  std::uint64_t first_window = 0;          ///< window of the first pass
+  std::uint64_t first_window = 0;          ///< window of the first iteration
 };
 
-/// Schedules passes 1 .. passes - 2, where pass p reads group p and, delayed, group p - 1. `hit`:
-/// by window, whether a lane may meet the condition in one of its groups.
-void plan_loop_runs(std::uint64_t passes, std::span<const std::uint8_t> hit,
+/// Schedules iterations 1 .. iterations - 2, where iteration p reads group p and, delayed, group p
+/// - 1. `hit`: by window, whether a lane may meet the condition in one of its groups.
+void plan_loop_runs(std::uint64_t iterations, std::span<const std::uint8_t> hit,
                     std::vector<LoopRun>& runs);
 
-/// Divides runs so that they end where blocks of so many passes do.
+/// Divides runs so that they end where blocks of so many iterations do.
 void divide_at_blocks(std::span<const LoopRun> runs, std::uint64_t block,
                       std::vector<LoopRun>& divided);
 
 /// Keeps its buffers from plan to plan.
 class LoopPlanner {
  public:
-  /// Schedules the passes for `count` work items from `first` on, which one call processes. The
+  /// Schedules the iterations for `count` work items from `first` on, which one call processes. The
   /// runs are valid until the next call; null for a loop that is not divided into runs.
   const LoopRun* plan(const PlannedLoop& loop, std::size_t first, std::size_t count);
 

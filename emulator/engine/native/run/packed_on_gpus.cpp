@@ -38,7 +38,7 @@ bool PackedOnGpus::takes(const Pass& pass, std::uint64_t targets) {
   const Gpu& gpu = *compiled_.gpus.front();
   const double least = gpu.least_pairs, pairs = pairs_with(targets);
   // A thread of a GPU is slower than one of the processor: few are not worth a launch.
-  const bool few = targets < least_threads && !shares_passes(pass);
+  const bool few = targets < least_threads && !shares_iterations(pass);
   if (few && least != 0) return false;
   return gpu.measured_if_bits_differ ? place_.on_gpu(pairs, least) : pairs >= least;
 }
@@ -47,10 +47,11 @@ void PackedOnGpus::record(std::uint64_t targets, bool on_gpu, double seconds) {
   if (!cards_.empty()) place_.record(pairs_with(targets), on_gpu, seconds);
 }
 
-/// Whether threads share the passes of a target: so few targets fill a GPU, too. Then slices are
-/// not needed.
-bool PackedOnGpus::shares_passes(const Pass& pass) const {
-  return adds_in_any_order(pass, loaded_) && compiled_.section(Section::Body)->can_share_passes();
+/// Whether threads share the iterations of a target: so few targets fill a GPU, too. Then slices
+/// are not needed.
+bool PackedOnGpus::shares_iterations(const Pass& pass) const {
+  return adds_in_any_order(pass, loaded_) &&
+         compiled_.section(Section::Body)->can_share_iterations();
 }
 
 std::vector<PackedOnGpus::Card*> PackedOnGpus::usable_cards() const {
@@ -63,7 +64,7 @@ std::vector<PackedOnGpus::Card*> PackedOnGpus::usable_cards() const {
 std::optional<std::size_t> PackedOnGpus::run(std::span<const Pass> passes, std::uint64_t targets) {
   using enum SourceSlices::Division;
   const CompiledSection& body = *compiled_.section(Section::Body);
-  const bool shared = shares_passes(passes.front());
+  const bool shared = shares_iterations(passes.front());
   slices_.divide(passes.front(), targets, shared ? None : AmongThreads);
   tasks_.begin(passes, targets, false);
   slices_.copy_last_groups();

@@ -53,7 +53,7 @@ class PackedOnGpus {
   };
 
   double pairs_with(std::uint64_t targets) const noexcept;
-  bool shares_passes(const Pass& pass) const;
+  bool shares_iterations(const Pass& pass) const;
   std::vector<Card*> usable_cards() const;
   std::vector<GpuGroup> make_groups(std::span<const Pass> passes, std::size_t slice) const;
   static std::vector<std::size_t> place(std::span<GpuGroup> groups, std::size_t cards);

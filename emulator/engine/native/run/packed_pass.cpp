@@ -19,10 +19,10 @@ bool keeps_integers(const Pass& pass, const LoadedProgram& loaded,
   if (!any_result(loaded, Reduce::Iadd)) return true;
   if (!change) return false;
   const std::uint64_t most = largest_integer_sum(precision);
-  std::uint64_t passes = 1;  // End
+  std::uint64_t iterations = 1;  // End
   for (const PassRun& run : pass.runs)
-    passes += run.plan.items * static_cast<std::uint64_t>(std::popcount(run.chips));
-  return *change == 0 || passes <= most / *change;
+    iterations += run.plan.items * static_cast<std::uint64_t>(std::popcount(run.chips));
+  return *change == 0 || iterations <= most / *change;
 }
 
 /// Whether the runs are one results-only loop from Start to End.

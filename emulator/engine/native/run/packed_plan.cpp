@@ -100,8 +100,8 @@ class Planner {
     if (folded_) match_instances(s, kernel);
   }
 
-  /// The places that later sections, or later passes of the loop, read, or that hold results after
-  /// a section. The others keep temporary values, and programs use them for an element in one
+  /// The places that later sections, or later iterations of the loop, read, or that hold results
+  /// after a section. The others keep temporary values, and programs use them for an element in one
   /// section, and for all elements in another.
   void find_needed() {
     std::set<StatePlace> needed = results_;
@@ -180,7 +180,7 @@ class Planner {
     for (const ConstantRoot& constant : section(s).constants()) {
       if (constant.key.delay != 0) continue;
       for (const StatePlace& place : places_of(constant.key)) {
-        // Only the last pass stores the constants, so other passes read a different value.
+        // Only the last iteration stores the constants, so other iterations read a different value.
         if (body) computed_.insert(place);
         constants_.insert(place);
       }

@@ -25,8 +25,8 @@ struct PackedPlan {
   /// section Init, parameters, or unused. Each must be equal in all PEs and elements.
   /// Rows of element 0 and, if folded, of the others.
   std::vector<std::vector<CellRow>> presets;
-  /// By how much a pass of the loop, or End, changes results that are sums of integers (iadd) at
-  /// most. None if that is not known.
+  /// By how much an iteration of the loop, or End, changes results that are sums of integers (iadd)
+  /// at most. None if that is not known.
   std::optional<IntegerBound> integer_change;
   std::string reason;  ///< why it is not usable
 };

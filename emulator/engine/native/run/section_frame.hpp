@@ -41,12 +41,12 @@ struct SectionFrame {
   bool converts_avx512 = false;        ///< whether the code is for the host's AVX-512
   std::size_t chunks = 0;              ///< vectors that the active PEs fill
   std::vector<ItemPlace> places = {};  ///< places by kernel
-  // The passes:
+  // The iterations:
   std::uint64_t count = 1;
   std::uint32_t source_base = 0;  ///< address of the first group in the broadcast memory, shorts
   const std::byte* source = nullptr;
   const SourceWindows* windows = nullptr;
-  std::uint64_t first_window = 0;  ///< window of the first pass
+  std::uint64_t first_window = 0;  ///< window of the first iteration
 
   std::size_t lanes() const { return code->target.lanes(); }
   Precision precision() const { return code->target.precision; }

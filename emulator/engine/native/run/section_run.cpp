@@ -57,7 +57,7 @@ bool SectionRun::finish_loaded(std::uint64_t count, bool after, const GpuBatch& 
   return true;
 }
 
-bool SectionRun::passes(std::uint64_t count, std::uint32_t source_base, bool after) {
+bool SectionRun::run_iterations(std::uint64_t count, std::uint32_t source_base, bool after) {
   f_.after = after;
   f_.source_base = source_base;
   f_.count = count;

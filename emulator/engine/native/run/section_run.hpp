@@ -17,16 +17,16 @@ class SectionRun {
   void leave_out_idle_pes();
   /// For a section without kernels: stores the constants that the next one does not absorb.
   void leave_to(const CompiledSection& next);
-  /// Sets the windows of the next passes' sources: `first` is the index of the first window.
+  /// Sets the windows of the next iterations' sources: `first` is the index of the first window.
   void set_windows(const SourceWindows& windows, std::uint64_t first) noexcept;
-  /// The sources of the next passes are rows of SourceVectors.
+  /// The sources of the next iterations are rows of SourceVectors.
   void set_source_vectors() noexcept { f_.variant.source_vectors = true; }
 
   /// `after`: the previous section's constants are inputs of this one. False, with the state as
   /// before, if that needs another code than one for vectors of sources.
-  bool passes(std::uint64_t count, std::uint32_t source_base, bool after = false);
+  bool run_iterations(std::uint64_t count, std::uint32_t source_base, bool after = false);
 
-  /// The passes of this section run on a GPU: its part before GpuBatch::run, and the one after.
+  /// The iterations of this section run on a GPU: its part before GpuBatch::run, and the one after.
   /// False if they must run on the host; the state is then as before.
   bool load(std::uint64_t count, bool after, GpuBatch& batch, const GpuSlot& slot);
   bool finish_loaded(std::uint64_t count, bool after, const GpuBatch& batch, const GpuSlot& slot);

@@ -11,11 +11,11 @@ namespace {
 
 /// Minimum number of sources per slice, and maximum number of slices.
 constexpr std::uint64_t items_a_slice = 16384, max_slices = 8;
-/// Minimum number of passes of a loop over vectors of sources per slice.
-constexpr std::uint64_t passes_a_slice = 2048;
-/// Minimum number of passes that lanes save which divide the sources: beside fewer, it takes as
+/// Minimum number of iterations of a loop over vectors of sources per slice.
+constexpr std::uint64_t iterations_a_slice = 2048;
+/// Minimum number of iterations that lanes save which divide the sources: beside fewer, it takes as
 /// long to make vectors of sources and to join the lanes.
-constexpr std::uint64_t least_saved_passes = 1536;
+constexpr std::uint64_t least_saved_iterations = 1536;
 
 bool has_lists(const CompiledSection& body) {
   return std::ranges::any_of(body.kernels(),
@@ -66,9 +66,10 @@ std::uint64_t SourceSlices::slices_wanted(const Pass& pass) const {
 /// The same for targets whose lanes divide the sources: a power of two, so that two threads have
 /// equal parts, and at most those of many targets.
 std::uint64_t SourceSlices::slices_over_lanes(const Pass& pass, std::uint64_t targets) const {
-  const std::uint64_t passes =
+  const std::uint64_t iterations =
       vectors_for(targets, true) * (lanes_->group_count() / vectors_->lanes());
-  return std::bit_floor(std::clamp<std::uint64_t>(passes / passes_a_slice, 1, slices_wanted(pass)));
+  return std::bit_floor(
+      std::clamp<std::uint64_t>(iterations / iterations_a_slice, 1, slices_wanted(pass)));
 }
 /// Whether the lanes divide the sources: for at most half of the targets that fill a vector, since
 /// it takes time to make vectors of new sources.
@@ -76,7 +77,7 @@ bool SourceSlices::divides_over_lanes(const Pass& pass, std::uint64_t targets) c
   if (vectors_ == nullptr || !adds_in_any_order(pass, loaded_)) return false;
   const std::uint64_t lanes = vectors_->lanes(), groups = lanes_->group_count();
   const std::uint64_t vectors = vectors_for(targets, true);
-  return 2 * vectors <= lanes && groups * (lanes - vectors) >= least_saved_passes * lanes &&
+  return 2 * vectors <= lanes && groups * (lanes - vectors) >= least_saved_iterations * lanes &&
          groups <= groups_between_polls * lanes / 2 * slices_over_lanes(pass, targets);
 }
 

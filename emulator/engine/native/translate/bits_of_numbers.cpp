@@ -44,7 +44,7 @@ class BitsOfNumbers {
     }
     return no_ref;
   }
-  /// Whether two slots hold the same word, which passes leave alone.
+  /// Whether two slots hold the same word, which iterations leave alone.
   bool is_same_input(std::uint32_t a, std::uint32_t b) const {
     const auto is_carried = [&](std::uint32_t slot) {
       return std::ranges::find(k_.carried, slot, &KernelCarried::slot) != k_.carried.end();

@@ -63,12 +63,12 @@ class SumBlocker {
       max_terms = std::max(max_terms, *terms);
       add(store);
     }
-    made_.passes = std::max(1U, block_terms_ / max_terms);
+    made_.iterations = std::max(1U, block_terms_ / max_terms);
     return std::move(made_);
   }
 
  private:
-  /// The terms that a pass adds to a carried value, if it is a sum.
+  /// The terms that an iteration adds to a carried value, if it is a sum.
   std::optional<std::uint32_t> terms_of_sum(const Store& store) const {
     if (store.type != WordType::Long && store.type != WordType::Short) return std::nullopt;
     const auto is_input = [&](Ref r) {

@@ -19,17 +19,17 @@ constexpr std::uint32_t accurate_block = 64, coarse_block = 256;
 
 /// Segments around the blocks of a loop; all change carried values in place.
 struct BlockedSums {
-  std::uint32_t count = 0;   ///< sums; 0: the loop is not divided
-  std::uint64_t passes = 0;  ///< passes of a block; a pass may add several terms to a sum
-  Segment begin;             ///< clears the totals
-  Segment move;              ///< adds the partial sums to the totals and clears them
-  Segment finish;            ///< carried values: totals and partial sums together
+  std::uint32_t count = 0;       ///< sums; 0: the loop is not divided
+  std::uint64_t iterations = 0;  ///< iterations of a block; one may add several terms to a sum
+  Segment begin;                 ///< clears the totals
+  Segment move;                  ///< adds the partial sums to the totals and clears them
+  Segment finish;                ///< carried values: totals and partial sums together
   /// Slots of totals: two for each sum.
   std::uint32_t slots() const noexcept { return 2 * count; }
 };
 
 /// Whether all carried values of a lowered loop only collect terms, or do not change: any order of
-/// passes then gives their sums, but for rounding.
+/// iterations then gives their sums, but for rounding.
 bool only_sums(const Segment& loop, std::span<const std::uint32_t> carried_slots);
 
 /// The carried values of a lowered loop that only collect terms, so many in a block.

@@ -30,7 +30,7 @@ enum class Kind : std::uint8_t { Number, Bits, Mask };
 enum class NodeOp : std::uint8_t {
   // leaves; they come first (is_leaf)
   Constant,  ///< `bits`: a double's, or a short's at the top
-  Input,     ///< a location of the PE at the beginning of the pass; `bits`: key
+  Input,     ///< a location of the PE at the beginning of the iteration; `bits`: key
   Source,    ///< a word of the group of j-items, equal in all PEs; `bits`: key
   Uniform,   ///< a word of the broadcast memory outside of the j-items; `bits`: key
   // numbers
@@ -150,7 +150,7 @@ constexpr bool is_number(WordType type) noexcept {
 }
 
 /// Key of a leaf: location (a cell of the PE, an address in the BM) and interpretation; for a
-/// source also the age of its group in passes.
+/// source also the age of its group in iterations.
 struct LeafKey {
   WordType type = WordType::Long;
   std::uint32_t place = 0;
@@ -175,7 +175,7 @@ constexpr std::uint32_t table_of(LeafKey key) noexcept { return key.place / 2; }
 constexpr bool reads_lower_half(LeafKey key) noexcept { return key.place % 2 != 0; }
 
 /// Key of an Append: its list (an index that the owner of the graph defines), and its position
-/// among the appends of a pass, so that two appends of one value remain two.
+/// among the appends of an iteration, so that two appends of one value remain two.
 struct AppendKey {
   std::uint32_t list = 0, position = 0;
   std::uint64_t packed() const noexcept { return (std::uint64_t{position} << 32) | list; }

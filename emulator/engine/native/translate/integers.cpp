@@ -224,7 +224,7 @@ class IntegerUses {
 };
 
 /// Whether a value is an input to which constants are added, perhaps under masks: few, in all
-/// passes over the sources that a board holds, beside the range of 32 bits.
+/// iterations over the sources that a board holds, beside the range of 32 bits.
 class Counters {
  public:
   explicit Counters(const Graph& g) : g_(g) {}

@@ -12,12 +12,13 @@ namespace {
 constexpr std::int64_t max_stride = 1024;
 constexpr auto not_a_list = "a word is stored through T, and not to a list";
 
-/// Values of the next pass by values of this one. Values that many others use are visited once.
-class NextPass {
+/// Values of the next iteration by values of this one. Values that many others use are visited
+/// once.
+class NextIteration {
  public:
-  explicit NextPass(SectionModel& model) : m_(model) {}
+  explicit NextIteration(SectionModel& model) : m_(model) {}
 
-  /// Throws Unsupported if it depends on the next pass's items.
+  /// Throws Unsupported if it depends on the next iteration's items.
   Ref operator()(Ref r) {
     const Ref next = of_node(node_of(r));
     return negated(r) ? complement(next) : next;
@@ -41,7 +42,7 @@ class NextPass {
   }
 
   SectionModel& m_;
-  std::unordered_map<std::uint32_t, Ref> known_;  ///< value of the next pass for each node
+  std::unordered_map<std::uint32_t, Ref> known_;  ///< value of the next iteration for each node
 };
 
 /// Compares values of two graphs as expressions of inputs.
@@ -72,7 +73,7 @@ void ListAppends::store(const StoreThroughT& store) {
 void ListAppends::finish(Section section) {
   const bool loop = section == Section::Body;
   if (!loop && section != Section::End && !m_.left.empty()) throw Unsupported(not_a_list);
-  NextPass next(m_);
+  NextIteration next(m_);
   for (StoreThroughT early : loop ? m_.left : std::vector<StoreThroughT>{}) {
     for (Ref* const r : {&early.address, &early.entry, &early.enabled}) *r = next(*r);
     if (!append(early)) throw Unsupported(not_a_list);

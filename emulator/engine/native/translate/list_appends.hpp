@@ -10,7 +10,7 @@ namespace gdr::native {
 
 /// Replaces stores through T and the changes of counters by appends, while a section is translated.
 /// Stores are supported as kernels append to a list: to the least of the last address and a counter
-/// that was just advanced under the same condition, in this pass or the previous one.
+/// that was just advanced under the same condition, in this iteration or the previous one.
 class ListAppends {
  public:
   /// Changes the lists, appends and left stores of the model, which must outlive it.
@@ -33,7 +33,7 @@ class ListAppends {
   std::vector<Ref> counts_;  ///< counter of each list after the appends so far
 };
 
-/// Whether the last section stores what the passes of the loop leave to it, and nothing else
+/// Whether the last section stores what the iterations of the loop leave to it, and nothing else
 /// through T but its own appends.
 bool completes(const SectionModel& end, const SectionModel& body);
 

@@ -108,7 +108,7 @@ class Finder {
     changed_ = join(d_.of_node[n], condition) || changed_;
   }
 
-  /// The value of an input in the next pass, or nothing if it stays the same.
+  /// The value of an input in the next iteration, or nothing if it stays the same.
   std::optional<Ref> next_of(std::uint32_t n) {
     const Node node = g_[ref_to(n)];
     const LeafKey key = LeafKey::unpack(node.bits);
@@ -125,7 +125,7 @@ class Finder {
       if (!loop_) return;
       const std::optional<Ref> next = next_of(n);
       if (!next) return;
-      // The masks that hold in the next pass are those at the end of this one.
+      // The masks that hold in the next iteration are those at the end of this one.
       Condition before;
       for (const Ref literal : condition) {
         const Node& mask = g_[literal];

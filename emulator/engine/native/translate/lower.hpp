@@ -1,4 +1,4 @@
-// Lowering of program operations to host vector operations, as a sequence of rewriting passes.
+// Lowering of program operations to host vector operations, as a sequence of rewriting steps.
 #pragma once
 
 #include "emulator/engine/native/translate/segment.hpp"

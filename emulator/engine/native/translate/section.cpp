@@ -140,7 +140,7 @@ void translate(const Program& program, Section section, SectionModel& m) {
     try {
       const Instruction& i = instructions[n];
       translator.translate(i);
-      // The items of a run are taken in before the first pass.
+      // The items of a run are taken in before the first iteration.
       if (section == Section::Body && i.move.op == Op::Bput && !is_fixed_transfer(program, i))
         throw Unsupported("a word is stored to the halves of the broadcast memory");
     } catch (const Unsupported& e) {

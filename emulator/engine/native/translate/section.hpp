@@ -36,7 +36,7 @@ struct List {
 };
 
 /// A short that a section stores through T, by values of the section. In a pipelined loop it may be
-/// the entry of a list whose counter the previous pass has advanced.
+/// the entry of a list whose counter the previous iteration has advanced.
 struct StoreThroughT {
   unsigned element = 0;
   std::uint32_t first = 0, last = 0;  ///< range of the address
@@ -63,8 +63,8 @@ struct SectionModel {
   std::vector<Table> tables;  ///< tables by the number that table_of returns
   std::vector<List> lists;
   std::vector<Ref> appends;  ///< append nodes, in the order of the program
-  /// Body: stores that a pass leaves to the next one; its model has them as appends of the pass
-  /// itself. End: what the last pass has left.
+  /// Body: stores that an iteration leaves to the next one; its model has them as appends of the
+  /// iteration itself. End: what the last iteration has left.
   std::vector<StoreThroughT> left;
 
   /// The final value of a location, interpreted by LeafKey::type.

@@ -120,7 +120,7 @@ void SectionParts::find_owners() {
   }
 }
 
-/// Whether passes change this input.
+/// Whether iterations change this input.
 bool SectionParts::is_carried(Ref r) const {
   return std::ranges::any_of(d_.carried,
                              [&](const Carried& c) { return node_of(c.input) == node_of(r); });

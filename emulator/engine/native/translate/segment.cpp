@@ -7,7 +7,7 @@
 namespace gdr::native {
 namespace {
 
-/// Copies the values of a pass into the graphs of segments.
+/// Copies the values of an iteration into the graphs of segments.
 class LoopCopy {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
@@ -33,8 +33,8 @@ class LoopCopy {
     return next;
   }
 
-  /// Copies a value, with sources of `delay` passes ago. With `through`, inputs of delayed
-  /// locations are replaced by the values that the previous pass computes for them.
+  /// Copies a value, with sources of `delay` iterations ago. With `through`, inputs of delayed
+  /// locations are replaced by the values that the previous iteration computes for them.
   Ref copy(Graph& to, Ref r, bool through, std::uint32_t delay, Copies& copies) const {
     const std::pair<Ref, std::uint32_t> key{ref_to(node_of(r)), delay};
     if (const auto found = copies.find(key); found != copies.end()) return found->second ^ (r & 1);
@@ -64,22 +64,22 @@ class LoopCopy {
             value, false};
   }
 
-  /// An append of a pass.
+  /// An append of an iteration.
   static Store append(Ref value) { return {Store::Area::Append, 0, WordType::Bits, value, false}; }
 
-  std::vector<bool> delayed;  ///< carried locations that are computed one pass late
+  std::vector<bool> delayed;  ///< carried locations that are computed one iteration late
 
  private:
   const Kernel& k_;
   std::map<std::uint32_t, std::size_t> carried_of_;  ///< carried location of each slot
 };
 
-/// A step of a sum in a pass: + or - a term, optionally under a mask.
+/// A step of a sum in an iteration: + or - a term, optionally under a mask.
 struct Step {
   NodeOp op = NodeOp::Add;
   std::uint8_t detail = 0;
   Ref term = no_ref, mask = no_ref;
-  bool early = false;  ///< computed from this pass's items; else from carried values
+  bool early = false;  ///< computed from this iteration's items; else from carried values
 };
 
 struct Sum {
@@ -116,7 +116,7 @@ class Retimer {
         const unsigned of_mask = step.mask == no_ref ? 0 : origins[node_of(step.mask)];
         const unsigned from = origins[node_of(step.term)] | of_mask;
         step.early = (from & own_items) != 0;
-        // A term of items of both groups could not be computed in one pass.
+        // A term of items of both groups could not be computed in one iteration.
         if ((from & running_sum) != 0 || (step.early && (from & delayed_value) != 0))
           return std::nullopt;
       }
@@ -178,8 +178,8 @@ class Retimer {
     return true;
   }
 
-  /// The loop adds early terms one pass late, so that all terms are of the same group. The first
-  /// pass has no early terms to add, the last one no late ones.
+  /// The loop adds early terms one iteration late, so that all terms are of the same group. The
+  /// first iteration has no early terms to add, the last one no late ones.
   Segment make(Part part) {
     Segment s;
     copies_.clear();
@@ -224,7 +224,7 @@ std::vector<bool> choose_delayed(const Kernel& kernel, const std::vector<bool>& 
   delayed.flip();
   for (bool changed = true; changed;) {
     changed = false;
-    std::vector<bool> now(g.size(), false);  // nodes that a pass needs for its own items
+    std::vector<bool> now(g.size(), false);  // nodes that an iteration needs for its own items
     for (std::size_t c = 0; c < delayed.size(); ++c) {
       if (!delayed[c]) now[node_of(kernel.carried[c].next)] = true;
     }

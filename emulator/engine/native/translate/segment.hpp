@@ -34,10 +34,10 @@ struct Segment {
   bool detects_overflows = false;
 };
 
-/// A loop over n passes is: `first` (pass 0, if there is more than one), `loop` (passes 1 to n -
-/// 2), `last` (delayed values), `once` (the last pass, with all outputs). Values that depend on
-/// j-items only, and that a pass carries without using them, are computed one pass late, in the
-/// pass that uses them: this undoes software pipelining.
+/// A loop over n iterations is: `first` (iteration 0, if there is more than one), `loop`
+/// (iterations 1 to n - 2), `last` (delayed values), `once` (the last iteration, with all outputs).
+/// Values that depend on j-items only, and that an iteration carries without using them, are
+/// computed one iteration late, in the iteration that uses them: this undoes software pipelining.
 struct LoopForm {
   Segment once;
   Segment first, loop, last;  ///< segments of loops only
@@ -46,13 +46,13 @@ struct LoopForm {
 /// Splits a kernel into segments; `loops` is false for sections other than the body.
 LoopForm make_loop_form(const Kernel& kernel, bool loops);
 
-/// Retiming (Leiserson and Saxe, Algorithmica 6, 1991) by one pass of a software-pipelined loop
-/// whose only recurrences are sums. Such a loop carries products, differences and so on from pass
-/// to pass, and a pass adds terms of its own items and of the previous ones. If all carried values
-/// except sums depend on items only, the terms of an item can be added in any pass: the loop adds
-/// all terms of a group one pass late, computed from that group, and carries only sums; it appends
-/// to lists one pass late, too. Nothing, if the kernel is not of that form; else the segments
-/// without `once`.
+/// Retiming (Leiserson and Saxe, Algorithmica 6, 1991) by one iteration of a software-pipelined
+/// loop whose only recurrences are sums. Such a loop carries products, differences and so on from
+/// iteration to iteration, and an iteration adds terms of its own items and of the previous ones.
+/// If all carried values except sums depend on items only, the terms of an item can be added in any
+/// iteration: the loop adds all terms of a group one iteration late, computed from that group, and
+/// carries only sums; it appends to lists one iteration late, too. Nothing, if the kernel is not of
+/// that form; else the segments without `once`.
 std::optional<LoopForm> retimed_loop(const Kernel& kernel);
 
 /// A segment without dead nodes.

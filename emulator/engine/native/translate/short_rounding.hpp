@@ -20,8 +20,8 @@ void drop_left_stores(Segment& segment);
 /// long stays the same float.
 Segment without_conversions(const Segment& segment);
 
-/// Adding and subtracting a large constant rounds. If one pass adds and the next subtracts, the sum
-/// between them is rounded here, as within a pass.
+/// Adding and subtracting a large constant rounds. If one iteration adds and the next subtracts,
+/// the sum between them is rounded here, as within an iteration.
 Kernel round_loop_sums(const Kernel& kernel);
 
 }  // namespace gdr::native

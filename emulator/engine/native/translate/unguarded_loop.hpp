@@ -1,9 +1,9 @@
 // Loop versioning: a second loop without conditions that rarely hold.
 //
 // A kernel excludes the pair of a target with itself: equal ids, or a distance of zero. Nearly all
-// passes contain no such pair, and the comparisons and masks are up to a quarter of a short loop's
-// work. So a loop is compiled twice: with the conditions, and without them for passes in which no
-// lane can meet one. Both give the same bits there.
+// iterations contain no such pair, and the comparisons and masks are up to a quarter of a short
+// loop's work. So a loop is compiled twice: with the conditions, and without them for iterations in
+// which no lane can meet one. Both give the same bits there.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ struct UnguardedLoop {
   /// Valid if all these inputs and invariant words are positive ...
   std::vector<std::uint32_t> positive_slots;
   std::vector<LeafKey> positive_uniforms;
-  /// ... for passes in which no source, of this pass or the previous one, has such a word equal to
-  /// a target's.
+  /// ... for iterations in which no source, of this iteration or the previous one, has such a word
+  /// equal to a target's.
   std::vector<EqualWords> equal;
 };
 
@@ -50,7 +50,7 @@ struct SourceWindows {
   std::vector<Ranges> ranges;  ///< ranges of each word
 };
 
-/// A run of passes: some with conditions, then some without. A list ends with an empty one.
+/// A run of iterations: some with conditions, then some without. A list ends with an empty one.
 struct LoopRun {
   std::uint64_t guarded = 0, free = 0;
   std::uint64_t ends_block = 0;  ///< whether a block of sums ends with it (0 or 1)

@@ -17,9 +17,9 @@ struct Accumulation {
   }
 };
 
-class AccumulationPass {
+class AccumulationFusion {
  public:
-  AccumulationPass(std::vector<RowOp>& ops, const DoublesKernels& kernels)
+  AccumulationFusion(std::vector<RowOp>& ops, const DoublesKernels& kernels)
       : ops_(ops), kernels_(kernels) {}
 
   void run() {
@@ -111,7 +111,7 @@ class AccumulationPass {
 }  // namespace
 
 void simplify_accumulations(std::vector<RowOp>& ops, const DoublesKernels& kernels) {
-  AccumulationPass(ops, kernels).run();
+  AccumulationFusion(ops, kernels).run();
 }
 
 }  // namespace gdr

@@ -108,16 +108,16 @@ class DoublesFrame {
     run_.memory[2] += output_step_;
   }
 
-  /// What precedes the first of passes that do not compute dead lanes.
-  void before_passes() {
+  /// What precedes the first of iterations that do not compute dead lanes.
+  void before_loop() {
     once(section_.before);
     once(section_.enter);
     kernels_.leave();
   }
 
-  /// All passes of a run. True if a checkpoint was saved before the last ones.
-  bool all_passes(const BlockRun& run) {
-    const auto pass = [this](const OpList& list) {
+  /// All iterations of a run. True if a checkpoint was saved before the last ones.
+  bool all_iterations(const BlockRun& run) {
+    const auto iteration = [this](const OpList& list) {
       once(list);
       next_group();
     };
@@ -127,11 +127,11 @@ class DoublesFrame {
     const std::uint64_t last = section_.last_count(run);
     if (left > last) {
       once(section_.enter);
-      for (; left > last; --left) pass(section_.pass);
+      for (; left > last; --left) iteration(section_.iteration);
       has_checkpoint = section_.resumable && !section_.writes_memory && failure() == 0;
       if (has_checkpoint) save_checkpoint();
     }
-    for (; left > 0; --left) pass(section_.last);
+    for (; left > 0; --left) iteration(section_.last);
     once(section_.after);
     kernels_.leave();
     return has_checkpoint;
@@ -147,7 +147,7 @@ class DoublesFrame {
     return true;
   }
 
-  /// Restores the rows that the last passes overwrite.
+  /// Restores the rows that the last iterations overwrite.
   void restore_checkpoint() {
     clear_failure();
     const std::uint64_t* from = memory_.checkpoint.data();

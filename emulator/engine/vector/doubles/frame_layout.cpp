@@ -144,7 +144,7 @@ std::vector<StateLink> placed(const std::vector<RowLink>& links, const RowLayout
   return out;
 }
 
-/// Rows that a pass overwrites and needs as they were.
+/// Rows that an iteration overwrites and needs as they were.
 std::vector<std::uint32_t> checkpoint(const MaskedLists& lists, const RowLayout& layout) {
   std::set<RowId> rows;
   for (const RowOp& o : lists.last.ops) {
@@ -193,9 +193,10 @@ DoublesSection lay_out(RowProgram program, const DoublesKernels& kernels, std::u
   RowLayout layout;
   if (program.fused) hoist_tests(program, kernels);
   MaskedLists lists = mask_lanes(program, kernels);
-  for (auto* list : {&lists.before, &lists.pass, &lists.last, &lists.after})
+  for (auto* list : {&lists.before, &lists.iteration, &lists.last, &lists.after})
     simplify_accumulations(list->ops, kernels);
-  for (const auto* list : {&lists.before, &lists.enter, &lists.pass, &lists.last, &lists.after}) {
+  for (const auto* list :
+       {&lists.before, &lists.enter, &lists.iteration, &lists.last, &lists.after}) {
     for (const RowOp& o : list->ops) {
       for (const RowSpan* span : o.spans()) layout.use(*span, o.op.elements);
     }
@@ -207,7 +208,7 @@ DoublesSection lay_out(RowProgram program, const DoublesKernels& kernels, std::u
   out.frame_bytes = layout.assign(lanes * static_cast<std::uint32_t>(sizeof(double)));
   out.before = placed(lists.before, layout);
   out.enter = placed(lists.enter, layout);
-  out.pass = placed(lists.pass, layout);
+  out.iteration = placed(lists.iteration, layout);
   out.last = placed(lists.last, layout);
   out.after = placed(lists.after, layout);
   out.resumable = program.repeats && !program.fused;

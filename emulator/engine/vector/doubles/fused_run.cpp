@@ -51,11 +51,11 @@ class FusedSections {
     for (std::uint32_t w = 0; w < words_.exit.size(); ++w) update_word(w, section);
   }
 
-  DoublesSection finish(std::vector<RowOp> before, std::vector<RowOp> pass,
+  DoublesSection finish(std::vector<RowOp> before, std::vector<RowOp> iteration,
                         std::vector<RowOp> after, const std::vector<bool>& results) const {
     RowProgram made(words_, numbers_, results);
     made.before = std::move(before);
-    made.pass = std::move(pass);
+    made.iteration = std::move(iteration);
     made.after = std::move(after);
     made.repeats = made.fused = true;
     return lay_out(std::move(made), kernels_, lanes_);
@@ -216,11 +216,11 @@ DoublesSection translate_program(const Program& program, const Geometry& geometr
       for (RowOp& o : made.ops) o.origin.section = section;
       return made;
     };
-    std::vector<RowOp> before, pass, after;
+    std::vector<RowOp> before, iteration, after;
     fused.append(rows(Section::Start, program.section(Section::Body)), before, before);
-    fused.append(rows(Section::Body), before, pass);
+    fused.append(rows(Section::Body), before, iteration);
     fused.append(rows(Section::End), after, after);
-    DoublesSection made = fused.finish(std::move(before), std::move(pass), std::move(after),
+    DoublesSection made = fused.finish(std::move(before), std::move(iteration), std::move(after),
                                        result_words(program, WordNumbers(geometry)));
     made.bm_stores = bm_stores(program);
     made.writes_memory = !made.bm_stores.empty();

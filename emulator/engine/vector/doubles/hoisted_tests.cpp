@@ -21,9 +21,9 @@ class TestHoisting {
       : program_(program), kernels_(kernels) {}
 
   void run() {
-    take_tests(program_.pass);
+    take_tests(program_.iteration);
     take_tests(program_.after);
-    for (auto* list : {&program_.before, &program_.pass})
+    for (auto* list : {&program_.before, &program_.iteration})
       for (const Steps& test : tests_)
         for (const Step& step : test) list->push_back(step.op);
   }

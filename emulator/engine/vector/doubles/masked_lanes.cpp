@@ -13,9 +13,9 @@ class MaskedProgram {
         rows_(rows_of(program)),
         supply_(program),
         before_(program.before, rows_),
-        pass_(program.pass, rows_),
-        last_(program.pass, rows_),
-        last_but_one_(program.pass, rows_),
+        iteration_(program.iteration, rows_),
+        last_(program.iteration, rows_),
+        last_but_one_(program.iteration, rows_),
         after_(program.after, rows_),
         fused_(program.fused) {
     analyse();
@@ -28,16 +28,16 @@ class MaskedProgram {
     made.after = list(after_, false);
     made.carried = live_rows(last_but_one_.before());
     if (!program_.repeats) return made;
-    made.pass = list(pass_, false);
+    made.iteration = list(iteration_, false);
     made.enter.ops = entering();
-    made.enter.live = live_rows(pass_.before());
+    made.enter.live = live_rows(iteration_.before());
     return made;
   }
 
  private:
   static RowNumbering rows_of(const RowProgram& program) {
     RowNumbering rows;
-    for (const auto* ops : {&program.before, &program.pass, &program.after}) rows.add(*ops);
+    for (const auto* ops : {&program.before, &program.iteration, &program.after}) rows.add(*ops);
     for (const auto* links : {&program.imports, &program.exports}) {
       for (const RowLink& l : *links) rows.add(l.rows, 1);
     }
@@ -49,22 +49,22 @@ class MaskedProgram {
     const RowLiveness after = after_.analyse(all);
     settle(last_, last_.behind_from(after));
     last_but_one_.analyse(last_but_one_.behind_from(last_.before()));
-    if (program_.repeats) analyse_pass();
+    if (program_.repeats) analyse_iteration();
     RowLiveness first = before_.behind_from(last_.before());
     join(first, before_.behind_from(last_but_one_.before()));
-    if (program_.repeats) join(first, before_.behind_from(pass_.before()));
+    if (program_.repeats) join(first, before_.behind_from(iteration_.before()));
     before_.analyse(std::move(first));
   }
-  /// A pass is followed by another one, by the last two, or by `after`. All that the last pass
-  /// leaves is live, often including values of the pass before it, but seldom of the one before
-  /// that.
-  void analyse_pass() {
-    RowLiveness seed = pass_.behind_from(last_but_one_.before());
+  /// An iteration is followed by another one, by the last two, or by `after`. All that the last
+  /// iteration leaves is live, often including values of the iteration before it, but seldom of the
+  /// one before that.
+  void analyse_iteration() {
+    RowLiveness seed = iteration_.behind_from(last_but_one_.before());
     if (fused_) {
       ListLiveness results_only(program_.after, rows_);
-      seed = pass_.behind_from(results_only.analyse(exported(false)));
+      seed = iteration_.behind_from(results_only.analyse(exported(false)));
     }
-    settle(pass_, seed);
+    settle(iteration_, seed);
   }
   /// Liveness of a repeated list, given that after the last repetition.
   void settle(ListLiveness& list, const RowLiveness& seed) const {
@@ -109,11 +109,11 @@ class MaskedProgram {
             live_rows(demands.behind())};
   }
 
-  /// Replaces imported words in lanes in which they are dead in all passes.
+  /// Replaces imported words in lanes in which they are dead in all iterations.
   std::vector<RowOp> entering() {
     std::vector<RowOp> ops;
-    if (program_.pass.empty()) return ops;
-    const RowLiveness& demands = pass_.before();
+    if (program_.iteration.empty()) return ops;
+    const RowLiveness& demands = iteration_.before();
     for (std::size_t r = 0; r < demands.size(); ++r) {
       const RowId row = rows_.row(static_cast<int>(r));
       if (!demands[r].live || demands[r].when.empty() || row.kind == RowKind::Mask) continue;
@@ -123,7 +123,7 @@ class MaskedProgram {
       const RowSpan mask{rows_.row(-1 - l.site), {}, false, 0};
       RowOp like;
       like.op.elements = 1;
-      like.op.lanes = program_.pass.front().op.lanes;
+      like.op.lanes = program_.iteration.front().op.lanes;
       ops.push_back(choice(kernels_, mask, l.value, span, span,
                            row.kind == RowKind::Tail ? supply_.constant(0) : supply_.number(false),
                            like));
@@ -135,7 +135,7 @@ class MaskedProgram {
   const DoublesKernels& kernels_;
   RowNumbering rows_;
   RowSupply supply_;
-  ListLiveness before_, pass_, last_, last_but_one_, after_;
+  ListLiveness before_, iteration_, last_, last_but_one_, after_;
   bool fused_;
 };
 

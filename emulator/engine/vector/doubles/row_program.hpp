@@ -12,7 +12,7 @@
 
 namespace gdr {
 
-/// Kind of an operation, for passes that reorder or remove operations.
+/// Kind of an operation, for steps that reorder or remove operations.
 enum class RowOpKind : std::uint8_t {
   Compute,       ///< reads rows and writes others
   Test,          ///< the same, and writes lanes of a mask
@@ -70,17 +70,17 @@ struct RowLink {
   RowSpan rows;
 };
 
-/// Operations before, in and after the passes, with imports and exports.
+/// Operations before, in and after the iterations, with imports and exports.
 struct RowProgram {
   /// Constants, imports and exports of `words`. `results`, by word: exported also if only results
   /// are wanted.
   RowProgram(const RowSection& words, const WordNumbers& numbers, const std::vector<bool>& results);
 
-  std::vector<RowOp> before, pass, after;
+  std::vector<RowOp> before, iteration, after;
   std::vector<ConstantRow> constants;
   std::vector<RowLink> imports, exports;
-  bool repeats = false;  ///< whether there may be more than one pass
-  bool fused = false;  ///< a fused run: only results may be live, and a failure discards all passes
+  bool repeats = false;  ///< whether there may be more than one iteration
+  bool fused = false;    ///< a fused run: only results may be live, and a failure discards all
 };
 /// Assigns frame offsets for rows of `lanes`. The result is usable.
 DoublesSection lay_out(RowProgram program, const DoublesKernels& kernels, std::uint32_t lanes);
@@ -94,12 +94,13 @@ DoublesSection lay_out(RowProgram program, const DoublesKernels& kernels, std::u
 /// (DoublesKernels::accumulate_unnormalized).
 void simplify_accumulations(std::vector<RowOp>& ops, const DoublesKernels& kernels);
 
-/// Hoisting of tests into the previous pass.
+/// Hoisting of tests into the previous iteration.
 ///
-/// A software-pipelined loop tests values of the previous pass, such as a distance of zero, at the
-/// beginning of a pass or of End. The mask excludes lanes that the previous pass computed from the
-/// same value. In a fused run such a test moves to the end of the previous list and its mask is
-/// carried, so that the liveness analysis there knows the excluded lanes (lane_liveness.hpp).
+/// A software-pipelined loop tests values of the previous iteration, such as a distance of zero, at
+/// the beginning of an iteration or of End. The mask excludes lanes that the previous iteration
+/// computed from the same value. In a fused run such a test moves to the end of the previous list
+/// and its mask is carried, so that the liveness analysis there knows the excluded lanes
+/// (lane_liveness.hpp).
 void hoist_tests(RowProgram& program, const DoublesKernels& kernels);
 
 /// The lists of a DoublesSection as operations on rows, with the live rows after each.
@@ -108,8 +109,9 @@ struct MaskedLists {
     std::vector<RowOp> ops;
     std::set<RowId> live;
   };
-  List before, enter, pass, last, after;
-  /// Rows that two `last` passes read as the pass before left them; the others may be anything.
+  List before, enter, iteration, last, after;
+  /// Rows that two `last` iterations read as the iteration before left them; the others may be
+  /// anything.
   std::set<RowId> carried;
 };
 
@@ -121,9 +123,9 @@ struct MaskedLists {
 /// mask has some value (lane_liveness.hpp), its operands may be anything there: replacing them by a
 /// harmless number changes no bit of what is observed.
 ///
-/// All exported rows are live after `last` and `after`. At least two `last` passes follow any
-/// `pass`; in a fused program only `after` does, after which only results are live. Adds to the
-/// program's constants.
+/// All exported rows are live after `last` and `after`. At least two `last` iterations follow any
+/// `iteration`; in a fused program only `after` does, after which only results are live. Adds to
+/// the program's constants.
 MaskedLists mask_lanes(RowProgram& program, const DoublesKernels& kernels);
 
 // --- translation of sections

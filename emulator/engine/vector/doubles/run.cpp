@@ -28,11 +28,11 @@ void write_word(const DoublesOp& op, DoublesRun& run) {
 DoublesResult run_on_doubles(const DoublesSection& section, const DoublesKernels& kernels,
                              BlockState& block, const BlockRun& run, SourceLanes sources) {
   DoublesFrame frame(frame_memory, section, kernels, block, run, sources);
-  const bool has_checkpoint = frame.import() && frame.all_passes(run);
+  const bool has_checkpoint = frame.import() && frame.all_iterations(run);
   if (frame.leave(run.results_only ? Wanted::Results : Wanted::All)) return {0, run.iterations};
   const std::uint64_t failure = frame.failure();
   if (has_checkpoint) {
-    // The passes before the last ones are valid.
+    // The iterations before the last ones are valid.
     frame.restore_checkpoint();
     if (frame.leave(Wanted::Carried)) return {failure, run.iterations - section.last_count(run)};
   }
@@ -40,21 +40,21 @@ DoublesResult run_on_doubles(const DoublesSection& section, const DoublesKernels
   return {failure, 0};
 }
 
-std::uint64_t run_before_passes(const DoublesSection& section, const DoublesKernels& kernels,
+std::uint64_t run_before_loop(const DoublesSection& section, const DoublesKernels& kernels,
                                 BlockState& block, const BlockRun& run,
                                 const std::function<void(const std::byte* frame)>& take) {
   DoublesFrame frame(frame_memory, section, kernels, block, run, {});
-  if (frame.import()) frame.before_passes();
+  if (frame.import()) frame.before_loop();
   if (frame.failure() == 0) take(frame.run().frame);
   frame.restore_memory();
   return frame.failure();
 }
 
-std::uint64_t run_after_passes(const DoublesSection& section, const DoublesKernels& kernels,
+std::uint64_t run_after_loop(const DoublesSection& section, const DoublesKernels& kernels,
                                BlockState& block, const BlockRun& run,
                                const std::function<void(std::byte* frame)>& put) {
   DoublesFrame frame(frame_memory, section, kernels, block, run, {});
-  if (frame.import()) frame.before_passes();
+  if (frame.import()) frame.before_loop();
   put(frame.run().frame);
   frame.once(section.after);
   kernels.leave();
@@ -79,7 +79,7 @@ std::string diagnose(const Program& program, const DoublesSection& section,
     }
     return false;
   };
-  const auto fails_in_pass = [&](const OpList& list) {
+  const auto fails_in_iteration = [&](const OpList& list) {
     if (fails_in(list)) return true;
     frame.next_group();
     return false;
@@ -88,8 +88,8 @@ std::string diagnose(const Program& program, const DoublesSection& section,
   std::uint64_t left = run.iterations;
   const std::uint64_t last = section.last_count(run);
   found = found || (left > last && fails_in(section.enter));
-  for (; left > last && !found; --left) found = fails_in_pass(section.pass);
-  for (; left > 0 && !found; --left) found = fails_in_pass(section.last);
+  for (; left > last && !found; --left) found = fails_in_iteration(section.iteration);
+  for (; left > 0 && !found; --left) found = fails_in_iteration(section.last);
   if (!found && !fails_in(section.after)) {
     std::vector<std::uint64_t> words;
     frame.run().failure |= frame.export_to(words, Wanted::All);

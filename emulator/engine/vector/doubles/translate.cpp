@@ -38,9 +38,9 @@ DoublesSection translate_to_doubles(const Program& program, Section which, const
     RowSection rows = translate_section(section, geometry, kernels, heads);
     const WordNumbers numbers(geometry);
     RowProgram one(rows, numbers, std::vector<bool>(numbers.count(), true));
-    one.pass = std::move(rows.ops);
+    one.iteration = std::move(rows.ops);
     one.repeats = which == Section::Body;
-    for (RowOp& o : one.pass) o.origin.section = which;
+    for (RowOp& o : one.iteration) o.origin.section = which;
     out = lay_out(std::move(one), kernels, row_lanes(geometry, kernels));
     out.writes_memory = rows.writes_memory;
   } catch (const Untranslatable& u) {

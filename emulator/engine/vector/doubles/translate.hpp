@@ -27,7 +27,7 @@ struct StateLink {
   bool plus_zero = false;     ///< whether it is a long that is assumed never to be -0
   bool fresh = false;         ///< whether it is the export of a word of which nothing is imported
   bool scratch = false;  ///< whether it is the export of a word that is dead in a results-only run
-  bool carried = false;  ///< whether the exported word is live between passes
+  bool carried = false;  ///< whether the exported word is live between iterations
   std::uint32_t count = 1;      ///< number of words
   std::uint32_t row_step = 0;   ///< distance of words in rows of the state
   std::uint32_t lane_step = 0;  ///< bytes of the frame
@@ -61,29 +61,29 @@ struct DoublesSection {
   std::uint64_t number = 0;  ///< unique identifier of a usable section
   bool has_floats = false;   ///< whether it contains operations on floats
   std::string reason;        ///< why it is not usable: the instruction and its problem
-  /// The last passes, or all of them: leave every word as the machine does.
+  /// The last iterations, or all of them: leave every word as the machine does.
   OpList last;
-  /// The passes before the last ones, and all passes of a results-only fused run: do not compute
-  /// values in dead lanes (mask_lanes). Empty if there are none.
-  OpList pass;
-  /// The number of passes of a run that execute `last`.
+  /// The iterations before the last ones, and all iterations of a results-only fused run: do not
+  /// compute values in dead lanes (mask_lanes). Empty if there are none.
+  OpList iteration;
+  /// The number of iterations of a run that execute `last`.
   std::uint64_t last_count(const BlockRun& run) const {
-    if (pass.empty()) return run.iterations;
+    if (iteration.empty()) return run.iterations;
     if (!resumable) return run.results_only ? 0 : run.iterations;
-    return run.iterations < last_passes ? run.iterations : last_passes;
+    return run.iterations < last_iterations ? run.iterations : last_iterations;
   }
-  static constexpr std::uint64_t last_passes = 2;
-  OpList enter;          ///< list before the first `pass` of a run: replaces dead lanes
-  OpList before, after;  ///< lists before the first pass and after the last
+  static constexpr std::uint64_t last_iterations = 2;
+  OpList enter;          ///< list before the first `iteration` of a run: replaces dead lanes
+  OpList before, after;  ///< lists before the first iteration and after the last
   std::vector<StateLink> imports, exports;
-  bool resumable = false;                 ///< whether state between two passes may be exported
+  bool resumable = false;                 ///< whether state between two iterations may be exported
   std::vector<std::uint32_t> checkpoint;  ///< rows that `last` reads and overwrites
   std::uint32_t deferred_longs = 0;       ///< words among the exports that are not fresh
   std::vector<ConstantRow> constants;
   std::uint32_t row_lanes = 0;    ///< PEs, filled up to whole batches
   std::uint32_t frame_bytes = 0;  ///< size of the frame
   bool writes_memory = false;     ///< whether it stores to the broadcast memory
-  /// Addresses of these stores, in shorts; empty if they differ from pass to pass.
+  /// Addresses of these stores, in shorts; empty if they differ from iteration to iteration.
   std::vector<std::uint32_t> bm_stores;
   std::vector<std::shared_ptr<const void>> code;  ///< owners of the compiled operations
 };
@@ -95,9 +95,9 @@ DoublesSection translate_to_doubles(const Program& program, Section section,
                                     const Geometry& geometry, const DoublesKernels& kernels,
                                     bool heads);
 
-/// Translates Start, passes of the body and End as one program (fused run), so that words stay in
-/// doubles between them. Not usable if Start or End access words of the broadcast memory that are
-/// not fixed, if the body accepts no stream or writes output items, or if translate_to_doubles
+/// Translates Start, iterations of the body and End as one program (fused run), so that words stay
+/// in doubles between them. Not usable if Start or End access words of the broadcast memory that
+/// are not fixed, if the body accepts no stream or writes output items, or if translate_to_doubles
 /// fails.
 DoublesSection translate_program(const Program& program, const Geometry& geometry,
                                  const DoublesKernels& kernels, bool heads);

@@ -1,6 +1,6 @@
 // A section as operations on rows: its instructions in order, until the forms of words settle.
 #include "emulator/engine/vector/doubles/row_program.hpp"
-#include "emulator/engine/vector/doubles/slot_pass.hpp"
+#include "emulator/engine/vector/doubles/slot_translator.hpp"
 #include "emulator/engine/vector/rows/plan.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/isa/validate.hpp"
@@ -8,13 +8,13 @@
 namespace gdr {
 namespace {
 
-/// One pass over a section with given states at its beginning.
-class Translator : public SlotPass {
+/// The translation of a section with given states at its beginning.
+class Translator : public SlotTranslator {
  public:
   Translator(const std::vector<Instruction>& section, const WordUses& uses,
              const Geometry& geometry, const DoublesKernels& kernels, bool heads,
              const std::vector<WordState>& entry)
-      : SlotPass(uses, geometry, kernels, heads, entry), section_(section) {}
+      : SlotTranslator(uses, geometry, kernels, heads, entry), section_(section) {}
 
   void translate() {
     for (number_ = 0; number_ < section_.size(); ++number_) {

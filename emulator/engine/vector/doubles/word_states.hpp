@@ -63,7 +63,7 @@ struct WordState {
   bool head = false;       ///< Long: has no tail
   bool plus_zero = false;  ///< Long: is never -0
   bool floats[2] = {};     ///< Shorts: result of a float operation
-  bool defined[2] = {};    ///< whether it was written in this pass in all lanes
+  bool defined[2] = {};    ///< whether it was written in this iteration in all lanes
   friend bool operator==(const WordState&, const WordState&) = default;
 };
 
@@ -92,10 +92,11 @@ class WordUses {
   WordUses(std::span<const Instruction> section, const WordNumbers& numbers,
            std::span<const Instruction> then = {});
   /// The form that the first access after an instruction requires; past the end, the first of all
-  /// (the next pass). If there is none, that of `then`, or shorts (a word's bits).
+  /// (the next iteration). If there is none, that of `then`, or shorts (a word's bits).
   Rep next(std::uint32_t word, std::size_t instruction) const;
   Rep first(std::uint32_t word) const;
-  /// False if a half is overwritten by or after an instruction in the same pass before it is read.
+  /// False if a half is overwritten by or after an instruction in the same iteration before it is
+  /// read.
   bool lives(WordHalf h, std::size_t instruction) const;
 
  private:

@@ -1,4 +1,4 @@
-// Sums over passes that a GPU adds to in four operations a term.
+// Sums over iterations that a GPU adds to in four operations a term.
 #pragma once
 
 #include <span>
@@ -8,10 +8,10 @@
 
 namespace gdr::codegen {
 
-/// A long that each pass adds terms to, and that nothing else reads.
+/// A long that each iteration adds terms to, and that nothing else reads.
 struct Accumulator {
   std::size_t head = 0, tail = 0;    ///< carried rows of h and l
-  std::vector<StepId> heads, tails;  ///< the pass's steps LongHead and LongTail, one for each term
+  std::vector<StepId> heads, tails;  ///< steps LongHead and LongTail, one for each term
 };
 
 /// Finds them, where no test of `tests` is in between.

@@ -1,4 +1,4 @@
-// Bounds of the numbers of one pass, from those at its beginning (bounds.hpp).
+// Bounds of the numbers of one iteration, from those at its beginning (bounds.hpp).
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ inline Bounds either(Bounds a, Bounds b) {
   return {std::min(a.unit, b.unit), std::max(a.size, b.size)};
 }
 
-/// What is assumed of a carried row: its bounds at the beginning of a pass, and the tests at the
-/// end.
+/// What is assumed of a carried row: its bounds at the beginning of an iteration, and the tests at
+/// the end.
 struct RowAssumption {
   Bounds in = read_bounds;
   std::uint8_t out_tests = 0;
@@ -34,7 +34,7 @@ class BoundRules {
  public:
   explicit BoundRules(const StepFacts& facts) : facts_(facts) {}
 
-  /// Bounds of all numbers of a pass under assumptions.
+  /// Bounds of all numbers of an iteration under assumptions.
   void compute(const std::vector<RowAssumption>& rows, const std::vector<CarriedRow>& carried);
 
   /// Bounds of a step's value, if they matter.

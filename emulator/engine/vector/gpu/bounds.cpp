@@ -8,7 +8,7 @@
 namespace gdr::codegen {
 namespace {
 
-/// Finds assumptions about carried rows that every pass preserves.
+/// Finds assumptions about carried rows that every iteration preserves.
 class Analysis {
  public:
   Analysis(const Trace& trace, std::vector<CarriedRow>& carried)
@@ -31,7 +31,7 @@ class Analysis {
   }
 
  private:
-  /// One pass with the present assumptions about carried rows. False if they do not hold.
+  /// One iteration with the present assumptions about carried rows. False if they do not hold.
   bool holds() {
     rules_.compute(rows_, carried_);
     for (std::size_t c = 0; c < carried_.size(); ++c)
@@ -39,7 +39,7 @@ class Analysis {
     return true;
   }
 
-  /// The value of a carried row after the pass, with its tests.
+  /// The value of a carried row after the iteration, with its tests.
   Bounds out(std::size_t c) const {
     return BoundRules::tested(*rules_.at(carried_[c].out), rows_[c].out_tests);
   }
@@ -51,7 +51,7 @@ class Analysis {
       rules_.set_largest_product(largest);
       if (settles()) return;
     }
-    // Whatever changes is tested in every pass.
+    // Whatever changes is tested in every iteration.
     for (std::size_t c = 0; c < carried_.size(); ++c) {
       if (!rules_.at(carried_[c].in) || !facts_.is_number(carried_[c].out)) continue;
       rows_[c].out_tests = test_factor | test_size;
@@ -88,11 +88,11 @@ class Analysis {
       return most;
     };
     const int growth = growth_from(size_of_sum);
-    const int top = size_of_sum + growth * static_cast<int>(passes_between_tests);
+    const int top = size_of_sum + growth * static_cast<int>(iterations_between_tests);
     if (top > largest_size) return false;
     for (const std::size_t c : sums) rows_[c].in.size = top;
     if (!holds_but_for(sums)) return false;
-    // With these tests, sums grow by at most `growth` in a pass, wherever they are.
+    // With these tests, sums grow by at most `growth` in an iteration, wherever they are.
     rules_.freeze(true);
     int grown = 0;
     for (int size = size_of_sum; size < top; ++size) grown = std::max(grown, growth_from(size));
@@ -101,8 +101,8 @@ class Analysis {
     for (const std::size_t c : sums) carried_[c].sum = true;
     return true;
   }
-  /// As holds, for carried rows that are not sums, whose size at the end of a pass is the same or
-  /// tested.
+  /// As holds, for carried rows that are not sums, whose size at the end of an iteration is the
+  /// same or tested.
   bool holds_but_for(const std::vector<std::size_t>& sums) {
     holds();
     for (std::size_t c = 0; c < carried_.size(); ++c) {

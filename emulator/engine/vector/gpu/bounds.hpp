@@ -31,24 +31,24 @@ enum NumberTest : std::uint8_t {
   test_tiny = 4,    ///< the same for 2^least_tiny
   test_bits = 8,    ///< 0, or from 2^least_tiny to 2^size_tested: arbitrary bits
   test_size = 16,   ///< below 2^size_tested
-  /// As test_bits, of a selection between a number and a value that passes do not change: the
+  /// As test_bits, of a selection between a number and a value that iterations do not change: the
   /// latter is tested before the loop, and counts where it is selected.
   test_selected = 32,
 };
 constexpr int least_read = -188, size_of_read = 128;
 constexpr int least_factor = -200, least_tiny = -700;
 constexpr int size_tested = 300;
-/// Sums over passes are tested every `passes_between_tests` passes to be below 2^size_of_sum; in
-/// between they stay finite.
+/// Sums over iterations are tested every `iterations_between_tests` iterations to be below
+/// 2^size_of_sum; in between they stay finite.
 constexpr int size_of_sum = 720;
-constexpr unsigned passes_between_tests = 8;
+constexpr unsigned iterations_between_tests = 8;
 
-/// A row that a pass reads and overwrites.
+/// A row that an iteration reads and overwrites.
 struct CarriedRow {
   StepId in = no_step;   ///< the step that reads it
-  StepId out = no_step;  ///< value of the row after the pass
-  bool sum = false;      ///< whether it grows from pass to pass: to be tested every
-                         ///< passes_between_tests passes
+  StepId out = no_step;  ///< value of the row after the iteration
+  bool sum = false;      ///< whether it grows from iteration to iteration: to be tested every
+                         ///< iterations_between_tests iterations
 };
 
 /// Tests of a loop.
@@ -56,7 +56,8 @@ struct LoopTests {
   std::vector<std::uint8_t> of_step;  ///< bits of NumberTest
   /// By step: a result of floating-point operations, or tested, and therefore no subnormal.
   std::vector<bool> is_normal;
-  /// By step: the same in all passes, because it depends on rows alone that passes do not change.
+  /// By step: the same in all iterations, because it depends on rows alone that iterations do not
+  /// change.
   std::vector<bool> is_fixed;
   /// False if a number may be subnormal nevertheless, because of a constant.
   bool suffice = true;

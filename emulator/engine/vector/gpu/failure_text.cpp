@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "emulator/engine/vector/gpu/pass_text.hpp"
+#include "emulator/engine/vector/gpu/loop_text.hpp"
 
 namespace gdr::codegen {
 namespace {
@@ -57,7 +57,7 @@ void FailureText::collect(const Step& s) {
   const char* const failure = s.detail == 0 ? "tailed" : "wrong";
   const StepId lanes = s.in[0];
   if (loop_.is_constant(lanes)) {
-    if ((loop_.step(lanes).bits << 1) != 0) throw UnsupportedPass{"it always fails"};
+    if ((loop_.step(lanes).bits << 1) != 0) throw UnsupportedLoop{"it always fails"};
     return;
   }
   collect(lanes, failure, s.level);
@@ -67,7 +67,7 @@ void FailureText::collect(StepId n, const char* failure, Level level) {
   const Step& s = loop_.step(n);
   // The loop has no other steps of the program for sources than those that it reads.
   const bool has_parts =
-      TracedLoop::is_operation(s) && (s.level != Level::Pass || level == Level::Pass);
+      TracedLoop::is_operation(s) && (s.level != Level::Iteration || level == Level::Iteration);
   if (has_parts && s.op == Op::Or && loop_.types[n] == ValueType::Bits) {
     collect(s.in[0], failure, level);
     collect(s.in[1], failure, level);
@@ -109,11 +109,11 @@ void FailureText::test(StepId n, bool in_loop) {
   }
 }
 
-/// A value that passes do not change, or only the first one does.
+/// A value that iterations do not change, or only the first one does.
 bool FailureText::is_settled(StepId n) const {
   return loop_.tests.is_fixed[n] || carried_to(n) != no_step;
 }
-/// Of a row that every pass overwrites with the same value: that value.
+/// Of a row that every iteration overwrites with the same value: that value.
 StepId FailureText::carried_to(StepId n) const {
   const auto row = std::ranges::find(loop_.carried, n, &CarriedRow::in);
   return row != loop_.carried.end() && loop_.tests.is_fixed[row->out] ? row->out : no_step;
@@ -123,7 +123,7 @@ void FailureText::test_rows() {
   // Later launches go on with numbers that the loop has tested.
   out_.line("if (begin == 0UL) {{");
   for (StepId n = 0; n < loop_.trace.steps.size(); ++n) {
-    if (!loop_.is_read(n) || loop_.step(n).level == Level::Pass) continue;
+    if (!loop_.is_read(n) || loop_.step(n).level == Level::Iteration) continue;
     if ((loop_.tests.of_step[n] & test_read) == 0) continue;
     const char name = loop_.row_of[n] < loop_.carried.size() ? 'r' : 'f';
     out_.line("wrong |= {};",

@@ -29,7 +29,7 @@ class FailureText {
   void test(StepId n, bool in_loop);
   /// Before the loop: the tests of rows that threads read.
   void test_rows();
-  /// Before the loop: the tests of values that passes do not change, but select.
+  /// Before the loop: the tests of values that iterations do not change, but select.
   void test_selected_values();
 
  private:

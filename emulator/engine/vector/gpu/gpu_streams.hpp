@@ -25,7 +25,7 @@ class GpuStreams {
     std::uint64_t failure = 0;  ///< bits of DoublesFailure
   };
 
-  /// `program`: PassText::sources, which makes `kept` words of the `read` ones of a group.
+  /// `program`: LoopText::sources, which makes `kept` words of the `read` ones of a group.
   GpuStreams(Gpu& gpu, std::shared_ptr<const gpu::Kernel> program, std::size_t read,
              std::size_t kept)
       : gpu_(gpu), program_(std::move(program)), read_(read), kept_(kept) {}

@@ -50,7 +50,7 @@ class Split {
     for (unsigned k = 0; k < elements_; ++k)
       element_of_.try_emplace(at + k * t_.row_bytes, static_cast<int>(k));
   }
-  /// Rows of a strip into which passes put words of their own, to be read one by one.
+  /// Rows of a strip into which iterations put words of their own, to be read one by one.
   void exclude_single_rows() {
     std::map<std::uint32_t, StepId> stored;
     for (const RowStore& store : t_.stores) stored.emplace(store.offset, store.value);
@@ -61,7 +61,7 @@ class Split {
       for (unsigned k = 0; k < elements_; ++k) {
         const auto other = stored.find(first + k * t_.row_bytes);
         const bool alike = other != stored.end() &&
-                           (other->second == value || t_.steps[value].level != Level::Pass);
+                           (other->second == value || t_.steps[value].level != Level::Iteration);
         if (!alike) element_of_.erase(offset);
       }
     }
@@ -163,7 +163,7 @@ class Split {
       if (!needed[n]) continue;
       Step s = t_.steps[n];
       if (s.kind == Step::Kind::Row) s.level = owner_[n] == shared ? Level::Lanes : Level::Element;
-      if (s.kind == Step::Kind::Operation || is_sum_of_device(s)) s.level = Level::Pass;
+      if (s.kind == Step::Kind::Operation || is_sum_of_device(s)) s.level = Level::Iteration;
       for (StepId& in : s.in) {
         if (in == no_step) continue;
         in = moved[in];

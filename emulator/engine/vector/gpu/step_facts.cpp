@@ -35,7 +35,7 @@ void StepFacts::find_fixed() {
     const Step& s = steps_[n];
     if (s.kind == Step::Kind::Constant) {
       is_fixed_[n] = true;
-    } else if (s.level != Level::Pass) {
+    } else if (s.level != Level::Iteration) {
       is_fixed_[n] =
           carried_of_[n] == none && s.op != Op::Collect &&
           std::ranges::all_of(s.in, [&](StepId in) { return in == no_step || is_fixed_[in]; });
@@ -128,11 +128,11 @@ void StepFacts::find_escapes(const Trace& trace) {
 void StepFacts::find_read_by_threads(const Trace& trace) {
   is_read_by_threads_.assign(steps_.size(), false);
   const auto computed_once = [&](StepId n) {
-    return steps_[n].level == Level::Pass && !is_constant(n);
+    return steps_[n].level == Level::Iteration && !is_constant(n);
   };
   for (const Step& s : steps_)
     for (const StepId in : s.in)
-      if (in != no_step && s.level != Level::Pass && computed_once(in))
+      if (in != no_step && s.level != Level::Iteration && computed_once(in))
         is_read_by_threads_[in] = true;
   for (const RowStore& store : trace.stores)
     if (computed_once(store.value)) is_read_by_threads_[store.value] = true;

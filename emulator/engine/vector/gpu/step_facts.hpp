@@ -21,10 +21,10 @@ class StepFacts {
   /// The number of the carried row that a step reads, or none.
   std::size_t carried_of(StepId n) const { return carried_of_[n]; }
   bool is_constant(StepId n) const { return steps_[n].kind == Step::Kind::Constant; }
-  /// The same in all passes.
+  /// The same in all iterations.
   bool is_fixed(StepId n) const { return is_fixed_[n]; }
   const std::vector<bool>& fixed() const { return is_fixed_; }
-  /// As a fixed one from the second pass on.
+  /// As a fixed one from the second iteration on.
   bool becomes_fixed(StepId n) const {
     const std::size_t c = carried_of_[n];
     return is_fixed_[n] || (c != none && is_fixed_[carried_[c].out]);
@@ -33,7 +33,7 @@ class StepFacts {
   /// A result of floating-point operations, also one that was selected or carried.
   bool is_number(StepId n) const { return is_number_[n]; }
   bool is_number_or_constant(StepId n) const { return is_number_[n] || is_constant(n); }
-  /// A value that floating-point operations use, perhaps after a selection or in a later pass.
+  /// A value that floating-point operations use, perhaps after a selection or in a later iteration.
   /// Others, such as the least distance so far, may be of any size.
   bool is_operand(StepId n) const { return is_operand_[n]; }
   /// A value whose infinities and NaN would not be noticed: an operand of others than

@@ -10,7 +10,7 @@ namespace gdr::codegen {
 /// Steps in the order of the text. A list has only steps that may branch, or only others.
 using StepLists = std::vector<std::vector<StepId>>;
 
-/// A sum that a pass computes with few operations, unless a test asks for a branch.
+/// A sum that an iteration computes with few operations, unless a test asks for a branch.
 bool may_branch(const TracedLoop& loop, StepId n);
 
 /// Orders steps so that few branches are needed, and few values wait in registers.

@@ -70,8 +70,8 @@ void SumText::finish_sums(std::span<const StepId> sums) {
 /// A negated term is subtracted: its negation would be an operation of its own.
 StepId SumText::negated_term(const Step& sum) const {
   const Step& term = loop_.step(sum.in[2]);
-  return TracedLoop::is_operation(term) && term.level != Level::Pass ? loop_.negated_by(term)
-                                                                     : no_step;
+  return TracedLoop::is_operation(term) && term.level != Level::Iteration ? loop_.negated_by(term)
+                                                                          : no_step;
 }
 
 void SumText::sum_of_device(StepId n) {

@@ -21,7 +21,7 @@ class Preparation {
     find_rows();
     loop_.tests = loop_tests(loop_.trace, loop_.carried);
     if (!loop_.tests.suffice)
-      throw UnsupportedPass{"a constant is too small to prove its products"};
+      throw UnsupportedLoop{"a constant is too small to prove its products"};
     find_types();
     find_kept();
     find_sums();
@@ -33,7 +33,7 @@ class Preparation {
   void fixed_words_by_thread() {
     for (Step& s : loop_.trace.steps) {
       if (s.kind == Step::Kind::Broadcast && s.memory == 2)
-        throw UnsupportedPass{"it reads output items"};
+        throw UnsupportedLoop{"it reads output items"};
       if (s.kind == Step::Kind::Broadcast && s.memory == 0) s.level = Level::Lanes;
       for (const StepId in : s.in)
         if (in != no_step) s.level = std::max(s.level, loop_.trace.steps[in].level);
@@ -76,7 +76,7 @@ class Preparation {
     }
   }
 
-  /// Rows that are read: a number for each; and which of them passes overwrite.
+  /// Rows that are read: a number for each; and which of them iterations overwrite.
   void find_rows() {
     std::vector<StepId> read, overwritten;
     for (StepId n = 0; n < loop_.trace.steps.size(); ++n) {
@@ -88,7 +88,8 @@ class Preparation {
       for (const RowStore& store : loop_.trace.stores) {
         const Span other = span(store.offset, store.level);
         if (!own.meets(other)) continue;
-        if (own != other) throw UnsupportedPass{"it reads a part of what it wrote a pass before"};
+        if (own != other)
+          throw UnsupportedLoop{"it reads a part of what it wrote an iteration before"};
         overwrites = &store;
       }
       if (overwrites == nullptr) {
@@ -165,13 +166,13 @@ class Preparation {
   void find_kept() {
     loop_.slot.assign(loop_.trace.steps.size(), 0);
     const auto keep = [&](StepId n) {
-      if (n == no_step || loop_.is_constant(n) || loop_.step(n).level != Level::Pass) return;
+      if (n == no_step || loop_.is_constant(n) || loop_.step(n).level != Level::Iteration) return;
       if (std::ranges::find(loop_.kept, n) != loop_.kept.end()) return;
       loop_.slot[n] = static_cast<std::uint32_t>(loop_.kept.size());
       loop_.kept.push_back(n);
     };
     for (const Step& s : loop_.trace.steps)
-      if (s.level != Level::Pass)
+      if (s.level != Level::Iteration)
         for (const StepId in : s.in) keep(in);
     for (const RowStore& store : loop_.trace.stores) keep(store.value);
   }

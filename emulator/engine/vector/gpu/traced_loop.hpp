@@ -9,7 +9,7 @@
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
 #include "emulator/engine/vector/gpu/accumulator.hpp"
 #include "emulator/engine/vector/gpu/bounds.hpp"
-#include "emulator/engine/vector/gpu/pass_text.hpp"
+#include "emulator/engine/vector/gpu/loop_text.hpp"
 
 namespace gdr::codegen {
 
@@ -32,9 +32,9 @@ struct TracedLoop {
   std::size_t kept_words() const;
 
   Trace trace;
-  std::vector<ThreadRow> rows;         ///< rows that are read: those that passes change come first
+  std::vector<ThreadRow> rows;  ///< rows that are read: those that iterations change come first
   std::vector<ThreadRow> result_rows;  ///< rows that are stored besides
-  std::vector<CarriedRow> carried;     ///< rows that passes change, in their order
+  std::vector<CarriedRow> carried;     ///< rows that iterations change, in their order
   std::vector<std::uint32_t> row_of;   ///< number of the row that each step reads
   std::vector<StepId> results;         ///< the values of result_rows
   LoopTests tests;
@@ -45,7 +45,7 @@ struct TracedLoop {
   std::vector<std::uint32_t> slot;          ///< place of each step in `kept`
 };
 
-/// Throws UnsupportedPass.
+/// Throws UnsupportedLoop.
 TracedLoop prepare_loop(Trace trace);
 
 }  // namespace gdr::codegen

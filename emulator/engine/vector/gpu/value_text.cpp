@@ -22,7 +22,7 @@ std::string comparison(jit::Predicate p, const std::string& a, const std::string
     case jit::Predicate::Unordered:
       return "isunordered(" + a + ", " + b + ")";
   }
-  throw UnsupportedPass{"it has an unknown comparison"};
+  throw UnsupportedLoop{"it has an unknown comparison"};
 }
 std::string signed_comparison(jit::IntPredicate p, const std::string& a, const std::string& b) {
   const auto of = [&](const char* op) { return "(long)" + a + " " + op + " (long)" + b; };
@@ -38,7 +38,7 @@ std::string signed_comparison(jit::IntPredicate p, const std::string& a, const s
     case jit::IntPredicate::Greater:
       return of(">");
   }
-  throw UnsupportedPass{"it has an unknown comparison"};
+  throw UnsupportedLoop{"it has an unknown comparison"};
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ std::string ValueText::expression(StepId n) const {
       return (loop_.types[n] == ValueType::Flag ? "!" : "~") + as(a, loop_.types[n]) + " & " +
              as(b, loop_.types[n]);
     case Op::Or:
-      if (c != no_step) throw UnsupportedPass{"it has a masked operation on bits"};
+      if (c != no_step) throw UnsupportedLoop{"it has a masked operation on bits"};
       return logic("|");
     case Op::Xor:
       if (const StepId x = loop_.negated_by(s); x != no_step) return "-" + number(x);
@@ -134,7 +134,7 @@ std::string ValueText::expression(StepId n) const {
         return "(" + bits(x) + " << 12) == 0UL";
       return signed_comparison(static_cast<jit::IntPredicate>(s.detail), bits(a), bits(b));
     default:
-      throw UnsupportedPass{"it has an operation without a GPU instruction"};
+      throw UnsupportedLoop{"it has an operation without a GPU instruction"};
   }
 }
 

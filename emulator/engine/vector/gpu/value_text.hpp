@@ -10,7 +10,7 @@ namespace gdr::codegen {
 /// "ulong", "double" or "bool".
 const char* type_name(ValueType type);
 
-/// The loop must live longer. Functions that find no text throw UnsupportedPass.
+/// The loop must live longer. Functions that find no text throw UnsupportedLoop.
 class ValueText {
  public:
   explicit ValueText(const TracedLoop& loop) : loop_(loop) {}

@@ -52,9 +52,9 @@ class KernelEmitter {
     a_.mov(base(base_constants), constants);
     a_.lea(base(base_carried), set_place(0));
     a_.lea(base(base_next), set_place(1));
-    Xbyak::Label last_pass;
-    if (k.loops) passes_before_last(last_pass, has_runs);
-    a_.L(last_pass);
+    Xbyak::Label last_iteration;
+    if (k.loops) iterations_before_last(last_iteration, has_runs);
+    a_.L(last_iteration);
     straight(k.once, CarriedStores::Next);
     a_.vzeroupper();
     if (k.layout.lists != 0) restore_scratch();
@@ -68,24 +68,25 @@ class KernelEmitter {
   }
 
  private:
-  /// All passes but the last one, if there are any: code jumps to `last_pass` for a single one.
-  void passes_before_last(const Xbyak::Label& last_pass, bool has_runs) {
+  /// All iterations but the last one, if there are any: code jumps to `last_iteration` for a single
+  /// one.
+  void iterations_before_last(const Xbyak::Label& last_iteration, bool has_runs) {
     constexpr auto near = Xbyak::CodeGenerator::T_NEAR;
     const KernelCode& k = c_.kernel;
     if (!k.has_effects()) {
-      // Only the last pass is observable.
-      a_.dec(passes_);
-      a_.imul(passes_, passes_, static_cast<int>(c_.group_bytes()));
-      a_.add(base(base_source), passes_);
+      // Only the last iteration is observable.
+      a_.dec(iterations_);
+      a_.imul(iterations_, iterations_, static_cast<int>(c_.group_bytes()));
+      a_.add(base(base_source), iterations_);
       return;
     }
     Xbyak::Label after_loop;
-    a_.cmp(passes_, 1);
-    a_.jbe(last_pass, near);
+    a_.cmp(iterations_, 1);
+    a_.jbe(last_iteration, near);
     straight(k.first, CarriedStores::Next);
     a_.xchg(base(base_carried), base(base_next));
     a_.add(base(base_source), c_.group_bytes());
-    a_.sub(passes_, 2);
+    a_.sub(iterations_, 2);
     a_.jz(after_loop, near);
     if (has_runs)
       loop_runs();
@@ -110,8 +111,8 @@ class KernelEmitter {
     const jit::Block block = to_ir(c_, pool_, segment, copies_, stores).block;
     emit(jit::allocate(block, target_, register_limits(target_, c_.kernel), spills_).body);
   }
-  /// Passes with conditions, then some without, and so on, as scheduled in the list of runs, which
-  /// is not empty. Sums move to their totals where a block ends.
+  /// Iterations with conditions, then some without, and so on, as scheduled in the list of runs,
+  /// which is not empty. Sums move to their totals where a block ends.
   void loop_runs() {
     constexpr auto near = Xbyak::CodeGenerator::T_NEAR;
     const KernelCode& k = c_.kernel;
@@ -119,8 +120,8 @@ class KernelEmitter {
     if (blocks) straight(k.sums.begin, CarriedStores::InPlace);
     Xbyak::Label next;
     a_.L(next);
-    passes_of_run(offsetof(LoopRun, guarded), k.loop);
-    if (k.unguarded.usable) passes_of_run(offsetof(LoopRun, free), k.unguarded.loop);
+    iterations_of_run(offsetof(LoopRun, guarded), k.loop);
+    if (k.unguarded.usable) iterations_of_run(offsetof(LoopRun, free), k.unguarded.loop);
     if (blocks) {
       Xbyak::Label within;
       a_.cmp(a_.qword[runs_ + offsetof(LoopRun, ends_block)], 0);
@@ -129,71 +130,71 @@ class KernelEmitter {
       a_.L(within);
     }
     a_.add(runs_, static_cast<int>(sizeof(LoopRun)));
-    a_.mov(passes_, a_.ptr[runs_ + offsetof(LoopRun, guarded)]);
-    a_.or_(passes_, a_.ptr[runs_ + offsetof(LoopRun, free)]);
+    a_.mov(iterations_, a_.ptr[runs_ + offsetof(LoopRun, guarded)]);
+    a_.or_(iterations_, a_.ptr[runs_ + offsetof(LoopRun, free)]);
     a_.jnz(next, near);
     if (blocks) straight(k.sums.finish, CarriedStores::InPlace);
   }
-  /// The passes of the current run whose number is at an offset.
-  void passes_of_run(std::size_t offset, const Segment& segment) {
+  /// The iterations of the current run whose number is at an offset.
+  void iterations_of_run(std::size_t offset, const Segment& segment) {
     Xbyak::Label none;
-    a_.mov(passes_, a_.ptr[runs_ + offset]);
-    a_.test(passes_, passes_);
+    a_.mov(iterations_, a_.ptr[runs_ + offset]);
+    a_.test(iterations_, iterations_);
     a_.jz(none, Xbyak::CodeGenerator::T_NEAR);
     loop(segment);
     a_.L(none);
   }
-  /// `passes_` passes. Carried values are in the set base_carried before and after.
+  /// `iterations_` iterations. Carried values are in the set base_carried before and after.
   void loop(const Segment& segment) {
     // Carried values leave some registers for the work itself.
     const unsigned resident = (register_limits(target_, c_.kernel).vectors - 1) * 2 / 3 / copies_;
     const IrSegment ir = to_ir(c_, pool_, segment, copies_, CarriedStores::Loop, resident);
     const LoopCode code = scheduler_.loop(ir.block);
     Xbyak::Label end;
-    if (code.passes == 2) {
+    if (code.iterations == 2) {
       Xbyak::Label even;
-      a_.shr(passes_, 1);
+      a_.shr(iterations_, 1);
       a_.jnc(even, Xbyak::CodeGenerator::T_NEAR);
-      one_pass(scheduler_.plain_loop(ir.block));
+      one_iteration(scheduler_.plain_loop(ir.block));
       a_.L(even);
-      a_.test(passes_, passes_);
+      a_.test(iterations_, iterations_);
       a_.jz(end, Xbyak::CodeGenerator::T_NEAR);
     }
     if (code.pipelined)
-      pipelined_passes(code);
+      pipelined_iterations(code);
     else
-      passes(code, ir.in_memory);
+      iterations(code, ir.in_memory);
     a_.L(end);
   }
-  void one_pass(const LoopCode& code) {
+  void one_iteration(const LoopCode& code) {
     spills_.slots = std::max(spills_.slots, code.spill_slots);
     emit(code.body.before);
     emit(code.body.body);
     next_group(1);
     emit(code.body.after);
   }
-  void pipelined_passes(const LoopCode& code) {
+  void pipelined_iterations(const LoopCode& code) {
     Xbyak::Label last;
     emit(code.first.body);
-    next_group(code.passes);
-    a_.dec(passes_);
+    next_group(code.iterations);
+    a_.dec(iterations_);
     a_.jz(last, Xbyak::CodeGenerator::T_NEAR);
-    passes(code, false);
+    iterations(code, false);
     a_.L(last);
     emit(code.last.body);
   }
   /// `in_memory`: some carried values go from set to set.
-  void passes(const LoopCode& code, bool in_memory) {
+  void iterations(const LoopCode& code, bool in_memory) {
     spills_.slots = std::max(spills_.slots, code.spill_slots);
     emit(code.body.before);
     a_.align(32);
     Xbyak::Label top;
     a_.L(top);
     emit(code.body.body);
-    fetch_ahead(code.passes);
-    next_group(code.passes);
+    fetch_ahead(code.iterations);
+    next_group(code.iterations);
     if (in_memory) a_.xchg(base(base_carried), base(base_next));
-    a_.dec(passes_);
+    a_.dec(iterations_);
     a_.jnz(top, Xbyak::CodeGenerator::T_NEAR);
     emit(code.body.after);
   }
@@ -214,9 +215,9 @@ class KernelEmitter {
   unsigned copies_;
   LoopScheduler scheduler_;
   jit::SpillArea spills_{base_spills, 0, 0};
-  /// The function's arguments are items, source, uniforms, passes, spills and runs, which moves to
-  /// `runs_`.
-  const Xbyak::Reg64 passes_ = a_.rcx, runs_ = a_.rax;
+  /// The function's arguments are items, source, uniforms, iterations, spills and runs, which moves
+  /// to `runs_`.
+  const Xbyak::Reg64 iterations_ = a_.rcx, runs_ = a_.rax;
   const std::array<Xbyak::Reg64, base_count> bases_{a_.rdi, a_.rsi, a_.rdx, a_.r8,
                                                     a_.r9,  a_.r10, a_.r11};
   jit::AppendCode appends_{a_, target_, bases_};

@@ -23,13 +23,13 @@ jit::RegisterLimits register_limits(jit::VectorTarget target, const KernelCode& 
   return {16 - kept, 8};
 }
 
-/// With 32 registers most loops can be pipelined without many more instructions. A pass that is
-/// too long for two stages is with the next one a pass that is not.
+/// With 32 registers most loops can be pipelined without many more instructions. An iteration that
+/// is too long for two stages is with the next one an iteration that is not.
 LoopCode LoopScheduler::loop(const jit::Block& block) const {
   LoopCode plain = plain_loop(block);
   if (!target_.avx512) return plain;
   if (std::optional<LoopCode> made = pipelined_loop(block, 1, plain)) return *std::move(made);
-  const jit::Block two = jit::two_passes(block, [&](jit::Place p) { return moved(p, 1); });
+  const jit::Block two = jit::two_iterations(block, [&](jit::Place p) { return moved(p, 1); });
   if (std::optional<LoopCode> made = pipelined_loop(two, 2, plain)) return *std::move(made);
   return plain;
 }
@@ -54,19 +54,19 @@ LoopCode LoopScheduler::plain_loop(const jit::Block& block) const {
   return made;
 }
 
-/// `block`: a number of passes of the loop whose plain code is `plain`. The limits were measured
-/// on the kernels of the library.
-std::optional<LoopCode> LoopScheduler::pipelined_loop(const jit::Block& block, unsigned passes,
+/// `block`: a number of iterations of the loop whose plain code is `plain`. The limits were
+/// measured on the kernels of the library.
+std::optional<LoopCode> LoopScheduler::pipelined_loop(const jit::Block& block, unsigned iterations,
                                                       const LoopCode& plain) const {
   constexpr double max_instructions = 1.2;
   constexpr std::size_t registers_for_work = 3;
   std::optional<LoopCode> best;
-  double lowest = max_instructions * passes * static_cast<double>(cost_of(plain.body.body));
+  double lowest = max_instructions * iterations * static_cast<double>(cost_of(plain.body.body));
   for (const jit::PipelineSchedule& schedule : jit::pipeline_schedules(block)) {
-    // What passes leave each other is in registers, and the work itself needs some.
+    // What iterations leave each other is in registers, and the work itself needs some.
     if (block.carried.size() + schedule.crossing.size() + registers_for_work > limits_.vectors)
       continue;
-    LoopCode made = scheduled_loop(schedule, passes);
+    LoopCode made = scheduled_loop(schedule, iterations);
     const auto cost = static_cast<double>(cost_of(made.body.body));
     if (cost >= lowest) continue;
     best = std::move(made);
@@ -75,16 +75,16 @@ std::optional<LoopCode> LoopScheduler::pipelined_loop(const jit::Block& block, u
   return best;
 }
 
-/// The place that some passes later is at p.
-jit::Place LoopScheduler::moved(jit::Place p, int passes) const {
-  if (p.base == base_source) p.offset += passes * static_cast<std::int32_t>(c_.group_bytes());
+/// The place that some iterations later is at p.
+jit::Place LoopScheduler::moved(jit::Place p, int iterations) const {
+  if (p.base == base_source) p.offset += iterations * static_cast<std::int32_t>(c_.group_bytes());
   return p;
 }
 
 LoopCode LoopScheduler::scheduled_loop(const jit::PipelineSchedule& schedule,
-                                       unsigned passes) const {
+                                       unsigned iterations) const {
   const auto vector_bytes = static_cast<std::int32_t>(c_.kernel.layout.vector_bytes);
-  const auto earlier = [&](jit::Place p) { return moved(p, -static_cast<int>(passes)); };
+  const auto earlier = [&](jit::Place p) { return moved(p, -static_cast<int>(iterations)); };
   const auto place = [&](std::size_t k) {
     return jit::Place{base_spills, false, static_cast<std::int32_t>(k) * vector_bytes};
   };
@@ -96,7 +96,7 @@ LoopCode LoopScheduler::scheduled_loop(const jit::PipelineSchedule& schedule,
                 allocated(parts.last, spills),
                 true,
                 0,
-                passes};
+                iterations};
   made.spill_slots = static_cast<std::uint32_t>(crossing) + spills.slots;
   return made;
 }

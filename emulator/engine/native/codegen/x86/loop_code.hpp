@@ -1,4 +1,4 @@
-// The instructions of a loop: in which order, and whether passes overlap.
+// The instructions of a loop: in which order, and whether iterations overlap.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace gdr::native {
 /// of gathers.
 jit::RegisterLimits register_limits(jit::VectorTarget target, const KernelCode& kernel);
 
-/// A loop's passes: all alike, or with straight code before and behind them.
+/// A loop's iterations: all alike, or with straight code before and behind them.
 struct LoopCode {
   jit::AllocatedBlock first, body, last;
   bool pipelined = false;
   std::uint32_t spill_slots = 0;
-  unsigned passes = 1;  ///< passes of the loop in one of `body`
+  unsigned iterations = 1;  ///< iterations of the loop in one of `body`
 };
 
 /// Chooses the code of a loop by the number of its instructions.
@@ -28,16 +28,16 @@ class LoopScheduler {
   LoopScheduler(const CodeContext& context, jit::VectorTarget target)
       : c_(context), target_(target), limits_(register_limits(target, context.kernel)) {}
 
-  /// The fastest code for the passes of a block.
+  /// The fastest code for the iterations of a block.
   LoopCode loop(const jit::Block& block) const;
-  /// Code whose passes do not overlap.
+  /// Code whose iterations do not overlap.
   LoopCode plain_loop(const jit::Block& block) const;
 
  private:
-  std::optional<LoopCode> pipelined_loop(const jit::Block& block, unsigned passes,
+  std::optional<LoopCode> pipelined_loop(const jit::Block& block, unsigned iterations,
                                          const LoopCode& plain) const;
-  LoopCode scheduled_loop(const jit::PipelineSchedule& schedule, unsigned passes) const;
-  jit::Place moved(jit::Place p, int passes) const;
+  LoopCode scheduled_loop(const jit::PipelineSchedule& schedule, unsigned iterations) const;
+  jit::Place moved(jit::Place p, int iterations) const;
   jit::AllocatedBlock allocated(const jit::Block& block, jit::SpillArea& spills) const {
     return jit::allocate(block, target_, limits_, spills);
   }

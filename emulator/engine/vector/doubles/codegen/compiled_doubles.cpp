@@ -87,7 +87,7 @@ const DoublesSection& CompiledDoubles::ready() const {
     kernels.batch = compiled_->batch;
     const DoublesSection traced = compiled_->translate(kernels);
     Fuser fuser(compiled_->section, traced, compiled_->isa);
-    for (OpList DoublesSection::*list : {&DoublesSection::before, &DoublesSection::pass,
+    for (OpList DoublesSection::*list : {&DoublesSection::before, &DoublesSection::iteration,
                                          &DoublesSection::last, &DoublesSection::after}) {
       fuser.replace(compiled_->section.*list, (traced.*list).ops);
     }

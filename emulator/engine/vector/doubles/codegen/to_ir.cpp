@@ -29,7 +29,7 @@ class Lowering {
 
   LoopNestCode run() {
     LoopNestCode made;
-    made.pass = code_of(Level::Pass);
+    made.iteration = code_of(Level::Iteration);
     made.lanes = code_of(Level::Lanes);
     made.element = code_of(Level::Element);
     begin();
@@ -37,7 +37,7 @@ class Lowering {
       if (s.level != Level::Element) store(s, after_all);
     }
     made.left = interleave(copies_);
-    made.kept = pass_slots_ + copies_ * own_slots_;
+    made.kept = iteration_slots_ + copies_ * own_slots_;
     return made;
   }
 
@@ -67,7 +67,7 @@ class Lowering {
     }
   }
 
-  /// Scratch locations of values that later levels use; those of a pass come first.
+  /// Scratch locations of values that later levels use; those of an iteration come first.
   void find_kept() {
     std::vector<bool> crosses(r_.steps.size());
     for (const Step& s : r_.steps) {
@@ -83,11 +83,12 @@ class Lowering {
       return crosses[n] && (!in_memory_[n] || r_.steps[n].kind == Step::Kind::Broadcast);
     };
     for (StepId n = 0; n < r_.steps.size(); ++n) {
-      if (kept(n) && r_.steps[n].level == Level::Pass) slot_[n] = slot_place(pass_slots_++);
+      if (kept(n) && r_.steps[n].level == Level::Iteration)
+        slot_[n] = slot_place(iteration_slots_++);
     }
     for (StepId n = 0; n < r_.steps.size(); ++n) {
-      if (kept(n) && r_.steps[n].level != Level::Pass) {
-        slot_[n] = slot_place(pass_slots_ + copies_ * own_slots_++);
+      if (kept(n) && r_.steps[n].level != Level::Iteration) {
+        slot_[n] = slot_place(iteration_slots_ + copies_ * own_slots_++);
       }
     }
   }
@@ -99,7 +100,7 @@ class Lowering {
   Place of(Place p, unsigned copy) const {
     const auto bytes = static_cast<std::int32_t>(copy * target_.vector_bytes());
     const bool own = p.base == base_element || p.base == base_lanes ||
-                     (p.base == base_scratch && p.offset >= slot_place(pass_slots_));
+                     (p.base == base_scratch && p.offset >= slot_place(iteration_slots_));
     if (own) p.offset += bytes;
     return p;
   }
@@ -138,7 +139,7 @@ class Lowering {
       }
       for (const RowStore* s : stores[n]) store(*s, level);
     }
-    jit::Block made = interleave(level == Level::Pass ? 1 : copies_);
+    jit::Block made = interleave(level == Level::Iteration ? 1 : copies_);
     jit::order_for_latency(made, window_);
     return made;
   }
@@ -216,7 +217,7 @@ class Lowering {
   jit::ConstantPool& pool_;
   std::vector<bool> in_memory_;     ///< whether each step is read where it is used
   std::vector<std::int32_t> slot_;  ///< place of each step in the scratch
-  std::uint32_t pass_slots_ = 0, own_slots_ = 0;
+  std::uint32_t iteration_slots_ = 0, own_slots_ = 0;
   jit::Block block_;
   std::vector<ValueId> id_;  ///< value of each step at this level
 };

@@ -13,9 +13,9 @@
 
 namespace gdr::codegen {
 
-/// How often a step is executed: once per pass, for every vector of lanes, or for every element of
-/// each vector.
-enum class Level : std::uint8_t { Pass, Lanes, Element };
+/// How often a step is executed: once per iteration, for every vector of lanes, or for every
+/// element of each vector.
+enum class Level : std::uint8_t { Iteration, Lanes, Element };
 constexpr unsigned level_count = 3;
 
 using StepId = std::uint32_t;
@@ -28,13 +28,13 @@ struct Step {
     Row,        ///< lanes of a row
     Broadcast,  ///< a word of the broadcast memory in all lanes
     Constant,   ///< the same bits in all lanes
-    // Steps of DeviceSteps, which only a GPU has (../../gpu/pass_text.hpp):
+    // Steps of DeviceSteps, which only a GPU has (../../gpu/loop_text.hpp):
     RoundedSum,  ///< the sum of the first two operands, rounded to 25 bits
     LongHead,    ///< h of the long h + l: the sum of all three operands, a pair and a short
     LongTail,    ///< l of the same long
   };
   Kind kind = Kind::Constant;
-  Level level = Level::Pass;
+  Level level = Level::Iteration;
   jit::Op op = jit::Op::Load;
   std::uint8_t detail = 0;  ///< detail of the operation; Collect: a bit of DoublesFailure
   jit::Rounding rounding = jit::Rounding::Current;
@@ -89,14 +89,14 @@ enum Base : std::uint8_t {
   base_lanes,    ///< rows at the current vectors
   base_scratch,
   base_constants,
-  base_memory,  ///< this and the next two: DoublesRun::memory, once for a pass
+  base_memory,  ///< this and the next two: DoublesRun::memory, once for an iteration
   base_count = base_memory + 3
 };
 
-/// Code of a pass by loop level: `pass` runs first; for every group of vectors, `lanes`, `element`
-/// for each element, and `left`. Values that later levels use are in scratch.
+/// Code of an iteration by loop level: `iteration` runs first; for every group of vectors, `lanes`,
+/// `element` for each element, and `left`. Values that later levels use are in scratch.
 struct LoopNestCode {
-  jit::Block pass, lanes, element, left;
+  jit::Block iteration, lanes, element, left;
   std::uint32_t kept = 0;  ///< vectors of scratch
 };
 

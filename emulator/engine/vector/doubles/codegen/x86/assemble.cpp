@@ -77,7 +77,7 @@ class Function {
       a_.mov(bases_[base_memory + m], of_run(offsetof(DoublesRun, memory) + 8 * m));
     }
     clear_found();
-    emit(code_.pass);
+    emit(code_.iteration);
 
     // From here on the broadcast memory is not read.
     const Xbyak::Reg64 vectors_left = a_.r9, elements_left = a_.rcx;

@@ -1,4 +1,4 @@
-// One pass over a section: the states of its words and the operations on their rows.
+// The translation of a section: the states of its words and the operations on their rows.
 #pragma once
 
 #include <optional>
@@ -16,10 +16,10 @@ struct Source {
 };
 
 /// The words of a section: their forms, reads and writes.
-class WordPass : public RowEmitter {
+class WordTranslator : public RowEmitter {
  protected:
-  WordPass(const WordUses& uses, const Geometry& geometry, const DoublesKernels& kernels,
-           bool heads, const std::vector<WordState>& entry)
+  WordTranslator(const WordUses& uses, const Geometry& geometry, const DoublesKernels& kernels,
+                 bool heads, const std::vector<WordState>& entry)
       : RowEmitter(geometry, kernels),
         uses_(uses),
         heads_(heads),
@@ -202,7 +202,7 @@ class WordPass : public RowEmitter {
     return r.rep == Rep::Long ? long_rows(at.word, stride) : short_rows(at, stride);
   }
 
-  /// Converts carried words to the form that the next pass expects.
+  /// Converts carried words to the form that the next iteration expects.
   void restore_forms() {
     for (std::uint32_t w = 0; w < words_.size(); ++w) {
       if (imports(w) && words_[w].rep != entry_[w].rep) convert(w, entry_[w].rep);
@@ -233,7 +233,7 @@ class WordPass : public RowEmitter {
  protected:
   const WordUses& uses_;
   bool heads_;
-  const std::vector<WordState>& entry_;  ///< assumed states at the beginning of a pass
+  const std::vector<WordState>& entry_;  ///< assumed states at the beginning of an iteration
   std::vector<WordState> words_;
   Halves imported_, written_;
 };

@@ -18,24 +18,24 @@ struct ThreadRow {
 
 /// Two programs with a kernel `run` each. A thread executes the loop for one element of one PE; the
 /// threads of a block are consecutive, those of an element, too.
-struct PassText {
+struct LoopText {
   /// What depends on sources alone, a thread for each group of j-items:
   /// run(words, kept, failures, number of the first group, groups, words of a group).
   std::string sources;
-  /// The passes `begin` to `begin + passes - 1`, or those that the block has:
-  /// run(rows, results, kept, runs, failures, threads, begin, passes).
+  /// The iterations `begin` to `begin + iterations - 1`, or those that the block has:
+  /// run(rows, results, kept, runs, failures, threads, begin, iterations).
   std::string loop;
   std::uint32_t kept = 0;          ///< words of a group that `sources` makes and `loop` reads; even
-  std::vector<ThreadRow> rows;     ///< what threads read: those that passes change come first
+  std::vector<ThreadRow> rows;     ///< what threads read: those that iterations change come first
   std::uint32_t carried = 0;       ///< the number of these
   std::vector<ThreadRow> results;  ///< what threads store besides
 };
 
-/// `trace`: of the kernels for AVX2 (TestedSteps). Throws UnsupportedPass.
-PassText pass_text(Trace trace);
+/// `trace`: of the kernels for AVX2 (TestedSteps). Throws UnsupportedLoop.
+LoopText loop_text(Trace trace);
 
 /// Why a GPU does not execute a loop.
-struct UnsupportedPass {
+struct UnsupportedLoop {
   std::string why;
 };
 

@@ -1,4 +1,4 @@
-#include "emulator/engine/vector/doubles/slot_pass.hpp"
+#include "emulator/engine/vector/doubles/slot_translator.hpp"
 
 #include "emulator/isa/table.hpp"
 
@@ -10,12 +10,12 @@ bool is_pass(const Arithmetic& slot) { return slot.op == Op::Ipass || slot.op ==
 
 }  // namespace
 
-bool SlotPass::only_tested(const Arithmetic& slot) {
+bool SlotTranslator::only_tested(const Arithmetic& slot) {
   return info(slot.op).unit == Unit::Integer && slot.width == Width::Short &&
          slot.mask.flag != MaskFlag::None && !leaves_result(slot);
 }
 
-SlotPass::Slot SlotPass::prepare(const Arithmetic& slot, unsigned vlen) {
+SlotTranslator::Slot SlotTranslator::prepare(const Arithmetic& slot, unsigned vlen) {
   Slot s;
   if (!slot.used()) return s;
   s.slot = &slot;
@@ -27,7 +27,7 @@ SlotPass::Slot SlotPass::prepare(const Arithmetic& slot, unsigned vlen) {
   return s;
 }
 
-void SlotPass::prepare_float(Slot& s, unsigned vlen) {
+void SlotTranslator::prepare_float(Slot& s, unsigned vlen) {
   const Arithmetic& slot = *s.slot;
   const bool wide = slot.width == Width::Long;
   s.a = read_float(slot, slot.a, vlen);
@@ -58,7 +58,7 @@ void SlotPass::prepare_float(Slot& s, unsigned vlen) {
 }
 
 /// Inexact infinities and NaN must not be compared. The result of two shorts is one of them.
-void SlotPass::prepare_extreme(Slot& s, unsigned vlen) {
+void SlotTranslator::prepare_extreme(Slot& s, unsigned vlen) {
   const Arithmetic& slot = *s.slot;
   if (s.a.form == Form::Short) check_numbers(slot.a, vlen, s.a);
   if (s.b.form == Form::Short) check_numbers(slot.b, vlen, s.b);
@@ -67,7 +67,7 @@ void SlotPass::prepare_extreme(Slot& s, unsigned vlen) {
 }
 
 /// A sum is never -0 if one operand is never -0.
-void SlotPass::prepare_sum(Slot& s, unsigned subtract, unsigned out) {
+void SlotTranslator::prepare_sum(Slot& s, unsigned subtract, unsigned out) {
   s.kernel =
       kernels_.sum[subtract][static_cast<unsigned>(s.a.form)][static_cast<unsigned>(s.b.form)][out];
   s.result.plus_zero = s.a.plus_zero || (subtract == 0 && s.b.plus_zero);
@@ -75,7 +75,7 @@ void SlotPass::prepare_sum(Slot& s, unsigned subtract, unsigned out) {
   if (accumulates && s.a.plus_zero) s.kernel = kernels_.accumulate[subtract];
 }
 
-void SlotPass::prepare_integer(Slot& s, unsigned vlen) {
+void SlotTranslator::prepare_integer(Slot& s, unsigned vlen) {
   const Arithmetic& slot = *s.slot;
   if (slot.mask.flag == MaskFlag::Carry) throw Untranslatable{"a mask from a carry"};
   if (slot.width == Width::Long) return prepare_long_integer(s, vlen);
@@ -87,7 +87,7 @@ void SlotPass::prepare_integer(Slot& s, unsigned vlen) {
 }
 
 /// Only moves and constants.
-void SlotPass::prepare_long_integer(Slot& s, unsigned vlen) {
+void SlotTranslator::prepare_long_integer(Slot& s, unsigned vlen) {
   const Arithmetic& slot = *s.slot;
   const bool constant = slot.a.space == Space::Immediate;
   const bool tests = slot.mask.flag != MaskFlag::None;
@@ -101,7 +101,7 @@ void SlotPass::prepare_long_integer(Slot& s, unsigned vlen) {
   if (!tests || leaves_result(slot)) prepare_long_move(s, vlen);
 }
 
-void SlotPass::choose_integer(Slot& s, unsigned vlen) {
+void SlotTranslator::choose_integer(Slot& s, unsigned vlen) {
   const Arithmetic& slot = *s.slot;
   const auto n = static_cast<unsigned>(slot.op) - static_cast<unsigned>(Op::Iadd);
   s.kernel.always = kernels_.integer[n];
@@ -122,7 +122,7 @@ void SlotPass::choose_integer(Slot& s, unsigned vlen) {
   }
 }
 
-void SlotPass::prepare_long_move(Slot& s, unsigned vlen) {
+void SlotTranslator::prepare_long_move(Slot& s, unsigned vlen) {
   const Arithmetic& slot = *s.slot;
   if (slot.a.space == Space::Immediate) {
     s.a = long_constant(slot.immediate, "a long integer constant");

@@ -3,15 +3,16 @@
 
 #include <vector>
 
-#include "emulator/engine/vector/doubles/word_pass.hpp"
+#include "emulator/engine/vector/doubles/word_translator.hpp"
 
 namespace gdr {
 
-class PredicatedPass : public WordPass {
+class PredicatedTranslator : public WordTranslator {
  protected:
-  PredicatedPass(const WordUses& uses, const Geometry& geometry, const DoublesKernels& kernels,
-                 bool heads, const std::vector<WordState>& entry)
-      : WordPass(uses, geometry, kernels, heads, entry),
+  PredicatedTranslator(const WordUses& uses, const Geometry& geometry,
+                       const DoublesKernels& kernels, bool heads,
+                       const std::vector<WordState>& entry)
+      : WordTranslator(uses, geometry, kernels, heads, entry),
         mask_defined_(mask_registers * max_elements),
         mask_imported_(mask_registers * max_elements),
         mask_written_(mask_registers * max_elements) {}

@@ -3,13 +3,13 @@
 
 #include <optional>
 
-#include "emulator/engine/vector/doubles/memory_pass.hpp"
+#include "emulator/engine/vector/doubles/memory_translator.hpp"
 
 namespace gdr {
 
-class SlotPass : public MemoryPass {
+class SlotTranslator : public MemoryTranslator {
  protected:
-  using MemoryPass::MemoryPass;
+  using MemoryTranslator::MemoryTranslator;
 
   struct Slot {
     const Arithmetic* slot = nullptr;

@@ -1,4 +1,4 @@
-#include "emulator/engine/vector/gpu/shared_passes.hpp"
+#include "emulator/engine/vector/gpu/shared_loops.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/engine/vector/gpu/gpu_passes.hpp"
+#include "emulator/engine/vector/gpu/gpu_loops.hpp"
 #include "emulator/host/monitor.hpp"
 #include "emulator/host/parallel.hpp"
 
@@ -51,11 +51,11 @@ class SharedGpus {
 struct Share {
   Gpu* gpu = nullptr;
   std::size_t first = 0;
-  std::unique_ptr<PassBatch> batch;
+  std::unique_ptr<LoopBatch> batch;
   bool failed = false;
 };
 
-class SharedBatch final : public PassBatch {
+class SharedBatch final : public LoopBatch {
  public:
   SharedBatch(std::shared_ptr<SharedGpus> gpus, std::vector<Share> shares)
       : gpus_(std::move(gpus)), shares_(std::move(shares)) {}
@@ -109,46 +109,46 @@ class SharedBatch final : public PassBatch {
   std::vector<Share> shares_;
 };
 
-class SharedPasses final : public DevicePasses {
+class SharedLoop final : public DeviceLoop {
  public:
-  /// `passes`: of each GPU; null for those that failed.
-  SharedPasses(std::shared_ptr<SharedGpus> gpus, std::vector<std::unique_ptr<DevicePasses>> passes)
-      : gpus_(std::move(gpus)), passes_(std::move(passes)) {}
+  /// `loops`: those of each GPU; null for those that failed.
+  SharedLoop(std::shared_ptr<SharedGpus> gpus, std::vector<std::unique_ptr<DeviceLoop>> loops)
+      : gpus_(std::move(gpus)), loops_(std::move(loops)) {}
 
-  std::unique_ptr<PassBatch> batch(std::size_t blocks) override {
+  std::unique_ptr<LoopBatch> batch(std::size_t blocks) override {
     std::vector<std::size_t> usable;
-    for (std::size_t g = 0; g < passes_.size(); ++g)
-      if (passes_[g] && gpus_->all()[g]->is_usable()) usable.push_back(g);
+    for (std::size_t g = 0; g < loops_.size(); ++g)
+      if (loops_[g] && gpus_->all()[g]->is_usable()) usable.push_back(g);
     std::vector<Share> shares;
     const std::size_t parts = std::min(usable.size(), blocks);
     for (std::size_t s = 0; s < parts; ++s) {
       const std::size_t first = blocks * s / parts, end = blocks * (s + 1) / parts;
       shares.push_back(
-          {gpus_->all()[usable[s]].get(), first, passes_[usable[s]]->batch(end - first)});
+          {gpus_->all()[usable[s]].get(), first, loops_[usable[s]]->batch(end - first)});
     }
     return std::make_unique<SharedBatch>(gpus_, std::move(shares));
   }
   std::size_t text_bytes() const override { return first().text_bytes(); }
   double compile_seconds() const override {
     double seconds = 0;
-    for (const auto& passes : passes_)
-      if (passes) seconds += passes->compile_seconds();
+    for (const auto& loop : loops_)
+      if (loop) seconds += loop->compile_seconds();
     return seconds;
   }
 
  private:
-  const DevicePasses& first() const {
-    return **std::ranges::find_if(passes_, [](const auto& passes) { return passes != nullptr; });
+  const DeviceLoop& first() const {
+    return **std::ranges::find_if(loops_, [](const auto& loop) { return loop != nullptr; });
   }
 
   const std::shared_ptr<SharedGpus> gpus_;
-  const std::vector<std::unique_ptr<DevicePasses>> passes_;
+  const std::vector<std::unique_ptr<DeviceLoop>> loops_;
 };
 
-class SharedPassDevice final : public PassDevice {
+class SharedLoopDevice final : public LoopDevice {
  public:
-  explicit SharedPassDevice(Gpus gpus) : gpus_(std::make_shared<SharedGpus>(std::move(gpus))) {
-    for (const auto& gpu : gpus_->all()) devices_.push_back(exact_passes_on(gpu));
+  explicit SharedLoopDevice(Gpus gpus) : gpus_(std::make_shared<SharedGpus>(std::move(gpus))) {
+    for (const auto& gpu : gpus_->all()) devices_.push_back(exact_loops_on(gpu));
   }
   bool is_faster(double pairs) override { return devices_.front()->is_faster(pairs); }
   void record(double pairs, bool here, double seconds) override {
@@ -157,34 +157,34 @@ class SharedPassDevice final : public PassDevice {
   bool is_usable() const override { return gpus_->any_usable(); }
   std::string failure() const override { return gpus_->failure(); }
 
-  std::unique_ptr<DevicePasses> compile(const DoublesSection& section, const DoublesSection& traced,
-                                        std::size_t group_shorts, std::string& why) override {
-    std::vector<std::unique_ptr<DevicePasses>> passes(devices_.size());
+  std::unique_ptr<DeviceLoop> compile(const DoublesSection& section, const DoublesSection& traced,
+                                      std::size_t group_shorts, std::string& why) override {
+    std::vector<std::unique_ptr<DeviceLoop>> loops(devices_.size());
     for (std::size_t g = 0; g < devices_.size(); ++g) {
       const Gpu& gpu = *gpus_->all()[g];
       if (!gpu.is_usable()) continue;
       try {
-        passes[g] = devices_[g]->compile(section, traced, group_shorts, why);
-        if (!passes[g]) return nullptr;
+        loops[g] = devices_[g]->compile(section, traced, group_shorts, why);
+        if (!loops[g]) return nullptr;
       } catch (const GpuError& error) {
         gpus_->handle(gpu, error);
         why = error.reason();
       }
     }
-    if (std::ranges::all_of(passes, [](const auto& made) { return made == nullptr; }))
+    if (std::ranges::all_of(loops, [](const auto& made) { return made == nullptr; }))
       return nullptr;
-    return std::make_unique<SharedPasses>(gpus_, std::move(passes));
+    return std::make_unique<SharedLoop>(gpus_, std::move(loops));
   }
 
  private:
   const std::shared_ptr<SharedGpus> gpus_;
-  std::vector<std::shared_ptr<PassDevice>> devices_;
+  std::vector<std::shared_ptr<LoopDevice>> devices_;
 };
 
 }  // namespace
 
-std::shared_ptr<PassDevice> exact_passes_on(Gpus gpus) {
-  return std::make_shared<SharedPassDevice>(std::move(gpus));
+std::shared_ptr<LoopDevice> exact_loops_on(Gpus gpus) {
+  return std::make_shared<SharedLoopDevice>(std::move(gpus));
 }
 
 }  // namespace gdr

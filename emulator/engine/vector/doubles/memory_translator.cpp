@@ -1,4 +1,4 @@
-#include "emulator/engine/vector/doubles/memory_pass.hpp"
+#include "emulator/engine/vector/doubles/memory_translator.hpp"
 
 namespace gdr {
 namespace {
@@ -18,7 +18,7 @@ bool is_strip_store(const Instruction& i) {
 
 }  // namespace
 
-void MemoryPass::get(const Instruction& i) {
+void MemoryTranslator::get(const Instruction& i) {
   const bool strip = !i.predicate.used && !i.move.bm.vector && i.move.pe.width == Width::Short &&
                      (i.move.pe.vector || i.move.pe.space == Space::T);
   if (strip) {
@@ -40,7 +40,7 @@ void MemoryPass::get(const Instruction& i) {
 }
 
 /// One short to all PEs and elements, whose rows are consecutive.
-void MemoryPass::fill_strip(const Instruction& i) {
+void MemoryTranslator::fill_strip(const Instruction& i) {
   const RowSpan to = write_location(i.move.pe, i.vlen, {Rep::Shorts, false, false}, false);
   DoublesOp& op = emit(kernels_.fill[static_cast<unsigned>(Form::Short)], i.vlen, to, no_rows);
   op.memory = memory_number(i.move.bm);
@@ -48,7 +48,7 @@ void MemoryPass::fill_strip(const Instruction& i) {
 }
 
 /// Extends the previous fill if rows and words are consecutive to its own.
-bool MemoryPass::joins_last_fill(const RowSpan& out, const DoublesOp& op, unsigned shorts) {
+bool MemoryTranslator::joins_last_fill(const RowSpan& out, const DoublesOp& op, unsigned shorts) {
   if (ops_.empty()) return false;
   RowOp& last = ops_.back();
   if (last.op.kernel != op.kernel || last.op.memory != op.memory) return false;
@@ -66,8 +66,8 @@ bool MemoryPass::joins_last_fill(const RowSpan& out, const DoublesOp& op, unsign
 }
 
 /// One word to all PEs, for one element.
-void MemoryPass::fill(const Instruction& i, unsigned k, WordHalf h, Width width, const Result& r,
-                      std::uint32_t address) {
+void MemoryTranslator::fill(const Instruction& i, unsigned k, WordHalf h, Width width,
+                            const Result& r, std::uint32_t address) {
   write_word(h, width, r, i.predicate.used);
   const RowSpan to = r.rep == Rep::Long ? long_rows(h.word, 0) : short_rows(h, 0);
   const Form form = r.rep == Rep::Shorts ? Form::Short : r.head ? Form::Head : Form::Pair;
@@ -83,7 +83,7 @@ void MemoryPass::fill(const Instruction& i, unsigned k, WordHalf h, Width width,
   if (i.predicate.used) blend(i, 1, k, out, to);
 }
 
-void MemoryPass::store_strip(const Instruction& i) {
+void MemoryTranslator::store_strip(const Instruction& i) {
   const Operand& x = i.move.pe;
   for (unsigned k = 0; k < i.vlen; ++k) {
     const std::uint32_t word = word_of(numbers_, x, k).word;
@@ -102,7 +102,7 @@ void MemoryPass::store_strip(const Instruction& i) {
   op.lane = i.move.pe_number;
 }
 
-void MemoryPass::read_put(const Instruction& i) {
+void MemoryTranslator::read_put(const Instruction& i) {
   if (is_strip_store(i)) return store_strip(i);
   const Operand& x = i.move.pe;
   for (unsigned k = 0; k < i.vlen; ++k) {
@@ -120,7 +120,7 @@ void MemoryPass::read_put(const Instruction& i) {
   }
 }
 
-void MemoryPass::write_put(const Instruction& i) {
+void MemoryTranslator::write_put(const Instruction& i) {
   writes_memory_ = true;
   if (is_strip_store(i)) return;
   const unsigned shorts = shorts_in(i.move.pe.width);

@@ -1,13 +1,13 @@
 // Instructions that access the broadcast memory.
 #pragma once
 
-#include "emulator/engine/vector/doubles/predicated_pass.hpp"
+#include "emulator/engine/vector/doubles/predicated_translator.hpp"
 
 namespace gdr {
 
-class MemoryPass : public PredicatedPass {
+class MemoryTranslator : public PredicatedTranslator {
  protected:
-  using PredicatedPass::PredicatedPass;
+  using PredicatedTranslator::PredicatedTranslator;
 
   /// Words of the memory to all PEs.
   void get(const Instruction& i);

@@ -1,4 +1,4 @@
-#include "emulator/engine/vector/gpu/pass_text.hpp"
+#include "emulator/engine/vector/gpu/loop_text.hpp"
 
 #include <fmt/format.h>
 
@@ -27,11 +27,11 @@ constexpr std::size_t loads_ahead = 48;
 /// A longer loop asks for few registers: one of the library's kernels, the next one has 2900 lines.
 constexpr std::ptrdiff_t max_lines_at_once = 4000;
 
-class Writer {
+class LoopEmitter {
  public:
-  explicit Writer(Trace trace) : loop_(prepare_loop(std::move(trace))) {}
+  explicit LoopEmitter(Trace trace) : loop_(prepare_loop(std::move(trace))) {}
 
-  PassText run() {
+  LoopText run() {
     made_.carried = static_cast<std::uint32_t>(loop_.carried.size());
     made_.kept = static_cast<std::uint32_t>(loop_.kept_words());
     made_.sources = sources();
@@ -43,7 +43,7 @@ class Writer {
 
  private:
   std::string bits(StepId n) const { return text_of_.bits(n); }
-  /// Before the loop: what passes do not change, and the tests of what they select from it.
+  /// Before the loop: what iterations do not change, and the tests of what they select from it.
   void fixed_steps() {
     std::vector<StepId> computed;
     for (StepId n = 0; n < loop_.trace.steps.size(); ++n) {
@@ -105,7 +105,7 @@ class Writer {
     std::vector<StepId> computed;
     for (StepId n = 0; n < loop_.trace.steps.size(); ++n) {
       const Step& s = loop_.step(n);
-      if (s.level != Level::Pass || loop_.is_constant(n)) continue;
+      if (s.level != Level::Iteration || loop_.is_constant(n)) continue;
       if (!loop_.is_read(n)) {
         computed.push_back(n);
         continue;
@@ -121,12 +121,12 @@ class Writer {
     return std::move(out_.text);
   }
 
-  /// The steps of a pass.
-  void pass() {
+  /// The steps of an iteration.
+  void iteration() {
     loaded_.assign((loop_.kept.size() + 1) / 2, false);
     std::vector<StepId> computed;
     for (StepId n = 0; n < loop_.trace.steps.size(); ++n) {
-      if (loop_.step(n).level == Level::Pass || loop_.tests.is_fixed[n]) continue;
+      if (loop_.step(n).level == Level::Iteration || loop_.tests.is_fixed[n]) continue;
       if (!loop_.is_read(n)) {
         computed.push_back(n);
         continue;
@@ -147,7 +147,7 @@ class Writer {
   }
   /// A word of the group, with the one beside it, unless it is there.
   void load(StepId n) {
-    if (loop_.is_constant(n) || loop_.step(n).level != Level::Pass) return;
+    if (loop_.is_constant(n) || loop_.step(n).level != Level::Iteration) return;
     const std::size_t pair = loop_.slot[n] / 2;
     if (loaded_[pair]) return;
     loaded_[pair] = true;
@@ -183,13 +183,13 @@ class Writer {
     out_.line("                  __global const ulong* restrict kept,");
     out_.line(
         "                  __global const ulong* restrict runs, __global uint* restrict failures,");
-    out_.line("                  ulong threads, ulong begin, ulong passes) {{");
+    out_.line("                  ulong threads, ulong begin, ulong iterations) {{");
     out_.line("const ulong thread = get_global_id(0);");
     out_.line("if (thread >= threads) return;");
     out_.line("const uint block = (uint)(thread / {0}), own = (uint)(thread % {0});",
               threads_of_block());
     out_.line("if (begin >= runs[2 * block + 1]) return;");
-    out_.line("uint remaining = (uint)min(runs[2 * block + 1] - begin, passes);");
+    out_.line("uint remaining = (uint)min(runs[2 * block + 1] - begin, iterations);");
     out_.line("rows += (ulong)block * {} + own;", word_of_row(loop_.rows.size()));
     out_.line("results += (ulong)block * {} + own;", word_of_row(loop_.result_rows.size()));
     out_.line("__global const ulong2* restrict group = (__global const ulong2*)kept +");
@@ -207,10 +207,10 @@ class Writer {
                 loop_.row_of[loop_.carried[loop_.accumulators[k].head].in],
                 loop_.row_of[loop_.carried[loop_.accumulators[k].tail].in]);
     out_.line("while (remaining != 0u) {{");
-    out_.line("uint left = min({}u, remaining);", passes_between_tests);
+    out_.line("uint left = min({}u, remaining);", iterations_between_tests);
     out_.line("remaining -= left;");
     out_.line("for (; left != 0u; --left, group += {}) {{", loop_.kept_words() / 2);
-    pass();
+    iteration();
     out_.line("}}");
     for (const CarriedRow& row : loop_.carried)
       if (row.sum && !is_accumulator_row(loop_.row_of[row.in]))
@@ -246,12 +246,12 @@ class Writer {
   TextLines out_;
   FailureText failures_{loop_, text_of_, out_};
   SumText sums_{loop_, text_of_, out_};
-  PassText made_;
-  std::vector<bool> loaded_;  ///< pairs of words of a group, by the text of a pass so far
+  LoopText made_;
+  std::vector<bool> loaded_;  ///< pairs of words of a group, by the text of an iteration so far
 };
 
 }  // namespace
 
-PassText pass_text(Trace trace) { return Writer(std::move(trace)).run(); }
+LoopText loop_text(Trace trace) { return LoopEmitter(std::move(trace)).run(); }
 
 }  // namespace gdr::codegen
