@@ -17,6 +17,7 @@
 #include <set>
 #include <utility>
 
+#include "emulator/host/divide_up.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/sources.hpp"
 
@@ -29,9 +30,6 @@ constexpr std::size_t max_pieces = 256;
 constexpr std::size_t sources_a_block = 512;
 
 constexpr std::size_t round_down(std::size_t n, std::size_t unit) { return n / unit * unit; }
-constexpr std::size_t divide_up(std::size_t a, std::size_t b) {
-  return a / b + (a % b != 0 ? 1 : 0);
-}
 
 /// Items that fit half a broadcast memory: a link word takes about one long word.
 std::size_t items_of_half(const KernelCost& kernel, const Geometry& geometry) {

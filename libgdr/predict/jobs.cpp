@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 
+#include "emulator/host/divide_up.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/dense/factor.hpp"
 #include "libgdr/predict/network.hpp"
@@ -15,8 +16,6 @@
 
 namespace gdr::predict {
 namespace {
-
-std::size_t divide_up(std::size_t a, std::size_t b) noexcept { return (a + b - 1) / b; }
 
 void require_boards(const Machine& machine) {
   if (machine.boards() == 0)

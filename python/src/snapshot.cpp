@@ -134,7 +134,7 @@ void set_run(Snapshot& snapshot, const py::dict& numbers, const std::vector<py::
 
 /// The text of a snapshot; `run` is empty, or has the numbers and arrays of a run.
 py::bytes text_of_stars(double time, const py::array& position, const py::array& velocity,
-               const py::array& mass, const std::optional<py::tuple>& run) {
+                        const py::array& mass, const std::optional<py::tuple>& run) {
   Snapshot snapshot;
   const auto n = static_cast<std::size_t>(mass.size());
   const auto numbers_of = [&](const py::array& array, std::size_t width, const char* name) {

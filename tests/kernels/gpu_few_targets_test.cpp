@@ -1,5 +1,5 @@
-// Few targets with many sources on a GPU: threads share the iterations of a target. Without a device
-// these tests are skipped; the processor's (pocl) will do.
+// Few targets with many sources on a GPU: threads share the iterations of a target. Without a
+// device these tests are skipped; the processor's (pocl) will do.
 #include <cstdlib>
 #include <set>
 #include <string>

@@ -6,13 +6,9 @@
 #include <vector>
 
 #include "emulator/engine/api/pass.hpp"
+#include "emulator/host/divide_up.hpp"
 
 namespace gdr {
-
-/// count / size, rounded up.
-constexpr std::uint64_t divide_up(std::uint64_t count, std::uint64_t size) noexcept {
-  return count / size + (count % size != 0 ? 1 : 0);
-}
 
 /// A pass, its current run, and the states of its chips, which are created when they are needed.
 class PassState {

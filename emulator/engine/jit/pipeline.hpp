@@ -17,8 +17,8 @@ namespace gdr::jit {
 
 /// The order of a pipelined loop's operations.
 struct PipelineSchedule {
-  Block block;                       ///< block of an iteration; some masks may be made several times
-  std::vector<bool> late;            ///< whether each operation is in the second stage
+  Block block;             ///< block of an iteration; some masks may be made several times
+  std::vector<bool> late;  ///< whether each operation is in the second stage
   std::vector<std::uint32_t> order;  ///< all operations, those of both stages interleaved
   std::vector<ValueId> crossing;     ///< first-stage values that the second stage reads
 };

@@ -10,7 +10,7 @@ namespace {
 /// An interval is the least exponent times 65536 plus the largest one, biased, so that one integer
 /// sum adds both. Zeros have a large least exponent and the largest exponent 0; infinities and NaN
 /// have a largest exponent beyond all others.
-constexpr const char* exponent_intervals = R"(
+constexpr const char* exponent_intervals_source = R"(
 __kernel void run(__global const ulong* restrict numbers, __global uint* restrict intervals,
                   ulong columns, ulong record, ulong count) {
   const ulong n = get_global_id(0);
@@ -321,7 +321,7 @@ std::string of_depth(std::size_t depth) {
 
 }  // namespace
 
-std::string exponent_intervals_text() { return exponent_intervals; }
+std::string exponent_intervals_text() { return exponent_intervals_source; }
 
 std::string exact_sums_text(std::size_t depth) { return of_depth(depth) + exact_sums; }
 std::string exact_repeats_text(std::size_t depth) { return of_depth(depth) + exact_repeats; }

@@ -5,12 +5,9 @@
 #include <cstdint>
 
 #include "emulator/engine/native/program/program.hpp"
+#include "emulator/host/divide_up.hpp"
 
 namespace gdr::native {
-
-constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
-  return a / b + (a % b != 0 ? 1 : 0);
-}
 
 /// A loop may end after any chunk of groups: a program that processes several items at a time may
 /// finish the last ones in section End, from rounded shorts, so a group of pads, copies of the

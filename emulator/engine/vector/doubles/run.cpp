@@ -41,8 +41,8 @@ DoublesResult run_on_doubles(const DoublesSection& section, const DoublesKernels
 }
 
 std::uint64_t run_before_loop(const DoublesSection& section, const DoublesKernels& kernels,
-                                BlockState& block, const BlockRun& run,
-                                const std::function<void(const std::byte* frame)>& take) {
+                              BlockState& block, const BlockRun& run,
+                              const std::function<void(const std::byte* frame)>& take) {
   DoublesFrame frame(frame_memory, section, kernels, block, run, {});
   if (frame.import()) frame.before_loop();
   if (frame.failure() == 0) take(frame.run().frame);
@@ -51,8 +51,8 @@ std::uint64_t run_before_loop(const DoublesSection& section, const DoublesKernel
 }
 
 std::uint64_t run_after_loop(const DoublesSection& section, const DoublesKernels& kernels,
-                               BlockState& block, const BlockRun& run,
-                               const std::function<void(std::byte* frame)>& put) {
+                             BlockState& block, const BlockRun& run,
+                             const std::function<void(std::byte* frame)>& put) {
   DoublesFrame frame(frame_memory, section, kernels, block, run, {});
   if (frame.import()) frame.before_loop();
   put(frame.run().frame);
