@@ -209,20 +209,26 @@ int longest_way(const Block& block) {
 
 void order_for_latency(Block& block, std::size_t window) {
   const std::vector<Operation>& code = block.code;
-  const std::size_t count = code.size();
+  const auto count = static_cast<std::uint32_t>(code.size());
   Dependences dependences(block);
   const std::vector<int> height = heights(block, dependences);
   std::vector<int> ready(count);
   std::vector<Operation> ordered;
   ordered.reserve(count);
-  std::vector<bool> done(count);
-  std::size_t first = 0;
+  // The first operations that are not issued are the window; it ends before `end`. Those of them
+  // that wait for no other are candidates, in the order of the code.
+  std::uint32_t end = 0;
+  std::vector<std::uint32_t> candidates;
+  const auto extend = [&] {
+    if (end == count) return;
+    if (!dependences.waits(end)) candidates.push_back(end);
+    ++end;
+  };
+  for (std::size_t k = 0; k < window; ++k) extend();
   const auto best_at = [&](int now) {
-    std::size_t best = count, seen = 0;
-    for (std::size_t n = first; n < count && seen < window; ++n) {
-      if (done[n]) continue;
-      ++seen;
-      if (dependences.waits(n) || ready[n] > now) continue;
+    std::uint32_t best = count;
+    for (const std::uint32_t n : candidates) {
+      if (ready[n] > now) continue;
       // Nothing waits for these, but their operands occupy registers.
       if (code[n].op == Op::Store || code[n].op == Op::Collect || code[n].op == Op::Append)
         return n;
@@ -232,15 +238,17 @@ void order_for_latency(Block& block, std::size_t window) {
   };
   for (int now = 0; ordered.size() < count; ++now) {
     for (unsigned issued = 0; issued < operations_a_clock;) {
-      const std::size_t n = best_at(now);
+      const std::uint32_t n = best_at(now);
       if (n == count) break;
-      done[n] = true;
       ordered.push_back(code[n]);
-      dependences.done(n, [](std::uint32_t) {});
+      candidates.erase(std::ranges::lower_bound(candidates, n));
+      dependences.done(n, [&](std::uint32_t m) {
+        if (m < end) candidates.insert(std::ranges::lower_bound(candidates, m), m);
+      });
       for (const std::uint32_t m : dependences.after(n)) {
         ready[m] = std::max(ready[m], now + latency(code[n].op));
       }
-      while (first < count && done[first]) ++first;
+      extend();
       if (code[n].op != Op::Store) ++issued;
     }
   }
