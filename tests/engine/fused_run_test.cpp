@@ -154,7 +154,7 @@ TEST_CASE("fused runs leave the same state as separate sections") {
   std::erase_if(isas, [](Isa isa) { return !can_verify_doubles(isa); });
   std::vector<std::uint64_t> done(isas.size());
   const auto reference = make_engine("reference");
-  const std::uint64_t first = test::first_seed(), programs = test::test_iterations(1000);
+  const std::uint64_t first = test::first_seed(), programs = test::test_iterations(600);
   for (std::uint64_t seed = first; seed < first + programs; ++seed) {
     CAPTURE(seed);
     Rng rng(seed);
@@ -295,7 +295,7 @@ TEST_CASE("results-only runs leave exact results and no other changes than docum
       const auto executable = streamed(VectorEngine(isa), test.program, test.geometry);
       kernels += results_only_suffice(*executable, test);
     });
-    const std::uint64_t first = test::first_seed(), count = test::test_iterations(500);
+    const std::uint64_t first = test::first_seed(), count = test::test_iterations(300);
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
       CAPTURE(seed);
       Rng rng(seed);
@@ -384,7 +384,7 @@ TEST_CASE("fused runs in fast numerics leave the same words as separate sections
         ++kernels;
         REQUIRE(ways.whole == ways.apart);
       });
-      const std::uint64_t first = test::first_seed(), count = test::test_iterations(300);
+      const std::uint64_t first = test::first_seed(), count = test::test_iterations(200);
       for (std::uint64_t seed = first; seed < first + count; ++seed) {
         Rng rng(seed);
         Program program = random_program(rng);

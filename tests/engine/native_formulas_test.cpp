@@ -209,7 +209,7 @@ Checked check_random_kernels(std::uint64_t first_seed, std::uint64_t cases, bool
 
 TEST_CASE("random kernels of numbers of either sign agree with long doubles") {
   const auto [values, bounded] =
-      check_random_kernels(test::first_seed(), test::test_iterations(60), true, 6, 6);
+      check_random_kernels(test::first_seed(), test::test_iterations(40), true, 6, 6);
   CAPTURE(values, bounded);
   CHECK(2 * bounded > values);
 }
