@@ -224,7 +224,7 @@ TEST_CASE("the disassembly of compiled kernels assembles to the same object") {
       check_disassembly(program);
     }
   const std::uint64_t first = first_seed();
-  for (std::uint64_t seed = first; seed < first + test_iterations(20); ++seed) {
+  for (std::uint64_t seed = first; seed < first + test_iterations(8); ++seed) {
     CompileOptions options;
     options.effort = 0;
     const CompileResult made = compile_kernel(
