@@ -199,7 +199,9 @@ TEST_CASE("gdr info --bug-report reports a device that cannot be opened") {
 
 TEST_CASE("gdr info --bug-report has no names of people and hosts") {
   const Shell shell;
+  // Kernels that the processor's OpenCL device has compiled before are in the real user's folder.
   const Outcome report = shell.run(
+      "export POCL_CACHE_DIR=\"${POCL_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/pocl/kcache}\"; "
       "mkdir -p home/jdoe && HOME=$PWD/home/jdoe USER=jdoe HOSTNAME=secretive "
       "GDR_CACHE_DIR=$PWD/home/jdoe/kernels GDR_SOCKET=/home/other/gdr.socket "
       "GDR_DEV=/run/user/4711/dev GDR_SYSFS=/srv/jdoe@secretive/sys gdr info --bug-report");
