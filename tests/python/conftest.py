@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import signal
 import time
 from typing import Dict, Iterator, NamedTuple
 
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 
 import gdr
+
+# A shell that starts tests in the background lets them ignore SIGINT, with which some interrupt calls.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test uses compiled kernels of another run, nor leaves some to the user.
 os.environ["GDR_CACHE_DIR"] = "none"
