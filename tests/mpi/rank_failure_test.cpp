@@ -17,6 +17,10 @@ using namespace gdr::test;
 
 namespace {
 
+/// A failure is noticed at once. Only one that the connections' timeouts reveal takes longer, also
+/// if other processes use the cores.
+constexpr double max_recovery_seconds = 300;
+
 const std::string data = std::string(GDR_SOURCE_DIR) + "/examples/data/";
 const std::string cluster = data + "plummer_1024.hdf5", larger_cluster = data + "plummer_4096.hdf5";
 
@@ -94,7 +98,7 @@ TEST_CASE("gdr nbody continues without killed ranks, with the same bits") {
         run_ranks(*mpi, losses.ranks, killed(nbody(out, "mpi:engine=exact,threads=1"), victims));
     INFO(ended.output << "\n" << ended.errors);
     REQUIRE(ended.status == 0);
-    CHECK(ended.seconds < 60);
+    CHECK(ended.seconds < max_recovery_seconds);
     for (const int step : {4, 8, 12, 16, 20, 24})
       check_same_particles(snapshot(out, step), snapshot(one, step));
     const auto report = nlohmann::json::parse(ended.output);
@@ -152,7 +156,7 @@ TEST_CASE("runs continue with the same bits wherever ranks are killed") {
                                    std::to_string(turn), "9", victims[0], victims[1]});
     INFO("turn " << turn << "\n" << ended.output << ended.errors);
     REQUIRE(ended.status == 0);
-    CHECK(ended.seconds < 60);
+    CHECK(ended.seconds < max_recovery_seconds);
     for (const std::string& victim : victims)
       CHECK(ended.output.find("failed " + victim + "\n") != std::string::npos);
     for (unsigned rank = 0; rank < 5; ++rank) {
@@ -172,7 +176,7 @@ TEST_CASE("C and Fortran programs continue without failed ranks") {
   const Ended in_c = run_ranks(*mpi, 4, {GDR_MPI_RANK_FAILURES_C, "mpi:engine=exact,threads=1"});
   INFO("C:\n" << in_c.output << in_c.errors);
   CHECK(in_c.status == 0);
-  CHECK(in_c.seconds < 60);
+  CHECK(in_c.seconds < max_recovery_seconds);
   const auto says = [](const Ended& ended, const std::string& line) {
     INFO(line);
     CHECK(ended.output.find(line + "\n") != std::string::npos);
@@ -241,7 +245,7 @@ TEST_CASE("gdr force continues without killed ranks, with the same bits") {
         killed_at_work(force(left, "mpi:engine=exact,threads=1,engine=reference"), loss.victim));
     INFO(loss.kernel << ", rank " << loss.victim << "\n" << ended.output << "\n" << ended.errors);
     REQUIRE(ended.status == 0);
-    CHECK(ended.seconds < 60);
+    CHECK(ended.seconds < max_recovery_seconds);
     const gdr::hdf5::Reader x(one), y(left);
     for (const char* name : {"Acceleration", "Potential"})
       CHECK((x.doubles(name) == y.doubles(name)));
