@@ -33,7 +33,7 @@ TEST_CASE("every engine leaves the state of the reference") {
   selftest::Options options;
   options.kernels = library;
   options.seed = first_seed();
-  options.cases = test_iterations(80);
+  options.cases = test_iterations(50);
   const selftest::Outcome outcome = selftest::run(engines, options);
   if (outcome.failure) FAIL(selftest::failure_text(*outcome.failure));
   REQUIRE(outcome.counts.size() == 4);
