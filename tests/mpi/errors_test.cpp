@@ -12,7 +12,7 @@ TEST_CASE("a rank that hangs ends the job when the time limit has passed") {
       run_ranks(mpi, 3, {"env", "GDR_MPI_TIMEOUT=1.5", GDR_MPI_HANG, "mpi:threads=1"});
   INFO(ended.output << ended.errors);
   CHECK(ended.status != 0);
-  CHECK(ended.seconds < 30);
+  CHECK(ended.seconds < 120);
   CHECK(ended.output.find("5 no data from other ranks within 1.5 s") != std::string::npos);
   CHECK(ended.output.find("GDR_MPI_TIMEOUT") != std::string::npos);
 }
