@@ -236,10 +236,10 @@ TEST_CASE("the disassembly of compiled kernels assembles to the same object") {
 }
 
 TEST_CASE("random kernels that exceed the memory agree with the evaluation of their graph") {
-  const std::uint64_t cases = test::test_iterations(3);
-  unsigned rematerialized = 0;
-  const std::uint64_t first = test::first_seed();
-  for (std::uint64_t seed = first; seed < first + cases; ++seed) {
+  // Most of these kernels, but not all, exceed it: some more are tried.
+  const std::uint64_t wanted = test::test_iterations(3), first = test::first_seed();
+  std::uint64_t rematerialized = 0, seed = first;
+  for (; rematerialized < wanted && seed < first + 4 * wanted + 8; ++seed) {
     const std::string text = high_pressure_kernel(seed);
     const CompileResult r = compiled(text);
     rematerialized += std::ranges::any_of(r.remarks, [](const std::string& remark) {
@@ -248,8 +248,8 @@ TEST_CASE("random kernels that exceed the memory agree with the evaluation of th
     CAPTURE(seed);
     check(text, *r.program, random_data(seed), targets, sources, 3e-5);
   }
-  CAPTURE(rematerialized);
-  CHECK(2 * rematerialized >= cases);
+  CAPTURE(seed - first);
+  CHECK(rematerialized == wanted);
 }
 
 }  // namespace gdr::test
