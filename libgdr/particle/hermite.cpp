@@ -48,17 +48,17 @@ double error_of_forces(const Device& device, const std::string& kernel) {
 struct Block {
   std::vector<std::uint32_t> members;
   std::vector<std::int64_t> ids;
-  Coordinates x, v, a, j;
+  Components x, v, a, j;
   std::vector<double> pot;
   std::vector<Corrected> corrected;
   std::vector<double> step;
 
   explicit Block(std::size_t n)
       : ids(n),
-        x(make_coordinates(n)),
-        v(make_coordinates(n)),
-        a(make_coordinates(n)),
-        j(make_coordinates(n)),
+        x(make_components(n)),
+        v(make_components(n)),
+        a(make_components(n)),
+        j(make_components(n)),
         pot(n),
         corrected(n),
         step(n) {
@@ -67,8 +67,8 @@ struct Block {
   std::size_t size() const noexcept { return members.size(); }
 };
 
-Vector at(const Coordinates& c, std::size_t i) noexcept { return {c[0][i], c[1][i], c[2][i]}; }
-void put(Coordinates& c, std::size_t i, const Vector& v) noexcept {
+Vector at(const Components& c, std::size_t i) noexcept { return {c[0][i], c[1][i], c[2][i]}; }
+void put(Components& c, std::size_t i, const Vector& v) noexcept {
   for (std::size_t k = 0; k < 3; ++k) c[k][i] = v[k];
 }
 bool finite(const Vector& v) noexcept {
@@ -88,8 +88,8 @@ struct Hermite::Impl {
         mass(m, m + n),
         ids(n),
         dt(n),
-        xp(make_coordinates(n)),
-        vp(make_coordinates(n)),
+        xp(make_components(n)),
+        vp(make_components(n)),
         block(n) {
     job.set("eps2", o.eps * o.eps);
     std::iota(ids.begin(), ids.end(), first_id(n));
@@ -197,7 +197,7 @@ struct Hermite::Impl {
     collectively(ranks, [&] {
       for (std::size_t b = 0; b < n; ++b) check_force(b);
     });
-    const Coordinates snap = snap_at_start(device);
+    const Components snap = snap_at_start(device);
     for (std::size_t i = 0; i < n; ++i) {
       const Vector a = at(block.a, i), j = at(block.j, i);
       put(particles.a, i, a);
@@ -214,7 +214,7 @@ struct Hermite::Impl {
   }
 
   /// Second derivatives of the first accelerations, which the block has.
-  Coordinates snap_at_start(Device& device) {
+  Components snap_at_start(Device& device) {
     Job snaps = device.job(Kernel::builtin("gravity_snap"));
     snaps.set("eps2", options.eps * options.eps);
     std::vector<NamedInput> sources = predicted, at_start = targets;
@@ -225,7 +225,7 @@ struct Hermite::Impl {
                                    {"azj", block.a[2]}});
     at_start.insert(at_start.end(),
                     {{"axi", block.a[0]}, {"ayi", block.a[1]}, {"azi", block.a[2]}});
-    Coordinates snap = make_coordinates(mass.size());
+    Components snap = make_components(mass.size());
     snaps.sources(mass.size(), sources);
     snaps.targets(block.size(), at_start);
     snaps.run({{"sx", snap[0]}, {"sy", snap[1]}, {"sz", snap[2]}});
@@ -376,7 +376,7 @@ struct Hermite::Impl {
   HermiteStatistics statistics;
   // Memory of a step; its arrays are the inputs and results of the job.
   std::vector<double> dt, rank_times;
-  Coordinates xp, vp;  ///< predicted positions and velocities of all particles
+  Components xp, vp;  ///< predicted positions and velocities of all particles
   Block block;
   std::vector<NamedInput> predicted, targets;
   std::vector<NamedResult> results;
@@ -404,7 +404,7 @@ Hermite::Hermite(Device& device, std::size_t n, Numbers<const double> positions,
   impl_ = std::make_unique<Impl>(device, n, mass, options);
   impl_->particles.x = separate_triples(n, position);
   impl_->particles.v = separate_triples(n, velocity);
-  impl_->particles.a = impl_->particles.j = make_coordinates(n);
+  impl_->particles.a = impl_->particles.j = make_components(n);
   impl_->start(device);
 }
 
@@ -457,7 +457,7 @@ void Hermite::predict(Numbers<double> position, Numbers<double> velocity) const 
   double* const to_position = position.need(3 * n, "position");
   double* const to_velocity = velocity.need(3 * n, "velocity");
   std::vector<double> dt(n);
-  Coordinates x = make_coordinates(n), v = make_coordinates(n);
+  Components x = make_components(n), v = make_components(n);
   predict_particles(impl_->particles, impl_->now, impl_->options.largest_step, dt, x, v);
   join_triples(x, to_position);
   join_triples(v, to_velocity);
@@ -475,7 +475,7 @@ HermiteState Hermite::state() const {
   s.now = impl_->now;
   s.time = p.time;
   s.step = p.step;
-  const auto triples = [&](const Coordinates& from, std::vector<double>& to) {
+  const auto triples = [&](const Components& from, std::vector<double>& to) {
     to.resize(3 * size());
     join_triples(from, to.data());
   };

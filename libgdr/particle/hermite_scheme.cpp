@@ -22,20 +22,20 @@ void predict_coordinate(std::size_t n, const double* dt, const double* x, const 
 
 }  // namespace
 
-Coordinates separate_triples(std::size_t n, const double* triples) {
-  Coordinates result = make_coordinates(n);
+Components separate_triples(std::size_t n, const double* triples) {
+  Components result = make_components(n);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t k = 0; k < 3; ++k) result[k][i] = triples[3 * i + k];
   return result;
 }
 
-void join_triples(const Coordinates& from, double* triples) {
+void join_triples(const Components& from, double* triples) {
   for (std::size_t i = 0; i < from[0].size(); ++i)
     for (std::size_t k = 0; k < 3; ++k) triples[3 * i + k] = from[k][i];
 }
 
 void predict_particles(const HermiteParticles& particles, double now, double cycle,
-                       std::vector<double>& dt, Coordinates& x, Coordinates& v) {
+                       std::vector<double>& dt, Components& x, Components& v) {
   const std::size_t n = particles.size();
   const double* const time = particles.time.data();
   double* const t = dt.data();

@@ -11,19 +11,19 @@
 namespace gdr {
 
 /// Three coordinates of many particles, in an array each.
-using Coordinates = std::array<std::vector<double>, 3>;
+using Components = std::array<std::vector<double>, 3>;
 
-inline Coordinates make_coordinates(std::size_t n) {
+inline Components make_components(std::size_t n) {
   return {std::vector<double>(n), std::vector<double>(n), std::vector<double>(n)};
 }
 /// From n triples, and to them.
-Coordinates separate_triples(std::size_t n, const double* triples);
-void join_triples(const Coordinates& from, double* triples);
+Components separate_triples(std::size_t n, const double* triples);
+void join_triples(const Components& from, double* triples);
 
 /// Particles at times of their own. Times and steps are in cycles.
 struct HermiteParticles {
   std::vector<double> time, step, due;  ///< due: time + step
-  Coordinates x, v, a, j;               ///< position, velocity, acceleration, jerk at `time`
+  Components x, v, a, j;                ///< position, velocity, acceleration, jerk at `time`
 
   std::size_t size() const noexcept { return time.size(); }
 };
@@ -31,7 +31,7 @@ struct HermiteParticles {
 /// Position and velocity of all particles at time `now`, from acceleration and jerk. `dt` is
 /// scratch of n values; `cycle` is the length of a cycle.
 void predict_particles(const HermiteParticles& particles, double now, double cycle,
-                       std::vector<double>& dt, Coordinates& x, Coordinates& v);
+                       std::vector<double>& dt, Components& x, Components& v);
 
 /// Results of the corrector for one particle.
 struct Corrected {
