@@ -78,8 +78,9 @@ demo: configure
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_command
 	@examples/demo.sh cluster $(GDR) $(BUILD)/python
 
+# One of the tests that run at a time mostly waits (tests/CMakeLists.txt).
 test: build
-	@ctest --preset $(PRESET) -j $(JOBS)
+	@ctest --preset $(PRESET) -j $$(($(JOBS) + 1))
 
 # Those of the configuration Long (tests/parts.cmake).
 test-long: build

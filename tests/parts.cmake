@@ -10,6 +10,7 @@ set(parts_of_suites
     "cli predict predict_test"
     "compiler functions math_functions_test"
     "compiler lists codegen_lists_test"
+    "compiler random codegen_random_test padding_test"
     "driver faults faults_test"
     "driver network network_test"
     "engine floats float_functions_test"

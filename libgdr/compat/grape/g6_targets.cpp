@@ -11,7 +11,7 @@
 namespace gdr::compat::grape {
 namespace {
 
-constexpr std::ptrdiff_t row = 3 * sizeof(double);
+constexpr std::ptrdiff_t triple_bytes = 3 * sizeof(double);
 
 void require_softening(const Targets& targets, std::size_t n) {
   for (std::size_t i = 0; i < (targets.one_eps2 ? std::min<std::size_t>(n, 1) : n); ++i)
@@ -58,12 +58,12 @@ void KeptTargets::clear() noexcept {
 
 void KeptTargets::add_inputs(std::vector<NamedInput>& to) const {
   const double *const x = x_.data()->data(), *const v = v_.data()->data();
-  to.insert(to.end(), {{"xi", {x, row}},
-                       {"yi", {x + 1, row}},
-                       {"zi", {x + 2, row}},
-                       {"vxi", {v, row}},
-                       {"vyi", {v + 1, row}},
-                       {"vzi", {v + 2, row}},
+  to.insert(to.end(), {{"xi", {x, triple_bytes}},
+                       {"yi", {x + 1, triple_bytes}},
+                       {"zi", {x + 2, triple_bytes}},
+                       {"vxi", {v, triple_bytes}},
+                       {"vyi", {v + 1, triple_bytes}},
+                       {"vzi", {v + 2, triple_bytes}},
                        {"idi", id_.data()}});
 }
 
