@@ -18,7 +18,7 @@ namespace {
 constexpr std::array role_names{"target", "source", "result", "param", "output"};
 constexpr std::array type_names{"float64", "float32", "int64", "raw"};
 
-py::list variables(const Kernel& kernel) {
+py::list kernel_variables(const Kernel& kernel) {
   return tuples(kernel.variables(), [](const KernelVariable& v) {
     return py::make_tuple(v.name, role_names[static_cast<std::size_t>(v.role)],
                           type_names[static_cast<std::size_t>(v.type)], v.conversion, v.reduction,
@@ -82,7 +82,7 @@ void bind_kernel(py::module_& m) {
       .def_static("builtin_text", &builtin_text)
       .def_static("language_functions", &kc::function_names)
       .def_property_readonly("name", [](const Kernel& k) { return decode_utf8(k.name()); })
-      .def_property_readonly("variables", &variables)
+      .def_property_readonly("variables", &kernel_variables)
       .def_property_readonly("arrays", &arrays)
       .def_property_readonly("host_names", &Kernel::host_names)
       .def("with_host_names", &Kernel::with_host_names)
