@@ -25,6 +25,41 @@ GDR_FOR_EACH_ISA double distances(const double* x, const double* y, const double
   return least;
 }
 
+/// Squares of distances of n sources with shifts of their own.
+GDR_FOR_EACH_ISA void shifted_distances(const double* x, const double* y, const double* z,
+                                        const double* sx, const double* sy, const double* sz,
+                                        std::size_t n, const double* i, double* d2) {
+#pragma omp simd
+  for (std::size_t j = 0; j < n; ++j) {
+    const double dx = (x[j] - i[0]) + sx[j], dy = (y[j] - i[1]) + sy[j], dz = (z[j] - i[2]) + sz[j];
+    d2[j] = dx * dx + dy * dy + dz * dz;
+  }
+}
+
+/// At most the squares of the distances of n sources to the points of a box.
+GDR_FOR_EACH_ISA void box_distances(const double* x, const double* y, const double* z,
+                                    std::size_t n, const double* low, const double* high,
+                                    double* d2) {
+#pragma omp simd
+  for (std::size_t j = 0; j < n; ++j) {
+    const double dx = std::max(std::max(x[j] - high[0], low[0] - x[j]), 0.0),
+                 dy = std::max(std::max(y[j] - high[1], low[1] - y[j]), 0.0),
+                 dz = std::max(std::max(z[j] - high[2], low[2] - z[j]), 0.0);
+    d2[j] = dx * dx + dy * dy + dz * dz;
+  }
+}
+
+/// Writes first + j for those below the limit; returns how many.
+std::size_t write_below(const double* d2, std::size_t n, double h2, std::size_t first,
+                        std::uint32_t* found) {
+  std::size_t count = 0;
+  for (std::size_t j = 0; j < n; ++j) {  // without branches
+    found[count] = static_cast<std::uint32_t>(first + j);
+    count += d2[j] < h2 ? 1 : 0;
+  }
+  return count;
+}
+
 /// The smaller of two squares of distances: now, and after dt on straight lines.
 GDR_FOR_EACH_ISA double distances_soon(const double* x, const double* y, const double* z,
                                        const double* vx, const double* vy, const double* vz,
@@ -53,6 +88,32 @@ void find_within(const Coordinates& sources, std::size_t n, const std::array<dou
     if (!(least < h2)) continue;
     for (std::size_t j = 0; j < some; ++j)
       if (d2[j] < h2) found.push_back(static_cast<std::uint32_t>(first + j));
+  }
+}
+
+std::size_t choose_near(const Coordinates& sources, std::size_t n, const std::array<double, 3>& low,
+                        const std::array<double, 3>& high, double h2, std::uint32_t* near) {
+  std::array<double, block> d2;
+  std::size_t count = 0;
+  for (std::size_t first = 0; first < n; first += block) {
+    const std::size_t some = std::min(block, n - first);
+    box_distances(sources[0] + first, sources[1] + first, sources[2] + first, some, low.data(),
+                  high.data(), d2.data());
+    count += write_below(d2.data(), some, h2, first, near + count);
+  }
+  return count;
+}
+
+void find_shifted(const Coordinates& sources, const Coordinates& shifts, std::size_t n,
+                  const std::array<double, 3>& x, double h2, std::vector<std::uint32_t>& found) {
+  std::array<double, block> d2;
+  std::array<std::uint32_t, block> near;
+  for (std::size_t first = 0; first < n; first += block) {
+    const std::size_t some = std::min(block, n - first);
+    shifted_distances(sources[0] + first, sources[1] + first, sources[2] + first, shifts[0] + first,
+                      shifts[1] + first, shifts[2] + first, some, x.data(), d2.data());
+    const std::size_t count = write_below(d2.data(), some, h2, first, near.data());
+    found.insert(found.end(), near.data(), near.data() + count);
   }
 }
 

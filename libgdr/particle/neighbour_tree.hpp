@@ -12,13 +12,17 @@
 #include <span>
 #include <vector>
 
+#include "libgdr/particle/neighbour_box.hpp"
 #include "libgdr/particle/neighbour_search.hpp"
 
 namespace gdr {
 
-using Point = std::array<double, 3>;
+/// The smallest box, with edges along the axes, around some points.
+struct Bounds {
+  Point low, high;
+};
 
-/// Finds the sources within a radius of a point.
+/// Finds the sources near a point or a group of points.
 class NeighbourTree {
  public:
   explicit NeighbourTree(std::span<const double> sources) : number_(sources.size() / 3) {
@@ -31,16 +35,34 @@ class NeighbourTree {
     }
   }
 
-  /// Adds the numbers of the sources within the radius, in any order.
-  void find(const Point& x, double radius2, std::vector<std::uint32_t>& found) const {
+  /// Calls at_sources(numbers) for the sources whose distance to a box may be within the radius, in
+  /// parts and in any order; rounding loses none.
+  template <typename AtSources>
+  void find_near(const Bounds& box, double radius2, const AtSources& at_sources) const {
+    std::array<std::uint32_t, leaf_sources> near;
     walk(
-        x, radius2, [](const Node&) { return false; },
+        box, radius2, [](const Node&) { return false; },
         [&](const Node& leaf) {
-          const std::size_t before = found.size();
-          find_in(leaf, x, radius2, found);
-          for (std::size_t k = before; k < found.size(); ++k)
-            found[k] = number_[leaf.first + found[k]];
+          const std::size_t n = choose_near(
+              {at_[0].data() + leaf.first, at_[1].data() + leaf.first, at_[2].data() + leaf.first},
+              leaf.count, box.low, box.high, radius2, near.data());
+          for (std::size_t k = 0; k < n; ++k) near[k] = number_[leaf.first + near[k]];
+          at_sources(std::span<const std::uint32_t>(near.data(), n));
         });
+  }
+
+  /// Calls at_group(numbers, bounds) for groups of sources that are close to each other: those of
+  /// the largest nodes with at most `most` sources.
+  template <typename AtGroup>
+  void for_each_group(std::size_t most, const AtGroup& at_group) const {
+    for (std::size_t k = 0; k < nodes_.size();) {
+      const Node& node = nodes_[k];
+      const bool is_group = node.count <= most || node.right == 0;
+      if (is_group)
+        at_group(std::span<const std::uint32_t>(number_.data() + node.first, node.count),
+                 node.bounds);
+      k = is_group ? node.next : k + 1;
+    }
   }
 
   /// The number of sources within the radius, without the work for those of whole nodes.
@@ -52,7 +74,7 @@ class NeighbourTree {
       if (whole) total += node.count;
       return whole;
     };
-    walk(x, radius2, take_whole, [&](const Node& leaf) {
+    walk({x, x}, radius2, take_whole, [&](const Node& leaf) {
       found.clear();
       find_in(leaf, x, radius2, found);
       total += found.size();
@@ -62,22 +84,25 @@ class NeighbourTree {
 
  private:
   struct Node {
-    Point low, high;
+    Bounds bounds;
     std::size_t first, count;
     std::uint32_t right = 0;  ///< 0: a leaf
+    std::uint32_t next = 0;   ///< behind the nodes below this one
 
-    /// At most the square of the distance to a source of the node: rounding keeps the order of
-    /// differences, squares and sums.
-    double least_distance2(const Point& x) const noexcept {
+    /// At most the square of the distance between a source of the node and a point of a box:
+    /// rounding keeps the order of differences, squares and sums.
+    double least_distance2(const Bounds& box) const noexcept {
       Point d;
-      for (std::size_t c = 0; c < 3; ++c) d[c] = std::max({low[c] - x[c], x[c] - high[c], 0.0});
+      for (std::size_t c = 0; c < 3; ++c)
+        d[c] = std::max({bounds.low[c] - box.high[c], box.low[c] - bounds.high[c], 0.0});
       return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     }
 
     /// At least the square of the distance to each source of the node.
     double largest_distance2(const Point& x) const noexcept {
       Point d;
-      for (std::size_t c = 0; c < 3; ++c) d[c] = std::max(x[c] - low[c], high[c] - x[c]);
+      for (std::size_t c = 0; c < 3; ++c)
+        d[c] = std::max(x[c] - bounds.low[c], bounds.high[c] - x[c]);
       return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     }
   };
@@ -85,7 +110,7 @@ class NeighbourTree {
   /// Calls at_leaf for the leaves that may have sources within the radius, but for those below a
   /// node for which is_done returns true.
   template <typename IsDone, typename AtLeaf>
-  void walk(const Point& x, double radius2, const IsDone& is_done, const AtLeaf& at_leaf) const {
+  void walk(const Bounds& box, double radius2, const IsDone& is_done, const AtLeaf& at_leaf) const {
     if (nodes_.empty()) return;
     // Each level leaves at most one node behind.
     std::array<std::uint32_t, std::numeric_limits<std::size_t>::digits> stack;
@@ -93,7 +118,7 @@ class NeighbourTree {
     stack[waiting++] = 0;
     while (waiting > 0) {
       const Node& node = nodes_[stack[--waiting]];
-      if (!(node.least_distance2(x) < radius2) || is_done(node)) continue;
+      if (!(node.least_distance2(box) < radius2) || is_done(node)) continue;
       if (node.right == 0) {
         at_leaf(node);
         continue;
@@ -114,23 +139,24 @@ class NeighbourTree {
   void build(std::span<const double> sources, std::size_t first, std::size_t count) {
     const auto begin = number_.begin() + static_cast<std::ptrdiff_t>(first);
     const std::span<std::uint32_t> mine{&*begin, count};
-    Node node{{}, {}, first, count, 0};
+    Node node{{}, first, count};
     std::size_t longest = 0;
     for (std::size_t c = 0; c < 3; ++c) {
-      node.low[c] = node.high[c] = sources[3 * std::size_t{mine[0]} + c];
+      node.bounds.low[c] = node.bounds.high[c] = sources[3 * std::size_t{mine[0]} + c];
       for (const std::uint32_t j : mine) {
         const double x = sources[3 * std::size_t{j} + c];
-        node.low[c] = std::min(node.low[c], x);
-        node.high[c] = std::max(node.high[c], x);
+        node.bounds.low[c] = std::min(node.bounds.low[c], x);
+        node.bounds.high[c] = std::max(node.bounds.high[c], x);
       }
       // Halves, as the difference of the largest numbers overflows.
       const auto length = [&](std::size_t axis) {
-        return node.high[axis] / 2 - node.low[axis] / 2;
+        return node.bounds.high[axis] / 2 - node.bounds.low[axis] / 2;
       };
       if (length(c) > length(longest)) longest = c;
     }
     const std::size_t at = nodes_.size();
     nodes_.push_back(node);
+    nodes_[at].next = static_cast<std::uint32_t>(nodes_.size());
     if (count <= leaf_sources) return;
     const std::size_t half = count / 2;
     std::ranges::nth_element(
@@ -139,6 +165,7 @@ class NeighbourTree {
     build(sources, first, half);
     nodes_[at].right = static_cast<std::uint32_t>(nodes_.size());
     build(sources, first + half, count - half);
+    nodes_[at].next = static_cast<std::uint32_t>(nodes_.size());
   }
 
   /// Largest number of sources of a leaf.

@@ -3,12 +3,18 @@
 //   const gdr::NeighbourLists lists =
 //       gdr::find_neighbours(positions, positions, radii, {.exclude_same_number = true});
 //   for (std::int64_t j : lists[i]) ...;  // ascending numbers of the sources
+//
+//   const double box[] = {10, 10, 12};  // periodic
+//   const gdr::NeighbourPairs pairs = gdr::find_neighbour_pairs(
+//       positions, positions, radii, "ijD", {.exclude_same_number = true, .box = box});
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <stop_token>
+#include <string_view>
 #include <vector>
 
 namespace gdr {
@@ -28,16 +34,31 @@ struct NeighbourLists {
   }
 };
 
-/// Which pairs are left out, and how many threads search.
+/// Pairs of targets and sources, one element of each array for a pair; a vector has three. Arrays
+/// that were not asked for are empty.
+struct NeighbourPairs {
+  std::vector<std::int64_t> targets;  ///< i: numbers of targets, ascending
+  std::vector<std::int64_t> sources;  ///< j: numbers of sources, ascending for each target
+  std::vector<double> distances;      ///< d: lengths of the differences
+  std::vector<double> differences;    ///< D: x_j - x_i + S box
+  std::vector<std::int64_t> shifts;   ///< S: numbers of edges, 0 in directions without period
+};
+
+/// Which pairs are left out, the box, and how many threads search.
 struct NeighbourOptions {
   /// Ids of all sources and all targets: a source with the id of the target is not in its list.
   /// Both or none.
   std::span<const std::int64_t> source_ids{}, target_ids{};
-  /// Targets are the sources, in the same order: a target is not in its own list.
+  /// Targets are the sources, in the same order: a target is not in its own list. Its periodic
+  /// images are.
   bool exclude_same_number = false;
   unsigned threads = 0;  ///< limit; 0: one per core
   /// Ends the search, some milliseconds after a stop is requested, with Error (Device).
   std::stop_token stop{};
+  /// Edges of a box whose particles have periodic images: three lengths along the axes, or three
+  /// vectors in rows (nine numbers, of either handedness). Empty: no images.
+  std::span<const double> box{};
+  std::array<bool, 3> periodic{true, true, true};  ///< which edges are periods; others are ignored
 };
 
 /// The sources j of each target i whose distance is below its radius: (x_j - x_i)^2 < r_i^2,
@@ -51,7 +72,23 @@ struct NeighbourOptions {
 /// coordinates that are not finite and radii that are negative or NaN, with the first of them, and
 /// for lists that take more memory than is available, with their size, before they are made. An
 /// infinite radius lists all sources whose squared distance is finite, a radius of 0 none.
+///
+/// In a box each image of a source within the radius is an entry of its own, also those of a target
+/// itself, and of radii beyond the box: ((x_j - x_i) + S box)^2 < r_i^2 with S box computed as
+/// S_0 a + S_1 b + S_2 c, for all integers S. Particles may be anywhere; sources with the id of a
+/// target are left out with all images. Throws also Error (Input) for an infinite radius, for edges
+/// without length, non-finite or in a plane, for radii that reach more than 1e7 images of the box,
+/// and for particles more than 1e9 edges away from it.
 NeighbourLists find_neighbours(std::span<const double> sources, std::span<const double> targets,
                                std::span<const double> radii, const NeighbourOptions& options = {});
+
+/// The same pairs as arrays, by target, then source, then shift. `quantities` has the letters of
+/// the arrays to make, each once: i j d D S. A pair takes 8 bytes for each of i, j and d and 24 for
+/// each of D and S, during the search 28 more. Throws as find_neighbours does, and Error (Usage)
+/// for other letters.
+NeighbourPairs find_neighbour_pairs(std::span<const double> sources,
+                                    std::span<const double> targets, std::span<const double> radii,
+                                    std::string_view quantities = "ijdDS",
+                                    const NeighbourOptions& options = {});
 
 }  // namespace gdr
