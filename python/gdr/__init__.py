@@ -34,7 +34,7 @@ from ._interface import ArrayVariable, Variable
 from ._job import Job
 from ._kernel import Kernel, assemble, builtin, builtin_names, compile, from_object, load
 from ._machine import Machine
-from ._neighbours import Neighbours, neighbours
+from ._neighbours import Neighbours, neighbour_pairs, neighbours
 from ._records import BoardTest, RankReport, Statistics, StreamStatistics, TimelineEvent
 from ._set_job import SetJob, SourceLists
 from .errors import *
@@ -86,6 +86,7 @@ __all__ = [
     "linalg",
     "load",
     "nbody",
+    "neighbour_pairs",
     "neighbours",
     "open",
     "results",

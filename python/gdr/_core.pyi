@@ -130,10 +130,25 @@ def find_neighbours(
     radii: _Array,
     source_ids: _Array,
     target_ids: _Array,
+    box: _Array,
+    periodic: Tuple[bool, bool, bool],
     exclude_same_number: bool,
     threads: int,
     /,
 ) -> Tuple[NDArray[Any], NDArray[Any]]: ...
+def find_neighbour_pairs(
+    quantities: str,
+    sources: _Array,
+    targets: _Array,
+    radii: _Array,
+    source_ids: _Array,
+    target_ids: _Array,
+    box: _Array,
+    periodic: Tuple[bool, bool, bool],
+    exclude_same_number: bool,
+    threads: int,
+    /,
+) -> Tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]: ...
 
 def read_snapshot(
     path: bytes, open_hdf5: Callable[[bytes], Any], velocities: bool, /

@@ -1,13 +1,13 @@
-"""Neighbour lists: the particles within a radius of each target."""
+"""Neighbour lists: the particles within a radius of each target, and their periodic images."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from . import _core
-from ._arrays import Floats, Ints, as_array, check_finite, floats, integer, ints
+from ._arrays import Floats, Ints, as_array, check_finite, check_type, floats, integer, ints
 from ._display import tuple_table
 
 
@@ -36,32 +36,35 @@ def _radii(radius: Any, n: int) -> Floats:
     return r
 
 
-def neighbours(
+def _box(box: Any) -> Floats:
+    """No elements without a box, three lengths, or three vectors in rows."""
+    if box is None:
+        return np.empty(0)
+    edges = floats("box", box, (3,) if as_array("box", box).ndim < 2 else (3, 3))
+    check_finite("box", edges)
+    return np.ascontiguousarray(edges).reshape(-1)
+
+
+def _periodic(periodic: Any) -> Tuple[bool, bool, bool]:
+    """One bool for all directions, or one for each."""
+    flags = np.asarray(periodic)
+    if flags.dtype != np.bool_ or flags.shape not in ((), (3,)):
+        raise TypeError(f"periodic: expected a bool or three bools, got {periodic!r}")
+    a, b, c = np.broadcast_to(flags, 3).tolist()
+    return a, b, c
+
+
+def _arguments(
     pos: Any,
     radius: Any,
-    targets: Optional[Any] = None,
-    *,
-    ids: Optional[Any] = None,
-    target_ids: Optional[Any] = None,
-    threads: int = 0,
-) -> Neighbours:
-    """The particles whose distance to each target is below the target's radius.
-
-    Parameters: ``pos`` (n, 3); ``radius``, one for all or one for each target, not negative;
-    ``targets`` (m, 3), target positions, by default the particles themselves, which are then not in
-    their own lists. ``ids`` (n,) and ``target_ids`` (m,), integers below 2^63: particles with the
-    id of the target are left out (without ``targets`` only ``ids``). ``threads``: limit of the
-    threads, 0: one per core.
-
-    Distances are compared in double precision, ``dx*dx + dy*dy + dz*dz < radius**2``, without
-    softening. Lists have any length and ascending indices. The search is done by the host, with
-    O(n log n) work for short lists; Ctrl-C stops it. A pair takes 8 bytes of memory, during the
-    search 12 to 16: radii that reach all of 100000 particles need 160 GB.
-
-    Raises TypeError or ValueError naming the argument, for coordinates that are not finite and for
-    radii that are negative or NaN; and InputError (a ValueError) with the size of lists that exceed
-    the available memory, before they are made.
-    """
+    targets: Optional[Any],
+    box: Optional[Any],
+    periodic: Any,
+    ids: Optional[Any],
+    target_ids: Optional[Any],
+    threads: int,
+) -> Tuple[Any, ...]:
+    """The checked arguments of a search, as ``_core`` takes them."""
     x = np.ascontiguousarray(floats("pos", pos, ("n", 3)))
     at = x if targets is None else np.ascontiguousarray(floats("targets", targets, ("m", 3)))
     r = _radii(radius, len(at))
@@ -80,6 +83,81 @@ def neighbours(
     else:
         wanted = np.ascontiguousarray(ints("target_ids", target_ids, (len(at),)))
     limit = integer("threads", threads, most=2**31 - 1)
-    return Neighbours(
-        *_core.find_neighbours(x, at, r, source_ids, wanted, targets is None, limit)
-    )
+    edges = _box(box)
+    return x, at, r, source_ids, wanted, edges, _periodic(periodic), targets is None, limit
+
+
+def neighbours(
+    pos: Any,
+    radius: Any,
+    targets: Optional[Any] = None,
+    *,
+    box: Optional[Any] = None,
+    periodic: Any = (True, True, True),
+    ids: Optional[Any] = None,
+    target_ids: Optional[Any] = None,
+    threads: int = 0,
+) -> Neighbours:
+    """The particles whose distance to each target is below the target's radius.
+
+    Parameters: ``pos`` (n, 3); ``radius``, one for all or one for each target, not negative;
+    ``targets`` (m, 3), target positions, by default the particles themselves, which are then not in
+    their own lists. ``ids`` (n,) and ``target_ids`` (m,), integers below 2^63: particles with the
+    id of the target are left out (without ``targets`` only ``ids``). ``threads``: limit of the
+    threads, 0: one per core.
+
+    ``box``: edges of a box with periodic images, three lengths (3,) or three vectors in rows
+    (3, 3); ``periodic``: which of them are periods, one bool for all or three; the others are
+    ignored. Each image within the radius is an entry of its own, also images of the target itself
+    and those of radii beyond the box. Particles may be outside of the box.
+    ``gdr.neighbour_pairs`` says which images they are.
+
+    Distances are compared in double precision, ``dx*dx + dy*dy + dz*dz < radius**2``, without
+    softening. Lists have any length and ascending indices. The search is done by the host, with
+    O(n log n) work for short lists; Ctrl-C stops it. A pair takes 8 bytes of memory, during the
+    search 12 to 16: radii that reach all of 100000 particles need 160 GB.
+
+    Raises TypeError or ValueError naming the argument, for coordinates that are not finite and for
+    radii that are negative or NaN; and InputError (a ValueError) with the size of lists that exceed
+    the available memory, before they are made, for edges without length or in a plane, and with a
+    box for radii that are infinite or reach more than 1e7 images.
+    """
+    arguments = _arguments(pos, radius, targets, box, periodic, ids, target_ids, threads)
+    return Neighbours(*_core.find_neighbours(*arguments))
+
+
+def neighbour_pairs(
+    quantities: str,
+    pos: Any,
+    radius: Any,
+    targets: Optional[Any] = None,
+    *,
+    box: Optional[Any] = None,
+    periodic: Any = (True, True, True),
+    ids: Optional[Any] = None,
+    target_ids: Optional[Any] = None,
+    threads: int = 0,
+) -> Any:
+    """The pairs of ``gdr.neighbours`` as arrays with an element for each pair.
+
+    ``quantities`` has a letter for each array, each once, in the order of the result: ``"i"``
+    indices of targets, ascending; ``"j"`` indices of particles, ascending for each target; ``"d"``
+    distances; ``"D"`` (n, 3), differences ``pos[j] - targets[i] + S @ box``; ``"S"`` (n, 3), the
+    integer numbers of edges to the image (0 in directions without period). ASE's
+    ``neighbor_list`` and matscipy's ``neighbour_list`` return the same arrays. The other
+    parameters are those of ``gdr.neighbours``. Pairs are sorted by target, particle and shift.
+
+    Returns a tuple of arrays, of a single letter the array. A pair takes 8 bytes for each of
+    ``ijd`` and 24 for each of ``DS``, during the search 28 more.
+
+    Raises the errors of ``gdr.neighbours``, and ValueError for other letters.
+    """
+    check_type("quantities", quantities, str, "a string")
+    if not quantities or not set(quantities) <= set("ijdDS") or len(set(quantities)) < len(quantities):
+        raise ValueError(
+            f"quantities: expected some of the letters i j d D S, each once, got {quantities!r}"
+        )
+    arguments = _arguments(pos, radius, targets, box, periodic, ids, target_ids, threads)
+    arrays = dict(zip("ijdDS", _core.find_neighbour_pairs(quantities, *arguments)))
+    found = tuple(arrays[letter] for letter in quantities)
+    return found[0] if len(found) == 1 else found

@@ -1,6 +1,12 @@
 // Neighbour lists.
 #include "gdr/neighbours.hpp"
 
+#include <pybind11/stl.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
 #include "arrays.hpp"
 #include "background.hpp"
 
@@ -19,32 +25,79 @@ std::span<const double> number_span(const py::array& array, const char* name) {
   return {doubles(array, n, name), n};
 }
 
-py::array_t<std::int64_t> array_of(std::vector<std::int64_t>&& values) {
-  auto* const kept = new std::vector<std::int64_t>(std::move(values));
-  const py::capsule owner(kept, [](void* p) { delete static_cast<std::vector<std::int64_t>*>(p); });
-  return py::array_t<std::int64_t>(static_cast<py::ssize_t>(kept->size()), kept->data(), owner);
+/// An array that owns the elements, with `columns` for each row; one-dimensional for none.
+template <typename T>
+py::array_t<T> array_of(std::vector<T>&& values, py::ssize_t columns = 0) {
+  auto* const kept = new std::vector<T>(std::move(values));
+  const py::capsule owner(kept, [](void* p) { delete static_cast<std::vector<T>*>(p); });
+  std::vector<py::ssize_t> shape{static_cast<py::ssize_t>(kept->size())};
+  if (columns > 0) shape = {shape[0] / columns, columns};
+  return py::array_t<T>(shape, kept->data(), owner);
 }
 
-py::tuple neighbour_lists(const py::array& sources, const py::array& targets,
-                          const py::array& radii, const py::array& source_ids,
-                          const py::array& target_ids, bool exclude_same_number, unsigned threads) {
-  // The search owns copies: after Ctrl-C it may go on for a moment without the caller.
+/// Arguments of a search. It owns copies: after Ctrl-C it may go on for a moment without the
+/// caller.
+struct Arguments {
+  std::vector<double> sources, targets, radii, box;
+  std::vector<std::int64_t> source_ids, target_ids;
+  std::array<bool, 3> periodic;
+  bool is_one, exclude_same_number;
+  unsigned threads;
+
+  std::span<const double> places() const { return is_one ? sources : targets; }
+  NeighbourOptions options(const std::stop_token& stop) const {
+    return {source_ids, target_ids, exclude_same_number, threads, stop, box, periodic};
+  }
+};
+
+Arguments arguments_of(const py::array& sources, const py::array& targets, const py::array& radii,
+                       const py::array& source_ids, const py::array& target_ids,
+                       const py::array& box, const std::array<bool, 3>& periodic,
+                       bool exclude_same_number, unsigned threads) {
   const auto copied = [](const auto& span) { return std::vector(span.begin(), span.end()); };
-  const bool one = sources.is(targets);
+  const bool is_one = sources.is(targets);
+  return {copied(number_span(sources, "pos")),
+          is_one ? std::vector<double>() : copied(number_span(targets, "targets")),
+          copied(number_span(radii, "radius")),
+          copied(number_span(box, "box")),
+          copied(id_span(source_ids, "ids")),
+          copied(id_span(target_ids, "target_ids")),
+          periodic,
+          is_one,
+          exclude_same_number,
+          threads};
+}
+
+template <typename... Given>
+py::tuple neighbour_lists(const Given&... given) {
   auto lists = run_interruptible_for<NeighbourLists>(
-      [x = copied(number_span(sources, "pos")),
-       at = one ? std::vector<double>() : copied(number_span(targets, "targets")),
-       r = copied(number_span(radii, "radius")), own_ids = copied(id_span(source_ids, "ids")),
-       wanted_ids = copied(id_span(target_ids, "target_ids")), one, exclude_same_number,
-       threads](const std::stop_token& stop) {
-        return find_neighbours(x, one ? x : at, r,
-                               {own_ids, wanted_ids, exclude_same_number, threads, stop});
+      [a = arguments_of(given...)](const std::stop_token& stop) {
+        return find_neighbours(a.sources, a.places(), a.radii, a.options(stop));
       });
   return py::make_tuple(array_of(std::move(lists.offsets)), array_of(std::move(lists.indices)));
 }
 
+/// The arrays i, j, d, D and S; those that are not wanted are empty.
+template <typename... Given>
+py::tuple neighbour_pairs(const std::string& quantities, const Given&... given) {
+  auto pairs = run_interruptible_for<NeighbourPairs>(
+      [quantities, a = arguments_of(given...)](const std::stop_token& stop) {
+        return find_neighbour_pairs(a.sources, a.places(), a.radii, quantities, a.options(stop));
+      });
+  return py::make_tuple(array_of(std::move(pairs.targets)), array_of(std::move(pairs.sources)),
+                        array_of(std::move(pairs.distances)),
+                        array_of(std::move(pairs.differences), 3),
+                        array_of(std::move(pairs.shifts), 3));
+}
+
 }  // namespace
 
-void bind_neighbours(py::module_& m) { m.def("find_neighbours", &neighbour_lists); }
+void bind_neighbours(py::module_& m) {
+  using Array = py::array;
+  m.def("find_neighbours", &neighbour_lists<Array, Array, Array, Array, Array, Array,
+                                            std::array<bool, 3>, bool, unsigned>);
+  m.def("find_neighbour_pairs", &neighbour_pairs<Array, Array, Array, Array, Array, Array,
+                                                 std::array<bool, 3>, bool, unsigned>);
+}
 
 }  // namespace gdr::python

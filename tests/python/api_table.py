@@ -90,6 +90,13 @@ PYTHON: Dict[str, str] = {
     "NeighbourOptions.target_ids": "neighbours(target_ids)",
     "NeighbourOptions.exclude_same_number": "neighbours(targets)",
     "NeighbourOptions.threads": "neighbours(threads)",
+    "NeighbourOptions.box": "neighbours(box)",
+    "NeighbourOptions.periodic": "neighbours(periodic)",
+    "find_neighbour_pairs": "neighbour_pairs",
+    **{
+        f"NeighbourPairs.{name}": "neighbour_pairs(quantities)"
+        for name in "targets sources distances differences shifts".split()
+    },
     # kernels and jobs
     "Kernel": "Kernel",
     "Kernel.assemble": "assemble",
@@ -335,6 +342,7 @@ WITHOUT: Dict[str, str] = {
     "HermiteOptions": KEYWORDS,
     "NeighbourOptions": KEYWORDS,
     "NeighbourOptions.stop": "requested by Ctrl-C",
+    "NeighbourPairs": "the result is a tuple of the arrays that the call names",
     "NeighbourLists.size": "the length of offsets, less one",
     "HermiteOptions.kernel": "nbody.hermite takes the kernel of the engine",
     "HermiteStatistics.evaluations": "a step has one evaluation, a state another one",
