@@ -152,6 +152,10 @@ void KernelText::add_longs(Program& program, const CompileOptions& options) cons
     program.in_longs.push_back(std::move(*result.program));
 }
 
+std::vector<ImageLimit> KernelText::image_limits() const {
+  return front_->graph ? kc::find_image_limits(*front_->graph) : std::vector<ImageLimit>();
+}
+
 CompileResult compile_kernel(std::string_view text, const std::string& file_name,
                              const CompileOptions& options) {
   return KernelText(text, file_name, options.include_dirs, options.max_errors).compile(options);

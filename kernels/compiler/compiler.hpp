@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/compiler/image_limits.hpp"
 #include "kernels/compiler/ir/compilation.hpp"
 
 namespace gdr {
@@ -35,6 +36,8 @@ class KernelText {
   /// Adds the same kernel in longs (Program::in_longs) to a program of this text, if it differs and
   /// the machine has room for it. Of the options only `geometry` and `stop` matter.
   void add_longs(Program& program, const CompileOptions& options) const;
+  /// Limits of periodic images that parameters decide; none if the text has errors.
+  std::vector<ImageLimit> image_limits() const;
 
  private:
   std::shared_ptr<const kc::FrontResult> front_;

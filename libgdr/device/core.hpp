@@ -22,6 +22,7 @@
 #include "gdr/ranks.hpp"
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/device/host_spans.hpp"
+#include "libgdr/device/image_check.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/partition.hpp"
 #include "libgdr/device/queue.hpp"
@@ -220,6 +221,7 @@ struct JobData {
   Kernel kernel;
   KernelCost cost;
   LinkGroup targets_group, sources_group, results_group, outputs_group, params_group;
+  ImageCheck images;                       ///< cut-offs in periodic boxes, checked before runs
   std::vector<std::uint64_t> params = {};  ///< two words for each param, initially zero
   LinkWords targets = {};                  ///< link words of the targets
   std::size_t target_count = 0;

@@ -145,7 +145,8 @@ JobData job_data(const Kernel& kernel) {
                .sources_group = link_group(p, VarKind::Source),
                .results_group = link_group(p, VarKind::Result),
                .outputs_group = link_group(p, VarKind::Output),
-               .params_group = link_group(p, VarKind::Param)};
+               .params_group = link_group(p, VarKind::Param),
+               .images = ImageCheck(kernel)};
   data.params.assign(2 * data.params_group.fields.size(), 0);
   return data;
 }
@@ -160,8 +161,9 @@ struct Job::Impl {
     calls.work.body = [this](const std::stop_token& stop) { run_job(*core, data, stop); };
   }
 
-  /// Checks and binds the result arrays of a run.
+  /// Checks a run, and binds its result arrays.
   void bind(std::span<const NamedResult> results) {
+    data.images.check(data.params);
     if (data.outputs_group.fields.empty() &&
         rebind_results(data.results_group, data.target_count, results, data.results))
       return;

@@ -12,6 +12,7 @@
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 #include "kernels/compiler/compiler.hpp"
+#include "libgdr/device/image_check.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/quantities.hpp"
 
@@ -23,6 +24,7 @@ struct KernelData {
   std::vector<KernelArray> arrays;
   std::vector<std::uint8_t> object;
   std::optional<KernelText> text;          ///< source text of a kernel of the kernel language
+  std::vector<ImageLimit> image_limits;    ///< those of the text
   std::shared_ptr<KernelSearch> in_longs;  ///< search for Program::in_longs; null if there is none
 };
 
@@ -94,15 +96,19 @@ std::shared_ptr<const KernelData> data_of(Program program,
   const std::vector<Program> longs = std::exchange(program.in_longs, {});
   std::shared_ptr<KernelData> data = described(std::move(program));
   data->text = text;
+  if (text) data->image_limits = text->image_limits();
   if (!longs.empty() || text)
     data->in_longs = std::make_shared<KernelSearch>(
-        [program = data->program, longs, text](const std::stop_token& stop, const Progress&) {
+        [program = data->program, longs, text, limits = data->image_limits](
+            const std::stop_token& stop, const Progress&) {
           Program both = program;
           both.in_longs = longs;
           CompileOptions options;
           options.stop = stop;
           if (longs.empty()) text->add_longs(both, options);
-          return described(std::move(both));
+          std::shared_ptr<KernelData> with = described(std::move(both));
+          with->image_limits = limits;
+          return with;
         });
   return data;
 }
@@ -233,6 +239,10 @@ Kernel Kernel::scheduled(const std::stop_token& stop, const Progress& progress) 
   return Kernel(search_ ? search_->result(stop, progress) : data_);
 }
 Kernel Kernel::unscheduled() const { return Kernel(text_ ? text_->result({}, {}) : data_); }
+
+const std::vector<ImageLimit>& ImageCheck::limits_of(const Kernel& kernel) {
+  return kernel.data_->image_limits;
+}
 
 Kernel Kernel::with_longs() const {
   return Kernel(data_->in_longs ? data_->in_longs->result({}, {}) : data_);

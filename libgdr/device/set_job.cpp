@@ -45,6 +45,7 @@ struct SetJob::Impl {
   }
 
   void check(std::span<const InteractionSet> sets) {
+    job.images.check(job.params);
     for (std::size_t k = 0; k < sets.size(); ++k) packer.check(sets[k], k);
   }
 

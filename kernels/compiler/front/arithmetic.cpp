@@ -426,7 +426,7 @@ Value Arithmetic::relation(Fn fn, const Value& a, const Value& b, const SourceRa
 /// Whether a number has all its values up to the limit, if it is computed from periodic images.
 bool Arithmetic::check_images(const Value& a, const Value& limit, const SourceRange& where) {
   if (a.kind != Kind::Number) return true;
-  const std::optional<double> complete = complete_images(nodes_, a.node);
+  const std::optional<double> complete = complete_images(nodes_.all(), a.node);
   if (!complete || !(limit.number > *complete)) return true;
   error(Code::BeyondImages, where,
         fmt::format("periodic images are complete up to {:.4g}, and the limit is {:.4g}", *complete,

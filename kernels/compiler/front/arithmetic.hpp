@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -34,6 +35,7 @@ class NodeTable {
 
   const Node& operator[](NodeId id) const { return nodes_[index(id)]; }
   std::size_t size() const noexcept { return nodes_.size(); }
+  std::span<const Node> all() const noexcept { return nodes_; }
   std::vector<Node> release() { return std::move(nodes_); }
 
  private:

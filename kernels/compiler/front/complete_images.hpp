@@ -1,16 +1,26 @@
-// Up to which distance periodic images of constant boxes are complete.
+// Numbers that are computed from periodic images, d - L round(d/L).
 #pragma once
 
 #include <optional>
+#include <span>
+#include <vector>
 
-#include "kernels/compiler/front/arithmetic.hpp"
+#include "kernels/compiler/ir/graph.hpp"
 
 namespace gdr::kc::front {
 
-/// The largest value of a number that is computed from periodic images, d - L round(d/L) with a
-/// constant L, for which no further image has one that is as small: L/2 for an image and its size,
-/// of several edges the shortest, and the square of it for a sum of squares. None for other
-/// numbers.
-std::optional<double> complete_images(const NodeTable& nodes, NodeId number);
+/// The edges L of the periodic images that a number is computed from: of an image and its size, or
+/// of a sum of squares with images.
+struct ImageEdges {
+  std::vector<NodeId> edges;
+  bool squared = false;  ///< whether the number is a sum of squares
+};
+
+/// None for other numbers.
+std::optional<ImageEdges> image_edges(std::span<const Node> nodes, NodeId number);
+
+/// The largest value of such a number with constant edges for which no further image has one that
+/// is as small: half of the shortest edge, or its square. Edges that are not constant do not count.
+std::optional<double> complete_images(std::span<const Node> nodes, NodeId number);
 
 }  // namespace gdr::kc::front

@@ -120,6 +120,7 @@ class Kernel {
                   std::shared_ptr<class KernelSearch> search = {});
   static Kernel compile(const class KernelText& text, unsigned effort, const std::stop_token& stop);
   const KernelData& scheduled_data() const;
+  friend class ImageCheck;  // reads limits of periodic images
 
   std::shared_ptr<const KernelData> data_;
   std::shared_ptr<KernelSearch>
