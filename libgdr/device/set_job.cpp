@@ -98,7 +98,9 @@ struct SetJob::Impl {
 };
 
 SetJob::SetJob(Device& device, const Kernel& kernel)
-    : impl_(std::make_unique<Impl>(device.next_queue(), device.prepare(kernel))) {}
+    : SetJob(device.next_queue(), device.prepare(kernel)) {}
+SetJob::SetJob(std::shared_ptr<DeviceCore> queue, const Kernel& kernel)
+    : impl_(std::make_unique<Impl>(std::move(queue), kernel)) {}
 SetJob::~SetJob() = default;
 SetJob::SetJob(SetJob&&) noexcept = default;
 SetJob& SetJob::operator=(SetJob&&) noexcept = default;

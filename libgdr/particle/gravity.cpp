@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "libgdr/device/core.hpp"
 #include "libgdr/particle/overflow_diagnosis.hpp"
 #include "libgdr/ranks/ranks.hpp"
+#include "libgdr/tree/gravity_tree.hpp"
 
 namespace gdr {
 namespace {
@@ -80,15 +82,39 @@ void check_results(std::size_t n, const double* values, std::size_t each, const 
           "exceed the range of the chip's numbers; use a softening, or scale the units");
 }
 
+/// The report of direct sums.
+TreeReport direct_report(std::size_t n_sources) {
+  TreeReport report;
+  report.sources_per_target = static_cast<double>(n_sources);
+  return report;
+}
+
+bool all_finite(const double* x, std::size_t n) {
+  FiniteTest<double> test;
+  for (std::size_t k = 0; k < n; ++k) test.add(x[k]);
+  return test.all_good();
+}
+
+/// Whether a sum with these arguments has no errors but those of its results.
+bool is_valid(const tree::GravityInput& in) {
+  const double square = in.softening * in.softening;
+  return in.target != nullptr && in.source != nullptr && in.mass != nullptr && in.softening >= 0 &&
+         (in.softening == 0 || std::isnormal(square)) && all_finite(in.target, 3 * in.n_targets) &&
+         all_finite(in.source, 3 * in.n_sources) && all_finite(in.mass, in.n_sources);
+}
+
 }  // namespace
 
 struct Gravity::Impl {
   Job job;
+  std::shared_ptr<DeviceCore> core;  ///< a queue of the device, for trees
+  Kernel kernel;                     ///< the job's kernel
   RankGroup* ranks;                  ///< ranks of the device; null if it has one process
   std::int64_t first_id = 0;         ///< number of this rank's first particle among all
   std::vector<std::int64_t> ids;     ///< first_id, first_id + 1, ...
   std::vector<std::int64_t> no_ids;  ///< -1, -1, ...: different from the ids of all sources
   std::vector<NamedResult> results;
+  std::optional<SetJob> sets;  ///< sums of trees
 
   /// Coordinate k of triples; null for no particles.
   static ConstArray column(const double* x, int k) { return {x == nullptr ? x : x + k, triple}; }
@@ -141,11 +167,62 @@ struct Gravity::Impl {
       check_results(n, potential, 1, "potential", positions);
     });
   }
+
+  void refuse_tree_on_ranks() const {
+    if (ranks != nullptr)
+      throw CollectiveError(ErrorCategory::Unsupported,
+                            "trees are computed by one process, and this device is of kind "
+                            "\"mpi\"; leave out the accuracy, or open another device");
+  }
+  /// Accelerations at some of the targets.
+  void sum_directly(const tree::GravityInput& in, std::span<const std::uint32_t> targets,
+                    double* acceleration) {
+    std::vector<double> at(3 * targets.size());
+    std::vector<std::int64_t> numbers(targets.size(), -1);
+    for (std::size_t k = 0; k < targets.size(); ++k) {
+      for (std::size_t c = 0; c < 3; ++c)
+        at[3 * k + c] = in.target[3 * std::size_t{targets[k]} + c];
+      if (in.same) numbers[k] = first_id + targets[k];
+    }
+    job.set("eps2", in.softening * in.softening);
+    set_sources(in.n_sources, in.source, in.mass);
+    set_targets(targets.size(), at.data(), numbers.data());
+    job.run({{"ax", {acceleration, triple}},
+             {"ay", {acceleration + 1, triple}},
+             {"az", {acceleration + 2, triple}}});
+  }
+  /// Nothing if direct sums are to be used, also for arguments with errors.
+  std::optional<TreeReport> run_with_tree(const tree::GravityInput& in, const TreeOptions& options,
+                                          double* acceleration, double* potential,
+                                          std::initializer_list<NamedPositions> positions) {
+    tree::check_options(options);
+    if (!is_valid(in)) return {};
+    reserve_ids(in.n_sources);
+    assign_ids(in.n_sources);
+    if (!sets) sets = SetJob(core, kernel);
+    sets->set("eps2", in.softening * in.softening);
+    const auto direct = [&](std::span<const std::uint32_t> targets, double* result) {
+      sum_directly(in, targets, result);
+    };
+    const std::optional<TreeReport> report =
+        tree::compute_with_tree(*sets, in, options, core->threads, direct, acceleration, potential);
+    if (!report) return {};
+    check_results(in.n_targets, acceleration, 3, "acceleration", positions);
+    check_results(in.n_targets, potential, 1, "potential", positions);
+    return report;
+  }
 };
 
 Gravity::Gravity(Device& device)
-    : impl_(new Impl{
-          device.job(Kernel::builtin("gravity")), DeviceRanks::group(device), 0, {}, {}, {}}) {}
+    : impl_(new Impl{device.job(Kernel::builtin("gravity")),
+                     DeviceRanks::core(device),
+                     device.prepare(Kernel::builtin("gravity")),
+                     DeviceRanks::group(device),
+                     0,
+                     {},
+                     {},
+                     {},
+                     {}}) {}
 Gravity::~Gravity() = default;
 Gravity::Gravity(Gravity&&) noexcept = default;
 Gravity& Gravity::operator=(Gravity&&) noexcept = default;
@@ -222,6 +299,45 @@ void Gravity::compute_on(std::size_t n_targets, Numbers<const double> targets,
   if (n_targets == 0 && impl_->ranks == nullptr) return;
   impl_->run(n_targets, square, acceleration, potential,
              {{"target", {target, 3 * n_targets}}, {"source", {source, 3 * n_sources}}});
+}
+
+TreeReport Gravity::compute(std::size_t n, Numbers<const double> position,
+                            Numbers<const double> mass, double eps, Numbers<double> acceleration,
+                            Numbers<double> potential, const TreeOptions& options) {
+  const HostFloatMode mode;
+  impl_->refuse_tree_on_ranks();
+  position.need(3 * n, "position");
+  mass.need(n, "mass");
+  acceleration.need(3 * n, "acceleration");
+  potential.need(n, "potential");
+  const tree::GravityInput input{n, position.data(), n, position.data(), mass.data(), eps, true};
+  const std::optional<TreeReport> report =
+      impl_->run_with_tree(input, options, acceleration.data(), potential.data(),
+                           {{"particle", {position.data(), 3 * n}}});
+  if (report) return *report;
+  compute(n, position, mass, eps, acceleration, potential);
+  return direct_report(n);
+}
+
+TreeReport Gravity::compute_on(std::size_t n_targets, Numbers<const double> target,
+                               std::size_t n_sources, Numbers<const double> source,
+                               Numbers<const double> mass, double eps, Numbers<double> acceleration,
+                               Numbers<double> potential, const TreeOptions& options) {
+  const HostFloatMode mode;
+  impl_->refuse_tree_on_ranks();
+  target.need(3 * n_targets, "target");
+  source.need(3 * n_sources, "source");
+  mass.need(n_sources, "mass");
+  acceleration.need(3 * n_targets, "acceleration");
+  potential.need(n_targets, "potential");
+  const tree::GravityInput input{n_targets,   target.data(), n_sources, source.data(),
+                                 mass.data(), eps,           false};
+  const std::optional<TreeReport> report = impl_->run_with_tree(
+      input, options, acceleration.data(), potential.data(),
+      {{"target", {target.data(), 3 * n_targets}}, {"source", {source.data(), 3 * n_sources}}});
+  if (report) return *report;
+  compute_on(n_targets, target, n_sources, source, mass, eps, acceleration, potential);
+  return direct_report(n_sources);
 }
 
 }  // namespace gdr

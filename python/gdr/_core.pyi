@@ -123,6 +123,33 @@ class Gravity:
         pot: _Array,
         /,
     ) -> None: ...
+    def compute_with_tree(
+        self,
+        pos: _Array,
+        mass: _Array,
+        eps: float,
+        targets: Optional[_Array],
+        acc: _Array,
+        pot: _Array,
+        options: TreeOptions,
+        /,
+    ) -> Dict[str, Any]: ...
+
+#: Names of ``TreeMethod``, by number.
+tree_methods: Tuple[str, ...]
+
+class TreeOptions:
+    def __init__(
+        self,
+        accuracy: float,
+        method: int,
+        degree: int,
+        theta: float,
+        group_size: int,
+        leaf_size: int,
+        samples: int,
+        /,
+    ) -> None: ...
 
 def find_neighbours(
     sources: _Array,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import operator
 import re
 import sys
 from typing import Any, Dict, FrozenSet, Generic, List, Mapping, Optional, Tuple, TypeVar, cast
@@ -23,7 +24,7 @@ from ._open import DeviceLike, device_or_default
 from ._ranks import mark_collective
 from ._units import Units, call_units
 from .errors import InputError
-from .results import RESULTS, Gravity
+from .results import RESULTS, Gravity, TreeGravity, TreeReport
 
 Result = TypeVar("Result", covariant=True)
 
@@ -56,6 +57,13 @@ def gravity(
     eps: float = 0.0,
     targets: Optional[Any] = None,
     *,
+    accuracy: Optional[float] = None,
+    method: Optional[str] = None,
+    degree: Optional[int] = None,
+    theta: Optional[float] = None,
+    group_size: Optional[int] = None,
+    leaf_size: Optional[int] = None,
+    samples: Optional[int] = None,
     acc: Optional[Floats] = None,
     pot: Optional[Floats] = None,
     device: Optional[DeviceLike] = None,
@@ -77,6 +85,16 @@ def gravity(
     ``pos``, ``eps`` and ``targets`` may have different units of length. G is then that of
     ``astropy.constants``, and the results are quantities in m/s^2 and m^2/s^2; ``acc`` and ``pot``
     cannot be filled.
+
+    With ``accuracy``, the root mean square of the relative errors of accelerations (1e-3), a tree
+    replaces distant clusters of particles by a few: O(n log n). The result is then a
+    ``gdr.results.TreeGravity``, whose ``tree`` has the error that was measured on a sample of
+    targets against direct sums (``tree.error``), and what was chosen. Few particles, and accuracies
+    that no tree has, get direct sums. Instead of the choice by the accuracy: ``method`` "direct",
+    "monopole" or "multipole", its ``degree``, 2 to 6, and ``theta``, the ratio of a cluster's
+    radius and its distance, up to 0.95, with which ``accuracy`` is not used. ``group_size``: largest
+    number of targets with a common list; ``leaf_size``: of particles in a cluster that is not
+    divided; ``samples``: number of targets whose errors are measured (256).
 
     Raises TypeError or ValueError naming the argument, and InputError (a ValueError) if a result is
     not finite, naming the particle (the other results have been written), or if there are neither
@@ -105,9 +123,15 @@ def gravity(
         p = output_array("pot", pot, (len(positions),))
         check_no_overlap("acc", a, {**inputs, "pot": p})
         check_no_overlap("pot", p, inputs)
+        tree = tree_options(accuracy, method, degree, theta, group_size, leaf_size, samples)
     chosen._ranks.check_equal("units", "" if units is None else units.key())
+    report = None
     try:
-        core.compute(x, m, soft, inputs.get("targets"), a, p)
+        if tree is None:
+            core.compute(x, m, soft, inputs.get("targets"), a, p)
+        else:
+            fields = core.compute_with_tree(x, m, soft, inputs.get("targets"), a, p, tree)
+            report = TreeReport(**fields)
     except InputError as error:
         try:
             for name, array in inputs.items():
@@ -115,9 +139,43 @@ def gravity(
         except ValueError as cause:
             raise mark_collective(cause, error) from None
         raise
-    if units is not None:
-        return Gravity(units.result("acc", a), units.result("pot", p))
-    return Gravity(a, p)
+    values = (a, p) if units is None else (units.result("acc", a), units.result("pot", p))
+    return Gravity(*values) if report is None else TreeGravity(*values, report)
+
+
+def tree_options(
+    accuracy: Optional[float],
+    method: Optional[str],
+    degree: Optional[int],
+    theta: Optional[float],
+    group_size: Optional[int],
+    leaf_size: Optional[int],
+    samples: Optional[int],
+) -> Optional[_core.TreeOptions]:
+    """The options of a tree; None if nothing of them is given."""
+    sizes = {"group_size": group_size, "leaf_size": leaf_size, "samples": samples}
+    asked = (accuracy, method, degree, theta, *sizes.values())
+    if all(value is None for value in asked):
+        return None
+    wanted = 1e-3 if accuracy is None else number("accuracy", accuracy)
+    if not 0 < wanted < 1:
+        raise ValueError(f"accuracy: expected above 0 and below 1, got {wanted}")
+    kind = "auto" if method is None else method
+    if kind not in _core.tree_methods:
+        raise ValueError(f"method: expected one of {', '.join(_core.tree_methods)}, got {kind!r}")
+    if degree is not None and not 2 <= operator.index(degree) <= 6:
+        raise ValueError(f"degree: expected 2 to 6, got {degree}")
+    if degree is not None and kind not in ("auto", "multipole"):
+        raise ValueError(f"degree: method {kind!r} has none; leave it out, or use 'multipole'")
+    ratio = 0.0 if theta is None else number("theta", theta)
+    if theta is not None and not 0 < ratio <= 0.95:
+        raise ValueError(f"theta: expected above 0 and at most 0.95, got {ratio}")
+    for name, size in sizes.items():
+        if size is not None and operator.index(size) < 1:
+            raise ValueError(f"{name}: expected at least 1, got {size}")
+    chosen = _core.tree_methods.index(kind)
+    numbers = [0 if size is None else operator.index(size) for size in sizes.values()]
+    return _core.TreeOptions(wanted, chosen, 0 if degree is None else degree, ratio, *numbers)
 
 
 class _Doc:

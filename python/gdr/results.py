@@ -7,7 +7,7 @@ quantities as arguments, results are quantities. ``ResultArrays`` are those of o
 
 from __future__ import annotations
 
-from typing import Any, Dict, NamedTuple, Type
+from typing import Any, Dict, NamedTuple, Tuple, Type
 
 from ._arrays import AnyArray, Floats, Ints
 from ._display import ARRAY_HEAD, array_row, html_table, tuple_table
@@ -29,6 +29,8 @@ __all__ = [
     "ResultArrays",
     "SphDensity",
     "SphForce",
+    "TreeGravity",
+    "TreeReport",
 ]
 
 
@@ -37,6 +39,41 @@ class Gravity(NamedTuple):
 
     acc: Floats  #: accelerations, (n, 3)
     pot: Floats  #: potentials, (n,)
+
+
+class TreeReport(NamedTuple):
+    """How a sum with a tree was computed, and its error, measured on a sample of targets.
+
+    Errors are relative to the acceleration, or to a thousandth of the root mean square of all where
+    that is larger; 0 for direct sums."""
+
+    method: str  #: "direct", "monopole" or "multipole"
+    degree: int  #: degree of the multipoles; 1: monopoles; 0: direct sums
+    theta: float  #: ratio of a cluster's radius and its distance, below which it was replaced
+    error: float  #: root mean square of the relative errors of the sample
+    largest_error: float  #: largest relative error of the sample
+    samples: int  #: number of targets whose errors were measured
+    clusters: int  #: number of clusters of the sources
+    groups: int  #: number of groups of targets
+    sources_per_target: float  #: mean number of particles and proxies in the sums of a target
+    build_seconds: float  #: time of making the tree
+    choice_seconds: float  #: time of choosing the method and of measuring errors
+    list_seconds: float  #: time of making lists
+    force_seconds: float  #: time of the sums
+
+
+class TreeGravity(Gravity):
+    """Result of ``gdr.gravity`` with an accuracy: that of ``Gravity``, with a report."""
+
+    tree: TreeReport  #: how it was computed, with the measured error
+
+    def __new__(cls, acc: Floats, pot: Floats, tree: TreeReport) -> TreeGravity:
+        self = super().__new__(cls, acc, pot)
+        self.tree = tree
+        return self
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return TreeGravity, (self.acc, self.pot, self.tree)
 
 
 class GravityJerk(NamedTuple):
@@ -179,7 +216,7 @@ RESULTS: Dict[str, Type[Any]] = {
 """The type of the result by kernel."""
 
 
-for _kind in set(RESULTS.values()):
+for _kind in {*RESULTS.values(), TreeReport}:
     _kind._repr_html_ = tuple_table
 
 

@@ -1,4 +1,6 @@
 // Jobs, a kernel on a device with its data, and gravity on arrays of three-vectors.
+#include <array>
+
 #include "background_job.hpp"
 #include "gdr/gravity.hpp"
 
@@ -90,6 +92,14 @@ class PyJob : public BackgroundJob<Job> {
   }
 };
 
+/// By TreeMethod.
+constexpr std::array<const char*, 4> method_names{"auto", "direct", "monopole", "multipole"};
+
+TreeOptions tree_options(double accuracy, std::size_t method, unsigned degree, double theta,
+                         std::size_t group_size, std::size_t leaf_size, std::size_t samples) {
+  return {accuracy, static_cast<TreeMethod>(method), degree, theta, group_size, leaf_size, samples};
+}
+
 class PyGravity {
  public:
   explicit PyGravity(DevicePointer device)
@@ -116,16 +126,49 @@ class PyGravity {
         n <= brief_items && m <= brief_items && n * m <= brief_pairs);
   }
 
+  /// The same with a tree; returns the fields of the report.
+  py::dict compute_with_tree(const py::array& position, const py::array& mass, double eps,
+                             const std::optional<py::array>& targets, py::array acceleration,
+                             py::array potential, const TreeOptions& options) {
+    const auto n = static_cast<std::size_t>(mass.size());
+    const auto m = targets ? static_cast<std::size_t>(targets->size()) / 3 : n;
+    const double* const x = doubles(position, 3 * n, "pos");
+    const double* const mj = doubles(mass, n, "mass");
+    const double* const t = targets ? doubles(*targets, 3 * m, "targets") : nullptr;
+    double* const a = result_doubles(acceleration, 3 * m, "acc");
+    double* const p = result_doubles(potential, m, "pot");
+    const TreeReport report = gravity_.run([&](Gravity& g) {
+      return targets ? g.compute_on(m, t, n, x, mj, eps, a, p, options)
+                     : g.compute(n, x, mj, eps, a, p, options);
+    });
+    return fields_of(report);
+  }
+
  private:
+  static py::dict fields_of(const TreeReport& r) {
+    using py::operator""_a;
+    return py::dict("method"_a = method_names[static_cast<std::size_t>(r.method)],
+                    "degree"_a = r.degree, "theta"_a = r.theta, "error"_a = r.error,
+                    "largest_error"_a = r.largest_error, "samples"_a = r.samples,
+                    "clusters"_a = r.clusters, "groups"_a = r.groups,
+                    "sources_per_target"_a = r.sources_per_target,
+                    "build_seconds"_a = r.build_seconds, "choice_seconds"_a = r.choice_seconds,
+                    "list_seconds"_a = r.list_seconds, "force_seconds"_a = r.force_seconds);
+  }
+
   DeviceObject<Gravity> gravity_;
 };
 
 }  // namespace
 
 void bind_job(py::module_& m) {
+  py::class_<TreeOptions>(m, "TreeOptions").def(py::init(&tree_options));
+  m.attr("tree_methods") =
+      py::make_tuple(method_names[0], method_names[1], method_names[2], method_names[3]);
   py::class_<PyGravity>(m, "Gravity")
       .def(py::init<DevicePointer>())
-      .def("compute", &PyGravity::compute);
+      .def("compute", &PyGravity::compute)
+      .def("compute_with_tree", &PyGravity::compute_with_tree);
   py::class_<PyJob>(m, "Job")
       .def(py::init<DevicePointer, const Kernel&>())
       .def("set", &PyJob::set)

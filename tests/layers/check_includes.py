@@ -57,7 +57,7 @@ LAYERS: dict[str, list[str]] = {
         "cli capi compat",
         "chemistry nbody predict debug machine network open mpi",
         "distributed particle",
-        "dense ranks",
+        "dense ranks tree",
         "device",
         "driver io",
         "plugin",

@@ -20,4 +20,5 @@
 #include "gdr/sets.hpp"
 #include "gdr/statistics.hpp"
 #include "gdr/timeline.hpp"
+#include "gdr/tree.hpp"
 #include "gdr/version.hpp"

@@ -87,7 +87,9 @@ class SetJob {
   void wait();
 
  private:
+  friend class Gravity;
   struct Impl;
+  SetJob(std::shared_ptr<struct DeviceCore> queue, const Kernel& kernel);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,0 +1,45 @@
+// Sums over particles with a tree: distant clusters are replaced by few particles.
+#pragma once
+
+#include <cstddef>
+
+namespace gdr {
+
+/// What stands for a distant cluster: its mass at its centre, or pseudo-particles on a sphere with
+/// its multipole moments. Direct: no cluster is replaced. Auto: the fastest of them.
+enum class TreeMethod { Auto, Direct, Monopole, Multipole };
+
+/// How a sum may be approximated. The default lets the library choose everything but the accuracy.
+struct TreeOptions {
+  /// Largest root mean square of the relative errors of accelerations, above 0. Errors are relative
+  /// to the acceleration, or to a thousandth of the root mean square of all where that is larger.
+  /// They are measured on a sample of targets before all others are computed.
+  double accuracy = 1e-3;
+  TreeMethod method = TreeMethod::Auto;
+  unsigned degree = 0;  ///< degree of the multipoles, 2 to 6; 0: chosen
+  /// Ratio of a cluster's radius and its distance, above 0 and at most 0.95, below which it is
+  /// replaced; `accuracy` is not used then. 0: chosen.
+  double theta = 0;
+  std::size_t group_size = 0;  ///< largest number of targets with a common list; 0: chosen
+  std::size_t leaf_size = 0;   ///< largest number of particles of an undivided cluster; 0: chosen
+  std::size_t samples = 0;     ///< number of targets whose errors are measured; 0: 256
+};
+
+/// How a sum was computed, and its error.
+struct TreeReport {
+  TreeMethod method = TreeMethod::Direct;  ///< Direct, Monopole or Multipole
+  unsigned degree = 0;                     ///< degree of the multipoles; 1: monopoles; 0: direct
+  double theta = 0;                        ///< ratio of radius and distance; 0: direct
+  double error = 0;               ///< root mean square of the relative errors of the sample
+  double largest_error = 0;       ///< largest relative error of the sample
+  std::size_t samples = 0;        ///< number of targets whose errors were measured
+  std::size_t clusters = 0;       ///< number of clusters of the sources' tree
+  std::size_t groups = 0;         ///< number of groups of targets
+  double sources_per_target = 0;  ///< mean number of particles and proxies in a target's sums
+  double build_seconds = 0;       ///< time of making the tree
+  double choice_seconds = 0;      ///< time of choosing the method and of measuring errors
+  double list_seconds = 0;        ///< time of making lists
+  double force_seconds = 0;       ///< time of the sums
+};
+
+}  // namespace gdr

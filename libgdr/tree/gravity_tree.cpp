@@ -1,0 +1,279 @@
+#include "libgdr/tree/gravity_tree.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "emulator/host/stopwatch.hpp"
+#include "gdr/error.hpp"
+#include "libgdr/tree/designs.hpp"
+
+namespace gdr::tree {
+namespace {
+
+constexpr double largest_theta = 0.95, smallest_theta = 0.05;
+
+/// Coordinates and sums of masses beyond these leave no room for squares.
+constexpr double largest_coordinate = 1e150, largest_mass = 1e290;
+
+/// Pairs of direct sums that take as long as a target of a tree, besides its own pairs, and as a
+/// pair of a list.
+constexpr double pairs_of_target = 1000, pairs_of_pair = 2;
+
+/// The degree with the smallest time for an accuracy, with the theta to begin with.
+struct FirstChoice {
+  double accuracy;  ///< the smallest one for this row
+  unsigned degree;
+  double theta;
+};
+constexpr std::array<FirstChoice, 4> first_choices{
+    {{2e-3, 1, 0.5}, {1e-4, 2, 0.5}, {1e-6, 4, 0.5}, {0, 6, 0.4}}};
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorCategory::Usage, "TreeOptions: " + what);
+}
+
+std::vector<double> in_order(const Octree& tree, const double* values) {
+  std::vector<double> sorted(tree.size());
+  for (std::size_t k = 0; k < sorted.size(); ++k) sorted[k] = values[tree.order()[k]];
+  return sorted;
+}
+
+/// Whether squares of distances and sums of masses are finite, and numbers of particles fit lists.
+bool in_range(const GravityInput& in) {
+  const auto beyond = [](double x) { return std::abs(x) > largest_coordinate; };
+  constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
+  if (in.n_sources > most || in.n_targets > most) return false;
+  if (std::any_of(in.source, in.source + 3 * in.n_sources, beyond)) return false;
+  if (std::any_of(in.target, in.target + 3 * in.n_targets, beyond)) return false;
+  double sum = 0;
+  for (std::size_t k = 0; k < in.n_sources; ++k) sum += std::abs(in.mass[k]);
+  return sum < largest_mass;
+}
+
+class GravityTree {
+ public:
+  GravityTree(SetJob& job, const GravityInput& input, const TreeOptions& options, unsigned threads)
+      : in_(input),
+        options_(options),
+        tree_(in_.n_sources, in_.source, or_default(options.leaf_size, 24), threads),
+        mass_(in_order(tree_, in_.mass)),
+        moments_(moments_of(tree_, mass_)),
+        sources_(particles_of(tree_, mass_)) {
+    const std::size_t group_size = or_default(options.group_size, 256);
+    if (!in_.same) {
+      target_tree_.emplace(in_.n_targets, in_.target, group_size, threads);
+      others_ = targets_of(*target_tree_);
+    } else {
+      others_ = sources_;
+    }
+    rows_.resize(in_.n_targets);
+    sums_.emplace(job, others_, rows_, threads);
+    groups_ = targets().groups(group_size);
+  }
+
+  const Octree& targets() const { return in_.same ? tree_ : *target_tree_; }
+
+  /// Chooses degree and theta; false if direct sums are faster or needed.
+  bool choose(const DirectSums& direct) {
+    sample_.emplace(targets(), or_default(options_.samples, 256), direct);
+    make_sample_groups();
+    for (const unsigned degree : degrees()) {
+      set_degree(degree);
+      if (options_.theta > 0) {
+        hierarchy_.theta = options_.theta;
+        return true;
+      }
+      if (find_theta()) return fast_enough();
+      if (options_.method != TreeMethod::Auto && options_.degree != 0) break;
+    }
+    return false;
+  }
+
+  /// Computes all targets, with a smaller theta as long as the error is too large.
+  bool compute() {
+    for (;;) {
+      sums_->pairs = 0;
+      sums_->compute(groups_, hierarchy_, sources_);
+      error_ = sample_->error_of(rows_);
+      if (options_.theta > 0 || error_.rms <= options_.accuracy) return true;
+      hierarchy_.theta *= 0.8;
+      if (hierarchy_.theta < smallest_theta) return false;
+    }
+  }
+
+  void write(double* acceleration, double* potential) const {
+    const std::span<const std::uint32_t> order = targets().order();
+    for_blocks(order.size(), 1 << 14, tree_.threads(), [&](std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k) {
+        const ResultRow& row = rows_[k];
+        const std::size_t i = order[k];
+        if (potential != nullptr) potential[i] = row.pot;
+        if (acceleration == nullptr) continue;
+        acceleration[3 * i] = row.ax;
+        acceleration[3 * i + 1] = row.ay;
+        acceleration[3 * i + 2] = row.az;
+      }
+    });
+  }
+
+  TreeReport report() const {
+    TreeReport r;
+    r.degree = proxies_.back().degree;
+    r.method = r.degree == 1 ? TreeMethod::Monopole : TreeMethod::Multipole;
+    r.theta = hierarchy_.theta;
+    r.error = error_.rms;
+    r.largest_error = error_.largest;
+    r.samples = sample_->places().size();
+    r.clusters = tree_.clusters().size();
+    r.groups = groups_.size();
+    r.sources_per_target =
+        sums_->pairs / static_cast<double>(std::max<std::size_t>(1, rows_.size()));
+    r.list_seconds = sums_->list_seconds;
+    r.force_seconds = sums_->force_seconds;
+    return r;
+  }
+
+  void reset_times() { sums_->list_seconds = sums_->force_seconds = 0; }
+
+ private:
+  static std::size_t or_default(std::size_t value, std::size_t otherwise) {
+    return value > 0 ? value : otherwise;
+  }
+
+  static std::vector<Source> targets_of(const Octree& tree) {
+    std::vector<Source> all = particles_of(tree, std::vector<double>(tree.size()));
+    for (Source& s : all) s.id = -1;
+    return all;
+  }
+
+  /// The targets of the sample, with the boxes of their groups.
+  void make_sample_groups() {
+    std::size_t g = 0;
+    for (const std::uint32_t place : sample_->places()) {
+      while (groups_[g].first + groups_[g].count <= place) ++g;
+      sample_groups_.push_back({place, 1, groups_[g].box});
+    }
+  }
+
+  /// The degrees to try, in this order.
+  std::vector<unsigned> degrees() const {
+    if (options_.method == TreeMethod::Monopole) return {1};
+    if (options_.degree > 0) return {options_.degree};
+    unsigned first = options_.method == TreeMethod::Multipole ? least_degree : 1;
+    for (const FirstChoice& c : first_choices)
+      if (options_.accuracy >= c.accuracy) {
+        first = std::max(first, c.degree);
+        break;
+      }
+    std::vector<unsigned> all;
+    for (unsigned degree = first; degree <= largest_degree; ++degree) all.push_back(degree);
+    return all;
+  }
+
+  void set_degree(unsigned degree) {
+    sources_.resize(in_.n_sources);
+    proxies_.clear();
+    proxies_.push_back(add_monopoles(tree_, moments_, sources_));
+    if (degree > 1) proxies_.push_back(add_multipoles(tree_, moments_, degree, sources_));
+    hierarchy_ = {&tree_, moments_, proxies_, first_theta(), in_.softening};
+  }
+
+  double first_theta() const {
+    for (const FirstChoice& c : first_choices)
+      if (options_.accuracy >= c.accuracy) return c.theta;
+    return first_choices.back().theta;
+  }
+
+  double error_with(double theta) {
+    hierarchy_.theta = theta;
+    sums_->pairs = 0;
+    sums_->compute(sample_groups_, hierarchy_, sources_);
+    return sample_->error_of(rows_).rms;
+  }
+
+  /// The largest theta, within a tenth, with which the sample is accurate, and somewhat more than
+  /// that, as the others may be worse. False if there is none.
+  bool find_theta() {
+    const double wanted = 0.85 * options_.accuracy;
+    const double power = 1.0 / (proxies_.back().degree + 1.5);
+    double good = 0, bad = largest_theta * 1.1, theta = hierarchy_.theta;
+    for (unsigned attempt = 0; attempt < 8 && theta > smallest_theta; ++attempt) {
+      const double error = error_with(theta);
+      (error <= wanted ? good : bad) = theta;
+      if (good > 0 && (bad < 1.1 * good || good == largest_theta)) break;
+      double next = theta * std::clamp(std::pow(0.9 * wanted / error, power), 0.5, 1.5);
+      if (error == 0) next = 1.5 * theta;
+      if (!(next > good && next < bad) || attempt > 3)
+        next = good > 0 ? std::sqrt(good * bad) : 0.6 * theta;
+      theta = std::min(next, largest_theta);
+    }
+    hierarchy_.theta = good;
+    return good > 0;
+  }
+
+  /// Whether the tree takes less time than direct sums, by the lengths of the sample's lists with
+  /// the theta of the last attempt.
+  bool fast_enough() {
+    if (options_.method != TreeMethod::Auto) return true;
+    const double entries = sums_->pairs / static_cast<double>(sample_groups_.size());
+    return pairs_of_target + pairs_of_pair * entries < static_cast<double>(in_.n_sources);
+  }
+
+  const GravityInput& in_;
+  const TreeOptions& options_;
+  Octree tree_;
+  std::optional<Octree> target_tree_;
+  std::vector<double> mass_;
+  std::vector<Moments> moments_;
+  std::vector<Source> sources_, others_;  ///< sources with their proxies; targets
+  std::vector<Proxies> proxies_;
+  std::vector<ResultRow> rows_;
+  std::optional<GroupSums> sums_;
+  std::vector<Group> groups_, sample_groups_;
+  std::optional<Sample> sample_;
+  Hierarchy hierarchy_;
+  SampleError error_;
+};
+
+}  // namespace
+
+void check_options(const TreeOptions& o) {
+  const auto number = [](double x) { return std::to_string(x); };
+  if (!(o.accuracy > 0 && o.accuracy < 1))
+    refuse("accuracy must be above 0 and below 1, it is " + number(o.accuracy));
+  if (!(o.theta == 0 || (o.theta > 0 && o.theta <= largest_theta)))
+    refuse("theta must be above 0 and at most 0.95, or 0 for a choice by the accuracy, it is " +
+           number(o.theta));
+  if (o.degree != 0 && (o.degree < least_degree || o.degree > largest_degree))
+    refuse("degree must be 2 to 6, or 0 for a choice by the accuracy, it is " +
+           std::to_string(o.degree));
+  if (o.degree != 0 && o.method != TreeMethod::Auto && o.method != TreeMethod::Multipole)
+    refuse("a degree is that of multipoles; leave it out, or choose TreeMethod::Multipole");
+}
+
+std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& input,
+                                            const TreeOptions& options, unsigned threads,
+                                            const DirectSums& direct, double* acceleration,
+                                            double* potential) {
+  constexpr std::size_t least_targets = 1000, least_sources = 2000;
+  if (options.method == TreeMethod::Direct || input.n_targets == 0 || input.n_sources == 0 ||
+      !in_range(input))
+    return {};
+  const bool chosen = options.theta > 0 || options.method != TreeMethod::Auto;
+  if (!chosen && (input.n_targets < least_targets || input.n_sources < least_sources)) return {};
+  const Stopwatch build;
+  GravityTree tree(job, input, options, threads);
+  const double build_seconds = build.seconds();
+  const Stopwatch choice;
+  if (!tree.choose(direct)) return {};
+  tree.reset_times();
+  const double choice_seconds = choice.seconds();
+  if (!tree.compute()) return {};
+  tree.write(acceleration, potential);
+  TreeReport report = tree.report();
+  report.build_seconds = build_seconds;
+  report.choice_seconds = choice_seconds;
+  return report;
+}
+
+}  // namespace gdr::tree

@@ -1,0 +1,34 @@
+// Gravity with a tree: choice of method and distance, sums, measured errors.
+#pragma once
+
+#include <optional>
+
+#include "gdr/sets.hpp"
+#include "gdr/tree.hpp"
+#include "libgdr/tree/sample.hpp"
+
+namespace gdr::tree {
+
+/// The arguments of a calculation: finite numbers, positions as triples.
+struct GravityInput {
+  std::size_t n_targets = 0;
+  const double* target = nullptr;
+  std::size_t n_sources = 0;
+  const double* source = nullptr;
+  const double* mass = nullptr;
+  double softening = 0;
+  bool same = false;  ///< whether the targets are the sources, which do not act on themselves
+};
+
+/// Throws Error (Usage) for options out of range.
+void check_options(const TreeOptions& options);
+
+/// Computes accelerations and potentials (either may be null) with a job for the kernel "gravity",
+/// whose parameters are set. Nothing, and no result is written, if direct sums are to be used: they
+/// are asked for, faster, or no tree is as accurate.
+std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& input,
+                                            const TreeOptions& options, unsigned threads,
+                                            const DirectSums& direct, double* acceleration,
+                                            double* potential);
+
+}  // namespace gdr::tree

@@ -1,0 +1,44 @@
+// The sums of groups of targets over the sources of their lists, on a device.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "gdr/sets.hpp"
+#include "libgdr/tree/walk.hpp"
+
+namespace gdr::tree {
+
+/// The results of a target.
+struct ResultRow {
+  double ax = 0, ay = 0, az = 0, pot = 0;
+};
+
+/// Computes groups of targets with the kernel "gravity", of which the job has the parameters.
+class GroupSums {
+ public:
+  GroupSums(SetJob& job, std::span<const Source> targets, std::span<ResultRow> results,
+            unsigned threads)
+      : job_(&job), targets_(targets), results_(results), threads_(threads) {}
+
+  /// Fills the results of groups of targets. Lists of sources are those of the groups' boxes, made
+  /// for some thousand groups at a time.
+  void compute(std::span<const Group> groups, const Hierarchy& hierarchy,
+               std::span<const Source> sources);
+
+  double pairs = 0;          ///< number of pairs so far
+  double list_seconds = 0;   ///< time of making lists so far
+  double force_seconds = 0;  ///< time of the sums so far
+
+ private:
+  std::size_t make_lists(std::span<const Group> groups, const Hierarchy& hierarchy);
+  void run(std::span<const Group> groups, std::span<const Source> sources);
+
+  SetJob* job_;
+  std::span<const Source> targets_;
+  std::span<ResultRow> results_;
+  unsigned threads_;
+  std::vector<std::vector<std::int32_t>> lists_;  ///< those of consecutive groups
+};
+
+}  // namespace gdr::tree

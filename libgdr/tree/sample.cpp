@@ -1,0 +1,61 @@
+#include "libgdr/tree/sample.hpp"
+
+#include <cmath>
+
+namespace gdr::tree {
+namespace {
+
+/// Random numbers, the same on every host (SplitMix64 of Steele, Lea and Flood 2014).
+class RandomNumbers {
+ public:
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+  }
+
+ private:
+  std::uint64_t state_ = 1;
+};
+
+double length(double x, double y, double z) { return std::hypot(x, y, z); }
+
+}  // namespace
+
+Sample::Sample(const Octree& targets, std::size_t count, const DirectSums& direct) {
+  const std::size_t n = targets.size();
+  count = std::min(count, n);
+  RandomNumbers random;
+  std::vector<std::uint32_t> numbers;
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t first = n * k / count, size = n * (k + 1) / count - first;
+    places_.push_back(static_cast<std::uint32_t>(first + random.next() % size));
+    numbers.push_back(targets.order()[places_.back()]);
+  }
+  acceleration_.resize(3 * count);
+  direct(numbers, acceleration_.data());
+  double largest = 0, sum = 0;
+  for (const double a : acceleration_) largest = std::max(largest, std::abs(a));
+  if (largest == 0) return;
+  for (const double a : acceleration_) sum += (a / largest) * (a / largest);
+  least_ = 1e-3 * largest * std::sqrt(sum / static_cast<double>(count));
+}
+
+SampleError Sample::error_of(std::span<const ResultRow> results) const {
+  SampleError error;
+  double sum = 0;
+  for (std::size_t k = 0; k < places_.size(); ++k) {
+    const ResultRow& row = results[places_[k]];
+    const double* a = &acceleration_[3 * k];
+    const double wrong = length(row.ax - a[0], row.ay - a[1], row.az - a[2]);
+    if (wrong == 0) continue;
+    const double relative = wrong / std::max(least_, length(a[0], a[1], a[2]));
+    sum += relative * relative;
+    error.largest = std::max(error.largest, relative);
+  }
+  if (!places_.empty()) error.rms = std::sqrt(sum / static_cast<double>(places_.size()));
+  return error;
+}
+
+}  // namespace gdr::tree

@@ -1,0 +1,40 @@
+// A sample of targets, whose errors are measured against direct sums.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "libgdr/tree/group_sums.hpp"
+
+namespace gdr::tree {
+
+/// Direct sums at some targets, given by their numbers: fills triples of accelerations.
+using DirectSums =
+    std::function<void(std::span<const std::uint32_t> targets, double* acceleration)>;
+
+/// Errors relative to the acceleration, or to a thousandth of the root mean square of all if that
+/// is larger.
+struct SampleError {
+  double rms = 0, largest = 0;
+};
+
+class Sample {
+ public:
+  /// One target out of each of `count` equal parts of the tree's order, at random from a fixed
+  /// seed; all if there are fewer.
+  Sample(const Octree& targets, std::size_t count, const DirectSums& direct);
+
+  /// Places of the targets in the order of the tree.
+  std::span<const std::uint32_t> places() const noexcept { return places_; }
+  /// The errors of results, which are in the order of the tree.
+  SampleError error_of(std::span<const ResultRow> results) const;
+
+ private:
+  std::vector<std::uint32_t> places_;
+  std::vector<double> acceleration_;  ///< triples, those of direct sums
+  double least_ = 0;                  ///< the smallest divisor of an error
+};
+
+}  // namespace gdr::tree

@@ -1,0 +1,54 @@
+// What acts on the targets of a tree: particles, and proxies that stand for distant clusters.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "gdr/device.hpp"
+#include "libgdr/tree/moments.hpp"
+
+namespace gdr::tree {
+
+struct Source {
+  double x, y, z, mass;
+  std::int64_t id;  ///< number in the order of the tree; -2 for proxies
+};
+constexpr std::int64_t proxy_id = -2;
+
+/// The arrays of sources, or of targets, for a job.
+using SourceArrays = std::array<NamedInput, 5>;
+inline SourceArrays arrays_of(std::span<const Source> s) {
+  constexpr std::ptrdiff_t stride = sizeof(Source);
+  return {{{"xj", ConstArray(&s[0].x, stride)},
+           {"yj", ConstArray(&s[0].y, stride)},
+           {"zj", ConstArray(&s[0].z, stride)},
+           {"mj", ConstArray(&s[0].mass, stride)},
+           {"idj", ConstArray(&s[0].id, stride)}}};
+}
+
+/// Proxies of one kind. Those of a cluster stand for its particles at distances d from its centre
+/// with an error that falls as (radius / d)^(degree + 1).
+struct Proxies {
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  unsigned degree = 1;
+  unsigned points = 1;               ///< number for each cluster
+  std::vector<std::uint32_t> first;  ///< those of each cluster among the sources; none: no proxies
+};
+
+/// The particles of a tree as sources; `mass` is in the order of the tree.
+std::vector<Source> particles_of(const Octree& tree, std::span<const double> mass);
+
+/// Appends one proxy for each cluster of several particles: its mass at its centre.
+Proxies add_monopoles(const Octree& tree, std::span<const Moments> moments,
+                      std::vector<Source>& sources);
+
+/// Appends pseudo-particles on a sphere around the centre of each cluster, with the cluster's
+/// multipole moments up to a degree (Makino 1999, J. Comput. Phys. 151, 910): for potentials that
+/// are harmonic outside of the cluster. Clusters with fewer particles than that have none.
+Proxies add_multipoles(const Octree& tree, std::span<const Moments> moments, unsigned degree,
+                       std::vector<Source>& sources);
+
+}  // namespace gdr::tree

@@ -1,0 +1,87 @@
+"""Gravity with an accuracy: errors, reports, arguments."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import gdr
+
+
+def sphere(n, seed=3):
+    random = np.random.default_rng(seed)
+    r = 1 / np.sqrt(random.uniform(1e-3, 0.99, n) ** (-2 / 3) - 1)
+    x = random.normal(size=(n, 3))
+    return x * (r / np.linalg.norm(x, axis=1))[:, None], np.full(n, 1 / n)
+
+
+def rms(got, right):
+    wrong = np.linalg.norm(got - right, axis=1) / np.linalg.norm(right, axis=1)
+    return np.sqrt(np.mean(wrong**2))
+
+
+@pytest.mark.parametrize("accuracy", [1e-2, 1e-4])
+def test_a_tree_has_the_accuracy_that_is_asked_for(native, accuracy):
+    pos, mass = sphere(12000)
+    right = gdr.gravity(pos, mass, 0.01, device=native)
+    r = gdr.gravity(pos, mass, 0.01, accuracy=accuracy, device=native)
+    acc, pot = r
+    assert rms(acc, right.acc) <= accuracy and np.abs(pot / right.pot - 1).max() < 10 * accuracy
+    assert 0 < r.tree.error <= accuracy and r.tree.samples == 256
+    assert r.tree.sources_per_target < 12000 and r.tree.theta > 0
+
+
+def test_a_tree_at_targets_fills_arrays(native):
+    pos, mass = sphere(5000)
+    places = sphere(1500, 4)[0]
+    acc, pot = np.empty((1500, 3)), np.empty(1500)
+    r = gdr.gravity(
+        pos, mass, 0.01, places, theta=0.4, method="monopole", acc=acc, pot=pot, device=native
+    )
+    assert r.acc is acc and r.pot is pot
+    assert (r.tree.method, r.tree.degree, r.tree.theta) == ("monopole", 1, 0.4)
+    right = gdr.gravity(pos, mass, 0.01, places, device=native)
+    assert rms(acc, right.acc) < 1e-2
+
+
+def test_few_particles_have_direct_sums(native):
+    pos, mass = sphere(100)
+    r = gdr.gravity(pos, mass, 0.01, accuracy=1e-2, device=native)
+    assert (r.tree.method, r.tree.error, r.tree.sources_per_target) == ("direct", 0, 100)
+    assert np.array_equal(r.acc, gdr.gravity(pos, mass, 0.01, device=native).acc)
+
+
+def test_the_result_with_a_tree_is_a_pair_with_a_report_and_can_be_pickled(native):
+    pos, mass = sphere(300)
+    r = gdr.gravity(pos, mass, 0.01, degree=3, theta=0.5, group_size=20, samples=50, device=native)
+    assert isinstance(r, gdr.results.TreeGravity) and isinstance(r, gdr.Gravity) and len(r) == 2
+    assert r.tree.degree == 3 and r.tree.samples == 50 and r.tree.groups >= 300 / 20
+    again = pickle.loads(pickle.dumps(r))
+    assert again.tree == r.tree and np.array_equal(again.acc, r.acc)
+    assert type(gdr.gravity(pos, mass, 0.01, device=native)) is gdr.Gravity
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"accuracy": 0.0}, "accuracy: expected above 0 and below 1"),
+        ({"accuracy": float("nan")}, "accuracy"),
+        ({"theta": 1.0}, "theta: expected above 0 and at most 0.95"),
+        ({"method": "quadrupole"}, "method: expected one of auto, direct"),
+        ({"degree": 7}, "degree: expected 2 to 6"),
+        ({"degree": 2, "method": "monopole"}, "degree: method 'monopole' has none"),
+        ({"samples": 0}, "samples: expected at least 1"),
+        ({"group_size": -1}, "group_size: expected at least 1"),
+    ],
+)
+def test_wrong_options_are_refused(native, options, message):
+    pos, mass = sphere(50)
+    with pytest.raises(ValueError, match=message):
+        gdr.gravity(pos, mass, 0.01, device=native, **options)
+
+
+def test_a_particle_that_is_not_a_number_is_named(native):
+    pos, mass = sphere(3000)
+    pos[7, 1] = np.nan
+    with pytest.raises(ValueError, match=r"pos\[7, 1\] is not a number"):
+        gdr.gravity(pos, mass, 0.01, accuracy=1e-3, device=native)
