@@ -124,7 +124,15 @@ KernelText KernelText::read(const std::string& path, const std::vector<std::stri
   return {text, path, include_dirs, max_errors};
 }
 
-CompileResult KernelText::compile(const CompileOptions& options) const {
+KernelText KernelText::with_cutoff(const CutoffPositions& positions) const {
+  KernelText text = *this;
+  text.cutoff_ = positions;
+  return text;
+}
+
+CompileResult KernelText::compile(const CompileOptions& given) const {
+  CompileOptions options = given;
+  if (cutoff_) options.cutoff = cutoff_;
   CompileResult result;
   result.diagnostics = front_->diagnostics;
   if (!front_->graph) return result;

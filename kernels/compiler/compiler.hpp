@@ -33,6 +33,8 @@ class KernelText {
 
   /// Compile; include_dirs and max_errors of the options are not used.
   CompileResult compile(const CompileOptions& options = {}) const;
+  /// The same text compiled with a cut-off in all calls (CompileOptions::cutoff).
+  KernelText with_cutoff(const CutoffPositions& positions) const;
   /// Adds the same kernel in longs (Program::in_longs) to a program of this text, if it differs and
   /// the machine has room for it. Of the options only `geometry` and `stop` matter.
   void add_longs(Program& program, const CompileOptions& options) const;
@@ -42,6 +44,7 @@ class KernelText {
  private:
   std::shared_ptr<const kc::FrontResult> front_;
   std::string file_name_;
+  std::optional<CutoffPositions> cutoff_;
 };
 
 /// Compile a text. `file_name` appears in messages, locates includes, and names a kernel that has

@@ -128,6 +128,32 @@ const Program& whole_program(const KernelData& data) {
   return data.text || !data.in_longs ? data.program : data.in_longs->result({}, {})->program;
 }
 
+/// The variables of a kernel with the positions of targets and sources. Throws Error (Unsupported)
+/// without three of each, and Error (Usage) for names that a cut-off needs.
+CutoffPositions positions_of(const Kernel& kernel) {
+  CutoffPositions positions;
+  std::size_t targets = 0, sources = 0;
+  for (const KernelVariable& v : kernel.variables()) {
+    if (v.name == cutoff_names::radius2 || v.name == cutoff_names::target ||
+        v.name == cutoff_names::source)
+      throw Error(ErrorCategory::Usage, "kernel \"" + kernel.name() + "\" has a variable \"" +
+                                            v.name + "\", which its cut-off needs; rename it");
+    if (v.quantity != "pos" || v.squared) continue;
+    const bool target = v.role == Role::Target;
+    if (!target && v.role != Role::Source) continue;
+    std::size_t& count = target ? targets : sources;
+    if (count < 3) (target ? positions.target : positions.source)[count] = v.name;
+    ++count;
+  }
+  if (targets != 3 || sources != 3)
+    throw Error(ErrorCategory::Unsupported,
+                "kernel \"" + kernel.name() + "\" has " + std::to_string(targets) +
+                    " coordinates of targets and " + std::to_string(sources) +
+                    " of sources, but a cut-off needs three of each; declare them: `VARI xi, yi, "
+                    "zi as pos; VARJ xj, yj, zj as pos;`");
+  return positions;
+}
+
 Program renamed(Program program, const std::vector<std::pair<std::string, std::string>>& names) {
   program.host_names.clear();
   for (const auto& [name, host] : names) program.host_names.push_back({name, host});
@@ -246,6 +272,18 @@ const std::vector<ImageLimit>& ImageCheck::limits_of(const Kernel& kernel) {
 
 Kernel Kernel::with_longs() const {
   return Kernel(data_->in_longs ? data_->in_longs->result({}, {}) : data_);
+}
+
+Kernel Kernel::with_cutoff() const {
+  if (!data_->text)
+    throw Error(ErrorCategory::Unsupported,
+                "kernel \"" + name() +
+                    "\" has no text in the kernel language, from which it could be compiled with a "
+                    "cut-off; compile its text instead of loading assembly or an object");
+  const KernelText text = data_->text->with_cutoff(positions_of(*this));
+  Kernel kernel = compile(text, CompileOptions().effort, {});
+  const auto names = host_names();
+  return names.empty() ? kernel : kernel.with_host_names(names);
 }
 
 const KernelData& Kernel::scheduled_data() const {

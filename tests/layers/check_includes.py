@@ -56,6 +56,7 @@ LAYERS: dict[str, list[str]] = {
     "libgdr": [
         "cli capi compat",
         "chemistry nbody predict debug machine network open mpi",
+        "pairs",
         "distributed particle",
         "dense ranks tree",
         "device",

@@ -71,6 +71,10 @@ std::string cache_key(std::string_view kernel_name, std::span<const SourceText> 
   key.add(options.elements).add(options.effort);
   key.add(std::uint64_t{options.pipeline}).add(std::uint64_t{options.relaxed});
   key.add(std::uint64_t{options.in_longs});
+  key.add(std::uint64_t{options.cutoff.has_value()});
+  if (options.cutoff)
+    for (const auto* names : {&options.cutoff->target, &options.cutoff->source})
+      for (const std::string& name : *names) key.add(name);
   for (const SourceText& source : sources) key.add(source.text);
   return std::move(key).text();
 }

@@ -1,11 +1,13 @@
 // Options and the result of a compilation.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emulator/assembler/diagnostic.hpp"
@@ -13,6 +15,18 @@
 #include "emulator/isa/program.hpp"
 
 namespace gdr {
+
+/// The variables that hold the positions of targets and sources, for a kernel with a cut-off.
+struct CutoffPositions {
+  std::array<std::string, 3> target, source;
+};
+
+/// The variables of a kernel with a cut-off besides its own.
+namespace cutoff_names {
+inline constexpr std::string_view radius2 = "cutoff_radius2";  ///< square of the target's radius
+inline constexpr std::string_view target = "cutoff_target";    ///< number of the target
+inline constexpr std::string_view source = "cutoff_source";    ///< number of the source
+}  // namespace cutoff_names
 
 struct CompileOptions {
   Geometry geometry;                      ///< memory sizes of the machine
@@ -28,6 +42,9 @@ struct CompileOptions {
   /// Allow optimisations that change rounding: constant factors move out of the loop.
   bool relaxed = false;
   std::size_t max_errors = 100;
+  /// Compile the kernel with a cut-off: it leaves out pairs whose distance is not below a radius of
+  /// the target, and those of equal numbers; all three are variables of the host (`cutoff_names`).
+  std::optional<CutoffPositions> cutoff = {};
   /// Keep results of searches in the user's cache, and take them from there. They are the same;
   /// measurements of the compiler turn it off.
   bool cache = true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "emulator/assembler/diagnostic.hpp"
+#include "kernels/compiler/ir/compilation.hpp"
 #include "kernels/compiler/ir/graph.hpp"
 #include "kernels/compiler/ir/machine_ir.hpp"
 
@@ -14,6 +15,11 @@ void infer_types(Graph& graph);
 /// Make every number a long, whatever its declared type and the precision of the kernel. Roundings
 /// that the text asks for by short(x) stay.
 void use_longs(Graph& graph);
+
+/// Leave out pairs whose distance is not below a radius of the target, and those whose target and
+/// source have the same number: adds the three variables of `cutoff_names`, and a condition to
+/// every contribution. The distance is computed in longs.
+void add_cutoff(Graph& graph, const CutoffPositions& positions);
 
 /// Replace conditions on contributions by a zero in a common factor where there is one; the others
 /// stay with their contributions.

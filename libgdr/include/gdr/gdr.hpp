@@ -15,6 +15,7 @@
 #include "gdr/matrix.hpp"
 #include "gdr/moving_sources.hpp"
 #include "gdr/neighbours.hpp"
+#include "gdr/pairs.hpp"
 #include "gdr/ranks.hpp"
 #include "gdr/set_list.hpp"
 #include "gdr/sets.hpp"

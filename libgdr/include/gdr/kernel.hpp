@@ -102,6 +102,14 @@ class Kernel {
   /// doubles: they execute that one, so that no input is rounded to a short. Kernels in assembly
   /// have no other program.
   Kernel with_longs() const;
+  /// This kernel with a cut-off, as PairSum computes it: a pair counts only if its distance, in
+  /// longs, is below a radius of the target, and if target and source have different numbers. These
+  /// are three more variables: the targets' `cutoff_radius2`, the square of the radius, and
+  /// `cutoff_target`, an int, and the sources' `cutoff_source`, an int. Positions are the variables
+  /// of the quantity "pos". Throws Error (Unsupported) for a kernel without a text in the kernel
+  /// language (assembly, object files), or without three coordinates of targets and of sources;
+  /// Error (Usage) if it has variables of these names.
+  Kernel with_cutoff() const;
   /// Whether `scheduled` needs no search: of all kernels but those of `compile`.
   bool has_schedule() const noexcept { return !search_; }
 

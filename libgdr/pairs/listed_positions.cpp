@@ -1,0 +1,44 @@
+#include "libgdr/pairs/listed_positions.hpp"
+
+#include "libgdr/pairs/in_blocks.hpp"
+
+namespace gdr {
+
+void ListedPositions::begin(std::span<const double> x) {
+  listed_.assign(x.begin(), x.end());
+  moved_.clear();
+}
+
+bool ListedPositions::follow(std::span<const double> x, double distance, const Lattice& lattice) {
+  if (x.size() != listed_.size()) return false;
+  moved_.clear();
+  const double most = distance * distance;
+  for (std::size_t k = 0; k < x.size(); k += 3) {
+    Point d{x[k] - listed_[k], x[k + 1] - listed_[k + 1], x[k + 2] - listed_[k + 2]};
+    if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] <= most) continue;
+    if (lattice.dimensions() == 0) return false;
+    const Shift shift = lattice.shorten(d);
+    if (!(d[0] * d[0] + d[1] * d[1] + d[2] * d[2] <= most)) return false;
+    if (moved_.empty()) moved_.resize(x.size() / 3);
+    moved_[k / 3] = shift;
+  }
+  return true;
+}
+
+void ListedPositions::place(std::span<const double> x, const std::vector<PlacedParticle>& order,
+                            const Lattice& lattice, unsigned threads,
+                            CoordinateArrays& placed) const {
+  for (std::vector<double>& coordinate : placed) coordinate.resize(order.size());
+  in_blocks(order.size(), threads, [&](std::size_t first, std::size_t end) {
+    for (std::size_t k = first; k < end; ++k) {
+      const std::size_t number = order[k].number;
+      Shift shift = order[k].shift;
+      if (!moved_.empty())
+        for (std::size_t c = 0; c < 3; ++c) shift[c] += moved_[number][c];
+      const Point at = lattice.moved({x[3 * number], x[3 * number + 1], x[3 * number + 2]}, shift);
+      for (std::size_t c = 0; c < 3; ++c) placed[c][k] = at[c];
+    }
+  });
+}
+
+}  // namespace gdr

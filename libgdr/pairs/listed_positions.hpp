@@ -1,0 +1,32 @@
+// Positions in the order of lists, followed while particles move.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "libgdr/pairs/pair_lists.hpp"
+
+namespace gdr {
+
+using CoordinateArrays = std::array<std::vector<double>, 3>;
+
+/// The positions for which lists were made, and where the particles are now.
+class ListedPositions {
+ public:
+  /// Remembers the positions of new lists.
+  void begin(std::span<const double> x);
+  /// Whether all particles are within a distance of the positions of the lists, or of images of
+  /// them: a particle that left the box on one side and came back on the other has not moved.
+  bool follow(std::span<const double> x, double distance, const Lattice& lattice);
+  /// The positions in the order of the lists, by coordinate.
+  void place(std::span<const double> x, const std::vector<PlacedParticle>& order,
+             const Lattice& lattice, unsigned threads, CoordinateArrays& placed) const;
+
+ private:
+  std::vector<double> listed_;
+  std::vector<Shift> moved_;  ///< how particles went into other images since; empty: none has
+};
+
+}  // namespace gdr

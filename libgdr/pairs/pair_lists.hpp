@@ -1,0 +1,54 @@
+// Lists of the pairs within a cut-off: groups of targets, sources with their images.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libgdr/pairs/lattice.hpp"
+
+namespace gdr {
+
+/// Consecutive sources.
+struct ListedRange {
+  std::size_t first = 0, count = 0;
+};
+
+/// Neighbouring targets, consecutive in the order of the lists, and the sources of their pairs.
+struct TargetGroup {
+  std::size_t first = 0, count = 0;
+  std::vector<std::int32_t> single;  ///< single sources
+  std::vector<ListedRange> whole;    ///< many sources in a row, all of them within the cut-off
+};
+
+/// A particle in the order of the lists, moved by periodic vectors.
+struct PlacedParticle {
+  std::uint32_t number = 0;  ///< number in the caller's arrays
+  Shift shift{};
+  bool own = true;  ///< whether it is the particle itself, not an image
+};
+
+/// Lists as they were made; distances have changed since if particles have moved.
+struct PairLists {
+  std::vector<PlacedParticle> targets, sources;
+  std::vector<TargetGroup> groups;
+  double pairs = 0;      ///< pairs of all lists
+  double diagonal2 = 0;  ///< at least the square of the distance of any pair
+};
+
+/// What lists are made of.
+struct ListInput {
+  std::span<const double> sources, targets;  ///< three finite coordinates each
+  std::span<const double> radii;             ///< one, or one for each target
+  double skin = 0;                           ///< added to radii
+  const Lattice& lattice;
+  unsigned threads = 0;
+};
+
+/// Makes the lists. The work is O(N log N) for a given number of neighbours. Throws Error (Input)
+/// for images or lists that take more than half of the available memory, before they are made, and
+/// for positions that are too far away (Lattice::into_box).
+PairLists make_pair_lists(const ListInput& input);
+
+}  // namespace gdr

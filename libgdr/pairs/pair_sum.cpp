@@ -1,0 +1,329 @@
+// PairSum: lists when particles have moved, copies of the arrays in their order, and a SetJob.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "emulator/host/float_mode.hpp"
+#include "emulator/host/stopwatch.hpp"
+#include "gdr/error.hpp"
+#include "gdr/pairs.hpp"
+#include "gdr/sets.hpp"
+#include "kernels/compiler/ir/compilation.hpp"
+#include "libgdr/device/core.hpp"
+#include "libgdr/device/self_test.hpp"
+#include "libgdr/pairs/listed_positions.hpp"
+#include "libgdr/pairs/pair_lists.hpp"
+#include "libgdr/pairs/sorted_columns.hpp"
+
+namespace gdr {
+namespace {
+
+/// The default of the skin, relative to the largest cut-off.
+constexpr double default_skin = 0.12;
+/// Squares of smaller and larger lengths are not normal numbers.
+constexpr double least_cutoff = 1e-150, most_diagonal2 = 1e300;
+
+/// The variables that PairSum fills itself.
+struct FilledNames {
+  std::array<std::string, 3> target_pos, source_pos;
+  std::vector<std::string> indices;  ///< sources' variables with their numbers
+
+  explicit FilledNames(const Kernel& kernel) {
+    for (const KernelVariable& v : kernel.variables()) {
+      if (v.quantity == "pos" && v.component < 3 && !v.squared) {
+        if (v.role == Role::Target) target_pos[v.component] = v.name;
+        if (v.role == Role::Source) source_pos[v.component] = v.name;
+      }
+      if (v.quantity == "index" && v.role == Role::Source && v.type == HostNumber::I64)
+        indices.push_back(v.name);
+    }
+  }
+};
+
+bool is_given(std::span<const NamedInput> arrays, std::string_view name) {
+  return std::ranges::find(arrays, name, &NamedInput::name) != arrays.end();
+}
+
+[[noreturn]] void wrong_coordinate(const char* name, std::size_t k, double value) {
+  throw Error(ErrorCategory::Input, std::string(name) + "[" + std::to_string(k / 3) +
+                                        "], coordinate " + std::to_string(k % 3) + ", is " +
+                                        std::to_string(value) + "; coordinates must be finite");
+}
+
+void check_positions(const char* name, std::span<const double> x) {
+  if (x.size() % 3 != 0)
+    throw Error(ErrorCategory::Usage, std::string(name) + " has " + std::to_string(x.size()) +
+                                          " numbers; expected three for each particle");
+  if (x.size() / 3 > std::size_t{std::numeric_limits<std::int32_t>::max()})
+    throw Error(ErrorCategory::Usage, std::string(name) + " has " + std::to_string(x.size() / 3) +
+                                          " particles; at most 2147483647 are possible");
+  const auto bad = std::ranges::find_if(x, [](double v) { return !std::isfinite(v); });
+  if (bad != x.end()) wrong_coordinate(name, static_cast<std::size_t>(bad - x.begin()), *bad);
+}
+
+void check_cutoff(std::span<const double> radii, const Lattice& lattice) {
+  if (radii.empty())
+    throw Error(ErrorCategory::Usage, "no cut-off is given; expected one, or one for each target");
+  for (std::size_t k = 0; k < radii.size(); ++k) {
+    const std::string name =
+        radii.size() == 1 ? std::string("cutoff") : "cutoff[" + std::to_string(k) + "]";
+    if (!(radii[k] >= least_cutoff))
+      throw Error(ErrorCategory::Input, name + " is " + std::to_string(radii[k]) +
+                                            "; a cut-off must be a positive number");
+    if (std::isinf(radii[k]) && lattice.dimensions() > 0)
+      throw Error(ErrorCategory::Input,
+                  name +
+                      " is infinite, but a periodic box has infinitely many images; use a finite "
+                      "cut-off, or an Ewald sum");
+  }
+}
+
+}  // namespace
+
+struct PairSum::Impl {
+  Impl(Device& device, const Kernel& given, const PairOptions& options)
+      : names(given),
+        kernel(device.prepare(given.with_cutoff())),
+        variables(job_data(kernel)),
+        job(device, kernel),
+        threads(options.threads != 0 ? options.threads : core_of(device)->job_threads()),
+        skin_option(options.skin) {
+    if (skin_option && !(*skin_option >= 0 && std::isfinite(*skin_option)))
+      throw Error(ErrorCategory::Input,
+                  "skin is " + std::to_string(*skin_option) + "; it must be a finite number >= 0");
+    if (device.ranks() > 1)
+      throw Error(ErrorCategory::Unsupported,
+                  "sums within a cut-off are not distributed over ranks; open a device in each "
+                  "process instead, and give it its targets");
+    if (options.box) lattice = Lattice(*options.box);
+    check_cutoff(options.cutoff, lattice);
+    radii = options.cutoff;
+  }
+
+  double skin() const {
+    if (skin_option) return *skin_option;
+    const double largest = *std::ranges::max_element(radii);
+    return std::isfinite(largest) ? default_skin * largest : 0;
+  }
+
+  /// The call with the names of its arrays; positions stand for those in the order of lists.
+  void check(const PairCall& call) {
+    const std::size_t n = call.pos.size() / 3, m = positions_of_targets(call).size() / 3;
+    check_positions("pos", call.pos);
+    if (call.target_pos) check_positions("targets", *call.target_pos);
+    if (radii.size() != 1 && radii.size() != m)
+      throw Error(ErrorCategory::Usage, "there are " + std::to_string(radii.size()) +
+                                            " cut-offs for " + std::to_string(m) +
+                                            " targets; expected one, or one for each");
+    static constexpr double number = 0;
+    static constexpr std::int64_t integer = 0;
+    const ConstArray real(&number), whole(&integer);
+    std::vector<NamedInput> of_sources(call.sources.begin(), call.sources.end());
+    std::vector<NamedInput> of_targets(call.targets.begin(), call.targets.end());
+    for (const std::string& name : names.source_pos) of_sources.push_back({name, real});
+    for (const std::string& name : names.target_pos) of_targets.push_back({name, real});
+    for (const std::string& name : names.indices)
+      if (!is_given(call.sources, name)) of_sources.push_back({name, whole});
+    of_sources.push_back({kc_source, whole});
+    of_targets.push_back({kc_target, whole});
+    of_targets.push_back({kc_radius2, real});
+    check_inputs(variables.sources_group, n, of_sources, true);
+    check_inputs(variables.targets_group, m, of_targets, true);
+    std::vector<ResultBinding> bound;
+    bind_results(variables.results_group, m, call.results, bound);
+  }
+
+  static std::span<const double> positions_of_targets(const PairCall& call) {
+    return call.target_pos.value_or(call.pos);
+  }
+
+  /// Whether the lists contain all pairs of these positions.
+  bool lists_serve(const PairCall& call) {
+    const double distance = skin() / 2;
+    return valid && distance > 0 && own_targets == call.target_pos.has_value() &&
+           sources.follow(call.pos, distance, lattice) &&
+           (!own_targets || targets.follow(*call.target_pos, distance, lattice));
+  }
+
+  void make_lists(const PairCall& call) {
+    const Stopwatch timer;
+    valid = false;
+    lists =
+        make_pair_lists({call.pos, positions_of_targets(call), radii, skin(), lattice, threads});
+    if (!(lists.diagonal2 < most_diagonal2))
+      throw Error(ErrorCategory::Input,
+                  "the positions are too far from each other: squares of distances exceed 1e300");
+    own_targets = call.target_pos.has_value();
+    sources.begin(call.pos);
+    if (own_targets) targets.begin(*call.target_pos);
+    number_particles();
+    valid = true;
+    counts.lists_made += 1;
+    counts.groups = lists.groups.size();
+    counts.sources = lists.sources.size();
+    counts.pairs = lists.pairs;
+    counts.list_seconds = timer.seconds();
+  }
+
+  /// Numbers that are equal for a target and the source that is the same particle, and radii.
+  void number_particles() {
+    constexpr std::int64_t no_target = -1, image = -2;
+    target_numbers.clear();
+    target_radii2.clear();
+    source_numbers.clear();
+    source_indices.clear();
+    // Larger radii than all distances may exceed the range of an engine's numbers.
+    const double most = std::max(1.0, 1.001 * lists.diagonal2);
+    for (const PlacedParticle& t : lists.targets) {
+      const double radius = radii[radii.size() == 1 ? 0 : t.number];
+      target_numbers.push_back(own_targets ? no_target : std::int64_t{t.number});
+      target_radii2.push_back(std::min(radius * radius, most));
+    }
+    for (const PlacedParticle& s : lists.sources) {
+      source_numbers.push_back(s.own ? std::int64_t{s.number} : image);
+      source_indices.push_back(s.number);
+    }
+  }
+
+  /// Copies the inputs of the call in the order of the lists.
+  void copy_inputs(const PairCall& call) {
+    sources.place(call.pos, lists.sources, lattice, threads, source_pos);
+    const ListedPositions& of_targets = own_targets ? targets : sources;
+    of_targets.place(positions_of_targets(call), lists.targets, lattice, threads, target_pos);
+    const auto copies = [&](std::span<const NamedInput> arrays, const LinkGroup& group,
+                            std::size_t n, const std::vector<PlacedParticle>& order) {
+      std::vector<SortedInput> columns;
+      for (const NamedInput& a : arrays) {
+        const std::span<const LinkField> fields = fields_named(group, a.name);
+        columns.emplace_back(a, fields.size(), number_bytes(a.array.type, fields[0]));
+        columns.back().copy(n, order, threads);
+      }
+      return columns;
+    };
+    source_columns =
+        copies(call.sources, variables.sources_group, call.pos.size() / 3, lists.sources);
+    target_columns = copies(call.targets, variables.targets_group,
+                            positions_of_targets(call).size() / 3, lists.targets);
+    list_inputs(call);
+  }
+
+  void list_inputs(const PairCall& call) {
+    source_inputs.clear();
+    target_inputs.clear();
+    for (std::size_t c = 0; c < 3; ++c) {
+      source_inputs.push_back({names.source_pos[c], source_pos[c]});
+      target_inputs.push_back({names.target_pos[c], target_pos[c]});
+    }
+    source_inputs.push_back({kc_source, source_numbers});
+    target_inputs.push_back({kc_target, target_numbers});
+    target_inputs.push_back({kc_radius2, target_radii2});
+    for (const std::string& name : names.indices)
+      if (!is_given(call.sources, name)) source_inputs.push_back({name, source_indices});
+    for (const SortedInput& column : source_columns) source_inputs.push_back(column.input());
+    for (const SortedInput& column : target_columns) target_inputs.push_back(column.input());
+  }
+
+  void compute(const PairCall& call) {
+    std::vector<SortedResult> columns;
+    for (const NamedResult& r : call.results) {
+      const std::span<const LinkField> fields = fields_named(variables.results_group, r.name);
+      columns.emplace_back(r, fields.size(), number_bytes(r.array.type, fields[0]),
+                           lists.targets.size());
+    }
+    std::vector<NamedResult> results;
+    for (SortedResult& column : columns) results.push_back(column.result());
+    run_sets(results);
+    for (const SortedResult& column : columns) column.copy_back(lists.targets, threads);
+  }
+
+  void run_sets(const std::vector<NamedResult>& results) {
+    std::size_t segment_count = 0;
+    for (const TargetGroup& group : lists.groups) segment_count += group.whole.size() + 1;
+    std::vector<SourceSegment> segments;
+    segments.reserve(segment_count);  // sets keep spans of it
+    std::vector<InteractionSet> sets;
+    sets.reserve(lists.groups.size());
+    for (const TargetGroup& group : lists.groups) {
+      const std::size_t first = segments.size();
+      if (!group.single.empty())
+        segments.push_back({.n = group.single.size(),
+                            .arrays = source_inputs,
+                            .index = group.single.data(),
+                            .items = lists.sources.size()});
+      for (const ListedRange& r : group.whole)
+        segments.push_back({.n = r.count, .arrays = source_inputs, .first = r.first});
+      sets.push_back({.targets = group.count,
+                      .target_arrays = target_inputs,
+                      .sources = std::span(segments).subspan(first),
+                      .results = results,
+                      .first = group.first});
+    }
+    job.run(sets);
+  }
+
+  // Names of the variables of the cut-off.
+  static constexpr std::string_view kc_radius2 = cutoff_names::radius2;
+  static constexpr std::string_view kc_target = cutoff_names::target;
+  static constexpr std::string_view kc_source = cutoff_names::source;
+
+  FilledNames names;
+  Kernel kernel;
+  JobData variables;  ///< for the variables' names and types only
+  SetJob job;
+  unsigned threads;
+  std::optional<double> skin_option;
+  Lattice lattice;
+  std::vector<double> radii;
+
+  bool valid = false;        ///< whether the lists are those of the radii and the box
+  bool own_targets = false;  ///< whether the lists have targets that are not the sources
+  PairLists lists;
+  ListedPositions sources, targets;
+  CoordinateArrays source_pos, target_pos;
+  std::vector<std::int64_t> target_numbers, source_numbers, source_indices;
+  std::vector<double> target_radii2;
+  std::vector<SortedInput> source_columns, target_columns;
+  std::vector<NamedInput> source_inputs, target_inputs;
+  PairStatistics counts;
+};
+
+PairSum::PairSum(Device& device, const Kernel& kernel, const PairOptions& options)
+    : impl_(std::make_unique<Impl>(device, kernel, options)) {}
+PairSum::~PairSum() = default;
+PairSum::PairSum(PairSum&&) noexcept = default;
+PairSum& PairSum::operator=(PairSum&&) noexcept = default;
+
+void PairSum::set(std::string_view name, std::span<const double> values) {
+  impl_->job.set(name, values);
+}
+
+void PairSum::set_cutoff(std::span<const double> radii) {
+  check_cutoff(radii, impl_->lattice);
+  if (std::ranges::equal(radii, impl_->radii)) return;
+  impl_->radii.assign(radii.begin(), radii.end());
+  impl_->valid = false;
+}
+
+void PairSum::set_box(const std::optional<PeriodicBox>& box) {
+  const Lattice lattice = box ? Lattice(*box) : Lattice();
+  check_cutoff(impl_->radii, lattice);
+  if (lattice == impl_->lattice) return;
+  impl_->lattice = lattice;
+  impl_->valid = false;
+}
+
+void PairSum::run(const PairCall& call) {
+  const HostFloatMode mode;
+  Impl& impl = *impl_;
+  impl.check(call);
+  if (!impl.lists_serve(call)) impl.make_lists(call);
+  impl.copy_inputs(call);
+  impl.compute(call);
+  ++impl.counts.runs;
+}
+
+PairStatistics PairSum::statistics() const { return impl_->counts; }
+
+}  // namespace gdr

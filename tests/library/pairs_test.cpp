@@ -1,0 +1,388 @@
+// PairSum: compared with a plain sum over all pairs and images in long doubles.
+#include "gdr/pairs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gdr/error.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+/// The message of the error that a call must throw; empty if it throws none.
+template <typename Call>
+std::string error_of(const Call& call) {
+  try {
+    call();
+  } catch (const gdr::Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+void has_part(const std::string& text, const char* part) {
+  CAPTURE(text);
+  CHECK(text.find(part) != std::string::npos);
+}
+
+/// A law without a cut-off of its own, whose terms show every pair: also the number of pairs.
+const char* const law_text = R"(
+kernel soft_law;
+precision long;
+CONST scale;
+VARI xi, yi, zi as pos; VARI ci;
+VARJ xj, yj, zj as pos; VARJ qj;
+VARF fx, fy, fz, u;
+VARF int n;
+dx = xj - xi; dy = yj - yi; dz = zj - zi;
+r2 = dx*dx + dy*dy + dz*dz;
+w = scale*ci*qj*recip(r2 + 0.25);
+fx += w*dx; fy += w*dy; fz += w*dz;
+u += w;
+n += 1;
+)";
+
+gdr::Kernel soft_law() { return gdr::Kernel::compile(law_text); }
+
+struct System {
+  std::vector<double> pos, targets, charge, factor;
+  std::vector<double> cutoff;
+  std::optional<gdr::PeriodicBox> box;
+  bool own_targets = false;
+
+  std::size_t target_count() const { return (own_targets ? targets : pos).size() / 3; }
+};
+
+struct Sums {
+  std::vector<double> fx, fy, fz, u;
+  std::vector<std::int64_t> n;
+  explicit Sums(std::size_t count) : fx(count), fy(count), fz(count), u(count), n(count) {}
+};
+
+constexpr double scale = 1.5;
+
+System random_system(std::size_t n, std::size_t targets, double spread, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> at(-spread, spread), some(-1, 1);
+  System s;
+  s.own_targets = targets > 0;
+  for (std::size_t k = 0; k < 3 * n; ++k) s.pos.push_back(at(random));
+  for (std::size_t k = 0; k < 3 * targets; ++k) s.targets.push_back(at(random));
+  for (std::size_t k = 0; k < n; ++k) s.charge.push_back(some(random));
+  for (std::size_t k = 0; k < s.target_count(); ++k) s.factor.push_back(some(random));
+  return s;
+}
+
+gdr::PeriodicBox tilted_box(const std::array<bool, 3>& periodic) {
+  return {{{{2.0, 0.1, -0.2}, {0.9, 1.7, 0.3}, {-0.7, 0.6, 2.2}}}, periodic};
+}
+
+Sums computed(gdr::PairSum& sum, const System& s) {
+  Sums out(s.target_count());
+  const std::vector<gdr::NamedInput> sources{{"qj", s.charge}}, targets{{"ci", s.factor}};
+  const std::vector<gdr::NamedResult> results{
+      {"fx", out.fx}, {"fy", out.fy}, {"fz", out.fz}, {"u", out.u}, {"n", out.n}};
+  gdr::PairCall call{.pos = s.pos, .sources = sources, .targets = targets, .results = results};
+  if (s.own_targets) call.target_pos = s.targets;
+  sum.set("scale", scale);
+  sum.run(call);
+  return out;
+}
+
+Sums computed(const System& s, const std::string& device = "emulator:engine=native",
+              std::optional<double> skin = {}) {
+  gdr::Device opened = gdr::Device::open(device);
+  gdr::PairSum sum(opened, soft_law(), {.cutoff = s.cutoff, .box = s.box, .skin = skin});
+  return computed(sum, s);
+}
+
+using Long = long double;
+
+/// The oracle: the sum over all pairs, and over far more images than the cut-off needs.
+Sums plain_sums(const System& s, int images) {
+  const std::vector<double>& at = s.own_targets ? s.targets : s.pos;
+  Sums out(s.target_count());
+  std::array<int, 3> most{};
+  for (std::size_t k = 0; k < 3; ++k) most[k] = s.box && s.box->periodic[k] ? images : 0;
+  for (std::size_t i = 0; i < s.target_count(); ++i) {
+    const Long radius = s.cutoff[s.cutoff.size() == 1 ? 0 : i];
+    std::array<Long, 3> f{};
+    Long u = 0;
+    for (std::size_t j = 0; j < s.charge.size(); ++j)
+      for (int a = -most[0]; a <= most[0]; ++a)
+        for (int b = -most[1]; b <= most[1]; ++b)
+          for (int c = -most[2]; c <= most[2]; ++c) {
+            if (!s.own_targets && i == j && a == 0 && b == 0 && c == 0) continue;
+            std::array<Long, 3> d{};
+            Long r2 = 0;
+            for (std::size_t x = 0; x < 3; ++x) {
+              d[x] = Long{s.pos[3 * j + x]} - at[3 * i + x];
+              if (s.box)
+                d[x] += a * Long{s.box->vectors[0][x]} + b * Long{s.box->vectors[1][x]} +
+                        c * Long{s.box->vectors[2][x]};
+              r2 += d[x] * d[x];
+            }
+            if (!(r2 < radius * radius)) continue;
+            const Long w = Long{scale} * s.factor[i] * s.charge[j] / (r2 + 0.25L);
+            for (std::size_t x = 0; x < 3; ++x) f[x] += w * d[x];
+            u += w;
+            ++out.n[i];
+          }
+    out.fx[i] = static_cast<double>(f[0]);
+    out.fy[i] = static_cast<double>(f[1]);
+    out.fz[i] = static_cast<double>(f[2]);
+    out.u[i] = static_cast<double>(u);
+  }
+  return out;
+}
+
+/// Whether the same pairs were counted, and the sums agree within rounding.
+void require_equal(const Sums& found, const Sums& expected, double tolerance = 1e-12) {
+  REQUIRE(found.n == expected.n);
+  const auto largest_error = [](const std::vector<double>& a, const std::vector<double>& b) {
+    double error = 0;
+    for (std::size_t k = 0; k < a.size(); ++k)
+      error = std::max(error, std::isfinite(a[k]) ? std::abs(a[k] - b[k]) : 1e300);
+    return error;
+  };
+  // Terms are of the order of one.
+  double pairs = 1;
+  for (const std::int64_t n : expected.n) pairs = std::max(pairs, static_cast<double>(n));
+  CHECK(largest_error(found.fx, expected.fx) < tolerance * pairs);
+  CHECK(largest_error(found.fy, expected.fy) < tolerance * pairs);
+  CHECK(largest_error(found.fz, expected.fz) < tolerance * pairs);
+  CHECK(largest_error(found.u, expected.u) < tolerance * pairs);
+}
+
+}  // namespace
+
+TEST_CASE("sums within a cut-off agree with plain sums in open space") {
+  for (const std::size_t n : {1U, 2U, 47U, 49U, 300U})
+    for (const double cutoff : {0.3, 1.0, 20.0}) {
+      System s = random_system(n, 0, 1.5, static_cast<unsigned>(n));
+      s.cutoff = {cutoff};
+      INFO(n << " particles, cut-off " << cutoff);
+      require_equal(computed(s), plain_sums(s, 0));
+    }
+}
+
+TEST_CASE("sums within a cut-off count every image in periodic boxes") {
+  unsigned seed = 1;
+  for (const bool tilted : {false, true})
+    for (const std::array<bool, 3>& periodic :
+         {std::array{true, true, true}, {true, false, true}, {false, true, false}, {}})
+      for (const double cutoff : {0.5, 1.3, 4.5}) {
+        // Half of the particles are outside of the box.
+        System s = random_system(40, 0, 2.0, seed++);
+        s.box = tilted ? tilted_box(periodic)
+                       : gdr::PeriodicBox::orthorhombic({2.0, 1.7, 2.3}, periodic);
+        s.cutoff = {cutoff};
+        INFO("tilted " << tilted << ", periodic " << periodic[0] << periodic[1] << periodic[2]
+                       << ", cut-off " << cutoff);
+        require_equal(computed(s), plain_sums(s, cutoff > 2 ? 8 : 4));
+      }
+}
+
+TEST_CASE("sums within a cut-off take other targets, and a radius for each") {
+  for (const bool periodic : {false, true}) {
+    System s = random_system(150, 83, 1.0, 7);
+    if (periodic) s.box = tilted_box({true, true, false});
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> radius(0.1, 2.5);
+    for (std::size_t k = 0; k < s.target_count(); ++k) s.cutoff.push_back(radius(random));
+    require_equal(computed(s), plain_sums(s, 5));
+  }
+}
+
+TEST_CASE("sums within a cut-off are those of every engine") {
+  for (const std::string engine : {"native", "vector", "reference"}) {
+    System s = random_system(60, 0, 1.0, 11);
+    s.box = tilted_box({true, true, true});
+    s.cutoff = {1.4};
+    INFO(engine);
+    require_equal(computed(s, "emulator:engine=" + engine), plain_sums(s, 5));
+  }
+  System s = random_system(60, 0, 1.0, 11);
+  s.box = tilted_box({true, true, true});
+  s.cutoff = {1.4};
+  require_equal(computed(s, "emulator:engine=native-float"), plain_sums(s, 5), 1e-5);
+}
+
+TEST_CASE("lists with a skin serve particles that move, also through the sides of the box") {
+  System s = random_system(50, 0, 1.0, 5);
+  s.box = tilted_box({true, true, true});
+  s.cutoff = {0.9};
+  gdr::Device device = gdr::Device::open("emulator:engine=native");
+  gdr::PairSum sum(device, soft_law(), {.cutoff = s.cutoff, .box = s.box, .skin = 0.2});
+  std::mt19937 random(9);
+  std::uniform_real_distribution<double> step(-0.03, 0.03);
+  for (int round = 0; round < 12; ++round) {
+    for (double& x : s.pos) x += step(random);
+    if (round % 3 == 1)  // the caller puts some particles into another image
+      for (std::size_t c = 0; c < 3; ++c) {
+        s.pos[3 * static_cast<std::size_t>(round) + c] += s.box->vectors[1][c];
+        s.pos[c] += (round % 2 == 0 ? 2 : -2) * s.box->vectors[2][c];
+      }
+    INFO("round " << round);
+    require_equal(computed(sum, s), plain_sums(s, 6));
+  }
+  CHECK(sum.statistics().runs == 12);
+  CHECK(sum.statistics().lists_made > 1);
+  CHECK(sum.statistics().lists_made < 8);
+}
+
+TEST_CASE(
+    "a particle that moved by more than half of the skin, another box and other radii make new "
+    "lists") {
+  System s = random_system(80, 30, 1.0, 6);
+  s.cutoff = {0.7};
+  gdr::Device device = gdr::Device::open("emulator:engine=native");
+  gdr::PairSum sum(device, soft_law(), {.cutoff = s.cutoff, .skin = 0.1});
+  const auto check = [&](std::size_t lists) {
+    require_equal(computed(sum, s), plain_sums(s, 4));
+    CHECK(sum.statistics().lists_made == lists);
+  };
+  check(1);
+  check(1);
+  s.targets[4] += 0.3;
+  check(2);
+  s.pos[8] += 0.3;
+  check(3);
+  s.box = tilted_box({true, true, true});
+  sum.set_box(s.box);
+  check(4);
+  s.cutoff = {0.8};
+  sum.set_cutoff(s.cutoff);
+  check(5);
+  s.cutoff.assign(30, 0.6);
+  s.cutoff[3] = 1.1;
+  sum.set_cutoff(s.cutoff);
+  check(6);
+  s.own_targets = false;
+  s.factor.resize(80, 0.5);
+  s.cutoff = {0.8};
+  sum.set_cutoff(s.cutoff);
+  check(7);
+}
+
+TEST_CASE("sums within a cut-off have the same bits with any number of threads") {
+  System s = random_system(3000, 0, 2.0, 21);
+  s.box = tilted_box({true, true, true});
+  s.cutoff = {0.5};
+  const Sums one = computed(s, "emulator:engine=native,threads=1");
+  for (const std::string threads : {"2", "4"}) {
+    const Sums more = computed(s, "emulator:engine=native,threads=" + threads);
+    CHECK(one.fx == more.fx);
+    CHECK(one.u == more.u);
+    CHECK(one.n == more.n);
+  }
+}
+
+TEST_CASE("particles at one place are pairs, and one particle meets its images only") {
+  System s = random_system(500, 0, 1.0, 2);
+  std::ranges::fill(s.pos, 0.25);
+  s.cutoff = {1e-3};
+  Sums sums = computed(s);
+  CHECK(std::ranges::all_of(sums.n, [](std::int64_t n) { return n == 499; }));
+
+  System one = random_system(1, 0, 1.0, 2);
+  one.cutoff = {1.05};
+  one.box = gdr::PeriodicBox::orthorhombic({1, 1, 1});
+  sums = computed(one);
+  CHECK(sums.n[0] == 6);
+  one.pos = {-1e6, 3.5, 7e5};
+  CHECK(computed(one).n[0] == 6);
+}
+
+TEST_CASE("sums within a cut-off of no particles are empty") {
+  System none;
+  none.cutoff = {1.0};
+  CHECK(computed(none).u.empty());
+  none.own_targets = true;
+  none.targets = {0, 0, 0, 1, 1, 1};
+  none.factor = {1, 1};
+  const Sums sums = computed(none);
+  CHECK(sums.u == std::vector<double>{0, 0});
+  CHECK(sums.n == std::vector<std::int64_t>{0, 0});
+}
+
+TEST_CASE("an infinite cut-off in open space means all pairs, in one list") {
+  System s = random_system(400, 0, 1e6, 4);
+  s.cutoff = {std::numeric_limits<double>::infinity()};
+  const Sums sums = computed(s);
+  CHECK(std::ranges::all_of(sums.n, [](std::int64_t n) { return n == 399; }));
+}
+
+TEST_CASE("a law that is singular at distance zero does not meet the particle itself") {
+  gdr::Device device = gdr::Device::open("emulator:engine=native");
+  const gdr::Kernel law = gdr::Kernel::compile(
+      "VARI xi, yi, zi; VARJ xj, yj, zj, mj; VARF pot;\n"
+      "dx = xj - xi; dy = yj - yi; dz = zj - zi;\n"
+      "pot -= mj*rsqrt(dx*dx + dy*dy + dz*dz);\n");
+  gdr::PairSum sum(device, law, {.cutoff = {1.5}});
+  const std::vector<double> pos{0, 0, 0, 1, 0, 0, 2, 0, 0}, mass{1, 2, 4};
+  std::vector<double> pot(3);
+  const std::vector<gdr::NamedInput> sources{{"mj", mass}};
+  const std::vector<gdr::NamedResult> results{{"pot", pot}};
+  sum.run({.pos = pos, .sources = sources, .results = results});
+  CHECK(pot == std::vector<double>{-2, -5, -2});
+}
+
+TEST_CASE("sums within a cut-off refuse what has no answer") {
+  gdr::Device device = gdr::Device::open("emulator:engine=native");
+  const auto make = [&](const gdr::PairOptions& options) {
+    return error_of([&] { gdr::PairSum(device, soft_law(), options); });
+  };
+  const double infinite = std::numeric_limits<double>::infinity();
+  const auto cube = gdr::PeriodicBox::orthorhombic({1, 1, 1});
+  has_part(make({.cutoff = {0.0}}), "cutoff is 0");
+  has_part(make({.cutoff = {-1.0}}), "must be a positive number");
+  has_part(make({.cutoff = {1.0, std::nan("")}}), "cutoff[1] is nan");
+  has_part(make({.cutoff = {}}), "no cut-off is given");
+  has_part(make({.cutoff = {infinite}, .box = cube}), "infinite");
+  has_part(make({.cutoff = {1}, .box = gdr::PeriodicBox::orthorhombic({1, 0, 1})}),
+           "box vector 1 is (0.000000, 0.000000, 0.000000), of length zero");
+  gdr::PeriodicBox flat = cube;
+  flat.vectors[2] = {1, 1, 0};
+  has_part(make({.cutoff = {1}, .box = flat}), "lies in the line or plane");
+  flat.periodic[2] = false;
+  CHECK_NOTHROW(gdr::PairSum(device, soft_law(), {.cutoff = {1}, .box = flat}));
+  has_part(make({.cutoff = {1}, .skin = -0.1}), "skin is -0.1");
+
+  System s = random_system(10, 0, 1.0, 1);
+  s.cutoff = {1.0};
+  s.pos[17] = std::nan("");
+  has_part(error_of([&] { computed(s); }), "pos[5], coordinate 2, is nan");
+  s.pos[17] = 0;
+  s.charge[3] = infinite;
+  has_part(error_of([&] { computed(s); }), "qj[3] is inf");
+  s.charge[3] = 0;
+  s.cutoff = {1.0, 2.0};
+  has_part(error_of([&] { computed(s); }), "there are 2 cut-offs for 10 targets");
+  s.cutoff = {1.0};
+  s.pos[0] = 1e15;
+  s.box = cube;
+  has_part(error_of([&] { computed(s); }), "pos[0] is more than 1e9 boxes away");
+  s.pos[0] = 0;
+  s.cutoff = {1e5};
+  has_part(error_of([&] { computed(s); }), "use a smaller cut-off");
+}
+
+TEST_CASE("a kernel without a text, or without positions, cannot have a cut-off") {
+  const gdr::Kernel law = soft_law();
+  const gdr::Kernel object = gdr::Kernel::from_object(law.object().data(), law.object().size());
+  has_part(error_of([&] { static_cast<void>(object.with_cutoff()); }), "has no text");
+  const gdr::Kernel flat =
+      gdr::Kernel::compile("VARI xi, yi; VARJ xj, yj; VARF f; f += (xj - xi)*(yj - yi);");
+  has_part(error_of([&] { static_cast<void>(flat.with_cutoff()); }), "three of each");
+  const gdr::Kernel taken = gdr::Kernel::compile(
+      "VARI xi, yi, zi, cutoff_radius2; VARJ xj, yj, zj; VARF f; f += xj*cutoff_radius2;");
+  has_part(error_of([&] { static_cast<void>(taken.with_cutoff()); }), "rename it");
+}
