@@ -35,6 +35,7 @@ from ._job import Job
 from ._kernel import Kernel, assemble, builtin, builtin_names, compile, from_object, load
 from ._machine import Machine
 from ._neighbours import Neighbours, neighbour_pairs, neighbours
+from ._pairs import PairStatistics, PairSum
 from ._records import BoardTest, RankReport, Statistics, StreamStatistics, TimelineEvent
 from ._set_job import SetJob, SourceLists
 from .errors import *
@@ -56,6 +57,8 @@ __all__ = [
     "Kernel",
     "Machine",
     "Neighbours",
+    "PairStatistics",
+    "PairSum",
     "Particle",
     "ParticleKernel",
     "RankReport",

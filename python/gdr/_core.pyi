@@ -111,6 +111,30 @@ class SetJob:
     def ready(self) -> bool: ...
     def wait(self) -> None: ...
 
+class PairSum:
+    def __init__(
+        self,
+        device: Device,
+        kernel: Kernel,
+        cutoff: _Array,
+        box: Optional[Tuple[_Array, Tuple[bool, bool, bool]]],
+        skin: Optional[float],
+        /,
+    ) -> None: ...
+    def set(self, name: str, value: float, /) -> None: ...
+    def set_cutoff(self, cutoff: _Array, /) -> None: ...
+    def set_box(self, box: Optional[Tuple[_Array, Tuple[bool, bool, bool]]], /) -> None: ...
+    def run(
+        self,
+        pos: _Array,
+        targets: Optional[_Array],
+        sources: Dict[str, _Array],
+        target_arrays: Dict[str, _Array],
+        results: Dict[str, _Array],
+        /,
+    ) -> None: ...
+    def statistics(self) -> Tuple[int, int, int, int, float, float]: ...
+
 class Gravity:
     def __init__(self, device: Device, /) -> None: ...
     def compute(

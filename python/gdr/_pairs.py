@@ -1,0 +1,190 @@
+"""Sums of a kernel over the pairs within a cut-off, in open space or in a periodic box."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._arrays import Floats, as_array, check_finite, check_no_overlap, check_type, floats
+from ._arrays import number
+from ._forces import ParticleKernel
+from ._interface import Results, input_arrays, param_numbers, result_arrays, rows
+from ._kernel import Kernel, compile
+from ._open import DeviceLike, device_or_default
+from ._precision import FloatRuns
+from .errors import UsageError
+from .results import ResultArrays
+
+_Box = Optional[Tuple[Floats, Tuple[bool, bool, bool]]]
+
+
+@dataclasses.dataclass(frozen=True)
+class PairStatistics:
+    """What a ``PairSum`` did last, and how often it made lists."""
+
+    runs: int  #: calls so far
+    lists_made: int  #: calls that made new lists
+    groups: int  #: groups of targets with a common list
+    sources: int  #: sources with their images
+    pairs: float  #: pairs that a call computes, those beyond the cut-off among them
+    list_seconds: float  #: time for the last lists
+
+
+class PairSum:
+    """A kernel summed over all pairs within a cut-off, in open space or in a periodic box.
+
+        liquid = gdr.PairSum(gdr.lennard_jones, 2.5, box=(10, 10, 10), rc2=2.5**2)
+        found = liquid(pos)  # found.fx, found.fy, found.fz, found.u, found.virial
+
+    Parameters: ``kernel``, a kernel of the library (``gdr.lennard_jones``), a ``gdr.Kernel``, or a
+    text of the kernel language, with three coordinates of targets and of sources (``as pos``, or
+    named ``xi yi zi`` and ``xj yj zj``). ``cutoff``: a radius for all targets, or one for each,
+    (m,). ``box``: three lengths, or three vectors as the rows of (3, 3); ``periodic``: whether the
+    box repeats along each, for all or for each of the three. ``skin``: how much farther than the
+    cut-off the lists reach; they are used again until a particle has moved by half of it, 0 makes
+    new lists in every call; by default 0.12 of the largest cut-off. ``params`` by name, here or in
+    the calls.
+
+    A pair counts if its distance is below the target's cut-off, once for each image of the source:
+    also where the cut-off exceeds half of the box. A particle does not meet itself, but its images.
+    The kernel needs no condition for the cut-off and no ``minimum_image``: it sees plain
+    differences. Positions may lie outside of the box, and move through its sides.
+
+    A call takes O(n) work at a given density, new lists O(n log n). Results do not depend on the
+    number of threads; their last bits depend on when lists were made, unless ``skin`` is 0. The
+    distances that are compared are those of the device: exact to 1e-15, to 1e-7 on engines among
+    floats.
+
+    Raises TypeError or ValueError naming the argument, and UnsupportedError for a kernel without a
+    text in the kernel language.
+    """
+
+    def __init__(
+        self,
+        kernel: Union[Kernel, "ParticleKernel[Any]", str],
+        cutoff: Any,
+        *,
+        box: Optional[Any] = None,
+        periodic: Union[bool, Sequence[bool]] = True,
+        skin: Optional[float] = None,
+        device: Optional[DeviceLike] = None,
+        **params: float,
+    ) -> None:
+        if isinstance(kernel, str):
+            kernel = compile(kernel)
+        elif isinstance(kernel, ParticleKernel):
+            kernel = kernel.kernel
+        check_type("kernel", kernel, Kernel, "a gdr.Kernel, a kernel of the library, or a text")
+        self.kernel = kernel
+        core = device_or_default(device)._ranks.core
+        self._periodic = _three_bools(periodic)
+        self._left = set(kernel.names("param"))
+        self._core = _core.PairSum(
+            core,
+            kernel.core,
+            _radii(cutoff),
+            self._box(box),
+            None if skin is None else number("skin", skin),
+        )
+        self._float_runs = FloatRuns(core, kernel)
+        self.set(**params)
+
+    def set(self, **params: float) -> None:
+        """Set ``param``s by name, as ``Job.set`` does."""
+        for name, value in param_numbers(self.kernel, params).items():
+            self._core.set(name, value)
+            self._left.discard(name)
+
+    def __call__(
+        self,
+        pos: Any,
+        *,
+        targets: Union[None, Any, Mapping[str, Any]] = None,
+        sources: Optional[Mapping[str, Any]] = None,
+        cutoff: Optional[Any] = None,
+        box: Optional[Any] = None,
+        results: Results = None,
+        **params: float,
+    ) -> ResultArrays:
+        """Compute, and return the results by name, one value for each target.
+
+        ``pos`` (n, 3): the sources, which are the targets, too, unless ``targets`` has positions:
+        an array (m, 3), or a dictionary with ``"pos"`` and the kernel's other ``ivar``s by name.
+        Without ``"pos"`` the dictionary has the ``ivar``s of the particles. ``sources``: the other
+        ``jvar``s by name. ``cutoff`` and ``box``: new ones for this and the following calls.
+        ``results`` is that of ``Job.run``.
+        """
+        self.set(**params)
+        if self._left:
+            raise UsageError(f"missing params: {', '.join(sorted(self._left))}")
+        if cutoff is not None:
+            self._core.set_cutoff(_radii(cutoff))
+        if box is not None:
+            self._core.set_box(self._box(box))
+        x = _positions("pos", pos)
+        of_targets = _target_arrays(targets)
+        at = of_targets.pop("pos", None)
+        y = None if at is None else _positions("targets", at)
+        m = len(x) if y is None else len(y)
+        _, source_inputs = input_arrays(self.kernel, "source", len(x), dict(sources or {}))
+        _, target_inputs = input_arrays(self.kernel, "target", m, of_targets)
+        filled = result_arrays(self.kernel, results, m, 0)
+        inputs = {**source_inputs, **target_inputs, "pos": x, **({} if y is None else {"": y})}
+        for name, array in filled.items():
+            check_no_overlap(name, array, inputs)
+        self._core.run(x, y, source_inputs, target_inputs, rows(filled))
+        self._float_runs.check()
+        self.kernel._warn_not_finite(filled, filled, y is None)
+        return filled
+
+    @property
+    def statistics(self) -> PairStatistics:
+        """What the last call did, and how often lists were made."""
+        return PairStatistics(*self._core.statistics())
+
+    def _box(self, box: Optional[Any]) -> _Box:
+        if box is None:
+            return None
+        shape = as_array("box", box).shape
+        vectors = np.ascontiguousarray(floats("box", box, (3, 3) if len(shape) == 2 else (3,)))
+        check_finite("box", vectors)
+        if vectors.ndim == 1:
+            for k, length in enumerate(vectors):
+                if self._periodic[k] and length <= 0:
+                    raise ValueError(f"box[{k}] is {length}; a length must be positive")
+            vectors = np.diag(vectors)
+        return np.ascontiguousarray(vectors), self._periodic
+
+    def __repr__(self) -> str:
+        return f"<gdr.PairSum of kernel {self.kernel.core.name}>"
+
+
+def _radii(cutoff: Any) -> Floats:
+    """One radius, or one for each target, as an array; the library checks the values."""
+    alone = as_array("cutoff", cutoff).ndim == 0
+    return np.ascontiguousarray(floats("cutoff", cutoff, () if alone else ("m",))).reshape(-1)
+
+
+def _positions(name: str, value: Any) -> Floats:
+    x = np.ascontiguousarray(floats(name, value, ("n", 3)))
+    check_finite(name, x)
+    return x
+
+
+def _three_bools(periodic: Any) -> Tuple[bool, bool, bool]:
+    if isinstance(periodic, (bool, np.bool_)):
+        return (bool(periodic),) * 3
+    flags = np.asarray(periodic)
+    if flags.shape != (3,) or flags.dtype != np.bool_:
+        raise TypeError("periodic: expected a bool, or three of them")
+    return bool(flags[0]), bool(flags[1]), bool(flags[2])
+
+
+def _target_arrays(targets: Union[None, Any, Mapping[str, Any]]) -> Dict[str, Any]:
+    """Arrays by name, with positions as "pos"."""
+    if targets is None:
+        return {}
+    return dict(targets) if isinstance(targets, Mapping) else {"pos": targets}

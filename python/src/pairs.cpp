@@ -1,0 +1,89 @@
+// Sums within a cut-off.
+#include "gdr/pairs.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "arrays.hpp"
+
+namespace gdr::python {
+namespace {
+
+using BoxArgument = std::optional<std::pair<py::array, std::array<bool, 3>>>;
+
+std::span<const double> all_doubles(const py::array& array, const char* name) {
+  const auto n = static_cast<std::size_t>(array.size());
+  return {doubles(array, n, name), n};
+}
+
+std::optional<PeriodicBox> box_of(const BoxArgument& given) {
+  if (!given) return std::nullopt;
+  const double* const x = doubles(given->first, 9, "box");
+  PeriodicBox box;
+  box.periodic = given->second;
+  for (std::size_t k = 0; k < 9; ++k) box.vectors[k / 3][k % 3] = x[k];
+  return box;
+}
+
+PairOptions options_of(const py::array& cutoff, const BoxArgument& box,
+                       std::optional<double> skin) {
+  const auto radii = all_doubles(cutoff, "cutoff");
+  return {.cutoff = {radii.begin(), radii.end()}, .box = box_of(box), .skin = skin};
+}
+
+class PyPairSum {
+ public:
+  PyPairSum(DevicePointer device, const Kernel& kernel, const py::array& cutoff,
+            const BoxArgument& box, std::optional<double> skin)
+      : sum_(std::move(device),
+             [&](Device& d) { return PairSum(d, kernel, options_of(cutoff, box, skin)); }) {}
+
+  void set(const std::string& name, double value) {
+    sum_.run([&](PairSum& s) { s.set(name, value); }, true);
+  }
+  void set_cutoff(const py::array& cutoff) {
+    sum_.run([&, radii = all_doubles(cutoff, "cutoff")](PairSum& s) { s.set_cutoff(radii); }, true);
+  }
+  void set_box(const BoxArgument& box) {
+    sum_.run([&, made = box_of(box)](PairSum& s) { s.set_box(made); }, true);
+  }
+  void run(const py::array& pos, const std::optional<py::array>& target_pos,
+           const py::dict& sources, const py::dict& targets, const py::dict& filled) {
+    PairCall call{.pos = all_doubles(pos, "pos")};
+    if (target_pos) call.target_pos = all_doubles(*target_pos, "targets");
+    const auto of_sources = input_arrays(sources, call.pos.size() / 3);
+    const std::size_t n = call.target_pos.value_or(call.pos).size() / 3;
+    const auto of_targets = input_arrays(targets, n);
+    auto results = result_arrays(filled);
+    for (const py::array& array : results.arrays)
+      if (array.size() > 0 && rows(array) != n)
+        throw Error(ErrorCategory::Usage, "a result has another length than the targets");
+    call.sources = of_sources.list;
+    call.targets = of_targets.list;
+    call.results = results.list;
+    sum_.run([&](PairSum& s) { s.run(call); });
+  }
+  py::tuple statistics() {
+    const PairStatistics s = sum_->statistics();
+    return py::make_tuple(s.runs, s.lists_made, s.groups, s.sources, s.pairs, s.list_seconds);
+  }
+
+ private:
+  DeviceObject<PairSum> sum_;
+};
+
+}  // namespace
+
+void bind_pairs(py::module_& m) {
+  py::class_<PyPairSum>(m, "PairSum")
+      .def(py::init<DevicePointer, const Kernel&, const py::array&, const BoxArgument&,
+                    std::optional<double>>())
+      .def("set", &PyPairSum::set)
+      .def("set_cutoff", &PyPairSum::set_cutoff)
+      .def("set_box", &PyPairSum::set_box)
+      .def("run", &PyPairSum::run)
+      .def("statistics", &PyPairSum::statistics);
+}
+
+}  // namespace gdr::python
