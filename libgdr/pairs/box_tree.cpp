@@ -95,33 +95,6 @@ class TreeBuilder {
 
 }  // namespace
 
-double TreeBox::least_distance2(const TreeBox& other) const noexcept {
-  double sum = 0;
-  for (std::size_t c = 0; c < 3; ++c) {
-    const double d = std::max({low[c] - other.high[c], other.low[c] - high[c], 0.0});
-    sum += d * d;
-  }
-  return sum;
-}
-
-double TreeBox::largest_distance2(const TreeBox& other) const noexcept {
-  double sum = 0;
-  for (std::size_t c = 0; c < 3; ++c) {
-    const double d = std::max(high[c] - other.low[c], other.high[c] - low[c]);
-    sum += d * d;
-  }
-  return sum;
-}
-
-double TreeBox::least_distance2(const Point& x) const noexcept {
-  double sum = 0;
-  for (std::size_t c = 0; c < 3; ++c) {
-    const double d = std::max({low[c] - x[c], x[c] - high[c], 0.0});
-    sum += d * d;
-  }
-  return sum;
-}
-
 std::vector<TreeBox> sort_into_boxes(std::vector<NumberedPoint>& points, std::size_t leaf,
                                      unsigned threads) {
   if (points.empty()) return {};

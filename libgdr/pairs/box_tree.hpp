@@ -1,6 +1,7 @@
 // A binary tree of boxes over points, whose leaves are groups of neighbouring points.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -23,10 +24,27 @@ struct TreeBox {
 
   bool is_leaf() const noexcept { return right == 0; }
   /// The squares of the least and the largest distance of points of two boxes.
-  double least_distance2(const TreeBox& other) const noexcept;
-  double largest_distance2(const TreeBox& other) const noexcept;
+  double least_distance2(const TreeBox& other) const noexcept {
+    return sum_of_squares([&](std::size_t c) {
+      return std::max(std::max(low[c] - other.high[c], other.low[c] - high[c]), 0.0);
+    });
+  }
+  double largest_distance2(const TreeBox& other) const noexcept {
+    return sum_of_squares(
+        [&](std::size_t c) { return std::max(high[c] - other.low[c], other.high[c] - low[c]); });
+  }
   /// The square of the least distance of a point to the box.
-  double least_distance2(const Point& x) const noexcept;
+  double least_distance2(const Point& x) const noexcept {
+    return sum_of_squares(
+        [&](std::size_t c) { return std::max(std::max(low[c] - x[c], x[c] - high[c]), 0.0); });
+  }
+
+ private:
+  template <typename Length>
+  static double sum_of_squares(const Length& length) noexcept {
+    const double x = length(0), y = length(1), z = length(2);
+    return x * x + y * y + z * z;
+  }
 };
 
 /// Sorts the points so that all leaves are consecutive and have `leaf` points, the last one fewer,

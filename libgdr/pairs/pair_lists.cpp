@@ -156,9 +156,15 @@ class GroupSearch {
       visit(node.right, targets, radius2, group);
       return;
     }
-    for (std::uint32_t k = node.first; k < node.first + node.count; ++k)
-      if (targets.least_distance2(sources_[k].x) < radius2)
-        group.single.push_back(static_cast<std::int32_t>(k));
+    // Without a branch on the distance, which cannot be predicted.
+    const std::size_t before = group.single.size();
+    group.single.resize(before + node.count);
+    std::int32_t* next = group.single.data() + before;
+    for (std::uint32_t k = node.first; k < node.first + node.count; ++k) {
+      *next = static_cast<std::int32_t>(k);
+      next += targets.least_distance2(sources_[k].x) < radius2 ? 1 : 0;
+    }
+    group.single.resize(static_cast<std::size_t>(next - group.single.data()));
   }
 
   static void add_whole(const TreeBox& node, TargetGroup& group) {
