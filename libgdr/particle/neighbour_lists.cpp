@@ -14,7 +14,7 @@ namespace gdr {
 namespace {
 
 /// Most targets of a group, and groups of a task.
-constexpr std::size_t group_targets = 64, task_groups = 4;
+constexpr std::size_t targets_in_group = 64, task_groups = 4;
 /// Targets of a task of other work.
 constexpr std::size_t task_targets = 256;
 /// Largest ratio of the radii of a group: all its targets look at the sources near the largest.
@@ -149,8 +149,10 @@ double NeighbourSearch::search_radius2(double radius) const noexcept {
 
 void NeighbourSearch::make_groups() {
   const NeighbourTree& tree = is_one_set_ ? source_tree_ : target_tree_;
-  tree.for_each_group(group_targets, [&](std::span<const std::uint32_t> targets,
-                                         const Bounds& bounds) { divide_group(targets, bounds); });
+  tree.for_each_group(targets_in_group,
+                      [&](std::span<const std::uint32_t> targets, const Bounds& bounds) {
+                        divide_group(targets, bounds);
+                      });
 }
 
 /// Divides targets into groups with similar radii.
@@ -159,7 +161,7 @@ void NeighbourSearch::divide_group(std::span<const std::uint32_t> targets, const
   while (!targets.empty()) {
     double least = radius(targets[0]), most = least;
     std::size_t n = 1;
-    for (; n < targets.size() && n < group_targets; ++n) {
+    for (; n < targets.size() && n < targets_in_group; ++n) {
       const double r = radius(targets[n]);
       if (!(std::max(most, r) <= radius_ratio * std::min(least, r))) break;
       least = std::min(least, r);
@@ -228,10 +230,10 @@ struct NeighbourSearch::Worker {
   NeighbourSearch& all;
   Progress& progress;
   Found& found;
-  std::vector<std::uint64_t> keys{};                             ///< of candidates
-  std::array<std::vector<double>, 3> at{}, shifts{};             ///< of candidates
-  std::vector<std::uint32_t> near{};                             ///< of candidates
-  std::array<std::vector<std::uint64_t>, group_targets> mine{};  ///< lists of the group
+  std::vector<std::uint64_t> keys{};                                ///< of candidates
+  std::array<std::vector<double>, 3> at{}, shifts{};                ///< of candidates
+  std::vector<std::uint32_t> near{};                                ///< of candidates
+  std::array<std::vector<std::uint64_t>, targets_in_group> mine{};  ///< lists of the group
   std::size_t unreported = 0;
 
   bool is_ended() const { return all.options_.stop.stop_requested() || progress.too_long; }
@@ -323,7 +325,7 @@ struct NeighbourSearch::Worker {
     progress.searched += targets;
     const auto pairs = static_cast<double>(progress.pairs),
                most = static_cast<double>(progress.most);
-    const auto searched = static_cast<double>(progress.searched + all.threads_ * group_targets);
+    const auto searched = static_cast<double>(progress.searched + all.threads_ * targets_in_group);
     const double share = searched / static_cast<double>(all.n_);
     if (pairs > most ||
         (progress.early && progress.pairs > least_projected && pairs > share * most))
