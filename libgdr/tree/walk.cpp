@@ -14,8 +14,8 @@ void append_range(std::vector<std::int32_t>& list, std::size_t first, std::size_
 }
 
 /// The squares of the largest ratios of radius and distance for each kind of proxies.
-std::array<double, 4> square_ratios(const Hierarchy& h) {
-  std::array<double, 4> squares = {};
+std::array<double, most_kinds> square_ratios(const Hierarchy& h) {
+  std::array<double, most_kinds> squares = {};
   const double degree = h.proxies.empty() ? 1 : h.proxies.back().degree;
   for (std::size_t k = 0; k < h.proxies.size(); ++k)
     squares[k] = std::pow(h.theta, 2 * (degree + 1) / (h.proxies[k].degree + 1));
@@ -26,7 +26,7 @@ std::array<double, 4> square_ratios(const Hierarchy& h) {
 
 void list_sources(const Hierarchy& h, const Box& group, std::vector<std::int32_t>& list,
                   std::vector<std::uint32_t>& stack) {
-  const std::array<double, 4> squares = square_ratios(h);
+  const std::array<double, most_kinds> squares = square_ratios(h);
   const std::span<const Cluster> clusters = h.tree->clusters();
   const double soft2 = h.softening * h.softening;
   list.clear();
