@@ -216,7 +216,7 @@ RESULTS: Dict[str, Type[Any]] = {
 """The type of the result by kernel."""
 
 
-for _kind in {*RESULTS.values(), TreeReport}:
+for _kind in set(RESULTS.values()):
     _kind._repr_html_ = tuple_table
 
 
