@@ -43,8 +43,8 @@ class Gravity {
   /// target are replaced by a few. Masses of either sign are possible. The accuracy is measured on
   /// a sample of targets, relative to direct sums on this device, and is in the report. Direct sums
   /// are used, with error 0, where they are faster (few particles) or needed (high accuracy, and
-  /// coordinates beyond 1e150). Results do not depend on the number of threads. Takes about 250
-  /// bytes for each particle, with multipoles of high degree up to 500.
+  /// coordinates beyond 1e150). Results do not depend on the number of threads. Takes about 500
+  /// bytes for each particle, and with multipoles of high degree some 1000.
   ///
   /// Throws Error (Usage) for options out of range, Error (Unsupported) on a device of kind "mpi",
   /// and Error (Input) as without a tree.
