@@ -191,13 +191,13 @@ class GravityTree {
     hierarchy_.theta = theta;
     sums_->pairs = 0;
     sums_->compute(sample_groups_, hierarchy_, sources_);
-    return sample_->error_of(rows_).rms;
+    return sample_->error_of(rows_).bound;
   }
 
-  /// The largest theta, within a tenth, with which the sample is accurate, and somewhat more than
-  /// that, as the others may be worse. False if there is none.
+  /// The largest theta, within a tenth, with which the bound of the error is small enough. False if
+  /// there is none.
   bool find_theta() {
-    const double wanted = 0.85 * options_.accuracy;
+    const double wanted = options_.accuracy;
     const double power = 1.0 / (proxies_.back().degree + 1.5);
     double good = 0, bad = largest_theta * 1.1, theta = hierarchy_.theta;
     for (unsigned attempt = 0; attempt < 8 && theta > smallest_theta; ++attempt) {

@@ -44,7 +44,7 @@ Sample::Sample(const Octree& targets, std::size_t count, const DirectSums& direc
 
 SampleError Sample::error_of(std::span<const ResultRow> results) const {
   SampleError error;
-  double sum = 0;
+  double sum = 0, squares = 0;
   for (std::size_t k = 0; k < places_.size(); ++k) {
     const ResultRow& row = results[places_[k]];
     const double* a = &acceleration_[3 * k];
@@ -52,9 +52,16 @@ SampleError Sample::error_of(std::span<const ResultRow> results) const {
     if (wrong == 0) continue;
     const double relative = wrong / std::max(least_, length(a[0], a[1], a[2]));
     sum += relative * relative;
+    squares += std::pow(relative, 4);
     error.largest = std::max(error.largest, relative);
   }
-  if (!places_.empty()) error.rms = std::sqrt(sum / static_cast<double>(places_.size()));
+  if (places_.empty()) return error;
+  const auto n = static_cast<double>(places_.size());
+  const double mean = sum / n;
+  error.rms = std::sqrt(mean);
+  const bool all = places_.size() == results.size();
+  const double variance = all ? 0 : std::max(0.0, squares / n - mean * mean);
+  error.bound = std::sqrt(mean + 2 * std::sqrt(variance / n));
   return error;
 }
 

@@ -18,6 +18,9 @@ using DirectSums =
 /// is larger.
 struct SampleError {
   double rms = 0, largest = 0;
+  /// Root mean square plus twice the standard error of the mean square: few targets with large
+  /// errors, which a sample may miss, make it large.
+  double bound = 0;
 };
 
 class Sample {
