@@ -258,12 +258,14 @@ std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& inp
                                             const TreeOptions& options, unsigned threads,
                                             const DirectSums& direct, double* acceleration,
                                             double* potential) {
-  constexpr std::size_t least_targets = 1000, least_sources = 2000;
+  constexpr double least_pairs = 1e8;  // a choice takes 50 ms
+  constexpr std::size_t least_targets = 1000;
   if (options.method == TreeMethod::Direct || input.n_targets == 0 || input.n_sources == 0 ||
       !in_range(input))
     return {};
   const bool chosen = options.theta > 0 || options.method != TreeMethod::Auto;
-  if (!chosen && (input.n_targets < least_targets || input.n_sources < least_sources)) return {};
+  const double pairs = static_cast<double>(input.n_targets) * static_cast<double>(input.n_sources);
+  if (!chosen && (input.n_targets < least_targets || pairs < least_pairs)) return {};
   const Stopwatch build;
   GravityTree tree(job, input, options, threads);
   const double build_seconds = build.seconds();

@@ -159,7 +159,7 @@ TEST_CASE("a tree on the exact engines approximates their direct sums") {
 }
 
 TEST_CASE("targets other than the sources feel all of them") {
-  const Bodies b = plummer(6000), at = cube(3001);
+  const Bodies b = plummer(12'000), at = cube(9001);
   Device device = Device::open("native");
   Gravity gravity(device);
   Sums right(at.size()), got(at.size());
@@ -232,7 +232,7 @@ TEST_CASE("huge, tiny and zero numbers give the results of direct sums") {
 }
 
 TEST_CASE("a softening larger than the system is no obstacle") {
-  const Bodies b = plummer(5000);
+  const Bodies b = plummer(12'000);
   for (const double eps : {0.3, 3.0, 100.0}) {
     const Sums got = with_tree(b, eps, accuracy(1e-3));
     CHECK(rms_error(got, directly(b, eps)) <= 1e-3);
