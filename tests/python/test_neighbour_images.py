@@ -124,3 +124,21 @@ def test_wrong_types_of_boxes_and_directions_are_refused():
         gdr.neighbours(pos, 1.0, box="cube")
     with pytest.raises(TypeError, match="quantities: expected a string"):
         gdr.neighbour_pairs(3, pos, 1.0)
+
+
+def test_runs_with_a_cutoff_beyond_the_periodic_images_are_refused():
+    kernel = gdr.compile(
+        "CONST vec3 box; CONST rc; VARI vec3 x; VARJ vec3 xs; VARF n;\n"
+        "if (norm2(minimum_image(x - xs, box)) < rc*rc) { n += 1; }"
+    )
+    pos = np.random.default_rng(6).uniform(0, 4, (30, 3))
+    job = gdr.open("emulator:engine=native").job(kernel)
+    job.sources(xs=pos)
+    job.targets(x=pos)
+    job.set(box=[4.0, 5.0, 6.0], rc=2.0)
+    found = job.run().n
+    lists = gdr.neighbours(pos, 2.0, box=[4.0, 5.0, 6.0])
+    np.testing.assert_array_equal(found, np.diff(lists.offsets) + 1)  # and the particle itself
+    job.set(rc=2.5)
+    with pytest.raises(gdr.InputError, match=r"half of the shortest edge \(box_0 = 4\).*limit rc\*rc"):
+        job.run()
