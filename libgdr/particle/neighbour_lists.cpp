@@ -45,46 +45,7 @@ bool are_same(std::span<const double> a, std::span<const double> b) noexcept {
   return a.data() == b.data() && a.size() == b.size();
 }
 
-/// Extends bounds by a point.
-void include(Bounds& bounds, const Point& x) noexcept {
-  for (std::size_t c = 0; c < 3; ++c) {
-    bounds.low[c] = std::min(bounds.low[c], x[c]);
-    bounds.high[c] = std::max(bounds.high[c], x[c]);
-  }
-}
-
 }  // namespace
-
-WrappedParticles::WrappedParticles(const char* name, std::span<const double> given,
-                                   const NeighbourBox& box)
-    : given_(given) {
-  if (!box.is_periodic()) return;
-  wrapped_.assign(given.begin(), given.end());
-  edges_.resize(given.size());
-  for (std::size_t k = 0; k < given.size() / 3; ++k) {
-    Point x = this->given(k);
-    for (const double one : x) largest_ = std::max(largest_, std::abs(one));
-    const Point n = box.wrap(x);
-    for (std::size_t c = 0; c < 3; ++c) {
-      if (!(std::abs(n[c]) <= NeighbourBox::max_edges))
-        throw Error(ErrorCategory::Input,
-                    fmt::format("{}[{}] is {:.3g} edges of the box away from it in direction {}; "
-                                "at most {:.0e} are possible: move the particle into the box",
-                                name, k, n[c], c, NeighbourBox::max_edges));
-      most_edges_ = std::max(most_edges_, std::abs(n[c]));
-      wrapped_[3 * k + c] = x[c];
-      edges_[3 * k + c] = n[c];
-    }
-    const Point f = box.in_edges(x);
-    if (k == 0) in_edges_ = {f, f};
-    include(in_edges_, f);
-  }
-}
-
-Point ImageCodes::image(std::uint32_t code) const noexcept {
-  const auto a = static_cast<std::uint32_t>(count_[1]), b = static_cast<std::uint32_t>(count_[2]);
-  return {first_[0] + code / b / a, first_[1] + code / b % a, first_[2] + code % b};
-}
 
 NeighbourSearch::NeighbourSearch(std::span<const double> sources, std::span<const double> targets,
                                  std::span<const double> radii, const NeighbourOptions& options,
@@ -170,7 +131,7 @@ void NeighbourSearch::divide_group(std::span<const std::uint32_t> targets, const
     Group group{targets.first(n), bounds, most};
     if (n < whole) {
       group.bounds = {targets_[targets[0]], targets_[targets[0]]};
-      for (const std::uint32_t i : group.targets) include(group.bounds, targets_[i]);
+      for (const std::uint32_t i : group.targets) group.bounds.include(targets_[i]);
     }
     groups_.push_back(group);
     targets = targets.subspan(n);
@@ -200,7 +161,7 @@ void NeighbourSearch::for_each_image(const Bounds& targets, double radius,
     Point x = targets.low;
     for (std::size_t c = 0; c < 3; ++c)
       if ((corner >> c & 1) != 0) x[c] = targets.high[c];
-    include(in_edges, box_.in_edges(x));
+    in_edges.include(box_.in_edges(x));
   }
   for (std::size_t c = 0; c < 3; ++c) {
     in_edges.low[c] = std::max(in_edges.low[c], targets_.in_edges().low[c]);

@@ -20,6 +20,13 @@ namespace gdr {
 /// The smallest box, with edges along the axes, around some points.
 struct Bounds {
   Point low, high;
+
+  void include(const Point& x) noexcept {
+    for (std::size_t c = 0; c < 3; ++c) {
+      low[c] = std::min(low[c], x[c]);
+      high[c] = std::max(high[c], x[c]);
+    }
+  }
 };
 
 /// Finds the sources near a point or a group of points.

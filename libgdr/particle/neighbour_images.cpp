@@ -1,0 +1,43 @@
+#include "libgdr/particle/neighbour_images.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "gdr/error.hpp"
+
+namespace gdr {
+
+WrappedParticles::WrappedParticles(const char* name, std::span<const double> given,
+                                   const NeighbourBox& box)
+    : given_(given) {
+  if (!box.is_periodic()) return;
+  wrapped_.assign(given.begin(), given.end());
+  edges_.resize(given.size());
+  for (std::size_t k = 0; k < given.size() / 3; ++k) {
+    Point x = this->given(k);
+    for (const double one : x) largest_ = std::max(largest_, std::abs(one));
+    const Point n = box.wrap(x);
+    for (std::size_t c = 0; c < 3; ++c) {
+      if (!(std::abs(n[c]) <= NeighbourBox::max_edges))
+        throw Error(ErrorCategory::Input,
+                    fmt::format("{}[{}] is {:.3g} edges of the box away from it in direction {}; "
+                                "at most {:.0e} are possible: move the particle into the box",
+                                name, k, n[c], c, NeighbourBox::max_edges));
+      most_edges_ = std::max(most_edges_, std::abs(n[c]));
+      wrapped_[3 * k + c] = x[c];
+      edges_[3 * k + c] = n[c];
+    }
+    const Point f = box.in_edges(x);
+    if (k == 0) in_edges_ = {f, f};
+    in_edges_.include(f);
+  }
+}
+
+Point ImageCodes::image(std::uint32_t code) const noexcept {
+  const auto a = static_cast<std::uint32_t>(count_[1]), b = static_cast<std::uint32_t>(count_[2]);
+  return {first_[0] + code / b / a, first_[1] + code / b % a, first_[2] + code % b};
+}
+
+}  // namespace gdr
