@@ -22,6 +22,8 @@ namespace {
 
 /// The default of the skin, relative to the largest cut-off.
 constexpr double default_skin = 0.12;
+/// Cut-offs that are longer than any system have none.
+constexpr double longest_with_skin = 1e100;
 /// Squares of smaller and larger lengths are not normal numbers.
 constexpr double least_cutoff = 1e-150, most_diagonal2 = 1e300;
 
@@ -105,7 +107,7 @@ struct PairSum::Impl {
   double skin() const {
     if (skin_option) return *skin_option;
     const double largest = *std::ranges::max_element(radii);
-    return std::isfinite(largest) ? default_skin * largest : 0;
+    return largest < longest_with_skin ? default_skin * largest : 0;
   }
 
   /// The call with the names of its arrays; positions stand for those in the order of lists.

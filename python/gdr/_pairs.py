@@ -94,7 +94,9 @@ class PairSum:
 
     def set(self, **params: float) -> None:
         """Set ``param``s by name, as ``Job.set`` does."""
-        for name, value in param_numbers(self.kernel, params).items():
+        names = self.kernel._caller_names.params
+        given = {names.get(name, name): value for name, value in params.items()}
+        for name, value in param_numbers(self.kernel, given).items():
             self._core.set(name, value)
             self._left.discard(name)
 
@@ -129,16 +131,21 @@ class PairSum:
         at = of_targets.pop("pos", None)
         y = None if at is None else _positions("targets", at)
         m = len(x) if y is None else len(y)
-        _, source_inputs = input_arrays(self.kernel, "source", len(x), dict(sources or {}))
+        names = self.kernel._caller_names
+        of_sources = _renamed(sources or {}, names.sources)
+        _, source_inputs = input_arrays(self.kernel, "source", len(x), of_sources)
+        of_targets = _renamed(of_targets, names.targets)
         _, target_inputs = input_arrays(self.kernel, "target", m, of_targets)
-        filled = result_arrays(self.kernel, results, m, 0)
+        filled = result_arrays(self.kernel, _selected(results, names.results), m, 0)
         inputs = {**source_inputs, **target_inputs, "pos": x, **({} if y is None else {"": y})}
         for name, array in filled.items():
             check_no_overlap(name, array, inputs)
         self._core.run(x, y, source_inputs, target_inputs, rows(filled))
         self._float_runs.check()
-        self.kernel._warn_not_finite(filled, filled, y is None)
-        return filled
+        callers = {variable: name for name, variable in names.results.items()}
+        found = ResultArrays((callers.get(name, name), a) for name, a in filled.items())
+        self.kernel._warn_not_finite(filled, found, y is None)
+        return found
 
     @property
     def statistics(self) -> PairStatistics:
@@ -181,6 +188,20 @@ def _three_bools(periodic: Any) -> Tuple[bool, bool, bool]:
     if flags.shape != (3,) or flags.dtype != np.bool_:
         raise TypeError("periodic: expected a bool, or three of them")
     return bool(flags[0]), bool(flags[1]), bool(flags[2])
+
+
+def _renamed(arrays: Mapping[str, Any], names: Mapping[str, str]) -> Dict[str, Any]:
+    """Arrays by the names of the program's variables."""
+    return {names.get(name, name): value for name, value in arrays.items()}
+
+
+def _selected(results: Results, names: Mapping[str, str]) -> Results:
+    """Results by the names of the program's variables."""
+    if results is None or isinstance(results, str):
+        return results
+    if isinstance(results, Mapping):
+        return _renamed(results, names)
+    return [names.get(name, name) for name in results]
 
 
 def _target_arrays(targets: Union[None, Any, Mapping[str, Any]]) -> Dict[str, Any]:

@@ -101,6 +101,27 @@ def test_a_lattice_has_the_same_energy_in_any_number_of_cells():
     np.testing.assert_allclose(many.e, one.e[0], rtol=1e-7)
 
 
+def test_a_python_function_is_a_law_with_its_own_names():
+    @gdr.kernel
+    def yukawa(i, j, kappa):
+        dx, dy, dz = j.x - i.x, j.y - i.y, j.z - i.z
+        r = gdr.functions.sqrt(dx * dx + dy * dy + dz * dz)
+        i.pot += j.q * gdr.functions.exp(-kappa * r) / r
+
+    pos = np.array([[0, 0, 0], [1, 0, 0], [3.0, 0, 0]])
+    pairs = gdr.PairSum(yukawa, 1.5, box=(4, 4, 4), kappa=1.0)
+    found = pairs(pos, sources={"q": np.array([1.0, 2.0, 4.0])}, results=["pot"])
+    expected = np.exp(-1) * np.array([6, 1, 1])
+    np.testing.assert_allclose(found.pot, expected, rtol=1e-6)
+
+
+def test_a_cutoff_longer_than_all_distances_means_all_pairs():
+    pos = np.random.default_rng(2).normal(size=(100, 3))
+    law = "VARI xi,yi,zi; VARJ xj,yj,zj; VARF int n; n += 1;"
+    for cutoff in (1e3, 1e30, 1e200, np.inf):
+        assert (gdr.PairSum(law, cutoff)(pos).n == 99).all()
+
+
 def test_no_particles_have_no_results():
     pairs = gdr.PairSum(LAW, 1.0, scale=1.0)
     empty = np.empty((0, 3))
