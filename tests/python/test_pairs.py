@@ -122,6 +122,39 @@ def test_a_cutoff_longer_than_all_distances_means_all_pairs():
         assert (gdr.PairSum(law, cutoff)(pos).n == 99).all()
 
 
+def test_vectors_minima_lists_and_arrays_count_pairs_within_the_cutoff_only(system):
+    law = """
+    VARI vec3 x as pos; VARI w[2];
+    VARJ vec3 y as pos; VARJ int slot as index; VARJ float_q;
+    VARF vec3 f; VARF nearest; VARF int who; VARF list near[64]; VARF total[2];
+    d = y - x; r2 = norm2(d);
+    f += float_q*d; total[0] += w[0]*float_q; total[1] += w[1];
+    nearest min= r2 : who = slot;
+    near append= slot;
+    """
+    pos, charge, factor = system
+    weights = np.stack([factor, 2 * factor], axis=1)
+    targets = {"w": weights}
+    for device in ("emulator:engine=native", "emulator:engine=vector"):
+        pairs = gdr.PairSum(law, 1.1, device=device)
+        sources = {"float_q": charge.astype(np.float32)}
+        results = ["f", "total", "nearest", "who", "near", "near[]"]
+        found = pairs(pos, sources=sources, targets=targets, results=results)
+        d = pos[None] - pos[:, None]
+        r2 = (d**2).sum(axis=2)
+        near = (r2 < 1.1**2) & ~np.eye(len(pos), dtype=bool)
+        f = np.where(near[:, :, None], charge[None, :, None] * d, 0).sum(axis=1)
+        np.testing.assert_allclose(found.f, f, atol=1e-5)
+        np.testing.assert_allclose(found.total[:, 1], weights[:, 1] * near.sum(axis=1), rtol=1e-6)
+        some = near.any(axis=1)
+        least = np.where(near, r2, np.inf)
+        np.testing.assert_array_equal(found.who[some], least.argmin(axis=1)[some])
+        for i, count in enumerate(near.sum(axis=1)):
+            assert found.near[i] == count
+            listed = found["near[]"][i][:count]
+            assert sorted(listed) == list(np.flatnonzero(near[i]))
+
+
 def test_no_particles_have_no_results():
     pairs = gdr.PairSum(LAW, 1.0, scale=1.0)
     empty = np.empty((0, 3))
