@@ -19,7 +19,7 @@ namespace {
 /// Targets with a common list: more have longer lists, fewer pay more for each list.
 constexpr std::size_t group_targets = 48;
 /// Sources of a leaf, which are tested one by one.
-constexpr std::size_t leaf_sources = 16;
+constexpr std::size_t leaf_sources = 32;
 /// Sources in a row from which on they are listed as one range.
 constexpr std::size_t least_range = 256;
 /// Memory of a source: its place, its position, its variables and those of the device.
