@@ -51,27 +51,14 @@ Point perpendicular(const Point& a) {
 
 }  // namespace
 
-NeighbourBox::NeighbourBox(std::span<const double> box, const std::array<bool, 3>& periodic) {
-  if (box.empty()) return;
-  if (box.size() != 3 && box.size() != 9)
-    throw Error(
-        ErrorCategory::Usage,
-        fmt::format("box has {} elements; expected three lengths, or three vectors of three "
-                    "components",
-                    box.size()));
-  for (const double x : box)
-    if (!std::isfinite(x))
-      throw Error(ErrorCategory::Input,
-                  fmt::format("box has the element {}; edges must be finite", x));
-  periodic_ = periodic;
+NeighbourBox::NeighbourBox(const std::optional<PeriodicBox>& box) {
+  if (!box) return;
+  periodic_ = box->periodic;
   for (std::size_t k = 0; k < 3; ++k) {
     if (!periodic_[k]) continue;
-    if (box.size() == 3) {
-      if (!(box[k] > 0)) wrong_edge(k, fmt::format("has the length {}", box[k]).c_str());
-      edge_[k][k] = box[k];
-    } else {
-      for (std::size_t c = 0; c < 3; ++c) edge_[k][c] = box[3 * k + c];
-    }
+    edge_[k] = box->vectors[k];
+    for (const double x : edge_[k])
+      if (!std::isfinite(x)) wrong_edge(k, fmt::format("has the component {}", x).c_str());
     length_[k] = length_of(edge_[k]);
     if (!(length_[k] > 0)) wrong_edge(k, "has the length 0");
     if (!std::isnormal(length_[k]) || !std::isfinite(4 * length_[k]))

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <optional>
+
+#include "gdr/box.hpp"
 
 namespace gdr {
 
@@ -16,9 +18,8 @@ class NeighbourBox {
  public:
   /// No periods.
   NeighbourBox() = default;
-  /// `box` has no elements, three lengths, or three vectors in rows. Throws Error (Usage) for other
-  /// numbers of elements, Error (Input) for edges that are no periods.
-  NeighbourBox(std::span<const double> box, const std::array<bool, 3>& periodic);
+  /// Throws Error (Input) for edges of periodic directions that are no periods.
+  explicit NeighbourBox(const std::optional<PeriodicBox>& box);
 
   bool is_periodic() const noexcept { return periodic_[0] || periodic_[1] || periodic_[2]; }
   bool is_periodic(std::size_t direction) const noexcept { return periodic_[direction]; }

@@ -50,7 +50,7 @@ bool are_same(std::span<const double> a, std::span<const double> b) noexcept {
 NeighbourSearch::NeighbourSearch(std::span<const double> sources, std::span<const double> targets,
                                  std::span<const double> radii, const NeighbourOptions& options,
                                  bool with_images)
-    : box_(options.box, options.periodic),
+    : box_(options.box),
       sources_("sources", sources, box_),
       targets_("targets", targets, box_),
       radii_(radii),

@@ -52,7 +52,7 @@ void check(std::span<const double> sources, std::span<const double> targets,
                                             std::to_string(radii[i]) +
                                             "; a radius must be a number >= 0");
   const bool has_images =
-      !options.box.empty() && std::ranges::find(options.periodic, true) != options.periodic.end();
+      options.box && std::ranges::find(options.box->periodic, true) != options.box->periodic.end();
   for (std::size_t i = 0; has_images && i < radii.size(); ++i)
     if (std::isinf(radii[i]))
       throw Error(ErrorCategory::Input,

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Floats, Ints, as_array, check_finite, check_type, floats, integer, ints
+from ._box import periodic_box
 from ._display import tuple_table
 
 
@@ -34,24 +35,6 @@ def _radii(radius: Any, n: int) -> Floats:
         where = "" if alone else f"[{first}]"
         raise ValueError(f"radius{where} is {r[first]}; a radius must be a number >= 0")
     return r
-
-
-def _box(box: Any) -> Floats:
-    """No elements without a box, three lengths, or three vectors in rows."""
-    if box is None:
-        return np.empty(0)
-    edges = floats("box", box, (3,) if as_array("box", box).ndim < 2 else (3, 3))
-    check_finite("box", edges)
-    return np.ascontiguousarray(edges).reshape(-1)
-
-
-def _periodic(periodic: Any) -> Tuple[bool, bool, bool]:
-    """One bool for all directions, or one for each."""
-    flags = np.asarray(periodic)
-    if flags.dtype != np.bool_ or flags.shape not in ((), (3,)):
-        raise TypeError(f"periodic: expected a bool or three bools, got {periodic!r}")
-    a, b, c = np.broadcast_to(flags, 3).tolist()
-    return a, b, c
 
 
 def _arguments(
@@ -83,8 +66,8 @@ def _arguments(
     else:
         wanted = np.ascontiguousarray(ints("target_ids", target_ids, (len(at),)))
     limit = integer("threads", threads, most=2**31 - 1)
-    edges = _box(box)
-    return x, at, r, source_ids, wanted, edges, _periodic(periodic), targets is None, limit
+    edges = periodic_box(box, periodic)
+    return x, at, r, source_ids, wanted, edges, targets is None, limit
 
 
 def neighbours(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _core
 from ._arrays import Floats, as_array, check_finite, check_no_overlap, check_type, floats
 from ._arrays import number
+from ._box import periodic_box, three_bools
 from ._forces import ParticleKernel
 from ._interface import Results, input_arrays, param_numbers, result_arrays, rows
 from ._kernel import Kernel, compile
@@ -18,7 +19,6 @@ from ._precision import FloatRuns
 from .errors import UsageError
 from .results import ResultArrays
 
-_Box = Optional[Tuple[Floats, Tuple[bool, bool, bool]]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,13 +80,13 @@ class PairSum:
         check_type("kernel", kernel, Kernel, "a gdr.Kernel, a kernel of the library, or a text")
         self.kernel = kernel
         core = device_or_default(device)._ranks.core
-        self._periodic = _three_bools(periodic)
+        self._periodic = three_bools(periodic)
         self._left = set(kernel.names("param"))
         self._core = _core.PairSum(
             core,
             kernel.core,
             _radii(cutoff),
-            self._box(box),
+            periodic_box(box, self._periodic),
             None if skin is None else number("skin", skin),
         )
         self._float_runs = FloatRuns(core, kernel)
@@ -125,7 +125,7 @@ class PairSum:
         if cutoff is not None:
             self._core.set_cutoff(_radii(cutoff))
         if box is not None:
-            self._core.set_box(self._box(box))
+            self._core.set_box(periodic_box(box, self._periodic))
         x = _positions("pos", pos)
         of_targets = _target_arrays(targets)
         at = of_targets.pop("pos", None)
@@ -152,19 +152,6 @@ class PairSum:
         """What the last call did, and how often lists were made."""
         return PairStatistics(*self._core.statistics())
 
-    def _box(self, box: Optional[Any]) -> _Box:
-        if box is None:
-            return None
-        shape = as_array("box", box).shape
-        vectors = np.ascontiguousarray(floats("box", box, (3, 3) if len(shape) == 2 else (3,)))
-        check_finite("box", vectors)
-        if vectors.ndim == 1:
-            for k, length in enumerate(vectors):
-                if self._periodic[k] and length <= 0:
-                    raise ValueError(f"box[{k}] is {length}; a length must be positive")
-            vectors = np.diag(vectors)
-        return np.ascontiguousarray(vectors), self._periodic
-
     def __repr__(self) -> str:
         return f"<gdr.PairSum of kernel {self.kernel.core.name}>"
 
@@ -179,15 +166,6 @@ def _positions(name: str, value: Any) -> Floats:
     x = np.ascontiguousarray(floats(name, value, ("n", 3)))
     check_finite(name, x)
     return x
-
-
-def _three_bools(periodic: Any) -> Tuple[bool, bool, bool]:
-    if isinstance(periodic, (bool, np.bool_)):
-        return (bool(periodic),) * 3
-    flags = np.asarray(periodic)
-    if flags.shape != (3,) or flags.dtype != np.bool_:
-        raise TypeError("periodic: expected a bool, or three of them")
-    return bool(flags[0]), bool(flags[1]), bool(flags[2])
 
 
 def _renamed(arrays: Mapping[str, Any], names: Mapping[str, str]) -> Dict[str, Any]:

@@ -3,12 +3,13 @@
 
 #include <pybind11/stl.h>
 
-#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "arrays.hpp"
 #include "background.hpp"
+#include "box.hpp"
 
 namespace gdr::python {
 namespace {
@@ -38,31 +39,29 @@ py::array_t<T> array_of(std::vector<T>&& values, py::ssize_t columns = 0) {
 /// Arguments of a search. It owns copies: after Ctrl-C it may go on for a moment without the
 /// caller.
 struct Arguments {
-  std::vector<double> sources, targets, radii, box;
+  std::vector<double> sources, targets, radii;
   std::vector<std::int64_t> source_ids, target_ids;
-  std::array<bool, 3> periodic;
+  std::optional<PeriodicBox> box;
   bool is_one, exclude_same_number;
   unsigned threads;
 
   std::span<const double> places() const { return is_one ? sources : targets; }
   NeighbourOptions options(const std::stop_token& stop) const {
-    return {source_ids, target_ids, exclude_same_number, threads, stop, box, periodic};
+    return {source_ids, target_ids, exclude_same_number, threads, stop, box};
   }
 };
 
 Arguments arguments_of(const py::array& sources, const py::array& targets, const py::array& radii,
                        const py::array& source_ids, const py::array& target_ids,
-                       const py::array& box, const std::array<bool, 3>& periodic,
-                       bool exclude_same_number, unsigned threads) {
+                       const BoxArgument& box, bool exclude_same_number, unsigned threads) {
   const auto copied = [](const auto& span) { return std::vector(span.begin(), span.end()); };
   const bool is_one = sources.is(targets);
   return {copied(number_span(sources, "pos")),
           is_one ? std::vector<double>() : copied(number_span(targets, "targets")),
           copied(number_span(radii, "radius")),
-          copied(number_span(box, "box")),
           copied(id_span(source_ids, "ids")),
           copied(id_span(target_ids, "target_ids")),
-          periodic,
+          box_of(box),
           is_one,
           exclude_same_number,
           threads};
@@ -94,10 +93,10 @@ py::tuple neighbour_pairs(const std::string& quantities, const Given&... given) 
 
 void bind_neighbours(py::module_& m) {
   using Array = py::array;
-  m.def("find_neighbours", &neighbour_lists<Array, Array, Array, Array, Array, Array,
-                                            std::array<bool, 3>, bool, unsigned>);
-  m.def("find_neighbour_pairs", &neighbour_pairs<Array, Array, Array, Array, Array, Array,
-                                                 std::array<bool, 3>, bool, unsigned>);
+  m.def("find_neighbours",
+        &neighbour_lists<Array, Array, Array, Array, Array, BoxArgument, bool, unsigned>);
+  m.def("find_neighbour_pairs",
+        &neighbour_pairs<Array, Array, Array, Array, Array, BoxArgument, bool, unsigned>);
 }
 
 }  // namespace gdr::python

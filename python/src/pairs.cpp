@@ -6,24 +6,14 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "box.hpp"
 
 namespace gdr::python {
 namespace {
 
-using BoxArgument = std::optional<std::pair<py::array, std::array<bool, 3>>>;
-
 std::span<const double> all_doubles(const py::array& array, const char* name) {
   const auto n = static_cast<std::size_t>(array.size());
   return {doubles(array, n, name), n};
-}
-
-std::optional<PeriodicBox> box_of(const BoxArgument& given) {
-  if (!given) return std::nullopt;
-  const double* const x = doubles(given->first, 9, "box");
-  PeriodicBox box;
-  box.periodic = given->second;
-  for (std::size_t k = 0; k < 9; ++k) box.vectors[k / 3][k % 3] = x[k];
-  return box;
 }
 
 PairOptions options_of(const py::array& cutoff, const BoxArgument& box,

@@ -3,6 +3,7 @@
 
 #include "gdr/array.hpp"
 #include "gdr/batch.hpp"
+#include "gdr/box.hpp"
 #include "gdr/chemistry.hpp"
 #include "gdr/debugger.hpp"
 #include "gdr/device.hpp"

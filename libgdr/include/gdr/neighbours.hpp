@@ -4,18 +4,20 @@
 //       gdr::find_neighbours(positions, positions, radii, {.exclude_same_number = true});
 //   for (std::int64_t j : lists[i]) ...;  // ascending numbers of the sources
 //
-//   const double box[] = {10, 10, 12};  // periodic
 //   const gdr::NeighbourPairs pairs = gdr::find_neighbour_pairs(
-//       positions, positions, radii, "ijD", {.exclude_same_number = true, .box = box});
+//       positions, positions, radii, "ijD",
+//       {.exclude_same_number = true, .box = gdr::PeriodicBox::orthorhombic({10, 10, 12})});
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string_view>
 #include <vector>
+
+#include "gdr/box.hpp"
 
 namespace gdr {
 
@@ -55,10 +57,8 @@ struct NeighbourOptions {
   unsigned threads = 0;  ///< limit; 0: one per core
   /// Ends the search, some milliseconds after a stop is requested, with Error (Device).
   std::stop_token stop{};
-  /// Edges of a box whose particles have periodic images: three lengths along the axes, or three
-  /// vectors in rows (nine numbers, of either handedness). Empty: no images.
-  std::span<const double> box{};
-  std::array<bool, 3> periodic{true, true, true};  ///< which edges are periods; others are ignored
+  /// A box whose particles have periodic images; none: open space.
+  std::optional<PeriodicBox> box{};
 };
 
 /// The sources j of each target i whose distance is below its radius: (x_j - x_i)^2 < r_i^2,
