@@ -41,6 +41,11 @@ class Case(NamedTuple):
     double: bool = True  # float32 is converted to float64
 
 
+PAIR_LAW = """
+VARI xi, yi, zi as pos; VARJ xj, yj, zj as pos; VARF u;
+dx = xj - xi; dy = yj - yi; dz = zj - zi;
+u += exp(-(dx*dx + dy*dy + dz*dz));
+"""
 MATRIX = sixteenths(4, 4) + 8 * np.eye(4)
 SYMMETRIC = MATRIX + MATRIX.T
 STACK = np.stack([MATRIX, 2 * MATRIX])
@@ -52,6 +57,14 @@ CASES: Dict[str, Case] = {
     "neighbours": Case(
         lambda pos, radius, targets: gdr.neighbours(pos, radius, targets=targets).indices,
         {"pos": sixteenths(N, 3), "radius": sixteenths(4), "targets": sixteenths(4, 3)},
+    ),
+    "neighbour_pairs": Case(
+        lambda pos, radius, box: gdr.neighbour_pairs("ijdDS", pos, radius, box=box),
+        {"pos": sixteenths(N, 3), "radius": sixteenths(N), "box": 1 + sixteenths(3)},
+    ),
+    "PairSum": Case(
+        lambda pos, cutoff, box: gdr.PairSum(PAIR_LAW, cutoff, box=box, skin=0)(pos).u,
+        {"pos": sixteenths(N, 3), "cutoff": sixteenths(N), "box": 1 + sixteenths(3)},
     ),
     "matmul": Case(linalg.matmul, {"a": MATRIX, "b": MATRIX}, False, True, False),
     "MatrixProduct": Case(
@@ -179,7 +192,7 @@ WITHOUT_ARRAYS = {
     *("builtin_names", "compile"),
     *("default_device", "from_object", "load", "open", "set_default_device"),
     *("BatchLU", "Cholesky", "LU", "LinAlgError", "DistributedLU", "DistributedMatrix"),
-    "GridTimes",
+    *("GridTimes", "PairStatistics"),
 }
 
 
