@@ -91,7 +91,6 @@ PYTHON: Dict[str, str] = {
     "NeighbourOptions.exclude_same_number": "neighbours(targets)",
     "NeighbourOptions.threads": "neighbours(threads)",
     "NeighbourOptions.box": "neighbours(box)",
-    "NeighbourOptions.periodic": "neighbours(periodic)",
     "find_neighbour_pairs": "neighbour_pairs",
     **{
         f"NeighbourPairs.{name}": "neighbour_pairs(quantities)"
