@@ -9,6 +9,7 @@ set(parts_of_suites
     "cli info info_test host_limits_test"
     "cli predict predict_test"
     "compiler functions math_functions_test"
+    "compiler kernels codegen_kernels_test codegen_conditions_test"
     "compiler lists codegen_lists_test"
     "compiler random codegen_random_test padding_test"
     "driver faults faults_test"
