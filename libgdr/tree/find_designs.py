@@ -31,7 +31,7 @@ def harmonics(points, t):
     out = []
     for direction in DIRECTIONS:
         c = points @ direction
-        out.append([legendre.legval(c, [0] * l + [1]).mean() for l in range(1, t + 1)])
+        out.append([legendre.legval(c, [0] * degree + [1]).mean() for degree in range(1, t + 1)])
     return np.array(out).ravel()
 
 
@@ -62,7 +62,7 @@ def solve(orbits, t, rng):
             angles = angles + step * min(1, 0.5 / np.abs(step).max())
         points = np.concatenate([orbit(p) for p in generators(angles)])
         gram = points @ points.T
-        worst = max(abs(legendre.legval(gram, [0] * l + [1]).mean()) for l in range(1, t + 1))
+        worst = max(abs(legendre.legval(gram, [0] * degree + [1]).mean()) for degree in range(1, t + 1))
         # Points that nearly coincide waste one another.
         apart = np.sort(gram.ravel())[-len(points) - 1]
         if worst < 1e-15 and apart < np.cos(1.6 / np.sqrt(len(points))):
