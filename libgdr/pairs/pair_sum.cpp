@@ -235,6 +235,7 @@ struct PairSum::Impl {
                            lists.targets.size());
     }
     std::vector<NamedResult> results;
+    results.reserve(columns.size());
     for (SortedResult& column : columns) results.push_back(column.result());
     run_sets(results);
     for (const SortedResult& column : columns) column.copy_back(lists.targets, threads);

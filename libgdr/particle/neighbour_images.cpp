@@ -37,7 +37,8 @@ WrappedParticles::WrappedParticles(const char* name, std::span<const double> giv
 
 Point ImageCodes::image(std::uint32_t code) const noexcept {
   const auto a = static_cast<std::uint32_t>(count_[1]), b = static_cast<std::uint32_t>(count_[2]);
-  return {first_[0] + code / b / a, first_[1] + code / b % a, first_[2] + code % b};
+  const std::uint32_t i = code / b / a, j = code / b % a, k = code % b;
+  return {first_[0] + i, first_[1] + j, first_[2] + k};
 }
 
 }  // namespace gdr

@@ -61,7 +61,7 @@ NeighbourSearch::NeighbourSearch(std::span<const double> sources, std::span<cons
       source_tree_(sources_.positions()),
       target_tree_(is_one_set_ ? std::span<const double>() : targets_.positions()) {
   const double ns =
-      ns_a_target * static_cast<double>(n_) + ns_a_source * static_cast<double>(sources.size() / 3);
+      ns_a_target * static_cast<double>(n_) + ns_a_source * static_cast<double>(sources.size()) / 3;
   threads_ = threads_for(ns, options.threads);
   if (box_.is_periodic()) choose_images();
   make_groups();
