@@ -1,6 +1,6 @@
 # Parts of long suites, and long random tests: two tables, and the functions that register them.
 
-# Every entry of CTest takes at most 40 s on two cores. Rows "SUITE PART FILE...": the entry SUITE_PART runs the cases
+# Every entry of CTest takes at most 40 s alone on two cores. Rows "SUITE PART FILE...": the entry SUITE_PART runs the cases
 # of these files, given without their endings; the entry SUITE runs those of all others.
 set(parts_of_suites
     "board gpu device_matmul_test"
