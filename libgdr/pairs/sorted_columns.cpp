@@ -31,6 +31,17 @@ void with_size(std::size_t bytes, const Copy& copy) {
   copy(&copy_number<16>);
 }
 
+/// An array as given, but of the sorted numbers, which lie one after the other.
+template <typename Named, typename Bytes>
+Named without_gaps(Named array, Bytes& sorted, std::size_t numbers, std::size_t bytes) {
+  array.array.data = sorted.data();
+  array.array.stride = static_cast<std::ptrdiff_t>(bytes);
+  array.array.item_stride = static_cast<std::ptrdiff_t>(numbers * bytes);
+  array.array.size = sorted.size() / bytes;
+  array.array.row = 0;
+  return array;
+}
+
 }  // namespace
 
 std::size_t number_bytes(HostNumber array, const LinkField& field) noexcept {
@@ -78,25 +89,9 @@ void SortedInput::copy(std::size_t n, const std::vector<PlacedParticle>& order, 
   });
 }
 
-NamedInput SortedInput::input() const {
-  NamedInput input = given_;
-  input.array.data = sorted_.data();
-  input.array.stride = static_cast<std::ptrdiff_t>(bytes_);
-  input.array.item_stride = static_cast<std::ptrdiff_t>(numbers_ * bytes_);
-  input.array.size = sorted_.size() / bytes_;
-  input.array.row = 0;
-  return input;
-}
+NamedInput SortedInput::input() const { return without_gaps(given_, sorted_, numbers_, bytes_); }
 
-NamedResult SortedResult::result() {
-  NamedResult result = given_;
-  result.array.data = sorted_.data();
-  result.array.stride = static_cast<std::ptrdiff_t>(bytes_);
-  result.array.item_stride = static_cast<std::ptrdiff_t>(numbers_ * bytes_);
-  result.array.size = sorted_.size() / bytes_;
-  result.array.row = 0;
-  return result;
-}
+NamedResult SortedResult::result() { return without_gaps(given_, sorted_, numbers_, bytes_); }
 
 void SortedResult::copy_back(const std::vector<PlacedParticle>& order, unsigned threads) const {
   auto* const data = static_cast<std::byte*>(given_.array.data);

@@ -100,6 +100,24 @@ TreeOptions tree_options(double accuracy, std::size_t method, unsigned degree, d
   return {accuracy, static_cast<TreeMethod>(method), degree, theta, group_size, leaf_size, samples};
 }
 
+/// The arrays of a call of gravity, checked for their sizes.
+struct ForceArrays {
+  ForceArrays(const py::array& position, const py::array& mass,
+              const std::optional<py::array>& targets, py::array& acceleration,
+              py::array& potential)
+      : n(static_cast<std::size_t>(mass.size())),
+        m(targets ? static_cast<std::size_t>(targets->size()) / 3 : n),
+        x(doubles(position, 3 * n, "pos")),
+        mj(doubles(mass, n, "mass")),
+        t(targets ? doubles(*targets, 3 * m, "targets") : nullptr),
+        a(result_doubles(acceleration, 3 * m, "acc")),
+        p(result_doubles(potential, m, "pot")) {}
+
+  std::size_t n, m;          ///< numbers of sources and targets
+  const double *x, *mj, *t;  ///< positions and masses of sources, positions of targets
+  double *a, *p;             ///< accelerations and potentials
+};
+
 class PyGravity {
  public:
   explicit PyGravity(DevicePointer device)
@@ -109,37 +127,25 @@ class PyGravity {
   void compute(const py::array& position, const py::array& mass, double eps,
                const std::optional<py::array>& targets, py::array acceleration,
                py::array potential) {
-    const auto n = static_cast<std::size_t>(mass.size());
-    const auto m = targets ? static_cast<std::size_t>(targets->size()) / 3 : n;
-    const double* const x = doubles(position, 3 * n, "pos");
-    const double* const mj = doubles(mass, n, "mass");
-    const double* const t = targets ? doubles(*targets, 3 * m, "targets") : nullptr;
-    double* const a = result_doubles(acceleration, 3 * m, "acc");
-    double* const p = result_doubles(potential, m, "pot");
+    const ForceArrays f(position, mass, targets, acceleration, potential);
     gravity_.run(
         [&](Gravity& g) {
           if (targets)
-            g.compute_on(m, t, n, x, mj, eps, a, p);
+            g.compute_on(f.m, f.t, f.n, f.x, f.mj, eps, f.a, f.p);
           else
-            g.compute(n, x, mj, eps, a, p);
+            g.compute(f.n, f.x, f.mj, eps, f.a, f.p);
         },
-        n <= brief_items && m <= brief_items && n * m <= brief_pairs);
+        f.n <= brief_items && f.m <= brief_items && f.n * f.m <= brief_pairs);
   }
 
   /// The same with a tree; returns the fields of the report.
   py::dict compute_with_tree(const py::array& position, const py::array& mass, double eps,
                              const std::optional<py::array>& targets, py::array acceleration,
                              py::array potential, const TreeOptions& options) {
-    const auto n = static_cast<std::size_t>(mass.size());
-    const auto m = targets ? static_cast<std::size_t>(targets->size()) / 3 : n;
-    const double* const x = doubles(position, 3 * n, "pos");
-    const double* const mj = doubles(mass, n, "mass");
-    const double* const t = targets ? doubles(*targets, 3 * m, "targets") : nullptr;
-    double* const a = result_doubles(acceleration, 3 * m, "acc");
-    double* const p = result_doubles(potential, m, "pot");
+    const ForceArrays f(position, mass, targets, acceleration, potential);
     const TreeReport report = gravity_.run([&](Gravity& g) {
-      return targets ? g.compute_on(m, t, n, x, mj, eps, a, p, options)
-                     : g.compute(n, x, mj, eps, a, p, options);
+      return targets ? g.compute_on(f.m, f.t, f.n, f.x, f.mj, eps, f.a, f.p, options)
+                     : g.compute(f.n, f.x, f.mj, eps, f.a, f.p, options);
     });
     return fields_of(report);
   }
