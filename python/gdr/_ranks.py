@@ -38,12 +38,12 @@ class RankGroup:
     def _agreement(self) -> Iterator[None]:
         try:
             yield
-        except Exception as error:
+        except BaseException as error:
             with contextlib.suppress(Error):  # this rank raises the original error
-                self.core.agree(str(error), isinstance(error, TypeError))
+                self.core.agree(str(error) or type(error).__name__, _category(error))
             mark_collective(error)
             raise
-        self.core.agree(None, False)
+        self.core.agree(None, "")
 
     def gather(self, value: float) -> Floats:
         """The values of all ranks, in rank order; collective."""
@@ -66,6 +66,13 @@ class RankGroup:
     def minimum(self, value: float) -> float:
         """The minimum over all ranks; collective."""
         return float(self.gather(value).min()) if self._collective else value
+
+
+def _category(error: BaseException) -> str:
+    """The category of an error on the other ranks; interruptions are no fault of the arguments."""
+    if isinstance(error, TypeError):
+        return "usage"
+    return "input" if isinstance(error, Exception) else "device"
 
 
 def mark_collective(error: Raised, source: Optional[BaseException] = None) -> Raised:

@@ -96,25 +96,28 @@ void retry_on_rank_failure(DeviceHandle& handle, const py::function& work) {
 
 /// The bytes of all ranks in rank order; collective. All ranks must pass the same number of bytes.
 py::bytes gather_bytes(DeviceHandle& handle, const std::string& own) {
-  return handle.run([&own](Device& d) {
+  std::string all = own;
+  handle.exchange([&](Device& d) {
     RankGroup* const ranks = DeviceRanks::group(d);
-    if (ranks == nullptr) return own;
-    std::string all(own.size() * ranks->size(), '\0');
+    if (ranks == nullptr) return;
+    all.resize(own.size() * ranks->size());
     ranks->gather(own.data(), own.size(), all.data());
-    return all;
   });
+  return all;
 }
 
 /// Throws on all ranks if a rank passes an error message; collective. The error is that of the
-/// first such rank: Error (Usage) if `type_error` is set, else Error (Input).
+/// first such rank.
 void agree_on_error(DeviceHandle& handle, const std::optional<std::string>& message,
-                    bool type_error) {
-  handle.run([&](Device& d) {
-    RankGroup* const ranks = DeviceRanks::group(d);
-    if (ranks == nullptr) return;
-    std::optional<Error> error;
-    if (message) error.emplace(type_error ? ErrorCategory::Usage : ErrorCategory::Input, *message);
-    agree(*ranks, error);
+                    const std::string& category) {
+  std::optional<Error> error;
+  if (message)
+    error.emplace(category == "usage"    ? ErrorCategory::Usage
+                  : category == "device" ? ErrorCategory::Device
+                                         : ErrorCategory::Input,
+                  *message);
+  handle.exchange([&error](Device& d) {
+    if (RankGroup* const ranks = DeviceRanks::group(d)) agree(*ranks, error);
   });
 }
 

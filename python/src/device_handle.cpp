@@ -67,20 +67,42 @@ void DeviceHandle::execute(const std::function<void(Device&)>& work, bool brief)
   const std::unique_lock lock = acquire();
   Device& open = device();
   if (!any_thread_ || (brief && brief_allowed_ && background_ == 0)) {
-    const py::gil_scoped_release released;
-    return work(open);
+    {
+      const py::gil_scoped_release released;
+      work(open);
+    }
+    return throw_pending_signal();
   }
   std::future<void> done = worker_->start([&] { work(open); });
-  while (!completes_within(done, signal_interval)) {
-    if (PyErr_CheckSignals() == 0) continue;
-    const py::error_already_set signal;
+  while (!completes_within(done, pending_signal_ ? interrupt_interval : signal_interval)) {
+    if (!pending_signal_ && PyErr_CheckSignals() == 0) continue;
+    if (!pending_signal_) pending_signal_.emplace();
     do {  // The work may consist of several runs: interrupt each until the work has ended.
       const py::gil_scoped_release released;
       open.interrupt();
     } while (!completes_within(done, interrupt_interval));
-    throw signal;
+    throw_pending_signal();
   }
   done.get();
+  throw_pending_signal();
+}
+
+void DeviceHandle::throw_pending_signal() {
+  if (const std::optional<py::error_already_set> signal = std::exchange(pending_signal_, {}))
+    throw *signal;
+}
+
+void DeviceHandle::exchange(const std::function<void(Device&)>& exchange) {
+  const std::unique_lock lock = acquire();
+  Device& open = device();
+  try {
+    const py::gil_scoped_release released;
+    exchange(open);
+  } catch (...) {  // on all ranks: none waits for this one
+    throw_pending_signal();
+    throw;
+  }
+  if (PyErr_CheckSignals() != 0 && !pending_signal_) pending_signal_.emplace();
 }
 
 void DeviceHandle::close() {

@@ -57,6 +57,11 @@ class DeviceHandle {
       return *std::move(result);
     }
   }
+  /// Runs `exchange`, a communication of all ranks, in the calling thread. A signal that arrives
+  /// meanwhile is handled when this returns; if its handler throws, the next run() is interrupted
+  /// and throws the handler's exception: leaving the call here would let the other ranks wait for
+  /// this one.
+  void exchange(const std::function<void(Device&)>& exchange);
   /// Counts work that computes in the background: behind it no other work is brief.
   void begin_background() { ++background_; }
   void end_background() { --background_; }
@@ -67,6 +72,7 @@ class DeviceHandle {
   /// Waits for exclusive use of the device, and handles signals meanwhile.
   std::unique_lock<std::timed_mutex> acquire();
   void execute(const std::function<void(Device&)>& work, bool brief);
+  void throw_pending_signal();
 
   std::optional<Device> device_;
   std::map<const void*, std::function<void()>> dependents_;
@@ -76,6 +82,8 @@ class DeviceHandle {
   bool any_thread_;
   bool brief_allowed_;       ///< whether small work is fast
   unsigned background_ = 0;  ///< guarded by the GIL
+  /// The exception of a signal handler during an exchange, for the next run.
+  std::optional<pybind11::error_already_set> pending_signal_;
   pid_t process_;
 };
 

@@ -124,26 +124,30 @@ def test_interrupting_one_rank_stops_the_call_on_all_ranks(tmp_path):
     program = script(
         tmp_path,
         """
-        import os, signal, threading
+        import os, signal, threading, time
         import numpy as np, gdr
         from mpi4py import MPI
         comm = MPI.COMM_WORLD
         pos = np.random.default_rng(comm.rank).normal(size=(40000, 3))
         with gdr.open("mpi", comm=comm, threads=1, engine="native") as device:
             small = gdr.gravity(pos[:10], 1.0, 0.1, device=device)
-            comm.Barrier()
-            if comm.rank == 1:
-                threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-            try:
-                gdr.gravity(pos, 1.0, 0.1, device=device)
-            except KeyboardInterrupt:
-                told = "interrupted"
-            except gdr.DeviceError as error:
-                told = str(error)
-            else:
-                told = "done"
-            told = comm.allgather(told)
-            assert told[1] == "interrupted" and told[0].startswith("rank 1: "), told
+            # During the sums, and while rank 1 waits for rank 0 in the checks of arguments.
+            for late in 0, 0.5:
+                comm.Barrier()
+                if comm.rank == 1:
+                    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+                else:
+                    time.sleep(late)
+                try:
+                    gdr.gravity(pos, 1.0, 0.1, device=device)
+                except KeyboardInterrupt:
+                    told = "interrupted"
+                except gdr.DeviceError as error:
+                    told = str(error)
+                else:
+                    told = "done"
+                told = comm.allgather(told)
+                assert told[1] == "interrupted" and told[0].startswith("rank 1: "), told
             again = gdr.gravity(pos[:10], 1.0, 0.1, device=device)
             assert np.array_equal(again.acc, small.acc)
         """,
