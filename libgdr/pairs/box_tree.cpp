@@ -1,105 +1,173 @@
 #include "libgdr/pairs/box_tree.hpp"
 
-#include <algorithm>
-#include <array>
+#include <bit>
+#include <cmath>
 
-#include "emulator/host/parallel.hpp"
+#include "emulator/host/divide_up.hpp"
+#include "emulator/host/for_blocks.hpp"
 
 namespace gdr {
 namespace {
 
 /// Host time for a point on a level of the tree, nanoseconds.
 constexpr double ns_a_point = 10;
-/// Nodes of a level from which on threads build whole subtrees.
-constexpr std::size_t subtrees = 32;
+/// Most parts of a node, and most cells along its edge in which its points are counted.
+constexpr std::size_t most_parts = 32, most_cells = 2048;
+/// Points of a task of a large node.
+constexpr std::size_t task_points = 1 << 14;
 
-/// Builds the tree: the place of each node is known beforehand, so that threads can build subtrees.
+TreeBox box_of(std::span<const NumberedPoint> points) {
+  TreeBox box;
+  if (points.empty()) return box;
+  box.low = box.high = points[0].x;
+  for (const NumberedPoint& p : points) box.include(p.x);
+  return box;
+}
+
+/// The parts of a node of so many leaves along its longest edge, so that leaves become cubic.
+std::size_t parts_along(std::array<double, 3> edges, std::size_t leaves) {
+  std::ranges::sort(edges, std::greater<>());
+  const std::size_t most = std::min(leaves, most_parts);
+  if (!(edges[0] > 0)) return most;
+  // Lengths relative to the longest; an edge shorter than the leaves' is not split.
+  const double second = edges[1] / edges[0], third = edges[2] / edges[0];
+  const auto count = static_cast<double>(leaves);
+  double leaf = std::cbrt(second * third / count);
+  if (third < leaf) leaf = std::sqrt(second / count);
+  if (second < leaf) leaf = 1 / count;
+  const double parts = std::round(1 / leaf);
+  return parts < static_cast<double>(most) ? std::max<std::size_t>(2, static_cast<unsigned>(parts))
+                                           : most;
+}
+
+/// Builds the tree level by level.
 class TreeBuilder {
  public:
-  TreeBuilder(std::vector<NumberedPoint>& points, std::size_t leaf)
-      : points_(points), leaf_(leaf), nodes_(2 * leaves(points.size()) - 1) {
-    nodes_[0].count = static_cast<std::uint32_t>(points.size());
+  TreeBuilder(std::vector<NumberedPoint>& points, std::size_t leaf, unsigned threads)
+      : points_(points), sorted_(points.size()), cell_(points.size()), leaf_(leaf) {
+    threads_ = threads_for(ns_a_point * static_cast<double>(points.size()), threads);
   }
 
-  std::vector<TreeBox> build(unsigned threads) && {
-    std::vector<std::uint32_t> level{0};
-    while (!level.empty()) {
-      const bool whole = level.size() >= subtrees;
-      std::vector<std::array<std::uint32_t, 2>> below(level.size());
-      parallel_items(level.size(), threads, [&](std::size_t k) {
-        if (whole)
-          build_subtree(level[k]);
-        else
-          below[k] = split(level[k]);
+  std::vector<TreeBox> build(TreeBox root) && {
+    root.first = 0;
+    root.count = static_cast<std::uint32_t>(points_.size());
+    std::vector<TreeBox> nodes{root};
+    for (std::size_t level = 0; level < nodes.size();) {
+      const std::size_t end = nodes.size();
+      std::vector<std::vector<TreeBox>> parts(end - level);
+      for_blocks(parts.size(), 1, threads_, [&](std::size_t k, std::size_t) {
+        if (nodes[level + k].count > leaf_) parts[k] = split(nodes[level + k]);
       });
-      level.clear();
-      for (const auto& children : below)
-        if (children[1] != 0) level.insert(level.end(), children.begin(), children.end());
+      for (const std::vector<TreeBox>& some : parts) {
+        nodes[level].children = static_cast<std::uint32_t>(nodes.size());
+        nodes[level++].parts = static_cast<std::uint32_t>(some.size());
+        nodes.insert(nodes.end(), some.begin(), some.end());
+      }
     }
-    return std::move(nodes_);
+    return nodes;
   }
 
  private:
-  std::size_t leaves(std::size_t count) const noexcept { return (count + leaf_ - 1) / leaf_; }
-
-  void build_subtree(std::uint32_t at) {
-    const auto [left, right] = split(at);
-    if (right == 0) return;
-    build_subtree(left);
-    build_subtree(right);
-  }
-
-  /// Computes the box of a node, and splits it; returns its halves, or zeros of a leaf.
-  std::array<std::uint32_t, 2> split(std::uint32_t at) {
-    TreeBox& node = nodes_[at];
-    const std::size_t axis = enclose(node);
-    if (node.count <= leaf_) return {};
-    const std::size_t left_leaves = leaves(node.count) / 2;
-    const auto left_count = static_cast<std::uint32_t>(left_leaves * leaf_);
-    NumberedPoint* const first = points_.data() + node.first;
-    std::nth_element(
-        first, first + left_count, first + node.count,
-        [axis](const NumberedPoint& a, const NumberedPoint& b) { return a.x[axis] < b.x[axis]; });
-    const std::uint32_t left = at + 1;
-    const std::uint32_t right = at + static_cast<std::uint32_t>(2 * left_leaves);
-    node.right = right;
-    nodes_[left].first = node.first;
-    nodes_[left].count = left_count;
-    nodes_[right].first = node.first + left_count;
-    nodes_[right].count = node.count - left_count;
-    return {left, right};
-  }
-
-  /// Sets the corners of a node; returns its longest axis.
-  std::size_t enclose(TreeBox& node) const {
-    Point low = points_[node.first].x, high = low;
-    for (std::size_t k = 1; k < node.count; ++k) {
-      const Point& x = points_[node.first + k].x;
-      for (std::size_t c = 0; c < 3; ++c) {
-        low[c] = std::min(low[c], x[c]);
-        high[c] = std::max(high[c], x[c]);
-      }
+  /// Sorts the points of a node along its longest edge, and returns its parts.
+  std::vector<TreeBox> split(const TreeBox& node) {
+    std::array<double, 3> edges{};
+    for (std::size_t c = 0; c < 3; ++c) edges[c] = node.high[c] - node.low[c];
+    const auto axis = static_cast<std::size_t>(std::ranges::max_element(edges) - edges.begin());
+    const std::size_t leaves = divide_up(node.count, leaf_), parts = parts_along(edges, leaves);
+    if (edges[axis] > 0) sort_along(node, axis, edges[axis], node.count / (4 * parts));
+    std::vector<TreeBox> boxes(parts);
+    for (std::size_t k = 0; k < parts; ++k) {
+      const std::size_t first = k * leaves / parts * leaf_;
+      const std::size_t end = std::min<std::size_t>(node.count, (k + 1) * leaves / parts * leaf_);
+      boxes[k] = box_of({points_.data() + node.first + first, end - first});
+      boxes[k].first = node.first + static_cast<std::uint32_t>(first);
+      boxes[k].count = static_cast<std::uint32_t>(end - first);
     }
-    node.low = low;
-    node.high = high;
-    std::size_t longest = 0;
-    for (std::size_t c = 1; c < 3; ++c)
-      if (high[c] - low[c] > high[longest] - low[longest]) longest = c;
-    return longest;
+    return boxes;
+  }
+
+  /// Sorts the points of a node by cells along an edge; cells with more than `most` points are
+  /// sorted, too.
+  void sort_along(const TreeBox& node, std::size_t axis, double edge, std::size_t most) {
+    const std::size_t cells = std::min(most_cells, std::bit_ceil<std::size_t>(node.count));
+    NumberedPoint* const points = points_.data() + node.first;
+    NumberedPoint* const to = sorted_.data() + node.first;
+    std::uint16_t* const cell = cell_.data() + node.first;
+    const double low = node.low[axis], scale = static_cast<double>(cells) / edge;
+    std::vector<std::uint32_t> places(divide_up(node.count, task_points) * cells);
+    const auto in_tasks = [&](const auto& work) {
+      for_blocks(node.count, task_points, threads_, [&](std::size_t first, std::size_t end) {
+        work(places.data() + first / task_points * cells, first, end);
+      });
+    };
+    in_tasks([&](std::uint32_t* count, std::size_t first, std::size_t end) {
+      for (std::size_t k = first; k < end; ++k) {
+        // The scale of the smallest lengths is infinite.
+        const double at =
+            std::min((points[k].x[axis] - low) * scale, static_cast<double>(cells - 1));
+        cell[k] = static_cast<std::uint16_t>(at > 0 ? at : 0);
+        ++count[cell[k]];
+      }
+    });
+    const std::vector<std::uint32_t> ends = sum_up(places, cells);
+    in_tasks([&](std::uint32_t* place, std::size_t first, std::size_t end) {
+      for (std::size_t k = first; k < end; ++k) to[place[cell[k]]++] = points[k];
+    });
+    in_tasks([&](const std::uint32_t*, std::size_t first, std::size_t end) {
+      std::copy(to + first, to + end, points + first);
+    });
+    for (std::size_t c = 0; c < cells; ++c) {
+      const std::uint32_t first = c > 0 ? ends[c - 1] : 0;
+      if (ends[c] - first <= std::max(most, leaf_)) continue;
+      std::sort(points + first, points + ends[c],
+                [axis](const NumberedPoint& a, const NumberedPoint& b) {
+                  return a.x[axis] < b.x[axis] || (a.x[axis] == b.x[axis] && a.number < b.number);
+                });
+    }
+  }
+
+  /// Replaces the counts of tasks in cells by the places of their first points; returns the ends of
+  /// the cells.
+  static std::vector<std::uint32_t> sum_up(std::vector<std::uint32_t>& counts, std::size_t cells) {
+    std::vector<std::uint32_t> ends(cells);
+    std::uint32_t place = 0;
+    for (std::size_t c = 0; c < cells; ++c) {
+      for (std::size_t k = c; k < counts.size(); k += cells) {
+        const std::uint32_t count = counts[k];
+        counts[k] = place;
+        place += count;
+      }
+      ends[c] = place;
+    }
+    return ends;
   }
 
   std::vector<NumberedPoint>& points_;
+  std::vector<NumberedPoint> sorted_;
+  std::vector<std::uint16_t> cell_;  ///< of each point, along the edge of its node
   std::size_t leaf_;
-  std::vector<TreeBox> nodes_;
+  unsigned threads_ = 1;
 };
 
 }  // namespace
 
-std::vector<TreeBox> sort_into_boxes(std::vector<NumberedPoint>& points, std::size_t leaf,
-                                     unsigned threads) {
+TreeBox box_around(std::span<const NumberedPoint> points, unsigned threads) {
+  std::vector<TreeBox> parts(divide_up(points.size(), particle_block));
+  for_particles(points.size(), threads, [&](std::size_t first, std::size_t end) {
+    parts[first / particle_block] = box_of(points.subspan(first, end - first));
+  });
+  TreeBox box = parts.empty() ? TreeBox{} : parts[0];
+  for (const TreeBox& part : parts) {
+    box.include(part.low);
+    box.include(part.high);
+  }
+  return box;
+}
+
+std::vector<TreeBox> sort_into_boxes(std::vector<NumberedPoint>& points, const TreeBox& box,
+                                     std::size_t leaf, unsigned threads) {
   if (points.empty()) return {};
-  const double work = ns_a_point * static_cast<double>(points.size());
-  return TreeBuilder(points, leaf).build(threads_for(work, threads));
+  return TreeBuilder(points, leaf, threads).build(box);
 }
 
 }  // namespace gdr

@@ -1,9 +1,10 @@
-// A binary tree of boxes over points, whose leaves are groups of neighbouring points.
+// A tree of boxes over points, whose leaves are groups of neighbouring points.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "libgdr/pairs/lattice.hpp"
@@ -20,9 +21,15 @@ struct NumberedPoint {
 struct TreeBox {
   Point low{}, high{};
   std::uint32_t first = 0, count = 0;
-  std::uint32_t right = 0;  ///< node of the right half, 0: a leaf; the left half is the next node
+  std::uint32_t children = 0, parts = 0;  ///< the first of consecutive nodes; no parts: a leaf
 
-  bool is_leaf() const noexcept { return right == 0; }
+  bool is_leaf() const noexcept { return parts == 0; }
+  void include(const Point& x) noexcept {
+    for (std::size_t c = 0; c < 3; ++c) {
+      low[c] = std::min(low[c], x[c]);
+      high[c] = std::max(high[c], x[c]);
+    }
+  }
   /// The squares of the least and the largest distance of points of two boxes.
   double least_distance2(const TreeBox& other) const noexcept {
     return sum_of_squares([&](std::size_t c) {
@@ -33,11 +40,6 @@ struct TreeBox {
     return sum_of_squares(
         [&](std::size_t c) { return std::max(high[c] - other.low[c], other.high[c] - low[c]); });
   }
-  /// The square of the least distance of a point to the box.
-  double least_distance2(const Point& x) const noexcept {
-    return sum_of_squares(
-        [&](std::size_t c) { return std::max(std::max(low[c] - x[c], x[c] - high[c]), 0.0); });
-  }
 
  private:
   template <typename Length>
@@ -47,11 +49,16 @@ struct TreeBox {
   }
 };
 
+/// The box around points.
+TreeBox box_around(std::span<const NumberedPoint> points, unsigned threads);
+
 /// Sorts the points so that all leaves are consecutive and have `leaf` points, the last one fewer,
-/// and returns the nodes in preorder: none of no points. A node is split along its longest edge,
-/// so that any distribution gives a balanced tree; the work is O(n log n), in up to `threads`
-/// threads, on which the result does not depend.
-std::vector<TreeBox> sort_into_boxes(std::vector<NumberedPoint>& points, std::size_t leaf,
-                                     unsigned threads);
+/// and returns the nodes, the root first and each level behind the one above it: none of no points.
+/// A node is split along its longest edge into as many parts as make them about cubic, by a
+/// counting sort, so that a level is O(n) work; a node with as many points in little space as would
+/// spoil its parts is sorted. `box` is that of all points, with finite edges. The result does not
+/// depend on the number of threads.
+std::vector<TreeBox> sort_into_boxes(std::vector<NumberedPoint>& points, const TreeBox& box,
+                                     std::size_t leaf, unsigned threads);
 
 }  // namespace gdr

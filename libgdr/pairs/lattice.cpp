@@ -69,18 +69,14 @@ Lattice::Lattice(const PeriodicBox& box) {
   }
 }
 
-Shift Lattice::into_box(const Point& x, const char* name, std::size_t number) const {
-  Shift shift{};
+bool Lattice::find_shift(const Point& x, Shift& shift) const noexcept {
+  shift = {};
   for (std::size_t k = 0; k < dimensions_; ++k) {
     const double boxes = std::floor(fraction(k, x));
-    if (!(std::abs(boxes) < most_boxes_away))
-      throw Error(ErrorCategory::Input,
-                  std::string(name) + "[" + std::to_string(number) +
-                      "] is more than 1e9 boxes away from the box, so that rounding would move it; "
-                      "put it into the box");
+    if (!(std::abs(boxes) < most_boxes_away)) return false;
     shift[k] = -static_cast<std::int32_t>(boxes);
   }
-  return shift;
+  return true;
 }
 
 Shift Lattice::shorten(Point& difference) const noexcept {

@@ -36,9 +36,9 @@ class Lattice {
       for (std::size_t c = 0; c < 3; ++c) to[c] += shift[k] * vectors_[k][c];
     return to;
   }
-  /// The shift of a position into the box. Throws Error (Input), naming coordinates number
-  /// `number` of `name`, for one that is so far away that its digits do not suffice.
-  Shift into_box(const Point& x, const char* name, std::size_t number) const;
+  /// Finds the shift of a position into the box; false for one that is so far away that its digits
+  /// do not suffice.
+  bool find_shift(const Point& x, Shift& shift) const noexcept;
   /// The shift that makes a difference of positions short, and that difference.
   Shift shorten(Point& difference) const noexcept;
 

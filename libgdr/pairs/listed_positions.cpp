@@ -1,6 +1,6 @@
 #include "libgdr/pairs/listed_positions.hpp"
 
-#include "libgdr/pairs/in_blocks.hpp"
+#include "emulator/host/for_blocks.hpp"
 
 namespace gdr {
 
@@ -29,7 +29,7 @@ void ListedPositions::place(std::span<const double> x, const std::vector<PlacedP
                             const Lattice& lattice, unsigned threads,
                             CoordinateArrays& placed) const {
   for (std::vector<double>& coordinate : placed) coordinate.resize(order.size());
-  in_blocks(order.size(), threads, [&](std::size_t first, std::size_t end) {
+  for_particles(order.size(), threads, [&](std::size_t first, std::size_t end) {
     for (std::size_t k = first; k < end; ++k) {
       const std::size_t number = order[k].number;
       Shift shift = order[k].shift;

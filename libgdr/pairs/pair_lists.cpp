@@ -3,15 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
-#include <limits>
-#include <utility>
 
-#include "emulator/host/parallel.hpp"
+#include "emulator/host/for_blocks.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/pairs/box_tree.hpp"
 #include "libgdr/particle/available_memory.hpp"
+#include "libgdr/particle/neighbour_search.hpp"
 
 namespace gdr {
 namespace {
@@ -22,162 +22,68 @@ constexpr std::size_t group_targets = 48;
 constexpr std::size_t leaf_sources = 32;
 /// Sources in a row from which on they are listed as one range.
 constexpr std::size_t least_range = 256;
-/// Memory of a source: its place, its position, its variables and those of the device.
-constexpr double bytes_a_source = 200;
 /// Memory of a single source in a list.
 constexpr double bytes_an_entry = 4;
 /// Distances of boxes are computed with rounding.
 constexpr double box_rounding = 1e-12;
-/// Host time of a source in a list, nanoseconds.
-constexpr double ns_a_listed = 10;
+/// Host time of a source in a list, nanoseconds, and groups of a task.
+constexpr double ns_a_listed = 4;
+constexpr std::size_t groups_of_task = 4;
+/// Squares of larger distances are not normal numbers.
+constexpr double most_diagonal2 = 1e300;
 
-double memory_limit() { return 0.5 * static_cast<double>(available_memory()); }
-
-Point point_at(std::span<const double> x, std::size_t k) noexcept {
-  return {x[3 * k], x[3 * k + 1], x[3 * k + 2]};
-}
-
-/// The images of sources that can be near a target.
-class Images {
- public:
-  Images(const ListInput& input, const std::vector<NumberedPoint>& targets, double reach)
-      : lattice_(input.lattice) {
-    for (std::size_t k = 0; k < lattice_.dimensions(); ++k) {
-      double low = std::numeric_limits<double>::infinity(), high = -low;
-      for (const NumberedPoint& t : targets) {
-        low = std::min(low, lattice_.fraction(k, t.x));
-        high = std::max(high, lattice_.fraction(k, t.x));
-      }
-      const double margin = reach / lattice_.height(k) * (1 + box_rounding) + 1e-9;
-      low_[k] = low - margin;
-      high_[k] = high + margin;
-    }
-  }
-
-  /// How many images there are of a source in the box, the source itself among them.
-  double count(const Point& x) const {
-    double n = 1;
-    for (std::size_t k = 0; k < lattice_.dimensions(); ++k) {
-      const auto [first, last] = range(k, x);
-      n *= std::max(0.0, last - first + 1);
-    }
-    return n;
-  }
-
-  /// Calls add(shift) for each of them.
-  template <typename Add>
-  void for_each(const Point& x, const Add& add) const {
-    if (count(x) == 0) return;
-    Shift first{}, last{};
-    for (std::size_t k = 0; k < lattice_.dimensions(); ++k) {
-      const auto [from, to] = range(k, x);
-      first[k] = static_cast<std::int32_t>(from);
-      last[k] = static_cast<std::int32_t>(to);
-    }
-    for (std::int32_t a = first[0]; a <= last[0]; ++a)
-      for (std::int32_t b = first[1]; b <= last[1]; ++b)
-        for (std::int32_t c = first[2]; c <= last[2]; ++c) add(Shift{a, b, c});
-  }
-
- private:
-  std::pair<double, double> range(std::size_t k, const Point& x) const {
-    const double at = lattice_.fraction(k, x);
-    return {std::ceil(low_[k] - at), std::floor(high_[k] - at)};
-  }
-
-  const Lattice& lattice_;
-  std::array<double, 3> low_{}, high_{};
+/// Sources in the order of the leaves of their tree.
+struct SortedSources {
+  std::vector<TreeBox> tree;
+  std::array<std::vector<double>, 3> at;
 };
 
-/// The particles of an array, moved into the box, and how they were moved.
-struct InBox {
-  std::vector<NumberedPoint> points;
-  std::vector<Shift> shifts;
-
-  InBox(std::span<const double> x, const Lattice& lattice, const char* name) {
-    const std::size_t n = x.size() / 3;
-    points.resize(n);
-    shifts.resize(n);
-    for (std::size_t k = 0; k < n; ++k) {
-      const Point at = point_at(x, k);
-      shifts[k] = lattice.into_box(at, name, k);
-      points[k] = {lattice.moved(at, shifts[k]), static_cast<std::uint32_t>(k)};
-    }
-  }
-};
-
-[[noreturn]] void too_many_images(double images, std::size_t sources, double memory) {
-  throw Error(
-      ErrorCategory::Input,
-      fmt::format("the cut-off reaches {:.3g} images of {} sources, which take {:.3g} GB of "
-                  "memory, of which {:.3g} GB may be used; use a smaller cut-off",
-                  images, sources, 1e-9 * bytes_a_source * images, 1e-9 * memory));
-}
-
-/// Adds the images of sources that a target may see; `placed` are their particles by number.
-void add_images(const ListInput& input, const InBox& sources, const Images& images,
-                std::vector<NumberedPoint>& points, std::vector<PlacedParticle>& placed) {
-  double total = 0;
-  for (const NumberedPoint& s : sources.points) total += images.count(s.x);
-  const double memory = memory_limit();
-  constexpr double most = std::numeric_limits<std::int32_t>::max();
-  if (total * bytes_a_source > memory || total > most)
-    too_many_images(total, sources.points.size(), memory);
-  points.reserve(static_cast<std::size_t>(total));
-  placed.reserve(static_cast<std::size_t>(total));
-  for (const NumberedPoint& s : sources.points)
-    images.for_each(s.x, [&](const Shift& image) {
-      Shift shift = sources.shifts[s.number];
-      for (std::size_t k = 0; k < 3; ++k) shift[k] += image[k];
-      const Point x = point_at(input.sources, s.number);
-      points.push_back({input.lattice.moved(x, shift), static_cast<std::uint32_t>(placed.size())});
-      placed.push_back({s.number, shift, image == Shift{}});
-    });
-}
-
-/// Finds the sources of a group.
+/// Finds the sources of groups; one for each thread.
 class GroupSearch {
  public:
-  GroupSearch(const std::vector<TreeBox>& tree, const std::vector<NumberedPoint>& sources)
-      : tree_(tree), sources_(sources) {}
+  explicit GroupSearch(const SortedSources& sources) : sources_(sources) {}
 
-  /// Adds sources nearer than the radius to a target of the box, and a few others.
-  void find(const TreeBox& targets, double radius2, TargetGroup& group) const {
-    if (!tree_.empty()) visit(0, targets, radius2, group);
+  /// Finds the sources nearer than the radius to a target of the box, and a few others.
+  void find(const TreeBox& targets, double radius2, TargetGroup& group) {
+    found_ = 0;
+    if (!sources_.tree.empty()) visit(sources_.tree[0], targets, radius2, group);
+    const auto* const first = reinterpret_cast<const std::int32_t*>(near_.data());
+    group.single.assign(first, first + found_);
   }
 
  private:
-  void visit(std::uint32_t at, const TreeBox& targets, double radius2, TargetGroup& group) const {
-    const TreeBox& node = tree_[at];
+  void visit(const TreeBox& node, const TreeBox& targets, double radius2, TargetGroup& group) {
     if (!(node.least_distance2(targets) < radius2)) return;
     if (node.largest_distance2(targets) < radius2) return add_whole(node, group);
-    if (!node.is_leaf()) {
-      visit(at + 1, targets, radius2, group);
-      visit(node.right, targets, radius2, group);
-      return;
-    }
-    // Without a branch on the distance, which cannot be predicted.
-    const std::size_t before = group.single.size();
-    group.single.resize(before + node.count);
-    std::int32_t* next = group.single.data() + before;
-    for (std::uint32_t k = node.first; k < node.first + node.count; ++k) {
-      *next = static_cast<std::int32_t>(k);
-      next += targets.least_distance2(sources_[k].x) < radius2 ? 1 : 0;
-    }
-    group.single.resize(static_cast<std::size_t>(next - group.single.data()));
+    for (std::uint32_t k = 0; k < node.parts; ++k)
+      visit(sources_.tree[node.children + k], targets, radius2, group);
+    if (!node.is_leaf()) return;
+    make_room(node.count);
+    found_ += choose_near({sources_.at[0].data(), sources_.at[1].data(), sources_.at[2].data()},
+                          node.first, node.count, targets.low, targets.high, radius2,
+                          near_.data() + found_);
   }
 
-  static void add_whole(const TreeBox& node, TargetGroup& group) {
+  void add_whole(const TreeBox& node, TargetGroup& group) {
     if (node.count >= least_range) {
-      group.whole.push_back({node.first, node.count});
+      std::vector<ListedRange>& whole = group.whole;
+      if (!whole.empty() && whole.back().first + whole.back().count == node.first)
+        whole.back().count += node.count;
+      else
+        whole.push_back({node.first, node.count});
       return;
     }
-    for (std::uint32_t k = 0; k < node.count; ++k)
-      group.single.push_back(static_cast<std::int32_t>(node.first + k));
+    make_room(node.count);
+    for (std::uint32_t k = 0; k < node.count; ++k) near_[found_++] = node.first + k;
   }
 
-  const std::vector<TreeBox>& tree_;
-  const std::vector<NumberedPoint>& sources_;
+  void make_room(std::size_t more) {
+    if (near_.size() < found_ + more) near_.resize(2 * (found_ + more));
+  }
+
+  const SortedSources& sources_;
+  std::vector<std::uint32_t> near_;
+  std::size_t found_ = 0;
 };
 
 [[noreturn]] void lists_too_long(std::size_t targets, double entries, double memory) {
@@ -202,29 +108,29 @@ double reach_of(const ListInput& input, const TargetGroup& group,
 
 /// Makes the lists of all groups, and counts their pairs.
 void find_all(const ListInput& input, const std::vector<TreeBox>& leaves,
-              const std::vector<NumberedPoint>& targets, const GroupSearch& search,
-              PairLists& lists) {
+              const std::vector<NumberedPoint>& targets, const SortedSources& sources,
+              double memory, PairLists& lists) {
   lists.groups.resize(leaves.size());
   std::atomic<double> entries{0};
-  const double memory = memory_limit();
-  const Phase phase{leaves.size(), [&](std::size_t k) {
-                      TargetGroup& group = lists.groups[k];
-                      group.first = leaves[k].first;
-                      group.count = leaves[k].count;
-                      const double reach = reach_of(input, group, targets);
-                      search.find(leaves[k], reach * reach, group);
-                      group.single.shrink_to_fit();
-                      const auto more = static_cast<double>(group.single.size());
-                      const double all = entries.fetch_add(more) + more;
-                      if (all * bytes_an_entry > memory)
-                        lists_too_long(targets.size(), all, memory);
-                    }};
   const double ns = ns_a_listed * 10 * static_cast<double>(targets.size());
-  run_phases({&phase, 1}, threads_for(ns, input.threads));
+  const unsigned threads = threads_for(ns, input.threads);
+  for_blocks(leaves.size(), groups_of_task, threads, [&](std::size_t first, std::size_t end) {
+    GroupSearch search(sources);
+    for (std::size_t k = first; k < end; ++k) {
+      TargetGroup& group = lists.groups[k];
+      group.first = leaves[k].first;
+      group.count = leaves[k].count;
+      const double reach = reach_of(input, group, targets);
+      search.find(leaves[k], reach * reach, group);
+      const auto more = static_cast<double>(group.single.size());
+      const double all = entries.fetch_add(more) + more;
+      if (all * bytes_an_entry > memory) lists_too_long(targets.size(), all, memory);
+    }
+  });
   for (const TargetGroup& group : lists.groups) {
-    auto sources = static_cast<double>(group.single.size());
-    for (const ListedRange& r : group.whole) sources += static_cast<double>(r.count);
-    lists.pairs += sources * static_cast<double>(group.count);
+    auto sources_of_group = static_cast<double>(group.single.size());
+    for (const ListedRange& r : group.whole) sources_of_group += static_cast<double>(r.count);
+    lists.pairs += sources_of_group * static_cast<double>(group.count);
   }
 }
 
@@ -232,37 +138,68 @@ void find_all(const ListInput& input, const std::vector<TreeBox>& leaves,
 /// of the skin.
 double square_of_diagonal(const TreeBox& targets, const TreeBox& sources, double skin) {
   const double length = std::sqrt(targets.largest_distance2(sources));
-  return (length + skin) * (length + skin) * (1 + box_rounding);
+  const double diagonal2 = (length + skin) * (length + skin) * (1 + box_rounding);
+  if (!(diagonal2 < most_diagonal2))
+    throw Error(ErrorCategory::Input,
+                "the positions are too far from each other: squares of distances exceed 1e300");
+  return diagonal2;
 }
 
-std::vector<PlacedParticle> placed_in_order(const std::vector<NumberedPoint>& points,
-                                            const std::vector<PlacedParticle>& placed) {
-  std::vector<PlacedParticle> sorted(points.size());
-  for (std::size_t k = 0; k < points.size(); ++k) sorted[k] = placed[points[k].number];
-  return sorted;
+/// Sorts targets into groups: the leaves of their tree.
+std::vector<TreeBox> sort_targets(InBox& targets, const TreeBox& box, unsigned threads,
+                                  std::vector<PlacedParticle>& placed) {
+  std::vector<TreeBox> nodes = sort_into_boxes(targets.points, box, group_targets, threads);
+  std::erase_if(nodes, [](const TreeBox& node) { return !node.is_leaf(); });
+  std::ranges::sort(nodes, {}, &TreeBox::first);
+  placed.resize(targets.points.size());
+  for_particles(placed.size(), threads, [&](std::size_t first, std::size_t end) {
+    for (std::size_t k = first; k < end; ++k) {
+      const std::uint32_t number = targets.points[k].number;
+      placed[k] = {number, targets.shifts[number], true};
+    }
+  });
+  return nodes;
+}
+
+SortedSources sort_sources(PlacedImages& images, const TreeBox& box, unsigned threads,
+                           std::vector<PlacedParticle>& placed) {
+  SortedSources sources;
+  sources.tree = sort_into_boxes(images.points, box, leaf_sources, threads);
+  const std::size_t n = images.points.size();
+  for (std::vector<double>& x : sources.at) x.resize(n);
+  placed.resize(n);
+  for_particles(n, threads, [&](std::size_t first, std::size_t end) {
+    for (std::size_t k = first; k < end; ++k) {
+      const NumberedPoint& point = images.points[k];
+      for (std::size_t c = 0; c < 3; ++c) sources.at[c][k] = point.x[c];
+      placed[k] = images.placed[point.number];
+    }
+  });
+  return sources;
 }
 
 }  // namespace
 
 PairLists make_pair_lists(const ListInput& input) {
   PairLists lists;
+  const unsigned threads = input.threads;
+  const double memory = 0.5 * static_cast<double>(available_memory());
   const bool same = input.targets.data() == input.sources.data();
-  InBox targets(input.targets, input.lattice, same ? "pos" : "targets");
+  InBox targets(input.targets, input.lattice, same ? "pos" : "targets", threads);
   if (targets.points.empty()) return lists;
-  const InBox sources(input.sources, input.lattice, "pos");
   const double reach = *std::ranges::max_element(input.radii) + input.skin;
-  std::vector<NumberedPoint> points;
-  std::vector<PlacedParticle> placed;
-  add_images(input, sources, Images(input, targets.points, reach), points, placed);
-  const std::vector<TreeBox> tree = sort_into_boxes(points, leaf_sources, input.threads);
-  lists.sources = placed_in_order(points, placed);
-  const std::vector<TreeBox> groups = sort_into_boxes(targets.points, group_targets, input.threads);
-  for (const NumberedPoint& t : targets.points)
-    lists.targets.push_back({t.number, targets.shifts[t.number], true});
-  if (!tree.empty()) lists.diagonal2 = square_of_diagonal(groups[0], tree[0], input.skin);
-  std::vector<TreeBox> leaves;
-  std::ranges::copy_if(groups, std::back_inserter(leaves), &TreeBox::is_leaf);
-  find_all(input, leaves, targets.points, GroupSearch(tree, points), lists);
+  const auto see = [&](const InBox& from) {
+    return images_seen(from, input.sources, input.lattice, {targets.points, reach}, memory,
+                       threads);
+  };
+  PlacedImages images =
+      same ? see(targets) : see(InBox(input.sources, input.lattice, "pos", threads));
+  const TreeBox around = box_around(targets.points, threads);
+  const TreeBox seen = box_around(images.points, threads);
+  if (!images.points.empty()) lists.diagonal2 = square_of_diagonal(around, seen, input.skin);
+  const std::vector<TreeBox> groups = sort_targets(targets, around, threads, lists.targets);
+  const SortedSources sources = sort_sources(images, seen, threads, lists.sources);
+  find_all(input, groups, targets.points, sources, memory, lists);
   return lists;
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "libgdr/pairs/images.hpp"
 #include "libgdr/pairs/lattice.hpp"
 
 namespace gdr {
@@ -20,13 +21,6 @@ struct TargetGroup {
   std::size_t first = 0, count = 0;
   std::vector<std::int32_t> single;  ///< single sources
   std::vector<ListedRange> whole;    ///< many sources in a row, all of them within the cut-off
-};
-
-/// A particle in the order of the lists, moved by periodic vectors.
-struct PlacedParticle {
-  std::uint32_t number = 0;  ///< number in the caller's arrays
-  Shift shift{};
-  bool own = true;  ///< whether it is the particle itself, not an image
 };
 
 /// Lists as they were made; distances have changed since if particles have moved.
@@ -46,9 +40,9 @@ struct ListInput {
   unsigned threads = 0;
 };
 
-/// Makes the lists. The work is O(N log N) for a given number of neighbours. Throws Error (Input)
-/// for images or lists that take more than half of the available memory, before they are made, and
-/// for positions that are too far away (Lattice::into_box).
+/// Makes the lists, in threads. The work is O(N) for a given number of neighbours. Throws Error
+/// (Input) for images or lists that take more than half of the available memory, before they are
+/// made, and for positions that are too far away from the box or from each other.
 PairLists make_pair_lists(const ListInput& input);
 
 }  // namespace gdr

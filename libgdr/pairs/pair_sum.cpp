@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "emulator/host/float_mode.hpp"
+#include "emulator/host/for_blocks.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "gdr/pairs.hpp"
@@ -24,8 +25,8 @@ namespace {
 constexpr double default_skin = 0.12;
 /// Cut-offs that are longer than any system have none.
 constexpr double longest_with_skin = 1e100;
-/// Squares of smaller and larger lengths are not normal numbers.
-constexpr double least_cutoff = 1e-150, most_diagonal2 = 1e300;
+/// Squares of smaller lengths are not normal numbers.
+constexpr double least_cutoff = 1e-150;
 
 /// The variables that PairSum fills itself.
 struct FilledNames {
@@ -154,9 +155,6 @@ struct PairSum::Impl {
     valid = false;
     lists =
         make_pair_lists({call.pos, positions_of_targets(call), radii, skin(), lattice, threads});
-    if (!(lists.diagonal2 < most_diagonal2))
-      throw Error(ErrorCategory::Input,
-                  "the positions are too far from each other: squares of distances exceed 1e300");
     own_targets = call.target_pos.has_value();
     sources.begin(call.pos);
     if (own_targets) targets.begin(*call.target_pos);
@@ -172,21 +170,28 @@ struct PairSum::Impl {
   /// Numbers that are equal for a target and the source that is the same particle, and radii.
   void number_particles() {
     constexpr std::int64_t no_target = -1, image = -2;
-    target_numbers.clear();
-    target_radii2.clear();
-    source_numbers.clear();
-    source_indices.clear();
+    const std::size_t n = lists.sources.size(), m = lists.targets.size();
+    target_numbers.resize(m);
+    target_radii2.resize(m);
+    source_numbers.resize(n);
+    source_indices.resize(n);
     // Larger radii than all distances may exceed the range of an engine's numbers.
     const double most = std::max(1.0, 1.001 * lists.diagonal2);
-    for (const PlacedParticle& t : lists.targets) {
-      const double radius = radii[radii.size() == 1 ? 0 : t.number];
-      target_numbers.push_back(own_targets ? no_target : std::int64_t{t.number});
-      target_radii2.push_back(std::min(radius * radius, most));
-    }
-    for (const PlacedParticle& s : lists.sources) {
-      source_numbers.push_back(s.own ? std::int64_t{s.number} : image);
-      source_indices.push_back(s.number);
-    }
+    for_particles(m, threads, [&](std::size_t first, std::size_t end) {
+      for (std::size_t k = first; k < end; ++k) {
+        const std::uint32_t number = lists.targets[k].number;
+        const double radius = radii[radii.size() == 1 ? 0 : number];
+        target_numbers[k] = own_targets ? no_target : std::int64_t{number};
+        target_radii2[k] = std::min(radius * radius, most);
+      }
+    });
+    for_particles(n, threads, [&](std::size_t first, std::size_t end) {
+      for (std::size_t k = first; k < end; ++k) {
+        const PlacedParticle& source = lists.sources[k];
+        source_numbers[k] = source.own ? std::int64_t{source.number} : image;
+        source_indices[k] = source.number;
+      }
+    });
   }
 
   /// Copies the inputs of the call in the order of the lists.

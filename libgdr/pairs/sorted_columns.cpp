@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "emulator/host/for_blocks.hpp"
 #include "gdr/error.hpp"
-#include "libgdr/pairs/in_blocks.hpp"
 
 namespace gdr {
 namespace {
@@ -79,7 +79,7 @@ void SortedInput::copy(std::size_t n, const std::vector<PlacedParticle>& order, 
   const auto* const data = static_cast<const std::byte*>(given_.array.data);
   const std::ptrdiff_t step = item_step(given_.array, numbers_);
   with_size(bytes_, [&](auto copy_one) {
-    in_blocks(order.size(), threads, [&](std::size_t first, std::size_t end) {
+    for_particles(order.size(), threads, [&](std::size_t first, std::size_t end) {
       for (std::size_t k = first; k < end; ++k)
         for (std::size_t e = 0; e < numbers_; ++e)
           copy_one(sorted_.data() + (k * numbers_ + e) * bytes_,
@@ -97,7 +97,7 @@ void SortedResult::copy_back(const std::vector<PlacedParticle>& order, unsigned 
   auto* const data = static_cast<std::byte*>(given_.array.data);
   const std::ptrdiff_t step = item_step(given_.array, numbers_);
   with_size(bytes_, [&](auto copy_one) {
-    in_blocks(order.size(), threads, [&](std::size_t first, std::size_t end) {
+    for_particles(order.size(), threads, [&](std::size_t first, std::size_t end) {
       for (std::size_t k = first; k < end; ++k)
         for (std::size_t e = 0; e < numbers_; ++e)
           copy_one(data + static_cast<std::ptrdiff_t>(order[k].number) * step +

@@ -91,15 +91,16 @@ void find_within(const Coordinates& sources, std::size_t n, const std::array<dou
   }
 }
 
-std::size_t choose_near(const Coordinates& sources, std::size_t n, const std::array<double, 3>& low,
-                        const std::array<double, 3>& high, double h2, std::uint32_t* near) {
+std::size_t choose_near(const Coordinates& sources, std::size_t first, std::size_t n,
+                        const std::array<double, 3>& low, const std::array<double, 3>& high,
+                        double h2, std::uint32_t* near) {
   std::array<double, block> d2;
   std::size_t count = 0;
-  for (std::size_t first = 0; first < n; first += block) {
-    const std::size_t some = std::min(block, n - first);
-    box_distances(sources[0] + first, sources[1] + first, sources[2] + first, some, low.data(),
-                  high.data(), d2.data());
-    count += write_below(d2.data(), some, h2, first, near + count);
+  for (std::size_t at = first, end = first + n; at < end; at += block) {
+    const std::size_t some = std::min(block, end - at);
+    box_distances(sources[0] + at, sources[1] + at, sources[2] + at, some, low.data(), high.data(),
+                  d2.data());
+    count += write_below(d2.data(), some, h2, at, near + count);
   }
   return count;
 }

@@ -17,10 +17,12 @@ using Coordinates = std::array<const double*, 3>;
 void find_within(const Coordinates& sources, std::size_t n, const std::array<double, 3>& x,
                  double e2, double h2, std::vector<std::uint32_t>& found);
 
-/// Writes the numbers of the sources whose distance to a box, low to high, is below the radius;
-/// returns how many. Rounding loses no source within the radius of a point of the box.
-std::size_t choose_near(const Coordinates& sources, std::size_t n, const std::array<double, 3>& low,
-                        const std::array<double, 3>& high, double h2, std::uint32_t* near);
+/// Writes the numbers of those of n sources, from `first` on, whose distance to a box, low to high,
+/// is below the radius; returns how many. Rounding loses no source within the radius of a point of
+/// the box.
+std::size_t choose_near(const Coordinates& sources, std::size_t first, std::size_t n,
+                        const std::array<double, 3>& low, const std::array<double, 3>& high,
+                        double h2, std::uint32_t* near);
 
 /// Adds the numbers of the sources with ((x_j - x) + shift_j)^2 < h2 to `found`, in their order.
 void find_shifted(const Coordinates& sources, const Coordinates& shifts, std::size_t n,

@@ -50,10 +50,10 @@ class NeighbourTree {
     walk(
         box, radius2, [](const Node&) { return false; },
         [&](const Node& leaf) {
-          const std::size_t n = choose_near(
-              {at_[0].data() + leaf.first, at_[1].data() + leaf.first, at_[2].data() + leaf.first},
-              leaf.count, box.low, box.high, radius2, near.data());
-          for (std::size_t k = 0; k < n; ++k) near[k] = number_[leaf.first + near[k]];
+          const std::size_t n =
+              choose_near({at_[0].data(), at_[1].data(), at_[2].data()}, leaf.first, leaf.count,
+                          box.low, box.high, radius2, near.data());
+          for (std::size_t k = 0; k < n; ++k) near[k] = number_[near[k]];
           at_sources(std::span<const std::uint32_t>(near.data(), n));
         });
   }

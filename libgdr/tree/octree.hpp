@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "libgdr/tree/blocks.hpp"
+#include "emulator/host/for_blocks.hpp"
 
 namespace gdr::tree {
 

@@ -301,6 +301,57 @@ TEST_CASE("particles at one place are pairs, and one particle meets its images o
   CHECK(computed(one).n[0] == 6);
 }
 
+TEST_CASE("sums within a cut-off agree with plain sums where the density varies") {
+  // Distances from the centre over nine decades, some particles at one place, others far out.
+  System s = random_system(700, 0, 1.0, 31);
+  for (std::size_t k = 0; k < s.pos.size(); ++k)
+    s.pos[k] *= std::pow(10.0, static_cast<double>(k / 3 % 9) - 7);
+  for (std::size_t k = 0; k < 300; ++k) s.pos[k] = s.pos[k % 3];
+  s.pos[2000] = 1e9;
+  s.pos[2003] = -3e7;
+  for (const double cutoff : {1e-6, 1e-3, 0.3, 30.0}) {
+    INFO("cut-off " << cutoff);
+    s.cutoff = {cutoff};
+    s.box.reset();
+    require_equal(computed(s), plain_sums(s, 0));
+  }
+  s.cutoff = {0.6};
+  s.box = tilted_box({true, false, true});
+  s.pos.erase(s.pos.begin(), s.pos.begin() + 1500);
+  s.pos[500] = 4.5;
+  s.pos[503] = 0.5;
+  s.charge.resize(200);
+  s.factor.resize(200);
+  require_equal(computed(s), plain_sums(s, 14));
+}
+
+TEST_CASE("particles in a plane, on a line and at two places have the sums of all pairs") {
+  for (const std::size_t flat : {1U, 2U, 3U}) {
+    System s = random_system(900, 0, 2.0, 41);
+    for (std::size_t k = 0; k < s.pos.size(); ++k)
+      if (k % 3 < flat) s.pos[k] = flat == 3 && k < 1200 ? 0.5 : -0.5;
+    s.cutoff = {0.4};
+    INFO(flat << " coordinates are the same");
+    require_equal(computed(s), plain_sums(s, 0));
+  }
+}
+
+TEST_CASE("lists of 1e5 particles at one place take little memory") {
+  gdr::Device device = gdr::Device::open("emulator:engine=native");
+  const gdr::Kernel law =
+      gdr::Kernel::compile("VARI xi, yi, zi; VARJ xj, yj, zj; VARF int n; n += 1;");
+  const std::size_t n = 100'000, m = 200;
+  const std::vector<double> pos(3 * n, 0.125);
+  std::vector<double> targets(3 * m, 0.125);
+  for (std::size_t t = 0; t < m; ++t) targets[3 * t] += 1e-3 * static_cast<double>(t);
+  std::vector<std::int64_t> found(m);
+  const std::vector<gdr::NamedResult> results{{"n", found}};
+  gdr::PairSum sum(device, law, {.cutoff = {0.1}, .skin = 0});
+  sum.run({.pos = pos, .target_pos = targets, .results = results});
+  for (std::size_t t = 0; t < m; ++t) CHECK(found[t] == (t < 100 ? 100000 : 0));
+  CHECK(sum.statistics().pairs < 2.0 * n * m);
+}
+
 TEST_CASE("sums within a cut-off of no particles are empty") {
   System none;
   none.cutoff = {1.0};
