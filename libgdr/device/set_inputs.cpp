@@ -1,7 +1,10 @@
 #include "libgdr/device/set_inputs.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <string>
 
+#include "emulator/host/for_each_isa.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr {
@@ -25,21 +28,23 @@ void check_index(const SourceSegment& segment) {
                 "an index needs `items`, the number of items of the arrays, which is 0");
 }
 
-/// Number of items that the arrays of a segment must have.
-std::size_t items_of(const SourceSegment& segment) {
-  return segment.index != nullptr ? segment.items : segment.first + segment.n;
+/// The largest of n indices as unsigned numbers.
+GDR_FOR_EACH_ISA std::uint32_t largest_index(const std::int32_t* index, std::size_t n) noexcept {
+  std::uint32_t largest = 0;
+#pragma omp simd reduction(max : largest)
+  for (std::size_t k = 0; k < n; ++k)
+    largest = std::max(largest, static_cast<std::uint32_t>(index[k]));
+  return largest;
 }
 
 /// Throws Error (Input) for the first index outside of the arrays.
 void check_indices(const SourceSegment& segment) {
   if (segment.index == nullptr) return;
-  const auto inside = [&](std::int32_t i) {
-    return static_cast<std::size_t>(static_cast<std::uint32_t>(i)) < segment.items && i >= 0;
-  };
-  bool all = true;  // without an early exit, so that the loop is vectorised
-  for (std::size_t k = 0; k < segment.n; ++k) all &= inside(segment.index[k]);
-  for (std::size_t k = 0; !all && k < segment.n; ++k)
-    if (!inside(segment.index[k]))
+  constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
+  const std::size_t items = std::min(segment.items, most + 1);
+  if (largest_index(segment.index, segment.n) < items) return;
+  for (std::size_t k = 0; k < segment.n; ++k)
+    if (!(static_cast<std::uint32_t>(segment.index[k]) < items))
       throw Error(ErrorCategory::Input,
                   "index[" + std::to_string(k) + "] is " + std::to_string(segment.index[k]) +
                       ", but the arrays have " + std::to_string(segment.items) + " items");
@@ -65,7 +70,8 @@ void SetPacker::check(const InteractionSet& set, std::size_t number) {
   }
 }
 
-void SetPacker::pack(const InteractionSet& set, std::size_t number, PackedSet& packed) {
+void SetPacker::pack(const InteractionSet& set, std::size_t number, const SharedSources& shared,
+                     PackedSet& packed) {
   packed.target_count = set.targets;
   packed.targets.resize(set.targets * job_->targets_group.words);
   packed.results.clear();
@@ -86,6 +92,7 @@ void SetPacker::pack(const InteractionSet& set, std::size_t number, PackedSet& p
     if (segment.n == 0) continue;
     named(number, &s, [&] {
       check_indices(segment);
+      if (shared.copy(segment, to)) return;
       sources_.check(items_of(segment), segment.arrays);
       sources_.pack({segment.n, segment.first, segment.index}, segment.arrays, to);
     });

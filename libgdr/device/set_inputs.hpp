@@ -8,6 +8,7 @@
 
 #include "gdr/sets.hpp"
 #include "libgdr/device/core.hpp"
+#include "libgdr/device/shared_sources.hpp"
 
 namespace gdr {
 
@@ -27,9 +28,10 @@ class SetPacker {
 
   /// Checks numbers, names, types and pointers. Throws Error (Usage) that names the set.
   void check(const InteractionSet& set, std::size_t number);
-  /// Converts the arrays and binds the results. Throws Error (Input) that names the set, also for a
-  /// bad index.
-  void pack(const InteractionSet& set, std::size_t number, PackedSet& packed);
+  /// Converts the arrays, or copies what was converted, and binds the results. Throws Error (Input)
+  /// that names the set, also for a bad index.
+  void pack(const InteractionSet& set, std::size_t number, const SharedSources& shared,
+            PackedSet& packed);
 
  private:
   const JobData* job_;

@@ -64,9 +64,12 @@ struct SetJob::Impl {
   /// Packs all sets into `packed`.
   void pack_all(std::span<const InteractionSet> sets) {
     if (packed.size() < sets.size()) packed.resize(sets.size());
-    const auto pack = [&](SetPacker& with, std::size_t k) { with.pack(sets[k], k, packed[k]); };
+    const auto pack = [&](SetPacker& with, std::size_t k) {
+      with.pack(sets[k], k, shared, packed[k]);
+    };
     const HostSpan span(core->spans, "convert sets");
     const Stopwatch timer;
+    shared.convert(sets, core->threads);
     if (workers.useful_for(sets.size())) {
       constexpr double ns_of_an_item = 15;
       workers.run(sets.size(), threads_for(SetWork(sets).items * ns_of_an_item, core->threads),
@@ -91,6 +94,7 @@ struct SetJob::Impl {
   std::shared_ptr<DeviceCore> core;
   JobData job;
   SetPacker packer{job};
+  SharedSources shared{job.sources_group};
   SetWorkers workers{*core, job};
   ThreadChoice choice{0.5};       ///< units: pairs
   std::vector<PackedSet> packed;  ///< sets of a run whose inputs were copied
@@ -117,9 +121,12 @@ void SetJob::run(std::span<const InteractionSet> sets) {
   impl.calls.collectively(call_of(sets), [&] { impl.check(sets); });
   if (impl.workers.useful_for(sets.size())) {
     impl.calls.work.body = [&](const std::stop_token& stop) {
+      const Stopwatch conversion;
+      impl.shared.convert(sets, impl.core->threads);
+      impl.core->add_conversion_time(conversion.seconds());
       impl.compute(sets.size(), SetWork(sets), [&](SetWorker& worker, std::size_t k) {
         const Stopwatch timer;
-        worker.packer.pack(sets[k], k, worker.set);
+        worker.packer.pack(sets[k], k, impl.shared, worker.set);
         worker.core.add_conversion_time(timer.seconds());
         worker.compute(worker.set, stop);
       });

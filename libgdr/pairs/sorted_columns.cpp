@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "emulator/host/for_blocks.hpp"
 #include "gdr/error.hpp"
@@ -17,18 +18,12 @@ std::ptrdiff_t item_step(const Array& array, std::size_t numbers) noexcept {
                                 : static_cast<std::ptrdiff_t>(numbers) * array.stride;
 }
 
-/// Copies numbers of a size that the compiler knows.
-template <std::size_t bytes>
-void copy_number(std::byte* to, const std::byte* from) noexcept {
-  std::memcpy(to, from, bytes);
-}
-
-/// Calls copy with the function for numbers of this size.
+/// Calls copy(size) with the size of numbers as a constant that the compiler knows.
 template <typename Copy>
 void with_size(std::size_t bytes, const Copy& copy) {
-  if (bytes == 4) return copy(&copy_number<4>);
-  if (bytes == 8) return copy(&copy_number<8>);
-  copy(&copy_number<16>);
+  if (bytes == 4) return copy(std::integral_constant<std::size_t, 4>());
+  if (bytes == 8) return copy(std::integral_constant<std::size_t, 8>());
+  copy(std::integral_constant<std::size_t, 16>());
 }
 
 /// An array as given, but of the sorted numbers, which lie one after the other.
@@ -78,13 +73,14 @@ void SortedInput::copy(std::size_t n, const std::vector<PlacedParticle>& order, 
   sorted_.resize(order.size() * numbers_ * bytes_);
   const auto* const data = static_cast<const std::byte*>(given_.array.data);
   const std::ptrdiff_t step = item_step(given_.array, numbers_);
-  with_size(bytes_, [&](auto copy_one) {
+  with_size(bytes_, [&](auto size) {
     for_particles(order.size(), threads, [&](std::size_t first, std::size_t end) {
       for (std::size_t k = first; k < end; ++k)
         for (std::size_t e = 0; e < numbers_; ++e)
-          copy_one(sorted_.data() + (k * numbers_ + e) * bytes_,
-                   data + static_cast<std::ptrdiff_t>(order[k].number) * step +
-                       static_cast<std::ptrdiff_t>(e) * given_.array.stride);
+          std::memcpy(sorted_.data() + (k * numbers_ + e) * size,
+                      data + static_cast<std::ptrdiff_t>(order[k].number) * step +
+                          static_cast<std::ptrdiff_t>(e) * given_.array.stride,
+                      size);
     });
   });
 }
@@ -96,13 +92,13 @@ NamedResult SortedResult::result() { return without_gaps(given_, sorted_, number
 void SortedResult::copy_back(const std::vector<PlacedParticle>& order, unsigned threads) const {
   auto* const data = static_cast<std::byte*>(given_.array.data);
   const std::ptrdiff_t step = item_step(given_.array, numbers_);
-  with_size(bytes_, [&](auto copy_one) {
+  with_size(bytes_, [&](auto size) {
     for_particles(order.size(), threads, [&](std::size_t first, std::size_t end) {
       for (std::size_t k = first; k < end; ++k)
         for (std::size_t e = 0; e < numbers_; ++e)
-          copy_one(data + static_cast<std::ptrdiff_t>(order[k].number) * step +
-                       static_cast<std::ptrdiff_t>(e) * given_.array.stride,
-                   sorted_.data() + (k * numbers_ + e) * bytes_);
+          std::memcpy(data + static_cast<std::ptrdiff_t>(order[k].number) * step +
+                          static_cast<std::ptrdiff_t>(e) * given_.array.stride,
+                      sorted_.data() + (k * numbers_ + e) * size, size);
     });
   });
 }

@@ -383,6 +383,48 @@ TEST_CASE("bad values name the first set with one, its segment, array and item")
   }
 }
 
+TEST_CASE("sets that share arrays have the results of sets with arrays of their own") {
+  for (const char* name : {"emulator:engine=native,threads=1", "emulator:engine=native,threads=3",
+                           "emulator:engine=vector"}) {
+    gdr::Device device = gdr::Device::open(name);
+    Sets own = make_sets(12);
+    const std::vector<Force> expected = by_sets(device, own);
+    Sets s = make_sets(12);
+    const std::vector<gdr::NamedInput> bodies = sources_of(s.bodies.data());
+    const std::vector<gdr::NamedInput> nodes = sources_of(s.nodes.data());
+    const std::vector<gdr::InteractionSet> sets = s.sets();
+    std::vector<bool> taken(s.bodies.size());
+    for (Sets::One& one : s.list)
+      for (std::size_t k = 0; k < one.segments.size(); ++k) {
+        const Particle* const first = one.segments[k].first;
+        const bool is_node = first == s.nodes.data();
+        one.views[k].arrays = is_node ? nodes : bodies;
+        if (!is_node) one.views[k].first = static_cast<std::size_t>(first - s.bodies.data());
+        for (std::size_t i = 0; i < one.segments[k].n && !is_node; ++i)
+          taken[static_cast<std::size_t>(&one.segments[k].source(i) - s.bodies.data())] = true;
+      }
+    gdr::SetJob job = set_job(device);
+    job.run(sets);
+    CHECK(s.forces == expected);
+    s.forces.assign(s.forces.size(), {});
+    job.start(sets);
+    job.wait();
+    CHECK(s.forces[60] == expected[60]);
+    // A bad value matters to the sets that take it only.
+    const auto unused = static_cast<std::size_t>(
+        std::find(taken.begin() + 1000, taken.end(), false) - taken.begin());
+    REQUIRE(unused < s.bodies.size());
+    const double mass = s.bodies[unused].mass;
+    s.bodies[unused].mass = std::numeric_limits<double>::quiet_NaN();
+    job.run(sets);
+    CHECK(s.forces[60] == expected[60]);
+    s.bodies[unused].mass = mass;
+    const auto item = static_cast<std::size_t>(s.list[4].segments[0].index[250]);
+    s.bodies[item].mass = std::numeric_limits<double>::quiet_NaN();
+    CHECK_THROWS_WITH(job.run(sets), Catch::Contains("is not a number"));
+  }
+}
+
 TEST_CASE("sets have neighbour lists of their own") {
   const std::vector<Particle> bodies = particles(700, 5);
   const std::string text =
