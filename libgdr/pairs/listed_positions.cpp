@@ -1,5 +1,9 @@
 #include "libgdr/pairs/listed_positions.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "emulator/host/for_blocks.hpp"
 
 namespace gdr {
@@ -9,20 +13,22 @@ void ListedPositions::begin(std::span<const double> x) {
   moved_.clear();
 }
 
-bool ListedPositions::follow(std::span<const double> x, double distance, const Lattice& lattice) {
-  if (x.size() != listed_.size()) return false;
+double ListedPositions::follow(std::span<const double> x, double near, const Lattice& lattice) {
+  if (x.size() != listed_.size()) return std::numeric_limits<double>::infinity();
   moved_.clear();
-  const double most = distance * distance;
+  const double near2 = near * near;
+  double largest = 0;
   for (std::size_t k = 0; k < x.size(); k += 3) {
     Point d{x[k] - listed_[k], x[k + 1] - listed_[k + 1], x[k + 2] - listed_[k + 2]};
-    if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] <= most) continue;
-    if (lattice.dimensions() == 0) return false;
-    const Shift shift = lattice.shorten(d);
-    if (!(d[0] * d[0] + d[1] * d[1] + d[2] * d[2] <= most)) return false;
-    if (moved_.empty()) moved_.resize(x.size() / 3);
-    moved_[k / 3] = shift;
+    double d2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    if (!(d2 <= near2) && lattice.dimensions() > 0) {
+      if (moved_.empty()) moved_.resize(x.size() / 3);
+      moved_[k / 3] = lattice.shorten(d);
+      d2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    }
+    largest = std::max(largest, d2);
   }
-  return true;
+  return std::sqrt(largest);
 }
 
 void ListedPositions::place(std::span<const double> x, const std::vector<PlacedParticle>& order,

@@ -106,7 +106,7 @@ double reach_of(const ListInput& input, const TargetGroup& group,
   return (radius + input.skin) * (1 + box_rounding);
 }
 
-/// Makes the lists of all groups, and counts their pairs.
+/// Makes the lists of all groups.
 void find_all(const ListInput& input, const std::vector<TreeBox>& leaves,
               const std::vector<NumberedPoint>& targets, const SortedSources& sources,
               double memory, PairLists& lists) {
@@ -127,11 +127,22 @@ void find_all(const ListInput& input, const std::vector<TreeBox>& leaves,
       if (all * bytes_an_entry > memory) lists_too_long(targets.size(), all, memory);
     }
   });
-  for (const TargetGroup& group : lists.groups) {
-    auto sources_of_group = static_cast<double>(group.single.size());
-    for (const ListedRange& r : group.whole) sources_of_group += static_cast<double>(r.count);
-    lists.pairs += sources_of_group * static_cast<double>(group.count);
+}
+
+ListCounts counts_of(const PairLists& lists, const std::vector<TreeBox>& groups, double skin) {
+  ListCounts counts;
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    const TargetGroup& group = lists.groups[k];
+    auto sources = static_cast<double>(group.single.size());
+    for (const ListedRange& r : group.whole) sources += static_cast<double>(r.count);
+    counts.sources += sources;
+    counts.pairs += sources * static_cast<double>(group.count);
+    for (std::size_t c = 0; c < 3; ++c) counts.edge += groups[k].high[c] - groups[k].low[c];
   }
+  counts.edge /= 3 * static_cast<double>(groups.size());
+  counts.particles = static_cast<double>(lists.targets.size() + lists.sources.size());
+  counts.skin = skin;
+  return counts;
 }
 
 /// At least the square of the distance of a target and a source, also after both have moved by half
@@ -200,6 +211,7 @@ PairLists make_pair_lists(const ListInput& input) {
   const std::vector<TreeBox> groups = sort_targets(targets, around, threads, lists.targets);
   const SortedSources sources = sort_sources(images, seen, threads, lists.sources);
   find_all(input, groups, targets.points, sources, memory, lists);
+  lists.counts = counts_of(lists, groups, input.skin);
   return lists;
 }
 

@@ -8,6 +8,7 @@
 
 #include "libgdr/pairs/images.hpp"
 #include "libgdr/pairs/lattice.hpp"
+#include "libgdr/pairs/skin_choice.hpp"
 
 namespace gdr {
 
@@ -27,7 +28,7 @@ struct TargetGroup {
 struct PairLists {
   std::vector<PlacedParticle> targets, sources;
   std::vector<TargetGroup> groups;
-  double pairs = 0;      ///< pairs of all lists
+  ListCounts counts;
   double diagonal2 = 0;  ///< at least the square of the distance of any pair
 };
 

@@ -21,10 +21,6 @@
 namespace gdr {
 namespace {
 
-/// The default of the skin, relative to the largest cut-off.
-constexpr double default_skin = 0.12;
-/// Cut-offs that are longer than any system have none.
-constexpr double longest_with_skin = 1e100;
 /// Squares of smaller lengths are not normal numbers.
 constexpr double least_cutoff = 1e-150;
 
@@ -92,7 +88,9 @@ struct PairSum::Impl {
         variables(job_data(kernel)),
         job(device, kernel),
         threads(options.threads != 0 ? options.threads : core_of(device)->job_threads()),
-        skin_option(options.skin) {
+        skin_option(options.skin),
+        choice(static_cast<double>(variables.cost.body_clocks) /
+               (variables.cost.group * variables.cost.elements)) {
     if (skin_option && !(*skin_option >= 0 && std::isfinite(*skin_option)))
       throw Error(ErrorCategory::Input,
                   "skin is " + std::to_string(*skin_option) + "; it must be a finite number >= 0");
@@ -105,11 +103,7 @@ struct PairSum::Impl {
     radii = options.cutoff;
   }
 
-  double skin() const {
-    if (skin_option) return *skin_option;
-    const double largest = *std::ranges::max_element(radii);
-    return largest < longest_with_skin ? default_skin * largest : 0;
-  }
+  double largest_radius() const { return *std::ranges::max_element(radii); }
 
   /// The call with the names of its arrays; positions stand for those in the order of lists.
   void check(const PairCall& call) {
@@ -144,17 +138,21 @@ struct PairSum::Impl {
 
   /// Whether the lists contain all pairs of these positions.
   bool lists_serve(const PairCall& call) {
-    const double distance = skin() / 2;
-    return valid && distance > 0 && own_targets == call.target_pos.has_value() &&
-           sources.follow(call.pos, distance, lattice) &&
-           (!own_targets || targets.follow(*call.target_pos, distance, lattice));
+    if (!valid || skin_option == 0 || own_targets != call.target_pos.has_value()) return false;
+    const double near = lists.counts.skin / 2;
+    double distance = sources.follow(call.pos, near, lattice);
+    if (own_targets) distance = std::max(distance, targets.follow(*call.target_pos, near, lattice));
+    if (std::isfinite(distance)) choice.follow(distance);
+    return distance <= near;
   }
 
   void make_lists(const PairCall& call) {
     const Stopwatch timer;
+    const double cutoff = largest_radius();
+    if (counts.lists_made > 0) choice.choose(lists.counts, cutoff, valid);
     valid = false;
-    lists =
-        make_pair_lists({call.pos, positions_of_targets(call), radii, skin(), lattice, threads});
+    const double skin = skin_option.value_or(choice.skin(cutoff));
+    lists = make_pair_lists({call.pos, positions_of_targets(call), radii, skin, lattice, threads});
     own_targets = call.target_pos.has_value();
     sources.begin(call.pos);
     if (own_targets) targets.begin(*call.target_pos);
@@ -163,7 +161,8 @@ struct PairSum::Impl {
     counts.lists_made += 1;
     counts.groups = lists.groups.size();
     counts.sources = lists.sources.size();
-    counts.pairs = lists.pairs;
+    counts.pairs = lists.counts.pairs;
+    counts.skin = skin;
     counts.list_seconds = timer.seconds();
   }
 
@@ -282,6 +281,7 @@ struct PairSum::Impl {
   SetJob job;
   unsigned threads;
   std::optional<double> skin_option;
+  SkinChoice choice;  ///< of the skin, without that option
   Lattice lattice;
   std::vector<double> radii;
 

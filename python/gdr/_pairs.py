@@ -31,6 +31,7 @@ class PairStatistics:
     sources: int  #: sources with their images
     pairs: float  #: pairs that a call computes, those beyond the cut-off among them
     list_seconds: float  #: time for the last lists
+    skin: float  #: that of the last lists
 
 
 class PairSum:
@@ -45,17 +46,18 @@ class PairSum:
     (m,). ``box``: three lengths, or three vectors as the rows of (3, 3); ``periodic``: whether the
     box repeats along each, for all or for each of the three. ``skin``: how much farther than the
     cut-off the lists reach; they are used again until a particle has moved by half of it, 0 makes
-    new lists in every call; by default 0.12 of the largest cut-off. ``params`` by name, here or in
-    the calls.
+    new lists in every call; by default at first 0.12 of the largest cut-off, later what is
+    cheapest by counted costs where particles move as far in a call as they did. ``params`` by name,
+    here or in the calls.
 
     A pair counts if its distance is below the target's cut-off, once for each image of the source:
     also where the cut-off exceeds half of the box. A particle does not meet itself, but its images.
     The kernel needs no condition for the cut-off and no ``minimum_image``: it sees plain
     differences. Positions may lie outside of the box, and move through its sides.
 
-    A call takes O(n) work at a given density, new lists O(n log n). Results do not depend on the
-    number of threads; their last bits depend on when lists were made, unless ``skin`` is 0. The
-    distances that are compared are those of the device: exact to 1e-15, to 1e-7 on engines among
+    A call and new lists take O(n) work at a given density. Results do not depend on the number of
+    threads; their last bits depend on when lists were made, that is on the calls before, unless
+    ``skin`` is 0: the same calls have the same bits. The distances that are compared are those of the device: exact to 1e-15, to 1e-7 on engines among
     floats.
 
     Raises TypeError or ValueError naming the argument, and UnsupportedError for a kernel without a

@@ -56,7 +56,8 @@ class PyPairSum {
   }
   py::tuple statistics() {
     const PairStatistics s = sum_->statistics();
-    return py::make_tuple(s.runs, s.lists_made, s.groups, s.sources, s.pairs, s.list_seconds);
+    return py::make_tuple(s.runs, s.lists_made, s.groups, s.sources, s.pairs, s.list_seconds,
+                          s.skin);
   }
 
  private:

@@ -272,6 +272,69 @@ TEST_CASE(
   check(7);
 }
 
+TEST_CASE("the default of the skin follows from how far particles move") {
+  System s = random_system(3000, 0, 6.0, 17);
+  s.cutoff = {1.0};
+  s.box = gdr::PeriodicBox::orthorhombic({12, 12, 12});
+  gdr::Device device = gdr::Device::open("emulator:engine=native");
+  gdr::PairSum sum(device, soft_law(), {.cutoff = s.cutoff, .box = s.box});
+  std::mt19937 random(23);
+  std::uniform_real_distribution<double> direction(-1, 1);
+  std::vector<double> velocity(s.pos.size());
+  std::ranges::generate(velocity, [&] { return direction(random); });
+  const auto skin_after = [&](int runs, double step) {
+    for (int k = 0; k < runs; ++k) {
+      for (std::size_t i = 0; i < s.pos.size(); ++i) s.pos[i] += step * velocity[i];
+      computed(sum, s);
+    }
+    return sum.statistics().skin;
+  };
+  CHECK(skin_after(1, 0.0) == 0.12);
+  const double slow = skin_after(60, 0.002), fast = skin_after(30, 0.02);
+  CHECK(slow > 0);
+  CHECK(slow < 0.12);
+  CHECK(fast > slow);
+  CHECK(fast < 0.5);
+  // Lists serve no second run where particles go anywhere, or the box changes.
+  CHECK(skin_after(3, 2.0) == 0);
+  CHECK(skin_after(60, 0.002) > 0);
+  for (int k = 0; k < 3; ++k) {
+    s.box->vectors[0][0] += 0.01;
+    sum.set_box(s.box);
+    computed(sum, s);
+  }
+  CHECK(sum.statistics().skin == 0);
+  System few = random_system(120, 0, 2.0, 18);
+  few.cutoff = {0.9};
+  gdr::PairSum other(device, soft_law(), {.cutoff = few.cutoff});
+  for (int k = 0; k < 12; ++k) {
+    for (double& x : few.pos) x += 0.004 * std::cos(x);
+    require_equal(computed(other, few), plain_sums(few, 0));
+  }
+  CHECK(other.statistics().lists_made < 12);
+}
+
+TEST_CASE("runs with the default of the skin have the same bits with any number of threads") {
+  const auto all = [](const std::string& threads) {
+    System s = random_system(4000, 0, 3.0, 27);
+    s.box = tilted_box({true, true, false});
+    s.cutoff = {0.4};
+    gdr::Device device = gdr::Device::open("emulator:engine=native,threads=" + threads);
+    gdr::PairSum sum(device, soft_law(), {.cutoff = s.cutoff, .box = s.box});
+    std::vector<double> found;
+    for (int k = 0; k < 10; ++k) {
+      for (double& x : s.pos) x += 0.01 * std::sin(x + k);
+      const Sums sums = computed(sum, s);
+      found.insert(found.end(), sums.fx.begin(), sums.fx.end());
+      found.push_back(sum.statistics().skin);
+    }
+    return found;
+  };
+  const std::vector<double> one = all("1");
+  CHECK(one == all("2"));
+  CHECK(one == all("3"));
+}
+
 TEST_CASE("sums within a cut-off have the same bits with any number of threads") {
   System s = random_system(3000, 0, 2.0, 21);
   s.box = tilted_box({true, true, true});

@@ -167,7 +167,9 @@ PYTHON: Dict[str, str] = {
     "PairCall.results": "PairSum.__call__(results)",
     "PairStatistics": "PairStatistics",
     **same(
-        "PairStatistics", "PairStatistics", "runs lists_made groups sources pairs list_seconds"
+        "PairStatistics",
+        "PairStatistics",
+        "runs lists_made groups sources pairs list_seconds skin",
     ),
     "Gravity": "gravity",
     "Gravity.compute": "gravity",

@@ -26,7 +26,9 @@ struct PairOptions {
   std::vector<double> cutoff;           ///< a radius for all targets, or one for each
   std::optional<PeriodicBox> box = {};  ///< none: open space
   /// How much farther than the cut-off the lists reach: they are used again until a particle has
-  /// moved by half of it. 0: new lists in every run. None: 0.12 of the largest cut-off.
+  /// moved by half of it. 0: new lists in every run. None: at first 0.12 of the largest cut-off,
+  /// later what makes runs with new lists now and then cheapest, by counted costs, where particles
+  /// move as far in a run as they did.
   std::optional<double> skin = {};
   unsigned threads = 0;  ///< limit of the threads that make lists; 0: that of the device
 };
@@ -50,6 +52,7 @@ struct PairStatistics {
   std::size_t sources = 0;               ///< sources with their images
   double pairs = 0;         ///< pairs that a run computes, those beyond the cut-off among them
   double list_seconds = 0;  ///< time for the last lists
+  double skin = 0;          ///< that of the last lists
 };
 
 /// A kernel summed over all pairs of a target and a source, or an image of a source, whose distance
@@ -58,10 +61,11 @@ struct PairStatistics {
 /// differences of positions, never a box. Positions may lie outside of the box.
 ///
 /// Internally, groups of neighbouring targets have common lists of sources and images of sources,
-/// which a SetJob computes. A run takes O(N) work for a given density, new lists O(N log N), in
-/// threads. Results do not depend on the number of threads. Lists that are used again have the sums
-/// in another order than new ones: the last bits of results depend on when lists were made, unless
-/// `skin` is 0.
+/// which a SetJob computes. A run and new lists take O(N) work for a given density, in threads.
+/// Results do not depend on the number of threads. Lists that are used again have the sums in
+/// another order than new ones: the last bits of results depend on when lists were made, that is on
+/// the runs before, unless `skin` is 0. No times are measured for that: the same runs have the same
+/// bits.
 ///
 /// Whether a pair is within the cut-off is computed in longs, on native engines in doubles or
 /// floats. Must be used by one thread at a time. The device must outlive it.
