@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "libgdr/pairs/lattice.hpp"
+#include "libgdr/particle/lattice.hpp"
 
 namespace gdr {
 

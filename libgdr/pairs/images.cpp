@@ -24,6 +24,16 @@ Point point_at(std::span<const double> x, std::size_t k) noexcept {
   return {x[3 * k], x[3 * k + 1], x[3 * k + 2]};
 }
 
+/// Moves a position into the box, and finds the shift of that; false if it is too far away.
+bool wrap(const Lattice& lattice, Point& x, Shift& shift) noexcept {
+  const Point edges = lattice.wrap(x);
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (!(std::abs(edges[k]) < Lattice::most_edges)) return false;
+    shift[k] = -static_cast<std::int32_t>(edges[k]);
+  }
+  return true;
+}
+
 /// The least and the largest coordinates of the region of images, in units of periodic vectors.
 class Region {
  public:
@@ -132,18 +142,15 @@ InBox::InBox(std::span<const double> x, const Lattice& lattice, const char* name
   for_particles(n, threads, [&](std::size_t first, std::size_t end) {
     bool near = true;
     for (std::size_t k = first; k < end; ++k) {
-      const Point at = point_at(x, k);
-      near &= lattice.find_shift(at, shifts[k]);
-      points[k] = {lattice.moved(at, shifts[k]), static_cast<std::uint32_t>(k)};
+      points[k] = {point_at(x, k), static_cast<std::uint32_t>(k)};
+      near &= wrap(lattice, points[k].x, shifts[k]);
     }
     if (!near) all_near = false;
   });
-  for (std::size_t k = 0; k < n && !all_near; ++k)
-    if (!lattice.find_shift(point_at(x, k), shifts[k]))
-      throw Error(ErrorCategory::Input,
-                  std::string(name) + "[" + std::to_string(k) +
-                      "] is more than 1e9 boxes away from the box, so that rounding would move it; "
-                      "put it into the box");
+  for (std::size_t k = 0; k < n && !all_near; ++k) {
+    Point at = point_at(x, k);
+    if (!wrap(lattice, at, shifts[k])) refuse_far_position(name, k);
+  }
 }
 
 PlacedImages images_seen(const InBox& sources, std::span<const double> x, const Lattice& lattice,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libgdr/pairs/box_tree.hpp"
-#include "libgdr/pairs/lattice.hpp"
+#include "libgdr/particle/lattice.hpp"
 
 namespace gdr {
 

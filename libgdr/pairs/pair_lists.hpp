@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "libgdr/pairs/images.hpp"
-#include "libgdr/pairs/lattice.hpp"
 #include "libgdr/pairs/skin_choice.hpp"
+#include "libgdr/particle/lattice.hpp"
 
 namespace gdr {
 

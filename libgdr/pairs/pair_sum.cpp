@@ -71,7 +71,7 @@ void check_cutoff(std::span<const double> radii, const Lattice& lattice) {
     if (!(radii[k] >= least_cutoff))
       throw Error(ErrorCategory::Input, name + " is " + std::to_string(radii[k]) +
                                             "; a cut-off must be a positive number");
-    if (std::isinf(radii[k]) && lattice.dimensions() > 0)
+    if (std::isinf(radii[k]) && lattice.is_periodic())
       throw Error(ErrorCategory::Input,
                   name +
                       " is infinite, but a periodic box has infinitely many images; use a finite "
@@ -98,7 +98,7 @@ struct PairSum::Impl {
       throw Error(ErrorCategory::Unsupported,
                   "sums within a cut-off are not distributed over ranks; open a device in each "
                   "process instead, and give it its targets");
-    if (options.box) lattice = Lattice(*options.box);
+    lattice = Lattice(options.box);
     check_cutoff(options.cutoff, lattice);
     radii = options.cutoff;
   }
@@ -315,7 +315,7 @@ void PairSum::set_cutoff(std::span<const double> radii) {
 }
 
 void PairSum::set_box(const std::optional<PeriodicBox>& box) {
-  const Lattice lattice = box ? Lattice(*box) : Lattice();
+  const Lattice lattice(box);
   check_cutoff(impl_->radii, lattice);
   if (lattice == impl_->lattice) return;
   impl_->lattice = lattice;

@@ -1,16 +1,12 @@
 #include "libgdr/particle/neighbour_images.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
-
-#include "gdr/error.hpp"
 
 namespace gdr {
 
 WrappedParticles::WrappedParticles(const char* name, std::span<const double> given,
-                                   const NeighbourBox& box)
+                                   const Lattice& box)
     : given_(given) {
   if (!box.is_periodic()) return;
   wrapped_.assign(given.begin(), given.end());
@@ -20,11 +16,7 @@ WrappedParticles::WrappedParticles(const char* name, std::span<const double> giv
     for (const double one : x) largest_ = std::max(largest_, std::abs(one));
     const Point n = box.wrap(x);
     for (std::size_t c = 0; c < 3; ++c) {
-      if (!(std::abs(n[c]) <= NeighbourBox::max_edges))
-        throw Error(ErrorCategory::Input,
-                    fmt::format("{}[{}] is {:.3g} edges of the box away from it in direction {}; "
-                                "at most {:.0e} are possible: move the particle into the box",
-                                name, k, n[c], c, NeighbourBox::max_edges));
+      if (!(std::abs(n[c]) <= Lattice::most_edges)) refuse_far_position(name, k);
       most_edges_ = std::max(most_edges_, std::abs(n[c]));
       wrapped_[3 * k + c] = x[c];
       edges_[3 * k + c] = n[c];

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "libgdr/particle/neighbour_box.hpp"
+#include "libgdr/particle/lattice.hpp"
 #include "libgdr/particle/neighbour_tree.hpp"
 
 namespace gdr {
@@ -14,7 +14,7 @@ namespace gdr {
 /// Particles moved to their images in a box; without periods views of those given.
 class WrappedParticles {
  public:
-  WrappedParticles(const char* name, std::span<const double> given, const NeighbourBox& box);
+  WrappedParticles(const char* name, std::span<const double> given, const Lattice& box);
   /// Coordinates in the box.
   std::span<const double> positions() const noexcept {
     return wrapped_.empty() ? given_ : wrapped_;

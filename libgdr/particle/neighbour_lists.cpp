@@ -73,8 +73,7 @@ NeighbourSearch::NeighbourSearch(std::span<const double> sources, std::span<cons
 void NeighbourSearch::choose_images() {
   const double largest = n_ == 0 || radii_.empty() ? 0 : *std::ranges::max_element(radii_);
   double edges = sources_.most_edges() + targets_.most_edges() + 2;
-  for (std::size_t c = 0; c < 3; ++c)
-    if (box_.is_periodic(c)) edges += largest / box_.height(c);
+  for (std::size_t c = 0; c < box_.dimensions(); ++c) edges += largest / box_.height(c);
   slack_ =
       0x1p-46 * (std::max(sources_.largest(), targets_.largest()) + edges * box_.size() + largest);
   const auto [first, last] = images_near(targets_.in_edges(), largest);
@@ -93,8 +92,7 @@ std::pair<Point, Point> NeighbourSearch::images_near(const Bounds& targets,
                                                      double radius) const noexcept {
   constexpr double rounding = 1e-6;  // of coordinates in edges
   Point first{}, last{};
-  for (std::size_t c = 0; c < 3; ++c) {
-    if (!box_.is_periodic(c)) continue;
+  for (std::size_t c = 0; c < box_.dimensions(); ++c) {
     const double reach = (radius + slack_) / box_.height(c) + rounding;
     first[c] = std::ceil(targets.low[c] - reach - sources_.in_edges().high[c]);
     last[c] = std::max(std::floor(targets.high[c] + reach - sources_.in_edges().low[c]), first[c]);
@@ -273,11 +271,27 @@ struct NeighbourSearch::Worker {
   /// Adds a list of some sorted parts to those of the task.
   void finish(std::size_t i, std::vector<std::uint64_t>& list, std::size_t parts) {
     if (parts > 1) std::sort(list.begin(), list.end());
+    if (all.with_images_ && all.box_.is_reduced()) sort_images(list);
     for (const std::uint64_t key : list) found.sources.push_back(source_of(key));
     if (all.with_images_)
       for (const std::uint64_t key : list) found.images.push_back(image_of(key));
     all.lengths_[i + 1] = static_cast<std::int64_t>(list.size());
     if (list.capacity() > max_candidates) list = {};
+  }
+
+  /// Sorts the images of each source by their numbers of the box's vectors.
+  void sort_images(std::vector<std::uint64_t>& list) const {
+    const auto numbers = [&](std::uint64_t key) {
+      return all.box_.in_vectors(all.codes_.image(image_of(key)));
+    };
+    for (auto first = list.begin(); first != list.end();) {
+      const auto end = std::find_if(first, list.end(), [&](std::uint64_t key) {
+        return source_of(key) != source_of(*first);
+      });
+      std::sort(first, end,
+                [&](std::uint64_t a, std::uint64_t b) { return numbers(a) < numbers(b); });
+      first = end;
+    }
   }
 
   /// Tells other threads, seldom, as they wait for each other here.

@@ -38,7 +38,7 @@ class NeighbourSearch {
   void for_each_target(const std::function<void(std::size_t i)>& work) const;
   /// The shift between a target and a source as given, in edges.
   Point edges_between(std::size_t i, std::size_t j, std::uint32_t image) const noexcept;
-  const NeighbourBox& box() const noexcept { return box_; }
+  const Lattice& box() const noexcept { return box_; }
 
  private:
   /// Targets that are close to each other, with similar radii.
@@ -66,7 +66,7 @@ class NeighbourSearch {
   void for_each_image(const Bounds& targets, double radius, const AtImage& at_image) const;
   void in_phase(std::size_t tasks, const std::function<void(std::size_t)>& work) const;
 
-  NeighbourBox box_;
+  Lattice box_;
   WrappedParticles sources_, targets_;
   std::span<const double> radii_;
   const NeighbourOptions& options_;

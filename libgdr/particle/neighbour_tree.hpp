@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "libgdr/particle/neighbour_box.hpp"
+#include "libgdr/particle/lattice.hpp"
 #include "libgdr/particle/neighbour_search.hpp"
 
 namespace gdr {

@@ -135,9 +135,10 @@ void fill_pairs(const NeighbourSearch& search, std::span<const double> sources,
     double d[3];
     for (std::size_t c = 0; c < 3; ++c) d[c] = (sources[3 * j + c] - targets[3 * i + c]) + s[c];
     if (wanted.d) pairs.distances[at] = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    const std::array<std::int64_t, 3> numbers = search.box().in_vectors(edges);
     for (std::size_t c = 0; c < 3; ++c) {
       if (wanted.vectors) pairs.differences[3 * at + c] = d[c];
-      if (wanted.shifts) pairs.shifts[3 * at + c] = static_cast<std::int64_t>(edges[c]);
+      if (wanted.shifts) pairs.shifts[3 * at + c] = numbers[c];
     }
   }
 }

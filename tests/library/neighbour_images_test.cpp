@@ -187,6 +187,41 @@ TEST_CASE("pairs of a periodic box have their images in both lists") {
   CHECK(pairs == mirrored);
 }
 
+TEST_CASE("far skewed boxes have the pairs of the same images") {
+  const std::vector<double> x = particles(60, -5, 9, 6);
+  const std::vector<double> radius{3.5};
+  const Vectors near{{{4, 0, 0}, {0.5, 5, 0}, {-1, 0.75, 6}}};
+  for (const std::int64_t skew : {7, -300, 40'000}) {
+    Vectors far = near;  // vector 1 is near[1] + skew near[0], vector 2 near[2] - skew vector 1
+    const auto times = static_cast<double>(skew);
+    for (std::size_t c = 0; c < 3; ++c) far[1][c] += times * near[0][c];
+    if (skew < 1000)
+      for (std::size_t c = 0; c < 3; ++c) far[2][c] -= times * far[1][c];
+    const auto found = [&](const Vectors& box) {
+      return find_neighbour_pairs(x, x, radius, "ijdDS",
+                                  {.exclude_same_number = true, .box = box_of(box)});
+    };
+    const NeighbourPairs ours = found(far), theirs = found(near);
+    std::vector<Pair> rows = rows_of(ours), wanted = rows_of(theirs);
+    CHECK(std::is_sorted(rows.begin(), rows.end()));
+    for (Pair& pair : rows) {  // to the near vectors
+      if (skew < 1000) pair.shift[1] -= skew * pair.shift[2];
+      pair.shift[0] += skew * pair.shift[1];
+    }
+    std::sort(rows.begin(), rows.end());
+    CHECK(rows == wanted);
+    for (std::size_t k = 0; k < ours.targets.size(); ++k) {
+      const auto j = static_cast<std::size_t>(ours.sources[k]),
+                 i = static_cast<std::size_t>(ours.targets[k]);
+      const auto d =
+          difference(&x[3 * j], &x[3 * i], far,
+                     {ours.shifts[3 * k], ours.shifts[3 * k + 1], ours.shifts[3 * k + 2]});
+      for (std::size_t c = 0; c < 3; ++c)
+        REQUIRE(ours.differences[3 * k + c] == Approx(d[c]).margin(1e-12));
+    }
+  }
+}
+
 TEST_CASE("many candidates of large radii are searched in parts") {
   const std::vector<double> x = particles(4, 0, 1, 5);
   const PeriodicBox edges = PeriodicBox::orthorhombic({1, 1, 1});
@@ -249,19 +284,23 @@ TEST_CASE("wrong boxes, radii and quantities of a neighbour search are refused")
   const std::vector<double> x = particles(4, 0, 4, 9);
   const auto input = ErrorCategory::Input;
   const double inf = std::numeric_limits<double>::infinity();
-  CHECK_THAT(refused_in_box(input, x, {1}, {4, 0, 5}), Contains("edge 1 has the length 0"));
-  CHECK_THAT(refused_in_box(input, x, {1}, {4, NAN, 6}), Contains("edge 1 has the component nan"));
-  CHECK_THAT(refused_in_box(input, x, {1}, {4, inf, 6}), Contains("edge 1 has the component inf"));
-  CHECK_THAT(refused_in_box(input, x, {1}, {1, 0, 0, 0, 1, 0, 1, 1, 0}), Contains("in a plane"));
+  CHECK_THAT(refused_in_box(input, x, {1}, {4, 0, 5}),
+             Contains("vector 1 is (0, 0, 0), of length zero"));
+  CHECK_THAT(refused_in_box(input, x, {1}, {4, NAN, 6}),
+             Contains("vector 1 is (0, nan, 0), which is not finite"));
+  CHECK_THAT(refused_in_box(input, x, {1}, {4, inf, 6}),
+             Contains("vector 1 is (0, inf, 0), which is not finite"));
+  CHECK_THAT(refused_in_box(input, x, {1}, {1, 0, 0, 0, 1, 0, 1, 1, 0}),
+             Contains("line or plane of the other vectors"));
   CHECK_THAT(refused_in_box(input, x, {1}, {1, 2, 3, 2, 4, 6, 0, 0, 0}, {true, true, false}),
-             Contains("parallel"));
-  CHECK_THAT(refused_in_box(input, x, {1}, {1, 0, 0, 0, 0, 0, 0, 0, 1}), Contains("edge 1"));
+             Contains("line or plane of the other vectors"));
+  CHECK_THAT(refused_in_box(input, x, {1}, {1, 0, 0, 0, 0, 0, 0, 0, 1}), Contains("vector 1"));
   CHECK_THAT(refused_in_box(input, x, {inf}, {4, 5, 6}), Contains("radii[0] is infinite"));
   CHECK_THAT(refused_in_box(input, x, {-1}, {4, 5, 6}), Contains("radii[0] is -1"));
   CHECK_THAT(refused_in_box(input, x, {1e9}, {4, 5, 6}), Contains("images of the box"));
   CHECK_THAT(refused_in_box(input, x, {1e200}, {4, 5, 6}), Contains("images of the box"));
   CHECK_THAT(refused_in_box(input, {0, 0, 0, 0, -1e12, 0}, {1}, {4, 5, 6}),
-             Contains("sources[1] is -2e+11 edges of the box away from it in direction 1"));
+             Contains("sources[1] is more than 1e+09 boxes away from the box"));
   CHECK_THAT(refused_in_box(input, {0, 0, 0, 0, 1e300, 0}, {1}, {1e-5, 1e-5, 1e-5}),
              Contains("sources[1] is"));
   CHECK(refused_in_box(input, x, {1}, {4, 0, -1}, {true, false, false}) == "not refused");

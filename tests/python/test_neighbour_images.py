@@ -100,7 +100,7 @@ def test_pairs_are_those_of_ase():
         (dict(box=np.ones((2, 3))), r"box: expected shape \(3, 3\)"),
         (dict(box=[1.0, np.nan, 1.0]), r"box\[1\] is not a number"),
         (dict(box=[1.0, 0.0, 1.0]), r"box\[1\] is 0.0; a length must be positive"),
-        (dict(box=np.ones((3, 3))), "in a plane"),
+        (dict(box=np.ones((3, 3))), "line or plane of the other vectors"),
         (dict(box=[1.0, 1.0, 1.0], radius=np.inf), "infinite"),
         (dict(box=[1.0, 1.0, 1.0], radius=1e5), "images of the box"),
         (dict(box=[1.0, 1.0, 1.0], radius=-1.0), "radius is -1"),
