@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "libgdr/pairs/box_tree.hpp"
+#include "libgdr/particle/box_tree.hpp"
 #include "libgdr/particle/lattice.hpp"
 
 namespace gdr {

@@ -9,8 +9,8 @@
 
 #include "emulator/host/for_blocks.hpp"
 #include "gdr/error.hpp"
-#include "libgdr/pairs/box_tree.hpp"
 #include "libgdr/particle/available_memory.hpp"
+#include "libgdr/particle/box_tree.hpp"
 #include "libgdr/particle/neighbour_search.hpp"
 
 namespace gdr {
@@ -44,7 +44,7 @@ class GroupSearch {
   explicit GroupSearch(const SortedSources& sources) : sources_(sources) {}
 
   /// Finds the sources nearer than the radius to a target of the box, and a few others.
-  void find(const TreeBox& targets, double radius2, TargetGroup& group) {
+  void find(const Bounds& targets, double radius2, TargetGroup& group) {
     found_ = 0;
     if (!sources_.tree.empty()) visit(sources_.tree[0], targets, radius2, group);
     const auto* const first = reinterpret_cast<const std::int32_t*>(near_.data());
@@ -52,9 +52,9 @@ class GroupSearch {
   }
 
  private:
-  void visit(const TreeBox& node, const TreeBox& targets, double radius2, TargetGroup& group) {
-    if (!(node.least_distance2(targets) < radius2)) return;
-    if (node.largest_distance2(targets) < radius2) return add_whole(node, group);
+  void visit(const TreeBox& node, const Bounds& targets, double radius2, TargetGroup& group) {
+    if (!(node.bounds.least_distance2(targets) < radius2)) return;
+    if (node.bounds.largest_distance2(targets) < radius2) return add_whole(node, group);
     for (std::uint32_t k = 0; k < node.parts; ++k)
       visit(sources_.tree[node.children + k], targets, radius2, group);
     if (!node.is_leaf()) return;
@@ -121,7 +121,7 @@ void find_all(const ListInput& input, const std::vector<TreeBox>& leaves,
       group.first = leaves[k].first;
       group.count = leaves[k].count;
       const double reach = reach_of(input, group, targets);
-      search.find(leaves[k], reach * reach, group);
+      search.find(leaves[k].bounds, reach * reach, group);
       const auto more = static_cast<double>(group.single.size());
       const double all = entries.fetch_add(more) + more;
       if (all * bytes_an_entry > memory) lists_too_long(targets.size(), all, memory);
@@ -137,7 +137,8 @@ ListCounts counts_of(const PairLists& lists, const std::vector<TreeBox>& groups,
     for (const ListedRange& r : group.whole) sources += static_cast<double>(r.count);
     counts.sources += sources;
     counts.pairs += sources * static_cast<double>(group.count);
-    for (std::size_t c = 0; c < 3; ++c) counts.edge += groups[k].high[c] - groups[k].low[c];
+    for (std::size_t c = 0; c < 3; ++c)
+      counts.edge += groups[k].bounds.high[c] - groups[k].bounds.low[c];
   }
   counts.edge /= 3 * static_cast<double>(groups.size());
   counts.particles = static_cast<double>(lists.targets.size() + lists.sources.size());
@@ -147,7 +148,7 @@ ListCounts counts_of(const PairLists& lists, const std::vector<TreeBox>& groups,
 
 /// At least the square of the distance of a target and a source, also after both have moved by half
 /// of the skin.
-double square_of_diagonal(const TreeBox& targets, const TreeBox& sources, double skin) {
+double square_of_diagonal(const Bounds& targets, const Bounds& sources, double skin) {
   const double length = std::sqrt(targets.largest_distance2(sources));
   const double diagonal2 = (length + skin) * (length + skin) * (1 + box_rounding);
   if (!(diagonal2 < most_diagonal2))
@@ -157,7 +158,7 @@ double square_of_diagonal(const TreeBox& targets, const TreeBox& sources, double
 }
 
 /// Sorts targets into groups: the leaves of their tree.
-std::vector<TreeBox> sort_targets(InBox& targets, const TreeBox& box, unsigned threads,
+std::vector<TreeBox> sort_targets(InBox& targets, const Bounds& box, unsigned threads,
                                   std::vector<PlacedParticle>& placed) {
   std::vector<TreeBox> nodes = sort_into_boxes(targets.points, box, group_targets, threads);
   std::erase_if(nodes, [](const TreeBox& node) { return !node.is_leaf(); });
@@ -172,7 +173,7 @@ std::vector<TreeBox> sort_targets(InBox& targets, const TreeBox& box, unsigned t
   return nodes;
 }
 
-SortedSources sort_sources(PlacedImages& images, const TreeBox& box, unsigned threads,
+SortedSources sort_sources(PlacedImages& images, const Bounds& box, unsigned threads,
                            std::vector<PlacedParticle>& placed) {
   SortedSources sources;
   sources.tree = sort_into_boxes(images.points, box, leaf_sources, threads);
@@ -205,8 +206,8 @@ PairLists make_pair_lists(const ListInput& input) {
   };
   PlacedImages images =
       same ? see(targets) : see(InBox(input.sources, input.lattice, "pos", threads));
-  const TreeBox around = box_around(targets.points, threads);
-  const TreeBox seen = box_around(images.points, threads);
+  const Bounds around = bounds_of(targets.points, threads);
+  const Bounds seen = bounds_of(images.points, threads);
   if (!images.points.empty()) lists.diagonal2 = square_of_diagonal(around, seen, input.skin);
   const std::vector<TreeBox> groups = sort_targets(targets, around, threads, lists.targets);
   const SortedSources sources = sort_sources(images, seen, threads, lists.sources);

@@ -20,7 +20,7 @@ constexpr double most_runs = 1000;
 // which has so many clocks for each, of a source in a list in a run, and of a particle and of a
 // source in a list in new lists.
 constexpr double ns_a_kernel_pair = 0.4, clocks_of_kernel = 63;
-constexpr double ns_a_source = 5, ns_a_particle = 50, ns_a_listed = 5;
+constexpr double ns_source_in_run = 5, ns_new_particle = 50, ns_new_source = 5;
 
 /// The volume within a distance of a cube.
 double volume_around(double edge, double distance) noexcept {
@@ -65,9 +65,9 @@ double SkinChoice::cost(const ListCounts& counts, double cutoff, double skin) co
       volume_around(counts.edge, cutoff + skin) / volume_around(counts.edge, cutoff + counts.skin);
   const double served = *a_run_ > 0 ? skin / (2 * *a_run_) : most_runs;
   const double runs = 1 + std::floor(std::min(most_runs, served));
-  const double a_run = ns_a_pair_ * counts.pairs + ns_a_source * counts.sources;
-  const double listed = ns_a_listed * counts.sources;
-  return longer * a_run + (longer * listed + ns_a_particle * counts.particles) / runs;
+  const double a_run = ns_a_pair_ * counts.pairs + ns_source_in_run * counts.sources;
+  const double listed = ns_new_source * counts.sources;
+  return longer * a_run + (longer * listed + ns_new_particle * counts.particles) / runs;
 }
 
 }  // namespace gdr

@@ -14,7 +14,7 @@ namespace gdr {
 namespace {
 
 /// Most targets of a group, and groups of a task.
-constexpr std::size_t targets_in_group = 64, task_groups = 4;
+constexpr std::size_t targets_in_group = NeighbourTree::leaf_sources, task_groups = 4;
 /// Targets of a task of other work.
 constexpr std::size_t task_targets = 256;
 /// Largest ratio of the radii of a group: all its targets look at the sources near the largest.
@@ -58,8 +58,9 @@ NeighbourSearch::NeighbourSearch(std::span<const double> sources, std::span<cons
       with_images_(with_images),
       is_one_set_(are_same(sources, targets)),
       n_(targets.size() / 3),
-      source_tree_(sources_.positions()),
-      target_tree_(is_one_set_ ? std::span<const double>() : targets_.positions()) {
+      source_tree_(sources_.positions(), options.threads),
+      target_tree_(is_one_set_ ? std::span<const double>() : targets_.positions(),
+                   options.threads) {
   const double ns =
       ns_a_target * static_cast<double>(n_) + ns_a_source * static_cast<double>(sources.size()) / 3;
   threads_ = threads_for(ns, options.threads);
@@ -108,10 +109,9 @@ double NeighbourSearch::search_radius2(double radius) const noexcept {
 
 void NeighbourSearch::make_groups() {
   const NeighbourTree& tree = is_one_set_ ? source_tree_ : target_tree_;
-  tree.for_each_group(targets_in_group,
-                      [&](std::span<const std::uint32_t> targets, const Bounds& bounds) {
-                        divide_group(targets, bounds);
-                      });
+  tree.for_each_leaf([&](std::span<const std::uint32_t> targets, const Bounds& bounds) {
+    divide_group(targets, bounds);
+  });
 }
 
 /// Divides targets into groups with similar radii.

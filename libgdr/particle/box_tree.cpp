@@ -1,4 +1,4 @@
-#include "libgdr/pairs/box_tree.hpp"
+#include "libgdr/particle/box_tree.hpp"
 
 #include <bit>
 #include <cmath>
@@ -16,12 +16,12 @@ constexpr std::size_t most_parts = 32, most_cells = 2048;
 /// Points of a task of a large node.
 constexpr std::size_t task_points = 1 << 14;
 
-TreeBox box_of(std::span<const NumberedPoint> points) {
-  TreeBox box;
-  if (points.empty()) return box;
-  box.low = box.high = points[0].x;
-  for (const NumberedPoint& p : points) box.include(p.x);
-  return box;
+Bounds bounds_of(std::span<const NumberedPoint> points) {
+  Bounds bounds;
+  if (points.empty()) return bounds;
+  bounds.low = bounds.high = points[0].x;
+  for (const NumberedPoint& p : points) bounds.include(p.x);
+  return bounds;
 }
 
 /// The parts of a node of so many leaves along its longest edge, so that leaves become cubic.
@@ -48,10 +48,8 @@ class TreeBuilder {
     threads_ = threads_for(ns_a_point * static_cast<double>(points.size()), threads);
   }
 
-  std::vector<TreeBox> build(TreeBox root) && {
-    root.first = 0;
-    root.count = static_cast<std::uint32_t>(points_.size());
-    std::vector<TreeBox> nodes{root};
+  std::vector<TreeBox> build(const Bounds& bounds) && {
+    std::vector<TreeBox> nodes{{bounds, 0, static_cast<std::uint32_t>(points_.size())}};
     for (std::size_t level = 0; level < nodes.size();) {
       const std::size_t end = nodes.size();
       std::vector<std::vector<TreeBox>> parts(end - level);
@@ -70,8 +68,9 @@ class TreeBuilder {
  private:
   /// Sorts the points of a node along its longest edge, and returns its parts.
   std::vector<TreeBox> split(const TreeBox& node) {
+    // Halves, as the difference of the largest numbers overflows.
     std::array<double, 3> edges{};
-    for (std::size_t c = 0; c < 3; ++c) edges[c] = node.high[c] - node.low[c];
+    for (std::size_t c = 0; c < 3; ++c) edges[c] = node.bounds.high[c] / 2 - node.bounds.low[c] / 2;
     const auto axis = static_cast<std::size_t>(std::ranges::max_element(edges) - edges.begin());
     const std::size_t leaves = divide_up(node.count, leaf_), parts = parts_along(edges, leaves);
     if (edges[axis] > 0) sort_along(node, axis, edges[axis], node.count / (4 * parts));
@@ -79,21 +78,21 @@ class TreeBuilder {
     for (std::size_t k = 0; k < parts; ++k) {
       const std::size_t first = k * leaves / parts * leaf_;
       const std::size_t end = std::min<std::size_t>(node.count, (k + 1) * leaves / parts * leaf_);
-      boxes[k] = box_of({points_.data() + node.first + first, end - first});
+      boxes[k].bounds = bounds_of({points_.data() + node.first + first, end - first});
       boxes[k].first = node.first + static_cast<std::uint32_t>(first);
       boxes[k].count = static_cast<std::uint32_t>(end - first);
     }
     return boxes;
   }
 
-  /// Sorts the points of a node by cells along an edge; cells with more than `most` points are
-  /// sorted, too.
-  void sort_along(const TreeBox& node, std::size_t axis, double edge, std::size_t most) {
+  /// Sorts the points of a node by cells along an edge, of which half is given; cells with more
+  /// than `most` points are sorted, too.
+  void sort_along(const TreeBox& node, std::size_t axis, double half, std::size_t most) {
     const std::size_t cells = std::min(most_cells, std::bit_ceil<std::size_t>(node.count));
     NumberedPoint* const points = points_.data() + node.first;
     NumberedPoint* const to = sorted_.data() + node.first;
     std::uint16_t* const cell = cell_.data() + node.first;
-    const double low = node.low[axis], scale = static_cast<double>(cells) / edge;
+    const double low = node.bounds.low[axis] / 2, scale = static_cast<double>(cells) / half;
     std::vector<std::uint32_t> places(divide_up(node.count, task_points) * cells);
     const auto in_tasks = [&](const auto& work) {
       for_blocks(node.count, task_points, threads_, [&](std::size_t first, std::size_t end) {
@@ -104,7 +103,7 @@ class TreeBuilder {
       for (std::size_t k = first; k < end; ++k) {
         // The scale of the smallest lengths is infinite.
         const double at =
-            std::min((points[k].x[axis] - low) * scale, static_cast<double>(cells - 1));
+            std::min((points[k].x[axis] / 2 - low) * scale, static_cast<double>(cells - 1));
         cell[k] = static_cast<std::uint16_t>(at > 0 ? at : 0);
         ++count[cell[k]];
       }
@@ -151,23 +150,23 @@ class TreeBuilder {
 
 }  // namespace
 
-TreeBox box_around(std::span<const NumberedPoint> points, unsigned threads) {
-  std::vector<TreeBox> parts(divide_up(points.size(), particle_block));
+Bounds bounds_of(std::span<const NumberedPoint> points, unsigned threads) {
+  std::vector<Bounds> parts(divide_up(points.size(), particle_block));
   for_particles(points.size(), threads, [&](std::size_t first, std::size_t end) {
-    parts[first / particle_block] = box_of(points.subspan(first, end - first));
+    parts[first / particle_block] = bounds_of(points.subspan(first, end - first));
   });
-  TreeBox box = parts.empty() ? TreeBox{} : parts[0];
-  for (const TreeBox& part : parts) {
-    box.include(part.low);
-    box.include(part.high);
+  Bounds bounds = parts.empty() ? Bounds() : parts[0];
+  for (const Bounds& part : parts) {
+    bounds.include(part.low);
+    bounds.include(part.high);
   }
-  return box;
+  return bounds;
 }
 
-std::vector<TreeBox> sort_into_boxes(std::vector<NumberedPoint>& points, const TreeBox& box,
+std::vector<TreeBox> sort_into_boxes(std::vector<NumberedPoint>& points, const Bounds& bounds,
                                      std::size_t leaf, unsigned threads) {
   if (points.empty()) return {};
-  return TreeBuilder(points, leaf, threads).build(box);
+  return TreeBuilder(points, leaf, threads).build(bounds);
 }
 
 }  // namespace gdr
