@@ -61,8 +61,9 @@ void SkinChoice::choose(const ListCounts& counts, double cutoff, bool moved) noe
 
 /// Host time of a run with its share of new lists.
 double SkinChoice::cost(const ListCounts& counts, double cutoff, double skin) const noexcept {
+  const double edge = counts.edge / cutoff;
   const double longer =
-      volume_around(counts.edge, cutoff + skin) / volume_around(counts.edge, cutoff + counts.skin);
+      volume_around(edge, 1 + skin / cutoff) / volume_around(edge, 1 + counts.skin / cutoff);
   const double served = *a_run_ > 0 ? skin / (2 * *a_run_) : most_runs;
   const double runs = 1 + std::floor(std::min(most_runs, served));
   const double a_run = ns_a_pair_ * counts.pairs + ns_source_in_run * counts.sources;

@@ -97,7 +97,7 @@ def neighbours(
 
     Distances are compared in double precision, ``dx*dx + dy*dy + dz*dz < radius**2``, without
     softening. Lists have any length and ascending indices. The search is done by the host, with
-    O(n log n) work for short lists; Ctrl-C stops it. A pair takes 8 bytes of memory, during the
+    O(n) work for short lists; Ctrl-C stops it. A pair takes 8 bytes of memory, during the
     search 12 to 16: radii that reach all of 100000 particles need 160 GB.
 
     Raises TypeError or ValueError naming the argument, for coordinates that are not finite and for

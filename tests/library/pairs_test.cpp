@@ -1,10 +1,13 @@
 // PairSum: compared with a plain sum over all pairs and images in long doubles.
 #include "gdr/pairs.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <limits>
 #include <optional>
 #include <random>
@@ -438,6 +441,25 @@ TEST_CASE("lists of 1e5 particles at one place take little memory") {
   for (std::size_t t = 0; t < m; ++t) CHECK(found[t] == (t < 100 ? 100000 : 0));
   CHECK(sum.statistics().pairs < 2.0 * n * m);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("lists of pairs that exceed the memory are refused before they are made") {
+  System s = random_system(150'000, 0, 1.0, 61);
+  s.cutoff = {0.9};
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_AS, &before) == 0);
+  std::ifstream status("/proc/self/statm");
+  std::size_t pages = 0;
+  status >> pages;
+  rlimit less = before;
+  less.rlim_cur = pages * 4096 + (std::size_t{300} << 20);
+  REQUIRE(::setrlimit(RLIMIT_AS, &less) == 0);
+  const std::string error = error_of([&] { computed(s, "emulator:engine=native,threads=1"); });
+  REQUIRE(::setrlimit(RLIMIT_AS, &before) == 0);
+  has_part(error, "the pair lists of 150000 targets have more than ");
+  has_part(error, "use a smaller cut-off or fewer targets at a time");
+}
+#endif
 
 TEST_CASE("sums within a cut-off of no particles are empty") {
   System none;

@@ -64,7 +64,7 @@ struct NeighbourOptions {
 /// The sources j of each target i whose distance is below its radius: (x_j - x_i)^2 < r_i^2,
 /// without softening, computed in double precision as dx*dx + dy*dy + dz*dz. `sources` and
 /// `targets` have three coordinates for each; `radii` one for each target, or one for all. The
-/// search takes O(N log N) work for short lists, on the host, in several threads; the lists do not
+/// search takes O(N) work for short lists, on the host, in several threads; the lists do not
 /// depend on them, nor on the instruction set. A pair of the lists takes 8 bytes, during the search
 /// 12 to 16.
 ///
