@@ -1,9 +1,7 @@
 // Gravity on a device: the kernel "gravity" on arrays of triples.
 #include "gdr/gravity.hpp"
 
-#include <cmath>
 #include <initializer_list>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -15,7 +13,7 @@
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/device/columns.hpp"
 #include "libgdr/device/core.hpp"
-#include "libgdr/particle/overflow_diagnosis.hpp"
+#include "libgdr/particle/gravity_checks.hpp"
 #include "libgdr/ranks/ranks.hpp"
 #include "libgdr/tree/gravity_tree.hpp"
 
@@ -24,84 +22,6 @@ namespace {
 
 constexpr std::ptrdiff_t triple = 3 * sizeof(double);
 constexpr std::uint32_t words = 5;  ///< link words of a particle: position, mass and id
-
-[[noreturn]] void input_error(const std::string& message) {
-  throw Error(ErrorCategory::Input, message);
-}
-
-/// eps^2 on the chip: zero only for eps = 0.
-double checked_square(double eps) {
-  if (!std::isfinite(eps) || eps < 0)
-    input_error("the softening must be finite and not negative, it is " + std::to_string(eps));
-  const double square = eps * eps;
-  if (!std::isfinite(square) || (eps > 0 && square < std::numeric_limits<double>::min()))
-    input_error("the square of the softening is out of the range of a double; scale the units");
-  return square;
-}
-
-void check_pointers(std::size_t n, const double* position, const double* mass, const char* what) {
-  if (n > 0 && (position == nullptr || mass == nullptr))
-    throw Error(ErrorCategory::Usage, std::string("the array of ") + what + " is a null pointer");
-}
-
-/// Throws Error (Input) naming the particle and coordinate that is not finite. Called after the job
-/// rejected an array, whose message only names the variable.
-void name_bad_particle(std::size_t n, const double* position, const double* mass,
-                       const char* what) {
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t k = 0; k < 3; ++k)
-      if (!std::isfinite(position[3 * i + k]))
-        input_error(std::string(what) + " " + std::to_string(i) + ": coordinate " + "xyz"[k] +
-                    (std::isnan(position[3 * i + k]) ? " is not a number" : " is infinite"));
-    if (mass != nullptr && !std::isfinite(mass[i]))
-      input_error(std::string(what) + " " + std::to_string(i) + ": its mass is not finite");
-  }
-}
-
-/// Positions that a result depends on, with their name for messages.
-struct NamedPositions {
-  const char* what;
-  std::span<const double> position;
-};
-
-/// Throws Error (Input) for a result that is not finite; `each` values per particle.
-void check_results(std::size_t n, const double* values, std::size_t each, const char* what,
-                   std::initializer_list<NamedPositions> positions) {
-  if (values == nullptr) return;
-  FiniteTest<double> test;
-  for (std::size_t k = 0; k < each * n; ++k) test.add(values[k]);
-  if (test.all_good()) return;
-  for (const NamedPositions& p : positions)
-    if (const std::string cause = describe_overflow(p.what, p.position); !cause.empty())
-      input_error(std::string("the ") + what + " is not finite: " + cause);
-  for (std::size_t k = 0; k < each * n; ++k)
-    if (!std::isfinite(values[k]))
-      input_error(
-          std::string("the ") + what + " of particle " + std::to_string(k / each) +
-          " is not finite: the particle is too close to another one, or positions and masses "
-          "exceed the range of the chip's numbers; use a softening, or scale the units");
-}
-
-/// The report of direct sums.
-TreeReport direct_report(std::size_t n_sources) {
-  TreeReport report;
-  report.sources_per_target = static_cast<double>(n_sources);
-  return report;
-}
-
-bool all_finite(const double* x, std::size_t n) {
-  FiniteTest<double> test;
-  for (std::size_t k = 0; k < n; ++k) test.add(x[k]);
-  return test.all_good();
-}
-
-/// Whether a sum with these arguments has no errors but those of its results.
-bool is_valid(const tree::GravityInput& in) {
-  const double square = in.softening * in.softening;
-  return in.target != nullptr && in.source != nullptr && in.mass != nullptr && in.softening >= 0 &&
-         (in.softening == 0 || std::isnormal(square)) && all_finite(in.target, 3 * in.n_targets) &&
-         all_finite(in.source, 3 * in.n_sources) && all_finite(in.mass, in.n_sources);
-}
 
 }  // namespace
 
@@ -163,8 +83,8 @@ struct Gravity::Impl {
     job.set("eps2", square);
     job.run(results);
     collectively(ranks, [&] {
-      check_results(n, acceleration, 3, "acceleration", positions);
-      check_results(n, potential, 1, "potential", positions);
+      check_finite_results(n, acceleration, 3, "acceleration", positions);
+      check_finite_results(n, potential, 1, "potential", positions);
     });
   }
 
@@ -196,7 +116,7 @@ struct Gravity::Impl {
                                           double* acceleration, double* potential,
                                           std::initializer_list<NamedPositions> positions) {
     tree::check_options(options);
-    if (!is_valid(in)) return {};
+    if (!is_valid(in, core->threads)) return {};
     reserve_ids(in.n_sources);
     assign_ids(in.n_sources);
     if (!sets) sets = SetJob(core, kernel);
@@ -205,10 +125,11 @@ struct Gravity::Impl {
       sum_directly(in, targets, result);
     };
     const std::optional<TreeReport> report =
-        tree::compute_with_tree(*sets, in, options, core->threads, direct, acceleration, potential);
+        tree::compute_with_tree(*sets, in, options, core->threads, direct, {},
+                                {.acceleration = acceleration, .potential = potential});
     if (!report) return {};
-    check_results(in.n_targets, acceleration, 3, "acceleration", positions);
-    check_results(in.n_targets, potential, 1, "potential", positions);
+    check_finite_results(in.n_targets, acceleration, 3, "acceleration", positions);
+    check_finite_results(in.n_targets, potential, 1, "potential", positions);
     return report;
   }
 };
@@ -241,7 +162,7 @@ void Gravity::compute(std::size_t n, Numbers<const double> positions, Numbers<co
     masses.need(n, "mass");
     accelerations.need(3 * n, "acceleration");
     potentials.need(n, "potential");
-    check_pointers(n, position, mass, "particles");
+    check_particle_pointers(n, position, mass, "particles");
     square = checked_square(eps);
     impl_->reserve_ids(n);
   });
@@ -278,8 +199,8 @@ void Gravity::compute_on(std::size_t n_targets, Numbers<const double> targets,
     masses.need(n_sources, "mass");
     accelerations.need(3 * n_targets, "acceleration");
     potentials.need(n_targets, "potential");
-    check_pointers(n_targets, target, target, "targets");
-    check_pointers(n_sources, source, mass, "sources");
+    check_particle_pointers(n_targets, target, target, "targets");
+    check_particle_pointers(n_sources, source, mass, "sources");
     square = checked_square(eps);
     if (impl_->no_ids.size() < n_targets) impl_->no_ids.resize(n_targets, -1);
     impl_->reserve_ids(n_sources);
@@ -310,13 +231,19 @@ TreeReport Gravity::compute(std::size_t n, Numbers<const double> position,
   mass.need(n, "mass");
   acceleration.need(3 * n, "acceleration");
   potential.need(n, "potential");
-  const tree::GravityInput input{n, position.data(), n, position.data(), mass.data(), eps, true};
+  const tree::GravityInput input{.n_targets = n,
+                                 .target = position.data(),
+                                 .n_sources = n,
+                                 .source = position.data(),
+                                 .mass = mass.data(),
+                                 .softening = eps,
+                                 .same = true};
   const std::optional<TreeReport> report =
       impl_->run_with_tree(input, options, acceleration.data(), potential.data(),
                            {{"particle", {position.data(), 3 * n}}});
   if (report) return *report;
   compute(n, position, mass, eps, acceleration, potential);
-  return direct_report(n);
+  return report_of_direct_sums(n);
 }
 
 TreeReport Gravity::compute_on(std::size_t n_targets, Numbers<const double> target,
@@ -330,14 +257,18 @@ TreeReport Gravity::compute_on(std::size_t n_targets, Numbers<const double> targ
   mass.need(n_sources, "mass");
   acceleration.need(3 * n_targets, "acceleration");
   potential.need(n_targets, "potential");
-  const tree::GravityInput input{n_targets,   target.data(), n_sources, source.data(),
-                                 mass.data(), eps,           false};
+  const tree::GravityInput input{.n_targets = n_targets,
+                                 .target = target.data(),
+                                 .n_sources = n_sources,
+                                 .source = source.data(),
+                                 .mass = mass.data(),
+                                 .softening = eps};
   const std::optional<TreeReport> report = impl_->run_with_tree(
       input, options, acceleration.data(), potential.data(),
       {{"target", {target.data(), 3 * n_targets}}, {"source", {source.data(), 3 * n_sources}}});
   if (report) return *report;
   compute_on(n_targets, target, n_sources, source, mass, eps, acceleration, potential);
-  return direct_report(n_sources);
+  return report_of_direct_sums(n_sources);
 }
 
 }  // namespace gdr

@@ -33,22 +33,52 @@ constexpr std::array<FirstChoice, 5> first_choices{
   throw Error(ErrorCategory::Usage, "TreeOptions: " + what);
 }
 
+/// Calls work(k, the caller's number) for the particles of a tree.
+template <typename Work>
+void for_particles(const Octree& tree, const Work& work) {
+  for_blocks(tree.size(), 1 << 14, tree.threads(), [&](std::size_t first, std::size_t last) {
+    for (std::size_t k = first; k < last; ++k) work(k, std::size_t{tree.order()[k]});
+  });
+}
+
 std::vector<double> in_order(const Octree& tree, const double* values) {
   std::vector<double> sorted(tree.size());
-  for (std::size_t k = 0; k < sorted.size(); ++k) sorted[k] = values[tree.order()[k]];
+  for_particles(tree, [&](std::size_t k, std::size_t i) { sorted[k] = values[i]; });
   return sorted;
 }
 
+std::vector<Velocity> velocities_in_order(const Octree& tree, const double* triples) {
+  std::vector<Velocity> sorted(tree.size());
+  for_particles(tree, [&](std::size_t k, std::size_t i) {
+    sorted[k] = {triples[3 * i], triples[3 * i + 1], triples[3 * i + 2]};
+  });
+  return sorted;
+}
+
+double largest_size(const double* values, std::size_t n, unsigned threads) {
+  constexpr std::size_t each = 1 << 14;
+  std::vector<double> parts((n + each - 1) / each);
+  for_blocks(n, each, threads, [&](std::size_t first, std::size_t last) {
+    double largest = 0;
+    for (std::size_t k = first; k < last; ++k) largest = std::max(largest, std::abs(values[k]));
+    parts[first / each] = largest;
+  });
+  return parts.empty() ? 0 : *std::ranges::max_element(parts);
+}
+
 /// Whether squares of distances and sums of masses are finite, and numbers of particles fit lists.
-bool in_range(const GravityInput& in) {
-  const auto beyond = [](double x) { return std::abs(x) > largest_coordinate; };
+bool in_range(const GravityInput& in, unsigned threads) {
   constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
   if (in.n_sources > most || in.n_targets > most) return false;
-  if (std::any_of(in.source, in.source + 3 * in.n_sources, beyond)) return false;
-  if (std::any_of(in.target, in.target + 3 * in.n_targets, beyond)) return false;
-  double sum = 0;
-  for (std::size_t k = 0; k < in.n_sources; ++k) sum += std::abs(in.mass[k]);
-  return sum < largest_mass;
+  const auto size = [&](const double* values, std::size_t n) {
+    return values == nullptr ? 0 : largest_size(values, n, threads);
+  };
+  const double mass = static_cast<double>(in.n_sources) * size(in.mass, in.n_sources);
+  const double at = std::max(size(in.source, 3 * in.n_sources), size(in.target, 3 * in.n_targets));
+  const double speed = std::max(size(in.source_velocity, 3 * in.n_sources),
+                                size(in.target_velocity, 3 * in.n_targets));
+  return at <= largest_coordinate && mass < largest_mass && speed <= largest_coordinate &&
+         mass * std::max(1.0, speed) < largest_mass;
 }
 
 class GravityTree {
@@ -69,14 +99,23 @@ class GravityTree {
     }
     rows_.resize(in_.n_targets);
     sums_.emplace(job, others_, rows_, threads);
+    if (has_jerk()) {
+      particle_velocity_ = velocities_in_order(tree_, in_.source_velocity);
+      if (!in_.same) target_velocity_ = velocities_in_order(*target_tree_, in_.target_velocity);
+      jerks_.resize(in_.n_targets);
+    }
     groups_ = targets().groups(group_size);
   }
 
   const Octree& targets() const { return in_.same ? tree_ : *target_tree_; }
 
+  bool has_jerk() const { return in_.source_velocity != nullptr; }
+
   /// Chooses degree and theta; false if direct sums are faster or needed.
-  bool choose(const DirectSums& direct) {
-    sample_.emplace(targets(), or_default(options_.samples, 256), direct);
+  bool choose(const DirectSums& direct, const DirectSums& direct_jerk) {
+    const std::size_t samples = or_default(options_.samples, 256);
+    sample_.emplace(targets(), samples, direct);
+    if (has_jerk()) jerk_sample_.emplace(targets(), samples, direct_jerk);
     make_sample_groups();
     for (const unsigned degree : degrees()) {
       set_degree(degree);
@@ -102,18 +141,16 @@ class GravityTree {
     }
   }
 
-  void write(double* acceleration, double* potential) const {
-    const std::span<const std::uint32_t> order = targets().order();
-    for_blocks(order.size(), 1 << 14, tree_.threads(), [&](std::size_t first, std::size_t last) {
-      for (std::size_t k = first; k < last; ++k) {
-        const ResultRow& row = rows_[k];
-        const std::size_t i = order[k];
-        if (potential != nullptr) potential[i] = row.pot;
-        if (acceleration == nullptr) continue;
-        acceleration[3 * i] = row.ax;
-        acceleration[3 * i + 1] = row.ay;
-        acceleration[3 * i + 2] = row.az;
-      }
+  void write(const GravityResults& to) const {
+    const auto write_vector = [](const ResultRow& row, double* triple) {
+      triple[0] = row.ax;
+      triple[1] = row.ay;
+      triple[2] = row.az;
+    };
+    for_particles(targets(), [&](std::size_t k, std::size_t i) {
+      if (to.potential != nullptr) to.potential[i] = rows_[k].pot;
+      if (to.acceleration != nullptr) write_vector(rows_[k], to.acceleration + 3 * i);
+      if (to.jerk != nullptr) write_vector(jerks_[k], to.jerk + 3 * i);
     });
   }
 
@@ -124,6 +161,7 @@ class GravityTree {
     r.theta = hierarchy_.theta;
     r.error = error_.rms;
     r.largest_error = error_.largest;
+    if (has_jerk()) r.jerk_error = jerk_sample_->error_of(jerks_).rms;
     r.samples = sample_->places().size();
     r.clusters = tree_.clusters().size();
     r.groups = groups_.size();
@@ -160,7 +198,8 @@ class GravityTree {
   std::vector<unsigned> degrees() const {
     if (options_.method == TreeMethod::Monopole) return {1};
     if (options_.degree > 0) return {options_.degree};
-    unsigned first = options_.method == TreeMethod::Multipole ? least_degree : 1;
+    const bool multipoles = options_.method == TreeMethod::Multipole || has_jerk();
+    unsigned first = multipoles ? least_degree : 1;
     for (const FirstChoice& c : first_choices)
       if (options_.accuracy >= c.accuracy) {
         first = std::max(first, c.degree);
@@ -179,6 +218,11 @@ class GravityTree {
     for (unsigned d = least_degree; d <= degree; ++d)
       proxies_.push_back(add_multipoles(tree_, moments_, d, sources_));
     hierarchy_ = {&tree_, moments_, proxies_, first_theta(), in_.softening};
+    if (!has_jerk()) return;
+    // Jerks lack the derivative of the quadrupole, which has one distance less.
+    if (degree > 1) proxies_.front().degree = 0;
+    source_velocity_ = velocities_of(tree_, moments_, proxies_, particle_velocity_, sources_);
+    sums_->motion = {in_.same ? particle_velocity_ : target_velocity_, source_velocity_, jerks_};
   }
 
   double first_theta() const {
@@ -230,10 +274,12 @@ class GravityTree {
   std::vector<Moments> moments_;
   std::vector<Source> sources_, others_;  ///< sources with their proxies; targets
   std::vector<Proxies> proxies_;
-  std::vector<ResultRow> rows_;
+  std::vector<Velocity> particle_velocity_, target_velocity_;
+  std::vector<Velocity> source_velocity_;  ///< with those of proxies
+  std::vector<ResultRow> rows_, jerks_;
   std::optional<GroupSums> sums_;
   std::vector<Group> groups_, sample_groups_;
-  std::optional<Sample> sample_;
+  std::optional<Sample> sample_, jerk_sample_;
   Hierarchy hierarchy_;
   SampleError error_;
 };
@@ -256,12 +302,12 @@ void check_options(const TreeOptions& o) {
 
 std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& input,
                                             const TreeOptions& options, unsigned threads,
-                                            const DirectSums& direct, double* acceleration,
-                                            double* potential) {
+                                            const DirectSums& direct, const DirectSums& direct_jerk,
+                                            const GravityResults& results) {
   constexpr double least_pairs = 1e8;  // a choice takes 50 ms
   constexpr std::size_t least_targets = 1000;
   if (options.method == TreeMethod::Direct || input.n_targets == 0 || input.n_sources == 0 ||
-      !in_range(input))
+      !in_range(input, threads))
     return {};
   const bool chosen = options.theta > 0 || options.method != TreeMethod::Auto;
   const double pairs = static_cast<double>(input.n_targets) * static_cast<double>(input.n_sources);
@@ -270,11 +316,11 @@ std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& inp
   GravityTree tree(job, input, options, threads);
   const double build_seconds = build.seconds();
   const Stopwatch choice;
-  if (!tree.choose(direct)) return {};
+  if (!tree.choose(direct, direct_jerk)) return {};
   tree.reset_times();
   const double choice_seconds = choice.seconds();
   if (!tree.compute()) return {};
-  tree.write(acceleration, potential);
+  tree.write(results);
   TreeReport report = tree.report();
   report.build_seconds = build_seconds;
   report.choice_seconds = choice_seconds;

@@ -17,18 +17,27 @@ struct GravityInput {
   const double* source = nullptr;
   const double* mass = nullptr;
   double softening = 0;
+  /// Velocities, as triples, for the jerks; null: without jerks.
+  const double *target_velocity = nullptr, *source_velocity = nullptr;
   bool same = false;  ///< whether the targets are the sources, which do not act on themselves
 };
 
 /// Throws Error (Usage) for options out of range.
 void check_options(const TreeOptions& options);
 
-/// Computes accelerations and potentials (either may be null) with a job for the kernel "gravity",
+/// The destination of results, each of which may be null.
+struct GravityResults {
+  double *acceleration = nullptr, *potential = nullptr;
+  double* jerk = nullptr;  ///< with velocities
+};
+
+/// Computes gravity with a job for the kernel "gravity", or "gravity_jerk" if there are velocities,
 /// whose parameters are set. Nothing, and no result is written, if direct sums are to be used: they
-/// are asked for, faster, or no tree is as accurate.
+/// are asked for, faster, or no tree is as accurate. `direct_jerk` is called after `direct`, for
+/// the same targets.
 std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& input,
                                             const TreeOptions& options, unsigned threads,
-                                            const DirectSums& direct, double* acceleration,
-                                            double* potential);
+                                            const DirectSums& direct, const DirectSums& direct_jerk,
+                                            const GravityResults& results);
 
 }  // namespace gdr::tree

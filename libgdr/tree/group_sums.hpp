@@ -14,7 +14,15 @@ struct ResultRow {
   double ax = 0, ay = 0, az = 0, pot = 0;
 };
 
-/// Computes groups of targets with the kernel "gravity", of which the job has the parameters.
+/// What the kernel "gravity_jerk" takes besides: velocities in the order of targets and sources,
+/// and the destination of jerks.
+struct Motion {
+  std::span<const Velocity> targets = {}, sources = {};
+  std::span<ResultRow> jerks = {};  ///< whose potentials are unused
+};
+
+/// Computes groups of targets with the kernel "gravity", or with "gravity_jerk" if there is motion.
+/// The job has the parameters.
 class GroupSums {
  public:
   GroupSums(SetJob& job, std::span<const Source> targets, std::span<ResultRow> results,
@@ -26,6 +34,7 @@ class GroupSums {
   void compute(std::span<const Group> groups, const Hierarchy& hierarchy,
                std::span<const Source> sources);
 
+  Motion motion = {};
   double pairs = 0;          ///< number of pairs so far
   double list_seconds = 0;   ///< time of making lists so far
   double force_seconds = 0;  ///< time of the sums so far

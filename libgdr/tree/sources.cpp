@@ -1,5 +1,7 @@
 #include "libgdr/tree/sources.hpp"
 
+#include <cmath>
+
 #include "gdr/error.hpp"
 #include "libgdr/tree/designs.hpp"
 
@@ -26,11 +28,11 @@ void append(const Octree& tree, std::size_t particles, const Has& has, Proxies& 
   sources.resize(next, {0, 0, 0, 0, proxy_id});
 }
 
-/// Adds the multipoles of a point mass at x, in units of the sphere's radius, to the masses on the
-/// sphere: m_k += mass sum over l of (2 l + 1) |x|^l P_l(cos gamma_k), in a form of Legendre's
-/// recurrence without quotients.
+/// The masses on the sphere that have the multipoles of a unit mass at x, in units of the sphere's
+/// radius and times the number of points: sum over l of (2 l + 1) |x|^l P_l(cos gamma_k), in a form
+/// of Legendre's recurrence without quotients.
 template <unsigned degree>
-void add_mass(const Design& design, const Point& x, double mass, double* m) {
+void spread_mass(const Design& design, const Point& x, double* part) {
   const double square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
   const double *sx = design.at[0].data(), *sy = design.at[1].data(), *sz = design.at[2].data();
   const std::size_t n = design.size();
@@ -44,65 +46,125 @@ void add_mass(const Design& design, const Point& x, double mass, double* m) {
       now = next;
       sum += (2 * l + 3) * now;
     }
-    m[k] += mass * sum;
+    part[k] = sum;
   }
 }
 
-using AddMass = void (*)(const Design&, const Point&, double, double*);
-constexpr std::array<AddMass, 5> add_mass_of{add_mass<2>, add_mass<3>, add_mass<4>, add_mass<5>,
-                                             add_mass<6>};
+using SpreadMass = void (*)(const Design&, const Point&, double*);
+constexpr std::array<SpreadMass, 5> spread_mass_of{spread_mass<2>, spread_mass<3>, spread_mass<4>,
+                                                   spread_mass<5>, spread_mass<6>};
 
 /// The pseudo-particles of a cluster from those of its children, which have the same moments up to
 /// the degree, or from particles.
 class PseudoParticles {
  public:
-  PseudoParticles(const Octree& tree, std::span<const Moments> moments, const Proxies& proxies,
-                  std::span<Source> sources)
+  static constexpr std::size_t most_points = 84;
+
+  PseudoParticles(const Octree& tree, std::span<const Moments> moments, const Proxies& proxies)
       : tree_(tree),
         moments_(moments),
         proxies_(proxies),
-        sources_(sources),
         design_(design_for(proxies.degree)),
-        add_(add_mass_of[proxies.degree - least_degree]) {}
+        spread_(spread_mass_of[proxies.degree - least_degree]) {}
 
-  void make(std::size_t cluster) const {
-    if (proxies_.first[cluster] == Proxies::none) return;
-    const Moments& moments = moments_[cluster];
-    // With this radius the sum of m r^2 is that of the particles, too, so that a softening, with
-    // which potentials are not harmonic, has a small effect. Far smaller than the cluster, masses
-    // would be large and of either sign.
-    const double a = std::max(moments.rms, 0.4 * moments.radius);
-    std::array<double, 84> mass = {};
+  /// With this radius the sum of m r^2 is that of the particles, too, so that a softening, with
+  /// which potentials are not harmonic, has a small effect. Far smaller than the cluster, masses
+  /// would be large and of either sign.
+  double radius(std::size_t cluster) const {
+    return std::max(moments_[cluster].rms, 0.4 * moments_[cluster].radius);
+  }
+  Point at(std::size_t cluster, std::size_t k) const {
+    const Point& centre = moments_[cluster].centre;
+    const double a = radius(cluster);
+    return {centre[0] + a * design_.at[0][k], centre[1] + a * design_.at[1][k],
+            centre[2] + a * design_.at[2][k]};
+  }
+
+  /// Adds the charges of what a cluster consists of, given by their numbers among the sources:
+  /// sums[c][k] are those of the pseudo-particle k.
+  template <std::size_t n, typename Charge>
+  std::array<std::array<double, most_points>, n> sums(std::size_t cluster,
+                                                      std::span<const Source> sources,
+                                                      const Charge& charge) const {
+    std::array<std::array<double, most_points>, n> sum = {};
+    std::array<double, most_points> part;
+    const Point& centre = moments_[cluster].centre;
+    const double a = radius(cluster);
+    const std::size_t points = design_.size();
+    const auto add = [&](std::size_t first, std::size_t count) {
+      for (std::size_t j = first; j < first + count; ++j) {
+        const Source& s = sources[j];
+        spread_(design_, {(s.x - centre[0]) / a, (s.y - centre[1]) / a, (s.z - centre[2]) / a},
+                part.data());
+        const std::array<double, n> q = charge(j);
+        for (std::size_t c = 0; c < n; ++c)
+          for (std::size_t k = 0; k < points; ++k) sum[c][k] += q[c] * part[k];
+      }
+    };
     const Cluster& c = tree_.clusters()[cluster];
-    if (c.children == 0) add(sources_.subspan(c.first, c.count), moments.centre, a, mass.data());
-    for (std::size_t k = c.child; k < c.child + c.children; ++k)
-      add(stand_ins(k), moments.centre, a, mass.data());
-    const auto n = static_cast<double>(design_.size());
-    for (std::size_t k = 0; k < design_.size(); ++k)
-      sources_[proxies_.first[cluster] + k] = {
-          moments.centre[0] + a * design_.at[0][k], moments.centre[1] + a * design_.at[1][k],
-          moments.centre[2] + a * design_.at[2][k], mass[k] / n, proxy_id};
+    if (c.children == 0) add(c.first, c.count);
+    for (std::size_t k = c.child; k < c.child + c.children; ++k) {
+      const Cluster& child = tree_.clusters()[k];
+      if (proxies_.first[k] == Proxies::none)
+        add(child.first, child.count);
+      else
+        add(proxies_.first[k], points);
+    }
+    for (std::array<double, most_points>& of_charge : sum)
+      for (double& value : of_charge) value /= static_cast<double>(points);
+    return sum;
   }
 
  private:
-  std::span<const Source> stand_ins(std::size_t cluster) const {
-    const Cluster& c = tree_.clusters()[cluster];
-    if (proxies_.first[cluster] == Proxies::none) return sources_.subspan(c.first, c.count);
-    return sources_.subspan(proxies_.first[cluster], proxies_.points);
-  }
-  void add(std::span<const Source> some, const Point& centre, double a, double* mass) const {
-    for (const Source& s : some)
-      add_(design_, {(s.x - centre[0]) / a, (s.y - centre[1]) / a, (s.z - centre[2]) / a}, s.mass,
-           mass);
-  }
-
   const Octree& tree_;
   std::span<const Moments> moments_;
   const Proxies& proxies_;
-  std::span<Source> sources_;
   const Design& design_;
-  AddMass add_;
+  SpreadMass spread_;
 };
+
+/// The momenta of the proxies of one kind, in the place of their velocities.
+void add_momenta(const Octree& tree, std::span<const Moments> moments, const Proxies& proxies,
+                 std::span<const Source> sources, std::span<Velocity> momenta) {
+  if (proxies.points == 1) {
+    tree.upwards([&](std::size_t q) {
+      if (proxies.first[q] == Proxies::none) return;
+      const Cluster& c = tree.clusters()[q];
+      Velocity sum = {};
+      const auto add = [&](const Velocity& part) {
+        for (std::size_t k = 0; k < 3; ++k) sum[k] += part[k];
+      };
+      if (c.children == 0)
+        for (std::size_t j = c.first; j < c.first + c.count; ++j) add(momenta[j]);
+      for (std::size_t k = c.child; k < c.child + c.children; ++k)
+        add(momenta[proxies.first[k] == Proxies::none ? tree.clusters()[k].first
+                                                      : proxies.first[k]]);
+      momenta[proxies.first[q]] = sum;
+    });
+    return;
+  }
+  const PseudoParticles pseudo(tree, moments, proxies);
+  tree.upwards([&](std::size_t q) {
+    if (proxies.first[q] == Proxies::none) return;
+    const auto sums = pseudo.sums<3>(q, sources, [&](std::size_t j) { return momenta[j]; });
+    for (std::size_t k = 0; k < proxies.points; ++k)
+      momenta[proxies.first[q] + k] = {sums[0][k], sums[1][k], sums[2][k]};
+  });
+}
+
+/// Divides momenta by masses, after giving masses to proxies that have nearly none.
+void divide_by_masses(std::span<const Moments> moments, const Proxies& proxies,
+                      std::span<Source> sources, std::span<Velocity> momenta) {
+  for (std::size_t q = 0; q < proxies.first.size(); ++q) {
+    if (proxies.first[q] == Proxies::none) continue;
+    const double least = 1e-12 * moments[q].weight / proxies.points;
+    for (std::size_t k = proxies.first[q]; k < proxies.first[q] + proxies.points; ++k) {
+      double& mass = sources[k].mass;
+      if (std::abs(mass) < least) mass = std::copysign(least, mass);
+      for (double& v : momenta[k]) v = mass == 0 ? 0 : v / mass;
+    }
+  }
+}
 
 }  // namespace
 
@@ -137,9 +199,32 @@ Proxies add_multipoles(const Octree& tree, std::span<const Moments> moments, uns
   proxies.points = static_cast<unsigned>(design_for(degree).size());
   append(
       tree, proxies.points, [&](std::size_t q) { return moments[q].radius > 0; }, proxies, sources);
-  const PseudoParticles pseudo(tree, moments, proxies, sources);
-  tree.upwards([&](std::size_t q) { pseudo.make(q); });
+  const PseudoParticles pseudo(tree, moments, proxies);
+  tree.upwards([&](std::size_t q) {
+    if (proxies.first[q] == Proxies::none) return;
+    const auto sums = pseudo.sums<1>(
+        q, sources, [&](std::size_t j) { return std::array<double, 1>{sources[j].mass}; });
+    for (std::size_t k = 0; k < proxies.points; ++k) {
+      const Point x = pseudo.at(q, k);
+      sources[proxies.first[q] + k] = {x[0], x[1], x[2], sums[0][k], proxy_id};
+    }
+  });
   return proxies;
+}
+
+std::vector<Velocity> velocities_of(const Octree& tree, std::span<const Moments> moments,
+                                    std::span<const Proxies> proxies,
+                                    std::span<const Velocity> particles,
+                                    std::vector<Source>& sources) {
+  std::vector<Velocity> all(sources.size());
+  for_blocks(tree.size(), 1 << 14, tree.threads(), [&](std::size_t first, std::size_t last) {
+    for (std::size_t j = first; j < last; ++j)
+      for (std::size_t k = 0; k < 3; ++k) all[j][k] = sources[j].mass * particles[j][k];
+  });
+  for (const Proxies& kind : proxies) add_momenta(tree, moments, kind, sources, all);
+  for (const Proxies& kind : proxies) divide_by_masses(moments, kind, sources, all);
+  std::ranges::copy(particles, all.begin());
+  return all;
 }
 
 }  // namespace gdr::tree

@@ -18,6 +18,9 @@ struct Source {
 };
 constexpr std::int64_t proxy_id = -2;
 
+/// The velocity of a source or of a target.
+using Velocity = Point;
+
 /// The arrays of sources, or of targets, for a job.
 using SourceArrays = std::array<NamedInput, 5>;
 inline SourceArrays arrays_of(std::span<const Source> s) {
@@ -50,5 +53,15 @@ Proxies add_monopoles(const Octree& tree, std::span<const Moments> moments,
 /// are harmonic outside of the cluster. Clusters with fewer particles than that have none.
 Proxies add_multipoles(const Octree& tree, std::span<const Moments> moments, unsigned degree,
                        std::vector<Source>& sources);
+
+/// The velocities of all sources, from those of the particles: sums over the proxies of a cluster
+/// have the time derivatives of the multipole moments. As many momenta as masses are represented:
+/// the momentum of a proxy is what its mass would be if the particles' masses were their momenta,
+/// and its velocity is the quotient. Proxies whose masses are nearly zero get small ones for that,
+/// 1e-12 of those of their cluster.
+std::vector<Velocity> velocities_of(const Octree& tree, std::span<const Moments> moments,
+                                    std::span<const Proxies> proxies,
+                                    std::span<const Velocity> particles,
+                                    std::vector<Source>& sources);
 
 }  // namespace gdr::tree

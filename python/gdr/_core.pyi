@@ -159,6 +159,23 @@ class Gravity:
         /,
     ) -> Dict[str, Any]: ...
 
+class GravityJerk:
+    def __init__(self, device: Device, /) -> None: ...
+    def compute(
+        self,
+        pos: _Array,
+        vel: _Array,
+        mass: _Array,
+        eps: float,
+        targets: Optional[_Array],
+        target_vel: Optional[_Array],
+        acc: _Array,
+        jerk: _Array,
+        pot: _Array,
+        options: Optional[TreeOptions],
+        /,
+    ) -> Dict[str, Any]: ...
+
 #: Names of ``TreeMethod``, by number.
 tree_methods: Tuple[str, ...]
 

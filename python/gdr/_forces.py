@@ -12,7 +12,8 @@ import math
 import operator
 import re
 import sys
-from typing import Any, Dict, FrozenSet, Generic, List, Mapping, Optional, Tuple, TypeVar, cast
+from typing import Any, Dict, FrozenSet, Generic, List, Mapping, Optional, Sequence, Tuple
+from typing import TypeVar, Union, cast, overload
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from ._open import DeviceLike, device_or_default
 from ._ranks import mark_collective
 from ._units import Units, call_units
 from .errors import InputError
-from .results import RESULTS, Gravity, TreeGravity, TreeReport
+from .results import RESULTS, Gravity, GravityJerk, TreeGravity, TreeGravityJerk, TreeReport
 
 Result = TypeVar("Result", covariant=True)
 
@@ -51,12 +52,60 @@ def per_particle(name: str, value: Any, n: int) -> Floats:
     return np.ascontiguousarray(floats(name, value, (n,)))
 
 
+@overload
+def gravity(
+    pos: Any,
+    mass: Any,
+    eps: float = ...,
+    targets: Optional[Any] = ...,
+    *,
+    vel: None = ...,
+    target_vel: None = ...,
+    accuracy: Optional[float] = ...,
+    method: Optional[str] = ...,
+    degree: Optional[int] = ...,
+    theta: Optional[float] = ...,
+    group_size: Optional[int] = ...,
+    leaf_size: Optional[int] = ...,
+    samples: Optional[int] = ...,
+    acc: Optional[Floats] = ...,
+    jerk: None = ...,
+    pot: Optional[Floats] = ...,
+    device: Optional[DeviceLike] = ...,
+) -> Gravity: ...
+
+
+@overload
+def gravity(
+    pos: Any,
+    mass: Any,
+    eps: float = ...,
+    targets: Optional[Any] = ...,
+    *,
+    vel: Union[AnyArray, Sequence[Any]],
+    target_vel: Optional[Any] = ...,
+    accuracy: Optional[float] = ...,
+    method: Optional[str] = ...,
+    degree: Optional[int] = ...,
+    theta: Optional[float] = ...,
+    group_size: Optional[int] = ...,
+    leaf_size: Optional[int] = ...,
+    samples: Optional[int] = ...,
+    acc: Optional[Floats] = ...,
+    jerk: Optional[Floats] = ...,
+    pot: Optional[Floats] = ...,
+    device: Optional[DeviceLike] = ...,
+) -> GravityJerk: ...
+
+
 def gravity(
     pos: Any,
     mass: Any,
     eps: float = 0.0,
     targets: Optional[Any] = None,
     *,
+    vel: Optional[Any] = None,
+    target_vel: Optional[Any] = None,
     accuracy: Optional[float] = None,
     method: Optional[str] = None,
     degree: Optional[int] = None,
@@ -65,9 +114,10 @@ def gravity(
     leaf_size: Optional[int] = None,
     samples: Optional[int] = None,
     acc: Optional[Floats] = None,
+    jerk: Optional[Floats] = None,
     pot: Optional[Floats] = None,
     device: Optional[DeviceLike] = None,
-) -> Gravity:
+) -> Union[Gravity, GravityJerk]:
     """Softened gravity of particles on each other, or at target positions; G = 1.
 
     ``acc_i = sum m_j (x_j - x_i) / (r^2 + eps^2)^(3/2)``, ``pot_i = -sum m_j / sqrt(r^2 + eps^2)``
@@ -81,14 +131,19 @@ def gravity(
     pair at distance zero without softening contributes nothing. Signs: ``acc`` points to the
     masses, ``pot`` is negative.
 
+    With velocities ``vel`` (n, 3), and ``target_vel`` (m, 3) of ``targets``, the result is a
+    ``gdr.results.GravityJerk``, which has the time derivatives of the accelerations, too, in the
+    array ``jerk`` if it is given. ``accuracy`` is that of accelerations; the errors of
+    jerks, some times larger, are in ``tree.jerk_error``.
+
     Quantities of astropy: all arguments have units or none has (``eps=0`` may be a number);
     ``pos``, ``eps`` and ``targets`` may have different units of length. G is then that of
-    ``astropy.constants``, and the results are quantities in m/s^2 and m^2/s^2; ``acc`` and ``pot``
-    cannot be filled.
+    ``astropy.constants``, and the results are quantities in m/s^2 and m^2/s^2; ``acc``, ``jerk``
+    and ``pot`` cannot be filled.
 
     With ``accuracy``, the root mean square of the relative errors of accelerations (1e-3), a tree
     replaces distant clusters of particles by a few: O(n log n). The result is then a
-    ``gdr.results.TreeGravity``, whose ``tree`` has the error that was measured on a sample of
+    ``gdr.results.TreeGravity`` or ``gdr.results.TreeGravityJerk``, whose ``tree`` has the error that was measured on a sample of
     targets against direct sums (``tree.error``), and what was chosen. Few particles, and accuracies
     that no tree has, get direct sums. Instead of the choice by the accuracy: ``method`` "direct",
     "monopole" or "multipole", its ``degree``, 2 to 6, and ``theta``, the ratio of a cluster's
@@ -101,15 +156,15 @@ def gravity(
     particles nor ``targets``.
     """
     chosen = device_or_default(device)
-    core = chosen._cached(_core.Gravity)
     with chosen._ranks.argument_checks():
+        check_velocities(vel, target_vel, targets, jerk)
         arguments = {"pos": pos, "mass": mass, "eps": eps}
-        if targets is not None:
-            arguments["targets"] = targets
-        named = {name: (name, value) for name, value in arguments.items()}
-        units = call_units("gravity", named, [("acc", acc), ("pot", pot)])
+        optional = {"targets": targets, "vel": vel, "target_vel": target_vel}
+        arguments.update({name: value for name, value in optional.items() if value is not None})
+        named = {n: ("vel" if n == "target_vel" else n, v) for n, v in arguments.items()}
+        units = call_units("gravity", named, [("acc", acc), ("jerk", jerk), ("pot", pot)])
         if units is not None:
-            arguments = {name: units.number(name, name, v) for name, v in arguments.items()}
+            arguments = {place: units.number(place, *value) for place, value in named.items()}
             pos, mass, eps = arguments["pos"], arguments["mass"], arguments["eps"]
             targets = arguments.get("targets")
         x = np.ascontiguousarray(floats("pos", pos, ("n", 3)))
@@ -119,18 +174,33 @@ def gravity(
         if targets is not None:
             inputs["targets"] = np.ascontiguousarray(floats("targets", targets, ("m", 3)))
         positions = inputs.get("targets", x)
-        a = output_array("acc", acc, positions.shape)
-        p = output_array("pot", pot, (len(positions),))
-        check_no_overlap("acc", a, {**inputs, "pot": p})
-        check_no_overlap("pot", p, inputs)
+        if vel is not None:
+            inputs["vel"] = np.ascontiguousarray(floats("vel", arguments["vel"], x.shape))
+        if target_vel is not None:
+            v = floats("target_vel", arguments["target_vel"], positions.shape)
+            inputs["target_vel"] = np.ascontiguousarray(v)
+        outputs = {"acc": output_array("acc", acc, positions.shape)}
+        if vel is not None:
+            outputs["jerk"] = output_array("jerk", jerk, positions.shape)
+        outputs["pot"] = output_array("pot", pot, (len(positions),))
+        others = dict(inputs)
+        for name in reversed(outputs):
+            check_no_overlap(name, outputs[name], others)
+            others[name] = outputs[name]
         tree = tree_options(accuracy, method, degree, theta, group_size, leaf_size, samples)
     chosen._ranks.check_equal("units", "" if units is None else units.key())
     report = None
     try:
-        if tree is None:
-            core.compute(x, m, soft, inputs.get("targets"), a, p)
+        at, a, p = inputs.get("targets"), outputs["acc"], outputs["pot"]
+        if vel is not None:
+            moving = chosen._cached(_core.GravityJerk)
+            v, vi = inputs["vel"], inputs.get("target_vel")
+            fields = moving.compute(x, v, m, soft, at, vi, a, outputs["jerk"], p, tree)
+        elif tree is None:
+            chosen._cached(_core.Gravity).compute(x, m, soft, at, a, p)
         else:
-            fields = core.compute_with_tree(x, m, soft, inputs.get("targets"), a, p, tree)
+            fields = chosen._cached(_core.Gravity).compute_with_tree(x, m, soft, at, a, p, tree)
+        if tree is not None:
             report = TreeReport(**fields)
     except InputError as error:
         try:
@@ -139,8 +209,22 @@ def gravity(
         except ValueError as cause:
             raise mark_collective(cause, error) from None
         raise
-    values = (a, p) if units is None else (units.result("acc", a), units.result("pot", p))
-    return Gravity(*values) if report is None else TreeGravity(*values, report)
+    values = {n: a if units is None else units.result(n, a) for n, a in outputs.items()}
+    if vel is not None:
+        return GravityJerk(**values) if report is None else TreeGravityJerk(**values, tree=report)
+    return Gravity(**values) if report is None else TreeGravity(**values, tree=report)
+
+
+def check_velocities(vel: Any, target_vel: Any, targets: Any, jerk: Any) -> None:
+    """Raise TypeError for velocities without what they need."""
+    if target_vel is not None and targets is None:
+        raise TypeError("target_vel: is that of targets, and there are none; use vel")
+    if vel is None and target_vel is not None:
+        raise TypeError("vel: the velocities of the sources are missing, target_vel is given")
+    if vel is not None and targets is not None and target_vel is None:
+        raise TypeError("target_vel: the velocities of the targets are missing, vel is given")
+    if vel is None and jerk is not None:
+        raise TypeError("jerk: needs velocities; pass vel")
 
 
 def tree_options(

@@ -30,6 +30,7 @@ __all__ = [
     "SphDensity",
     "SphForce",
     "TreeGravity",
+    "TreeGravityJerk",
     "TreeReport",
 ]
 
@@ -52,6 +53,7 @@ class TreeReport(NamedTuple):
     theta: float  #: ratio of a cluster's radius and its distance, below which it was replaced
     error: float  #: root mean square of the relative errors of the sample
     largest_error: float  #: largest relative error of the sample
+    jerk_error: float  #: root mean square of those of jerks, where they are computed
     samples: int  #: number of targets whose errors were measured
     clusters: int  #: number of clusters of the sources
     groups: int  #: number of groups of targets
@@ -82,6 +84,21 @@ class GravityJerk(NamedTuple):
     acc: Floats  #: accelerations, (n, 3)
     jerk: Floats  #: first time derivatives of ``acc``, (n, 3)
     pot: Floats  #: potentials, (n,)
+
+
+class TreeGravityJerk(GravityJerk):
+    """Result of ``gdr.gravity`` with velocities and an accuracy: that of ``GravityJerk``, with a
+    report."""
+
+    tree: TreeReport  #: how it was computed, with the measured errors
+
+    def __new__(cls, acc: Floats, jerk: Floats, pot: Floats, tree: TreeReport) -> TreeGravityJerk:
+        self = super().__new__(cls, acc, jerk, pot)
+        self.tree = tree
+        return self
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return TreeGravityJerk, (self.acc, self.jerk, self.pot, self.tree)
 
 
 class GravitySnap(NamedTuple):

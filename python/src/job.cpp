@@ -3,6 +3,7 @@
 
 #include "background_job.hpp"
 #include "gdr/gravity.hpp"
+#include "gdr/gravity_jerk.hpp"
 
 namespace gdr::python {
 namespace {
@@ -118,6 +119,18 @@ struct ForceArrays {
   double *a, *p;             ///< accelerations and potentials
 };
 
+/// The fields of the type of reports in Python.
+py::dict fields_of(const TreeReport& r) {
+  using py::operator""_a;
+  return py::dict("method"_a = method_names[static_cast<std::size_t>(r.method)],
+                  "degree"_a = r.degree, "theta"_a = r.theta, "error"_a = r.error,
+                  "largest_error"_a = r.largest_error, "jerk_error"_a = r.jerk_error,
+                  "samples"_a = r.samples, "clusters"_a = r.clusters, "groups"_a = r.groups,
+                  "sources_per_target"_a = r.sources_per_target,
+                  "build_seconds"_a = r.build_seconds, "choice_seconds"_a = r.choice_seconds,
+                  "list_seconds"_a = r.list_seconds, "force_seconds"_a = r.force_seconds);
+}
+
 class PyGravity {
  public:
   explicit PyGravity(DevicePointer device)
@@ -151,18 +164,39 @@ class PyGravity {
   }
 
  private:
-  static py::dict fields_of(const TreeReport& r) {
-    using py::operator""_a;
-    return py::dict("method"_a = method_names[static_cast<std::size_t>(r.method)],
-                    "degree"_a = r.degree, "theta"_a = r.theta, "error"_a = r.error,
-                    "largest_error"_a = r.largest_error, "samples"_a = r.samples,
-                    "clusters"_a = r.clusters, "groups"_a = r.groups,
-                    "sources_per_target"_a = r.sources_per_target,
-                    "build_seconds"_a = r.build_seconds, "choice_seconds"_a = r.choice_seconds,
-                    "list_seconds"_a = r.list_seconds, "force_seconds"_a = r.force_seconds);
+  DeviceObject<Gravity> gravity_;
+};
+
+class PyGravityJerk {
+ public:
+  explicit PyGravityJerk(DevicePointer device)
+      : gravity_(std::move(device), [](Device& d) { return GravityJerk(d); }) {}
+
+  /// Forces and jerks of n particles on each other, or on targets; the fields of the report if
+  /// there are options for a tree, else an empty dictionary.
+  py::dict compute(const py::array& position, const py::array& velocity, const py::array& mass,
+                   double eps, const std::optional<py::array>& targets,
+                   const std::optional<py::array>& target_velocity, py::array acceleration,
+                   py::array jerk, py::array potential, const std::optional<TreeOptions>& options) {
+    const ForceArrays f(position, mass, targets, acceleration, potential);
+    const double* const v = doubles(velocity, 3 * f.n, "vel");
+    const double* const vi = targets ? doubles(*target_velocity, 3 * f.m, "target_vel") : nullptr;
+    double* const j = result_doubles(jerk, 3 * f.m, "jerk");
+    const TreeReport report = gravity_.run([&](GravityJerk& g) {
+      if (options && targets)
+        return g.compute_on(f.m, f.t, vi, f.n, f.x, v, f.mj, eps, f.a, j, f.p, *options);
+      if (options) return g.compute(f.n, f.x, v, f.mj, eps, f.a, j, f.p, *options);
+      if (targets)
+        g.compute_on(f.m, f.t, vi, f.n, f.x, v, f.mj, eps, f.a, j, f.p);
+      else
+        g.compute(f.n, f.x, v, f.mj, eps, f.a, j, f.p);
+      return TreeReport{};
+    });
+    return options ? fields_of(report) : py::dict();
   }
 
-  DeviceObject<Gravity> gravity_;
+ private:
+  DeviceObject<GravityJerk> gravity_;
 };
 
 }  // namespace
@@ -175,6 +209,9 @@ void bind_job(py::module_& m) {
       .def(py::init<DevicePointer>())
       .def("compute", &PyGravity::compute)
       .def("compute_with_tree", &PyGravity::compute_with_tree);
+  py::class_<PyGravityJerk>(m, "GravityJerk")
+      .def(py::init<DevicePointer>())
+      .def("compute", &PyGravityJerk::compute);
   py::class_<PyJob>(m, "Job")
       .def(py::init<DevicePointer, const Kernel&>())
       .def("set", &PyJob::set)

@@ -174,6 +174,9 @@ PYTHON: Dict[str, str] = {
     "Gravity": "gravity",
     "Gravity.compute": "gravity",
     "Gravity.compute_on": "gravity(targets)",
+    "GravityJerk": "gravity(vel)",
+    "GravityJerk.compute": "gravity(vel)",
+    "GravityJerk.compute_on": "gravity(target_vel)",
     "TreeMethod": "gravity(method)",
     "TreeMethod.Auto": "gravity(method)",
     "TreeMethod.Direct": "gravity(method)",
@@ -191,7 +194,7 @@ PYTHON: Dict[str, str] = {
     **same(
         "TreeReport",
         "results.TreeReport",
-        "method degree theta error largest_error samples clusters groups sources_per_target"
+        "method degree theta error largest_error jerk_error samples clusters groups sources_per_target"
         " build_seconds choice_seconds list_seconds force_seconds",
     ),
     # the Hermite scheme

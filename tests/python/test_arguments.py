@@ -54,6 +54,15 @@ CASES: Dict[str, Case] = {
         lambda pos, mass, targets: gdr.gravity(pos, mass, 0.5, targets),
         {"pos": sixteenths(N, 3), "mass": sixteenths(N), "targets": sixteenths(4, 3)},
     ),
+    "gravity with velocities": Case(
+        lambda pos, mass, vel, targets, target_vel: gdr.gravity(
+            pos, mass, 0.5, targets, vel=vel, target_vel=target_vel
+        ),
+        {
+            **{"pos": sixteenths(N, 3), "mass": sixteenths(N), "vel": sixteenths(N, 3)},
+            **{"targets": sixteenths(4, 3), "target_vel": sixteenths(4, 3)},
+        },
+    ),
     "neighbours": Case(
         lambda pos, radius, targets: gdr.neighbours(pos, radius, targets=targets).indices,
         {"pos": sixteenths(N, 3), "radius": sixteenths(4), "targets": sixteenths(4, 3)},
@@ -366,6 +375,7 @@ def test_invalid_integers_raise_an_error_with_the_argument(name):
 
 RESULTS: Dict[str, Tuple[Callable[[Any], Any], np.ndarray]] = {
     "acc": (lambda out: gdr.gravity(P, 1.0, acc=out), np.empty((N, 3))),
+    "jerk": (lambda out: gdr.gravity(P, 1.0, vel=P, jerk=out), np.empty((N, 3))),
     "pot": (lambda out: gdr.gravity(P, 1.0, pot=out), np.empty(N)),
     "out": (lambda out: linalg.matmul(MATRIX, MATRIX, out=out), np.empty((4, 4))),
     "u": (lambda out: lennard_jones_job().run({"u": out}), np.empty(N)),

@@ -85,3 +85,45 @@ def test_a_particle_that_is_not_a_number_is_named(native):
     pos[7, 1] = np.nan
     with pytest.raises(ValueError, match=r"pos\[7, 1\] is not a number"):
         gdr.gravity(pos, mass, 0.01, accuracy=1e-3, device=native)
+
+
+def test_velocities_give_jerks_with_and_without_a_tree(native):
+    pos, mass = sphere(12000)
+    vel = np.random.default_rng(1).normal(size=pos.shape)
+    right = gdr.gravity(pos, mass, 0.01, vel=vel, device=native)
+    assert type(right) is gdr.results.GravityJerk
+    kernel = gdr.gravity_jerk_long(pos, mass, vel, 0.01, device=native)
+    assert rms(right.jerk, kernel.jerk) < 1e-6 and rms(right.acc, kernel.acc) < 1e-6
+    r = gdr.gravity(pos, mass, 0.01, vel=vel, accuracy=1e-3, device=native)
+    acc, jerk, pot = pickle.loads(pickle.dumps(r))
+    assert isinstance(r, gdr.results.TreeGravityJerk) and r.tree.theta > 0
+    assert rms(acc, right.acc) <= 1e-3 and rms(jerk, right.jerk) <= 1e-2
+    assert 0.2 < rms(jerk, right.jerk) / r.tree.jerk_error < 5
+    assert np.abs(pot / right.pot - 1).max() < 1e-2
+
+
+def test_jerks_at_moving_targets_fill_arrays(native):
+    pos, mass = sphere(3000)
+    at, vel = sphere(700, 5)[0], np.ones(pos.shape)
+    jerk = np.empty(at.shape)
+    r = gdr.gravity(
+        pos, mass, 0.1, at, vel=vel, target_vel=at, theta=0.3, jerk=jerk, device=native
+    )
+    right = gdr.gravity_jerk(pos, mass, vel, 0.1, targets={"pos": at, "vel": at}, device=native)
+    assert r.jerk is jerk and rms(jerk, right.jerk) < 1e-2 and rms(r.acc, right.acc) < 1e-2
+
+
+def test_velocities_need_one_another(native):
+    pos, mass = sphere(10)
+    for arguments, message in (
+        ({"target_vel": pos}, "target_vel: is that of targets"),
+        ({"targets": pos, "target_vel": pos}, "vel: the velocities of the sources are missing"),
+        ({"targets": pos, "vel": pos}, "target_vel: the velocities of the targets are missing"),
+        ({"jerk": np.empty((10, 3))}, "jerk: needs velocities"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            gdr.gravity(pos, mass, 0.1, device=native, **arguments)
+    vel = pos.copy()
+    vel[3, 2] = np.inf
+    with pytest.raises(ValueError, match=r"vel\[3, 2\]"):
+        gdr.gravity(pos, mass, 0.1, vel=vel, device=native)

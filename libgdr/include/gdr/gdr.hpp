@@ -9,6 +9,7 @@
 #include "gdr/device.hpp"
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
+#include "gdr/gravity_jerk.hpp"
 #include "gdr/hermite.hpp"
 #include "gdr/kernel.hpp"
 #include "gdr/linear.hpp"

@@ -25,13 +25,14 @@ struct TreeOptions {
   std::size_t samples = 0;     ///< number of targets whose errors are measured; 0: 256
 };
 
-/// How a sum was computed, and its error.
+/// How a sum was computed, and its error. Errors are relative as TreeOptions::accuracy is.
 struct TreeReport {
   TreeMethod method = TreeMethod::Direct;  ///< Direct, Monopole or Multipole
   unsigned degree = 0;                     ///< degree of the multipoles; 1: monopoles; 0: direct
   double theta = 0;                        ///< ratio of radius and distance; 0: direct
   double error = 0;               ///< root mean square of the relative errors of the sample
   double largest_error = 0;       ///< largest relative error of the sample
+  double jerk_error = 0;          ///< root mean square of those of jerks, where they are computed
   std::size_t samples = 0;        ///< number of targets whose errors were measured
   std::size_t clusters = 0;       ///< number of clusters of the sources' tree
   std::size_t groups = 0;         ///< number of groups of targets

@@ -1,0 +1,102 @@
+#include "libgdr/particle/gravity_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "emulator/host/for_blocks.hpp"
+#include "gdr/error.hpp"
+#include "libgdr/device/columns.hpp"
+#include "libgdr/particle/overflow_diagnosis.hpp"
+
+namespace gdr {
+namespace {
+
+[[noreturn]] void input_error(const std::string& message) {
+  throw Error(ErrorCategory::Input, message);
+}
+
+}  // namespace
+
+double checked_square(double eps) {
+  if (!std::isfinite(eps) || eps < 0)
+    input_error("the softening must be finite and not negative, it is " + std::to_string(eps));
+  const double square = eps * eps;
+  if (!std::isfinite(square) || (eps > 0 && square < std::numeric_limits<double>::min()))
+    input_error("the square of the softening is out of the range of a double; scale the units");
+  return square;
+}
+
+void check_particle_pointers(std::size_t n, const double* position, const double* mass,
+                             const char* what) {
+  if (n > 0 && (position == nullptr || mass == nullptr))
+    throw Error(ErrorCategory::Usage, std::string("the array of ") + what + " is a null pointer");
+}
+
+void name_bad_particle(std::size_t n, const double* position, const double* mass,
+                       const char* what) {
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < 3; ++k)
+      if (!std::isfinite(position[3 * i + k]))
+        input_error(std::string(what) + " " + std::to_string(i) + ": coordinate " + "xyz"[k] +
+                    (std::isnan(position[3 * i + k]) ? " is not a number" : " is infinite"));
+    if (mass != nullptr && !std::isfinite(mass[i]))
+      input_error(std::string(what) + " " + std::to_string(i) + ": its mass is not finite");
+  }
+}
+
+void check_finite_results(std::size_t n, const double* values, std::size_t each, const char* what,
+                          std::initializer_list<NamedPositions> positions) {
+  if (values == nullptr) return;
+  FiniteTest<double> test;
+  for (std::size_t k = 0; k < each * n; ++k) test.add(values[k]);
+  if (test.all_good()) return;
+  for (const NamedPositions& p : positions)
+    if (const std::string cause = describe_overflow(p.what, p.position); !cause.empty())
+      input_error(std::string("the ") + what + " is not finite: " + cause);
+  for (std::size_t k = 0; k < each * n; ++k)
+    if (!std::isfinite(values[k]))
+      input_error(
+          std::string("the ") + what + " of particle " + std::to_string(k / each) +
+          " is not finite: the particle is too close to another one, or positions and masses "
+          "exceed the range of the chip's numbers; use a softening, or scale the units");
+}
+
+namespace {
+
+/// Whether n numbers are finite, or there are none.
+bool finite_numbers(const double* x, std::size_t n, unsigned threads) {
+  if (x == nullptr) return true;
+  constexpr std::size_t each = 1 << 15;
+  std::vector<char> good((n + each - 1) / each);
+  for_blocks(n, each, threads, [&](std::size_t first, std::size_t last) {
+    FiniteTest<double> test;
+    for (std::size_t k = first; k < last; ++k) test.add(x[k]);
+    good[first / each] = test.all_good() ? 1 : 0;
+  });
+  return std::ranges::find(good, 0) == good.end();
+}
+
+}  // namespace
+
+bool all_finite(const tree::GravityInput& in, unsigned threads) {
+  const auto finite = [&](const double* x, std::size_t n) { return finite_numbers(x, n, threads); };
+  return finite(in.target, 3 * in.n_targets) && finite(in.source, 3 * in.n_sources) &&
+         finite(in.mass, in.n_sources) && finite(in.target_velocity, 3 * in.n_targets) &&
+         finite(in.source_velocity, 3 * in.n_sources);
+}
+
+bool is_valid(const tree::GravityInput& in, unsigned threads) {
+  const double square = in.softening * in.softening;
+  return in.target != nullptr && in.source != nullptr && in.mass != nullptr && in.softening >= 0 &&
+         (in.softening == 0 || std::isnormal(square)) && all_finite(in, threads);
+}
+
+TreeReport report_of_direct_sums(std::size_t n_sources) {
+  TreeReport report;
+  report.sources_per_target = static_cast<double>(n_sources);
+  return report;
+}
+
+}  // namespace gdr
