@@ -1,11 +1,13 @@
 #include "libgdr/tree/gravity_tree.hpp"
 
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/tree/designs.hpp"
+#include "libgdr/tree/far_field.hpp"
 
 namespace gdr::tree {
 namespace {
@@ -28,6 +30,25 @@ struct FirstChoice {
 };
 constexpr std::array<FirstChoice, 5> first_choices{
     {{5e-3, 1, 0.8}, {3e-4, 2, 0.6}, {5e-5, 2, 0.33}, {5e-6, 4, 0.32}, {0, 5, 0.3}}};
+
+/// What the choice asks of the sample, whose errors may be smaller than those of all targets.
+constexpr double accuracy_of_sample = 0.85;
+
+/// A theta for which expansions and pairs take about as long, and the factor of the errors by one
+/// degree more. The first trial has a small degree.
+constexpr double theta_of_expansions = 0.7, error_of_degree = 0.5;
+constexpr unsigned degree_of_trial = 4;
+
+/// Targets with a common list.
+constexpr std::size_t groups_of_proxies = 256;
+
+/// The accuracy from which on expansions are faster than proxies.
+constexpr double least_accuracy_of_proxies = 5e-4;
+
+template <typename Table>
+const FirstChoice& choice_for(double accuracy, const Table& table) {
+  return *std::ranges::find_if(table, [&](const FirstChoice& c) { return accuracy >= c.accuracy; });
+}
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorCategory::Usage, "TreeOptions: " + what);
@@ -86,13 +107,12 @@ class GravityTree {
   GravityTree(SetJob& job, const GravityInput& input, const TreeOptions& options, unsigned threads)
       : in_(input),
         options_(options),
-        tree_(in_.n_sources, in_.source, or_default(options.leaf_size, 24), threads),
+        tree_(in_.n_sources, in_.source, leaf_size(), threads),
         mass_(in_order(tree_, in_.mass)),
         moments_(moments_of(tree_, mass_)),
         sources_(particles_of(tree_, mass_)) {
-    const std::size_t group_size = or_default(options.group_size, 256);
     if (!in_.same) {
-      target_tree_.emplace(in_.n_targets, in_.target, group_size, threads);
+      target_tree_.emplace(in_.n_targets, in_.target, group_size(), threads);
       others_ = targets_of(*target_tree_);
     } else {
       others_ = sources_;
@@ -104,7 +124,6 @@ class GravityTree {
       if (!in_.same) target_velocity_ = velocities_in_order(*target_tree_, in_.target_velocity);
       jerks_.resize(in_.n_targets);
     }
-    groups_ = targets().groups(group_size);
   }
 
   const Octree& targets() const { return in_.same ? tree_ : *target_tree_; }
@@ -113,27 +132,27 @@ class GravityTree {
 
   /// Chooses degree and theta; false if direct sums are faster or needed.
   bool choose(const DirectSums& direct, const DirectSums& direct_jerk) {
-    const std::size_t samples = or_default(options_.samples, 256);
+    // Of expansions, few targets have much larger errors than the others.
+    const std::size_t samples = or_default(options_.samples, wants_expansions() ? 512 : 256);
     sample_.emplace(targets(), samples, direct);
     if (has_jerk()) jerk_sample_.emplace(targets(), samples, direct_jerk);
-    make_sample_groups();
-    for (const unsigned degree : degrees()) {
-      set_degree(degree);
-      if (options_.theta > 0) {
-        hierarchy_.theta = options_.theta;
-        return true;
-      }
-      if (find_theta()) return fast_enough();
-      if (options_.method != TreeMethod::Auto && options_.degree != 0) break;
+    if (wants_expansions()) {
+      far_.emplace(tree_, moments_, mass_, targets(), group_size());
+      make_groups(far_->groups());
+      if (choose_expansion()) return true;
+      if (options_.method == TreeMethod::Expansion) return false;
+      far_.reset();
     }
-    return false;
+    make_groups(targets().groups(or_default(options_.group_size, groups_of_proxies)));
+    return choose_proxies();
   }
 
   /// Computes all targets, with a smaller theta as long as the error is too large.
   bool compute() {
+    std::vector<std::uint32_t> all(groups_.size());
+    std::iota(all.begin(), all.end(), 0);
     for (;;) {
-      sums_->pairs = 0;
-      sums_->compute(groups_, hierarchy_, sources_);
+      sum(groups_, all);
       error_ = sample_->error_of(rows_);
       if (options_.theta > 0 || error_.rms <= options_.accuracy) return true;
       hierarchy_.theta *= 0.8;
@@ -156,8 +175,11 @@ class GravityTree {
 
   TreeReport report() const {
     TreeReport r;
-    r.degree = proxies_.back().degree;
-    r.method = r.degree == 1 ? TreeMethod::Monopole : TreeMethod::Multipole;
+    r.degree = degree();
+    r.method = far_            ? TreeMethod::Expansion
+               : r.degree == 1 ? TreeMethod::Monopole
+                               : TreeMethod::Multipole;
+    r.expansion_seconds = expansion_seconds_;
     r.theta = hierarchy_.theta;
     r.error = error_.rms;
     r.largest_error = error_.largest;
@@ -172,9 +194,10 @@ class GravityTree {
     return r;
   }
 
-  void reset_times() { sums_->list_seconds = sums_->force_seconds = 0; }
+  void reset_times() { expansion_seconds_ = sums_->list_seconds = sums_->force_seconds = 0; }
 
  private:
+  unsigned degree() const { return far_ ? far_->degree() : proxies_.back().degree; }
   static std::size_t or_default(std::size_t value, std::size_t otherwise) {
     return value > 0 ? value : otherwise;
   }
@@ -185,13 +208,109 @@ class GravityTree {
     return all;
   }
 
-  /// The targets of the sample, with the boxes of their groups.
-  void make_sample_groups() {
-    std::size_t g = 0;
+  std::size_t group_size() const {
+    return or_default(options_.group_size, wants_expansions() ? 64 : groups_of_proxies);
+  }
+  std::size_t leaf_size() const {
+    return or_default(options_.leaf_size, wants_expansions() ? 64 : 24);
+  }
+
+  /// Divides the targets, and those of the sample, which get the boxes of their groups.
+  void make_groups(std::span<const Group> groups) {
+    groups_.assign(groups.begin(), groups.end());
+    sample_groups_.clear();
+    groups_of_sample_.clear();
+    std::uint32_t g = 0;
     for (const std::uint32_t place : sample_->places()) {
       while (groups_[g].first + groups_[g].count <= place) ++g;
-      sample_groups_.push_back({place, 1, groups_[g].box});
+      sample_groups_.push_back({place, 1, groups_[g].box, groups_[g].begin});
+      groups_of_sample_.push_back(g);
     }
+  }
+
+  /// Computes some groups of targets, which are parts of the groups with these numbers.
+  void sum(std::span<const Group> some, std::span<const std::uint32_t> numbers) {
+    const Stopwatch expansions;
+    if (far_) far_->compute({hierarchy_.theta, reach()}, numbers);
+    expansion_seconds_ += expansions.seconds();
+    sums_->pairs = 0;
+    sums_->compute(some, hierarchy_, sources_);
+    if (!far_) return;
+    const Stopwatch evaluation;
+    for_blocks(some.size(), 8, tree_.threads(), [&](std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k)
+        far_->add(numbers[k], some[k].first, some[k].count, rows_);
+    });
+    expansion_seconds_ += evaluation.seconds();
+  }
+
+  /// The distance at which a softening changes potentials by less than the accuracy. A cluster at
+  /// that distance has a small part of an acceleration.
+  double reach() const {
+    const double accuracy = options_.theta > 0 ? 1e-5 : options_.accuracy;
+    return in_.softening * std::sqrt(0.3 / accuracy);
+  }
+
+  bool wants_expansions() const {
+    if (options_.method == TreeMethod::Expansion) return !has_jerk();
+    return options_.method == TreeMethod::Auto && options_.degree == 0 && options_.theta == 0 &&
+           !has_jerk() && options_.accuracy < least_accuracy_of_proxies;
+  }
+
+  /// Chooses the degree of the expansions, and a theta if the largest does not suffice. False if
+  /// softening or accuracy leave too much to pairs.
+  bool choose_expansion() {
+    const double wanted = accuracy_of_sample * options_.accuracy;
+    hierarchy_ = {&tree_, moments_, {}, options_.theta, in_.softening};
+    const auto steps_for = [](double ratio) {
+      return static_cast<int>(std::ceil(std::log(ratio) / std::log(error_of_degree)));
+    };
+    const auto use_degree = [&](int degree) {
+      far_->set_degree(
+          static_cast<unsigned>(std::clamp<int>(degree, least_harmonics, most_harmonics)));
+    };
+    if (options_.degree > 0) {
+      far_->set_degree(options_.degree);
+      if (options_.theta > 0) return true;
+      hierarchy_.theta = theta_of_expansions;
+      return find_theta() && fast_enough();
+    }
+    use_degree(degree_of_trial);
+    if (options_.theta > 0) return true;
+    double before = 1;
+    for (unsigned attempt = 0; attempt < 4; ++attempt) {
+      const double error = error_with(theta_of_expansions);
+      if (!pairs_are_few()) return false;
+      if (error <= wanted) return fast_enough();
+      if (far_->degree() == most_harmonics || error > 0.8 * before) break;
+      before = error;
+      use_degree(static_cast<int>(far_->degree()) + steps_for(0.9 * wanted / error));
+    }
+    return find_theta() && pairs_are_few() && fast_enough();
+  }
+
+  double pairs_of_sample() const {
+    return sums_->pairs / static_cast<double>(sample_groups_.size());
+  }
+  /// Whether a softening leaves so few pairs that proxies take longer, of which they need about
+  /// 300 / sqrt(accuracy).
+  bool pairs_are_few() const {
+    return options_.method == TreeMethod::Expansion ||
+           pairs_of_sample() < 150 / std::sqrt(options_.accuracy);
+  }
+
+  /// Chooses degree and theta of proxies.
+  bool choose_proxies() {
+    for (const unsigned degree : degrees()) {
+      set_degree(degree);
+      if (options_.theta > 0) {
+        hierarchy_.theta = options_.theta;
+        return true;
+      }
+      if (find_theta()) return fast_enough();
+      if (options_.method != TreeMethod::Auto && options_.degree != 0) break;
+    }
+    return false;
   }
 
   /// The degrees to try, in this order.
@@ -200,11 +319,7 @@ class GravityTree {
     if (options_.degree > 0) return {options_.degree};
     const bool multipoles = options_.method == TreeMethod::Multipole || has_jerk();
     unsigned first = multipoles ? least_degree : 1;
-    for (const FirstChoice& c : first_choices)
-      if (options_.accuracy >= c.accuracy) {
-        first = std::max(first, c.degree);
-        break;
-      }
+    first = std::max(first, choice_for(options_.accuracy, first_choices).degree);
     std::vector<unsigned> all;
     for (unsigned degree = first; degree <= largest_degree; ++degree) all.push_back(degree);
     return all;
@@ -217,7 +332,8 @@ class GravityTree {
     // Fewer points do for clusters that are further away.
     for (unsigned d = least_degree; d <= degree; ++d)
       proxies_.push_back(add_multipoles(tree_, moments_, d, sources_));
-    hierarchy_ = {&tree_, moments_, proxies_, first_theta(), in_.softening};
+    hierarchy_ = {&tree_, moments_, proxies_, choice_for(options_.accuracy, first_choices).theta,
+                  in_.softening};
     if (!has_jerk()) return;
     // Jerks lack the derivative of the quadrupole, which has one distance less.
     if (degree > 1) proxies_.front().degree = 0;
@@ -225,24 +341,17 @@ class GravityTree {
     sums_->motion = {in_.same ? particle_velocity_ : target_velocity_, source_velocity_, jerks_};
   }
 
-  double first_theta() const {
-    for (const FirstChoice& c : first_choices)
-      if (options_.accuracy >= c.accuracy) return c.theta;
-    return first_choices.back().theta;
-  }
-
   double error_with(double theta) {
     hierarchy_.theta = theta;
-    sums_->pairs = 0;
-    sums_->compute(sample_groups_, hierarchy_, sources_);
+    sum(sample_groups_, groups_of_sample_);
     return sample_->error_of(rows_).bound;
   }
 
   /// The largest theta, within a tenth, with which the bound of the error is small enough. False if
   /// there is none.
   bool find_theta() {
-    const double wanted = options_.accuracy;
-    const double power = 1.0 / (proxies_.back().degree + 1.5);
+    const double wanted = accuracy_of_sample * options_.accuracy;
+    const double power = 1.0 / (degree() + 1.5);
     double good = 0, bad = largest_theta * 1.1, theta = hierarchy_.theta;
     for (unsigned attempt = 0; attempt < 8 && theta > smallest_theta; ++attempt) {
       const double error = error_with(theta);
@@ -262,8 +371,8 @@ class GravityTree {
   /// the theta of the last attempt.
   bool fast_enough() {
     if (options_.method != TreeMethod::Auto) return true;
-    const double entries = sums_->pairs / static_cast<double>(sample_groups_.size());
-    return pairs_of_target + pairs_of_pair * entries < static_cast<double>(in_.n_sources);
+    const double others = far_ ? 4 * pairs_of_target : pairs_of_target;
+    return others + pairs_of_pair * pairs_of_sample() < static_cast<double>(in_.n_sources);
   }
 
   const GravityInput& in_;
@@ -278,7 +387,10 @@ class GravityTree {
   std::vector<Velocity> source_velocity_;  ///< with those of proxies
   std::vector<ResultRow> rows_, jerks_;
   std::optional<GroupSums> sums_;
+  std::optional<FarField> far_;
+  double expansion_seconds_ = 0;
   std::vector<Group> groups_, sample_groups_;
+  std::vector<std::uint32_t> groups_of_sample_;
   std::optional<Sample> sample_, jerk_sample_;
   Hierarchy hierarchy_;
   SampleError error_;
@@ -293,10 +405,12 @@ void check_options(const TreeOptions& o) {
   if (!(o.theta == 0 || (o.theta > 0 && o.theta <= largest_theta)))
     refuse("theta must be above 0 and at most 0.95, or 0 for a choice by the accuracy, it is " +
            number(o.theta));
-  if (o.degree != 0 && (o.degree < least_degree || o.degree > largest_degree))
-    refuse("degree must be 2 to 6, or 0 for a choice by the accuracy, it is " +
-           std::to_string(o.degree));
-  if (o.degree != 0 && o.method != TreeMethod::Auto && o.method != TreeMethod::Multipole)
+  const bool expansion = o.method == TreeMethod::Expansion;
+  const unsigned most = expansion ? most_harmonics : largest_degree;
+  if (o.degree != 0 && (o.degree < least_degree || o.degree > most))
+    refuse("degree must be 2 to " + std::to_string(most) +
+           ", or 0 for a choice by the accuracy, it is " + std::to_string(o.degree));
+  if (o.degree != 0 && (o.method == TreeMethod::Direct || o.method == TreeMethod::Monopole))
     refuse("a degree is that of multipoles; leave it out, or choose TreeMethod::Multipole");
 }
 
@@ -304,6 +418,8 @@ std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& inp
                                             const TreeOptions& options, unsigned threads,
                                             const DirectSums& direct, const DirectSums& direct_jerk,
                                             const GravityResults& results) {
+  if (options.method == TreeMethod::Expansion && input.source_velocity != nullptr)
+    refuse("expansions have no jerks; choose TreeMethod::Multipole or Auto");
   constexpr double least_pairs = 1e8;  // a choice takes 50 ms
   constexpr std::size_t least_targets = 1000;
   if (options.method == TreeMethod::Direct || input.n_targets == 0 || input.n_sources == 0 ||

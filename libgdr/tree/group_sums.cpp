@@ -18,7 +18,7 @@ std::size_t GroupSums::make_lists(std::span<const Group> groups, const Hierarchy
     for_blocks(step, 8, threads_, [&](std::size_t first, std::size_t last) {
       std::vector<std::uint32_t> stack;
       for (std::size_t k = made + first; k < made + last; ++k)
-        list_sources(hierarchy, groups[k].box, lists_[k], stack);
+        list_sources(hierarchy, groups[k], lists_[k], stack);
     });
     for (std::size_t k = made; k < made + step; ++k) {
       entries += lists_[k].size();

@@ -21,13 +21,6 @@ std::uint64_t spread(std::uint64_t v) {
 
 const Box empty_box{{infinite, infinite, infinite}, {-infinite, -infinite, -infinite}};
 
-void include(Box& box, const Point& low, const Point& high) {
-  for (std::size_t c = 0; c < 3; ++c) {
-    box.low[c] = std::min(box.low[c], low[c]);
-    box.high[c] = std::max(box.high[c], high[c]);
-  }
-}
-
 /// Sorts parts in threads, then merges them. Elements differ, so that their order is unique.
 template <typename T>
 void sort_in_threads(std::span<T> all, unsigned threads) {

@@ -29,6 +29,14 @@ struct Box {
   }
 };
 
+/// Extends a box to contain another, or a point.
+inline void include(Box& box, const Point& low, const Point& high) noexcept {
+  for (std::size_t c = 0; c < 3; ++c) {
+    box.low[c] = std::min(box.low[c], low[c]);
+    box.high[c] = std::max(box.high[c], high[c]);
+  }
+}
+
 /// Consecutive particles of the tree's order. Its children, which are consecutive clusters, have
 /// the same particles; a cluster without any is a leaf.
 struct Cluster {
@@ -41,6 +49,8 @@ struct Cluster {
 struct Group {
   std::size_t first = 0, count = 0;
   Box box = {};
+  /// The clusters of the sources with which its list begins; null: the root.
+  const std::vector<std::uint32_t>* begin = nullptr;
 };
 
 class Octree {

@@ -22,16 +22,13 @@ std::array<double, most_kinds> square_ratios(const Hierarchy& h) {
   return squares;
 }
 
-}  // namespace
-
-void list_sources(const Hierarchy& h, const Box& group, std::vector<std::int32_t>& list,
-                  std::vector<std::uint32_t>& stack) {
+/// The sources of the clusters in the stack.
+void list_clusters(const Hierarchy& h, const Box& group, std::vector<std::int32_t>& list,
+                   std::vector<std::uint32_t>& stack) {
   const std::array<double, most_kinds> squares = square_ratios(h);
   const std::span<const Cluster> clusters = h.tree->clusters();
   const double soft2 = h.softening * h.softening;
   list.clear();
-  stack.clear();
-  if (!clusters.empty()) stack.push_back(0);
   while (!stack.empty()) {
     const std::uint32_t q = stack.back();
     stack.pop_back();
@@ -47,12 +44,31 @@ void list_sources(const Hierarchy& h, const Box& group, std::vector<std::int32_t
     while (kind < h.proxies.size() && !stands_for(kind)) ++kind;
     if (kind < h.proxies.size()) {
       append_range(list, h.proxies[kind].first[q], h.proxies[kind].points);
-    } else if (c.children == 0) {
+    } else if (c.children == 0 || h.proxies.empty()) {
       append_range(list, c.first, c.count);
     } else {
       for (std::uint32_t k = c.children; k-- > 0;) stack.push_back(c.child + k);
     }
   }
+}
+
+}  // namespace
+
+void list_sources(const Hierarchy& h, const Box& group, std::vector<std::int32_t>& list,
+                  std::vector<std::uint32_t>& stack) {
+  stack.clear();
+  if (!h.tree->clusters().empty()) stack.push_back(0);
+  list_clusters(h, group, list, stack);
+}
+
+void list_sources(const Hierarchy& h, const Group& group, std::vector<std::int32_t>& list,
+                  std::vector<std::uint32_t>& stack) {
+  if (group.begin == nullptr) {
+    list_sources(h, group.box, list, stack);
+    return;
+  }
+  stack.assign(group.begin->begin(), group.begin->end());
+  list_clusters(h, group.box, list, stack);
 }
 
 }  // namespace gdr::tree

@@ -28,5 +28,8 @@ struct Hierarchy {
 /// are far from it. `stack` is a buffer.
 void list_sources(const Hierarchy& hierarchy, const Box& group, std::vector<std::int32_t>& list,
                   std::vector<std::uint32_t>& stack);
+/// The same for the targets of a group, from the clusters with which it begins.
+void list_sources(const Hierarchy& hierarchy, const Group& group, std::vector<std::int32_t>& list,
+                  std::vector<std::uint32_t>& stack);
 
 }  // namespace gdr::tree

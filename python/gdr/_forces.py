@@ -146,10 +146,11 @@ def gravity(
     ``gdr.results.TreeGravity`` or ``gdr.results.TreeGravityJerk``, whose ``tree`` has the error that was measured on a sample of
     targets against direct sums (``tree.error``), and what was chosen. Few particles, and accuracies
     that no tree has, get direct sums. Instead of the choice by the accuracy: ``method`` "direct",
-    "monopole" or "multipole", its ``degree``, 2 to 6, and ``theta``, the ratio of a cluster's
+    "monopole", "multipole" or "expansion", its ``degree``, 2 to 6 or 16, and ``theta``, the ratio of a cluster's
     radius and its distance, up to 0.95, with which ``accuracy`` is not used. ``group_size``: largest
     number of targets with a common list; ``leaf_size``: of particles in a cluster that is not
-    divided; ``samples``: number of targets whose errors are measured (256).
+    divided; ``samples``: number of targets whose errors are measured (256, or
+    512 with expansions).
 
     Raises TypeError or ValueError naming the argument, and InputError (a ValueError) if a result is
     not finite, naming the particle (the other results have been written), or if there are neither
@@ -247,9 +248,10 @@ def tree_options(
     kind = "auto" if method is None else method
     if kind not in _core.tree_methods:
         raise ValueError(f"method: expected one of {', '.join(_core.tree_methods)}, got {kind!r}")
-    if degree is not None and not 2 <= operator.index(degree) <= 6:
-        raise ValueError(f"degree: expected 2 to 6, got {degree}")
-    if degree is not None and kind not in ("auto", "multipole"):
+    most = 16 if kind == "expansion" else 6
+    if degree is not None and not 2 <= operator.index(degree) <= most:
+        raise ValueError(f"degree: expected 2 to {most}, got {degree}")
+    if degree is not None and kind in ("direct", "monopole"):
         raise ValueError(f"degree: method {kind!r} has none; leave it out, or use 'multipole'")
     ratio = 0.0 if theta is None else number("theta", theta)
     if theta is not None and not 0 < ratio <= 0.95:

@@ -48,8 +48,8 @@ class TreeReport(NamedTuple):
     Errors are relative to the acceleration, or to a thousandth of the root mean square of all where
     that is larger; 0 for direct sums."""
 
-    method: str  #: "direct", "monopole" or "multipole"
-    degree: int  #: degree of the multipoles; 1: monopoles; 0: direct sums
+    method: str  #: "direct", "monopole", "multipole" or "expansion"
+    degree: int  #: that of the method; 1: monopoles; 0: direct sums
     theta: float  #: ratio of a cluster's radius and its distance, below which it was replaced
     error: float  #: root mean square of the relative errors of the sample
     largest_error: float  #: largest relative error of the sample
@@ -60,6 +60,7 @@ class TreeReport(NamedTuple):
     sources_per_target: float  #: mean number of particles and proxies in the sums of a target
     build_seconds: float  #: time of making the tree
     choice_seconds: float  #: time of choosing the method and of measuring errors
+    expansion_seconds: float  #: time of expansions
     list_seconds: float  #: time of making lists
     force_seconds: float  #: time of the sums
 

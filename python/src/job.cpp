@@ -94,7 +94,8 @@ class PyJob : public BackgroundJob<Job> {
 };
 
 /// By TreeMethod.
-constexpr std::array<const char*, 4> method_names{"auto", "direct", "monopole", "multipole"};
+constexpr std::array<const char*, 5> method_names{"auto", "direct", "monopole", "multipole",
+                                                  "expansion"};
 
 TreeOptions tree_options(double accuracy, std::size_t method, unsigned degree, double theta,
                          std::size_t group_size, std::size_t leaf_size, std::size_t samples) {
@@ -128,7 +129,8 @@ py::dict fields_of(const TreeReport& r) {
                   "samples"_a = r.samples, "clusters"_a = r.clusters, "groups"_a = r.groups,
                   "sources_per_target"_a = r.sources_per_target,
                   "build_seconds"_a = r.build_seconds, "choice_seconds"_a = r.choice_seconds,
-                  "list_seconds"_a = r.list_seconds, "force_seconds"_a = r.force_seconds);
+                  "expansion_seconds"_a = r.expansion_seconds, "list_seconds"_a = r.list_seconds,
+                  "force_seconds"_a = r.force_seconds);
 }
 
 class PyGravity {
@@ -203,8 +205,8 @@ class PyGravityJerk {
 
 void bind_job(py::module_& m) {
   py::class_<TreeOptions>(m, "TreeOptions").def(py::init(&tree_options));
-  m.attr("tree_methods") =
-      py::make_tuple(method_names[0], method_names[1], method_names[2], method_names[3]);
+  m.attr("tree_methods") = py::make_tuple(method_names[0], method_names[1], method_names[2],
+                                          method_names[3], method_names[4]);
   py::class_<PyGravity>(m, "Gravity")
       .def(py::init<DevicePointer>())
       .def("compute", &PyGravity::compute)

@@ -182,6 +182,7 @@ PYTHON: Dict[str, str] = {
     "TreeMethod.Direct": "gravity(method)",
     "TreeMethod.Monopole": "gravity(method)",
     "TreeMethod.Multipole": "gravity(method)",
+    "TreeMethod.Expansion": "gravity(method)",
     "TreeOptions": "gravity(accuracy)",
     "TreeOptions.accuracy": "gravity(accuracy)",
     "TreeOptions.method": "gravity(method)",
@@ -195,7 +196,7 @@ PYTHON: Dict[str, str] = {
         "TreeReport",
         "results.TreeReport",
         "method degree theta error largest_error jerk_error samples clusters groups sources_per_target"
-        " build_seconds choice_seconds list_seconds force_seconds",
+        " build_seconds choice_seconds expansion_seconds list_seconds force_seconds",
     ),
     # the Hermite scheme
     "Hermite": "nbody.hermite",

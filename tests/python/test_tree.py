@@ -27,8 +27,24 @@ def test_a_tree_has_the_accuracy_that_is_asked_for(native, accuracy):
     r = gdr.gravity(pos, mass, 0.01, accuracy=accuracy, device=native)
     acc, pot = r
     assert rms(acc, right.acc) <= accuracy and np.abs(pot / right.pot - 1).max() < 10 * accuracy
-    assert 0 < r.tree.error <= accuracy and r.tree.samples == 256
+    assert 0 < r.tree.error <= accuracy and r.tree.samples == (512 if accuracy < 1e-3 else 256)
     assert r.tree.sources_per_target < 12000 and r.tree.theta > 0
+
+
+def test_expansions_are_used_for_high_accuracies_and_on_request(native):
+    pos, mass = sphere(25000)
+    right = gdr.gravity(pos, mass, 1e-4, device=native)
+    r = gdr.gravity(pos, mass, 1e-4, accuracy=1e-5, device=native)
+    assert rms(r.acc, right.acc) <= 1e-5 and np.abs(r.pot / right.pot - 1).max() < 1e-5
+    assert r.tree.method == "expansion" and r.tree.expansion_seconds > 0
+    asked = {"method": "expansion", "degree": 9, "theta": 0.6}
+    r = gdr.gravity(pos, mass, 1e-4, **asked, device=native)
+    assert (r.tree.method, r.tree.degree, r.tree.theta) == ("expansion", 9, 0.6)
+    assert rms(r.acc, right.acc) < 1e-4
+    with pytest.raises(ValueError, match="degree: expected 2 to 16"):
+        gdr.gravity(pos, mass, 1e-4, method="expansion", degree=17, device=native)
+    with pytest.raises(gdr.errors.UsageError, match="no jerks"):
+        gdr.gravity(pos, mass, 1e-4, vel=pos, method="expansion", device=native)
 
 
 def test_a_tree_at_targets_fills_arrays(native):

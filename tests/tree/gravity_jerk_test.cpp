@@ -208,6 +208,9 @@ TEST_CASE("velocities that are not numbers are named") {
   JerkSums right(b.size());
   GravityJerk(device).compute(b.size(), b.x, v, b.m, 0.1, right.acc, right.jerk, right.pot);
   CHECK(jerks_of(b, v, 0.1, with_theta(0.5, 2)).jerk == right.jerk);
+  TreeOptions expansion;
+  expansion.method = TreeMethod::Expansion;
+  CHECK_THROWS_AS(jerks_of(b, b.x, 0.1, expansion), Error);
   Bodies none = plummer(0);
   CHECK_THROWS_AS(jerks_of(none, {}, 0.1, with_theta(0.5, 2)), Error);
 }

@@ -104,7 +104,7 @@ TEST_CASE("gravity with a tree is as accurate as asked for, in the sample and ev
   for (const char* name : {"plummer", "cube", "two clusters", "charges"}) {
     const Bodies b = bodies_named(name, 20'000);
     const Sums right = directly(b, 1e-3);
-    for (const double wanted : {1e-2, 1e-3, 1e-4, 1e-5}) {
+    for (const double wanted : {1e-2, 1e-3, 1e-4, 1e-5, 1e-6}) {
       CAPTURE(name, wanted);
       const Sums got = with_tree(b, 1e-3, accuracy(wanted));
       CHECK(got.report.error <= wanted);
@@ -135,11 +135,42 @@ TEST_CASE("trees agree with sums in long doubles for every method and degree") {
   }
 }
 
+TEST_CASE("expansions converge with their degree") {
+  for (const char* name : {"plummer", "charges", "two clusters"}) {
+    const Bodies b = bodies_named(name, 2000);
+    const Sums right = oracle(b, 0);
+    double before = 1;
+    for (unsigned degree = 2; degree <= 16; degree += 2) {
+      CAPTURE(name, degree);
+      const Sums got = with_tree(b, 0, fixed(0.6, TreeMethod::Expansion, degree));
+      CHECK(got.report.method == TreeMethod::Expansion);
+      CHECK(got.report.degree == degree);
+      CHECK(got.report.sources_per_target < 2000);
+      const double error = rms_error(got, right);
+      CHECK(error < std::max(before, 2e-8));
+      CHECK(potential_error(got, right) < std::max(10 * error, 1e-8));
+      before = error;
+    }
+    CHECK(before < 2e-6);
+  }
+}
+
+TEST_CASE("expansions leave out clusters within the reach of a softening") {
+  const Bodies b = plummer(20'000);
+  for (const double eps : {1e-3, 1e-2, 0.1})
+    for (const double wanted : {1e-4, 1e-5}) {
+      TreeOptions options = accuracy(wanted);
+      options.method = TreeMethod::Expansion;
+      CAPTURE(eps, wanted);
+      CHECK(rms_error(with_tree(b, eps, options), directly(b, eps)) <= wanted);
+    }
+}
+
 TEST_CASE("threads do not change the results of a tree") {
   const Bodies b = plummer(20'000);
   for (const double wanted : {1e-2, 1e-4}) {
     TreeOptions options = accuracy(wanted);
-    options.method = TreeMethod::Multipole;
+    options.method = wanted < 1e-3 ? TreeMethod::Expansion : TreeMethod::Multipole;
     const Sums one = with_tree(b, 1e-3, options, "native:threads=1");
     const Sums two = with_tree(b, 1e-3, options, "native:threads=2");
     CHECK(one.acc == two.acc);
@@ -183,7 +214,8 @@ TEST_CASE("few particles and no particles are as without a tree") {
     const Bodies b = plummer(n);
     const Sums right = directly(b, 0.1);
     CHECK(with_tree(b, 0.1, accuracy(1e-2)).acc == right.acc);
-    for (const TreeMethod method : {TreeMethod::Monopole, TreeMethod::Multipole})
+    for (const TreeMethod method :
+         {TreeMethod::Monopole, TreeMethod::Multipole, TreeMethod::Expansion})
       CHECK(rms_error(with_tree(b, 0.1, fixed(0.3, method)), right) < 0.1);
   }
   CHECK_THROWS_AS(with_tree(plummer(0), 0.1, accuracy(1e-2)), Error);
@@ -200,7 +232,8 @@ TEST_CASE("many particles at one place do not act on themselves") {
     for (std::size_t k = 0; k < 3; ++k) b.x[3 * i + k] = 1.5;
   for (const double eps : {0.0, 1e-3}) {
     const Sums right = directly(b, eps);
-    for (const TreeMethod method : {TreeMethod::Monopole, TreeMethod::Multipole}) {
+    for (const TreeMethod method :
+         {TreeMethod::Monopole, TreeMethod::Multipole, TreeMethod::Expansion}) {
       const Sums got = with_tree(b, eps, fixed(0.4, method));
       CHECK(potential_error(got, right) < 1e-2);
       CHECK(rms_error(got, right) < 5e-2);
@@ -221,10 +254,13 @@ TEST_CASE("huge, tiny and zero numbers give the results of direct sums") {
     CAPTURE(scale);
     const Sums got = with_tree(b, 0, fixed(0.4, TreeMethod::Multipole, 2));
     CHECK(rms_error(got, directly(b, 0)) < 1e-2);
+    CHECK(rms_error(with_tree(b, 0, fixed(0.6, TreeMethod::Expansion, 8)), directly(b, 0)) < 1e-3);
   }
   Bodies weightless = plummer(3000);
   weightless.m.assign(3000, 0);
   CHECK(with_tree(weightless, 0.1, fixed(0.5, TreeMethod::Multipole)).acc ==
+        std::vector<double>(9000, 0));
+  CHECK(with_tree(weightless, 0.1, fixed(0.5, TreeMethod::Expansion)).acc ==
         std::vector<double>(9000, 0));
   Bodies far = plummer(3000);
   far.x[5] = 1e160;
@@ -253,6 +289,7 @@ TEST_CASE("wrong arguments of a tree are refused with their names") {
     CHECK(contains(message(accuracy(wrong), b), "accuracy must be"));
   CHECK(contains(message(fixed(1.5, TreeMethod::Auto), b), "theta must be"));
   CHECK(contains(message(fixed(0.5, TreeMethod::Multipole, 7), b), "degree must be"));
+  CHECK(contains(message(fixed(0.5, TreeMethod::Expansion, 17), b), "degree must be 2 to 16"));
   CHECK(contains(message(fixed(0.5, TreeMethod::Monopole, 3), b), "degree is that of multipoles"));
   Bodies bad = b;
   bad.x[301] = std::numeric_limits<double>::quiet_NaN();

@@ -5,9 +5,10 @@
 
 namespace gdr {
 
-/// What stands for a distant cluster: its mass at its centre, or pseudo-particles on a sphere with
-/// its multipole moments. Direct: no cluster is replaced. Auto: the fastest of them.
-enum class TreeMethod { Auto, Direct, Monopole, Multipole };
+/// What stands for a distant cluster: its mass at its centre, pseudo-particles on a sphere with its
+/// multipole moments, or, for groups of targets that are small for their distance, an expansion of
+/// its potential that the host computes. Direct: no cluster is replaced. Auto: the fastest of them.
+enum class TreeMethod { Auto, Direct, Monopole, Multipole, Expansion };
 
 /// How a sum may be approximated. The default lets the library choose everything but the accuracy.
 struct TreeOptions {
@@ -16,19 +17,21 @@ struct TreeOptions {
   /// They are measured on a sample of targets before all others are computed.
   double accuracy = 1e-3;
   TreeMethod method = TreeMethod::Auto;
-  unsigned degree = 0;  ///< degree of the multipoles, 2 to 6; 0: chosen
+  unsigned degree = 0;  ///< degree of multipoles, 2 to 6, or expansions, 2 to 16; 0: chosen
   /// Ratio of a cluster's radius and its distance, above 0 and at most 0.95, below which it is
-  /// replaced; `accuracy` is not used then. 0: chosen.
+  /// replaced; for expansions, of the sum of the radii of cluster and group. `accuracy` is not used
+  /// then. 0: chosen.
   double theta = 0;
   std::size_t group_size = 0;  ///< largest number of targets with a common list; 0: chosen
   std::size_t leaf_size = 0;   ///< largest number of particles of an undivided cluster; 0: chosen
-  std::size_t samples = 0;     ///< number of targets whose errors are measured; 0: 256
+  /// Number of targets whose errors are measured; 0: 256, or 512 with expansions.
+  std::size_t samples = 0;
 };
 
 /// How a sum was computed, and its error. Errors are relative as TreeOptions::accuracy is.
 struct TreeReport {
-  TreeMethod method = TreeMethod::Direct;  ///< Direct, Monopole or Multipole
-  unsigned degree = 0;                     ///< degree of the multipoles; 1: monopoles; 0: direct
+  TreeMethod method = TreeMethod::Direct;  ///< not Auto
+  unsigned degree = 0;                     ///< that of the method; 1: monopoles; 0: direct
   double theta = 0;                        ///< ratio of radius and distance; 0: direct
   double error = 0;               ///< root mean square of the relative errors of the sample
   double largest_error = 0;       ///< largest relative error of the sample
@@ -39,6 +42,7 @@ struct TreeReport {
   double sources_per_target = 0;  ///< mean number of particles and proxies in a target's sums
   double build_seconds = 0;       ///< time of making the tree
   double choice_seconds = 0;      ///< time of choosing the method and of measuring errors
+  double expansion_seconds = 0;   ///< time of expansions
   double list_seconds = 0;        ///< time of making lists
   double force_seconds = 0;       ///< time of the sums
 };
