@@ -2,11 +2,13 @@
 // codes, and the conversion of C enumerations.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <initializer_list>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,22 @@ struct gdr_set_job {
   std::deque<std::vector<std::int32_t>> places = {};  ///< copies of the indices in `list`
   std::vector<gdr::NamedInput> inputs = {};           ///< reused by all calls
   std::vector<gdr::NamedResult> results = {};
+};
+
+struct gdr_pair_sum {
+  gdr::PairSum sum;
+  std::vector<gdr::NamedInput> sources = {}, targets = {};  ///< reused by all calls
+  std::vector<gdr::NamedResult> results = {};
+};
+
+struct gdr_neighbours {
+  gdr::NeighbourOptions options = {};
+  std::vector<std::int64_t> source_ids = {}, target_ids = {};
+  // The last search: lists or pairs.
+  std::size_t targets = 0, entries = 0;
+  std::string quantities = {};  ///< arrays of `pairs`; "" for lists
+  gdr::NeighbourLists lists = {};
+  gdr::NeighbourPairs pairs = {};
 };
 
 struct gdr_gravity {
@@ -100,6 +118,25 @@ gdr_status create(Handle** handle, const char* name, Make&& make) noexcept {
     *handle = nullptr;
     *handle = new Handle(make());
   });
+}
+
+/// Copies a structure to one of `size` bytes, as an older or a newer header declares it: the rest
+/// of either is cut off, or zero.
+template <typename Struct>
+void copy_prefix(void* to, std::size_t size, const Struct& from) noexcept {
+  std::memset(to, 0, size);
+  std::memcpy(to, &from, std::min(size, sizeof from));
+}
+
+/// The edges of a box, one after the other, and which of them are periodic (null: all).
+inline std::optional<PeriodicBox> box_of(const double* vectors, const int* periodic) {
+  if (vectors == nullptr) return {};
+  PeriodicBox box;
+  for (std::size_t k = 0; k < 3; ++k) {
+    std::copy_n(vectors + 3 * k, 3, box.vectors[k].begin());
+    box.periodic[k] = periodic == nullptr || periodic[k] != 0;
+  }
+  return box;
 }
 
 inline Device& required_device(gdr_device* device) {

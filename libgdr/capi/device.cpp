@@ -1,7 +1,6 @@
 // C interface: errors, devices, statistics, and the ranks of a device.
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 #include "emulator/assembler/printable.hpp"
 #include "gdr/version.hpp"
@@ -31,19 +30,12 @@ gdr_status fail(gdr_status status, const char* message) noexcept {
 
 }  // namespace gdr::capi
 
+using gdr::capi::copy_prefix;
 using gdr::capi::create;
 using gdr::capi::guarded;
 using gdr::capi::need;
 
 namespace {
-
-/// Copy a structure to one of `size` bytes, as an older or a newer header declares it: the rest of
-/// either is cut off, or zero.
-template <typename Struct>
-void copy_prefix(void* to, std::size_t size, const Struct& from) noexcept {
-  std::memset(to, 0, size);
-  std::memcpy(to, &from, std::min(size, sizeof from));
-}
 
 /// A text of the statistics, stored with the device.
 const char* text_of(gdr_device* device, std::string gdr_device::*kept,

@@ -168,10 +168,61 @@ typedef struct gdr_rank_report {
   double sources_waiting;  /* part of it in which boards were idle */
 } gdr_rank_report;
 
+/* What stands for a distant cluster in a sum with a tree; see gdr/tree.hpp. */
+typedef enum gdr_tree_method GDR_INT {
+  GDR_TREE_AUTO = 0,
+  GDR_TREE_DIRECT = 1,
+  GDR_TREE_MONOPOLE = 2,
+  GDR_TREE_MULTIPOLE = 3
+} gdr_tree_method;
+
+/* How a sum may be approximated; as in gdr/tree.hpp. Members that are 0 have their defaults. Later
+ * versions may add members at the end. */
+typedef struct gdr_tree_options {
+  double accuracy;        /* largest rms of the relative errors of accelerations; 0: 1e-3 */
+  gdr_tree_method method; /* 0: the fastest */
+  unsigned degree;        /* degree of the multipoles, 2 to 6; 0: chosen */
+  double theta;           /* ratio of radius and distance instead of an accuracy; 0: chosen */
+  uint64_t group_size;    /* largest number of targets with a common list; 0: chosen */
+  uint64_t leaf_size;     /* largest number of particles of an undivided cluster; 0: chosen */
+  uint64_t samples;       /* number of targets whose errors are measured; 0: 256 */
+} gdr_tree_options;
+
+/* How a sum was computed, and its error; as in gdr/tree.hpp. Later versions may add members at the
+ * end. */
+typedef struct gdr_tree_report {
+  gdr_tree_method method;    /* direct, monopole or multipole */
+  unsigned degree;           /* degree of the multipoles; 1: monopoles; 0: direct */
+  double theta;              /* ratio of radius and distance; 0: direct */
+  double error;              /* root mean square of the relative errors of the sample */
+  double largest_error;      /* largest relative error of the sample */
+  uint64_t samples;          /* number of targets whose errors were measured */
+  uint64_t clusters;         /* number of clusters of the sources' tree */
+  uint64_t groups;           /* number of groups of targets */
+  double sources_per_target; /* mean number of particles and proxies in a target's sums */
+  double build_seconds;      /* time of making the tree */
+  double choice_seconds;     /* time of choosing the method and of measuring errors */
+  double list_seconds;       /* time of making lists */
+  double force_seconds;      /* time of the sums */
+} gdr_tree_report;
+
+/* What a sum within a cut-off did last; as in gdr/pairs.hpp. Later versions may add members at the
+ * end. */
+typedef struct gdr_pair_statistics {
+  uint64_t runs;       /* runs since the sum was created */
+  uint64_t lists_made; /* how often lists were made since then */
+  uint64_t groups;     /* groups of targets with a common list */
+  uint64_t sources;    /* sources with their images */
+  double pairs;        /* pairs that a run computes, also beyond the cut-off */
+  double list_seconds; /* time for the last lists */
+} gdr_pair_statistics;
+
 typedef struct gdr_device gdr_device;
 typedef struct gdr_kernel gdr_kernel;
 typedef struct gdr_job gdr_job;
 typedef struct gdr_set_job gdr_set_job;
+typedef struct gdr_pair_sum gdr_pair_sum;
+typedef struct gdr_neighbours gdr_neighbours;
 typedef struct gdr_gravity gdr_gravity;
 typedef struct gdr_matrix_product gdr_matrix_product;
 typedef struct gdr_linear_solver gdr_linear_solver;
@@ -345,6 +396,91 @@ gdr_status gdr_gravity_compute(gdr_gravity* gravity, size_t n, const double* pos
 gdr_status gdr_gravity_compute_on(gdr_gravity* gravity, size_t n_targets, const double* target,
                                   size_t n_sources, const double* source, const double* mass,
                                   double eps, double* acceleration, double* potential);
+/* The same sums to an accuracy, in O(n log n) with a tree; see gdr/gravity.hpp. Null options stand
+ * for the defaults; `options_size` is sizeof *options. The report may be null; `report_size` is
+ * sizeof *report, as for gdr_device_board_statistics. position(3, n), mass(n),
+ * acceleration(3, n), potential(n). */
+gdr_status gdr_gravity_compute_tree(gdr_gravity* gravity, size_t n, const double* position,
+                                    const double* mass, double eps, double* acceleration,
+                                    double* potential, const gdr_tree_options* options,
+                                    size_t options_size, gdr_tree_report* report,
+                                    size_t report_size);
+/* Likewise at n_targets other places: target(3, n_targets), source(3, n_sources), mass(n_sources),
+ * acceleration(3, n_targets), potential(n_targets). */
+gdr_status gdr_gravity_compute_tree_on(gdr_gravity* gravity, size_t n_targets, const double* target,
+                                       size_t n_sources, const double* source, const double* mass,
+                                       double eps, double* acceleration, double* potential,
+                                       const gdr_tree_options* options, size_t options_size,
+                                       gdr_tree_report* report, size_t report_size);
+
+/* Create a sum of a kernel over the pairs whose distance is below a cut-off, in open space; see
+ * gdr/pairs.hpp. `skin`: how much farther than the cut-off lists reach, which are used again until
+ * a particle has moved by half of it; 0: new lists in every run; negative: 0.12 of the cut-off.
+ * `threads`: limit of the threads that make lists; 0: that of the device. Kernels without positions
+ * or with outputs give GDR_ERROR_UNSUPPORTED. */
+gdr_status gdr_pair_sum_create(gdr_device* device, const gdr_kernel* kernel, double cutoff,
+                               double skin, unsigned threads, gdr_pair_sum** sum);
+void gdr_pair_sum_free(gdr_pair_sum* sum);
+/* Set a `param`, or all n elements of an array of them: values(n). */
+gdr_status gdr_pair_sum_set(gdr_pair_sum* sum, const char* name, double value);
+gdr_status gdr_pair_sum_set_values(gdr_pair_sum* sum, const char* name, size_t n,
+                                   const double* values);
+/* Other cut-offs: one, or one for each target: radius(n). */
+gdr_status gdr_pair_sum_set_cutoff(gdr_pair_sum* sum, size_t n, const double* radius);
+/* Repeat space along the edges of a box, one after the other: vectors(3, 3). periodic(3) says which
+ * of them; null in C: all. Null vectors, and no periodic edge: open space. */
+gdr_status gdr_pair_sum_set_box(gdr_pair_sum* sum, const double* vectors, const int* periodic);
+/* Compute the sums of n particles that act on each other, but not on themselves: position(3, n).
+ * Arrays are as for gdr_job_sources, gdr_job_targets and gdr_job_run, without positions: `sources`
+ * and `targets` have the particles' other variables as sources and as targets. */
+gdr_status gdr_pair_sum_run(gdr_pair_sum* sum, size_t n, const double* position,
+                            const gdr_input* sources, size_t count, const gdr_input* targets,
+                            size_t target_count, const gdr_result* results, size_t result_count);
+/* The sums of n_sources particles at n_targets other places: target(3, n_targets),
+ * source(3, n_sources). */
+gdr_status gdr_pair_sum_run_on(gdr_pair_sum* sum, size_t n_targets, const double* target,
+                               const gdr_input* targets, size_t target_count, size_t n_sources,
+                               const double* source, const gdr_input* sources, size_t count,
+                               const gdr_result* results, size_t result_count);
+/* `size` is sizeof *statistics, as for gdr_device_board_statistics. */
+gdr_status gdr_pair_sum_statistics(const gdr_pair_sum* sum, gdr_pair_statistics* statistics,
+                                   size_t size);
+
+/* Create a search for neighbours on the host; see gdr/neighbours.hpp. `threads` is a limit; 0: one
+ * per core. */
+gdr_status gdr_neighbours_create(unsigned threads, gdr_neighbours** search);
+void gdr_neighbours_free(gdr_neighbours* search);
+/* The box, as for gdr_pair_sum_set_box: vectors(3, 3), periodic(3). */
+gdr_status gdr_neighbours_set_box(gdr_neighbours* search, const double* vectors,
+                                  const int* periodic);
+/* Ids of all sources and all targets of the next searches: a source with the id of a target is not
+ * its neighbour: source_ids(n_sources), target_ids(n_targets), which are copied. Numbers of 0: no
+ * ids. */
+gdr_status gdr_neighbours_set_ids(gdr_neighbours* search, size_t n_sources,
+                                  const int64_t* source_ids, size_t n_targets,
+                                  const int64_t* target_ids);
+/* Find the particles within a radius of each of n particles, without the particle itself:
+ * position(3, n), radius(n_radii), with one radius or one for each. `quantities` says what the
+ * search keeps: "" the lists of gdr_neighbours_lists; else the letters of the arrays of
+ * gdr_neighbours_pairs: i j d D S. */
+gdr_status gdr_neighbours_find(gdr_neighbours* search, size_t n, const double* position,
+                               size_t n_radii, const double* radius, const char* quantities);
+/* Likewise at n_targets other places: target(3, n_targets), source(3, n_sources), radius(n_radii).
+ */
+gdr_status gdr_neighbours_find_on(gdr_neighbours* search, size_t n_targets, const double* target,
+                                  size_t n_sources, const double* source, size_t n_radii,
+                                  const double* radius, const char* quantities);
+/* Number of targets of the last search, and number of their neighbours, which is that of pairs. */
+gdr_status gdr_neighbours_counts(const gdr_neighbours* search, size_t* targets, size_t* entries);
+/* Copy the lists of the last search: list k is indices[offsets[k]] to indices[offsets[k + 1] - 1].
+ * There is one offset more than targets, and an index for each entry: indices(n). */
+gdr_status gdr_neighbours_lists(const gdr_neighbours* search, int64_t* offsets, int64_t* indices);
+/* Copy the pairs of the last search, by target, then source: numbers of targets (i) and sources
+ * (j), distances (d), differences (D: x_j - x_i + S box) and shifts (S: numbers of edges), with
+ * targets(n), sources(n), distances(n), differences(3, n), shifts(3, n) for n pairs. Null for
+ * arrays that are not wanted; the others must have been asked for. */
+gdr_status gdr_neighbours_pairs(const gdr_neighbours* search, int64_t* targets, int64_t* sources,
+                                double* distances, double* differences, int64_t* shifts);
 
 /* Products of matrices, C = alpha op(A) op(B) + beta C, by the rules of BLAS: op(A) has m rows and
  * k columns, op(B) k rows and n columns; matrices are stored by columns, at the leading dimensions

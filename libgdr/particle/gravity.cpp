@@ -227,6 +227,7 @@ TreeReport Gravity::compute(std::size_t n, Numbers<const double> position,
                             Numbers<double> potential, const TreeOptions& options) {
   const HostFloatMode mode;
   impl_->refuse_tree_on_ranks();
+  check_count(n, words, "particles");
   position.need(3 * n, "position");
   mass.need(n, "mass");
   acceleration.need(3 * n, "acceleration");
@@ -252,6 +253,8 @@ TreeReport Gravity::compute_on(std::size_t n_targets, Numbers<const double> targ
                                Numbers<double> potential, const TreeOptions& options) {
   const HostFloatMode mode;
   impl_->refuse_tree_on_ranks();
+  check_count(n_targets, words, "targets");
+  check_count(n_sources, words, "sources");
   target.need(3 * n_targets, "target");
   source.need(3 * n_sources, "source");
   mass.need(n_sources, "mass");
