@@ -13,10 +13,12 @@ index, first, *_pivot    counted from 1 instead of 0 (and 0 instead of -1); pivo
                          likewise
 enum                     integer, or a letter of BLAS for those in BLAS_LETTERS
 gdr_input* x, count      arrays made by gdr_array
-struct* x, size          type(struct)
+struct* x, size          type(struct); members of x_options are 0 unless they are set
 T* x, capacity, count    allocatable array
 double* x, ldx           matrix x(ldx, *)
 "x(n, m)" in the comment the shape of x; with a parameter step_x, x(n, m, :) gives all sizes
+int* periodic            logical periodic(3)
+"Null for arrays" in the comment: the interface to C takes addresses
 """
 
 import re
@@ -168,6 +170,8 @@ class Header:
             array = re.fullmatch(r"(\w+)\[(\d+)\]", v.name)
             declared = "character(kind=c_char)" if array else self.fortran_type(v.type)
             name_and_size = f"{array[1]}({array[2]})" if array else v.name
+            if name.endswith("_options"):
+                name_and_size += " = 0"
             note = f"  ! {squeeze(remark)}" if remark else ""
             self.declarations.append(f"     {declared} :: {name_and_size}{note}")
         self.declarations.append("  end type " + name)
@@ -222,7 +226,8 @@ class Procedure:
             return False
         several = p.type in ("constchar*", "constvoid*") or p.name in ("pivots", "places", "offsets")
         sized = self.sized and p.pointee in ("double", "float")
-        return several or sized or self.is_named_array(p) or self.is_list(p)
+        shaped = bool(self.shape_of(p.name))
+        return several or sized or shaped or self.is_named_array(p) or self.is_list(p)
 
     def pointee_type(self, p: Parameter) -> str:
         return f"type({p.pointee})" if self.is_struct(p) else self.header.fortran_type(p.pointee)
@@ -252,6 +257,9 @@ class Procedure:
         lines = statement(f'{kind} {self.c_name}({names}) bind(c, name="{f.name}"){result}', "     ")
         lines.append("       import")
         for p in self.parameters:
+            if self.is_array(p) and "Null for arrays" in f.doc:
+                lines.append(f"       type(c_ptr), value :: {p.name}")
+                continue
             shape = "(*)" if self.is_array(p) else ""
             lines.append(f"       {self.c_declaration(p)} :: {p.name}{shape}")
         if result:
@@ -336,8 +344,8 @@ class Procedure:
         elif self.is_list(p):
             return self.convert_list(k)
         elif self.is_struct(p):
-            self.pass_on(p.name, f"type({p.pointee}), intent(out)")
-            if self.name_after(k) == "size":
+            self.pass_on(p.name, f"type({p.pointee}), intent({'in' if p.is_const else 'out'})")
+            if self.name_after(k).endswith("size"):
                 self.call.append(f"c_sizeof({p.name})")
                 return 2
         elif p.type in self.header.enums:
@@ -353,6 +361,9 @@ class Procedure:
         elif p.name == "offsets":
             self.argument("offsets", "integer(c_int64_t), intent(in)", "(sets + 1)")
             self.call.append("offsets - 1")
+        elif p.name == "periodic":
+            self.argument("periodic", "logical, intent(in)", "(3)")
+            self.call.append("merge(1_c_int, 0_c_int, periodic)")
         elif self.is_array(p):
             self.convert_array(k)
         elif p.is_pointer:
