@@ -237,6 +237,7 @@ struct JobData {
   /// arrived.
   std::function<void(IndexRange)> wait_for_sources = {};
   std::shared_ptr<struct RankWork> rank_work = {};  ///< work of this rank for all ranks
+  bool alone = false;  ///< whether it is a job of this process only, also on a device of many ranks
 };
 
 /// The data of a new job for a kernel: no targets, no sources, parameters zero.

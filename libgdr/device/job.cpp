@@ -126,7 +126,7 @@ void run_part(DeviceCore& device, JobData& job, const JobPart& part, StatisticsS
 
 void run_job(DeviceCore& device, JobData& job, const std::stop_token& stop) {
   const HostSpan span(device.spans, "run");
-  if (device.ranks) return device.ranks->run(device, job, stop);
+  if (device.ranks && !job.alone) return device.ranks->run(device, job, stop);
   job.fetch_outputs = !job.outputs.empty();
   if (job.outputs_group.words > 0) {
     job.output_items = OutputReduction(job.kernel.program());

@@ -13,14 +13,16 @@ namespace gdr {
 /// owner, whose data `work` uses: it ends the work before they are destroyed.
 class QueuedCalls {
  public:
-  explicit QueuedCalls(std::shared_ptr<DeviceCore> core) : core_(std::move(core)) {
-    if (core_->ranks) number_ = core_->ranks->add_job();
+  /// `alone`: other ranks of the device do not make these calls.
+  explicit QueuedCalls(std::shared_ptr<DeviceCore> core, bool alone = false)
+      : core_(std::move(core)), ranks_(alone ? nullptr : core_->ranks.get()) {
+    if (ranks_ != nullptr) number_ = ranks_->add_job();
   }
   QueuedCalls(const QueuedCalls&) = delete;
   QueuedCalls& operator=(const QueuedCalls&) = delete;
   ~QueuedCalls() {
     // Ranks that cancel at different points would deadlock.
-    if (core_->ranks) {
+    if (ranks_ != nullptr) {
       try {
         settle();
       } catch (...) {  // a destructor cannot report it
@@ -36,7 +38,7 @@ class QueuedCalls {
   void run() { core_->queue.run(work); }
   /// Executes `work` in the background. Without MPI_THREAD_MULTIPLE there is no background.
   void start() {
-    if (core_->ranks && !core_->ranks->any_thread())
+    if (ranks_ != nullptr && !ranks_->any_thread())
       run();
     else
       core_->queue.submit(work);
@@ -44,8 +46,8 @@ class QueuedCalls {
   /// Executes a step of a member function that may throw, with the same outcome on all ranks.
   template <typename Step>
   void collectively(std::string_view member, const Step& step) {
-    if (core_->ranks)
-      core_->ranks->collectively(member, number_, step);
+    if (ranks_ != nullptr)
+      ranks_->collectively(member, number_, step);
     else
       step();
   }
@@ -54,6 +56,7 @@ class QueuedCalls {
 
  private:
   std::shared_ptr<DeviceCore> core_;
+  RankRunner* ranks_;    ///< null: the calls of one process
   unsigned number_ = 0;  ///< number from RankRunner::add_job
 };
 

@@ -36,8 +36,9 @@ std::string call_of(std::span<const InteractionSet> sets) {
 }  // namespace
 
 struct SetJob::Impl {
-  Impl(std::shared_ptr<DeviceCore> device, const Kernel& kernel)
-      : core(std::move(device)), job(job_data(kernel)), calls(core) {
+  Impl(std::shared_ptr<DeviceCore> device, const Kernel& kernel, bool alone)
+      : core(std::move(device)), job(job_data(kernel)), calls(core, alone) {
+    job.alone = alone;
     if (!job.outputs_group.fields.empty())
       throw Error(ErrorCategory::Unsupported,
                   "kernel \"" + kernel.name() +
@@ -101,10 +102,11 @@ struct SetJob::Impl {
   QueuedCalls calls;
 };
 
-SetJob::SetJob(Device& device, const Kernel& kernel)
-    : SetJob(device.next_queue(), device.prepare(kernel)) {}
-SetJob::SetJob(std::shared_ptr<DeviceCore> queue, const Kernel& kernel)
-    : impl_(std::make_unique<Impl>(std::move(queue), kernel)) {}
+SetJob::SetJob(Device& device, const Kernel& kernel) : SetJob(device, kernel, false) {}
+SetJob::SetJob(Device& device, const Kernel& kernel, bool alone)
+    : SetJob(device.next_queue(), device.prepare(kernel), alone) {}
+SetJob::SetJob(std::shared_ptr<DeviceCore> queue, const Kernel& kernel, bool alone)
+    : impl_(std::make_unique<Impl>(std::move(queue), kernel, alone)) {}
 SetJob::~SetJob() = default;
 SetJob::SetJob(SetJob&&) noexcept = default;
 SetJob& SetJob::operator=(SetJob&&) noexcept = default;

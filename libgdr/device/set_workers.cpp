@@ -37,7 +37,7 @@ void SetWorker::compute(PackedSet& packed, const std::stop_token& stop) {
 }
 
 bool SetWorkers::useful_for(std::size_t sets) const {
-  return sets >= device_.threads && !device_.ranks && !device_.needs_schedule() &&
+  return sets >= device_.threads && (!device_.ranks || job_.alone) && !device_.needs_schedule() &&
          !device_.preserve_chip_state && device_.boards.front().board->emulated() != nullptr;
 }
 

@@ -7,6 +7,7 @@
 
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/for_blocks.hpp"
+#include "emulator/host/hash.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "gdr/pairs.hpp"
@@ -16,6 +17,7 @@
 #include "libgdr/device/self_test.hpp"
 #include "libgdr/pairs/listed_positions.hpp"
 #include "libgdr/pairs/pair_lists.hpp"
+#include "libgdr/pairs/pair_ranks.hpp"
 #include "libgdr/pairs/sorted_columns.hpp"
 
 namespace gdr {
@@ -79,6 +81,14 @@ void check_cutoff(std::span<const double> radii, const Lattice& lattice) {
   }
 }
 
+/// A hash of the periodic vectors.
+std::uint64_t hash_of(const std::optional<PeriodicBox>& box) {
+  Hash hash;
+  for (std::size_t k = 0; box && k < 3; ++k)
+    if (box->periodic[k]) hash.add(k).add(std::span<const double>(box->vectors[k]));
+  return hash.value();
+}
+
 }  // namespace
 
 struct PairSum::Impl {
@@ -86,21 +96,28 @@ struct PairSum::Impl {
       : names(given),
         kernel(device.prepare(given.with_cutoff())),
         variables(job_data(kernel)),
-        job(device, kernel),
+        job(device, kernel, true),
         threads(options.threads != 0 ? options.threads : core_of(device)->job_threads()),
         skin_option(options.skin),
         choice(static_cast<double>(variables.cost.body_clocks) /
                (variables.cost.group * variables.cost.elements)) {
+    if (DeviceRanks::group(device) != nullptr) ranks.emplace(device);
     if (skin_option && !(*skin_option >= 0 && std::isfinite(*skin_option)))
       throw Error(ErrorCategory::Input,
                   "skin is " + std::to_string(*skin_option) + "; it must be a finite number >= 0");
-    if (device.ranks() > 1)
-      throw Error(ErrorCategory::Unsupported,
-                  "sums within a cut-off are not distributed over ranks; open a device in each "
-                  "process instead, and give it its targets");
     lattice = Lattice(options.box);
     check_cutoff(options.cutoff, lattice);
-    radii = options.cutoff;
+    given_radii = options.cutoff;
+    if (options.box) box_hash = hash_of(options.box);
+  }
+
+  /// A step of a call on all ranks, or on this process.
+  template <typename Step>
+  void step(const char* name, const Step& work) const {
+    if (ranks)
+      ranks->step(name, work);
+    else
+      work();
   }
 
   double largest_radius() const { return *std::ranges::max_element(radii); }
@@ -110,8 +127,8 @@ struct PairSum::Impl {
     const std::size_t n = call.pos.size() / 3, m = positions_of_targets(call).size() / 3;
     check_positions("pos", call.pos);
     if (call.target_pos) check_positions("targets", *call.target_pos);
-    if (radii.size() != 1 && radii.size() != m)
-      throw Error(ErrorCategory::Usage, "there are " + std::to_string(radii.size()) +
+    if (given_radii.size() != 1 && given_radii.size() != m)
+      throw Error(ErrorCategory::Usage, "there are " + std::to_string(given_radii.size()) +
                                             " cut-offs for " + std::to_string(m) +
                                             " targets; expected one, or one for each");
     static constexpr double number = 0;
@@ -233,26 +250,34 @@ struct PairSum::Impl {
 
   void compute(const PairCall& call) {
     std::vector<SortedResult> columns;
-    for (const NamedResult& r : call.results) {
-      const std::span<const LinkField> fields = fields_named(variables.results_group, r.name);
-      columns.emplace_back(r, fields.size(), number_bytes(r.array.type, fields[0]),
-                           lists.targets.size());
+    const auto sum = [&](std::span<const TargetGroup> groups) {
+      for (const NamedResult& r : call.results) {
+        const std::span<const LinkField> fields = fields_named(variables.results_group, r.name);
+        columns.emplace_back(r, fields.size(), number_bytes(r.array.type, fields[0]),
+                             lists.targets.size());
+      }
+      std::vector<NamedResult> results;
+      results.reserve(columns.size());
+      for (SortedResult& column : columns) results.push_back(column.result());
+      run_sets(groups, results);
+    };
+    if (ranks) {
+      ranks->step("sums of groups", [&] { sum(ranks->own(lists.groups)); });
+      ranks->join(lists.groups, lists.targets.size(), columns);
+    } else {
+      sum(lists.groups);
     }
-    std::vector<NamedResult> results;
-    results.reserve(columns.size());
-    for (SortedResult& column : columns) results.push_back(column.result());
-    run_sets(results);
     for (const SortedResult& column : columns) column.copy_back(lists.targets, threads);
   }
 
-  void run_sets(const std::vector<NamedResult>& results) {
+  void run_sets(std::span<const TargetGroup> groups, const std::vector<NamedResult>& results) {
     std::size_t segment_count = 0;
-    for (const TargetGroup& group : lists.groups) segment_count += group.whole.size() + 1;
+    for (const TargetGroup& group : groups) segment_count += group.whole.size() + 1;
     std::vector<SourceSegment> segments;
     segments.reserve(segment_count);  // sets keep spans of it
     std::vector<InteractionSet> sets;
-    sets.reserve(lists.groups.size());
-    for (const TargetGroup& group : lists.groups) {
+    sets.reserve(groups.size());
+    for (const TargetGroup& group : groups) {
       const std::size_t first = segments.size();
       if (!group.single.empty())
         segments.push_back({.n = group.single.size(),
@@ -270,6 +295,69 @@ struct PairSum::Impl {
     job.run(sets);
   }
 
+  void run(const PairCall& call) {
+    check(call);
+    take_radii(given_radii);
+    if (!lists_serve(call)) make_lists(call);
+    copy_inputs(call);
+    compute(call);
+    ++counts.runs;
+  }
+
+  /// Throws Error (Input) for a number that is not finite, by its place in this rank's array.
+  void check_values(const PairCall& call) const {
+    const auto check_all = [](std::span<const NamedInput> arrays, const LinkGroup& group,
+                              std::size_t n) {
+      for (const NamedInput& a : arrays) {
+        const std::span<const LinkField> fields = fields_named(group, a.name);
+        SortedInput(a, fields.size(), number_bytes(a.array.type, fields[0])).copy(n, {}, 1);
+      }
+    };
+    check_all(call.sources, variables.sources_group, call.pos.size() / 3);
+    check_all(call.targets, variables.targets_group, positions_of_targets(call).size() / 3);
+  }
+
+  /// The same on all ranks: each computes a share of the groups of all particles.
+  void run_on_ranks(const PairCall& own) {
+    const Stopwatch timer;
+    ranks->step("PairSum::run", [&] {
+      check(own);
+      check_values(own);
+    });
+    const PairCall& all = ranks->gather(own, variables, rank_arguments(), threads);
+    take_radii(ranks->radii());
+    const bool reuse = ranks->agree(lists_serve(all));
+    try {
+      ranks->step("lists of pairs", [&] {
+        if (!reuse) make_lists(all);
+        copy_inputs(all);
+      });
+      compute(all);
+    } catch (...) {
+      valid = false;
+      throw;
+    }
+    ranks->step("results of PairSum::run", [&] { ranks->copy_results(threads); });
+    ranks->report(lists.groups, timer.seconds());
+    ++counts.runs;
+  }
+
+  /// Lists are those of these cut-offs from now on.
+  void take_radii(const std::vector<double>& wanted) {
+    if (radii == wanted) return;
+    radii = wanted;
+    valid = false;
+  }
+
+  RankArguments rank_arguments() const {
+    const std::span<const std::uint64_t> params = variables.params;
+    return {.kernel = Hash().add(std::span(kernel.program_object())).value(),
+            .params = Hash().add(params).value(),
+            .box = box_hash,
+            .skin = Hash().add(skin_option.value_or(-1)).value(),
+            .radii = given_radii};
+  }
+
   // Names of the variables of the cut-off.
   static constexpr std::string_view kc_radius2 = cutoff_names::radius2;
   static constexpr std::string_view kc_target = cutoff_names::target;
@@ -283,7 +371,10 @@ struct PairSum::Impl {
   std::optional<double> skin_option;
   SkinChoice choice;  ///< of the skin, without that option
   Lattice lattice;
-  std::vector<double> radii;
+  std::vector<double> radii;        ///< those of the lists' targets
+  std::vector<double> given_radii;  ///< those of this rank's targets
+  std::optional<PairRanks> ranks;   ///< none: the device has one process
+  std::uint64_t box_hash = 0;       ///< of the periodic vectors; 0: open space
 
   bool valid = false;        ///< whether the lists are those of the radii and the box
   bool own_targets = false;  ///< whether the lists have targets that are not the sources
@@ -297,39 +388,47 @@ struct PairSum::Impl {
   PairStatistics counts;
 };
 
-PairSum::PairSum(Device& device, const Kernel& kernel, const PairOptions& options)
-    : impl_(std::make_unique<Impl>(device, kernel, options)) {}
+PairSum::PairSum(Device& device, const Kernel& kernel, const PairOptions& options) {
+  collectively(DeviceRanks::group(device), "PairSum",
+               [&] { impl_ = std::make_unique<Impl>(device, kernel, options); });
+}
 PairSum::~PairSum() = default;
 PairSum::PairSum(PairSum&&) noexcept = default;
 PairSum& PairSum::operator=(PairSum&&) noexcept = default;
 
 void PairSum::set(std::string_view name, std::span<const double> values) {
-  impl_->job.set(name, values);
+  impl_->step("PairSum::set", [&] {
+    impl_->job.set(name, values);
+    set_params(impl_->variables.params_group, name, values, impl_->variables.params);
+  });
 }
 
 void PairSum::set_cutoff(std::span<const double> radii) {
-  check_cutoff(radii, impl_->lattice);
-  if (std::ranges::equal(radii, impl_->radii)) return;
-  impl_->radii.assign(radii.begin(), radii.end());
-  impl_->valid = false;
+  Impl& impl = *impl_;
+  impl.step("PairSum::set_cutoff", [&] {
+    check_cutoff(radii, impl.lattice);
+    impl.given_radii.assign(radii.begin(), radii.end());
+  });
 }
 
 void PairSum::set_box(const std::optional<PeriodicBox>& box) {
-  const Lattice lattice(box);
-  check_cutoff(impl_->radii, lattice);
-  if (lattice == impl_->lattice) return;
-  impl_->lattice = lattice;
-  impl_->valid = false;
+  Impl& impl = *impl_;
+  impl.step("PairSum::set_box", [&] {
+    const Lattice lattice(box);
+    check_cutoff(impl.given_radii, lattice);
+    if (lattice == impl.lattice) return;
+    impl.lattice = lattice;
+    impl.box_hash = hash_of(box);
+    impl.valid = false;
+  });
 }
 
 void PairSum::run(const PairCall& call) {
   const HostFloatMode mode;
-  Impl& impl = *impl_;
-  impl.check(call);
-  if (!impl.lists_serve(call)) impl.make_lists(call);
-  impl.copy_inputs(call);
-  impl.compute(call);
-  ++impl.counts.runs;
+  if (impl_->ranks)
+    impl_->run_on_ranks(call);
+  else
+    impl_->run(call);
 }
 
 PairStatistics PairSum::statistics() const { return impl_->counts; }

@@ -1,6 +1,7 @@
 // Gravity on a device: the kernel "gravity" on arrays of triples.
 #include "gdr/gravity.hpp"
 
+#include <algorithm>
 #include <initializer_list>
 #include <numeric>
 #include <optional>
@@ -9,11 +10,14 @@
 #include <vector>
 
 #include "emulator/host/float_mode.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/device/columns.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/particle/gravity_checks.hpp"
+#include "libgdr/particle/tree_on_ranks.hpp"
+#include "libgdr/ranks/gathered.hpp"
 #include "libgdr/ranks/ranks.hpp"
 #include "libgdr/tree/gravity_tree.hpp"
 
@@ -88,48 +92,97 @@ struct Gravity::Impl {
     });
   }
 
-  void refuse_tree_on_ranks() const {
-    if (ranks != nullptr)
-      throw CollectiveError(ErrorCategory::Unsupported,
-                            "trees are computed by one process, and this device is of kind "
-                            "\"mpi\"; leave out the accuracy, or open another device");
+  /// The number of particles of all ranks.
+  std::size_t total(std::size_t n) const {
+    return ranks == nullptr ? n : offsets_of_ranks(*ranks, n).back();
   }
-  /// Accelerations at some of the targets.
-  void sum_directly(const tree::GravityInput& in, std::span<const std::uint32_t> targets,
-                    double* acceleration) {
+  /// Accelerations at some of the targets. `own`: the sources that this process passes.
+  void sum_directly(const tree::GravityInput& own, const tree::GravityInput& in,
+                    std::span<const std::uint32_t> targets, double* acceleration) {
     std::vector<double> at(3 * targets.size());
     std::vector<std::int64_t> numbers(targets.size(), -1);
     for (std::size_t k = 0; k < targets.size(); ++k) {
       for (std::size_t c = 0; c < 3; ++c)
         at[3 * k + c] = in.target[3 * std::size_t{targets[k]} + c];
-      if (in.same) numbers[k] = first_id + targets[k];
+      if (in.same) numbers[k] = targets[k];
     }
     job.set("eps2", in.softening * in.softening);
-    set_sources(in.n_sources, in.source, in.mass);
+    set_sources(own.n_sources, own.source, own.mass);
     set_targets(targets.size(), at.data(), numbers.data());
     job.run({{"ax", {acceleration, triple}},
              {"ay", {acceleration + 1, triple}},
              {"az", {acceleration + 2, triple}}});
   }
+  /// The same for targets that all ranks pass, each of which computes some. Collective.
+  void sum_directly_on_ranks(const tree::GravityInput& own, const tree::GravityInput& all,
+                             std::span<const std::uint32_t> targets, double* acceleration) {
+    std::vector<std::size_t> offsets;
+    for (unsigned r = 0; r <= ranks->size(); ++r)
+      offsets.push_back(part_begin(targets.size(), r, ranks->size()));
+    const std::size_t first = offsets[ranks->rank()], end = offsets[ranks->rank() + 1];
+    sum_directly(own, all, targets.subspan(first, end - first), acceleration + 3 * first);
+    gather_items(*ranks, acceleration, triple, offsets);
+  }
+  SetJob& set_job() {
+    if (!sets) sets = SetJob(core, kernel, ranks != nullptr);
+    return *sets;
+  }
   /// Nothing if direct sums are to be used, also for arguments with errors.
   std::optional<TreeReport> run_with_tree(const tree::GravityInput& in, const TreeOptions& options,
                                           double* acceleration, double* potential,
                                           std::initializer_list<NamedPositions> positions) {
-    tree::check_options(options);
-    if (!is_valid(in, core->threads)) return {};
-    reserve_ids(in.n_sources);
-    assign_ids(in.n_sources);
-    if (!sets) sets = SetJob(core, kernel);
-    sets->set("eps2", in.softening * in.softening);
-    const auto direct = [&](std::span<const std::uint32_t> targets, double* result) {
-      sum_directly(in, targets, result);
-    };
-    const std::optional<TreeReport> report =
-        tree::compute_with_tree(*sets, in, options, core->threads, direct, {},
-                                {.acceleration = acceleration, .potential = potential});
+    std::optional<TreeReport> report;
+    if (ranks != nullptr) {
+      report = run_on_ranks(in, options, acceleration, potential);
+    } else if (is_valid(in, core->threads)) {
+      reserve_ids(in.n_sources);
+      assign_ids(in.n_sources);
+      set_job().set("eps2", in.softening * in.softening);
+      const auto direct = [&](std::span<const std::uint32_t> targets, double* result) {
+        sum_directly(in, in, targets, result);
+      };
+      report = tree::compute_with_tree(*sets, in, options, core->threads, direct, {},
+                                       {.acceleration = acceleration, .potential = potential});
+    }
     if (!report) return {};
-    check_finite_results(in.n_targets, acceleration, 3, "acceleration", positions);
-    check_finite_results(in.n_targets, potential, 1, "potential", positions);
+    collectively(ranks, [&] {
+      check_finite_results(in.n_targets, acceleration, 3, "acceleration", positions);
+      check_finite_results(in.n_targets, potential, 1, "potential", positions);
+    });
+    return report;
+  }
+  std::optional<TreeReport> run_on_ranks(const tree::GravityInput& own, const TreeOptions& options,
+                                         double* acceleration, double* potential) {
+    RankReport work;
+    std::optional<TreeReport> report;
+    {
+      const AddElapsed timer(work.seconds);
+      require_equal_options(*ranks, options, own.softening);
+      std::vector<char> valid(ranks->size());
+      const char is_good = is_valid(own, core->threads) ? 1 : 0;
+      ranks->gather(&is_good, 1, valid.data());
+      if (std::ranges::find(valid, 0) != valid.end()) return {};
+      collectively(ranks, [&] { reserve_ids(own.n_sources); });
+      assign_ids(own.n_sources);
+      AllParticles all(*ranks, own);
+      const tree::GravityInput in = all.input(own.softening, own.same);
+      RankShare share(*ranks);
+      const auto direct = [&](std::span<const std::uint32_t> targets, double* result) {
+        sum_directly_on_ranks(own, in, targets, result);
+      };
+      collectively(ranks, "the end of a sum with a tree", [&] {
+        set_job().set("eps2", in.softening * in.softening);
+        report = tree::compute_with_tree(
+            *sets, in, options, core->threads, direct, {},
+            {.acceleration = all.acceleration.data(), .potential = all.potential.data()}, &share);
+      });
+      if (report) all.copy_results(*ranks, acceleration, potential);
+      work.pairs = static_cast<std::uint64_t>(share.own_pairs);
+      work.sources_bytes = (all.source.size() + all.mass.size()) * sizeof(double);
+      work.memory_bytes = all.bytes();
+      work.bytes_received = share.bytes_received + all.bytes_received;
+    }
+    if (report) add_to_report(*core, work);
     return report;
   }
 };
@@ -226,12 +279,14 @@ TreeReport Gravity::compute(std::size_t n, Numbers<const double> position,
                             Numbers<const double> mass, double eps, Numbers<double> acceleration,
                             Numbers<double> potential, const TreeOptions& options) {
   const HostFloatMode mode;
-  impl_->refuse_tree_on_ranks();
-  check_count(n, words, "particles");
-  position.need(3 * n, "position");
-  mass.need(n, "mass");
-  acceleration.need(3 * n, "acceleration");
-  potential.need(n, "potential");
+  collectively(impl_->ranks, "Gravity::compute with a tree", [&] {
+    check_count(n, words, "particles");
+    position.need(3 * n, "position");
+    mass.need(n, "mass");
+    acceleration.need(3 * n, "acceleration");
+    potential.need(n, "potential");
+    tree::check_options(options);
+  });
   const tree::GravityInput input{.n_targets = n,
                                  .target = position.data(),
                                  .n_sources = n,
@@ -244,7 +299,7 @@ TreeReport Gravity::compute(std::size_t n, Numbers<const double> position,
                            {{"particle", {position.data(), 3 * n}}});
   if (report) return *report;
   compute(n, position, mass, eps, acceleration, potential);
-  return report_of_direct_sums(n);
+  return report_of_direct_sums(impl_->total(n));
 }
 
 TreeReport Gravity::compute_on(std::size_t n_targets, Numbers<const double> target,
@@ -252,14 +307,16 @@ TreeReport Gravity::compute_on(std::size_t n_targets, Numbers<const double> targ
                                Numbers<const double> mass, double eps, Numbers<double> acceleration,
                                Numbers<double> potential, const TreeOptions& options) {
   const HostFloatMode mode;
-  impl_->refuse_tree_on_ranks();
-  check_count(n_targets, words, "targets");
-  check_count(n_sources, words, "sources");
-  target.need(3 * n_targets, "target");
-  source.need(3 * n_sources, "source");
-  mass.need(n_sources, "mass");
-  acceleration.need(3 * n_targets, "acceleration");
-  potential.need(n_targets, "potential");
+  collectively(impl_->ranks, "Gravity::compute_on with a tree", [&] {
+    check_count(n_targets, words, "targets");
+    check_count(n_sources, words, "sources");
+    target.need(3 * n_targets, "target");
+    source.need(3 * n_sources, "source");
+    mass.need(n_sources, "mass");
+    acceleration.need(3 * n_targets, "acceleration");
+    potential.need(n_targets, "potential");
+    tree::check_options(options);
+  });
   const tree::GravityInput input{.n_targets = n_targets,
                                  .target = target.data(),
                                  .n_sources = n_sources,
@@ -271,7 +328,7 @@ TreeReport Gravity::compute_on(std::size_t n_targets, Numbers<const double> targ
       {{"target", {target.data(), 3 * n_targets}}, {"source", {source.data(), 3 * n_sources}}});
   if (report) return *report;
   compute_on(n_targets, target, n_sources, source, mass, eps, acceleration, potential);
-  return report_of_direct_sums(n_sources);
+  return report_of_direct_sums(impl_->total(n_sources));
 }
 
 }  // namespace gdr

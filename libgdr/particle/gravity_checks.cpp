@@ -89,8 +89,10 @@ bool all_finite(const tree::GravityInput& in, unsigned threads) {
 
 bool is_valid(const tree::GravityInput& in, unsigned threads) {
   const double square = in.softening * in.softening;
-  return in.target != nullptr && in.source != nullptr && in.mass != nullptr && in.softening >= 0 &&
-         (in.softening == 0 || std::isnormal(square)) && all_finite(in, threads);
+  const bool given = (in.n_targets == 0 || in.target != nullptr) &&
+                     (in.n_sources == 0 || (in.source != nullptr && in.mass != nullptr));
+  return given && in.softening >= 0 && (in.softening == 0 || std::isnormal(square)) &&
+         all_finite(in, threads);
 }
 
 TreeReport report_of_direct_sums(std::size_t n_sources) {

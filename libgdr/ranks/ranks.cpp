@@ -149,6 +149,17 @@ std::shared_ptr<DeviceCore> open_on_ranks(const DeviceName& name,
   return core;
 }
 
+void add_to_report(DeviceCore& device, const RankReport& work) {
+  const std::scoped_lock lock(device.counters);
+  RankReport& all = ranks_of(device).report;
+  all.pairs += work.pairs;
+  all.bytes_received += work.bytes_received;
+  all.sources_bytes = work.sources_bytes;
+  all.memory_bytes = work.memory_bytes;
+  all.seconds += work.seconds;
+  all.waiting_seconds += work.waiting_seconds;
+}
+
 void Ranks::collectively(std::string_view member, unsigned job, const std::function<void()>& step) {
   std::string call = "Job::" + std::string(member);
   if (!retried) call += " of the device's job " + std::to_string(job);

@@ -62,6 +62,9 @@ struct DeviceRanks {
   }
 };
 
+/// Adds work outside of Ranks::run to the report of this rank.
+void add_to_report(DeviceCore& device, const RankReport& work);
+
 /// The ranks of a communicator, given by its Fortran handle, or of all processes, through the MPI
 /// plugin. Throws Error (Unsupported) if the plugin is missing, Error (Device) if MPI cannot be
 /// initialised.

@@ -104,9 +104,11 @@ bool in_range(const GravityInput& in, unsigned threads) {
 
 class GravityTree {
  public:
-  GravityTree(SetJob& job, const GravityInput& input, const TreeOptions& options, unsigned threads)
+  GravityTree(SetJob& job, const GravityInput& input, const TreeOptions& options, unsigned threads,
+              GroupShare* share)
       : in_(input),
         options_(options),
+        share_(share),
         tree_(in_.n_sources, in_.source, leaf_size(), threads),
         mass_(in_order(tree_, in_.mass)),
         moments_(moments_of(tree_, mass_)),
@@ -136,15 +138,9 @@ class GravityTree {
     const std::size_t samples = or_default(options_.samples, wants_expansions() ? 512 : 256);
     sample_.emplace(targets(), samples, direct);
     if (has_jerk()) jerk_sample_.emplace(targets(), samples, direct_jerk);
-    if (wants_expansions()) {
-      far_.emplace(tree_, moments_, mass_, targets(), group_size());
-      make_groups(far_->groups());
-      if (choose_expansion()) return true;
-      if (options_.method == TreeMethod::Expansion) return false;
-      far_.reset();
-    }
-    make_groups(targets().groups(or_default(options_.group_size, groups_of_proxies)));
-    return choose_proxies();
+    bool found = false;
+    in_step(share_, "choice of a tree", [&] { found = choose_for_sample(); });
+    return found;
   }
 
   /// Computes all targets, with a smaller theta as long as the error is too large.
@@ -152,7 +148,7 @@ class GravityTree {
     std::vector<std::uint32_t> all(groups_.size());
     std::iota(all.begin(), all.end(), 0);
     for (;;) {
-      sum(groups_, all);
+      sum_all(all);
       error_ = sample_->error_of(rows_);
       if (options_.theta > 0 || error_.rms <= options_.accuracy) return true;
       hierarchy_.theta *= 0.8;
@@ -197,6 +193,35 @@ class GravityTree {
   void reset_times() { expansion_seconds_ = sums_->list_seconds = sums_->force_seconds = 0; }
 
  private:
+  /// Degree and theta by the errors of the sample; false if direct sums are faster or needed.
+  bool choose_for_sample() {
+    if (wants_expansions()) {
+      far_.emplace(tree_, moments_, mass_, targets(), group_size());
+      make_groups(far_->groups());
+      if (choose_expansion()) return true;
+      if (options_.method == TreeMethod::Expansion) return false;
+      far_.reset();
+    }
+    make_groups(targets().groups(or_default(options_.group_size, groups_of_proxies)));
+    return choose_proxies();
+  }
+
+  /// Computes the groups of this process, of all with these numbers, and joins the results of all
+  /// processes.
+  void sum_all(std::span<const std::uint32_t> numbers) {
+    if (share_ == nullptr) return sum(groups_, numbers);
+    const std::string name = "sums with a tree of degree " + std::to_string(degree()) +
+                             " and theta " + std::to_string(hierarchy_.theta);
+    share_->step(name, [&] {
+      const std::span<const Group> own = share_->own(groups_);
+      sums_->pairs = 0;
+      if (own.empty()) return;
+      const auto first = static_cast<std::size_t>(own.data() - groups_.data());
+      sum(own, numbers.subspan(first, own.size()));
+    });
+    share_->join(groups_, rows_, sums_->pairs);
+  }
+
   unsigned degree() const { return far_ ? far_->degree() : proxies_.back().degree; }
   static std::size_t or_default(std::size_t value, std::size_t otherwise) {
     return value > 0 ? value : otherwise;
@@ -377,6 +402,7 @@ class GravityTree {
 
   const GravityInput& in_;
   const TreeOptions& options_;
+  GroupShare* share_;  ///< null: one process
   Octree tree_;
   std::optional<Octree> target_tree_;
   std::vector<double> mass_;
@@ -417,7 +443,7 @@ void check_options(const TreeOptions& o) {
 std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& input,
                                             const TreeOptions& options, unsigned threads,
                                             const DirectSums& direct, const DirectSums& direct_jerk,
-                                            const GravityResults& results) {
+                                            const GravityResults& results, GroupShare* share) {
   if (options.method == TreeMethod::Expansion && input.source_velocity != nullptr)
     refuse("expansions have no jerks; choose TreeMethod::Multipole or Auto");
   constexpr double least_pairs = 1e8;  // a choice takes 50 ms
@@ -429,7 +455,9 @@ std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& inp
   const double pairs = static_cast<double>(input.n_targets) * static_cast<double>(input.n_sources);
   if (!chosen && (input.n_targets < least_targets || pairs < least_pairs)) return {};
   const Stopwatch build;
-  GravityTree tree(job, input, options, threads);
+  std::optional<GravityTree> made;
+  in_step(share, "a tree", [&] { made.emplace(job, input, options, threads, share); });
+  GravityTree& tree = *made;
   const double build_seconds = build.seconds();
   const Stopwatch choice;
   if (!tree.choose(direct, direct_jerk)) return {};

@@ -5,6 +5,7 @@
 
 #include "gdr/sets.hpp"
 #include "gdr/tree.hpp"
+#include "libgdr/tree/group_share.hpp"
 #include "libgdr/tree/sample.hpp"
 
 namespace gdr::tree {
@@ -34,10 +35,12 @@ struct GravityResults {
 /// Computes gravity with a job for the kernel "gravity", or "gravity_jerk" if there are velocities,
 /// whose parameters are set. Nothing, and no result is written, if direct sums are to be used: they
 /// are asked for, faster, or no tree is as accurate. `direct_jerk` is called after `direct`, for
-/// the same targets.
+/// the same targets. `share`: the processes that compute accelerations and potentials with the
+/// same arguments, on all of which it throws if it throws on one; null: this process only.
 std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& input,
                                             const TreeOptions& options, unsigned threads,
                                             const DirectSums& direct, const DirectSums& direct_jerk,
-                                            const GravityResults& results);
+                                            const GravityResults& results,
+                                            GroupShare* share = nullptr);
 
 }  // namespace gdr::tree

@@ -152,6 +152,8 @@ def gravity(
     divided; ``samples``: number of targets whose errors are measured (256, or
     512 with expansions).
 
+    On a device "mpi" every rank passes its own particles, and all ranks get all particles for a tree.
+
     Raises TypeError or ValueError naming the argument, and InputError (a ValueError) if a result is
     not finite, naming the particle (the other results have been written), or if there are neither
     particles nor ``targets``.

@@ -55,6 +55,9 @@ class PairSum:
     The kernel needs no condition for the cut-off and no ``minimum_image``: it sees plain
     differences. Positions may lie outside of the box, and move through its sides.
 
+    On a device "mpi" all calls are collective: every rank passes its own particles and targets, and
+    gets the results of its targets, with the bits of one process. All ranks get all particles.
+
     A call and new lists take O(n) work at a given density. Results do not depend on the number of
     threads; their last bits depend on when lists were made, that is on the calls before, unless
     ``skin`` is 0: the same calls have the same bits. The distances that are compared are those of the device: exact to 1e-15, to 1e-7 on engines among
@@ -75,30 +78,37 @@ class PairSum:
         device: Optional[DeviceLike] = None,
         **params: float,
     ) -> None:
-        if isinstance(kernel, str):
-            kernel = compile(kernel)
-        elif isinstance(kernel, ParticleKernel):
-            kernel = kernel.kernel
-        check_type("kernel", kernel, Kernel, "a gdr.Kernel, a kernel of the library, or a text")
-        self.kernel = kernel
-        core = device_or_default(device)._ranks.core
-        self._periodic = three_bools(periodic)
-        self._left = set(kernel.names("param"))
-        self._core = _core.PairSum(
-            core,
-            kernel.core,
-            _radii(cutoff),
-            periodic_box(box, self._periodic),
-            None if skin is None else number("skin", skin),
-        )
+        self._ranks = device_or_default(device)._ranks
+        core = self._ranks.core
+        with self._ranks.argument_checks():
+            if isinstance(kernel, str):
+                kernel = compile(kernel)
+            elif isinstance(kernel, ParticleKernel):
+                kernel = kernel.kernel
+            check_type("kernel", kernel, Kernel, "a gdr.Kernel, a kernel of the library, or a text")
+            self.kernel = kernel
+            self._periodic = three_bools(periodic)
+            self._left = set(kernel.names("param"))
+            radii = _radii(cutoff)
+            edges = periodic_box(box, self._periodic)
+            reach = None if skin is None else number("skin", skin)
+        self._core = _core.PairSum(core, kernel.core, radii, edges, reach)
         self._float_runs = FloatRuns(core, kernel)
         self.set(**params)
 
     def set(self, **params: float) -> None:
         """Set ``param``s by name, as ``Job.set`` does."""
+        with self._ranks.argument_checks():
+            numbers = self._param_numbers(params)
+        self._set_numbers(numbers)
+
+    def _param_numbers(self, params: Mapping[str, Any]) -> Dict[str, float]:
         names = self.kernel._caller_names.params
         given = {names.get(name, name): value for name, value in params.items()}
-        for name, value in param_numbers(self.kernel, given).items():
+        return dict(param_numbers(self.kernel, given))
+
+    def _set_numbers(self, numbers: Mapping[str, float]) -> None:
+        for name, value in numbers.items():
             self._core.set(name, value)
             self._left.discard(name)
 
@@ -121,27 +131,32 @@ class PairSum:
         ``jvar``s by name. ``cutoff`` and ``box``: new ones for this and the following calls.
         ``results`` is that of ``Job.run``.
         """
-        self.set(**params)
-        if self._left:
-            raise UsageError(f"missing params: {', '.join(sorted(self._left))}")
-        if cutoff is not None:
-            self._core.set_cutoff(_radii(cutoff))
-        if box is not None:
-            self._core.set_box(periodic_box(box, self._periodic))
-        x = _positions("pos", pos)
-        of_targets = _target_arrays(targets)
-        at = of_targets.pop("pos", None)
-        y = None if at is None else _positions("targets", at)
-        m = len(x) if y is None else len(y)
-        names = self.kernel._caller_names
-        of_sources = _renamed(sources or {}, names.sources)
-        _, source_inputs = input_arrays(self.kernel, "source", len(x), of_sources)
-        of_targets = _renamed(of_targets, names.targets)
-        _, target_inputs = input_arrays(self.kernel, "target", m, of_targets)
-        filled = result_arrays(self.kernel, _selected(results, names.results), m, 0)
-        inputs = {**source_inputs, **target_inputs, "pos": x, **({} if y is None else {"": y})}
-        for name, array in filled.items():
-            check_no_overlap(name, array, inputs)
+        with self._ranks.argument_checks():
+            numbers = self._param_numbers(params)
+            left = self._left - set(numbers)
+            if left:
+                raise UsageError(f"missing params: {', '.join(sorted(left))}")
+            radii = None if cutoff is None else _radii(cutoff)
+            edges = None if box is None else periodic_box(box, self._periodic)
+            x = _positions("pos", pos)
+            of_targets = _target_arrays(targets)
+            at = of_targets.pop("pos", None)
+            y = None if at is None else _positions("targets", at)
+            m = len(x) if y is None else len(y)
+            names = self.kernel._caller_names
+            of_sources = _renamed(sources or {}, names.sources)
+            _, source_inputs = input_arrays(self.kernel, "source", len(x), of_sources)
+            of_targets = _renamed(of_targets, names.targets)
+            _, target_inputs = input_arrays(self.kernel, "target", m, of_targets)
+            filled = result_arrays(self.kernel, _selected(results, names.results), m, 0)
+            inputs = {**source_inputs, **target_inputs, "pos": x, **({} if y is None else {"": y})}
+            for name, array in filled.items():
+                check_no_overlap(name, array, inputs)
+        self._set_numbers(numbers)
+        if radii is not None:
+            self._core.set_cutoff(radii)
+        if edges is not None:
+            self._core.set_box(edges)
         self._core.run(x, y, source_inputs, target_inputs, rows(filled))
         self._float_runs.check()
         callers = {variable: name for name, variable in names.results.items()}

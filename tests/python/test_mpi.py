@@ -155,6 +155,64 @@ def test_interrupting_one_rank_stops_the_call_on_all_ranks(tmp_path):
     python(program, ranks=2)
 
 
+def test_cutoffs_and_trees_have_the_bits_of_one_process(tmp_path):
+    """One of three ranks has no particles."""
+    program = script(
+        tmp_path,
+        """
+        import numpy as np, gdr
+        from mpi4py import MPI
+        comm = MPI.COMM_WORLD
+        random = np.random.default_rng(2)
+        pos, charge = random.uniform(0, 8, (900, 3)), random.uniform(0.5, 1, 900)
+        ends = [0, 0, 700, 900]
+        mine = slice(ends[comm.rank], ends[comm.rank + 1])
+        law = "VARI xi, yi, zi as pos; VARJ xj, yj, zj as pos; VARJ qj; VARF f, n; CONST k;" \
+              "dx = xj - xi; f += k*qj*dx*dx; n += 1;"
+
+        def compute(device, part):
+            sum = gdr.PairSum(law, 1.5, box=(8, 8, 8), device=device, k=2.0)
+            first = sum(pos[part], sources={"qj": charge[part]})
+            again = sum(pos[part] + 0.01, sources={"qj": charge[part]})
+            assert sum.statistics.lists_made == 1
+            tree = gdr.gravity(pos[part], charge[part], 0.1, method="multipole", accuracy=1e-4,
+                               device=device)
+            few = gdr.gravity(pos[part], charge[part], 0.1, pos[:4], accuracy=1e-3, device=device)
+            assert few.tree.method == "direct"
+            return [first.f, first.n, again.f, tree.acc, tree.pot, few.acc], tree.tree.error
+
+        def error_of(call, *arguments, **named):
+            try:
+                call(*arguments, **named)
+            except Exception as error:
+                return type(error).__name__, str(error)
+
+        with gdr.open("mpi", comm=comm, threads=1) as device:
+            got, error = compute(device, mine)
+            sum = gdr.PairSum(law, 1.5, device=device, k=1.0)
+            none = np.zeros((0, 3)) if comm.rank == 1 else pos[:5]
+            wrong = "five" if comm.rank == 1 else np.ones(len(none))
+            errors = [error_of(sum, none, sources={"qj": wrong}),
+                      error_of(sum, np.full((2, 3), np.nan if comm.rank == 2 else 1.0),
+                               sources={"qj": np.ones(2)}),
+                      error_of(gdr.PairSum, law, 0.0 if comm.rank == 2 else 1.0, device=device),
+                      error_of(gdr.gravity, pos[mine], charge[mine], 0.1, device=device,
+                               accuracy=1e-3 if comm.rank else 1e-4)]
+            fine = sum(pos[:5], sources={"qj": np.ones(5)})
+            assert len(fine.f) == 5
+        alone, expected = compute(gdr.open("emulator", threads=1), slice(None))
+        assert error == expected > 0
+        for ours, theirs in zip(got[:-1], alone):
+            assert np.array_equal(ours, theirs[mine])
+        assert np.array_equal(got[-1], alone[-1])
+        assert all(errors), errors
+        assert "qj" in errors[0][1] and "rank 2" in errors[1][1] and "cutoff" in errors[2][1], errors
+        assert "options of the tree" in errors[3][1], errors
+        """,
+    )
+    python(program, ranks=3)
+
+
 def test_leapfrog_with_other_parameters_on_a_rank_is_an_error_on_all(tmp_path):
     program = script(
         tmp_path,

@@ -46,8 +46,12 @@ class Gravity {
   /// coordinates beyond 1e150). Results do not depend on the number of threads. Takes about 500
   /// bytes for each particle, and with multipoles of high degree some 1000.
   ///
-  /// Throws Error (Usage) for options out of range, Error (Unsupported) on a device of kind "mpi",
-  /// and Error (Input) as without a tree.
+  /// On a device of kind "mpi" every rank passes its own particles, with the same options. All
+  /// ranks get all particles and make the same tree, and each computes a share of the groups of
+  /// targets: the bits do not depend on the number of ranks, and the memory is that for all
+  /// particles on each of them. Times of the report are those of this rank.
+  ///
+  /// Throws Error (Usage) for options out of range, and Error (Input) as without a tree.
   TreeReport compute(std::size_t n, Numbers<const double> position, Numbers<const double> mass,
                      double eps, Numbers<double> acceleration, Numbers<double> potential,
                      const TreeOptions& options);

@@ -67,6 +67,11 @@ struct PairStatistics {
 /// the runs before, unless `skin` is 0. No times are measured for that: the same runs have the same
 /// bits.
 ///
+/// On a device of kind "mpi" all calls are collective: every rank passes its own particles, targets
+/// and cut-offs (one, or one for each of its targets), and gets the results of its targets. All
+/// ranks get all particles and make the same lists, and each computes a share of the groups: the
+/// bits do not depend on the number of ranks. Kernel, params, box and skin must be equal on all.
+///
 /// Whether a pair is within the cut-off is computed in longs, on native engines in doubles or
 /// floats. Must be used by one thread at a time. The device must outlive it.
 class PairSum {

@@ -88,8 +88,11 @@ class SetJob {
 
  private:
   friend class Gravity;
+  friend class PairSum;
   struct Impl;
-  SetJob(std::shared_ptr<struct DeviceCore> queue, const Kernel& kernel);
+  /// `alone`: sets of this process only, also on a device of kind "mpi".
+  SetJob(Device& device, const Kernel& kernel, bool alone);
+  SetJob(std::shared_ptr<struct DeviceCore> queue, const Kernel& kernel, bool alone);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,0 +1,22 @@
+// Items that every rank has some of, gathered on all ranks in rank order.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "libgdr/ranks/collective.hpp"
+
+namespace gdr {
+
+/// Offsets of the items of each rank, with the number of all items at the end, if this rank has
+/// `mine`. Collective.
+std::vector<std::size_t> offsets_of_ranks(RankGroup& ranks, std::size_t mine);
+
+/// All-gather of items of `bytes` each in place: rank r has those from offsets[r] to
+/// offsets[r + 1] - 1 of `all`. Collective; throws on all ranks if one has no memory for the
+/// transfer, some 100 MB at most. Returns the bytes that this rank received from others.
+std::size_t gather_items(RankGroup& ranks, void* all, std::size_t bytes,
+                         std::span<const std::size_t> offsets);
+
+}  // namespace gdr
