@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -19,11 +20,19 @@ namespace {
 
 constexpr std::size_t n = 700;
 
+constexpr const char* law =
+    "VARI xi, yi, zi as pos; VARJ xj, yj, zj as pos; VARF near;\n"
+    "dx = xj - xi; dy = yj - yi; dz = zj - zi; near += 1/(dx*dx + dy*dy + dz*dz + 1);\n";
+
 /// Forces on this rank's part of the particles (every rank has all as sources): some are computed
-/// asynchronously, while others are computed in the foreground.
+/// asynchronously, while others are computed in the foreground. Then sums within a cut-off, whose
+/// lists are used again, and a tree.
 struct Forces {
   explicit Forces(gdr::Device& opened)
-      : device(opened), gravity(opened), job(opened.job(gdr::Kernel::builtin("coulomb"))) {
+      : device(opened),
+        gravity(opened),
+        job(opened.job(gdr::Kernel::builtin("coulomb"))),
+        pairs(opened, gdr::Kernel::compile(law), {.cutoff = {0.4}}) {
     std::mt19937_64 random(1);
     std::uniform_real_distribution<double> uniform(-1, 1);
     for (double& x : position) x = uniform(random);
@@ -45,15 +54,25 @@ struct Forces {
     job.start({{"pot", coulomb.data() + first}});
     gravity.compute(count, x, mass.data(), 0.1, acceleration.data() + 3 * first, nullptr);
     job.wait();
+    const std::vector<gdr::NamedResult> results{{"near", near.data() + first}};
+    pairs.run({.pos = std::span(x, 3 * count), .results = results});
+    gravity.compute(count, x, mass.data(), 0.1, tree.data() + 3 * first, nullptr,
+                    {.method = gdr::TreeMethod::Monopole, .theta = 0.6});
+  }
+  bool has_forces_of(const Forces& other, std::size_t i) const {
+    return acceleration[3 * i] == other.acceleration[3 * i] && coulomb[i] == other.coulomb[i] &&
+           near[i] == other.near[i] && tree[3 * i + 1] == other.tree[3 * i + 1];
   }
 
   gdr::Device& device;
   gdr::Gravity gravity;
   gdr::Job job;
+  gdr::PairSum pairs;
   std::vector<std::int64_t> targets = std::vector<std::int64_t>(n, 1),
                             sources = std::vector<std::int64_t>(n, 2);
   std::vector<double> position = std::vector<double>(3 * n), mass = std::vector<double>(n, 1.0 / n),
-                      acceleration = std::vector<double>(3 * n), coulomb = std::vector<double>(n);
+                      acceleration = std::vector<double>(3 * n), coulomb = std::vector<double>(n),
+                      near = std::vector<double>(n), tree = std::vector<double>(3 * n);
 };
 
 }  // namespace
@@ -86,8 +105,7 @@ int main(int argc, char** argv) {
       const std::size_t first = n * device.rank() / device.ranks();
       const std::size_t last = n * (device.rank() + 1) / device.ranks();
       for (std::size_t i = first; i < last; ++i)
-        if (forces.acceleration[3 * i] != right.acceleration[3 * i] ||
-            forces.coulomb[i] != right.coulomb[i])
+        if (!forces.has_forces_of(right, i))
           throw gdr::Error(gdr::ErrorCategory::Internal,
                            "particle " + std::to_string(i) + " has another force");
       const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
