@@ -1,7 +1,9 @@
 #include "libgdr/pairs/pair_ranks.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "emulator/host/hash.hpp"
@@ -141,6 +143,12 @@ const PairCall& PairRanks::gather(const PairCall& own, const JobData& variables,
   bytes_received_ = 0;
   source_offsets_ = offsets_of_ranks(*ranks_, own.pos.size() / 3);
   target_offsets_ = offsets_of_ranks(*ranks_, own.target_pos.value_or(own.pos).size() / 3);
+  if (std::max(source_offsets_.back(), target_offsets_.back()) >
+      std::size_t{std::numeric_limits<std::int32_t>::max()})
+    throw CollectiveError(ErrorCategory::Usage,
+                          "all ranks together have " + std::to_string(source_offsets_.back()) +
+                              " sources and " + std::to_string(target_offsets_.back()) +
+                              " targets; at most 2147483647 are possible");
   gather_radii(arguments.radii);
   gather_positions(own);
   gather_inputs(own.sources, variables.sources_group, source_offsets_, threads, sources_,

@@ -108,7 +108,7 @@ struct PairSum::Impl {
     lattice = Lattice(options.box);
     check_cutoff(options.cutoff, lattice);
     given_radii = options.cutoff;
-    if (options.box) box_hash = hash_of(options.box);
+    box_hash = hash_of(options.box);
   }
 
   /// A step of a call on all ranks, or on this process.
@@ -374,7 +374,7 @@ struct PairSum::Impl {
   std::vector<double> radii;        ///< those of the lists' targets
   std::vector<double> given_radii;  ///< those of this rank's targets
   std::optional<PairRanks> ranks;   ///< none: the device has one process
-  std::uint64_t box_hash = 0;       ///< of the periodic vectors; 0: open space
+  std::uint64_t box_hash = 0;       ///< that of the periodic vectors
 
   bool valid = false;        ///< whether the lists are those of the radii and the box
   bool own_targets = false;  ///< whether the lists have targets that are not the sources

@@ -23,7 +23,8 @@ TEST_CASE("the C interface opens a device on a part of the processes") {
   INFO(ended.output << ended.errors);
   REQUIRE(ended.status == 0);
   for (const char* line : {"0: 2 ranks, the same\n", "1: 2 ranks, the same\n",
-                           "2: 2 ranks, the same\n", "3: 2 ranks, the same\n"})
+                           "2: 2 ranks, the same\n", "3: 2 ranks, the same\n", "0: the same sums\n",
+                           "1: the same sums\n", "2: the same sums\n", "3: the same sums\n"})
     CHECK(ended.output.find(line) != std::string::npos);
   CHECK(ended.output.find("null communicator: 1") != std::string::npos);
 }
@@ -33,8 +34,10 @@ TEST_CASE("the Fortran interface opens a device on a part of the processes") {
   const Ended ended = run_ranks(mpi_kinds().at(0), 4, {GDR_MPI_FORTRAN});
   INFO(ended.output << ended.errors);
   REQUIRE(ended.status == 0);
-  for (const char* rank : {"0", "1", "2", "3"})
+  for (const char* rank : {"0", "1", "2", "3"}) {
     CHECK(ended.output.find(rank + std::string(": 2 ranks, the same T\n")) != std::string::npos);
+    CHECK(ended.output.find(rank + std::string(": the same sums T\n")) != std::string::npos);
+  }
 }
 
 TEST_CASE("errors of one rank are thrown on all of them") {

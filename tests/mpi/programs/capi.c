@@ -25,6 +25,36 @@ static void forces(gdr_device* device, size_t first, size_t count, const double*
   gdr_gravity_free(gravity);
 }
 
+/* Sums within a cut-off in a periodic box, and a tree, of the same particles: u(count), a(3,
+ * count).
+ */
+static void sums(gdr_device* device, size_t first, size_t count, const double* x, const double* m,
+                 double* u, double* a) {
+  const double box[9] = {1.5, 0, 0, 0, 1.5, 0, 0, 0, 1.5};
+  gdr_result results[] = {{"u", NULL, GDR_F64, 0}};
+  gdr_tree_options options;
+  gdr_kernel* kernel = NULL;
+  gdr_pair_sum* sum = NULL;
+  gdr_gravity* gravity = NULL;
+  results[0].data = u;
+  if (gdr_kernel_builtin("lennard_jones", &kernel) != GDR_OK ||
+      gdr_pair_sum_create(device, kernel, 0.5, -1, 0, &sum) != GDR_OK ||
+      gdr_pair_sum_set(sum, "rc2", 0.25) != GDR_OK ||
+      gdr_pair_sum_set_box(sum, box, NULL) != GDR_OK ||
+      gdr_pair_sum_run(sum, count, x + 3 * first, NULL, 0, NULL, 0, results, 1) != GDR_OK)
+    fail("sum within a cut-off");
+  memset(&options, 0, sizeof options);
+  options.method = GDR_TREE_MONOPOLE;
+  options.theta = 0.6;
+  if (gdr_gravity_create(device, &gravity) != GDR_OK ||
+      gdr_gravity_compute_tree(gravity, count, x + 3 * first, m + first, 0.125, a, NULL, &options,
+                               sizeof options, NULL, 0) != GDR_OK)
+    fail("tree");
+  gdr_gravity_free(gravity);
+  gdr_pair_sum_free(sum);
+  gdr_kernel_free(kernel);
+}
+
 /* All ranks receive the reports of all; members and ranks beyond the caller's structure and array
  * are not written. */
 static void check_reports(gdr_device* shared, gdr_device* alone, int size) {
@@ -58,7 +88,7 @@ static void check_reports(gdr_device* shared, gdr_device* alone, int size) {
 
 int main(int argc, char** argv) {
   int level, rank, own, size, k;
-  double x[3 * n], m[n], all[3 * n], part[3 * n];
+  double x[3 * n], m[n], all[3 * n], part[3 * n], u[n], own_u[n];
   gdr_device *shared = NULL, *alone = NULL;
   MPI_Comm half;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
@@ -77,6 +107,11 @@ int main(int argc, char** argv) {
          memcmp(part, all + 3 * (own * n / size), 3 * n / 2 * sizeof(double)) == 0 ? "the same"
                                                                                    : "different");
   check_reports(shared, alone, size);
+  sums(shared, (size_t)(own * n / size), n / 2, x, m, own_u, part);
+  sums(alone, 0, n, x, m, u, all);
+  if (memcmp(part, all + 3 * (own * n / size), 3 * n / 2 * sizeof(double)) == 0 &&
+      memcmp(own_u, u + own * n / size, n / 2 * sizeof(double)) == 0)
+    printf("%d: the same sums\n", rank);
   gdr_device_close(alone);
   gdr_device_close(shared);
   /* A null communicator is refused with a message. */

@@ -8,7 +8,9 @@ program ranks
   integer, parameter :: n = 60
   type(gdr_device) :: device, alone
   type(gdr_gravity) :: gravity, reference
-  real(c_double) :: x(3, n), m(n), a(3, n), right(3, n), pot(n)
+  real(c_double), parameter :: box(3, 3) = reshape([1.5d0, 0d0, 0d0, 0d0, 1.5d0, 0d0, 0d0, 0d0, &
+       1.5d0], [3, 3])
+  real(c_double), target :: x(3, n), m(n), a(3, n), right(3, n), pot(n), u(n), right_u(n)
   integer :: status, me, k, first, last, half, level, error
 
   call mpi_init_thread(MPI_THREAD_MULTIPLE, level, error)
@@ -32,8 +34,42 @@ program ranks
   if (status /= gdr_ok) error stop "forces"
   print "(i0, a, i0, a, l1)", me, ": ", gdr_device_ranks(device), " ranks, the same ", &
        all(a(:, first:last) == right(:, first:last))
+  call sums(alone, 1, n, right_u, right)
+  call sums(device, first, last, u, a)
+  print "(i0, a, l1)", me, ": the same sums ", all(a(:, first:last) == right(:, first:last)) .and. &
+       all(u(first:last) == right_u(first:last))
   call gdr_gravity_free(gravity)
   call gdr_device_close(device)
   call mpi_comm_free(half, error)
   call mpi_finalize(error)
+
+contains
+
+  ! Sums within a cut-off in a periodic box, and a tree, of some of the particles.
+  subroutine sums(on, first, last, u, a)
+    type(gdr_device), intent(in) :: on
+    integer, intent(in) :: first, last
+    real(c_double), target, intent(inout) :: u(n), a(3, n)
+    type(gdr_kernel) :: kernel
+    type(gdr_pair_sum) :: pairs
+    type(gdr_gravity) :: tree
+    type(gdr_tree_options) :: options
+    type(gdr_tree_report) :: report
+    call gdr_kernel_builtin("lennard_jones", kernel, status)
+    call gdr_pair_sum_create(on, kernel, 0.5d0, -1d0, 0, pairs, status)
+    call gdr_pair_sum_set(pairs, "rc2", 0.25d0, status)
+    call gdr_pair_sum_set_box(pairs, box, [.true., .true., .true.], status)
+    call gdr_pair_sum_run(pairs, last - first + 1, x(:, first:last), [gdr_named_array ::], &
+         [gdr_named_array ::], [gdr_array("u", u(first:last))], status)
+    if (status /= gdr_ok) error stop "sum within a cut-off"
+    options%method = gdr_tree_monopole
+    options%theta = 0.6d0
+    call gdr_gravity_create(on, tree, status)
+    call gdr_gravity_compute_tree(tree, last - first + 1, x(:, first:last), m(first:last), 0.125d0, &
+         a(:, first:last), pot(first:last), options, report, status)
+    if (status /= gdr_ok) error stop "tree"
+    call gdr_gravity_free(tree)
+    call gdr_pair_sum_free(pairs)
+    call gdr_kernel_free(kernel)
+  end subroutine sums
 end program ranks
