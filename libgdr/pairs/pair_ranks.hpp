@@ -43,6 +43,12 @@ class PairRanks {
   /// Whether the lists serve on all ranks, and were made in the same run on all of them. If not,
   /// all ranks make new ones.
   bool agree(bool lists_serve);
+  /// The value of the first rank: ranks that have taken part in other runs, before one has failed,
+  /// may have another. Collective; throws only if a rank has failed.
+  double of_first_rank(double value) const {
+    ranks_->broadcast(&value, sizeof value, 0);
+    return value;
+  }
   /// The groups that this rank computes, with about the same number of pairs for each rank.
   std::span<const TargetGroup> own(std::span<const TargetGroup> groups) const;
   /// Completes results in the order of the lists, of which each rank has those of its groups.

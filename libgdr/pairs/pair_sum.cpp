@@ -168,7 +168,8 @@ struct PairSum::Impl {
     const double cutoff = largest_radius();
     if (counts.lists_made > 0) choice.choose(lists.counts, cutoff, valid);
     valid = false;
-    const double skin = skin_option.value_or(choice.skin(cutoff));
+    const double wanted = skin_option.value_or(choice.skin(cutoff));
+    const double skin = ranks ? ranks->of_first_rank(wanted) : wanted;
     lists = make_pair_lists({call.pos, positions_of_targets(call), radii, skin, lattice, threads});
     own_targets = call.target_pos.has_value();
     sources.begin(call.pos);
