@@ -106,8 +106,8 @@ gdr_status gdr_pair_sum_statistics(const gdr_pair_sum* sum, gdr_pair_statistics*
                                    size_t size) {
   return guarded({{sum, "sum"}, {statistics, "statistics"}}, [&] {
     const gdr::PairStatistics s = sum->sum.statistics();
-    const gdr_pair_statistics all = {s.runs,    s.lists_made, s.groups,
-                                     s.sources, s.pairs,      s.list_seconds};
+    const gdr_pair_statistics all = {s.runs,  s.lists_made,   s.groups, s.sources,
+                                     s.pairs, s.list_seconds, s.skin};
     copy_prefix(statistics, size, all);
   });
 }

@@ -215,6 +215,7 @@ typedef struct gdr_pair_statistics {
   uint64_t sources;    /* sources with their images */
   double pairs;        /* pairs that a run computes, also beyond the cut-off */
   double list_seconds; /* time for the last lists */
+  double skin;         /* skin of the last lists */
 } gdr_pair_statistics;
 
 typedef struct gdr_device gdr_device;
@@ -415,7 +416,7 @@ gdr_status gdr_gravity_compute_tree_on(gdr_gravity* gravity, size_t n_targets, c
 
 /* Create a sum of a kernel over the pairs whose distance is below a cut-off, in open space; see
  * gdr/pairs.hpp. `skin`: how much farther than the cut-off lists reach, which are used again until
- * a particle has moved by half of it; 0: new lists in every run; negative: 0.12 of the cut-off.
+ * a particle has moved by half of it; 0: new lists in every run; negative: chosen by counted costs.
  * `threads`: limit of the threads that make lists; 0: that of the device. Kernels without positions
  * or with outputs give GDR_ERROR_UNSUPPORTED. */
 gdr_status gdr_pair_sum_create(gdr_device* device, const gdr_kernel* kernel, double cutoff,

@@ -95,6 +95,7 @@ static void test_sums(gdr_device* device) {
   CHECK(gdr_pair_sum_run(sum, n, x, &charge, 1, NULL, 0, results, 2) == GDR_OK);
   CHECK(gdr_pair_sum_statistics(sum, &statistics, sizeof statistics) == GDR_OK);
   CHECK(statistics.runs == 5 && statistics.lists_made == 4);
+  CHECK(statistics.skin >= 0 && statistics.skin < 1.25);
   CHECK(statistics.groups > 0 && statistics.sources > n && statistics.pairs > n);
   memset(&statistics, 7, sizeof statistics);
   CHECK(gdr_pair_sum_statistics(sum, &statistics, sizeof statistics.runs) == GDR_OK);
