@@ -28,8 +28,8 @@ gdr::TreeOptions options_of(const gdr_tree_options* given, std::size_t size) {
     refuse("an option is set that this version of the library, " + std::string(gdr_version()) +
            ", does not know");
   const int method = number_of(all.method);
-  if (method < GDR_TREE_AUTO || method > GDR_TREE_MULTIPOLE)
-    refuse("the method is " + std::to_string(method) + ", must be 0 to 3 (see gdr.h)");
+  if (method < GDR_TREE_AUTO || method > GDR_TREE_EXPANSION)
+    refuse("the method is " + std::to_string(method) + ", must be 0 to 4 (see gdr.h)");
   options.method = static_cast<gdr::TreeMethod>(method);
   if (all.accuracy != 0) options.accuracy = all.accuracy;
   options.degree = all.degree;
@@ -54,7 +54,8 @@ void copy_report(const gdr::TreeReport& r, gdr_tree_report* to, std::size_t size
                                r.build_seconds,
                                r.choice_seconds,
                                r.list_seconds,
-                               r.force_seconds};
+                               r.force_seconds,
+                               r.expansion_seconds};
   copy_prefix(to, size, all);
 }
 

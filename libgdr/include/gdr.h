@@ -173,7 +173,8 @@ typedef enum gdr_tree_method GDR_INT {
   GDR_TREE_AUTO = 0,
   GDR_TREE_DIRECT = 1,
   GDR_TREE_MONOPOLE = 2,
-  GDR_TREE_MULTIPOLE = 3
+  GDR_TREE_MULTIPOLE = 3,
+  GDR_TREE_EXPANSION = 4
 } gdr_tree_method;
 
 /* How a sum may be approximated; as in gdr/tree.hpp. Members that are 0 have their defaults. Later
@@ -181,7 +182,7 @@ typedef enum gdr_tree_method GDR_INT {
 typedef struct gdr_tree_options {
   double accuracy;        /* largest rms of the relative errors of accelerations; 0: 1e-3 */
   gdr_tree_method method; /* 0: the fastest */
-  unsigned degree;        /* degree of the multipoles, 2 to 6; 0: chosen */
+  unsigned degree;        /* degree of multipoles, 2 to 6, or expansions, 2 to 16 */
   double theta;           /* ratio of radius and distance instead of an accuracy; 0: chosen */
   uint64_t group_size;    /* largest number of targets with a common list; 0: chosen */
   uint64_t leaf_size;     /* largest number of particles of an undivided cluster; 0: chosen */
@@ -191,8 +192,8 @@ typedef struct gdr_tree_options {
 /* How a sum was computed, and its error; as in gdr/tree.hpp. Later versions may add members at the
  * end. */
 typedef struct gdr_tree_report {
-  gdr_tree_method method;    /* direct, monopole or multipole */
-  unsigned degree;           /* degree of the multipoles; 1: monopoles; 0: direct */
+  gdr_tree_method method;    /* not auto */
+  unsigned degree;           /* that of the method; 1: monopoles; 0: direct */
   double theta;              /* ratio of radius and distance; 0: direct */
   double error;              /* root mean square of the relative errors of the sample */
   double largest_error;      /* largest relative error of the sample */
@@ -204,6 +205,7 @@ typedef struct gdr_tree_report {
   double choice_seconds;     /* time of choosing the method and of measuring errors */
   double list_seconds;       /* time of making lists */
   double force_seconds;      /* time of the sums */
+  double expansion_seconds;  /* time of expansions */
 } gdr_tree_report;
 
 /* What a sum within a cut-off did last; as in gdr/pairs.hpp. Later versions may add members at the

@@ -132,6 +132,16 @@ TEST_CASE("gravity with a tree has the same bits and report in C and C++") {
   compare(by_multipoles, report);
   CHECK(acc == c_acc);
   CHECK(pot == c_pot);
+  multipoles = {};
+  multipoles.accuracy = 1e-5, multipoles.method = GDR_TREE_EXPANSION;
+  const gdr::TreeReport by_expansions = gravity.compute(
+      n, x, mass, 0.01, acc, pot, {.accuracy = 1e-5, .method = gdr::TreeMethod::Expansion});
+  REQUIRE(gdr_gravity_compute_tree(c_gravity, n, x.data(), mass.data(), 0.01, c_acc.data(),
+                                   c_pot.data(), &multipoles, sizeof multipoles, &report,
+                                   sizeof report) == GDR_OK);
+  compare(by_expansions, report);
+  CHECK(acc == c_acc);
+  CHECK(pot == c_pot);
   const gdr::TreeReport by_monopoles =
       gravity.compute_on(m, targets, n, x, mass, 0, acc, pot,
                          {.method = gdr::TreeMethod::Monopole, .theta = 0.5, .leaf_size = 10});

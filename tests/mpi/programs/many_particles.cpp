@@ -222,6 +222,10 @@ class Program {
     compare(ours.compute(own.size(), own.pos, own.charge, 0.05, acc, pot, options),
             theirs.compute(all_.size(), all_.pos, all_.charge, 0.05, all_acc, all_pot, options),
             first_);
+    const gdr::TreeOptions expansions{.accuracy = 1e-6, .method = gdr::TreeMethod::Expansion};
+    compare(ours.compute(own.size(), own.pos, own.charge, 0.05, acc, pot, expansions),
+            theirs.compute(all_.size(), all_.pos, all_.charge, 0.05, all_acc, all_pot, expansions),
+            first_);
     compare(ours.compute(own.size(), own.pos, own.charge, 0.05, acc, pot, gdr::TreeOptions{}),
             theirs.compute(all_.size(), all_.pos, all_.charge, 0.05, all_acc, all_pot,
                            gdr::TreeOptions{}),
