@@ -22,6 +22,7 @@ from . import results as results
 from ._decorator import FunctionKernel, Particle, kernel
 from ._debugger import Debugger, debug
 from ._open import Device, default_device, open, set_default_device
+from ._ewald import ewald
 from ._forces import ParticleKernel, gravity
 from ._installation import (
     get_cmake_dir,
@@ -77,6 +78,7 @@ __all__ = [
     "debug",
     "default_device",
     "errors",
+    "ewald",
     "from_object",
     "functions",
     "get_cmake_dir",

@@ -135,6 +135,19 @@ class PairSum:
     ) -> None: ...
     def statistics(self) -> Tuple[int, int, int, int, float, float, float]: ...
 
+class Ewald:
+    def __init__(self, device: Device, /) -> None: ...
+    def run(
+        self,
+        pos: _Array,
+        charge: _Array,
+        box: Optional[Tuple[_Array, Tuple[bool, bool, bool]]],
+        options: List[float],
+        force: _Array,
+        energies: _Array,
+        /,
+    ) -> Tuple[float, List[float], float, float, float, int, float]: ...
+
 class Gravity:
     def __init__(self, device: Device, /) -> None: ...
     def compute(

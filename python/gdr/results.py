@@ -13,6 +13,7 @@ from ._arrays import AnyArray, Floats, Ints
 from ._display import ARRAY_HEAD, array_row, html_table, tuple_table
 
 __all__ = [
+    "EwaldSum",
     "Field",
     "GaussSum",
     "Gravity",
@@ -77,6 +78,20 @@ class TreeGravity(Gravity):
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return TreeGravity, (self.acc, self.pot, self.tree)
+
+
+class EwaldSum(NamedTuple):
+    """Result of ``gdr.ewald``."""
+
+    energy: float  #: energy of the box
+    energies: Floats  #: energies of the particles, (n,), whose sum is ``energy``
+    force: Floats  #: forces, (n, 3)
+    virial: Floats  #: sum of x_a F_b over all pairs, (3, 3); the pressure is its trace / (3 volume)
+    alpha: float  #: splitting parameter, an inverse length
+    cutoff: float  #: radius of the part in real space
+    wave_cutoff: float  #: largest wave vector
+    waves: int  #: number of wave vectors, one of each pair k, -k
+    error: float  #: estimate of the error, as ``accuracy``
 
 
 class GravityJerk(NamedTuple):

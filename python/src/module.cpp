@@ -62,6 +62,7 @@ PYBIND11_MODULE(_core, m) {
   bind_snapshot(m);
   bind_neighbours(m);
   bind_pairs(m);
+  bind_ewald(m);
   bind_linalg(m);
   bind_machine(m);
   bind_debugger(m);

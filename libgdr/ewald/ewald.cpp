@@ -1,0 +1,300 @@
+// Ewald: a PairSum in real space, a job for the structure factors of the waves, and one for their
+// fields.
+#include "gdr/ewald.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emulator/host/float_mode.hpp"
+#include "gdr/error.hpp"
+#include "gdr/pairs.hpp"
+#include "libgdr/ewald/cell.hpp"
+#include "libgdr/ewald/parameters.hpp"
+
+namespace gdr {
+namespace {
+
+using ewald::Cell;
+using ewald::Columns;
+using ewald::Vector;
+
+constexpr double pi = std::numbers::pi;
+
+// All in longs. The field is that at the target; v is the virial of its pairs, without its charge.
+constexpr const char* real_text = R"(
+kernel ewald_real;
+precision long;
+CONST alpha;
+VARI xi, yi, zi as pos;
+VARJ xj, yj, zj as pos; VARJ qj;
+VARF ex, ey, ez, pot, vxx, vxy, vxz, vyy, vyz, vzz;
+dx = xi - xj; dy = yi - yj; dz = zi - zj;
+r2 = dx*dx + dy*dy + dz*dz;
+rinv = rsqrt(r2);
+ar = alpha*(r2*rinv);
+p = qj*erfc(ar)*rinv;
+f = (p + 1.1283791670955126*(alpha*qj)*exp(-(ar*ar)))*(rinv*rinv);
+fx = f*dx; fy = f*dy; fz = f*dz;
+ex += fx; ey += fy; ez += fz;
+pot += p;
+vxx += fx*dx; vxy += fx*dy; vxz += fx*dz; vyy += fy*dy; vyz += fy*dz; vzz += fz*dz;
+)";
+
+// Targets are waves n; t is the phase in turns.
+constexpr const char* factors_text = R"(
+kernel ewald_factors;
+precision long;
+VARI n1, n2, n3;
+VARJ u1, u2, u3, q;
+VARF cosine, sine;
+t = n1*u1 + n2*u2 + n3*u3;
+a = 6.283185307179586*(t - round(t));
+cosine += q*cos(a);
+sine += q*sin(a);
+)";
+
+// Sources are waves n with their factors; g is the field in units of the dual vectors, by 2 pi.
+constexpr const char* fields_text = R"(
+kernel ewald_fields;
+precision long;
+VARI u1, u2, u3;
+VARJ n1, n2, n3, cosine, sine;
+VARF g1, g2, g3, pot;
+t = n1*u1 + n2*u2 + n3*u3;
+a = 6.283185307179586*(t - round(t));
+c = cos(a); s = sin(a);
+pot += cosine*c + sine*s;
+w = cosine*s - sine*c;
+g1 += w*n1; g2 += w*n2; g3 += w*n3;
+)";
+
+void check_finite(const char* name, std::span<const double> values, std::size_t each) {
+  const auto bad = std::ranges::find_if(values, [](double v) { return !std::isfinite(v); });
+  if (bad == values.end()) return;
+  const auto k = static_cast<std::size_t>(bad - values.begin());
+  throw Error(ErrorCategory::Input, std::string(name) + "[" + std::to_string(k / each) + "] is " +
+                                        std::to_string(*bad) +
+                                        "; positions and charges must be finite");
+}
+
+void check(const EwaldCall& call) {
+  const std::size_t n = call.charge.size();
+  const auto refuse = [&](const char* name, std::size_t size, std::size_t expected) {
+    throw Error(ErrorCategory::Usage, std::string(name) + " has " + std::to_string(size) +
+                                          " numbers; expected " + std::to_string(expected) +
+                                          " for " + std::to_string(n) + " charges");
+  };
+  if (call.pos.size() != 3 * n) refuse("pos", call.pos.size(), 3 * n);
+  if (!call.force.empty() && call.force.size() != 3 * n) refuse("force", call.force.size(), 3 * n);
+  if (!call.energy.empty() && call.energy.size() != n) refuse("energy", call.energy.size(), n);
+  check_finite("pos", call.pos, 3);
+  check_finite("charge", call.charge, 1);
+}
+
+/// Potentials, fields and the virial, of one part after the other.
+struct Sums {
+  std::vector<double> pot;
+  Columns field;
+  std::array<double, 9> virial{};
+
+  explicit Sums(std::size_t n) : pot(n) {
+    for (std::vector<double>& column : field) column.resize(n);
+  }
+};
+
+/// The charge at the same place as charge i, up to rounding; i if there is none.
+std::size_t charge_at(const Columns& u, std::size_t i) {
+  std::size_t nearest = i;
+  double least = 1e-12;
+  for (std::size_t j = 0; j < u[0].size(); ++j) {
+    double most = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double d = u[a][i] - u[a][j];
+      most = std::max(most, std::abs(d - std::round(d)));
+    }
+    if (j == i || !(most < least)) continue;
+    nearest = j;
+    least = most;
+  }
+  return nearest;
+}
+
+/// Refuses potentials that are not finite, or so large that the cause is a charge at the same
+/// place. `usual`: the potential of a pair at the mean distance.
+void check_potentials(const Cell& cell, std::span<const double> pos, std::span<const double> pot,
+                      double usual) {
+  for (std::size_t i = 0; i < pot.size(); ++i) {
+    if (std::abs(pot[i]) <= 1e8 * usual) continue;
+    const std::size_t other = charge_at(ewald::fractions(cell, pos), i);
+    if (other != i)
+      throw Error(ErrorCategory::Input, "charges " + std::to_string(std::min(i, other)) + " and " +
+                                            std::to_string(std::max(i, other)) +
+                                            " are at the same place; their energy is infinite");
+    if (!std::isfinite(pot[i]))
+      throw Error(ErrorCategory::Input,
+                  "the energy of charge " + std::to_string(i) +
+                      " is not finite: charges or distances exceed the range of the engine's "
+                      "numbers; scale the units");
+  }
+}
+
+}  // namespace
+
+struct Ewald::Impl {
+  explicit Impl(Device& given)
+      : device(&given),
+        factors(given.job(Kernel::compile(factors_text, "ewald_factors"))),
+        fields(given.job(Kernel::compile(fields_text, "ewald_fields"))) {
+    if (given.ranks() > 1)
+      throw Error(ErrorCategory::Unsupported,
+                  "Ewald sums are not distributed over ranks; open a device in each process");
+  }
+
+  /// The options with a unit of length, and back.
+  static ewald::Division division(const EwaldCall& call, const Cell& cell) {
+    const double n = static_cast<double>(std::max<std::size_t>(1, call.charge.size()));
+    const double unit = std::cbrt(cell.volume / n);
+    EwaldOptions scaled = call.options;
+    scaled.alpha *= unit;
+    scaled.cutoff /= unit;
+    scaled.wave_cutoff *= unit;
+    const ewald::Division d = ewald::divide(call.charge.size(), scaled);
+    const auto chosen = [](double given, double value) { return given > 0 ? given : value; };
+    return {chosen(call.options.alpha, d.alpha / unit),
+            chosen(call.options.cutoff, d.cutoff * unit),
+            chosen(call.options.wave_cutoff, d.wave_cutoff / unit)};
+  }
+
+  void prepare_real(const EwaldCall& call, const ewald::Division& d) {
+    if (!real) {
+      real.emplace(*device, Kernel::compile(real_text, "ewald_real"),
+                   PairOptions{.cutoff = {d.cutoff}, .box = call.box});
+    } else {
+      real->set_box(call.box);
+      real->set_cutoff({&d.cutoff, 1});
+    }
+    real->set("alpha", d.alpha);
+  }
+
+  void add_real(const EwaldCall& call, Sums& sums) {
+    const std::size_t n = call.charge.size();
+    std::array<std::vector<double>, 6> v;
+    for (std::vector<double>& column : v) column.resize(n);
+    const std::vector<NamedInput> sources{{"qj", call.charge}};
+    const std::vector<NamedResult> results{
+        {"ex", sums.field[0]}, {"ey", sums.field[1]}, {"ez", sums.field[2]}, {"pot", sums.pot},
+        {"vxx", v[0]},         {"vxy", v[1]},         {"vxz", v[2]},         {"vyy", v[3]},
+        {"vyz", v[4]},         {"vzz", v[5]}};
+    real->run({.pos = call.pos, .sources = sources, .results = results});
+    static constexpr std::array<std::size_t, 9> place{0, 1, 2, 1, 3, 4, 2, 4, 5};
+    for (std::size_t ab = 0; ab < 9; ++ab)
+      for (std::size_t i = 0; i < n; ++i) sums.virial[ab] += 0.5 * call.charge[i] * v[place[ab]][i];
+  }
+
+  /// Structure factors of the waves, as the sources of their fields: times 8 pi / (V k^2)
+  /// exp(-k^2 / (4 alpha^2)), a factor of two for -k among it. Adds the virial.
+  void structure_factors(const EwaldCall& call, const Cell& cell, const Columns& n,
+                         const Columns& u, double alpha, std::array<double, 9>& virial) {
+    cosine.assign(n[0].size(), 0);
+    sine.assign(n[0].size(), 0);
+    factors.targets(n[0].size(), {{"n1", n[0]}, {"n2", n[1]}, {"n3", n[2]}});
+    factors.sources(call.charge.size(),
+                    {{"u1", u[0]}, {"u2", u[1]}, {"u3", u[2]}, {"q", call.charge}});
+    factors.run({{"cosine", cosine}, {"sine", sine}});
+    const double by_alpha = 1 / (4 * alpha * alpha);
+    for (std::size_t w = 0; w < n[0].size(); ++w) {
+      const Vector k = cell.wave({n[0][w], n[1][w], n[2][w]});
+      const double k2 = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
+      const double weight = 8 * pi / (cell.volume * k2) * std::exp(-k2 * by_alpha);
+      const double energy = 0.5 * weight * (cosine[w] * cosine[w] + sine[w] * sine[w]);
+      for (std::size_t a = 0; a < 3; ++a)
+        for (std::size_t b = 0; b < 3; ++b)
+          virial[3 * a + b] += energy * ((a == b ? 1 : 0) - 2 * k[a] * k[b] * (1 / k2 + by_alpha));
+      cosine[w] *= weight;
+      sine[w] *= weight;
+    }
+  }
+
+  void add_waves(const EwaldCall& call, const Cell& cell, const Columns& n, double alpha,
+                 Sums& sums) {
+    if (n[0].empty()) return;
+    const Columns u = ewald::fractions(cell, call.pos);
+    structure_factors(call, cell, n, u, alpha, sums.virial);
+    Sums waves(call.charge.size());
+    fields.targets(call.charge.size(), {{"u1", u[0]}, {"u2", u[1]}, {"u3", u[2]}});
+    fields.sources(n[0].size(),
+                   {{"n1", n[0]}, {"n2", n[1]}, {"n3", n[2]}, {"cosine", cosine}, {"sine", sine}});
+    fields.run({{"g1", waves.field[0]},
+                {"g2", waves.field[1]},
+                {"g3", waves.field[2]},
+                {"pot", waves.pot}});
+    for (std::size_t i = 0; i < sums.pot.size(); ++i) {
+      sums.pot[i] += waves.pot[i];
+      const Vector e = cell.wave({waves.field[0][i], waves.field[1][i], waves.field[2][i]});
+      for (std::size_t c = 0; c < 3; ++c) sums.field[c][i] += e[c];
+    }
+  }
+
+  /// The energy of each charge with its own cloud, and of all with the background.
+  static void add_constants(const EwaldCall& call, const Cell& cell, double alpha, Sums& sums) {
+    double total = 0;
+    for (const double q : call.charge) total += q;
+    const double background = -pi * total / (cell.volume * alpha * alpha);
+    for (std::size_t i = 0; i < sums.pot.size(); ++i)
+      sums.pot[i] += background - 2 * alpha / std::sqrt(pi) * call.charge[i];
+    for (const std::size_t diagonal : {0, 4, 8}) sums.virial[diagonal] += 0.5 * total * background;
+  }
+
+  EwaldResult run(const EwaldCall& call) {
+    check(call);
+    const Cell cell(call.box);
+    const std::size_t n = call.charge.size();
+    const ewald::Division d = division(call, cell);
+    prepare_real(call, d);
+    EwaldResult result{.alpha = d.alpha, .cutoff = d.cutoff, .wave_cutoff = d.wave_cutoff};
+    if (n == 0) return result;
+    const double unit = std::cbrt(cell.volume / static_cast<double>(n));
+    result.error = std::hypot(ewald::real_error(d.alpha * unit, d.cutoff / unit),
+                              ewald::wave_error(d.alpha * unit, d.wave_cutoff * unit));
+    const Columns waves = ewald::wave_integers(cell, d.wave_cutoff);
+    result.waves = waves[0].size();
+    Sums sums(n);
+    add_real(call, sums);
+    double largest = 0;
+    for (const double q : call.charge) largest = std::max(largest, std::abs(q));
+    check_potentials(cell, call.pos, sums.pot, largest / unit);
+    add_waves(call, cell, waves, d.alpha, sums);
+    add_constants(call, cell, d.alpha, sums);
+    result.virial = sums.virial;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double energy = 0.5 * call.charge[i] * sums.pot[i];
+      result.energy += energy;
+      if (!call.energy.empty()) call.energy[i] = energy;
+      for (std::size_t c = 0; c < 3 && !call.force.empty(); ++c)
+        call.force[3 * i + c] = call.charge[i] * sums.field[c][i];
+    }
+    return result;
+  }
+
+  Device* device;
+  Job factors, fields;
+  std::optional<PairSum> real;
+  std::vector<double> cosine, sine;  ///< structure factors
+};
+
+Ewald::Ewald(Device& device) : impl_(std::make_unique<Impl>(device)) {}
+Ewald::~Ewald() = default;
+Ewald::Ewald(Ewald&&) noexcept = default;
+Ewald& Ewald::operator=(Ewald&&) noexcept = default;
+
+EwaldResult Ewald::run(const EwaldCall& call) {
+  const HostFloatMode mode;
+  return impl_->run(call);
+}
+
+}  // namespace gdr
