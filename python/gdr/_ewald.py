@@ -70,8 +70,9 @@ def ewald(
         _positive("wave_cutoff", wave_cutoff),
     ]
     force, energies = np.empty((len(x), 3)), np.empty(len(x))
-    energy, virial, *how = core.run(x, q, edges, options, force, energies)
-    return EwaldSum(energy, energies, force, np.array(virial).reshape(3, 3), *how)
+    energy, virial, a, r, k, waves, error = core.run(x, q, edges, options, force, energies)
+    w = np.array(virial).reshape(3, 3)
+    return EwaldSum(energy, energies, force, w, a, r, k, waves, error)
 
 
 def _positive(name: str, value: Optional[float]) -> float:
