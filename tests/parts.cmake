@@ -19,6 +19,7 @@ set(parts_of_suites
     "engine random native_formulas_test native_random_test native_tables_test"
     "kernels gpu gpu_exact_test gpu_failure_test gpu_few_targets_test gpu_streams_test gpu_test"
     "library coincident coincident_test"
+    "library laws ewald_test sph_test"
     "library matrices batch_test gpu_matrix_test lu_test matrix_float_test matrix_resident_test matrix_test solves_test"
     "mpi calls calls_test errors_test sets_test"
     "mpi failures rank_failure_test"

@@ -19,6 +19,7 @@ from . import functions as functions
 from . import linalg as linalg
 from . import nbody as nbody
 from . import results as results
+from . import sph as sph
 from ._decorator import FunctionKernel, Particle, kernel
 from ._debugger import Debugger, debug
 from ._open import Device, default_device, open, set_default_device
@@ -96,6 +97,7 @@ __all__ = [
     "open",
     "results",
     "set_default_device",
+    "sph",
 ]
 __all__ += errors.__all__
 __all__ += sorted(_BUILTIN_NAMES - {"gravity"})

@@ -135,6 +135,42 @@ class PairSum:
     ) -> None: ...
     def statistics(self) -> Tuple[int, int, int, int, float, float, float]: ...
 
+class Sph:
+    def __init__(self, device: Device, /) -> None: ...
+    def density(
+        self,
+        pos: _Array,
+        mass: _Array,
+        h: _Array,
+        box: Optional[Tuple[_Array, Tuple[bool, bool, bool]]],
+        rho: _Array,
+        near: _Array,
+        /,
+    ) -> None: ...
+    def smoothing_lengths(
+        self,
+        pos: _Array,
+        mass: _Array,
+        start: Optional[_Array],
+        box: Optional[Tuple[_Array, Tuple[bool, bool, bool]]],
+        options: List[float],
+        iterations: int,
+        h: _Array,
+        rho: _Array,
+        near: _Array,
+        /,
+    ) -> int: ...
+    def forces(
+        self,
+        particles: List[_Array],
+        viscosity: List[float],
+        box: Optional[Tuple[_Array, Tuple[bool, bool, bool]]],
+        acc: _Array,
+        dudt: _Array,
+        mumax: _Array,
+        /,
+    ) -> None: ...
+
 class Ewald:
     def __init__(self, device: Device, /) -> None: ...
     def run(

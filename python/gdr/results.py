@@ -30,6 +30,7 @@ __all__ = [
     "ResultArrays",
     "SphDensity",
     "SphForce",
+    "SphLengths",
     "TreeGravity",
     "TreeGravityJerk",
     "TreeReport",
@@ -209,6 +210,15 @@ class SphDensity(NamedTuple):
 
     rho: Floats  #: densities, (n,)
     near: Ints  #: numbers of sources within two smoothing lengths, (n,)
+
+
+class SphLengths(NamedTuple):
+    """Adaptive smoothing lengths of gas particles, and their densities."""
+
+    h: Floats  #: smoothing lengths, (n,)
+    rho: Floats  #: densities with these lengths, (n,)
+    near: Ints  #: numbers of particles within two smoothing lengths, (n,)
+    iterations: int  #: number of densities that were computed
 
 
 class SphForce(NamedTuple):

@@ -63,6 +63,7 @@ PYBIND11_MODULE(_core, m) {
   bind_neighbours(m);
   bind_pairs(m);
   bind_ewald(m);
+  bind_sph(m);
   bind_linalg(m);
   bind_machine(m);
   bind_debugger(m);

@@ -103,7 +103,8 @@ def python_names() -> set[str]:
     sys.path.insert(0, str(BUILD / "python"))
     import gdr
 
-    modules = [gdr, gdr.chemistry, gdr.errors, gdr.functions, gdr.linalg, gdr.nbody, gdr.results]
+    modules = [gdr, gdr.chemistry, gdr.errors, gdr.functions, gdr.linalg, gdr.nbody]
+    modules += [gdr.results, gdr.sph]
     return {
         f"{m.__name__}.{name}"
         for m in modules

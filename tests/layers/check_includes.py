@@ -55,7 +55,7 @@ LAYERS: dict[str, list[str]] = {
     ],
     "libgdr": [
         "cli capi compat",
-        "chemistry ewald nbody predict debug machine network open mpi",
+        "chemistry ewald sph nbody predict debug machine network open mpi",
         "pairs",
         "distributed particle",
         "dense ranks tree",

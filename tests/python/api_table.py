@@ -171,6 +171,21 @@ PYTHON: Dict[str, str] = {
         "PairStatistics",
         "runs lists_made groups sources pairs list_seconds skin",
     ),
+    # smoothed particle hydrodynamics
+    "Sph": "sph",
+    "Sph.set_box": "sph.density(box)",
+    **same("Sph", "sph", "density smoothing_lengths forces"),
+    **{f"SphParticles.{name}": f"sph.density({name})" for name in ("pos", "mass", "h")},
+    **{
+        f"SphLengthOptions.{name}": f"sph.smoothing_lengths({name})"
+        for name in ("eta", "tolerance", "least", "most", "iterations")
+    },
+    **{
+        f"SphGas.{name}": f"sph.forces({name})"
+        for name in ("vel", "rho", "pressure", "sound", "alpha", "beta", "eta")
+    },
+    **same("SphForces", "results.SphForce", "acc dudt mumax"),
+    "SphForces": "results.SphForce",
     # charges in a periodic box
     "Ewald": "ewald",
     "Ewald.run": "ewald",
@@ -397,6 +412,9 @@ WITHOUT: Dict[str, str] = {
     "StopCondition.clock": "the text of the condition tells the clock",
     "StopCondition.words": "a change has the word",
     "PairOptions": KEYWORDS,
+    "SphParticles": KEYWORDS,
+    "SphLengthOptions": KEYWORDS,
+    "SphGas": KEYWORDS,
     "EwaldCall": KEYWORDS,
     "EwaldOptions": KEYWORDS,
     "PairOptions.threads": "the device's option threads is the limit",

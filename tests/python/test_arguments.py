@@ -75,6 +75,26 @@ CASES: Dict[str, Case] = {
         lambda pos, cutoff, box: gdr.PairSum(PAIR_LAW, cutoff, box=box, skin=0)(pos).u,
         {"pos": sixteenths(N, 3), "cutoff": sixteenths(N), "box": 1 + sixteenths(3)},
     ),
+    "sph.density": Case(
+        lambda pos, mass, h, box: gdr.sph.density(pos, mass, h, box=box),
+        {
+            "pos": sixteenths(N, 3),
+            "mass": sixteenths(N),
+            "h": sixteenths(N),
+            "box": 1 + sixteenths(3),
+        },
+    ),
+    "sph.smoothing_lengths": Case(
+        lambda pos, mass: gdr.sph.smoothing_lengths(pos, mass, box=(4, 4, 4)),
+        {"pos": sixteenths(N, 3), "mass": sixteenths(N)},
+    ),
+    "sph.forces": Case(
+        lambda **given: gdr.sph.forces(**given),
+        {
+            **{name: sixteenths(N, 3) for name in ("pos", "vel")},
+            **{name: sixteenths(N) for name in ("mass", "h", "rho", "pressure", "sound")},
+        },
+    ),
     "ewald": Case(
         lambda pos, charge, box: gdr.ewald(pos, charge, box),
         {"pos": sixteenths(N, 3), "charge": sixteenths(N), "box": 1 + sixteenths(3)},

@@ -22,6 +22,7 @@
 #include "gdr/ranks.hpp"
 #include "gdr/set_list.hpp"
 #include "gdr/sets.hpp"
+#include "gdr/sph.hpp"
 #include "gdr/statistics.hpp"
 #include "gdr/timeline.hpp"
 #include "gdr/tree.hpp"
