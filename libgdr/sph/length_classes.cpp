@@ -47,7 +47,7 @@ class Cells {
     std::size_t c = 0;
     for (std::size_t k = 1; k < 3; ++k)
       if (high[k] - low[k] > high[c] - low[c]) c = k;
-    if (last - first <= cell_size || !(high[c] - low[c] > 1e-12 * width_))
+    if (last - first <= cell_size || !(high[c] - low[c] > 0))
       return estimate(first, last, low, high);
     const std::size_t middle = (first + last) / 2;
     const auto at = [&](std::size_t place) {
@@ -66,8 +66,10 @@ class Cells {
 
   void estimate(std::size_t first, std::size_t last, const std::array<double, 3>& low,
                 const std::array<double, 3>& high) {
-    double volume = 1, total = 0;
-    for (std::size_t c = 0; c < 3; ++c) volume *= std::max(high[c] - low[c], least_width * width_);
+    double volume = 1, total = 0, widest = 0;
+    for (std::size_t c = 0; c < 3; ++c) widest = std::max(widest, high[c] - low[c]);
+    const double least = widest > 0 ? least_width * widest : width_;
+    for (std::size_t c = 0; c < 3; ++c) volume *= std::max(high[c] - low[c], least);
     for (std::size_t k = first; k < last; ++k) total += mass_[order_[k]];
     for (std::size_t k = first; k < last; ++k)
       h_[order_[k]] = eta_ * std::cbrt(mass_[order_[k]] * (volume / total));

@@ -323,6 +323,17 @@ TEST_CASE("Ewald sums of one charge, of none, and of engines among floats") {
     CHECK(std::abs(floats.force[k] - right.force[k]) < 1e-3 * (1 + std::abs(right.force[k])));
 }
 
+TEST_CASE("Ewald sums have the same bits on any number of threads and boards") {
+  const Charges c = random_charges(700, 9, tilted_cell());
+  const Computed one = ewald_of(c, {}, "emulator:engine=native,threads=1");
+  for (const char* device :
+       {"emulator:engine=native,threads=3", "emulator:engine=native,boards=2"}) {
+    const Computed other = ewald_of(c, {}, device);
+    CHECK(other.force == one.force);
+    CHECK(other.total.virial == one.total.virial);
+  }
+}
+
 TEST_CASE("Runs of one Ewald object do not disturb each other") {
   gdr::Device device = gdr::Device::open("emulator:engine=native");
   gdr::Ewald ewald(device);

@@ -247,6 +247,26 @@ TEST_CASE("smoothing lengths belong to their densities, whatever the start") {
   }
 }
 
+TEST_CASE("smoothing lengths of particles in a plane, on a line and in a cusp converge") {
+  gdr::Device device = native();
+  gdr::Sph sph(device);
+  Gas g = random_gas(600, std::nullopt);
+  g.h.clear();
+  for (std::size_t i = 0; i < 600; ++i) g.pos[3 * i + 1] = 7;
+  CHECK(lengths_of(sph, g).iterations < 40);
+  for (std::size_t i = 0; i < 600; ++i) g.pos[3 * i] = -3;
+  CHECK(lengths_of(sph, g).iterations < 40);
+  g = random_gas(600, std::nullopt);
+  g.h.clear();
+  for (std::size_t i = 0; i < 600; ++i) {
+    const double factor = std::pow(10, -static_cast<double>(i % 8));
+    for (std::size_t c = 0; c < 3; ++c) g.pos[3 * i + c] = factor * (g.pos[3 * i + c] - 0.5);
+  }
+  const Lengths found = lengths_of(sph, g);
+  CHECK(found.iterations < 60);
+  CHECK(*std::ranges::max_element(found.h) > 1e5 * *std::ranges::min_element(found.h));
+}
+
 TEST_CASE("SPH functions refuse what has no answer, naming the particle") {
   gdr::Device device = native();
   gdr::Sph sph(device);
