@@ -20,6 +20,22 @@ Vector cross(const Vector& a, const Vector& b) {
 }
 double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
+/// Subtracts multiples of vectors from others while that makes them shorter.
+void shorten(std::array<Vector, 3>& v) {
+  constexpr int most_rounds = 1000;  // each makes a vector shorter; roundings must not repeat it
+  bool changed = true;
+  for (int round = 0; changed && round < most_rounds; ++round) {
+    changed = false;
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b) {
+        const double ratio = a == b ? 0 : dot(v[a], v[b]) / dot(v[b], v[b]);
+        if (!(std::abs(ratio) > 0.5 + 1e-9)) continue;
+        for (std::size_t c = 0; c < 3; ++c) v[a][c] -= std::round(ratio) * v[b][c];
+        changed = true;
+      }
+  }
+}
+
 void check_number(const Cell& cell, const Vector& most, double longest) {
   const double waves = cell.volume * std::pow(longest / two_pi, 3) * two_pi / 3;
   const double tried = (2 * most[0] + 1) * (2 * most[1] + 1) * (most[2] + 1);
@@ -27,8 +43,7 @@ void check_number(const Cell& cell, const Vector& most, double longest) {
   const std::string count = std::to_string(waves < most_waves ? tried : waves);
   throw Error(ErrorCategory::Input,
               "the sum needs " + count.substr(0, count.find('.')) +
-                  " wave vectors; use a lower accuracy, a smaller wave_cutoff or alpha, or a box "
-                  "whose vectors are nearly perpendicular");
+                  " wave vectors; use a lower accuracy, or a smaller wave_cutoff or alpha");
 }
 
 }  // namespace
@@ -46,6 +61,7 @@ Cell::Cell(const PeriodicBox& box) : vectors(box.vectors) {
     throw Error(ErrorCategory::Input,
                 "the vectors of the box are zero, not finite, or in one plane; an Ewald sum needs "
                 "a box with a volume");
+  shorten(vectors);
   for (std::size_t k = 0; k < 3; ++k) {
     dual[k] = cross(vectors[(k + 1) % 3], vectors[(k + 2) % 3]);
     for (double& c : dual[k]) c /= signed_volume;

@@ -12,6 +12,8 @@ namespace gdr::ewald {
 
 using Vector = std::array<double, 3>;
 
+/// The vectors are as short as sums of those of the box can be made pair by pair: the same lattice,
+/// with few images within a radius also for a box that is sheared far.
 struct Cell {
   std::array<Vector, 3> vectors{}, dual{};  ///< dual[a] . vectors[b] = 1 for a = b, else 0
   double volume = 0;
@@ -20,6 +22,7 @@ struct Cell {
   /// zero, or in one plane.
   explicit Cell(const PeriodicBox& box);
 
+  PeriodicBox box() const { return {vectors, {true, true, true}}; }
   /// The wave vector of integers: 2 pi (n_0 dual_0 + n_1 dual_1 + n_2 dual_2).
   Vector wave(const Vector& n) const;
 };

@@ -2,6 +2,8 @@
 // fields.
 #include "gdr/ewald.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -155,6 +157,15 @@ struct Ewald::Impl {
                   "Ewald sums are not distributed over ranks; open a device in each process");
   }
 
+  /// Refuses an option that is negative, not finite, or far from what n charges could need.
+  static void check_option(const char* name, double value, double scaled) {
+    constexpr double farthest = 1e9;
+    if (value == 0 || (scaled > 1 / farthest && scaled < farthest)) return;
+    throw Error(
+        ErrorCategory::Input,
+        fmt::format("{} is {}; expected a positive number in the units of the box", name, value));
+  }
+
   /// The options with a unit of length, and back.
   static ewald::Division division(const EwaldCall& call, const Cell& cell) {
     const double n = static_cast<double>(std::max<std::size_t>(1, call.charge.size()));
@@ -163,6 +174,9 @@ struct Ewald::Impl {
     scaled.alpha *= unit;
     scaled.cutoff /= unit;
     scaled.wave_cutoff *= unit;
+    check_option("alpha", call.options.alpha, scaled.alpha);
+    check_option("cutoff", call.options.cutoff, scaled.cutoff);
+    check_option("wave_cutoff", call.options.wave_cutoff, scaled.wave_cutoff);
     const ewald::Division d = ewald::divide(call.charge.size(), scaled);
     const auto chosen = [](double given, double value) { return given > 0 ? given : value; };
     return {chosen(call.options.alpha, d.alpha / unit),
@@ -170,12 +184,12 @@ struct Ewald::Impl {
             chosen(call.options.wave_cutoff, d.wave_cutoff / unit)};
   }
 
-  void prepare_real(const EwaldCall& call, const ewald::Division& d) {
+  void prepare_real(const PeriodicBox& box, const ewald::Division& d) {
     if (!real) {
       real.emplace(*device, Kernel::compile(real_text, "ewald_real"),
-                   PairOptions{.cutoff = {d.cutoff}, .box = call.box});
+                   PairOptions{.cutoff = {d.cutoff}, .box = box});
     } else {
-      real->set_box(call.box);
+      real->set_box(box);
       real->set_cutoff({&d.cutoff, 1});
     }
     real->set("alpha", d.alpha);
@@ -255,7 +269,7 @@ struct Ewald::Impl {
     const Cell cell(call.box);
     const std::size_t n = call.charge.size();
     const ewald::Division d = division(call, cell);
-    prepare_real(call, d);
+    prepare_real(cell.box(), d);
     EwaldResult result{.alpha = d.alpha, .cutoff = d.cutoff, .wave_cutoff = d.wave_cutoff};
     if (n == 0) return result;
     const double unit = std::cbrt(cell.volume / static_cast<double>(n));

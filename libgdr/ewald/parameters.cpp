@@ -7,11 +7,12 @@
 //             wave: 2 alpha^2 / (pi k) exp(-k^2 / (4 alpha^2)), that of each charge with itself
 #include "libgdr/ewald/parameters.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <string>
 
 #include "gdr/error.hpp"
 
@@ -56,21 +57,6 @@ double cost(std::size_t n, const Division& d) {
   return pair_cost * pairs + waves;
 }
 
-void check(const EwaldOptions& options) {
-  const auto refuse = [](const char* name, double value, const char* expected) {
-    throw Error(ErrorCategory::Input,
-                std::string(name) + " is " + std::to_string(value) + "; expected " + expected);
-  };
-  if (!(options.accuracy > 0 && options.accuracy < 1))
-    refuse("accuracy", options.accuracy, "a number above 0 and below 1");
-  const auto positive = [&](const char* name, double value) {
-    if (!(value >= 0 && std::isfinite(value))) refuse(name, value, "a positive number");
-  };
-  positive("alpha", options.alpha);
-  positive("cutoff", options.cutoff);
-  positive("wave_cutoff", options.wave_cutoff);
-}
-
 }  // namespace
 
 double real_error(double alpha, double cutoff) {
@@ -85,7 +71,10 @@ double wave_error(double alpha, double wave_cutoff) {
 }
 
 Division divide(std::size_t n, const EwaldOptions& options) {
-  check(options);
+  if (!(options.accuracy > 0 && options.accuracy < 1))
+    throw Error(
+        ErrorCategory::Input,
+        fmt::format("accuracy is {}; expected a number above 0 and below 1", options.accuracy));
   const double error = share_of_part * options.accuracy;
   const auto completed = [&](double alpha) {
     Division d{alpha, options.cutoff, options.wave_cutoff};

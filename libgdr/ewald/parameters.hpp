@@ -17,8 +17,8 @@ struct Division {
 double real_error(double alpha, double cutoff);
 double wave_error(double alpha, double wave_cutoff);
 
-/// The division for n particles. Options have the units of Division. Throws Error (Input) for
-/// options that are negative, not finite, or whose accuracy is not above 0 and below 1.
+/// The division for n particles. Options have the units of Division. Throws Error (Input) for an
+/// accuracy that is not above 0 and below 1.
 Division divide(std::size_t n, const EwaldOptions& options);
 
 }  // namespace gdr::ewald

@@ -1,6 +1,8 @@
 // Sph: for each class of smoothing lengths a PairSum with its particles as sources, all as targets.
 #include "gdr/sph.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -302,8 +304,7 @@ class LengthIteration {
 
 void check_options(const SphLengthOptions& o) {
   const auto refuse = [](const char* name, double value, const char* expected) {
-    throw Error(ErrorCategory::Input,
-                std::string(name) + " is " + std::to_string(value) + "; expected " + expected);
+    throw Error(ErrorCategory::Input, fmt::format("{} is {}; expected {}", name, value, expected));
   };
   if (!(o.eta > 0 && std::isfinite(o.eta))) refuse("eta", o.eta, "a positive number");
   if (!(o.tolerance > 0 && o.tolerance < 1)) refuse("tolerance", o.tolerance, "above 0, below 1");
@@ -315,7 +316,7 @@ void check_options(const SphLengthOptions& o) {
   throw Error(ErrorCategory::Input,
               "smoothing lengths have not converged in " + std::to_string(iterations) +
                   " iterations: that of particle " + std::to_string(i) + " is " +
-                  std::to_string(h) + " and " +
+                  fmt::format("{:.6g}", h) + " and " +
                   (growing ? "grows, since too few particles are around it"
                            : "shrinks, since too many particles are at its place") +
                   "; limit the lengths (`least`, `most`), or use another eta or tolerance");

@@ -258,6 +258,19 @@ TEST_CASE("Ewald sums do not depend on their division into two parts") {
   CHECK(std::abs(by_cutoff.total.energy - first.total.energy) < 1e-10);
 }
 
+TEST_CASE("a box that is sheared far has the Ewald sum of the same lattice") {
+  Charges c = random_charges(30, 8, tilted_cell());
+  const Computed right = ewald_of(c, exact);
+  for (std::size_t x = 0; x < 3; ++x) {
+    c.box.vectors[0][x] += 50 * c.box.vectors[1][x];
+    c.box.vectors[2][x] -= 33 * c.box.vectors[0][x];
+  }
+  const Computed found = ewald_of(c, exact);
+  CHECK(std::abs(found.total.energy - right.total.energy) < 1e-10);
+  for (std::size_t k = 0; k < c.pos.size(); ++k)
+    CHECK(std::abs(found.force[k] - right.force[k]) < 1e-9);
+}
+
 TEST_CASE("Forces and virial of Ewald sums are differences of energies") {
   const Charges c = random_charges(12, 3, tilted_cell());
   const Computed found = ewald_of(c, exact);
@@ -371,4 +384,6 @@ TEST_CASE("Ewald sums refuse what has no energy, naming it") {
   ewald_error_has(ewald_error(c, {.accuracy = nan}), "accuracy is");
   ewald_error_has(ewald_error(c, {.alpha = -1}), "alpha is -");
   ewald_error_has(ewald_error(c, {.wave_cutoff = 1e5}), "wave vectors");
+  ewald_error_has(ewald_error(c, {.wave_cutoff = 1e-300}), "wave_cutoff is 1e-300");
+  ewald_error_has(ewald_error(c, {.alpha = 1e200}), "alpha is 1e+200");
 }
