@@ -88,21 +88,27 @@ Columns fractions(const Cell& cell, std::span<const double> pos) {
   return columns;
 }
 
-Columns wave_integers(const Cell& cell, double longest) {
+Columns wave_rows(const Cell& cell, double longest) {
   Vector most{};
   for (std::size_t a = 0; a < 3; ++a)
     most[a] = std::floor(longest * std::sqrt(dot(cell.vectors[a], cell.vectors[a])) / two_pi);
   check_number(cell, most, longest);
   Columns out;
+  const auto is_within = [&](double a, double b, double c) {
+    const Vector k = cell.wave({a, b, c});
+    return dot(k, k) <= longest * longest;
+  };
   for (double a = 0; a <= most[0]; ++a)
-    for (double b = a == 0 ? 0 : -most[1]; b <= most[1]; ++b)
-      for (double c = a == 0 && b == 0 ? 1 : -most[2]; c <= most[2]; ++c) {
-        const Vector k = cell.wave({a, b, c});
-        if (!(dot(k, k) <= longest * longest)) continue;
+    for (double b = a == 0 ? 0 : -most[1]; b <= most[1]; ++b) {
+      double first = a == 0 && b == 0 ? 1 : -most[2], last = most[2];
+      while (first <= last && !is_within(a, b, first)) ++first;
+      while (first <= last && !is_within(a, b, last)) --last;
+      for (; first <= last; first += row_length) {
         out[0].push_back(a);
         out[1].push_back(b);
-        out[2].push_back(c);
+        out[2].push_back(first);
       }
+    }
   return out;
 }
 

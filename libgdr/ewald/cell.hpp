@@ -33,8 +33,12 @@ using Columns = std::array<std::vector<double>, 3>;
 /// Positions in units of the cell's vectors, from 0 to 1.
 Columns fractions(const Cell& cell, std::span<const double> pos);
 
-/// The integers of the wave vectors up to a length, without zero, one of each pair n, -n. Throws
-/// Error (Input) if there are too many.
-Columns wave_integers(const Cell& cell, double longest);
+/// Wave vectors in rows of this many, whose last integers follow each other.
+inline constexpr std::size_t row_length = 4;
+
+/// The integers of the first wave vector of each row. The rows have all wave vectors up to a
+/// length, without zero, one of each pair n, -n; the ends of rows may be longer ones. Throws Error
+/// (Input) if there are too many.
+Columns wave_rows(const Cell& cell, double longest);
 
 }  // namespace gdr::ewald

@@ -47,33 +47,63 @@ pot += p;
 vxx += fx*dx; vxy += fx*dy; vxz += fx*dz; vyy += fy*dy; vyz += fy*dz; vzz += fz*dz;
 )";
 
-// Targets are waves n; t is the phase in turns.
+// Targets are rows of waves, n the first of each; t is its phase in turns, c and s belong to the
+// phase of a step to the next wave.
 constexpr const char* factors_text = R"(
 kernel ewald_factors;
 precision long;
 VARI n1, n2, n3;
-VARJ u1, u2, u3, q;
-VARF cosine, sine;
+VARJ u1, u2, u3, c, s, q;
+VARF cosine[4], sine[4];
 t = n1*u1 + n2*u2 + n3*u3;
 a = 6.283185307179586*(t - round(t));
-cosine += q*cos(a);
-sine += q*sin(a);
+x = q*cos(a);
+y = q*sin(a);
+for k = 0 .. 3 {
+  cosine[k] += x;
+  sine[k] += y;
+  next = x*c - y*s;
+  y = x*s + y*c;
+  x = next;
+}
 )";
 
-// Sources are waves n with their factors; g is the field in units of the dual vectors, by 2 pi.
+// Sources are rows of waves with their factors; g is the field in units of the dual vectors, by 2
+// pi.
 constexpr const char* fields_text = R"(
 kernel ewald_fields;
 precision long;
-VARI u1, u2, u3;
-VARJ n1, n2, n3, cosine, sine;
+VARI u1, u2, u3, c, s;
+VARJ n1, n2, n3, cosine[4], sine[4];
 VARF g1, g2, g3, pot;
 t = n1*u1 + n2*u2 + n3*u3;
 a = 6.283185307179586*(t - round(t));
-c = cos(a); s = sin(a);
-pot += cosine*c + sine*s;
-w = cosine*s - sine*c;
-g1 += w*n1; g2 += w*n2; g3 += w*n3;
+x = cos(a);
+y = sin(a);
+for k = 0 .. 3 {
+  p += cosine[k]*x + sine[k]*y;
+  f = cosine[k]*y - sine[k]*x;
+  w += f;
+  steps += k*f;
+  next = x*c - y*s;
+  y = x*s + y*c;
+  x = next;
+}
+pot += p;
+g1 += w*n1;
+g2 += w*n2;
+g3 += w*n3 + steps;
 )";
+
+/// The integers of the texts.
+static_assert(ewald::row_length == 4);
+
+/// A function of the host's library, in more digits than a double, so that the bits of the double
+/// do not depend on its variants for instruction sets.
+template <typename Function>
+double rounded(double x, const Function& f) {
+  return static_cast<double>(f(static_cast<long double>(x)));
+}
 
 void check_finite(const char* name, std::span<const double> values, std::size_t each) {
   const auto bad = std::ranges::find_if(values, [](double v) { return !std::isfinite(v); });
@@ -178,10 +208,12 @@ struct Ewald::Impl {
     check_option("cutoff", call.options.cutoff, scaled.cutoff);
     check_option("wave_cutoff", call.options.wave_cutoff, scaled.wave_cutoff);
     const ewald::Division d = ewald::divide(call.charge.size(), scaled);
+    // In few digits, so that they do not depend on variants of the host's functions.
+    const auto few = [](double value) { return static_cast<double>(static_cast<float>(value)); };
     const auto chosen = [](double given, double value) { return given > 0 ? given : value; };
-    return {chosen(call.options.alpha, d.alpha / unit),
-            chosen(call.options.cutoff, d.cutoff * unit),
-            chosen(call.options.wave_cutoff, d.wave_cutoff / unit)};
+    return {chosen(call.options.alpha, few(d.alpha) / unit),
+            chosen(call.options.cutoff, few(d.cutoff) * unit),
+            chosen(call.options.wave_cutoff, few(d.wave_cutoff) / unit)};
   }
 
   void prepare_real(const PeriodicBox& box, const ewald::Division& d) {
@@ -210,37 +242,67 @@ struct Ewald::Impl {
       for (std::size_t i = 0; i < n; ++i) sums.virial[ab] += 0.5 * call.charge[i] * v[place[ab]][i];
   }
 
+  /// The places of charges in the cell, and the phases of steps of the third integer.
+  struct Phases {
+    Columns u;
+    std::vector<double> c, s;
+
+    Phases(const Cell& cell, std::span<const double> pos) : u(ewald::fractions(cell, pos)) {
+      for (const double u3 : u[2]) {
+        const double phase = 2 * pi * (u3 - std::round(u3));
+        c.push_back(rounded(phase, [](long double x) { return std::cos(x); }));
+        s.push_back(rounded(phase, [](long double x) { return std::sin(x); }));
+      }
+    }
+  };
+
   /// Structure factors of the waves, as the sources of their fields: times 8 pi / (V k^2)
-  /// exp(-k^2 / (4 alpha^2)), a factor of two for -k among it. Adds the virial.
-  void structure_factors(const EwaldCall& call, const Cell& cell, const Columns& n,
-                         const Columns& u, double alpha, std::array<double, 9>& virial) {
-    cosine.assign(n[0].size(), 0);
-    sine.assign(n[0].size(), 0);
+  /// exp(-k^2 / (4 alpha^2)), a factor of two for -k among it; 0 of waves that are too long. Adds
+  /// the virial, and returns the number of waves.
+  std::size_t structure_factors(const EwaldCall& call, const Cell& cell, const Columns& n,
+                                const Phases& phases, const ewald::Division& d,
+                                std::array<double, 9>& virial) {
+    cosine.assign(ewald::row_length * n[0].size(), 0);
+    sine.assign(cosine.size(), 0);
+    const Columns& u = phases.u;
     factors.targets(n[0].size(), {{"n1", n[0]}, {"n2", n[1]}, {"n3", n[2]}});
-    factors.sources(call.charge.size(),
-                    {{"u1", u[0]}, {"u2", u[1]}, {"u3", u[2]}, {"q", call.charge}});
+    factors.sources(call.charge.size(), {{"u1", u[0]},
+                                         {"u2", u[1]},
+                                         {"u3", u[2]},
+                                         {"c", phases.c},
+                                         {"s", phases.s},
+                                         {"q", call.charge}});
     factors.run({{"cosine", cosine}, {"sine", sine}});
-    const double by_alpha = 1 / (4 * alpha * alpha);
-    for (std::size_t w = 0; w < n[0].size(); ++w) {
-      const Vector k = cell.wave({n[0][w], n[1][w], n[2][w]});
+    const double by_alpha = 1 / (4 * d.alpha * d.alpha);
+    std::size_t waves = 0;
+    for (std::size_t w = 0; w < cosine.size(); ++w) {
+      const std::size_t row = w / ewald::row_length, step = w % ewald::row_length;
+      const Vector k = cell.wave({n[0][row], n[1][row], n[2][row] + static_cast<double>(step)});
       const double k2 = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
-      const double weight = 8 * pi / (cell.volume * k2) * std::exp(-k2 * by_alpha);
+      const bool counts = k2 <= d.wave_cutoff * d.wave_cutoff;
+      const double screen = rounded(-k2 * by_alpha, [](long double x) { return std::exp(x); });
+      const double weight = counts ? 8 * pi / (cell.volume * k2) * screen : 0;
       const double energy = 0.5 * weight * (cosine[w] * cosine[w] + sine[w] * sine[w]);
       for (std::size_t a = 0; a < 3; ++a)
         for (std::size_t b = 0; b < 3; ++b)
           virial[3 * a + b] += energy * ((a == b ? 1 : 0) - 2 * k[a] * k[b] * (1 / k2 + by_alpha));
       cosine[w] *= weight;
       sine[w] *= weight;
+      waves += counts ? 1 : 0;
     }
+    return waves;
   }
 
-  void add_waves(const EwaldCall& call, const Cell& cell, const Columns& n, double alpha,
-                 Sums& sums) {
-    if (n[0].empty()) return;
-    const Columns u = ewald::fractions(cell, call.pos);
-    structure_factors(call, cell, n, u, alpha, sums.virial);
+  /// Adds the part of the waves in rows, and returns their number.
+  std::size_t add_waves(const EwaldCall& call, const Cell& cell, const Columns& n,
+                        const ewald::Division& d, Sums& sums) {
+    if (n[0].empty()) return 0;
+    const Phases phases(cell, call.pos);
+    const std::size_t number = structure_factors(call, cell, n, phases, d, sums.virial);
     Sums waves(call.charge.size());
-    fields.targets(call.charge.size(), {{"u1", u[0]}, {"u2", u[1]}, {"u3", u[2]}});
+    const Columns& u = phases.u;
+    fields.targets(call.charge.size(),
+                   {{"u1", u[0]}, {"u2", u[1]}, {"u3", u[2]}, {"c", phases.c}, {"s", phases.s}});
     fields.sources(n[0].size(),
                    {{"n1", n[0]}, {"n2", n[1]}, {"n3", n[2]}, {"cosine", cosine}, {"sine", sine}});
     fields.run({{"g1", waves.field[0]},
@@ -252,6 +314,7 @@ struct Ewald::Impl {
       const Vector e = cell.wave({waves.field[0][i], waves.field[1][i], waves.field[2][i]});
       for (std::size_t c = 0; c < 3; ++c) sums.field[c][i] += e[c];
     }
+    return number;
   }
 
   /// The energy of each charge with its own cloud, and of all with the background.
@@ -275,14 +338,13 @@ struct Ewald::Impl {
     const double unit = std::cbrt(cell.volume / static_cast<double>(n));
     result.error = std::hypot(ewald::real_error(d.alpha * unit, d.cutoff / unit),
                               ewald::wave_error(d.alpha * unit, d.wave_cutoff * unit));
-    const Columns waves = ewald::wave_integers(cell, d.wave_cutoff);
-    result.waves = waves[0].size();
+    const Columns rows = ewald::wave_rows(cell, d.wave_cutoff);
     Sums sums(n);
     add_real(call, sums);
     double largest = 0;
     for (const double q : call.charge) largest = std::max(largest, std::abs(q));
     check_potentials(cell, call.pos, sums.pot, largest / unit);
-    add_waves(call, cell, waves, d.alpha, sums);
+    result.waves = add_waves(call, cell, rows, d, sums);
     add_constants(call, cell, d.alpha, sums);
     result.virial = sums.virial;
     for (std::size_t i = 0; i < n; ++i) {

@@ -26,7 +26,7 @@ constexpr double share_of_part = 1.0 / 3;
 constexpr double least_s = 0.05, most_s = 30;
 /// Time of a pair of the part in real space, relative to a term of the sums over waves (both of
 /// them), and how far lists reach beyond the cut-off, in mean distances.
-constexpr double pair_cost = 3.3, list_margin = 1.5;
+constexpr double pair_cost = 6, list_margin = 1.5;
 
 /// The argument at which a decreasing function falls to a value.
 template <typename Function>
