@@ -164,6 +164,10 @@ std::vector<ImageLimit> KernelText::image_limits() const {
   return front_->graph ? kc::find_image_limits(*front_->graph) : std::vector<ImageLimit>();
 }
 
+KernelCharges KernelText::charges(std::span<const std::string> positions) const {
+  return front_->graph ? kc::find_charges(*front_->graph, positions) : KernelCharges();
+}
+
 CompileResult compile_kernel(std::string_view text, const std::string& file_name,
                              const CompileOptions& options) {
   return KernelText(text, file_name, options.include_dirs, options.max_errors).compile(options);

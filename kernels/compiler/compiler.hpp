@@ -5,11 +5,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/compiler/charges.hpp"
 #include "kernels/compiler/image_limits.hpp"
 #include "kernels/compiler/ir/compilation.hpp"
 
@@ -40,6 +42,8 @@ class KernelText {
   void add_longs(Program& program, const CompileOptions& options) const;
   /// Limits of periodic images that parameters decide; none if the text has errors.
   std::vector<ImageLimit> image_limits() const;
+  /// The charges of a text without errors, whose sources have these coordinates.
+  KernelCharges charges(std::span<const std::string> positions) const;
 
  private:
   std::shared_ptr<const kc::FrontResult> front_;

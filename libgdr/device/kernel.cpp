@@ -129,15 +129,11 @@ const Program& whole_program(const KernelData& data) {
 }
 
 /// The variables of a kernel with the positions of targets and sources. Throws Error (Unsupported)
-/// without three of each, and Error (Usage) for names that a cut-off needs.
-CutoffPositions positions_of(const Kernel& kernel) {
+/// without three of each; `purpose`, for its message, is "a cut-off".
+CutoffPositions positions_of(const Kernel& kernel, const std::string& purpose) {
   CutoffPositions positions;
   std::size_t targets = 0, sources = 0;
   for (const KernelVariable& v : kernel.variables()) {
-    if (v.name == cutoff_names::radius2 || v.name == cutoff_names::target ||
-        v.name == cutoff_names::source)
-      throw Error(ErrorCategory::Usage, "kernel \"" + kernel.name() + "\" has a variable \"" +
-                                            v.name + "\", which its cut-off needs; rename it");
     if (v.quantity != "pos" || v.squared) continue;
     const bool target = v.role == Role::Target;
     if (!target && v.role != Role::Source) continue;
@@ -148,10 +144,20 @@ CutoffPositions positions_of(const Kernel& kernel) {
   if (targets != 3 || sources != 3)
     throw Error(ErrorCategory::Unsupported,
                 "kernel \"" + kernel.name() + "\" has " + std::to_string(targets) +
-                    " coordinates of targets and " + std::to_string(sources) +
-                    " of sources, but a cut-off needs three of each; declare them: `VARI xi, yi, "
-                    "zi as pos; VARJ xj, yj, zj as pos;`");
+                    " coordinates of targets and " + std::to_string(sources) + " of sources, but " +
+                    purpose +
+                    " needs three of each; declare them: `VARI xi, yi, zi as pos; VARJ xj, yj, zj "
+                    "as pos;`");
   return positions;
+}
+
+/// Throws Error (Usage) for names that a cut-off needs.
+void check_cutoff_names(const Kernel& kernel) {
+  for (const KernelVariable& v : kernel.variables())
+    if (v.name == cutoff_names::radius2 || v.name == cutoff_names::target ||
+        v.name == cutoff_names::source)
+      throw Error(ErrorCategory::Usage, "kernel \"" + kernel.name() + "\" has a variable \"" +
+                                            v.name + "\", which its cut-off needs; rename it");
 }
 
 Program renamed(Program program, const std::vector<std::pair<std::string, std::string>>& names) {
@@ -280,10 +286,26 @@ Kernel Kernel::with_cutoff() const {
                 "kernel \"" + name() +
                     "\" has no text in the kernel language, from which it could be compiled with a "
                     "cut-off; compile its text instead of loading assembly or an object");
-  const KernelText text = data_->text->with_cutoff(positions_of(*this));
+  check_cutoff_names(*this);
+  const KernelText text = data_->text->with_cutoff(positions_of(*this, "a cut-off"));
   Kernel kernel = compile(text, CompileOptions().effort, {});
   const auto names = host_names();
   return names.empty() ? kernel : kernel.with_host_names(names);
+}
+
+KernelCharges Kernel::charges() const {
+  if (!data_->text)
+    throw Error(ErrorCategory::Unsupported,
+                "kernel \"" + name() +
+                    "\" has no text in the kernel language, which shows what its charges are; "
+                    "compile its text instead of loading assembly or an object");
+  KernelCharges found = data_->text->charges(positions_of(*this, "a tree").source);
+  if (!found.obstacle.empty())
+    throw Error(ErrorCategory::Unsupported,
+                "a tree cannot compute kernel \"" + name() +
+                    "\", whose results must be sums of terms with one charge as a factor: " +
+                    found.obstacle);
+  return found;
 }
 
 const KernelData& Kernel::scheduled_data() const {

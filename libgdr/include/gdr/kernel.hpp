@@ -14,6 +14,7 @@
 
 namespace gdr {
 
+struct KernelCharges;
 struct Program;
 
 /// Role of a variable of a kernel.
@@ -129,6 +130,10 @@ class Kernel {
   static Kernel compile(const class KernelText& text, unsigned effort, const std::stop_token& stop);
   const KernelData& scheduled_data() const;
   friend class ImageCheck;  // reads limits of periodic images
+  friend class TreeSum;     // reads charges
+  /// The charges of the kernel. Throws Error (Unsupported), with the reason, for a kernel that has
+  /// none, or neither a text in the kernel language nor three coordinates of targets and sources.
+  KernelCharges charges() const;
 
   std::shared_ptr<const KernelData> data_;
   std::shared_ptr<KernelSearch>
