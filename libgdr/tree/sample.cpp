@@ -23,16 +23,22 @@ double length(double x, double y, double z) { return std::hypot(x, y, z); }
 
 }  // namespace
 
-Sample::Sample(const Octree& targets, std::size_t count, const DirectSums& direct) {
-  const std::size_t n = targets.size();
+std::vector<std::uint32_t> sample_places(std::size_t n, std::size_t count) {
   count = std::min(count, n);
   RandomNumbers random;
-  std::vector<std::uint32_t> numbers;
+  std::vector<std::uint32_t> places;
   for (std::size_t k = 0; k < count; ++k) {
     const std::size_t first = n * k / count, size = n * (k + 1) / count - first;
-    places_.push_back(static_cast<std::uint32_t>(first + random.next() % size));
-    numbers.push_back(targets.order()[places_.back()]);
+    places.push_back(static_cast<std::uint32_t>(first + random.next() % size));
   }
+  return places;
+}
+
+Sample::Sample(const Octree& targets, std::size_t count, const DirectSums& direct)
+    : places_(sample_places(targets.size(), count)) {
+  count = places_.size();
+  std::vector<std::uint32_t> numbers;
+  for (const std::uint32_t place : places_) numbers.push_back(targets.order()[place]);
   acceleration_.resize(3 * count);
   direct(numbers, acceleration_.data());
   double largest = 0, sum = 0;

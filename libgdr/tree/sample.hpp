@@ -14,6 +14,10 @@ namespace gdr::tree {
 using DirectSums =
     std::function<void(std::span<const std::uint32_t> targets, double* acceleration)>;
 
+/// A place out of each of `count` equal parts of n places, at random from a fixed seed; all if
+/// there are fewer.
+std::vector<std::uint32_t> sample_places(std::size_t n, std::size_t count);
+
 /// Errors relative to the acceleration, or to a thousandth of the root mean square of all if that
 /// is larger.
 struct SampleError {
@@ -25,8 +29,7 @@ struct SampleError {
 
 class Sample {
  public:
-  /// One target out of each of `count` equal parts of the tree's order, at random from a fixed
-  /// seed; all if there are fewer.
+  /// The targets at sample_places of the tree's order.
   Sample(const Octree& targets, std::size_t count, const DirectSums& direct);
 
   /// Places of the targets in the order of the tree.

@@ -40,6 +40,7 @@ from ._neighbours import Neighbours, neighbour_pairs, neighbours
 from ._pairs import PairStatistics, PairSum
 from ._records import BoardTest, RankReport, Statistics, StreamStatistics, TimelineEvent
 from ._set_job import SetJob, SourceLists
+from ._trees import TreeSum, TreeSumReport
 from .errors import *
 from .results import Gravity, ResultArrays
 
@@ -70,6 +71,8 @@ __all__ = [
     "Statistics",
     "StreamStatistics",
     "TimelineEvent",
+    "TreeSum",
+    "TreeSumReport",
     "Variable",
     "assemble",
     "builtin",

@@ -184,6 +184,31 @@ class Ewald:
         /,
     ) -> Tuple[float, List[float], float, float, float, int, float]: ...
 
+class TreeSum:
+    def __init__(
+        self,
+        device: Device,
+        kernel: Kernel,
+        accuracy: float,
+        theta: float,
+        degree: int,
+        group_size: int,
+        leaf_size: int,
+        samples: int,
+        /,
+    ) -> None: ...
+    def set(self, name: str, value: float, /) -> None: ...
+    def run(
+        self,
+        pos: _Array,
+        targets: Optional[_Array],
+        sources: Dict[str, _Array],
+        target_arrays: Dict[str, _Array],
+        results: Dict[str, _Array],
+        /,
+    ) -> Dict[str, Any]: ...
+    def charges(self) -> List[str]: ...
+
 class Gravity:
     def __init__(self, device: Device, /) -> None: ...
     def compute(

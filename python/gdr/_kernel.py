@@ -10,7 +10,8 @@ import re
 import os
 import warnings
 from collections import abc
-from typing import AbstractSet, Any, Dict, List, Mapping, Optional, Set, Tuple, Union
+from typing import TYPE_CHECKING, AbstractSet, Any, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Union
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from ._system import PathLike, replacing
 from ._units import refuse_units
 from .errors import UsageError
 from .results import ResultArrays
+
+if TYPE_CHECKING:
+    from ._trees import TreeSum
 
 
 #: Number of targets or sources, or None if arrays tell it, and arrays by variable.
@@ -126,6 +130,20 @@ class Kernel(CompiledKernel):
         """
         check_type("params", params, (Mapping, type(None)), "a dictionary")
         return self._run(targets, sources, {**(params or {}), **more}, results, device)
+
+    def tree(
+        self,
+        accuracy: float = 1e-3,
+        *,
+        theta: Optional[float] = None,
+        degree: Optional[int] = None,
+        device: Any = None,
+        **params: float,
+    ) -> TreeSum:
+        """A ``gdr.TreeSum`` of this kernel: sums over many particles to an accuracy."""
+        from ._trees import TreeSum as Tree
+
+        return Tree(self, accuracy, theta=theta, degree=degree, device=device, **params)
 
     def _run(
         self,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, Mapping, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _core
-from ._arrays import Floats, as_array, check_finite, check_no_overlap, check_type, floats
-from ._arrays import number
+from ._arrays import Floats, as_array, check_no_overlap, check_type, floats, number
 from ._box import periodic_box, three_bools
 from ._forces import ParticleKernel
 from ._interface import Results, input_arrays, param_numbers, result_arrays, rows
 from ._kernel import Kernel, compile
 from ._open import DeviceLike, device_or_default
+from ._particles import positions, renamed, selected, target_arrays
 from ._precision import FloatRuns
 from .errors import UsageError
 from .results import ResultArrays
@@ -138,17 +138,17 @@ class PairSum:
                 raise UsageError(f"missing params: {', '.join(sorted(left))}")
             radii = None if cutoff is None else _radii(cutoff)
             edges = None if box is None else periodic_box(box, self._periodic)
-            x = _positions("pos", pos)
-            of_targets = _target_arrays(targets)
+            x = positions("pos", pos)
+            of_targets = target_arrays(targets)
             at = of_targets.pop("pos", None)
-            y = None if at is None else _positions("targets", at)
+            y = None if at is None else positions("targets", at)
             m = len(x) if y is None else len(y)
             names = self.kernel._caller_names
-            of_sources = _renamed(sources or {}, names.sources)
+            of_sources = renamed(sources or {}, names.sources)
             _, source_inputs = input_arrays(self.kernel, "source", len(x), of_sources)
-            of_targets = _renamed(of_targets, names.targets)
+            of_targets = renamed(of_targets, names.targets)
             _, target_inputs = input_arrays(self.kernel, "target", m, of_targets)
-            filled = result_arrays(self.kernel, _selected(results, names.results), m, 0)
+            filled = result_arrays(self.kernel, selected(results, names.results), m, 0)
             inputs = {**source_inputs, **target_inputs, "pos": x, **({} if y is None else {"": y})}
             for name, array in filled.items():
                 check_no_overlap(name, array, inputs)
@@ -177,30 +177,3 @@ def _radii(cutoff: Any) -> Floats:
     """One radius, or one for each target, as an array; the library checks the values."""
     alone = as_array("cutoff", cutoff).ndim == 0
     return np.ascontiguousarray(floats("cutoff", cutoff, () if alone else ("m",))).reshape(-1)
-
-
-def _positions(name: str, value: Any) -> Floats:
-    x = np.ascontiguousarray(floats(name, value, ("n", 3)))
-    check_finite(name, x)
-    return x
-
-
-def _renamed(arrays: Mapping[str, Any], names: Mapping[str, str]) -> Dict[str, Any]:
-    """Arrays by the names of the program's variables."""
-    return {names.get(name, name): value for name, value in arrays.items()}
-
-
-def _selected(results: Results, names: Mapping[str, str]) -> Results:
-    """Results by the names of the program's variables."""
-    if results is None or isinstance(results, str):
-        return results
-    if isinstance(results, Mapping):
-        return _renamed(results, names)
-    return [names.get(name, name) for name in results]
-
-
-def _target_arrays(targets: Union[None, Any, Mapping[str, Any]]) -> Dict[str, Any]:
-    """Arrays by name, with positions as "pos"."""
-    if targets is None:
-        return {}
-    return dict(targets) if isinstance(targets, Mapping) else {"pos": targets}

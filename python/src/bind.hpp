@@ -49,6 +49,7 @@ void bind_neighbours(py::module_& m);
 void bind_pairs(py::module_& m);
 void bind_ewald(py::module_& m);
 void bind_sph(py::module_& m);
+void bind_trees(py::module_& m);
 void bind_linalg(py::module_& m);
 void bind_machine(py::module_& m);
 void bind_debugger(py::module_& m);

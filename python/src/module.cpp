@@ -64,6 +64,7 @@ PYBIND11_MODULE(_core, m) {
   bind_pairs(m);
   bind_ewald(m);
   bind_sph(m);
+  bind_trees(m);
   bind_linalg(m);
   bind_machine(m);
   bind_debugger(m);

@@ -200,6 +200,29 @@ PYTHON: Dict[str, str] = {
         "EwaldResult", "results.EwaldSum", "energy virial alpha cutoff wave_cutoff waves error"
     ),
     "EwaldResult": "results.EwaldSum",
+    # sums with a tree
+    "TreeSum": "TreeSum",
+    **same("TreeSum", "TreeSum", "set charges"),
+    "TreeSum.run": "TreeSum.__call__",
+    **{
+        f"TreeSumOptions.{name}": f"TreeSum({name})"
+        for name in "accuracy degree theta group_size leaf_size samples".split()
+    },
+    "TreeCall.pos": "TreeSum.__call__(pos)",
+    "TreeCall.target_pos": "TreeSum.__call__(targets)",
+    "TreeCall.sources": "TreeSum.__call__(sources)",
+    "TreeCall.targets": "TreeSum.__call__(targets)",
+    "TreeCall.results": "TreeSum.__call__(results)",
+    "TreeSumReport": "TreeSumReport",
+    **same(
+        "TreeSumReport",
+        "TreeSumReport",
+        "degree theta error largest_error reason samples clusters groups sources_per_target"
+        " build_seconds choice_seconds list_seconds sum_seconds",
+    ),
+    "TreeSumReport.results": "TreeSumReport.errors",
+    "ResultError.name": "TreeSumReport.errors",
+    "ResultError.error": "TreeSumReport.errors",
     "Gravity": "gravity",
     "Gravity.compute": "gravity",
     "Gravity.compute_on": "gravity(targets)",

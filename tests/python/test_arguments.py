@@ -46,6 +46,11 @@ VARI xi, yi, zi as pos; VARJ xj, yj, zj as pos; VARF u;
 dx = xj - xi; dy = yj - yi; dz = zj - zi;
 u += exp(-(dx*dx + dy*dy + dz*dz));
 """
+TREE_LAW = """
+VARI xi, yi, zi as pos; VARJ xj, yj, zj as pos; VARJ qj as charge; VARF s;
+dx = xj - xi; dy = yj - yi; dz = zj - zi;
+s += qj*exp(-(dx*dx + dy*dy + dz*dz));
+"""
 MATRIX = sixteenths(4, 4) + 8 * np.eye(4)
 SYMMETRIC = MATRIX + MATRIX.T
 STACK = np.stack([MATRIX, 2 * MATRIX])
@@ -98,6 +103,12 @@ CASES: Dict[str, Case] = {
     "ewald": Case(
         lambda pos, charge, box: gdr.ewald(pos, charge, box),
         {"pos": sixteenths(N, 3), "charge": sixteenths(N), "box": 1 + sixteenths(3)},
+    ),
+    "TreeSum": Case(
+        lambda pos, qj, targets: gdr.TreeSum(TREE_LAW)(
+            pos, sources={"qj": qj}, targets=targets
+        ).s,
+        {"pos": sixteenths(N, 3), "qj": sixteenths(N), "targets": sixteenths(4, 3)},
     ),
     "matmul": Case(linalg.matmul, {"a": MATRIX, "b": MATRIX}, False, True, False),
     "MatrixProduct": Case(
@@ -225,7 +236,7 @@ WITHOUT_ARRAYS = {
     *("builtin_names", "compile"),
     *("default_device", "from_object", "load", "open", "set_default_device"),
     *("BatchLU", "Cholesky", "LU", "LinAlgError", "DistributedLU", "DistributedMatrix"),
-    *("GridTimes", "PairStatistics"),
+    *("GridTimes", "PairStatistics", "TreeSumReport"),
 }
 
 

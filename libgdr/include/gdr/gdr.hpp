@@ -26,4 +26,5 @@
 #include "gdr/statistics.hpp"
 #include "gdr/timeline.hpp"
 #include "gdr/tree.hpp"
+#include "gdr/tree_sum.hpp"
 #include "gdr/version.hpp"

@@ -1,0 +1,323 @@
+#include "libgdr/tree/chebyshev.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "gdr/error.hpp"
+
+namespace gdr::tree {
+namespace {
+
+constexpr std::size_t most_nodes = largest_chebyshev_degree + 1;
+
+/// Points along the three directions.
+struct Grid {
+  std::array<const ChebyshevPoints*, 3> axes = {};
+  std::size_t nodes(std::size_t c) const noexcept { return axes[c]->size(); }
+  std::size_t size() const noexcept { return nodes(0) * nodes(1) * nodes(2); }
+};
+
+/// The grids of degrees 0 to largest_chebyshev_degree; 0 is one point.
+Grid grid_of(const Octree& tree, unsigned degree) {
+  static const std::vector<ChebyshevPoints> all = [] {
+    std::vector<ChebyshevPoints> made;
+    for (unsigned d = 0; d <= largest_chebyshev_degree; ++d) made.emplace_back(d);
+    return made;
+  }();
+  Grid grid;
+  const Box& box = tree.clusters()[0].box;
+  for (std::size_t c = 0; c < 3; ++c) grid.axes[c] = &all[box.high[c] > box.low[c] ? degree : 0];
+  return grid;
+}
+
+/// A direction of a box, as the interval from -1 to 1.
+struct Interval {
+  double centre, half;
+  explicit Interval(const Box& box, std::size_t c)
+      : centre(0.5 * box.low[c] + 0.5 * box.high[c]), half(0.5 * box.high[c] - 0.5 * box.low[c]) {}
+};
+
+/// The values at x of the polynomials of a direction. In a flat box all particles are at the first
+/// point.
+void values_at(const ChebyshevPoints& points, const Interval& side, double x, double* out) {
+  const bool flat = !(side.half > 0);
+  points.values(flat ? 1 : std::clamp((x - side.centre) / side.half, -1.0, 1.0), out);
+}
+
+/// For each point of one direction of a grid, the values of another grid's polynomials.
+struct AxisTransfer {
+  std::size_t from = 0, to = 0;
+  std::array<double, most_nodes * most_nodes> factor;  ///< [to][from]
+};
+
+AxisTransfer transfer(const ChebyshevPoints& from, const Interval& source,
+                      const ChebyshevPoints& to, const Interval& target) {
+  AxisTransfer t;
+  t.from = from.size();
+  t.to = to.size();
+  std::array<double, most_nodes> values;
+  for (std::size_t k = 0; k < t.from; ++k) {
+    values_at(to, target, source.centre + source.half * from.x()[k], values.data());
+    for (std::size_t m = 0; m < t.to; ++m) t.factor[m * t.from + k] = values[m];
+  }
+  return t;
+}
+
+using Transfer = std::array<AxisTransfer, 3>;
+using GridValues = std::array<double, most_nodes * most_nodes * most_nodes>;
+
+/// out[m][rest] += sum of factor[m][k] in[k][rest], for `before` blocks.
+void transfer_axis(const AxisTransfer& t, std::size_t before, std::size_t rest, const double* in,
+                   double* out) {
+  for (std::size_t b = 0; b < before; ++b, in += t.from * rest, out += t.to * rest)
+    for (std::size_t m = 0; m < t.to; ++m)
+      for (std::size_t k = 0; k < t.from; ++k) {
+        const double f = t.factor[m * t.from + k];
+        for (std::size_t r = 0; r < rest; ++r) out[m * rest + r] += f * in[k * rest + r];
+      }
+}
+
+/// Adds charges of one grid to those of another.
+void add_transferred(const Transfer& t, const double* in, double* out) {
+  GridValues first, second;
+  std::fill_n(first.begin(), t[0].to * t[1].from * t[2].from, 0.0);
+  std::fill_n(second.begin(), t[0].to * t[1].to * t[2].from, 0.0);
+  transfer_axis(t[0], 1, t[1].from * t[2].from, in, first.data());
+  transfer_axis(t[1], t[0].to, t[2].from, first.data(), second.data());
+  transfer_axis(t[2], t[0].to * t[1].to, 1, second.data(), out);
+}
+
+/// The proxies of one degree.
+class Interpolation {
+ public:
+  Interpolation(const Octree& tree, const Grid& grid, const ChargedParticles& particles,
+                const Proxies& proxies)
+      : tree_(tree), grid_(grid), particles_(particles), proxies_(proxies) {}
+
+  bool has(std::size_t cluster) const { return proxies_.first[cluster] != Proxies::none; }
+
+  /// From the children's proxies, or from particles.
+  void make(std::size_t q) const {
+    if (!has(q)) return;
+    place(q);
+    const Cluster& c = tree_.clusters()[q];
+    if (c.children == 0) return add_particles(q, c.first, c.count);
+    for (std::size_t k = c.child; k < c.child + c.children; ++k)
+      if (has(k))
+        add_proxies(q, *this, k);
+      else
+        add_particles(q, tree_.clusters()[k].first, tree_.clusters()[k].count);
+  }
+  /// From proxies of a larger degree of the same cluster, or from particles.
+  void make_from(const Interpolation& larger, std::size_t q) const {
+    if (!has(q)) return;
+    place(q);
+    const Cluster& c = tree_.clusters()[q];
+    if (larger.has(q))
+      add_proxies(q, larger, q);
+    else
+      add_particles(q, c.first, c.count);
+  }
+  /// Divides products of carried variables by their charges.
+  void divide(std::size_t q) const {
+    if (!has(q)) return;
+    for (const ChargedParticles::Carried& v : particles_.carried) {
+      double* const product = &(*v.array)[proxies_.first[q]];
+      double* const charge = &(*particles_.charges[v.charge])[proxies_.first[q]];
+      for (std::size_t k = 0; k < grid_.size(); ++k)
+        if (product[k] != 0) product[k] /= charge[k];
+    }
+  }
+  /// Replaces charges of zero where a carried variable has a product with them. To be called before
+  /// `divide`.
+  void give_charge(std::size_t q, double smallest) const {
+    if (!has(q)) return;
+    for (const ChargedParticles::Carried& v : particles_.carried) {
+      const double* const product = &(*v.array)[proxies_.first[q]];
+      double* const charge = &(*particles_.charges[v.charge])[proxies_.first[q]];
+      for (std::size_t k = 0; k < grid_.size(); ++k)
+        if (charge[k] == 0 && product[k] != 0) charge[k] = smallest;
+    }
+  }
+
+ private:
+  std::size_t channels() const { return particles_.charges.size() + particles_.carried.size(); }
+  double* channel(std::size_t k, std::size_t at) const {
+    const std::size_t n = particles_.charges.size();
+    return &(k < n ? *particles_.charges[k] : *particles_.carried[k - n].array)[at];
+  }
+  Interval side(std::size_t q, std::size_t c) const { return Interval(tree_.clusters()[q].box, c); }
+
+  /// The positions of a cluster's proxies.
+  void place(std::size_t q) const {
+    std::size_t next = proxies_.first[q];
+    std::array<std::array<double, most_nodes>, 3> x;
+    for (std::size_t c = 0; c < 3; ++c) {
+      const Interval s = side(q, c);
+      for (std::size_t k = 0; k < grid_.nodes(c); ++k)
+        x[c][k] = s.centre + s.half * grid_.axes[c]->x()[k];
+    }
+    for (std::size_t a = 0; a < grid_.nodes(0); ++a)
+      for (std::size_t b = 0; b < grid_.nodes(1); ++b)
+        for (std::size_t c = 0; c < grid_.nodes(2); ++c, ++next) {
+          (*particles_.position[0])[next] = x[0][a];
+          (*particles_.position[1])[next] = x[1][b];
+          (*particles_.position[2])[next] = x[2][c];
+        }
+  }
+
+  void add_proxies(std::size_t q, const Interpolation& from, std::size_t cluster) const {
+    Transfer t;
+    for (std::size_t c = 0; c < 3; ++c)
+      t[c] = transfer(*from.grid_.axes[c], side(cluster, c), *grid_.axes[c], side(q, c));
+    for (std::size_t k = 0; k < channels(); ++k)
+      add_transferred(t, channel(k, from.proxies_.first[cluster]), channel(k, proxies_.first[q]));
+  }
+
+  void add_particles(std::size_t q, std::size_t first, std::size_t count) const {
+    const std::array<Interval, 3> sides{side(q, 0), side(q, 1), side(q, 2)};
+    std::array<std::array<double, most_nodes>, 3> values;
+    for (std::size_t j = first; j < first + count; ++j) {
+      for (std::size_t c = 0; c < 3; ++c)
+        values_at(*grid_.axes[c], sides[c], tree_.at(c)[j], values[c].data());
+      for (std::size_t k = 0; k < channels(); ++k)
+        add_product(values, charge_of(k, j), channel(k, proxies_.first[q]));
+    }
+  }
+  double charge_of(std::size_t k, std::size_t particle) const {
+    const std::size_t n = particles_.charges.size();
+    if (k < n) return (*particles_.charges[k])[particle];
+    const ChargedParticles::Carried& v = particles_.carried[k - n];
+    return (*v.array)[particle] * (*particles_.charges[v.charge])[particle];
+  }
+  void add_product(const std::array<std::array<double, most_nodes>, 3>& values, double charge,
+                   double* out) const {
+    const std::size_t n2 = grid_.nodes(2);
+    for (std::size_t a = 0; a < grid_.nodes(0); ++a)
+      for (std::size_t b = 0; b < grid_.nodes(1); ++b, out += n2) {
+        const double f = charge * values[0][a] * values[1][b];
+        for (std::size_t c = 0; c < n2; ++c) out[c] += f * values[2][c];
+      }
+  }
+
+  const Octree& tree_;
+  Grid grid_;
+  const ChargedParticles& particles_;
+  const Proxies& proxies_;
+};
+
+/// Numbers the proxies of clusters with more particles than points, from `next` on.
+Proxies numbered(const Octree& tree, unsigned degree, std::size_t& next) {
+  Proxies proxies;
+  proxies.degree = degree;
+  proxies.points = static_cast<unsigned>(chebyshev_size(tree, degree));
+  proxies.first.assign(tree.clusters().size(), Proxies::none);
+  for (std::size_t q = 0; q < proxies.first.size(); ++q) {
+    if (tree.clusters()[q].count <= proxies.points) continue;
+    proxies.first[q] = static_cast<std::uint32_t>(next);
+    next += proxies.points;
+    if (next > std::size_t{std::numeric_limits<std::int32_t>::max()})
+      throw Error(ErrorCategory::Unsupported,
+                  "a tree has at most 2^31 - 1 particles and proxies; use larger leaves or a "
+                  "smaller degree");
+  }
+  return proxies;
+}
+
+/// The smallest charge of particles that is not zero, times a factor that has no effect.
+double negligible_charge(const NumberArray& charge, std::size_t n) {
+  double least = 1;
+  for (std::size_t k = 0; k < n; ++k)
+    if (charge[k] != 0) least = std::min(least, std::abs(charge[k]));
+  return std::max(0x1p-40 * least, 0x1p-900);
+}
+
+}  // namespace
+
+ChebyshevPoints::ChebyshevPoints(unsigned degree) {
+  for (unsigned k = 0; k <= degree; ++k) {
+    // Symmetric, with an exact zero.
+    const double sine =
+        degree == 0 ? 0 : std::sin(std::numbers::pi * (degree - 2.0 * k) / (2.0 * degree));
+    x_.push_back(k == 0 && degree > 0 ? 1 : k == degree && degree > 0 ? -1 : sine);
+    const double half = k == 0 || k == degree ? 0.5 : 1;
+    weight_.push_back(k % 2 == 0 ? half : -half);
+  }
+}
+
+void ChebyshevPoints::values(double t, double* out) const noexcept {
+  const std::size_t n = size();
+  double sum = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    const double d = t - x_[k];
+    if (std::abs(d) < 0x1p-1000 || n == 1) {
+      std::fill_n(out, n, 0.0);
+      out[k] = 1;
+      return;
+    }
+    out[k] = weight_[k] / d;
+    sum += out[k];
+  }
+  for (std::size_t k = 0; k < n; ++k) out[k] /= sum;
+}
+
+std::vector<Moments> boxes_of(const Octree& tree) {
+  std::vector<Moments> all(tree.clusters().size());
+  tree.upwards([&](std::size_t q) {
+    const Cluster& c = tree.clusters()[q];
+    Moments& m = all[q];
+    double half2 = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Interval side(c.box, k);
+      m.centre[k] = side.centre;
+      half2 += side.half * side.half;
+    }
+    for (std::size_t k = c.child; k < c.child + c.children; ++k)
+      m.radius =
+          std::max(m.radius, all[k].radius + std::sqrt(square_distance(all[k].centre, m.centre)));
+    if (c.children == 0)
+      for (std::size_t k = c.first; k < c.first + c.count; ++k)
+        m.radius = std::max(m.radius, std::sqrt(square_distance(tree.point(k), m.centre)));
+    m.radius = std::min(m.radius, std::sqrt(half2));
+  });
+  return all;
+}
+
+std::size_t chebyshev_size(const Octree& tree, unsigned degree) {
+  return tree.clusters().empty() ? 1 : grid_of(tree, degree).size();
+}
+
+std::vector<Proxies> add_chebyshev(const Octree& tree, unsigned least, unsigned degree,
+                                   const ChargedParticles& particles) {
+  std::vector<Proxies> all;
+  if (tree.clusters().empty()) return all;
+  const std::size_t n = tree.size();
+  std::size_t next = n;
+  for (unsigned d = least; d <= degree; ++d) all.push_back(numbered(tree, d, next));
+  for (NumberArray* const x : particles.position) x->resize(next);
+  for (NumberArray* const a : particles.charges) a->resize(next);
+  for (const ChargedParticles::Carried& v : particles.carried) v.array->resize(next);
+
+  const Interpolation largest(tree, grid_of(tree, degree), particles, all.back());
+  tree.upwards([&](std::size_t q) { largest.make(q); });
+  std::vector<Interpolation> kinds;
+  for (unsigned d = least; d < degree; ++d)
+    kinds.emplace_back(tree, grid_of(tree, d), particles, all[d - least]);
+  double smallest = 1;
+  for (const ChargedParticles::Carried& v : particles.carried)
+    smallest = std::min(smallest, negligible_charge(*particles.charges[v.charge], n));
+  tree.upwards([&](std::size_t q) {
+    for (const Interpolation& kind : kinds) kind.make_from(largest, q);
+  });
+  kinds.push_back(largest);
+  if (!particles.carried.empty())
+    tree.upwards([&](std::size_t q) {
+      for (const Interpolation& kind : kinds) {
+        kind.give_charge(q, smallest);
+        kind.divide(q);
+      }
+    });
+  return all;
+}
+
+}  // namespace gdr::tree

@@ -1,0 +1,50 @@
+// The sums of any kernel: groups of targets over the sources of their lists, on a device.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "gdr/sets.hpp"
+#include "libgdr/tree/columns.hpp"
+#include "libgdr/tree/walk.hpp"
+
+namespace gdr::tree {
+
+/// Targets of a sum, with room for their results.
+struct KernelTargets {
+  std::vector<VariableColumn> inputs, results;
+  std::size_t size = 0;
+
+  void resize_results(std::size_t n) {
+    size = n;
+    for (VariableColumn& column : results) column.resize(n);
+  }
+};
+
+class KernelSums {
+ public:
+  KernelSums(SetJob& job, unsigned threads) : job_(&job), threads_(threads) {}
+
+  /// Fills the results of groups of targets. Lists of sources, rows of the columns, are those of
+  /// the groups' boxes.
+  void compute(std::span<const Group> groups, const Hierarchy& hierarchy,
+               std::span<const VariableColumn> sources, KernelTargets& targets);
+  /// Mean length of the lists of groups, weighted by their numbers of targets.
+  double mean_length(std::span<const Group> groups, const Hierarchy& hierarchy);
+  /// Fills the results of all targets over the first n sources.
+  void compute_directly(std::size_t n, std::span<const VariableColumn> sources,
+                        KernelTargets& targets);
+
+  double pairs = 0;         ///< number of pairs of lists so far
+  double list_seconds = 0;  ///< time of making lists so far
+  double sum_seconds = 0;   ///< time of the sums so far
+
+ private:
+  std::size_t make_lists(std::span<const Group> groups, const Hierarchy& hierarchy);
+
+  SetJob* job_;
+  unsigned threads_;
+  std::vector<std::vector<std::int32_t>> lists_;  ///< those of consecutive groups
+};
+
+}  // namespace gdr::tree

@@ -1,0 +1,514 @@
+#include "libgdr/tree/kernel_tree.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "emulator/host/stopwatch.hpp"
+#include "gdr/error.hpp"
+#include "libgdr/tree/chebyshev.hpp"
+#include "libgdr/tree/kernel_sums.hpp"
+#include "libgdr/tree/sample.hpp"
+
+namespace gdr::tree {
+namespace {
+
+/// Of a given theta, and of chosen ones: closer clusters would hide few neighbours from a sample.
+constexpr double largest_given_theta = 0.95, most_theta = 0.75, least_theta = 0.05;
+/// Coordinates beyond this leave no room for squares.
+constexpr double most_coordinate = 1e150;
+/// Pairs of direct sums that take as long as a target of a tree, besides its own pairs, and as a
+/// pair of a list.
+constexpr double pairs_for_target = 1000, pairs_for_pair = 1.3;
+/// The smallest degree of several. Degree 1 saves less than its errors cost.
+constexpr unsigned least_kind = 2;
+/// Below these numbers of targets and of pairs the choice of a tree takes longer than direct sums.
+constexpr std::size_t least_targets = 1000;
+constexpr double least_pairs = 1e8;
+constexpr std::size_t default_leaf = 32, default_group = 192, default_samples = 256;
+constexpr std::size_t samples_of_group = 4;  ///< that share a list
+
+/// The degree to try first for an accuracy: with most laws, theta is then between these limits,
+/// where no other degree has much shorter lists (bench/python_kernel_tree.py --degree).
+unsigned first_degree(double accuracy) {
+  constexpr std::array<double, 5> least{5e-4, 5e-5, 1e-5, 3e-6, 1e-6};  // of degrees 2 to 6
+  unsigned degree = 2;
+  for (const double limit : least) degree += accuracy < limit ? 1 : 0;
+  return degree;
+}
+constexpr double small_theta = 0.5, large_theta = 0.72, usual_theta = 0.62;
+
+std::size_t or_default(std::size_t value, std::size_t otherwise) {
+  return value > 0 ? value : otherwise;
+}
+
+VariableColumn& column_named(std::vector<VariableColumn>& columns, std::string_view name) {
+  return *std::ranges::find(columns, name, &VariableColumn::name);
+}
+const VariableColumn& column_named(const std::vector<VariableColumn>& columns,
+                                   std::string_view name) {
+  return *std::ranges::find(columns, name, &VariableColumn::name);
+}
+
+std::vector<std::uint32_t> identity(std::size_t n) {
+  std::vector<std::uint32_t> order(n);
+  std::iota(order.begin(), order.end(), 0U);
+  return order;
+}
+
+bool is_given(const LinkGroup& group, std::span<const NamedInput> arrays, std::string_view name) {
+  return std::ranges::any_of(arrays, [&](const NamedInput& a) {
+    const std::span<const LinkField> fields = fields_named(group, a.name);
+    return std::ranges::find(fields, name, &LinkField::name) != fields.end();
+  });
+}
+
+/// Targets and sources as columns, each in an order of the caller's items.
+class KernelParticles {
+ public:
+  KernelParticles(const KernelForm& form, const KernelInput& input, unsigned threads)
+      : form_(form), input_(input), threads_(threads) {}
+
+  std::vector<VariableColumn> sources(std::span<const std::uint32_t> order) const {
+    std::vector<VariableColumn> columns = form_.sources;
+    fill_columns(*input_.sources_group, input_.sources, order, threads_, columns);
+    place(input_.source_pos, order, form_.source_pos, columns);
+    for (const ComparedNumbers& n : form_.charges.numbers)
+      if (are_particles(n)) column_named(columns, n.source).integers = {order.begin(), order.end()};
+    return columns;
+  }
+  KernelTargets targets(std::span<const std::uint32_t> order) const {
+    KernelTargets out{form_.targets, form_.results};
+    fill_columns(*input_.targets_group, input_.targets, order, threads_, out.inputs);
+    place(input_.target_pos, order, form_.target_pos, out.inputs);
+    for (const ComparedNumbers& n : form_.charges.numbers)
+      if (are_particles(n))
+        column_named(out.inputs, n.target).integers = {order.begin(), order.end()};
+    out.resize_results(order.size());
+    return out;
+  }
+
+ private:
+  /// Whether the particles get numbers, as the caller gives none.
+  bool are_particles(const ComparedNumbers& n) const {
+    return input_.same && !is_given(*input_.targets_group, input_.targets, n.target) &&
+           !is_given(*input_.sources_group, input_.sources, n.source);
+  }
+  void place(std::span<const double> x, std::span<const std::uint32_t> order,
+             const std::array<std::string, 3>& names, std::vector<VariableColumn>& columns) const {
+    for (std::size_t c = 0; c < 3; ++c) {
+      std::vector<double>& to = column_named(columns, names[c]).numbers;
+      to.resize(order.size());
+      for_blocks(order.size(), 1 << 14, threads_, [&](std::size_t first, std::size_t last) {
+        for (std::size_t k = first; k < last; ++k) to[k] = x[3 * std::size_t{order[k]} + c];
+      });
+    }
+  }
+
+  const KernelForm& form_;
+  const KernelInput& input_;
+  unsigned threads_;
+};
+
+/// Whether a target and a source at another place have equal numbers: a tree, which replaces
+/// sources, cannot tell them apart.
+bool has_distant_twins(const KernelForm& form, const std::vector<VariableColumn>& targets,
+                       const std::vector<VariableColumn>& sources, std::size_t n_targets,
+                       std::size_t n_sources) {
+  constexpr std::ptrdiff_t most_twins = 64;
+  const auto at_one_place = [&](std::size_t i, std::size_t j) {
+    for (std::size_t c = 0; c < 3; ++c)
+      if (column_named(targets, form.target_pos[c]).numbers[i] !=
+          column_named(sources, form.source_pos[c]).numbers[j])
+        return false;
+    return true;
+  };
+  for (const ComparedNumbers& n : form.charges.numbers) {
+    const std::vector<std::int64_t>& of_targets = column_named(targets, n.target).integers;
+    const std::vector<std::int64_t>& of_sources = column_named(sources, n.source).integers;
+    std::vector<std::pair<std::int64_t, std::uint32_t>> sorted;
+    for (std::size_t j = 0; j < n_sources; ++j)
+      sorted.emplace_back(of_sources[j], static_cast<std::uint32_t>(j));
+    std::ranges::sort(sorted);
+    for (std::size_t i = 0; i < n_targets; ++i) {
+      const auto twins = std::ranges::equal_range(sorted, of_targets[i], {},
+                                                  [](const auto& s) { return s.first; });
+      if (std::ssize(twins) > most_twins) return true;
+      for (const auto& [number, j] : twins)
+        if (!at_one_place(i, j)) return true;
+    }
+  }
+  return false;
+}
+
+/// A number that no target has.
+std::int64_t unused_number(std::vector<std::int64_t> numbers) {
+  std::ranges::sort(numbers);
+  std::int64_t number = -2;
+  while (std::ranges::binary_search(numbers, number)) --number;
+  return number;
+}
+
+class KernelTree {
+ public:
+  KernelTree(SetJob& job, const KernelForm& form, const KernelInput& input,
+             const TreeSumOptions& options, unsigned threads)
+      : form_(form),
+        input_(input),
+        options_(options),
+        particles_(form, input, threads),
+        tree_(input.source_pos.size() / 3, input.source_pos.data(),
+              or_default(options.leaf_size, default_leaf), threads),
+        boxes_(boxes_of(tree_)),
+        sources_(particles_.sources(tree_.order())),
+        sums_(job, threads) {
+    const std::size_t group_size = or_default(options.group_size, default_group);
+    if (!input.same)
+      target_tree_.emplace(input.target_pos.size() / 3, input.target_pos.data(), group_size,
+                           threads);
+    targets_ = particles_.targets(targets().order());
+    groups_ = targets().groups(group_size);
+    for (const ResultVector& vector : form.vectors)
+      if (std::ranges::any_of(vector.members, [&](std::size_t k) { return is_wanted(k); }))
+        vectors_.push_back(vector);
+    for (const ComparedNumbers& n : form.charges.numbers)
+      proxy_numbers_.push_back(unused_number(column_named(targets_.inputs, n.target).integers));
+  }
+
+  bool has_twins() const {
+    return has_distant_twins(form_, targets_.inputs, sources_, targets_.size, tree_.size());
+  }
+
+  /// Chooses degree and theta; false if direct sums are faster or needed.
+  bool choose(std::string& reason) {
+    take_sample();
+    if (options_.theta > 0) {
+      set_degree(options_.degree > 0 ? options_.degree : first_degree(options_.accuracy));
+      hierarchy_.theta = options_.theta;
+      return true;
+    }
+    const double entries = options_.degree > 0 ? with_degree(options_.degree) : with_best_degree();
+    if (entries == 0) {
+      reason = "no tree is as accurate";
+      return false;
+    }
+    if (options_.degree == 0 &&
+        pairs_for_target + pairs_for_pair * entries > static_cast<double>(tree_.size())) {
+      reason = "they are faster";
+      return false;
+    }
+    return true;
+  }
+
+  /// Computes all targets, with a smaller theta as long as the errors are too large.
+  bool compute(std::string& reason) {
+    sums_.list_seconds = sums_.sum_seconds = 0;
+    for (;;) {
+      sums_.pairs = 0;
+      sums_.compute(groups_, hierarchy_, sources_, targets_);
+      add_largest();
+      double error = 0;
+      for (const ResultVector& vector : vectors_)
+        error = std::max(error, sample_->error_of(vector, targets_.results, sample_->places()).rms);
+      if (options_.theta > 0 || error <= options_.accuracy) return true;
+      hierarchy_.theta *= 0.8;
+      if (hierarchy_.theta < least_theta) break;
+    }
+    reason = "no tree is as accurate";
+    return false;
+  }
+
+  void write() const {
+    write_results(*input_.results_group, input_.results, targets().order(), tree_.threads(),
+                  targets_.results);
+  }
+
+  TreeSumReport report() const {
+    TreeSumReport r;
+    r.degree = proxies_.back().degree;
+    r.theta = hierarchy_.theta;
+    for (const ResultVector& vector : vectors_) {
+      const VectorError error = sample_->error_of(vector, targets_.results, sample_->places());
+      r.results.push_back({vector.name, error.rms, error.largest});
+      r.error = std::max(r.error, error.rms);
+      r.largest_error = std::max(r.largest_error, error.largest);
+    }
+    r.samples = sample_->size();
+    r.clusters = tree_.clusters().size();
+    r.groups = groups_.size();
+    r.sources_per_target = sums_.pairs / static_cast<double>(targets_.size);
+    r.list_seconds = sums_.list_seconds;
+    r.sum_seconds = sums_.sum_seconds;
+    return r;
+  }
+
+ private:
+  const Octree& targets() const { return input_.same ? tree_ : *target_tree_; }
+
+  bool is_wanted(std::size_t result) const {
+    return std::ranges::any_of(input_.results, [&](const NamedResult& r) {
+      const std::span<const LinkField> fields = fields_named(*input_.results_group, r.name);
+      return std::ranges::find(fields, form_.results[result].name, &LinkField::name) !=
+             fields.end();
+    });
+  }
+
+  KernelTargets direct_sums(std::span<const std::uint32_t> places) {
+    std::vector<std::uint32_t> items;
+    for (const std::uint32_t place : places) items.push_back(targets().order()[place]);
+    KernelTargets direct = particles_.targets(items);
+    sums_.compute_directly(tree_.size(), sources_, direct);
+    return direct;
+  }
+
+  /// Places of random targets, some of each of several groups; all if there are fewer.
+  std::vector<std::uint32_t> random_places() const {
+    const std::size_t count = or_default(options_.samples, default_samples);
+    if (targets_.size <= count) return sample_places(targets_.size, count);
+    std::vector<std::uint32_t> places;
+    std::size_t g = 0;
+    for (const std::uint32_t place : sample_places(targets_.size, count / samples_of_group)) {
+      while (groups_[g].first + groups_[g].count <= place) ++g;
+      const Group& group = groups_[g];
+      for (std::size_t k = 0; k < samples_of_group; ++k)
+        places.push_back(static_cast<std::uint32_t>(
+            group.first +
+            (place - group.first + k * group.count / samples_of_group) % group.count));
+    }
+    std::ranges::sort(places);
+    const auto repeated = std::ranges::unique(places);
+    places.erase(repeated.begin(), repeated.end());
+    return places;
+  }
+
+  /// Random targets with their direct sums, in sets with the boxes of their groups.
+  void take_sample() {
+    std::vector<std::uint32_t> places = random_places();
+    std::size_t g = 0;
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      const bool next = k == 0 || groups_[g].first + groups_[g].count <= places[k];
+      while (groups_[g].first + groups_[g].count <= places[k]) ++g;
+      if (next) sample_groups_.push_back({k, 0, groups_[g].box});
+      ++sample_groups_.back().count;
+    }
+    trial_ = direct_sums(places);
+    trial_rows_ = identity(places.size());
+    sample_.emplace(std::move(places), targets_.size, trial_.results);
+  }
+
+  /// Adds the targets with the largest results to the sample, once: a few that are close to a
+  /// source, which random ones miss, may have most of the mean squares of results and errors.
+  void add_largest() {
+    constexpr std::size_t largest_of_each = 32;
+    if (has_largest_ || sample_->is_whole()) return;
+    has_largest_ = true;
+    const double seconds = sums_.sum_seconds;
+    const std::vector<std::uint32_t> places =
+        largest_results(vectors_, targets_.results, targets_.size, largest_of_each);
+    sample_->add(places, direct_sums(places).results);
+    sums_.sum_seconds = seconds;
+  }
+
+  void set_degree(unsigned degree) {
+    ChargedParticles particles;
+    for (std::size_t c = 0; c < 3; ++c)
+      particles.position[c] = &column_named(sources_, form_.source_pos[c]).numbers;
+    for (const std::string& name : form_.charges.charges)
+      particles.charges.push_back(&column_named(sources_, name).numbers);
+    for (const CarriedVariable& v : form_.charges.carried) {
+      const auto charge = std::ranges::find(form_.charges.charges, v.charge);
+      particles.carried.push_back(
+          {&column_named(sources_, v.name).numbers,
+           static_cast<std::size_t>(charge - form_.charges.charges.begin())});
+    }
+    for (VariableColumn& column : sources_) column.resize(tree_.size());
+    proxies_ = add_chebyshev(tree_, std::min(least_kind, degree), degree, particles);
+    const std::size_t rows = particles.position[0]->size();
+    for (VariableColumn& column : sources_) column.resize(rows);
+    for (std::size_t k = 0; k < proxy_numbers_.size(); ++k) {
+      std::vector<std::int64_t>& numbers =
+          column_named(sources_, form_.charges.numbers[k].source).integers;
+      std::fill(numbers.begin() + static_cast<std::ptrdiff_t>(tree_.size()), numbers.end(),
+                proxy_numbers_[k]);
+    }
+    hierarchy_ = {&tree_, boxes_, proxies_, hierarchy_.theta, 0};
+  }
+
+  double error_with(double theta) {
+    hierarchy_.theta = theta;
+    sums_.compute(sample_groups_, hierarchy_, sources_, trial_);
+    return sample_->bound_of(vectors_, trial_.results, trial_rows_);
+  }
+  /// Finds the largest theta, within some percent, with which the bounds of the errors are small
+  /// enough. Returns the mean length of lists; 0 if there is none.
+  double find_theta() {
+    double good = 0, bad = most_theta * 1.08, theta = std::min(hierarchy_.theta, most_theta);
+    // Errors grow with this power of theta, until two of them show another.
+    double power = 2.0 * proxies_.back().degree + 1, last_theta = 0, last_error = 0;
+    for (unsigned attempt = 0; attempt < 8 && theta > least_theta; ++attempt) {
+      const double error = error_with(theta);
+      (error <= options_.accuracy ? good : bad) = theta;
+      if (good > 0 && (bad < 1.08 * good || error > 0.6 * options_.accuracy)) break;
+      if (last_error > 0 && error > 0)
+        power = std::clamp(std::log(error / last_error) / std::log(theta / last_theta), 2.0, 40.0);
+      last_theta = theta;
+      last_error = error;
+      double factor = 1.5;
+      if (error > 0)
+        factor = std::clamp(std::pow(0.8 * options_.accuracy / error, 1 / power), 0.5, 1.5);
+      double next = std::min(theta * factor, most_theta);
+      if (!(next > good && next < bad) || attempt > 4)
+        next = good > 0 ? std::sqrt(good * bad) : 0.6 * theta;
+      theta = std::min(next, most_theta);
+    }
+    hierarchy_.theta = good;
+    return good > 0 ? sums_.mean_length(sample_groups_, hierarchy_) : 0;
+  }
+
+  double with_degree(unsigned degree) {
+    set_degree(degree);
+    return find_theta();
+  }
+
+  /// A degree with short lists: the usual one, unless its theta shows that another is better.
+  double with_best_degree() {
+    unsigned degree = first_degree(options_.accuracy);
+    double best = with_degree(degree);
+    const auto can_improve = [&] {
+      return hierarchy_.theta < small_theta ? degree < largest_chebyshev_degree
+                                            : hierarchy_.theta > large_theta && degree > 1;
+    };
+    while (can_improve()) {
+      const double theta = hierarchy_.theta;
+      const unsigned next = theta < small_theta ? degree + 1 : degree - 1;
+      hierarchy_.theta = usual_theta;
+      const double entries = with_degree(next);
+      if (entries > 0 && (best == 0 || entries < best)) {
+        best = entries;
+        degree = next;
+      } else if (best == 0) {
+        degree = next;
+      } else {
+        set_degree(degree);
+        hierarchy_.theta = theta;
+        break;
+      }
+    }
+    return best;
+  }
+
+  const KernelForm& form_;
+  const KernelInput& input_;
+  const TreeSumOptions& options_;
+  KernelParticles particles_;
+  Octree tree_;
+  std::optional<Octree> target_tree_;
+  std::vector<Moments> boxes_;
+  std::vector<VariableColumn> sources_;  ///< with their proxies
+  std::vector<std::int64_t> proxy_numbers_;
+  KernelTargets targets_, trial_;  ///< all; those of the sample, with results of other thetas
+  std::vector<std::uint32_t> trial_rows_;
+  std::vector<ResultVector> vectors_;
+  KernelSums sums_;
+  std::vector<Group> groups_, sample_groups_;
+  std::optional<KernelSample> sample_;
+  bool has_largest_ = false;  ///< whether the sample has the largest results
+  std::vector<Proxies> proxies_;
+  Hierarchy hierarchy_{nullptr, {}, {}, usual_theta};
+};
+
+/// Whether squares of distances are finite, and numbers of particles fit lists.
+bool fits_tree(const KernelInput& in) {
+  constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
+  const auto beyond = [](double x) { return std::abs(x) > most_coordinate; };
+  return in.source_pos.size() / 3 <= most && in.target_pos.size() / 3 <= most &&
+         std::ranges::none_of(in.source_pos, beyond) && std::ranges::none_of(in.target_pos, beyond);
+}
+
+std::optional<TreeSumReport> compute_tree(SetJob& job, const KernelForm& form,
+                                          const KernelInput& input, const TreeSumOptions& options,
+                                          unsigned threads, std::string& reason) {
+  const std::size_t n = input.source_pos.size() / 3, m = input.target_pos.size() / 3;
+  if (n == 0 || m == 0) {
+    reason = "there are no particles";
+    return {};
+  }
+  if (!fits_tree(input)) {
+    reason = "coordinates are too large for squares of distances";
+    return {};
+  }
+  const bool chosen = options.theta > 0 || options.degree > 0;
+  if (!chosen &&
+      (m < least_targets || static_cast<double>(n) * static_cast<double>(m) < least_pairs)) {
+    reason = "there are few particles";
+    return {};
+  }
+  const Stopwatch build;
+  KernelTree tree(job, form, input, options, threads);
+  if (tree.has_twins()) {
+    reason = "targets and sources at other places have equal numbers";
+    return {};
+  }
+  const double build_seconds = build.seconds();
+  const Stopwatch choice;
+  if (!tree.choose(reason)) return {};
+  const double choice_seconds = choice.seconds();
+  if (!tree.compute(reason)) return {};
+  tree.write();
+  TreeSumReport report = tree.report();
+  report.build_seconds = build_seconds;
+  report.choice_seconds = choice_seconds;
+  return report;
+}
+
+}  // namespace
+
+KernelForm form_of(const Kernel& kernel, KernelCharges charges) {
+  KernelForm form;
+  for (const KernelVariable& v : kernel.variables()) {
+    if (v.quantity != "pos" || v.squared || v.component >= 3) continue;
+    if (v.role == Role::Target) form.target_pos[v.component] = v.name;
+    if (v.role == Role::Source) form.source_pos[v.component] = v.name;
+  }
+  form.charges = std::move(charges);
+  form.targets = columns_of(kernel, Role::Target);
+  form.sources = columns_of(kernel, Role::Source);
+  form.results = columns_of(kernel, Role::Result);
+  form.vectors = result_vectors(kernel);
+  return form;
+}
+
+void check_options(const TreeSumOptions& o) {
+  const auto refuse = [](const std::string& what) {
+    throw Error(ErrorCategory::Usage, "TreeSumOptions: " + what);
+  };
+  if (!(o.accuracy > 0 && o.accuracy < 1))
+    refuse("accuracy must be above 0 and below 1, it is " + std::to_string(o.accuracy));
+  if (!(o.theta == 0 || (o.theta > 0 && o.theta <= largest_given_theta)))
+    refuse("theta must be above 0 and at most 0.95, or 0 for a choice by the accuracy, it is " +
+           std::to_string(o.theta));
+  if (o.degree > largest_chebyshev_degree)
+    refuse("degree must be 1 to " + std::to_string(largest_chebyshev_degree) +
+           ", or 0 for a choice by the accuracy, it is " + std::to_string(o.degree));
+}
+
+TreeSumReport compute_kernel(SetJob& job, const KernelForm& form, const KernelInput& input,
+                             const TreeSumOptions& options, unsigned threads) {
+  std::string reason;
+  if (const auto report = compute_tree(job, form, input, options, threads, reason)) return *report;
+  const std::size_t n = input.source_pos.size() / 3;
+  const std::vector<std::uint32_t> order = identity(input.target_pos.size() / 3);
+  const KernelParticles particles(form, input, threads);
+  const std::vector<VariableColumn> sources = particles.sources(identity(n));
+  KernelTargets targets = particles.targets(order);
+  KernelSums sums(job, threads);
+  if (targets.size > 0) sums.compute_directly(n, sources, targets);
+  write_results(*input.results_group, input.results, order, threads, targets.results);
+  TreeSumReport report;
+  report.reason = reason;
+  report.sources_per_target = static_cast<double>(n);
+  report.sum_seconds = sums.sum_seconds;
+  return report;
+}
+
+}  // namespace gdr::tree

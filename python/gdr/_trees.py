@@ -1,0 +1,189 @@
+"""Sums of a kernel over many particles to an accuracy, with a tree."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Dict, Mapping, Optional, Tuple, Union
+
+from . import _core
+from ._arrays import check_no_overlap, check_type, integer, number
+from ._forces import ParticleKernel
+from ._interface import Results, input_arrays, param_numbers, result_arrays, rows
+from ._kernel import Kernel, compile
+from ._open import DeviceLike, device_or_default
+from ._particles import positions, renamed, selected, target_arrays
+from ._precision import FloatRuns
+from .errors import UsageError
+from .results import ResultArrays
+
+
+@dataclasses.dataclass(frozen=True)
+class TreeSumReport:
+    """How a ``TreeSum`` computed last, and its errors, measured on a sample of targets.
+
+    The error of a result is its root mean square over the targets, relative to that of the result.
+    Components of a vector count together: results whose names differ by a letter x, y or z."""
+
+    degree: int  #: degree of the interpolation; 0: direct sums
+    theta: float  #: ratio of a cluster's radius and its distance, below which it was replaced
+    error: float  #: the largest of the results' errors; 0: direct sums
+    largest_error: float  #: the largest error of a target, relative to the same
+    errors: Dict[str, float]  #: the errors by result: {"ax, ay, az": 8e-5, "pot": 2e-5}
+    reason: str  #: why direct sums were used; empty: they were not
+    samples: int  #: number of targets whose errors were measured
+    clusters: int  #: number of clusters of the sources
+    groups: int  #: number of groups of targets
+    sources_per_target: float  #: mean number of particles and proxies in the sums of a target
+    build_seconds: float  #: time of making the tree
+    choice_seconds: float  #: time of choosing degree and theta, and of measuring errors
+    list_seconds: float  #: time of making lists
+    sum_seconds: float  #: time of the sums
+
+
+class TreeSum:
+    """A kernel summed over all sources to an accuracy, in O(n log n).
+
+        yukawa = gdr.TreeSum(law, 1e-4, kappa=2.0)  # or law.tree(1e-4, kappa=2.0)
+        found = yukawa(pos, sources={"qj": charge})
+        yukawa.report.error  # measured
+
+    Clusters of sources that are far from a target are replaced by few sources on Chebyshev points,
+    with interpolated charges, which the same kernel computes. That is right if the results are sums
+    whose terms have one charge as a factor: a variable of the source, as the charge of an electric
+    field, or one of several, as the components of a force. Other variables of the source may be its
+    position, on which terms depend smoothly at a distance, may multiply a charge, as the velocity in
+    a jerk, or be numbers of particles that are compared with a target's. The compiler finds the
+    charges (``charges``), or says what is in their way.
+
+    Parameters: ``kernel``, a kernel of the library (``gdr.coulomb``), a ``gdr.Kernel``, or a text of
+    the kernel language, with three coordinates of targets and of sources (``as pos``, or named
+    ``xi yi zi`` and ``xj yj zj``). ``accuracy``: the largest error of each result, root mean square
+    over the targets, relative to that of the result. ``degree`` of the interpolation, 1 to 8, and
+    ``theta``, the ratio of a cluster's radius and its distance below which it is replaced, above 0
+    and at most 0.95, are chosen; with a ``theta``, the accuracy is not used. ``group_size``: largest
+    number of targets with a common list. ``leaf_size``: largest number of particles of an undivided
+    cluster. ``samples``: number of targets whose errors are measured, 256 by default. ``params`` by
+    name, here or in the calls.
+
+    Errors are measured in every call, against direct sums on the same device. Direct sums are used
+    where they are faster or no tree is as accurate; ``report.reason`` says why. Results do not
+    depend on the number of threads.
+
+    Raises TypeError or ValueError naming the argument, and UnsupportedError, with the reason, for a
+    kernel without charges or without a text in the kernel language.
+    """
+
+    def __init__(
+        self,
+        kernel: Union[Kernel, "ParticleKernel[Any]", str],
+        accuracy: float = 1e-3,
+        *,
+        theta: Optional[float] = None,
+        degree: Optional[int] = None,
+        group_size: Optional[int] = None,
+        leaf_size: Optional[int] = None,
+        samples: Optional[int] = None,
+        device: Optional[DeviceLike] = None,
+        **params: float,
+    ) -> None:
+        if isinstance(kernel, str):
+            kernel = compile(kernel)
+        elif isinstance(kernel, ParticleKernel):
+            kernel = kernel.kernel
+        check_type("kernel", kernel, Kernel, "a gdr.Kernel, a kernel of the library, or a text")
+        self.kernel = kernel
+        self._report: Optional[TreeSumReport] = None
+        self._left = set(kernel.names("param"))
+        accuracy = number("accuracy", accuracy)
+        if not 0 < accuracy < 1:
+            raise ValueError(f"accuracy must be above 0 and below 1, it is {accuracy!r}")
+        chosen_theta = 0.0 if theta is None else number("theta", theta)
+        if theta is not None and not 0 < chosen_theta <= 0.95:
+            raise ValueError(f"theta must be above 0 and at most 0.95, it is {theta!r}")
+        counts = [_count("degree", degree, 8)]
+        given = {"group_size": group_size, "leaf_size": leaf_size, "samples": samples}
+        counts += [_count(name, value, 2**31 - 1) for name, value in given.items()]
+        core = device_or_default(device)._ranks.core
+        self._core = _core.TreeSum(core, kernel.core, accuracy, chosen_theta, *counts)
+        self._float_runs = FloatRuns(core, kernel)
+        self.set(**params)
+
+    def set(self, **params: float) -> None:
+        """Set ``param``s by name, as ``Job.set`` does."""
+        names = self.kernel._caller_names.params
+        given = {names.get(name, name): value for name, value in params.items()}
+        for name, value in param_numbers(self.kernel, given).items():
+            self._core.set(name, value)
+            self._left.discard(name)
+
+    def __call__(
+        self,
+        pos: Any,
+        *,
+        targets: Union[None, Any, Mapping[str, Any]] = None,
+        sources: Optional[Mapping[str, Any]] = None,
+        results: Results = None,
+        **params: float,
+    ) -> ResultArrays:
+        """Compute, and return the results by name, one value for each target.
+
+        ``pos`` (n, 3): the sources, which are the targets, too, unless ``targets`` has positions:
+        an array (m, 3), or a dictionary with ``"pos"`` and the kernel's other ``ivar``s by name.
+        Without ``"pos"`` the dictionary has the ``ivar``s of the particles. ``sources``: the other
+        ``jvar``s by name. Numbers of particles that the kernel compares may be left out if the
+        sources are the targets: a particle does then not act on itself. ``results`` is that of
+        ``Job.run``.
+        """
+        self.set(**params)
+        if self._left:
+            raise UsageError(f"missing params: {', '.join(sorted(self._left))}")
+        x = positions("pos", pos)
+        of_targets = target_arrays(targets)
+        at = of_targets.pop("pos", None)
+        y = None if at is None else positions("targets", at)
+        m = len(x) if y is None else len(y)
+        names = self.kernel._caller_names
+        of_sources = renamed(sources or {}, names.sources)
+        _, source_inputs = input_arrays(self.kernel, "source", len(x), of_sources)
+        of_targets = renamed(of_targets, names.targets)
+        _, target_inputs = input_arrays(self.kernel, "target", m, of_targets)
+        filled = result_arrays(self.kernel, selected(results, names.results), m, 0)
+        inputs = {**source_inputs, **target_inputs, "pos": x, **({} if y is None else {"": y})}
+        for name, array in filled.items():
+            check_no_overlap(name, array, inputs)
+        callers = {variable: name for name, variable in names.results.items()}
+        fields = self._core.run(x, y, source_inputs, target_inputs, rows(filled))
+        fields["errors"] = {
+            ", ".join(callers.get(name, name) for name in vector.split(", ")): error
+            for vector, error in fields["errors"].items()
+        }
+        self._report = TreeSumReport(**fields)
+        self._float_runs.check()
+        found = ResultArrays((callers.get(name, name), a) for name, a in filled.items())
+        self.kernel._warn_not_finite(filled, found, y is None)
+        return found
+
+    @property
+    def report(self) -> Optional[TreeSumReport]:
+        """How the last call was computed, with its measured errors; None before the first."""
+        return self._report
+
+    @property
+    def charges(self) -> Tuple[str, ...]:
+        """The sources' variables that a tree interpolates: charges, and variables that multiply
+        them."""
+        names = {variable: name for name, variable in self.kernel._caller_names.sources.items()}
+        return tuple(names.get(name, name) for name in self._core.charges())
+
+    def __repr__(self) -> str:
+        return f"<gdr.TreeSum of kernel {self.kernel.core.name}>"
+
+
+def _count(name: str, value: Optional[int], most: int) -> int:
+    """A positive number, or 0 for a choice of the library."""
+    if value is None:
+        return 0
+    count = integer(name, value)
+    if not 1 <= count <= most:
+        raise ValueError(f"{name} must be 1 to {most}, it is {value!r}")
+    return count
