@@ -137,13 +137,26 @@ class Kernel(CompiledKernel):
         *,
         theta: Optional[float] = None,
         degree: Optional[int] = None,
+        group_size: Optional[int] = None,
+        leaf_size: Optional[int] = None,
+        samples: Optional[int] = None,
         device: Any = None,
         **params: float,
     ) -> TreeSum:
         """A ``gdr.TreeSum`` of this kernel: sums over many particles to an accuracy."""
         from ._trees import TreeSum as Tree
 
-        return Tree(self, accuracy, theta=theta, degree=degree, device=device, **params)
+        return Tree(
+            self,
+            accuracy,
+            theta=theta,
+            degree=degree,
+            group_size=group_size,
+            leaf_size=leaf_size,
+            samples=samples,
+            device=device,
+            **params,
+        )
 
     def _run(
         self,

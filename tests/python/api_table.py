@@ -204,6 +204,10 @@ PYTHON: Dict[str, str] = {
     "TreeSum": "TreeSum",
     **same("TreeSum", "TreeSum", "set charges"),
     "TreeSum.run": "TreeSum.__call__",
+    "TreeSumOptions": "TreeSum",
+    "TreeCall": "TreeSum.__call__",
+    "ResultError": "TreeSumReport.errors",
+    "ResultError.largest_error": "TreeSumReport.largest_error",
     **{
         f"TreeSumOptions.{name}": f"TreeSum({name})"
         for name in "accuracy degree theta group_size leaf_size samples".split()
@@ -440,6 +444,7 @@ WITHOUT: Dict[str, str] = {
     "SphGas": KEYWORDS,
     "EwaldCall": KEYWORDS,
     "EwaldOptions": KEYWORDS,
+    "TreeSumOptions.threads": "the device's option threads is the limit",
     "PairOptions.threads": "the device's option threads is the limit",
     "PairCall": KEYWORDS,
     "ErrorCategory": "every category is an exception class",

@@ -105,10 +105,8 @@ CASES: Dict[str, Case] = {
         {"pos": sixteenths(N, 3), "charge": sixteenths(N), "box": 1 + sixteenths(3)},
     ),
     "TreeSum": Case(
-        lambda pos, qj, targets: gdr.TreeSum(TREE_LAW)(
-            pos, sources={"qj": qj}, targets=targets
-        ).s,
-        {"pos": sixteenths(N, 3), "qj": sixteenths(N), "targets": sixteenths(4, 3)},
+        lambda pos, qj: gdr.TreeSum(TREE_LAW)(pos, sources={"qj": qj}).s,
+        {"pos": sixteenths(N, 3), "qj": sixteenths(N)},
     ),
     "matmul": Case(linalg.matmul, {"a": MATRIX, "b": MATRIX}, False, True, False),
     "MatrixProduct": Case(
