@@ -8,13 +8,15 @@
 #include "gdr/error.hpp"
 #include "libgdr/tree/chebyshev.hpp"
 #include "libgdr/tree/kernel_sums.hpp"
+#include "libgdr/tree/opening.hpp"
 #include "libgdr/tree/sample.hpp"
 
 namespace gdr::tree {
 namespace {
 
 /// Of a given theta, and of chosen ones: closer clusters would hide few neighbours from a sample.
-constexpr double largest_given_theta = 0.95, most_theta = 0.75, least_theta = 0.05;
+constexpr double largest_given_theta = 0.95, most_theta = 0.75, least_theta = 0.05,
+                 largest_ratio_chosen = 0.8;
 /// Coordinates beyond this leave no room for squares.
 constexpr double most_coordinate = 1e150;
 /// Pairs of direct sums that take as long as a target of a tree, besides its own pairs, and as a
@@ -184,7 +186,7 @@ class KernelTree {
     take_sample();
     if (options_.theta > 0) {
       set_degree(options_.degree > 0 ? options_.degree : first_degree(options_.accuracy));
-      hierarchy_.theta = options_.theta;
+      set_theta(options_.theta);
       return true;
     }
     const double entries = options_.degree > 0 ? with_degree(options_.degree) : with_best_degree();
@@ -211,7 +213,7 @@ class KernelTree {
       for (const ResultVector& vector : vectors_)
         error = std::max(error, sample_->error_of(vector, targets_.results, sample_->places()).rms);
       if (options_.theta > 0 || error <= options_.accuracy) return true;
-      hierarchy_.theta *= 0.8;
+      set_theta(0.8 * hierarchy_.theta);
       if (hierarchy_.theta < least_theta) break;
     }
     reason = "no tree is as accurate";
@@ -322,6 +324,7 @@ class KernelTree {
            static_cast<std::size_t>(charge - form_.charges.charges.begin())});
     }
     for (VariableColumn& column : sources_) column.resize(tree_.size());
+    if (!opening_) opening_.emplace(tree_, boxes_, particles.charges);
     proxies_ = add_chebyshev(tree_, std::min(least_kind, degree), degree, particles);
     const std::size_t rows = particles.position[0]->size();
     for (VariableColumn& column : sources_) column.resize(rows);
@@ -331,11 +334,19 @@ class KernelTree {
       std::fill(numbers.begin() + static_cast<std::ptrdiff_t>(tree_.size()), numbers.end(),
                 proxy_numbers_[k]);
     }
-    hierarchy_ = {&tree_, boxes_, proxies_, hierarchy_.theta, 0};
+    hierarchy_ = {&tree_, scaled_, proxies_, hierarchy_.theta, 0};
+  }
+
+  void set_theta(double theta) {
+    const double largest_ratio = options_.theta > 0 ? largest_given_theta : largest_ratio_chosen;
+    scaled_ =
+        opening_->boxes_for(theta, proxies_.back().degree, proxies_.front().points, largest_ratio);
+    hierarchy_.moments = scaled_;
+    hierarchy_.theta = theta;
   }
 
   double error_with(double theta) {
-    hierarchy_.theta = theta;
+    set_theta(theta);
     sums_.compute(sample_groups_, hierarchy_, sources_, trial_);
     return sample_->bound_of(vectors_, trial_.results, trial_rows_);
   }
@@ -361,7 +372,7 @@ class KernelTree {
         next = good > 0 ? std::sqrt(good * bad) : 0.6 * theta;
       theta = std::min(next, most_theta);
     }
-    hierarchy_.theta = good;
+    if (good > 0) set_theta(good);
     return good > 0 ? sums_.mean_length(sample_groups_, hierarchy_) : 0;
   }
 
@@ -390,7 +401,7 @@ class KernelTree {
         degree = next;
       } else {
         set_degree(degree);
-        hierarchy_.theta = theta;
+        set_theta(theta);
         break;
       }
     }
@@ -403,7 +414,8 @@ class KernelTree {
   KernelParticles particles_;
   Octree tree_;
   std::optional<Octree> target_tree_;
-  std::vector<Moments> boxes_;
+  std::vector<Moments> boxes_, scaled_;  ///< with their own radii; with those for walks
+  std::optional<Opening> opening_;
   std::vector<VariableColumn> sources_;  ///< with their proxies
   std::vector<std::int64_t> proxy_numbers_;
   KernelTargets targets_, trial_;  ///< all; those of the sample, with results of other thetas

@@ -25,8 +25,8 @@ struct TreeSumOptions {
   /// the result.
   double accuracy = 1e-3;
   unsigned degree = 0;  ///< degree of the interpolation, 1 to 8; 0: chosen
-  /// Ratio of a cluster's radius and its distance, above 0 and at most 0.95, below which it is
-  /// replaced; `accuracy` is not used then. 0: chosen.
+  /// Mean ratio of a cluster's radius and its distance, above 0 and at most 0.95, below which it is
+  /// replaced, smaller for clusters with more charge; `accuracy` is not used then. 0: chosen.
   double theta = 0;
   std::size_t group_size = 0;  ///< largest number of targets with a common list; 0: chosen
   std::size_t leaf_size = 0;   ///< largest number of particles of an undivided cluster; 0: chosen
@@ -57,7 +57,7 @@ struct ResultError {
 /// How TreeSum has computed, and with which errors.
 struct TreeSumReport {
   unsigned degree = 0;                    ///< degree of the interpolation; 0: direct sums
-  double theta = 0;                       ///< ratio of radius and distance; 0: direct sums
+  double theta = 0;                       ///< mean ratio of radius and distance; 0: direct sums
   double error = 0;                       ///< the largest of the results' errors
   double largest_error = 0;               ///< the largest of the results' largest errors
   std::vector<ResultError> results = {};  ///< errors of the results; none: direct sums
