@@ -118,26 +118,24 @@ class Interpolation {
     else
       add_particles(q, c.first, c.count);
   }
-  /// Divides products of carried variables by their charges.
-  void divide(std::size_t q) const {
+  /// Divides products of carried variables by their charges. `largest` has the largest absolute
+  /// value of each variable: a proxy whose charge is far smaller than a product gets a charge that
+  /// is as good as none, so that the quotient is a number, and of moderate size.
+  void divide(std::size_t q, std::span<const double> largest) const {
     if (!has(q)) return;
-    for (const ChargedParticles::Carried& v : particles_.carried) {
-      double* const product = &(*v.array)[proxies_.first[q]];
-      double* const charge = &(*particles_.charges[v.charge])[proxies_.first[q]];
-      for (std::size_t k = 0; k < grid_.size(); ++k)
-        if (product[k] != 0) product[k] /= charge[k];
-    }
-  }
-  /// Replaces charges of zero where a carried variable has a product with them. To be called before
-  /// `divide`.
-  void give_charge(std::size_t q, double smallest) const {
-    if (!has(q)) return;
-    for (const ChargedParticles::Carried& v : particles_.carried) {
-      const double* const product = &(*v.array)[proxies_.first[q]];
-      double* const charge = &(*particles_.charges[v.charge])[proxies_.first[q]];
-      for (std::size_t k = 0; k < grid_.size(); ++k)
-        if (charge[k] == 0 && product[k] != 0) charge[k] = smallest;
-    }
+    constexpr double most = 0x1p40;
+    for (std::size_t v = 0; v < largest.size(); ++v)
+      for (std::size_t k = 0; k < grid_.size(); ++k) {
+        double& charge = charge_that_carries(v)[proxies_.first[q] + k];
+        const double product = std::abs((*particles_.carried[v].array)[proxies_.first[q] + k]);
+        if (product > most * largest[v] * std::abs(charge))
+          charge = std::copysign(product / (most * largest[v]), charge);
+      }
+    for (std::size_t v = 0; v < largest.size(); ++v)
+      for (std::size_t k = 0; k < grid_.size(); ++k) {
+        double& product = (*particles_.carried[v].array)[proxies_.first[q] + k];
+        if (product != 0) product /= charge_that_carries(v)[proxies_.first[q] + k];
+      }
   }
 
  private:
@@ -145,6 +143,9 @@ class Interpolation {
   double* channel(std::size_t k, std::size_t at) const {
     const std::size_t n = particles_.charges.size();
     return &(k < n ? *particles_.charges[k] : *particles_.carried[k - n].array)[at];
+  }
+  NumberArray& charge_that_carries(std::size_t v) const {
+    return *particles_.charges[particles_.carried[v].charge];
   }
   Interval side(std::size_t q, std::size_t c) const { return Interval(tree_.clusters()[q].box, c); }
 
@@ -224,12 +225,15 @@ Proxies numbered(const Octree& tree, unsigned degree, std::size_t& next) {
   return proxies;
 }
 
-/// The smallest charge of particles that is not zero, times a factor that has no effect.
-double negligible_charge(const NumberArray& charge, std::size_t n) {
-  double least = 1;
-  for (std::size_t k = 0; k < n; ++k)
-    if (charge[k] != 0) least = std::min(least, std::abs(charge[k]));
-  return std::max(0x1p-40 * least, 0x1p-900);
+/// The largest absolute value of each carried variable of n particles.
+std::vector<double> largest_carried(const ChargedParticles& particles, std::size_t n) {
+  std::vector<double> largest;
+  for (const ChargedParticles::Carried& v : particles.carried) {
+    largest.push_back(0);
+    for (std::size_t k = 0; k < n; ++k)
+      largest.back() = std::max(largest.back(), std::abs((*v.array)[k]));
+  }
+  return largest;
 }
 
 }  // namespace
@@ -303,19 +307,14 @@ std::vector<Proxies> add_chebyshev(const Octree& tree, unsigned least, unsigned 
   std::vector<Interpolation> kinds;
   for (unsigned d = least; d < degree; ++d)
     kinds.emplace_back(tree, grid_of(tree, d), particles, all[d - least]);
-  double smallest = 1;
-  for (const ChargedParticles::Carried& v : particles.carried)
-    smallest = std::min(smallest, negligible_charge(*particles.charges[v.charge], n));
   tree.upwards([&](std::size_t q) {
     for (const Interpolation& kind : kinds) kind.make_from(largest, q);
   });
   kinds.push_back(largest);
+  const std::vector<double> largest_values = largest_carried(particles, n);
   if (!particles.carried.empty())
     tree.upwards([&](std::size_t q) {
-      for (const Interpolation& kind : kinds) {
-        kind.give_charge(q, smallest);
-        kind.divide(q);
-      }
+      for (const Interpolation& kind : kinds) kind.divide(q, largest_values);
     });
   return all;
 }

@@ -17,16 +17,16 @@ namespace {
 /// Of a given theta, and of chosen ones: closer clusters would hide few neighbours from a sample.
 constexpr double largest_given_theta = 0.95, most_theta = 0.75, least_theta = 0.05,
                  largest_ratio_chosen = 0.8;
-/// Coordinates beyond this leave no room for squares.
-constexpr double most_coordinate = 1e150;
+/// Coordinates and sums of charges beyond these leave no room for squares and for other factors.
+constexpr double most_coordinate = 1e150, most_charge = 1e200;
 /// Pairs of direct sums that take as long as a target of a tree, besides its own pairs, and as a
 /// pair of a list.
 constexpr double pairs_for_target = 1000, pairs_for_pair = 1.3;
 /// The smallest degree of several. Degree 1 saves less than its errors cost.
 constexpr unsigned least_kind = 2;
 /// Below these numbers of targets and of pairs the choice of a tree takes longer than direct sums.
-constexpr std::size_t least_targets = 1000;
-constexpr double least_pairs = 1e8;
+constexpr std::size_t fewest_targets = 1000;
+constexpr double fewest_pairs = 1e8;
 constexpr std::size_t default_leaf = 32, default_group = 192, default_samples = 256;
 constexpr std::size_t samples_of_group = 4;  ///< that share a list
 
@@ -179,6 +179,24 @@ class KernelTree {
 
   bool has_twins() const {
     return has_distant_twins(form_, targets_.inputs, sources_, targets_.size, tree_.size());
+  }
+
+  /// Whether sums of charges, and of products with them, are far from overflow.
+  bool charges_fit() const {
+    const auto fits = [&](const std::string& name, const std::string& factor) {
+      const std::vector<double>& a = column_named(sources_, name).numbers;
+      const std::vector<double>& b = column_named(sources_, factor).numbers;
+      double sum = 0, product = 0;
+      for (std::size_t k = 0; k < tree_.size(); ++k) {
+        sum += std::abs(a[k]);
+        product += std::abs(a[k]) * std::abs(b[k]);
+      }
+      return sum < most_charge && (name == factor || product < most_charge);
+    };
+    const KernelCharges& c = form_.charges;
+    return std::ranges::all_of(c.charges, [&](const std::string& q) { return fits(q, q); }) &&
+           std::ranges::all_of(c.carried,
+                               [&](const CarriedVariable& v) { return fits(v.name, v.charge); });
   }
 
   /// Chooses degree and theta; false if direct sums are faster or needed.
@@ -451,7 +469,7 @@ std::optional<TreeSumReport> compute_tree(SetJob& job, const KernelForm& form,
   }
   const bool chosen = options.theta > 0 || options.degree > 0;
   if (!chosen &&
-      (m < least_targets || static_cast<double>(n) * static_cast<double>(m) < least_pairs)) {
+      (m < fewest_targets || static_cast<double>(n) * static_cast<double>(m) < fewest_pairs)) {
     reason = "there are few particles";
     return {};
   }
@@ -459,6 +477,10 @@ std::optional<TreeSumReport> compute_tree(SetJob& job, const KernelForm& form,
   KernelTree tree(job, form, input, options, threads);
   if (tree.has_twins()) {
     reason = "targets and sources at other places have equal numbers";
+    return {};
+  }
+  if (!tree.charges_fit()) {
+    reason = "charges are too large to be added";
     return {};
   }
   const double build_seconds = build.seconds();

@@ -106,6 +106,28 @@ TEST_CASE("Chebyshev proxies have the sums of their cluster for products of poly
   }
 }
 
+TEST_CASE("a variable whose charges cancel has quotients of moderate size") {
+  // Two particles at each place, whose charges cancel, but not the products with the variable.
+  Bodies b = cube(2000);
+  for (std::size_t k = 1; k < b.size(); k += 2)
+    for (std::size_t c = 0; c < 3; ++c) b.x[3 * k + c] = b.x[3 * (k - 1) + c];
+  const Octree tree(b.size(), b.x.data(), 20, 1);
+  std::array<NumberArray, 3> x;
+  for (std::size_t c = 0; c < 3; ++c) x[c].assign(tree.at(c).begin(), tree.at(c).end());
+  NumberArray q;
+  for (const std::uint32_t number : tree.order()) q.push_back(number % 2 == 0 ? 1 : -1);
+  NumberArray v = q;
+  const std::vector<Proxies> kinds =
+      add_chebyshev(tree, 2, 3, {{&x[0], &x[1], &x[2]}, {&q}, {{&v, 0}}});
+  REQUIRE(q.size() > tree.size());
+  double momentum = 0, largest = 0;
+  for (std::size_t k = kinds[1].first[0]; k < kinds[1].first[0] + kinds[1].points; ++k)
+    momentum += q[k] * v[k];
+  for (const double a : v) largest = std::max(largest, std::abs(a));
+  CHECK(std::abs(momentum - 2000) < 1e-6);
+  CHECK(largest <= 0x1p40);
+}
+
 TEST_CASE("proxies lie within the box of their cluster, and do not depend on threads") {
   const Bodies b = plummer(5000);
   const Charged one(b, 4, 1), two(b, 4, 3);

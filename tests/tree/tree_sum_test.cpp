@@ -248,6 +248,22 @@ TEST_CASE("few particles are summed directly, with the bits of a job") {
   CHECK(yukawa_of(far, with_degree(3, 1e-3)).report.reason.starts_with("coordinates"));
 }
 
+TEST_CASE("charges of zero, of one sign, and huge ones") {
+  Problem p = problem_of(cube(2000));
+  p.charge.assign(2000, 0.0);
+  const Found nothing = yukawa_of(p, with_degree(3, 1e-3));
+  CHECK(std::ranges::all_of(nothing.values, [](double v) { return v == 0; }));
+  CHECK(nothing.report.reason.empty());
+  CHECK(nothing.report.error == 0);
+  p.charge[77] = 2;
+  const Found one = yukawa_of(p, with_degree(3, 1e-3));
+  CHECK(error_of(one.values, plain(p, 4, yukawa_term(2)), 4, 3, 1) < 1.3e-3);
+  p.charge.assign(2000, 1e200);
+  const Found huge = yukawa_of(p, with_degree(3, 1e-3));
+  CHECK(huge.report.reason == "charges are too large to be added");
+  CHECK(std::abs(huge.values[3] / plain(p, 4, yukawa_term(2))[3] - 1) < 1e-6);
+}
+
 TEST_CASE("the few targets that have most of the mean squares are in the sample") {
   const Problem p = problem_of(cube(2000));
   const Found got = yukawa_of(p, with_degree(3, 1e-6), 500);
