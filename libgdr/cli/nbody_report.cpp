@@ -122,6 +122,51 @@ std::string statistics_text(const Statistics& s, double clocks_per_interaction) 
                      s.predicted_gflops());
 }
 
+std::string trees_text(const TreeUse& use, double accuracy, double seconds) {
+  if (use.direct_calls == use.calls)
+    return summary_row("tree", "not used: direct sums are faster, or needed for accuracy {:g}",
+                       accuracy);
+  const auto interval = [](double least, double most) {
+    return least == most ? fmt::format("{:.3g}", least)
+                         : fmt::format("{:.3g} to {:.3g}", least, most);
+  };
+  const auto share = [&](double part) {
+    return fmt::format("{:.0f} %", seconds > 0 ? 100 * part / seconds : 0.0);
+  };
+  const std::string what =
+      use.most_degree == 1 ? "monopoles"
+                           : "multipoles of degree " + interval(use.least_degree, use.most_degree);
+  return summary_row(
+             "tree", "{}, theta {}, up to {:.0f} sources of a particle; {} direct sums", what,
+             interval(use.least_theta, use.most_theta), use.most_sources,
+             use.direct_calls > 0 ? counted(use.direct_calls, "calculation") + " by" : "no") +
+         summary_row("errors of forces",
+                     "{:.2g} (rms, the largest; asked for: {:g}), of one particle {:.2g}; measured "
+                     "on {} particles of each calculation",
+                     use.error, accuracy, use.largest_error, use.samples) +
+         summary_row("time of forces",
+                     "{} of {:.3g} s: sums {}, lists {}, tree {}, choice and errors {}",
+                     share(use.seconds), seconds, share(use.force_seconds), share(use.list_seconds),
+                     share(use.build_seconds), share(use.choice_seconds));
+}
+
+Json trees_json(const TreeUse& use, double accuracy) {
+  return {{"accuracy", accuracy},
+          {"force_calculations", use.calls},
+          {"direct_sums", use.direct_calls},
+          {"error", use.error},
+          {"largest_error", use.largest_error},
+          {"samples", use.samples},
+          {"degree", {use.least_degree, use.most_degree}},
+          {"theta", {use.least_theta, use.most_theta}},
+          {"sources_per_target", use.most_sources},
+          {"seconds", use.seconds},
+          {"build_seconds", use.build_seconds},
+          {"choice_seconds", use.choice_seconds},
+          {"list_seconds", use.list_seconds},
+          {"force_seconds", use.force_seconds}};
+}
+
 std::string energy_heading() {
   return fmt::format("{:>10} {:>12} {:>13} {:>13} {:>13} {:>10} {:>12} {:>9} {:>8}\n", "step",
                      "time", "kinetic", "potential", "total", "dE/E", "ang. mom.", "cm", "r_half");
@@ -156,6 +201,11 @@ std::string report_text(const NbodyReport& report) {
                         norm(difference(b.angular_momentum, a.angular_momentum)));
     text += summary_row("size", "half-mass radius {:.5g} -> {:.5g}, virial ratio {:.4f} -> {:.4f}",
                         a.half_mass_radius, b.half_mass_radius, a.virial_ratio(), b.virial_ratio());
+  }
+  if (r.end.accuracy > 0) {
+    text += trees_text(report.trees, r.end.accuracy, report.seconds);
+    if (report.trees.direct_calls < report.trees.calls)
+      text += summary_row("energies", "with the potentials of the tree");
   }
   if (!is_quiet()) {
     text += statistics_text(report.statistics, report.clocks_per_interaction);
@@ -223,6 +273,7 @@ Json report_json(const NbodyReport& report) {
     object["eta_start"] = r.end.eta_start;
     object["step_fraction"] = r.end.fraction;
   }
+  if (r.end.accuracy > 0) object["tree"] = trees_json(report.trees, r.end.accuracy);
   if (r.block_steps) object["blocks"] = block_steps_json(*r.block_steps);
   object.update(statistics_json(report.statistics));
   if (!report.ranks.empty()) object["ranks"] = ranks_json(report.ranks);

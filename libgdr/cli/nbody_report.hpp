@@ -28,7 +28,9 @@ struct NbodyReport {
   RunResult result;
   Statistics statistics;
   double clocks_per_interaction = 0;
-  ForceCost one_chip, one_board;  ///< predictions; zeros on many ranks
+  double seconds = 0;             ///< wall time of the run with the first forces
+  TreeUse trees;                  ///< of a run to an accuracy
+  ForceCost one_chip, one_board;  ///< predictions; zeros on many ranks and with trees
   std::vector<RankReport> ranks;  ///< reports of the ranks of devices of kind "mpi"
   std::optional<Comparison> comparison;
 
@@ -41,6 +43,10 @@ double interactions_per_second(const Statistics& statistics);
 /// Statistics in a report: amount and speed of computation, and the prediction for the device.
 std::string statistics_text(const Statistics& statistics, double clocks_per_interaction);
 Json statistics_json(const Statistics& statistics);
+
+/// How forces were computed to an accuracy, in a report about work that took `seconds`.
+std::string trees_text(const TreeUse& use, double accuracy, double seconds);
+Json trees_json(const TreeUse& use, double accuracy);
 
 /// Heading and line of the table of energies.
 std::string energy_heading();

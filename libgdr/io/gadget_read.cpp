@@ -208,6 +208,8 @@ void read_run(const StoredFile& file, Snapshot& snapshot) {
   RunState run;
   run.step = *step;
   for (const RunNumber& number : run_numbers) run.*number.value = number_of_run(file, number);
+  for (const RunNumber& number : optional_numbers)
+    if (file.attribute("GDR", number.hdf5_name)) run.*number.value = number_of_run(file, number);
   if (hermite) read_hermite(file, run, snapshot);
   snapshot.run = run;
 }

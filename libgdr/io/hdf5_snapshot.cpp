@@ -48,6 +48,8 @@ void write_run(hdf5::Writer& file, const Snapshot& snapshot) {
   file.attribute("GDR", "Step", H5T_STD_I64LE, run.step);
   for (const RunNumber& number : run_numbers)
     file.attribute("GDR", number.hdf5_name, run.*number.value);
+  for (const RunNumber& number : optional_numbers)
+    if (run.*number.value != 0) file.attribute("GDR", number.hdf5_name, run.*number.value);
   if (!snapshot.hermite) return;
   for (const RunNumber& number : hermite_numbers)
     file.attribute("GDR", number.hdf5_name, run.*number.value);
@@ -133,6 +135,10 @@ void write_forces(const std::string& path, const Snapshot& snapshot, const Force
   file.attribute("/", "kernel", origin.kernel);
   file.attribute("/", "engine", origin.engine);
   file.attribute("/", "source", origin.source);
+  if (origin.accuracy > 0) {
+    file.attribute("/", "accuracy", origin.accuracy);
+    file.attribute("/", "error", origin.error);
+  }
   file.attribute("/", "NumPart_ThisFile", H5T_STD_I64LE, counts);
   write_file_atomically(path, file.finish());
 }

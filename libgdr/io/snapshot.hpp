@@ -28,6 +28,9 @@ struct RunState {
   double gravity = 1;       ///< constant of gravity
   double start_energy = 0;  ///< total energy at step 0, the reference of drifts
   IntegratorKind integrator = IntegratorKind::Leapfrog;
+  double accuracy = 0;  ///< of forces, with trees (gdr::TreeOptions); 0: direct sums
+  // Degree and theta of the last tree; 0: direct sums
+  double tree_degree = 0, tree_theta = 0;
   // The others belong to Hermite4 (gdr::HermiteOptions).
   double fraction = 0;  ///< part of the present step that is done
   double eta = 0, eta_start = 0, smallest_step = 0;
@@ -54,6 +57,11 @@ constexpr RunNumber run_numbers[] = {
     {"Softening", "softening", &RunState::softening, NumberRange::AtLeastZero},
     {"G", "gravity", &RunState::gravity, NumberRange::Positive},
     {"StartEnergy", "start_energy", &RunState::start_energy, NumberRange::Any}};
+/// Numbers that are in files only if they are not zero.
+constexpr RunNumber optional_numbers[] = {
+    {"Accuracy", "accuracy", &RunState::accuracy, NumberRange::Fraction},
+    {"TreeDegree", "tree_degree", &RunState::tree_degree, NumberRange::AtLeastZero},
+    {"TreeTheta", "tree_theta", &RunState::tree_theta, NumberRange::Fraction}};
 /// The additional numbers of a run with Hermite4: files that have them are of such a run.
 constexpr RunNumber hermite_numbers[] = {
     {"StepFraction", "step_fraction", &RunState::fraction, NumberRange::Fraction},
@@ -156,9 +164,11 @@ std::string text_snapshot(const Snapshot& snapshot);
 struct ForceOrigin {
   double softening = 0;
   double gravity = 1;
-  std::string kernel;  ///< "gravity"
-  std::string engine;  ///< "vector"
-  std::string source;  ///< name of the snapshot file
+  std::string kernel;   ///< "gravity"
+  std::string engine;   ///< "vector"
+  std::string source;   ///< name of the snapshot file
+  double accuracy = 0;  ///< that was asked for; 0: direct sums, without these two attributes
+  double error = 0;     ///< that was measured
 };
 
 /// One dataset of results: `width` values for each particle, numbers or integers.

@@ -100,6 +100,8 @@ struct TextFile {
 std::pair<const RunNumber*, bool> find_number(std::string_view name) {
   for (const RunNumber& number : run_numbers)
     if (number.text_name == name) return {&number, false};
+  for (const RunNumber& number : optional_numbers)
+    if (number.text_name == name) return {&number, false};
   for (const RunNumber& number : hermite_numbers)
     if (number.text_name == name) return {&number, true};
   return {nullptr, false};
@@ -244,6 +246,9 @@ std::string text_snapshot(const Snapshot& snapshot) {
     fmt::format_to(to, "#gdr: step = {}\n", snapshot.run->step);
     for (const RunNumber& number : run_numbers)
       fmt::format_to(to, "#gdr: {} = {}\n", number.text_name, (*snapshot.run).*number.value);
+    for (const RunNumber& number : optional_numbers)
+      if ((*snapshot.run).*number.value != 0)
+        fmt::format_to(to, "#gdr: {} = {}\n", number.text_name, (*snapshot.run).*number.value);
   }
   // fmt's default form of a double is the shortest text that reads back as the same bits.
   if (snapshot.run && snapshot.hermite)

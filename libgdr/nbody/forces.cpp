@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "emulator/host/parallel.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
 #include "libgdr/device/names.hpp"
@@ -70,6 +71,60 @@ std::vector<double> scaled(std::span<const double> mass, double gravity) {
   return result;
 }
 
+/// The particles of a rank, and where their forces go.
+struct Part {
+  std::size_t n;
+  const double *position, *mass;
+  double *acceleration, *potential;
+};
+
+/// The law whose forces `compute(Gravity&, const Part&)` computes.
+template <typename Compute>
+ForceLaw forces_on(Device& device, double gravity, Compute compute) {
+  auto kernel = std::make_shared<Gravity>(device);
+  return [&device, kernel, gravity, compute](auto position, auto mass, auto acceleration,
+                                             auto potential) mutable {
+    const std::vector<double> gm = scaled(mass, gravity);
+    // The part of a rank grows when other ranks fail.
+    device.retry_on_rank_failure([&] {
+      RankGroup* const ranks = DeviceRanks::group(device);
+      const auto [first, end] = part_of_rank(ranks, gm.size());
+      compute(*kernel, Part{end - first, position.data() + 3 * first, gm.data() + first,
+                            acceleration.data() + 3 * first, potential.data() + first});
+      if (ranks != nullptr) {
+        gather_parts(*ranks, acceleration.data(), gm.size(), 3);
+        gather_parts(*ranks, potential.data(), gm.size(), 1);
+      }
+      collectively(ranks, [&] { check_forces(position, acceleration, potential); });
+    });
+  };
+}
+
+TreeOptions options_of(const TreeChoice& choice) {
+  TreeOptions options;
+  options.theta = choice.theta;
+  options.method = choice.degree == 0   ? TreeMethod::Direct
+                   : choice.degree == 1 ? TreeMethod::Monopole
+                                        : TreeMethod::Multipole;
+  if (choice.degree > 1) options.degree = choice.degree;
+  return options;
+}
+
+/// With the choice of the request as long as its error is small enough, else with a new one.
+TreeReport compute_with_tree(Gravity& kernel, const Part& p, double eps,
+                             const TreeRequest& request) {
+  const auto compute = [&](const TreeOptions& options) {
+    return kernel.compute(p.n, p.position, p.mass, eps, p.acceleration, p.potential, options);
+  };
+  if (request.choice) {
+    const TreeReport report = compute(options_of(*request.choice));
+    if (report.error <= request.accuracy) return report;
+  }
+  TreeOptions options;
+  options.accuracy = request.accuracy;
+  return compute(options);
+}
+
 /// The name that Device::open uses for an empty one.
 std::string full_name(const std::string& device_name) {
   if (!device_name.empty()) return device_name;
@@ -94,23 +149,23 @@ void direct_sum(std::span<const double> position, std::span<const double> mass, 
 }
 
 ForceLaw device_forces(Device& device, double eps, double gravity) {
-  auto kernel = std::make_shared<Gravity>(device);
-  return
-      [&device, kernel, eps, gravity](auto position, auto mass, auto acceleration, auto potential) {
-        const std::vector<double> gm = scaled(mass, gravity);
-        // The part of a rank grows when other ranks fail.
-        device.retry_on_rank_failure([&] {
-          RankGroup* const ranks = DeviceRanks::group(device);
-          const auto [first, end] = part_of_rank(ranks, gm.size());
-          kernel->compute(end - first, position.data() + 3 * first, gm.data() + first, eps,
-                          acceleration.data() + 3 * first, potential.data() + first);
-          if (ranks != nullptr) {
-            gather_parts(*ranks, acceleration.data(), gm.size(), 3);
-            gather_parts(*ranks, potential.data(), gm.size(), 1);
-          }
-          collectively(ranks, [&] { check_forces(position, acceleration, potential); });
-        });
-      };
+  return forces_on(device, gravity, [eps](Gravity& kernel, const Part& p) {
+    kernel.compute(p.n, p.position, p.mass, eps, p.acceleration, p.potential);
+  });
+}
+
+ForceLaw tree_forces(Device& device, double eps, double gravity, const TreeRequest& request,
+                     TreeUse& use) {
+  return forces_on(device, gravity,
+                   [eps, next = request, &use](Gravity& kernel, const Part& p) mutable {
+                     const Stopwatch watch;
+                     const TreeReport report = compute_with_tree(kernel, p, eps, next);
+                     use.add(report, watch.seconds());
+                     ++next.step;
+                     const bool due = next.step % TreeRequest::steps_of_choice == 0;
+                     next.choice.reset();
+                     if (!due) next.choice = use.latest;
+                   });
 }
 
 ForceLaw host_forces(double eps, double gravity) {

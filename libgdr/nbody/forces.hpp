@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gdr/device.hpp"
+#include "libgdr/nbody/tree_use.hpp"
 
 namespace gdr {
 
@@ -23,6 +24,10 @@ using ForceLaw = std::function<void(std::span<const double> position, std::span<
 /// forces. On a device of many ranks every rank passes all particles, computes a part, and gets all
 /// forces.
 ForceLaw device_forces(Device& device, double eps, double gravity = 1);
+/// The same to an accuracy (TreeOptions), with trees where they are faster; one calculation for
+/// each step. `use`, which must outlive the law, is told of every one.
+ForceLaw tree_forces(Device& device, double eps, double gravity, const TreeRequest& request,
+                     TreeUse& use);
 /// Forces by direct summation in double precision on the host, for comparison.
 ForceLaw host_forces(double eps, double gravity = 1);
 

@@ -39,9 +39,9 @@ class Integrator {
   virtual std::optional<HermiteStatistics> block_statistics() const { return {}; }
 };
 
-/// The leapfrog with steps of this length.
+/// The leapfrog with steps of this length. `trees`, if any, is what the law tells of its trees.
 std::unique_ptr<Integrator> leapfrog_integrator(const Snapshot& snapshot, double time_step,
-                                                ForceLaw forces);
+                                                ForceLaw forces, const TreeUse* trees = nullptr);
 
 /// The Hermite scheme on a device, which must outlive it, with the parameters of a run; a grid step
 /// is one cycle. With `restarted` it continues from the state in the snapshot. On many ranks every

@@ -62,11 +62,25 @@ void plan_block_steps(const RunRequest& request, RunState& run) {
            run.time_step);
 }
 
+/// The accuracy of the forces of a run, whose integrator is known.
+void plan_accuracy(const RunRequest& request, RunState& run) {
+  if (run.integrator == IntegratorKind::Hermite4) {
+    if (request.accuracy.value_or(0) != 0)
+      refuse("--accuracy is an option of --integrator leapfrog; hermite4 has direct sums");
+    run.accuracy = 0;
+    return;
+  }
+  run.accuracy = request.accuracy.value_or(run.accuracy);
+  if (!(run.accuracy >= 0 && run.accuracy < 1))
+    refuse("--accuracy: expected a number above 0 and below 1, or 0 for direct sums, got {}",
+           run.accuracy);
+}
+
 /// Whether a run with these parameters continues the earlier one.
 bool same_parameters(const RunState& a, const RunState& b) {
   return a.integrator == b.integrator && a.softening == b.softening && a.time_step == b.time_step &&
-         a.gravity == b.gravity && a.eta == b.eta && a.eta_start == b.eta_start &&
-         a.smallest_step == b.smallest_step;
+         a.gravity == b.gravity && a.accuracy == b.accuracy && a.eta == b.eta &&
+         a.eta_start == b.eta_start && a.smallest_step == b.smallest_step;
 }
 
 /// Times that differ by less are the same one, in steps.
@@ -88,6 +102,17 @@ std::int64_t in_steps(const Interval& interval, double time_step) {
 }
 
 }  // namespace
+
+TreeRequest tree_request(const RunPlan& plan) {
+  const RunState& start = plan.start;
+  TreeRequest request{start.accuracy, start.step, {}};
+  constexpr double largest_degree = 6, largest_theta = 0.95;
+  const double degree = start.tree_degree, theta = start.tree_theta;
+  const bool is_choice = degree <= largest_degree && degree == std::floor(degree) &&
+                         theta <= largest_theta && (degree > 0) == (theta > 0);
+  if (plan.restarted && is_choice) request.choice = {static_cast<unsigned>(degree), theta};
+  return request;
+}
 
 std::string time_text(double time, double step) {
   constexpr double least = 7, most = 12;
@@ -145,6 +170,7 @@ RunPlan plan_run(const Snapshot& snapshot, const RunRequest& request) {
   check_finite_above("--dt", run.time_step, false);
   check_finite_above("--G", run.gravity, false);
   plan_block_steps(request, run);
+  plan_accuracy(request, run);
   if (!request.end_time) refuse("--t-end is required: the end time of the integration");
   if (!std::isfinite(*request.end_time)) refuse("--t-end: expected a finite time");
 
@@ -154,6 +180,7 @@ RunPlan plan_run(const Snapshot& snapshot, const RunRequest& request) {
     run.start_time = snapshot.time;
     run.step = 0;
     run.fraction = run.start_energy = 0;
+    run.tree_degree = run.tree_theta = 0;
   }
   if (*request.end_time < snapshot.time - step_tolerance * run.time_step)
     refuse("--t-end {} is before the time of the snapshot, {}",

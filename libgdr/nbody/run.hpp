@@ -31,6 +31,7 @@ IntegratorKind parse_integrator(const std::string& name);
 /// The options of a run; missing values are taken from the snapshot of an earlier run.
 struct RunRequest {
   std::optional<double> softening, time_step, gravity, end_time;
+  std::optional<double> accuracy;                       ///< of forces; 0, the default: direct sums
   std::optional<IntegratorKind> integrator;             ///< default: leapfrog
   std::optional<double> eta, eta_start, smallest_step;  ///< parameters of Hermite4
   std::optional<Interval> snapshot_every, energy_every;
@@ -59,6 +60,9 @@ std::string time_text(double time, double step);
 /// and values out of range: dt <= 0, eps < 0, an end before the start, more than 2^53 steps; and
 /// for parameters of the Hermite scheme with the leapfrog.
 RunPlan plan_run(const Snapshot& snapshot, const RunRequest& request);
+
+/// How a run to an accuracy computes forces; a restart begins with the choice in the snapshot.
+TreeRequest tree_request(const RunPlan& plan);
 
 /// The conserved quantities at one step.
 struct EnergyRecord {

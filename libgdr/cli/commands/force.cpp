@@ -20,24 +20,33 @@ namespace {
 struct Options {
   std::string file, output, kernel = "gravity";
   double eps = 0, gravity = 1;
+  std::optional<double> accuracy;
   std::vector<std::string> settings;
   DeviceChoice device;
   bool json = false;
 };
 
 /// Acceleration and potential by the library's class for gravity, whose errors name particles.
-std::vector<ForceDataset> gravity(Device& device, const Snapshot& snapshot, double eps, double g) {
+/// To an accuracy, if there is one; `use` is told of it.
+std::vector<ForceDataset> gravity(Device& device, const Snapshot& snapshot, const Options& options,
+                                  TreeUse& use) {
   const std::size_t n = snapshot.size();
   std::vector<ForceDataset> list = {{"Acceleration", 3, std::vector<double>(3 * n), {}},
                                     {"Potential", 1, std::vector<double>(n), {}}};
-  device_forces(device, eps, g)(snapshot.position, snapshot.mass, list[0].numbers, list[1].numbers);
+  const ForceLaw law = options.accuracy ? tree_forces(device, options.eps, options.gravity,
+                                                      {*options.accuracy, 0, {}}, use)
+                                        : device_forces(device, options.eps, options.gravity);
+  law(snapshot.position, snapshot.mass, list[0].numbers, list[1].numbers);
   return list;
 }
 
+bool is_plain_gravity(const Options& options) {
+  return options.kernel == "gravity" && options.settings.empty();
+}
+
 std::vector<ForceDataset> compute(Device& device, const Options& options, const Kernel& kernel,
-                                  const Snapshot& snapshot) {
-  if (options.kernel == "gravity" && options.settings.empty())
-    return gravity(device, snapshot, options.eps, options.gravity);
+                                  const Snapshot& snapshot, TreeUse& use) {
+  if (is_plain_gravity(options)) return gravity(device, snapshot, options, use);
   KernelSettings settings{options.eps, options.gravity, {}};
   for (const std::string& text : options.settings) {
     const Setting s = split_setting("--set", text);
@@ -58,7 +67,8 @@ std::optional<double> potential_energy(const Snapshot& snapshot,
 }
 
 void report(const Options& options, const Snapshot& snapshot, const ForceOrigin& origin,
-            const std::vector<ForceDataset>& results, Device& device, double clocks) {
+            const std::vector<ForceDataset>& results, const TreeUse& use, Device& device,
+            double clocks) {
   const std::vector<RankReport> ranks = rank_reports(device);
   const Statistics statistics = sum_over_ranks(device.statistics(), ranks);
   const std::optional<double> energy = potential_energy(snapshot, results);
@@ -73,6 +83,7 @@ void report(const Options& options, const Snapshot& snapshot, const ForceOrigin&
                    {"device", device.description()},
                    {"clocks_per_interaction", clocks}};
     if (energy) object["potential_energy"] = *energy;
+    if (options.accuracy) object["tree"] = trees_json(use, *options.accuracy);
     object.update(statistics_json(statistics));
     if (!ranks.empty()) object["ranks"] = ranks_json(ranks);
     print_json(object);
@@ -81,6 +92,7 @@ void report(const Options& options, const Snapshot& snapshot, const ForceOrigin&
   if (!is_quiet()) {
     print("{}: {} particles, eps {}\n", options.file, snapshot.size(), origin.softening);
     print("{}\n", device.description());
+    if (options.accuracy) print("{}", trees_text(use, *options.accuracy, use.seconds));
     print("{}", statistics_text(statistics, clocks));
     print("{}", ranks_text(ranks));
   }
@@ -88,9 +100,18 @@ void report(const Options& options, const Snapshot& snapshot, const ForceOrigin&
   if (!is_quiet()) print("written            {}\n", options.output);
 }
 
+void check_accuracy(const Options& options) {
+  if (!options.accuracy) return;
+  if (!(*options.accuracy > 0 && *options.accuracy < 1))
+    throw usage_error("--accuracy: expected above 0 and below 1, got {}", *options.accuracy);
+  if (!is_plain_gravity(options))
+    throw usage_error("--accuracy: trees are for the kernel gravity; leave out --kernel and --set");
+}
+
 int work(const Options& options) {
   if (options.eps < 0) throw usage_error("--eps: the softening length must be at least 0");
   if (options.gravity <= 0) throw usage_error("--G: the constant of gravity must be above 0");
+  check_accuracy(options);
   const Kernel given = find_kernel(options.kernel);
   Snapshot snapshot;
   Device device = open_and_read(options.device, [&] {
@@ -110,17 +131,24 @@ int work(const Options& options) {
     for (const std::string& setting : options.settings) law.add(std::string_view(setting));
     require_same_on_ranks(
         {{"has another --kernel or --set", law},
-         {"has another --eps or --G", Hash().add(options.eps).add(options.gravity)},
+         {"has another --eps, --G or --accuracy",
+          Hash().add(options.eps).add(options.gravity).add(options.accuracy.value_or(0))},
          {"has read other particles", hash_of(snapshot)}});
   }
   std::vector<ForceDataset> results;
-  on_all_ranks([&] { results = compute(device, options, kernel, snapshot); });
-  const ForceOrigin origin{options.eps, options.gravity, kernel.name(), device.statistics().engine,
-                           std::filesystem::path(options.file).filename().string()};
+  TreeUse use;
+  on_all_ranks([&] { results = compute(device, options, kernel, snapshot, use); });
+  const ForceOrigin origin{options.eps,
+                           options.gravity,
+                           kernel.name(),
+                           device.statistics().engine,
+                           std::filesystem::path(options.file).filename().string(),
+                           options.accuracy.value_or(0),
+                           use.error};
   on_all_ranks([&] {
     if (is_first_rank()) write_forces(options.output, snapshot, origin, results);
   });
-  report(options, snapshot, origin, results, device, kernel.clocks_per_interaction());
+  report(options, snapshot, origin, results, use, device, kernel.clocks_per_interaction());
   return 0;
 }
 
@@ -131,6 +159,9 @@ void add_options(CLI::App& app, Options& options) {
   add_text(app, "-o,--output", options.output, "OUT.hdf5", "HDF5 file for the forces")->required();
   add_number(app, "--G", options.gravity, "G",
              "constant of gravity in the units of the file (default: 1)");
+  add_number(app, "--accuracy", options.accuracy, "ERROR",
+             "relative error of accelerations, with a tree for many particles (default: direct "
+             "sums)");
   add_text(app, "--kernel", options.kernel, "KERNEL",
            "kernel of the library, or a file .gdk, .gds, .gdo (default: gravity)");
   add_repeatable(app, "--set", options.settings,
@@ -152,6 +183,10 @@ const Registration registration{
          "at the root of OUT.hdf5, in the order of the snapshot: PartType0 first, then PartType1,\n"
          "and so on. Potential is -sum over j != i of G m_j / sqrt(r^2 + eps^2). With --exact\n"
          "the bits are the same with every instruction set and number of threads.\n\n"
+         "With --accuracy, such as 1e-3, forces of more than some 10000 particles take\n"
+         "O(n log n): a tree replaces clusters of distant particles by a few. The error (root\n"
+         "mean square) is measured on a sample of particles; the report and the attribute\n"
+         "`error` of the file have it.\n\n"
          "Other kernels declare what their variables hold: pos, vel, mass, id, index, acc (by\n"
          "the kernel gravity), and eps. Without declarations they are found by name, with i or\n"
          "j at the end: x y z, vx vy vz, m, id, slot, ax ay az, and eps2. Their results are\n"

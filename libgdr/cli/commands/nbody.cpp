@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/kernel.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/nbody_report.hpp"
@@ -55,10 +56,11 @@ void print_beginning(const Options& options, const Snapshot& snapshot, const Run
   print("{}: {} particles, t = {}\n", options.file, snapshot.size(), shown(snapshot.time));
   print("{}\n", device.description());
   const bool blocks = start.integrator == IntegratorKind::Hermite4;
-  print("{}: {} steps of {}{} to t = {}, eps {}{}\n\n", integrator_name(start.integrator),
+  print("{}: {} steps of {}{} to t = {}, eps {}{}{}\n\n", integrator_name(start.integrator),
         plan.steps(), start.time_step,
         blocks ? fmt::format(" in block steps, eta {},", start.eta) : "", shown(plan.end_time()),
         start.softening,
+        start.accuracy > 0 ? fmt::format(", accuracy of forces {:g}", start.accuracy) : "",
         plan.restarted ? fmt::format(", continuing from step {:.12g}",
                                      static_cast<double>(start.step) + start.fraction)
                        : "");
@@ -87,14 +89,18 @@ std::function<void(double)> shown_in(Progress& progress, const RunPlan& plan) {
   };
 }
 
-/// The integrator of a run whose forces are those of the device.
+/// The integrator of a run whose forces are those of the device; `use` is told of trees.
 std::unique_ptr<Integrator> integrator_on(Device& device, const Snapshot& snapshot,
-                                          const RunPlan& plan) {
+                                          const RunPlan& plan, TreeUse& use) {
   const RunState& start = plan.start;
   if (start.integrator == IntegratorKind::Hermite4)
     return hermite_integrator(device, snapshot, start, plan.restarted);
-  return leapfrog_integrator(snapshot, start.time_step,
-                             device_forces(device, start.softening, start.gravity));
+  if (start.accuracy == 0)
+    return leapfrog_integrator(snapshot, start.time_step,
+                               device_forces(device, start.softening, start.gravity));
+  return leapfrog_integrator(
+      snapshot, start.time_step,
+      tree_forces(device, start.softening, start.gravity, tree_request(plan), use), &use);
 }
 
 /// The same with forces in double on the host. The native engine computes those of the Hermite
@@ -135,9 +141,11 @@ int signal_on_ranks() {
   return static_cast<int>(std::ranges::max(gather_from_ranks({own})));
 }
 
-/// Integrate; `signal` becomes the signal that stopped the run, if there was one.
-RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& plan, Device& device,
-                    const SnapshotOutput& place, Trace& trace, int& signal) {
+/// Integrate as planned in the report, which gets the result; `signal` becomes the signal that
+/// stopped the run, if there was one.
+void integrate(const Options& options, Snapshot& snapshot, NbodyReport& report, Device& device,
+               const SnapshotOutput& place, Trace& trace, int& signal) {
+  const RunPlan& plan = report.plan;
   Progress progress("gdr nbody", static_cast<double>(plan.steps()));
   RunObserver observer;
   // All ranks stop after the same step.
@@ -155,8 +163,10 @@ RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& p
       print("{}", energy_line(record, plan.start.time_step));
       flush_output();  // for readers of a log file
     };
-  const auto integrator = integrator_on(device, snapshot, plan);
-  return run_simulation(snapshot, plan, *integrator, place, observer);
+  const Stopwatch watch;
+  const auto integrator = integrator_on(device, snapshot, plan, report.trees);
+  report.result = run_simulation(snapshot, plan, *integrator, place, observer);
+  report.seconds = watch.seconds();
 }
 
 /// Costs on one chip and on one board: from the statistics of the device if it is that board, else
@@ -189,7 +199,8 @@ int work(const Options& options) {
     times.add(plan.snapshot_every).add(plan.energy_every);
     require_same_on_ranks(
         {{"has read other particles", hash_of(snapshot)},
-         {"has another --eps or --G", Hash().add(start.softening).add(start.gravity)},
+         {"has another --eps, --G or --accuracy",
+          Hash().add(start.softening).add(start.gravity).add(start.accuracy)},
          {"has another --integrator, --eta, --eta-start or --dt-min",
           Hash()
               .add(static_cast<std::int64_t>(start.integrator))
@@ -212,15 +223,16 @@ int work(const Options& options) {
   report.device = device.description();
   int signal = 0;
   Trace trace(device, options.trace, options.file);
-  report.result = integrate(options, snapshot, report.plan, device, place, trace, signal);
+  integrate(options, snapshot, report, device, place, trace, signal);
   report.statistics = device.statistics();
   const bool blocks = report.plan.start.integrator == IntegratorKind::Hermite4;
   report.clocks_per_interaction = Kernel::builtin(report.result.kernel).clocks_per_interaction();
   verbose("kernel", "{} of the library", report.result.kernel);
   report.ranks = rank_reports(device);
   report.statistics = sum_over_ranks(report.statistics, report.ranks);
-  // The cost of block steps is not that of force calculations of all particles.
-  if (device.ranks() == 1 && !blocks) predict(options, snapshot, report);
+  // The costs of block steps and of trees are not those of direct sums of all particles.
+  const bool trees = report.plan.start.accuracy > 0;
+  if (device.ranks() == 1 && !blocks && !trees) predict(options, snapshot, report);
   if (options.compare && !report.result.stopped && is_first_rank())
     report.comparison = compare(begin, report.plan, snapshot, !options.json);
   if (options.json)
@@ -257,6 +269,9 @@ void add_options(CLI::App& app, Options& options) {
              "hermite4: shortest step (default: no limit)");
   add_number(app, "--G", options.request.gravity, "G",
              "constant of gravity in the units of the file (default: 1)");
+  add_number(app, "--accuracy", options.request.accuracy, "ERROR",
+             "leapfrog: relative error of accelerations, with trees for many particles "
+             "(default: 0, direct sums, or that of FILE's run)");
   add_text(app, "--out", options.folder, "DIR",
            "folder for snapshots, created if missing (default: nbody-out)");
   add_interval(app, "--snapshot-every", options.request.snapshot_every,
@@ -276,6 +291,10 @@ constexpr std::string_view details =
     R"(leapfrog (kick, drift, kick) has a fixed step and is of second order. hermite4 is of fourth
 order, with a step for each particle: --dt divided by a power of two, by the Aarseth
 criterion. Its energies and snapshots are at multiples of --dt.
+
+With --accuracy, such as 1e-3, forces of more than some 10000 particles take O(n log n): a tree
+replaces clusters of distant particles by a few. Errors are measured on a sample of particles in
+every step; the report has the largest. Energies have the potentials of the tree, too.
 
 Snapshots know all that a run needs: one that starts from a snapshot continues with the same
 bits as if it had never stopped. Ctrl-C ends the run after the current step (hermite4: block
