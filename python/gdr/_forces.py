@@ -52,6 +52,76 @@ def per_particle(name: str, value: Any, n: int) -> Floats:
     return np.ascontiguousarray(floats(name, value, (n,)))
 
 
+# Types of results: with an accuracy, a method or theta the result has the report of a tree.
+@overload
+def gravity(
+    pos: Any,
+    mass: Any,
+    eps: float = ...,
+    targets: Optional[Any] = ...,
+    *,
+    vel: None = ...,
+    target_vel: None = ...,
+    accuracy: float,
+    method: Optional[str] = ...,
+    degree: Optional[int] = ...,
+    theta: Optional[float] = ...,
+    group_size: Optional[int] = ...,
+    leaf_size: Optional[int] = ...,
+    samples: Optional[int] = ...,
+    acc: Optional[Floats] = ...,
+    jerk: None = ...,
+    pot: Optional[Floats] = ...,
+    device: Optional[DeviceLike] = ...,
+) -> TreeGravity: ...
+
+
+@overload
+def gravity(
+    pos: Any,
+    mass: Any,
+    eps: float = ...,
+    targets: Optional[Any] = ...,
+    *,
+    vel: None = ...,
+    target_vel: None = ...,
+    accuracy: Optional[float] = ...,
+    method: str,
+    degree: Optional[int] = ...,
+    theta: Optional[float] = ...,
+    group_size: Optional[int] = ...,
+    leaf_size: Optional[int] = ...,
+    samples: Optional[int] = ...,
+    acc: Optional[Floats] = ...,
+    jerk: None = ...,
+    pot: Optional[Floats] = ...,
+    device: Optional[DeviceLike] = ...,
+) -> TreeGravity: ...
+
+
+@overload
+def gravity(
+    pos: Any,
+    mass: Any,
+    eps: float = ...,
+    targets: Optional[Any] = ...,
+    *,
+    vel: None = ...,
+    target_vel: None = ...,
+    accuracy: Optional[float] = ...,
+    method: Optional[str] = ...,
+    degree: Optional[int] = ...,
+    theta: float,
+    group_size: Optional[int] = ...,
+    leaf_size: Optional[int] = ...,
+    samples: Optional[int] = ...,
+    acc: Optional[Floats] = ...,
+    jerk: None = ...,
+    pot: Optional[Floats] = ...,
+    device: Optional[DeviceLike] = ...,
+) -> TreeGravity: ...
+
+
 @overload
 def gravity(
     pos: Any,
@@ -73,6 +143,29 @@ def gravity(
     pot: Optional[Floats] = ...,
     device: Optional[DeviceLike] = ...,
 ) -> Gravity: ...
+
+
+@overload
+def gravity(
+    pos: Any,
+    mass: Any,
+    eps: float = ...,
+    targets: Optional[Any] = ...,
+    *,
+    vel: Union[AnyArray, Sequence[Any]],
+    target_vel: Optional[Any] = ...,
+    accuracy: float,
+    method: Optional[str] = ...,
+    degree: Optional[int] = ...,
+    theta: Optional[float] = ...,
+    group_size: Optional[int] = ...,
+    leaf_size: Optional[int] = ...,
+    samples: Optional[int] = ...,
+    acc: Optional[Floats] = ...,
+    jerk: Optional[Floats] = ...,
+    pot: Optional[Floats] = ...,
+    device: Optional[DeviceLike] = ...,
+) -> TreeGravityJerk: ...
 
 
 @overload
@@ -230,6 +323,14 @@ def check_velocities(vel: Any, target_vel: Any, targets: Any, jerk: Any) -> None
         raise TypeError("jerk: needs velocities; pass vel")
 
 
+def checked_accuracy(accuracy: Optional[float]) -> Optional[float]:
+    """The accuracy of a tree; None if it is not given."""
+    wanted = None if accuracy is None else number("accuracy", accuracy)
+    if wanted is not None and not 0 < wanted < 1:
+        raise ValueError(f"accuracy: expected above 0 and below 1, got {wanted}")
+    return wanted
+
+
 def tree_options(
     accuracy: Optional[float],
     method: Optional[str],
@@ -244,9 +345,7 @@ def tree_options(
     asked = (accuracy, method, degree, theta, *sizes.values())
     if all(value is None for value in asked):
         return None
-    wanted = 1e-3 if accuracy is None else number("accuracy", accuracy)
-    if not 0 < wanted < 1:
-        raise ValueError(f"accuracy: expected above 0 and below 1, got {wanted}")
+    wanted = checked_accuracy(accuracy) or 1e-3
     kind = "auto" if method is None else method
     if kind not in _core.tree_methods:
         raise ValueError(f"method: expected one of {', '.join(_core.tree_methods)}, got {kind!r}")

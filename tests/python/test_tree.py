@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gdr
+from gdr import nbody
 
 
 def sphere(n, seed=3):
@@ -143,3 +144,51 @@ def test_velocities_need_one_another(native):
     vel[3, 2] = np.inf
     with pytest.raises(ValueError, match=r"vel\[3, 2\]"):
         gdr.gravity(pos, mass, 0.1, vel=vel, device=native)
+
+
+def test_a_leapfrog_to_an_accuracy_conserves_energy_and_reports_its_error(native):
+    stars = nbody.plummer(12000, seed=4)
+    options = {"eps": 0.02, "dt": 1 / 32, "t_end": 0.25, "device": native}
+    states = list(nbody.leapfrog(stars, accuracy=1e-3, **options))
+    right = list(nbody.leapfrog(stars, **options))
+    assert right[0].tree is None
+    assert all(0 < state.tree.error <= 1e-3 for state in states)
+    first, last = nbody.energies(states[0]), nbody.energies(states[-1])
+    assert last.total == pytest.approx(first.total, rel=3e-4)
+    assert last.total == pytest.approx(nbody.energies(right[-1]).total, rel=3e-4)
+    moved = np.linalg.norm(right[-1].pos - stars.pos, axis=1).mean()
+    assert np.linalg.norm(states[-1].pos - right[-1].pos, axis=1).mean() < 1e-4 * moved
+
+
+def test_the_choice_of_a_tree_is_kept_until_its_error_is_too_large(native):
+    stars = nbody.plummer(12000, seed=4)
+    steps = nbody.leapfrog(stars, eps=0.02, dt=2e-3, t_end=0.1, accuracy=1e-3, device=native)
+    choices = []
+    for state in steps:
+        choices.append((state.tree.degree, state.tree.theta))
+        if state.step == 40:
+            state.pos *= np.linspace(1, 100, len(stars))[:, None]  # another system
+    assert len(set(choices[:32])) <= 4 and len(set(choices)) >= 2
+    assert state.tree.error <= 1e-3
+
+
+def test_energies_of_a_snapshot_to_an_accuracy(native):
+    stars = nbody.plummer(12000, seed=4)
+    right = nbody.energies(stars, eps=0.02, device=native)
+    found = nbody.energies(stars, eps=0.02, accuracy=1e-3, device=native)
+    assert found.total == pytest.approx(right.total, rel=2e-4) and found.total != right.total
+    assert found.kinetic == right.kinetic
+
+
+@pytest.mark.parametrize("accuracy", [0, 1, float("nan"), "high"])
+def test_a_leapfrog_refuses_a_wrong_accuracy(native, accuracy):
+    with pytest.raises((TypeError, ValueError), match="accuracy"):
+        nbody.leapfrog(nbody.plummer(8), eps=1, dt=1, t_end=1, accuracy=accuracy, device=native)
+
+
+def test_few_stars_have_direct_sums_at_any_accuracy(native):
+    stars = nbody.plummer(100, seed=4)
+    options = {"eps": 0.02, "dt": 1 / 32, "t_end": 0.25, "device": native}
+    *_, found = nbody.leapfrog(stars, accuracy=1e-2, **options)
+    *_, right = nbody.leapfrog(stars, **options)
+    assert found.tree.method == "direct" and np.array_equal(found.pos, right.pos)

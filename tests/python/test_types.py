@@ -64,7 +64,7 @@ def test_the_stub_matches_the_extension_module(tmp_path, cache):
 
 
 PROGRAM = """
-from typing import List, Tuple
+from typing import List, Optional, Tuple
 
 import numpy as np
 
@@ -90,6 +90,13 @@ with gdr.open("emulator", engine="vector", boards=2, self_test=False) as device:
     r: gdr.results.PairVirial = gdr.lennard_jones(a[:, :3], rc=2.5, device=device)
     energy: float = float(r.u.sum() + r.virial.sum())
     near: gdr._arrays.Ints = gdr.sph_density(a[:, :3], 1.0, 0.5).near
+    error: float = gdr.gravity(a[:, :3], 1.0, accuracy=1e-3, device=device).tree.error
+    error += gdr.gravity(a[:, :3], 1.0, 0.1, theta=0.5, device=device).tree.error
+    error += gdr.gravity(a[:, :3], 1.0, 0.1, method="direct", degree=None).tree.error
+    perhaps: Optional[float] = None
+    either: gdr.Gravity = gdr.gravity(a[:, :3], 1.0, accuracy=perhaps, device=device)
+    for state in gdr.nbody.leapfrog(gdr.nbody.plummer(8), eps=1, dt=1, t_end=1, accuracy=0.1):
+        error += state.tree.error if state.tree is not None else 0
 
 
 @gdr.kernel
@@ -108,9 +115,10 @@ def test_user_programs_are_type_checked(tmp_path, cache):
     run(strict, tmp_path, cache)
     wrong = (
         "gdr.linalg.lu([1], block='x')\ngdr.open(3)\ngdr.morse([1]).virial\ngdr.no_kernel([1])\n"
+        "gdr.gravity([1], 1).tree\ngdr.gravity([1], 1, accuracy='high')\n"
     )
     program.write_text("import gdr\n\n" + wrong)
-    with pytest.raises(AssertionError, match="Found 4 errors"):
+    with pytest.raises(AssertionError, match="Found 6 errors"):
         run(strict, tmp_path, cache)
 
 

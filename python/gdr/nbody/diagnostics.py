@@ -31,13 +31,19 @@ class Energies(NamedTuple):
 
 
 def energies(
-    stars: Stars, *, eps: Optional[float] = None, G: float = 1.0, device: Optional[DeviceLike] = None
+    stars: Stars,
+    *,
+    eps: Optional[float] = None,
+    G: float = 1.0,
+    accuracy: Optional[float] = None,
+    device: Optional[DeviceLike] = None,
 ) -> Energies:
     """Kinetic, potential and total energy.
 
-    A state contains the potentials. For a snapshot they are computed, with the softening ``eps``
-    and the gravitational constant ``G``, which are not used for a state. Raises TypeError or
-    ValueError naming the array if one has been replaced by an unsuitable one.
+    A state contains the potentials. For a snapshot they are computed, with the softening ``eps``,
+    the gravitational constant ``G`` and, for many stars, the ``accuracy`` of ``gdr.gravity``, which
+    are not used for a state. Raises TypeError or ValueError naming the array if one has been
+    replaced by an unsuitable one.
     """
     stars = checked("stars", stars)
     kinetic = 0.5 * float((stars.mass * (stars.vel**2).sum(1)).sum())
@@ -46,7 +52,7 @@ def energies(
     elif eps is None:
         raise TypeError("eps: required for a snapshot, whose potentials must be computed")
     else:
-        pot = G * gravity(stars.pos, stars.mass, eps, device=device).pot
+        pot = G * gravity(stars.pos, stars.mass, eps, accuracy=accuracy, device=device).pot
     potential = 0.5 * float((stars.mass * pot).sum())
     return Energies(kinetic, potential, kinetic + potential)
 

@@ -14,8 +14,9 @@ from .. import _core
 from .._arrays import Floats, check_finite, check_type, floats, number
 from .._display import html_table
 from .._open import Device, DeviceLike, device_or_default
-from .._forces import gravity
+from .._forces import checked_accuracy, gravity
 from .._system import require
+from ..results import TreeGravity, TreeReport
 from .run import ARRAYS, LIMITS, HermiteRun
 from .snapshot import HeaderValue, Snapshot, checked, describe, star_rows
 
@@ -41,7 +42,8 @@ class BlockSteps:
 class State:
     """The state of a run. Every state has its own arrays, so that earlier states may be kept.
     Changes to ``pos`` and ``vel`` of the latest state change the run. A state of ``hermite`` has in
-    ``run`` what continues the run, on the same engine with the same bits."""
+    ``run`` what continues the run, on the same engine with the same bits. With ``accuracy``,
+    ``tree`` says how forces and potentials were computed, with their measured error."""
 
     step: int
     time: float
@@ -55,6 +57,7 @@ class State:
     header: Dict[str, HeaderValue] = dataclasses.field(default_factory=dict)
     blocks: Optional[BlockSteps] = None
     run: Optional[HermiteRun] = None
+    tree: Optional[TreeReport] = None
 
     def __len__(self) -> int:
         return len(self.mass)
@@ -78,6 +81,8 @@ class State:
 
 Start = Union[Snapshot, State]
 Forces = Callable[[Floats, Floats], Tuple[Floats, Floats]]
+#: Accelerations and potentials, with the report of a tree.
+_Law = Callable[[Floats, Floats], Tuple[Floats, Floats, Optional[TreeReport]]]
 
 
 def _progress(steps: Iterator[State], start: float, end: float, shown: Any) -> Iterator[State]:
@@ -119,6 +124,7 @@ def leapfrog(
     dt: float,
     t_end: float,
     G: float = 1.0,
+    accuracy: Optional[float] = None,
     forces: Optional[Forces] = None,
     progress: bool = False,
     device: Optional[DeviceLike] = None,
@@ -128,7 +134,9 @@ def leapfrog(
     Yields the initial state and the state after every step, up to the first that reaches ``t_end``
     within a thousandth of a step: the time after step n is ``start + n dt``. ``G`` is the
     gravitational constant in the units of the snapshot (43007.1 for GADGET's kpc, km/s and 1e10
-    solar masses). ``forces(pos, vel) -> (acc, pot)`` replaces softened gravity; ``eps`` and ``G``
+    solar masses). ``accuracy`` is that of ``gdr.gravity``: steps of many stars take O(n log n), and
+    ``state.tree`` has the measured error; the potentials are those of the tree, too.
+    ``forces(pos, vel) -> (acc, pot)`` replaces softened gravity; ``eps``, ``G`` and ``accuracy``
     are then not used; accelerations (n, 3) and potentials (n,) must be finite numbers. ``progress``
     shows a progress bar (requires tqdm).
 
@@ -148,17 +156,55 @@ def leapfrog(
         _check_end(end, snapshot)
         unit = number("G", G, above=0)
         mass = snapshot.mass * unit
+        wanted = checked_accuracy(accuracy)
     if chosen is not None:  # ranks with other steps would wait for each other
-        what = {"time": snapshot.time, "dt": step, "t_end": end, "eps": soft, "G": unit}
+        what = (snapshot.time, step, end, soft, unit, wanted)
         chosen._ranks.check_equal("parameters and times of leapfrog", repr(what))
 
-    def law(pos: Floats, vel: Floats) -> Tuple[Floats, Floats]:
-        if forces is None:
-            return gravity(pos, mass, soft, device=chosen)
-        return _checked_forces(forces(pos, vel), len(mass))
+    to_accuracy = None if wanted is None else _TreeForces(mass, soft, wanted, chosen)
+
+    def law(pos: Floats, vel: Floats) -> Tuple[Floats, Floats, Optional[TreeReport]]:
+        if forces is not None:
+            return (*_checked_forces(forces(pos, vel), len(mass)), None)
+        if to_accuracy is not None:
+            found = to_accuracy.compute(pos)
+            return found.acc, found.pot, found.tree
+        return (*gravity(pos, mass, soft, device=chosen), None)
 
     steps = _leapfrog(snapshot, step, end, law, checks)
     return _progress(steps, snapshot.time, end, progress)
+
+
+class _TreeForces:
+    """Forces to an accuracy for consecutive steps. The choice of a tree takes as long as some
+    calculations of a small system: it is kept until the error is too large, at most 32 steps."""
+
+    def __init__(self, mass: Floats, eps: float, accuracy: float, device: Optional[Device]) -> None:
+        self.mass, self.eps, self.accuracy, self.device = mass, eps, accuracy, device
+        self.step = 0
+        self.choice: Optional[TreeReport] = None
+
+    def compute(self, pos: Floats) -> TreeGravity:
+        """Forces of the next step."""
+        chosen = self.choice if self.step % 32 else None
+        found = None if chosen is None else self.like(pos, chosen)
+        if found is None or found.tree.error > self.accuracy:
+            found = gravity(pos, self.mass, self.eps, accuracy=self.accuracy, device=self.device)
+        self.step += 1
+        self.choice = found.tree
+        return found
+
+    def like(self, pos: Floats, tree: TreeReport) -> TreeGravity:
+        """Forces with the tree, or the direct sums, of another calculation."""
+        return gravity(
+            pos,
+            self.mass,
+            self.eps,
+            method=tree.method,
+            degree=tree.degree if tree.degree > 1 else None,
+            theta=tree.theta or None,
+            device=self.device,
+        )
 
 
 def _checked_forces(result: Any, n: int) -> Tuple[Floats, Floats]:
@@ -176,21 +222,21 @@ def _checked_forces(result: Any, n: int) -> Tuple[Floats, Floats]:
 
 
 def _leapfrog(
-    s: Start, dt: float, end: float, law: Forces, checks: Callable[[], ContextManager[None]]
+    s: Start, dt: float, end: float, law: _Law, checks: Callable[[], ContextManager[None]]
 ) -> Iterator[State]:
     pos, vel = s.pos.copy(), s.vel.copy()
-    acc, pot = law(pos, vel)
-    state = State(0, s.time, pos, vel, s.mass, acc, pot, s.types, s.ids, s.header)
+    acc, pot, tree = law(pos, vel)
+    state = State(0, s.time, pos, vel, s.mass, acc, pot, s.types, s.ids, s.header, tree=tree)
     yield state
     for step in range(1, math.ceil((end - s.time) / dt - 1e-3) + 1):
         with checks():
             state = checked("state", state)
         half = state.vel + state.acc * (dt / 2)
         pos = state.pos + half * dt
-        acc, pot = law(pos, half)
+        acc, pot, tree = law(pos, half)
         vel, time = half + acc * (dt / 2), s.time + step * dt
         state = dataclasses.replace(
-            state, step=step, time=time, pos=pos, vel=vel, acc=acc, pot=pot
+            state, step=step, time=time, pos=pos, vel=vel, acc=acc, pot=pot, tree=tree
         )
         yield state
 
