@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Draws the figures of the documentation from numbers of the program gdr.
+"""Draws the figures of the documentation from numbers of the program gdr, and from costs.json, which
+bench/particle_costs.py has measured.
 
 usage: figures.py [--check] GDR FOLDER
 
-Writes pass.svg, reduction.svg and roofline.svg to FOLDER. With --check it compares the files that
+Writes pass.svg, reduction.svg, roofline.svg and costs.svg to FOLDER. With --check it compares the files that
 are there with what it would write: status 1 if one differs.
 """
 
@@ -15,6 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+COSTS = Path(__file__).resolve().parent / "costs.json"
 KERNELS = Path(__file__).resolve().parents[2] / "kernels" / "particle"
 FONT = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"
 BLUE, RED, GOLD, GREEN = "#2f6fb3", "#b4534b", "#c8922a", "#3f8f5f"
@@ -225,6 +227,57 @@ def draw_roofline(gdr):
     return d.svg()
 
 
+class Decades:
+    """Logarithmic axes over a part of a drawing, from one power of ten to another."""
+
+    def __init__(self, drawing, left, right, top, low, x_range, y_range):
+        self.drawing, self.x_range, self.y_range = drawing, x_range, y_range
+        self.left, self.right, self.top, self.low = left, right, top, low
+
+    def place(self, x, y):
+        def part(value, ends):
+            return (math.log10(value) - ends[0]) / (ends[1] - ends[0])
+
+        across, up = part(x, self.x_range), part(y, self.y_range)
+        return (
+            self.left + across * (self.right - self.left),
+            self.low - up * (self.low - self.top),
+        )
+
+    def grid(self, x_name, y_name):
+        d = self.drawing
+        for decade in range(math.ceil(self.x_range[0]), math.floor(self.x_range[1]) + 1):
+            x, _ = self.place(10**decade, 10 ** self.y_range[0])
+            d.line([(x, self.top), (x, self.low)], "#e3e6eb", 1)
+            d.text(x, self.low + 20, f"{10**decade:,}".replace(",", " "), 12, GREY, "middle")
+        for decade in range(math.ceil(self.y_range[0]), math.floor(self.y_range[1]) + 1):
+            _, y = self.place(10 ** self.x_range[0], 10.0**decade)
+            d.line([(self.left, y), (self.right, y)], "#e3e6eb", 1)
+            d.text(self.left - 10, y + 4, f"{10.0**decade:g}", 12, GREY, "end")
+        d.text((self.left + self.right) / 2, self.low + 44, x_name, 13, DARK, "middle")
+        d.text(self.left - 10, self.top - 10, y_name, 13, DARK, "middle")
+
+
+def draw_costs():
+    """Measured times of one calculation of all particles over their number."""
+    measured = json.loads(COSTS.read_text(encoding="utf-8"))
+    colours = {"direct sums": BLUE, "tree, 1e-5": GOLD, "tree, 1e-3": RED, "cut-off": GREEN}
+    d = Drawing(1000, 520, "Processor time of forces over the number of particles")
+    subject = f"One thread of {measured['processor']} ({measured['isa'].upper()})"
+    d.text(24, 60, f"{subject}, measured by bench/particle_costs.py.", colour=GREY)
+    axes = Decades(d, 92, 780, 96, 462, (2.9, 6.05), (-4, 3))
+    axes.grid("particles", "seconds")
+    for what, colour in colours.items():
+        rows = [row for row in measured["costs"] if row["what"] == what]
+        places = [axes.place(row["particles"], row["seconds"]) for row in rows]
+        d.line(places, colour)
+        for place in places:
+            d.dot(*place, colour)
+        x, y = places[-1]
+        d.text(x + 14, y + 5, what, 13, colour)
+    return d.svg()
+
+
 def main():
     words = [w for w in sys.argv[1:] if w != "--check"]
     if len(words) != 2:
@@ -234,6 +287,7 @@ def main():
         "pass.svg": draw_pass(gdr),
         "reduction.svg": draw_reduction(),
         "roofline.svg": draw_roofline(gdr),
+        "costs.svg": draw_costs(),
     }
     stale = []
     for name, text in figures.items():
