@@ -1,6 +1,7 @@
 // Reports of `gdr nbody` and `gdr force`, as text and as JSON.
 #include "libgdr/cli/nbody_report.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "emulator/engine/api/capabilities.hpp"
@@ -42,13 +43,21 @@ std::string block_steps_text(const HermiteStatistics& s) {
       summary_row("step sizes", "{:.4g} to {:.4g}", s.smallest_step, s.largest_step);
   if (s.limited_steps > 0)
     text += summary_row("limited steps", "{} set to --dt-min", s.limited_steps);
+  if (s.tree_steps > 0)
+    text += summary_row(
+        "tree", "{:.3g} % of the particle steps; largest errors (rms) {:.2g}, of jerks {:.2g}",
+        100.0 * static_cast<double>(s.tree_steps) /
+            static_cast<double>(std::max<std::uint64_t>(1, s.particle_steps)),
+        s.tree_error, s.tree_jerk_error);
   return text;
 }
 
 Json block_steps_json(const HermiteStatistics& s) {
-  return {{"block_steps", s.block_steps},   {"particle_steps", s.particle_steps},
-          {"mean_block", s.mean_block()},   {"smallest_step", s.smallest_step},
-          {"largest_step", s.largest_step}, {"limited_steps", s.limited_steps}};
+  return {{"block_steps", s.block_steps},        {"particle_steps", s.particle_steps},
+          {"mean_block", s.mean_block()},        {"smallest_step", s.smallest_step},
+          {"largest_step", s.largest_step},      {"limited_steps", s.limited_steps},
+          {"tree_steps", s.tree_steps},          {"tree_error", s.tree_error},
+          {"tree_jerk_error", s.tree_jerk_error}};
 }
 
 Json record_json(const EnergyRecord& record) {
@@ -202,7 +211,7 @@ std::string report_text(const NbodyReport& report) {
     text += summary_row("size", "half-mass radius {:.5g} -> {:.5g}, virial ratio {:.4f} -> {:.4f}",
                         a.half_mass_radius, b.half_mass_radius, a.virial_ratio(), b.virial_ratio());
   }
-  if (r.end.accuracy > 0) {
+  if (r.end.accuracy > 0 && !r.block_steps) {
     text += trees_text(report.trees, r.end.accuracy, report.seconds);
     if (report.trees.direct_calls < report.trees.calls)
       text += summary_row("energies", "with the potentials of the tree");
@@ -273,7 +282,9 @@ Json report_json(const NbodyReport& report) {
     object["eta_start"] = r.end.eta_start;
     object["step_fraction"] = r.end.fraction;
   }
-  if (r.end.accuracy > 0) object["tree"] = trees_json(report.trees, r.end.accuracy);
+  if (r.end.accuracy > 0) object["accuracy"] = r.end.accuracy;
+  if (r.end.accuracy > 0 && !r.block_steps)
+    object["tree"] = trees_json(report.trees, r.end.accuracy);
   if (r.block_steps) object["blocks"] = block_steps_json(*r.block_steps);
   object.update(statistics_json(report.statistics));
   if (!report.ranks.empty()) object["ranks"] = ranks_json(report.ranks);

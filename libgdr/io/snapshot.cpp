@@ -86,6 +86,9 @@ void complete_run(Snapshot& snapshot) {
   if (is_hermite && snapshot.hermite) {
     snapshot.hermite->cycle = snapshot.run->step;
     snapshot.hermite->now = snapshot.run->fraction;
+    const auto [degree, theta] = tree_choice(*snapshot.run);
+    snapshot.hermite->tree_degree = degree;
+    snapshot.hermite->tree_theta = theta;
     continues = continues && has_particles_of(snapshot, *snapshot.hermite);
   }
   if (!continues) snapshot.run.reset();
@@ -96,6 +99,15 @@ void complete_run(Snapshot& snapshot) {
 
 double RunState::time() const noexcept {
   return start_time + (static_cast<double>(step) + fraction) * time_step;
+}
+
+std::pair<unsigned, double> tree_choice(const RunState& run) noexcept {
+  constexpr double largest_degree = 6, largest_theta = 0.95;
+  const double degree = run.tree_degree, theta = run.tree_theta;
+  const bool is_choice = degree <= largest_degree && degree == std::floor(degree) &&
+                         theta <= largest_theta && (degree > 0) == (theta > 0);
+  if (!is_choice) return {};
+  return {static_cast<unsigned>(degree), theta};
 }
 
 std::string run_number_defect(const RunNumber& number, double value) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gdr/hermite.hpp"
@@ -40,6 +41,9 @@ struct RunState {
   double time() const noexcept;
   friend bool operator==(const RunState&, const RunState&) = default;
 };
+
+/// Degree and theta of a run's last tree; zeros also for numbers in a file that no tree has.
+std::pair<unsigned, double> tree_choice(const RunState& run) noexcept;
 
 /// Values that a number of a run can have; all but Any are finite.
 enum class NumberRange { Any, Finite, AtLeastZero, Positive, Fraction };

@@ -26,6 +26,7 @@ HermiteOptions options_of(const RunState& run) {
   options.eta_start = run.eta_start;
   options.largest_step = run.time_step;
   options.smallest_step = run.smallest_step;
+  options.accuracy = run.accuracy;
   return options;
 }
 
@@ -43,7 +44,12 @@ class HermiteIntegrator : public Integrator {
 
   const Particles& particles() const override { return particles_; }
   double fraction() const noexcept override { return state_.now; }
-  void save(Snapshot& snapshot) const override { snapshot.hermite = state_; }
+  void save(Snapshot& snapshot) const override {
+    snapshot.hermite = state_;
+    if (!snapshot.run) return;
+    snapshot.run->tree_degree = state_.tree_degree;
+    snapshot.run->tree_theta = state_.tree_theta;
+  }
   std::string kernel() const override { return kernel_; }
   std::uint64_t force_calls() const noexcept override { return statistics_.evaluations; }
   std::optional<HermiteStatistics> block_statistics() const override { return statistics_; }
@@ -92,6 +98,8 @@ class HermiteIntegrator : public Integrator {
                        particles_.velocity.data() + 3 * first, mass, options_);
     } else {
       HermiteState own{state_.cycle, state_.now, {}, {}, {}, {}, {}, {}};
+      own.tree_degree = state_.tree_degree;
+      own.tree_theta = state_.tree_theta;
       for (const HermiteArray& array : hermite_arrays)
         own.*array.values = part_of(state_.*array.values, array.width, first, end);
       hermite_.emplace(device_, own, mass, options_);
@@ -123,6 +131,8 @@ class HermiteIntegrator : public Integrator {
     const HermiteState own = hermite_->state();
     c.state.cycle = own.cycle;
     c.state.now = own.now;
+    c.state.tree_degree = own.tree_degree;
+    c.state.tree_theta = own.tree_theta;
     for (const HermiteArray& array : hermite_arrays) {
       std::vector<double>& all = c.state.*array.values;
       all.resize(array.width * n);
@@ -162,6 +172,9 @@ class HermiteIntegrator : public Integrator {
     all.particle_steps += before_.particle_steps;
     all.limited_steps += before_.limited_steps;
     all.evaluations += before_.evaluations;
+    all.tree_steps += before_.tree_steps;
+    all.tree_error = std::max(all.tree_error, before_.tree_error);
+    all.tree_jerk_error = std::max(all.tree_jerk_error, before_.tree_jerk_error);
     include_steps(all, before_.smallest_step, before_.largest_step);
     return all;
   }

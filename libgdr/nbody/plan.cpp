@@ -62,14 +62,7 @@ void plan_block_steps(const RunRequest& request, RunState& run) {
            run.time_step);
 }
 
-/// The accuracy of the forces of a run, whose integrator is known.
 void plan_accuracy(const RunRequest& request, RunState& run) {
-  if (run.integrator == IntegratorKind::Hermite4) {
-    if (request.accuracy.value_or(0) != 0)
-      refuse("--accuracy is an option of --integrator leapfrog; hermite4 has direct sums");
-    run.accuracy = 0;
-    return;
-  }
   run.accuracy = request.accuracy.value_or(run.accuracy);
   if (!(run.accuracy >= 0 && run.accuracy < 1))
     refuse("--accuracy: expected a number above 0 and below 1, or 0 for direct sums, got {}",
@@ -106,11 +99,9 @@ std::int64_t in_steps(const Interval& interval, double time_step) {
 TreeRequest tree_request(const RunPlan& plan) {
   const RunState& start = plan.start;
   TreeRequest request{start.accuracy, start.step, {}};
-  constexpr double largest_degree = 6, largest_theta = 0.95;
-  const double degree = start.tree_degree, theta = start.tree_theta;
-  const bool is_choice = degree <= largest_degree && degree == std::floor(degree) &&
-                         theta <= largest_theta && (degree > 0) == (theta > 0);
-  if (plan.restarted && is_choice) request.choice = {static_cast<unsigned>(degree), theta};
+  if (!plan.restarted) return request;
+  const auto [degree, theta] = tree_choice(start);
+  request.choice = {degree, theta};
   return request;
 }
 

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <span>
 
 #include "emulator/engine/api/capabilities.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/particle/block_steps.hpp"
+#include "libgdr/particle/block_trees.hpp"
 #include "libgdr/particle/hermite_checks.hpp"
 #include "libgdr/particle/hermite_scheme.hpp"
 #include "libgdr/particle/overflow_diagnosis.hpp"
@@ -41,6 +43,13 @@ double error_of_forces(const Device& device, const std::string& kernel) {
   const Capabilities engine = capabilities_of(device.statistics().engine);
   if (engine.rounds_inputs) return 1e-5;  // of rounded positions
   return engine.numbers == EngineNumbers::Floats || kernel == "gravity_jerk" ? 1e-6 : 1e-13;
+}
+
+void refuse_trees_on_ranks(const HermiteOptions& options, const RankGroup* ranks) {
+  if (options.accuracy > 0 && ranks != nullptr)
+    throw Error(ErrorCategory::Unsupported,
+                "trees are computed by one process, and this device is of kind \"mpi\"; leave out "
+                "the accuracy, or open another device");
 }
 
 /// The particles whose steps end at one time: inputs and results of their forces, and their new
@@ -92,6 +101,8 @@ struct Hermite::Impl {
         vp(make_components(n)),
         block(n) {
     job.set("eps2", o.eps * o.eps);
+    if (o.accuracy > 0 && n >= BlockTrees::least_particles)
+      trees.emplace(device, o.accuracy, o.eps, mass);
     std::iota(ids.begin(), ids.end(), first_id(n));
     total_mass = mass_of_all();
     shortest = o.smallest_step > 0 ? std::max(round_up_to_block(o.smallest_step / o.largest_step),
@@ -153,8 +164,41 @@ struct Hermite::Impl {
     job.sources(mass.size(), all);
   }
 
-  /// The accelerations and jerks of the block, at its predicted positions.
-  void compute_block_forces() {
+  /// The accelerations and jerks of the block, at its predicted positions; those of trees if it is
+  /// large, with a new choice at the end of a cycle, where it has all particles.
+  void compute_block_forces(bool ends_cycle) {
+    if (trees && (ends_cycle || trees->serves(block.size()))) {
+      if (compute_with_tree(ends_cycle)) {
+        statistics.tree_steps += block.size();
+        return;
+      }
+    }
+    job.update_sources(0, mass.size(), predicted);
+    compute_directly();
+  }
+
+  /// False if direct sums are to be computed: they are faster, or a force is not finite, whose
+  /// particle they find.
+  bool compute_with_tree(bool anew) {
+    for (std::size_t b = 0; b < block.size(); ++b) {
+      put(block.x, b, at(xp, block.members[b]));
+      put(block.v, b, at(vp, block.members[b]));
+    }
+    try {
+      const TreeReport report =
+          trees->compute(block.members, xp, vp, anew, {block.a, block.j, block.pot});
+      if (report.method == TreeMethod::Direct) return false;
+      statistics.tree_error = std::max(statistics.tree_error, report.error);
+      statistics.tree_jerk_error = std::max(statistics.tree_jerk_error, report.jerk_error);
+      ++statistics.evaluations;
+      return true;
+    } catch (const Error& error) {
+      if (error.category() != ErrorCategory::Input) throw;
+      return false;
+    }
+  }
+
+  void compute_directly() {
     for (std::size_t b = 0; b < block.size(); ++b) {
       const std::size_t i = block.members[b];
       put(block.x, b, at(xp, i));
@@ -193,7 +237,7 @@ struct Hermite::Impl {
     block.members.resize(n);
     std::iota(block.members.begin(), block.members.end(), 0U);
     set_sources();
-    compute_block_forces();
+    if (!trees || !compute_with_tree(true)) compute_directly();
     collectively(ranks, [&] {
       for (std::size_t b = 0; b < n; ++b) check_force(b);
     });
@@ -235,6 +279,7 @@ struct Hermite::Impl {
   void resume(const HermiteState& state) {
     now = state.now;
     cycle = state.cycle;
+    if (trees) trees->choice = {state.tree_degree, state.tree_theta};
     particles.time = state.time;
     particles.step = state.step;
     for (std::size_t i = 0; i < state.size(); ++i) particles.due[i] = state.time[i] + state.step[i];
@@ -271,8 +316,9 @@ struct Hermite::Impl {
       const Vector a0 = at(particles.a, i), j0 = at(particles.j, i);
       const Vector a1 = at(block.a, b), j1 = at(block.j, b);
       const TermSizes terms = terms_of(b);
-      const TermSizes rounding{force_error * std::max({terms.a, norm(a0), norm(a1)}),
-                               force_error * std::max({terms.j, norm(j0), norm(j1)})};
+      TermSizes rounding{force_error * std::max({terms.a, norm(a0), norm(a1)}),
+                         force_error * std::max({terms.j, norm(j0), norm(j1)})};
+      if (trees) include_tree_errors(rounding, {norm(a0), norm(a1)}, {norm(j0), norm(j1)});
       const Corrected& c = block.corrected[b] =
           correct_particle(particles.step[i] * options.largest_step, options.eta, rounding,
                            at(block.x, b), at(block.v, b), a0, j0, a1, j1);
@@ -289,6 +335,14 @@ struct Hermite::Impl {
       }
       block.step[b] = next;
     }
+  }
+
+  /// Errors of trees are relative to the sums; those of jerks are some times larger.
+  void include_tree_errors(TermSizes& rounding, const std::array<double, 2>& a,
+                           const std::array<double, 2>& j) const {
+    constexpr double jerk_errors = 5;
+    rounding.a = std::max(rounding.a, options.accuracy * std::max(a[0], a[1]));
+    rounding.j = std::max(rounding.j, jerk_errors * options.accuracy * std::max(j[0], j[1]));
   }
 
   void accept_block(double time) {
@@ -323,18 +377,38 @@ struct Hermite::Impl {
     const double time = next_time();
     select_block(time);
     predict_particles(particles, time, options.largest_step, dt, xp, vp);
-    job.update_sources(0, mass.size(), predicted);
-    compute_block_forces();
-    collectively(ranks, [&] { correct_block(time); });
+    const BlockTreeChoice kept = trees ? trees->choice : BlockTreeChoice();
+    try {
+      compute_block_forces(time == 1);
+      collectively(ranks, [&] { correct_block(time); });
+    } catch (...) {
+      if (trees) trees->choice = kept;
+      throw;
+    }
     accept_block(time);
     if (time < 1) return false;
     begin_cycle();
     return true;
   }
 
+  /// Forces of all particles with a tree; false if it cannot compute them. The choice, which the
+  /// integration depends on, stays.
+  bool forces_with_tree(double* acceleration, double* potential) {
+    const BlockTreeChoice kept = trees->choice;
+    block.members.resize(mass.size());
+    std::iota(block.members.begin(), block.members.end(), 0U);
+    const bool done = compute_with_tree(false);
+    trees->choice = kept;
+    if (!done) return false;
+    if (acceleration != nullptr) join_triples(block.a, acceleration);
+    if (potential != nullptr) std::copy_n(block.pot.data(), mass.size(), potential);
+    return true;
+  }
+
   void forces(double* acceleration, double* potential) {
     const std::size_t n = mass.size();
     predict_particles(particles, now, options.largest_step, dt, xp, vp);
+    if (trees && trees->choice.degree > 0 && forces_with_tree(acceleration, potential)) return;
     std::vector<NamedResult> wanted;
     if (acceleration != nullptr)
       wanted = {{"ax", {acceleration, triple}},
@@ -368,7 +442,8 @@ struct Hermite::Impl {
   double total_mass = 0;  ///< mass of all ranks' particles
   Job job;
   std::vector<double> mass;
-  std::vector<std::int64_t> ids;  ///< numbers of the particles among those of all ranks
+  std::optional<BlockTrees> trees;  ///< for large blocks of a run to an accuracy
+  std::vector<std::int64_t> ids;    ///< numbers of the particles among those of all ranks
   HermiteParticles particles;
   double now = 0;          ///< time in the present cycle, in cycles
   std::int64_t cycle = 0;  ///< number of complete cycles
@@ -392,6 +467,7 @@ Hermite::Hermite(Device& device, std::size_t n, Numbers<const double> positions,
   RankGroup* const ranks = DeviceRanks::group(device);
   collectively(ranks, ranks != nullptr ? shared_values(options) : "", [&] {
     check_options(options);
+    refuse_trees_on_ranks(options, ranks);
     check_count(n, link_words, "particles");
     if (n == 0 && ranks == nullptr) bad_input("there are no particles");
     positions.need(3 * n, "position");
@@ -415,6 +491,7 @@ Hermite::Hermite(Device& device, const HermiteState& state, Numbers<const double
   RankGroup* const ranks = DeviceRanks::group(device);
   collectively(ranks, ranks != nullptr ? shared_values(options, state.cycle, state.now) : "", [&] {
     check_options(options);
+    refuse_trees_on_ranks(options, ranks);
     check_count(state.size(), link_words, "particles");
     if (state.size() == 0 && ranks == nullptr) bad_input("there are no particles");
     check_state(state);
@@ -473,6 +550,10 @@ HermiteState Hermite::state() const {
   HermiteState s;
   s.cycle = impl_->cycle;
   s.now = impl_->now;
+  if (impl_->trees) {
+    s.tree_degree = impl_->trees->choice.degree;
+    s.tree_theta = impl_->trees->choice.theta;
+  }
   s.time = p.time;
   s.step = p.step;
   const auto triples = [&](const Components& from, std::vector<double>& to) {

@@ -22,6 +22,8 @@ void check_options(const HermiteOptions& o) {
   check_number("eta_start", o.eta_start, false);
   check_number("largest_step", o.largest_step, false);
   check_number("smallest_step", o.smallest_step, true);
+  if (!(o.accuracy >= 0 && o.accuracy < 1))
+    bad_input("accuracy must be above 0 and below 1, or 0 for direct sums, it is {}", o.accuracy);
   const double square = o.eps * o.eps;
   if (!std::isfinite(square) || (o.eps > 0 && square < std::numeric_limits<double>::min()))
     bad_input("the square of eps = {} is out of the range of a double; scale the units", o.eps);
@@ -53,6 +55,11 @@ void check_state(const HermiteState& s) {
       bad_input("particle {}: time {} and step {} (in cycles) are not of a state at {}", i, t, step,
                 s.now);
   }
+  constexpr unsigned largest_degree = 6;
+  constexpr double largest_theta = 0.95;
+  if (s.tree_degree > largest_degree || !(s.tree_theta >= 0 && s.tree_theta <= largest_theta) ||
+      (s.tree_degree > 0) != (s.tree_theta > 0))
+    bad_input("degree {} and theta {} are not those of a tree", s.tree_degree, s.tree_theta);
   check_finite(n, s.position.data(), 3, "position");
   check_finite(n, s.velocity.data(), 3, "velocity");
   check_finite(n, s.acceleration.data(), 3, "acceleration");

@@ -323,6 +323,7 @@ class Hermite:
         eta_start: float,
         largest_step: float,
         smallest_step: float,
+        accuracy: float,
         /,
     ) -> None: ...
     @staticmethod
@@ -331,18 +332,20 @@ class Hermite:
         cycle: int,
         now: float,
         arrays: Sequence[_Array],
+        tree: Tuple[int, float],
         mass: _Array,
         eps: float,
         eta: float,
         eta_start: float,
         largest_step: float,
         smallest_step: float,
+        accuracy: float,
         /,
     ) -> Hermite: ...
-    def state(self) -> Tuple[int, float, List[_Array]]: ...
+    def state(self) -> Tuple[int, float, List[_Array], Tuple[int, float]]: ...
     def advance(self) -> None: ...
     def read(self, pos: _Array, vel: _Array, acc: _Array, pot: _Array, /) -> None: ...
-    def statistics(self) -> Tuple[int, int, int, float, float]: ...
+    def statistics(self) -> Tuple[int, int, int, float, float, int, float, float]: ...
 
 class MatrixProduct:
     def __init__(self, device: Device, full: bool, /) -> None: ...

@@ -17,12 +17,17 @@ constexpr StateArray state_arrays[] = {
     {"pos", 3, &HermiteState::position},     {"vel", 3, &HermiteState::velocity},
     {"acc", 3, &HermiteState::acceleration}, {"jerk", 3, &HermiteState::jerk}};
 
+/// Degree and theta of the trees of blocks.
+using TreeChoice = std::pair<unsigned, double>;
+
 HermiteState state_of(std::int64_t cycle, double now, const std::vector<py::array>& arrays,
-                      std::size_t n) {
+                      const TreeChoice& tree, std::size_t n) {
   if (arrays.size() != std::size(state_arrays)) throw py::value_error("a state has six arrays");
   HermiteState state;
   state.cycle = cycle;
   state.now = now;
+  state.tree_degree = tree.first;
+  state.tree_theta = tree.second;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const StateArray& each = state_arrays[k];
     const double* const values = doubles(arrays[k], each.width * n, each.name);
@@ -45,11 +50,11 @@ class PyHermite {
         }) {}
   /// Continues from a state.
   PyHermite(const DevicePointer& device, std::int64_t cycle, double now,
-            const std::vector<py::array>& arrays, const py::array& mass,
+            const std::vector<py::array>& arrays, const TreeChoice& tree, const py::array& mass,
             const HermiteOptions& options)
       : hermite_(device, [&](Device&) {
           const auto n = static_cast<std::size_t>(mass.size());
-          const HermiteState state = state_of(cycle, now, arrays, n);
+          const HermiteState state = state_of(cycle, now, arrays, tree, n);
           const double* const m = doubles(mass, n, "mass");
           return device->run([&](Device& d) { return Hermite(d, state, m, options); });
         }) {}
@@ -70,7 +75,7 @@ class PyHermite {
       h.forces(a, p);
     });
   }
-  /// The state: cycles, the part of the present one, and the arrays.
+  /// The state: cycles, the part of the present one, the arrays, and the choice of trees.
   py::tuple state() {
     const HermiteState state = hermite_->state();
     py::list arrays;
@@ -82,12 +87,13 @@ class PyHermite {
       else
         arrays.append(py::array_t<double>({n, static_cast<py::ssize_t>(each.width)}, values));
     }
-    return py::make_tuple(state.cycle, state.now, arrays);
+    return py::make_tuple(state.cycle, state.now, arrays,
+                          TreeChoice{state.tree_degree, state.tree_theta});
   }
   py::tuple statistics() {
     const HermiteStatistics s = hermite_->statistics();
     return py::make_tuple(s.block_steps, s.particle_steps, s.limited_steps, s.smallest_step,
-                          s.largest_step);
+                          s.largest_step, s.tree_steps, s.tree_error, s.tree_jerk_error);
   }
 
  private:
@@ -95,30 +101,33 @@ class PyHermite {
 };
 
 HermiteOptions options_of(double eps, double eta, double eta_start, double largest_step,
-                          double smallest_step) {
+                          double smallest_step, double accuracy) {
   HermiteOptions options;
   options.eps = eps;
   options.eta = eta;
   options.eta_start = eta_start;
   options.largest_step = largest_step;
   options.smallest_step = smallest_step;
+  options.accuracy = accuracy;
   return options;
 }
 
 std::unique_ptr<PyHermite> create(const DevicePointer& device, const py::array& position,
                                   const py::array& velocity, const py::array& mass, double eps,
                                   double eta, double eta_start, double largest_step,
-                                  double smallest_step) {
-  return std::make_unique<PyHermite>(device, position, velocity, mass,
-                                     options_of(eps, eta, eta_start, largest_step, smallest_step));
+                                  double smallest_step, double accuracy) {
+  return std::make_unique<PyHermite>(
+      device, position, velocity, mass,
+      options_of(eps, eta, eta_start, largest_step, smallest_step, accuracy));
 }
 
 std::unique_ptr<PyHermite> resume(const DevicePointer& device, std::int64_t cycle, double now,
-                                  const std::vector<py::array>& arrays, const py::array& mass,
-                                  double eps, double eta, double eta_start, double largest_step,
-                                  double smallest_step) {
-  return std::make_unique<PyHermite>(device, cycle, now, arrays, mass,
-                                     options_of(eps, eta, eta_start, largest_step, smallest_step));
+                                  const std::vector<py::array>& arrays, const TreeChoice& tree,
+                                  const py::array& mass, double eps, double eta, double eta_start,
+                                  double largest_step, double smallest_step, double accuracy) {
+  return std::make_unique<PyHermite>(
+      device, cycle, now, arrays, tree, mass,
+      options_of(eps, eta, eta_start, largest_step, smallest_step, accuracy));
 }
 
 }  // namespace

@@ -87,6 +87,8 @@ py::object take_run(Snapshot& snapshot) {
   numbers["Step"] = snapshot.run->step;
   for (const RunNumber& number : run_numbers)
     numbers[number.hdf5_name] = (*snapshot.run).*number.value;
+  for (const RunNumber& number : optional_numbers)
+    numbers[number.hdf5_name] = (*snapshot.run).*number.value;
   for (const RunNumber& number : hermite_numbers)
     numbers[number.hdf5_name] = (*snapshot.run).*number.value;
   py::list arrays;
@@ -118,6 +120,8 @@ void set_run(Snapshot& snapshot, const py::dict& numbers, const std::vector<py::
   run.integrator = IntegratorKind::Hermite4;
   run.step = py::cast<std::int64_t>(numbers["Step"]);
   for (const RunNumber& number : run_numbers)
+    run.*number.value = py::cast<double>(numbers[number.hdf5_name]);
+  for (const RunNumber& number : optional_numbers)
     run.*number.value = py::cast<double>(numbers[number.hdf5_name]);
   for (const RunNumber& number : hermite_numbers)
     run.*number.value = py::cast<double>(numbers[number.hdf5_name]);

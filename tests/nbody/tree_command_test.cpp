@@ -154,7 +154,41 @@ TEST_CASE("a restarted run to an accuracy has the bits of an uninterrupted one")
   CHECK_FALSE(contains(direct.output, "accuracy"));
 }
 
-TEST_CASE("few particles have direct sums at any accuracy") {
+TEST_CASE("hermite4 to an accuracy restarts with the same bits, and reports the steps of trees") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("sphere.hdf5"), parts = folder.file("parts");
+  write_sphere(file, 12000);
+  const Words start = {"--integrator", "hermite4",   "--eps", "0.05",     "--dt",
+                       "0.0625",       "--accuracy", "3e-4",  "--engine", "native"};
+  const auto run = [&](const std::string& from, const Words& more, const std::string& out) {
+    Words words = {"nbody", from, "--out", out};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_json(words);
+  };
+  Words whole = start, first = start;
+  whole.insert(whole.end(), {"--t-end", "0.125"});
+  first.insert(first.end(), {"--t-end", "0.0625"});
+  const auto json = run(file, whole, folder.file("whole"));
+  CHECK(json.at("accuracy") == 3e-4);
+  CHECK(json.at("blocks").at("tree_steps") >= 24000);
+  CHECK(json.at("blocks").at("tree_error") <= 3e-4);
+  CHECK(json.at("largest_energy_error") < 1e-4);
+  for (const std::string format : {"hdf5", "text"}) {
+    const std::string extension = format == "hdf5" ? ".hdf5" : ".txt";
+    Words begin = first;
+    begin.insert(begin.end(), {"--format", format});
+    run(file, begin, parts);
+    run(parts + "/snapshot_00000001" + extension, {"--t-end", "0.125", "--engine", "native"},
+        parts);
+    const Snapshot end = read_snapshot(parts + "/snapshot_00000002" + extension);
+    const Snapshot straight = read_snapshot(folder.file("whole") + "/snapshot_00000002.hdf5");
+    CHECK(end.position == straight.position);
+    CHECK(end.run->tree_theta > 0);
+    CHECK(*end.hermite == *straight.hermite);
+  }
+}
+
+TEST_CASE("few particles have direct sums at any accuracy, in a command") {
   const TemporaryFolder folder;
   const std::string file = example("plummer_1024.hdf5");
   const auto json = run_json({"nbody", file, "--eps", "0.01", "--dt", "0.03125", "--t-end",
@@ -185,7 +219,6 @@ TEST_CASE("an accuracy that no tree has, or for other forces, is refused") {
     refused(plus(force, {wrong}), "--accuracy");
   for (const char* const wrong : {"1", "-1e-3", "nan"}) refused(plus(nbody, {wrong}), "--accuracy");
   refused(plus(force, {"1e-3", "--kernel", "gravity_jerk"}), "trees are for the kernel gravity");
-  refused(plus(nbody, {"1e-3", "--integrator", "hermite4"}), "hermite4 has direct sums");
 }
 
 }  // namespace

@@ -267,6 +267,7 @@ PYTHON: Dict[str, str] = {
     "Hermite.state": "nbody.State.run",
     "HermiteState": "nbody.HermiteRun",
     **same("HermiteState", "nbody.HermiteRun", "cycle now jerk"),
+    **same("HermiteState", "nbody.HermiteRun", "tree_degree tree_theta"),
     "HermiteState.time": "nbody.HermiteRun.times",
     "HermiteState.step": "nbody.HermiteRun.steps",
     "HermiteState.position": "nbody.HermiteRun.pos",
@@ -278,12 +279,14 @@ PYTHON: Dict[str, str] = {
     "HermiteOptions.eta_start": "nbody.hermite(eta_start)",
     "HermiteOptions.largest_step": "nbody.hermite(dt_max)",
     "HermiteOptions.smallest_step": "nbody.hermite(dt_min)",
+    "HermiteOptions.accuracy": "nbody.hermite(accuracy)",
     "HermiteStatistics": "nbody.BlockSteps",
     **same(
         "HermiteStatistics",
         "nbody.BlockSteps",
         "block_steps particle_steps limited_steps smallest_step largest_step mean_block",
     ),
+    **same("HermiteStatistics", "nbody.BlockSteps", "tree_steps tree_error tree_jerk_error"),
     "StepTooShort": "errors.StepTooShort",
     # matrices
     "MatrixProduct": "linalg.MatrixProduct",

@@ -192,3 +192,23 @@ def test_few_stars_have_direct_sums_at_any_accuracy(native):
     *_, found = nbody.leapfrog(stars, accuracy=1e-2, **options)
     *_, right = nbody.leapfrog(stars, **options)
     assert found.tree.method == "direct" and np.array_equal(found.pos, right.pos)
+
+
+def test_large_blocks_of_hermite_have_trees_and_a_file_continues_the_run(native, tmp_path):
+    stars = nbody.plummer(12000, seed=4)
+    options = {"eps": 0.05, "dt_max": 1 / 16, "device": native, "accuracy": 1e-3}
+    *_, half, end = nbody.hermite(stars, t_end=1 / 8, **options)
+    assert half.run.accuracy == 1e-3 and half.run.tree_degree > 0 and half.run.tree_theta > 0
+    assert end.blocks.tree_steps >= 24000 and 0 < end.blocks.tree_error <= 1e-3
+    first, last = nbody.energies(half), nbody.energies(end)
+    assert last.total == pytest.approx(first.total, rel=1e-4)
+    for name in ("half.hdf5", "half.txt"):
+        nbody.write(tmp_path / name, half)
+        read = nbody.read(tmp_path / name)
+        assert read.run.tree_theta == half.run.tree_theta
+        *_, again = nbody.hermite(read, t_end=1 / 8, device=native)
+        assert again.step == 2 and np.array_equal(again.pos, end.pos)
+    direct = nbody.hermite(half, t_end=1 / 8, device=native, accuracy=0)
+    assert next(direct).step == 0  # another accuracy: a new run
+    with pytest.raises(ValueError, match="accuracy"):
+        nbody.hermite(stars, t_end=1, eps=0.1, accuracy=1.0, device=native)

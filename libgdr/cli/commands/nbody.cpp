@@ -120,6 +120,7 @@ std::unique_ptr<Integrator> integrator_in_double(std::optional<Device>& native,
 /// Nothing if it is interrupted.
 std::optional<Comparison> compare(Snapshot snapshot, RunPlan plan, const Snapshot& end, bool show) {
   plan.last_step = end.run->step;
+  plan.start.accuracy = 0;
   Progress progress("in double", static_cast<double>(plan.steps()), show);
   RunObserver observer;
   observer.progress = shown_in(progress, plan);
@@ -270,7 +271,7 @@ void add_options(CLI::App& app, Options& options) {
   add_number(app, "--G", options.request.gravity, "G",
              "constant of gravity in the units of the file (default: 1)");
   add_number(app, "--accuracy", options.request.accuracy, "ERROR",
-             "leapfrog: relative error of accelerations, with trees for many particles "
+             "relative error of accelerations, with trees for many particles "
              "(default: 0, direct sums, or that of FILE's run)");
   add_text(app, "--out", options.folder, "DIR",
            "folder for snapshots, created if missing (default: nbody-out)");
@@ -294,7 +295,8 @@ criterion. Its energies and snapshots are at multiples of --dt.
 
 With --accuracy, such as 1e-3, forces of more than some 10000 particles take O(n log n): a tree
 replaces clusters of distant particles by a few. Errors are measured on a sample of particles in
-every step; the report has the largest. Energies have the potentials of the tree, too.
+every step; the report has the largest. Energies have the potentials of the tree, too. With
+hermite4 large blocks have trees: use 1e-4 or below, and many more particles.
 
 Snapshots know all that a run needs: one that starts from a snapshot continues with the same
 bits as if it had never stopped. Ctrl-C ends the run after the current step (hermite4: block

@@ -31,6 +31,10 @@ struct HermiteOptions {
   /// Lower limit of the steps, at most largest_step; shorter ones are set to the last power of two
   /// not below it. 0: no limit. A step below 2^-40 of a cycle is then an error.
   double smallest_step = 0;
+  /// Accuracy of the accelerations of large blocks, with trees (TreeOptions), below 1; 0: direct
+  /// sums. Small blocks have direct sums. Steps are not shortened by errors of this size; 1e-4 and
+  /// below hardly change them. Not for devices of kind "mpi".
+  double accuracy = 0;
   /// Kernel that computes accelerations and jerks: "gravity_jerk" (the chip's usual precision,
   /// about 1e-7) or "gravity_jerk_long" (1e-13). Empty: gravity_jerk_long on the engine "native",
   /// where it is the same as double, else gravity_jerk.
@@ -48,6 +52,9 @@ struct HermiteState {
   std::vector<double> velocity;
   std::vector<double> acceleration;
   std::vector<double> jerk;  ///< time derivative of the acceleration
+  /// Degree and theta of the trees of blocks (TreeReport); 0: direct sums are faster.
+  unsigned tree_degree = 0;
+  double tree_theta = 0;
 
   std::size_t size() const noexcept { return step.size(); }
   friend bool operator==(const HermiteState&, const HermiteState&) = default;
@@ -60,8 +67,12 @@ struct HermiteStatistics {
   std::uint64_t limited_steps = 0;   ///< steps that the criterion wanted below smallest_step
   /// Force calculations, including the first one (but not that of its second derivatives).
   std::uint64_t evaluations = 0;
-  double smallest_step = 0;  ///< shortest step taken; 0 before the first
-  double largest_step = 0;   ///< longest step taken
+  double smallest_step = 0;      ///< shortest step taken; 0 before the first
+  double largest_step = 0;       ///< longest step taken
+  std::uint64_t tree_steps = 0;  ///< steps of particles with forces of trees
+  /// Largest root mean square of the relative errors of accelerations and of jerks that trees gave,
+  /// each measured on a sample of a block.
+  double tree_error = 0, tree_jerk_error = 0;
 
   /// Mean number of particles of a block.
   double mean_block() const noexcept {

@@ -12,7 +12,7 @@ from .._arrays import AnyArray
 from .._system import require
 from ..errors import FileError, InputError
 from ._storage import missing_data, missing_filter, open_in_writer
-from .run import ARRAYS, HermiteRun, stored_run
+from .run import ARRAYS, OPTIONAL, HermiteRun, stored_run
 
 DEFAULT_TYPES = 6  #: particle types in every header
 
@@ -137,6 +137,7 @@ def write_gadget(name: str, s: Any, run: Optional[HermiteRun]) -> None:
             state = file.create_group("GDR")
             numbers, arrays = stored_run(run.ordered(np.argsort(s.types, kind="stable")))
             for key, value in numbers.items():
-                state.attrs[key] = value
+                if value != 0 or key not in OPTIONAL:
+                    state.attrs[key] = value
             for key, values in zip(ARRAYS.values(), arrays):
                 state[key] = values

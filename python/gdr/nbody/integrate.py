@@ -31,6 +31,9 @@ class BlockSteps:
     limited_steps: int  #: steps that were set to ``dt_min``
     smallest_step: float  #: 0 before the first step
     largest_step: float
+    tree_steps: int = 0  #: steps of stars with forces of trees
+    tree_error: float = 0.0  #: largest root mean square of the relative errors that trees gave
+    tree_jerk_error: float = 0.0  #: that of jerks
 
     @property
     def mean_block(self) -> float:
@@ -253,6 +256,7 @@ def hermite(
     device: Optional[DeviceLike] = None,
     eta_start: Optional[float] = None,
     dt_min: Optional[float] = None,
+    accuracy: Optional[float] = None,
 ) -> Iterator[State]:
     """Fourth-order Hermite scheme with individual block time steps (Makino & Aarseth 1992, PASJ
     44, 141): ``gdr::Hermite`` of the library.
@@ -264,7 +268,9 @@ def hermite(
     |snap|), as for stars at rest; none is shorter than ``dt_min``.
     ``state.blocks`` has the number of steps so far. On the engine "native" forces are computed in
     double (kernel ``gravity_jerk_long``), elsewhere by ``gravity_jerk``. On a device "mpi" every
-    rank integrates its own stars, under the forces of all. Other arguments as for ``leapfrog``.
+    rank integrates its own stars, under the forces of all. With ``accuracy`` (1e-4 or below), large
+    blocks of many stars have trees, and ``state.blocks`` has their steps and errors; 0: direct
+    sums. Other arguments as for ``leapfrog``.
 
     A state of ``hermite``, and a file that such a run or ``gdr nbody --integrator hermite4`` wrote,
     have the state of the run in ``snapshot.run``. The run continues, with its step numbers and on
@@ -272,8 +278,8 @@ def hermite(
     and ``t_end`` is at the end of one of its intervals. (Forces, and so bits, differ between the
     engine "native" and the exact ones.) Otherwise, or if stars have been changed, a new run begins,
     with ``state.step`` 0; on a device "mpi" on all ranks if it does on one. Parameters that are not
-    given are those of the run; without one ``eta=0.02``, ``dt_max=1/16``, ``G=1`` and ``dt_min=0``,
-    and ``eps`` is required.
+    given are those of the run; without one ``eta=0.02``, ``dt_max=1/16``, ``G=1``, ``dt_min=0`` and
+    direct sums, and ``eps`` is required.
 
     Raises StepTooShort, a FloatingPointError, if two stars are so close that a step would be
     shorter than 2^-40 of the interval, TypeError or ValueError naming the argument, also if the
@@ -296,14 +302,15 @@ def hermite(
             return number(f"snapshot.run.{name}", getattr(run, name), **LIMITS[name])
 
         end, soft = number("t_end", t_end), chosen("eps", eps, 0.0)
-        accuracy = chosen("eta", eta, 0.02)
-        if eta_start is None and (run is None or accuracy != run.eta):
-            first = accuracy / 2
+        eta_used = chosen("eta", eta, 0.02)
+        if eta_start is None and (run is None or eta_used != run.eta):
+            first = eta_used / 2
         else:
             first = chosen("eta_start", eta_start, 0.0)
         longest = chosen("dt_max", dt_max, 2.0**-4)
         shortest = chosen("dt_min", dt_min, 0.0)
-        options = _Options(soft, chosen("G", G, 1.0), accuracy, first, shortest)
+        wanted = chosen("accuracy", accuracy, 0.0)
+        options = _Options(soft, chosen("G", G, 1.0), eta_used, first, shortest, wanted)
         integration = _Integration(snapshot, end, longest, options, used)
     integration.agree_to_continue()
     with used._ranks.argument_checks():
@@ -325,6 +332,7 @@ class _Options(NamedTuple):
     eta: float
     eta_start: float
     dt_min: float
+    accuracy: float
 
 
 def _intervals(start: float, end: float, longest: float) -> Tuple[float, int]:
@@ -389,7 +397,8 @@ class _Integration:
             self.interval, self.start_time = run.dt_max, run.start_time
             self.first_step, self.start_energy = 0, run.start_energy
             step, last = run.cycle, run.cycle + self.remaining(run)
-            now = (run.cycle, run.now, run.arrays, self.scaled_mass)
+            tree = (run.tree_degree, run.tree_theta)
+            now = (run.cycle, run.now, run.arrays, tree, self.scaled_mass)
             self.core = _core.Hermite.resume(self.device._core, *now, *self.parameters())
         else:
             self.interval, last = _intervals(s.time, self.end, self.longest)
@@ -413,10 +422,10 @@ class _Integration:
         """Time after a number of steps, as in ``gdr nbody``."""
         return self.start_time + step * self.interval
 
-    def parameters(self) -> Tuple[float, float, float, float, float]:
+    def parameters(self) -> Tuple[float, float, float, float, float, float]:
         """Options of the library's integrator."""
         o = self.options
-        return (o.eps, o.eta, o.eta_start, self.interval, o.dt_min)
+        return (o.eps, o.eta, o.eta_start, self.interval, o.dt_min, o.accuracy)
 
     def begin(self, pos: Floats, vel: Floats, step: int) -> None:
         """Begin to integrate at these positions and velocities."""
@@ -439,7 +448,7 @@ class _Integration:
         """The present state."""
         s = self.start
         pos, vel, acc, pot = self.read()
-        cycle, now, arrays = self.core.state()
+        cycle, now, arrays, tree = self.core.state()
         members: Dict[str, Any] = {**self.options._asdict(), **dict(zip(ARRAYS, arrays))}
         run = HermiteRun(
             **members,
@@ -449,6 +458,8 @@ class _Integration:
             cycle=self.first_step + cycle,
             now=now,
             mass=self.mass,
+            tree_degree=tree[0],
+            tree_theta=tree[1],
         )
         blocks = BlockSteps(*self.core.statistics())
         return State(step, time, pos, vel, s.mass, acc, pot, s.types, s.ids, s.header, blocks, run)

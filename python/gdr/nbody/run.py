@@ -39,6 +39,9 @@ class HermiteRun:
     acc: Floats
     jerk: Floats
     mass: Floats
+    accuracy: float = 0.0  #: of the forces of large blocks, with trees; 0: direct sums
+    tree_degree: int = 0  #: degree of the last tree (``TreeReport``); 0: direct sums
+    tree_theta: float = 0.0  #: its theta
 
     def __len__(self) -> int:
         return len(self.mass)
@@ -93,7 +96,12 @@ NUMBERS: Dict[str, str] = {
     "eta": "Eta",
     "eta_start": "EtaStart",
     "dt_min": "SmallestStep",
+    "accuracy": "Accuracy",
+    "tree_degree": "TreeDegree",
+    "tree_theta": "TreeTheta",
 }
+#: Those that files need not have: missing ones are zero.
+OPTIONAL = {"Accuracy", "TreeDegree", "TreeTheta"}
 #: Ranges of these numbers, as arguments of ``number``.
 LIMITS: Dict[str, Dict[str, float]] = {
     "cycle": {"least": 0},
@@ -104,6 +112,7 @@ LIMITS: Dict[str, Dict[str, float]] = {
     "eta": {"above": 0},
     "eta_start": {"above": 0},
     "dt_min": {"least": 0},
+    "accuracy": {"least": 0, "most": 0.999},
 }
 #: Names of the stars' arrays in the group GDR.
 ARRAYS: Dict[str, str] = {
@@ -122,6 +131,7 @@ def run_of(stored: StoredRun, mass: Floats) -> HermiteRun:
     """The run of a file, whose stars have these masses."""
     numbers, arrays = stored
     members: Dict[str, Any] = {key: numbers[name] for key, name in NUMBERS.items()}
+    members["tree_degree"] = int(members["tree_degree"])
     members.update(zip(ARRAYS, arrays))
     return HermiteRun(mass=mass.copy(), **members)
 

@@ -1,0 +1,88 @@
+#include "libgdr/particle/block_trees.hpp"
+
+namespace gdr {
+namespace {
+
+/// Sizes of blocks from which on a tree is faster: 100000 particles of a Plummer sphere with
+/// accuracies of 1e-4 (degree 2) and 1e-5 (degree 4). Of fewer particles the same part of all.
+constexpr std::size_t least_block = 2000, low_degree_block = 5000, high_degree_block = 25000;
+constexpr std::size_t measured_particles = 100000;
+constexpr unsigned highest_low_degree = 2;
+
+TreeOptions options_of(const BlockTreeChoice& choice) {
+  TreeOptions options;
+  options.theta = choice.theta;
+  options.method = choice.degree == 0   ? TreeMethod::Direct
+                   : choice.degree == 1 ? TreeMethod::Monopole
+                                        : TreeMethod::Multipole;
+  if (choice.degree > 1) options.degree = choice.degree;
+  return options;
+}
+
+void gather(const std::vector<std::uint32_t>& members, const Components& from,
+            std::vector<double>& to) {
+  to.resize(3 * members.size());
+  for (std::size_t b = 0; b < members.size(); ++b)
+    for (std::size_t k = 0; k < 3; ++k) to[3 * b + k] = from[k][members[b]];
+}
+
+void spread(std::size_t n, const std::vector<double>& from, Components& to) {
+  for (std::size_t b = 0; b < n; ++b)
+    for (std::size_t k = 0; k < 3; ++k) to[k][b] = from[3 * b + k];
+}
+
+}  // namespace
+
+BlockTrees::BlockTrees(Device& device, double accuracy, double eps, const std::vector<double>& mass)
+    : gravity_(device), accuracy_(accuracy), eps_(eps), mass_(mass) {}
+
+bool BlockTrees::serves(std::size_t block) const noexcept {
+  if (choice.degree == 0 || block < least_block) return false;
+  const std::size_t least =
+      choice.degree <= highest_low_degree ? low_degree_block : high_degree_block;
+  return block >= least || block >= least * mass_.size() / measured_particles;
+}
+
+TreeReport BlockTrees::sums(const TreeOptions& options) {
+  const std::size_t n = mass_.size();
+  if (n_targets_ == n)
+    return gravity_.compute(n, x_.data(), v_.data(), mass_.data(), eps_, a_.data(), j_.data(),
+                            pot_.data(), options);
+  return gravity_.compute_on(n_targets_, at_.data(), moving_.data(), n, x_.data(), v_.data(),
+                             mass_.data(), eps_, a_.data(), j_.data(), pot_.data(), options);
+}
+
+TreeReport BlockTrees::compute(const std::vector<std::uint32_t>& members, const Components& x,
+                               const Components& v, bool anew, const BlockForces& to) {
+  n_targets_ = members.size();
+  x_.resize(3 * mass_.size());
+  v_.resize(3 * mass_.size());
+  join_triples(x, x_.data());
+  join_triples(v, v_.data());
+  const bool all = n_targets_ == mass_.size();
+  if (!all) {
+    gather(members, x, at_);
+    gather(members, v, moving_);
+  }
+  a_.resize(3 * n_targets_);
+  j_.resize(3 * n_targets_);
+  pot_.resize(n_targets_);
+  TreeReport report;
+  if (!anew) report = sums(options_of(choice));
+  if (anew || report.error > accuracy_) {
+    TreeOptions options;
+    options.accuracy = accuracy_;
+    report = sums(options);
+    choice = {report.degree, report.theta};
+  }
+  spread(n_targets_, a_, to.a);
+  spread(n_targets_, j_, to.j);
+  for (std::size_t b = 0; b < n_targets_; ++b) {
+    // Members that are targets besides the sources act on themselves.
+    const double own = !all && eps_ > 0 ? mass_[members[b]] / eps_ : 0;
+    to.pot[b] = pot_[b] + own;
+  }
+  return report;
+}
+
+}  // namespace gdr

@@ -1,0 +1,55 @@
+// Forces of large blocks of the Hermite scheme to an accuracy, with trees.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gdr/gravity_jerk.hpp"
+#include "libgdr/particle/hermite_scheme.hpp"
+
+namespace gdr {
+
+/// The choice of a tree (TreeOptions): degree of the multipoles, 1 for monopoles, and theta; zeros
+/// are direct sums.
+struct BlockTreeChoice {
+  unsigned degree = 0;
+  double theta = 0;
+};
+
+/// Forces of the members of a block.
+struct BlockForces {
+  Components &a, &j;
+  std::vector<double>& pot;
+};
+
+class BlockTrees {
+ public:
+  /// Fewer have direct sums at any accuracy.
+  static constexpr std::size_t least_particles = 10000;
+
+  /// The device must outlive it, and `mass`, one for each particle.
+  BlockTrees(Device& device, double accuracy, double eps, const std::vector<double>& mass);
+
+  /// Whether a block of this size has a tree with the choice. A tree takes the time of some hundred
+  /// targets for all particles, and the members of a small block are far from each other.
+  bool serves(std::size_t block) const noexcept;
+  /// Computes the forces of all particles on the members of a block, which are in ascending order,
+  /// at these positions and velocities. A new choice is made if it is `anew`, or if the error with
+  /// the present one is above the accuracy.
+  TreeReport compute(const std::vector<std::uint32_t>& members, const Components& x,
+                     const Components& v, bool anew, const BlockForces& to);
+
+  BlockTreeChoice choice;
+
+ private:
+  TreeReport sums(const TreeOptions& options);
+
+  GravityJerk gravity_;
+  double accuracy_, eps_;
+  const std::vector<double>& mass_;
+  std::size_t n_targets_ = 0;
+  // Triples: of all particles, of the members, and of results.
+  std::vector<double> x_, v_, at_, moving_, a_, j_, pot_;
+};
+
+}  // namespace gdr
