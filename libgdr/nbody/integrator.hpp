@@ -39,7 +39,7 @@ class Integrator {
   virtual std::optional<HermiteStatistics> block_statistics() const { return {}; }
 };
 
-/// The leapfrog with steps of this length. `trees`, if any, is what the law tells of its trees.
+/// The leapfrog with steps of this length. `trees`, if any, has the reports of the law's trees.
 std::unique_ptr<Integrator> leapfrog_integrator(const Snapshot& snapshot, double time_step,
                                                 ForceLaw forces, const TreeUse* trees = nullptr);
 
