@@ -27,6 +27,10 @@ using ewald::Vector;
 
 constexpr double pi = std::numbers::pi;
 
+/// Reach of lists beyond the cut-off: a power of two up to this, relative to it, so that it seldom
+/// changes with the box. Less than usual, since a pair takes long.
+constexpr double skin_of_cutoff = 0.055;
+
 // All in longs. The field is that at the target; v is the virial of its pairs, without its charge.
 constexpr const char* real_text = R"(
 kernel ewald_real;
@@ -101,11 +105,11 @@ static_assert(ewald::row_length == 4);
 /// A function of the host's library, in more digits than a double, so that the bits of the double
 /// do not depend on its variants for instruction sets.
 template <typename Function>
-double rounded(double x, const Function& f) {
+double in_double(double x, const Function& f) {
   return static_cast<double>(f(static_cast<long double>(x)));
 }
 
-void check_finite(const char* name, std::span<const double> values, std::size_t each) {
+void check_finite_charges(const char* name, std::span<const double> values, std::size_t each) {
   const auto bad = std::ranges::find_if(values, [](double v) { return !std::isfinite(v); });
   if (bad == values.end()) return;
   const auto k = static_cast<std::size_t>(bad - values.begin());
@@ -114,7 +118,7 @@ void check_finite(const char* name, std::span<const double> values, std::size_t 
                                         "; positions and charges must be finite");
 }
 
-void check(const EwaldCall& call) {
+void check_charges(const EwaldCall& call) {
   const std::size_t n = call.charge.size();
   const auto refuse = [&](const char* name, std::size_t size, std::size_t expected) {
     throw Error(ErrorCategory::Usage, std::string(name) + " has " + std::to_string(size) +
@@ -124,17 +128,17 @@ void check(const EwaldCall& call) {
   if (call.pos.size() != 3 * n) refuse("pos", call.pos.size(), 3 * n);
   if (!call.force.empty() && call.force.size() != 3 * n) refuse("force", call.force.size(), 3 * n);
   if (!call.energy.empty() && call.energy.size() != n) refuse("energy", call.energy.size(), n);
-  check_finite("pos", call.pos, 3);
-  check_finite("charge", call.charge, 1);
+  check_finite_charges("pos", call.pos, 3);
+  check_finite_charges("charge", call.charge, 1);
 }
 
 /// Potentials, fields and the virial, of one part after the other.
-struct Sums {
+struct ChargeSums {
   std::vector<double> pot;
   Columns field;
   std::array<double, 9> virial{};
 
-  explicit Sums(std::size_t n) : pot(n) {
+  explicit ChargeSums(std::size_t n) : pot(n) {
     for (std::vector<double>& column : field) column.resize(n);
   }
 };
@@ -217,9 +221,11 @@ struct Ewald::Impl {
   }
 
   void prepare_real(const PeriodicBox& box, const ewald::Division& d) {
-    if (!real) {
+    const double wanted = std::ldexp(1, std::ilogb(skin_of_cutoff * d.cutoff));
+    if (!real || skin != wanted) {
+      skin = wanted;
       real.emplace(*device, Kernel::compile(real_text, "ewald_real"),
-                   PairOptions{.cutoff = {d.cutoff}, .box = box});
+                   PairOptions{.cutoff = {d.cutoff}, .box = box, .skin = skin});
     } else {
       real->set_box(box);
       real->set_cutoff({&d.cutoff, 1});
@@ -227,7 +233,7 @@ struct Ewald::Impl {
     real->set("alpha", d.alpha);
   }
 
-  void add_real(const EwaldCall& call, Sums& sums) {
+  void add_real(const EwaldCall& call, ChargeSums& sums) {
     const std::size_t n = call.charge.size();
     std::array<std::vector<double>, 6> v;
     for (std::vector<double>& column : v) column.resize(n);
@@ -250,8 +256,8 @@ struct Ewald::Impl {
     Phases(const Cell& cell, std::span<const double> pos) : u(ewald::fractions(cell, pos)) {
       for (const double u3 : u[2]) {
         const double phase = 2 * pi * (u3 - std::round(u3));
-        c.push_back(rounded(phase, [](long double x) { return std::cos(x); }));
-        s.push_back(rounded(phase, [](long double x) { return std::sin(x); }));
+        c.push_back(in_double(phase, [](long double x) { return std::cos(x); }));
+        s.push_back(in_double(phase, [](long double x) { return std::sin(x); }));
       }
     }
   };
@@ -280,7 +286,7 @@ struct Ewald::Impl {
       const Vector k = cell.wave({n[0][row], n[1][row], n[2][row] + static_cast<double>(step)});
       const double k2 = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
       const bool counts = k2 <= d.wave_cutoff * d.wave_cutoff;
-      const double screen = rounded(-k2 * by_alpha, [](long double x) { return std::exp(x); });
+      const double screen = in_double(-k2 * by_alpha, [](long double x) { return std::exp(x); });
       const double weight = counts ? 8 * pi / (cell.volume * k2) * screen : 0;
       const double energy = 0.5 * weight * (cosine[w] * cosine[w] + sine[w] * sine[w]);
       for (std::size_t a = 0; a < 3; ++a)
@@ -295,11 +301,11 @@ struct Ewald::Impl {
 
   /// Adds the part of the waves in rows, and returns their number.
   std::size_t add_waves(const EwaldCall& call, const Cell& cell, const Columns& n,
-                        const ewald::Division& d, Sums& sums) {
+                        const ewald::Division& d, ChargeSums& sums) {
     if (n[0].empty()) return 0;
     const Phases phases(cell, call.pos);
     const std::size_t number = structure_factors(call, cell, n, phases, d, sums.virial);
-    Sums waves(call.charge.size());
+    ChargeSums waves(call.charge.size());
     const Columns& u = phases.u;
     fields.targets(call.charge.size(),
                    {{"u1", u[0]}, {"u2", u[1]}, {"u3", u[2]}, {"c", phases.c}, {"s", phases.s}});
@@ -318,7 +324,8 @@ struct Ewald::Impl {
   }
 
   /// The energy of each charge with its own cloud, and of all with the background.
-  static void add_constants(const EwaldCall& call, const Cell& cell, double alpha, Sums& sums) {
+  static void add_constants(const EwaldCall& call, const Cell& cell, double alpha,
+                            ChargeSums& sums) {
     double total = 0;
     for (const double q : call.charge) total += q;
     const double background = -pi * total / (cell.volume * alpha * alpha);
@@ -328,7 +335,7 @@ struct Ewald::Impl {
   }
 
   EwaldResult run(const EwaldCall& call) {
-    check(call);
+    check_charges(call);
     const Cell cell(call.box);
     const std::size_t n = call.charge.size();
     const ewald::Division d = division(call, cell);
@@ -339,7 +346,7 @@ struct Ewald::Impl {
     result.error = std::hypot(ewald::real_error(d.alpha * unit, d.cutoff / unit),
                               ewald::wave_error(d.alpha * unit, d.wave_cutoff * unit));
     const Columns rows = ewald::wave_rows(cell, d.wave_cutoff);
-    Sums sums(n);
+    ChargeSums sums(n);
     add_real(call, sums);
     double largest = 0;
     for (const double q : call.charge) largest = std::max(largest, std::abs(q));
@@ -360,6 +367,7 @@ struct Ewald::Impl {
   Device* device;
   Job factors, fields;
   std::optional<PairSum> real;
+  double skin = 0;                   ///< of `real`
   std::vector<double> cosine, sine;  ///< structure factors
 };
 

@@ -23,7 +23,7 @@ using sph::LengthClass;
 
 /// Reach of lists beyond the cut-off, in the shortest smoothing length, and how far it may be from
 /// that before lists get another one.
-constexpr double skin_lengths = 0.1, skin_range = 2;
+constexpr double skin_lengths = 0.1, most_skin_ratio = 2;
 /// Radii exceed the sum of two lengths by more than the roundings of any engine.
 constexpr double radius_margin = 1 + 1e-6;
 /// Limits of the change of a length's logarithm in an iteration, and of the derivative that
@@ -31,13 +31,13 @@ constexpr double radius_margin = 1 + 1e-6;
 constexpr double largest_step = 0.7, least_slope = -20, most_slope = -0.5;
 
 /// The name of an array of a call, and what its values must be.
-struct Expected {
+struct ExpectedValues {
   const char* name;
   std::size_t each;
   bool positive;
 };
 
-void check_values(const Expected& e, std::span<const double> values, std::size_t n) {
+void check_gas(const ExpectedValues& e, std::span<const double> values, std::size_t n) {
   if (values.size() != e.each * n)
     throw Error(ErrorCategory::Usage, std::string(e.name) + " has " +
                                           std::to_string(values.size()) + " numbers; expected " +
@@ -51,7 +51,7 @@ void check_values(const Expected& e, std::span<const double> values, std::size_t
 }
 
 template <typename T>
-void check_result(const char* name, std::span<T> values, std::size_t size, bool optional) {
+void check_gas_result(const char* name, std::span<T> values, std::size_t size, bool optional) {
   if (values.size() == size || (optional && values.empty())) return;
   throw Error(ErrorCategory::Usage, std::string(name) + " has " + std::to_string(values.size()) +
                                         " numbers; expected " + std::to_string(size));
@@ -64,14 +64,14 @@ std::vector<double> half_of(std::span<const double> values) {
 }
 
 /// One component of vectors.
-std::vector<double> component(std::span<const double> vectors, std::size_t c) {
+std::vector<double> component_of(std::span<const double> vectors, std::size_t c) {
   std::vector<double> out(vectors.size() / 3);
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = vectors[3 * i + c];
   return out;
 }
 
 /// A property of all particles: a variable of targets and of sources, or of sources only.
-struct Property {
+struct GasProperty {
   const char* target;
   const char* source;
   std::vector<double> values;
@@ -89,12 +89,12 @@ class ClassSums {
   /// Runs each class; `collect` is called after each one, to add the results.
   template <typename Collect>
   void run(std::span<const double> pos, std::span<const double> h,
-           const std::vector<Property>& properties, std::span<const NamedResult> results,
+           const std::vector<GasProperty>& properties, std::span<const NamedResult> results,
            const Collect& collect) {
     classes_.follow(h);
     const double skin = skin_lengths * *std::ranges::min_element(h);
     std::vector<NamedInput> targets;
-    for (const Property& p : properties)
+    for (const GasProperty& p : properties)
       if (p.target != nullptr) targets.push_back({p.target, p.values});
     for (std::size_t k = 0; k < classes_.classes().size(); ++k) {
       const LengthClass& c = classes_.classes()[k];
@@ -103,7 +103,7 @@ class ClassSums {
       PairSum& sum = prepared(k, radii, skin);
       const std::vector<double> at = members(pos, 3, c);
       std::vector<std::vector<double>> columns;
-      for (const Property& p : properties) columns.push_back(members(p.values, 1, c));
+      for (const GasProperty& p : properties) columns.push_back(members(p.values, 1, c));
       std::vector<NamedInput> sources;
       for (std::size_t j = 0; j < columns.size(); ++j)
         sources.push_back({properties[j].source, columns[j]});
@@ -133,7 +133,7 @@ class ClassSums {
 
   PairSum& prepared(std::size_t k, const std::vector<double>& radii, double skin) {
     if (k < sums_.size() &&
-        (skin > skin_range * sums_[k].skin || skin * skin_range < sums_[k].skin))
+        (skin > most_skin_ratio * sums_[k].skin || skin * most_skin_ratio < sums_[k].skin))
       sums_[k] = made(radii, skin);
     if (k == sums_.size()) sums_.push_back(made(radii, skin));
     PairSum& sum = sums_[k].sum;
@@ -185,9 +185,9 @@ struct Sph::Impl {
 
   static void check(const SphParticles& p, bool lengths, bool positive_mass) {
     const std::size_t n = p.mass.size();
-    check_values({"pos", 3, false}, p.pos, n);
-    check_values({"mass", 1, positive_mass}, p.mass, n);
-    if (lengths) check_values({"h", 1, true}, p.h, n);
+    check_gas({"pos", 3, false}, p.pos, n);
+    check_gas({"mass", 1, positive_mass}, p.mass, n);
+    if (lengths) check_gas({"h", 1, true}, p.h, n);
   }
 
   void density(const SphParticles& p, std::span<double> rho, std::span<std::int64_t> near) {
@@ -197,8 +197,8 @@ struct Sph::Impl {
     if (n == 0) return;
     std::vector<double> rho_of(n);
     std::vector<std::int64_t> near_of(n);
-    const std::vector<Property> properties{{nullptr, "mj", {p.mass.begin(), p.mass.end()}},
-                                           {"hhi", "hhj", half_of(p.h)}};
+    const std::vector<GasProperty> properties{{nullptr, "mj", {p.mass.begin(), p.mass.end()}},
+                                              {"hhi", "hhj", half_of(p.h)}};
     const std::vector<NamedResult> results{{"rho", rho_of}, {"near", near_of}};
     densities.run(p.pos, p.h, properties, results, [&] {
       for (std::size_t i = 0; i < n; ++i) rho[i] += rho_of[i];
@@ -215,15 +215,15 @@ struct Sph::Impl {
     pressures.set("eta", gas.eta);
     std::vector<double> scaled(gas.pressure.begin(), gas.pressure.end());
     for (std::size_t i = 0; i < n; ++i) scaled[i] /= gas.rho[i] * gas.rho[i];
-    check_values({"pressure / rho^2", 1, false}, scaled, n);
-    const std::vector<Property> properties{{nullptr, "mj", {p.mass.begin(), p.mass.end()}},
-                                           {"vxi", "vxj", component(gas.vel, 0)},
-                                           {"vyi", "vyj", component(gas.vel, 1)},
-                                           {"vzi", "vzj", component(gas.vel, 2)},
-                                           {"hhi", "hhj", half_of(p.h)},
-                                           {"hci", "hcj", half_of(gas.sound)},
-                                           {"hrhoi", "hrhoj", half_of(gas.rho)},
-                                           {"pi", "pj", std::move(scaled)}};
+    check_gas({"pressure / rho^2", 1, false}, scaled, n);
+    const std::vector<GasProperty> properties{{nullptr, "mj", {p.mass.begin(), p.mass.end()}},
+                                              {"vxi", "vxj", component_of(gas.vel, 0)},
+                                              {"vyi", "vyj", component_of(gas.vel, 1)},
+                                              {"vzi", "vzj", component_of(gas.vel, 2)},
+                                              {"hhi", "hhj", half_of(p.h)},
+                                              {"hci", "hcj", half_of(gas.sound)},
+                                              {"hrhoi", "hrhoj", half_of(gas.rho)},
+                                              {"pi", "pj", std::move(scaled)}};
     std::vector<double> ax(n), ay(n), az(n), dudt(n), mumax(n);
     const std::vector<NamedResult> results{
         {"ax", ax}, {"ay", ay}, {"az", az}, {"dudt", dudt}, {"mumax", mumax}};
@@ -302,7 +302,7 @@ class LengthIteration {
   bool started_ = false;
 };
 
-void check_options(const SphLengthOptions& o) {
+void check_length_options(const SphLengthOptions& o) {
   const auto refuse = [](const char* name, double value, const char* expected) {
     throw Error(ErrorCategory::Input, fmt::format("{} is {}; expected {}", name, value, expected));
   };
@@ -336,8 +336,8 @@ void Sph::density(const SphParticles& particles, std::span<double> rho,
                   std::span<std::int64_t> near) {
   const HostFloatMode mode;
   Impl::check(particles, true, false);
-  check_result("rho", rho, particles.mass.size(), false);
-  check_result("near", near, particles.mass.size(), true);
+  check_gas_result("rho", rho, particles.mass.size(), false);
+  check_gas_result("near", near, particles.mass.size(), true);
   impl_->density(particles, rho, near);
 }
 
@@ -345,12 +345,12 @@ unsigned Sph::smoothing_lengths(const SphParticles& particles, const SphLengthOp
                                 std::span<double> h, std::span<double> rho,
                                 std::span<std::int64_t> near) {
   const HostFloatMode mode;
-  check_options(options);
+  check_length_options(options);
   const std::size_t n = particles.mass.size();
   Impl::check(particles, !particles.h.empty(), true);
-  check_result("h", h, n, false);
-  check_result("rho", rho, n, false);
-  check_result("near", near, n, true);
+  check_gas_result("h", h, n, false);
+  check_gas_result("rho", rho, n, false);
+  check_gas_result("near", near, n, true);
   if (n == 0) return 0;
   if (!particles.h.empty())
     std::ranges::copy(particles.h, h.begin());
@@ -376,13 +376,13 @@ void Sph::forces(const SphParticles& particles, const SphGas& gas, const SphForc
   const HostFloatMode mode;
   const std::size_t n = particles.mass.size();
   Impl::check(particles, true, false);
-  check_values({"vel", 3, false}, gas.vel, n);
-  check_values({"rho", 1, true}, gas.rho, n);
-  check_values({"pressure", 1, false}, gas.pressure, n);
-  check_values({"sound", 1, false}, gas.sound, n);
-  check_result("acc", results.acc, 3 * n, true);
-  check_result("dudt", results.dudt, n, true);
-  check_result("mumax", results.mumax, n, true);
+  check_gas({"vel", 3, false}, gas.vel, n);
+  check_gas({"rho", 1, true}, gas.rho, n);
+  check_gas({"pressure", 1, false}, gas.pressure, n);
+  check_gas({"sound", 1, false}, gas.sound, n);
+  check_gas_result("acc", results.acc, 3 * n, true);
+  check_gas_result("dudt", results.dudt, n, true);
+  check_gas_result("mumax", results.mumax, n, true);
   impl_->forces(particles, gas, results);
 }
 
