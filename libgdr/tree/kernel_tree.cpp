@@ -7,7 +7,7 @@
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/tree/chebyshev.hpp"
-#include "libgdr/tree/kernel_sums.hpp"
+#include "libgdr/tree/kernel_particles.hpp"
 #include "libgdr/tree/opening.hpp"
 #include "libgdr/tree/sample.hpp"
 
@@ -44,111 +44,10 @@ std::size_t or_default(std::size_t value, std::size_t otherwise) {
   return value > 0 ? value : otherwise;
 }
 
-VariableColumn& column_named(std::vector<VariableColumn>& columns, std::string_view name) {
-  return *std::ranges::find(columns, name, &VariableColumn::name);
-}
-const VariableColumn& column_named(const std::vector<VariableColumn>& columns,
-                                   std::string_view name) {
-  return *std::ranges::find(columns, name, &VariableColumn::name);
-}
-
 std::vector<std::uint32_t> identity(std::size_t n) {
   std::vector<std::uint32_t> order(n);
   std::iota(order.begin(), order.end(), 0U);
   return order;
-}
-
-bool is_given(const LinkGroup& group, std::span<const NamedInput> arrays, std::string_view name) {
-  return std::ranges::any_of(arrays, [&](const NamedInput& a) {
-    const std::span<const LinkField> fields = fields_named(group, a.name);
-    return std::ranges::find(fields, name, &LinkField::name) != fields.end();
-  });
-}
-
-/// Targets and sources as columns, each in an order of the caller's items.
-class KernelParticles {
- public:
-  KernelParticles(const KernelForm& form, const KernelInput& input, unsigned threads)
-      : form_(form), input_(input), threads_(threads) {}
-
-  std::vector<VariableColumn> sources(std::span<const std::uint32_t> order) const {
-    std::vector<VariableColumn> columns = form_.sources;
-    fill_columns(*input_.sources_group, input_.sources, order, threads_, columns);
-    place(input_.source_pos, order, form_.source_pos, columns);
-    for (const ComparedNumbers& n : form_.charges.numbers)
-      if (are_particles(n)) column_named(columns, n.source).integers = {order.begin(), order.end()};
-    return columns;
-  }
-  KernelTargets targets(std::span<const std::uint32_t> order) const {
-    KernelTargets out{form_.targets, form_.results};
-    fill_columns(*input_.targets_group, input_.targets, order, threads_, out.inputs);
-    place(input_.target_pos, order, form_.target_pos, out.inputs);
-    for (const ComparedNumbers& n : form_.charges.numbers)
-      if (are_particles(n))
-        column_named(out.inputs, n.target).integers = {order.begin(), order.end()};
-    out.resize_results(order.size());
-    return out;
-  }
-
- private:
-  /// Whether the particles get numbers, as the caller gives none.
-  bool are_particles(const ComparedNumbers& n) const {
-    return input_.same && !is_given(*input_.targets_group, input_.targets, n.target) &&
-           !is_given(*input_.sources_group, input_.sources, n.source);
-  }
-  void place(std::span<const double> x, std::span<const std::uint32_t> order,
-             const std::array<std::string, 3>& names, std::vector<VariableColumn>& columns) const {
-    for (std::size_t c = 0; c < 3; ++c) {
-      std::vector<double>& to = column_named(columns, names[c]).numbers;
-      to.resize(order.size());
-      for_blocks(order.size(), 1 << 14, threads_, [&](std::size_t first, std::size_t last) {
-        for (std::size_t k = first; k < last; ++k) to[k] = x[3 * std::size_t{order[k]} + c];
-      });
-    }
-  }
-
-  const KernelForm& form_;
-  const KernelInput& input_;
-  unsigned threads_;
-};
-
-/// Whether a target and a source at another place have equal numbers: a tree, which replaces
-/// sources, cannot tell them apart.
-bool has_distant_twins(const KernelForm& form, const std::vector<VariableColumn>& targets,
-                       const std::vector<VariableColumn>& sources, std::size_t n_targets,
-                       std::size_t n_sources) {
-  constexpr std::ptrdiff_t most_twins = 64;
-  const auto at_one_place = [&](std::size_t i, std::size_t j) {
-    for (std::size_t c = 0; c < 3; ++c)
-      if (column_named(targets, form.target_pos[c]).numbers[i] !=
-          column_named(sources, form.source_pos[c]).numbers[j])
-        return false;
-    return true;
-  };
-  for (const ComparedNumbers& n : form.charges.numbers) {
-    const std::vector<std::int64_t>& of_targets = column_named(targets, n.target).integers;
-    const std::vector<std::int64_t>& of_sources = column_named(sources, n.source).integers;
-    std::vector<std::pair<std::int64_t, std::uint32_t>> sorted;
-    for (std::size_t j = 0; j < n_sources; ++j)
-      sorted.emplace_back(of_sources[j], static_cast<std::uint32_t>(j));
-    std::ranges::sort(sorted);
-    for (std::size_t i = 0; i < n_targets; ++i) {
-      const auto twins = std::ranges::equal_range(sorted, of_targets[i], {},
-                                                  [](const auto& s) { return s.first; });
-      if (std::ssize(twins) > most_twins) return true;
-      for (const auto& [number, j] : twins)
-        if (!at_one_place(i, j)) return true;
-    }
-  }
-  return false;
-}
-
-/// A number that no target has.
-std::int64_t unused_number(std::vector<std::int64_t> numbers) {
-  std::ranges::sort(numbers);
-  std::int64_t number = -2;
-  while (std::ranges::binary_search(numbers, number)) --number;
-  return number;
 }
 
 class KernelTree {
@@ -496,21 +395,6 @@ std::optional<TreeSumReport> compute_tree(SetJob& job, const KernelForm& form,
 }
 
 }  // namespace
-
-KernelForm form_of(const Kernel& kernel, KernelCharges charges) {
-  KernelForm form;
-  for (const KernelVariable& v : kernel.variables()) {
-    if (v.quantity != "pos" || v.squared || v.component >= 3) continue;
-    if (v.role == Role::Target) form.target_pos[v.component] = v.name;
-    if (v.role == Role::Source) form.source_pos[v.component] = v.name;
-  }
-  form.charges = std::move(charges);
-  form.targets = columns_of(kernel, Role::Target);
-  form.sources = columns_of(kernel, Role::Source);
-  form.results = columns_of(kernel, Role::Result);
-  form.vectors = result_vectors(kernel);
-  return form;
-}
 
 void check_options(const TreeSumOptions& o) {
   const auto refuse = [](const std::string& what) {
