@@ -8,7 +8,7 @@ usage: python bench/python_kernel_tree.py [--particles 300000] [--accuracy 1e-4]
 Particles are uniform in a cube, or a Plummer sphere. Processor seconds (user and system) of whole
 calls. Direct sums are those of 2000 random targets, from which the processor time for all targets
 is computed: the column `direct`, and `direct/` over the time of the tree. Errors are those of these
-targets, root mean square relative to that of the result, of the vector (first) and of the potential.
+targets, root mean square relative to that of the result: of the vector, then of the potential.
 """
 
 from __future__ import annotations
@@ -103,8 +103,10 @@ def main() -> None:
     options = parser.parse_args()
     device = gdr.open(options.device)
     given = {k: getattr(options, k) for k in ("degree", "theta", "group_size", "leaf_size")}
-    print(f"{'law':10s} {'particles':>9s} {'accuracy':>8s} {'direct':>8s} {'tree':>7s} {'direct/':>8s}"
-          f"  {'errors':18s} how")
+    print(
+        f"{'law':10s} {'particles':>9s} {'accuracy':>8s} {'direct':>8s} {'tree':>7s}"
+        f" {'direct/':>8s}  {'errors':18s} how"
+    )
     for n in (int(float(v)) for v in options.particles.split(",")):
         pos = positions(n, options.plummer)
         random = np.random.default_rng(3)

@@ -33,7 +33,7 @@ constexpr std::size_t samples_of_group = 4;  ///< that share a list
 /// The degree to try first for an accuracy: with most laws, theta is then between these limits,
 /// where no other degree has much shorter lists (bench/python_kernel_tree.py --degree).
 unsigned first_degree(double accuracy) {
-  constexpr std::array<double, 5> least{5e-4, 5e-5, 1e-5, 3e-6, 1e-6};  // of degrees 2 to 6
+  constexpr std::array<double, 5> least{5e-4, 5e-5, 1e-5, 3e-6, 1e-6};  // of degrees 2 to 6, then 7
   unsigned degree = 2;
   for (const double limit : least) degree += accuracy < limit ? 1 : 0;
   return degree;

@@ -51,18 +51,18 @@ class TreeSum:
     with interpolated charges, which the same kernel computes. That is right if the results are sums
     whose terms have one charge as a factor: a variable of the source, as the charge of an electric
     field, or one of several, as the components of a force. Other variables of the source may be its
-    position, on which terms depend smoothly at a distance, may multiply a charge, as the velocity in
-    a jerk, or be numbers of particles that are compared with a target's. The compiler finds the
+    position, on which terms depend smoothly at a distance, may multiply a charge, as the velocity
+    in a jerk, or be numbers of particles that are compared with a target's. The compiler finds the
     charges (``charges``), or says what is in their way.
 
-    Parameters: ``kernel``, a kernel of the library (``gdr.coulomb``), a ``gdr.Kernel``, or a text of
-    the kernel language, with three coordinates of targets and of sources (``as pos``, or named
+    Parameters: ``kernel``, a kernel of the library (``gdr.coulomb``), a ``gdr.Kernel``, or a text
+    of the kernel language, with three coordinates of targets and of sources (``as pos``, or named
     ``xi yi zi`` and ``xj yj zj``). ``accuracy``: the largest error of each result, root mean square
     over the targets, relative to that of the result. ``degree`` of the interpolation, 1 to 8, and
     ``theta``, the mean ratio of a cluster's radius and its distance below which it is replaced,
-    above 0 and at most 0.95, are chosen; with a ``theta``, the accuracy is not used. ``group_size``: largest
-    number of targets with a common list. ``leaf_size``: largest number of particles of an undivided
-    cluster. ``samples``: number of targets whose errors are measured, 256 by default. ``params`` by
+    above 0 and at most 0.95, are chosen; with a ``theta``, the accuracy is not used.
+    ``group_size``: largest number of targets with a common list. ``leaf_size``: largest number of
+    particles of an undivided cluster. ``samples``: number of targets whose errors are measured, 256 by default. ``params`` by
     name, here or in the calls.
 
     Errors are measured in every call, against direct sums on the same device. Direct sums are used
