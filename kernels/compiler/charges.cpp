@@ -98,7 +98,7 @@ class Polynomials {
     for (const Term& x : a.terms)
       for (const Term& y : b.terms) {
         Term term;
-        std::ranges::merge(x, y, std::back_inserter(term));
+        std::merge(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(term));
         // More factors are as wrong as these.
         if (term.size() > most_factors) term.resize(most_factors);
         out.terms.insert(std::move(term));

@@ -142,7 +142,8 @@ struct Gravity::Impl {
         sum_directly(in, in, targets, result);
       };
       report = tree::compute_with_tree(*sets, in, options, core->threads, direct, {},
-                                       {.acceleration = acceleration, .potential = potential});
+                                       {.acceleration = acceleration, .potential = potential},
+                                       host_steps(*core));
     }
     if (!report) return {};
     collectively(ranks, [&] {
@@ -174,7 +175,8 @@ struct Gravity::Impl {
         set_job().set("eps2", in.softening * in.softening);
         report = tree::compute_with_tree(
             *sets, in, options, core->threads, direct, {},
-            {.acceleration = all.acceleration.data(), .potential = all.potential.data()}, &share);
+            {.acceleration = all.acceleration.data(), .potential = all.potential.data()},
+            host_steps(*core), &share);
       });
       if (report) all.copy_results(*ranks, acceleration, potential);
       work.pairs = static_cast<std::uint64_t>(share.own_pairs);

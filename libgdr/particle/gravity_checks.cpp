@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emulator/host/for_blocks.hpp"
+#include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/columns.hpp"
 #include "libgdr/particle/overflow_diagnosis.hpp"
@@ -93,6 +94,18 @@ bool is_valid(const tree::GravityInput& in, unsigned threads) {
                      (in.n_sources == 0 || (in.source != nullptr && in.mass != nullptr));
   return given && in.softening >= 0 && (in.softening == 0 || std::isnormal(square)) &&
          all_finite(in, threads);
+}
+
+tree::HostSteps host_steps(DeviceCore& core) {
+  return [&core](const std::function<void()>& step) {
+    Work work;
+    work.body = [&](const std::stop_token& stop) {
+      const WorkMonitor monitor{.stop = stop};
+      const MonitoredScope scope(monitor);
+      step();
+    };
+    core.queue.run(work);
+  };
 }
 
 TreeReport report_of_direct_sums(std::size_t n_sources) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gdr/tree.hpp"
+#include "libgdr/device/core.hpp"
 #include "libgdr/tree/gravity_tree.hpp"
 
 namespace gdr {
@@ -37,6 +38,9 @@ bool all_finite(const tree::GravityInput& in, unsigned threads);
 
 /// Whether a sum with these arguments has no errors but those of its results.
 bool is_valid(const tree::GravityInput& in, unsigned threads);
+
+/// Executes steps as work of a device, which its interrupt cancels.
+tree::HostSteps host_steps(DeviceCore& core);
 
 /// The report of direct sums.
 TreeReport report_of_direct_sums(std::size_t n_sources);

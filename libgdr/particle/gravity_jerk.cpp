@@ -127,7 +127,8 @@ struct GravityJerk::Impl {
     const auto direct_jerk = [&](std::span<const std::uint32_t>, double* jerk) {
       std::ranges::copy(jerks, jerk);
     };
-    return tree::compute_with_tree(sets, in, options, core->threads, direct, direct_jerk, out);
+    return tree::compute_with_tree(sets, in, options, core->threads, direct, direct_jerk, out,
+                                   host_steps(*core));
   }
 };
 

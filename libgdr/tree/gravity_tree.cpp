@@ -105,8 +105,9 @@ bool in_range(const GravityInput& in, unsigned threads) {
 class GravityTree {
  public:
   GravityTree(SetJob& job, const GravityInput& input, const TreeOptions& options, unsigned threads,
-              GroupShare* share)
-      : in_(input),
+              const HostSteps& host, GroupShare* share)
+      : host_(host),
+        in_(input),
         options_(options),
         share_(share),
         tree_(in_.n_sources, in_.source, leaf_size(), threads),
@@ -256,7 +257,7 @@ class GravityTree {
   /// Computes some groups of targets, which are parts of the groups with these numbers.
   void sum(std::span<const Group> some, std::span<const std::uint32_t> numbers) {
     const Stopwatch expansions;
-    if (far_) far_->compute({hierarchy_.theta, reach()}, numbers);
+    if (far_) host_([&] { far_->compute({hierarchy_.theta, reach()}, numbers); });
     expansion_seconds_ += expansions.seconds();
     sums_->pairs = 0;
     sums_->compute(some, hierarchy_, sources_);
@@ -291,11 +292,13 @@ class GravityTree {
       return static_cast<int>(std::ceil(std::log(ratio) / std::log(error_of_degree)));
     };
     const auto use_degree = [&](int degree) {
-      far_->set_degree(
-          static_cast<unsigned>(std::clamp<int>(degree, least_harmonics, most_harmonics)));
+      host_([&] {
+        far_->set_degree(
+            static_cast<unsigned>(std::clamp<int>(degree, least_harmonics, most_harmonics)));
+      });
     };
     if (options_.degree > 0) {
-      far_->set_degree(options_.degree);
+      use_degree(static_cast<int>(options_.degree));
       if (options_.theta > 0) return true;
       hierarchy_.theta = theta_of_expansions;
       return find_theta() && fast_enough();
@@ -327,7 +330,7 @@ class GravityTree {
   /// Chooses degree and theta of proxies.
   bool choose_proxies() {
     for (const unsigned degree : degrees()) {
-      set_degree(degree);
+      host_([&] { set_degree(degree); });
       if (options_.theta > 0) {
         hierarchy_.theta = options_.theta;
         return true;
@@ -400,6 +403,7 @@ class GravityTree {
     return others + pairs_of_pair * pairs_of_sample() < static_cast<double>(in_.n_sources);
   }
 
+  const HostSteps& host_;
   const GravityInput& in_;
   const TreeOptions& options_;
   GroupShare* share_;  ///< null: one process
@@ -443,7 +447,8 @@ void check_options(const TreeOptions& o) {
 std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& input,
                                             const TreeOptions& options, unsigned threads,
                                             const DirectSums& direct, const DirectSums& direct_jerk,
-                                            const GravityResults& results, GroupShare* share) {
+                                            const GravityResults& results, const HostSteps& host,
+                                            GroupShare* share) {
   if (options.method == TreeMethod::Expansion && input.source_velocity != nullptr)
     refuse("expansions have no jerks; choose TreeMethod::Multipole or Auto");
   constexpr double least_pairs = 1e8;  // a choice takes 50 ms
@@ -456,7 +461,8 @@ std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& inp
   if (!chosen && (input.n_targets < least_targets || pairs < least_pairs)) return {};
   const Stopwatch build;
   std::optional<GravityTree> made;
-  in_step(share, "a tree", [&] { made.emplace(job, input, options, threads, share); });
+  in_step(share, "a tree",
+          [&] { host([&] { made.emplace(job, input, options, threads, host, share); }); });
   GravityTree& tree = *made;
   const double build_seconds = build.seconds();
   const Stopwatch choice;

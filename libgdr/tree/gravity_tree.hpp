@@ -1,6 +1,7 @@
 // Gravity with a tree: choice of method and distance, sums, measured errors.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "gdr/sets.hpp"
@@ -32,6 +33,9 @@ struct GravityResults {
   double* jerk = nullptr;  ///< with velocities
 };
 
+/// Executes a step of the host so that it can be cancelled, with the exceptions of the step.
+using HostSteps = std::function<void(const std::function<void()>& step)>;
+
 /// Computes gravity with a job for the kernel "gravity", or "gravity_jerk" if there are velocities,
 /// whose parameters are set. Nothing, and no result is written, if direct sums are to be used: they
 /// are asked for, faster, or no tree is as accurate. `direct_jerk` is called after `direct`, for
@@ -40,7 +44,7 @@ struct GravityResults {
 std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& input,
                                             const TreeOptions& options, unsigned threads,
                                             const DirectSums& direct, const DirectSums& direct_jerk,
-                                            const GravityResults& results,
+                                            const GravityResults& results, const HostSteps& host,
                                             GroupShare* share = nullptr);
 
 }  // namespace gdr::tree

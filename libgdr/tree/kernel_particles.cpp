@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "libgdr/tree/blocks.hpp"
+#include "emulator/host/for_blocks.hpp"
 
 namespace gdr::tree {
 namespace {

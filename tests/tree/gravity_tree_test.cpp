@@ -1,7 +1,10 @@
 // Gravity with trees, compared with direct sums.
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <thread>
 
 #include "gdr/error.hpp"
 #include "gdr/gdr.hpp"
@@ -299,4 +302,31 @@ TEST_CASE("wrong arguments of a tree are refused with their names") {
   CHECK_THROWS_AS(Gravity(device).compute(3000, b.x, b.m, -1, s.acc, s.pot, accuracy(1e-3)), Error);
   s.acc.resize(5);
   CHECK_THROWS_AS(Gravity(device).compute(3000, b.x, b.m, 1, s.acc, s.pot, accuracy(1e-3)), Error);
+}
+
+TEST_CASE("an interrupt cancels a sum with a tree") {
+  const Bodies b = plummer(200'000);
+  Device device = Device::open("native");
+  Gravity gravity(device);
+  Sums s(b.size());
+  for (const TreeMethod method : {TreeMethod::Expansion, TreeMethod::Multipole}) {
+    TreeOptions options = accuracy(1e-7);
+    options.method = method;
+    std::atomic<bool> done = false;
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      while (!done) {
+        device.interrupt();
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+    });
+    CHECK_THROWS_AS(gravity.compute(b.size(), b.x, b.m, 0, s.acc, s.pot, options), Error);
+    done = true;
+    other.join();
+  }
+  // The object and the device remain usable.
+  const Bodies few = plummer(2000);
+  Sums got(few.size());
+  gravity.compute(few.size(), few.x, few.m, 0.1, got.acc, got.pot, accuracy(1e-2));
+  CHECK(rms_error(got, directly(few, 0.1)) < 1e-2);
 }

@@ -44,7 +44,8 @@ class Gravity {
   /// a sample of targets, relative to direct sums on this device, and is in the report. Direct sums
   /// are used, with error 0, where they are faster (few particles) or needed (high accuracy, and
   /// coordinates beyond 1e150). Results do not depend on the number of threads. Takes about 500
-  /// bytes for each particle, and with multipoles of high degree some 1000.
+  /// bytes for each particle, and with multipoles of high degree some 1000. `Device::interrupt`
+  /// cancels it within a fraction of a second.
   ///
   /// On a device of kind "mpi" every rank passes its own particles, with the same options. All
   /// ranks get all particles and make the same tree, and each computes a share of the groups of
