@@ -102,6 +102,16 @@ bool in_range(const GravityInput& in, unsigned threads) {
          mass * std::max(1.0, speed) < largest_mass;
 }
 
+/// Whether most of the masses are balanced by others of the opposite sign.
+bool charges_cancel(const GravityInput& in) {
+  double sum = 0, sizes = 0;
+  for (std::size_t k = 0; k < in.n_sources; ++k) {
+    sum += in.mass[k];
+    sizes += std::abs(in.mass[k]);
+  }
+  return std::abs(sum) < 0.5 * sizes;
+}
+
 class GravityTree {
  public:
   GravityTree(SetJob& job, const GravityInput& input, const TreeOptions& options, unsigned threads,
@@ -110,6 +120,7 @@ class GravityTree {
         in_(input),
         options_(options),
         share_(share),
+        charges_cancel_(charges_cancel(input)),
         tree_(in_.n_sources, in_.source, leaf_size(), threads),
         mass_(in_order(tree_, in_.mass)),
         moments_(moments_of(tree_, mass_)),
@@ -277,10 +288,11 @@ class GravityTree {
     return in_.softening * std::sqrt(0.3 / accuracy);
   }
 
+  /// Proxies of charges that cancel have errors of the charges' sizes, and need many pairs.
   bool wants_expansions() const {
     if (options_.method == TreeMethod::Expansion) return !has_jerk();
     return options_.method == TreeMethod::Auto && options_.degree == 0 && options_.theta == 0 &&
-           !has_jerk() && options_.accuracy < least_accuracy_of_proxies;
+           !has_jerk() && (charges_cancel_ || options_.accuracy < least_accuracy_of_proxies);
   }
 
   /// Chooses the degree of the expansions, and a theta if the largest does not suffice. False if
@@ -407,6 +419,7 @@ class GravityTree {
   const GravityInput& in_;
   const TreeOptions& options_;
   GroupShare* share_;  ///< null: one process
+  bool charges_cancel_;
   Octree tree_;
   std::optional<Octree> target_tree_;
   std::vector<double> mass_;

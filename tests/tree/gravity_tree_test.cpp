@@ -169,6 +169,13 @@ TEST_CASE("expansions leave out clusters within the reach of a softening") {
     }
 }
 
+TEST_CASE("charges that cancel take expansions at any accuracy") {
+  const Bodies b = charges(20'000);
+  const Sums got = with_tree(b, 0, accuracy(1e-2));
+  CHECK(got.report.method == TreeMethod::Expansion);
+  CHECK(rms_error(got, directly(b, 0)) <= 1e-2);
+}
+
 TEST_CASE("threads do not change the results of a tree") {
   const Bodies b = plummer(20'000);
   for (const double wanted : {1e-2, 1e-4}) {
