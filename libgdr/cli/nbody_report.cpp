@@ -142,9 +142,14 @@ std::string trees_text(const TreeUse& use, double accuracy, double seconds) {
   const auto share = [&](double part) {
     return fmt::format("{:.0f} %", seconds > 0 ? 100 * part / seconds : 0.0);
   };
+  const bool proxies = use.direct_calls + use.expansion_calls < use.calls;
+  const std::string kinds = use.expansion_calls == 0 ? "multipoles"
+                            : proxies                ? "multipoles and expansions"
+                                                     : "expansions";
   const std::string what =
-      use.most_degree == 1 ? "monopoles"
-                           : "multipoles of degree " + interval(use.least_degree, use.most_degree);
+      use.most_degree == 1
+          ? "monopoles"
+          : fmt::format("{} of degree {}", kinds, interval(use.least_degree, use.most_degree));
   return summary_row(
              "tree", "{}, theta {}, up to {:.0f} sources of a particle; {} direct sums", what,
              interval(use.least_theta, use.most_theta), use.most_sources,
@@ -153,10 +158,11 @@ std::string trees_text(const TreeUse& use, double accuracy, double seconds) {
                      "{:.2g} (rms, the largest; asked for: {:g}), of one particle {:.2g}; measured "
                      "on {} particles of each calculation",
                      use.error, accuracy, use.largest_error, use.samples) +
-         summary_row("time of forces",
-                     "{} of {:.3g} s: sums {}, lists {}, tree {}, choice and errors {}",
-                     share(use.seconds), seconds, share(use.force_seconds), share(use.list_seconds),
-                     share(use.build_seconds), share(use.choice_seconds));
+         summary_row(
+             "time of forces",
+             "{} of {:.3g} s: sums {}, expansions {}, lists {}, tree {}, choice and errors {}",
+             share(use.seconds), seconds, share(use.force_seconds), share(use.expansion_seconds),
+             share(use.list_seconds), share(use.build_seconds), share(use.choice_seconds));
 }
 
 Json trees_json(const TreeUse& use, double accuracy) {
@@ -172,6 +178,8 @@ Json trees_json(const TreeUse& use, double accuracy) {
           {"seconds", use.seconds},
           {"build_seconds", use.build_seconds},
           {"choice_seconds", use.choice_seconds},
+          {"expansions", use.expansion_calls},
+          {"expansion_seconds", use.expansion_seconds},
           {"list_seconds", use.list_seconds},
           {"force_seconds", use.force_seconds}};
 }

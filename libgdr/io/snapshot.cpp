@@ -86,7 +86,7 @@ void complete_run(Snapshot& snapshot) {
   if (is_hermite && snapshot.hermite) {
     snapshot.hermite->cycle = snapshot.run->step;
     snapshot.hermite->now = snapshot.run->fraction;
-    const auto [degree, theta] = tree_choice(*snapshot.run);
+    const auto [degree, theta] = hermite_tree(*snapshot.run);
     snapshot.hermite->tree_degree = degree;
     snapshot.hermite->tree_theta = theta;
     continues = continues && has_particles_of(snapshot, *snapshot.hermite);
@@ -101,7 +101,7 @@ double RunState::time() const noexcept {
   return start_time + (static_cast<double>(step) + fraction) * time_step;
 }
 
-std::pair<unsigned, double> tree_choice(const RunState& run) noexcept {
+std::pair<unsigned, double> hermite_tree(const RunState& run) noexcept {
   constexpr double largest_degree = 6, largest_theta = 0.95;
   const double degree = run.tree_degree, theta = run.tree_theta;
   const bool is_choice = degree <= largest_degree && degree == std::floor(degree) &&

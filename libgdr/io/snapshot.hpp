@@ -30,8 +30,8 @@ struct RunState {
   double start_energy = 0;  ///< total energy at step 0, the reference of drifts
   IntegratorKind integrator = IntegratorKind::Leapfrog;
   double accuracy = 0;  ///< of forces, with trees (gdr::TreeOptions); 0: direct sums
-  // Degree and theta of the last tree; 0: direct sums
-  double tree_degree = 0, tree_theta = 0;
+  // Number of the gdr::TreeMethod (leapfrog only), degree and theta of the last tree.
+  double tree_method = 0, tree_degree = 0, tree_theta = 0;
   // The others belong to Hermite4 (gdr::HermiteOptions).
   double fraction = 0;  ///< part of the present step that is done
   double eta = 0, eta_start = 0, smallest_step = 0;
@@ -42,8 +42,9 @@ struct RunState {
   friend bool operator==(const RunState&, const RunState&) = default;
 };
 
-/// Degree and theta of a run's last tree; zeros also for numbers in a file that no tree has.
-std::pair<unsigned, double> tree_choice(const RunState& run) noexcept;
+/// Degree and theta of the last tree of a run with Hermite4; zeros also for numbers in a file that
+/// no tree has.
+std::pair<unsigned, double> hermite_tree(const RunState& run) noexcept;
 
 /// Values that a number of a run can have; all but Any are finite.
 enum class NumberRange { Any, Finite, AtLeastZero, Positive, Fraction };
@@ -64,6 +65,7 @@ constexpr RunNumber run_numbers[] = {
 /// Numbers that are in files only if they are not zero.
 constexpr RunNumber optional_numbers[] = {
     {"Accuracy", "accuracy", &RunState::accuracy, NumberRange::Fraction},
+    {"TreeMethod", "tree_method", &RunState::tree_method, NumberRange::AtLeastZero},
     {"TreeDegree", "tree_degree", &RunState::tree_degree, NumberRange::AtLeastZero},
     {"TreeTheta", "tree_theta", &RunState::tree_theta, NumberRange::Fraction}};
 /// The additional numbers of a run with Hermite4: files that have them are of such a run.

@@ -102,27 +102,30 @@ ForceLaw forces_on(Device& device, double gravity, Compute compute) {
 
 TreeOptions options_of(const TreeChoice& choice) {
   TreeOptions options;
+  options.method = choice.method;
   options.theta = choice.theta;
-  options.method = choice.degree == 0   ? TreeMethod::Direct
-                   : choice.degree == 1 ? TreeMethod::Monopole
-                                        : TreeMethod::Multipole;
   if (choice.degree > 1) options.degree = choice.degree;
   return options;
 }
 
-/// With the choice of the request as long as its error is small enough, else with a new one.
-TreeReport compute_with_tree(Gravity& kernel, const Part& p, double eps,
-                             const TreeRequest& request) {
+/// With the choice of the request as long as its error is small enough, else with a new one, which
+/// the request gets. `made`: the choice with which it was computed.
+TreeReport compute_with_tree(Gravity& kernel, const Part& p, double eps, TreeRequest& request,
+                             TreeChoice& made) {
   const auto compute = [&](const TreeOptions& options) {
     return kernel.compute(p.n, p.position, p.mass, eps, p.acceleration, p.potential, options);
   };
-  if (request.choice) {
-    const TreeReport report = compute(options_of(*request.choice));
+  made = request.choice;
+  if (made.method != TreeMethod::Auto) {
+    const TreeReport report = compute(options_of(made));
     if (report.error <= request.accuracy) return report;
   }
+  made = {};
   TreeOptions options;
   options.accuracy = request.accuracy;
-  return compute(options);
+  const TreeReport report = compute(options);
+  request.choice = {report.method, report.degree, report.theta};
+  return report;
 }
 
 /// The name that Device::open uses for an empty one.
@@ -159,12 +162,10 @@ ForceLaw tree_forces(Device& device, double eps, double gravity, const TreeReque
   return forces_on(device, gravity,
                    [eps, next = request, &use](Gravity& kernel, const Part& p) mutable {
                      const Stopwatch watch;
-                     const TreeReport report = compute_with_tree(kernel, p, eps, next);
+                     const TreeReport report = compute_with_tree(kernel, p, eps, next, use.latest);
                      use.add(report, watch.seconds());
                      ++next.step;
-                     const bool due = next.step % TreeRequest::steps_of_choice == 0;
-                     next.choice.reset();
-                     if (!due) next.choice = use.latest;
+                     if (next.step % TreeRequest::steps_of_choice == 0) next.choice = {};
                    });
 }
 

@@ -23,6 +23,7 @@ class LeapfrogIntegrator : public Integrator {
   void save(Snapshot& snapshot) const override {
     Integrator::save(snapshot);
     if (trees_ == nullptr || !snapshot.run) return;
+    snapshot.run->tree_method = static_cast<double>(trees_->latest.method);
     snapshot.run->tree_degree = trees_->latest.degree;
     snapshot.run->tree_theta = trees_->latest.theta;
   }

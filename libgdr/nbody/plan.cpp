@@ -99,9 +99,14 @@ std::int64_t in_steps(const Interval& interval, double time_step) {
 TreeRequest tree_request(const RunPlan& plan) {
   const RunState& start = plan.start;
   TreeRequest request{start.accuracy, start.step, {}};
-  if (!plan.restarted) return request;
-  const auto [degree, theta] = tree_choice(start);
-  request.choice = {degree, theta};
+  constexpr auto last_method = static_cast<double>(TreeMethod::Expansion);
+  constexpr double largest_degree = 16, largest_theta = 0.95;
+  // Other numbers are no choice: a file may have any.
+  const auto whole = [](double x, double most) { return x <= most && x == std::floor(x); };
+  if (plan.restarted && whole(start.tree_method, last_method) &&
+      whole(start.tree_degree, largest_degree) && start.tree_theta <= largest_theta)
+    request.choice = {static_cast<TreeMethod>(static_cast<int>(start.tree_method)),
+                      static_cast<unsigned>(start.tree_degree), start.tree_theta};
   return request;
 }
 
@@ -171,7 +176,7 @@ RunPlan plan_run(const Snapshot& snapshot, const RunRequest& request) {
     run.start_time = snapshot.time;
     run.step = 0;
     run.fraction = run.start_energy = 0;
-    run.tree_degree = run.tree_theta = 0;
+    run.tree_method = run.tree_degree = run.tree_theta = 0;
   }
   if (*request.end_time < snapshot.time - step_tolerance * run.time_step)
     refuse("--t-end {} is before the time of the snapshot, {}",

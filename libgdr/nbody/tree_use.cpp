@@ -7,11 +7,11 @@ namespace gdr {
 void TreeUse::add(const TreeReport& report, double elapsed) {
   ++calls;
   seconds += elapsed;
-  latest = {report.degree, report.theta};
   if (report.method == TreeMethod::Direct) {
     ++direct_calls;
     return;
   }
+  if (report.method == TreeMethod::Expansion) ++expansion_calls;
   const bool first = most_degree == 0;
   least_degree = first ? report.degree : std::min(least_degree, report.degree);
   most_degree = std::max(most_degree, report.degree);
@@ -23,6 +23,7 @@ void TreeUse::add(const TreeReport& report, double elapsed) {
   most_sources = std::max(most_sources, report.sources_per_target);
   build_seconds += report.build_seconds;
   choice_seconds += report.choice_seconds;
+  expansion_seconds += report.expansion_seconds;
   list_seconds += report.list_seconds;
   force_seconds += report.force_seconds;
 }

@@ -2,15 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "gdr/tree.hpp"
 
 namespace gdr {
 
-/// The choice of a tree (gdr::TreeOptions); zeros are direct sums.
+/// The choice of a tree (gdr::TreeOptions). Auto: it is to be made by the accuracy.
 struct TreeChoice {
-  unsigned degree = 0;  ///< of the multipoles; 1: monopoles
+  TreeMethod method = TreeMethod::Auto;
+  unsigned degree = 0;
   double theta = 0;
 };
 
@@ -20,8 +20,8 @@ struct TreeChoice {
 struct TreeRequest {
   static constexpr std::int64_t steps_of_choice = 32;
   double accuracy = 0;
-  std::int64_t step = 0;             ///< number of the step of the first calculation
-  std::optional<TreeChoice> choice;  ///< of the first calculation; nothing: to be made
+  std::int64_t step = 0;  ///< number of the step of the first calculation
+  TreeChoice choice;      ///< of the first calculation
 };
 
 /// Sums and extremes of the reports of force calculations; times in seconds.
@@ -31,13 +31,17 @@ struct TreeUse {
   double error = 0;                ///< largest root mean square of the errors of a sample
   double largest_error = 0;        ///< largest error of a target of the samples
   double seconds = 0;              ///< time of the calculations
-  TreeChoice latest;               ///< that of the last calculation
+  /// The choice with which the last calculation was made; Auto if it made one, as it does again
+  /// for the same positions.
+  TreeChoice latest;
   // Of those with trees:
-  std::size_t samples = 0;  ///< largest number of targets of a sample
+  std::size_t samples = 0;            ///< largest number of targets of a sample
+  std::uint64_t expansion_calls = 0;  ///< those with expansions, not proxies
   unsigned least_degree = 0, most_degree = 0;
   double least_theta = 0, most_theta = 0;
   double most_sources = 0;  ///< largest mean number of sources of a target
-  double build_seconds = 0, choice_seconds = 0, list_seconds = 0, force_seconds = 0;
+  double build_seconds = 0, choice_seconds = 0, expansion_seconds = 0, list_seconds = 0,
+         force_seconds = 0;
 
   /// Adds a calculation, which took this time.
   void add(const TreeReport& report, double elapsed);

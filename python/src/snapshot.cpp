@@ -122,7 +122,8 @@ void set_run(Snapshot& snapshot, const py::dict& numbers, const std::vector<py::
   for (const RunNumber& number : run_numbers)
     run.*number.value = py::cast<double>(numbers[number.hdf5_name]);
   for (const RunNumber& number : optional_numbers)
-    run.*number.value = py::cast<double>(numbers[number.hdf5_name]);
+    if (numbers.contains(number.hdf5_name))
+      run.*number.value = py::cast<double>(numbers[number.hdf5_name]);
   for (const RunNumber& number : hermite_numbers)
     run.*number.value = py::cast<double>(numbers[number.hdf5_name]);
   snapshot.run = run;
