@@ -336,7 +336,7 @@ class GravityTree {
   /// 300 / sqrt(accuracy).
   bool pairs_are_few() const {
     return options_.method == TreeMethod::Expansion ||
-           pairs_of_sample() < 150 / std::sqrt(options_.accuracy);
+           pairs_of_sample() < std::max(5000.0, 150 / std::sqrt(options_.accuracy));
   }
 
   /// Chooses degree and theta of proxies.
