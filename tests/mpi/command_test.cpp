@@ -171,7 +171,7 @@ TEST_CASE("ranks whose arguments differ from rank 0 report an error") {
   std::ofstream(anew) << "1 0 0 0 0 0 0\n1 2 0 0 0 0 0\n";
   const std::string force = "force --eps 0.1 -o " + folder.file("forces.hdf5");
   differs(force, anew, old, "has read other particles");
-  differs(force, anew + " --G 1", anew + " --G 2", "has another --eps or --G");
+  differs(force, anew + " --G 1", anew + " --G 2", "has another --eps, --G or --accuracy");
   differs(force, anew + " --kernel gravity", anew + " --kernel gravity_long",
           "has another --kernel or --set");
   const std::string nbody = "nbody --eps 0.1 --dt 0.125 --out " + folder.file("run");

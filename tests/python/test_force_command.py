@@ -66,6 +66,8 @@ def test_python_forces_are_bit_identical_to_the_command(name, snapshot, tmp_path
     given["eps"] = EPS
     if name == "gravity_snap":
         given["acc"] = gdr.gravity(stars["pos"], stars["mass"], EPS).acc
+    if name == "gravity":
+        del given["vel"]  # with velocities, jerks are computed with another kernel
     out = tmp_path / "forces.hdf5"
     command = [COMMAND, "force", path, "--eps", str(EPS), "--kernel", name, "-o", out]
     for one in sets:
