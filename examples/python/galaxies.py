@@ -17,7 +17,7 @@ import gdr
 from gdr import nbody
 
 matplotlib.use("Agg")
-from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib import pyplot as plt
 
 EPS, DT, T_END = 0.05, 1 / 16, 8.0
 DISC_MASS, SCALE_LENGTH = 0.1, 0.25

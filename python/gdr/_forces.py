@@ -236,11 +236,12 @@ def gravity(
 
     With ``accuracy``, the root mean square of the relative errors of accelerations (1e-3), a tree
     replaces distant clusters of particles by a few: O(n log n). The result is then a
-    ``gdr.results.TreeGravity`` or ``gdr.results.TreeGravityJerk``, whose ``tree`` has the error that was measured on a sample of
-    targets against direct sums (``tree.error``), and what was chosen. Few particles, and accuracies
-    that no tree has, get direct sums. Instead of the choice by the accuracy: ``method`` "direct",
-    "monopole", "multipole" or "expansion", its ``degree``, 2 to 6 or 16, and ``theta``, the ratio of a cluster's
-    radius and its distance, up to 0.95, with which ``accuracy`` is not used. ``group_size``: largest
+    ``gdr.results.TreeGravity`` or ``gdr.results.TreeGravityJerk``, whose ``tree`` has the error that
+    was measured on a sample of targets against direct sums (``tree.error``), and what was chosen.
+    Few particles, and accuracies that no tree has, get direct sums. Instead of the choice by the
+    accuracy: ``method`` "direct", "monopole", "multipole" or "expansion", its ``degree``, 2 to 6 or
+    16, and ``theta``, the ratio of a cluster's radius and its distance, up to 0.95, with which
+    ``accuracy`` is not used. ``group_size``: largest
     number of targets with a common list; ``leaf_size``: of particles in a cluster that is not
     divided; ``samples``: number of targets whose errors are measured (256, or
     512 with expansions).

@@ -60,8 +60,8 @@ class PairSum:
 
     A call and new lists take O(n) work at a given density. Results do not depend on the number of
     threads; their last bits depend on when lists were made, that is on the calls before, unless
-    ``skin`` is 0: the same calls have the same bits. The distances that are compared are those of the device: exact to 1e-15, to 1e-7 on engines among
-    floats.
+    ``skin`` is 0: the same calls have the same bits. The distances that are compared are those of
+    the device: exact to 1e-15, to 1e-7 on engines among floats.
 
     Raises TypeError or ValueError naming the argument, and UnsupportedError for a kernel without a
     text in the kernel language.

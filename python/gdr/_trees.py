@@ -62,8 +62,8 @@ class TreeSum:
     ``theta``, the mean ratio of a cluster's radius and its distance below which it is replaced,
     above 0 and at most 0.95, are chosen; with a ``theta``, the accuracy is not used.
     ``group_size``: largest number of targets with a common list. ``leaf_size``: largest number of
-    particles of an undivided cluster. ``samples``: number of targets whose errors are measured, 256 by default. ``params`` by
-    name, here or in the calls.
+    particles of an undivided cluster. ``samples``: number of targets whose errors are measured, 256
+    by default. ``params`` by name, here or in the calls.
 
     Errors are measured in every call, against direct sums on the same device. Direct sums are used
     where they are faster or no tree is as accurate; ``report.reason`` says why. Results do not
