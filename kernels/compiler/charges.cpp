@@ -56,10 +56,16 @@ class Polynomials {
   }
 
  private:
+  /// Zero has no terms: `r2 > 0 ? q*u : 0` is linear in q.
+  static bool is_zero(const Node& constant) {
+    return constant.type == Type::Int ? constant.integer == 0 : constant.number == 0;
+  }
   static Polynomial obstacle(std::int32_t variable) { return {{{}}, variable}; }
 
   Polynomial of_node(const Node& node) const {
     switch (node.fn) {
+      case Fn::Constant:
+        return is_zero(node) ? Polynomial{.terms = {}} : Polynomial{};
       case Fn::Input:
         if (!is_candidate(node.variable)) return {};
         if (node.type == Type::Int) return obstacle(node.variable);
@@ -188,6 +194,7 @@ class Charges {
             if (!is_charge(term[0]) && (!declared || is_declared(v))) charges_.insert(v);
     for (const auto& [term, result] : terms_)
       if (term.size() == 2) carry(term, result);
+    if (charges_.empty()) refuse("its results are zero for all sources");
   }
 
   bool is_charge(std::int32_t v) const { return charges_.contains(v); }

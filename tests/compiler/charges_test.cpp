@@ -84,6 +84,15 @@ TEST_CASE("conditions, selections and quotients without charges are allowed") {
                        "f += ni != nj ? q*r2 : 0*q;")) == "q | ni = nj");
 }
 
+TEST_CASE("a selection of zero leaves a law linear in its charges") {
+  CHECK(charges_of(law("VARJ qj; VARF f;", "f += r2 > 0 ? qj*rsqrt(r2) : 0;")) == "qj");
+  CHECK(charges_of(law("VARJ qj; VARF f;", "f += r2 > 0 ? 0.0 : qj;")) == "qj");
+  CHECK(charges_of(law("VARJ qj; VARF f;", "f += r2 > 0 ? qj : 1;")).find("has no variable") !=
+        std::string::npos);
+  CHECK(charges_of(law("VARJ qj; VARF f;", "f += 0*qj*r2;")) ==
+        "its results are zero for all sources");
+}
+
 TEST_CASE("a variable that multiplies a charge in some terms is carried by it") {
   CHECK(charges_of(law("VARJ q, s; VARF f, g;", "f += q*r2; g += q*s*r2 - q;")) == "q | s of q");
   CHECK(charges_of(law("VARJ s; VARJ q as charge; VARF g;", "g += s*q*r2;")) == "q | s of q");
