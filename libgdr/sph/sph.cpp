@@ -103,6 +103,7 @@ class ClassSums {
       PairSum& sum = prepared(k, radii, skin);
       const std::vector<double> at = members(pos, 3, c);
       std::vector<std::vector<double>> columns;
+      columns.reserve(properties.size());
       for (const GasProperty& p : properties) columns.push_back(members(p.values, 1, c));
       std::vector<NamedInput> sources;
       for (std::size_t j = 0; j < columns.size(); ++j)

@@ -123,7 +123,7 @@ TEST_CASE("a restarted run to an accuracy has the bits of an uninterrupted one")
   const auto run = [&](const std::string& from, const Words& more, const std::string& out) {
     Words words = {"nbody", from, "--out", out};
     words.insert(words.end(), more.begin(), more.end());
-    const Outcome outcome = run_gdr(words);
+    Outcome outcome = run_gdr(words);
     INFO(outcome.errors);
     REQUIRE(outcome.status == 0);
     return outcome;
