@@ -98,9 +98,12 @@ void LengthClasses::follow(std::span<const double> h) {
     limits_[i] = margin * h[i];
     shortest = std::min(shortest, h[i]);
   }
+  // Quotients of lengths may overflow; classes must not depend on the last bit of a logarithm.
+  const auto log_of = [](double x) { return std::log(static_cast<long double>(x)); };
   std::vector<LengthClass> all;
   for (std::size_t i = 0; i < h.size(); ++i) {
-    const auto k = static_cast<std::size_t>(std::log(h[i] / shortest) / std::log(class_ratio));
+    const long double ratios = (log_of(h[i]) - log_of(shortest)) / log_of(class_ratio);
+    const auto k = static_cast<std::size_t>(std::max(0.0L, ratios));
     if (k >= all.size()) all.resize(k + 1);
     all[k].members.push_back(i);
     all[k].longest = std::max(all[k].longest, limits_[i]);

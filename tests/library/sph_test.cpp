@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gdr/error.hpp"
+#include "libgdr/sph/length_classes.hpp"
 #include "support/catch.hpp"
 
 namespace {
@@ -302,4 +303,13 @@ TEST_CASE("SPH functions refuse what has no answer, naming the particle") {
   sph_refuses([&] { lengths_of(sph, g, {.eta = 0}); }, "eta is 0");
   sph_refuses([&] { lengths_of(sph, g, {.tolerance = nan}); }, "tolerance is");
   sph_refuses([&] { lengths_of(sph, g, {.least = 2, .most = 1}); }, "most is 1");
+}
+
+TEST_CASE("smoothing lengths whose quotient overflows are in classes of their own") {
+  gdr::sph::LengthClasses classes;
+  classes.follow(std::vector<double>{1e-300, 1e300, 1});
+  REQUIRE(classes.classes().size() == 3);
+  CHECK(classes.classes()[0].members == std::vector<std::size_t>{0});
+  CHECK(classes.classes()[1].members == std::vector<std::size_t>{2});
+  CHECK(classes.classes()[2].members == std::vector<std::size_t>{1});
 }
