@@ -186,15 +186,32 @@ class Charges {
         refuse(fmt::format("result \"{}\" is quadratic in \"{}\"", name(result), name(term[0])));
       if (term.size() == 1) charges_.insert(term[0]);
     }
-    // A factor of pairs only: one that is declared as a charge, or the first.
-    for (const bool declared : {true, false})
-      for (const auto& [term, result] : terms_)
-        if (term.size() == 2 && !is_charge(term[0]) && !is_charge(term[1]))
-          for (const std::int32_t v : term)
-            if (!is_charge(term[0]) && (!declared || is_declared(v))) charges_.insert(v);
+    choose_of_pairs();
     for (const auto& [term, result] : terms_)
       if (term.size() == 2) carry(term, result);
     if (charges_.empty()) refuse("its results are zero for all sources");
+  }
+
+  /// Charges of terms with two factors: those that are declared as charges, then, until each term
+  /// has one, the factor of most terms, of several the first.
+  void choose_of_pairs() {
+    for (const auto& [term, result] : terms_)
+      if (is_open(term))
+        for (const std::int32_t v : term)
+          if (is_open(term) && is_declared(v)) charges_.insert(v);
+    for (;;) {
+      std::map<std::int32_t, int> uses;
+      for (const auto& [term, result] : terms_)
+        if (is_open(term))
+          for (const std::int32_t v : term) ++uses[v];
+      if (uses.empty()) break;
+      const auto by_number = [](const auto& use) { return use.second; };
+      charges_.insert(std::ranges::max_element(uses, {}, by_number)->first);
+    }
+  }
+  /// Whether a term has two factors, neither of which is a charge.
+  bool is_open(const Term& term) const {
+    return term.size() == 2 && !is_charge(term[0]) && !is_charge(term[1]);
   }
 
   bool is_charge(std::int32_t v) const { return charges_.contains(v); }

@@ -97,6 +97,10 @@ TEST_CASE("a variable that multiplies a charge in some terms is carried by it") 
   CHECK(charges_of(law("VARJ q, s; VARF f, g;", "f += q*r2; g += q*s*r2 - q;")) == "q | s of q");
   CHECK(charges_of(law("VARJ s; VARJ q as charge; VARF g;", "g += s*q*r2;")) == "q | s of q");
   CHECK(charges_of(law("VARJ s, q; VARF g;", "g += s*q*r2;")) == "s | q of s");
+  for (const char* const order : {"vx, m, vy", "m, vx, vy", "vy, vx, m"})
+    CHECK(charges_of(
+              law(std::string("VARJ ") + order + "; VARF a, b;", "a += m*vx*r2; b += m*vy*r2;"))
+              .starts_with("m |"));
   CHECK(charges_of(law("VARJ q, p, s; VARF f;", "f += q*r2 + p + q*s + p*s*dx;")) ==
         "result \"f\" depends on products of \"s\" with several charges: \"q\", \"p\"");
 }
