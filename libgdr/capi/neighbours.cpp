@@ -120,6 +120,7 @@ gdr_status gdr_neighbours_lists(const gdr_neighbours* search, int64_t* offsets, 
                            "\", not lists; give gdr_neighbours_find the quantities \"\"");
     const gdr::NeighbourLists& lists = search->lists;
     if (!lists.indices.empty()) need(indices, "indices");
+    if (lists.offsets.empty()) *offsets = 0;  // there was no search
     std::copy(lists.offsets.begin(), lists.offsets.end(), offsets);
     std::copy(lists.indices.begin(), lists.indices.end(), indices);
   });

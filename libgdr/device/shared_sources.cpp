@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "emulator/host/for_each_isa.hpp"
 #include "gdr/error.hpp"
@@ -73,13 +74,15 @@ void SharedSources::convert(std::span<const InteractionSet> sets, unsigned threa
   for (std::size_t k = 0; k < used_; ++k) {
     Table& table = tables_[k];
     if (table.taken < least_taken * static_cast<double>(table.items)) continue;
-    table.records.resize(table.items * group_->words);
     try {
+      table.records.resize(table.items * group_->words);
       packer_.check(table.items, table.arrays);
       packer_.pack({table.items}, table.arrays, table.records.data(), threads);
       table.is_converted = true;
     } catch (const Error&) {
       // The segment that takes such a value reports it.
+    } catch (const std::bad_alloc&) {
+      table.records = {};  // segments take less
     }
   }
 }

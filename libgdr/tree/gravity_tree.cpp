@@ -322,7 +322,8 @@ class GravityTree {
       const double error = error_with(theta_of_expansions);
       if (!pairs_are_few()) return false;
       if (error <= wanted) return fast_enough();
-      if (far_->degree() == most_harmonics || error > 0.8 * before) break;
+      if (far_->degree() == most_harmonics || !(error <= 0.8 * before) || !std::isfinite(error))
+        break;
       before = error;
       use_degree(static_cast<int>(far_->degree()) + steps_for(0.9 * wanted / error));
     }

@@ -276,7 +276,8 @@ class KernelTree {
     for (unsigned attempt = 0; attempt < 8 && theta > least_theta; ++attempt) {
       const double error = error_with(theta);
       (error <= options_.accuracy ? good : bad) = theta;
-      if (good > 0 && (bad < 1.08 * good || error > 0.6 * options_.accuracy)) break;
+      if (good > 0 && (good >= most_theta || bad < 1.08 * good || error > 0.6 * options_.accuracy))
+        break;
       if (last_error > 0 && error > 0)
         power = std::clamp(std::log(error / last_error) / std::log(theta / last_theta), 2.0, 40.0);
       last_theta = theta;
