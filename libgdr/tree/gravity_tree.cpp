@@ -196,7 +196,7 @@ class GravityTree {
     r.clusters = tree_.clusters().size();
     r.groups = groups_.size();
     r.sources_per_target =
-        sums_->pairs / static_cast<double>(std::max<std::size_t>(1, rows_.size()));
+        sums_->lists.pairs / static_cast<double>(std::max<std::size_t>(1, rows_.size()));
     r.list_seconds = sums_->list_seconds;
     r.force_seconds = sums_->force_seconds;
     return r;
@@ -226,12 +226,12 @@ class GravityTree {
                              " and theta " + std::to_string(hierarchy_.theta);
     share_->step(name, [&] {
       const std::span<const Group> own = share_->own(groups_);
-      sums_->pairs = 0;
+      sums_->lists.pairs = 0;
       if (own.empty()) return;
       const auto first = static_cast<std::size_t>(own.data() - groups_.data());
       sum(own, numbers.subspan(first, own.size()));
     });
-    share_->join(groups_, rows_, sums_->pairs);
+    share_->join(groups_, rows_, sums_->lists.pairs);
   }
 
   unsigned degree() const { return far_ ? far_->degree() : proxies_.back().degree; }
@@ -270,7 +270,7 @@ class GravityTree {
     const Stopwatch expansions;
     if (far_) host_([&] { far_->compute({hierarchy_.theta, reach()}, numbers); });
     expansion_seconds_ += expansions.seconds();
-    sums_->pairs = 0;
+    sums_->lists.pairs = 0;
     sums_->compute(some, hierarchy_, sources_);
     if (!far_) return;
     const Stopwatch evaluation;
@@ -331,7 +331,7 @@ class GravityTree {
   }
 
   double pairs_of_sample() const {
-    return sums_->pairs / static_cast<double>(sample_groups_.size());
+    return sums_->lists.pairs / static_cast<double>(sample_groups_.size());
   }
   /// Whether a softening leaves so few pairs that proxies take longer, of which they need about
   /// 300 / sqrt(accuracy).

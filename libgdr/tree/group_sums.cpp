@@ -3,32 +3,6 @@
 #include "emulator/host/stopwatch.hpp"
 
 namespace gdr::tree {
-namespace {
-
-/// Limits of the lists that are kept at once: 32 MiB of numbers, unless some of a step have more.
-constexpr std::size_t most_entries = 1 << 23, most_lists = 4096, lists_of_step = 128;
-
-}  // namespace
-
-std::size_t GroupSums::make_lists(std::span<const Group> groups, const Hierarchy& hierarchy) {
-  std::size_t made = 0, entries = 0;
-  while (made < groups.size() && made < most_lists && entries < most_entries) {
-    const std::size_t step = std::min(lists_of_step, groups.size() - made);
-    if (lists_.size() < made + step) lists_.resize(made + step);
-    for_blocks(step, 8, threads_, [&](std::size_t first, std::size_t last) {
-      std::vector<std::uint32_t> stack;
-      for (std::size_t k = made + first; k < made + last; ++k)
-        list_sources(hierarchy, groups[k], lists_[k], stack);
-    });
-    for (std::size_t k = made; k < made + step; ++k) {
-      entries += lists_[k].size();
-      pairs += static_cast<double>(lists_[k].size()) * static_cast<double>(groups[k].count);
-    }
-    made += step;
-  }
-  return made;
-}
-
 void GroupSums::run(std::span<const Group> groups, std::span<const Source> sources) {
   constexpr std::ptrdiff_t from = sizeof(Source), to = sizeof(ResultRow);
   std::vector<NamedInput> targets{{"xi", ConstArray(&targets_[0].x, from)},
@@ -59,7 +33,7 @@ void GroupSums::run(std::span<const Group> groups, std::span<const Source> sourc
   std::vector<SourceSegment> segments(groups.size());
   std::vector<InteractionSet> sets(groups.size());
   for (std::size_t k = 0; k < groups.size(); ++k) {
-    segments[k] = {lists_[k].size(), arrays, lists_[k].data(), sources.size()};
+    segments[k] = {lists.list(k).size(), arrays, lists.list(k).data(), sources.size()};
     sets[k] = {groups[k].count, targets, {&segments[k], 1}, results, groups[k].first};
   }
   job_->run(sets);
@@ -68,9 +42,9 @@ void GroupSums::run(std::span<const Group> groups, std::span<const Source> sourc
 void GroupSums::compute(std::span<const Group> groups, const Hierarchy& hierarchy,
                         std::span<const Source> sources) {
   while (!groups.empty()) {
-    const Stopwatch lists;
-    const std::size_t made = make_lists(groups, hierarchy);
-    list_seconds += lists.seconds();
+    const Stopwatch making;
+    const std::size_t made = lists.make(groups, hierarchy);
+    list_seconds += making.seconds();
     const Stopwatch sums;
     run(groups.first(made), sources);
     force_seconds += sums.seconds();

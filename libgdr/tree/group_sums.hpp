@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gdr/sets.hpp"
-#include "libgdr/tree/walk.hpp"
+#include "libgdr/tree/group_lists.hpp"
 
 namespace gdr::tree {
 
@@ -27,7 +27,7 @@ class GroupSums {
  public:
   GroupSums(SetJob& job, std::span<const Source> targets, std::span<ResultRow> results,
             unsigned threads)
-      : job_(&job), targets_(targets), results_(results), threads_(threads) {}
+      : lists(threads), job_(&job), targets_(targets), results_(results) {}
 
   /// Fills the results of groups of targets. Lists of sources are those of the groups' boxes, made
   /// for some thousand groups at a time.
@@ -35,19 +35,16 @@ class GroupSums {
                std::span<const Source> sources);
 
   Motion motion = {};
-  double pairs = 0;          ///< number of pairs so far
+  GroupLists lists;          ///< of the last groups, with the number of pairs so far
   double list_seconds = 0;   ///< time of making lists so far
   double force_seconds = 0;  ///< time of the sums so far
 
  private:
-  std::size_t make_lists(std::span<const Group> groups, const Hierarchy& hierarchy);
   void run(std::span<const Group> groups, std::span<const Source> sources);
 
   SetJob* job_;
   std::span<const Source> targets_;
   std::span<ResultRow> results_;
-  unsigned threads_;
-  std::vector<std::vector<std::int32_t>> lists_;  ///< those of consecutive groups
 };
 
 }  // namespace gdr::tree

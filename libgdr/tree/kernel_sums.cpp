@@ -5,8 +5,6 @@
 namespace gdr::tree {
 namespace {
 
-/// Limits of the lists that are kept at once: 32 MiB of numbers, unless some of a step have more.
-constexpr std::size_t most_list_entries = 1 << 23, most_kept_lists = 4096, lists_of_one_step = 128;
 /// Targets of a set of direct sums: enough sets for all threads, and few for their common sources.
 constexpr std::size_t least_targets_of_set = 64, most_targets_of_set = 4096, usual_sets = 64;
 
@@ -18,25 +16,6 @@ std::vector<NamedResult> results_of(std::vector<VariableColumn>& columns) {
 
 }  // namespace
 
-std::size_t KernelSums::make_lists(std::span<const Group> groups, const Hierarchy& hierarchy) {
-  std::size_t made = 0, entries = 0;
-  while (made < groups.size() && made < most_kept_lists && entries < most_list_entries) {
-    const std::size_t step = std::min(lists_of_one_step, groups.size() - made);
-    if (lists_.size() < made + step) lists_.resize(made + step);
-    for_blocks(step, 8, threads_, [&](std::size_t first, std::size_t last) {
-      std::vector<std::uint32_t> stack;
-      for (std::size_t k = made + first; k < made + last; ++k)
-        list_sources(hierarchy, groups[k].box, lists_[k], stack);
-    });
-    for (std::size_t k = made; k < made + step; ++k) {
-      entries += lists_[k].size();
-      pairs += static_cast<double>(lists_[k].size()) * static_cast<double>(groups[k].count);
-    }
-    made += step;
-  }
-  return made;
-}
-
 void KernelSums::compute(std::span<const Group> groups, const Hierarchy& hierarchy,
                          std::span<const VariableColumn> sources, KernelTargets& targets) {
   const std::vector<NamedInput> arrays = inputs_of(sources);
@@ -47,14 +26,14 @@ void KernelSums::compute(std::span<const Group> groups, const Hierarchy& hierarc
   std::vector<SourceSegment> segments;
   std::vector<InteractionSet> sets;
   while (!groups.empty()) {
-    const Stopwatch lists;
-    const std::size_t made = make_lists(groups, hierarchy);
-    list_seconds += lists.seconds();
+    const Stopwatch making;
+    const std::size_t made = lists.make(groups, hierarchy);
+    list_seconds += making.seconds();
     const Stopwatch sums;
     segments.assign(made, {});
     sets.assign(made, {});
     for (std::size_t k = 0; k < made; ++k) {
-      segments[k] = {lists_[k].size(), arrays, lists_[k].data(), items};
+      segments[k] = {lists.list(k).size(), arrays, lists.list(k).data(), items};
       sets[k] = {groups[k].count, of_targets, {&segments[k], 1}, results, groups[k].first};
     }
     job_->run(sets);
@@ -64,11 +43,11 @@ void KernelSums::compute(std::span<const Group> groups, const Hierarchy& hierarc
 }
 
 double KernelSums::mean_length(std::span<const Group> groups, const Hierarchy& hierarchy) {
-  pairs = 0;
+  lists.pairs = 0;
   double targets = 0;
   for (const Group& group : groups) targets += static_cast<double>(group.count);
-  while (!groups.empty()) groups = groups.subspan(make_lists(groups, hierarchy));
-  return pairs / targets;
+  while (!groups.empty()) groups = groups.subspan(lists.make(groups, hierarchy));
+  return lists.pairs / targets;
 }
 
 void KernelSums::compute_directly(std::size_t n, std::span<const VariableColumn> sources,

@@ -6,7 +6,7 @@
 
 #include "gdr/sets.hpp"
 #include "libgdr/tree/columns.hpp"
-#include "libgdr/tree/walk.hpp"
+#include "libgdr/tree/group_lists.hpp"
 
 namespace gdr::tree {
 
@@ -23,7 +23,7 @@ struct KernelTargets {
 
 class KernelSums {
  public:
-  KernelSums(SetJob& job, unsigned threads) : job_(&job), threads_(threads) {}
+  KernelSums(SetJob& job, unsigned threads) : lists(threads), job_(&job) {}
 
   /// Fills the results of groups of targets. Lists of sources, rows of the columns, are those of
   /// the groups' boxes.
@@ -35,16 +35,12 @@ class KernelSums {
   void compute_directly(std::size_t n, std::span<const VariableColumn> sources,
                         KernelTargets& targets);
 
-  double pairs = 0;         ///< number of pairs of lists so far
+  GroupLists lists;         ///< of the last groups, with the number of pairs so far
   double list_seconds = 0;  ///< time of making lists so far
   double sum_seconds = 0;   ///< time of the sums so far
 
  private:
-  std::size_t make_lists(std::span<const Group> groups, const Hierarchy& hierarchy);
-
   SetJob* job_;
-  unsigned threads_;
-  std::vector<std::vector<std::int32_t>> lists_;  ///< those of consecutive groups
 };
 
 }  // namespace gdr::tree

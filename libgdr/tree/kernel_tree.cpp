@@ -123,7 +123,7 @@ class KernelTree {
   bool compute(std::string& reason) {
     sums_.list_seconds = sums_.sum_seconds = 0;
     for (;;) {
-      sums_.pairs = 0;
+      sums_.lists.pairs = 0;
       sums_.compute(groups_, hierarchy_, sources_, targets_);
       add_largest();
       double error = 0;
@@ -155,7 +155,7 @@ class KernelTree {
     r.samples = sample_->size();
     r.clusters = tree_.clusters().size();
     r.groups = groups_.size();
-    r.sources_per_target = sums_.pairs / static_cast<double>(targets_.size);
+    r.sources_per_target = sums_.lists.pairs / static_cast<double>(targets_.size);
     r.list_seconds = sums_.list_seconds;
     r.sum_seconds = sums_.sum_seconds;
     return r;
