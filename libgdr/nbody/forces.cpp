@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 
 #include "emulator/host/parallel.hpp"
@@ -78,25 +79,28 @@ struct Part {
   double *acceleration, *potential;
 };
 
-/// The law whose forces `compute(Gravity&, const Part&)` computes.
+/// The law whose forces `compute(Gravity&, const Part&)` computes. What it returns is called when
+/// all ranks have them: ranks may fail on the way, and the remaining ones compute again.
 template <typename Compute>
 ForceLaw forces_on(Device& device, double gravity, Compute compute) {
   auto kernel = std::make_shared<Gravity>(device);
   return [&device, kernel, gravity, compute](auto position, auto mass, auto acceleration,
-                                             auto potential) mutable {
+                                             auto potential) {
     const std::vector<double> gm = scaled(mass, gravity);
+    std::function<void()> keep;
     // The part of a rank grows when other ranks fail.
     device.retry_on_rank_failure([&] {
       RankGroup* const ranks = DeviceRanks::group(device);
       const auto [first, end] = part_of_rank(ranks, gm.size());
-      compute(*kernel, Part{end - first, position.data() + 3 * first, gm.data() + first,
-                            acceleration.data() + 3 * first, potential.data() + first});
+      keep = compute(*kernel, Part{end - first, position.data() + 3 * first, gm.data() + first,
+                                   acceleration.data() + 3 * first, potential.data() + first});
       if (ranks != nullptr) {
         gather_parts(*ranks, acceleration.data(), gm.size(), 3);
         gather_parts(*ranks, potential.data(), gm.size(), 1);
       }
       collectively(ranks, [&] { check_forces(position, acceleration, potential); });
     });
+    keep();
   };
 }
 
@@ -154,19 +158,27 @@ void direct_sum(std::span<const double> position, std::span<const double> mass, 
 ForceLaw device_forces(Device& device, double eps, double gravity) {
   return forces_on(device, gravity, [eps](Gravity& kernel, const Part& p) {
     kernel.compute(p.n, p.position, p.mass, eps, p.acceleration, p.potential);
+    return [] {};
   });
 }
 
 ForceLaw tree_forces(Device& device, double eps, double gravity, const TreeRequest& request,
                      TreeUse& use) {
-  return forces_on(device, gravity,
-                   [eps, next = request, &use](Gravity& kernel, const Part& p) mutable {
-                     const Stopwatch watch;
-                     const TreeReport report = compute_with_tree(kernel, p, eps, next, use.latest);
-                     use.add(report, watch.seconds());
-                     ++next.step;
-                     if (next.step % TreeRequest::steps_of_choice == 0) next.choice = {};
-                   });
+  const auto state = std::make_shared<TreeRequest>(request);
+  return forces_on(device, gravity, [eps, state, &use](Gravity& kernel, const Part& p) {
+    const Stopwatch watch;
+    TreeRequest next = *state;
+    TreeChoice made;
+    const TreeReport report = compute_with_tree(kernel, p, eps, next, made);
+    const double seconds = watch.seconds();
+    ++next.step;
+    if (next.step % TreeRequest::steps_of_choice == 0) next.choice = {};
+    return [state, &use, next, made, report, seconds] {
+      *state = next;
+      use.latest = made;
+      use.add(report, seconds);
+    };
+  });
 }
 
 ForceLaw host_forces(double eps, double gravity) {
