@@ -8,13 +8,13 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from . import _core
-from ._arrays import Floats, as_array, check_no_overlap, check_type, floats, number
+from ._arrays import Floats, as_array, check_type, floats, number
 from ._box import periodic_box, three_bools
 from ._forces import ParticleKernel
-from ._interface import Results, input_arrays, param_numbers, result_arrays, rows
+from ._interface import Results, param_numbers, rows
 from ._kernel import Kernel, compile
 from ._open import DeviceLike, device_or_default
-from ._particles import positions, renamed, selected, target_arrays
+from ._particles import ParticleArrays
 from ._precision import FloatRuns
 from .errors import UsageError
 from .results import ResultArrays
@@ -138,31 +138,17 @@ class PairSum:
                 raise UsageError(f"missing params: {', '.join(sorted(left))}")
             radii = None if cutoff is None else _radii(cutoff)
             edges = None if box is None else periodic_box(box, self._periodic)
-            x = positions("pos", pos)
-            of_targets = target_arrays(targets)
-            at = of_targets.pop("pos", None)
-            y = None if at is None else positions("targets", at)
-            m = len(x) if y is None else len(y)
-            names = self.kernel._caller_names
-            of_sources = renamed(sources or {}, names.sources)
-            _, source_inputs = input_arrays(self.kernel, "source", len(x), of_sources)
-            of_targets = renamed(of_targets, names.targets)
-            _, target_inputs = input_arrays(self.kernel, "target", m, of_targets)
-            filled = result_arrays(self.kernel, selected(results, names.results), m, 0)
-            inputs = {**source_inputs, **target_inputs, "pos": x, **({} if y is None else {"": y})}
-            for name, array in filled.items():
-                check_no_overlap(name, array, inputs)
+            call = ParticleArrays.checked(self.kernel, pos, targets, sources, results)
         self._set_numbers(numbers)
         if radii is not None:
             self._core.set_cutoff(radii)
         if edges is not None:
             self._core.set_box(edges)
-        self._core.run(x, y, source_inputs, target_inputs, rows(filled))
+        self._core.run(
+            call.pos, call.target_pos, call.sources, call.targets, rows(call.results)
+        )
         self._float_runs.check()
-        callers = {variable: name for name, variable in names.results.items()}
-        found = ResultArrays((callers.get(name, name), a) for name, a in filled.items())
-        self.kernel._warn_not_finite(filled, found, y is None)
-        return found
+        return call.named_results(self.kernel)
 
     @property
     def statistics(self) -> PairStatistics:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Union
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Union
 
 import numpy as np
 
-from ._arrays import Floats, check_finite, floats
-from ._interface import Results
+from ._arrays import AnyArray, Floats, check_finite, check_no_overlap, floats
+from ._interface import Results, input_arrays, result_arrays
+from ._kernel import Kernel
+from .results import ResultArrays
 
 
 def positions(name: str, value: Any) -> Floats:
@@ -36,3 +38,44 @@ def target_arrays(targets: Union[None, Any, Mapping[str, Any]]) -> Dict[str, Any
     if targets is None:
         return {}
     return dict(targets) if isinstance(targets, Mapping) else {"pos": targets}
+
+
+class ParticleArrays(NamedTuple):
+    """The checked arrays of a call of a sum over particles, by the names of the program."""
+
+    pos: Floats
+    target_pos: Optional[Floats]
+    sources: Dict[str, AnyArray]
+    targets: Dict[str, AnyArray]
+    results: Dict[str, AnyArray]
+
+    @classmethod
+    def checked(
+        cls,
+        kernel: Kernel,
+        pos: Any,
+        targets: Union[None, Any, Mapping[str, Any]],
+        sources: Optional[Mapping[str, Any]],
+        results: Results,
+    ) -> ParticleArrays:
+        """The arrays of the arguments of ``PairSum`` and ``TreeSum``."""
+        x = positions("pos", pos)
+        of_targets = target_arrays(targets)
+        at = of_targets.pop("pos", None)
+        y = None if at is None else positions("targets", at)
+        m = len(x) if y is None else len(y)
+        names = kernel._caller_names
+        _, inputs = input_arrays(kernel, "source", len(x), renamed(sources or {}, names.sources))
+        _, of_all = input_arrays(kernel, "target", m, renamed(of_targets, names.targets))
+        filled = result_arrays(kernel, selected(results, names.results), m, 0)
+        read = {**inputs, **of_all, "pos": x, **({} if y is None else {"": y})}
+        for name, array in filled.items():
+            check_no_overlap(name, array, read)
+        return cls(x, y, inputs, of_all, filled)
+
+    def named_results(self, kernel: Kernel) -> ResultArrays:
+        """The results by the caller's names, after a warning if some are not finite."""
+        callers = {variable: name for name, variable in kernel._caller_names.results.items()}
+        found = ResultArrays((callers.get(name, name), a) for name, a in self.results.items())
+        kernel._warn_not_finite(self.results, found, self.target_pos is None)
+        return found

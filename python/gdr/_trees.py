@@ -6,12 +6,12 @@ import dataclasses
 from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
 from . import _core
-from ._arrays import check_no_overlap, check_type, integer, number
+from ._arrays import check_type, integer, number
 from ._forces import ParticleKernel
-from ._interface import Results, input_arrays, param_numbers, result_arrays, rows
+from ._interface import Results, param_numbers, rows
 from ._kernel import Kernel, compile
 from ._open import DeviceLike, device_or_default
-from ._particles import positions, renamed, selected, target_arrays
+from ._particles import ParticleArrays
 from ._precision import FloatRuns
 from .errors import UsageError
 from .results import ResultArrays
@@ -137,31 +137,19 @@ class TreeSum:
         self.set(**params)
         if self._left:
             raise UsageError(f"missing params: {', '.join(sorted(self._left))}")
-        x = positions("pos", pos)
-        of_targets = target_arrays(targets)
-        at = of_targets.pop("pos", None)
-        y = None if at is None else positions("targets", at)
-        m = len(x) if y is None else len(y)
-        names = self.kernel._caller_names
-        of_sources = renamed(sources or {}, names.sources)
-        _, source_inputs = input_arrays(self.kernel, "source", len(x), of_sources)
-        of_targets = renamed(of_targets, names.targets)
-        _, target_inputs = input_arrays(self.kernel, "target", m, of_targets)
-        filled = result_arrays(self.kernel, selected(results, names.results), m, 0)
-        inputs = {**source_inputs, **target_inputs, "pos": x, **({} if y is None else {"": y})}
-        for name, array in filled.items():
-            check_no_overlap(name, array, inputs)
-        callers = {variable: name for name, variable in names.results.items()}
-        fields = self._core.run(x, y, source_inputs, target_inputs, rows(filled))
+        call = ParticleArrays.checked(self.kernel, pos, targets, sources, results)
+        fields = self._core.run(
+            call.pos, call.target_pos, call.sources, call.targets, rows(call.results)
+        )
+        names = self.kernel._caller_names.results
+        callers = {variable: name for name, variable in names.items()}
         fields["errors"] = {
             ", ".join(callers.get(name, name) for name in vector.split(", ")): error
             for vector, error in fields["errors"].items()
         }
         self._report = TreeSumReport(**fields)
         self._float_runs.check()
-        found = ResultArrays((callers.get(name, name), a) for name, a in filled.items())
-        self.kernel._warn_not_finite(filled, found, y is None)
-        return found
+        return call.named_results(self.kernel)
 
     @property
     def report(self) -> Optional[TreeSumReport]:

@@ -5,16 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "arrays.hpp"
 #include "box.hpp"
+#include "particle_call.hpp"
 
 namespace gdr::python {
 namespace {
-
-std::span<const double> all_doubles(const py::array& array, const char* name) {
-  const auto n = static_cast<std::size_t>(array.size());
-  return {doubles(array, n, name), n};
-}
 
 PairOptions options_of(const py::array& cutoff, const BoxArgument& box,
                        std::optional<double> skin) {
@@ -40,19 +35,8 @@ class PyPairSum {
   }
   void run(const py::array& pos, const std::optional<py::array>& target_pos,
            const py::dict& sources, const py::dict& targets, const py::dict& filled) {
-    PairCall call{.pos = all_doubles(pos, "pos")};
-    if (target_pos) call.target_pos = all_doubles(*target_pos, "targets");
-    const auto of_sources = input_arrays(sources, call.pos.size() / 3);
-    const std::size_t n = call.target_pos.value_or(call.pos).size() / 3;
-    const auto of_targets = input_arrays(targets, n);
-    auto results = result_arrays(filled);
-    for (const py::array& array : results.arrays)
-      if (array.size() > 0 && rows(array) != n)
-        throw Error(ErrorCategory::Usage, "a result has another length than the targets");
-    call.sources = of_sources.list;
-    call.targets = of_targets.list;
-    call.results = results.list;
-    sum_.run([&](PairSum& s) { s.run(call); });
+    const ParticleCall<PairCall> call(pos, target_pos, sources, targets, filled);
+    sum_.run([&](PairSum& s) { s.run(*call); });
   }
   py::tuple statistics() {
     const PairStatistics s = sum_->statistics();

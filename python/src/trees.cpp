@@ -2,16 +2,11 @@
 #include <optional>
 #include <vector>
 
-#include "arrays.hpp"
 #include "gdr/tree_sum.hpp"
+#include "particle_call.hpp"
 
 namespace gdr::python {
 namespace {
-
-std::span<const double> doubles_of(const py::array& array, const char* name) {
-  const auto n = static_cast<std::size_t>(array.size());
-  return {doubles(array, n, name), n};
-}
 
 class PyTreeSum {
  public:
@@ -33,19 +28,8 @@ class PyTreeSum {
   /// Returns the fields of the report.
   py::dict run(const py::array& pos, const std::optional<py::array>& target_pos,
                const py::dict& sources, const py::dict& targets, const py::dict& filled) {
-    TreeCall call{.pos = doubles_of(pos, "pos")};
-    if (target_pos) call.target_pos = doubles_of(*target_pos, "targets");
-    const auto of_sources = input_arrays(sources, call.pos.size() / 3);
-    const std::size_t n = call.target_pos.value_or(call.pos).size() / 3;
-    const auto of_targets = input_arrays(targets, n);
-    auto results = result_arrays(filled);
-    for (const py::array& array : results.arrays)
-      if (array.size() > 0 && rows(array) != n)
-        throw Error(ErrorCategory::Usage, "a result has another length than the targets");
-    call.sources = of_sources.list;
-    call.targets = of_targets.list;
-    call.results = results.list;
-    return fields_of(sum_.run([&](TreeSum& s) { return s.run(call); }));
+    const ParticleCall<TreeCall> call(pos, target_pos, sources, targets, filled);
+    return fields_of(sum_.run([&](TreeSum& s) { return s.run(*call); }));
   }
   std::vector<std::string> charges() { return sum_->charges(); }
 
