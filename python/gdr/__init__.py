@@ -24,7 +24,8 @@ from ._decorator import FunctionKernel, Particle, kernel
 from ._debugger import Debugger, debug
 from ._open import Device, default_device, open, set_default_device
 from ._ewald import ewald
-from ._forces import ParticleKernel, gravity
+from ._forces import ParticleKernel
+from ._gravity import gravity
 from ._installation import (
     get_cmake_dir,
     get_include,

@@ -10,7 +10,7 @@ import numpy as np
 from .._arrays import Floats, floats
 from .._display import counted
 from .._open import DeviceLike
-from .._forces import gravity
+from .._gravity import gravity
 from .integrate import State
 from .snapshot import Snapshot, checked, mean_position
 

@@ -14,7 +14,7 @@ from .. import _core
 from .._arrays import Floats, check_finite, check_type, floats, number
 from .._display import html_table
 from .._open import Device, DeviceLike, device_or_default
-from .._forces import checked_accuracy, gravity
+from .._gravity import checked_accuracy, gravity
 from .._system import require
 from ..results import TreeGravity, TreeReport
 from .run import ARRAYS, LIMITS, HermiteRun

@@ -1,0 +1,331 @@
+"""Gravity, directly or with a tree: ``gdr.gravity``."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Optional, Sequence, Union, overload
+
+import numpy as np
+
+from . import _core
+from ._arrays import AnyArray, Floats, check_finite, check_no_overlap, floats, number, output_array
+from ._forces import per_particle
+from ._open import DeviceLike, device_or_default
+from ._ranks import mark_collective
+from ._units import call_units
+from .errors import InputError
+from .results import Gravity, GravityJerk, TreeGravity, TreeGravityJerk, TreeReport
+
+
+# Types of results: with an accuracy, a method or theta the result has the report of a tree.
+@overload
+def gravity(
+    pos: Any,
+    mass: Any,
+    eps: float = ...,
+    targets: Optional[Any] = ...,
+    *,
+    vel: None = ...,
+    target_vel: None = ...,
+    accuracy: float,
+    method: Optional[str] = ...,
+    degree: Optional[int] = ...,
+    theta: Optional[float] = ...,
+    group_size: Optional[int] = ...,
+    leaf_size: Optional[int] = ...,
+    samples: Optional[int] = ...,
+    acc: Optional[Floats] = ...,
+    jerk: None = ...,
+    pot: Optional[Floats] = ...,
+    device: Optional[DeviceLike] = ...,
+) -> TreeGravity: ...
+
+
+@overload
+def gravity(
+    pos: Any,
+    mass: Any,
+    eps: float = ...,
+    targets: Optional[Any] = ...,
+    *,
+    vel: None = ...,
+    target_vel: None = ...,
+    accuracy: Optional[float] = ...,
+    method: str,
+    degree: Optional[int] = ...,
+    theta: Optional[float] = ...,
+    group_size: Optional[int] = ...,
+    leaf_size: Optional[int] = ...,
+    samples: Optional[int] = ...,
+    acc: Optional[Floats] = ...,
+    jerk: None = ...,
+    pot: Optional[Floats] = ...,
+    device: Optional[DeviceLike] = ...,
+) -> TreeGravity: ...
+
+
+@overload
+def gravity(
+    pos: Any,
+    mass: Any,
+    eps: float = ...,
+    targets: Optional[Any] = ...,
+    *,
+    vel: None = ...,
+    target_vel: None = ...,
+    accuracy: Optional[float] = ...,
+    method: Optional[str] = ...,
+    degree: Optional[int] = ...,
+    theta: float,
+    group_size: Optional[int] = ...,
+    leaf_size: Optional[int] = ...,
+    samples: Optional[int] = ...,
+    acc: Optional[Floats] = ...,
+    jerk: None = ...,
+    pot: Optional[Floats] = ...,
+    device: Optional[DeviceLike] = ...,
+) -> TreeGravity: ...
+
+
+@overload
+def gravity(
+    pos: Any,
+    mass: Any,
+    eps: float = ...,
+    targets: Optional[Any] = ...,
+    *,
+    vel: None = ...,
+    target_vel: None = ...,
+    accuracy: Optional[float] = ...,
+    method: Optional[str] = ...,
+    degree: Optional[int] = ...,
+    theta: Optional[float] = ...,
+    group_size: Optional[int] = ...,
+    leaf_size: Optional[int] = ...,
+    samples: Optional[int] = ...,
+    acc: Optional[Floats] = ...,
+    jerk: None = ...,
+    pot: Optional[Floats] = ...,
+    device: Optional[DeviceLike] = ...,
+) -> Gravity: ...
+
+
+@overload
+def gravity(
+    pos: Any,
+    mass: Any,
+    eps: float = ...,
+    targets: Optional[Any] = ...,
+    *,
+    vel: Union[AnyArray, Sequence[Any]],
+    target_vel: Optional[Any] = ...,
+    accuracy: float,
+    method: Optional[str] = ...,
+    degree: Optional[int] = ...,
+    theta: Optional[float] = ...,
+    group_size: Optional[int] = ...,
+    leaf_size: Optional[int] = ...,
+    samples: Optional[int] = ...,
+    acc: Optional[Floats] = ...,
+    jerk: Optional[Floats] = ...,
+    pot: Optional[Floats] = ...,
+    device: Optional[DeviceLike] = ...,
+) -> TreeGravityJerk: ...
+
+
+@overload
+def gravity(
+    pos: Any,
+    mass: Any,
+    eps: float = ...,
+    targets: Optional[Any] = ...,
+    *,
+    vel: Union[AnyArray, Sequence[Any]],
+    target_vel: Optional[Any] = ...,
+    accuracy: Optional[float] = ...,
+    method: Optional[str] = ...,
+    degree: Optional[int] = ...,
+    theta: Optional[float] = ...,
+    group_size: Optional[int] = ...,
+    leaf_size: Optional[int] = ...,
+    samples: Optional[int] = ...,
+    acc: Optional[Floats] = ...,
+    jerk: Optional[Floats] = ...,
+    pot: Optional[Floats] = ...,
+    device: Optional[DeviceLike] = ...,
+) -> GravityJerk: ...
+
+
+def gravity(
+    pos: Any,
+    mass: Any,
+    eps: float = 0.0,
+    targets: Optional[Any] = None,
+    *,
+    vel: Optional[Any] = None,
+    target_vel: Optional[Any] = None,
+    accuracy: Optional[float] = None,
+    method: Optional[str] = None,
+    degree: Optional[int] = None,
+    theta: Optional[float] = None,
+    group_size: Optional[int] = None,
+    leaf_size: Optional[int] = None,
+    samples: Optional[int] = None,
+    acc: Optional[Floats] = None,
+    jerk: Optional[Floats] = None,
+    pot: Optional[Floats] = None,
+    device: Optional[DeviceLike] = None,
+) -> Union[Gravity, GravityJerk]:
+    """Softened gravity of particles on each other, or at target positions; G = 1.
+
+    ``acc_i = sum m_j (x_j - x_i) / (r^2 + eps^2)^(3/2)``, ``pot_i = -sum m_j / sqrt(r^2 + eps^2)``
+
+    Parameters: ``pos`` (n, 3) and ``mass`` (n,), or one number for all; the softening ``eps`` >= 0
+    in the units of ``pos``; ``targets`` (m, 3), target positions. ``acc`` and ``pot``: arrays to
+    fill, C-contiguous float64 of shapes (n, 3) and (n,) (m instead of n with ``targets``); new
+    arrays by default. C-contiguous float64 arrays are read in place, others are copied.
+
+    Without ``targets`` a particle does not act on itself. With ``targets`` every pair counts, but a
+    pair at distance zero without softening contributes nothing. Signs: ``acc`` points to the
+    masses, ``pot`` is negative.
+
+    With velocities ``vel`` (n, 3), and ``target_vel`` (m, 3) of ``targets``, the result is a
+    ``gdr.results.GravityJerk``, which has the time derivatives of the accelerations, too, in the
+    array ``jerk`` if it is given. ``accuracy`` is that of accelerations; the errors of jerks, some
+    times larger, are in ``tree.jerk_error``.
+
+    Quantities of astropy: all arguments have units or none has (``eps=0`` may be a number);
+    ``pos``, ``eps`` and ``targets`` may have different units of length. G is then that of
+    ``astropy.constants``, and the results are quantities in m/s^2 and m^2/s^2; ``acc``, ``jerk``
+    and ``pot`` cannot be filled.
+
+    With ``accuracy``, the root mean square of the relative errors of accelerations (1e-3), a tree
+    replaces distant clusters of particles by a few: O(n log n). The result is then a
+    ``gdr.results.TreeGravity`` or ``gdr.results.TreeGravityJerk``, whose ``tree`` has the error that
+    was measured on a sample of targets against direct sums (``tree.error``), and what was chosen.
+    Few particles, and accuracies that no tree has, get direct sums. Instead of the choice by the
+    accuracy: ``method`` "direct", "monopole", "multipole" or "expansion", its ``degree``, 2 to 6, or to
+    16 for expansions, and ``theta``, the ratio of a cluster's radius and its distance, up to 0.95, with which
+    ``accuracy`` is not used. ``group_size``: largest number of targets with a common list;
+    ``leaf_size``: of particles in a cluster that is not divided; ``samples``: number of targets
+    whose errors are measured (256, or 512 with expansions).
+
+    On a device "mpi" every rank passes its own particles, and all ranks get all particles for a
+    tree.
+
+    Raises TypeError or ValueError naming the argument, and InputError (a ValueError) if a result is
+    not finite, naming the particle (the other results have been written), or if there are neither
+    particles nor ``targets``.
+    """
+    chosen = device_or_default(device)
+    with chosen._ranks.argument_checks():
+        check_velocities(vel, target_vel, targets, jerk)
+        arguments = {"pos": pos, "mass": mass, "eps": eps}
+        optional = {"targets": targets, "vel": vel, "target_vel": target_vel}
+        arguments.update({name: value for name, value in optional.items() if value is not None})
+        named = {n: ("vel" if n == "target_vel" else n, v) for n, v in arguments.items()}
+        units = call_units("gravity", named, [("acc", acc), ("jerk", jerk), ("pot", pot)])
+        if units is not None:
+            arguments = {place: units.number(place, *value) for place, value in named.items()}
+            pos, mass, eps = arguments["pos"], arguments["mass"], arguments["eps"]
+            targets = arguments.get("targets")
+        x = np.ascontiguousarray(floats("pos", pos, ("n", 3)))
+        m = per_particle("mass", mass, len(x))
+        soft = number("eps", eps)
+        inputs = {"pos": x, "mass": m}
+        if targets is not None:
+            inputs["targets"] = np.ascontiguousarray(floats("targets", targets, ("m", 3)))
+        positions = inputs.get("targets", x)
+        if vel is not None:
+            inputs["vel"] = np.ascontiguousarray(floats("vel", arguments["vel"], x.shape))
+        if target_vel is not None:
+            v = floats("target_vel", arguments["target_vel"], positions.shape)
+            inputs["target_vel"] = np.ascontiguousarray(v)
+        outputs = {"acc": output_array("acc", acc, positions.shape)}
+        if vel is not None:
+            outputs["jerk"] = output_array("jerk", jerk, positions.shape)
+        outputs["pot"] = output_array("pot", pot, (len(positions),))
+        others = dict(inputs)
+        for name in reversed(outputs):
+            check_no_overlap(name, outputs[name], others)
+            others[name] = outputs[name]
+        tree = tree_options(accuracy, method, degree, theta, group_size, leaf_size, samples)
+    chosen._ranks.check_equal("units", "" if units is None else units.key())
+    report = None
+    try:
+        at, a, p = inputs.get("targets"), outputs["acc"], outputs["pot"]
+        if vel is not None:
+            moving = chosen._cached(_core.GravityJerk)
+            v, vi = inputs["vel"], inputs.get("target_vel")
+            fields = moving.compute(x, v, m, soft, at, vi, a, outputs["jerk"], p, tree)
+        elif tree is None:
+            chosen._cached(_core.Gravity).compute(x, m, soft, at, a, p)
+        else:
+            fields = chosen._cached(_core.Gravity).compute_with_tree(x, m, soft, at, a, p, tree)
+        if tree is not None:
+            report = TreeReport(**fields)
+    except InputError as error:
+        try:
+            for name, array in inputs.items():
+                check_finite(name, array)
+        except ValueError as cause:
+            raise mark_collective(cause, error) from None
+        raise
+    values = {n: a if units is None else units.result(n, a) for n, a in outputs.items()}
+    if vel is not None:
+        return GravityJerk(**values) if report is None else TreeGravityJerk(**values, tree=report)
+    return Gravity(**values) if report is None else TreeGravity(**values, tree=report)
+
+
+def check_velocities(vel: Any, target_vel: Any, targets: Any, jerk: Any) -> None:
+    """Raise TypeError for velocities without what they need."""
+    if target_vel is not None and targets is None:
+        raise TypeError("target_vel: is that of targets, and there are none; use vel")
+    if vel is None and target_vel is not None:
+        raise TypeError("vel: the velocities of the sources are missing, target_vel is given")
+    if vel is not None and targets is not None and target_vel is None:
+        raise TypeError("target_vel: the velocities of the targets are missing, vel is given")
+    if vel is None and jerk is not None:
+        raise TypeError("jerk: needs velocities; pass vel")
+
+
+def checked_accuracy(accuracy: Optional[float]) -> Optional[float]:
+    """The accuracy of a tree; None if it is not given."""
+    wanted = None if accuracy is None else number("accuracy", accuracy)
+    if wanted is not None and not 0 < wanted < 1:
+        raise ValueError(f"accuracy: expected above 0 and below 1, got {wanted}")
+    return wanted
+
+
+def tree_options(
+    accuracy: Optional[float],
+    method: Optional[str],
+    degree: Optional[int],
+    theta: Optional[float],
+    group_size: Optional[int],
+    leaf_size: Optional[int],
+    samples: Optional[int],
+) -> Optional[_core.TreeOptions]:
+    """The options of a tree; None if nothing of them is given."""
+    sizes = {"group_size": group_size, "leaf_size": leaf_size, "samples": samples}
+    asked = (accuracy, method, degree, theta, *sizes.values())
+    if all(value is None for value in asked):
+        return None
+    wanted = checked_accuracy(accuracy) or 1e-3
+    kind = "auto" if method is None else method
+    if kind not in _core.tree_methods:
+        raise ValueError(f"method: expected one of {', '.join(_core.tree_methods)}, got {kind!r}")
+    most = 16 if kind == "expansion" else 6
+    if degree is not None and not 2 <= operator.index(degree) <= most:
+        raise ValueError(f"degree: expected 2 to {most}, got {degree}")
+    if degree is not None and kind in ("direct", "monopole"):
+        raise ValueError(f"degree: method {kind!r} has none; leave it out, or use 'multipole'")
+    ratio = 0.0 if theta is None else number("theta", theta)
+    if theta is not None and not 0 < ratio <= 0.95:
+        raise ValueError(f"theta: expected above 0 and at most 0.95, got {ratio}")
+    for name, size in sizes.items():
+        if size is not None and operator.index(size) < 1:
+            raise ValueError(f"{name}: expected at least 1, got {size}")
+    chosen = _core.tree_methods.index(kind)
+    numbers = [0 if size is None else operator.index(size) for size in sizes.values()]
+    return _core.TreeOptions(wanted, chosen, 0 if degree is None else degree, ratio, *numbers)
