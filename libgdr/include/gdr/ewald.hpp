@@ -62,7 +62,7 @@ struct EwaldResult {
 /// compute in longs: relative errors are below 1e-11 on exact engines and `native`, some 1e-6 of
 /// those among floats, whatever the accuracy asked for. Takes O(n^(3/2)) time. Results depend
 /// neither on threads nor on boards; the last bits may depend on the runs before, whose lists are
-/// used again. Must be used by one thread at a time. The device must outlive it.
+/// used again. Must be used by one thread at a time. The device must outlive it, and not be moved.
 class Ewald {
  public:
   /// Throws Error (Unsupported) for a device on several ranks.

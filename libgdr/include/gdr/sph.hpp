@@ -54,10 +54,10 @@ struct SphForces {
 /// for a given number of neighbours. Lists of pairs are kept while particles move by less than 0.05
 /// of the shortest length and lengths grow by less than a tenth.
 ///
-/// Must be used by one thread at a time. The device must outlive it. Functions throw Error (Usage)
-/// for arrays whose lengths do not belong together, and Error (Input) for values that are not
-/// finite, for lengths, masses and densities that are not positive, naming the particle, and as
-/// PairSum does. The results are undefined after an error.
+/// Must be used by one thread at a time. The device must outlive it, and not be moved. Functions
+/// throw Error (Usage) for arrays whose lengths do not belong together, and Error (Input) for
+/// values that are not finite, for lengths, masses and densities that are not positive, naming the
+/// particle, and as PairSum does. The results are undefined after an error.
 class Sph {
  public:
   /// Throws Error (Unsupported) for a device on several ranks.
