@@ -9,7 +9,7 @@ namespace {
 
 /// Limits of the lists that are kept at once, of which the entries are passed by one step at most.
 constexpr std::size_t max_entries = 1 << 23, max_lists = 4096;
-/// Lists that are made between two looks at their length: few as long as it is unknown.
+/// Lists that are made before entries are counted again: few as long as lengths are unknown.
 constexpr std::size_t max_step = 128, lists_of_block = 8;
 
 }  // namespace
