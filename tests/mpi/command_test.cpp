@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "libgdr/io/hdf5.hpp"
 #include "libgdr/io/snapshot.hpp"
@@ -58,6 +60,44 @@ TEST_CASE("gdr nbody runs on ranks and restarts with another number of ranks") {
     CHECK(rank["bytes_received"].get<std::uint64_t>() > 0);
   }
   CHECK(pairs == report["force_calculations"].get<std::uint64_t>() * 1024 * 1024);
+}
+
+TEST_CASE("gdr nbody to an accuracy has the bits of one process on ranks, also after a restart") {
+  const TemporaryFolder folder;
+  const std::string stars = folder.file("stars.txt");
+  {
+    std::ofstream file(stars);
+    std::mt19937 random(5);
+    std::normal_distribution<double> at;
+    for (int i = 0; i < 12000; ++i) {
+      file << 1.0 / 12000;
+      for (int c = 0; c < 6; ++c) file << ' ' << (c < 3 ? at(random) : 0.0);
+      file << '\n';
+    }
+  }
+  const auto run = [&](unsigned ranks, const std::string& from, const std::string& end,
+                       const std::string& out) {
+    std::vector<std::string> words = {GDR_COMMAND, "nbody", from,      "--eps", "0.05",
+                                      "--dt",      "0.01",  "--t-end", end,     "--accuracy",
+                                      "3e-3",      "--out", out};
+    words.insert(words.end(),
+                 {"--device", (ranks > 1 ? "mpi:engine=native,threads=1" : "native:threads=1")});
+    const Ended ended = ranks > 1 ? run_ranks(mpi(), ranks, words) : run_alone(words);
+    INFO(ended.errors);
+    REQUIRE(ended.status == 0);
+    CHECK(ended.output.find("multipoles of degree") != std::string::npos);
+  };
+  const std::string one = folder.file("one"), many = folder.file("many");
+  run(1, stars, "0.04", one);
+  run(3, stars, "0.02", many);
+  run(2, many + "/snapshot_00000002.txt", "0.04", many);
+  const auto text_of = [](const std::string& name) {
+    std::ifstream file(name);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string last = text_of(one + "/snapshot_00000004.txt");
+  CHECK(last.size() > 12000);
+  CHECK(text_of(many + "/snapshot_00000004.txt") == last);
 }
 
 TEST_CASE("gdr nbody --trace writes the events of all ranks to one file, each on its own tracks") {
