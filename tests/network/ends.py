@@ -3,16 +3,16 @@
 
 usage: ends.py datagrams-server PORT
        ends.py datagrams-client HOST PORT  prints the numbers that did not come back, as JSON
-       ends.py requests-server PORT FILE   writes the number of its reset connections to the file
+       ends.py requests-server PORT
        ends.py requests-client HOST PORT COUNT
            repeats requests until its connections were reset so many times; prints the number of
-           requests that were answered, and of wrong answers, as JSON
+           requests that were answered, of wrong answers, and of connections that were reset for
+           the server, as JSON
 """
 
 from __future__ import annotations
 
 import json
-import os
 import socket
 import sys
 import threading
@@ -20,6 +20,7 @@ from collections.abc import Callable
 
 DATAGRAMS, GROUP = 1000, 100
 REQUEST = 20000  # bytes
+HOW_MANY_RESETS = b"\xff" * REQUEST
 RESETS = (ConnectionResetError, BrokenPipeError)
 
 
@@ -63,27 +64,34 @@ def datagrams_client(host: str, port: str) -> None:
     print(json.dumps(sorted(missing)))
 
 
-def requests_server(port: str, path: str) -> None:
+def requests_server(port: str) -> None:
+    """Returns requests with their bytes reversed, and the number of reset connections if asked."""
     resets = 0
     lock = threading.Lock()
+    threads: list[threading.Thread] = []
 
-    def answer(connection: socket.socket) -> None:
+    def answer(connection: socket.socket, earlier: list[threading.Thread]) -> None:
         nonlocal resets
         with connection:
             try:
                 while len(request := whole(connection, REQUEST)) == REQUEST:
-                    connection.sendall(request[::-1])
+                    if request == HOW_MANY_RESETS:
+                        # However late this process is: all connections before this one were reset.
+                        for thread in earlier:
+                            thread.join()
+                        connection.sendall(resets.to_bytes(8, "big"))
+                    else:
+                        connection.sendall(request[::-1])
             except RESETS:
                 with lock:
                     resets += 1
-                    with open(path + ".new", "w", encoding="ascii") as file:
-                        file.write(str(resets))
-                    os.replace(path + ".new", path)
 
     with socket.create_server(("", int(port)), backlog=128) as listener:
         while True:
             connection, _ = listener.accept()
-            threading.Thread(target=answer, args=(connection,), daemon=True).start()
+            earlier = list(threads)
+            threads.append(threading.Thread(target=answer, args=(connection, earlier), daemon=True))
+            threads[-1].start()
 
 
 def requests_client(host: str, port: str, count: str) -> None:
@@ -98,7 +106,10 @@ def requests_client(host: str, port: str, count: str) -> None:
                     answered += 1
         except (*RESETS, ConnectionRefusedError):
             resets += 1
-    print(json.dumps({"answered": answered, "wrong": wrong}))
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(HOW_MANY_RESETS)
+        server = int.from_bytes(whole(connection, 8), "big")
+    print(json.dumps({"answered": answered, "wrong": wrong, "resets_of_server": server}))
 
 
 ROLES: dict[str, Callable[..., None]] = {
