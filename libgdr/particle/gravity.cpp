@@ -20,6 +20,7 @@
 #include "libgdr/ranks/gathered.hpp"
 #include "libgdr/ranks/ranks.hpp"
 #include "libgdr/tree/gravity_tree.hpp"
+#include "libgdr/tree/rank_share.hpp"
 
 namespace gdr {
 namespace {
@@ -167,20 +168,18 @@ struct Gravity::Impl {
       assign_ids(own.n_sources);
       AllParticles all(*ranks, own);
       const tree::GravityInput in = all.input(own.softening, own.same);
-      RankShare share(*ranks);
+      tree::RankShare share(*ranks);
       const auto direct = [&](std::span<const std::uint32_t> targets, double* result) {
         sum_directly_on_ranks(own, in, targets, result);
       };
       collectively(ranks, "the end of a sum with a tree", [&] {
         set_job().set("eps2", in.softening * in.softening);
-        report = tree::compute_with_tree(
-            *sets, in, options, core->threads, direct, {},
-            {.acceleration = all.acceleration.data(), .potential = all.potential.data()},
-            host_steps(*core), &share);
+        report = tree::compute_with_tree(*sets, in, options, core->threads, direct, {},
+                                         all.results(), host_steps(*core), &share);
       });
-      if (report) all.copy_results(*ranks, acceleration, potential);
+      if (report) all.copy_results(*ranks, {.acceleration = acceleration, .potential = potential});
       work.pairs = static_cast<std::uint64_t>(share.own_pairs);
-      work.sources_bytes = (all.source.size() + all.mass.size()) * sizeof(double);
+      work.sources_bytes = all.sources_bytes();
       work.memory_bytes = all.bytes();
       work.bytes_received = share.bytes_received + all.bytes_received;
     }

@@ -1,19 +1,25 @@
 // Gravity and its derivative on a device: the kernel "gravity_jerk" on arrays of triples.
 #include "gdr/gravity_jerk.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "emulator/host/float_mode.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "gdr/sets.hpp"
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/particle/gravity_checks.hpp"
+#include "libgdr/particle/tree_on_ranks.hpp"
+#include "libgdr/ranks/gathered.hpp"
 #include "libgdr/ranks/ranks.hpp"
 #include "libgdr/tree/gravity_tree.hpp"
+#include "libgdr/tree/rank_share.hpp"
 
 namespace gdr {
 namespace {
@@ -30,41 +36,61 @@ void name_bad_velocity(std::size_t n, const double* velocity, const char* what) 
 
 }  // namespace
 
-struct GravityJerk::Impl {
-  std::shared_ptr<DeviceCore> core;
-  SetJob sets;
-  std::vector<std::int64_t> ids = {}, no_ids = {};
+namespace {
 
-  /// Sums over all sources at targets from arrays of triples.
-  void sum(const tree::GravityInput& in, std::size_t n, const double* at, const double* velocity,
+/// The arguments of a call.
+struct JerkCall {
+  tree::GravityInput in;
+  tree::GravityResults out;
+};
+
+}  // namespace
+
+struct GravityJerk::Impl {
+  Job job;  ///< direct sums
+  std::shared_ptr<DeviceCore> core;
+  RankGroup* ranks;                            ///< ranks of the device; null if it has one process
+  SetJob sets;                                 ///< sums of trees
+  std::vector<std::int64_t> ids, no_ids = {};  ///< ids are numbered through the ranks
+
+  explicit Impl(Device& device, const Kernel& kernel)
+      : job(device.job(kernel)),
+        core(DeviceRanks::core(device)),
+        ranks(DeviceRanks::group(device)),
+        sets(core, device.prepare(kernel), ranks != nullptr) {}
+
+  /// Sums at n targets from arrays of triples, of which every rank has some, over all sources.
+  void sum(const tree::GravityInput& own, std::size_t n, const double* at, const double* velocity,
            const std::int64_t* numbers, const tree::GravityResults& out) {
     constexpr std::ptrdiff_t triple = 3 * sizeof(double);
+    const auto column = [](const double* x, int k) -> ConstArray {
+      return {x == nullptr ? x : x + k, triple};
+    };
     std::vector<NamedInput> targets{{"idi", numbers}},
-        sources{{"mj", in.mass}, {"idj", ids.data()}};
+        sources{{"mj", own.mass}, {"idj", ids.data()}};
     std::vector<NamedResult> results;
     const char* const names[4][3] = {
         {"xi", "yi", "zi"}, {"vxi", "vyi", "vzi"}, {"xj", "yj", "zj"}, {"vxj", "vyj", "vzj"}};
     const char* const vectors[2][3] = {{"ax", "ay", "az"}, {"jx", "jy", "jz"}};
     for (int k = 0; k < 3; ++k) {
-      targets.push_back({names[0][k], {at + k, triple}});
-      targets.push_back({names[1][k], {velocity + k, triple}});
-      sources.push_back({names[2][k], {in.source + k, triple}});
-      sources.push_back({names[3][k], {in.source_velocity + k, triple}});
+      targets.push_back({names[0][k], column(at, k)});
+      targets.push_back({names[1][k], column(velocity, k)});
+      sources.push_back({names[2][k], column(own.source, k)});
+      sources.push_back({names[3][k], column(own.source_velocity, k)});
       if (out.acceleration != nullptr)
         results.push_back({vectors[0][k], {out.acceleration + k, triple}});
       if (out.jerk != nullptr) results.push_back({vectors[1][k], {out.jerk + k, triple}});
     }
     if (out.potential != nullptr) results.push_back({"pot", out.potential});
-    const SourceSegment all{in.n_sources, sources};
-    sets.run({{n, targets, {&all, 1}, results}});
+    job.set("eps2", own.softening * own.softening);
+    job.sources(own.n_sources, sources);
+    job.targets(n, targets);
+    job.run(results);
   }
 
-  /// Throws for arguments with errors.
-  void check(const tree::GravityInput& in) {
-    if (core->ranks)
-      throw CollectiveError(ErrorCategory::Unsupported,
-                            "jerks of gravity are computed by one process, and this device is of "
-                            "kind \"mpi\"; use a Job with the kernel \"gravity_jerk\"");
+  /// Throws for arguments of this process with errors.
+  void check(const tree::GravityInput& in, const TreeOptions* options) const {
+    if (options != nullptr) tree::check_options(*options);
     check_count(in.n_targets, jerk_words, "targets");
     check_count(in.n_sources, jerk_words, "sources");
     const char *const target = in.same ? "particle" : "target",
@@ -72,8 +98,7 @@ struct GravityJerk::Impl {
     check_particle_pointers(in.n_targets, in.target, in.target_velocity, "targets");
     check_particle_pointers(in.n_sources, in.source, in.mass, "sources");
     check_particle_pointers(in.n_sources, in.source, in.source_velocity, "sources");
-    sets.set("eps2", checked_square(in.softening));
-    if (in.same && in.n_targets == 0) throw Error(ErrorCategory::Input, "there are no particles");
+    checked_square(in.softening);
     if (all_finite(in, core->threads)) return;
     name_bad_particle(in.n_targets, in.target, nullptr, target);
     name_bad_velocity(in.n_targets, in.target_velocity, target);
@@ -81,59 +106,119 @@ struct GravityJerk::Impl {
     name_bad_velocity(in.n_sources, in.source_velocity, source);
   }
 
-  void compute_directly(const tree::GravityInput& in, const tree::GravityResults& out) {
-    if (in.n_targets == 0) return;
-    sum(in, in.n_targets, in.target, in.target_velocity, (in.same ? ids : no_ids).data(), out);
+  /// Numbers the sources after those of lower ranks; returns the number of all.
+  std::size_t number_sources(std::size_t n) {
+    const std::vector<std::size_t> offsets =
+        ranks == nullptr ? std::vector<std::size_t>{0, n} : offsets_of_ranks(*ranks, n);
+    std::iota(ids.begin(), ids.end(),
+              static_cast<std::int64_t>(offsets[ranks == nullptr ? 0 : ranks->rank()]));
+    return offsets.back();
   }
 
-  /// With a tree if there are options for it.
-  TreeReport compute(const tree::GravityInput& in, const tree::GravityResults& out,
-                     const TreeOptions* options) {
-    if (options != nullptr) tree::check_options(*options);
-    check(in);
-    while (ids.size() < in.n_sources) ids.push_back(static_cast<std::int64_t>(ids.size()));
-    if (!in.same && no_ids.size() < in.n_targets) no_ids.resize(in.n_targets, -1);
-    TreeReport report = report_of_direct_sums(in.n_sources);
-    const auto with_tree = options != nullptr ? compute_with_tree(in, out, *options) : std::nullopt;
-    if (with_tree)
-      report = *with_tree;
-    else
-      compute_directly(in, out);
+  /// With a tree if there are options for it. `name`: the function, as ranks compare it; `make`
+  /// checks the sizes of the arrays.
+  template <typename Make>
+  TreeReport compute(const std::string& name, const TreeOptions* options, const Make& make) {
+    JerkCall call;
+    const tree::GravityInput& in = call.in;
+    const tree::GravityResults& out = call.out;
+    collectively(ranks, options == nullptr ? name : name + " with a tree", [&] {
+      call = make();
+      check(in, options);
+      if (ids.size() < in.n_sources) ids.resize(in.n_sources);
+      if (no_ids.size() < in.n_targets) no_ids.resize(in.n_targets, -1);
+    });
+    const std::size_t all_sources = number_sources(in.n_sources);
+    if (in.same && all_sources == 0)
+      throw CollectiveError(ErrorCategory::Input, "there are no particles");
+    std::optional<TreeReport> report;
+    if (options != nullptr) report = compute_with_tree(in, out, *options);
+    if (!report) {
+      report = report_of_direct_sums(all_sources);
+      // Without any targets, a job would need no sources either.
+      if (ranks != nullptr || in.n_targets > 0)
+        sum(in, in.n_targets, in.target, in.target_velocity, (in.same ? ids : no_ids).data(), out);
+    }
     const NamedPositions targets{in.same ? "particle" : "target", {in.target, 3 * in.n_targets}};
     const NamedPositions sources{in.same ? "particle" : "source", {in.source, 3 * in.n_sources}};
-    check_finite_results(in.n_targets, out.acceleration, 3, "acceleration", {targets, sources});
-    check_finite_results(in.n_targets, out.jerk, 3, "jerk", {targets, sources});
-    check_finite_results(in.n_targets, out.potential, 1, "potential", {targets, sources});
+    collectively(ranks, [&] {
+      check_finite_results(in.n_targets, out.acceleration, 3, "acceleration", {targets, sources});
+      check_finite_results(in.n_targets, out.jerk, 3, "jerk", {targets, sources});
+      check_finite_results(in.n_targets, out.potential, 1, "potential", {targets, sources});
+    });
+    return *report;
+  }
+
+  /// Accelerations and jerks of direct sums at some of the targets of all ranks, each of which
+  /// computes a part of them.
+  void sum_directly(const tree::GravityInput& own, const tree::GravityInput& all,
+                    std::span<const std::uint32_t> targets, double* acceleration, double* jerk) {
+    const std::size_t parts = ranks == nullptr ? 1 : ranks->size();
+    std::vector<std::size_t> offsets;
+    for (std::size_t r = 0; r <= parts; ++r)
+      offsets.push_back(part_begin(targets.size(), r, parts));
+    const std::size_t r = ranks == nullptr ? 0 : ranks->rank();
+    const std::size_t first = offsets[r], n = offsets[r + 1] - first;
+    std::vector<double> at, velocity;
+    std::vector<std::int64_t> numbers;
+    for (const std::uint32_t i : targets.subspan(first, n)) {
+      const double *const x = all.target + 3 * std::size_t{i},
+                          *v = all.target_velocity + 3 * std::size_t{i};
+      at.insert(at.end(), x, x + 3);
+      velocity.insert(velocity.end(), v, v + 3);
+      numbers.push_back(all.same ? std::int64_t{i} : -1);
+    }
+    sum(own, n, at.data(), velocity.data(), numbers.data(),
+        {.acceleration = acceleration + 3 * first, .jerk = jerk + 3 * first});
+    if (ranks == nullptr) return;
+    gather_items(*ranks, acceleration, 3 * sizeof(double), offsets);
+    gather_items(*ranks, jerk, 3 * sizeof(double), offsets);
+  }
+
+  std::optional<TreeReport> compute_with_tree(const tree::GravityInput& own,
+                                              const tree::GravityResults& out,
+                                              const TreeOptions& options) {
+    if (ranks == nullptr) return compute_tree(own, own, out, options, nullptr);
+    RankReport work;
+    std::optional<TreeReport> report;
+    {
+      const AddElapsed timer(work.seconds);
+      require_equal_options(*ranks, options, own.softening);
+      AllParticles all(*ranks, own, true);
+      tree::RankShare share(*ranks);
+      const tree::GravityInput in = all.input(own.softening, own.same);
+      collectively(ranks, "the end of jerks with a tree",
+                   [&] { report = compute_tree(own, in, all.results(), options, &share); });
+      if (report) all.copy_results(*ranks, out);
+      work.pairs = static_cast<std::uint64_t>(share.own_pairs);
+      work.sources_bytes = all.sources_bytes();
+      work.memory_bytes = all.bytes();
+      work.bytes_received = share.bytes_received + all.bytes_received;
+    }
+    if (report) add_to_report(*core, work);
     return report;
   }
 
-  std::optional<TreeReport> compute_with_tree(const tree::GravityInput& in,
-                                              const tree::GravityResults& out,
-                                              const TreeOptions& options) {
+  std::optional<TreeReport> compute_tree(const tree::GravityInput& own,
+                                         const tree::GravityInput& all,
+                                         const tree::GravityResults& out,
+                                         const TreeOptions& options, tree::GroupShare* share) {
+    sets.set("eps2", all.softening * all.softening);
     std::vector<double> jerks;  // of the sample
     const auto direct = [&](std::span<const std::uint32_t> targets, double* acceleration) {
-      std::vector<double> at, velocity;
-      std::vector<std::int64_t> numbers;
-      for (const std::uint32_t i : targets) {
-        at.insert(at.end(), in.target + 3 * std::size_t{i}, in.target + 3 * std::size_t{i} + 3);
-        const double* const v = in.target_velocity + 3 * std::size_t{i};
-        velocity.insert(velocity.end(), v, v + 3);
-        numbers.push_back(in.same ? std::int64_t{i} : -1);
-      }
       jerks.resize(3 * targets.size());
-      sum(in, targets.size(), at.data(), velocity.data(), numbers.data(),
-          {.acceleration = acceleration, .jerk = jerks.data()});
+      sum_directly(own, all, targets, acceleration, jerks.data());
     };
     const auto direct_jerk = [&](std::span<const std::uint32_t>, double* jerk) {
       std::ranges::copy(jerks, jerk);
     };
-    return tree::compute_with_tree(sets, in, options, core->threads, direct, direct_jerk, out,
-                                   host_steps(*core));
+    return tree::compute_with_tree(sets, all, options, core->threads, direct, direct_jerk, out,
+                                   host_steps(*core), share);
   }
 };
 
 GravityJerk::GravityJerk(Device& device)
-    : impl_(new Impl{DeviceRanks::core(device), SetJob(device, Kernel::builtin("gravity_jerk"))}) {}
+    : impl_(new Impl(device, Kernel::builtin("gravity_jerk"))) {}
 GravityJerk::~GravityJerk() = default;
 GravityJerk::GravityJerk(GravityJerk&&) noexcept = default;
 GravityJerk& GravityJerk::operator=(GravityJerk&&) noexcept = default;
@@ -147,34 +232,40 @@ tree::GravityResults jerk_results(std::size_t n, const Numbers<double>& accelera
           .jerk = jerk.need(3 * n, "jerk")};
 }
 
-tree::GravityInput jerk_input(std::size_t n, const Numbers<const double>& position,
-                              const Numbers<const double>& velocity,
-                              const Numbers<const double>& mass, double eps) {
-  const double *const x = position.need(3 * n, "position"), *v = velocity.need(3 * n, "velocity");
-  return {.n_targets = n,
-          .target = x,
-          .n_sources = n,
-          .source = x,
-          .mass = mass.need(n, "mass"),
-          .softening = eps,
-          .target_velocity = v,
-          .source_velocity = v,
-          .same = true};
+/// Moving particles of a call.
+struct MovingParticles {
+  std::size_t n;
+  const Numbers<const double>&position, &velocity;
+};
+
+JerkCall call_on_all(const MovingParticles& p, const Numbers<const double>& mass, double eps,
+                     const tree::GravityResults& results) {
+  const double* const x = p.position.need(3 * p.n, "position");
+  const double* const v = p.velocity.need(3 * p.n, "velocity");
+  return {{.n_targets = p.n,
+           .target = x,
+           .n_sources = p.n,
+           .source = x,
+           .mass = mass.need(p.n, "mass"),
+           .softening = eps,
+           .target_velocity = v,
+           .source_velocity = v,
+           .same = true},
+          results};
 }
 
-tree::GravityInput jerk_input_on(std::size_t n_targets, const Numbers<const double>& target,
-                                 const Numbers<const double>& target_velocity,
-                                 std::size_t n_sources, const Numbers<const double>& source,
-                                 const Numbers<const double>& source_velocity,
-                                 const Numbers<const double>& mass, double eps) {
-  return {.n_targets = n_targets,
-          .target = target.need(3 * n_targets, "target"),
-          .n_sources = n_sources,
-          .source = source.need(3 * n_sources, "source"),
-          .mass = mass.need(n_sources, "mass"),
-          .softening = eps,
-          .target_velocity = target_velocity.need(3 * n_targets, "target_velocity"),
-          .source_velocity = source_velocity.need(3 * n_sources, "source_velocity")};
+JerkCall call_on_targets(const MovingParticles& targets, const MovingParticles& sources,
+                         const Numbers<const double>& mass, double eps,
+                         const tree::GravityResults& results) {
+  return {{.n_targets = targets.n,
+           .target = targets.position.need(3 * targets.n, "target"),
+           .n_sources = sources.n,
+           .source = sources.position.need(3 * sources.n, "source"),
+           .mass = mass.need(sources.n, "mass"),
+           .softening = eps,
+           .target_velocity = targets.velocity.need(3 * targets.n, "target_velocity"),
+           .source_velocity = sources.velocity.need(3 * sources.n, "source_velocity")},
+          results};
 }
 
 }  // namespace
@@ -184,8 +275,10 @@ void GravityJerk::compute(std::size_t n, Numbers<const double> position,
                           Numbers<double> acceleration, Numbers<double> jerk,
                           Numbers<double> potential) {
   const HostFloatMode mode;
-  impl_->compute(jerk_input(n, position, velocity, mass, eps),
-                 jerk_results(n, acceleration, jerk, potential), nullptr);
+  impl_->compute("GravityJerk::compute", nullptr, [&] {
+    return call_on_all({n, position, velocity}, mass, eps,
+                       jerk_results(n, acceleration, jerk, potential));
+  });
 }
 
 void GravityJerk::compute_on(std::size_t n_targets, Numbers<const double> target,
@@ -194,9 +287,11 @@ void GravityJerk::compute_on(std::size_t n_targets, Numbers<const double> target
                              Numbers<const double> mass, double eps, Numbers<double> acceleration,
                              Numbers<double> jerk, Numbers<double> potential) {
   const HostFloatMode mode;
-  impl_->compute(jerk_input_on(n_targets, target, target_velocity, n_sources, source,
-                               source_velocity, mass, eps),
-                 jerk_results(n_targets, acceleration, jerk, potential), nullptr);
+  impl_->compute("GravityJerk::compute_on", nullptr, [&] {
+    return call_on_targets({n_targets, target, target_velocity},
+                           {n_sources, source, source_velocity}, mass, eps,
+                           jerk_results(n_targets, acceleration, jerk, potential));
+  });
 }
 
 TreeReport GravityJerk::compute(std::size_t n, Numbers<const double> position,
@@ -204,8 +299,10 @@ TreeReport GravityJerk::compute(std::size_t n, Numbers<const double> position,
                                 double eps, Numbers<double> acceleration, Numbers<double> jerk,
                                 Numbers<double> potential, const TreeOptions& options) {
   const HostFloatMode mode;
-  return impl_->compute(jerk_input(n, position, velocity, mass, eps),
-                        jerk_results(n, acceleration, jerk, potential), &options);
+  return impl_->compute("GravityJerk::compute", &options, [&] {
+    return call_on_all({n, position, velocity}, mass, eps,
+                       jerk_results(n, acceleration, jerk, potential));
+  });
 }
 
 TreeReport GravityJerk::compute_on(std::size_t n_targets, Numbers<const double> target,
@@ -216,9 +313,11 @@ TreeReport GravityJerk::compute_on(std::size_t n_targets, Numbers<const double> 
                                    Numbers<double> acceleration, Numbers<double> jerk,
                                    Numbers<double> potential, const TreeOptions& options) {
   const HostFloatMode mode;
-  return impl_->compute(jerk_input_on(n_targets, target, target_velocity, n_sources, source,
-                                      source_velocity, mass, eps),
-                        jerk_results(n_targets, acceleration, jerk, potential), &options);
+  return impl_->compute("GravityJerk::compute_on", &options, [&] {
+    return call_on_targets({n_targets, target, target_velocity},
+                           {n_sources, source, source_velocity}, mass, eps,
+                           jerk_results(n_targets, acceleration, jerk, potential));
+  });
 }
 
 }  // namespace gdr

@@ -1,97 +1,80 @@
 #include "libgdr/particle/tree_on_ranks.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "emulator/host/hash.hpp"
 #include "libgdr/ranks/gathered.hpp"
 
 namespace gdr {
-namespace {
-
-/// Where to find a rank's part of gathered items.
-template <typename Number>
-Number* part_of(std::vector<Number>& all, std::size_t each, std::size_t first) {
-  return all.data() + each * first;
-}
-
-}  // namespace
-
-AllParticles::AllParticles(RankGroup& ranks, const tree::GravityInput& own)
+AllParticles::AllParticles(RankGroup& ranks, const tree::GravityInput& own, bool moving)
     : source_offsets(offsets_of_ranks(ranks, own.n_sources)),
       target_offsets(own.same ? source_offsets : offsets_of_ranks(ranks, own.n_targets)) {
+  /// An array of this rank, of `each` numbers for a particle, and where those of all ranks go.
+  struct Gathered {
+    const double* own;
+    std::size_t each;
+    const std::vector<std::size_t>& offsets;
+    std::vector<double>& all;
+  };
+  std::vector<Gathered> arrays{{own.source, 3, source_offsets, source},
+                               {own.mass, 1, source_offsets, mass}};
+  if (moving) arrays.push_back({own.source_velocity, 3, source_offsets, source_velocity});
+  if (!own.same) arrays.push_back({own.target, 3, target_offsets, target});
+  if (!own.same && moving)
+    arrays.push_back({own.target_velocity, 3, target_offsets, target_velocity});
   const std::size_t r = ranks.rank();
   collectively(&ranks, [&] {
-    source.resize(3 * source_offsets.back());
-    mass.resize(source_offsets.back());
-    if (!own.same) target.resize(3 * target_offsets.back());
+    for (const Gathered& a : arrays) {
+      a.all.resize(a.each * a.offsets.back());
+      std::copy_n(a.own, a.each * (a.offsets[r + 1] - a.offsets[r]),
+                  a.all.data() + a.each * a.offsets[r]);
+    }
     acceleration.resize(3 * target_offsets.back());
     potential.resize(target_offsets.back());
-    std::copy_n(own.source, 3 * own.n_sources, part_of(source, 3, source_offsets[r]));
-    std::copy_n(own.mass, own.n_sources, part_of(mass, 1, source_offsets[r]));
-    if (!own.same)
-      std::copy_n(own.target, 3 * own.n_targets, part_of(target, 3, target_offsets[r]));
+    if (moving) jerk.resize(3 * target_offsets.back());
   });
-  bytes_received += gather_items(ranks, source.data(), 3 * sizeof(double), source_offsets);
-  bytes_received += gather_items(ranks, mass.data(), sizeof(double), source_offsets);
-  if (!own.same)
-    bytes_received += gather_items(ranks, target.data(), 3 * sizeof(double), target_offsets);
+  for (const Gathered& a : arrays)
+    bytes_received += gather_items(ranks, a.all.data(), a.each * sizeof(double), a.offsets);
 }
 
 tree::GravityInput AllParticles::input(double softening, bool same) const {
+  const double* const at_targets = same ? source_velocity.data() : target_velocity.data();
   return {.n_targets = target_offsets.back(),
           .target = same ? source.data() : target.data(),
           .n_sources = source_offsets.back(),
           .source = source.data(),
           .mass = mass.data(),
           .softening = softening,
+          .target_velocity = at_targets,
+          .source_velocity = source_velocity.data(),
           .same = same};
 }
 
-void AllParticles::copy_results(RankGroup& ranks, double* own_acceleration,
-                                double* own_potential) const {
+tree::GravityResults AllParticles::results() {
+  return {.acceleration = acceleration.data(),
+          .potential = potential.data(),
+          .jerk = jerk.empty() ? nullptr : jerk.data()};
+}
+
+void AllParticles::copy_results(const RankGroup& ranks, const tree::GravityResults& own) const {
   const std::size_t first = target_offsets[ranks.rank()];
   const std::size_t count = target_offsets[ranks.rank() + 1] - first;
-  if (own_acceleration != nullptr)
-    std::copy_n(acceleration.data() + 3 * first, 3 * count, own_acceleration);
-  if (own_potential != nullptr) std::copy_n(potential.data() + first, count, own_potential);
+  const auto copy = [&](const std::vector<double>& all, std::size_t each, double* to) {
+    if (to != nullptr) std::copy_n(all.data() + each * first, each * count, to);
+  };
+  copy(acceleration, 3, own.acceleration);
+  copy(potential, 1, own.potential);
+  copy(jerk, 3, own.jerk);
+}
+
+std::size_t AllParticles::sources_bytes() const noexcept {
+  return (source.size() + mass.size() + source_velocity.size()) * sizeof(double);
 }
 
 std::size_t AllParticles::bytes() const noexcept {
-  return (source.size() + mass.size() + target.size() + acceleration.size() + potential.size()) *
-         sizeof(double);
-}
-
-void RankShare::step(const std::string& name, const std::function<void()>& work) {
-  collectively(&ranks_, name, work);
-}
-
-std::size_t RankShare::first_group(std::span<const tree::Group> groups, std::size_t rank) const {
-  if (groups.empty()) return 0;
-  const std::size_t begin = groups.front().first;
-  const std::size_t targets = groups.back().first + groups.back().count - begin;
-  const std::size_t first = begin + part_begin(targets, rank, ranks_.size());
-  const auto found = std::ranges::lower_bound(groups, first, {}, &tree::Group::first);
-  return static_cast<std::size_t>(found - groups.begin());
-}
-
-std::span<const tree::Group> RankShare::own(std::span<const tree::Group> groups) const {
-  const std::size_t first = first_group(groups, ranks_.rank());
-  return groups.subspan(first, first_group(groups, ranks_.rank() + 1) - first);
-}
-
-void RankShare::join(std::span<const tree::Group> groups, std::span<tree::ResultRow> rows,
-                     double& pairs) {
-  std::vector<std::size_t> offsets;
-  for (std::size_t r = 0; r <= ranks_.size(); ++r) {
-    const std::size_t g = first_group(groups, r);
-    offsets.push_back(g < groups.size() ? groups[g].first : rows.size());
-  }
-  bytes_received += gather_items(ranks_, rows.data(), sizeof(tree::ResultRow), offsets);
-  own_pairs += pairs;
-  std::vector<double> all(ranks_.size());
-  ranks_.gather(&pairs, sizeof pairs, all.data());
-  pairs = std::accumulate(all.begin(), all.end(), 0.0);
+  return sources_bytes() + (target.size() + target_velocity.size() + acceleration.size() +
+                            potential.size() + jerk.size()) *
+                               sizeof(double);
 }
 
 void require_equal_options(RankGroup& ranks, const TreeOptions& options, double softening) {

@@ -56,4 +56,17 @@ std::size_t gather_items(RankGroup& ranks, void* all, std::size_t bytes,
   return (offsets[n] - (offsets[mine + 1] - offsets[mine])) * bytes;
 }
 
+std::vector<double> numbers_of_ranks(RankGroup* ranks, std::span<const double> mine,
+                                     std::size_t each) {
+  if (ranks == nullptr) return {mine.begin(), mine.end()};
+  const std::vector<std::size_t> offsets = offsets_of_ranks(*ranks, mine.size() / each);
+  std::vector<double> all;
+  collectively(ranks, [&] {
+    all.resize(each * offsets.back());
+    std::ranges::copy(mine, all.data() + each * offsets[ranks->rank()]);
+  });
+  gather_items(*ranks, all.data(), each * sizeof(double), offsets);
+  return all;
+}
+
 }  // namespace gdr

@@ -19,4 +19,17 @@ std::vector<std::size_t> offsets_of_ranks(RankGroup& ranks, std::size_t mine);
 std::size_t gather_items(RankGroup& ranks, void* all, std::size_t bytes,
                          std::span<const std::size_t> offsets);
 
+/// A value of each rank, in rank order; that of this process without a group. Collective.
+template <typename Value>
+std::vector<Value> values_of_ranks(RankGroup* ranks, const Value& mine) {
+  std::vector<Value> all(ranks == nullptr ? 1 : ranks->size(), mine);
+  if (ranks != nullptr) ranks->gather(&mine, sizeof mine, all.data());
+  return all;
+}
+
+/// The items of all ranks in rank order, `each` numbers of an item; those of this process without a
+/// group. Collective, also for errors.
+std::vector<double> numbers_of_ranks(RankGroup* ranks, std::span<const double> mine,
+                                     std::size_t each);
+
 }  // namespace gdr

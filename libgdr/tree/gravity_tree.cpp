@@ -231,7 +231,9 @@ class GravityTree {
       const auto first = static_cast<std::size_t>(own.data() - groups_.data());
       sum(own, numbers.subspan(first, own.size()));
     });
-    share_->join(groups_, rows_, sums_->lists.pairs);
+    share_->join(groups_, rows_.data(), sizeof(ResultRow), rows_.size());
+    if (has_jerk()) share_->join(groups_, jerks_.data(), sizeof(ResultRow), jerks_.size());
+    sums_->lists.pairs = share_->add_pairs(sums_->lists.pairs);
   }
 
   unsigned degree() const { return far_ ? far_->degree() : proxies_.back().degree; }

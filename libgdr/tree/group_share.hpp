@@ -2,11 +2,12 @@
 // particles, makes the same tree and the same choices, and computes a share of the groups.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
 
-#include "libgdr/tree/group_sums.hpp"
+#include "libgdr/tree/octree.hpp"
 
 namespace gdr::tree {
 
@@ -18,9 +19,12 @@ class GroupShare {
   virtual void step(const std::string& name, const std::function<void()>& work) = 0;
   /// The groups that this process computes, consecutive ones.
   virtual std::span<const Group> own(std::span<const Group> groups) const = 0;
-  /// Completes the results of consecutive groups, in the order of the tree, of which each process
-  /// has those of its groups, and adds up the numbers of pairs.
-  virtual void join(std::span<const Group> groups, std::span<ResultRow> rows, double& pairs) = 0;
+  /// Completes results of consecutive groups, `rows` of so many bytes in the order of the groups,
+  /// of which each process has those of its groups.
+  virtual void join(std::span<const Group> groups, void* results, std::size_t row_bytes,
+                    std::size_t rows) = 0;
+  /// Adds up the numbers of pairs that the processes have computed.
+  virtual double add_pairs(double own) = 0;
 };
 
 /// A step of all processes, or of this one if there is no share.

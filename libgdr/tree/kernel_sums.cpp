@@ -16,6 +16,11 @@ std::vector<NamedResult> results_of(std::vector<VariableColumn>& columns) {
 
 }  // namespace
 
+void join_results(GroupShare& share, std::span<const Group> groups, KernelTargets& targets) {
+  for (VariableColumn& column : targets.results)
+    share.join(groups, column.numbers.data(), sizeof(double), column.numbers.size());
+}
+
 void KernelSums::compute(std::span<const Group> groups, const Hierarchy& hierarchy,
                          std::span<const VariableColumn> sources, KernelTargets& targets) {
   const std::vector<NamedInput> arrays = inputs_of(sources);
@@ -51,18 +56,24 @@ double KernelSums::mean_length(std::span<const Group> groups, const Hierarchy& h
 }
 
 void KernelSums::compute_directly(std::size_t n, std::span<const VariableColumn> sources,
-                                  KernelTargets& targets) {
+                                  KernelTargets& targets, GroupShare* share) {
   const Stopwatch timer;
-  const std::vector<NamedInput> arrays = inputs_of(sources);
-  const std::vector<NamedInput> of_targets = inputs_of(targets.inputs);
-  const std::vector<NamedResult> results = results_of(targets.results);
-  const SourceSegment all{n, arrays};
   const std::size_t size =
       std::clamp(targets.size / usual_sets, least_targets_of_set, most_targets_of_set);
-  std::vector<InteractionSet> sets;
+  std::vector<Group> groups;
   for (std::size_t first = 0; first < targets.size; first += size)
-    sets.push_back({std::min(size, targets.size - first), of_targets, {&all, 1}, results, first});
-  job_->run(sets);
+    groups.push_back({first, std::min(size, targets.size - first)});
+  in_step(share, "direct sums", [&] {
+    const std::vector<NamedInput> arrays = inputs_of(sources);
+    const std::vector<NamedInput> of_targets = inputs_of(targets.inputs);
+    const std::vector<NamedResult> results = results_of(targets.results);
+    const SourceSegment all{n, arrays};
+    std::vector<InteractionSet> sets;
+    for (const Group& g : share != nullptr ? share->own(groups) : std::span<const Group>(groups))
+      sets.push_back({g.count, of_targets, {&all, 1}, results, g.first});
+    job_->run(sets);
+  });
+  if (share != nullptr) join_results(*share, groups, targets);
   sum_seconds += timer.seconds();
 }
 

@@ -7,6 +7,7 @@
 #include "gdr/sets.hpp"
 #include "libgdr/tree/columns.hpp"
 #include "libgdr/tree/group_lists.hpp"
+#include "libgdr/tree/group_share.hpp"
 
 namespace gdr::tree {
 
@@ -21,6 +22,9 @@ struct KernelTargets {
   }
 };
 
+/// Completes the results of consecutive groups of targets, of which each process has its own.
+void join_results(GroupShare& share, std::span<const Group> groups, KernelTargets& targets);
+
 class KernelSums {
  public:
   KernelSums(SetJob& job, unsigned threads) : lists(threads), job_(&job) {}
@@ -31,9 +35,10 @@ class KernelSums {
                std::span<const VariableColumn> sources, KernelTargets& targets);
   /// Mean length of the lists of groups, weighted by their numbers of targets.
   double mean_length(std::span<const Group> groups, const Hierarchy& hierarchy);
-  /// Fills the results of all targets over the first n sources.
+  /// Fills the results of all targets over the first n sources. Of processes with a share, each
+  /// computes some of the sets of targets, which are those of one process.
   void compute_directly(std::size_t n, std::span<const VariableColumn> sources,
-                        KernelTargets& targets);
+                        KernelTargets& targets, GroupShare* share);
 
   GroupLists lists;         ///< of the last groups, with the number of pairs so far
   double list_seconds = 0;  ///< time of making lists so far

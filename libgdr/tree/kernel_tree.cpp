@@ -53,10 +53,11 @@ std::vector<std::uint32_t> identity(std::size_t n) {
 class KernelTree {
  public:
   KernelTree(SetJob& job, const KernelForm& form, const KernelInput& input,
-             const TreeSumOptions& options, unsigned threads)
+             const TreeSumOptions& options, unsigned threads, GroupShare* share)
       : form_(form),
         input_(input),
         options_(options),
+        share_(share),
         particles_(form, input, threads),
         tree_(input.source_pos.size() / 3, input.source_pos.data(),
               or_default(options.leaf_size, default_leaf), threads),
@@ -101,30 +102,16 @@ class KernelTree {
   /// Chooses degree and theta; false if direct sums are faster or needed.
   bool choose(std::string& reason) {
     take_sample();
-    if (options_.theta > 0) {
-      set_degree(options_.degree > 0 ? options_.degree : first_degree(options_.accuracy));
-      set_theta(options_.theta);
-      return true;
-    }
-    const double entries = options_.degree > 0 ? with_degree(options_.degree) : with_best_degree();
-    if (entries == 0) {
-      reason = "no tree is as accurate";
-      return false;
-    }
-    if (options_.degree == 0 &&
-        pairs_for_target + pairs_for_pair * entries > static_cast<double>(tree_.size())) {
-      reason = "they are faster";
-      return false;
-    }
-    return true;
+    bool chosen = false;
+    in_step(share_, "choice of a tree", [&] { chosen = choose_for_sample(reason); });
+    return chosen;
   }
 
   /// Computes all targets, with a smaller theta as long as the errors are too large.
   bool compute(std::string& reason) {
     sums_.list_seconds = sums_.sum_seconds = 0;
     for (;;) {
-      sums_.lists.pairs = 0;
-      sums_.compute(groups_, hierarchy_, sources_, targets_);
+      sum_all();
       add_largest();
       double error = 0;
       for (const ResultVector& vector : vectors_)
@@ -162,6 +149,42 @@ class KernelTree {
   }
 
  private:
+  /// Degree and theta by the errors of the sample.
+  bool choose_for_sample(std::string& reason) {
+    if (options_.theta > 0) {
+      set_degree(options_.degree > 0 ? options_.degree : first_degree(options_.accuracy));
+      set_theta(options_.theta);
+      return true;
+    }
+    const double entries = options_.degree > 0 ? with_degree(options_.degree) : with_best_degree();
+    if (entries == 0) {
+      reason = "no tree is as accurate";
+      return false;
+    }
+    if (options_.degree == 0 &&
+        pairs_for_target + pairs_for_pair * entries > static_cast<double>(tree_.size())) {
+      reason = "they are faster";
+      return false;
+    }
+    return true;
+  }
+
+  /// Computes the groups of this process, and joins the results of all processes.
+  void sum_all() {
+    sums_.lists.pairs = 0;
+    in_step(share_,
+            "sums with a tree of degree " + std::to_string(proxies_.back().degree) + " and theta " +
+                std::to_string(hierarchy_.theta),
+            [&] {
+              sums_.compute(
+                  share_ != nullptr ? share_->own(groups_) : std::span<const Group>(groups_),
+                  hierarchy_, sources_, targets_);
+            });
+    if (share_ == nullptr) return;
+    join_results(*share_, groups_, targets_);
+    sums_.lists.pairs = share_->add_pairs(sums_.lists.pairs);
+  }
+
   const Octree& targets() const { return input_.same ? tree_ : *target_tree_; }
 
   bool is_wanted(std::size_t result) const {
@@ -176,7 +199,7 @@ class KernelTree {
     std::vector<std::uint32_t> items;
     for (const std::uint32_t place : places) items.push_back(targets().order()[place]);
     KernelTargets direct = particles_.targets(items);
-    sums_.compute_directly(tree_.size(), sources_, direct);
+    sums_.compute_directly(tree_.size(), sources_, direct, share_);
     return direct;
   }
 
@@ -329,6 +352,7 @@ class KernelTree {
   const KernelForm& form_;
   const KernelInput& input_;
   const TreeSumOptions& options_;
+  GroupShare* share_;  ///< null: one process
   KernelParticles particles_;
   Octree tree_;
   std::optional<Octree> target_tree_;
@@ -357,7 +381,8 @@ bool fits_tree(const KernelInput& in) {
 
 std::optional<TreeSumReport> compute_tree(SetJob& job, const KernelForm& form,
                                           const KernelInput& input, const TreeSumOptions& options,
-                                          unsigned threads, std::string& reason) {
+                                          unsigned threads, GroupShare* share,
+                                          std::string& reason) {
   const std::size_t n = input.source_pos.size() / 3, m = input.target_pos.size() / 3;
   if (n == 0 || m == 0) {
     reason = "there are no particles";
@@ -374,15 +399,16 @@ std::optional<TreeSumReport> compute_tree(SetJob& job, const KernelForm& form,
     return {};
   }
   const Stopwatch build;
-  KernelTree tree(job, form, input, options, threads);
-  if (tree.has_twins()) {
-    reason = "targets and sources at other places have equal numbers";
-    return {};
-  }
-  if (!tree.charges_fit()) {
-    reason = "charges are too large to be added";
-    return {};
-  }
+  std::optional<KernelTree> made;
+  in_step(share, "a tree", [&] {
+    made.emplace(job, form, input, options, threads, share);
+    if (made->has_twins())
+      reason = "targets and sources at other places have equal numbers";
+    else if (!made->charges_fit())
+      reason = "charges are too large to be added";
+  });
+  if (!reason.empty()) return {};
+  KernelTree& tree = *made;
   const double build_seconds = build.seconds();
   const Stopwatch choice;
   if (!tree.choose(reason)) return {};
@@ -412,16 +438,21 @@ void check_options(const TreeSumOptions& o) {
 }
 
 TreeSumReport compute_kernel(SetJob& job, const KernelForm& form, const KernelInput& input,
-                             const TreeSumOptions& options, unsigned threads) {
+                             const TreeSumOptions& options, unsigned threads, GroupShare* share) {
   std::string reason;
-  if (const auto report = compute_tree(job, form, input, options, threads, reason)) return *report;
+  if (const auto report = compute_tree(job, form, input, options, threads, share, reason))
+    return *report;
   const std::size_t n = input.source_pos.size() / 3;
   const std::vector<std::uint32_t> order = identity(input.target_pos.size() / 3);
   const KernelParticles particles(form, input, threads);
-  const std::vector<VariableColumn> sources = particles.sources(identity(n));
-  KernelTargets targets = particles.targets(order);
+  std::vector<VariableColumn> sources;
+  KernelTargets targets;
+  in_step(share, "particles of direct sums", [&] {
+    sources = particles.sources(identity(n));
+    targets = particles.targets(order);
+  });
   KernelSums sums(job, threads);
-  if (targets.size > 0) sums.compute_directly(n, sources, targets);
+  if (targets.size > 0) sums.compute_directly(n, sources, targets, share);
   write_results(*input.results_group, input.results, order, threads, targets.results);
   TreeSumReport report;
   report.reason = reason;

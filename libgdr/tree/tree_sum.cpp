@@ -8,11 +8,16 @@
 #include <utility>
 
 #include "emulator/host/float_mode.hpp"
+#include "emulator/host/hash.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "gdr/sets.hpp"
 #include "libgdr/device/core.hpp"
-#include "libgdr/device/self_test.hpp"
+#include "libgdr/ranks/equal_calls.hpp"
+#include "libgdr/ranks/ranks.hpp"
+#include "libgdr/tree/kernel_on_ranks.hpp"
 #include "libgdr/tree/kernel_tree.hpp"
+#include "libgdr/tree/rank_share.hpp"
 
 namespace gdr {
 namespace {
@@ -41,13 +46,11 @@ struct TreeSum::Impl {
         form(tree::form_of(given, given.charges())),
         kernel(device.prepare(given)),
         variables(job_data(kernel)),
-        job(device, kernel),
-        threads(how.threads != 0 ? how.threads : core_of(device)->job_threads()) {
+        job(device, kernel, true),
+        core(DeviceRanks::core(device)),
+        ranks(DeviceRanks::group(device)),
+        threads(how.threads != 0 ? how.threads : core->job_threads()) {
     tree::check_options(options);
-    if (device.ranks() > 1)
-      throw Error(ErrorCategory::Unsupported,
-                  "trees are computed by one process, and this device is of kind \"mpi\"; open "
-                  "another device in each process instead, and give it its targets");
   }
 
   /// The call with the names of its arrays; other arrays stand for positions and numbers.
@@ -75,38 +78,90 @@ struct TreeSum::Impl {
     bind_results(variables.results_group, at.size() / 3, call.results, bound);
   }
 
+  /// The call with its positions, by the names of variables.
+  tree::KernelInput input_of(const TreeCall& call) const {
+    return {.target_pos = call.target_pos.value_or(call.pos),
+            .source_pos = call.pos,
+            .same = !call.target_pos,
+            .targets_group = &variables.targets_group,
+            .sources_group = &variables.sources_group,
+            .results_group = &variables.results_group,
+            .targets = call.targets,
+            .sources = call.sources,
+            .results = call.results};
+  }
+
+  TreeSumReport run(const TreeCall& call) {
+    check(call);
+    return tree::compute_kernel(job, form, input_of(call), options, threads);
+  }
+
+  /// The same on all ranks: each computes a share of the groups of all particles.
+  TreeSumReport run_on_ranks(const TreeCall& call) {
+    RankReport work;
+    TreeSumReport report;
+    {
+      const AddElapsed timer(work.seconds);
+      collectively(ranks, "TreeSum::run", [&] { check(call); });
+      require_equal_arguments(call);
+      const tree::KernelInput own = input_of(call);
+      const tree::AllKernelParticles all(*ranks, form, own, threads);
+      tree::RankShare share(*ranks);
+      collectively(ranks, "the end of a sum with a tree", [&] {
+        report = tree::compute_kernel(job, form, all.input(), options, threads, &share);
+        all.copy_results(own);
+      });
+      work.pairs = static_cast<std::uint64_t>(share.own_pairs);
+      work.sources_bytes = all.sources_bytes();
+      work.memory_bytes = all.bytes();
+      work.bytes_received = share.bytes_received + all.bytes_received();
+    }
+    add_to_report(*core, work);
+    return report;
+  }
+
+  void require_equal_arguments(const TreeCall& call) const {
+    const TreeSumOptions& o = options;
+    Hash of_options;
+    of_options.add(o.accuracy).add(o.degree).add(o.theta);
+    of_options.add(o.group_size).add(o.leaf_size).add(o.samples);
+    const std::span<const std::uint64_t> params = variables.params;
+    const EqualProperty properties[] = {
+        {Hash().add(std::span(kernel.program_object())).value(), "another kernel"},
+        {Hash().add(params).value(), "a param another value"},
+        {of_options.value(), "other options of the tree"},
+        names_of({call.sources, call.targets, call.results, call.target_pos.has_value()})};
+    require_equal_properties(*ranks, properties);
+  }
+
   TreeSumOptions options;
   tree::KernelForm form;
   Kernel kernel;
-  JobData variables;  ///< for the variables' names and types only
+  JobData variables;  ///< for the variables' names and types, and the params as ranks compare them
   SetJob job;
+  std::shared_ptr<DeviceCore> core;
+  RankGroup* ranks;  ///< ranks of the device; null if it has one process
   unsigned threads;
 };
 
-TreeSum::TreeSum(Device& device, const Kernel& kernel, const TreeSumOptions& options)
-    : impl_(std::make_unique<Impl>(device, kernel, options)) {}
+TreeSum::TreeSum(Device& device, const Kernel& kernel, const TreeSumOptions& options) {
+  collectively(DeviceRanks::group(device), "TreeSum",
+               [&] { impl_ = std::make_unique<Impl>(device, kernel, options); });
+}
 TreeSum::~TreeSum() = default;
 TreeSum::TreeSum(TreeSum&&) noexcept = default;
 TreeSum& TreeSum::operator=(TreeSum&&) noexcept = default;
 
 void TreeSum::set(std::string_view name, std::span<const double> values) {
-  impl_->job.set(name, values);
+  collectively(impl_->ranks, "TreeSum::set", [&] {
+    impl_->job.set(name, values);
+    set_params(impl_->variables.params_group, name, values, impl_->variables.params);
+  });
 }
 
 TreeSumReport TreeSum::run(const TreeCall& call) {
   const HostFloatMode mode;
-  Impl& impl = *impl_;
-  impl.check(call);
-  const tree::KernelInput input{.target_pos = call.target_pos.value_or(call.pos),
-                                .source_pos = call.pos,
-                                .same = !call.target_pos,
-                                .targets_group = &impl.variables.targets_group,
-                                .sources_group = &impl.variables.sources_group,
-                                .results_group = &impl.variables.results_group,
-                                .targets = call.targets,
-                                .sources = call.sources,
-                                .results = call.results};
-  return tree::compute_kernel(impl.job, impl.form, input, impl.options, impl.threads);
+  return impl_->ranks != nullptr ? impl_->run_on_ranks(call) : impl_->run(call);
 }
 
 std::vector<std::string> TreeSum::charges() const {

@@ -67,7 +67,8 @@ class TreeSum:
 
     Errors are measured in every call, against direct sums on the same device. Direct sums are used
     where they are faster or no tree is as accurate; ``report.reason`` says why. Results do not
-    depend on the number of threads.
+    depend on the number of threads. On a device "mpi" every rank passes its own particles and
+    targets, and gets the results of its targets; all ranks get all particles.
 
     Raises TypeError or ValueError naming the argument, and UnsupportedError, with the reason, for a
     kernel without charges or without a text in the kernel language.
@@ -86,33 +87,43 @@ class TreeSum:
         device: Optional[DeviceLike] = None,
         **params: float,
     ) -> None:
-        if isinstance(kernel, str):
-            kernel = compile(kernel)
-        elif isinstance(kernel, ParticleKernel):
-            kernel = kernel.kernel
-        check_type("kernel", kernel, Kernel, "a gdr.Kernel, a kernel of the library, or a text")
+        self._ranks = device_or_default(device)._ranks
+        core = self._ranks.core
+        with self._ranks.argument_checks():
+            if isinstance(kernel, str):
+                kernel = compile(kernel)
+            elif isinstance(kernel, ParticleKernel):
+                kernel = kernel.kernel
+            check_type("kernel", kernel, Kernel, "a gdr.Kernel, a kernel of the library, or a text")
+            accuracy = number("accuracy", accuracy)
+            if not 0 < accuracy < 1:
+                raise ValueError(f"accuracy must be above 0 and below 1, it is {accuracy!r}")
+            chosen_theta = 0.0 if theta is None else number("theta", theta)
+            if theta is not None and not 0 < chosen_theta <= 0.95:
+                raise ValueError(f"theta must be above 0 and at most 0.95, it is {theta!r}")
+            counts = [_count("degree", degree, 8)]
+            given = {"group_size": group_size, "leaf_size": leaf_size, "samples": samples}
+            counts += [_count(name, value, 2**31 - 1) for name, value in given.items()]
         self.kernel = kernel
         self._report: Optional[TreeSumReport] = None
         self._left = set(kernel.names("param"))
-        accuracy = number("accuracy", accuracy)
-        if not 0 < accuracy < 1:
-            raise ValueError(f"accuracy must be above 0 and below 1, it is {accuracy!r}")
-        chosen_theta = 0.0 if theta is None else number("theta", theta)
-        if theta is not None and not 0 < chosen_theta <= 0.95:
-            raise ValueError(f"theta must be above 0 and at most 0.95, it is {theta!r}")
-        counts = [_count("degree", degree, 8)]
-        given = {"group_size": group_size, "leaf_size": leaf_size, "samples": samples}
-        counts += [_count(name, value, 2**31 - 1) for name, value in given.items()]
-        core = device_or_default(device)._ranks.core
         self._core = _core.TreeSum(core, kernel.core, accuracy, chosen_theta, *counts)
         self._float_runs = FloatRuns(core, kernel)
         self.set(**params)
 
     def set(self, **params: float) -> None:
         """Set ``param``s by name, as ``Job.set`` does."""
+        with self._ranks.argument_checks():
+            numbers = self._param_numbers(params)
+        self._set_numbers(numbers)
+
+    def _param_numbers(self, params: Mapping[str, Any]) -> Dict[str, float]:
         names = self.kernel._caller_names.params
         given = {names.get(name, name): value for name, value in params.items()}
-        for name, value in param_numbers(self.kernel, given).items():
+        return dict(param_numbers(self.kernel, given))
+
+    def _set_numbers(self, numbers: Mapping[str, float]) -> None:
+        for name, value in numbers.items():
             self._core.set(name, value)
             self._left.discard(name)
 
@@ -134,10 +145,13 @@ class TreeSum:
         sources are the targets: a particle does then not act on itself. ``results`` is that of
         ``Job.run``.
         """
-        self.set(**params)
-        if self._left:
-            raise UsageError(f"missing params: {', '.join(sorted(self._left))}")
-        call = ParticleArrays.checked(self.kernel, pos, targets, sources, results)
+        with self._ranks.argument_checks():
+            numbers = self._param_numbers(params)
+            left = self._left - set(numbers)
+            if left:
+                raise UsageError(f"missing params: {', '.join(sorted(left))}")
+            call = ParticleArrays.checked(self.kernel, pos, targets, sources, results)
+        self._set_numbers(numbers)
         fields = self._core.run(
             call.pos, call.target_pos, call.sources, call.targets, rows(call.results)
         )

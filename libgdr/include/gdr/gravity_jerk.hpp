@@ -14,8 +14,8 @@ namespace gdr {
 ///   acc_i = sum over j != i of m_j d / r^3,   d = x_j - x_i,  v = v_j - v_i,  r^2 = d^2 + eps^2
 ///   jerk_i = sum over j != i of m_j (v - 3 (d.v) d / r^2) / r^3
 ///   pot_i = - sum over j != i of m_j / r
-/// Arrays and errors are those of Gravity. Velocities are triples; every result may be null.
-/// Devices of kind "mpi" are not supported.
+/// Arrays and errors are those of Gravity. Velocities are triples; every result may be null. On a
+/// device of kind "mpi" every rank passes its own particles and targets, as for Gravity.
 class GravityJerk {
  public:
   /// The device must outlive it.

@@ -87,8 +87,11 @@ class SetJob {
   void wait();
 
  private:
+  friend class CutoffSum;
   friend class Gravity;
+  friend class GravityJerk;
   friend class PairSum;
+  friend class TreeSum;
   struct Impl;
   /// `alone`: sets of this process only, also on a device of kind "mpi".
   SetJob(Device& device, const Kernel& kernel, bool alone);

@@ -85,11 +85,18 @@ struct TreeSumReport {
 /// The error is measured on a sample of targets, against direct sums on the same device, and is in
 /// the report. Direct sums are used where they are faster or no tree is as accurate, and where
 /// targets and distant sources have equal numbers. Results do not depend on the number of threads.
+///
+/// On a device of kind "mpi" all calls are collective: every rank passes its own particles and
+/// targets, and gets the results of its targets. All ranks get all particles and make the same
+/// tree, and each computes a share of the groups: the bits do not depend on the number of ranks.
+/// Kernel, params and options must be equal on all. Numbers of particles that are left out are
+/// those through all ranks.
+///
 /// Must be used by one thread at a time. The device must outlive it.
 class TreeSum {
  public:
   /// Throws Error (Unsupported), with the reason, for a kernel that has no charges or no text in
-  /// the kernel language, and on a device of kind "mpi"; Error (Usage) for options out of range.
+  /// the kernel language; Error (Usage) for options out of range.
   TreeSum(Device& device, const Kernel& kernel, const TreeSumOptions& options = {});
   ~TreeSum();
   TreeSum(TreeSum&&) noexcept;
