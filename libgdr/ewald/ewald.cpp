@@ -1,4 +1,4 @@
-// Ewald: a PairSum in real space, a job for the structure factors of the waves, and one for their
+// Ewald: a CutoffSum in real space, a job for the structure factors of the waves, and one for their
 // fields.
 #include "gdr/ewald.hpp"
 
@@ -13,10 +13,14 @@
 #include <vector>
 
 #include "emulator/host/float_mode.hpp"
+#include "emulator/host/hash.hpp"
 #include "gdr/error.hpp"
-#include "gdr/pairs.hpp"
 #include "libgdr/ewald/cell.hpp"
 #include "libgdr/ewald/parameters.hpp"
+#include "libgdr/pairs/cutoff_sum.hpp"
+#include "libgdr/ranks/equal_calls.hpp"
+#include "libgdr/ranks/gathered.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 namespace {
@@ -160,36 +164,45 @@ std::size_t charge_at(const Columns& u, std::size_t i) {
   return nearest;
 }
 
+/// What a charge adds to the sums over all of them, in real space.
+struct RealTerm {
+  double charge, pot;
+  std::array<double, 6> virial;  ///< xx, xy, xz, yy, yz, zz, without the charge
+};
+
 /// Refuses potentials that are not finite, or so large that the cause is a charge at the same
-/// place. `usual`: the potential of a pair at the mean distance.
-void check_potentials(const Cell& cell, std::span<const double> pos, std::span<const double> pot,
-                      double usual) {
-  for (std::size_t i = 0; i < pot.size(); ++i) {
-    if (std::abs(pot[i]) <= 1e8 * usual) continue;
-    const std::size_t other = charge_at(ewald::fractions(cell, pos), i);
+/// place. `usual`: the potential of a pair at the mean distance. `positions` returns those of all
+/// charges.
+template <typename Positions>
+void check_potentials(const Cell& cell, std::span<const RealTerm> terms, double usual,
+                      const Positions& positions) {
+  std::optional<Columns> fractions;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const double pot = terms[i].pot;
+    if (std::abs(pot) <= 1e8 * usual) continue;
+    if (!fractions) fractions = ewald::fractions(cell, positions());
+    const std::size_t other = charge_at(*fractions, i);
     if (other != i)
-      throw Error(ErrorCategory::Input, "charges " + std::to_string(std::min(i, other)) + " and " +
-                                            std::to_string(std::max(i, other)) +
-                                            " are at the same place; their energy is infinite");
-    if (!std::isfinite(pot[i]))
-      throw Error(ErrorCategory::Input,
-                  "the energy of charge " + std::to_string(i) +
-                      " is not finite: charges or distances exceed the range of the engine's "
-                      "numbers; scale the units");
+      throw CollectiveError(ErrorCategory::Input,
+                            "charges " + std::to_string(std::min(i, other)) + " and " +
+                                std::to_string(std::max(i, other)) +
+                                " are at the same place; their energy is infinite");
+    if (!std::isfinite(pot))
+      throw CollectiveError(ErrorCategory::Input,
+                            "the energy of charge " + std::to_string(i) +
+                                " is not finite: charges or distances exceed the range of the "
+                                "engine's numbers; scale the units");
   }
 }
 
 }  // namespace
 
 struct Ewald::Impl {
-  explicit Impl(Device& given)
-      : device(&given),
-        factors(given.job(Kernel::compile(factors_text, "ewald_factors"))),
-        fields(given.job(Kernel::compile(fields_text, "ewald_fields"))) {
-    if (given.ranks() > 1)
-      throw Error(ErrorCategory::Unsupported,
-                  "Ewald sums are not distributed over ranks; open a device in each process");
-  }
+  explicit Impl(Device& device)
+      : ranks(DeviceRanks::group(device)),
+        factors(device.job(Kernel::compile(factors_text, "ewald_factors"))),
+        fields(device.job(Kernel::compile(fields_text, "ewald_fields"))),
+        real(device, Kernel::compile(real_text, "ewald_real"), {.cutoff = {1}}) {}
 
   /// Refuses an option that is negative, not finite, or far from what n charges could need.
   static void check_option(const char* name, double value, double scaled) {
@@ -200,9 +213,9 @@ struct Ewald::Impl {
         fmt::format("{} is {}; expected a positive number in the units of the box", name, value));
   }
 
-  /// The options with a unit of length, and back.
-  static ewald::Division division(const EwaldCall& call, const Cell& cell) {
-    const double n = static_cast<double>(std::max<std::size_t>(1, call.charge.size()));
+  /// The options with a unit of length, and back. `charges`: the number of all.
+  static ewald::Division division(const EwaldCall& call, const Cell& cell, std::size_t charges) {
+    const double n = static_cast<double>(std::max<std::size_t>(1, charges));
     const double unit = std::cbrt(cell.volume / n);
     EwaldOptions scaled = call.options;
     scaled.alpha *= unit;
@@ -211,7 +224,7 @@ struct Ewald::Impl {
     check_option("alpha", call.options.alpha, scaled.alpha);
     check_option("cutoff", call.options.cutoff, scaled.cutoff);
     check_option("wave_cutoff", call.options.wave_cutoff, scaled.wave_cutoff);
-    const ewald::Division d = ewald::divide(call.charge.size(), scaled);
+    const ewald::Division d = ewald::divide(charges, scaled);
     // In few digits, so that they do not depend on variants of the host's functions.
     const auto few = [](double value) { return static_cast<double>(static_cast<float>(value)); };
     const auto chosen = [](double given, double value) { return given > 0 ? given : value; };
@@ -221,20 +234,16 @@ struct Ewald::Impl {
   }
 
   void prepare_real(const PeriodicBox& box, const ewald::Division& d) {
-    const double wanted = std::ldexp(1, std::ilogb(skin_of_cutoff * d.cutoff));
-    if (!real || skin != wanted) {
-      skin = wanted;
-      real.emplace(*device, Kernel::compile(real_text, "ewald_real"),
-                   PairOptions{.cutoff = {d.cutoff}, .box = box, .skin = skin});
-    } else {
-      real->set_box(box);
-      real->set_cutoff({&d.cutoff, 1});
-    }
-    real->set("alpha", d.alpha);
+    real.set_skin(std::ldexp(1, std::ilogb(skin_of_cutoff * d.cutoff)));
+    real.set_box(box);
+    real.set_cutoff({&d.cutoff, 1});
+    real.set("alpha", d.alpha);
   }
 
-  void add_real(const EwaldCall& call, ChargeSums& sums) {
+  /// Fills potentials and fields of the charges of this rank, and returns the terms of all.
+  std::vector<RealTerm> add_real(const EwaldCall& call, ChargeSums& sums) {
     const std::size_t n = call.charge.size();
+    std::vector<RealTerm> own(n);
     std::array<std::vector<double>, 6> v;
     for (std::vector<double>& column : v) column.resize(n);
     const std::vector<NamedInput> sources{{"qj", call.charge}};
@@ -242,10 +251,31 @@ struct Ewald::Impl {
         {"ex", sums.field[0]}, {"ey", sums.field[1]}, {"ez", sums.field[2]}, {"pot", sums.pot},
         {"vxx", v[0]},         {"vxy", v[1]},         {"vxz", v[2]},         {"vyy", v[3]},
         {"vyz", v[4]},         {"vzz", v[5]}};
-    real->run({.pos = call.pos, .sources = sources, .results = results});
+    real.run({.pos = call.pos, .sources = sources, .results = results});
+    for (std::size_t i = 0; i < n; ++i) {
+      own[i] = {call.charge[i], sums.pot[i], {}};
+      for (std::size_t c = 0; c < v.size(); ++c) own[i].virial[c] = v[c][i];
+    }
+    return terms_of_ranks(own);
+  }
+
+  /// The terms of all ranks, in rank order.
+  std::vector<RealTerm> terms_of_ranks(const std::vector<RealTerm>& own) const {
+    if (ranks == nullptr) return own;
+    const std::vector<std::size_t> offsets = offsets_of_ranks(*ranks, own.size());
+    std::vector<RealTerm> all;
+    collectively(ranks, [&] {
+      all.resize(offsets.back());
+      std::ranges::copy(own, all.begin() + static_cast<std::ptrdiff_t>(offsets[ranks->rank()]));
+    });
+    gather_items(*ranks, all.data(), sizeof(RealTerm), offsets);
+    return all;
+  }
+
+  static void add_virial(std::span<const RealTerm> terms, std::array<double, 9>& virial) {
     static constexpr std::array<std::size_t, 9> place{0, 1, 2, 1, 3, 4, 2, 4, 5};
     for (std::size_t ab = 0; ab < 9; ++ab)
-      for (std::size_t i = 0; i < n; ++i) sums.virial[ab] += 0.5 * call.charge[i] * v[place[ab]][i];
+      for (const RealTerm& t : terms) virial[ab] += 0.5 * t.charge * t.virial[place[ab]];
   }
 
   /// The places of charges in the cell, and the phases of steps of the third integer.
@@ -262,23 +292,53 @@ struct Ewald::Impl {
     }
   };
 
+  /// The rows of waves that each rank computes: the first ones, and the number of all.
+  std::vector<std::size_t> rows_of_ranks(std::size_t rows) const {
+    if (ranks == nullptr) return {0, rows};
+    std::vector<std::size_t> offsets;
+    for (std::size_t r = 0; r <= ranks->size(); ++r)
+      offsets.push_back(part_begin(rows, r, ranks->size()));
+    return offsets;
+  }
+
+  /// The part of a column that this rank computes.
+  std::span<const double> part_of(std::span<const double> column,
+                                  std::span<const std::size_t> offsets,
+                                  std::size_t each = 1) const {
+    const std::size_t r = ranks == nullptr ? 0 : ranks->rank();
+    return column.subspan(each * offsets[r], each * (offsets[r + 1] - offsets[r]));
+  }
+
   /// Structure factors of the waves, as the sources of their fields: times 8 pi / (V k^2)
   /// exp(-k^2 / (4 alpha^2)), a factor of two for -k among it; 0 of waves that are too long. Adds
   /// the virial, and returns the number of waves.
   std::size_t structure_factors(const EwaldCall& call, const Cell& cell, const Columns& n,
                                 const Phases& phases, const ewald::Division& d,
                                 std::array<double, 9>& virial) {
-    cosine.assign(ewald::row_length * n[0].size(), 0);
-    sine.assign(cosine.size(), 0);
+    const std::vector<std::size_t> offsets = rows_of_ranks(n[0].size());
+    const std::size_t first = ranks == nullptr ? 0 : offsets[ranks->rank()];
+    collectively(ranks, [&] {
+      cosine.assign(ewald::row_length * n[0].size(), 0);
+      sine.assign(cosine.size(), 0);
+    });
     const Columns& u = phases.u;
-    factors.targets(n[0].size(), {{"n1", n[0]}, {"n2", n[1]}, {"n3", n[2]}});
+    const auto own_rows = part_of(n[0], offsets);
+    factors.targets(
+        own_rows.size(),
+        {{"n1", own_rows}, {"n2", part_of(n[1], offsets)}, {"n3", part_of(n[2], offsets)}});
     factors.sources(call.charge.size(), {{"u1", u[0]},
                                          {"u2", u[1]},
                                          {"u3", u[2]},
                                          {"c", phases.c},
                                          {"s", phases.s},
                                          {"q", call.charge}});
-    factors.run({{"cosine", cosine}, {"sine", sine}});
+    factors.run({{"cosine", std::span(cosine).subspan(ewald::row_length * first,
+                                                      ewald::row_length * own_rows.size())},
+                 {"sine", std::span(sine).subspan(ewald::row_length * first,
+                                                  ewald::row_length * own_rows.size())}});
+    if (ranks != nullptr)
+      for (std::vector<double>* const all : {&cosine, &sine})
+        gather_items(*ranks, all->data(), ewald::row_length * sizeof(double), offsets);
     const double by_alpha = 1 / (4 * d.alpha * d.alpha);
     std::size_t waves = 0;
     for (std::size_t w = 0; w < cosine.size(); ++w) {
@@ -309,8 +369,13 @@ struct Ewald::Impl {
     const Columns& u = phases.u;
     fields.targets(call.charge.size(),
                    {{"u1", u[0]}, {"u2", u[1]}, {"u3", u[2]}, {"c", phases.c}, {"s", phases.s}});
-    fields.sources(n[0].size(),
-                   {{"n1", n[0]}, {"n2", n[1]}, {"n3", n[2]}, {"cosine", cosine}, {"sine", sine}});
+    const std::vector<std::size_t> offsets = rows_of_ranks(n[0].size());
+    const auto own_rows = part_of(n[0], offsets);
+    fields.sources(own_rows.size(), {{"n1", own_rows},
+                                     {"n2", part_of(n[1], offsets)},
+                                     {"n3", part_of(n[2], offsets)},
+                                     {"cosine", part_of(cosine, offsets, ewald::row_length)},
+                                     {"sine", part_of(sine, offsets, ewald::row_length)}});
     fields.run({{"g1", waves.field[0]},
                 {"g2", waves.field[1]},
                 {"g3", waves.field[2]},
@@ -324,50 +389,79 @@ struct Ewald::Impl {
   }
 
   /// The energy of each charge with its own cloud, and of all with the background.
-  static void add_constants(const EwaldCall& call, const Cell& cell, double alpha,
+  static void add_constants(const EwaldCall& call, const Cell& cell, double alpha, double total,
                             ChargeSums& sums) {
-    double total = 0;
-    for (const double q : call.charge) total += q;
     const double background = -pi * total / (cell.volume * alpha * alpha);
     for (std::size_t i = 0; i < sums.pot.size(); ++i)
       sums.pot[i] += background - 2 * alpha / std::sqrt(pi) * call.charge[i];
     for (const std::size_t diagonal : {0, 4, 8}) sums.virial[diagonal] += 0.5 * total * background;
   }
 
+  /// Refuses boxes and options that differ between ranks. Collective.
+  void require_equal_arguments(const EwaldCall& call) const {
+    const EwaldOptions& o = call.options;
+    Hash box, options;
+    for (std::size_t k = 0; k < 3; ++k)
+      box.add(std::span<const double>(call.box.vectors[k])).add(call.box.periodic[k] ? 1 : 0);
+    options.add(o.accuracy).add(o.alpha).add(o.cutoff).add(o.wave_cutoff);
+    const EqualProperty properties[] = {{box.value(), "another box"},
+                                        {options.value(), "other options"}};
+    require_equal_properties(*ranks, properties);
+  }
+
+  /// The number of charges of all ranks.
+  std::size_t total(std::size_t n) const {
+    return ranks == nullptr ? n : offsets_of_ranks(*ranks, n).back();
+  }
+
   EwaldResult run(const EwaldCall& call) {
-    check_charges(call);
-    const Cell cell(call.box);
-    const std::size_t n = call.charge.size();
-    const ewald::Division d = division(call, cell);
-    prepare_real(cell.box(), d);
+    std::optional<Cell> made;
+    collectively(ranks, "Ewald::run", [&] {
+      check_charges(call);
+      made.emplace(call.box);
+    });
+    if (ranks != nullptr) require_equal_arguments(call);
+    const Cell& cell = *made;
+    const std::size_t n = call.charge.size(), all = total(n);
+    ewald::Division d{};
+    Columns rows;
+    collectively(ranks, [&] {
+      d = division(call, cell, all);
+      prepare_real(cell.box(), d);
+      if (all > 0) rows = ewald::wave_rows(cell, d.wave_cutoff);
+    });
     EwaldResult result{.alpha = d.alpha, .cutoff = d.cutoff, .wave_cutoff = d.wave_cutoff};
-    if (n == 0) return result;
-    const double unit = std::cbrt(cell.volume / static_cast<double>(n));
+    if (all == 0) return result;
+    const double unit = std::cbrt(cell.volume / static_cast<double>(all));
     result.error = std::hypot(ewald::real_error(d.alpha * unit, d.cutoff / unit),
                               ewald::wave_error(d.alpha * unit, d.wave_cutoff * unit));
-    const Columns rows = ewald::wave_rows(cell, d.wave_cutoff);
     ChargeSums sums(n);
-    add_real(call, sums);
-    double largest = 0;
-    for (const double q : call.charge) largest = std::max(largest, std::abs(q));
-    check_potentials(cell, call.pos, sums.pot, largest / unit);
+    const std::vector<RealTerm> terms = add_real(call, sums);
+    double largest = 0, total_charge = 0;
+    for (const RealTerm& t : terms) {
+      largest = std::max(largest, std::abs(t.charge));
+      total_charge += t.charge;
+    }
+    check_potentials(cell, terms, largest / unit,
+                     [&] { return numbers_of_ranks(ranks, call.pos, 3); });
+    add_virial(terms, sums.virial);
     result.waves = add_waves(call, cell, rows, d, sums);
-    add_constants(call, cell, d.alpha, sums);
+    add_constants(call, cell, d.alpha, total_charge, sums);
     result.virial = sums.virial;
+    std::vector<double> energies(n);
     for (std::size_t i = 0; i < n; ++i) {
-      const double energy = 0.5 * call.charge[i] * sums.pot[i];
-      result.energy += energy;
-      if (!call.energy.empty()) call.energy[i] = energy;
+      energies[i] = 0.5 * call.charge[i] * sums.pot[i];
       for (std::size_t c = 0; c < 3 && !call.force.empty(); ++c)
         call.force[3 * i + c] = call.charge[i] * sums.field[c][i];
     }
+    if (!call.energy.empty()) std::ranges::copy(energies, call.energy.begin());
+    for (const double energy : numbers_of_ranks(ranks, energies, 1)) result.energy += energy;
     return result;
   }
 
-  Device* device;
+  RankGroup* ranks;  ///< ranks of the device; null if it has one process
   Job factors, fields;
-  std::optional<PairSum> real;
-  double skin = 0;                   ///< of `real`
+  CutoffSum real;
   std::vector<double> cosine, sine;  ///< structure factors
 };
 

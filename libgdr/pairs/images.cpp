@@ -37,7 +37,8 @@ bool wrap(const Lattice& lattice, Point& x, Shift& shift) noexcept {
 /// The least and the largest coordinates of the region of images, in units of periodic vectors.
 class Region {
  public:
-  Region(const Lattice& lattice, const SeenRegion& seen, unsigned threads) : lattice_(lattice) {
+  Region(const Lattice& lattice, const SeenRegion& seen, unsigned threads)
+      : lattice_(lattice), source_radii_(seen.source_radii) {
     std::vector<Range> parts(divide_up(seen.targets.size(), particle_block));
     for_particles(seen.targets.size(), threads, [&](std::size_t first, std::size_t end) {
       Range part;
@@ -52,8 +53,7 @@ class Region {
         range_.include(k, part.high[k]);
       }
     for (std::size_t k = 0; k < lattice.dimensions(); ++k) {
-      const double margin =
-          seen.reach / lattice.height(k) * (1 + reach_rounding) + fraction_rounding;
+      const double margin = margin_of(seen.reach, k) + fraction_rounding;
       range_.low[k] -= margin;
       range_.high[k] += margin;
     }
@@ -64,12 +64,13 @@ class Region {
     Point first{}, last{};
     double count = 1;
   };
-  Images images_of(const Point& x) const noexcept {
+  Images images_of(const NumberedPoint& source) const noexcept {
     Images images;
     for (std::size_t k = 0; k < lattice_.dimensions(); ++k) {
-      const double at = lattice_.fraction(k, x);
-      images.first[k] = std::ceil(range_.low[k] - at);
-      images.last[k] = std::floor(range_.high[k] - at);
+      const double at = lattice_.fraction(k, source.x);
+      const double more = source_radii_.empty() ? 0 : margin_of(source_radii_[source.number], k);
+      images.first[k] = std::ceil(range_.low[k] - more - at);
+      images.last[k] = std::floor(range_.high[k] + more - at);
       images.count *= std::max(0.0, images.last[k] - images.first[k] + 1);
     }
     return images;
@@ -85,7 +86,13 @@ class Region {
     }
   };
 
+  /// A length in units of the distance of the box's faces.
+  double margin_of(double length, std::size_t k) const noexcept {
+    return length / lattice_.height(k) * (1 + reach_rounding);
+  }
+
   const Lattice& lattice_;
+  std::span<const double> source_radii_;
   Range range_;
 };
 
@@ -118,7 +125,7 @@ std::vector<std::size_t> count_images(const InBox& sources, const Region& region
   std::vector<double> counts(divide_up(n, particle_block));
   for_particles(n, threads, [&](std::size_t first, std::size_t end) {
     double count = 0;
-    for (std::size_t k = first; k < end; ++k) count += region.images_of(sources.points[k].x).count;
+    for (std::size_t k = first; k < end; ++k) count += region.images_of(sources.points[k]).count;
     counts[first / particle_block] = count;
   });
   constexpr double most = std::numeric_limits<std::int32_t>::max();
@@ -163,7 +170,7 @@ PlacedImages images_seen(const InBox& sources, std::span<const double> x, const 
   for_particles(sources.points.size(), threads, [&](std::size_t first, std::size_t end) {
     std::size_t at = before[first / particle_block];
     for (std::size_t k = first; k < end; ++k)
-      for_each_image(seen.images_of(sources.points[k].x), [&](const Shift& image) {
+      for_each_image(seen.images_of(sources.points[k]), [&](const Shift& image) {
         Shift shift = sources.shifts[k];
         for (std::size_t c = 0; c < 3; ++c) shift[c] += image[c];
         all.points[at] = {lattice.moved(point_at(x, k), shift), static_cast<std::uint32_t>(at)};

@@ -34,10 +34,11 @@ struct PlacedImages {
   std::vector<PlacedParticle> placed;
 };
 
-/// Where targets are, and how far they see.
+/// Where targets are, and how far they see: each source from its own radius farther away.
 struct SeenRegion {
   std::span<const NumberedPoint> targets;
   double reach = 0;
+  std::span<const double> source_radii = {};  ///< none: 0
 };
 
 /// The images of particles that may be within the reach of a target, the particles in the box

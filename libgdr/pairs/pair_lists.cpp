@@ -6,6 +6,8 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "emulator/host/for_blocks.hpp"
 #include "gdr/error.hpp"
@@ -32,36 +34,73 @@ constexpr std::size_t groups_of_task = 4;
 /// Squares of larger distances are not normal numbers.
 constexpr double most_diagonal2 = 1e300;
 
-/// Sources in the order of the leaves of their tree.
-struct SortedSources {
-  std::vector<TreeBox> tree;
-  std::array<std::vector<double>, 3> at;
+/// The least and the largest radius of some particles.
+struct RadiusRange {
+  double least = 0, largest = 0;
 };
+
+/// Points in the order of the leaves of their trees.
+struct BoxForest {
+  std::vector<TreeBox> nodes;
+  std::vector<std::uint32_t> roots;
+};
+
+/// Sources in the order of the leaves of their trees.
+struct SortedSources {
+  BoxForest trees;
+  std::array<std::vector<double>, 3> at;
+  std::vector<double> radii;  ///< of each; empty: 0
+  std::vector<RadiusRange> radii_of_nodes;
+};
+
+/// The square of the distance within which two radii meet, and a little more.
+double meeting_distance2(double a, double b) noexcept {
+  const double sum = (a + b) * (1 + box_rounding);
+  return sum * sum;
+}
 
 /// Finds the sources of groups; one for each thread.
 class GroupSearch {
  public:
   explicit GroupSearch(const SortedSources& sources) : sources_(sources) {}
 
-  /// Finds the sources nearer than the radius to a target of the box, and a few others.
-  void find(const Bounds& targets, double radius2, TargetGroup& group) {
+  /// Finds the sources nearer than the radius, and their own, to a target of the box, and a few
+  /// others.
+  void find(const Bounds& targets, double radius, TargetGroup& group) {
     found_ = 0;
-    if (!sources_.tree.empty()) visit(sources_.tree[0], targets, radius2, group);
+    for (const std::uint32_t root : sources_.trees.roots) visit(root, targets, radius, group);
     const auto* const first = reinterpret_cast<const std::int32_t*>(near_.data());
     group.single.assign(first, first + found_);
   }
 
  private:
-  void visit(const TreeBox& node, const Bounds& targets, double radius2, TargetGroup& group) {
-    if (!(node.bounds.least_distance2(targets) < radius2)) return;
-    if (node.bounds.largest_distance2(targets) < radius2) return add_whole(node, group);
-    for (std::uint32_t k = 0; k < node.parts; ++k)
-      visit(sources_.tree[node.children + k], targets, radius2, group);
+  void visit(std::size_t number, const Bounds& targets, double radius, TargetGroup& group) {
+    const TreeBox& node = sources_.trees.nodes[number];
+    const RadiusRange& own = sources_.radii_of_nodes[number];
+    const double far2 = meeting_distance2(radius, own.largest);
+    if (!(node.bounds.least_distance2(targets) < far2)) return;
+    if (node.bounds.largest_distance2(targets) < meeting_distance2(radius, own.least))
+      return add_whole(node, group);
+    for (std::uint32_t k = 0; k < node.parts; ++k) visit(node.children + k, targets, radius, group);
     if (!node.is_leaf()) return;
     make_room(node.count);
-    found_ += choose_near({sources_.at[0].data(), sources_.at[1].data(), sources_.at[2].data()},
-                          node.first, node.count, targets.low, targets.high, radius2,
-                          near_.data() + found_);
+    const std::size_t before = found_;
+    found_ +=
+        choose_near({sources_.at[0].data(), sources_.at[1].data(), sources_.at[2].data()},
+                    node.first, node.count, targets.low, targets.high, far2, near_.data() + found_);
+    if (own.least < own.largest) keep_meeting(before, targets, radius);
+  }
+
+  /// Of the sources found since, keeps those whose own radius suffices.
+  void keep_meeting(std::size_t before, const Bounds& targets, double radius) {
+    std::size_t kept = before;
+    for (std::size_t k = before; k < found_; ++k) {
+      const std::uint32_t j = near_[k];
+      const Point at{sources_.at[0][j], sources_.at[1][j], sources_.at[2][j]};
+      if (Bounds{at, at}.least_distance2(targets) < meeting_distance2(radius, sources_.radii[j]))
+        near_[kept++] = j;
+    }
+    found_ = kept;
   }
 
   void add_whole(const TreeBox& node, TargetGroup& group) {
@@ -95,7 +134,7 @@ class GroupSearch {
 }
 
 /// The largest radius of the targets of a group, with the skin.
-double reach_of(const ListInput& input, const TargetGroup& group,
+double reach_of(const ListInput& input, const TreeBox& group,
                 const std::vector<NumberedPoint>& targets) {
   double radius = input.radii[0];
   if (input.radii.size() > 1) {
@@ -103,7 +142,7 @@ double reach_of(const ListInput& input, const TargetGroup& group,
     for (std::size_t k = 0; k < group.count; ++k)
       radius = std::max(radius, input.radii[targets[group.first + k].number]);
   }
-  return (radius + input.skin) * (1 + box_rounding);
+  return radius + input.skin;
 }
 
 /// Makes the lists of all groups.
@@ -120,8 +159,8 @@ void find_all(const ListInput& input, const std::vector<TreeBox>& leaves,
       TargetGroup& group = lists.groups[k];
       group.first = leaves[k].first;
       group.count = leaves[k].count;
-      const double reach = reach_of(input, group, targets);
-      search.find(leaves[k].bounds, reach * reach, group);
+      const double reach = reach_of(input, leaves[k], targets);
+      search.find(leaves[k].bounds, reach, group);
       const auto more = static_cast<double>(group.single.size());
       const double all = entries.fetch_add(more) + more;
       if (all * bytes_an_entry > memory) lists_too_long(targets.size(), all, memory);
@@ -157,12 +196,88 @@ double square_of_diagonal(const Bounds& targets, const Bounds& sources, double s
   return diagonal2;
 }
 
-/// Sorts targets into groups: the leaves of their tree.
-std::vector<TreeBox> sort_targets(InBox& targets, const Bounds& box, unsigned threads,
-                                  std::vector<PlacedParticle>& placed) {
-  std::vector<TreeBox> nodes = sort_into_boxes(targets.points, box, group_targets, threads);
+/// Sorts points into one tree.
+BoxForest one_tree(std::vector<NumberedPoint>& points, const Bounds& box, std::size_t leaf,
+                   unsigned threads) {
+  BoxForest forest{sort_into_boxes(points, box, leaf, threads), {}};
+  if (!forest.nodes.empty()) forest.roots.push_back(0);
+  return forest;
+}
+
+/// Sorts points into a tree for each octave of radii, which begins at a power of two.
+template <typename RadiusOf>
+BoxForest tree_for_each_octave(std::vector<NumberedPoint>& points, const RadiusOf& radius_of,
+                               std::size_t leaf, unsigned threads) {
+  std::map<int, std::vector<NumberedPoint>> octaves;
+  for (const NumberedPoint& p : points) octaves[std::ilogb(radius_of(p))].push_back(p);
+  BoxForest forest;
+  std::uint32_t first = 0;
+  for (auto& [octave, some] : octaves) {
+    const auto root = static_cast<std::uint32_t>(forest.nodes.size());
+    forest.roots.push_back(root);
+    for (TreeBox node : sort_into_boxes(some, bounds_of(some, threads), leaf, threads)) {
+      node.first += first;
+      node.children += root;
+      forest.nodes.push_back(node);
+    }
+    std::ranges::copy(some, points.begin() + first);
+    first += static_cast<std::uint32_t>(some.size());
+  }
+  return forest;
+}
+
+/// The leaves in the order of their points.
+std::vector<TreeBox> leaves_of(BoxForest forest) {
+  std::vector<TreeBox>& nodes = forest.nodes;
   std::erase_if(nodes, [](const TreeBox& node) { return !node.is_leaf(); });
   std::ranges::sort(nodes, {}, &TreeBox::first);
+  return std::move(nodes);
+}
+
+/// Groups of targets, and whether they are apart by their radii.
+struct TargetGroups {
+  std::vector<TreeBox> leaves;
+  bool apart = false;
+};
+
+/// An estimate of the pairs of groups with sources that are spread over a box, and of what each
+/// group takes, in pairs.
+double cost_of(const ListInput& input, const std::vector<TreeBox>& groups,
+               const std::vector<NumberedPoint>& targets, const Bounds& sources) {
+  constexpr double pairs_of_group = 20'000;
+  double cost = 0;
+  for (const TreeBox& group : groups) {
+    const double reach = reach_of(input, group, targets);
+    double part = static_cast<double>(input.sources.size() / 3);
+    for (std::size_t c = 0; c < 3; ++c) {
+      const double edge = group.bounds.high[c] - group.bounds.low[c] + 2 * reach;
+      const double all = sources.high[c] - sources.low[c];
+      if (edge < all) part *= edge / all;
+    }
+    cost += static_cast<double>(group.count) * part + pairs_of_group;
+  }
+  return cost;
+}
+
+/// Sorts targets into groups, the leaves of a tree, or of one for each octave of radii if that
+/// makes fewer pairs: the largest radius of a group is that of its list.
+TargetGroups sort_targets(const ListInput& input, InBox& targets, const Bounds& box,
+                          std::vector<PlacedParticle>& placed) {
+  const unsigned threads = input.threads;
+  TargetGroups groups;
+  const auto [least, largest] = std::ranges::minmax(input.radii);
+  std::vector<NumberedPoint> apart;
+  if (largest > 2 * least) apart = targets.points;
+  groups.leaves = leaves_of(one_tree(targets.points, box, group_targets, threads));
+  if (!apart.empty()) {
+    const auto radius_of = [&](const NumberedPoint& p) { return input.radii[p.number]; };
+    std::vector<TreeBox> leaves =
+        leaves_of(tree_for_each_octave(apart, radius_of, group_targets, threads));
+    if (cost_of(input, leaves, apart, box) < cost_of(input, groups.leaves, targets.points, box)) {
+      groups = {std::move(leaves), true};
+      targets.points = std::move(apart);
+    }
+  }
   placed.resize(targets.points.size());
   for_particles(placed.size(), threads, [&](std::size_t first, std::size_t end) {
     for (std::size_t k = first; k < end; ++k) {
@@ -170,23 +285,56 @@ std::vector<TreeBox> sort_targets(InBox& targets, const Bounds& box, unsigned th
       placed[k] = {number, targets.shifts[number], true};
     }
   });
-  return nodes;
+  return groups;
 }
 
-SortedSources sort_sources(PlacedImages& images, const Bounds& box, unsigned threads,
-                           std::vector<PlacedParticle>& placed) {
+/// The radii of the points of each node.
+std::vector<RadiusRange> radii_of_nodes(const SortedSources& sources) {
+  const std::vector<TreeBox>& nodes = sources.trees.nodes;
+  std::vector<RadiusRange> ranges(nodes.size());
+  if (sources.radii.empty()) return ranges;
+  // Children are behind their nodes.
+  for (std::size_t n = nodes.size(); n-- > 0;) {
+    const TreeBox& node = nodes[n];
+    if (node.is_leaf()) {
+      const auto [least, largest] =
+          std::ranges::minmax(std::span(sources.radii).subspan(node.first, node.count));
+      ranges[n] = {least, largest};
+      continue;
+    }
+    ranges[n] = ranges[node.children];
+    for (std::uint32_t k = 1; k < node.parts; ++k) {
+      ranges[n].least = std::min(ranges[n].least, ranges[node.children + k].least);
+      ranges[n].largest = std::max(ranges[n].largest, ranges[node.children + k].largest);
+    }
+  }
+  return ranges;
+}
+
+SortedSources sort_sources(const ListInput& input, PlacedImages& images, const Bounds& box,
+                           bool apart, std::vector<PlacedParticle>& placed) {
+  const unsigned threads = input.threads;
   SortedSources sources;
-  sources.tree = sort_into_boxes(images.points, box, leaf_sources, threads);
+  const auto radius_of = [&](const NumberedPoint& p) {
+    return input.source_radii[images.placed[p.number].number];
+  };
+  if (apart && !input.source_radii.empty())
+    sources.trees = tree_for_each_octave(images.points, radius_of, leaf_sources, threads);
+  else
+    sources.trees = one_tree(images.points, box, leaf_sources, threads);
   const std::size_t n = images.points.size();
   for (std::vector<double>& x : sources.at) x.resize(n);
+  if (!input.source_radii.empty()) sources.radii.resize(n);
   placed.resize(n);
   for_particles(n, threads, [&](std::size_t first, std::size_t end) {
     for (std::size_t k = first; k < end; ++k) {
       const NumberedPoint& point = images.points[k];
       for (std::size_t c = 0; c < 3; ++c) sources.at[c][k] = point.x[c];
+      if (!sources.radii.empty()) sources.radii[k] = radius_of(point);
       placed[k] = images.placed[point.number];
     }
   });
+  sources.radii_of_nodes = radii_of_nodes(sources);
   return sources;
 }
 
@@ -201,18 +349,18 @@ PairLists make_pair_lists(const ListInput& input) {
   if (targets.points.empty()) return lists;
   const double reach = *std::ranges::max_element(input.radii) + input.skin;
   const auto see = [&](const InBox& from) {
-    return images_seen(from, input.sources, input.lattice, {targets.points, reach}, memory,
-                       threads);
+    return images_seen(from, input.sources, input.lattice,
+                       {targets.points, reach, input.source_radii}, memory, threads);
   };
   PlacedImages images =
       same ? see(targets) : see(InBox(input.sources, input.lattice, "pos", threads));
   const Bounds around = bounds_of(targets.points, threads);
   const Bounds seen = bounds_of(images.points, threads);
   if (!images.points.empty()) lists.diagonal2 = square_of_diagonal(around, seen, input.skin);
-  const std::vector<TreeBox> groups = sort_targets(targets, around, threads, lists.targets);
-  const SortedSources sources = sort_sources(images, seen, threads, lists.sources);
-  find_all(input, groups, targets.points, sources, memory, lists);
-  lists.counts = counts_of(lists, groups, input.skin);
+  const TargetGroups groups = sort_targets(input, targets, around, lists.targets);
+  const SortedSources sources = sort_sources(input, images, seen, groups.apart, lists.sources);
+  find_all(input, groups.leaves, targets.points, sources, memory, lists);
+  lists.counts = counts_of(lists, groups.leaves, input.skin);
   return lists;
 }
 

@@ -36,12 +36,14 @@ struct PairLists {
 struct ListInput {
   std::span<const double> sources, targets;  ///< three finite coordinates each
   std::span<const double> radii;             ///< one, or one for each target
+  std::span<const double> source_radii;      ///< one for each source, added to those of targets
   double skin = 0;                           ///< added to radii
   const Lattice& lattice;
   unsigned threads = 0;
 };
 
-/// Makes the lists, in threads. The work is O(N) for a given number of neighbours. Throws Error
+/// Makes the lists, in threads. The work is O(N) for a given number of neighbours: groups have
+/// targets of similar radii where that makes fewer pairs. Throws Error
 /// (Input) for images or lists that take more than half of the available memory, before they are
 /// made, and for positions that are too far away from the box or from each other.
 PairLists make_pair_lists(const ListInput& input);

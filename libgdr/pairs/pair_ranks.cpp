@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "emulator/host/hash.hpp"
+#include "libgdr/ranks/equal_calls.hpp"
 #include "libgdr/ranks/gathered.hpp"
 
 namespace gdr {
@@ -17,12 +17,6 @@ std::vector<PlacedParticle> as_given(std::size_t n) {
   std::vector<PlacedParticle> order(n);
   for (std::size_t k = 0; k < n; ++k) order[k].number = static_cast<std::uint32_t>(k);
   return order;
-}
-
-template <typename Named>
-void add_names(Hash& hash, std::span<const Named> arrays) {
-  hash.add(arrays.size());
-  for (const Named& a : arrays) hash.add(a.name).add(a.array.type);
 }
 
 /// The first of a rank's items, which lie without gaps.
@@ -43,36 +37,35 @@ void PairRanks::step(const std::string& name, const std::function<void()>& work)
 }
 
 void PairRanks::compare(const PairCall& own, const RankArguments& a) const {
-  const auto require = [&](std::uint64_t hash, const char* what) {
-    require_equal(*ranks_, hash, std::string("gives ") + what + " than rank 0");
-  };
-  require(a.kernel, "another kernel");
-  require(a.params, "a param another value");
-  require(a.box, "another box");
-  require(a.skin, "another skin");
-  Hash names;
-  add_names(names, own.sources);
-  add_names(names, own.targets);
-  add_names(names, own.results);
-  names.add(own.target_pos.has_value() ? 1 : 0);
-  require(names.value(), "arrays of other names or types");
+  const EqualProperty properties[] = {
+      {a.kernel, "another kernel"},
+      {a.params, "a param another value"},
+      {a.box, "another box"},
+      {a.skin, "another skin"},
+      names_of({own.sources, own.targets, own.results, own.target_pos.has_value()})};
+  require_equal_properties(*ranks_, properties);
 }
 
-void PairRanks::gather_radii(std::span<const double> own) {
+void PairRanks::gather_radii(const RankArguments& own) {
+  const auto gather = [&](std::vector<double>& all, std::span<const double> mine, double otherwise,
+                          std::span<const std::size_t> offsets) {
+    collectively(ranks_, [&] {
+      all.assign(offsets.back(), otherwise);
+      std::ranges::copy(mine, all.data() + offsets[ranks_->rank()]);
+    });
+    gather_items(*ranks_, all.data(), sizeof(double), offsets);
+  };
+  if (own.source_radii) gather(source_radii_, *own.source_radii, 0, source_offsets_);
   // One for all targets, or one for each of all.
-  const double single = own.size() == 1 ? own[0] : -1;
+  const double single = own.radii.size() == 1 ? own.radii[0] : -1;
   std::vector<double> of_ranks(ranks_->size());
   ranks_->gather(&single, sizeof single, of_ranks.data());
   const bool one = std::ranges::all_of(of_ranks, [&](double r) { return r == of_ranks[0]; });
-  if ((one && of_ranks[0] > 0) || target_offsets_.back() == 0) {
+  if ((one && of_ranks[0] > 0) || target_offsets_.back() == 0)
     radii_.assign(1, *std::ranges::max_element(of_ranks));
-    return;
-  }
-  collectively(ranks_, [&] {
-    radii_.assign(target_offsets_.back(), single);
-    if (own.size() != 1) std::ranges::copy(own, radii_.data() + target_offsets_[ranks_->rank()]);
-  });
-  gather_items(*ranks_, radii_.data(), sizeof(double), target_offsets_);
+  else
+    gather(radii_, own.radii.size() == 1 ? std::span<const double>() : own.radii, single,
+           target_offsets_);
 }
 
 void PairRanks::gather_positions(const PairCall& own) {
@@ -149,7 +142,7 @@ const PairCall& PairRanks::gather(const PairCall& own, const JobData& variables,
                           "all ranks together have " + std::to_string(source_offsets_.back()) +
                               " sources and " + std::to_string(target_offsets_.back()) +
                               " targets; at most 2147483647 are possible");
-  gather_radii(arguments.radii);
+  gather_radii(arguments);
   gather_positions(own);
   gather_inputs(own.sources, variables.sources_group, source_offsets_, threads, sources_,
                 source_inputs_);
@@ -189,28 +182,19 @@ bool PairRanks::agree(bool lists_serve) {
   return false;
 }
 
-std::size_t PairRanks::first_group(std::span<const TargetGroup> groups, std::size_t rank) const {
-  double all = 0, sum = 0;
-  for (const TargetGroup& g : groups) all += pairs_of(g);
-  const double before = all * static_cast<double>(rank) / ranks_->size();
-  std::size_t k = 0;
-  while (k < groups.size() && sum + pairs_of(groups[k]) / 2 < before) sum += pairs_of(groups[k++]);
-  return rank == ranks_->size() ? groups.size() : k;
+GroupParts PairRanks::parts_of(std::span<const TargetGroup> groups) const {
+  std::vector<double> pairs;
+  for (const TargetGroup& g : groups) pairs.push_back(pairs_of(g));
+  return {*ranks_, pairs};
 }
 
 std::span<const TargetGroup> PairRanks::own(std::span<const TargetGroup> groups) const {
-  const std::size_t first = first_group(groups, ranks_->rank());
-  return groups.subspan(first, first_group(groups, ranks_->rank() + 1) - first);
+  return parts_of(groups).own(groups);
 }
 
 void PairRanks::join(std::span<const TargetGroup> groups, std::size_t targets,
                      std::vector<SortedResult>& columns) {
-  std::vector<std::size_t> offsets;
-  for (std::size_t r = 0; r <= ranks_->size(); ++r) {
-    const std::size_t g = first_group(groups, r);
-    offsets.push_back(g < groups.size() ? groups[g].first : targets);
-  }
-  offsets.front() = 0;
+  const std::vector<std::size_t> offsets = parts_of(groups).rows(groups, targets);
   for (std::size_t k = 0; k < columns.size(); ++k)
     bytes_received_ +=
         gather_items(*ranks_, columns[k].result().array.data, results_[k].item_bytes, offsets);

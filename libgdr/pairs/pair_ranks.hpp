@@ -13,6 +13,7 @@
 #include "gdr/pairs.hpp"
 #include "libgdr/pairs/pair_lists.hpp"
 #include "libgdr/pairs/sorted_columns.hpp"
+#include "libgdr/ranks/group_parts.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
@@ -21,6 +22,7 @@ namespace gdr {
 struct RankArguments {
   std::uint64_t kernel = 0, params = 0, box = 0, skin = 0;
   std::span<const double> radii;  ///< one, or one for each of this rank's targets
+  std::optional<std::span<const double>> source_radii;  ///< one for each of this rank's sources
 };
 
 class PairRanks {
@@ -37,6 +39,8 @@ class PairRanks {
                          const RankArguments& arguments, unsigned threads);
   /// The cut-offs of all targets: one, or one for each.
   const std::vector<double>& radii() const noexcept { return radii_; }
+  /// The radii of all sources, if they have some.
+  const std::vector<double>& source_radii() const noexcept { return source_radii_; }
   /// Copies the results of this rank's targets to its own arrays.
   void copy_results(unsigned threads);
 
@@ -65,13 +69,13 @@ class PairRanks {
   };
 
   void compare(const PairCall& own, const RankArguments& arguments) const;
-  void gather_radii(std::span<const double> own);
+  void gather_radii(const RankArguments& own);
   void gather_positions(const PairCall& own);
   void gather_inputs(std::span<const NamedInput> arrays, const LinkGroup& group,
                      std::span<const std::size_t> offsets, unsigned threads,
                      std::vector<Column>& columns, std::vector<NamedInput>& inputs);
   void make_results(const PairCall& own, const LinkGroup& group);
-  std::size_t first_group(std::span<const TargetGroup> groups, std::size_t rank) const;
+  GroupParts parts_of(std::span<const TargetGroup> groups) const;
   std::size_t mine(std::span<const std::size_t> offsets) const {
     return offsets[ranks_->rank() + 1] - offsets[ranks_->rank()];
   }
@@ -79,7 +83,7 @@ class PairRanks {
   RankGroup* ranks_;
   PairCall call_;  ///< the call with the particles of all ranks
   std::vector<std::size_t> source_offsets_, target_offsets_;
-  std::vector<double> radii_, pos_, target_pos_;
+  std::vector<double> radii_, source_radii_, pos_, target_pos_;
   std::vector<Column> sources_, targets_, results_;
   std::vector<NamedInput> source_inputs_, target_inputs_;
   std::vector<NamedResult> named_results_;

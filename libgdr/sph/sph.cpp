@@ -1,31 +1,33 @@
-// Sph: for each class of smoothing lengths a PairSum with its particles as sources, all as targets.
+// Sph: sums over the pairs within the sum of two lengths, and the iteration for lengths.
 #include "gdr/sph.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "emulator/host/float_mode.hpp"
+#include "emulator/host/hash.hpp"
 #include "gdr/error.hpp"
-#include "gdr/pairs.hpp"
+#include "libgdr/pairs/cutoff_sum.hpp"
 #include "libgdr/particle/lattice.hpp"
-#include "libgdr/sph/length_classes.hpp"
+#include "libgdr/ranks/gathered.hpp"
+#include "libgdr/ranks/ranks.hpp"
+#include "libgdr/sph/lengths.hpp"
 
 namespace gdr {
 namespace {
 
-using sph::LengthClass;
-
-/// Reach of lists beyond the cut-off, in the shortest smoothing length, and how far it may be from
-/// that before lists get another one.
-constexpr double skin_lengths = 0.1, most_skin_ratio = 2;
+/// Reach of lists beyond the cut-off, in the shortest smoothing length.
+constexpr double skin_lengths = 0.1;
 /// Radii exceed the sum of two lengths by more than the roundings of any engine.
 constexpr double radius_margin = 1 + 1e-6;
+/// Squares of smaller cut-offs are not normal numbers.
+constexpr double least_radius = 1e-150;
 /// Limits of the change of a length's logarithm in an iteration, and of the derivative that
 /// predicts it.
 constexpr double largest_step = 0.7, least_slope = -20, most_slope = -0.5;
@@ -77,95 +79,65 @@ struct GasProperty {
   std::vector<double> values;
 };
 
-/// A kernel over the pairs of all classes.
-class ClassSums {
+/// A kernel over the pairs within the sum of two lengths.
+class GasSum {
  public:
-  ClassSums(Device& device, const char* kernel)
-      : device_(&device), kernel_(Kernel::builtin(kernel)) {}
+  GasSum(Device& device, const char* kernel)
+      : ranks_(DeviceRanks::group(device)),
+        sum_(device, Kernel::builtin(kernel), {.cutoff = {1}}) {}
 
-  void set_box(const std::optional<PeriodicBox>& box) { box_ = box; }
-  void set(const char* name, double value) { params_[name] = value; }
+  /// Of this process; ranks compare box and params when they run.
+  void set_box(const std::optional<PeriodicBox>& box) { sum_.set_box(box); }
+  void set(const char* name, double value) { sum_.set(name, value); }
 
-  /// Runs each class; `collect` is called after each one, to add the results.
-  template <typename Collect>
   void run(std::span<const double> pos, std::span<const double> h,
-           const std::vector<GasProperty>& properties, std::span<const NamedResult> results,
-           const Collect& collect) {
-    classes_.follow(h);
-    const double skin = skin_lengths * *std::ranges::min_element(h);
-    std::vector<NamedInput> targets;
-    for (const GasProperty& p : properties)
-      if (p.target != nullptr) targets.push_back({p.target, p.values});
-    for (std::size_t k = 0; k < classes_.classes().size(); ++k) {
-      const LengthClass& c = classes_.classes()[k];
-      std::vector<double> radii(classes_.limits());
-      for (double& r : radii) r = radius_margin * (r + c.longest);
-      PairSum& sum = prepared(k, radii, skin);
-      const std::vector<double> at = members(pos, 3, c);
-      std::vector<std::vector<double>> columns;
-      columns.reserve(properties.size());
-      for (const GasProperty& p : properties) columns.push_back(members(p.values, 1, c));
-      std::vector<NamedInput> sources;
-      for (std::size_t j = 0; j < columns.size(); ++j)
-        sources.push_back({properties[j].source, columns[j]});
-      sum.run({.pos = at,
-               .target_pos = pos,
-               .sources = sources,
-               .targets = targets,
-               .results = results});
-      collect();
+           const std::vector<GasProperty>& properties, std::span<const NamedResult> results) {
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const double length : h) shortest = std::min(shortest, length);
+    struct Lengths {
+      double shortest;
+      bool serve;
+    };
+    bool serve = true;
+    for (const Lengths& l : values_of_ranks(ranks_, Lengths{shortest, limits_.serve(h)})) {
+      shortest = std::min(shortest, l.shortest);
+      serve = serve && l.serve;
     }
+    std::vector<NamedInput> targets, sources;
+    collectively(ranks_, "lengths of SPH", [&] {
+      if (!serve) limits_.renew(h);
+      std::vector<double> radii = limits_.values();
+      for (double& r : radii) r = std::max(radius_margin * r, least_radius);
+      sum_.set_source_radii(radii);
+      if (radii.empty()) radii.push_back(1);  // of no targets
+      sum_.set_cutoff(radii);
+      // A power of two, so that it seldom changes.
+      sum_.set_skin(std::ldexp(1, std::ilogb(skin_lengths * shortest)));
+      for (const GasProperty& p : properties) {
+        if (p.target != nullptr) targets.push_back({p.target, p.values});
+        sources.push_back({p.source, p.values});
+      }
+    });
+    sum_.run({.pos = pos,
+              .target_pos = pos,
+              .sources = sources,
+              .targets = targets,
+              .results = results});
   }
 
  private:
-  struct Prepared {
-    PairSum sum;
-    double skin;
-  };
-
-  static std::vector<double> members(std::span<const double> values, std::size_t each,
-                                     const LengthClass& c) {
-    std::vector<double> out;
-    out.reserve(each * c.members.size());
-    for (const std::size_t i : c.members)
-      for (std::size_t k = 0; k < each; ++k) out.push_back(values[each * i + k]);
-    return out;
-  }
-
-  PairSum& prepared(std::size_t k, const std::vector<double>& radii, double skin) {
-    if (k < sums_.size() &&
-        (skin > most_skin_ratio * sums_[k].skin || skin * most_skin_ratio < sums_[k].skin))
-      sums_[k] = made(radii, skin);
-    if (k == sums_.size()) sums_.push_back(made(radii, skin));
-    PairSum& sum = sums_[k].sum;
-    sum.set_box(box_);
-    sum.set_cutoff(radii);
-    for (const auto& [name, value] : params_) sum.set(name, value);
-    return sum;
-  }
-
-  Prepared made(const std::vector<double>& radii, double skin) const {
-    return {PairSum(*device_, kernel_, {.cutoff = radii, .box = box_, .skin = skin}), skin};
-  }
-
-  Device* device_;
-  Kernel kernel_;
-  std::optional<PeriodicBox> box_;
-  std::map<std::string, double> params_;
-  sph::LengthClasses classes_;
-  std::vector<Prepared> sums_;
+  RankGroup* ranks_;  ///< ranks of the device; null if it has one process
+  CutoffSum sum_;
+  sph::LengthLimits limits_;
 };
 
 }  // namespace
 
 struct Sph::Impl {
-  Impl(Device& device, const std::optional<PeriodicBox>& box)
-      : densities(device, "sph_density"), pressures(device, "sph_force") {
-    if (device.ranks() > 1)
-      throw Error(ErrorCategory::Unsupported,
-                  "SPH sums are not distributed over ranks; open a device in each process");
-    set_box(box);
-  }
+  explicit Impl(Device& device)
+      : ranks(DeviceRanks::group(device)),
+        densities(device, "sph_density"),
+        pressures(device, "sph_force") {}
 
   void set_box(const std::optional<PeriodicBox>& box) {
     lattice = Lattice(box);
@@ -173,15 +145,27 @@ struct Sph::Impl {
     pressures.set_box(box);
   }
 
+  /// The number of particles of all ranks.
+  std::size_t total(std::size_t n) const {
+    return ranks == nullptr ? n : offsets_of_ranks(*ranks, n).back();
+  }
+
   /// First smoothing lengths, of the particles within the box.
   void estimate(const SphParticles& p, double eta, std::span<double> h) const {
+    const std::size_t first =
+        ranks == nullptr ? 0 : offsets_of_ranks(*ranks, h.size()).at(ranks->rank());
     std::vector<double> within(p.pos.begin(), p.pos.end());
     for (std::size_t i = 0; i < p.mass.size(); ++i) {
       Point x{within[3 * i], within[3 * i + 1], within[3 * i + 2]};
       lattice.wrap(x);  // the sums refuse positions that are too far away
       std::ranges::copy(x, within.begin() + static_cast<std::ptrdiff_t>(3 * i));
     }
-    std::ranges::copy(sph::estimate_lengths(within, p.mass, eta), h.begin());
+    const std::vector<double> all = numbers_of_ranks(ranks, within, 3);
+    const std::vector<double> masses = numbers_of_ranks(ranks, p.mass, 1);
+    collectively(ranks, [&] {
+      const std::vector<double> estimates = sph::estimate_lengths(all, masses, eta);
+      std::copy_n(estimates.begin() + static_cast<std::ptrdiff_t>(first), h.size(), h.begin());
+    });
   }
 
   static void check(const SphParticles& p, bool lengths, bool positive_mass) {
@@ -191,32 +175,28 @@ struct Sph::Impl {
     if (lengths) check_gas({"h", 1, true}, p.h, n);
   }
 
+  /// The particles of this rank have been checked. Collective.
   void density(const SphParticles& p, std::span<double> rho, std::span<std::int64_t> near) {
-    const std::size_t n = p.mass.size();
-    std::ranges::fill(rho, 0);
-    std::ranges::fill(near, 0);
-    if (n == 0) return;
-    std::vector<double> rho_of(n);
-    std::vector<std::int64_t> near_of(n);
+    if (total(p.mass.size()) == 0) return;
+    std::vector<std::int64_t> counts(p.mass.size());
     const std::vector<GasProperty> properties{{nullptr, "mj", {p.mass.begin(), p.mass.end()}},
                                               {"hhi", "hhj", half_of(p.h)}};
-    const std::vector<NamedResult> results{{"rho", rho_of}, {"near", near_of}};
-    densities.run(p.pos, p.h, properties, results, [&] {
-      for (std::size_t i = 0; i < n; ++i) rho[i] += rho_of[i];
-      for (std::size_t i = 0; i < near.size(); ++i) near[i] += near_of[i];
-    });
+    const std::vector<NamedResult> results{{"rho", rho}, {"near", counts}};
+    densities.run(p.pos, p.h, properties, results);
+    if (!near.empty()) std::ranges::copy(counts, near.begin());
   }
 
   void forces(const SphParticles& p, const SphGas& gas, const SphForces& to) {
     const std::size_t n = p.mass.size();
-    for (const std::span<double> r : {to.acc, to.dudt, to.mumax}) std::ranges::fill(r, 0);
-    if (n == 0) return;
-    pressures.set("alpha", gas.alpha);
-    pressures.set("beta", gas.beta);
-    pressures.set("eta", gas.eta);
     std::vector<double> scaled(gas.pressure.begin(), gas.pressure.end());
-    for (std::size_t i = 0; i < n; ++i) scaled[i] /= gas.rho[i] * gas.rho[i];
-    check_gas({"pressure / rho^2", 1, false}, scaled, n);
+    collectively(ranks, [&] {
+      for (std::size_t i = 0; i < n; ++i) scaled[i] /= gas.rho[i] * gas.rho[i];
+      check_gas({"pressure / rho^2", 1, false}, scaled, n);
+      pressures.set("alpha", gas.alpha);
+      pressures.set("beta", gas.beta);
+      pressures.set("eta", gas.eta);
+    });
+    if (total(n) == 0) return;
     const std::vector<GasProperty> properties{{nullptr, "mj", {p.mass.begin(), p.mass.end()}},
                                               {"vxi", "vxj", component_of(gas.vel, 0)},
                                               {"vyi", "vyj", component_of(gas.vel, 1)},
@@ -225,22 +205,26 @@ struct Sph::Impl {
                                               {"hci", "hcj", half_of(gas.sound)},
                                               {"hrhoi", "hrhoj", half_of(gas.rho)},
                                               {"pi", "pj", std::move(scaled)}};
-    std::vector<double> ax(n), ay(n), az(n), dudt(n), mumax(n);
-    const std::vector<NamedResult> results{
-        {"ax", ax}, {"ay", ay}, {"az", az}, {"dudt", dudt}, {"mumax", mumax}};
-    pressures.run(p.pos, p.h, properties, results, [&] {
-      for (std::size_t i = 0; i < n && !to.acc.empty(); ++i) {
-        to.acc[3 * i] += ax[i];
-        to.acc[3 * i + 1] += ay[i];
-        to.acc[3 * i + 2] += az[i];
-      }
-      for (std::size_t i = 0; i < to.dudt.size(); ++i) to.dudt[i] += dudt[i];
-      for (std::size_t i = 0; i < to.mumax.size(); ++i)
-        to.mumax[i] = std::max(to.mumax[i], mumax[i]);
-    });
+    // All results, as ranks without particles cannot say which are needed.
+    std::vector<double> acc(3 * n), dudt(n), mumax(n);
+    constexpr std::ptrdiff_t triple = 3 * sizeof(double);
+    const std::vector<NamedResult> results{{"ax", {acc.data(), triple}},
+                                           {"ay", {acc.data() + 1, triple}},
+                                           {"az", {acc.data() + 2, triple}},
+                                           {"dudt", dudt},
+                                           {"mumax", mumax}};
+    pressures.run(p.pos, p.h, properties, results);
+    const auto copy = [](const std::vector<double>& from, std::span<double> result) {
+      if (!result.empty()) std::ranges::copy(from, result.begin());
+    };
+    copy(acc, to.acc);
+    copy(dudt, to.dudt);
+    for (double& m : mumax) m = std::max(m, 0.0);  // 0: no pair approaches
+    copy(mumax, to.mumax);
   }
 
-  ClassSums densities, pressures;
+  RankGroup* ranks;  ///< ranks of the device; null if it has one process
+  GasSum densities, pressures;
   Lattice lattice;
 };
 
@@ -258,14 +242,15 @@ class LengthIteration {
         before_log_(mass.size()),
         slope_(mass.size(), -1) {}
 
-  /// The particle whose length differs most from f(h), and by how much, relative to it.
+  /// The particle whose length differs most from f(h), and by how much, relative to it: infinite if
+  /// that is not a number, below 0 without particles.
   std::pair<std::size_t, double> difference(std::span<const double> h,
                                             std::span<const double> rho) const {
     std::pair<std::size_t, double> most{0, -1};
     for (std::size_t i = 0; i < h.size(); ++i) {
       const double d = std::abs(wanted(i, rho[i]) / h[i] - 1);
-      if (!(d <= most.second)) most = {i, d};
-      if (std::isnan(d)) break;
+      const double sized = std::isnan(d) ? std::numeric_limits<double>::infinity() : d;
+      if (sized > most.second) most = {i, sized};
     }
     return most;
   }
@@ -313,6 +298,24 @@ void check_length_options(const SphLengthOptions& o) {
   if (!(o.most > 0 && o.most >= o.least)) refuse("most", o.most, "a length above `least`");
 }
 
+void require_equal_options(RankGroup& ranks, const SphLengthOptions& o) {
+  Hash hash;
+  hash.add(o.eta).add(o.tolerance).add(o.least).add(o.most).add(o.iterations);
+  require_equal(ranks, hash.value(), "gives other options of smoothing lengths than rank 0");
+}
+
+/// Whether the first smoothing lengths are given, on all ranks with particles or on none.
+bool starts_given(RankGroup* ranks, const SphParticles& p) {
+  constexpr unsigned none = 1, given = 2;
+  unsigned all = 0;
+  const unsigned own = p.mass.empty() ? 0 : p.h.empty() ? none : given;
+  for (const unsigned start : values_of_ranks(ranks, own)) all |= start;
+  if (all == (none | given))
+    throw CollectiveError(ErrorCategory::Usage,
+                          "some ranks give first smoothing lengths and others none");
+  return all == given;
+}
+
 [[noreturn]] void not_converged(std::size_t i, double h, unsigned iterations, bool growing) {
   throw Error(ErrorCategory::Input,
               "smoothing lengths have not converged in " + std::to_string(iterations) +
@@ -326,19 +329,25 @@ void check_length_options(const SphLengthOptions& o) {
 }  // namespace
 
 Sph::Sph(Device& device, const std::optional<PeriodicBox>& box)
-    : impl_(std::make_unique<Impl>(device, box)) {}
+    : impl_(std::make_unique<Impl>(device)) {
+  if (box) set_box(box);
+}
 Sph::~Sph() = default;
 Sph::Sph(Sph&&) noexcept = default;
 Sph& Sph::operator=(Sph&&) noexcept = default;
 
-void Sph::set_box(const std::optional<PeriodicBox>& box) { impl_->set_box(box); }
+void Sph::set_box(const std::optional<PeriodicBox>& box) {
+  collectively(impl_->ranks, "Sph::set_box", [&] { impl_->set_box(box); });
+}
 
 void Sph::density(const SphParticles& particles, std::span<double> rho,
                   std::span<std::int64_t> near) {
   const HostFloatMode mode;
-  Impl::check(particles, true, false);
-  check_gas_result("rho", rho, particles.mass.size(), false);
-  check_gas_result("near", near, particles.mass.size(), true);
+  collectively(impl_->ranks, "Sph::density", [&] {
+    Impl::check(particles, true, false);
+    check_gas_result("rho", rho, particles.mass.size(), false);
+    check_gas_result("near", near, particles.mass.size(), true);
+  });
   impl_->density(particles, rho, near);
 }
 
@@ -346,14 +355,18 @@ unsigned Sph::smoothing_lengths(const SphParticles& particles, const SphLengthOp
                                 std::span<double> h, std::span<double> rho,
                                 std::span<std::int64_t> near) {
   const HostFloatMode mode;
-  check_length_options(options);
+  RankGroup* const ranks = impl_->ranks;
   const std::size_t n = particles.mass.size();
-  Impl::check(particles, !particles.h.empty(), true);
-  check_gas_result("h", h, n, false);
-  check_gas_result("rho", rho, n, false);
-  check_gas_result("near", near, n, true);
-  if (n == 0) return 0;
-  if (!particles.h.empty())
+  collectively(ranks, "Sph::smoothing_lengths", [&] {
+    check_length_options(options);
+    Impl::check(particles, !particles.h.empty(), true);
+    check_gas_result("h", h, n, false);
+    check_gas_result("rho", rho, n, false);
+    check_gas_result("near", near, n, true);
+  });
+  if (ranks != nullptr) require_equal_options(*ranks, options);
+  if (impl_->total(n) == 0) return 0;
+  if (starts_given(ranks, particles))
     std::ranges::copy(particles.h, h.begin());
   else
     impl_->estimate(particles, options.eta, h);
@@ -362,28 +375,36 @@ unsigned Sph::smoothing_lengths(const SphParticles& particles, const SphLengthOp
   for (unsigned k = 1;; ++k) {
     impl_->density({.pos = particles.pos, .mass = particles.mass, .h = h}, rho, near);
     const auto [worst, difference] = iteration.difference(h, rho);
-    if (difference <= options.tolerance) return k;
-    const double before = h[worst];
-    if (k >= options.iterations || !(before > 1e-100 && before < 1e100) || std::isnan(difference) ||
-        iteration.hopeless(worst, before, rho[worst])) {
+    // The worst particle of all ranks, the first of several.
+    const std::vector<double> of_ranks = values_of_ranks(ranks, difference);
+    const auto largest = std::ranges::max_element(of_ranks);
+    if (*largest <= options.tolerance) return k;
+    const auto rank = static_cast<std::size_t>(largest - of_ranks.begin());
+    const bool is_here = ranks == nullptr || rank == ranks->rank();
+    collectively(ranks, "an iteration of smoothing lengths", [&] {
+      const double before = is_here ? h[worst] : 1;
+      const bool ends =
+          is_here && (k >= options.iterations || !(before > 1e-100 && before < 1e100) ||
+                      std::isinf(difference) || iteration.hopeless(worst, before, rho[worst]));
       iteration.step(h, rho);
-      not_converged(worst, before, k, h[worst] > before);
-    }
-    iteration.step(h, rho);
+      if (ends) not_converged(worst, before, k, h[worst] > before);
+    });
   }
 }
 
 void Sph::forces(const SphParticles& particles, const SphGas& gas, const SphForces& results) {
   const HostFloatMode mode;
   const std::size_t n = particles.mass.size();
-  Impl::check(particles, true, false);
-  check_gas({"vel", 3, false}, gas.vel, n);
-  check_gas({"rho", 1, true}, gas.rho, n);
-  check_gas({"pressure", 1, false}, gas.pressure, n);
-  check_gas({"sound", 1, false}, gas.sound, n);
-  check_gas_result("acc", results.acc, 3 * n, true);
-  check_gas_result("dudt", results.dudt, n, true);
-  check_gas_result("mumax", results.mumax, n, true);
+  collectively(impl_->ranks, "Sph::forces", [&] {
+    Impl::check(particles, true, false);
+    check_gas({"vel", 3, false}, gas.vel, n);
+    check_gas({"rho", 1, true}, gas.rho, n);
+    check_gas({"pressure", 1, false}, gas.pressure, n);
+    check_gas({"sound", 1, false}, gas.sound, n);
+    check_gas_result("acc", results.acc, 3 * n, true);
+    check_gas_result("dudt", results.dudt, n, true);
+    check_gas_result("mumax", results.mumax, n, true);
+  });
   impl_->forces(particles, gas, results);
 }
 

@@ -48,28 +48,32 @@ def ewald(
     Returns a ``gdr.results.EwaldSum``: ``energy`` of the box, ``energies`` (n,), ``force`` (n, 3),
     ``virial`` (3, 3), whose trace is the energy, and how it was computed.
 
+    On a device "mpi" every rank passes its own charges, and gets their forces and energies, and the
+    energy and virial of all charges.
+
     Raises TypeError or ValueError naming the argument, and InputError (a ValueError) for charges at
     the same place, a box without volume, and more than 1e8 wave vectors.
     """
     chosen = device_or_default(device)
+    with chosen._ranks.argument_checks():
+        x = np.ascontiguousarray(floats("pos", pos, ("n", 3)))
+        check_finite("pos", x)
+        q = per_particle("charge", charge, len(x))
+        check_finite("charge", q)
+        if box is None:
+            raise TypeError("box: expected three lengths or three vectors, got None")
+        edges = periodic_box(box, True)
+        wanted = number("accuracy", accuracy)
+        if not 0 < wanted < 1:
+            raise ValueError(f"accuracy: expected above 0 and below 1, got {wanted}")
+        options = [
+            wanted,
+            _positive("alpha", alpha),
+            _positive("cutoff", cutoff),
+            _positive("wave_cutoff", wave_cutoff),
+        ]
+        force, energies = np.empty((len(x), 3)), np.empty(len(x))
     core = chosen._cached(_core.Ewald)
-    x = np.ascontiguousarray(floats("pos", pos, ("n", 3)))
-    check_finite("pos", x)
-    q = per_particle("charge", charge, len(x))
-    check_finite("charge", q)
-    if box is None:
-        raise TypeError("box: expected three lengths or three vectors, got None")
-    edges = periodic_box(box, True)
-    wanted = number("accuracy", accuracy)
-    if not 0 < wanted < 1:
-        raise ValueError(f"accuracy: expected above 0 and below 1, got {wanted}")
-    options = [
-        wanted,
-        _positive("alpha", alpha),
-        _positive("cutoff", cutoff),
-        _positive("wave_cutoff", wave_cutoff),
-    ]
-    force, energies = np.empty((len(x), 3)), np.empty(len(x))
     energy, virial, a, r, k, waves, error = core.run(x, q, edges, options, force, energies)
     w = np.array(virial).reshape(3, 3)
     return EwaldSum(energy, energies, force, w, a, r, k, waves, error)

@@ -9,10 +9,12 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gdr/error.hpp"
-#include "libgdr/sph/length_classes.hpp"
+#include "gdr/ewald.hpp"
+#include "libgdr/pairs/pair_lists.hpp"
 #include "support/catch.hpp"
 
 namespace {
@@ -305,11 +307,117 @@ TEST_CASE("SPH functions refuse what has no answer, naming the particle") {
   sph_refuses([&] { lengths_of(sph, g, {.least = 2, .most = 1}); }, "most is 1");
 }
 
-TEST_CASE("smoothing lengths whose quotient overflows are in classes of their own") {
-  gdr::sph::LengthClasses classes;
-  classes.follow(std::vector<double>{1e-300, 1e300, 1});
-  REQUIRE(classes.classes().size() == 3);
-  CHECK(classes.classes()[0].members == std::vector<std::size_t>{0});
-  CHECK(classes.classes()[1].members == std::vector<std::size_t>{2});
-  CHECK(classes.classes()[2].members == std::vector<std::size_t>{1});
+namespace {
+
+/// Densities of each particle, and their relative errors, beside plain sums.
+void check_densities(gdr::Sph& sph, const Gas& g, int images) {
+  std::vector<double> rho(g.size());
+  std::vector<std::int64_t> near(g.size());
+  sph.set_box(g.box);
+  sph.density(g.particles(), rho, near);
+  const GasResults right = plain_sums(g, images);
+  CHECK(near == right.near);
+  for (std::size_t i = 0; i < g.size(); ++i)
+    REQUIRE(std::abs(rho[i] - right.rho[i]) <= 1e-11 * right.rho[i]);
+}
+
+/// Pairs within the sum of two lengths, and those of lists for that.
+struct ListedPairs {
+  double needed = 0, listed = 0;
+  bool complete = true;
+};
+ListedPairs listed_pairs(const Gas& g) {
+  const gdr::Lattice open{std::nullopt};
+  const gdr::PairLists lists = gdr::make_pair_lists({.sources = g.pos,
+                                                     .targets = g.pos,
+                                                     .radii = g.h,
+                                                     .source_radii = g.h,
+                                                     .lattice = open,
+                                                     .threads = 2});
+  ListedPairs out;
+  out.listed = lists.counts.pairs;
+  for (const gdr::TargetGroup& group : lists.groups) {
+    std::vector<char> in_list(g.size());
+    for (const std::int32_t j : group.single)
+      in_list[lists.sources[static_cast<std::size_t>(j)].number] = 1;
+    for (const gdr::ListedRange& r : group.whole)
+      for (std::size_t j = 0; j < r.count; ++j) in_list[lists.sources[r.first + j].number] = 1;
+    for (std::size_t t = group.first; t < group.first + group.count; ++t) {
+      const std::size_t i = lists.targets[t].number;
+      for (std::size_t j = 0; j < g.size(); ++j) {
+        const double r =
+            std::hypot(g.pos[3 * i] - g.pos[3 * j], g.pos[3 * i + 1] - g.pos[3 * j + 1],
+                       g.pos[3 * i + 2] - g.pos[3 * j + 2]);
+        if (!(r < g.h[i] + g.h[j])) continue;
+        out.needed += 1;
+        out.complete = out.complete && in_list[j] != 0;
+      }
+    }
+  }
+  return out;
+}
+
+/// Particles in a cube of edge 2 with equal lengths, lengths that vary by 1e9 at random, and in two
+/// clusters, one of which is smaller by 1e9 and has lengths to match.
+Gas gas_of_lengths(const std::string& name, std::size_t n) {
+  Gas g = random_gas(n, std::nullopt);
+  for (std::size_t i = 0; i < n; ++i) {
+    g.h[i] = 0.3;
+    if (name == "mixed")
+      g.h[i] = 0.3 * std::pow(10, -9 * static_cast<double>(i) / static_cast<double>(n));
+    if (name != "clusters" || i % 2 == 0) continue;
+    g.h[i] *= 1e-9;
+    for (std::size_t c = 0; c < 3; ++c) g.pos[3 * i + c] = 1e-9 * (g.pos[3 * i + c] - 0.5);
+  }
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("densities of smoothing lengths that vary by 1e9 agree with plain sums") {
+  gdr::Device device = native();
+  gdr::Sph sph(device);
+  for (const char* name : {"equal", "mixed", "clusters"}) {
+    CAPTURE(name);
+    Gas g = gas_of_lengths(name, 300);
+    check_densities(sph, g, 0);
+    g.box = gdr::PeriodicBox::orthorhombic({2, 2, 2});
+    check_densities(sph, g, 1);
+    g.h[7] = 1.4;  // sees its own images
+    check_densities(sph, g, 2);
+  }
+}
+
+TEST_CASE("lists for lengths that vary by 1e9 have all pairs and few others") {
+  const double most[] = {6, 12, 6};
+  std::size_t k = 0;
+  for (const char* name : {"equal", "mixed", "clusters"}) {
+    const ListedPairs pairs = listed_pairs(gas_of_lengths(name, 4000));
+    CAPTURE(name, pairs.needed, pairs.listed);
+    CHECK(pairs.complete);
+    CHECK(pairs.listed < most[k++] * pairs.needed);
+    CHECK(pairs.listed < 0.6 * 4000 * 4000);
+  }
+}
+
+TEST_CASE("smoothing lengths whose quotient overflows have densities") {
+  gdr::Device device = native();
+  gdr::Sph sph(device);
+  Gas g = random_gas(4, std::nullopt);
+  for (double& x : g.pos) x *= 1e-70;
+  g.h = {1e-160, 1e90, 1e-80, 1e-150};
+  std::vector<double> rho(4);
+  std::vector<std::int64_t> near(4);
+  sph.density(g.particles(), rho, near);
+  CHECK(near == std::vector<std::int64_t>{2, 4, 2, 2});
+}
+
+TEST_CASE("SPH and Ewald sums compute after their device was moved") {
+  gdr::Device first = native();
+  gdr::Sph sph(first);
+  gdr::Ewald ewald(first);
+  const Gas g = random_gas(50, gdr::PeriodicBox::orthorhombic({2, 2, 2}));
+  const gdr::Device second = std::move(first);
+  check_densities(sph, g, 4);
+  CHECK(ewald.run({.pos = g.pos, .charge = g.mass, .box = *g.box}).waves > 0);
 }

@@ -62,10 +62,15 @@ struct EwaldResult {
 /// compute in longs: relative errors are below 1e-11 on exact engines and `native`, some 1e-6 of
 /// those among floats, whatever the accuracy asked for. Takes O(n^(3/2)) time. Results depend
 /// neither on threads nor on boards; the last bits may depend on the runs before, whose lists are
-/// used again. Must be used by one thread at a time. The device must outlive it, and not be moved.
+/// used again.
+///
+/// On a device of kind "mpi" all calls are collective: every rank passes its own charges, and gets
+/// their forces and energies, and the energy and virial of all charges, with the bits of one
+/// process. Box and options must be equal on all.
+///
+/// Must be used by one thread at a time. The device must outlive it.
 class Ewald {
  public:
-  /// Throws Error (Unsupported) for a device on several ranks.
   explicit Ewald(Device& device);
   ~Ewald();
   Ewald(Ewald&&) noexcept;
@@ -74,7 +79,8 @@ class Ewald {
   /// Compute. Throws Error (Usage) for arrays whose lengths do not belong together, and Error
   /// (Input) for values that are not finite, with their index; for a box with a direction that does
   /// not repeat, vectors that are zero or in one plane; for options out of range or more than 1e8
-  /// wave vectors; and for two charges at one place, naming them.
+  /// wave vectors; and for two charges at one place, naming them (on ranks by their numbers through
+  /// all ranks).
   EwaldResult run(const EwaldCall& call);
 
  private:

@@ -90,7 +90,6 @@ class SetJob {
   friend class CutoffSum;
   friend class Gravity;
   friend class GravityJerk;
-  friend class PairSum;
   friend class TreeSum;
   struct Impl;
   /// `alone`: sets of this process only, also on a device of kind "mpi".

@@ -48,19 +48,20 @@ struct SphForces {
 };
 
 /// The laws of the kernels sph_density and sph_force, with the mean of both smoothing lengths of a
-/// pair, in open space or a periodic box. Particles are divided into classes of similar smoothing
-/// lengths, each of which is the sources of a PairSum: every target meets those within the sum of
-/// its length and that of the class, so that a few long lengths cost little. A call takes O(N) work
-/// for a given number of neighbours. Lists of pairs are kept while particles move by less than 0.05
-/// of the shortest length and lengths grow by less than a tenth.
+/// pair, in open space or a periodic box. Each target meets the sources within the sum of both
+/// lengths, so that a few long lengths cost little, and lengths may differ by any factor. A call
+/// takes O(N) work for a given number of neighbours. Lists of pairs are kept while particles move
+/// by less than 0.025 of the shortest length and lengths grow by less than a tenth.
 ///
-/// Must be used by one thread at a time. The device must outlive it, and not be moved. Functions
-/// throw Error (Usage) for arrays whose lengths do not belong together, and Error (Input) for
-/// values that are not finite, for lengths, masses and densities that are not positive, naming the
-/// particle, and as PairSum does. The results are undefined after an error.
+/// On a device of kind "mpi" all calls are collective: every rank passes its own particles and gets
+/// their results, with the bits of one process. Box, options and constants must be equal on all.
+///
+/// Must be used by one thread at a time. The device must outlive it. Functions throw Error (Usage)
+/// for arrays whose lengths do not belong together, and Error (Input) for values that are not
+/// finite, for lengths, masses and densities that are not positive, naming the particle, and as
+/// PairSum does. The results are undefined after an error.
 class Sph {
  public:
-  /// Throws Error (Unsupported) for a device on several ranks.
   explicit Sph(Device& device, const std::optional<PeriodicBox>& box = {});
   ~Sph();
   Sph(Sph&&) noexcept;

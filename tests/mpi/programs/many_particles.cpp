@@ -10,13 +10,15 @@
 #include <cstdlib>
 #include <functional>
 #include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "gdr/gdr.hpp"
+#include "mpi/programs/particles.hpp"
 
 namespace {
+
+using gdr_mpi::Particles;
 
 constexpr const char* law = R"(
 kernel charges;
@@ -57,36 +59,6 @@ struct Sums {
   }
 };
 
-struct Particles {
-  std::vector<double> pos, charge, factor, radius;
-  std::size_t size() const { return charge.size(); }
-
-  static Particles random(std::size_t n, unsigned seed) {
-    std::mt19937 random(seed);
-    std::uniform_real_distribution<double> at(-1, 7), some(0.5, 1.5);
-    Particles p;
-    for (std::size_t k = 0; k < 3 * n; ++k) p.pos.push_back(at(random));
-    for (std::size_t k = 0; k < n; ++k) {
-      p.charge.push_back(some(random));
-      p.factor.push_back(some(random));
-      p.radius.push_back(some(random));
-    }
-    return p;
-  }
-  Particles part(std::size_t first, std::size_t count) const {
-    const auto cut = [](const std::vector<double>& all, std::size_t from, std::size_t n) {
-      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
-      return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(n));
-    };
-    return {cut(pos, 3 * first, 3 * count), cut(charge, first, count), cut(factor, first, count),
-            cut(radius, first, count)};
-  }
-  void move() {
-    for (std::size_t k = 0; k < pos.size(); ++k)
-      pos[k] += 0.03 * std::sin(static_cast<double>(k % 97));
-  }
-};
-
 class Program {
  public:
   Program(const std::string& options, std::size_t n)
@@ -96,10 +68,9 @@ class Program {
         rank_(shared_.rank()),
         all_(Particles::random(n, 3)),
         targets_(Particles::random(n / 4, 4)) {
-    // Rank 1 of three has nothing, the last one a third.
-    const std::size_t ranks = shared_.ranks();
-    first_ = ranks == 1 || rank_ == 0 ? 0 : n - n / 3;
-    count_ = ranks == 1 ? n : rank_ == 0 ? n - n / 3 : rank_ + 1 == ranks ? n / 3 : 0;
+    const unsigned ranks = shared_.ranks();
+    first_ = gdr_mpi::part_of_rank(n, rank_, ranks).first;
+    count_ = gdr_mpi::part_of_rank(n, rank_, ranks).count;
     // Targets are on the last rank.
     target_count_ = rank_ + 1 == ranks ? targets_.size() : 0;
   }

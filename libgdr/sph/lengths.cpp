@@ -1,4 +1,4 @@
-#include "libgdr/sph/length_classes.hpp"
+#include "libgdr/sph/lengths.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,10 +11,8 @@ namespace gdr::sph {
 namespace {
 
 constexpr double margin = 1.1;
-/// Lengths this much shorter than their limits make new classes.
+/// Lengths this much shorter than their limits make new ones.
 constexpr double too_long = 1.5;
-/// Ratio of the longest and the shortest length of a class.
-constexpr double class_ratio = 1.5;
 /// Number of particles of a cell that is not divided, and the least width of a cell relative to
 /// that of all particles.
 constexpr std::size_t cell_size = 32;
@@ -83,33 +81,16 @@ class Cells {
 
 }  // namespace
 
-bool LengthClasses::serve(std::span<const double> h) const {
+bool LengthLimits::serve(std::span<const double> h) const {
   if (h.size() != limits_.size()) return false;
   for (std::size_t i = 0; i < h.size(); ++i)
     if (!(h[i] <= limits_[i] && limits_[i] <= too_long * h[i])) return false;
   return true;
 }
 
-void LengthClasses::follow(std::span<const double> h) {
-  if (serve(h)) return;
-  limits_.resize(h.size());
-  double shortest = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < h.size(); ++i) {
-    limits_[i] = margin * h[i];
-    shortest = std::min(shortest, h[i]);
-  }
-  // Quotients of lengths may overflow; classes must not depend on the last bit of a logarithm.
-  const auto log_of = [](double x) { return std::log(static_cast<long double>(x)); };
-  std::vector<LengthClass> all;
-  for (std::size_t i = 0; i < h.size(); ++i) {
-    const long double ratios = (log_of(h[i]) - log_of(shortest)) / log_of(class_ratio);
-    const auto k = static_cast<std::size_t>(std::max(0.0L, ratios));
-    if (k >= all.size()) all.resize(k + 1);
-    all[k].members.push_back(i);
-    all[k].longest = std::max(all[k].longest, limits_[i]);
-  }
-  std::erase_if(all, [](const LengthClass& c) { return c.members.empty(); });
-  classes_ = std::move(all);
+void LengthLimits::renew(std::span<const double> h) {
+  limits_.assign(h.begin(), h.end());
+  for (double& limit : limits_) limit *= margin;
 }
 
 std::vector<double> estimate_lengths(std::span<const double> pos, std::span<const double> mass,
