@@ -18,6 +18,7 @@
 #include "gdr/timeline.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/device/core.hpp"
+#include "libgdr/device/prepare.hpp"
 #include "libgdr/device/self_test.hpp"
 #include "libgdr/device/timeline.hpp"
 
@@ -139,7 +140,10 @@ std::shared_ptr<DeviceCore> Device::next_queue() {
 bool Device::needs_schedule() const { return impl_->core->needs_schedule(); }
 Kernel Device::prepare(const Kernel& kernel, const std::stop_token& stop,
                        const std::function<void(double)>& progress) const {
-  DeviceCore& core = *impl_->core;
+  return prepare_for(*impl_->core, kernel, stop, progress);
+}
+Kernel prepare_for(const DeviceCore& core, const Kernel& kernel, const std::stop_token& stop,
+                   const std::function<void(double)>& progress) {
   const bool ready = kernel.has_schedule() && !core.computes_in_floats();
   if (core.needs_schedule()) return kernel.scheduled(stop, progress);
   if (core.computes_in_floats()) return kernel.unscheduled();

@@ -2,7 +2,7 @@
 #include "gdr/gravity.hpp"
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -15,7 +15,9 @@
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/device/columns.hpp"
 #include "libgdr/device/core.hpp"
+#include "libgdr/device/prepare.hpp"
 #include "libgdr/particle/gravity_checks.hpp"
+#include "libgdr/particle/softening.hpp"
 #include "libgdr/particle/tree_on_ranks.hpp"
 #include "libgdr/ranks/gathered.hpp"
 #include "libgdr/ranks/ranks.hpp"
@@ -27,19 +29,47 @@ namespace {
 
 constexpr std::ptrdiff_t triple = 3 * sizeof(double);
 constexpr std::uint32_t words = 5;  ///< link words of a particle: position, mass and id
+constexpr std::array<const char*, 3> axes{"ax", "ay", "az"};
+
+/// The arguments of a call. The targets are the sources if `same`.
+struct Arguments {
+  bool same;
+  std::size_t n_targets;
+  const Numbers<const double>& target;
+  std::size_t n_sources;
+  const Numbers<const double>&source, &mass;
+  const Softening& eps;
+  const Numbers<double>&acceleration, &potential;
+};
 
 }  // namespace
 
 struct Gravity::Impl {
-  Job job;
-  std::shared_ptr<DeviceCore> core;  ///< a queue of the device, for trees
-  Kernel kernel;                     ///< the job's kernel
+  explicit Impl(Device& device)
+      : job(device.job(Kernel::builtin("gravity"))),
+        core(DeviceRanks::core(device)),
+        ranks(DeviceRanks::group(device)) {}
+
+  Job job;                           ///< direct sums with one softening length
+  std::shared_ptr<DeviceCore> core;  ///< a queue of the device, for other sums
   RankGroup* ranks;                  ///< ranks of the device; null if it has one process
   std::int64_t first_id = 0;         ///< number of this rank's first particle among all
   std::vector<std::int64_t> ids;     ///< first_id, first_id + 1, ...
   std::vector<std::int64_t> no_ids;  ///< -1, -1, ...: different from the ids of all sources
   std::vector<NamedResult> results;
-  std::optional<SetJob> sets;  ///< sums of trees
+  std::optional<SetJob> sets;      ///< sums of trees
+  std::optional<SetJob> softened;  ///< all sums with softening of each particle
+
+  /// The sums of trees with the softening of a call.
+  SetJob& set_job_for(const tree::GravityInput& in) {
+    std::optional<SetJob>& to = in.softening_of_each ? softened : sets;
+    if (!to) {
+      const Kernel kernel = in.softening_of_each ? softened_gravity() : Kernel::builtin("gravity");
+      to = SetJob(core, prepare_for(*core, kernel), ranks != nullptr);
+    }
+    if (!in.softening_of_each) to->set("eps2", in.softening * in.softening);
+    return *to;
+  }
 
   /// Coordinate k of triples; null for no particles.
   static ConstArray column(const double* x, int k) { return {x == nullptr ? x : x + k, triple}; }
@@ -65,32 +95,45 @@ struct Gravity::Impl {
     first_id = before;
     return static_cast<std::size_t>(all);
   }
-  void set_sources(std::size_t n, const double* x, const double* mass) {
-    job.sources(n, {{"xj", column(x, 0)},
-                    {"yj", column(x, 1)},
-                    {"zj", column(x, 2)},
-                    {"mj", mass},
-                    {"idj", ids.data()}});
+  void set_sources(const tree::GravityInput& in) {
+    job.sources(in.n_sources, {{"xj", column(in.source, 0)},
+                               {"yj", column(in.source, 1)},
+                               {"zj", column(in.source, 2)},
+                               {"mj", in.mass},
+                               {"idj", ids.data()}});
   }
   void set_targets(std::size_t n, const double* x, const std::int64_t* target_ids) {
     job.targets(
         n, {{"xi", column(x, 0)}, {"yi", column(x, 1)}, {"zi", column(x, 2)}, {"idi", target_ids}});
   }
-  void run(std::size_t n, double square, double* acceleration, double* potential,
-           std::initializer_list<NamedPositions> positions) {
-    results.clear();
-    if (acceleration != nullptr) {
-      results.push_back({"ax", {acceleration, triple}});
-      results.push_back({"ay", {acceleration + 1, triple}});
-      results.push_back({"az", {acceleration + 2, triple}});
-    }
-    if (potential != nullptr) results.push_back({"pot", potential});
-    job.set("eps2", square);
-    job.run(results);
-    collectively(ranks, [&] {
-      check_finite_results(n, acceleration, 3, "acceleration", positions);
-      check_finite_results(n, potential, 1, "potential", positions);
-    });
+  static std::vector<NamedResult> named(const tree::GravityResults& out) {
+    std::vector<NamedResult> named;
+    for (int k = 0; out.acceleration != nullptr && k < 3; ++k)
+      named.push_back({axes[k], {out.acceleration + k, triple}});
+    if (out.potential != nullptr) named.push_back({"pot", out.potential});
+    return named;
+  }
+
+  /// Sums with softening of each particle over the sources of all ranks, at n targets, which are
+  /// the sources with these numbers, or -1.
+  void sum_softened(const tree::GravityInput& all, std::size_t n, const double* x,
+                    const double* square, const std::int64_t* numbers,
+                    const tree::GravityResults& out) {
+    if (n == 0) return;
+    std::vector<std::int64_t> places(all.n_sources);
+    std::iota(places.begin(), places.end(), std::int64_t{0});
+    const std::vector<NamedInput> targets{{"xi", column(x, 0)},
+                                          {"yi", column(x, 1)},
+                                          {"zi", column(x, 2)},
+                                          {"e2i", square},
+                                          {"idi", numbers}};
+    const std::vector<NamedInput> sources{
+        {"xj", column(all.source, 0)}, {"yj", column(all.source, 1)},
+        {"zj", column(all.source, 2)}, {"mj", all.mass},
+        {"e2j", all.source_square},    {"idj", places.data()}};
+    const std::vector<NamedResult> filled = named(out);
+    const SourceSegment segment{all.n_sources, sources};
+    set_job_for(all).run({{n, targets, {&segment, 1}, filled}});
   }
 
   /// The number of particles of all ranks.
@@ -100,19 +143,23 @@ struct Gravity::Impl {
   /// Accelerations at some of the targets. `own`: the sources that this process passes.
   void sum_directly(const tree::GravityInput& own, const tree::GravityInput& in,
                     std::span<const std::uint32_t> targets, double* acceleration) {
-    std::vector<double> at(3 * targets.size());
+    std::vector<double> at(3 * targets.size()), square(in.softening_of_each ? targets.size() : 0);
     std::vector<std::int64_t> numbers(targets.size(), -1);
     for (std::size_t k = 0; k < targets.size(); ++k) {
       for (std::size_t c = 0; c < 3; ++c)
         at[3 * k + c] = in.target[3 * std::size_t{targets[k]} + c];
       if (in.same) numbers[k] = targets[k];
+      if (in.softening_of_each) square[k] = in.target_square[targets[k]];
+    }
+    if (in.softening_of_each) {
+      sum_softened(in, targets.size(), at.data(), square.data(), numbers.data(),
+                   {.acceleration = acceleration});
+      return;
     }
     job.set("eps2", in.softening * in.softening);
-    set_sources(own.n_sources, own.source, own.mass);
+    set_sources(own);
     set_targets(targets.size(), at.data(), numbers.data());
-    job.run({{"ax", {acceleration, triple}},
-             {"ay", {acceleration + 1, triple}},
-             {"az", {acceleration + 2, triple}}});
+    job.run(named({.acceleration = acceleration}));
   }
   /// The same for targets that all ranks pass, each of which computes some. Collective.
   void sum_directly_on_ranks(const tree::GravityInput& own, const tree::GravityInput& all,
@@ -124,33 +171,22 @@ struct Gravity::Impl {
     sum_directly(own, all, targets.subspan(first, end - first), acceleration + 3 * first);
     gather_items(*ranks, acceleration, triple, offsets);
   }
-  SetJob& set_job() {
-    if (!sets) sets = SetJob(core, kernel, ranks != nullptr);
-    return *sets;
-  }
   /// Nothing if direct sums are to be used, also for arguments with errors.
   std::optional<TreeReport> run_with_tree(const tree::GravityInput& in, const TreeOptions& options,
-                                          double* acceleration, double* potential,
-                                          std::initializer_list<NamedPositions> positions) {
+                                          const tree::GravityResults& out) {
     std::optional<TreeReport> report;
     if (ranks != nullptr) {
-      report = run_on_ranks(in, options, acceleration, potential);
+      report = run_on_ranks(in, options, out.acceleration, out.potential);
     } else if (is_valid(in, core->threads)) {
       reserve_ids(in.n_sources);
       assign_ids(in.n_sources);
-      set_job().set("eps2", in.softening * in.softening);
       const auto direct = [&](std::span<const std::uint32_t> targets, double* result) {
         sum_directly(in, in, targets, result);
       };
-      report = tree::compute_with_tree(*sets, in, options, core->threads, direct, {},
-                                       {.acceleration = acceleration, .potential = potential},
+      report = tree::compute_with_tree(set_job_for(in), in, options, core->threads, direct, {}, out,
                                        host_steps(*core));
     }
-    if (!report) return {};
-    collectively(ranks, [&] {
-      check_finite_results(in.n_targets, acceleration, 3, "acceleration", positions);
-      check_finite_results(in.n_targets, potential, 1, "potential", positions);
-    });
+    if (report) check_results(in, out);
     return report;
   }
   std::optional<TreeReport> run_on_ranks(const tree::GravityInput& own, const TreeOptions& options,
@@ -167,14 +203,13 @@ struct Gravity::Impl {
       collectively(ranks, [&] { reserve_ids(own.n_sources); });
       assign_ids(own.n_sources);
       AllParticles all(*ranks, own);
-      const tree::GravityInput in = all.input(own.softening, own.same);
+      const tree::GravityInput in = all.input(own);
       tree::RankShare share(*ranks);
       const auto direct = [&](std::span<const std::uint32_t> targets, double* result) {
         sum_directly_on_ranks(own, in, targets, result);
       };
       collectively(ranks, "the end of a sum with a tree", [&] {
-        set_job().set("eps2", in.softening * in.softening);
-        report = tree::compute_with_tree(*sets, in, options, core->threads, direct, {},
+        report = tree::compute_with_tree(set_job_for(in), in, options, core->threads, direct, {},
                                          all.results(), host_steps(*core), &share);
       });
       if (report) all.copy_results(*ranks, {.acceleration = acceleration, .potential = potential});
@@ -186,150 +221,141 @@ struct Gravity::Impl {
     if (report) add_to_report(*core, work);
     return report;
   }
+
+  void check_results(const tree::GravityInput& in, const tree::GravityResults& out) {
+    const NamedPositions targets{in.same ? "particle" : "target", {in.target, 3 * in.n_targets}};
+    const NamedPositions sources{in.same ? "particle" : "source", {in.source, 3 * in.n_sources}};
+    collectively(ranks, [&] {
+      check_finite_results(in.n_targets, out.acceleration, 3, "acceleration", {targets, sources});
+      check_finite_results(in.n_targets, out.potential, 1, "potential", {targets, sources});
+    });
+  }
+  /// Checks the arguments of direct sums.
+  void check(const tree::GravityInput& in) {
+    const char* const sources = in.same ? "particles" : "sources";
+    if (!in.same) check_particle_pointers(in.n_targets, in.target, in.target, "targets");
+    check_particle_pointers(in.n_sources, in.source, in.mass, sources);
+    checked_square(in.softening);
+    if (!in.same && no_ids.size() < in.n_targets) no_ids.resize(in.n_targets, -1);
+    reserve_ids(in.n_sources);
+  }
+  void compute_directly(const tree::GravityInput& in, const tree::GravityResults& out) {
+    // All ranks have the same total.
+    if (assign_ids(in.n_sources) == 0 && in.same)
+      throw CollectiveError(ErrorCategory::Input, "there are no particles");
+    try {
+      if (in.softening_of_each) {
+        compute_softened(in, out);
+        return;
+      }
+      set_targets(in.n_targets, in.target, (in.same ? ids : no_ids).data());
+      set_sources(in);
+    } catch (const Error& e) {
+      if (e.category() == ErrorCategory::Input) name_bad_input(in);
+      throw;
+    }
+    if (in.n_targets == 0 && ranks == nullptr) return;
+    job.set("eps2", in.softening * in.softening);
+    results = named(out);
+    job.run(results);
+    check_results(in, out);
+  }
+  /// Every rank gets the particles of all.
+  void compute_softened(const tree::GravityInput& in, const tree::GravityResults& out) {
+    const std::int64_t* const numbers = (in.same ? ids : no_ids).data();
+    if (ranks != nullptr) {
+      const AllParticles all(*ranks, in);
+      collectively(ranks, "sums with softening of each particle", [&] {
+        sum_softened(all.input(in), in.n_targets, in.target, in.target_square, numbers, out);
+      });
+    } else if (in.n_targets > 0) {
+      sum_softened(in, in.n_targets, in.target, in.target_square, numbers, out);
+    }
+    check_results(in, out);
+  }
+  void name_bad_input(const tree::GravityInput& in) {
+    collectively(ranks, [&] {
+      if (!in.same) name_bad_particle(in.n_targets, in.target, nullptr, "target");
+      name_bad_particle(in.n_sources, in.source, in.mass, in.same ? "particle" : "source");
+    });
+  }
+
+  /// With a tree if there are options for it.
+  TreeReport compute(const Arguments& a, const TreeOptions* options) {
+    const std::string name = std::string(a.same ? "Gravity::compute" : "Gravity::compute_on") +
+                             (options != nullptr ? " with a tree" : "") +
+                             (a.eps.of_each() ? " and softening of each particle" : "");
+    SquareParts parts;
+    tree::GravityInput in;
+    tree::GravityResults out;
+    collectively(ranks, name, [&] {
+      const std::uint32_t each = a.eps.of_each() ? words + 1 : words;
+      check_count(a.n_targets, each, a.same ? "particles" : "targets");
+      if (!a.same) check_count(a.n_sources, each, "sources");
+      in = {.n_targets = a.n_targets,
+            .target = a.target.need(3 * a.n_targets, a.same ? "position" : "target"),
+            .n_sources = a.n_sources,
+            .source = a.source.need(3 * a.n_sources, a.same ? "position" : "source"),
+            .mass = a.mass.need(a.n_sources, "mass"),
+            .same = a.same};
+      out = {.acceleration = a.acceleration.need(3 * a.n_targets, "acceleration"),
+             .potential = a.potential.need(a.n_targets, "potential")};
+      parts = square_parts(a.eps, a.n_sources, a.n_targets, a.same);
+      set_softening(in, a.eps, parts);
+      if (options != nullptr)
+        tree::check_options(*options);
+      else
+        check(in);
+    });
+    if (options == nullptr) {
+      compute_directly(in, out);
+      return {};
+    }
+    if (const auto report = run_with_tree(in, *options, out)) return *report;
+    collectively(ranks, [&] { check(in); });
+    compute_directly(in, out);
+    return report_of_direct_sums(total(in.n_sources));
+  }
 };
 
-Gravity::Gravity(Device& device)
-    : impl_(new Impl{device.job(Kernel::builtin("gravity")),
-                     DeviceRanks::core(device),
-                     device.prepare(Kernel::builtin("gravity")),
-                     DeviceRanks::group(device),
-                     0,
-                     {},
-                     {},
-                     {},
-                     {}}) {}
+Gravity::Gravity(Device& device) : impl_(new Impl(device)) {}
 Gravity::~Gravity() = default;
 Gravity::Gravity(Gravity&&) noexcept = default;
 Gravity& Gravity::operator=(Gravity&&) noexcept = default;
 
-void Gravity::compute(std::size_t n, Numbers<const double> positions, Numbers<const double> masses,
-                      double eps, Numbers<double> accelerations, Numbers<double> potentials) {
+void Gravity::compute(std::size_t n, Numbers<const double> position, Numbers<const double> mass,
+                      const Softening& eps, Numbers<double> acceleration,
+                      Numbers<double> potential) {
   const HostFloatMode mode;
-  const double* const position = positions.data();
-  const double* const mass = masses.data();
-  double* const acceleration = accelerations.data();
-  double* const potential = potentials.data();
-  double square = 0;
-  collectively(impl_->ranks, "Gravity::compute", [&] {
-    check_count(n, words, "particles");
-    positions.need(3 * n, "position");
-    masses.need(n, "mass");
-    accelerations.need(3 * n, "acceleration");
-    potentials.need(n, "potential");
-    check_particle_pointers(n, position, mass, "particles");
-    square = checked_square(eps);
-    impl_->reserve_ids(n);
-  });
-  // All ranks have the same total.
-  if (impl_->assign_ids(n) == 0)
-    throw CollectiveError(ErrorCategory::Input, "there are no particles");
-  try {
-    impl_->set_sources(n, position, mass);
-    impl_->set_targets(n, position, impl_->ids.data());
-  } catch (const Error& e) {
-    if (e.category() == ErrorCategory::Input)
-      collectively(impl_->ranks, [&] { name_bad_particle(n, position, mass, "particle"); });
-    throw;
-  }
-  impl_->run(n, square, acceleration, potential, {{"particle", {position, 3 * n}}});
+  impl_->compute({true, n, position, n, position, mass, eps, acceleration, potential}, nullptr);
 }
 
-void Gravity::compute_on(std::size_t n_targets, Numbers<const double> targets,
-                         std::size_t n_sources, Numbers<const double> sources,
-                         Numbers<const double> masses, double eps, Numbers<double> accelerations,
-                         Numbers<double> potentials) {
+void Gravity::compute_on(std::size_t n_targets, Numbers<const double> target, std::size_t n_sources,
+                         Numbers<const double> source, Numbers<const double> mass,
+                         const Softening& eps, Numbers<double> acceleration,
+                         Numbers<double> potential) {
   const HostFloatMode mode;
-  const double* const target = targets.data();
-  const double* const source = sources.data();
-  const double* const mass = masses.data();
-  double* const acceleration = accelerations.data();
-  double* const potential = potentials.data();
-  double square = 0;
-  collectively(impl_->ranks, "Gravity::compute_on", [&] {
-    check_count(n_targets, words, "targets");
-    check_count(n_sources, words, "sources");
-    targets.need(3 * n_targets, "target");
-    sources.need(3 * n_sources, "source");
-    masses.need(n_sources, "mass");
-    accelerations.need(3 * n_targets, "acceleration");
-    potentials.need(n_targets, "potential");
-    check_particle_pointers(n_targets, target, target, "targets");
-    check_particle_pointers(n_sources, source, mass, "sources");
-    square = checked_square(eps);
-    if (impl_->no_ids.size() < n_targets) impl_->no_ids.resize(n_targets, -1);
-    impl_->reserve_ids(n_sources);
-  });
-  impl_->assign_ids(n_sources);
-  try {
-    impl_->set_targets(n_targets, target, impl_->no_ids.data());
-    impl_->set_sources(n_sources, source, mass);
-  } catch (const Error& e) {
-    if (e.category() == ErrorCategory::Input)
-      collectively(impl_->ranks, [&] {
-        name_bad_particle(n_targets, target, nullptr, "target");
-        name_bad_particle(n_sources, source, mass, "source");
-      });
-    throw;
-  }
-  if (n_targets == 0 && impl_->ranks == nullptr) return;
-  impl_->run(n_targets, square, acceleration, potential,
-             {{"target", {target, 3 * n_targets}}, {"source", {source, 3 * n_sources}}});
+  impl_->compute({false, n_targets, target, n_sources, source, mass, eps, acceleration, potential},
+                 nullptr);
 }
 
 TreeReport Gravity::compute(std::size_t n, Numbers<const double> position,
-                            Numbers<const double> mass, double eps, Numbers<double> acceleration,
-                            Numbers<double> potential, const TreeOptions& options) {
+                            Numbers<const double> mass, const Softening& eps,
+                            Numbers<double> acceleration, Numbers<double> potential,
+                            const TreeOptions& options) {
   const HostFloatMode mode;
-  collectively(impl_->ranks, "Gravity::compute with a tree", [&] {
-    check_count(n, words, "particles");
-    position.need(3 * n, "position");
-    mass.need(n, "mass");
-    acceleration.need(3 * n, "acceleration");
-    potential.need(n, "potential");
-    tree::check_options(options);
-  });
-  const tree::GravityInput input{.n_targets = n,
-                                 .target = position.data(),
-                                 .n_sources = n,
-                                 .source = position.data(),
-                                 .mass = mass.data(),
-                                 .softening = eps,
-                                 .same = true};
-  const std::optional<TreeReport> report =
-      impl_->run_with_tree(input, options, acceleration.data(), potential.data(),
-                           {{"particle", {position.data(), 3 * n}}});
-  if (report) return *report;
-  compute(n, position, mass, eps, acceleration, potential);
-  return report_of_direct_sums(impl_->total(n));
+  return impl_->compute({true, n, position, n, position, mass, eps, acceleration, potential},
+                        &options);
 }
 
 TreeReport Gravity::compute_on(std::size_t n_targets, Numbers<const double> target,
                                std::size_t n_sources, Numbers<const double> source,
-                               Numbers<const double> mass, double eps, Numbers<double> acceleration,
-                               Numbers<double> potential, const TreeOptions& options) {
+                               Numbers<const double> mass, const Softening& eps,
+                               Numbers<double> acceleration, Numbers<double> potential,
+                               const TreeOptions& options) {
   const HostFloatMode mode;
-  collectively(impl_->ranks, "Gravity::compute_on with a tree", [&] {
-    check_count(n_targets, words, "targets");
-    check_count(n_sources, words, "sources");
-    target.need(3 * n_targets, "target");
-    source.need(3 * n_sources, "source");
-    mass.need(n_sources, "mass");
-    acceleration.need(3 * n_targets, "acceleration");
-    potential.need(n_targets, "potential");
-    tree::check_options(options);
-  });
-  const tree::GravityInput input{.n_targets = n_targets,
-                                 .target = target.data(),
-                                 .n_sources = n_sources,
-                                 .source = source.data(),
-                                 .mass = mass.data(),
-                                 .softening = eps};
-  const std::optional<TreeReport> report = impl_->run_with_tree(
-      input, options, acceleration.data(), potential.data(),
-      {{"target", {target.data(), 3 * n_targets}}, {"source", {source.data(), 3 * n_sources}}});
-  if (report) return *report;
-  compute_on(n_targets, target, n_sources, source, mass, eps, acceleration, potential);
-  return report_of_direct_sums(impl_->total(n_sources));
+  return impl_->compute(
+      {false, n_targets, target, n_sources, source, mass, eps, acceleration, potential}, &options);
 }
 
 }  // namespace gdr

@@ -186,7 +186,7 @@ struct GravityJerk::Impl {
       require_equal_options(*ranks, options, own.softening);
       AllParticles all(*ranks, own, true);
       tree::RankShare share(*ranks);
-      const tree::GravityInput in = all.input(own.softening, own.same);
+      const tree::GravityInput in = all.input(own);
       collectively(ranks, "the end of jerks with a tree",
                    [&] { report = compute_tree(own, in, all.results(), options, &share); });
       if (report) all.copy_results(*ranks, out);

@@ -22,6 +22,10 @@ AllParticles::AllParticles(RankGroup& ranks, const tree::GravityInput& own, bool
   if (!own.same) arrays.push_back({own.target, 3, target_offsets, target});
   if (!own.same && moving)
     arrays.push_back({own.target_velocity, 3, target_offsets, target_velocity});
+  if (own.softening_of_each)
+    arrays.push_back({own.source_square, 1, source_offsets, source_square});
+  if (own.softening_of_each && !own.same)
+    arrays.push_back({own.target_square, 1, target_offsets, target_square});
   const std::size_t r = ranks.rank();
   collectively(&ranks, [&] {
     for (const Gathered& a : arrays) {
@@ -37,17 +41,20 @@ AllParticles::AllParticles(RankGroup& ranks, const tree::GravityInput& own, bool
     bytes_received += gather_items(ranks, a.all.data(), a.each * sizeof(double), a.offsets);
 }
 
-tree::GravityInput AllParticles::input(double softening, bool same) const {
-  const double* const at_targets = same ? source_velocity.data() : target_velocity.data();
+tree::GravityInput AllParticles::input(const tree::GravityInput& own) const {
+  const double* const at_targets = own.same ? source_velocity.data() : target_velocity.data();
   return {.n_targets = target_offsets.back(),
-          .target = same ? source.data() : target.data(),
+          .target = own.same ? source.data() : target.data(),
           .n_sources = source_offsets.back(),
           .source = source.data(),
           .mass = mass.data(),
-          .softening = softening,
+          .softening = own.softening,
+          .softening_of_each = own.softening_of_each,
+          .source_square = source_square.data(),
+          .target_square = own.same ? source_square.data() : target_square.data(),
           .target_velocity = at_targets,
           .source_velocity = source_velocity.data(),
-          .same = same};
+          .same = own.same};
 }
 
 tree::GravityResults AllParticles::results() {
@@ -68,12 +75,13 @@ void AllParticles::copy_results(const RankGroup& ranks, const tree::GravityResul
 }
 
 std::size_t AllParticles::sources_bytes() const noexcept {
-  return (source.size() + mass.size() + source_velocity.size()) * sizeof(double);
+  return (source.size() + mass.size() + source_velocity.size() + source_square.size()) *
+         sizeof(double);
 }
 
 std::size_t AllParticles::bytes() const noexcept {
-  return sources_bytes() + (target.size() + target_velocity.size() + acceleration.size() +
-                            potential.size() + jerk.size()) *
+  return sources_bytes() + (target.size() + target_velocity.size() + target_square.size() +
+                            acceleration.size() + potential.size() + jerk.size()) *
                                sizeof(double);
 }
 

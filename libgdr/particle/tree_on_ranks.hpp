@@ -12,6 +12,7 @@ namespace gdr {
 struct AllParticles {
   std::vector<double> source, mass, target;  ///< `target` is empty if targets are the sources
   std::vector<double> source_velocity, target_velocity;     ///< empty without velocities
+  std::vector<double> source_square, target_square;         ///< with softening of each particle
   std::vector<std::size_t> source_offsets, target_offsets;  ///< those of each rank
   std::vector<double> acceleration, potential, jerk;        ///< results of all targets
   std::size_t bytes_received = 0;
@@ -20,7 +21,8 @@ struct AllParticles {
   /// for errors.
   AllParticles(RankGroup& ranks, const tree::GravityInput& own, bool moving = false);
 
-  tree::GravityInput input(double softening, bool same) const;
+  /// The calculation with all particles of which `own` has those of this rank.
+  tree::GravityInput input(const tree::GravityInput& own) const;
   tree::GravityResults results();
   /// Copies the results of this rank's targets to arrays that may be null.
   void copy_results(const RankGroup& ranks, const tree::GravityResults& own) const;

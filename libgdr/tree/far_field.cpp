@@ -29,8 +29,9 @@ ParticleArrays arrays_from(const Octree& tree, std::size_t first, std::size_t co
 }  // namespace
 
 FarField::FarField(const Octree& sources, std::span<const Moments> moments,
-                   std::span<const double> mass, const Octree& targets, std::size_t group_size)
-    : sources_(sources), moments_(moments), mass_(mass), targets_(targets) {
+                   std::span<const double> mass, const SquareSoftening& softening,
+                   const Octree& targets, std::size_t group_size)
+    : sources_(sources), moments_(moments), mass_(mass), softening_(softening), targets_(targets) {
   make_nodes(group_size);
   close_.resize(nodes_.size());
   counts_.resize(nodes_.size());
@@ -39,7 +40,7 @@ FarField::FarField(const Octree& sources, std::span<const Moments> moments,
   std::ranges::sort(node_of_group_, {}, [&](std::uint32_t k) { return nodes_[k].first; });
   for (const std::uint32_t k : node_of_group_) {
     const Node& node = nodes_[k];
-    groups_.push_back({node.first, node.count, node.box, &close_[k]});
+    groups_.push_back({node.first, node.count, node.box, &close_[k], node.softening});
   }
 }
 
@@ -57,6 +58,7 @@ void FarField::make_nodes(std::size_t group_size) {
                       .frame = frame,
                       .parent = parent,
                       .box = box,
+                      .softening = softening_.most_of_targets(clusters[q].first, count),
                       .group = group});
     cluster.push_back(q);
   };
@@ -108,7 +110,8 @@ void FarField::make_multipole(std::size_t q) {
 unsigned FarField::degree_for(const Node& node, std::uint32_t cluster) const {
   const double size = node.radius + moments_[cluster].radius;
   const double d2 = square_distance(node.frame.centre, moments_[cluster].centre);
-  if (node.radius == 0 || !(square_reach_ < d2)) return 0;
+  if (node.radius == 0 || !(square_reach_ * softening_.most(cluster, node.softening) < d2))
+    return 0;
   for (unsigned k = least_harmonics; k <= degree_; ++k)
     if (size * size < square_ratios_[k] * d2) return k;
   return 0;
@@ -181,7 +184,7 @@ void FarField::compute(const Separation& separation, std::span<const std::uint32
     for (std::uint32_t k = node_of_group_[g]; !nodes_[k].needed; k = nodes_[k].parent)
       nodes_[k].needed = true;
   translations = 0;
-  square_reach_ = separation.reach * separation.reach;
+  square_reach_ = separation.square_reach;
   // Errors of all far clusters add up, so that smaller degrees get a share of the largest one.
   constexpr double share = 0.2;
   const double largest = std::pow(separation.theta, degree_ + 1.0);

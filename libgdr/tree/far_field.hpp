@@ -11,20 +11,23 @@
 
 #include "libgdr/tree/group_sums.hpp"
 #include "libgdr/tree/harmonics.hpp"
+#include "libgdr/tree/softening.hpp"
 
 namespace gdr::tree {
 
 /// When a cluster is distant from a node.
 struct Separation {
   double theta = 0.5;  ///< the sum of their radii is less than theta times their distance
-  double reach = 0;    ///< and their distance is larger than this, beyond which softening is none
+  /// And the square of their distance is larger than this many times that of their softening,
+  /// beyond which softening is none.
+  double square_reach = 0;
 };
 
 class FarField {
  public:
   /// `mass` is in the order of the tree of the sources. Groups have at most `group_size` targets.
   FarField(const Octree& sources, std::span<const Moments> moments, std::span<const double> mass,
-           const Octree& targets, std::size_t group_size);
+           const SquareSoftening& softening, const Octree& targets, std::size_t group_size);
 
   /// Makes the multipoles up to a degree.
   void set_degree(unsigned degree);
@@ -49,7 +52,8 @@ class FarField {
     Frame frame = {};
     std::uint32_t parent = 0;
     Box box = {};
-    unsigned degree = 0;  ///< of the local expansion
+    double softening = 0;  ///< the largest square that one of its targets adds
+    unsigned degree = 0;   ///< of the local expansion
     bool group = false;
     bool needed = false;
   };
@@ -73,6 +77,7 @@ class FarField {
   const Octree& sources_;
   std::span<const Moments> moments_;
   std::span<const double> mass_;
+  SquareSoftening softening_;
   const Octree& targets_;
   unsigned degree_ = 0;
   double square_reach_ = 0;

@@ -133,6 +133,8 @@ class GravityTree {
     }
     rows_.resize(in_.n_targets);
     sums_.emplace(job, others_, rows_, threads);
+    softening_.all = in_.softening * in_.softening;
+    if (in_.softening_of_each) take_softening();
     if (has_jerk()) {
       particle_velocity_ = velocities_in_order(tree_, in_.source_velocity);
       if (!in_.same) target_velocity_ = velocities_in_order(*target_tree_, in_.target_velocity);
@@ -208,7 +210,7 @@ class GravityTree {
   /// Degree and theta by the errors of the sample; false if direct sums are faster or needed.
   bool choose_for_sample() {
     if (wants_expansions()) {
-      far_.emplace(tree_, moments_, mass_, targets(), group_size());
+      far_.emplace(tree_, moments_, mass_, softening_, targets(), group_size());
       make_groups(far_->groups());
       if (choose_expansion()) return true;
       if (options_.method == TreeMethod::Expansion) return false;
@@ -241,6 +243,23 @@ class GravityTree {
     return value > 0 ? value : otherwise;
   }
 
+  void take_softening() {
+    source_square_ = in_order(tree_, in_.source_square);
+    target_square_ = in_order(targets(), in_.target_square);
+    cluster_softening_ = softening_of(tree_, source_square_, mass_);
+    softening_ = {0, cluster_softening_, target_square_};
+    sums_->softened = {target_square_, source_square_};
+  }
+  /// Proxies have the mean of their cluster.
+  void set_softening_of_proxies() {
+    source_square_.resize(sources_.size());
+    for (const Proxies& kind : proxies_)
+      for (std::size_t q = 0; q < kind.first.size(); ++q)
+        if (kind.first[q] != Proxies::none)
+          std::fill_n(&source_square_[kind.first[q]], kind.points, cluster_softening_[q].mean);
+    sums_->softened.sources = source_square_;
+  }
+
   static std::vector<Source> targets_of(const Octree& tree) {
     std::vector<Source> all = particles_of(tree, std::vector<double>(tree.size()));
     for (Source& s : all) s.id = -1;
@@ -257,12 +276,13 @@ class GravityTree {
   /// Divides the targets, and those of the sample, which get the boxes of their groups.
   void make_groups(std::span<const Group> groups) {
     groups_.assign(groups.begin(), groups.end());
+    for (Group& g : groups_) g.softening = softening_.most_of_targets(g.first, g.count);
     sample_groups_.clear();
     groups_of_sample_.clear();
     std::uint32_t g = 0;
     for (const std::uint32_t place : sample_->places()) {
       while (groups_[g].first + groups_[g].count <= place) ++g;
-      sample_groups_.push_back({place, 1, groups_[g].box, groups_[g].begin});
+      sample_groups_.push_back({place, 1, groups_[g].box, groups_[g].begin, groups_[g].softening});
       groups_of_sample_.push_back(g);
     }
   }
@@ -270,7 +290,7 @@ class GravityTree {
   /// Computes some groups of targets, which are parts of the groups with these numbers.
   void sum(std::span<const Group> some, std::span<const std::uint32_t> numbers) {
     const Stopwatch expansions;
-    if (far_) host_([&] { far_->compute({hierarchy_.theta, reach()}, numbers); });
+    if (far_) host_([&] { far_->compute({hierarchy_.theta, square_reach()}, numbers); });
     expansion_seconds_ += expansions.seconds();
     sums_->lists.pairs = 0;
     sums_->compute(some, hierarchy_, sources_);
@@ -283,12 +303,9 @@ class GravityTree {
     expansion_seconds_ += evaluation.seconds();
   }
 
-  /// The distance at which a softening changes potentials by less than the accuracy. A cluster at
-  /// that distance has a small part of an acceleration.
-  double reach() const {
-    const double accuracy = options_.theta > 0 ? 1e-5 : options_.accuracy;
-    return in_.softening * std::sqrt(0.3 / accuracy);
-  }
+  /// The square of the distance, in softening lengths, at which softening changes potentials by
+  /// less than the accuracy. A cluster at that distance has a small part of an acceleration.
+  double square_reach() const { return 0.3 / (options_.theta > 0 ? 1e-5 : options_.accuracy); }
 
   /// Proxies of charges that cancel have errors of the charges' sizes, and need many pairs.
   bool wants_expansions() const {
@@ -301,7 +318,7 @@ class GravityTree {
   /// softening or accuracy leave too much to pairs.
   bool choose_expansion() {
     const double wanted = accuracy_of_sample * options_.accuracy;
-    hierarchy_ = {&tree_, moments_, {}, options_.theta, in_.softening};
+    hierarchy_ = {&tree_, moments_, {}, options_.theta, softening_};
     const auto steps_for = [](double ratio) {
       return static_cast<int>(std::ceil(std::log(ratio) / std::log(error_of_degree)));
     };
@@ -376,7 +393,8 @@ class GravityTree {
     for (unsigned d = least_degree; d <= degree; ++d)
       proxies_.push_back(add_multipoles(tree_, moments_, d, sources_));
     hierarchy_ = {&tree_, moments_, proxies_, choice_for(options_.accuracy, first_choices).theta,
-                  in_.softening};
+                  softening_};
+    if (softening_.of_each()) set_softening_of_proxies();
     if (!has_jerk()) return;
     // Jerks lack the derivative of the quadrupole, which has one distance less.
     if (degree > 1) proxies_.front().degree = 0;
@@ -429,6 +447,10 @@ class GravityTree {
   std::vector<Moments> moments_;
   std::vector<Source> sources_, others_;  ///< sources with their proxies; targets
   std::vector<Proxies> proxies_;
+  // With softening of each particle: squares in the order of the trees, those of proxies, too.
+  std::vector<double> source_square_, target_square_;
+  std::vector<ClusterSoftening> cluster_softening_;
+  SquareSoftening softening_;
   std::vector<Velocity> particle_velocity_, target_velocity_;
   std::vector<Velocity> source_velocity_;  ///< with those of proxies
   std::vector<ResultRow> rows_, jerks_;

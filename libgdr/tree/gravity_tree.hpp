@@ -18,7 +18,10 @@ struct GravityInput {
   std::size_t n_sources = 0;
   const double* source = nullptr;
   const double* mass = nullptr;
-  double softening = 0;
+  double softening = 0;  ///< of all pairs, unless each particle has its own:
+  bool softening_of_each = false;
+  /// Then the squares for each source and target, whose sums are those of the pairs.
+  const double *source_square = nullptr, *target_square = nullptr;
   /// Velocities, as triples, for the jerks; null: without jerks.
   const double *target_velocity = nullptr, *source_velocity = nullptr;
   bool same = false;  ///< whether the targets are the sources, which do not act on themselves
@@ -37,10 +40,11 @@ struct GravityResults {
 using HostSteps = std::function<void(const std::function<void()>& step)>;
 
 /// Computes gravity with a job for the kernel "gravity", or "gravity_jerk" if there are velocities,
-/// whose parameters are set. Nothing, and no result is written, if direct sums are to be used: they
-/// are asked for, faster, or no tree is as accurate. `direct_jerk` is called after `direct`, for
-/// the same targets. `share`: the processes that compute accelerations and potentials with the
-/// same arguments, on all of which it throws if it throws on one; null: this process only.
+/// or for one of those with softening of each particle, whose parameters are set. Nothing, and no
+/// result is written, if direct sums are to be used: they are asked for, faster, or no tree is as
+/// accurate. `direct_jerk` is called after `direct`, for the same targets. `share`: the processes
+/// that compute accelerations and potentials with the same arguments, on all of which it throws if
+/// it throws on one; null: this process only.
 std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& input,
                                             const TreeOptions& options, unsigned threads,
                                             const DirectSums& direct, const DirectSums& direct_jerk,

@@ -30,6 +30,10 @@ void GroupSums::run(std::span<const Group> groups, std::span<const Source> sourc
     results.push_back({"jy", MutableArray(&jerk.ay, to)});
     results.push_back({"jz", MutableArray(&jerk.az, to)});
   }
+  if (!softened.targets.empty()) {
+    targets.push_back({"e2i", ConstArray(softened.targets.data())});
+    arrays.push_back({"e2j", ConstArray(softened.sources.data())});
+  }
   std::vector<SourceSegment> segments(groups.size());
   std::vector<InteractionSet> sets(groups.size());
   for (std::size_t k = 0; k < groups.size(); ++k) {

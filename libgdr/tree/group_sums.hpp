@@ -21,8 +21,15 @@ struct Motion {
   std::span<ResultRow> jerks = {};  ///< whose potentials are unused
 };
 
-/// Computes groups of targets with the kernel "gravity", or with "gravity_jerk" if there is motion.
-/// The job has the parameters.
+/// What kernels with softening of each particle take besides: squares in the order of targets and
+/// sources, which add up.
+struct Softened {
+  std::span<const double> targets = {}, sources = {};
+};
+
+/// Computes groups of targets with the kernel "gravity", or with "gravity_jerk" if there is motion,
+/// or with those that have softening of each particle (libgdr/particle/softening.hpp). The job has
+/// the parameters.
 class GroupSums {
  public:
   GroupSums(SetJob& job, std::span<const Source> targets, std::span<ResultRow> results,
@@ -35,6 +42,7 @@ class GroupSums {
                std::span<const Source> sources);
 
   Motion motion = {};
+  Softened softened = {};
   GroupLists lists;          ///< of the last groups, with the number of pairs so far
   double list_seconds = 0;   ///< time of making lists so far
   double force_seconds = 0;  ///< time of the sums so far

@@ -51,6 +51,7 @@ struct Group {
   Box box = {};
   /// The clusters of the sources with which its list begins; null: the root.
   const std::vector<std::uint32_t>* begin = nullptr;
+  double softening = 0;  ///< the largest square that one of its targets adds (SquareSoftening)
 };
 
 class Octree {

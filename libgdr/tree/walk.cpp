@@ -23,21 +23,21 @@ std::array<double, most_kinds> square_ratios(const Hierarchy& h) {
 }
 
 /// The sources of the clusters in the stack.
-void list_clusters(const Hierarchy& h, const Box& group, std::vector<std::int32_t>& list,
+void list_clusters(const Hierarchy& h, const Group& group, std::vector<std::int32_t>& list,
                    std::vector<std::uint32_t>& stack) {
   const std::array<double, most_kinds> squares = square_ratios(h);
   const std::span<const Cluster> clusters = h.tree->clusters();
-  const double soft2 = h.softening * h.softening;
   list.clear();
   while (!stack.empty()) {
     const std::uint32_t q = stack.back();
     stack.pop_back();
     const Cluster& c = clusters[q];
-    const double d2 = group.distance2(h.moments[q].centre);
+    const double d2 = group.box.distance2(h.moments[q].centre);
     const double r2 = h.moments[q].radius * h.moments[q].radius;
+    const double soft2 = h.softening.most(q, group.softening), spread = h.softening.spread(q);
     const auto stands_for = [&](std::size_t k) {
       const Proxies& p = h.proxies[k];
-      const double size2 = p.degree > 1 ? std::max(r2, soft2) : r2;
+      const double size2 = std::max(r2, p.degree > 1 ? soft2 : spread);
       return p.first[q] != Proxies::none && p.points < c.count && size2 < squares[k] * d2;
     };
     std::size_t kind = 0;
@@ -54,21 +54,14 @@ void list_clusters(const Hierarchy& h, const Box& group, std::vector<std::int32_
 
 }  // namespace
 
-void list_sources(const Hierarchy& h, const Box& group, std::vector<std::int32_t>& list,
-                  std::vector<std::uint32_t>& stack) {
-  stack.clear();
-  if (!h.tree->clusters().empty()) stack.push_back(0);
-  list_clusters(h, group, list, stack);
-}
-
 void list_sources(const Hierarchy& h, const Group& group, std::vector<std::int32_t>& list,
                   std::vector<std::uint32_t>& stack) {
-  if (group.begin == nullptr) {
-    list_sources(h, group.box, list, stack);
-    return;
-  }
-  stack.assign(group.begin->begin(), group.begin->end());
-  list_clusters(h, group.box, list, stack);
+  stack.clear();
+  if (group.begin != nullptr)
+    stack.assign(group.begin->begin(), group.begin->end());
+  else if (!h.tree->clusters().empty())
+    stack.push_back(0);
+  list_clusters(h, group, list, stack);
 }
 
 }  // namespace gdr::tree

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "libgdr/tree/softening.hpp"
 #include "libgdr/tree/sources.hpp"
 
 namespace gdr::tree {
@@ -21,14 +22,15 @@ struct Hierarchy {
   /// distance of its centre from the box of the group, the others where their error is as small.
   /// Below 1.
   double theta = 0.5;
-  double softening = 0;  ///< multipoles of clusters need the same distance from it
+  /// Multipoles need the same distance from it, and proxies of any kind from the root of what it
+  /// differs within their cluster.
+  SquareSoftening softening = {};
 };
 
-/// Numbers of sources for the targets within a box: of particles, and of proxies of clusters that
-/// are far from it. `stack` is a buffer.
-void list_sources(const Hierarchy& hierarchy, const Box& group, std::vector<std::int32_t>& list,
-                  std::vector<std::uint32_t>& stack);
-/// The same for the targets of a group, from the clusters with which it begins.
+/// Numbers of sources for the targets of a group: of particles, and of proxies of clusters that are
+/// far from its box. `stack` is a buffer.
+///
+/// It begins with the clusters of the group, if it has some.
 void list_sources(const Hierarchy& hierarchy, const Group& group, std::vector<std::int32_t>& list,
                   std::vector<std::uint32_t>& stack);
 

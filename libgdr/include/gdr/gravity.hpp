@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "gdr/device.hpp"
+#include "gdr/softening.hpp"
 #include "gdr/tree.hpp"
 
 namespace gdr {
@@ -13,10 +14,11 @@ namespace gdr {
 /// Accelerations and potentials of n particles on one another, G = 1:
 ///   acc_i = sum over j != i of m_j (x_j - x_i) / (r^2 + eps^2)^(3/2)
 ///   pot_i = - sum over j != i of m_j / sqrt(r^2 + eps^2)
-/// The interaction of a particle with itself is excluded; coincident particles at zero softening do
-/// not interact. `position` and `acceleration` hold n triples, `mass` and `potential` n values;
-/// either result may be null. Arrays are pointers, or vectors, spans and arrays, whose sizes are
-/// checked (Numbers).
+/// with one softening length, or one for each particle (Softening: eps^2 is then the mean of both
+/// squares). The interaction of a particle with itself is excluded; coincident particles at zero
+/// softening do not interact. `position` and `acceleration` hold n triples, `mass` and `potential`
+/// n values; either result may be null. Arrays are pointers, or vectors, spans and arrays, whose
+/// sizes are checked (Numbers).
 ///
 /// Throws Error (Input) for a NaN or an infinity, a softening that is negative, not finite or whose
 /// square is out of the chip's range (2^-1022 to 2^1024), no particles, and for a result that is
@@ -32,11 +34,11 @@ class Gravity {
   Gravity& operator=(Gravity&&) noexcept;
 
   void compute(std::size_t n, Numbers<const double> position, Numbers<const double> mass,
-               double eps, Numbers<double> acceleration, Numbers<double> potential);
+               const Softening& eps, Numbers<double> acceleration, Numbers<double> potential);
   /// Forces of n_sources particles at n_targets positions. Coincident pairs are included; at zero
   /// softening they contribute nothing. Either number may be zero.
   void compute_on(std::size_t n_targets, Numbers<const double> target, std::size_t n_sources,
-                  Numbers<const double> source, Numbers<const double> mass, double eps,
+                  Numbers<const double> source, Numbers<const double> mass, const Softening& eps,
                   Numbers<double> acceleration, Numbers<double> potential);
 
   /// The same sums to an accuracy, in O(n log n) with a tree: clusters of particles far from a
@@ -54,12 +56,12 @@ class Gravity {
   ///
   /// Throws Error (Usage) for options out of range, and Error (Input) as without a tree.
   TreeReport compute(std::size_t n, Numbers<const double> position, Numbers<const double> mass,
-                     double eps, Numbers<double> acceleration, Numbers<double> potential,
+                     const Softening& eps, Numbers<double> acceleration, Numbers<double> potential,
                      const TreeOptions& options);
   TreeReport compute_on(std::size_t n_targets, Numbers<const double> target, std::size_t n_sources,
-                        Numbers<const double> source, Numbers<const double> mass, double eps,
-                        Numbers<double> acceleration, Numbers<double> potential,
-                        const TreeOptions& options);
+                        Numbers<const double> source, Numbers<const double> mass,
+                        const Softening& eps, Numbers<double> acceleration,
+                        Numbers<double> potential, const TreeOptions& options);
 
  private:
   struct Impl;
