@@ -81,6 +81,7 @@ class CodeGenerator {
     else
       infer_types(out_.graph);
     if (options_.cutoff) add_cutoff(out_.graph, *options_.cutoff);
+    merge_limits(out_.graph);
     factor_masks(out_.graph);
     out_.item = lay_out_item(out_.graph);
     // An instruction of fewer elements takes proportionally fewer clocks. So the figure of merit is

@@ -21,6 +21,11 @@ void use_longs(Graph& graph);
 /// every contribution. The distance is computed in longs.
 void add_cutoff(Graph& graph, const CutoffPositions& positions);
 
+/// Compare a value once where a condition compares it with two limits that do not depend on the
+/// source: `x < a && x < b` becomes `x < min(a, b)`, whose minimum is computed before the loop, and
+/// `skip if (x >= a || x >= b)` likewise. Values that are not numbers have the same result.
+void merge_limits(Graph& graph);
+
 /// Replace conditions on contributions by a zero in a common factor where there is one; the others
 /// stay with their contributions.
 void factor_masks(Graph& graph);
