@@ -14,9 +14,9 @@
 namespace gdr::tree {
 namespace {
 
-/// Of a given theta, and of chosen ones: closer clusters would hide few neighbours from a sample.
-constexpr double largest_given_theta = 0.95, most_theta = 0.75, least_theta = 0.05,
-                 largest_ratio_chosen = 0.8;
+/// Of given and chosen ones: closer clusters have large errors at a few targets next to them, which
+/// a sample does not show.
+constexpr double most_theta = 0.75, least_theta = 0.05, largest_ratio = 0.8;
 /// Coordinates and sums of charges beyond these leave no room for squares and for other factors.
 constexpr double most_coordinate = 1e150, most_charge = 1e200;
 /// Pairs of direct sums that take as long as a target of a tree, besides its own pairs, and as a
@@ -278,7 +278,6 @@ class KernelTree {
   }
 
   void set_theta(double theta) {
-    const double largest_ratio = options_.theta > 0 ? largest_given_theta : largest_ratio_chosen;
     scaled_ =
         opening_->boxes_for(theta, proxies_.back().degree, proxies_.front().points, largest_ratio);
     hierarchy_.moments = scaled_;
@@ -429,8 +428,8 @@ void check_options(const TreeSumOptions& o) {
   };
   if (!(o.accuracy > 0 && o.accuracy < 1))
     refuse("accuracy must be above 0 and below 1, it is " + std::to_string(o.accuracy));
-  if (!(o.theta == 0 || (o.theta > 0 && o.theta <= largest_given_theta)))
-    refuse("theta must be above 0 and at most 0.95, or 0 for a choice by the accuracy, it is " +
+  if (!(o.theta == 0 || (o.theta > 0 && o.theta <= most_theta)))
+    refuse("theta must be above 0 and at most 0.75, or 0 for a choice by the accuracy, it is " +
            std::to_string(o.theta));
   if (o.degree > largest_chebyshev_degree)
     refuse("degree must be 1 to " + std::to_string(largest_chebyshev_degree) +

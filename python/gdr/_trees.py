@@ -60,7 +60,7 @@ class TreeSum:
     ``xi yi zi`` and ``xj yj zj``). ``accuracy``: the largest error of each result, root mean square
     over the targets, relative to that of the result. ``degree`` of the interpolation, 1 to 8, and
     ``theta``, the mean ratio of a cluster's radius and its distance below which it is replaced,
-    above 0 and at most 0.95, are chosen; with a ``theta``, the accuracy is not used.
+    above 0 and at most 0.75, are chosen; with a ``theta``, the accuracy is not used.
     ``group_size``: largest number of targets with a common list. ``leaf_size``: largest number of
     particles of an undivided cluster. ``samples``: number of targets whose errors are measured, 256
     by default. ``params`` by name, here or in the calls.
@@ -99,8 +99,8 @@ class TreeSum:
             if not 0 < accuracy < 1:
                 raise ValueError(f"accuracy must be above 0 and below 1, it is {accuracy!r}")
             chosen_theta = 0.0 if theta is None else number("theta", theta)
-            if theta is not None and not 0 < chosen_theta <= 0.95:
-                raise ValueError(f"theta must be above 0 and at most 0.95, it is {theta!r}")
+            if theta is not None and not 0 < chosen_theta <= 0.75:
+                raise ValueError(f"theta must be above 0 and at most 0.75, it is {theta!r}")
             counts = [_count("degree", degree, 8)]
             given = {"group_size": group_size, "leaf_size": leaf_size, "samples": samples}
             counts += [_count(name, value, 2**31 - 1) for name, value in given.items()]

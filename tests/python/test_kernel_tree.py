@@ -215,8 +215,9 @@ def test_errors_name_the_argument_or_the_variable():
     for wrong in (0, 1, -1e-3, float("nan")):
         with pytest.raises(ValueError, match="accuracy"):
             gdr.TreeSum(YUKAWA, wrong)
-    with pytest.raises(ValueError, match="theta"):
-        gdr.TreeSum(YUKAWA, theta=1.0)
+    for large in (0.76, 1.0):  # targets next to a cluster would have errors that no sample shows
+        with pytest.raises(ValueError, match="theta must be above 0 and at most 0.75"):
+            gdr.TreeSum(YUKAWA, theta=large)
     with pytest.raises(ValueError, match="degree must be 1 to 8"):
         gdr.TreeSum(YUKAWA, degree=9)
     wrong_kernel: Any = 3

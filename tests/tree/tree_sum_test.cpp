@@ -362,6 +362,7 @@ TEST_CASE("errors of TreeSum say what is wrong") {
                  "a tree needs three of each"));
   CHECK(contains(construct(yukawa, {.accuracy = 0}), "accuracy must be"));
   CHECK(contains(construct(yukawa, {.theta = 1.5}), "theta must be"));
+  CHECK(contains(construct(yukawa, {.theta = 0.8}), "at most 0.75"));
   CHECK(contains(construct(yukawa, {.degree = 9}), "degree must be 1 to 8"));
 
   Problem p = problem_of(cube(2000));

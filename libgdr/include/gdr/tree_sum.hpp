@@ -25,7 +25,7 @@ struct TreeSumOptions {
   /// the result.
   double accuracy = 1e-3;
   unsigned degree = 0;  ///< degree of the interpolation, 1 to 8; 0: chosen
-  /// Mean ratio of a cluster's radius and its distance, above 0 and at most 0.95, below which it is
+  /// Mean ratio of a cluster's radius and its distance, above 0 and at most 0.75, below which it is
   /// replaced, smaller for clusters with more charge; `accuracy` is not used then. 0: chosen.
   double theta = 0;
   std::size_t group_size = 0;  ///< largest number of targets with a common list; 0: chosen
