@@ -3,10 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "libgdr/capi/capi.hpp"
+#include "libgdr/device/arrays.hpp"
 
 namespace gdr::capi {
 
@@ -40,6 +43,44 @@ const std::vector<Named>& convert(const Given* given, std::size_t count, std::ve
     out.push_back({given[k].name, array_of<Array>(given[k])});
   }
   return out;
+}
+
+/// Named arrays of the caller, with their number.
+struct GivenInputs {
+  const gdr_input* arrays;
+  std::size_t count;
+};
+struct GivenResults {
+  const gdr_result* arrays;
+  std::size_t count;
+};
+
+/// n numbers, `each` of an item, as a span; empty for null, if that is allowed.
+template <typename Number>
+std::span<Number> numbers(std::size_t n, unsigned each, Number* x, const char* name,
+                          bool optional = false) {
+  check_count(n, each, "items");
+  if (x == nullptr && optional) return {};
+  if (n > 0) need(x, name);
+  return {x, each * n};
+}
+
+/// Coordinates of n particles.
+inline std::span<const double> triples(std::size_t n, const double* x, const char* name) {
+  check_count(n, 3, "particles");
+  return numbers(n, 3, x, name);
+}
+
+/// A call of a sum over particles, whose arrays are converted into those of a handle.
+template <typename Call, typename Handle>
+Call call_of(Handle& sum, std::span<const double> pos,
+             std::optional<std::span<const double>> target_pos, const GivenInputs& sources,
+             const GivenInputs& targets, const GivenResults& results) {
+  return {.pos = pos,
+          .target_pos = target_pos,
+          .sources = convert<ConstArray>(sources.arrays, sources.count, sum.sources),
+          .targets = convert<ConstArray>(targets.arrays, targets.count, sum.targets),
+          .results = convert<MutableArray>(results.arrays, results.count, sum.results)};
 }
 
 }  // namespace gdr::capi

@@ -47,6 +47,21 @@ struct gdr_pair_sum {
   std::vector<gdr::NamedResult> results = {};
 };
 
+struct gdr_tree_sum {
+  gdr::TreeSum sum;
+  std::string charges = {}, reason = {};                    ///< texts of the interface
+  std::vector<gdr::NamedInput> sources = {}, targets = {};  ///< reused by all calls
+  std::vector<gdr::NamedResult> results = {};
+};
+
+struct gdr_ewald {
+  gdr::Ewald ewald;
+};
+
+struct gdr_sph {
+  gdr::Sph sph;
+};
+
 struct gdr_neighbours {
   gdr::NeighbourOptions options = {};
   std::vector<std::int64_t> source_ids = {}, target_ids = {};
@@ -126,6 +141,23 @@ template <typename Struct>
 void copy_prefix(void* to, std::size_t size, const Struct& from) noexcept {
   std::memset(to, 0, size);
   std::memcpy(to, &from, std::min(size, sizeof from));
+}
+
+/// Options as an older or a newer header declares them. Members that this library does not know
+/// must be 0. Null: all are 0.
+template <typename Options>
+Options options_of(const Options* given, std::size_t size, const char* name) {
+  Options all;
+  std::memset(&all, 0, sizeof all);
+  if (given == nullptr) return all;
+  std::memcpy(&all, given, std::min(size, sizeof all));
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
+  if (size > sizeof all &&
+      std::any_of(bytes + sizeof all, bytes + size, [](unsigned char b) { return b != 0; }))
+    throw Error(ErrorCategory::Usage, std::string(name) +
+                                          ": an option is set that this version of the library, " +
+                                          gdr_version() + ", does not know");
+  return all;
 }
 
 /// The edges of a box, one after the other, and which of them are periodic (null: all).

@@ -4,42 +4,24 @@
 
 #include "libgdr/capi/arrays.hpp"
 #include "libgdr/capi/capi.hpp"
-#include "libgdr/device/arrays.hpp"
 
 using gdr::capi::box_of;
-using gdr::capi::convert;
+using gdr::capi::call_of;
 using gdr::capi::copy_prefix;
 using gdr::capi::create;
+using gdr::capi::GivenInputs;
+using gdr::capi::GivenResults;
 using gdr::capi::guarded;
 using gdr::capi::need;
 using gdr::capi::required_device;
+using gdr::capi::triples;
 
 namespace {
-
-/// Named arrays of the caller, with their number.
-struct GivenInputs {
-  const gdr_input* arrays;
-  std::size_t count;
-};
-struct GivenResults {
-  const gdr_result* arrays;
-  std::size_t count;
-};
-
-std::span<const double> triples(std::size_t n, const double* x, const char* name) {
-  gdr::check_count(n, 3, "particles");
-  if (n > 0) need(x, name);
-  return {x, 3 * n};
-}
 
 void run(gdr_pair_sum& sum, std::span<const double> pos,
          std::optional<std::span<const double>> target_pos, const GivenInputs& sources,
          const GivenInputs& targets, const GivenResults& results) {
-  sum.sum.run({.pos = pos,
-               .target_pos = target_pos,
-               .sources = convert<gdr::ConstArray>(sources.arrays, sources.count, sum.sources),
-               .targets = convert<gdr::ConstArray>(targets.arrays, targets.count, sum.targets),
-               .results = convert<gdr::MutableArray>(results.arrays, results.count, sum.results)});
+  sum.sum.run(call_of<gdr::PairCall>(sum, pos, target_pos, sources, targets, results));
 }
 
 }  // namespace

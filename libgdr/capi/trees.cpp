@@ -1,6 +1,4 @@
 // C interface: gravity with a tree.
-#include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "libgdr/capi/capi.hpp"
@@ -8,6 +6,7 @@
 using gdr::capi::copy_prefix;
 using gdr::capi::guarded;
 using gdr::capi::number_of;
+using gdr::capi::options_of;
 
 namespace {
 
@@ -15,18 +14,9 @@ namespace {
   throw gdr::Error(gdr::ErrorCategory::Usage, "gdr_tree_options: " + what);
 }
 
-/// The options as an older or a newer header declares them. Members of a newer one must be 0.
-gdr::TreeOptions options_of(const gdr_tree_options* given, std::size_t size) {
+gdr::TreeOptions tree_options_of(const gdr_tree_options* given, std::size_t size) {
   gdr::TreeOptions options;
-  if (given == nullptr) return options;
-  gdr_tree_options all;
-  std::memset(&all, 0, sizeof all);
-  std::memcpy(&all, given, std::min(size, sizeof all));
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
-  if (size > sizeof all &&
-      std::any_of(bytes + sizeof all, bytes + size, [](unsigned char b) { return b != 0; }))
-    refuse("an option is set that this version of the library, " + std::string(gdr_version()) +
-           ", does not know");
+  const gdr_tree_options all = options_of(given, size, "gdr_tree_options");
   const int method = number_of(all.method);
   if (method < GDR_TREE_AUTO || method > GDR_TREE_EXPANSION)
     refuse("the method is " + std::to_string(method) + ", must be 0 to 4 (see gdr.h)");
@@ -68,7 +58,7 @@ gdr_status gdr_gravity_compute_tree(gdr_gravity* gravity, size_t n, const double
                                     size_t report_size) {
   return guarded({{gravity, "gravity"}}, [&] {
     copy_report(gravity->gravity.compute(n, position, mass, eps, acceleration, potential,
-                                         options_of(options, options_size)),
+                                         tree_options_of(options, options_size)),
                 report, report_size);
   });
 }
@@ -81,7 +71,7 @@ gdr_status gdr_gravity_compute_tree_on(gdr_gravity* gravity, size_t n_targets, c
   return guarded({{gravity, "gravity"}}, [&] {
     copy_report(
         gravity->gravity.compute_on(n_targets, target, n_sources, source, mass, eps, acceleration,
-                                    potential, options_of(options, options_size)),
+                                    potential, tree_options_of(options, options_size)),
         report, report_size);
   });
 }

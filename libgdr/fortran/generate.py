@@ -168,7 +168,8 @@ class Header:
         for member, remark in re.findall(r"([^;]+);\s*(?:/\*([\s\S]*?)\*/)?", members):
             v = parse_variable(squeeze(member))
             array = re.fullmatch(r"(\w+)\[(\d+)\]", v.name)
-            declared = "character(kind=c_char)" if array else self.fortran_type(v.type)
+            letters = array and v.type == "char"
+            declared = "character(kind=c_char)" if letters else self.fortran_type(v.type)
             name_and_size = f"{array[1]}({array[2]})" if array else v.name
             if name.endswith("_options"):
                 name_and_size += " = 0"

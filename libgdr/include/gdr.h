@@ -208,6 +208,65 @@ typedef struct gdr_tree_report {
   double expansion_seconds;  /* time of expansions */
 } gdr_tree_report;
 
+/* How a sum of any law may be approximated; as in gdr/tree_sum.hpp. Members that are 0 have their
+ * defaults. Later versions may add members at the end. */
+typedef struct gdr_tree_sum_options {
+  double accuracy;     /* largest rms error of each result, relative to the result; 0: 1e-3 */
+  double theta;        /* ratio of radius and distance instead of an accuracy; 0: chosen */
+  unsigned degree;     /* degree of the interpolation, 1 to 8; 0: chosen */
+  unsigned threads;    /* limit of the threads that make trees; 0: that of the device */
+  uint64_t group_size; /* largest number of targets with a common list; 0: chosen */
+  uint64_t leaf_size;  /* largest number of particles of an undivided cluster; 0: chosen */
+  uint64_t samples;    /* number of targets whose errors are measured; 0: 256 */
+} gdr_tree_sum_options;
+
+/* How a sum of any law was computed, and its error; as in gdr/tree_sum.hpp. Later versions may add
+ * members at the end. */
+typedef struct gdr_tree_sum_report {
+  unsigned degree;           /* degree of the interpolation; 0: direct sums */
+  double theta;              /* mean ratio of radius and distance; 0: direct sums */
+  double error;              /* the largest rms error of a result, relative to the result */
+  double largest_error;      /* the largest error of a target, relative to the same */
+  uint64_t samples;          /* number of targets whose errors were measured */
+  uint64_t clusters;         /* number of clusters of the sources' tree */
+  uint64_t groups;           /* number of groups of targets */
+  double sources_per_target; /* mean number of particles and proxies in a target's sums */
+  double build_seconds;      /* time of making the tree */
+  double choice_seconds;     /* time of choosing degree and theta, and of measuring errors */
+  double list_seconds;       /* time of making lists */
+  double sum_seconds;        /* time of the sums */
+} gdr_tree_sum_report;
+
+/* How exact an Ewald sum is, and how it is divided; as in gdr/ewald.hpp. Members that are 0 are
+ * chosen. Later versions may add members at the end. */
+typedef struct gdr_ewald_options {
+  double accuracy;    /* estimated rms of the relative errors; 0: 1e-5 */
+  double alpha;       /* splitting parameter, an inverse length */
+  double cutoff;      /* cut-off of the part in real space, a length */
+  double wave_cutoff; /* largest wave vector, an inverse length */
+} gdr_ewald_options;
+
+/* The result of an Ewald sum; as in gdr/ewald.hpp. Later versions may add members at the end. */
+typedef struct gdr_ewald_result {
+  double energy;      /* energy of the box */
+  double virial[9];   /* - dE / d strain, symmetric; its trace is the energy */
+  double alpha;       /* splitting parameter */
+  double cutoff;      /* cut-off in real space */
+  double wave_cutoff; /* largest wave vector */
+  uint64_t waves;     /* number of wave vectors, one of each pair k, -k */
+  double error;       /* estimate of the error */
+} gdr_ewald_result;
+
+/* Which smoothing lengths are found; as in gdr/sph.hpp. Members that are 0 have their defaults.
+ * Later versions may add members at the end. */
+typedef struct gdr_sph_length_options {
+  double eta;          /* length in mean distances; 0: 1.2 */
+  double tolerance;    /* largest relative difference of both sides; 0: 1e-3 */
+  double least;        /* least length */
+  double most;         /* largest length; 0: no limit */
+  unsigned iterations; /* limit of their number; 0: 100 */
+} gdr_sph_length_options;
+
 /* What a sum within a cut-off did last; as in gdr/pairs.hpp. Later versions may add members at the
  * end. */
 typedef struct gdr_pair_statistics {
@@ -225,6 +284,9 @@ typedef struct gdr_kernel gdr_kernel;
 typedef struct gdr_job gdr_job;
 typedef struct gdr_set_job gdr_set_job;
 typedef struct gdr_pair_sum gdr_pair_sum;
+typedef struct gdr_tree_sum gdr_tree_sum;
+typedef struct gdr_ewald gdr_ewald;
+typedef struct gdr_sph gdr_sph;
 typedef struct gdr_neighbours gdr_neighbours;
 typedef struct gdr_gravity gdr_gravity;
 typedef struct gdr_matrix_product gdr_matrix_product;
@@ -448,6 +510,77 @@ gdr_status gdr_pair_sum_run_on(gdr_pair_sum* sum, size_t n_targets, const double
 /* `size` is sizeof *statistics, as for gdr_device_board_statistics. */
 gdr_status gdr_pair_sum_statistics(const gdr_pair_sum* sum, gdr_pair_statistics* statistics,
                                    size_t size);
+
+/* Create a sum of a kernel with charges over all sources to an accuracy, in O(n log n) with a tree;
+ * see gdr/tree_sum.hpp. Null options stand for the defaults; `options_size` is sizeof *options.
+ * Kernels without charges give GDR_ERROR_UNSUPPORTED, with the reason. */
+gdr_status gdr_tree_sum_create(gdr_device* device, const gdr_kernel* kernel,
+                               const gdr_tree_sum_options* options, size_t options_size,
+                               gdr_tree_sum** sum);
+void gdr_tree_sum_free(gdr_tree_sum* sum);
+/* Set a `param`, or all n elements of an array of them: values(n). */
+gdr_status gdr_tree_sum_set(gdr_tree_sum* sum, const char* name, double value);
+gdr_status gdr_tree_sum_set_values(gdr_tree_sum* sum, const char* name, size_t n,
+                                   const double* values);
+/* The names of the kernel's charges and of the variables that multiply them, separated by blanks;
+ * valid until the sum is freed. "" for null. */
+const char* gdr_tree_sum_charges(const gdr_tree_sum* sum);
+/* Compute the sums of n particles on each other: position(3, n). Arrays are as for
+ * gdr_pair_sum_run; variables that hold the particles' numbers may be left out. The report may be
+ * null; `report_size` is sizeof *report, as for gdr_device_board_statistics. */
+gdr_status gdr_tree_sum_run(gdr_tree_sum* sum, size_t n, const double* position,
+                            const gdr_input* sources, size_t count, const gdr_input* targets,
+                            size_t target_count, const gdr_result* results, size_t result_count,
+                            gdr_tree_sum_report* report, size_t report_size);
+/* The sums of n_sources particles at n_targets other places: target(3, n_targets),
+ * source(3, n_sources). */
+gdr_status gdr_tree_sum_run_on(gdr_tree_sum* sum, size_t n_targets, const double* target,
+                               const gdr_input* targets, size_t target_count, size_t n_sources,
+                               const double* source, const gdr_input* sources, size_t count,
+                               const gdr_result* results, size_t result_count,
+                               gdr_tree_sum_report* report, size_t report_size);
+/* Why the last run used direct sums; "" if it did not, and for null. Valid until the next run, or
+ * until the sum is freed. */
+const char* gdr_tree_sum_reason(const gdr_tree_sum* sum);
+
+/* Ewald sums of point charges in a periodic box; see gdr/ewald.hpp. */
+gdr_status gdr_ewald_create(gdr_device* device, gdr_ewald** ewald);
+void gdr_ewald_free(gdr_ewald* ewald);
+/* Energy, forces and virial of n charges in a box with three periodic edges, one after the other:
+ * position(3, n), charge(n), vectors(3, 3), force(3, n), energies(n). In C, null forces and
+ * energies are not needed. Null options stand for the defaults; `options_size` is sizeof *options,
+ * and `result_size` sizeof *result, as for gdr_device_board_statistics. */
+gdr_status gdr_ewald_run(gdr_ewald* ewald, size_t n, const double* position, const double* charge,
+                         const double* vectors, const gdr_ewald_options* options,
+                         size_t options_size, double* force, double* energies,
+                         gdr_ewald_result* result, size_t result_size);
+
+/* Smoothed particle hydrodynamics in open space, or in a periodic box; see gdr/sph.hpp. */
+gdr_status gdr_sph_create(gdr_device* device, gdr_sph** sph);
+void gdr_sph_free(gdr_sph* sph);
+/* The box, as for gdr_pair_sum_set_box: vectors(3, 3), periodic(3). */
+gdr_status gdr_sph_set_box(gdr_sph* sph, const double* vectors, const int* periodic);
+/* Densities, and numbers of particles within the spline with the particle itself: position(3, n),
+ * mass(n), h(n), rho(n), near(n). In C, a null `near` is not needed. */
+gdr_status gdr_sph_density(gdr_sph* sph, size_t n, const double* position, const double* mass,
+                           const double* h, double* rho, int64_t* near);
+/* Find smoothing lengths h = eta (mass / rho)^(1/3) and their densities, by iteration from
+ * start(n_start), or from an estimate if n_start is 0: position(3, n), mass(n), h(n), rho(n),
+ * near(n). In C, a null `near` is not needed. Null options stand for the defaults; `options_size`
+ * is sizeof *options. `iterations` gets their number. */
+gdr_status gdr_sph_smoothing_lengths(gdr_sph* sph, size_t n, const double* position,
+                                     const double* mass, size_t n_start, const double* start,
+                                     const gdr_sph_length_options* options, size_t options_size,
+                                     double* h, double* rho, int64_t* near, unsigned* iterations);
+/* Accelerations by pressure and artificial viscosity, rates of the internal energies per mass, and
+ * the largest approach of a pair for the time step: position(3, n), mass(n), h(n), velocity(3, n),
+ * rho(n), pressure(n), sound(n), acceleration(3, n), dudt(n), mumax(n). alpha, beta and eta are
+ * those of the kernel sph_force, usually 1, 2 and 0.01. In C, results that are null are not needed.
+ */
+gdr_status gdr_sph_forces(gdr_sph* sph, size_t n, const double* position, const double* mass,
+                          const double* h, const double* velocity, const double* rho,
+                          const double* pressure, const double* sound, double alpha, double beta,
+                          double eta, double* acceleration, double* dudt, double* mumax);
 
 /* Create a search for neighbours on the host; see gdr/neighbours.hpp. `threads` is a limit; 0: one
  * per core. */

@@ -214,6 +214,114 @@ def test_cutoffs_and_trees_have_the_bits_of_one_process(tmp_path):
     python(program, ranks=3)
 
 
+def test_trees_ewald_and_sph_sums_have_the_bits_of_one_process(tmp_path):
+    """One of three ranks has no particles."""
+    program = script(
+        tmp_path,
+        """
+        import numpy as np, gdr
+        from mpi4py import MPI
+        comm = MPI.COMM_WORLD
+        random = np.random.default_rng(3)
+        pos, charge = random.uniform(0, 8, (700, 3)), random.uniform(0.5, 1, 700)
+        vel = random.normal(size=(700, 3))
+        ends = [0, 0, 500, 700]
+        mine = slice(ends[comm.rank], ends[comm.rank + 1])
+        law = "VARI xi, yi, zi as pos; VARJ xj, yj, zj as pos; VARJ qj; VARF f; CONST k;" \
+              "dx = xj - xi; dy = yj - yi; dz = zj - zi; f += k*qj/(dx*dx + dy*dy + dz*dz + 1);"
+        box = (8, 8, 9)
+
+        def compute(device, part):
+            x, q = pos[part], charge[part]
+            jerk = gdr.gravity(x, q, 0.1, vel=vel[part], method="multipole", degree=3,
+                               theta=0.5, device=device)
+            plain = gdr.gravity(x, q, 0.1, vel=vel[part], device=device)
+            tree = gdr.TreeSum(law, theta=0.6, device=device, k=2.0)
+            sums = tree(x, sources={"qj": q})
+            direct = gdr.TreeSum(law, device=device)(x, sources={"qj": q}, k=1.0)
+            salt = gdr.ewald(x, q, box, accuracy=1e-4, device=device)
+            gas = gdr.sph.smoothing_lengths(x, q, box=box, device=device)
+            pull = gdr.sph.forces(x, vel[part], q, gas.h, gas.rho, q, 1.0, box=box, device=device)
+            near = gdr.sph.density(x, q, gas.h, box=box, device=device).near
+            numbers = [tree.report.error, salt.energy, *salt.virial.flat, gas.iterations]
+            return [jerk.acc, jerk.jerk, plain.jerk, sums.f, direct.f, salt.force, gas.h, gas.rho,
+                    near, pull.acc, pull.dudt], numbers
+
+        def error_of(call, *arguments, **named):
+            try:
+                call(*arguments, **named)
+            except Exception as error:
+                return str(error)
+
+        with gdr.open("mpi", comm=comm, threads=1) as device:
+            got, numbers = compute(device, mine)
+            last = comm.rank == 2
+            x, q = pos[:9], charge[:9]
+            tree = gdr.TreeSum(law, device=device, k=1.0)
+            errors = [error_of(tree, x, sources={"qj": "five" if last else q}),
+                      error_of(tree, x, sources={"qj": q}, k=2.0 if last else 1.0),
+                      error_of(gdr.TreeSum, law, 2.0 if last else 0.1, device=device),
+                      error_of(gdr.ewald, x, q, None if last else box, device=device),
+                      error_of(gdr.ewald, x, q, (8, 8, 7) if last else box, device=device),
+                      error_of(gdr.sph.density, x, q, -1.0 if last else 1.0, device=device),
+                      error_of(gdr.sph.density, x, q, 1.0, box=box if last else (8, 8, 8),
+                               device=device),
+                      error_of(gdr.gravity, x, q, 0.1, vel=x[:3] if last else x, device=device)]
+            tree.set(k=1.0)
+            fine = tree(x, sources={"qj": q})
+        alone, expected = compute(gdr.open("emulator", threads=1), slice(None))
+        assert numbers == expected, (numbers, expected)
+        for ours, theirs in zip(got, alone):
+            assert np.array_equal(ours, theirs[mine])
+        parts = ["qj", "param", "accuracy", "box", "another box", "h", "another box", "vel"]
+        assert all(part in (error or "") for part, error in zip(parts, errors)), errors
+        assert len(fine.f) == 9
+        """,
+    )
+    python(program, ranks=3)
+
+
+def test_interrupting_one_rank_stops_trees_ewald_and_sph_sums_on_all(tmp_path):
+    program = script(
+        tmp_path,
+        """
+        import os, signal, threading, time
+        import numpy as np, gdr
+        from mpi4py import MPI
+        comm = MPI.COMM_WORLD
+        pos = np.random.default_rng(comm.rank).uniform(0, 1, (20000, 3))
+        law = "VARI xi, yi, zi as pos; VARJ xj, yj, zj as pos; VARJ qj; VARF f;" \
+              "dx = xj - xi; dy = yj - yi; dz = zj - zi; f += qj/(dx*dx + dy*dy + dz*dz + 1);"
+        with gdr.open("mpi", comm=comm, threads=1, engine="native") as device:
+            tree = gdr.TreeSum(law, theta=0.05, device=device)
+            calls = {
+                "jerk": lambda x: gdr.gravity(x, 1.0, 0.1, vel=x, theta=0.05, method="multipole",
+                                              device=device).jerk,
+                "tree": lambda x: tree(x, sources={"qj": np.ones(len(x))}).f,
+                "ewald": lambda x: gdr.ewald(x, 1.0, (1, 1, 1), accuracy=1e-9, device=device).force,
+                "sph": lambda x: gdr.sph.density(x, 1.0, 0.4, device=device).rho,
+            }
+            for name, call in calls.items():
+                small = call(pos[:50])
+                comm.Barrier()
+                if comm.rank == 1:
+                    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+                try:
+                    call(pos)
+                except KeyboardInterrupt:
+                    told = "interrupted"
+                except gdr.DeviceError as error:
+                    told = str(error)
+                else:
+                    told = "done"
+                told = comm.allgather(told)
+                assert told[1] == "interrupted" and told[0].startswith("rank 1"), (name, told)
+                assert np.array_equal(call(pos[:50]), small), name
+        """,
+    )
+    python(program, ranks=2)
+
+
 def test_leapfrog_with_other_parameters_on_a_rank_is_an_error_on_all(tmp_path):
     program = script(
         tmp_path,
