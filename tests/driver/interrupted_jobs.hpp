@@ -30,7 +30,7 @@ inline void check_interrupts(gdr::Device& device) {
     for (device.interrupt(); !job.ready(); device.interrupt())  // the job may not have started yet
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     CHECK(contains(error_of([&] { job.wait(); }), "cancelled"));
-    CHECK(stopwatch.seconds() < 5);  // 0.1 s on an idle host
+    CHECK(stopwatch.seconds() < 20);  // 0.1 s on an idle host, minutes without an interrupt
     CHECK(forces(device, 300, 50) == expected_forces(300, 50));
   }
   CHECK(device.statistics().failed_boards == 0);

@@ -70,7 +70,7 @@ class NetworkServer {
            ",psk=" + keys_.path("good") + (options.empty() ? "" : "," + options);
   }
   bool serves_others() const {
-    gdr::Device device = gdr::Device::open(this->device("self_test=0,queue_timeout=5"));
+    gdr::Device device = gdr::Device::open(this->device("self_test=0,queue_timeout=20"));
     return forces(device, 20, 20) == expected_forces(20, 20);
   }
 
