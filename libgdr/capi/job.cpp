@@ -167,11 +167,28 @@ gdr_status gdr_gravity_create(gdr_device* device, gdr_gravity** gravity) {
 
 void gdr_gravity_free(gdr_gravity* gravity) { delete gravity; }
 
+gdr_status gdr_gravity_set_softening(gdr_gravity* gravity, size_t n_sources,
+                                     const double* source_eps, size_t n_targets,
+                                     const double* target_eps) {
+  return guarded({{gravity, "gravity"}}, [&] {
+    if ((n_sources > 0 && source_eps == nullptr) || (n_targets > 0 && target_eps == nullptr))
+      throw gdr::Error(gdr::ErrorCategory::Usage,
+                       "gdr_gravity_set_softening: an array of lengths is a null pointer");
+    if (n_sources == 0 && n_targets > 0)
+      throw gdr::Error(gdr::ErrorCategory::Usage,
+                       "gdr_gravity_set_softening: targets have lengths, and sources have none");
+    std::vector<double> sources(source_eps, source_eps + n_sources);
+    std::vector<double> targets(target_eps, target_eps + n_targets);
+    gravity->source_eps = std::move(sources);
+    gravity->target_eps = std::move(targets);
+  });
+}
+
 gdr_status gdr_gravity_compute(gdr_gravity* gravity, size_t n, const double* position,
                                const double* mass, double eps, double* acceleration,
                                double* potential) {
   return guarded({{gravity, "gravity"}}, [&] {
-    gravity->gravity.compute(n, position, mass, eps, acceleration, potential);
+    gravity->gravity.compute(n, position, mass, gravity->softening(eps), acceleration, potential);
   });
 }
 
@@ -179,7 +196,7 @@ gdr_status gdr_gravity_compute_on(gdr_gravity* gravity, size_t n_targets, const 
                                   size_t n_sources, const double* source, const double* mass,
                                   double eps, double* acceleration, double* potential) {
   return guarded({{gravity, "gravity"}}, [&] {
-    gravity->gravity.compute_on(n_targets, target, n_sources, source, mass, eps, acceleration,
-                                potential);
+    gravity->gravity.compute_on(n_targets, target, n_sources, source, mass, gravity->softening(eps),
+                                acceleration, potential);
   });
 }

@@ -451,6 +451,13 @@ int gdr_set_job_ready(const gdr_set_job* job);
 /* Softened gravity, G = 1; see gdr/gravity.hpp. */
 gdr_status gdr_gravity_create(gdr_device* device, gdr_gravity** gravity);
 void gdr_gravity_free(gdr_gravity* gravity);
+/* Give each of n_sources sources, and of n_targets other places, a softening length for the next
+ * calls, whose eps must be 0: source_eps(n_sources), target_eps(n_targets), which are copied. The
+ * square of the softening of a pair is the mean of both squares, or that of the source if n_targets
+ * is 0 and the calls have other places. n_sources = 0: one length again, eps of the calls. */
+gdr_status gdr_gravity_set_softening(gdr_gravity* gravity, size_t n_sources,
+                                     const double* source_eps, size_t n_targets,
+                                     const double* target_eps);
 /* Forces of n particles on one another: position(3, n), mass(n), acceleration(3, n), potential(n),
  * the first index running fastest. A null acceleration or potential is not computed. */
 gdr_status gdr_gravity_compute(gdr_gravity* gravity, size_t n, const double* position,

@@ -127,6 +127,7 @@ TreeReport compute_with_tree(Gravity& kernel, const Part& p, double eps, TreeReq
   made = {};
   TreeOptions options;
   options.accuracy = request.accuracy;
+  options.calls = TreeRequest::steps_of_choice;
   const TreeReport report = compute(options);
   request.choice = {report.method, report.degree, report.theta};
   return report;

@@ -1,5 +1,8 @@
 #include "libgdr/particle/block_trees.hpp"
 
+#include <algorithm>
+#include <span>
+
 namespace gdr {
 namespace {
 
@@ -8,6 +11,9 @@ namespace {
 constexpr std::size_t least_block = 2000, low_degree_block = 5000, high_degree_block = 25000;
 constexpr std::size_t measured_particles = 100000;
 constexpr unsigned highest_low_degree = 2;
+
+/// Blocks for which a choice serves: those of a cycle of steps that are large enough.
+constexpr std::size_t calls_of_choice = 32;
 
 TreeOptions options_of(const BlockTreeChoice& choice) {
   TreeOptions options;
@@ -43,45 +49,44 @@ bool BlockTrees::serves(std::size_t block) const noexcept {
   return block >= least || block >= least * mass_.size() / measured_particles;
 }
 
-TreeReport BlockTrees::sums(const TreeOptions& options) {
+std::optional<TreeReport> BlockTrees::sums(const std::vector<std::uint32_t>& members,
+                                           const TreeOptions& options) {
   const std::size_t n = mass_.size();
-  if (n_targets_ == n)
-    return gravity_.compute(n, x_.data(), v_.data(), mass_.data(), eps_, a_.data(), j_.data(),
-                            pot_.data(), options);
-  return gravity_.compute_on(n_targets_, at_.data(), moving_.data(), n, x_.data(), v_.data(),
-                             mass_.data(), eps_, a_.data(), j_.data(), pot_.data(), options);
+  const bool all = members.size() == n;
+  return gravity_.compute_members(n, all ? std::span<const std::uint32_t>() : std::span(members),
+                                  x_.data(), v_.data(), mass_.data(), eps_, at_.data(),
+                                  moving_.data(), a_.data(), j_.data(), pot_.data(), options);
 }
 
-TreeReport BlockTrees::compute(const std::vector<std::uint32_t>& members, const Components& x,
-                               const Components& v, bool anew, const BlockForces& to) {
-  n_targets_ = members.size();
+std::optional<TreeReport> BlockTrees::compute(const std::vector<std::uint32_t>& members,
+                                              const Components& x, const Components& v, bool anew,
+                                              const BlockForces& to) {
+  if (!anew && choice.degree == 0) return {};
+  const std::size_t block = members.size();
   x_.resize(3 * mass_.size());
   v_.resize(3 * mass_.size());
   join_triples(x, x_.data());
   join_triples(v, v_.data());
-  const bool all = n_targets_ == mass_.size();
-  if (!all) {
+  if (block < mass_.size()) {
     gather(members, x, at_);
     gather(members, v, moving_);
   }
-  a_.resize(3 * n_targets_);
-  j_.resize(3 * n_targets_);
-  pot_.resize(n_targets_);
-  TreeReport report;
-  if (!anew) report = sums(options_of(choice));
-  if (anew || report.error > accuracy_) {
+  a_.resize(3 * block);
+  j_.resize(3 * block);
+  pot_.resize(block);
+  std::optional<TreeReport> report;
+  if (!anew) report = sums(members, options_of(choice));
+  if (!report || report->error > accuracy_) {
     TreeOptions options;
     options.accuracy = accuracy_;
-    report = sums(options);
-    choice = {report.degree, report.theta};
+    options.calls = calls_of_choice;
+    report = sums(members, options);
+    choice = report ? BlockTreeChoice{report->degree, report->theta} : BlockTreeChoice();
   }
-  spread(n_targets_, a_, to.a);
-  spread(n_targets_, j_, to.j);
-  for (std::size_t b = 0; b < n_targets_; ++b) {
-    // Members that are targets besides the sources act on themselves.
-    const double own = !all && eps_ > 0 ? mass_[members[b]] / eps_ : 0;
-    to.pot[b] = pot_[b] + own;
-  }
+  if (!report) return {};
+  spread(block, a_, to.a);
+  spread(block, j_, to.j);
+  std::copy_n(pot_.begin(), block, to.pot.begin());
   return report;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "gdr/gravity_jerk.hpp"
@@ -35,19 +36,20 @@ class BlockTrees {
   bool serves(std::size_t block) const noexcept;
   /// Computes the forces of all particles on the members of a block, which are in ascending order,
   /// at these positions and velocities. A new choice is made if it is `anew`, or if the error with
-  /// the present one is above the accuracy.
-  TreeReport compute(const std::vector<std::uint32_t>& members, const Components& x,
-                     const Components& v, bool anew, const BlockForces& to);
+  /// the present one is above the accuracy. Nothing, and no forces, where direct sums are faster or
+  /// needed.
+  std::optional<TreeReport> compute(const std::vector<std::uint32_t>& members, const Components& x,
+                                    const Components& v, bool anew, const BlockForces& to);
 
   BlockTreeChoice choice;
 
  private:
-  TreeReport sums(const TreeOptions& options);
+  std::optional<TreeReport> sums(const std::vector<std::uint32_t>& members,
+                                 const TreeOptions& options);
 
   GravityJerk gravity_;
   double accuracy_, eps_;
   const std::vector<double>& mass_;
-  std::size_t n_targets_ = 0;
   // Triples: of all particles, of the members, and of results.
   std::vector<double> x_, v_, at_, moving_, a_, j_, pot_;
 };

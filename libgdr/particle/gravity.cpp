@@ -297,6 +297,7 @@ struct Gravity::Impl {
             .n_sources = a.n_sources,
             .source = a.source.need(3 * a.n_sources, a.same ? "position" : "source"),
             .mass = a.mass.need(a.n_sources, "mass"),
+            .engine_speed = engine_speed(*core),
             .same = a.same};
       out = {.acceleration = a.acceleration.need(3 * a.n_targets, "acceleration"),
              .potential = a.potential.need(a.n_targets, "potential")};

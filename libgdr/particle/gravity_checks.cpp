@@ -96,6 +96,12 @@ bool is_valid(const tree::GravityInput& in, unsigned threads) {
          all_finite(in, threads);
 }
 
+double engine_speed(const DeviceCore& core) {
+  // Rounded ratios of rates of gravity (docs/README.md#performance).
+  if (core.engine.uses_gpu) return 100;
+  return core.computes_in_floats() ? 2 : 1;
+}
+
 tree::HostSteps host_steps(DeviceCore& core) {
   return [&core](const std::function<void()>& step) {
     Work work;

@@ -39,6 +39,9 @@ bool all_finite(const tree::GravityInput& in, unsigned threads);
 /// Whether a sum with these arguments has no errors but those of its results.
 bool is_valid(const tree::GravityInput& in, unsigned threads);
 
+/// TreeCosts::speed of the device's engine.
+double engine_speed(const DeviceCore& core);
+
 /// Executes steps as work of a device, which its interrupt cancels.
 tree::HostSteps host_steps(DeviceCore& core);
 

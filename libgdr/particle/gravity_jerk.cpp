@@ -14,7 +14,9 @@
 #include "gdr/sets.hpp"
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/device/core.hpp"
+#include "libgdr/device/prepare.hpp"
 #include "libgdr/particle/gravity_checks.hpp"
+#include "libgdr/particle/softening.hpp"
 #include "libgdr/particle/tree_on_ranks.hpp"
 #include "libgdr/ranks/gathered.hpp"
 #include "libgdr/ranks/ranks.hpp"
@@ -42,6 +44,7 @@ namespace {
 struct JerkCall {
   tree::GravityInput in;
   tree::GravityResults out;
+  SquareParts parts;  ///< of the softening, to which the input refers
 };
 
 }  // namespace
@@ -50,7 +53,8 @@ struct GravityJerk::Impl {
   Job job;  ///< direct sums
   std::shared_ptr<DeviceCore> core;
   RankGroup* ranks;                            ///< ranks of the device; null if it has one process
-  SetJob sets;                                 ///< sums of trees
+  SetJob sets;                                 ///< sums of trees with one softening length
+  std::optional<SetJob> softened = {};         ///< all sums with that of each particle
   std::vector<std::int64_t> ids, no_ids = {};  ///< ids are numbered through the ranks
 
   explicit Impl(Device& device, const Kernel& kernel)
@@ -59,9 +63,21 @@ struct GravityJerk::Impl {
         ranks(DeviceRanks::group(device)),
         sets(core, device.prepare(kernel), ranks != nullptr) {}
 
-  /// Sums at n targets from arrays of triples, of which every rank has some, over all sources.
+  /// The sums of trees with the softening of a call.
+  SetJob& set_job_for(const tree::GravityInput& in) {
+    if (!in.softening_of_each) {
+      sets.set("eps2", in.softening * in.softening);
+      return sets;
+    }
+    if (!softened)
+      softened = SetJob(core, prepare_for(*core, softened_gravity_jerk()), ranks != nullptr);
+    return *softened;
+  }
+
+  /// Sums at n targets from arrays of triples, of which every rank has some. The sources are those
+  /// of this rank or, with softening of each particle, of all; `square` is null without it.
   void sum(const tree::GravityInput& own, std::size_t n, const double* at, const double* velocity,
-           const std::int64_t* numbers, const tree::GravityResults& out) {
+           const double* square, const std::int64_t* numbers, const tree::GravityResults& out) {
     constexpr std::ptrdiff_t triple = 3 * sizeof(double);
     const auto column = [](const double* x, int k) -> ConstArray {
       return {x == nullptr ? x : x + k, triple};
@@ -82,6 +98,17 @@ struct GravityJerk::Impl {
       if (out.jerk != nullptr) results.push_back({vectors[1][k], {out.jerk + k, triple}});
     }
     if (out.potential != nullptr) results.push_back({"pot", out.potential});
+    if (own.softening_of_each) {
+      if (n == 0) return;
+      std::vector<std::int64_t> places(own.n_sources);
+      std::iota(places.begin(), places.end(), std::int64_t{0});
+      sources[1] = {"idj", places.data()};
+      sources.push_back({"e2j", own.source_square});
+      targets.push_back({"e2i", square});
+      const SourceSegment all{own.n_sources, sources};
+      set_job_for(own).run({{n, targets, {&all, 1}, results}});
+      return;
+    }
     job.set("eps2", own.softening * own.softening);
     job.sources(own.n_sources, sources);
     job.targets(n, targets);
@@ -119,11 +146,18 @@ struct GravityJerk::Impl {
   /// checks the sizes of the arrays.
   template <typename Make>
   TreeReport compute(const std::string& name, const TreeOptions* options, const Make& make) {
+    return *compute(name, options, make, true);
+  }
+  /// Nothing if there is no tree, and no direct sums are to be computed instead.
+  template <typename Make>
+  std::optional<TreeReport> compute(const std::string& name, const TreeOptions* options,
+                                    const Make& make, bool or_directly) {
     JerkCall call;
     const tree::GravityInput& in = call.in;
     const tree::GravityResults& out = call.out;
     collectively(ranks, options == nullptr ? name : name + " with a tree", [&] {
       call = make();
+      call.in.engine_speed = engine_speed(*core);
       check(in, options);
       if (ids.size() < in.n_sources) ids.resize(in.n_sources);
       if (no_ids.size() < in.n_targets) no_ids.resize(in.n_targets, -1);
@@ -133,11 +167,10 @@ struct GravityJerk::Impl {
       throw CollectiveError(ErrorCategory::Input, "there are no particles");
     std::optional<TreeReport> report;
     if (options != nullptr) report = compute_with_tree(in, out, *options);
+    if (!report && !or_directly) return {};
     if (!report) {
       report = report_of_direct_sums(all_sources);
-      // Without any targets, a job would need no sources either.
-      if (ranks != nullptr || in.n_targets > 0)
-        sum(in, in.n_targets, in.target, in.target_velocity, (in.same ? ids : no_ids).data(), out);
+      compute_directly(in, out);
     }
     const NamedPositions targets{in.same ? "particle" : "target", {in.target, 3 * in.n_targets}};
     const NamedPositions sources{in.same ? "particle" : "source", {in.source, 3 * in.n_sources}};
@@ -146,7 +179,22 @@ struct GravityJerk::Impl {
       check_finite_results(in.n_targets, out.jerk, 3, "jerk", {targets, sources});
       check_finite_results(in.n_targets, out.potential, 1, "potential", {targets, sources});
     });
-    return *report;
+    return report;
+  }
+
+  void compute_directly(const tree::GravityInput& in, const tree::GravityResults& out) {
+    const auto sum_over = [&](const tree::GravityInput& sources) {
+      sum(sources, in.n_targets, in.target, in.target_velocity, in.target_square,
+          (in.same ? ids : no_ids).data(), out);
+    };
+    if (ranks != nullptr && in.softening_of_each) {
+      const AllParticles all(*ranks, in, true);
+      collectively(ranks, "jerks with softening of each particle",
+                   [&] { sum_over(all.input(in)); });
+    } else if (ranks != nullptr || in.n_targets > 0) {
+      // Without any targets, a job would need no sources either.
+      sum_over(in);
+    }
   }
 
   /// Accelerations and jerks of direct sums at some of the targets of all ranks, each of which
@@ -159,17 +207,19 @@ struct GravityJerk::Impl {
       offsets.push_back(part_begin(targets.size(), r, parts));
     const std::size_t r = ranks == nullptr ? 0 : ranks->rank();
     const std::size_t first = offsets[r], n = offsets[r + 1] - first;
-    std::vector<double> at, velocity;
+    std::vector<double> at, velocity, square;
     std::vector<std::int64_t> numbers;
     for (const std::uint32_t i : targets.subspan(first, n)) {
       const double *const x = all.target + 3 * std::size_t{i},
                           *v = all.target_velocity + 3 * std::size_t{i};
       at.insert(at.end(), x, x + 3);
       velocity.insert(velocity.end(), v, v + 3);
-      numbers.push_back(all.same ? std::int64_t{i} : -1);
+      const bool is_source = all.target_source != nullptr;
+      numbers.push_back(all.same ? std::int64_t{i} : is_source ? all.target_source[i] : -1);
+      if (all.softening_of_each) square.push_back(all.target_square[i]);
     }
-    sum(own, n, at.data(), velocity.data(), numbers.data(),
-        {.acceleration = acceleration + 3 * first, .jerk = jerk + 3 * first});
+    sum(all.softening_of_each ? all : own, n, at.data(), velocity.data(), square.data(),
+        numbers.data(), {.acceleration = acceleration + 3 * first, .jerk = jerk + 3 * first});
     if (ranks == nullptr) return;
     gather_items(*ranks, acceleration, 3 * sizeof(double), offsets);
     gather_items(*ranks, jerk, 3 * sizeof(double), offsets);
@@ -203,7 +253,6 @@ struct GravityJerk::Impl {
                                          const tree::GravityInput& all,
                                          const tree::GravityResults& out,
                                          const TreeOptions& options, tree::GroupShare* share) {
-    sets.set("eps2", all.softening * all.softening);
     std::vector<double> jerks;  // of the sample
     const auto direct = [&](std::span<const std::uint32_t> targets, double* acceleration) {
       jerks.resize(3 * targets.size());
@@ -212,8 +261,8 @@ struct GravityJerk::Impl {
     const auto direct_jerk = [&](std::span<const std::uint32_t>, double* jerk) {
       std::ranges::copy(jerks, jerk);
     };
-    return tree::compute_with_tree(sets, all, options, core->threads, direct, direct_jerk, out,
-                                   host_steps(*core), share);
+    return tree::compute_with_tree(set_job_for(all), all, options, core->threads, direct,
+                                   direct_jerk, out, host_steps(*core), share);
   }
 };
 
@@ -238,41 +287,47 @@ struct MovingParticles {
   const Numbers<const double>&position, &velocity;
 };
 
-JerkCall call_on_all(const MovingParticles& p, const Numbers<const double>& mass, double eps,
-                     const tree::GravityResults& results) {
+JerkCall with_softening(const tree::GravityInput& in, const Softening& eps,
+                        const tree::GravityResults& results) {
+  JerkCall call{in, results, square_parts(eps, in.n_sources, in.n_targets, in.same)};
+  set_softening(call.in, eps, call.parts);
+  return call;
+}
+
+JerkCall call_on_all(const MovingParticles& p, const Numbers<const double>& mass,
+                     const Softening& eps, const tree::GravityResults& results) {
   const double* const x = p.position.need(3 * p.n, "position");
   const double* const v = p.velocity.need(3 * p.n, "velocity");
-  return {{.n_targets = p.n,
-           .target = x,
-           .n_sources = p.n,
-           .source = x,
-           .mass = mass.need(p.n, "mass"),
-           .softening = eps,
-           .target_velocity = v,
-           .source_velocity = v,
-           .same = true},
-          results};
+  return with_softening({.n_targets = p.n,
+                         .target = x,
+                         .n_sources = p.n,
+                         .source = x,
+                         .mass = mass.need(p.n, "mass"),
+                         .target_velocity = v,
+                         .source_velocity = v,
+                         .same = true},
+                        eps, results);
 }
 
 JerkCall call_on_targets(const MovingParticles& targets, const MovingParticles& sources,
-                         const Numbers<const double>& mass, double eps,
+                         const Numbers<const double>& mass, const Softening& eps,
                          const tree::GravityResults& results) {
-  return {{.n_targets = targets.n,
-           .target = targets.position.need(3 * targets.n, "target"),
-           .n_sources = sources.n,
-           .source = sources.position.need(3 * sources.n, "source"),
-           .mass = mass.need(sources.n, "mass"),
-           .softening = eps,
-           .target_velocity = targets.velocity.need(3 * targets.n, "target_velocity"),
-           .source_velocity = sources.velocity.need(3 * sources.n, "source_velocity")},
-          results};
+  return with_softening(
+      {.n_targets = targets.n,
+       .target = targets.position.need(3 * targets.n, "target"),
+       .n_sources = sources.n,
+       .source = sources.position.need(3 * sources.n, "source"),
+       .mass = mass.need(sources.n, "mass"),
+       .target_velocity = targets.velocity.need(3 * targets.n, "target_velocity"),
+       .source_velocity = sources.velocity.need(3 * sources.n, "source_velocity")},
+      eps, results);
 }
 
 }  // namespace
 
 void GravityJerk::compute(std::size_t n, Numbers<const double> position,
-                          Numbers<const double> velocity, Numbers<const double> mass, double eps,
-                          Numbers<double> acceleration, Numbers<double> jerk,
+                          Numbers<const double> velocity, Numbers<const double> mass,
+                          const Softening& eps, Numbers<double> acceleration, Numbers<double> jerk,
                           Numbers<double> potential) {
   const HostFloatMode mode;
   impl_->compute("GravityJerk::compute", nullptr, [&] {
@@ -284,8 +339,9 @@ void GravityJerk::compute(std::size_t n, Numbers<const double> position,
 void GravityJerk::compute_on(std::size_t n_targets, Numbers<const double> target,
                              Numbers<const double> target_velocity, std::size_t n_sources,
                              Numbers<const double> source, Numbers<const double> source_velocity,
-                             Numbers<const double> mass, double eps, Numbers<double> acceleration,
-                             Numbers<double> jerk, Numbers<double> potential) {
+                             Numbers<const double> mass, const Softening& eps,
+                             Numbers<double> acceleration, Numbers<double> jerk,
+                             Numbers<double> potential) {
   const HostFloatMode mode;
   impl_->compute("GravityJerk::compute_on", nullptr, [&] {
     return call_on_targets({n_targets, target, target_velocity},
@@ -296,8 +352,9 @@ void GravityJerk::compute_on(std::size_t n_targets, Numbers<const double> target
 
 TreeReport GravityJerk::compute(std::size_t n, Numbers<const double> position,
                                 Numbers<const double> velocity, Numbers<const double> mass,
-                                double eps, Numbers<double> acceleration, Numbers<double> jerk,
-                                Numbers<double> potential, const TreeOptions& options) {
+                                const Softening& eps, Numbers<double> acceleration,
+                                Numbers<double> jerk, Numbers<double> potential,
+                                const TreeOptions& options) {
   const HostFloatMode mode;
   return impl_->compute("GravityJerk::compute", &options, [&] {
     return call_on_all({n, position, velocity}, mass, eps,
@@ -309,7 +366,7 @@ TreeReport GravityJerk::compute_on(std::size_t n_targets, Numbers<const double> 
                                    Numbers<const double> target_velocity, std::size_t n_sources,
                                    Numbers<const double> source,
                                    Numbers<const double> source_velocity,
-                                   Numbers<const double> mass, double eps,
+                                   Numbers<const double> mass, const Softening& eps,
                                    Numbers<double> acceleration, Numbers<double> jerk,
                                    Numbers<double> potential, const TreeOptions& options) {
   const HostFloatMode mode;
@@ -318,6 +375,34 @@ TreeReport GravityJerk::compute_on(std::size_t n_targets, Numbers<const double> 
                            {n_sources, source, source_velocity}, mass, eps,
                            jerk_results(n_targets, acceleration, jerk, potential));
   });
+}
+
+std::optional<TreeReport> GravityJerk::compute_members(
+    std::size_t n, std::span<const std::uint32_t> members, const double* position,
+    const double* velocity, const double* mass, const Softening& eps, const double* member_position,
+    const double* member_velocity, double* acceleration, double* jerk, double* potential,
+    const TreeOptions& options) {
+  const HostFloatMode mode;
+  const auto make = [&] {
+    tree::GravityInput in{.n_targets = n,
+                          .target = position,
+                          .n_sources = n,
+                          .source = position,
+                          .mass = mass,
+                          .target_velocity = velocity,
+                          .source_velocity = velocity,
+                          .same = true};
+    if (!members.empty()) {
+      in.n_targets = members.size();
+      in.target = member_position;
+      in.target_velocity = member_velocity;
+      in.target_source = members.data();
+      in.same = false;
+    }
+    return with_softening(in, eps,
+                          {.acceleration = acceleration, .potential = potential, .jerk = jerk});
+  };
+  return impl_->compute("GravityJerk::compute_members", &options, make, false);
 }
 
 }  // namespace gdr

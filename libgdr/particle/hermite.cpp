@@ -185,11 +185,11 @@ struct Hermite::Impl {
       put(block.v, b, at(vp, block.members[b]));
     }
     try {
-      const TreeReport report =
+      const auto report =
           trees->compute(block.members, xp, vp, anew, {block.a, block.j, block.pot});
-      if (report.method == TreeMethod::Direct) return false;
-      statistics.tree_error = std::max(statistics.tree_error, report.error);
-      statistics.tree_jerk_error = std::max(statistics.tree_jerk_error, report.jerk_error);
+      if (!report) return false;
+      statistics.tree_error = std::max(statistics.tree_error, report->error);
+      statistics.tree_jerk_error = std::max(statistics.tree_jerk_error, report->jerk_error);
       ++statistics.evaluations;
       return true;
     } catch (const Error& error) {

@@ -54,6 +54,7 @@ tree::GravityInput AllParticles::input(const tree::GravityInput& own) const {
           .target_square = own.same ? source_square.data() : target_square.data(),
           .target_velocity = at_targets,
           .source_velocity = source_velocity.data(),
+          .engine_speed = own.engine_speed,
           .same = own.same};
 }
 
@@ -88,7 +89,8 @@ std::size_t AllParticles::bytes() const noexcept {
 void require_equal_options(RankGroup& ranks, const TreeOptions& options, double softening) {
   Hash hash;
   hash.add(options.accuracy).add(options.method).add(options.degree).add(options.theta);
-  hash.add(options.group_size).add(options.leaf_size).add(options.samples);
+  hash.add(options.group_size).add(options.leaf_size).add(options.samples).add(options.calls);
+  if (const TreeReport* const e = options.earlier) hash.add(e->method).add(e->degree).add(e->theta);
   require_equal(ranks, hash.value(), "gives other options of the tree than rank 0");
   require_equal(ranks, Hash().add(softening).value(), "gives another softening than rank 0");
 }

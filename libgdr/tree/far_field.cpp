@@ -87,6 +87,7 @@ void FarField::make_nodes(std::size_t group_size) {
 
 void FarField::set_degree(unsigned degree) {
   degree_ = degree;
+  for (Node& node : nodes_) node.made = false;
   const std::size_t size = expansion_size(degree);
   multipoles_.assign(sources_.clusters().size() * size, 0);
   local_.resize(nodes_.size() * expansion_size(most_local_degree()));
@@ -179,7 +180,11 @@ void FarField::compute_node(std::size_t number) {
 }
 
 void FarField::compute(const Separation& separation, std::span<const std::uint32_t> groups) {
-  for (Node& node : nodes_) node.needed = false;
+  for (Node& node : nodes_) {
+    node.needed = false;
+    node.made = node.made && separation == separation_;
+  }
+  separation_ = separation;
   for (const std::uint32_t g : groups)
     for (std::uint32_t k = node_of_group_[g]; !nodes_[k].needed; k = nodes_[k].parent)
       nodes_[k].needed = true;
@@ -193,11 +198,14 @@ void FarField::compute(const Separation& separation, std::span<const std::uint32
   for (std::size_t level = 0; level + 1 < levels_.size(); ++level) {
     std::vector<std::uint32_t> needed;
     for (std::size_t k = levels_[level]; k < levels_[level + 1]; ++k)
-      if (nodes_[k].needed) needed.push_back(static_cast<std::uint32_t>(k));
+      if (nodes_[k].needed && !nodes_[k].made) needed.push_back(static_cast<std::uint32_t>(k));
     for_blocks(needed.size(), 4, targets_.threads(), [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) compute_node(needed[k]);
     });
-    for (const std::uint32_t k : needed) translations += counts_[k];
+    for (const std::uint32_t k : needed) {
+      nodes_[k].made = true;
+      translations += counts_[k];
+    }
   }
 }
 

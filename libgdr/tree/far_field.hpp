@@ -21,6 +21,8 @@ struct Separation {
   /// And the square of their distance is larger than this many times that of their softening,
   /// beyond which softening is none.
   double square_reach = 0;
+
+  bool operator==(const Separation&) const = default;
 };
 
 class FarField {
@@ -36,7 +38,8 @@ class FarField {
   /// The groups in the order of their particles, which begin their lists with the clusters that are
   /// not distant.
   std::span<const Group> groups() const noexcept { return groups_; }
-  /// Makes the expansions and lists of some groups, given by their numbers in rising order.
+  /// Makes the expansions and lists of some groups, given by their numbers in rising order. Those
+  /// that have been made with the same degree and separation are kept.
   void compute(const Separation& separation, std::span<const std::uint32_t> groups);
   /// Adds the accelerations and potentials of the distant clusters at some targets of a group.
   void add(std::size_t group, std::size_t first, std::size_t count,
@@ -56,6 +59,7 @@ class FarField {
     unsigned degree = 0;   ///< of the local expansion
     bool group = false;
     bool needed = false;
+    bool made = false;  ///< with the degree and the separation
   };
 
   void make_nodes(std::size_t group_size);
@@ -80,6 +84,7 @@ class FarField {
   SquareSoftening softening_;
   const Octree& targets_;
   unsigned degree_ = 0;
+  Separation separation_;
   double square_reach_ = 0;
   /// Squares of the largest ratios of radii and distance, by degree.
   std::array<double, most_harmonics + 1> square_ratios_ = {};

@@ -8,51 +8,13 @@
 #include "gdr/error.hpp"
 #include "libgdr/tree/designs.hpp"
 #include "libgdr/tree/far_field.hpp"
+#include "libgdr/tree/gravity_choice.hpp"
 
 namespace gdr::tree {
 namespace {
 
-constexpr double largest_theta = 0.95, smallest_theta = 0.05;
-
-/// Coordinates and sums of masses beyond these leave no room for squares.
-constexpr double largest_coordinate = 1e150, largest_mass = 1e290;
-
-/// Pairs of direct sums that take as long as a target of a tree, besides its own pairs, and as a
-/// pair of a list.
-constexpr double pairs_of_target = 1000, pairs_of_pair = 1.3;
-
-/// The degree with the smallest processor time for an accuracy, with the theta to begin with:
-/// bench/python_tree.py --particles 3e5 --accuracy 1e-3,1e-4,1e-5 --degree 2 (3, 4, 5)
-struct FirstChoice {
-  double accuracy;  ///< the smallest one for this row
-  unsigned degree;
-  double theta;
-};
-constexpr std::array<FirstChoice, 5> first_choices{
-    {{5e-3, 1, 0.8}, {3e-4, 2, 0.6}, {5e-5, 2, 0.33}, {5e-6, 4, 0.32}, {0, 5, 0.3}}};
-
-/// What the choice asks of the sample, whose errors may be smaller than those of all targets.
-constexpr double accuracy_of_sample = 0.85;
-
-/// A theta for which expansions and pairs take about as long, and the factor of the errors by one
-/// degree more. The first trial has a small degree.
-constexpr double theta_of_expansions = 0.7, error_of_degree = 0.5;
-constexpr unsigned degree_of_trial = 4;
-
 /// Targets with a common list.
 constexpr std::size_t groups_of_proxies = 256;
-
-/// The accuracy from which on expansions are faster than proxies.
-constexpr double least_accuracy_of_proxies = 5e-4;
-
-template <typename Table>
-const FirstChoice& choice_for(double accuracy, const Table& table) {
-  return *std::ranges::find_if(table, [&](const FirstChoice& c) { return accuracy >= c.accuracy; });
-}
-
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error(ErrorCategory::Usage, "TreeOptions: " + what);
-}
 
 /// Calls work(k, the caller's number) for the particles of a tree.
 template <typename Work>
@@ -76,42 +38,6 @@ std::vector<Velocity> velocities_in_order(const Octree& tree, const double* trip
   return sorted;
 }
 
-double largest_size(const double* values, std::size_t n, unsigned threads) {
-  constexpr std::size_t each = 1 << 14;
-  std::vector<double> parts((n + each - 1) / each);
-  for_blocks(n, each, threads, [&](std::size_t first, std::size_t last) {
-    double largest = 0;
-    for (std::size_t k = first; k < last; ++k) largest = std::max(largest, std::abs(values[k]));
-    parts[first / each] = largest;
-  });
-  return parts.empty() ? 0 : *std::ranges::max_element(parts);
-}
-
-/// Whether squares of distances and sums of masses are finite, and numbers of particles fit lists.
-bool in_range(const GravityInput& in, unsigned threads) {
-  constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
-  if (in.n_sources > most || in.n_targets > most) return false;
-  const auto size = [&](const double* values, std::size_t n) {
-    return values == nullptr ? 0 : largest_size(values, n, threads);
-  };
-  const double mass = static_cast<double>(in.n_sources) * size(in.mass, in.n_sources);
-  const double at = std::max(size(in.source, 3 * in.n_sources), size(in.target, 3 * in.n_targets));
-  const double speed = std::max(size(in.source_velocity, 3 * in.n_sources),
-                                size(in.target_velocity, 3 * in.n_targets));
-  return at <= largest_coordinate && mass < largest_mass && speed <= largest_coordinate &&
-         mass * std::max(1.0, speed) < largest_mass;
-}
-
-/// Whether most of the masses are balanced by others of the opposite sign.
-bool charges_cancel(const GravityInput& in) {
-  double sum = 0, sizes = 0;
-  for (std::size_t k = 0; k < in.n_sources; ++k) {
-    sum += in.mass[k];
-    sizes += std::abs(in.mass[k]);
-  }
-  return std::abs(sum) < 0.5 * sizes;
-}
-
 class GravityTree {
  public:
   GravityTree(SetJob& job, const GravityInput& input, const TreeOptions& options, unsigned threads,
@@ -120,6 +46,7 @@ class GravityTree {
         in_(input),
         options_(options),
         share_(share),
+        costs_{input.engine_speed},
         charges_cancel_(charges_cancel(input)),
         tree_(in_.n_sources, in_.source, leaf_size(), threads),
         mass_(in_order(tree_, in_.mass)),
@@ -128,6 +55,7 @@ class GravityTree {
     if (!in_.same) {
       target_tree_.emplace(in_.n_targets, in_.target, group_size(), threads);
       others_ = targets_of(*target_tree_);
+      if (in_.target_source != nullptr) number_targets();
     } else {
       others_ = sources_;
     }
@@ -148,9 +76,10 @@ class GravityTree {
 
   /// Chooses degree and theta; false if direct sums are faster or needed.
   bool choose(const DirectSums& direct, const DirectSums& direct_jerk) {
-    // Of expansions, few targets have much larger errors than the others.
-    const std::size_t samples = or_default(options_.samples, wants_expansions() ? 512 : 256);
+    const std::size_t samples = samples_for(options_, wants_expansions());
     sample_.emplace(targets(), samples, direct);
+    spent_ = costs_.build(static_cast<double>(in_.n_sources + in_.n_targets)) +
+             static_cast<double>(samples) * static_cast<double>(in_.n_sources);
     if (has_jerk()) jerk_sample_.emplace(targets(), samples, direct_jerk);
     bool found = false;
     in_step(share_, "choice of a tree", [&] { found = choose_for_sample(); });
@@ -161,6 +90,7 @@ class GravityTree {
   bool compute() {
     std::vector<std::uint32_t> all(groups_.size());
     std::iota(all.begin(), all.end(), 0);
+    sums_->progress = options_.progress;
     for (;;) {
       sum_all(all);
       error_ = sample_->error_of(rows_);
@@ -243,6 +173,16 @@ class GravityTree {
     return value > 0 ? value : otherwise;
   }
 
+  /// Gives targets that are sources the numbers of these in the order of the tree.
+  void number_targets() {
+    std::vector<std::uint32_t> place(tree_.size());
+    for_particles(tree_,
+                  [&](std::size_t k, std::size_t i) { place[i] = static_cast<std::uint32_t>(k); });
+    for_particles(*target_tree_, [&](std::size_t k, std::size_t i) {
+      others_[k].id = place[in_.target_source[i]];
+    });
+  }
+
   void take_softening() {
     source_square_ = in_order(tree_, in_.source_square);
     target_square_ = in_order(targets(), in_.target_square);
@@ -296,9 +236,11 @@ class GravityTree {
     sums_->compute(some, hierarchy_, sources_);
     if (!far_) return;
     const Stopwatch evaluation;
-    for_blocks(some.size(), 8, tree_.threads(), [&](std::size_t first, std::size_t last) {
-      for (std::size_t k = first; k < last; ++k)
-        far_->add(numbers[k], some[k].first, some[k].count, rows_);
+    host_([&] {
+      for_blocks(some.size(), 8, tree_.threads(), [&](std::size_t first, std::size_t last) {
+        for (std::size_t k = first; k < last; ++k)
+          far_->add(numbers[k], some[k].first, some[k].count, rows_);
+      });
     });
     expansion_seconds_ += evaluation.seconds();
   }
@@ -307,12 +249,7 @@ class GravityTree {
   /// less than the accuracy. A cluster at that distance has a small part of an acceleration.
   double square_reach() const { return 0.3 / (options_.theta > 0 ? 1e-5 : options_.accuracy); }
 
-  /// Proxies of charges that cancel have errors of the charges' sizes, and need many pairs.
-  bool wants_expansions() const {
-    if (options_.method == TreeMethod::Expansion) return !has_jerk();
-    return options_.method == TreeMethod::Auto && options_.degree == 0 && options_.theta == 0 &&
-           !has_jerk() && (charges_cancel_ || options_.accuracy < least_accuracy_of_proxies);
-  }
+  bool wants_expansions() const { return expansions_are_wanted(in_, options_, charges_cancel_); }
 
   /// Chooses the degree of the expansions, and a theta if the largest does not suffice. False if
   /// softening or accuracy leave too much to pairs.
@@ -334,8 +271,14 @@ class GravityTree {
       hierarchy_.theta = theta_of_expansions;
       return find_theta() && fast_enough();
     }
-    use_degree(degree_of_trial);
+    // The trial of a small degree is left out where both cost too much.
+    const unsigned usual = usual_degree(options_.accuracy);
+    use_degree(static_cast<int>(degree_of_trial));
     if (options_.theta > 0) return true;
+    const double lists = cost_of_trial(length_at_first());
+    if (!affordable(lists + costs_.expansions(targets_of_trial(), usual)))
+      use_degree(static_cast<int>(usual));
+    if (!affordable(cost_of_trial(length_at_first()))) return false;
     double before = 1;
     for (unsigned attempt = 0; attempt < 4; ++attempt) {
       const double error = error_with(theta_of_expansions);
@@ -345,6 +288,7 @@ class GravityTree {
         break;
       before = error;
       use_degree(static_cast<int>(far_->degree()) + steps_for(0.9 * wanted / error));
+      if (!affordable(cost_of_trial(pairs_of_sample()))) return false;
     }
     return find_theta() && pairs_are_few() && fast_enough();
   }
@@ -362,6 +306,9 @@ class GravityTree {
   /// Chooses degree and theta of proxies.
   bool choose_proxies() {
     for (const unsigned degree : degrees()) {
+      // Pseudo-particles take about as long as the tree.
+      spent_ += costs_.build(static_cast<double>(in_.n_sources));
+      if (options_.theta == 0 && !affordable(cost_of_trial(length_at_first()))) return false;
       host_([&] { set_degree(degree); });
       if (options_.theta > 0) {
         hierarchy_.theta = options_.theta;
@@ -379,7 +326,7 @@ class GravityTree {
     if (options_.degree > 0) return {options_.degree};
     const bool multipoles = options_.method == TreeMethod::Multipole || has_jerk();
     unsigned first = multipoles ? least_degree : 1;
-    first = std::max(first, choice_for(options_.accuracy, first_choices).degree);
+    first = std::max(first, first_choice(options_.accuracy).degree);
     std::vector<unsigned> all;
     for (unsigned degree = first; degree <= largest_degree; ++degree) all.push_back(degree);
     return all;
@@ -392,8 +339,8 @@ class GravityTree {
     // Fewer points do for clusters that are further away.
     for (unsigned d = least_degree; d <= degree; ++d)
       proxies_.push_back(add_multipoles(tree_, moments_, d, sources_));
-    hierarchy_ = {&tree_, moments_, proxies_, choice_for(options_.accuracy, first_choices).theta,
-                  softening_};
+    hierarchy_ = {&tree_, moments_, proxies_, first_choice(options_.accuracy).theta, softening_};
+    if (!affordable(2 * cost_of_trial(length_at_first()))) hierarchy_.theta *= careful;
     if (softening_.of_each()) set_softening_of_proxies();
     if (!has_jerk()) return;
     // Jerks lack the derivative of the quadrupole, which has one distance less.
@@ -405,16 +352,38 @@ class GravityTree {
   double error_with(double theta) {
     hierarchy_.theta = theta;
     sum(sample_groups_, groups_of_sample_);
+    spent_ += cost_of_trial(pairs_of_sample());
     return sample_->error_of(rows_).bound;
   }
 
-  /// The largest theta, within a tenth, with which the bound of the error is small enough. False if
-  /// there is none.
+  /// The targets whose expansions a trial makes: those of all groups that have one of the sample.
+  double targets_of_trial() const {
+    const auto sampled = static_cast<double>(sample_->places().size() * group_size());
+    return std::min(sampled, static_cast<double>(in_.n_targets));
+  }
+  /// The cost of a trial with lists of this mean length, in pairs of direct sums.
+  double cost_of_trial(double length) const {
+    const double lists = costs_.trial(static_cast<double>(sample_->places().size()), length);
+    return far_ ? lists + costs_.expansions(targets_of_trial(), far_->degree()) : lists;
+  }
+  double length_at_first() const {
+    const double usual = usual_length(options_.accuracy, far_.has_value());
+    return std::min(usual, static_cast<double>(in_.n_sources));
+  }
+  /// Whether a choice may cost so much more: any, if a tree is asked for.
+  bool affordable(double cost) const {
+    if (options_.method != TreeMethod::Auto) return true;
+    return spent_ + cost <= budget_of_choice(in_, options_);
+  }
+
+  /// The largest theta, within a tenth, with which the bound of the error is small enough, or one
+  /// that is smaller if further trials cost too much. False if there is none.
   bool find_theta() {
     const double wanted = accuracy_of_sample * options_.accuracy;
     const double power = 1.0 / (degree() + 1.5);
     double good = 0, bad = largest_theta * 1.1, theta = hierarchy_.theta;
     for (unsigned attempt = 0; attempt < 8 && theta > smallest_theta; ++attempt) {
+      if (!affordable(cost_of_trial(attempt > 0 ? pairs_of_sample() : length_at_first()))) break;
       const double error = error_with(theta);
       (error <= wanted ? good : bad) = theta;
       if (good > 0 && (bad < 1.1 * good || good == largest_theta)) break;
@@ -432,14 +401,16 @@ class GravityTree {
   /// the theta of the last attempt.
   bool fast_enough() {
     if (options_.method != TreeMethod::Auto) return true;
-    const double others = far_ ? 4 * pairs_of_target : pairs_of_target;
-    return others + pairs_of_pair * pairs_of_sample() < static_cast<double>(in_.n_sources);
+    const double others = far_ ? costs_.expansions(1, far_->degree()) : costs_.target();
+    return others + costs_.pair() * pairs_of_sample() < static_cast<double>(in_.n_sources);
   }
 
   const HostSteps& host_;
   const GravityInput& in_;
   const TreeOptions& options_;
   GroupShare* share_;  ///< null: one process
+  TreeCosts costs_;
+  double spent_ = 0;  ///< cost of the choice so far, in pairs of direct sums
   bool charges_cancel_;
   Octree tree_;
   std::optional<Octree> target_tree_;
@@ -466,37 +437,28 @@ class GravityTree {
 
 }  // namespace
 
-void check_options(const TreeOptions& o) {
-  const auto number = [](double x) { return std::to_string(x); };
-  if (!(o.accuracy > 0 && o.accuracy < 1))
-    refuse("accuracy must be above 0 and below 1, it is " + number(o.accuracy));
-  if (!(o.theta == 0 || (o.theta > 0 && o.theta <= largest_theta)))
-    refuse("theta must be above 0 and at most 0.95, or 0 for a choice by the accuracy, it is " +
-           number(o.theta));
-  const bool expansion = o.method == TreeMethod::Expansion;
-  const unsigned most = expansion ? most_harmonics : largest_degree;
-  if (o.degree != 0 && (o.degree < least_degree || o.degree > most))
-    refuse("degree must be 2 to " + std::to_string(most) +
-           ", or 0 for a choice by the accuracy, it is " + std::to_string(o.degree));
-  if (o.degree != 0 && (o.method == TreeMethod::Direct || o.method == TreeMethod::Monopole))
-    refuse("a degree is that of multipoles; leave it out, or choose TreeMethod::Multipole");
-}
-
 std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& input,
                                             const TreeOptions& options, unsigned threads,
                                             const DirectSums& direct, const DirectSums& direct_jerk,
                                             const GravityResults& results, const HostSteps& host,
                                             GroupShare* share) {
+  if (options.earlier != nullptr) {
+    const auto compute = [&](const TreeOptions& o) {
+      return compute_with_tree(job, input, o, threads, direct, direct_jerk, results, host, share);
+    };
+    if (options.earlier->method == TreeMethod::Direct) return {};
+    const auto report = compute(with_earlier_choice(options));
+    if (report && report->error <= options.accuracy) return report;
+    return compute(with_new_choice(options));
+  }
   if (options.method == TreeMethod::Expansion && input.source_velocity != nullptr)
-    refuse("expansions have no jerks; choose TreeMethod::Multipole or Auto");
-  constexpr double least_pairs = 1e8;  // a choice takes 50 ms
-  constexpr std::size_t least_targets = 1000;
+    throw Error(ErrorCategory::Usage,
+                "TreeOptions: expansions have no jerks; choose TreeMethod::Multipole or Auto");
   if (options.method == TreeMethod::Direct || input.n_targets == 0 || input.n_sources == 0 ||
       !in_range(input, threads))
     return {};
   const bool chosen = options.theta > 0 || options.method != TreeMethod::Auto;
-  const double pairs = static_cast<double>(input.n_targets) * static_cast<double>(input.n_sources);
-  if (!chosen && (input.n_targets < least_targets || pairs < least_pairs)) return {};
+  if (!chosen && !choice_is_affordable(input, options)) return {};
   const Stopwatch build;
   std::optional<GravityTree> made;
   in_step(share, "a tree",

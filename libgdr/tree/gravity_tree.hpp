@@ -1,6 +1,7 @@
 // Gravity with a tree: choice of method and distance, sums, measured errors.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -24,7 +25,10 @@ struct GravityInput {
   const double *source_square = nullptr, *target_square = nullptr;
   /// Velocities, as triples, for the jerks; null: without jerks.
   const double *target_velocity = nullptr, *source_velocity = nullptr;
-  bool same = false;  ///< whether the targets are the sources, which do not act on themselves
+  /// The numbers of targets among the sources, which do not act on them; null: none of them is one.
+  const std::uint32_t* target_source = nullptr;
+  double engine_speed = 1;  ///< TreeCosts::speed of the device's engine
+  bool same = false;        ///< whether the targets are the sources, which do not act on themselves
 };
 
 /// Throws Error (Usage) for options out of range.

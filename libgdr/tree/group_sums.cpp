@@ -45,6 +45,7 @@ void GroupSums::run(std::span<const Group> groups, std::span<const Source> sourc
 
 void GroupSums::compute(std::span<const Group> groups, const Hierarchy& hierarchy,
                         std::span<const Source> sources) {
+  const auto all = static_cast<double>(groups.size());
   while (!groups.empty()) {
     const Stopwatch making;
     const std::size_t made = lists.make(groups, hierarchy);
@@ -53,6 +54,7 @@ void GroupSums::compute(std::span<const Group> groups, const Hierarchy& hierarch
     run(groups.first(made), sources);
     force_seconds += sums.seconds();
     groups = groups.subspan(made);
+    if (progress) progress(1 - static_cast<double>(groups.size()) / all);
   }
 }
 

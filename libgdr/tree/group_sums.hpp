@@ -1,6 +1,7 @@
 // The sums of groups of targets over the sources of their lists, on a device.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,7 @@ class GroupSums {
 
   Motion motion = {};
   Softened softened = {};
+  std::function<void(double)> progress = {};  ///< called with the share of a computation's groups
   GroupLists lists;          ///< of the last groups, with the number of pairs so far
   double list_seconds = 0;   ///< time of making lists so far
   double force_seconds = 0;  ///< time of the sums so far

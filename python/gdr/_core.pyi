@@ -209,13 +209,18 @@ class TreeSum:
     ) -> Dict[str, Any]: ...
     def charges(self) -> List[str]: ...
 
+class Softening:
+    def __init__(
+        self, eps: float, each: Optional[_Array], targets: Optional[_Array], /
+    ) -> None: ...
+
 class Gravity:
     def __init__(self, device: Device, /) -> None: ...
     def compute(
         self,
         pos: _Array,
         mass: _Array,
-        eps: float,
+        eps: Softening,
         targets: Optional[_Array],
         acc: _Array,
         pot: _Array,
@@ -225,7 +230,7 @@ class Gravity:
         self,
         pos: _Array,
         mass: _Array,
-        eps: float,
+        eps: Softening,
         targets: Optional[_Array],
         acc: _Array,
         pot: _Array,
@@ -240,7 +245,7 @@ class GravityJerk:
         pos: _Array,
         vel: _Array,
         mass: _Array,
-        eps: float,
+        eps: Softening,
         targets: Optional[_Array],
         target_vel: Optional[_Array],
         acc: _Array,
@@ -263,6 +268,9 @@ class TreeOptions:
         group_size: int,
         leaf_size: int,
         samples: int,
+        calls: int,
+        earlier: Optional[Tuple[int, int, float]],
+        progress: Optional[Callable[[float], None]],
         /,
     ) -> None: ...
 

@@ -63,7 +63,23 @@ std::unique_lock<std::timed_mutex> DeviceHandle::acquire() {
   return lock;
 }
 
-void DeviceHandle::execute(const std::function<void(Device&)>& work, bool brief) {
+namespace {
+
+/// Calls `poll`, if there is one; false, with Python's error set, if it throws.
+bool polled(const std::function<void()>& poll) {
+  try {
+    if (poll) poll();
+  } catch (py::error_already_set& error) {
+    error.restore();
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void DeviceHandle::execute(const std::function<void(Device&)>& work, bool brief,
+                           const std::function<void()>& poll) {
   const std::unique_lock lock = acquire();
   Device& open = device();
   if (!any_thread_ || (brief && brief_allowed_ && background_ == 0)) {
@@ -75,7 +91,7 @@ void DeviceHandle::execute(const std::function<void(Device&)>& work, bool brief)
   }
   std::future<void> done = worker_->start([&] { work(open); });
   while (!completes_within(done, pending_signal_ ? interrupt_interval : signal_interval)) {
-    if (!pending_signal_ && PyErr_CheckSignals() == 0) continue;
+    if (!pending_signal_ && PyErr_CheckSignals() == 0 && polled(poll)) continue;
     if (!pending_signal_) pending_signal_.emplace();
     do {  // The work may consist of several runs: interrupt each until the work has ended.
       const py::gil_scoped_release released;

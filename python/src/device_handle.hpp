@@ -46,14 +46,17 @@ class DeviceHandle {
   ///
   /// `brief`: the work takes no more than some milliseconds on an emulated device. It then runs in
   /// the calling thread, without the two changes of threads, and signals are handled after it.
+  ///
+  /// `poll` is called from time to time meanwhile, with the GIL held, and may throw like a signal
+  /// handler.
   template <typename Work>
-  auto run(const Work& work, bool brief = false) {
+  auto run(const Work& work, bool brief = false, const std::function<void()>& poll = {}) {
     using Result = std::invoke_result_t<const Work&, Device&>;
     if constexpr (std::is_void_v<Result>) {
-      execute(work, brief);
+      execute(work, brief, poll);
     } else {
       std::optional<Result> result;
-      execute([&](Device& device) { result.emplace(std::invoke(work, device)); }, brief);
+      execute([&](Device& device) { result.emplace(std::invoke(work, device)); }, brief, poll);
       return *std::move(result);
     }
   }
@@ -71,7 +74,8 @@ class DeviceHandle {
  private:
   /// Waits for exclusive use of the device, and handles signals meanwhile.
   std::unique_lock<std::timed_mutex> acquire();
-  void execute(const std::function<void(Device&)>& work, bool brief);
+  void execute(const std::function<void(Device&)>& work, bool brief,
+               const std::function<void()>& poll);
   void throw_pending_signal();
 
   std::optional<Device> device_;
@@ -115,8 +119,8 @@ class DeviceObject {
   Object* operator->() { return &**this; }
   /// Runs `work` on the object, like DeviceHandle::run.
   template <typename Work>
-  auto run(const Work& work, bool brief = false) {
-    return device_->run([&](Device&) { return std::invoke(work, *object_); }, brief);
+  auto run(const Work& work, bool brief = false, const std::function<void()>& poll = {}) {
+    return device_->run([&](Device&) { return std::invoke(work, *object_); }, brief, poll);
   }
   DeviceHandle& device() { return *device_; }
 

@@ -1,5 +1,9 @@
 // Jobs, a kernel on a device with its data, and gravity on arrays of three-vectors.
 #include <array>
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <tuple>
 
 #include "background_job.hpp"
 #include "gdr/gravity.hpp"
@@ -97,10 +101,49 @@ class PyJob : public BackgroundJob<Job> {
 constexpr std::array<const char*, 5> method_names{"auto", "direct", "monopole", "multipole",
                                                   "expansion"};
 
-TreeOptions tree_options(double accuracy, std::size_t method, unsigned degree, double theta,
-                         std::size_t group_size, std::size_t leaf_size, std::size_t samples) {
-  return {accuracy, static_cast<TreeMethod>(method), degree, theta, group_size, leaf_size, samples};
-}
+/// Method, degree and theta of an earlier report.
+using EarlierChoice = std::tuple<std::size_t, unsigned, double>;
+
+/// Options of a tree, and a function of Python for the progress of a call.
+class PyTreeOptions {
+ public:
+  PyTreeOptions(double accuracy, std::size_t method, unsigned degree, double theta,
+                std::size_t group_size, std::size_t leaf_size, std::size_t samples,
+                std::size_t calls, const std::optional<EarlierChoice>& earlier,
+                std::optional<py::function> progress)
+      : options_{.accuracy = accuracy,
+                 .method = static_cast<TreeMethod>(method),
+                 .degree = degree,
+                 .theta = theta,
+                 .group_size = group_size,
+                 .leaf_size = leaf_size,
+                 .samples = samples,
+                 .calls = calls},
+        progress_(std::move(progress)) {
+    if (!earlier) return;
+    earlier_.emplace();
+    earlier_->method = static_cast<TreeMethod>(std::get<0>(*earlier));
+    earlier_->degree = std::get<1>(*earlier);
+    earlier_->theta = std::get<2>(*earlier);
+  }
+
+  /// The report of work(object, options), with calls of the function meanwhile.
+  template <typename Object, typename Work>
+  TreeReport run(DeviceObject<Object>& object, const Work& work) const {
+    std::atomic<double> share = 0;
+    TreeOptions options = options_;
+    if (earlier_) options.earlier = &*earlier_;
+    if (progress_) options.progress = [&](double now) { share = now; };
+    const std::function<void()> poll = [&] { (*progress_)(share.load()); };
+    return object.run([&](Object& o) { return work(o, options); }, false,
+                      progress_ ? poll : std::function<void()>());
+  }
+
+ private:
+  TreeOptions options_;
+  std::optional<TreeReport> earlier_;
+  std::optional<py::function> progress_;
+};
 
 /// The arrays of a call of gravity, checked for their sizes.
 struct ForceArrays {
@@ -133,16 +176,36 @@ py::dict fields_of(const TreeReport& r) {
                   "force_seconds"_a = r.force_seconds);
 }
 
+/// One softening length, or one for each source and perhaps for each target.
+class PySoftening {
+ public:
+  PySoftening(double eps, std::optional<py::array> each, std::optional<py::array> targets)
+      : eps_(eps), each_(std::move(each)), targets_(std::move(targets)) {}
+
+  /// Of n sources and m targets.
+  Softening of(std::size_t n, std::size_t m) const {
+    if (!each_) return eps_;
+    const double* const sources = doubles(*each_, n, "eps");
+    if (!targets_) return sources;
+    return {sources, doubles(*targets_, m, "target_eps")};
+  }
+
+ private:
+  double eps_;
+  std::optional<py::array> each_, targets_;
+};
+
 class PyGravity {
  public:
   explicit PyGravity(DevicePointer device)
       : gravity_(std::move(device), [](Device& d) { return Gravity(d); }) {}
 
   /// Forces of n particles on each other, or on targets.
-  void compute(const py::array& position, const py::array& mass, double eps,
+  void compute(const py::array& position, const py::array& mass, const PySoftening& softening,
                const std::optional<py::array>& targets, py::array acceleration,
                py::array potential) {
     const ForceArrays f(position, mass, targets, acceleration, potential);
+    const Softening eps = softening.of(f.n, f.m);
     gravity_.run(
         [&](Gravity& g) {
           if (targets)
@@ -154,15 +217,16 @@ class PyGravity {
   }
 
   /// The same with a tree; returns the fields of the report.
-  py::dict compute_with_tree(const py::array& position, const py::array& mass, double eps,
-                             const std::optional<py::array>& targets, py::array acceleration,
-                             py::array potential, const TreeOptions& options) {
+  py::dict compute_with_tree(const py::array& position, const py::array& mass,
+                             const PySoftening& softening, const std::optional<py::array>& targets,
+                             py::array acceleration, py::array potential,
+                             const PyTreeOptions& options) {
     const ForceArrays f(position, mass, targets, acceleration, potential);
-    const TreeReport report = gravity_.run([&](Gravity& g) {
-      return targets ? g.compute_on(f.m, f.t, f.n, f.x, f.mj, eps, f.a, f.p, options)
-                     : g.compute(f.n, f.x, f.mj, eps, f.a, f.p, options);
-    });
-    return fields_of(report);
+    const Softening eps = softening.of(f.n, f.m);
+    return fields_of(options.run(gravity_, [&](Gravity& g, const TreeOptions& o) {
+      return targets ? g.compute_on(f.m, f.t, f.n, f.x, f.mj, eps, f.a, f.p, o)
+                     : g.compute(f.n, f.x, f.mj, eps, f.a, f.p, o);
+    }));
   }
 
  private:
@@ -177,24 +241,26 @@ class PyGravityJerk {
   /// Forces and jerks of n particles on each other, or on targets; the fields of the report if
   /// there are options for a tree, else an empty dictionary.
   py::dict compute(const py::array& position, const py::array& velocity, const py::array& mass,
-                   double eps, const std::optional<py::array>& targets,
+                   const PySoftening& softening, const std::optional<py::array>& targets,
                    const std::optional<py::array>& target_velocity, py::array acceleration,
-                   py::array jerk, py::array potential, const std::optional<TreeOptions>& options) {
+                   py::array jerk, py::array potential, const PyTreeOptions* options) {
     const ForceArrays f(position, mass, targets, acceleration, potential);
+    const Softening eps = softening.of(f.n, f.m);
     const double* const v = doubles(velocity, 3 * f.n, "vel");
     const double* const vi = targets ? doubles(*target_velocity, 3 * f.m, "target_vel") : nullptr;
     double* const j = result_doubles(jerk, 3 * f.m, "jerk");
-    const TreeReport report = gravity_.run([&](GravityJerk& g) {
-      if (options && targets)
-        return g.compute_on(f.m, f.t, vi, f.n, f.x, v, f.mj, eps, f.a, j, f.p, *options);
-      if (options) return g.compute(f.n, f.x, v, f.mj, eps, f.a, j, f.p, *options);
+    if (options != nullptr)
+      return fields_of(options->run(gravity_, [&](GravityJerk& g, const TreeOptions& o) {
+        return targets ? g.compute_on(f.m, f.t, vi, f.n, f.x, v, f.mj, eps, f.a, j, f.p, o)
+                       : g.compute(f.n, f.x, v, f.mj, eps, f.a, j, f.p, o);
+      }));
+    gravity_.run([&](GravityJerk& g) {
       if (targets)
         g.compute_on(f.m, f.t, vi, f.n, f.x, v, f.mj, eps, f.a, j, f.p);
       else
         g.compute(f.n, f.x, v, f.mj, eps, f.a, j, f.p);
-      return TreeReport{};
     });
-    return options ? fields_of(report) : py::dict();
+    return {};
   }
 
  private:
@@ -204,9 +270,14 @@ class PyGravityJerk {
 }  // namespace
 
 void bind_job(py::module_& m) {
-  py::class_<TreeOptions>(m, "TreeOptions").def(py::init(&tree_options));
+  py::class_<PyTreeOptions>(m, "TreeOptions")
+      .def(py::init<double, std::size_t, unsigned, double, std::size_t, std::size_t, std::size_t,
+                    std::size_t, const std::optional<EarlierChoice>&,
+                    std::optional<py::function>>());
   m.attr("tree_methods") = py::make_tuple(method_names[0], method_names[1], method_names[2],
                                           method_names[3], method_names[4]);
+  py::class_<PySoftening>(m, "Softening")
+      .def(py::init<double, std::optional<py::array>, std::optional<py::array>>());
   py::class_<PyGravity>(m, "Gravity")
       .def(py::init<DevicePointer>())
       .def("compute", &PyGravity::compute)

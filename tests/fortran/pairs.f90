@@ -156,6 +156,12 @@ contains
          status)
     call check(status == gdr_error_usage .and. index(gdr_last_error(), "accuracy") > 0, &
          "an accuracy of 2")
+    call gdr_gravity_set_softening(gravity, many, 0.02d0 + 0 * mass, 0, mass, status)
+    call check(status == gdr_ok, "softening of each particle")
+    call gdr_gravity_compute(gravity, many, place, mass, 0d0, acc, pot, status)
+    call gdr_gravity_set_softening(gravity, 0, mass, 0, mass, status)
+    call gdr_gravity_compute(gravity, many, place, mass, 0.02d0, direct, pot, status)
+    call check(sum((acc - direct)**2) < 1d-12 * sum(direct**2), "equal lengths")
     call gdr_gravity_free(gravity)
   end subroutine test_trees
 

@@ -59,6 +59,15 @@ CASES: Dict[str, Case] = {
         lambda pos, mass, targets: gdr.gravity(pos, mass, 0.5, targets),
         {"pos": sixteenths(N, 3), "mass": sixteenths(N), "targets": sixteenths(4, 3)},
     ),
+    "gravity with softening of each particle": Case(
+        lambda pos, mass, eps, targets, target_eps: gdr.gravity(
+            pos, mass, eps, targets, target_eps=target_eps
+        ),
+        {
+            **{"pos": sixteenths(N, 3), "mass": sixteenths(N), "eps": sixteenths(N)},
+            **{"targets": sixteenths(4, 3), "target_eps": sixteenths(4)},
+        },
+    ),
     "gravity with velocities": Case(
         lambda pos, mass, vel, targets, target_vel: gdr.gravity(
             pos, mass, 0.5, targets, vel=vel, target_vel=target_vel

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 namespace gdr {
 
@@ -26,6 +27,16 @@ struct TreeOptions {
   std::size_t leaf_size = 0;   ///< largest number of particles of an undivided cluster; 0: chosen
   /// Number of targets whose errors are measured; 0: 256, or 512 with expansions.
   std::size_t samples = 0;
+  /// The report of an earlier call, for particles that have moved a little since: its method,
+  /// degree and theta are used again, without a choice, if the error with them is at most
+  /// `accuracy`; else a new choice is made. Results depend on this report, and on no other state.
+  /// `method`, `degree` and `theta` are not used with it. Null: none.
+  const struct TreeReport* earlier = nullptr;
+  /// The number of calls for which a choice is to serve (`earlier`). The choice may cost a quarter
+  /// of what direct sums cost in all of them.
+  std::size_t calls = 1;
+  /// Called now and then with the share of the sums that is done, 0 to 1, by one thread at a time.
+  std::function<void(double)> progress = {};
 };
 
 /// How a sum was computed, and its error. Errors are relative as TreeOptions::accuracy is.

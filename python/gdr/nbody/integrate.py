@@ -192,7 +192,9 @@ class _TreeForces:
         chosen = self.choice if self.step % 32 else None
         found = None if chosen is None else self.like(pos, chosen)
         if found is None or found.tree.error > self.accuracy:
-            found = gravity(pos, self.mass, self.eps, accuracy=self.accuracy, device=self.device)
+            found = gravity(
+                pos, self.mass, self.eps, accuracy=self.accuracy, calls=32, device=self.device
+            )
         self.step += 1
         self.choice = found.tree
         return found

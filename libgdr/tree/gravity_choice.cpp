@@ -1,0 +1,147 @@
+#include "libgdr/tree/gravity_choice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "emulator/host/for_blocks.hpp"
+#include "gdr/error.hpp"
+#include "libgdr/tree/designs.hpp"
+#include "libgdr/tree/harmonics.hpp"
+
+namespace gdr::tree {
+namespace {
+
+/// Coordinates and sums of masses beyond these leave no room for squares.
+constexpr double largest_coordinate = 1e150, largest_mass = 1e290;
+
+/// bench/python_tree.py --particles 3e5 --accuracy 1e-3,1e-4,1e-5 --degree 2 (3, 4, 5)
+constexpr std::array<FirstChoice, 5> first_choices{
+    {{5e-3, 1, 0.8}, {3e-4, 2, 0.6}, {5e-5, 2, 0.33}, {5e-6, 4, 0.32}, {0, 5, 0.3}}};
+
+/// The accuracy from which on expansions are faster than proxies.
+constexpr double least_accuracy_of_proxies = 5e-4;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorCategory::Usage, "TreeOptions: " + what);
+}
+
+double largest_size(const double* values, std::size_t n, unsigned threads) {
+  constexpr std::size_t each = 1 << 14;
+  std::vector<double> parts((n + each - 1) / each);
+  for_blocks(n, each, threads, [&](std::size_t first, std::size_t last) {
+    double largest = 0;
+    for (std::size_t k = first; k < last; ++k) largest = std::max(largest, std::abs(values[k]));
+    parts[first / each] = largest;
+  });
+  return parts.empty() ? 0 : *std::ranges::max_element(parts);
+}
+
+}  // namespace
+
+const FirstChoice& first_choice(double accuracy) {
+  return *std::ranges::find_if(first_choices,
+                               [&](const FirstChoice& c) { return accuracy >= c.accuracy; });
+}
+
+unsigned usual_degree(double accuracy) {
+  const double steps = std::log(accuracy_of_sample * accuracy) / std::log(error_of_degree);
+  return static_cast<unsigned>(
+      std::clamp(std::ceil(steps) - 5.0, double{degree_of_trial}, double{most_harmonics}));
+}
+
+double usual_length(double accuracy, bool expansions) {
+  return expansions ? 3300 : 150 / std::sqrt(accuracy);
+}
+
+bool in_range(const GravityInput& in, unsigned threads) {
+  constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
+  if (in.n_sources > most || in.n_targets > most) return false;
+  const auto size = [&](const double* values, std::size_t n) {
+    return values == nullptr ? 0 : largest_size(values, n, threads);
+  };
+  const double mass = static_cast<double>(in.n_sources) * size(in.mass, in.n_sources);
+  const double at = std::max(size(in.source, 3 * in.n_sources), size(in.target, 3 * in.n_targets));
+  const double speed = std::max(size(in.source_velocity, 3 * in.n_sources),
+                                size(in.target_velocity, 3 * in.n_targets));
+  return at <= largest_coordinate && mass < largest_mass && speed <= largest_coordinate &&
+         mass * std::max(1.0, speed) < largest_mass;
+}
+
+bool charges_cancel(const GravityInput& in) {
+  double sum = 0, sizes = 0;
+  for (std::size_t k = 0; k < in.n_sources; ++k) {
+    sum += in.mass[k];
+    sizes += std::abs(in.mass[k]);
+  }
+  return std::abs(sum) < 0.5 * sizes;
+}
+
+bool expansions_are_wanted(const GravityInput& in, const TreeOptions& options, bool cancel) {
+  if (in.source_velocity != nullptr) return false;
+  if (options.method == TreeMethod::Expansion) return true;
+  return options.method == TreeMethod::Auto && options.degree == 0 && options.theta == 0 &&
+         (cancel || options.accuracy < least_accuracy_of_proxies);
+}
+
+std::size_t samples_for(const TreeOptions& options, bool expansions) {
+  if (options.samples > 0) return options.samples;
+  return expansions ? 512 : 256;  // of expansions, few targets have much larger errors
+}
+
+double budget_of_choice(const GravityInput& in, const TreeOptions& options) {
+  return share_of_choice * static_cast<double>(in.n_targets) * static_cast<double>(in.n_sources) *
+         static_cast<double>(options.calls);
+}
+
+bool choice_is_affordable(const GravityInput& in, const TreeOptions& options) {
+  const TreeCosts costs{in.engine_speed};
+  const bool expansions = expansions_are_wanted(in, options, charges_cancel(in));
+  const auto targets = static_cast<double>(in.n_targets),
+             sources = static_cast<double>(in.n_sources);
+  const double samples = std::min(static_cast<double>(samples_for(options, expansions)), targets);
+  const double length = std::min(sources, usual_length(options.accuracy, expansions));
+  return costs.build(targets + sources) + samples * sources + costs.trial(samples, length) <=
+         budget_of_choice(in, options);
+}
+
+TreeOptions with_earlier_choice(const TreeOptions& options) {
+  TreeOptions kept = options;
+  kept.earlier = nullptr;
+  kept.method = options.earlier->method;
+  kept.degree = options.earlier->degree > 1 ? options.earlier->degree : 0;
+  kept.theta = options.earlier->theta;
+  return kept;
+}
+
+TreeOptions with_new_choice(const TreeOptions& options) {
+  TreeOptions anew = options;
+  anew.earlier = nullptr;
+  anew.method = TreeMethod::Auto;
+  anew.degree = 0;
+  anew.theta = 0;
+  return anew;
+}
+
+void check_options(const TreeOptions& o) {
+  if (o.earlier != nullptr) check_options(with_earlier_choice(o));
+  const auto number = [](double x) { return std::to_string(x); };
+  if (!(o.accuracy > 0 && o.accuracy < 1))
+    refuse("accuracy must be above 0 and below 1, it is " + number(o.accuracy));
+  if (!(o.theta == 0 || (o.theta > 0 && o.theta <= largest_theta)))
+    refuse("theta must be above 0 and at most 0.95, or 0 for a choice by the accuracy, it is " +
+           number(o.theta));
+  const bool expansion = o.method == TreeMethod::Expansion;
+  const unsigned most = expansion ? most_harmonics : largest_degree;
+  if (o.degree != 0 && (o.degree < least_degree || o.degree > most))
+    refuse("degree must be 2 to " + std::to_string(most) +
+           ", or 0 for a choice by the accuracy, it is " + std::to_string(o.degree));
+  if (o.calls == 0) refuse("calls must be at least 1, it is 0");
+  if (o.degree != 0 && (o.method == TreeMethod::Direct || o.method == TreeMethod::Monopole))
+    refuse("a degree is that of multipoles; leave it out, or choose TreeMethod::Multipole");
+}
+
+}  // namespace gdr::tree

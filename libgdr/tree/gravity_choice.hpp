@@ -1,0 +1,56 @@
+// What is known of a calculation of gravity before its tree is made: whether a tree is possible and
+// pays, and the choices to begin with.
+#pragma once
+
+#include <cstddef>
+
+#include "libgdr/tree/gravity_tree.hpp"
+#include "libgdr/tree/tree_costs.hpp"
+
+namespace gdr::tree {
+
+constexpr double largest_theta = 0.95, smallest_theta = 0.05;
+
+/// What the choice asks of the sample, whose errors may be smaller than those of all targets.
+constexpr double accuracy_of_sample = 0.85;
+
+/// A theta for which expansions and pairs take about as long, and the factor of the errors by one
+/// degree more. The first trial has a small degree.
+constexpr double theta_of_expansions = 0.7, error_of_degree = 0.5;
+constexpr unsigned degree_of_trial = 4;
+
+/// A theta for proxies that usually does at the first attempt, relative to the usual one.
+constexpr double careful = 0.75;
+
+/// The degree of proxies with the smallest processor time for an accuracy, and the theta to begin
+/// with.
+struct FirstChoice {
+  double accuracy;  ///< the smallest one for this row
+  unsigned degree;
+  double theta;
+};
+const FirstChoice& first_choice(double accuracy);
+
+/// The degree of expansions that an accuracy usually needs.
+unsigned usual_degree(double accuracy);
+/// Sources in the list of a target: of proxies, and of expansions, which are left for pairs.
+double usual_length(double accuracy, bool expansions);
+
+/// Whether squares of distances and sums of masses are finite, and numbers of particles fit lists.
+bool in_range(const GravityInput& in, unsigned threads);
+/// Whether most of the masses are balanced by others of the opposite sign.
+bool charges_cancel(const GravityInput& in);
+/// Proxies of charges that cancel have errors of the charges' sizes, and need many pairs.
+bool expansions_are_wanted(const GravityInput& in, const TreeOptions& options, bool cancel);
+/// The number of targets whose errors are measured.
+std::size_t samples_for(const TreeOptions& options, bool expansions);
+/// What a choice may cost, in pairs of direct sums.
+double budget_of_choice(const GravityInput& in, const TreeOptions& options);
+/// Whether the cheapest choice, with one trial, costs no more.
+bool choice_is_affordable(const GravityInput& in, const TreeOptions& options);
+
+/// Options with the choice of an earlier call, and with a new choice instead.
+TreeOptions with_earlier_choice(const TreeOptions& options);
+TreeOptions with_new_choice(const TreeOptions& options);
+
+}  // namespace gdr::tree
