@@ -104,7 +104,8 @@ bool choice_is_affordable(const GravityInput& in, const TreeOptions& options) {
              sources = static_cast<double>(in.n_sources);
   const double samples = std::min(static_cast<double>(samples_for(options, expansions)), targets);
   const double length = std::min(sources, usual_length(options.accuracy, expansions));
-  return costs.build(targets + sources) + samples * sources + costs.trial(samples, length) <=
+  // The tree, and the pseudo-particles of a degree.
+  return costs.build(targets + 2 * sources) + samples * sources + costs.trial(samples, length) <=
          budget_of_choice(in, options);
 }
 

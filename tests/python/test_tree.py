@@ -25,7 +25,7 @@ def rms(got, right):
 def test_a_tree_has_the_accuracy_that_is_asked_for(native, accuracy):
     pos, mass = sphere(12000)
     right = gdr.gravity(pos, mass, 0.01, device=native)
-    r = gdr.gravity(pos, mass, 0.01, accuracy=accuracy, device=native)
+    r = gdr.gravity(pos, mass, 0.01, accuracy=accuracy, calls=32, device=native)
     acc, pot = r
     assert rms(acc, right.acc) <= accuracy and np.abs(pot / right.pot - 1).max() < 10 * accuracy
     assert 0 < r.tree.error <= accuracy and r.tree.samples == (512 if accuracy < 1e-3 else 256)
@@ -35,7 +35,7 @@ def test_a_tree_has_the_accuracy_that_is_asked_for(native, accuracy):
 def test_expansions_are_used_for_high_accuracies_and_on_request(native):
     pos, mass = sphere(25000)
     right = gdr.gravity(pos, mass, 1e-4, device=native)
-    r = gdr.gravity(pos, mass, 1e-4, accuracy=1e-5, device=native)
+    r = gdr.gravity(pos, mass, 1e-4, accuracy=1e-5, calls=32, device=native)
     assert rms(r.acc, right.acc) <= 1e-5 and np.abs(r.pot / right.pot - 1).max() < 1e-5
     assert r.tree.method == "expansion" and r.tree.expansion_seconds > 0
     asked = {"method": "expansion", "degree": 9, "theta": 0.6}
@@ -111,7 +111,7 @@ def test_velocities_give_jerks_with_and_without_a_tree(native):
     assert type(right) is gdr.results.GravityJerk
     kernel = gdr.gravity_jerk_long(pos, mass, vel, 0.01, device=native)
     assert rms(right.jerk, kernel.jerk) < 1e-6 and rms(right.acc, kernel.acc) < 1e-6
-    r = gdr.gravity(pos, mass, 0.01, vel=vel, accuracy=1e-3, device=native)
+    r = gdr.gravity(pos, mass, 0.01, vel=vel, accuracy=1e-3, calls=32, device=native)
     acc, jerk, pot = pickle.loads(pickle.dumps(r))
     assert isinstance(r, gdr.results.TreeGravityJerk) and r.tree.theta > 0
     assert rms(acc, right.acc) <= 1e-3 and rms(jerk, right.jerk) <= 1e-2
