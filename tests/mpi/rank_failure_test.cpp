@@ -152,7 +152,7 @@ TEST_CASE("runs continue with the same bits wherever ranks are killed") {
     // Two ranks, one after the other, each at a random time within a round.
     const std::string victims[] = {std::to_string(turn % 5), std::to_string((turn + 2) % 5)};
     const Ended ended = run_ranks(*mpi, 5,
-                                  {GDR_MPI_RANK_FAILURES, "mpi:engine=exact,threads=1",
+                                  {GDR_MPI_RANK_FAILURES, "mpi:engine=native,threads=1",
                                    std::to_string(turn), "9", victims[0], victims[1]});
     INFO("turn " << turn << "\n" << ended.output << ended.errors);
     REQUIRE(ended.status == 0);

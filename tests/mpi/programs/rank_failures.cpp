@@ -2,6 +2,7 @@
 // bits are those of the first call, and prints the number of failed ranks.
 //
 // usage: test_mpi_rank_failures DEVICE SEED ROUNDS VICTIM...
+//   DEVICE: one of engine native, whose kernels need no search for a schedule
 //   victim k kills itself in round 2 + 3 k, after a random time up to the duration of a round
 #include <unistd.h>
 
@@ -124,7 +125,7 @@ int main(int argc, char** argv) {
     const int rounds = std::atoi(argv[3]);
     std::mt19937_64 random(std::strtoull(argv[2], nullptr, 10));
     // Reference for any part that this rank may get when others fail: computed by one process.
-    gdr::Device alone = gdr::Device::open("exact:threads=1");
+    gdr::Device alone = gdr::Device::open("native:threads=1");
     Forces right(alone), forces(device);
     right.compute();
     double longest = 0;
