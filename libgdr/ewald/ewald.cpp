@@ -443,7 +443,7 @@ struct Ewald::Impl {
       total_charge += t.charge;
     }
     check_potentials(cell, terms, largest / unit,
-                     [&] { return numbers_of_ranks(ranks, call.pos, 3); });
+                     [&] { return gathered_numbers(ranks, call.pos, 3); });
     add_virial(terms, sums.virial);
     result.waves = add_waves(call, cell, rows, d, sums);
     add_constants(call, cell, d.alpha, total_charge, sums);
@@ -455,7 +455,7 @@ struct Ewald::Impl {
         call.force[3 * i + c] = call.charge[i] * sums.field[c][i];
     }
     if (!call.energy.empty()) std::ranges::copy(energies, call.energy.begin());
-    for (const double energy : numbers_of_ranks(ranks, energies, 1)) result.energy += energy;
+    for (const double energy : gathered_numbers(ranks, energies, 1)) result.energy += energy;
     return result;
   }
 

@@ -56,7 +56,7 @@ std::size_t gather_items(RankGroup& ranks, void* all, std::size_t bytes,
   return (offsets[n] - (offsets[mine + 1] - offsets[mine])) * bytes;
 }
 
-std::vector<double> numbers_of_ranks(RankGroup* ranks, std::span<const double> mine,
+std::vector<double> gathered_numbers(RankGroup* ranks, std::span<const double> mine,
                                      std::size_t each) {
   if (ranks == nullptr) return {mine.begin(), mine.end()};
   const std::vector<std::size_t> offsets = offsets_of_ranks(*ranks, mine.size() / each);

@@ -29,7 +29,7 @@ std::vector<Value> values_of_ranks(RankGroup* ranks, const Value& mine) {
 
 /// The items of all ranks in rank order, `each` numbers of an item; those of this process without a
 /// group. Collective, also for errors.
-std::vector<double> numbers_of_ranks(RankGroup* ranks, std::span<const double> mine,
+std::vector<double> gathered_numbers(RankGroup* ranks, std::span<const double> mine,
                                      std::size_t each);
 
 }  // namespace gdr

@@ -160,8 +160,8 @@ struct Sph::Impl {
       lattice.wrap(x);  // the sums refuse positions that are too far away
       std::ranges::copy(x, within.begin() + static_cast<std::ptrdiff_t>(3 * i));
     }
-    const std::vector<double> all = numbers_of_ranks(ranks, within, 3);
-    const std::vector<double> masses = numbers_of_ranks(ranks, p.mass, 1);
+    const std::vector<double> all = gathered_numbers(ranks, within, 3);
+    const std::vector<double> masses = gathered_numbers(ranks, p.mass, 1);
     collectively(ranks, [&] {
       const std::vector<double> estimates = sph::estimate_lengths(all, masses, eta);
       std::copy_n(estimates.begin() + static_cast<std::ptrdiff_t>(first), h.size(), h.begin());
