@@ -4,36 +4,16 @@
 #include <array>
 #include <cmath>
 
-#include "emulator/host/for_each_isa.hpp"
+#include "libgdr/tree/harmonic_lanes.hpp"
 
 namespace gdr::tree {
 namespace {
 
-constexpr std::size_t lane_count = 8;
-/// Numbers of several particles or clusters: each operation is one on all of them.
-typedef double Lanes __attribute__((vector_size(lane_count * sizeof(double))));
-
-struct ComplexLanes {
-  Lanes re, im;
-};
-
-constexpr std::size_t most_terms = (most_harmonics + 1) * (most_harmonics + 2) / 2;
-constexpr std::size_t all_terms = (most_harmonics + 1) * (most_harmonics + 1);
-
-/// The place of a term of order m >= 0.
-constexpr std::size_t place(std::size_t n, std::size_t m) { return n * (n + 1) / 2 + m; }
 /// The place of order 0 in an array with the orders -n to n of each degree.
 constexpr std::size_t middle(std::size_t n) { return n * n + n; }
 
-using Terms = std::array<ComplexLanes, most_terms>;
+constexpr std::size_t all_terms = (most_harmonics + 1) * (most_harmonics + 1);
 using AllTerms = std::array<ComplexLanes, all_terms>;
-
-#define GDR_INLINE __attribute__((always_inline)) inline
-
-GDR_INLINE void set_lanes(double x, Lanes& lanes) { lanes = Lanes{} + x; }
-GDR_INLINE double sum_of(const Lanes& v) {
-  return ((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7]));
-}
 
 /// The functions R of points.
 GDR_INLINE void make_regular(unsigned degree, const Lanes (&x)[3], Terms& r) {
@@ -118,24 +98,6 @@ GDR_INLINE void contract(unsigned degree, const AllTerms& a, const AllTerms& b, 
   result = {rr - ii, ri + ir};
 }
 
-/// Adds the numbers of an expansion, times powers of a ratio, to lane k.
-GDR_INLINE void load_lane(unsigned degree, const double* numbers, double ratio, std::size_t k,
-                          Terms& terms) {
-  double power = 1;
-  for (std::size_t n = 0, t = 0; n <= degree; ++n, power *= ratio)
-    for (std::size_t m = 0; m <= n; ++m, ++t) {
-      terms[t].re[k] = numbers[2 * t] * power;
-      terms[t].im[k] = numbers[2 * t + 1] * power;
-    }
-}
-
-GDR_INLINE void clear(unsigned degree, Terms& terms) {
-  for (std::size_t t = 0; t < place(degree + 1, 0); ++t) {
-    set_lanes(0, terms[t].re);
-    set_lanes(0, terms[t].im);
-  }
-}
-
 /// Vectors from a centre to up to lane_count particles; the others are at the centre.
 GDR_INLINE void load_points(const ParticleArrays& p, std::size_t first, const Frame& frame,
                             Lanes (&x)[3]) {
@@ -212,9 +174,9 @@ GDR_FOR_EACH_ISA void add_multipoles_of(unsigned degree, std::span<const Expansi
   }
 }
 
-GDR_FOR_EACH_ISA void add_far_clusters(unsigned degree, unsigned multipole_degree,
-                                       std::span<const Expansion> clusters, const Frame& frame,
-                                       double* local) {
+GDR_FOR_EACH_ISA void add_far_clusters_by_sums(unsigned degree, unsigned multipole_degree,
+                                               std::span<const Expansion> clusters,
+                                               const Frame& frame, double* local) {
   Terms terms, sum;
   AllTerms multipoles, functions;
   clear(degree, sum);

@@ -54,6 +54,10 @@ void add_multipoles_of(unsigned degree, std::span<const Expansion> parts, const 
 /// most this degree.
 void add_far_clusters(unsigned degree, unsigned multipole_degree,
                       std::span<const Expansion> clusters, const Frame& frame, double* local);
+/// The same by sums over all pairs of terms, which is faster for low degrees.
+void add_far_clusters_by_sums(unsigned degree, unsigned multipole_degree,
+                              std::span<const Expansion> clusters, const Frame& frame,
+                              double* local);
 /// Adds a local expansion around another centre.
 void add_local(unsigned from_degree, const Expansion& from, unsigned degree, const Frame& frame,
                double* local);

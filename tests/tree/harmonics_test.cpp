@@ -67,6 +67,52 @@ TEST_CASE("multipoles of parts are those of their particles") {
   }
 }
 
+TEST_CASE("distant clusters in turned axes have the expansions of sums over all terms") {
+  const Frame node{{0.3, -0.2, 0.1}, 0.8};
+  std::vector<Point> directions = {{0, 0, 1}, {0, 0, -1}, {1, 0, 0},    {-1, 0, 0},
+                                   {0, 1, 0}, {0, -1, 0}, {1, 1e-9, 0}, {1e-9, 0, -1}};
+  const Bodies random = cube(13, 4);
+  for (std::size_t i = 0; i < 13; ++i) {
+    Point d;
+    for (std::size_t k = 0; k < 3; ++k) d[k] = random.x[3 * i + k] - 0.5;
+    directions.push_back(d);
+  }
+  for (unsigned degree = 7; degree <= 16; ++degree)
+    for (const unsigned of_multipoles : {2U, degree / 2, degree - 1, degree}) {
+      CAPTURE(degree, of_multipoles);
+      std::vector<std::vector<double>> numbers;
+      std::vector<Expansion> clusters;
+      for (std::size_t i = 0; i < directions.size(); ++i) {
+        const double size = std::hypot(directions[i][0], directions[i][1], directions[i][2]);
+        Frame frame{node.centre, 0.5 + 0.02 * static_cast<double>(i)};
+        for (std::size_t k = 0; k < 3; ++k)
+          frame.centre[k] -= (2 + 0.3 * static_cast<double>(i)) * directions[i][k] / size;
+        const Columns c = around(frame.centre, 0.2, 9, static_cast<unsigned>(i));
+        numbers.emplace_back(expansion_size(of_multipoles));
+        add_particles(of_multipoles, c.arrays(0, 9), frame, numbers.back().data());
+        clusters.push_back({frame, nullptr});
+      }
+      clusters.back().frame.radius = 0;  // particles at the centre
+      for (std::size_t i = 0; i < clusters.size(); ++i) clusters[i].numbers = numbers[i].data();
+      for (const std::size_t count :
+           {std::size_t{0}, std::size_t{1}, std::size_t{8}, clusters.size()}) {
+        const std::span<const Expansion> some = std::span(clusters).first(count);
+        std::vector<double> turned(expansion_size(degree)), summed(turned.size());
+        add_far_clusters(degree, of_multipoles, some, node, turned.data());
+        add_far_clusters_by_sums(degree, of_multipoles, some, node, summed.data());
+        std::size_t t = 0;
+        for (unsigned n = 0; n <= degree; ++n) {
+          double largest = 0, error = 0;
+          for (unsigned m = 0; m < 2 * n + 2; ++m, ++t) {
+            largest = std::max(largest, std::abs(summed[t]));
+            error = std::max(error, std::abs(turned[t] - summed[t]));
+          }
+          CHECK(error <= 1e-12 * largest);
+        }
+      }
+    }
+}
+
 TEST_CASE("local expansions converge to the field of distant clusters, in units of any size") {
   for (const double unit : {1.0, 1e-100, 1e100}) {
     const Columns sources = around({0.5 * unit, 0, 0}, 0.6 * unit, 50, 5);
