@@ -16,7 +16,7 @@ constexpr double accuracy_of_sample = 0.85;
 
 /// A theta for which expansions and pairs take about as long, and the factor of the errors by one
 /// degree more. The first trial has a small degree.
-constexpr double theta_of_expansions = 0.7, error_of_degree = 0.5;
+constexpr double theta_of_expansions = 0.7, error_of_degree = 0.53;
 constexpr unsigned degree_of_trial = 4;
 
 /// A theta for proxies that usually does at the first attempt, relative to the usual one.

@@ -284,8 +284,9 @@ class GravityTree {
       const double error = error_with(theta_of_expansions);
       if (!pairs_are_few()) return false;
       if (error <= wanted) return fast_enough();
-      if (far_->degree() == most_harmonics || !(error <= 0.8 * before) || !std::isfinite(error))
-        break;
+      if (far_->degree() == most_harmonics)
+        return find_theta(error) && pairs_are_few() && fast_enough();
+      if (!(error <= 0.8 * before) || !std::isfinite(error)) break;
       before = error;
       use_degree(static_cast<int>(far_->degree()) + steps_for(0.9 * wanted / error));
       if (!affordable(cost_of_trial(pairs_of_sample()))) return false;
@@ -377,17 +378,23 @@ class GravityTree {
   }
 
   /// The largest theta, within a tenth, with which the bound of the error is small enough, or one
-  /// that is smaller if further trials cost too much. False if there is none.
-  bool find_theta() {
+  /// that is smaller if further trials cost too much. False if there is none. `known` is the bound
+  /// with the theta of the hierarchy, if it is too large.
+  bool find_theta(double known = 0) {
     const double wanted = accuracy_of_sample * options_.accuracy;
     const double power = 1.0 / (degree() + 1.5);
     double good = 0, bad = largest_theta * 1.1, theta = hierarchy_.theta;
     for (unsigned attempt = 0; attempt < 8 && theta > smallest_theta; ++attempt) {
-      if (!affordable(cost_of_trial(attempt > 0 ? pairs_of_sample() : length_at_first()))) break;
-      const double error = error_with(theta);
+      const bool is_known = known > 0 && attempt == 0;
+      if (!is_known && !affordable(cost_of_trial(attempt > 0 || known > 0 ? pairs_of_sample()
+                                                                          : length_at_first())))
+        break;
+      const double error = is_known ? known : error_with(theta);
       (error <= wanted ? good : bad) = theta;
-      if (good > 0 && (bad < 1.1 * good || good == largest_theta)) break;
-      double next = theta * std::clamp(std::pow(0.9 * wanted / error, power), 0.5, 1.5);
+      const double growth = std::pow(0.9 * wanted / error, power);
+      const bool near = error <= wanted && growth < 1.1;
+      if (good > 0 && (near || bad < 1.1 * good || good == largest_theta)) break;
+      double next = theta * std::clamp(growth, 0.5, 1.5);
       if (error == 0) next = 1.5 * theta;
       if (!(next > good && next < bad) || attempt > 3)
         next = good > 0 ? std::sqrt(good * bad) : 0.6 * theta;
