@@ -153,10 +153,8 @@ class Charges {
     for (const Contribution& c : graph_.contributions) {
       const std::string& result = name(c.result);
       if (c.reduction != Reduction::Sum) {
-        const char* const what = c.reduction == Reduction::Min   ? "the smallest value"
-                                 : c.reduction == Reduction::Max ? "the largest value"
-                                                                 : "a list of values";
-        refuse(fmt::format("result \"{}\" is {} of all sources, not a sum", result, what));
+        refuse(fmt::format("result \"{}\" is {} of all sources, not a sum", result,
+                           reduction_info(c.reduction).name));
         continue;
       }
       if (const std::int32_t v = numbers_.dependence(c.condition); v >= 0)

@@ -183,6 +183,10 @@ class CodeGenerator {
       record_failure(fmt::format("{} operations are too many for software pipelining", ops));
       return keep_failure(elements);
     }
+    if (std::ranges::any_of(first.compiled.loop.values, &MachineValue::in_local)) {
+      record_failure("loops with results in local memory are not pipelined");
+      return keep_failure(elements);
+    }
     first.compiled.zeroed_in_pads = neutral_field(first.compiled.loop);
     const PipelineMode modes[] = {{first.compiled.zeroed_in_pads == none ? 1U : 2U, 3, false},
                                   {1, 2, true}};

@@ -79,24 +79,27 @@ const DiagnosticInfo rows[] = {
      "list. Use a temporary for the contribution of one pair.",
      "VARI x; VARF f, g;\nf += x;\ng += 2*f;\n"},
     {number(Code::ResultAssigned), "result is assigned",
-     "A VARF can only be updated by `+=`, `-=`, `min=` or `max=`; it starts as zero (for min= and "
-     "max= as the largest or smallest number). A function cannot contribute to a result.",
+     "A VARF can only be updated by `+=`, `-=` or another reduction, such as `min=` or `*=`; it "
+     "starts with the value of no sources: zero for a sum, one for a product, infinity for a "
+     "minimum. A function cannot contribute to a result.",
      "VARI x; VARF f;\nf = x*x;\n"},
     {number(Code::CannotAssign), "cannot be assigned",
      "Inputs, constants and loop variables are read-only; only a CONST can be declared with a "
      "value, and an int VARI or VARJ with a default value.",
      "VARI x; VARF f;\nx = 2*x;\nf += x;\n"},
     {number(Code::NotAResult), "reduction of a temporary",
-     "`min=` and `max=` update a VARF with the smallest or largest contribution. For temporaries "
-     "use the functions `min` and `max`.",
+     "`min=`, `max=`, `and=`, `or=`, `logsumexp=`, `smallest=` and `largest=` reduce the "
+     "contributions of all sources to a VARF. For temporaries use the functions `min` and `max`.",
      "VARI x; VARF f;\nsmallest min= x;\nf += x;\n"},
     {number(Code::ReductionMixed), "different reductions of one result",
-     "All contributions to a result use the same reduction: a sum (`+=` and `-=`), the minimum, or "
-     "the maximum; and the same index.",
+     "All contributions to a result use the same reduction: a sum (`+=` and `-=`), the minimum, "
+     "the maximum, and so on; and the same index.",
      "VARI x; VARF f;\nf += x;\nf max= 2*x;\n"},
     {number(Code::BadPayload), "invalid index of a minimum or maximum",
      "The index in `r min= expression : name = index` is stored in a result that is declared with "
-     "`VARF int` and has no other contribution; `r` is a result that is not an int.",
+     "`VARF int` and has no other contribution; `r` is a result that is not an int. The indices of "
+     "`r smallest= expression : name = index` are stored in an array of as many such results, and "
+     "the weighted means of `r logsumexp= expression : name = value` in results that are not ints.",
      "VARI x; VARJ int id; VARF r, n;\nr min= x : n = id;\n"},
     {number(Code::UnknownFunction), "unknown function",
      "The function is neither built in nor defined in the kernel.",
@@ -180,6 +183,11 @@ const DiagnosticInfo rows[] = {
      "of the shortest edge there may be further ones, which a sum with such a cut-off would lack.",
      "VARI vec3 x; VARJ vec3 xs; VARF n;\nr2 = norm2(minimum_image(x - xs, 2.5));\n"
      "if (r2 < 9) { n += 1; }\n"},
+    {number(Code::UnfitResult), "result does not suit its reduction",
+     "`smallest=` and `largest=` fill an array of numbers with one index and at most 64 elements, "
+     "`and=` and `or=` an int with 1 or 0, `*=` and `logsumexp=` a number. For the indices of more "
+     "sources than 64 use a list and `append=`.",
+     "VARI x; VARJ xs; VARF near;\nnear smallest= abs(xs - x);\n"},
 
     // 71xx: warnings
     {number(Code::UnusedInput), "unused input",

@@ -192,8 +192,9 @@ class Emitter {
             if (r.variable != static_cast<std::int32_t>(i)) continue;
             const Width held = loop_.value(r.accumulator).width;
             const std::string reduction =
-                r.key != none ? "index " + std::string(name_text(graph_.variable(r.key).name))
-                              : std::string(info(r.reduction).mnemonic);
+                !r.joined       ? "pass"
+                : r.key != none ? "index " + std::string(name_text(graph_.variable(r.key).name))
+                                : std::string(info(r.reduction).mnemonic);
             add("fvar {} {} {} {} at {}", width_name(held), name_text(v.name),
                 r.index    ? "i64low"
                 : keyed(r) ? "f64high"
@@ -239,6 +240,10 @@ class Emitter {
     return graph_.variable(r.variable).type != Type::Int && info(r.reduction).unit == Unit::Integer;
   }
 
+  bool has_start(ValueId accumulator) const {
+    return std::ranges::count(loop_.starts, accumulator, &MachineStart::accumulator) > 0;
+  }
+
   /// Initial value of the accumulator.
   std::string beginning(const MachineResult& r) const {
     const Width width = loop_.value(r.accumulator).width;
@@ -277,42 +282,52 @@ class Emitter {
             graph_.variable(t.variable).name, k);
       }
     }
-    for (const MachineOp& op : loop_.setup) setup(op);
+    for (const MachineOp& op : loop_.setup) sequential(op);
     for (const MachineResult& r : loop_.results)
-      if (!r.index) add("    ipass {} {}", operands_.location(r.accumulator, 0), beginning(r));
+      if (!r.index && !has_start(r.accumulator))
+        add("    ipass {} {}", operands_.location(r.accumulator, 0), beginning(r));
+    for (const MachineStart& s : loop_.starts)
+      add("    ipass {} {}", operands_.location(s.accumulator, 0),
+          hex_bits(s.bits, loop_.value(s.accumulator).width));
     for (const MachineList& l : loop_.lists) clear_list(l);
     if (stages_ > 1) clear_pipeline();
   }
 
-  /// An operation before the loop. An instruction cannot read two operands from local memory: the
-  /// second goes through T first.
-  void setup(const MachineOp& op) {
+  /// An operation before or after the loop. An instruction cannot access local memory twice: the
+  /// second operand, or the result, goes through T.
+  void sequential(const MachineOp& op) {
     std::array<std::string, 2> in;
     auto local = [&](const Ref& r) {
-      return r.kind == Ref::Kind::Value && s_.placement_of(r.value).storage == StorageClass::Local;
+      return r.kind == Ref::Kind::Value && operands_.is_local(r.value);
     };
     for (std::size_t k = 0; k < 2; ++k)
       if (op.in[k].kind != Ref::Kind::None) in[k] = operands_.operand(op.in[k]);
-    const bool result_local = s_.placement_of(op.out).storage == StorageClass::Local;
-    std::string target = operands_.location(op.out, 0);
+    const bool result_local = op.out != none && operands_.is_local(op.out);
+    std::string target = op.out != none            ? operands_.location(op.out, 0)
+                         : op.width == Width::Long ? "$lnull"
+                                                   : "$null";
+    if (op.sets != none)
+      target += fmt::format(":{}.{}", operands_.mask_name(op.sets, 0),
+                            mask_flag_names[static_cast<std::size_t>(op.flag)]);
+    const std::string predicate = op.predicate == none
+                                      ? ""
+                                      : fmt::format("[{}{}] ", op.predicate_value ? "" : "!",
+                                                    operands_.mask_name(op.predicate, 0));
     const bool equal = op.in[0].kind == op.in[1].kind && in[0] == in[1];
     const int locals = (local(op.in[0]) ? 1 : 0) + (local(op.in[1]) && !equal ? 1 : 0);
-    if (locals > 0 && (locals == 2 || result_local)) {
-      // Through T: one operand, or the result if that suffices.
-      if (locals == 2) {
-        const Width w = loop_.value(op.in[1].value).width;
-        const std::string t = w == Width::Long ? "$t" : "$th";
-        add("    upass {} {}", t, in[1]);
-        in[1] = t;
-      }
-      if (result_local) {
-        const std::string t = op.width == Width::Long ? "$t" : "$tl";
-        add("    {} {} {} {}", info(op.op).mnemonic, t, in[0], in[1]);
-        add("    upass {} {}", target, t);
-        return;
-      }
+    if (locals == 2) {
+      const Width w = loop_.value(op.in[1].value).width;
+      const std::string t = w == Width::Long ? "$t" : "$th";
+      add("    upass {} {}", t, in[1]);
+      in[1] = t;
     }
-    add("    {} {} {} {}", info(op.op).mnemonic, target, in[0], in[1]);
+    if (locals > 0 && result_local) {
+      const std::string t = op.width == Width::Long ? "$t" : "$tl";
+      add("    {} {} {} {}", info(op.op).mnemonic, t, in[0], in[1]);
+      add("    {}upass {} {}", predicate, target, t);
+      return;
+    }
+    add("    {}{} {} {} {}", predicate, info(op.op).mnemonic, target, in[0], in[1]);
   }
 
   /// Clear values and close masks that the first iteration reads for nonexistent items.
@@ -397,6 +412,7 @@ class Emitter {
       const Ref factor = constant_ref(r.factor);
       add("    dmul {} {} {}", acc, acc, hex_bits(factor.bits, factor.width));
     }
+    for (const MachineOp& op : loop_.finish) sequential(op);
     for (const MachineList& l : loop_.lists) {
       // The address of the last entry becomes the number of entries.
       const std::string acc = operands_.location(l.accumulator, 0);

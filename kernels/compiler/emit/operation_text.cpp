@@ -34,12 +34,18 @@ std::string OperationText::location(ValueId id, int copy) const {
   const MachineValue& v = loop_.value(id);
   const Placement& p = s_.placement_of(id);
   const int address = kernel_.allocation.address[index(id)][index(copy)];
-  const bool local = p.storage == StorageClass::Local;
+  const bool local = is_local(id);
   if (v.origin == Origin::Invariant) return in_file(address, v.width, !v.scalar, local);
-  if (v.origin == Origin::Accumulator) return in_file(address, v.width, true, false);
+  if (v.origin == Origin::Accumulator || v.finishing) return in_file(address, v.width, true, local);
   if (in_t(p.storage)) return in_t_file(p.storage, v.width);
   const bool scalar = p.storage == StorageClass::Block || p.storage == StorageClass::Scalar;
   return in_file(address, v.width, !scalar, local);
+}
+
+bool OperationText::is_local(ValueId id) const {
+  const MachineValue& v = loop_.value(id);
+  if (v.origin == Origin::Accumulator) return v.in_local;
+  return v.finishing || s_.placement_of(id).storage == StorageClass::Local;
 }
 
 std::string OperationText::operand(const Ref& r) const {

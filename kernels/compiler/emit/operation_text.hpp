@@ -23,6 +23,8 @@ class OperationText {
   std::string location(ValueId id, int copy) const;
   /// An operand of an operation before the loop.
   std::string operand(const Ref& r) const;
+  /// Whether a value is in local memory.
+  bool is_local(ValueId id) const;
   std::string mask_name(MaskId mask, int copy) const;
   /// A variable's name as an operand.
   std::string name_of(std::int32_t variable) const;

@@ -91,7 +91,7 @@ enum class StatementKind : std::uint8_t {
   Declare,    ///< CONST, VARI, VARJ, VARF: `variable_kind`, types, `table`, `list`, `items`,
               ///< `quantity`
   Local,      ///< long, short, int, bool, vec3, sym3: `type`, `shape`, `items`
-  Assign,     ///< `lvalue` `op` `value`; with min and max optional `payload_lvalue`, `payload`
+  Assign,     ///< `lvalue` `op` `value`; after some reductions `payloads`
   If,         ///< `value`, `body`, optional `other`
   For,        ///< `lvalue` = `value` .. `last` step `step`, `body`
   Skip,       ///< skip if `value`
@@ -110,9 +110,9 @@ struct Statement {
   StatementKind kind = StatementKind::Assign;
   SourceRange where;
   LValue lvalue;
-  std::string_view op;  ///< = += -= min max append
-  ExprId value = none, last = none, step = none, payload = none;
-  LValue payload_lvalue;
+  std::string_view op;  ///< = += -= *=, or the word of a reduction
+  ExprId value = none, last = none, step = none;
+  std::vector<DeclaredItem> payloads = {};  ///< the index of an extremum, or weighted means
   BlockId body = none, other = none;
   VarKind variable_kind = VarKind::Target;
   std::optional<Type> type;

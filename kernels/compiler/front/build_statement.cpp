@@ -1,4 +1,4 @@
-// Statements: assignments, loops, conditions and contributions to results.
+// Statements: assignments, loops and conditions.
 #include "emulator/assembler/front/report.hpp"
 #include "kernels/compiler/front/builder.hpp"
 
@@ -7,8 +7,14 @@ namespace {
 
 using assembly::in_quotes;
 
-constexpr const char* reduction_text(Reduction reduction) noexcept {
-  return reduction == Reduction::Sum ? "+=" : reduction == Reduction::Min ? "min=" : "max=";
+/// The operation of `+=`, `-=` and `*=`.
+Fn updated_by(std::string_view op) noexcept {
+  return op == "-=" ? Fn::Sub : op == "*=" ? Fn::Mul : Fn::Add;
+}
+
+/// Whether the word before `=` is that of a reduction of results only.
+bool is_reduction(std::string_view op) noexcept {
+  return !op.ends_with('=') && reduction_of(op) != Reduction::Sum;
 }
 
 }  // namespace
@@ -53,7 +59,7 @@ void Builder::assign(const Statement& s) {
   any_statement_ = true;
   const LValue& to = s.lvalue;
   Name* n = find(to.name);
-  const bool reduces = s.op == "min" || s.op == "max", appends = s.op == "append";
+  const bool appends = s.op == "append";
   const bool is_list = n != nullptr && n->kind == NameKind::List;
   const bool is_result = n != nullptr && n->kind == NameKind::Result;
   const bool is_temporary = n == nullptr || n->kind == NameKind::Temporary;
@@ -64,10 +70,13 @@ void Builder::assign(const Statement& s) {
         error(Code::NotAList, to.where, in_quotes(to.name) + " is not a list")
             .help("declare one with its capacity: `VARF list " + std::string(to.name) + "[32];`");
     if (n != nullptr) d.note(n->where, "declared here");
-  } else if (is_temporary && reduces) {
+  } else if (is_temporary && is_reduction(s.op)) {
+    const std::string op(s.op), name(to.name);
+    const bool function = op == "min" || op == "max";
     error(Code::NotAResult, to.where,
-          in_quotes(to.name) + " is not a result: min= and max= apply to results")
-        .help("for a temporary use `t = min(t, x);`");
+          in_quotes(to.name) + " is not a result: " + op + "= applies to results")
+        .help(function ? "for a temporary use `t = " + op + "(t, x);`"
+                       : "declare it: `VARF " + name + ";`");
   } else if (!is_temporary) {
     cannot_assign(*n, s);
   } else if (n == nullptr) {
@@ -191,8 +200,7 @@ Value Builder::with_component(const Slot& old, std::uint32_t component, const LV
   }
   Value whole = old.value;
   Value& to = whole.parts[component];
-  const Fn fn = op == "-=" ? Fn::Sub : Fn::Add;
-  to = op == "=" ? part : arithmetic_.combine(fn, to, part, ctx, lvalue.where);
+  to = op == "=" ? part : arithmetic_.combine(updated_by(op), to, part, ctx, lvalue.where);
   return value_of_parts(whole.shape(), std::move(whole.parts));
 }
 
@@ -210,7 +218,12 @@ void Builder::assign_slot(std::int32_t at, const LValue& lvalue, std::string_vie
     v = {};
   } else if (op != "=") {
     const bool minus = op == "-=";
-    if (next.state == SlotState::Unassigned) {
+    if (next.state == SlotState::Unassigned && op == "*=") {
+      error(Code::NotAssigned, lvalue.where,
+            in_quotes(lvalue.name) + " is multiplied before it is assigned")
+          .help("a product of several factors starts with `" + std::string(lvalue.name) + " = 1;`");
+      v = {};
+    } else if (next.state == SlotState::Unassigned) {
       // It starts as zero: nothing is added to the first term.
       next.accumulates = true;
       if (minus) v = arithmetic_.negate(v, where);
@@ -221,8 +234,7 @@ void Builder::assign_slot(std::int32_t at, const LValue& lvalue, std::string_vie
       v = {};
     } else {
       mark_read(next.definition);
-      v = arithmetic_.combine(minus ? Fn::Sub : Fn::Add, next.value, v, ctx,
-                              joined(lvalue.where, where));
+      v = arithmetic_.combine(updated_by(op), next.value, v, ctx, joined(lvalue.where, where));
     }
   } else {
     next.accumulates = false;
@@ -353,172 +365,6 @@ void Builder::merge(const Value& condition, const Slots& yes, const Slots& no,
     merged.definition = static_cast<std::int32_t>(definitions_.size() - 1);
     set(at, std::move(merged));
   }
-}
-
-/// Record the reduction of a result; reports an error and returns false on a conflict.
-bool Builder::claim(std::int32_t result, Reduction reduction, std::int32_t payload_result,
-                    const SourceRange& where) {
-  ResultUse& use = results_[index(result)];
-  if (!use.used) {
-    use = {true, reduction, payload_result, false, where};
-    return true;
-  }
-  if (use.reduction == reduction && use.payload_result == payload_result && !use.is_payload)
-    return true;
-  const std::string& name = graph_.variable(result).name;
-  error(Code::ReductionMixed, where,
-        "the result " + in_quotes(name) + " has two different reductions")
-      .help("declare another result")
-      .note(use.where, use.is_payload ? "used as an index here"
-                       : use.reduction != reduction
-                           ? std::string("reduced by ") + reduction_text(use.reduction) + " here"
-                           : "another index here");
-  return false;
-}
-
-/// The index of a minimum or maximum.
-bool Builder::payload(const Statement& s, Contribution& c) {
-  const LValue& lvalue = s.payload_lvalue;
-  Name* n = find(lvalue.name);
-  const Value value = int_value(s.payload);
-  if (graph_.variable(c.result).type == Type::Int) {
-    const std::string& key = graph_.variable(c.result).name;
-    error(Code::BadPayload, s.lvalue.where, "an int result cannot have an index")
-        .help("declare it without `int`, `VARF " + key + ";`: it holds all ints exactly");
-    return false;
-  }
-  if (n == nullptr || n->kind != NameKind::Result || n->type != Type::Int) {
-    Message d = error(Code::BadPayload, lvalue.where, "the index must be stored in an int result")
-                    .help("declare it: `VARF int " + std::string(lvalue.name) + ";`");
-    if (n != nullptr) d.note(n->where, "declared here");
-    return false;
-  }
-  const auto number = element(*n, lvalue.indices, lvalue.where);
-  if (!number || value.poison()) return false;
-  if (!lvalue.component.empty()) {
-    error(Code::NoComponent, lvalue.where, "an index has no components");
-    return false;
-  }
-  c.payload_result = n->first + static_cast<std::int32_t>(*number);
-  c.payload = arithmetic_.int_node(value, expr(s.payload).where);
-  ResultUse& use = results_[index(c.payload_result)];
-  if (!use.used) {
-    use = {true, c.reduction, c.result, true, lvalue.where};
-    return true;
-  }
-  if (use.is_payload && use.payload_result == c.result) return true;
-  error(Code::BadPayload, lvalue.where, in_quotes(n->name) + " already has another contribution")
-      .help("declare another result")
-      .note(use.where, "used here");
-  return false;
-}
-
-/// `list append= int;`
-void Builder::append(Name& n, const Statement& s) {
-  const Value v = int_value(s.value);
-  if (!s.lvalue.indices.empty()) {
-    error(Code::IndexCount, s.lvalue.where, "an append to " + in_quotes(n.name) + " takes no index")
-        .help("write `" + std::string(n.name) + " append= ...;`")
-        .note(n.where, "declared here");
-    return;
-  }
-  results_[index(n.first)].used = true;
-  if (v.poison()) return;
-  add_contribution({.result = n.first,
-                    .reduction = Reduction::Append,
-                    .value = arithmetic_.int_node(v, expr(s.value).where),
-                    .where = s.lvalue.where});
-}
-
-/// `result += value;`, also -=, min= and max=.
-void Builder::contribute(Name& n, const Statement& s) {
-  LValue to = s.lvalue;
-  bool failed = false;
-  const auto component = split_component(n, to, failed);
-  const auto number = failed ? std::nullopt : element(n, to.indices, to.where);
-  const bool is_int = n.type == Type::Int;
-  const SourceRange& where = expr(s.value).where;
-  Value v = evaluate(s.value, {wide_, is_int});
-  const Shape shape = component ? Shape::Scalar : n.shape;
-  if (!failed && !arithmetic_.has_shape(shape, v, where)) v = {};
-  const std::int32_t first = n.first +
-                             static_cast<std::int32_t>(number.value_or(0)) * n.components() +
-                             static_cast<std::int32_t>(component.value_or(0));
-  if (number && shape != Shape::Scalar) return contribute_parts(n, s, first, v);
-  // convert() reports conditions.
-  if (v.kind == Kind::Bool || is_int)
-    v = arithmetic_.convert(is_int ? Type::Int : Type::Short, v, where);
-  if (!number) return;
-  Contribution c;
-  c.result = first;
-  c.reduction = s.op == "min" ? Reduction::Min : s.op == "max" ? Reduction::Max : Reduction::Sum;
-  c.negated = s.op == "-=";
-  c.where = s.lvalue.where;
-  if (s.payload != none && !payload(s, c)) return;
-  if (!claim(c.result, c.reduction, c.payload_result, c.where) || v.poison()) return;
-  GraphVariable& result = graph_.variable(c.result);
-  result.reduction = c.reduction;
-  result.index_result = c.payload_result;
-  c.value = is_int ? arithmetic_.int_node(v, where) : arithmetic_.number_node(v, Type::Long, where);
-  add_contribution(c);
-}
-
-/// Sums of vectors and tensors, component by component.
-void Builder::contribute_parts(const Name& n, const Statement& s, std::int32_t first,
-                               const Value& v) {
-  if (s.op != "+=" && s.op != "-=") {
-    error(Code::ShapesDiffer, s.lvalue.where,
-          std::string(s.op) + "= applies to numbers, not to a " + std::string(info(n.shape).name))
-        .help("update its components: `" + std::string(n.name) + "." +
-              std::string(info(n.shape).components[0]) + " " + std::string(s.op) + "= ...;`");
-    return;
-  }
-  for (std::int32_t k = 0; k < n.components(); ++k) {
-    const bool claimed = claim(first + k, Reduction::Sum, -1, s.lvalue.where);
-    if (!claimed || v.poison()) continue;
-    const Value& part = v.parts[index(k)];
-    add_contribution({.result = first + k,
-                      .negated = s.op == "-=",
-                      .value = arithmetic_.number_node(part, Type::Long, expr(s.value).where),
-                      .where = s.lvalue.where});
-  }
-}
-
-/// Note the minima and maxima of a block that is not compiled.
-void Builder::leave_out(BlockId block) {
-  for (const std::int32_t id : program_.block(block)) {
-    const Statement& s = program_.statement(id);
-    if (s.kind == StatementKind::Assign && (s.op == "min" || s.op == "max"))
-      left_out_.push_back(&s);
-    for (const BlockId inner : {s.body, s.other})
-      if (inner != none) leave_out(inner);
-  }
-}
-
-/// A result whose only contributions are left out has the value of a minimum or maximum of nothing.
-void Builder::keep_reductions() {
-  for (const Statement* const s : left_out_) {
-    const Name* const n = find(s->lvalue.name);
-    if (n == nullptr || n->kind != NameKind::Result || n->shape != Shape::Scalar) continue;
-    const Name* const payload = s->payload == none ? nullptr : find(s->payload_lvalue.name);
-    const bool indexed = payload != nullptr && payload->kind == NameKind::Result &&
-                         payload->type == Type::Int && payload->count() == n->count();
-    for (std::int32_t k = 0; k < static_cast<std::int32_t>(n->count()); ++k) {
-      if (results_[index(n->first + k)].used) continue;
-      GraphVariable& result = graph_.variable(n->first + k);
-      result.reduction = s->op == "min" ? Reduction::Min : Reduction::Max;
-      if (indexed && !results_[index(payload->first + k)].used)
-        result.index_result = payload->first + k;
-    }
-  }
-}
-
-/// Add a contribution under the current condition.
-void Builder::add_contribution(Contribution c) {
-  const Value condition = arithmetic_.both(path_, not_skipped_, c.where);
-  if (condition.poison() || (condition.constant && !condition.truth)) return;
-  if (!condition.constant) c.condition = condition.node;
-  graph_.contributions.push_back(c);
 }
 
 }  // namespace gdr::kc::front

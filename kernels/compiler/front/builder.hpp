@@ -158,7 +158,14 @@ class Builder {
   using Slots = std::map<std::int32_t, Slot>;  ///< slots, indexed by number
   Slots undo(std::size_t mark);
   void merge(const Value& condition, const Slots& yes, const Slots& no, const SourceRange& where);
+
+  // build_reductions.cpp
   void contribute(Name& n, const Statement& s);
+  void contribute_condition(Name& n, const Statement& s, Reduction reduction);
+  void contribute_ranked(Name& n, const Statement& s, Reduction reduction);
+  void contribute_mean(const Contribution& weights, const DeclaredItem& mean);
+  void unfit_result(const Name& n, const Statement& s, const std::string& what,
+                    const std::string& help);
   void contribute_parts(const Name& n, const Statement& s, std::int32_t first, const Value& v);
   void add_contribution(Contribution c);
   void leave_out(BlockId block);
@@ -221,7 +228,7 @@ class Builder {
     SourceRange where;
   };
   std::vector<ResultUse> results_;
-  /// Minima and maxima in branches and loops that constants exclude.
+  /// Reductions in branches and loops that constants exclude, but for sums.
   std::vector<const Statement*> left_out_;
 
   Value path_ = constant_bool(true);         ///< condition of the current statement

@@ -9,9 +9,12 @@ namespace {
 
 using assembly::in_quotes;
 
-constexpr std::string_view assignments[] = {"=", "+=", "-="};
+constexpr std::string_view assignments[] = {"=", "+=", "-=", "*="};
 /// Before a `=`.
-constexpr std::string_view reductions[] = {"min", "max", "append"};
+constexpr std::string_view reductions[] = {"min", "max",       "append",   "and",
+                                           "or",  "logsumexp", "smallest", "largest"};
+/// Those of them that may name a result for what accompanies the value.
+constexpr std::string_view with_payload[] = {"min", "max", "logsumexp", "smallest", "largest"};
 
 }  // namespace
 
@@ -267,13 +270,17 @@ std::optional<Statement> Parser::assignment() {
   }
   advance();
   s.value = expression();
-  // The index that accompanies a minimum or maximum.
-  if ((s.op != "min" && s.op != "max") || !accept(":")) return s;
-  target = lvalue();
-  if (!target) return std::nullopt;
-  s.payload_lvalue = std::move(*target);
-  if (!expect("=", "between the result and its index")) return std::nullopt;
-  s.payload = expression();
+  if (std::ranges::count(with_payload, s.op) == 0 || !accept(":")) return s;
+  // The index of an extremum, or the values of weighted means.
+  const bool means = s.op == "logsumexp";
+  do {
+    target = lvalue();
+    if (!target) return std::nullopt;
+    if (!expect("=",
+                means ? "between the result and its value" : "between the result and its index"))
+      return std::nullopt;
+    s.payloads.push_back({std::move(*target), expression()});
+  } while (means && accept(","));
   return s;
 }
 

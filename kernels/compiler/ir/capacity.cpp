@@ -35,12 +35,16 @@ void check_instruction_count(const Graph& graph, const Geometry& geometry) {
 std::optional<Diagnostic> exceeded_memory(const Graph& graph, const MachineLoop& loop,
                                           const Geometry& geometry) {
   const unsigned registers = 2 * geometry.register_words, local = 2 * geometry.local_words;
-  unsigned results = 0, invariants = 0;
-  std::int32_t outside = none, last_input = none;
+  unsigned results = 0, ranked = 0, invariants = 0;
+  std::int32_t outside = none, last_input = none, last_result = none, last_ranked = none;
   for (const MachineValue& v : loop.values) {
-    if (v.origin == Origin::Accumulator) {
+    if (v.origin == Origin::Accumulator && v.in_local) {
+      ranked += loop.shorts(v);
+      if (v.variable != none) last_ranked = v.variable;
+    } else if (v.origin == Origin::Accumulator) {
       results += loop.shorts(v);
-      if (results > registers && outside == none) outside = v.variable;
+      if (v.variable != none) last_result = v.variable;
+      if (results > registers && outside == none) outside = last_result;
     }
     if (v.origin == Origin::Invariant) {
       invariants += loop.shorts(v);
@@ -60,7 +64,11 @@ std::optional<Diagnostic> exceeded_memory(const Graph& graph, const MachineLoop&
       return error(t.variable,
                    fmt::format("the tables up to this one need {} shorts, {} are available",
                                t.end(), local));
-  const unsigned staying = loop.local_end() + invariants + results;
+  if (loop.local_end() + ranked > local)
+    return error(last_ranked, fmt::format("the smallest and largest values need {} shorts, {} are "
+                                          "available",
+                                          ranked, local - std::min(local, loop.local_end())));
+  const unsigned staying = loop.local_end() + ranked + invariants + results;
   if (staying > registers + local && last_input != none)
     return error(last_input, fmt::format("targets, parameters and results need {} shorts; "
                                          "register file and local memory have {}",

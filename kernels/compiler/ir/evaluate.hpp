@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "kernels/compiler/ir/graph.hpp"
@@ -199,43 +200,99 @@ std::vector<PairTerm<Real>> evaluate(const Graph& graph, const InputValues<Real>
   return terms;
 }
 
-/// Initial results by variable: 0 for sums, plus and minus infinity (of ints the limits) for minima
-/// and maxima, -1 for indices, 0 for the number of entries of a list.
+/// Initial results by variable: 0 for sums, weighted means and the number of entries of a list, 1
+/// for products and conditions of all, plus and minus infinity (of ints the limits) for minima and
+/// maxima, minus infinity for logarithms of sums, -1 for indices.
 template <class Real>
 std::vector<Real> empty_results(const Graph& graph) {
   std::vector<Real> results(graph.variables.size(), Real(0));
   for (std::size_t v = 0; v < results.size(); ++v) {
     const GraphVariable& x = graph.variables[v];
     const Real most = x.type == Type::Int ? Real(34359738367) : Real(INFINITY);
-    if (x.reduction == Reduction::Min) results[v] = most;
-    if (x.reduction == Reduction::Max) results[v] = x.type == Type::Int ? -most - 1 : -most;
+    if (x.reduction == Reduction::Min || x.reduction == Reduction::Smallest) results[v] = most;
+    if (x.reduction == Reduction::Max || x.reduction == Reduction::Largest)
+      results[v] = x.type == Type::Int ? -most - 1 : -most;
+    if (x.reduction == Reduction::LogSumExp) results[v] = -most;
+    if (x.reduction == Reduction::Product || x.reduction == Reduction::And) results[v] = Real(1);
   }
   for (const GraphVariable& x : graph.variables)
     if (x.index_result >= 0) results[std::size_t(x.index_result)] = Real(-1);
   return results;
 }
 
+/// Insert a key and its index into results in ascending or descending order, behind equal keys.
+template <class Real>
+void insert_ranked(const Graph& graph, const Contribution& c, const PairTerm<Real>& term,
+                   std::vector<Real>& results) {
+  const auto ahead = [&](const Real& a, const Real& b) {
+    return c.reduction == Reduction::Smallest ? a < b : a > b;
+  };
+  const auto ranks = static_cast<std::int32_t>(graph.variable(c.result).ranks);
+  Real key = term.value, number = term.payload;
+  bool inserting = false;  // all later entries move by one
+  for (std::int32_t k = 0; k < ranks; ++k) {
+    const auto at = std::size_t(c.result + k);
+    inserting = inserting || ahead(key, results[at]);
+    if (!inserting) continue;
+    std::swap(key, results[at]);
+    if (c.payload != no_node)
+      std::swap(number, results[std::size_t(graph.variables[at].index_result)]);
+  }
+}
+
 /// Reduce the contributions of one pair into the results. Of equal keys the first wins.
 template <class Real>
 void reduce_terms(const Graph& graph, const std::vector<PairTerm<Real>>& terms,
                   std::vector<Real>& results) {
+  using Math = RealMath<Real>;
+  Real weight = 0, kept = 1;  // of the last LogSumExp: of this term, and of all before
   for (std::size_t i = 0; i < terms.size(); ++i) {
     const Contribution& c = graph.contributions[i];
+    const Real value = terms[i].value;
     Real& result = results[std::size_t(c.result)];
     if (!terms[i].counts) continue;
-    if (c.reduction == Reduction::Sum) {
-      result += terms[i].value;
-      continue;
+    switch (c.reduction) {
+      case Reduction::Sum:
+        result += value;
+        break;
+      case Reduction::Append:
+        result += 1;
+        break;
+      case Reduction::Product:
+        result *= value;
+        break;
+      case Reduction::LogSumExp: {
+        const Real before = result;
+        const Real most = before < value ? value : before;
+        weight = kept = 0;
+        if (value == -Real(INFINITY)) break;
+        const Real sum = Math::exp(before - most) + Math::exp(value - most);
+        result = most + Math::function(Fn::Log, sum, Real(0), 0);
+        weight = Math::exp(value - most) / sum;
+        kept = Math::exp(before - most) / sum;
+        for (std::size_t v = 0; v < results.size(); ++v)
+          if (graph.variables[v].weighted_by == c.result) results[v] *= kept;
+        break;
+      }
+      case Reduction::Softmax:
+        if (weight != 0) result += weight * value;
+        break;
+      case Reduction::Smallest:
+      case Reduction::Largest:
+        insert_ranked(graph, c, terms[i], results);
+        break;
+      case Reduction::Min:
+      case Reduction::Max:
+      case Reduction::And:
+      case Reduction::Or: {
+        const bool least = c.reduction == Reduction::Min || c.reduction == Reduction::And;
+        const Real before = result;
+        result = evaluation::extreme(least, before, value);
+        const bool better = least ? value < before : value > before;
+        if (better && c.payload != no_node)
+          results[std::size_t(c.payload_result)] = terms[i].payload;
+      }
     }
-    if (c.reduction == Reduction::Append) {
-      result += 1;
-      continue;
-    }
-    const Real before = result;
-    result = evaluation::extreme(c.reduction == Reduction::Min, before, terms[i].value);
-    const bool better =
-        c.reduction == Reduction::Min ? terms[i].value < before : terms[i].value > before;
-    if (better && c.payload != no_node) results[std::size_t(c.payload_result)] = terms[i].payload;
   }
 }
 

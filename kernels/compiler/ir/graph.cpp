@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -44,19 +45,41 @@ std::string operand_text(const Graph& graph, const Node& n) {
 }
 
 std::string contribution_text(const Graph& graph, const Contribution& c) {
-  const std::string_view reduction = c.reduction == Reduction::Min      ? "min="
-                                     : c.reduction == Reduction::Max    ? "max="
-                                     : c.reduction == Reduction::Append ? "append="
-                                     : c.negated                        ? "-="
-                                                                        : "+=";
-  std::string out = fmt::format("{} {} %{}", graph.variable(c.result).name, reduction, c.value);
+  const std::string_view word = c.negated ? "-" : reduction_info(c.reduction).word;
+  std::string out = fmt::format("{} {}= %{}", graph.variable(c.result).name, word, c.value);
   if (c.payload != no_node)
     out += fmt::format(", {} = %{}", graph.variable(c.payload_result).name, c.payload);
   if (c.condition != no_node) out += fmt::format(" if %{}", c.condition);
   return out + "\n";
 }
 
+/// By Reduction.
+constexpr ReductionInfo reduction_infos[] = {
+    {"+", "a sum"},
+    {"min", "the smallest value"},
+    {"max", "the largest value"},
+    {"append", "a list of values"},
+    {"*", "the product"},
+    {"and", "a condition"},
+    {"or", "a condition"},
+    {"logsumexp", "the logarithm of a sum of exponentials"},
+    {"softmax", "a weighted mean"},
+    {"smallest", "one of the smallest values"},
+    {"largest", "one of the largest values"},
+};
+static_assert(std::size(reduction_infos) == static_cast<std::size_t>(Reduction::Largest) + 1);
+
 }  // namespace
+
+const ReductionInfo& reduction_info(Reduction reduction) noexcept {
+  return reduction_infos[static_cast<std::size_t>(reduction)];
+}
+
+Reduction reduction_of(std::string_view word) noexcept {
+  const auto* const found = std::ranges::find(reduction_infos, word, &ReductionInfo::word);
+  const auto number = found - std::begin(reduction_infos);
+  return found == std::end(reduction_infos) ? Reduction::Sum : static_cast<Reduction>(number);
+}
 
 std::vector<bool> needed_nodes(const Graph& graph) {
   std::vector<bool> needed(graph.nodes.size(), false);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emulator/assembler/diagnostic.hpp"
@@ -84,8 +85,26 @@ enum class Reduction : std::uint8_t {
   Sum,
   Min,
   Max,
-  Append,  ///< appends the value, an Int, to a list
+  Append,     ///< appends the value, an Int, to a list
+  Product,    ///< product of the values
+  And,        ///< whether conditions hold for all sources: 1 or 0
+  Or,         ///< whether a condition holds for any source: 1 or 0
+  LogSumExp,  ///< logarithm of the sum of the exponentials of the values
+  Softmax,    ///< mean of the values, weighted with the exponentials of another result, a LogSumExp
+  Smallest,   ///< the smallest values in ascending order, one for each of consecutive results
+  Largest,    ///< the largest values in descending order
 };
+
+/// How a reduction is written and called.
+struct ReductionInfo {
+  std::string_view word;  ///< in a kernel, before `=`
+  std::string_view name;  ///< for messages: what the result is of all sources
+};
+const ReductionInfo& reduction_info(Reduction reduction) noexcept;
+/// The reduction that is written with this word, before `=`; Sum for others.
+Reduction reduction_of(std::string_view word) noexcept;
+/// The most results of Smallest and Largest.
+constexpr std::uint32_t max_ranks = 64;
 
 /// A declared variable. Elements of an array are separate variables (`x[0]` is named x_0).
 struct GraphVariable {
@@ -97,21 +116,26 @@ struct GraphVariable {
   std::uint32_t list_size = 0;     ///< Result: capacity of a list, 0 for a single value
   /// Result: that of its contributions, also where none of them can ever count.
   Reduction reduction = Reduction::Sum;
-  std::int32_t index_result = -1;  ///< Min, Max: the result that receives the index, else -1
-  std::string quantity = {};       ///< declared with `as`, see gdr::Variable
-  bool squared = false;            ///< whether the value is the square of the quantity
+  /// Min, Max, Smallest, Largest: the result that receives the index, else -1.
+  std::int32_t index_result = -1;
+  /// Smallest, Largest: of the first of the results their number, else 0.
+  std::uint32_t ranks = 0;
+  std::int32_t weighted_by = -1;  ///< Softmax: the result with the logarithm of all weights
+  std::string quantity = {};      ///< declared with `as`, see gdr::Variable
+  bool squared = false;           ///< whether the value is the square of the quantity
   std::optional<std::int64_t> default_value = {};  ///< value of items without one; ints only
   SourceRange where;
 };
 
 /// A contribution: `result = result (reduction) value` where `condition` holds, in the order of the
-/// text. All contributions to a result have the same reduction.
+/// text. All contributions to a result have the same reduction. Those to Softmax results follow the
+/// contribution to the LogSumExp that has their weight.
 struct Contribution {
   std::int32_t result = -1;  ///< index into Graph::variables
   Reduction reduction = Reduction::Sum;
   bool negated = false;              ///< Sum: subtract
-  NodeId value = no_node;            ///< operand of the reduction (Min, Max: the key)
-  NodeId payload = no_node;          ///< Min, Max with an index: the Int that accompanies the key
+  NodeId value = no_node;            ///< operand of the reduction (of an extremum: the key)
+  NodeId payload = no_node;          ///< extremum with an index: the Int that accompanies the key
   std::int32_t payload_result = -1;  ///< result that receives the payload, else -1
   NodeId condition = no_node;        ///< Bool, or no_node: always
   SourceRange where = {};

@@ -44,6 +44,8 @@ struct MachineValue {
   bool scalar = false;  ///< one word for all elements (Invariant: a parameter)
   bool integer = false;
   bool in_t = false;             ///< Computed: index that must be in T
+  bool in_local = false;         ///< Accumulator: in local memory, of a loop without pipelining
+  bool finishing = false;        ///< Computed after the loop, from accumulators
   std::int32_t variable = none;  ///< Field, Invariant, Accumulator: index into Graph::variables
   /// Computed: the operations that write it, in order. The last one may be predicated; where its
   /// mask is off, the previous value remains.
@@ -136,6 +138,12 @@ struct MachineList {
   unsigned end() const noexcept { return overflow_slot() + 1; }
 };
 
+/// A word in which an accumulator starts, if it is not that of its reduction.
+struct MachineStart {
+  ValueId accumulator = none;
+  u128 bits = 0;
+};
+
 /// A result: its accumulator, its reduction, and the final scale factor.
 struct MachineResult {
   ValueId accumulator = none;
@@ -146,6 +154,8 @@ struct MachineResult {
   /// Index of a key in another accumulator: index of the key's variable into Graph::variables. It
   /// has no reduction of its own.
   std::int32_t key = none;
+  /// Whether the network or the board can join the results of blocks with different sources.
+  bool joined = true;
 };
 
 struct MachineLoop {
@@ -157,6 +167,11 @@ struct MachineLoop {
   std::vector<MachineTable> tables;
   std::vector<MachineList> lists;
   std::vector<MachineResult> results;
+  std::vector<MachineStart> starts;
+  /// Operations after the loop, one after the other, on accumulators and values that are
+  /// `finishing`.
+  std::vector<MachineOp> finish;
+  std::int32_t first_finish_mask = none;  ///< the first of the masks that `finish` sets
   /// Operations before the loop, which compute Invariant values from others.
   std::vector<MachineOp> setup;
   /// `first` must issue at least `latency` instructions before `second`, that of the same item or,

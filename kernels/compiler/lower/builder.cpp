@@ -384,6 +384,7 @@ MachineLoop Builder::build() {
   lower_deep_chains();
   for (std::size_t v = 0; v < graph_.variables.size(); ++v)
     if (graph_.variables[v].kind == VarKind::Result) contribute(v);
+  finish_results();
   collect_uses();
   find_compatible_predicates();
   return std::move(loop_);

@@ -200,6 +200,25 @@ class Builder {
   void contribute_any_key(std::size_t variable, const std::vector<const Contribution*>& mine);
   OpId accumulate(MachineOp op, NodeId condition_node);
 
+  // ranked_results.cpp
+  void contribute_ranked(std::size_t variable, const std::vector<const Contribution*>& mine);
+  OpId replace(ValueId accumulator, const Ref& from, MaskId where);
+
+  // log_sum.cpp
+  struct LogSum {
+    ValueId sum = none, most = none;  ///< of exponentials, relative to that of the largest value
+    std::vector<ValueId> means;
+  };
+  /// The last writes of the accumulators of a LogSum.
+  struct LogSumWrites {
+    OpId most = none;
+    std::vector<OpId> sums;  ///< of the sum, then of the means
+  };
+  void contribute_log_sum(std::size_t variable);
+  void add_exponential(const LogSum& log_sum, std::size_t contribution, LogSumWrites& writes);
+  MaskId excluded(const Ref& value, NodeId condition_node);
+  void finish_results();
+
   void make_list(std::size_t variable, const std::vector<const Contribution*>& mine);
   OpId append(std::int32_t list, const Contribution& c, OpId before);
 
@@ -217,6 +236,7 @@ class Builder {
   std::vector<std::optional<Term>> terms_;      ///< terms, indexed by node; computed on demand
   std::vector<std::optional<Ref>> integers_;    ///< integers, indexed by node; computed on demand
   std::vector<ValueId> inputs_;
+  std::vector<LogSum> log_sums_;
   std::map<NodeId, Condition> conditions_;
   std::map<std::pair<NodeId, Type>, std::vector<Ref>>
       boys_sets_;  ///< Boys functions by argument (boys())

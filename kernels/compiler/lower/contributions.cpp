@@ -13,9 +13,18 @@ namespace gdr::kc {
 namespace {
 
 Op operation_of(Reduction reduction, bool ints) {
-  if (reduction == Reduction::Min) return ints ? Op::Imin : Op::Fmin;
-  if (reduction == Reduction::Max) return ints ? Op::Imax : Op::Fmax;
-  return ints ? Op::Iadd : Op::Fadd;
+  switch (reduction) {
+    case Reduction::Min:
+    case Reduction::And:
+      return ints ? Op::Imin : Op::Fmin;
+    case Reduction::Max:
+    case Reduction::Or:
+      return ints ? Op::Imax : Op::Fmax;
+    case Reduction::Product:
+      return Op::Dmul;
+    default:
+      return ints ? Op::Iadd : Op::Fadd;
+  }
 }
 
 }  // namespace
@@ -26,6 +35,10 @@ void Builder::contribute(std::size_t variable) {
     if (c.result == static_cast<std::int32_t>(variable)) mine.push_back(&c);
 
   const GraphVariable& result = graph_.variables[variable];
+  if (result.reduction == Reduction::Smallest || result.reduction == Reduction::Largest)
+    return result.ranks > 0 ? contribute_ranked(variable, mine) : void();
+  if (result.reduction == Reduction::LogSumExp) return contribute_log_sum(variable);
+  if (result.weighted_by >= 0) return;  // with its weights
   if (result.index_result >= 0)
     return std::ranges::all_of(mine, [&](const Contribution* c) { return orders_as_int(*c); })
                ? contribute_with_index(variable, mine)
@@ -40,6 +53,11 @@ void Builder::contribute(std::size_t variable) {
   MachineResult made{.accumulator = acc,
                      .variable = static_cast<std::int32_t>(variable),
                      .reduction = operation_of(result.reduction, ints)};
+  const bool product = result.reduction == Reduction::Product;
+  made.joined = !product;
+  if (product) loop_.starts.push_back({acc, long_from_double(1).bits});
+  if (result.reduction == Reduction::And) loop_.starts.push_back({acc, 1});
+  if (result.reduction == Reduction::Or) loop_.starts.push_back({acc, 0});
   std::vector<Term> terms;
   for (const Contribution* c : mine) {
     Term t;
@@ -48,6 +66,7 @@ void Builder::contribute(std::size_t variable) {
     } else {
       t = term(c->value);
       const Width own = width_for(graph_.node(c->value).type);
+      if (product && !t.constant) t = with_scale(t, 1, own);
       if (c->reduction != Reduction::Sum && t.scale < 0) t = with_scale(t, -t.scale, own);
     }
     terms.push_back(t);
@@ -76,9 +95,10 @@ void Builder::contribute(std::size_t variable) {
       if (std::abs(t.scale) != scale) t = with_scale(t, std::copysign(scale, t.scale), own);
       if (t.scale < 0) negative = !negative;
     }
-    accumulate({.op = !negative ? made.reduction
-                      : ints    ? Op::Isub
-                                : Op::Fsub,
+    accumulate({.op = product && width_of(t.ref) == Width::Short ? Op::Fmul
+                      : !negative                                ? made.reduction
+                      : ints                                     ? Op::Isub
+                                                                 : Op::Fsub,
                 .width = width,
                 .in = {Ref::of(acc), t.ref},
                 .out = acc,

@@ -105,8 +105,11 @@ class Allocator {
       why = too_much(Code::NoLocalMemory, local, "local memory is", "shorts", local_shorts);
     else if (!assign_addresses(masks.ranges, body_length_, usable_masks, steps))
       why = too_much(Code::NoMasks, masks, "mask registers are", "conditions", usable_masks);
+    else if (Allocation made = stored(registers, local, masks, first_unread); finish_fits_)
+      return made;
     else
-      return stored(registers, local, masks, first_unread);
+      why = capacity_error(Code::NoLocalMemory, text_at(0), "the local memory is full",
+                           "what follows the loop needs more");
     return std::nullopt;
   }
 
@@ -117,9 +120,61 @@ class Allocator {
       if (out_.unread[i] != none) out_.unread[i] = local.ranges[t++].address;
     out_.registers_used = store(registers, out_.address);
     out_.local_used = store(local, out_.address);
+    place_finish(local);
     out_.masks_used = store(masks, out_.mask);
     out_.free_mask = static_cast<int>(mask_registers) - 1;
     return std::move(out_);
+  }
+
+  /// Places of the values that are computed after the loop: in local memory, which then only holds
+  /// what is there during the whole loop.
+  void place_finish(const MemoryRanges& local) {
+    std::vector<bool> taken(2 * geometry_.local_words, false);
+    const auto mark = [&](int address, int shorts, bool now) {
+      std::fill_n(taken.begin() + address, shorts, now);
+    };
+    for (std::size_t i = 0; i < local.ranges.size(); ++i) {
+      const Owner& owner = local.owners[i];
+      const bool stays = owner.value == none || loop_.value(owner.value).permanent();
+      if (stays) mark(local.ranges[i].address, local.ranges[i].span, true);
+    }
+    const std::vector<MachineOp>& ops = loop_.finish;
+    const auto last_use = [&](ValueId value) {
+      std::size_t last = 0;
+      for (std::size_t k = 0; k < ops.size(); ++k)
+        for (const Ref& r : ops[k].in)
+          if (r.kind == Ref::Kind::Value && r.value == value) last = k;
+      return last;
+    };
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      const ValueId made = ops[k].out;
+      if (made != none && loop_.value(made).finishing && out_.address[index(made)][0] == none) {
+        const auto shorts = static_cast<int>(loop_.shorts(loop_.value(made)));
+        const int align = alignment(static_cast<int>(shorts_in(loop_.value(made).width)), false);
+        int at = 0;
+        const auto is_free = [&] {
+          return std::find(taken.begin() + at, taken.begin() + at + shorts, true) ==
+                 taken.begin() + at + shorts;
+        };
+        while (at + shorts <= static_cast<int>(taken.size()) && !is_free()) at += align;
+        if (at + shorts > static_cast<int>(taken.size())) {
+          finish_fits_ = false;
+          return;
+        }
+        mark(at, shorts, true);
+        std::ranges::fill(out_.address[index(made)], at);
+      }
+      for (const Ref& r : ops[k].in) {
+        if (r.kind != Ref::Kind::Value || !loop_.value(r.value).finishing) continue;
+        if (last_use(r.value) == k)
+          mark(out_.address[index(r.value)][0],
+               static_cast<int>(loop_.shorts(loop_.value(r.value))), false);
+      }
+    }
+    // Two masks are live at a time at most.
+    for (std::size_t m = 0; m < loop_.masks.size() && loop_.first_finish_mask != none; ++m)
+      if (m >= index(loop_.first_finish_mask))
+        std::ranges::fill(out_.mask[m], static_cast<int>(m % mask_registers));
   }
 
   /// Reserve local memory for a table or a list.
@@ -200,7 +255,9 @@ class Allocator {
       MemoryRanges& memory = storage == StorageClass::Local ? local : registers;
       if (v.permanent()) {
         const int shorts = static_cast<int>(loop_.shorts(v));
-        add(v.origin == Origin::Accumulator ? registers : memory,
+        add(v.origin != Origin::Accumulator ? memory
+            : v.in_local                    ? local
+                                            : registers,
             segment({0, body_length_}, 0, shorts, 0), alignment(width, v.scalar), {id, none, 0});
         continue;
       }
@@ -311,6 +368,7 @@ class Allocator {
   const Geometry& geometry_;
   const Graph& graph_;
   int unroll_, body_length_;
+  bool finish_fits_ = true;
   Allocation out_;
 };
 

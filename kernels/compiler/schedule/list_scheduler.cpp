@@ -31,7 +31,7 @@ std::vector<StorageClass> choose_storage(const MachineLoop& loop,
   for (std::size_t v = 0; v < loop.values.size(); ++v) {
     const MachineValue& value = loop.values[v];
     const int shorts = static_cast<int>(shorts_in(value.width) * loop.elements);
-    if (value.origin == Origin::Accumulator) {
+    if (value.origin == Origin::Accumulator && !value.in_local) {
       classes[v] = StorageClass::Register;
       capacity -= shorts;
     }
