@@ -62,6 +62,7 @@ class Allocator {
         i.to = places_.define(o);
         break;
       case Op::Collect:
+      case Op::Leave:
         i.a = places_.in_any_register(o.in[0]);
         break;
       case Op::Gather:

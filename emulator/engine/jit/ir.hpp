@@ -85,6 +85,7 @@ enum class Op : std::uint8_t {
   /// In the lanes of mask a, appends integer b to the list whose ListRows are at `place`: lanes of
   /// 64 bits hold it in the upper bits. The result has no value.
   Append,
+  Leave,  ///< jumps out of the code if mask a is set in any lane; the result has no value
 };
 
 /// Signs of Fma: bit 0 negates the product, bit 1 the addend.

@@ -14,17 +14,21 @@ constexpr int aside = -64;
 
 }  // namespace
 
+void test_any_lane(Xbyak::CodeGenerator& generator, VectorTarget target, int mask) {
+  if (target.avx512) {
+    // Masks of eight lanes may have bits above them.
+    const Xbyak::Opmask lanes(mask);
+    target.floats ? generator.kortestw(lanes, lanes) : generator.kortestb(lanes, lanes);
+  } else {
+    const Xbyak::Ymm lanes(mask);
+    target.floats ? generator.vtestps(lanes, lanes) : generator.vtestpd(lanes, lanes);
+  }
+}
+
 void AppendCode::test(const Instruction& append) {
   Path& path = paths_.emplace_back();
   path.append = append;
-  if (target_.avx512) {
-    // Masks of eight lanes may have bits above them.
-    const Xbyak::Opmask mask(append.a.number);
-    target_.floats ? a_.kortestw(mask, mask) : a_.kortestb(mask, mask);
-  } else {
-    const Xbyak::Ymm mask(append.a.number);
-    target_.floats ? a_.vtestps(mask, mask) : a_.vtestpd(mask, mask);
-  }
+  test_any_lane(a_, target_, static_cast<int>(append.a.number));
   a_.jnz(path.begin, near);
   a_.L(path.back);
 }

@@ -11,6 +11,9 @@
 
 namespace gdr::jit {
 
+/// Sets the zero flag unless a mask, in this register, is set in any lane.
+void test_any_lane(Xbyak::CodeGenerator& generator, VectorTarget target, int mask);
+
 /// The appends of a function. Where no lane appends, one is a test and a branch that is not taken.
 /// The function saves and restores `scratch`, uses them for nothing else, and has nothing below its
 /// stack pointer (the red zone).

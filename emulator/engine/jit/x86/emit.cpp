@@ -112,6 +112,9 @@ class Emitter : Operands {
         return masks(i);
       case Op::Append:
         return c_.appends->test(i);
+      case Op::Leave:
+        test_any_lane(a_, c_.target, static_cast<int>(i.a.number));
+        return a_.jnz(*c_.leave, Xbyak::CodeGenerator::T_NEAR);
       case Op::Truncate:
         return truncate(i);
       case Op::Gather:

@@ -20,6 +20,7 @@ struct EmitContext {
   AppendCode* appends = nullptr;  ///< code of Op::Append
   /// Register for the mask of Op::Gather, a mask register, on AVX2 a vector; not used for values.
   int gather_mask = -1;
+  Xbyak::Label* leave = nullptr;  ///< destination of Op::Leave
 };
 
 void emit(const EmitContext& context, std::span<const Instruction> code);

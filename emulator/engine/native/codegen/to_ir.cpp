@@ -33,7 +33,10 @@ IrSegment lowered_item(const CodeContext& context, jit::ConstantPool& pool, cons
   std::vector<jit::ValueId> roots;
   for (const Store& store : segment.stores) {
     const bool never = store.area == Store::Area::Append && graph.is_constant(store.value);
-    if (!never) roots.push_back(values.value(value_behind(graph, store.value)));
+    if (store.area == Store::Area::Test)
+      roots.push_back(values.mask(store.value));
+    else if (!never)
+      roots.push_back(values.value(value_behind(graph, store.value)));
   }
   IrSegment made;
   made.pressure = jit::order_for_registers(values.block, roots);
@@ -44,6 +47,9 @@ IrSegment lowered_item(const CodeContext& context, jit::ConstantPool& pool, cons
     memory.add(store);
   }
   memory.weave_into_code();
+  for (std::size_t k = 0; k < segment.stores.size(); ++k)
+    if (segment.stores[k].area == Store::Area::Test)
+      values.block.add(jit::Op::Leave, jit::Type::Mask, {roots[k], jit::no_value, jit::no_value});
   made.block = std::move(values.block);
   return made;
 }

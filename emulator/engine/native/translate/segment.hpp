@@ -13,8 +13,8 @@ namespace gdr::native {
 struct Store {
   /// Total: of a blocked sum. Left: none; marks a value that another kernel stores (Kernel::left),
   /// until it is rounded. Append: to a list, where the value is an Append node; a constant is an
-  /// append that never happens.
-  enum class Area : std::uint8_t { Output, Carried, Total, Left, Append };
+  /// append that never happens. Test: a mask; code for it jumps out if it is set in any lane.
+  enum class Area : std::uint8_t { Output, Carried, Total, Left, Append, Test };
   Area area = Area::Output;
   std::uint32_t slot = 0;  ///< output number, number in Kernel::carried, or number of the total
   WordType type = WordType::Long;
@@ -23,7 +23,7 @@ struct Store {
   bool may_vanish = false;     ///< whether functions that are zero below an end decide it (floats)
   bool may_be_masked = false;  ///< whether masks may leave nothing of the value
 
-  bool has_place() const noexcept { return area != Area::Left && area != Area::Append; }
+  bool has_place() const noexcept { return area < Area::Left; }
 };
 
 struct Segment {

@@ -6,6 +6,7 @@
 #include "emulator/engine/native/codegen/code.hpp"
 #include "emulator/engine/native/codegen/to_ir.hpp"
 #include "emulator/engine/native/codegen/x86/loop_code.hpp"
+#include "emulator/engine/native/translate/rare_update.hpp"
 #include "emulator/host/host_limits.hpp"
 
 namespace gdr::native {
@@ -104,7 +105,7 @@ class KernelEmitter {
   }
   const Xbyak::Reg64& base(Base b) const { return bases_[b]; }
   void emit(const std::vector<jit::Instruction>& code) {
-    jit::emit({a_, target_, bases_, {}, &appends_, target_.avx512 ? 7 : 15}, code);
+    jit::emit({a_, target_, bases_, {}, &appends_, target_.avx512 ? 7 : 15, leave_}, code);
   }
 
   void straight(const Segment& segment, CarriedStores stores) {
@@ -146,6 +147,8 @@ class KernelEmitter {
   }
   /// `iterations_` iterations. Carried values are in the set base_carried before and after.
   void loop(const Segment& segment) {
+    const Segment test = test_of_rare_update(segment, c_.kernel.carried_slot);
+    if (!test.stores.empty()) return rare_updates(segment, test);
     // Carried values leave some registers for the work itself.
     const unsigned resident = (register_limits(target_, c_.kernel).vectors - 1) * 2 / 3 / copies_;
     const IrSegment ir = to_ir(c_, pool_, segment, copies_, CarriedStores::Loop, resident);
@@ -164,6 +167,27 @@ class KernelEmitter {
       pipelined_iterations(code);
     else
       iterations(code, ir.in_memory);
+    a_.L(end);
+  }
+  /// Iterations of which only those are executed where the test holds in any lane. Carried values
+  /// stay in memory.
+  void rare_updates(const Segment& segment, const Segment& test) {
+    constexpr auto near = Xbyak::CodeGenerator::T_NEAR;
+    Xbyak::Label top, update, next, end;
+    a_.align(32);
+    a_.L(top);
+    leave_ = &update;
+    straight(test, CarriedStores::InPlace);
+    leave_ = nullptr;
+    a_.L(next);
+    fetch_ahead(1);
+    next_group(1);
+    a_.dec(iterations_);
+    a_.jnz(top, near);
+    a_.jmp(end, near);
+    a_.L(update);
+    straight(segment, CarriedStores::InPlace);
+    a_.jmp(next, near);
     a_.L(end);
   }
   void one_iteration(const LoopCode& code) {
@@ -221,6 +245,7 @@ class KernelEmitter {
   const std::array<Xbyak::Reg64, base_count> bases_{a_.rdi, a_.rsi, a_.rdx, a_.r8,
                                                     a_.r9,  a_.r10, a_.r11};
   jit::AppendCode appends_{a_, target_, bases_};
+  Xbyak::Label* leave_ = nullptr;  ///< where a test jumps to
 };
 
 }  // namespace
