@@ -85,6 +85,9 @@ class KernelGenerator(Statements):
         self.function = function
         self.types.update(types)
         self.names = VariableNames()
+        #: Numbers of elements of results that are arrays, and results that are ints.
+        self._counts: Dict[str, int] = {}
+        self._ints: Set[str] = set()
         self.name = unique(function.__name__, _RESERVED)
         tree = self.source.tree
         self._check_arguments(tree)
@@ -166,9 +169,11 @@ class KernelGenerator(Statements):
             ("VARJ", self.other, self.names.sources),
             ("VARF", self.target, self.names.results),
         ):
-            lines += [
-                f"{keyword} {self._type(name, particle)}{symbol};" for name, symbol in table.items()
-            ]
+            is_result = keyword == "VARF"
+            for name, symbol in table.items():
+                words = "int " if is_result and name in self._ints else self._type(name, particle)
+                size = f"[{self._counts[name]}]" if is_result and name in self._counts else ""
+                lines.append(f"{keyword} {words}{symbol}{size};")
         typed = sorted(self.temporaries & set(self.types))
         return lines + [f"{self.types[name]} {self.symbols[name]};" for name in typed]
 
@@ -234,6 +239,19 @@ class KernelGenerator(Statements):
         if isinstance(to, ast.Attribute) and self._is(to.value, self.other):
             self.source.fail(to, f"{self.other!r} is the source, which is read-only")
         self.source.fail(to, "the target of an assignment must be a name or a result")
+
+    def integer_result(self, to: ast.expr) -> None:
+        if isinstance(to, ast.Attribute):
+            self._ints.add(to.attr)
+
+    def array_result(self, to: ast.expr, count: int) -> None:
+        if not isinstance(to, ast.Attribute):
+            return
+        if self._counts.setdefault(to.attr, count) != count:
+            before = self._counts[to.attr]
+            self.source.fail(
+                to, f"{ast.unparse(to)} has {count} elements here, and {before} before"
+            )
 
     # -- statements --------------------------------------------------------------------------
 

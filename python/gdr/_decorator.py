@@ -73,6 +73,8 @@ class FunctionKernel(Kernel):
         params: Optional[Mapping[str, float]] = None,
         results: Any = None,
         device: Any = None,
+        batch: Any = None,
+        offsets: Any = None,
         **more: float,
     ) -> ResultArrays:
         """Run the kernel once, on arrays by attribute name; returns arrays by result name.
@@ -86,7 +88,7 @@ class FunctionKernel(Kernel):
                 f"{self.name}(targets={{...}}, sources={{...}}, ...)"
             )
         given = {**self.defaults, **dict(params or {}), **more}
-        return self._run(targets, sources, given, results, device)
+        return self._run(targets, sources, given, results, device, batch, offsets)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         parts = (self.text, self._caller_names, self.defaults, self.__doc__)
@@ -140,9 +142,12 @@ def kernel(
 
     The first argument is the target: attributes that are read are its inputs, attributes that are
     accumulated (``+=``, ``-=``) are its results, which start at zero; ``i.r = min(i.r, x)`` (or
-    max) is a minimum (maximum) over the sources. The second argument is the source, all others are
-    parameters. Supported: ``if``, ``and``, ``or``, ``not``, comparisons, ``a if c else b``, loops
-    over constants (``for k in range(3)``), and ``return``, which ends the computation of this pair.
+    max) is a minimum (maximum) over the sources, ``i.r, i.n = min((i.r, i.n), (x, j.id))`` has the
+    int that belongs to it, too. ``i.p *= x`` is a product, ``i.any |= condition`` and ``i.all &=
+    condition`` are 1 or 0; ``smallest``, ``largest`` and ``logsumexp`` are described in
+    ``gdr.functions``. The second argument is the source, all others are parameters. Supported:
+    ``if``, ``and``, ``or``, ``not``, comparisons, ``a if c else b``, loops over constants (``for k in
+    range(3)``), and ``return``, which ends the computation of this pair.
     Functions: those of the kernel language and of ``gdr.functions``, under their names in Python
     (``math``), NumPy and SciPy: abs, min, max, where, hypot, square, and others; and functions
     defined with ``def``.

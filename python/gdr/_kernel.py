@@ -115,6 +115,8 @@ class Kernel(CompiledKernel):
         params: Optional[Mapping[str, float]] = None,
         results: Any = None,
         device: Any = None,
+        batch: Any = None,
+        offsets: Any = None,
         **more: float,
     ) -> ResultArrays:
         """Run the kernel once, on arrays by name; returns arrays by result name.
@@ -127,9 +129,16 @@ class Kernel(CompiledKernel):
 
         Vectors have arrays of shape (n, 3), symmetric tensors (n, 6). A result that is not finite
         for some target raises a RuntimeWarning that names it.
+
+        ``batch``: a pair of integer arrays, a label for each target and one for each source. Only
+        sources with the label of a target act on it: many independent systems are computed in one
+        call (``gdr.SetJob``). Labels may have any order. Where the items of each system follow each
+        other, ``offsets`` is faster: a pair of arrays with the index of the first target (source)
+        of each system, and the number of targets (sources).
         """
         check_type("params", params, (Mapping, type(None)), "a dictionary")
-        return self._run(targets, sources, {**(params or {}), **more}, results, device)
+        given = {**(params or {}), **more}
+        return self._run(targets, sources, given, results, device, batch, offsets)
 
     def tree(
         self,
@@ -165,9 +174,12 @@ class Kernel(CompiledKernel):
         params: Mapping[str, Any],
         results: Any,
         device: Any,
+        batch: Any = None,
+        offsets: Any = None,
     ) -> ResultArrays:
-        names = self._caller_names
         chosen = device_or_default(device)
+        if batch is not None or offsets is not None:
+            return self._run_batches(chosen, targets, sources, params, results, (batch, offsets))
         job = chosen._pool.take(self)
         with chosen._ranks.argument_checks():
             given, of_sources, of_targets = self.arguments(targets, sources, params)
@@ -181,16 +193,46 @@ class Kernel(CompiledKernel):
             if (message := self._in_caller_names(str(error))) != str(error):
                 raise type(error)(message) from None
             raise
-        selected = results
-        if isinstance(results, abc.Mapping):
-            selected = {names.results.get(name, name): out for name, out in results.items()}
-        elif results is not None and not isinstance(results, str):
-            selected = [names.results.get(name, name) for name in results]
-        caller_name = {variable: name for name, variable in names.results.items()}
-        computed = job.run(selected)
-        out = ResultArrays((caller_name.get(name, name), a) for name, a in computed.items())
+        computed = job.run(self._selected(results))
+        out = self._in_results_of_caller(computed)
         self._warn_not_finite(computed, out, job.source_count == job.target_count)
         chosen._pool.give(job)
+        return out
+
+    def _selected(self, results: Any) -> Any:
+        """Results by the names of the program."""
+        names = self._caller_names.results
+        if isinstance(results, abc.Mapping):
+            return {names.get(name, name): out for name, out in results.items()}
+        if results is None or isinstance(results, str):
+            return results
+        return [names.get(name, name) for name in results]
+
+    def _in_results_of_caller(self, computed: Mapping[str, AnyArray]) -> ResultArrays:
+        """Results by the names of the caller."""
+        caller_name = {variable: name for name, variable in self._caller_names.results.items()}
+        return ResultArrays((caller_name.get(name, name), a) for name, a in computed.items())
+
+    def _run_batches(
+        self,
+        chosen: Any,
+        targets: Union[Mapping[str, Any], int],
+        sources: Union[Mapping[str, Any], int],
+        params: Mapping[str, Any],
+        results: Any,
+        systems: Tuple[Any, Any],
+    ) -> ResultArrays:
+        """A call for many systems, which labels or offsets tell apart."""
+        from ._batches import read_batches, run_batches
+
+        with chosen._ranks.argument_checks():
+            given, of_sources, of_targets = self.arguments(targets, sources, params)
+            batches = read_batches(*systems)
+        computed = run_batches(
+            chosen._ranks, self, given, of_targets, of_sources, batches, self._selected(results)
+        )
+        out = self._in_results_of_caller(computed)
+        self._warn_not_finite(computed, out, False, stacklevel=5)
         return out
 
     def _in_caller_names(self, message: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Callable, Dict, Hashable, List, Mapping, Optional, Set, 
 
 import numpy as np
 
+from ._reductions import read_reduction
 from ._source import NotConstant, Scope, Source, to_python
 from .errors import ProgramError
 
@@ -291,7 +292,13 @@ class ShapeReader(ast.NodeVisitor):
 
     def visit_Assign(self, node: ast.Assign) -> None:
         for to in node.targets:
-            if not isinstance(to, (ast.Tuple, ast.List)):
+            reduction = read_reduction(to, node.value, self.constant)
+            if reduction is not None:
+                terms = [self.visit(value) for value in reduction.values]
+                # The value of a weighted mean may be a vector.
+                for one, term in list(zip(reduction.results, terms))[1:]:
+                    self.shapes.equal(self._target(one), term)
+            elif not isinstance(to, (ast.Tuple, ast.List)):
                 self.shapes.equal(self._target(to), self.visit(node.value))
             elif isinstance(node.value, (ast.Tuple, ast.List)):
                 for one, value in zip(to.elts, node.value.elts):

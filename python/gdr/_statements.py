@@ -20,6 +20,7 @@ from typing import (
 
 from ._diagnostics import Line
 from ._expressions import Expressions
+from ._reductions import Reduction, read_reduction
 from ._shapes import COMPONENTS
 from ._source import NotConstant, Source, to_python
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 MAX_ITERATIONS = 10000
 _ADDITION: Dict[type, str] = {ast.Add: "+=", ast.Sub: "-="}
+#: Those of results; of conditions the result is an int.
+_UPDATES: Dict[type, str] = {**_ADDITION, ast.Mult: "*=", ast.BitOr: "or=", ast.BitAnd: "and="}
 _HINTS: Dict[type, str] = {
     ast.While: "use a loop over constants: for k in range(3)",
     ast.Break: "loops are unrolled; use an if in the loop body",
@@ -70,6 +73,12 @@ class Statements(Expressions):
     def result(self, to: ast.expr) -> str:
         """The result variable of the target of an assignment; a kernel has results."""
         self.source.fail(to, "the target of an assignment must be a name")
+
+    def integer_result(self, to: ast.expr) -> None:
+        """Declare that the result of this target is an int."""
+
+    def array_result(self, to: ast.expr, count: int) -> None:
+        """Declare that the result of this target is an array."""
 
     def _temporary_component(self, to: ast.expr) -> Optional[str]:
         """``d[0]`` of a temporary; None for other targets."""
@@ -135,7 +144,10 @@ class Statements(Expressions):
             self._assign(node, node.target, node.value)
 
     def _assign(self, node: ast.stmt, to: ast.expr, value: ast.expr) -> None:
-        if isinstance(to, (ast.Tuple, ast.List)):
+        reduction = read_reduction(to, value, self.constant)
+        if reduction is not None:
+            self._reduce(node, reduction)
+        elif isinstance(to, (ast.Tuple, ast.List)):
             self._assign_many(node, to.elts, value)
         elif isinstance(to, ast.Name):
             text = self.expression(value)
@@ -157,8 +169,32 @@ class Statements(Expressions):
                 self.emit(node, f"{result} {intrinsic.name}= {text};")
                 return
         self.source.fail(
-            node, f"a result supports {shown} += ... and {shown} = min({shown}, ...) only"
+            node,
+            f"a result supports {shown} += ... and {shown} = min({shown}, ...) only; or "
+            f"{shown} *= ..., |= and &= of conditions, and {shown} = f({shown}, ...) with smallest, "
+            "largest or logsumexp of gdr.functions",
         )
+
+    def _reduce(self, node: ast.stmt, reduction: Reduction) -> None:
+        """Translate a reduction with a number of elements, an index or weighted means."""
+        if reduction.count is not None:
+            count = self.constant(reduction.count)
+            if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 64:
+                self.source.fail(
+                    reduction.count, "the number of values must be a constant, 1 to 64"
+                )
+            for to in reduction.results:
+                self.array_result(to, count)
+        names = [self.result(to) for to in reduction.results]
+        values = [self.expression(value) for value in reduction.values]
+        if reduction.word != "logsumexp":
+            for to, index in zip(reduction.results[1:], reduction.values[1:]):
+                self.integer_result(to)
+                if isinstance(index, ast.Attribute):  # `j.id`
+                    self.types.setdefault(index.attr, "int")
+        rest = ", ".join(f"{name} = {value}" for name, value in zip(names[1:], values[1:]))
+        more = f" : {rest}" if rest else ""
+        self.emit(node, f"{names[0]} {reduction.word}= {values[0]}{more};")
 
     def _assign_many(self, node: ast.stmt, to: List[ast.expr], value: ast.expr) -> None:
         values = self._elements(value)
@@ -210,10 +246,16 @@ class Statements(Expressions):
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         kind, to = type(node.op), node.target
         if not isinstance(to, ast.Name):
-            result = self._temporary_component(to) or self.result(to)
-            if kind not in _ADDITION:
-                self.source.fail(node, "a result supports += and -= only")
-            self.emit(node, f"{result} {_ADDITION[kind]} {self.expression(node.value)};")
+            component = self._temporary_component(to)
+            result = component or self.result(to)
+            known = _ADDITION if component else _UPDATES
+            if kind not in known:
+                what = "a component supports += and -= only"
+                results = "a result supports +=, -= and *=, and |= and &= of conditions"
+                self.source.fail(node, what if component else results)
+            if kind in (ast.BitOr, ast.BitAnd):
+                self.integer_result(to)
+            self.emit(node, f"{result} {known[kind]} {self.expression(node.value)};")
             return
         value = ast.BinOp(ast.Name(to.id, ast.Load()), node.op, node.value)
         for part in (value, value.left):

@@ -15,6 +15,8 @@ from ._units import refuse_units
 
 __all__ = [
     "exp",
+    "largest",
+    "logsumexp",
     "long",
     "minimum_image",
     "norm2",
@@ -22,6 +24,7 @@ __all__ = [
     "recip",
     "rsqrt",
     "short",
+    "smallest",
     "sqrt",
 ]
 
@@ -78,3 +81,45 @@ def minimum_image(d: Any, *box: Any) -> Any:
         return image
     edges = np.asarray(box[0] if len(box) == 1 else box, dtype=float)
     return d - edges * np.rint(d / edges)
+
+
+def logsumexp(total: Any, term: Any) -> Any:
+    """log(e^total + e^term), for ``i.l = logsumexp(i.l, x)`` in a kernel: the logarithm of the sum of
+    the exponentials of all sources, which starts at minus infinity.
+
+    With weighted means, ``i.l, i.m = logsumexp((i.l, i.m), (x, v))``: the mean of ``v`` with the
+    weights e^x, which starts at 0. There may be several.
+    """
+    if not isinstance(total, (tuple, list)):
+        return float(np.logaddexp(total, term))
+    before, x = float(total[0]), float(term[0])
+    new = float(np.logaddexp(before, x))
+    if x == -math.inf:
+        return tuple(total)
+    kept, weight = math.exp(before - new), math.exp(x - new)
+    means = (kept * np.asarray(m) + weight * np.asarray(v) for m, v in zip(total[1:], term[1:]))
+    return (new, *means)
+
+
+def smallest(ranked: Any, term: Any, count: int) -> Any:
+    """The ``count`` smallest values in ascending order, for ``i.d = smallest(i.d, x, 16)`` in a kernel.
+
+    With indices, ``i.d, i.n = smallest((i.d, i.n), (x, j.id), 16)``. Results are arrays of ``count``
+    elements, at most 64; unused ones are infinite, and their indices -1.
+    """
+    return _insert(ranked, term, count, 1)
+
+
+def largest(ranked: Any, term: Any, count: int) -> Any:
+    """The ``count`` largest values in descending order; see ``smallest``."""
+    return _insert(ranked, term, count, -1)
+
+
+def _insert(ranked: Any, term: Any, count: int, sign: int) -> Any:
+    """Insert a value, behind equal ones."""
+    indexed = isinstance(term, tuple)
+    pairs = list(zip(*ranked)) if indexed else [(x, -1) for x in ranked]
+    pairs.append(term if indexed else (term, -1))
+    pairs = sorted(pairs, key=lambda pair: sign * pair[0])[:count]
+    values = [x for x, _ in pairs]
+    return (values, [n for _, n in pairs]) if indexed else values
