@@ -694,3 +694,38 @@ def test_units_that_differ_between_ranks_are_an_error_on_all(tmp_path):
         """,
     )
     python(program, ranks=2)
+
+
+def test_ranked_and_weighted_results_of_ranks_have_the_bits_of_one_process(tmp_path):
+    program = script(
+        tmp_path,
+        """
+        import numpy as np, gdr
+        from gdr.functions import logsumexp, smallest
+        from mpi4py import MPI
+
+        @gdr.kernel(effort=0)
+        def near(i, j):
+            if i.id == j.id:
+                return
+            d = j.x - i.x
+            i.r2, i.n = smallest((i.r2, i.n), (np.dot(d, d), j.id), 5)
+            i.l, i.m = logsumexp((i.l, i.m), (-np.dot(d, d), d[0]))
+            i.p *= 1 + 0.01 * d[0]
+            i.any |= d[0] > 2
+
+        comm = MPI.COMM_WORLD
+        x, ids = np.random.default_rng(7).normal(size=(300, 3)), np.arange(300)
+        own = {"x": x, "id": ids}
+        mine = slice(0, 131) if comm.rank == 0 else slice(131, 300)
+        part = {"x": x[mine], "id": ids[mine]}
+        for engine in ("native", "vector"):
+            with gdr.open(f"emulator:engine={engine}") as device:
+                alone = near(targets=own, sources=own, device=device)
+            with gdr.open(f"mpi:engine={engine}", comm=comm) as device:
+                shared = near(targets=part, sources=part, device=device)
+            assert all((shared[k] == a[mine]).all() for k, a in alone.items()), engine
+        print("the same")
+        """,
+    )
+    assert python(program, ranks=2).stdout.count("the same") == 2

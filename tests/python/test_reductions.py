@@ -97,6 +97,20 @@ def test_weighted_means_are_right_for_exponents_of_any_size(device, rng, scale):
     assert np.allclose(got["plain"], np.logaddexp.reduce(w), rtol=1e-14)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_results_do_not_depend_on_boards_chips_and_blocks(rng, engine):
+    x, ids = rng.normal(size=(150, 3)), np.arange(150)
+    own = {"x": x, "id": ids}
+    found = []
+    for shape in ("threads=1", "boards=3,threads=2", "chips=1,blocks=3", "chips=2,blocks=5,pes=3"):
+        with gdr.open(f"emulator:engine={engine},{shape}") as device:
+            found.append(neighbours(targets=own, sources=own, device=device))
+            more = attention(targets={"q": x}, sources={"k": x, "v": x, "w": 9.0}, device=device)
+            found[-1].update(more)
+    for got in found[1:]:
+        assert all((got[name] == values).all() for name, values in found[0].items())
+
+
 def test_python_functions_of_kernels_reduce_single_pairs():
     i = gdr.Particle(x=np.zeros(3), id=-1, r2=[math.inf] * 5, n=[-1] * 5, far=[-math.inf] * 2)
     for number, x in enumerate([3.0, -1.0, 2.0]):
