@@ -190,8 +190,9 @@ ChipPartition choose_partition(const KernelCost& kernel, const Geometry& geometr
   if (wanted == Partition::SourcesOverBlocks) {
     if (!kernel.reducible)
       throw Error(ErrorCategory::Usage,
-                  "sources cannot be split over the blocks: a result of this kernel is declared "
-                  "\"pass\", and cannot be reduced; use partition=targets");
+                  "sources cannot be split over the blocks: the network cannot join a result of "
+                  "this kernel, such as a list, a product, log-sum-exp or ranked values (declared "
+                  "\"pass\" in assembly); use partition=targets");
     return ChipPartition::SourcesOverBlocks;
   }
   if (!kernel.reducible) return ChipPartition::TargetsOverBlocks;

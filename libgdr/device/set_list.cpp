@@ -1,5 +1,8 @@
 #include "gdr/set_list.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <numeric>
 #include <string>
 
 #include "libgdr/device/usage_error.hpp"
@@ -30,6 +33,7 @@ void SetList::clear() noexcept {
   inputs_.clear();
   results_.clear();
   sets_.clear();
+  orders_.clear();
   added_.clear();
   segments_.clear();
 }
@@ -104,6 +108,36 @@ void SetList::add_source_lists(std::span<const std::int64_t> offsets, const Sour
       list.first = lists.first + begin;
     }
     added_.push_back({sets_.size() - count + k, list});
+  }
+}
+
+void SetList::add_systems(std::span<const std::int64_t> target_labels,
+                          std::span<const NamedInput> targets, std::span<const NamedResult> results,
+                          std::span<const std::int64_t> source_labels,
+                          std::span<const NamedInput> sources) {
+  if (source_labels.size() > std::size_t{std::numeric_limits<std::int32_t>::max()})
+    usage_error(std::to_string(source_labels.size()) +
+                " sources have a label; at most 2147483647 can");
+  std::vector<std::int32_t>& order = orders_.emplace_back(source_labels.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto label_of = [&](std::int32_t source) {
+    return source_labels[static_cast<std::size_t>(source)];
+  };
+  std::ranges::stable_sort(order, {}, label_of);
+  std::vector<std::int64_t> runs{0};
+  for (std::size_t k = 1; k <= target_labels.size(); ++k)
+    if (k == target_labels.size() || target_labels[k] != target_labels[k - 1])
+      runs.push_back(static_cast<std::int64_t>(k));
+  add_sets(runs, targets, results);
+  const std::size_t first_set = sets_.size() - (runs.size() - 1);
+  const std::span<const NamedInput> arrays = stored(sources);
+  for (std::size_t k = 0; k + 1 < runs.size(); ++k) {
+    const std::int64_t label = target_labels[static_cast<std::size_t>(runs[k])];
+    const auto same = std::ranges::equal_range(order, label, {}, label_of);
+    SourceSegment list{same.size(), arrays};
+    list.index = same.data();
+    list.items = source_labels.size();
+    added_.push_back({first_set + k, list});
   }
 }
 

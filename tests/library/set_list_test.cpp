@@ -87,6 +87,31 @@ TEST_CASE("flattened lists of indices give the sums of their entries") {
   }
 }
 
+TEST_CASE("items with equal labels are one system, in any order") {
+  for (const char* name : {"emulator:engine=native,threads=2", "emulator:engine=vector"}) {
+    Springs s;
+    std::vector<std::int64_t> of_targets(90), of_sources(90);
+    for (std::size_t k = 0; k < 90; ++k) {
+      of_targets[k] =
+          k < 60 ? static_cast<std::int64_t>(k / 20) * 5 - 5 : static_cast<std::int64_t>(k % 3);
+      of_sources[k] = static_cast<std::int64_t>(k * k % 7) - 1;
+    }
+    gdr::SetList list;
+    list.add_systems(of_targets, {{"xi", s.x}}, {{"force", s.force.data()}}, of_sources,
+                     {{"xj", s.x}, {"mj", s.m}});
+    s.run(list, name);
+    for (std::size_t i = 0; i < 90; ++i) {
+      std::vector<std::size_t> same;
+      for (std::size_t j = 0; j < 90; ++j)
+        if (of_sources[j] == of_targets[i]) same.push_back(j);
+      CHECK(s.force[i] == s.sum(i, same));
+    }
+  }
+  gdr::SetList none;
+  none.add_systems({}, {{"xi", {}}}, {{"force", {}}}, {}, {{"xj", {}}, {"mj", {}}});
+  CHECK(none.size() == 0);
+}
+
 TEST_CASE("flattened lists without an index are ranges of the arrays") {
   Springs s;
   const Offsets offsets = {0, 30, 30, 31, 80};

@@ -146,6 +146,7 @@ PYTHON: Dict[str, str] = {
     "SetList.add_set": "SetJob.run_sets",
     "SetList.add_sources": "SetJob.run_sets",
     "SetList.add_source_lists": "SourceLists",
+    "SetList.add_systems": "SetJob.run",
     # sums within a cut-off
     "Kernel.with_cutoff": "PairSum",
     "PairSum": "PairSum",

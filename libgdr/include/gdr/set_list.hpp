@@ -63,6 +63,23 @@ class SetList {
   /// are fewer sets.
   void add_source_lists(std::span<const std::int64_t> offsets, const SourceSegment& lists);
 
+  /// Add many independent systems, whose items are told apart by labels in any order: the targets
+  /// with a label, and the sources with the same one. Each run of targets with equal labels becomes
+  /// a set, with all sources of the label in their order. Labels have a value for each item of the
+  /// arrays; a source whose label no target has belongs to no set. Throws Error (Usage) for more
+  /// than 2^31 - 1 sources.
+  void add_systems(std::span<const std::int64_t> target_labels, std::span<const NamedInput> targets,
+                   std::span<const NamedResult> results,
+                   std::span<const std::int64_t> source_labels,
+                   std::span<const NamedInput> sources);
+  void add_systems(std::span<const std::int64_t> target_labels,
+                   std::initializer_list<NamedInput> targets,
+                   std::initializer_list<NamedResult> results,
+                   std::span<const std::int64_t> source_labels,
+                   std::initializer_list<NamedInput> sources) {
+    add_systems(target_labels, view(targets), view(results), source_labels, view(sources));
+  }
+
   /// The sets, for SetJob; valid until the list is changed.
   std::span<const InteractionSet> sets();
 
@@ -85,6 +102,7 @@ class SetList {
   std::size_t next_name_ = 0;      ///< position of the name that is expected next
   std::deque<std::vector<NamedInput>> inputs_;
   std::deque<std::vector<NamedResult>> results_;
+  std::deque<std::vector<std::int32_t>> orders_;  ///< sources by their labels
   std::vector<InteractionSet> sets_;
   std::vector<Added> added_;             ///< sets in the order of the calls
   std::vector<SourceSegment> segments_;  ///< segments of all sets, in their order
