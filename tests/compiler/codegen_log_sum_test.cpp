@@ -159,6 +159,26 @@ TEST_CASE("products multiply the values of all sources that count") {
   }
 }
 
+TEST_CASE("results that are declared as shorts have the same reductions") {
+  const std::string text =
+      "VARI x; VARJ a; VARJ int id; VARF short p, l, w, d[2]; VARF int n[2];\n"
+      "p *= a; l logsumexp= a + x : w = a; d largest= a - x : n = id;\n";
+  const Kernel kernel(*compiled(text).program);
+  const Data data{{"x", {0.5}}, {"a", {2, 4, 0.25, 8}}, {"id", {3, 4, 5, 6}}};
+  const LogSumOf want = log_sum_of({2.5, 4.5, 0.75, 8.5}, {2, 4, 0.25, 8});
+  for (const std::string& engine : sum_engines) {
+    INFO(engine);
+    const Data got = run(kernel, data, 1, 4, engine);
+    CHECK(got.at("p")[0] == 16);
+    CHECK(got.at("l")[0] == Approx(static_cast<double>(want.value)).epsilon(1e-6));
+    CHECK(got.at("w")[0] == Approx(static_cast<double>(want.mean)).epsilon(1e-6));
+    CHECK(got.at("d_0")[0] == 7.5);
+    CHECK(got.at("n_0")[0] == 6);
+    CHECK(got.at("d_1")[0] == 3.5);
+    CHECK(got.at("n_1")[0] == 4);
+  }
+}
+
 TEST_CASE("conditions of any and of all sources are 1 or 0 in every partition") {
   const std::string text =
       "VARI x; VARJ xs; VARJ int id; VARF int any, all, some; skip if (id == 3);\n"

@@ -47,13 +47,13 @@ void Builder::contribute(std::size_t variable) {
     if (key.index_result == static_cast<std::int32_t>(variable)) return;  // stored with its key
 
   if (result.list_size > 0) return make_list(variable, mine);
-  const Width width = width_for(result.type);
+  const bool product = result.reduction == Reduction::Product;
+  const Width width = product ? Width::Long : width_for(result.type);
   const bool ints = result.type == Type::Int;
   const ValueId acc = new_accumulator(static_cast<std::int32_t>(variable), width, ints);
   MachineResult made{.accumulator = acc,
                      .variable = static_cast<std::int32_t>(variable),
                      .reduction = operation_of(result.reduction, ints)};
-  const bool product = result.reduction == Reduction::Product;
   made.joined = !product;
   if (product) loop_.starts.push_back({acc, long_from_double(1).bits});
   if (result.reduction == Reduction::And) loop_.starts.push_back({acc, 1});
