@@ -25,6 +25,14 @@ struct Number {
 using Unary = int (*)(mpfr_t, mpfr_srcptr, mpfr_rnd_t);
 using Binary = int (*)(mpfr_t, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
 
+int reciprocal(mpfr_t result, mpfr_srcptr x, mpfr_rnd_t rounding) {
+  return mpfr_ui_div(result, 1, x, rounding);
+}
+int inverse_cube_of_root(mpfr_t result, mpfr_srcptr x, mpfr_rnd_t rounding) {
+  mpfr_rec_sqrt(result, x, rounding);
+  return mpfr_pow_ui(result, result, 3, rounding);
+}
+
 struct UnaryRow {
   std::string_view name;
   Unary function;
@@ -44,7 +52,12 @@ constexpr UnaryRow unary[] = {{"round", mpfr_rint_roundeven},
                               {"tanh", mpfr_tanh},
                               {"cbrt", mpfr_cbrt},
                               {"erf", mpfr_erf},
-                              {"erfc", mpfr_erfc}};
+                              {"erfc", mpfr_erfc},
+                              {"sqrt", mpfr_sqrt},
+                              {"rsqrt", mpfr_rec_sqrt},
+                              {"abs", mpfr_abs},
+                              {"recip", reciprocal},
+                              {"powm32", inverse_cube_of_root}};
 
 struct BinaryRow {
   std::string_view name;
@@ -81,22 +94,44 @@ void boys(mpfr_t result, mpfr_srcptr x, int order) {
   mpfr_mul(result, result, term.value, MPFR_RNDN);
 }
 
-}  // namespace
-
-long double mpfr_function(std::string_view name, double x, double y, int order) {
-  Number a(x), b(y), result;
+/// f(x, y).
+void evaluate(mpfr_t result, std::string_view name, mpfr_srcptr x, mpfr_srcptr y, int order) {
   const auto* const one = std::ranges::find(unary, name, &UnaryRow::name);
   const auto* const two = std::ranges::find(binary, name, &BinaryRow::name);
   if (name == "boys") {
-    boys(result.value, a.value, order);
+    boys(result, x, order);
   } else if (one != std::end(unary)) {
-    one->function(result.value, a.value, MPFR_RNDN);
+    one->function(result, x, MPFR_RNDN);
   } else if (two != std::end(binary)) {
-    two->function(result.value, a.value, b.value, MPFR_RNDN);
+    two->function(result, x, y, MPFR_RNDN);
   } else {
     throw std::invalid_argument("no function " + std::string(name));
   }
+}
+
+}  // namespace
+
+long double mpfr_function(std::string_view name, double x, double y, int order) {
+  const Number a(x), b(y);
+  Number result;
+  evaluate(result.value, name, a.value, b.value, order);
   return mpfr_get_ld(result.value, MPFR_RNDN);
+}
+
+long double mpfr_derivative(std::string_view name, int argument, double x, double y, int order) {
+  // A step of 2^-45 of the argument leaves errors of 2^-90 and of 2^-115 by the roundings.
+  constexpr int step_exponent = 45;
+  Number a(x), b(y), step(argument == 0 ? x : y), after, before;
+  mpfr_t& moved = argument == 0 ? a.value : b.value;
+  mpfr_div_2ui(step.value, step.value, step_exponent, MPFR_RNDN);
+  mpfr_add(moved, moved, step.value, MPFR_RNDN);
+  evaluate(after.value, name, a.value, b.value, order);
+  mpfr_sub(moved, moved, step.value, MPFR_RNDN);
+  mpfr_sub(moved, moved, step.value, MPFR_RNDN);
+  evaluate(before.value, name, a.value, b.value, order);
+  mpfr_sub(after.value, after.value, before.value, MPFR_RNDN);
+  mpfr_div(after.value, after.value, step.value, MPFR_RNDN);
+  return mpfr_get_ld(after.value, MPFR_RNDN) / 2;
 }
 
 }  // namespace gdr::test

@@ -183,6 +183,12 @@ const DiagnosticInfo rows[] = {
      "of the shortest edge there may be further ones, which a sum with such a cut-off would lack.",
      "VARI vec3 x; VARJ vec3 xs; VARF n;\nr2 = norm2(minimum_image(x - xs, 2.5));\n"
      "if (r2 < 9) { n += 1; }\n"},
+    {number(Code::NotAVariable), "derivative with respect to what is not a variable",
+     "`grad(u, x)` takes the name of an input, a parameter, a temporary, or of a component of one "
+     "of "
+     "these. Constants, ints, conditions and other expressions have no derivatives; assign the "
+     "expression to a temporary first, and compute u from it.",
+     "VARI x; VARJ xs; VARF f;\nd = xs - x;\nf += grad(d*d, xs - x);\n"},
     {number(Code::UnfitResult), "result does not suit its reduction",
      "`smallest=` and `largest=` fill an array of numbers with one index and at most 64 elements, "
      "`and=` and `or=` an int with 1 or 0, `*=` and `logsumexp=` a number. For the indices of more "

@@ -59,6 +59,7 @@ enum class Code : std::uint16_t {
   ShapesDiffer = 7032,
   NoComponent = 7033,
   BeyondImages = 7034,
+  NotAVariable = 7035,
   UnfitResult = 7036,
 
   UnusedInput = 7101,

@@ -19,9 +19,9 @@ constexpr int largest_exponent = 64;                       // of power() by prod
 constexpr int largest_boys_order = 16;
 constexpr std::int64_t largest_divisor = std::int64_t{1} << 26;  // of ints
 
+/// Not minima and maxima: of equal operands the first has the derivative.
 constexpr bool commutes(Fn fn) noexcept {
-  return fn == Fn::Add || fn == Fn::Mul || fn == Fn::Min || fn == Fn::Max || fn == Fn::Equal ||
-         fn == Fn::And || fn == Fn::Or;
+  return fn == Fn::Add || fn == Fn::Mul || fn == Fn::Equal || fn == Fn::And || fn == Fn::Or;
 }
 
 /// Whether a short represents it exactly.
@@ -108,6 +108,10 @@ void drop_unused_nodes(Graph& graph) {
   graph.nodes.resize(kept);
   for (Contribution& c : graph.contributions)
     for (NodeId* id : {&c.value, &c.payload, &c.condition}) renumber(*id);
+  std::map<NodeId, std::string> names;
+  for (auto& [id, name] : graph.names)
+    if (moved[index(id)] != no_node) names.emplace(moved[index(id)], std::move(name));
+  graph.names = std::move(names);
 }
 
 bool Arithmetic::is_long(const Value& a) const {

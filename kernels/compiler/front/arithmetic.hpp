@@ -144,6 +144,13 @@ class Arithmetic {
 
   /// < <= > >= == !=. Comparisons with NaN are false, except !=.
   Value compare(std::string_view op, const Value& a, const Value& b, const SourceRange& where);
+  /// a < b and a == b of numbers, as compare() without its checks.
+  Value less(const Value& a, const Value& b, const SourceRange& where) {
+    return relation(Fn::Less, a, b, where);
+  }
+  Value equal(const Value& a, const Value& b, const SourceRange& where) {
+    return relation(Fn::Equal, a, b, where);
+  }
   Value both(const Value& a, const Value& b, const SourceRange& where) {
     return logic(Fn::And, a, b, where);
   }
@@ -215,6 +222,9 @@ class Components {
 };
 
 using Arguments = std::vector<Value>;
+
+/// The function that differentiates: `grad(u, x)`.
+constexpr std::string_view gradient_name = "grad";
 
 /// A function of vectors and tensors by its name.
 bool is_vector_function(std::string_view name) noexcept;

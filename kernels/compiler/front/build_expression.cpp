@@ -438,11 +438,13 @@ Value Builder::call(const Expr& e, Context ctx) {
   if (find_builtin(e.name) != nullptr) return call_builtin(e, ctx);
   const auto it = functions_.find(e.name);
   if (it != functions_.end()) return call_function(*it->second, e, ctx);
+  if (e.name == gradient_name) return gradient(e, ctx);
   if (is_vector_function(e.name))
     return call_vector_function(e.name, arithmetic_, messages_, arguments_of(e, ctx), ctx, e.where);
   assembly::Suggestion suggestion(e.name);
   for (const Builtin& b : builtins) suggestion.consider(b.name);
   for (const std::string_view name : vector_function_names()) suggestion.consider(name);
+  suggestion.consider(gradient_name);
   if (messages_.below_limit())
     for (const auto& [name, f] : functions_) suggestion.consider(name);
   error(Code::UnknownFunction, e.where, in_quotes(e.name) + " is not a function")

@@ -204,6 +204,18 @@ Value Builder::with_component(const Slot& old, std::uint32_t component, const LV
   return value_of_parts(whole.shape(), std::move(whole.parts));
 }
 
+/// The name of a new value, for texts that are made of the graph.
+void Builder::keep_name(const LValue& lvalue, const Value& v) {
+  const auto keep = [&](const Value& number, std::string_view component) {
+    if (number.node == no_node || nodes_[number.node].fn == Fn::Input) return;
+    std::string name(lvalue.name);
+    if (!component.empty()) name.append("_").append(component);
+    graph_.names.try_emplace(number.node, std::move(name));
+  };
+  for (std::size_t k = 0; k < v.parts.size(); ++k) keep(v.parts[k], info(v.shape()).components[k]);
+  if (!v.has_parts()) keep(v, lvalue.component);
+}
+
 void Builder::assign_slot(std::int32_t at, const LValue& lvalue, std::string_view op, ExprId value,
                           const DeclaredType* declared, std::optional<std::uint32_t> component) {
   std::optional<Type> type;
@@ -246,6 +258,7 @@ void Builder::assign_slot(std::int32_t at, const LValue& lvalue, std::string_vie
   }
   if (type) v = arithmetic_.convert(*type, v, where);
   if (!type && wide_ && (v.kind == Kind::Number || v.has_parts())) widen(v);
+  keep_name(lvalue, v);
   next.state = SlotState::Assigned;
   next.value = v;
   next.definition = definition_at(lvalue);

@@ -128,6 +128,9 @@ class Builder {
   void bind(const Function& f, const Expr& e, const Arguments& values, Context ctx);
   void check_functions();
 
+  // build_gradient.cpp
+  Value gradient(const Expr& e, Context ctx);
+
   // builder.cpp
   void declare(const Statement& s);
   void declare_item(const Statement& s, const DeclaredItem& item);
@@ -145,6 +148,7 @@ class Builder {
   void assign_new(const Statement& s);
   void assign_slot(std::int32_t slot, const LValue& lvalue, std::string_view op, ExprId value,
                    const DeclaredType* declared, std::optional<std::uint32_t> component = {});
+  void keep_name(const LValue& lvalue, const Value& v);
   Value with_component(const Slot& old, std::uint32_t component, const LValue& lvalue,
                        std::string_view op, const Value& part, Context ctx);
   std::int32_t slot_of(Name& n, const LValue& lvalue);

@@ -81,6 +81,8 @@ Reduction reduction_of(std::string_view word) noexcept {
   return found == std::end(reduction_infos) ? Reduction::Sum : static_cast<Reduction>(number);
 }
 
+std::string_view name_of(Fn fn) noexcept { return info(fn).name; }
+
 std::vector<bool> needed_nodes(const Graph& graph) {
   std::vector<bool> needed(graph.nodes.size(), false);
   const auto need = [&](NodeId id) {

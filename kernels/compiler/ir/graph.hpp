@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -152,11 +153,17 @@ struct Graph {
   /// Arrays, vectors, tensors, tables and lists, as the host sees them; `first` is a variable of
   /// the graph, where a table or list is one.
   std::vector<VariableArray> arrays;
+  /// Names of values in the text: of the temporary that each was first assigned to. A component of a
+  /// vector has that of the vector, and its own behind it.
+  std::map<NodeId, std::string> names = {};
 
   const Node& node(NodeId id) const { return nodes[index(id)]; }
   GraphVariable& variable(std::int32_t id) { return variables[index(id)]; }
   const GraphVariable& variable(std::int32_t id) const { return variables[index(id)]; }
 };
+
+/// The name of an operation: of functions that of the language.
+std::string_view name_of(Fn fn) noexcept;
 
 /// For each node, whether a contribution needs it.
 std::vector<bool> needed_nodes(const Graph& graph);
