@@ -13,6 +13,7 @@
 #include "emulator/host/stopwatch.hpp"
 #include "emulator/isa/larger_memories.hpp"
 #include "gdr/error.hpp"
+#include "kernels/compiler/adjoint.hpp"
 #include "kernels/compiler/cache/compilation.hpp"
 #include "kernels/compiler/cache/folder.hpp"
 #include "kernels/compiler/codegen.hpp"
@@ -162,6 +163,11 @@ void KernelText::add_longs(Program& program, const CompileOptions& options) cons
 
 std::vector<ImageLimit> KernelText::image_limits() const {
   return front_->graph ? kc::find_image_limits(*front_->graph) : std::vector<ImageLimit>();
+}
+
+std::vector<std::string> KernelText::adjoints(std::span<const std::string> variables) const {
+  if (!front_->graph) throw Error(ErrorCategory::Program, front_->diagnostics.render());
+  return kc::adjoint_texts(*front_->graph, variables);
 }
 
 KernelCharges KernelText::charges(std::span<const std::string> positions) const {

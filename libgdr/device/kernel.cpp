@@ -293,6 +293,24 @@ Kernel Kernel::with_cutoff() const {
   return names.empty() ? kernel : kernel.with_host_names(names);
 }
 
+std::string Kernel::adjoint_text(const std::vector<std::string>& variables) const {
+  if (!data_->text)
+    throw Error(ErrorCategory::Unsupported,
+                "kernel \"" + name() +
+                    "\" has no text in the kernel language, which could be differentiated; compile "
+                    "its text instead of loading assembly or an object");
+  const std::vector<std::string> texts = data_->text->adjoints(variables);
+  if (texts.size() == 1) return texts.front();
+  throw Error(ErrorCategory::Usage,
+              "kernel \"" + name() +
+                  "\": its targets and sources have adjoints of their own; take "
+                  "one with respect to targets and params, one to sources");
+}
+
+Kernel Kernel::adjoint(const std::vector<std::string>& variables) const {
+  return compile(adjoint_text(variables), name() + "_adjoint");
+}
+
 KernelCharges Kernel::charges() const {
   if (!data_->text)
     throw Error(ErrorCategory::Unsupported,

@@ -14,12 +14,33 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::string source, object, assembly, report;
-  std::vector<std::string> includes, geometry;
+  std::vector<std::string> includes, geometry, adjoint;
   unsigned elements = 0, effort = 2;
   bool relaxed = false, no_cache = false;
 };
 
+/// The kernels with derivatives, one behind the other.
+int write_adjoints(const Options& options) {
+  for (const std::string* const other : {&options.assembly, &options.report})
+    if (!other->empty())
+      throw Error(ErrorCategory::Usage,
+                  "--adjoint writes a text: compile that one for its assembly or report");
+  refuse_same_file(options.source, options.object);
+  const std::vector<std::string> texts =
+      KernelText::read(options.source, options.includes).adjoints(options.adjoint);
+  if (texts.size() > 1 && !options.object.empty() && options.object != "-")
+    throw Error(
+        ErrorCategory::Usage,
+        "derivatives with respect to targets and to sources are two kernels, which one file "
+        "cannot hold: write one with the targets and one with the sources, or print both");
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : "\n") + text;
+  write_text(options.object.empty() ? "-" : options.object, all);
+  return 0;
+}
+
 int run(const Options& options) {
+  if (!options.adjoint.empty()) return write_adjoints(options);
   const bool wants_text = !options.assembly.empty() || !options.report.empty();
   const std::string object = !options.object.empty() ? options.object
                              : wants_text            ? std::string()
@@ -68,6 +89,11 @@ void add_options(CLI::App& app, Options& options) {
   add_text(app, "-S,--emit-asm", options.assembly, "FILE", "write the assembly; - prints it");
   add_text(app, "--report", options.report, "FILE",
            "write clocks, slots and ports of every instruction and storage of values; - prints it");
+  app.add_option("--adjoint", options.adjoint,
+                 "print the kernels that compute derivatives with respect to these variables, or "
+                 "write the text to the file of -o")
+      ->delimiter(',')
+      ->type_name("NAME[,NAME]...");
   add_include_option(app, options.includes);
   add_whole_number(app, "--elements", options.elements, "targets per PE (default: as many as fit)",
                    1U, 4U)
@@ -93,6 +119,11 @@ const Registration registration{
          "nothing is written and the exit status is 1. The same text and options give the same\n"
          "program on every host, so results are kept in GDR_CACHE_DIR "
          "(docs/reference/environment.md).\n"
+         "With --adjoint nothing is compiled: the kernels printed have the derivatives of a sum "
+         "of\n"
+         "results, for weights NAME_bar of each result NAME; derivatives by targets and by "
+         "sources\n"
+         "are two kernels.\n"
          "The language is described in "
          "docs/reference/kernel-language.md."}};
 

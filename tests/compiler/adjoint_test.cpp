@@ -1,0 +1,264 @@
+// Adjoint kernels: of random kernels against differences of sums, on the host and on every engine;
+// their texts.
+#include "kernels/compiler/adjoint.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "compiler/codegen_support.hpp"
+#include "compiler/random_kernel.hpp"
+#include "gdr/error.hpp"
+#include "support/iterations.hpp"
+
+namespace gdr::test {
+namespace {
+
+constexpr std::size_t i_count = 3, j_count = 4;
+
+std::vector<std::string> adjoints_of(const std::string& text,
+                                     const std::vector<std::string>& variables) {
+  return kc::adjoint_texts(graph_of(text), variables);
+}
+std::string adjoint_of(const std::string& text, const std::vector<std::string>& variables) {
+  const std::vector<std::string> all = adjoints_of(text, variables);
+  REQUIRE(all.size() == 1);
+  return all.front();
+}
+
+/// Whether a kernel was refused because it exceeds the memories of the chip: of a random one in
+/// longs that is fine.
+bool exceeds_chip(const CompileResult& result) {
+  return !result.ok() && std::ranges::all_of(result.diagnostics.list, [](const Diagnostic& d) {
+    return d.severity != Severity::Error || d.code / 1000 == 8;
+  });
+}
+
+std::size_t variable_index(const kc::Graph& graph, const std::string& name) {
+  const auto at = std::ranges::find(graph.variables, name, &kc::GraphVariable::name);
+  REQUIRE(at != graph.variables.end());
+  return static_cast<std::size_t>(at - graph.variables.begin());
+}
+
+/// The results of all targets, weighted, and the sum of their magnitudes.
+struct Weighted {
+  long double sum = 0, size = 0;
+};
+Weighted weighted_sum(const kc::Graph& law, const Data& data) {
+  Weighted s;
+  for (std::size_t t = 0; t < i_count; ++t) {
+    const Expected e = expected(law, data, t, j_count);
+    for (std::size_t v = 0; v < law.variables.size(); ++v) {
+      const kc::GraphVariable& x = law.variables[v];
+      if (x.kind != VarKind::Result || x.type == kc::Type::Int) continue;
+      const long double weight = data.at(x.name + "_bar")[t];
+      s.sum += weight * e.value[v];
+      s.size += std::fabs(weight) * std::max(e.size[v], std::fabs(e.value[v]));
+    }
+  }
+  return s;
+}
+
+/// Whether a derivative is the difference of the sum for one of a few steps: a corner of |x|, or of
+/// a selection, may lie within one of them.
+bool is_difference(const kc::Graph& law, const Data& data, const std::string& name,
+                   std::size_t item, long double derivative, long double size) {
+  for (const double step : {0x1p-20, 0x1p-23, 0x1p-26, 0x1p-17}) {
+    Data moved = data;
+    double& x = moved[name][item];
+    const double middle = x, high = middle + step, low = middle - step;
+    x = high;
+    const Weighted above = weighted_sum(law, moved);
+    x = low;
+    const Weighted below = weighted_sum(law, moved);
+    const long double width = static_cast<long double>(high) - low;
+    const long double slope = (above.sum - below.sum) / width;
+    const long double tolerance = 1e-7L * size + 1e-18L * above.size / width;
+    if (std::fabs(slope - derivative) <= tolerance) return true;
+  }
+  return false;
+}
+
+/// All derivatives of a law against differences, and the kernels that compute them on every engine.
+void check_adjoints(const std::string& text, Data data, std::uint64_t seed, bool on_engines) {
+  const kc::Graph law = graph_of(text);
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  for (const char* name : {"f_bar", "g_bar", "h_bar"})
+    for (std::size_t t = 0; t < i_count; ++t) data[name].push_back(normal(random));
+  for (const std::string& adjoint : adjoints_of(text, {"a", "b", "c", "k", "p", "q", "w"})) {
+    INFO(text << adjoint);
+    const kc::Graph graph = graph_of(adjoint);
+    const bool exchanged = adjoint.find("VARF p_bar") != std::string::npos;
+    const std::size_t targets = exchanged ? j_count : i_count;
+    const std::size_t sources = exchanged ? i_count : j_count;
+    const std::vector<Expected> all = all_expected(graph, data, targets, sources);
+    for (const std::string& name : exchanged ? std::vector<std::string>{"p", "q", "w"}
+                                             : std::vector<std::string>{"a", "b", "c", "k"}) {
+      const std::size_t v = variable_index(graph, name + "_bar");
+      long double total = 0, total_size = 0;
+      for (std::size_t t = 0; t < targets; ++t) {
+        CAPTURE(name, t, data.at(name).size());
+        total += all[t].value[v];
+        total_size += all[t].size[v];
+        if (name != "k")
+          REQUIRE(is_difference(law, data, name, t, all[t].value[v], all[t].size[v]));
+      }
+      if (name == "k") REQUIRE(is_difference(law, data, "k", 0, total, total_size));
+    }
+    if (!on_engines) continue;
+    CompileOptions options;
+    options.pipeline = false;
+    const std::string in_longs = "precision long;\n" + adjoint;
+    const bool twice = adjoint.find("precision long") != std::string::npos;
+    const CompileResult r = compile_kernel(twice ? adjoint : in_longs, "test.gdk", options);
+    if (exceeds_chip(r)) continue;
+    INFO(r.diagnostics.render());
+    REQUIRE(r.ok());
+    check(twice ? adjoint : in_longs, *r.program, data, targets, sources, 1e-9);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("adjoints of random kernels agree with differences on every engine") {
+  const std::uint64_t cases = test_iterations(10);
+  const std::uint64_t first = first_seed();
+  for (std::uint64_t seed = first; seed < first + cases; ++seed) {
+    CAPTURE(seed);
+    check_adjoints(RandomKernel(seed).write(), random_data(seed, i_count, j_count), seed, true);
+  }
+}
+
+TEST_CASE("the adjoint of an adjoint is a product with the matrix of second derivatives") {
+  const std::string law =
+      "precision long; kernel law;\nVARI a; VARJ p, w; CONST k; VARF f;\n"
+      "d = a - p; f += w*exp(-k*d*d) + (d > 0.3 ? k*d^3 : 0);\n";
+  const std::string first = adjoint_of(law, {"a", "k"});
+  const std::string second = adjoint_of(first, {"a", "f_bar"});
+  INFO(first << second);
+  const kc::Graph once = graph_of(first), twice = graph_of(second);
+  CHECK(twice.name == "law_adjoint_adjoint");
+  Data data{{"a", {0.3, -0.7, 1.1}},        {"p", {0.1, 0.9, -0.4, 0.25}},
+            {"w", {1, -2, 0.5, 3}},         {"k", {0.75}},
+            {"f_bar", {0.5, -1.5, 2}},      {"a_bar_bar", {1.25, -0.5, 0.75}},
+            {"k_bar_bar", {0.3, 0.2, -0.1}}};
+  for (std::size_t t = 0; t < i_count; ++t) {
+    // A target appears in its own sums only.
+    const auto weighted = [&](double shift, double weight_shift) {
+      Data moved = data;
+      moved["a"][t] += shift;
+      moved["f_bar"][t] += weight_shift;
+      const Expected e = expected(once, moved, t, j_count);
+      return e.value[variable_index(once, "a_bar")] * moved["a_bar_bar"][t] +
+             e.value[variable_index(once, "k_bar")] * moved["k_bar_bar"][t];
+    };
+    const double h = 0x1p-20;
+    const Expected got = expected(twice, data, t, j_count);
+    const auto check_difference = [&](const char* name, long double above, long double below) {
+      const long double difference = (above - below) / (2 * h);
+      const long double value = got.value[variable_index(twice, name)];
+      CHECK(std::fabs(value - difference) <= 1e-8L * std::fabs(value));
+    };
+    check_difference("a_bar", weighted(h, 0), weighted(-h, 0));
+    check_difference("f_bar_bar", weighted(0, h), weighted(0, -h));
+  }
+}
+
+TEST_CASE("a masked pair adds nothing to a derivative, though its slope is infinite") {
+  const std::string law =
+      "VARI a; VARJ p; VARF f;\nd = a - p; skip if (d == 0);\nif (d > 0) { f += log(d); }\n";
+  const kc::Graph graph = graph_of(adjoint_of(law, {"a"}));
+  const Data data{{"a", {1}}, {"p", {1, 0.5, 2, 1}}, {"f_bar", {3}}};
+  const Expected e = expected(graph, data, 0, 4);
+  CHECK(e.value[variable_index(graph, "a_bar")] == 6);
+}
+
+TEST_CASE("minima and maxima with an index have the derivative of their source") {
+  const std::string law =
+      "VARI a; VARJ p; VARJ int id; VARF near, far; VARF int n, m;\n"
+      "d = a - p; near min= d*d : n = id; far max= 3*d : m = id;\n";
+  const std::string adjoint = adjoint_of(law, {"a"});
+  INFO(adjoint);
+  const kc::Graph graph = graph_of(adjoint);
+  const Data data{{"a", {1}},        {"p", {4, 0.5, 2, 0}}, {"id", {7, 8, 9, 10}},
+                  {"near_bar", {2}}, {"far_bar", {5}},      {"n", {8}},
+                  {"m", {10}}};
+  CHECK(expected(graph, data, 0, 4).value[variable_index(graph, "a_bar")] == 2 * 2 * 0.5L + 15);
+  CHECK_THROWS_AS(adjoints_of("VARI a; VARJ p; VARF r;\nr min= a*p;\n", {"a"}), Error);
+}
+
+TEST_CASE("names of adjoints: arrays stay arrays, taken names get another _bar") {
+  const std::string law =
+      "kernel law; VARI vec3 x; VARI f_bar as mass; VARJ vec3 y; VARJ w; VARF vec3 f; CONST k "
+      "as eps;\nf += k*f_bar*(x - y)*w*w;\n";
+  const kc::Graph graph = graph_of(adjoint_of(law, {"x", "f_bar"}));
+  std::string names;
+  for (const kc::GraphVariable& v : graph.variables)
+    names += v.name + (v.quantity.empty() ? "" : ":" + v.quantity) + " ";
+  CHECK(names ==
+        "x_0 x_1 x_2 f_bar:mass y_0 y_1 y_2 w k:eps f_bar_bar_0 f_bar_bar_1 f_bar_bar_2 "
+        "x_bar_0 x_bar_1 x_bar_2 f_bar_bar_bar ");
+  const kc::Graph exchanged = graph_of(adjoint_of(law, {"w"}));
+  CHECK(exchanged.variables[variable_index(exchanged, "w")].kind == VarKind::Target);
+  CHECK(exchanged.variables[variable_index(exchanged, "x_0")].kind == VarKind::Source);
+  CHECK(exchanged.variables[variable_index(exchanged, "f_bar_bar_0")].kind == VarKind::Source);
+}
+
+TEST_CASE("inputs that a derivative does not need are left out, but for one of each side") {
+  const kc::Graph graph = graph_of(adjoint_of("VARI a, b; VARJ p; VARF f;\nf += a*b;\n", {"a"}));
+  CHECK(graph.variables[variable_index(graph, "p")].kind == VarKind::Source);
+  CHECK(std::ranges::count(graph.variables, "a", &kc::GraphVariable::name) == 0);
+  const kc::Graph zero = graph_of(adjoint_of("VARI a, b; VARJ p; VARF f;\nf += b*p;\n", {"a"}));
+  CHECK(zero.contributions.empty());
+  CHECK(variable_index(zero, "a_bar") > 0);
+}
+
+TEST_CASE("adjoints that do not exist are refused") {
+  const std::string law =
+      "VARI a; VARI int n; VARJ p; CONST table t[4]; VARF f; VARF int c;\nf += a*p*t[n]; c += n;\n";
+  const auto message = [&](const std::vector<std::string>& names) -> std::string {
+    try {
+      kc::adjoint_text(graph_of(law), names);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  CHECK(
+      message({"b"}).find("has no variable \"b\"; derivatives can be taken with respect to a, p") !=
+      std::string::npos);
+  CHECK(message({"n"}).find("is an int") != std::string::npos);
+  CHECK(message({"f"}).find("is a result") != std::string::npos);
+  CHECK(message({"t"}).find("is a table") != std::string::npos);
+  CHECK(message({"a", "p"}).find("take two for a, p") != std::string::npos);
+  CHECK(message({}).find("no variable is given") != std::string::npos);
+  CHECK(message({"a"}).empty());
+}
+
+TEST_CASE("adjoint texts are readable and share what is common") {
+  CHECK(adjoint_of("kernel gauss; CONST gamma; VARI vec3 x; VARJ vec3 y; VARJ b; VARF f;\n"
+                   "d = x - y; f += b*exp(-gamma*norm2(d));\n",
+                   {"x"}) ==
+        "// Derivatives of S with respect to x of kernel gauss, where S is the sum over all\n"
+        "// targets of f_bar f.\n"
+        "kernel gauss_adjoint;\n"
+        "CONST gamma;\n"
+        "VARI x[3];\n"
+        "VARJ y[3], b;\n"
+        "VARI f_bar;\n"
+        "VARF x_bar[3];\n"
+        "\n"
+        "d_x = x[0] - y[0];\n"
+        "d_y = x[1] - y[1];\n"
+        "d_z = x[2] - y[2];\n"
+        "t1 = exp(-gamma*(d_x*d_x + d_y*d_y + d_z*d_z))*(b*f_bar);\n"
+        "t2 = gamma*t1*(-2);\n"
+        "\n"
+        "x_bar[0] += d_x*t2;\n"
+        "x_bar[1] += d_y*t2;\n"
+        "x_bar[2] += d_z*t2;\n");
+}
+
+}  // namespace gdr::test
