@@ -42,6 +42,7 @@ from ._pairs import PairStatistics, PairSum
 from ._records import BoardTest, RankReport, Statistics, StreamStatistics, TimelineEvent
 from ._set_job import SetJob, SourceLists
 from ._trees import TreeSum, TreeSumReport
+from .functions import grad
 from .errors import *
 from .results import Gravity, ResultArrays
 
@@ -91,6 +92,7 @@ __all__ = [
     "get_library_dir",
     "get_pkgconfig_dir",
     "get_prefix",
+    "grad",
     "gravity",
     "kernel",
     "linalg",

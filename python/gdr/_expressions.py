@@ -56,6 +56,7 @@ INTRINSICS = (
     Intrinsic("trace", 1, "trace({0})", (np.trace,), "t>n"),
     Intrinsic("vector", 1, "vec3({0}, {1}, {2})", (np.array, np.asarray)),
     Intrinsic("minimum_image", 2, "minimum_image({0})", (functions.minimum_image,)),
+    Intrinsic("grad", 2, "grad({0}, {1})", (functions.grad,)),
     Intrinsic("round", 1, "round({0})", (round, np.rint, np.round)),
     Intrinsic("atan2", 2, "atan2({0}, {1})", (math.atan2, np.arctan2)),
     Intrinsic("asin", 1, "asin({0})", (math.asin, np.arcsin)),

@@ -10,8 +10,8 @@ import re
 import os
 import warnings
 from collections import abc
-from typing import TYPE_CHECKING, AbstractSet, Any, Dict, List, Mapping, Optional, Set, Tuple
-from typing import Union
+from typing import TYPE_CHECKING, AbstractSet, Any, Dict, Iterable, List, Mapping, Optional, Set
+from typing import Tuple, Union
 
 import numpy as np
 
@@ -60,6 +60,23 @@ class VariableNames:
             for role in ("param", "target", "source", "result")
         )
         return cls(*tables)
+
+    def of_adjoint(self, kernel: CompiledKernel) -> VariableNames:
+        """The names of an adjoint's variables: those of the kernel, with as many ``_bar``."""
+        callers = {variable: name for variable, name in self.pairs()}
+        if not callers:
+            return VariableNames()
+        tables = []
+        for role in ("param", "target", "source", "result"):
+            table: Dict[str, str] = {}
+            for variable in kernel.whole_names(kernel.names(role)):
+                known = variable
+                while known not in callers and known.endswith("_bar"):
+                    known = known[: -len("_bar")]
+                name = callers.get(known, known) + variable[len(known) :]
+                table[variable if name in table else name] = variable
+            tables.append(table)
+        return VariableNames(*tables)
 
 
 class Kernel(CompiledKernel):
@@ -139,6 +156,54 @@ class Kernel(CompiledKernel):
         check_type("params", params, (Mapping, type(None)), "a dictionary")
         given = {**(params or {}), **more}
         return self._run(targets, sources, given, results, device, batch, offsets)
+
+    def adjoint(
+        self,
+        *,
+        targets: Union[str, Iterable[str]] = (),
+        sources: Union[str, Iterable[str]] = (),
+        params: Union[str, Iterable[str]] = (),
+    ) -> Kernel:
+        """The kernel that computes derivatives of this one's results.
+
+        For results f_k(i), sums over all sources, it has the derivatives of the sum of g_k(i) f_k(i),
+        over all targets and results, with respect to the named variables: targets and params, or
+        sources and params. They are its results, ``x_bar`` for a variable ``x``; the weights g_k are
+        inputs, ``f_bar`` for a result ``f``; if a name is taken, another ``_bar`` follows. Other
+        inputs keep their names, and those that no derivative needs are left out. With respect to
+        sources the roles are exchanged: the sources of this kernel are the targets of the adjoint, and
+        its targets, with the weights, the sources. The derivative with respect to a param is the sum of
+        its result over all targets. If targets and sources are the same particles, add both.
+
+        ::
+
+            law = gdr.compile("CONST k; VARI x; VARJ xs, q; VARF u; u += q*exp(-k*(x - xs)^2);")
+            gradient = law.adjoint(targets="x", params="k")
+            d = gradient(targets={"x": x, "u_bar": np.ones(n)}, sources={"xs": xs, "q": q}, k=2.0)
+            d["x_bar"], d["k_bar"].sum()
+
+        The adjoint of an adjoint gives second derivatives. A minimum or maximum with an index takes
+        the index as an input of the targets. docs/reference/kernel-language.md#derivatives has the
+        rules; ``gdr compile --adjoint`` prints the text.
+
+        Raises UsageError for a name that stands for no variable of numbers, and for targets together
+        with sources; UnsupportedError for a kernel without a text in the kernel language (assembly,
+        object files), for tables, and for a minimum or maximum without an index.
+        """
+        variables = []
+        for side, given in (("targets", targets), ("sources", sources), ("params", params)):
+            names = [given] if isinstance(given, str) else list(given)
+            known = getattr(self._caller_names, side)
+            for name in names:
+                variable = known.get(check_text(side, name), name)
+                elements = self.elements_named(variable)
+                if elements and elements[0].role != side[:-1]:
+                    role = elements[0].role
+                    raise UsageError(f"kernel {self.name!r}: {side}: {name} is a {role}")
+                variables.append(variable)
+        made = CompiledKernel(self.core.adjoint(variables))
+        names = self._caller_names.of_adjoint(made)
+        return Kernel(made.core.with_host_names(names.pairs()), names)
 
     def tree(
         self,

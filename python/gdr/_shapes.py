@@ -235,6 +235,8 @@ class ShapeReader(ast.NodeVisitor):
             self.shapes.equal(arguments[1], arguments[2])
             self.shapes.equal(arguments[1], result)
             self.shapes.equal(arguments[2], result)
+        elif found.name == "grad" and len(arguments) == 2:
+            self.shapes.equal(arguments[1], result)
         elif found.name == "vector":
             self.shapes.state(result, VECTOR)
         elif found.name == "minimum_image" and arguments:

@@ -15,6 +15,7 @@ from ._units import refuse_units
 
 __all__ = [
     "exp",
+    "grad",
     "largest",
     "logsumexp",
     "long",
@@ -61,6 +62,13 @@ def long(x: float) -> float:
 def norm2(x: Any) -> float:
     """The square of the length of a vector."""
     return float(np.dot(x, x))
+
+
+def grad(u: float, x: Any) -> Any:
+    """The derivative of a number u with respect to a variable x: an attribute of a particle, a
+    parameter or a local name, of which u is computed. That of a vector is a vector. Only in kernels:
+    the value of a single pair does not tell it. Raises TypeError."""
+    raise TypeError("grad: only @gdr.kernel can differentiate; it is not defined for single values")
 
 
 def minimum_image(d: Any, *box: Any) -> Any:

@@ -71,6 +71,15 @@ Kernel scheduled(const Kernel& kernel, const py::function& progress) {
       AtExit::Wait, [&] { progress(share->load()); });
 }
 
+namespace {
+
+Kernel adjoint(const Kernel& kernel, const std::vector<std::string>& variables) {
+  return run_interruptible_for<Kernel>(
+      [kernel, variables](const std::stop_token&) { return kernel.adjoint(variables); });
+}
+
+}  // namespace
+
 void bind_kernel(py::module_& m) {
   py::class_<Kernel>(m, "Kernel")
       .def_static("assemble", &assemble)
@@ -87,6 +96,8 @@ void bind_kernel(py::module_& m) {
       .def_property_readonly("host_names", &Kernel::host_names)
       .def("with_host_names", &Kernel::with_host_names)
       .def("scheduled", &scheduled)
+      .def("adjoint", &adjoint)
+      .def("adjoint_text", &Kernel::adjoint_text)
       .def_property_readonly("clocks", &Kernel::clocks_per_interaction)
       .def_property_readonly("flops", &Kernel::flops_per_interaction)
       .def_property_readonly("assembly",

@@ -106,7 +106,7 @@ PYTHON: Dict[str, str] = {
     "Kernel.builtin_names": "builtin_names",
     "Kernel.clocks_per_interaction": "Kernel.clocks",
     "Kernel.flops_per_interaction": "Kernel.flops",
-    **same("Kernel", "Kernel", "name variables arrays object scheduled"),
+    **same("Kernel", "Kernel", "name variables arrays object scheduled adjoint"),
     "KernelVariable": "Variable",
     **same(
         "KernelVariable",
@@ -498,6 +498,7 @@ WITHOUT: Dict[str, str] = {
         " MovingSources.velocities".split()
     },
     "Kernel.has_schedule": "Device.job asks for it",
+    "Kernel.adjoint_text": "`gdr compile --adjoint` prints it",
     "Kernel.unscheduled": "Device.job does it for engines that need no schedule",
     "Kernel.program_object": "boards load it; Kernel.object is the contents of an object file",
     "Kernel.with_longs": "Device.job does it for engines that compute in doubles",
