@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Mapping, Sequence, Union
 
 import numpy as np
 import numpy.typing as npt
 
+from ._array_kinds import numpy_view
 from ._units import refuse_units
 
 Floats = npt.NDArray[np.float64]
@@ -30,20 +31,41 @@ def shape_text(shape: Sequence[Union[int, str]]) -> str:
 def as_array(name: str, value: Any) -> AnyArray:
     """Convert an argument to an array of numbers; TypeError or ValueError name the argument.
 
-    Accepts lists, scalars and objects with ``__array__`` or a buffer, and masked arrays without
-    masked elements; no quantities, because the conversion would drop their unit.
+    Accepts lists, scalars, arrays of other libraries (``_array_kinds``), objects with ``__array__``
+    or a buffer, and masked arrays without masked elements; no quantities, because the conversion
+    would drop their unit. Truth values become the integers 0 and 1.
     """
     if value is None:
         raise TypeError(f"{name}: expected an array, got None")
     refuse_units(name, value)
+    value = numpy_view(name, value)
     try:
         array = np.asarray(getattr(value, "unmasked", value))
     except Exception as error:
         raise TypeError(f"{name}: not an array of numbers ({error})") from None
+    if array.dtype.kind == "O" and hasattr(value, "to_numpy") and hasattr(value, "dtypes"):
+        array = _nullable(name, value)
+    if array.dtype.kind == "b":
+        array = array.view(np.int8)
     if array.dtype.kind == "c":
         raise TypeError(f"{name}: expected real numbers, got {array.dtype}")
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name}: expected an array of numbers, got {array.dtype}")
+    return array
+
+
+def _nullable(name: str, column: Any) -> AnyArray:
+    """The numbers of a column of pandas with a type that has missing values, as ``Int64``."""
+    dtypes = column.dtypes  # of a column one, of several columns each
+    kinds = [dtypes] if hasattr(dtypes, "kind") else list(dtypes)
+    missing = column.isna().to_numpy()
+    if missing.any():
+        place = ", ".join(str(i) for i in np.argwhere(missing)[0])
+        raise ValueError(f"{name}[{place}] is missing; fill in a value or remove the element")
+    if any(getattr(kind, "kind", "O") not in "iufb" for kind in kinds):
+        raise TypeError(f"{name}: expected numbers, got {', '.join(sorted(set(map(str, kinds))))}")
+    integers = all(kind.kind in "iub" for kind in kinds)
+    array: AnyArray = column.to_numpy(dtype=np.int64 if integers else np.float64)
     return array
 
 
@@ -106,21 +128,6 @@ def check_shape(name: str, array: AnyArray, shape: Sequence[Union[int, str]]) ->
         raise ValueError(
             f"{name}: expected shape {shape_text(shape)}, got {shape_text(array.shape)}"
         )
-
-
-def output_array(
-    name: str,
-    out: Optional[AnyArray],
-    shape: Sequence[int],
-    dtype: npt.DTypeLike = np.float64,
-) -> AnyArray:
-    """The array for a result: a new one, or the caller's, which must have this shape and type."""
-    if out is None:
-        return np.empty(tuple(shape), dtype)
-    check_writable(name, out, shape, dtype)
-    if not out.flags.c_contiguous:
-        raise ValueError(f"{name}: the array is not C-contiguous")
-    return out
 
 
 def check_writable(name: str, out: Any, shape: Sequence[int], dtype: npt.DTypeLike) -> None:

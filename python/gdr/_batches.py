@@ -6,8 +6,10 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from ._array_kinds import numpy_view
 from ._arrays import AnyArray, Ints, as_array, ints
-from ._interface import CompiledKernel, Results
+from ._interface import CompiledKernel, Results, result_arrays
+from ._outputs import Outputs
 from ._ranks import RankGroup
 from ._set_job import SetJob, SourceLists
 from .errors import UsageError
@@ -71,8 +73,10 @@ def run_batches(
     sources: Items,
     batches: Batches,
     results: Results,
-) -> ResultArrays:
-    """Results of all systems, in the order of the targets as they are given."""
+    dtype: Any,
+) -> Tuple[ResultArrays, Outputs]:
+    """Results of all systems, in the order of the targets as they are given, in arrays of NumPy, and
+    what makes those of the caller of them."""
     count, arrays = targets
     order = batches.target_order
     n = int(batches.target_offsets[-1]) if len(batches.target_offsets) else 0
@@ -80,23 +84,24 @@ def run_batches(
         _check_count("targets", count, arrays, n, kernel)
         if batches.source_count is not None:
             _check_count("sources", *sources, batches.source_count, kernel)
+        kinds = {"targets": arrays, "sources": sources[1]}
+        outputs = Outputs.of(dtype, isinstance(results, Mapping), kinds)
+        filled = result_arrays(kernel, results, n, 0, outputs)
+    arrays = {name: numpy_view(name, a) for name, a in arrays.items()}
     ordered = arrays
     if order is not None:
         ordered = {name: _reordered(kernel, name, a, order) for name, a in arrays.items()}
     job = SetJob(ranks, kernel)
     job.set(**params)
-    lists = SourceLists(sources[1], batches.source_offsets, batches.source_index)
+    of_sources = {name: numpy_view(name, a) for name, a in sources[1].items()}
+    lists = SourceLists(of_sources, batches.source_offsets, batches.source_index)
     if order is None:
-        return job.run(ordered, batches.target_offsets, lists, results)
-    names = list(results) if results is not None and not isinstance(results, str) else results
-    computed = job.run(ordered, batches.target_offsets, lists, names)
-    out = ResultArrays()
+        job.run(ordered, batches.target_offsets, lists, filled)
+        return filled, outputs
+    computed = job.run(ordered, batches.target_offsets, lists, list(filled))
     for name, array in computed.items():
-        given = results[name] if isinstance(results, Mapping) else None
-        filled = np.empty_like(array) if given is None else given
-        filled[order] = array
-        out[name] = filled
-    return out
+        filled[name][order] = array
+    return filled, outputs
 
 
 def _has_items(kernel: CompiledKernel, name: str, array: AnyArray) -> bool:

@@ -6,8 +6,10 @@ import ast
 from types import FunctionType
 from typing import Any, Dict, List, Mapping, Optional, Set
 
+import numpy as np
+
 from ._diagnostics import Line, Marks
-from ._expressions import LANGUAGE_FUNCTIONS, find_intrinsic
+from ._expressions import LANGUAGE_FUNCTIONS, find_intrinsic, subscripts
 from ._kernel import VariableNames
 from ._names import advice
 from ._shapes import TENSOR, VECTOR, ShapeReader, Shapes, shape_of_constant
@@ -31,6 +33,8 @@ class TranslationUnit:
     def __init__(self, function: FunctionType, types: Mapping[str, str]) -> None:
         self._names_in_use = set(_RESERVED)
         self._translated: Dict[FunctionType, str] = {}
+        #: Constant arrays that are read at a computed index, by name.
+        self.tables: Dict[str, "np.ndarray[Any, Any]"] = {}
         self._call_stack: List[FunctionType] = [function]
         self._functions: List[Translated] = []
         #: Expressions of Python by the variables of the translation.
@@ -47,6 +51,15 @@ class TranslationUnit:
         self._names_in_use.add(new)
         return new
 
+    def table(self, name: str, array: "np.ndarray[Any, Any]") -> str:
+        """The name in the kernel language of a table with these elements."""
+        for known, other in self.tables.items():
+            if np.array_equal(array, other):
+                return known
+        new = self.unique(name)
+        self.tables[new] = array
+        return new
+
     def text(self, precision: str, flops: Optional[float]) -> str:
         """The kernel as text of the kernel language."""
         head = [f"kernel {self.kernel.name};"]
@@ -55,7 +68,10 @@ class TranslationUnit:
         if precision == "long":
             head.append("precision long;")
         definition = Line(self.kernel.source, self.kernel.source.line(self.kernel.source.tree))
-        declarations = [Translated(text, definition) for text in self.kernel.declarations()]
+        sizes = {name: "".join(f"[{n}]" for n in a.shape) for name, a in self.tables.items()}
+        tables = [f"CONST table {name}{size};" for name, size in sizes.items()]
+        declared = [*tables, *self.kernel.declarations()]
+        declarations = [Translated(text, definition) for text in declared]
         body = declarations + self._functions + self.kernel.body
         self.lines = {len(head) + k: line.origin for k, line in enumerate(body, 1)}
         return "\n".join(head + [line.text for line in body]) + "\n"
@@ -98,6 +114,7 @@ class KernelGenerator(Statements):
             self.symbols[name] = unit.unique(name)
         self.names.params = {name: self.symbols[name] for name in params}
         self._collect_results(tree)
+        self._find_indices(tree)
         self.block(tree.body)
         if not self.names.results:
             self.source.fail(tree, f"the kernel has no result; write {self.target}.name += ...")
@@ -206,6 +223,20 @@ class KernelGenerator(Statements):
             if isinstance(node, ast.Attribute) and is_stored:
                 if self._is(node.value, self.target) and node.attr not in self.names.results:
                     self.names.results[node.attr] = self.unit.unique(node.attr)
+
+    def _find_indices(self, tree: ast.FunctionDef) -> None:
+        """Attributes that are the index of a constant array are integers."""
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Subscript):
+                continue
+            base, indices = subscripts(node)
+            if self.constant(base) is NotConstant:
+                continue
+            for index in indices:
+                if isinstance(index, ast.Attribute) and any(
+                    self._is(index.value, particle) for particle in (self.target, self.other)
+                ):
+                    self.types.setdefault(index.attr, "int")
 
     @staticmethod
     def _is(node: ast.AST, name: str) -> bool:

@@ -14,6 +14,7 @@ from ._decorator import FunctionKernel
 from ._display import html_table
 from ._forces import ParticleKernel
 from ._interface import Results, input_arrays, param_numbers, result_arrays, rows
+from ._outputs import Outputs
 from ._kernel import Kernel
 from ._machine import MEMORIES, Flags, Position, decode, encode
 from ._names import advice
@@ -341,9 +342,10 @@ class Debugger:
         if names is None:
             names = self._kernel.whole_names(self._kernel.names("result"))
         count = self._core.sizes()[3]
-        arrays = result_arrays(self._kernel, names, count, 0)
+        outputs = Outputs.of(None, isinstance(names, Mapping), {})
+        arrays = result_arrays(self._kernel, names, count, 0, outputs)
         self._core.results(rows(arrays), count)
-        return arrays
+        return outputs.finished(arrays)
 
     def flags(self, block: int = 0) -> Flags:
         """Sticky floating-point flags of a block since the beginning."""

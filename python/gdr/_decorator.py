@@ -72,6 +72,8 @@ class FunctionKernel(Kernel):
         sources: Union[Mapping[str, Any], int, None] = None,
         params: Optional[Mapping[str, float]] = None,
         results: Any = None,
+        out: Any = None,
+        dtype: Any = None,
         device: Any = None,
         batch: Any = None,
         offsets: Any = None,
@@ -80,7 +82,7 @@ class FunctionKernel(Kernel):
         """Run the kernel once, on arrays by attribute name; returns arrays by result name.
 
         ``targets`` and ``sources`` map every attribute that the function reads to an array (a
-        number applies to all items); other arguments as in ``Kernel.__call__``.
+        number applies to all items), or are tables; other arguments as in ``Kernel.__call__``.
         """
         if particles or targets is None or sources is None:
             raise TypeError(
@@ -88,7 +90,13 @@ class FunctionKernel(Kernel):
                 f"{self.name}(targets={{...}}, sources={{...}}, ...)"
             )
         given = {**self.defaults, **dict(params or {}), **more}
-        return self._run(targets, sources, given, results, device, batch, offsets)
+        options = results, out, dtype, device, batch, offsets
+        return self._run(targets, sources, given, *options)
+
+    def default_params(self) -> Dict[str, Any]:
+        """Values of optional parameters by the names of the program's variables."""
+        names = self._caller_names.params
+        return {names.get(name, name): value for name, value in self.defaults.items()}
 
     def __reduce__(self) -> Tuple[Any, ...]:
         parts = (self.text, self._caller_names, self.defaults, self.__doc__)
@@ -158,7 +166,9 @@ def kernel(
     tensor, whose arrays have the shape (n, 6): xx, xy, xz, yy, yz, zz.
 
     Expressions that do not depend on a pair are evaluated when the function is decorated: global
-    and enclosing names are constants with the value that they have then.
+    and enclosing names are constants with the value that they have then. A constant array may be
+    read at an integer that depends on the pair, ``TABLE[int(x)]`` or ``TABLE[i.kind][j.kind]``,
+    from 0 to its length less one.
 
     ``types`` gives the type of attributes, parameters and temporaries: ``{"id": "int", "dx":
     "long"}``; ``precision="long"`` makes long the default; ``flops`` is the number of operations of
@@ -206,5 +216,8 @@ def _translate(
     except ProgramError as error:
         message = python_message(str(error), unit.lines, unit.python_names)
         raise ProgramError(message) from None
+    # Tables are parameters whose values are known; the library takes their elements in one row.
+    tables = {name: elements.ravel() for name, elements in unit.tables.items()}
+    kernel.names.params.update({name: name for name in tables})
     core = core.with_host_names(kernel.names.pairs())
-    return FunctionKernel(core, text, function, kernel.names, kernel.defaults)
+    return FunctionKernel(core, text, function, kernel.names, {**kernel.defaults, **tables})

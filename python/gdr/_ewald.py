@@ -11,6 +11,7 @@ from ._arrays import check_finite, floats, number
 from ._box import periodic_box
 from ._forces import per_particle
 from ._open import DeviceLike, device_or_default
+from ._outputs import Outputs, arrays_to_fill
 from .results import EwaldSum
 
 
@@ -23,6 +24,8 @@ def ewald(
     alpha: Optional[float] = None,
     cutoff: Optional[float] = None,
     wave_cutoff: Optional[float] = None,
+    out: Optional[Any] = None,
+    dtype: Optional[Any] = None,
     device: Optional[DeviceLike] = None,
 ) -> EwaldSum:
     """Energies, forces and virial of point charges in a periodic box, with all their images.
@@ -45,6 +48,9 @@ def ewald(
     Devices compute in longs or doubles, with errors below 1e-11; engines among floats have some
     1e-6, whatever the accuracy asked for.
 
+    ``out``: a dictionary with arrays to fill for ``energies``, ``force`` or ``virial``, or an
+    earlier result. ``dtype``: float64 or float32, the type of new arrays.
+
     Returns a ``gdr.results.EwaldSum``: ``energy`` of the box, ``energies`` (n,), ``force`` (n, 3),
     ``virial`` (3, 3), whose trace is the energy, and how it was computed.
 
@@ -56,6 +62,8 @@ def ewald(
     """
     chosen = device_or_default(device)
     with chosen._ranks.argument_checks():
+        given = arrays_to_fill(out, ("energies", "force", "virial"))
+        outputs = Outputs.of(dtype, bool(given), {"pos": pos, "charge": charge})
         x = np.ascontiguousarray(floats("pos", pos, ("n", 3)))
         check_finite("pos", x)
         q = per_particle("charge", charge, len(x))
@@ -72,10 +80,16 @@ def ewald(
             _positive("cutoff", cutoff),
             _positive("wave_cutoff", wave_cutoff),
         ]
-        force, energies = np.empty((len(x), 3)), np.empty(len(x))
+        shapes = {"energies": (len(x),), "force": x.shape, "virial": (3, 3)}
+        filled = {name: outputs.array(name, given.get(name), s) for name, s in shapes.items()}
+        outputs.check_no_overlap({"pos": x, "charge": q})
     core = chosen._cached(_core.Ewald)
-    energy, virial, a, r, k, waves, error = core.run(x, q, edges, options, force, energies)
-    w = np.array(virial).reshape(3, 3)
+    energy, virial, a, r, k, waves, error = core.run(
+        x, q, edges, options, filled["force"], filled["energies"]
+    )
+    filled["virial"][...] = np.array(virial).reshape(3, 3)
+    found = outputs.finished(filled)
+    energies, force, w = found["energies"], found["force"], found["virial"]
     return EwaldSum(energy, energies, force, w, a, r, k, waves, error)
 
 

@@ -120,6 +120,17 @@ _NODE_NAMES: Dict[type, str] = {
 }
 
 
+def subscripts(node: ast.Subscript) -> Tuple[ast.expr, List[ast.expr]]:
+    """The array, and its indices, of ``a[i]``, ``a[i][j]`` or ``a[i, j]``."""
+    base: ast.expr = node
+    indices: List[ast.expr] = []
+    while isinstance(base, ast.Subscript):
+        parts = base.slice.elts if isinstance(base.slice, ast.Tuple) else [base.slice]
+        indices = [*parts, *indices]
+        base = base.value
+    return base, indices
+
+
 class Expressions(ast.NodeVisitor):
     """Translates the expressions of one function. ``visit`` of an expression that depends on a pair
     returns its text."""
@@ -157,7 +168,32 @@ class Expressions(ast.NodeVisitor):
         return COMPONENTS[index]
 
     def visit_Subscript(self, node: ast.Subscript) -> str:
+        base, indices = subscripts(node)
+        value = self.constant(base)
+        if value is not NotConstant:  # and the index is not
+            return self._table_element(node, base, value, indices)
         return f"{self.expression(node.value)}.{self.component(node)}"
+
+    def _table_element(
+        self, node: ast.Subscript, base: ast.expr, value: Any, indices: List[ast.expr]
+    ) -> str:
+        """An element of a constant array at an index that depends on the pair."""
+        try:
+            table = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            table = np.empty(())
+        if table.ndim not in (1, 2) or table.size == 0:
+            self.source.fail(base, "a table is a constant array of numbers with one or two indices")
+        if not np.isfinite(table).all():
+            self.source.fail(base, "the elements of a table must be finite")
+        if len(indices) != table.ndim:
+            plural = "indices" if table.ndim > 1 else "index"
+            self.source.fail(node, f"this table takes {table.ndim} {plural}")
+        if any(isinstance(index, ast.Slice) for index in indices):
+            self.source.fail(node, "the index of a table is an integer, without a slice")
+        name = base.id if isinstance(base, ast.Name) else "table"
+        places = "".join(f"[{self.expression(index)}]" for index in indices)
+        return self.unit.table(name, table) + places
 
     def generic_visit(self, node: ast.AST) -> NoReturn:
         what = _NODE_NAMES.get(type(node), type(node).__name__.lower())

@@ -20,6 +20,7 @@ from . import _core, _kernel
 from ._arrays import AnyArray, Floats, as_array, check_finite, floats, number
 from ._names import advice, wrong_names
 from ._open import DeviceLike, device_or_default
+from ._outputs import Outputs, arrays_to_fill
 from ._units import Units, call_units
 from .results import RESULTS
 
@@ -46,6 +47,10 @@ def per_particle(name: str, value: Any, n: int) -> Floats:
     if as_array(name, value).ndim == 0:
         return np.full(n, number(name, value))
     return np.ascontiguousarray(floats(name, value, (n,)))
+
+
+#: Keywords of every kernel's function.
+_OPTIONS = ("targets", "out", "dtype", "device")
 
 
 class _Doc:
@@ -133,7 +138,7 @@ class ParticleKernel(Generic[Result]):
         names = {**self._source_arguments, **self._target_arguments}
         parameters = [inspect.Parameter(name, either) for name in names]
         parameters += [inspect.Parameter(name, either) for name in self._parameters]
-        for name in ("targets", "device"):
+        for name in _OPTIONS:
             parameters.append(inspect.Parameter(name, keyword, default=None))
         return inspect.Signature(parameters)
 
@@ -150,7 +155,9 @@ class ParticleKernel(Generic[Result]):
             "and rc are lengths. Without targets the particles act on each other; a particle does\n"
             "not act on itself if the kernel has ids or skips pairs at distance zero. targets:\n"
             "positions (m, 3), or a dictionary of all arguments of a target. Arguments may be\n"
-            "quantities of astropy, unless the kernel has reduced units.\n\n"
+            "quantities of astropy, unless the kernel has reduced units. out: a dictionary with\n"
+            "arrays to fill by result, or the results of an earlier call. dtype: float64 or float32,\n"
+            "the type of new arrays. Arrays of PyTorch or JAX give results of the same library.\n\n"
             f"Returns gdr.results.{names}: {fields}.\n\n"
             "Raises TypeError or ValueError naming the argument."
         )
@@ -179,12 +186,17 @@ class ParticleKernel(Generic[Result]):
         self,
         *values: Any,
         targets: Optional[Any] = None,
+        out: Any = None,
+        dtype: Any = None,
         device: Optional[DeviceLike] = None,
         **arguments: Any,
     ) -> Result:
         chosen = device_or_default(device)
         job = chosen._pool.take(self.kernel)
         with chosen._ranks.argument_checks():
+            given = arrays_to_fill(out, tuple(self._results))
+            read = {**dict(zip(self._names, values)), **arguments, "targets": targets}
+            outputs = Outputs.of(dtype, bool(given), read)
             plain = self._bind_plain(values, arguments, targets)
             params, sources, target_arrays, units = plain or self._bind(values, arguments, targets)
         chosen._ranks.check_equal("units", "" if units is None else units.key())
@@ -199,23 +211,22 @@ class ParticleKernel(Generic[Result]):
         job.sources(**sources)
         job.targets(**target_arrays)
         # Vectors are computed by component.
-        vectors = {f: np.empty((m, len(v))) for f, v in self._results.items() if len(v) > 1}
         columns: Dict[str, AnyArray] = {}
-        arrays: Dict[str, AnyArray] = {}
+        results: Dict[str, Any] = {}
         for field, names in self._results.items():
-            if field in vectors:
-                columns.update(zip(names, vectors[field].T))
-            else:
-                variable, *_ = elements = self.kernel.elements_named(names[0])
-                shape = (m, len(elements)) if len(elements) > 1 else (m,)
-                columns[names[0]] = arrays[names[0]] = np.empty(shape, variable.dtype)
+            vector = len(names) > 1
+            variable, *_ = elements = self.kernel.elements_named(names[0])
+            shape = (m, len(names)) if vector else (m, len(elements)) if elements[1:] else (m,)
+            options = given.get(field), shape, variable.dtype
+            results[field] = outputs.array(field, *options, converts=True)
+            columns.update(zip(names, results[field].T if vector else (results[field],)))
+        if given:
+            outputs.check_no_overlap(sources, target_arrays)
         job._fill(columns)
         chosen._pool.give(job)
-        results = {
-            f: vectors[f] if f in vectors else arrays[v[0]] for f, v in self._results.items()
-        }
         computed = {variables[0]: results[f] for f, variables in self._results.items()}
         self.kernel._warn_not_finite(computed, results, targets is None, stacklevel=3)
+        results = outputs.finished(results)
         if units is not None:
             results = {field: units.result(field, array) for field, array in results.items()}
         return cast(Result, RESULTS[self.__name__](**results))
@@ -236,7 +247,7 @@ class ParticleKernel(Generic[Result]):
     @functools.cached_property
     def _names(self) -> Tuple[str, ...]:
         """Names of the arguments that have a position."""
-        return tuple(self.__signature__.parameters)[:-2]
+        return tuple(self.__signature__.parameters)[: -len(_OPTIONS)]
 
     def _bind_plain(
         self, values: Tuple[Any, ...], arguments: Mapping[str, Any], targets: Any
@@ -271,7 +282,7 @@ class ParticleKernel(Generic[Result]):
         try:
             bound = self.__signature__.bind_partial(*values, **arguments)
         except TypeError as error:
-            known = [*self._names, "targets", "device"]
+            known = [*self._names, *_OPTIONS]
             unknown = [name for name in arguments if name not in known]
             hint = advice(unknown, known, arguments)
             raise TypeError(f"{self.__name__}: {error}{hint}") from None

@@ -8,10 +8,10 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union, overloa
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, Floats, as_array, check_finite, check_no_overlap, floats, number
-from ._arrays import output_array
+from ._arrays import AnyArray, Floats, as_array, check_finite, floats, number
 from ._forces import per_particle
 from ._open import DeviceLike, device_or_default
+from ._outputs import Outputs
 from ._progress import Bar
 from ._ranks import mark_collective
 from ._units import call_units
@@ -45,6 +45,7 @@ def gravity(
     acc: Optional[Floats] = ...,
     jerk: None = ...,
     pot: Optional[Floats] = ...,
+    dtype: Optional[Any] = ...,
     device: Optional[DeviceLike] = ...,
 ) -> TreeGravity: ...
 
@@ -71,6 +72,7 @@ def gravity(
     acc: Optional[Floats] = ...,
     jerk: None = ...,
     pot: Optional[Floats] = ...,
+    dtype: Optional[Any] = ...,
     device: Optional[DeviceLike] = ...,
 ) -> TreeGravity: ...
 
@@ -97,6 +99,7 @@ def gravity(
     acc: Optional[Floats] = ...,
     jerk: None = ...,
     pot: Optional[Floats] = ...,
+    dtype: Optional[Any] = ...,
     device: Optional[DeviceLike] = ...,
 ) -> TreeGravity: ...
 
@@ -123,6 +126,7 @@ def gravity(
     acc: Optional[Floats] = ...,
     jerk: None = ...,
     pot: Optional[Floats] = ...,
+    dtype: Optional[Any] = ...,
     device: Optional[DeviceLike] = ...,
 ) -> Gravity: ...
 
@@ -149,6 +153,7 @@ def gravity(
     acc: Optional[Floats] = ...,
     jerk: Optional[Floats] = ...,
     pot: Optional[Floats] = ...,
+    dtype: Optional[Any] = ...,
     device: Optional[DeviceLike] = ...,
 ) -> TreeGravityJerk: ...
 
@@ -175,6 +180,7 @@ def gravity(
     acc: Optional[Floats] = ...,
     jerk: Optional[Floats] = ...,
     pot: Optional[Floats] = ...,
+    dtype: Optional[Any] = ...,
     device: Optional[DeviceLike] = ...,
 ) -> GravityJerk: ...
 
@@ -200,6 +206,7 @@ def gravity(
     acc: Optional[Floats] = None,
     jerk: Optional[Floats] = None,
     pot: Optional[Floats] = None,
+    dtype: Optional[Any] = None,
     device: Optional[DeviceLike] = None,
 ) -> Union[Gravity, GravityJerk]:
     """Softened gravity of particles on each other, or at target positions; G = 1.
@@ -207,9 +214,11 @@ def gravity(
     ``acc_i = sum m_j (x_j - x_i) / (r^2 + eps^2)^(3/2)``, ``pot_i = -sum m_j / sqrt(r^2 + eps^2)``
 
     Parameters: ``pos`` (n, 3) and ``mass`` (n,), or one number for all; the softening ``eps`` >= 0
-    in the units of ``pos``, one number or (n,); ``targets`` (m, 3), target positions. ``acc`` and ``pot``: arrays to
-    fill, C-contiguous float64 of shapes (n, 3) and (n,) (m instead of n with ``targets``); new
-    arrays by default. C-contiguous float64 arrays are read in place, others are copied.
+    in the units of ``pos``, one number or (n,); ``targets`` (m, 3), target positions. ``acc`` and
+    ``pot``: arrays to fill, float64 or float32 of shapes (n, 3) and (n,) (m instead of n with
+    ``targets``); new arrays by default. C-contiguous float64 arrays are read and filled in place,
+    others are copied. ``dtype``, float64 or float32, is the type of new arrays; those of other
+    libraries than NumPy come back as such (docs/guides/python.md, "Arrays").
 
     Without ``targets`` a particle does not act on itself. With ``targets`` every pair counts, but a
     pair at distance zero without softening contributes nothing. Signs: ``acc`` points to the
@@ -263,6 +272,7 @@ def gravity(
         optional = {"targets": targets, "vel": vel, "target_vel": target_vel}
         optional["target_eps"] = target_eps
         arguments.update({name: value for name, value in optional.items() if value is not None})
+        outputs = Outputs.of(dtype, any(a is not None for a in (acc, jerk, pot)), arguments)
         own = {"target_vel": "vel", "target_eps": "eps"}
         named = {n: (own.get(n, n), v) for n, v in arguments.items()}
         units = call_units("gravity", named, [("acc", acc), ("jerk", jerk), ("pot", pot)])
@@ -282,14 +292,11 @@ def gravity(
         if target_vel is not None:
             v = floats("target_vel", arguments["target_vel"], positions.shape)
             inputs["target_vel"] = np.ascontiguousarray(v)
-        outputs = {"acc": output_array("acc", acc, positions.shape)}
+        filled = {"acc": outputs.array("acc", acc, positions.shape)}
         if vel is not None:
-            outputs["jerk"] = output_array("jerk", jerk, positions.shape)
-        outputs["pot"] = output_array("pot", pot, (len(positions),))
-        others = dict(inputs)
-        for name in reversed(outputs):
-            check_no_overlap(name, outputs[name], others)
-            others[name] = outputs[name]
+            filled["jerk"] = outputs.array("jerk", jerk, positions.shape)
+        filled["pot"] = outputs.array("pot", pot, (len(positions),))
+        outputs.check_no_overlap(inputs)
         chosen_by = {"accuracy": accuracy, "method": method, "degree": degree, "theta": theta}
         sizes = {"group_size": group_size, "leaf_size": leaf_size, "samples": samples}
         sizes["calls"] = calls
@@ -297,11 +304,11 @@ def gravity(
     chosen._ranks.check_equal("units", "" if units is None else units.key())
     report = None
     try:
-        at, a, p = inputs.get("targets"), outputs["acc"], outputs["pot"]
+        at, a, p = inputs.get("targets"), filled["acc"], filled["pot"]
         if vel is not None:
             moving = chosen._cached(_core.GravityJerk)
             v, vi = inputs["vel"], inputs.get("target_vel")
-            fields = moving.compute(x, v, m, soft, at, vi, a, outputs["jerk"], p, tree)
+            fields = moving.compute(x, v, m, soft, at, vi, a, filled["jerk"], p, tree)
         elif tree is None:
             chosen._cached(_core.Gravity).compute(x, m, soft, at, a, p)
         else:
@@ -309,6 +316,7 @@ def gravity(
         if tree is not None:
             report = TreeReport(**fields)
     except InputError as error:
+        outputs.finished(filled)
         try:
             for name, array in inputs.items():
                 check_finite(name, array)
@@ -318,7 +326,9 @@ def gravity(
     finally:
         if bar is not None:
             bar.close()
-    values = {n: a if units is None else units.result(n, a) for n, a in outputs.items()}
+    values = outputs.finished(filled)
+    if units is not None:
+        values = {name: units.result(name, array) for name, array in values.items()}
     if vel is not None:
         return GravityJerk(**values) if report is None else TreeGravityJerk(**values, tree=report)
     return Gravity(**values) if report is None else TreeGravity(**values, tree=report)

@@ -11,14 +11,14 @@ import numpy as np
 
 from . import _core
 from ._arrays import AnyArray, as_array, check_finite, check_shape, check_type, integer
-from ._arrays import floats, number, output_array, to_float64
+from ._arrays import floats, number, to_float64
 from ._names import advice
-from ._units import refuse_units
+from ._outputs import Outputs, arrays_to_fill
 from .errors import UsageError
 from .results import ResultArrays
 
 #: Names of results, or an array to fill for each; None selects all results.
-Results = Union[Iterable[str], Mapping[str, Optional[AnyArray]], None]
+Results = Union[Iterable[str], Mapping[str, Any], None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,6 +77,10 @@ class CompiledKernel:
             ArrayVariable(name, sizes, self._variables[first : first + math.prod(sizes)])
             for name, first, sizes in core.arrays
         )
+
+    def default_params(self) -> Mapping[str, Any]:
+        """Values of ``param``s that jobs have before ``set``; of others 0."""
+        return {}
 
     @property
     def variables(self) -> Tuple[Variable, ...]:
@@ -250,28 +254,55 @@ def _input(
     return array
 
 
-def result_arrays(
-    kernel: CompiledKernel, results: Results, target_count: int, source_count: int
-) -> ResultArrays:
-    """An array for each result: the caller's where given, else a new one."""
-    if results is None:
-        return ResultArrays(
-            (name, np.empty((source_count if is_output else target_count, *sizes), dtype))
-            for name, dtype, sizes, is_output in kernel.all_results
-        )
+def results_to_fill(kernel: CompiledKernel, results: Results, out: Any) -> Results:
+    """The arguments ``results=`` and ``out=`` of a call as one: names, or an array to fill, or None,
+    for each result."""
+    if out is None or (isinstance(out, Mapping) and not out):
+        return results
+    if isinstance(results, Mapping):
+        raise TypeError("out: results has arrays to fill; give names there, or leave it out")
+    names = [name for name, *_ in kernel.all_results] if results is None else _names(results)
+    return {**dict.fromkeys(names), **arrays_to_fill(out, names)}
+
+
+def _names(results: Any) -> List[str]:
     if isinstance(results, str):
         raise TypeError("results: expected a list of names, got one string")
     check_type("results", results, Iterable, "names")
-    arrays = ResultArrays()
-    for name in results:
+    names = list(results)
+    for name in names:
         check_type("results", name, str, "names")
+    return names
+
+
+def result_arrays(
+    kernel: CompiledKernel,
+    results: Results,
+    target_count: int,
+    source_count: int,
+    outputs: Outputs,
+) -> ResultArrays:
+    """The array that the library fills for each result: the caller's where given, else a new one."""
+    if results is None:
+        return ResultArrays(
+            (name, outputs.array(name, None, (n, *sizes), dtype, converts=True))
+            for name, dtype, sizes, is_output in kernel.all_results
+            for n in (source_count if is_output else target_count,)
+        )
+    arrays = ResultArrays()
+    for name in _names(results):
         whole = kernel.array_named(name)
         elements = kernel.elements_named(name)
         sizes = whole.sizes if whole else ()
         is_output = bool(elements) and elements[0].role == "output"
         out = results[name] if isinstance(results, Mapping) else None
         count = source_count if is_output else target_count
-        arrays[name] = _result(name, elements, (count, *sizes), out)
+        if not elements:
+            arrays[name] = np.empty(0)  # an unknown name, which the library rejects
+            continue
+        words = (elements[0].words,) if elements[0].words > 1 else ()
+        shape = (count, *sizes, *words)
+        arrays[name] = outputs.array(name, out, shape, elements[0].dtype, converts=True)
     return arrays
 
 
@@ -299,21 +330,3 @@ def rows(arrays: Mapping[str, AnyArray]) -> Dict[str, AnyArray]:
         for name, a in arrays.items()
     }
 
-
-def _result(
-    name: str, elements: Sequence[Variable], shape: Tuple[int, ...], out: Optional[AnyArray]
-) -> AnyArray:
-    """The array of one result; the caller's may have a stride if it has one dimension."""
-    if not elements:
-        return np.empty(0)  # an unknown name, which the library rejects
-    variable = elements[0]
-    dtype = variable.dtype
-    if variable.words > 1:
-        shape = (*shape, variable.words)
-    refuse_units(name, out)
-    if isinstance(out, np.ndarray) and out.shape == shape and len(shape) == 1:
-        floats = (np.float32, np.float64)
-        fits = out.dtype == dtype or (dtype in floats and out.dtype in floats)
-        if fits and out.flags.writeable:
-            return out
-    return output_array(name, out, shape, dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from . import _core
 from ._arrays import AnyArray, check_type, indices, integer
 from ._display import counted, html_table
 from ._interface import CompiledKernel, Results, input_arrays, param_numbers, result_arrays
-from ._interface import rows
+from ._interface import results_to_fill, rows
+from ._outputs import NEW_ARRAYS, PLAIN, ArgumentKinds, Outputs, kinds_of
 from ._precision import FloatRuns
 from ._ranks import RankGroup
 from ._search import prepared
@@ -30,7 +31,10 @@ class Job:
         self._ranks = ranks
         self._core = _core.Job(ranks.core, prepared(ranks.core, kernel.core))
         self._float_runs = FloatRuns(ranks.core, kernel)
-        self._started = ResultArrays()
+        self._started = ResultArrays(), NEW_ARRAYS
+        self._kinds: Dict[str, ArgumentKinds] = {"sources": PLAIN, "targets": PLAIN}
+        if defaults := kernel.default_params():
+            self.set(**defaults)
         # Arrays that need no conversion go to the library as they are: many small calls are fast.
         # An array with several indices has another shape there.
         one_index = all(len(a.sizes) == 1 for a in kernel.arrays)
@@ -38,7 +42,8 @@ class Job:
 
     def set(self, **params: Any) -> None:
         """Set ``param``s by name; a vector or table takes all its elements, a vector also a
-        number for all three. A ``param`` that is never set is 0."""
+        number for all three. A ``param`` that is never set has the default value of the function of
+        ``@gdr.kernel``, else 0."""
         with self._ranks.argument_checks():
             numbers = param_numbers(self.kernel, params)
         for name, value in numbers.items():
@@ -54,10 +59,13 @@ class Job:
         -1.
         """
         if n is None and self._takes_plain and self._core.plain_sources(arrays):
+            self._kinds["sources"] = PLAIN
             return
         with self._ranks.argument_checks():
             inputs = input_arrays(self.kernel, "source", n, arrays)
+            kinds = kinds_of(arrays)
         self._core.sources(*inputs)
+        self._kinds["sources"] = kinds
 
     def update_sources(self, first: Any, n: Optional[int] = None, /, **arrays: Any) -> None:
         """Set new values for some sources; other variables keep theirs.
@@ -80,22 +88,34 @@ class Job:
     def targets(self, n: Optional[int] = None, /, **arrays: Any) -> None:
         """Set all ``ivar``s, one value for each target; a number applies to all targets."""
         if n is None and self._takes_plain and self._core.plain_targets(arrays):
+            self._kinds["targets"] = PLAIN
             return
         with self._ranks.argument_checks():
             inputs = input_arrays(self.kernel, "target", n, arrays)
+            kinds = kinds_of(arrays)
         self._core.targets(*inputs)
+        self._kinds["targets"] = kinds
 
-    def run(self, results: Results = None) -> ResultArrays:
+    def run(self, results: Results = None, *, out: Any = None, dtype: Any = None) -> ResultArrays:
         """Compute, and return the results by name.
 
         ``results`` lists the names of the results (None: all ``fvar``s and ``ovar``s), or maps each
         name to an array to fill. A vector has the shape (n, 3), a symmetric tensor (n, 6).
         ``name[]`` selects all entries of a list.
+
+        ``out`` maps some of them to arrays to fill; the others are new. ``dtype``, float64 or
+        float32, is the type of new arrays. They belong to the library of the arrays of targets and
+        sources (docs/guides/python.md, "Arrays").
         """
-        arrays, counts = self._results(results)
+        arrays, outputs = self._run(results, out, dtype)
+        return outputs.finished(arrays)
+
+    def _run(self, results: Results, out: Any, dtype: Any) -> Tuple[ResultArrays, Outputs]:
+        """Compute; the results in arrays of NumPy, and what makes those of the caller of them."""
+        arrays, outputs, counts = self._results(results, out, dtype)
         self._core.run(rows(arrays), *counts)
         self._float_runs.check()
-        return arrays
+        return arrays, outputs
 
     def _fill(self, arrays: Dict[str, AnyArray]) -> None:
         """Like ``run``, into arrays of the package's own that are known to have the right types,
@@ -103,11 +123,11 @@ class Job:
         self._core.run(arrays, self._core.target_count, self._core.source_count)
         self._float_runs.check()
 
-    def start(self, results: Results = None) -> None:
+    def start(self, results: Results = None, *, out: Any = None, dtype: Any = None) -> None:
         """Like ``run``, in the background; ``wait`` returns the results or raises the error."""
-        arrays, counts = self._results(results)
+        arrays, outputs, counts = self._results(results, out, dtype)
         self._core.start(rows(arrays), *counts)
-        self._started = arrays
+        self._started = arrays, outputs
 
     @property
     def ready(self) -> bool:
@@ -118,8 +138,8 @@ class Job:
         """Wait for the run that ``start`` began, and return its results."""
         self._core.wait()
         self._float_runs.check()
-        arrays, self._started = self._started, ResultArrays()
-        return arrays
+        (arrays, outputs), self._started = self._started, (ResultArrays(), NEW_ARRAYS)
+        return outputs.finished(arrays)
 
     @property
     def target_count(self) -> int:
@@ -142,8 +162,15 @@ class Job:
         rows = self.kernel.interface_rows()
         return html_table(repr(self)[1:-1], rows, ("variable", "role", "type"))
 
-    def _results(self, results: Results) -> Tuple[ResultArrays, Tuple[int, int]]:
+    def _results(
+        self, results: Results, out: Any, dtype: Any
+    ) -> Tuple[ResultArrays, Outputs, Tuple[int, int]]:
         """The arrays to fill, and the numbers of targets and sources that give their lengths."""
         with self._ranks.argument_checks():
             counts = self._core.target_count, self._core.source_count
-            return result_arrays(self.kernel, results, *counts), counts
+            wanted = results_to_fill(self.kernel, results, out)
+            targets, sources = self._kinds["targets"], self._kinds["sources"]
+            plain = targets is PLAIN and sources is PLAIN
+            kinds = PLAIN if plain else targets.joined(sources)
+            outputs = Outputs.of_kinds(dtype, isinstance(wanted, Mapping), kinds)
+            return result_arrays(self.kernel, wanted, *counts, outputs), outputs, counts

@@ -16,11 +16,13 @@ from typing import Tuple, Union
 import numpy as np
 
 from . import _core
+from ._array_kinds import column_names
 from ._arrays import AnyArray, check_text, check_type, integer
 from ._display import html_table
-from ._interface import CompiledKernel
+from ._interface import CompiledKernel, results_to_fill
 from ._names import advice, wrong_names
 from ._open import device_or_default
+from ._outputs import NEW_ARRAYS, Outputs
 from ._search import scheduled
 from ._system import PathLike, replacing
 from ._units import refuse_units
@@ -131,6 +133,8 @@ class Kernel(CompiledKernel):
         sources: Union[Mapping[str, Any], int],
         params: Optional[Mapping[str, float]] = None,
         results: Any = None,
+        out: Any = None,
+        dtype: Any = None,
         device: Any = None,
         batch: Any = None,
         offsets: Any = None,
@@ -139,10 +143,13 @@ class Kernel(CompiledKernel):
         """Run the kernel once, on arrays by name; returns arrays by result name.
 
         ``targets`` and ``sources`` map every ``ivar`` and ``jvar`` to an array (a number applies to
-        all items); a kernel without such variables takes the number of items instead. Every
+        all items), or are tables (structured arrays, DataFrames), whose columns of these names are
+        read; a kernel without such variables takes the number of items instead. Every
         ``param`` must be given, as a keyword (``spring(targets=..., sources=..., k=2.0)``) or in
         ``params``. ``results``: names of the results to compute, or a dictionary with an array to
-        fill for each; all results by default.
+        fill for each; all results by default. ``out``: a dictionary with arrays to fill for some of
+        them. ``dtype``: float64 or float32, the type of new arrays. Results belong to the library
+        of the arguments: NumPy, PyTorch, JAX (docs/guides/python.md, "Arrays").
 
         Vectors have arrays of shape (n, 3), symmetric tensors (n, 6). A result that is not finite
         for some target raises a RuntimeWarning that names it.
@@ -154,8 +161,8 @@ class Kernel(CompiledKernel):
         of each system, and the number of targets (sources).
         """
         check_type("params", params, (Mapping, type(None)), "a dictionary")
-        given = {**(params or {}), **more}
-        return self._run(targets, sources, given, results, device, batch, offsets)
+        options = results, out, dtype, device, batch, offsets
+        return self._run(targets, sources, {**(params or {}), **more}, *options)
 
     def adjoint(
         self,
@@ -238,13 +245,16 @@ class Kernel(CompiledKernel):
         sources: Union[Mapping[str, Any], int],
         params: Mapping[str, Any],
         results: Any,
+        out: Any,
+        dtype: Any,
         device: Any,
         batch: Any = None,
         offsets: Any = None,
     ) -> ResultArrays:
         chosen = device_or_default(device)
         if batch is not None or offsets is not None:
-            return self._run_batches(chosen, targets, sources, params, results, (batch, offsets))
+            options = self._selected(results), self._selected(out), dtype, batch, offsets
+            return self._run_batches(chosen, targets, sources, params, *options)
         job = chosen._pool.take(self)
         with chosen._ranks.argument_checks():
             given, of_sources, of_targets = self.arguments(targets, sources, params)
@@ -258,18 +268,27 @@ class Kernel(CompiledKernel):
             if (message := self._in_caller_names(str(error))) != str(error):
                 raise type(error)(message) from None
             raise
-        computed = job.run(self._selected(results))
-        out = self._in_results_of_caller(computed)
-        self._warn_not_finite(computed, out, job.source_count == job.target_count)
+        wanted = self._selected(results), self._selected(out)
+        computed, outputs = job._run(*wanted, dtype)
+        same = job.source_count == job.target_count
         chosen._pool.give(job)
-        return out
+        return self._checked(computed, outputs, same)
+
+    def _checked(self, computed: ResultArrays, outputs: Outputs, maybe_same: bool) -> ResultArrays:
+        """The results of a call by the names of the caller, after a warning if some are not
+        finite."""
+        named = self._in_results_of_caller(computed)
+        self._warn_not_finite(computed, named, maybe_same, stacklevel=5)
+        if outputs is NEW_ARRAYS:
+            return named
+        return self._in_results_of_caller(outputs.finished(computed))
 
     def _selected(self, results: Any) -> Any:
-        """Results by the names of the program."""
+        """Names of results, or arrays to fill, by the names of the program."""
         names = self._caller_names.results
         if isinstance(results, abc.Mapping):
             return {names.get(name, name): out for name, out in results.items()}
-        if results is None or isinstance(results, str):
+        if not isinstance(results, (list, tuple, set, frozenset)):
             return results
         return [names.get(name, name) for name in results]
 
@@ -285,20 +304,21 @@ class Kernel(CompiledKernel):
         sources: Union[Mapping[str, Any], int],
         params: Mapping[str, Any],
         results: Any,
-        systems: Tuple[Any, Any],
+        out: Any,
+        dtype: Any,
+        batch: Any,
+        offsets: Any,
     ) -> ResultArrays:
         """A call for many systems, which labels or offsets tell apart."""
         from ._batches import read_batches, run_batches
 
         with chosen._ranks.argument_checks():
             given, of_sources, of_targets = self.arguments(targets, sources, params)
-            batches = read_batches(*systems)
-        computed = run_batches(
-            chosen._ranks, self, given, of_targets, of_sources, batches, self._selected(results)
-        )
-        out = self._in_results_of_caller(computed)
-        self._warn_not_finite(computed, out, False, stacklevel=5)
-        return out
+            batches = read_batches(batch, offsets)
+            wanted = results_to_fill(self, results, out)
+        items = given, of_targets, of_sources
+        computed, outputs = run_batches(chosen._ranks, self, *items, batches, wanted, dtype)
+        return self._checked(computed, outputs, False)
 
     def _in_caller_names(self, message: str) -> str:
         """A message about an argument, which begins with a variable's name, with the name that the
@@ -354,8 +374,17 @@ class Kernel(CompiledKernel):
         names = self._caller_names
         given = self._params(params)
         optional = {v.name for v in self.variables if v.default_value is not None}
+        sources, targets = self._columns("source", sources), self._columns("target", targets)
         of_sources = _items("sources", sources, names.sources, optional)
         return given, of_sources, _items("targets", targets, names.targets, optional)
+
+    def _columns(self, role: str, data: Any) -> Any:
+        """The columns of a table that the kernel reads; anything else unchanged."""
+        if isinstance(data, (abc.Mapping, int)) or (held := column_names(data)) is None:
+            return data
+        table = self._caller_names.sources if role == "source" else self._caller_names.targets
+        known = table or (*self.whole_names(self.names(role)), *self.names(role))
+        return {name: data[name] for name in known if name in held}
 
     def _params(self, params: Mapping[str, Any]) -> Dict[str, Any]:
         variables = self._caller_names.params

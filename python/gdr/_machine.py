@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any, Iterator, List, NamedTuple, Optional, Union
+from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from . import _core
 from ._arrays import AnyArray, check_type, choice, integer
 from ._display import counted, html_table
 from ._interface import Results, input_arrays, param_numbers, result_arrays, rows
+from ._outputs import Outputs
 from ._kernel import Kernel
 from ._open import device_name
 from ._search import scheduled
@@ -73,6 +74,7 @@ class Machine:
         check_type("kernel", kernel, Kernel, "a gdr.Kernel")
         self._core.load(scheduled(kernel.core))
         self._kernel = kernel
+        self.set(**kernel.default_params())
 
     @property
     def kernel(self) -> Kernel:
@@ -150,9 +152,10 @@ class Machine:
         if names is None:
             names = self.kernel.whole_names(self.kernel.names("result"))
         count = self.target_count
-        arrays = result_arrays(self.kernel, names, count, 0)
+        outputs = Outputs.of(None, isinstance(names, Mapping), {})
+        arrays = result_arrays(self.kernel, names, count, 0, outputs)
         self._core.results(rows(arrays), count)
-        return arrays
+        return outputs.finished(arrays)
 
     # -- memories ------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from . import _core
 from ._arrays import Floats, Ints, as_array, check_finite, check_type, floats, integer, ints
 from ._box import periodic_box
 from ._display import tuple_table
+from ._outputs import Outputs
 
 
 class Neighbours(NamedTuple):
@@ -105,8 +106,10 @@ def neighbours(
     the available memory, before they are made, for edges without length or in a plane, and with a
     box for radii that are infinite or reach more than 1e7 images.
     """
+    outputs = Outputs.of(None, False, {"pos": pos, "targets": targets})
     arguments = _arguments(pos, radius, targets, box, periodic, ids, target_ids, threads)
-    return Neighbours(*_core.find_neighbours(*arguments))
+    found = Neighbours(*_core.find_neighbours(*arguments))
+    return Neighbours(**outputs.finished(found._asdict()))
 
 
 def neighbour_pairs(
@@ -120,6 +123,7 @@ def neighbour_pairs(
     ids: Optional[Any] = None,
     target_ids: Optional[Any] = None,
     threads: int = 0,
+    dtype: Optional[Any] = None,
 ) -> Any:
     """The pairs of ``gdr.neighbours`` as arrays with an element for each pair.
 
@@ -127,8 +131,9 @@ def neighbour_pairs(
     indices of targets, ascending; ``"j"`` indices of particles, ascending for each target; ``"d"``
     distances; ``"D"`` (n, 3), differences ``pos[j] - targets[i] + S @ box``; ``"S"`` (n, 3), the
     integer numbers of edges to the image (0 in directions without period). ASE's
-    ``neighbor_list`` and matscipy's ``neighbour_list`` return the same arrays. The other
-    parameters are those of ``gdr.neighbours``. Pairs are sorted by target, particle and shift.
+    ``neighbor_list`` and matscipy's ``neighbour_list`` return the same arrays. ``dtype``: float64
+    or float32, that of distances and differences. The other parameters are those of
+    ``gdr.neighbours``. Pairs are sorted by target, particle and shift.
 
     Returns a tuple of arrays, of a single letter the array. A pair takes 8 bytes for each of
     ``ijd`` and 24 for each of ``DS``, during the search 28 more.
@@ -140,7 +145,9 @@ def neighbour_pairs(
         raise ValueError(
             f"quantities: expected some of the letters i j d D S, each once, got {quantities!r}"
         )
+    outputs = Outputs.of(dtype, False, {"pos": pos, "targets": targets})
     arguments = _arguments(pos, radius, targets, box, periodic, ids, target_ids, threads)
     arrays = dict(zip("ijdDS", _core.find_neighbour_pairs(quantities, *arguments)))
+    arrays = outputs.finished({letter: arrays[letter] for letter in quantities})
     found = tuple(arrays[letter] for letter in quantities)
     return found[0] if len(found) == 1 else found

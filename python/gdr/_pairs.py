@@ -94,6 +94,7 @@ class PairSum:
             reach = None if skin is None else number("skin", skin)
         self._core = _core.PairSum(core, kernel.core, radii, edges, reach)
         self._float_runs = FloatRuns(core, kernel)
+        self.set(**kernel.default_params())
         self.set(**params)
 
     def set(self, **params: float) -> None:
@@ -121,6 +122,8 @@ class PairSum:
         cutoff: Optional[Any] = None,
         box: Optional[Any] = None,
         results: Results = None,
+        out: Any = None,
+        dtype: Any = None,
         **params: float,
     ) -> ResultArrays:
         """Compute, and return the results by name, one value for each target.
@@ -129,7 +132,7 @@ class PairSum:
         an array (m, 3), or a dictionary with ``"pos"`` and the kernel's other ``ivar``s by name.
         Without ``"pos"`` the dictionary has the ``ivar``s of the particles. ``sources``: the other
         ``jvar``s by name. ``cutoff`` and ``box``: new ones for this and the following calls.
-        ``results`` is that of ``Job.run``.
+        ``results``, ``out`` and ``dtype`` are those of ``Job.run``.
         """
         with self._ranks.argument_checks():
             numbers = self._param_numbers(params)
@@ -138,7 +141,9 @@ class PairSum:
                 raise UsageError(f"missing params: {', '.join(sorted(left))}")
             radii = None if cutoff is None else _radii(cutoff)
             edges = None if box is None else periodic_box(box, self._periodic)
-            call = ParticleArrays.checked(self.kernel, pos, targets, sources, results)
+            call = ParticleArrays.checked(
+                self.kernel, pos, targets, sources, results, out, dtype
+            )
         self._set_numbers(numbers)
         if radii is not None:
             self._core.set_cutoff(radii)

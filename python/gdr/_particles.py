@@ -6,9 +6,10 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Union
 
 import numpy as np
 
-from ._arrays import AnyArray, Floats, check_finite, check_no_overlap, floats
-from ._interface import Results, input_arrays, result_arrays
+from ._arrays import AnyArray, Floats, check_finite, floats
+from ._interface import Results, input_arrays, result_arrays, results_to_fill
 from ._kernel import Kernel
+from ._outputs import Outputs
 from .results import ResultArrays
 
 
@@ -47,7 +48,8 @@ class ParticleArrays(NamedTuple):
     target_pos: Optional[Floats]
     sources: Dict[str, AnyArray]
     targets: Dict[str, AnyArray]
-    results: Dict[str, AnyArray]
+    results: ResultArrays
+    outputs: Outputs
 
     @classmethod
     def checked(
@@ -57,6 +59,8 @@ class ParticleArrays(NamedTuple):
         targets: Union[None, Any, Mapping[str, Any]],
         sources: Optional[Mapping[str, Any]],
         results: Results,
+        out: Any,
+        dtype: Any,
     ) -> ParticleArrays:
         """The arrays of the arguments of ``PairSum`` and ``TreeSum``."""
         x = positions("pos", pos)
@@ -65,17 +69,21 @@ class ParticleArrays(NamedTuple):
         y = None if at is None else positions("targets", at)
         m = len(x) if y is None else len(y)
         names = kernel._caller_names
-        _, inputs = input_arrays(kernel, "source", len(x), renamed(sources or {}, names.sources))
+        of_sources = {} if sources is None else dict(kernel._columns("source", sources))
+        _, inputs = input_arrays(kernel, "source", len(x), renamed(of_sources, names.sources))
         _, of_all = input_arrays(kernel, "target", m, renamed(of_targets, names.targets))
-        filled = result_arrays(kernel, selected(results, names.results), m, 0)
-        read = {**inputs, **of_all, "pos": x, **({} if y is None else {"": y})}
-        for name, array in filled.items():
-            check_no_overlap(name, array, read)
-        return cls(x, y, inputs, of_all, filled)
+        out = renamed(out, names.results) if isinstance(out, Mapping) else out
+        wanted = results_to_fill(kernel, selected(results, names.results), out)
+        read = {"pos": pos, "targets": at, **of_targets, **of_sources}
+        outputs = Outputs.of(dtype, isinstance(wanted, Mapping), read)
+        filled = result_arrays(kernel, wanted, m, 0, outputs)
+        outputs.check_no_overlap(inputs, of_all, {"pos": x} if y is None else {"pos": x, "targets": y})
+        return cls(x, y, inputs, of_all, filled, outputs)
 
     def named_results(self, kernel: Kernel) -> ResultArrays:
         """The results by the caller's names, after a warning if some are not finite."""
         callers = {variable: name for name, variable in kernel._caller_names.results.items()}
-        found = ResultArrays((callers.get(name, name), a) for name, a in self.results.items())
-        kernel._warn_not_finite(self.results, found, self.target_pos is None)
-        return found
+        named = ResultArrays((callers.get(name, name), a) for name, a in self.results.items())
+        kernel._warn_not_finite(self.results, named, self.target_pos is None)
+        finished = self.outputs.finished(self.results)
+        return ResultArrays((callers.get(name, name), a) for name, a in finished.items())

@@ -8,10 +8,11 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, Ints, check_no_overlap, check_type, indices, ints
+from ._arrays import AnyArray, Ints, check_type, indices, ints
 from ._display import html_table
 from ._interface import CompiledKernel, Results, input_arrays, param_numbers, result_arrays
-from ._interface import rows
+from ._interface import results_to_fill, rows
+from ._outputs import NEW_ARRAYS, Outputs
 from ._precision import FloatRuns
 from ._ranks import RankGroup
 from ._search import prepared
@@ -51,7 +52,9 @@ class SetJob:
         self._ranks = ranks
         self._core = _core.SetJob(ranks.core, prepared(ranks.core, kernel.core))
         self._float_runs = FloatRuns(ranks.core, kernel)
-        self._started = ResultArrays()
+        self._started = ResultArrays(), NEW_ARRAYS
+        if defaults := kernel.default_params():
+            self.set(**defaults)
 
     def set(self, **params: Any) -> None:
         """Set ``param``s by name for all sets, as ``Job.set`` does."""
@@ -66,13 +69,17 @@ class SetJob:
         offsets: Any,
         sources: Union[SourceLists, Sequence[SourceLists]],
         results: Results = None,
+        *,
+        out: Any = None,
+        dtype: Any = None,
     ) -> ResultArrays:
         """Compute all sets, and return the results by name, one for each item of ``targets``.
 
         ``targets`` maps all ``ivar``s to arrays, as ``Job.targets`` takes them. The targets of set
         k are their items ``offsets[k] ... offsets[k + 1] - 1``: int64, shape (number of sets + 1,).
         ``sources`` are the ``SourceLists`` of the sets; of several (particles and nodes of a tree)
-        each set gets its sources from all, in this order. ``results`` is that of ``Job.run``.
+        each set gets its sources from all, in this order. ``results``, ``out`` and ``dtype`` are those
+        of ``Job.run``.
         Items outside of all sets have the result 0, and keep the value of an array that is passed.
         A set without sources has the kernel's initial values.
 
@@ -81,10 +88,10 @@ class SetJob:
         the arrays: "set 4, segment 0: index[17] is 3000, ...", where a segment is one of several
         ``SourceLists``.
         """
-        arrays, group = self._sets(targets, offsets, sources, results)
+        arrays, outputs, group = self._sets(targets, offsets, sources, results, out, dtype)
         self._core.run([group])
         self._float_runs.check()
-        return arrays
+        return outputs.finished(arrays)
 
     def start(
         self,
@@ -92,12 +99,15 @@ class SetJob:
         offsets: Any,
         sources: Union[SourceLists, Sequence[SourceLists]],
         results: Results = None,
+        *,
+        out: Any = None,
+        dtype: Any = None,
     ) -> None:
         """Like ``run``, in the background; ``wait`` returns the results or raises the error. The
         arrays of targets and sources are read before the call returns."""
-        arrays, group = self._sets(targets, offsets, sources, results)
+        arrays, outputs, group = self._sets(targets, offsets, sources, results, out, dtype)
         self._core.start([group])
-        self._started = arrays
+        self._started = arrays, outputs
 
     @property
     def ready(self) -> bool:
@@ -108,8 +118,8 @@ class SetJob:
         """Wait for the run that ``start`` began, and return its results."""
         self._core.wait()
         self._float_runs.check()
-        arrays, self._started = self._started, ResultArrays()
-        return arrays
+        (arrays, outputs), self._started = self._started, (ResultArrays(), NEW_ARRAYS)
+        return outputs.finished(arrays)
 
     def __repr__(self) -> str:
         closed = ": its device is closed" if self._ranks.core.closed else ""
@@ -123,12 +133,14 @@ class SetJob:
         self,
         sets: Iterable[Tuple[Mapping[str, Any], ArraysOrList]],
         results: Optional[Iterable[str]] = None,
+        *,
+        dtype: Any = None,
     ) -> List[ResultArrays]:
         """Compute sets with arrays of their own, and return the results of each by name.
 
         A set is a pair ``(targets, sources)`` of arrays by variable. ``sources`` may be a list of
         such arrays. ``run`` is faster for thousands of small sets, because it takes few arrays.
-        Errors are those of ``run``, and name the set.
+        ``dtype`` and the library of results are those of ``run``, for each set. Errors are those of ``run``, and name the set.
         """
         groups, found = [], []
         with self._ranks.argument_checks():
@@ -140,29 +152,36 @@ class SetJob:
                 if len(pair) != 2:
                     raise ValueError(f"{where}: expected a pair of targets and sources")
                 try:
-                    arrays, group = self._one_set(*pair, names)
+                    arrays, outputs, group = self._one_set(*pair, names, dtype)
                 except (TypeError, ValueError) as error:
                     error.args = (f"{where}: {error}",)
                     raise
                 groups.append(group)
-                found.append(arrays)
+                found.append((arrays, outputs))
         self._core.run(groups)
         self._float_runs.check()
-        return found
+        return [outputs.finished(arrays) for arrays, outputs in found]
 
     def _one_set(
-        self, targets: Mapping[str, Any], sources: ArraysOrList, names: Optional[List[str]]
-    ) -> Tuple[ResultArrays, "_core._Sets"]:
+        self,
+        targets: Mapping[str, Any],
+        sources: ArraysOrList,
+        names: Optional[List[str]],
+        dtype: Any,
+    ) -> Tuple[ResultArrays, Outputs, "_core._Sets"]:
         check_type("targets", targets, Mapping, "a dictionary of arrays")
         check_type("sources", sources, (Mapping, list, tuple), "a dictionary of arrays")
         n, inputs = input_arrays(self.kernel, "target", None, targets)
         lists: List[_Lists] = []
-        for arrays in [sources] if isinstance(sources, Mapping) else sources:
+        several = [sources] if isinstance(sources, Mapping) else list(sources)
+        for arrays in several:
             check_type("sources", arrays, Mapping, "dictionaries of arrays")
             count, converted = input_arrays(self.kernel, "source", None, arrays)
             lists.append((np.array([0, count], np.int64), count, converted, None))
-        filled = result_arrays(self.kernel, names, n, 0)
-        return filled, (np.array([0, n], np.int64), n, inputs, rows(filled), lists)
+        given = {"targets": targets, **{f"sources[{k}]": a for k, a in enumerate(several)}}
+        outputs = Outputs.of(dtype, False, given)
+        filled = result_arrays(self.kernel, names, n, 0, outputs)
+        return filled, outputs, (np.array([0, n], np.int64), n, inputs, rows(filled), lists)
 
     def _sets(
         self,
@@ -170,7 +189,9 @@ class SetJob:
         offsets: Any,
         sources: Union[SourceLists, Sequence[SourceLists]],
         results: Results,
-    ) -> Tuple[ResultArrays, "_core._Sets"]:
+        out: Any,
+        dtype: Any,
+    ) -> Tuple[ResultArrays, Outputs, "_core._Sets"]:
         """The arrays to fill, and the arguments of the extension module."""
         with self._ranks.argument_checks():
             check_type("targets", targets, Mapping, "a dictionary of arrays")
@@ -179,14 +200,17 @@ class SetJob:
             n, inputs = input_arrays(self.kernel, "target", None, targets, last)
             _check_last("offsets", last, n, "targets")
             lists = self._all_lists(sources, len(bounds))
-            arrays = result_arrays(self.kernel, results, n, 0)
-            passed = _passed(results, arrays)
-            _check_overlaps(passed, [inputs, *(converted for _, _, converted, _ in lists)])
+            wanted = results_to_fill(self.kernel, results, out)
+            given = {"targets": targets, **_source_arrays(sources)}
+            outputs = Outputs.of(dtype, isinstance(wanted, Mapping), given)
+            arrays = result_arrays(self.kernel, wanted, n, 0, outputs)
+            passed = _passed(wanted, arrays)
+            outputs.check_no_overlap(inputs, *(converted for _, _, converted, _ in lists))
             for name, array in arrays.items():
                 if name not in passed:
                     array[:first] = 0
                     array[last:] = 0
-        return arrays, (bounds, n, inputs, rows(arrays), lists)
+        return arrays, outputs, (bounds, n, inputs, rows(arrays), lists)
 
     def _all_lists(
         self, sources: Union[SourceLists, Sequence[SourceLists]], offset_count: int
@@ -235,14 +259,11 @@ def _passed(results: Results, arrays: Mapping[str, AnyArray]) -> Dict[str, AnyAr
     return {name: array for name, array in arrays.items() if results[name] is not None}
 
 
-def _check_overlaps(results: Dict[str, AnyArray], inputs: List[Dict[str, AnyArray]]) -> None:
-    """ValueError for a result in the memory of an input, which other sets still read, or of
-    another result."""
-    before: Dict[str, AnyArray] = {}
-    for name, array in results.items():
-        for others in [*inputs, before]:
-            check_no_overlap(name, array, others)
-        before[name] = array
+def _source_arrays(sources: Union[SourceLists, Sequence[SourceLists]]) -> Dict[str, Any]:
+    """The dictionaries of arrays of all lists, by place."""
+    if isinstance(sources, SourceLists):
+        return {"sources": sources.arrays}
+    return {f"sources[{k}]": given.arrays for k, given in enumerate(sources)}
 
 
 def _offsets(name: str, value: Any) -> Ints:

@@ -209,6 +209,7 @@ class ShapeReader(ast.NodeVisitor):
 
     def visit_Subscript(self, node: ast.Subscript) -> Optional[Term]:
         if self.constant(node) is NotConstant:
+            self.visit(node.slice)
             self.shapes.state(self.visit(node.value), VECTOR)
         return None
 

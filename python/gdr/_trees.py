@@ -109,6 +109,7 @@ class TreeSum:
         self._left = set(kernel.names("param"))
         self._core = _core.TreeSum(core, kernel.core, accuracy, chosen_theta, *counts)
         self._float_runs = FloatRuns(core, kernel)
+        self.set(**kernel.default_params())
         self.set(**params)
 
     def set(self, **params: float) -> None:
@@ -134,6 +135,8 @@ class TreeSum:
         targets: Union[None, Any, Mapping[str, Any]] = None,
         sources: Optional[Mapping[str, Any]] = None,
         results: Results = None,
+        out: Any = None,
+        dtype: Any = None,
         **params: float,
     ) -> ResultArrays:
         """Compute, and return the results by name, one value for each target.
@@ -142,15 +145,17 @@ class TreeSum:
         an array (m, 3), or a dictionary with ``"pos"`` and the kernel's other ``ivar``s by name.
         Without ``"pos"`` the dictionary has the ``ivar``s of the particles. ``sources``: the other
         ``jvar``s by name. Numbers of particles that the kernel compares may be left out if the
-        sources are the targets: a particle does then not act on itself. ``results`` is that of
-        ``Job.run``.
+        sources are the targets: a particle does then not act on itself. ``results``, ``out`` and
+        ``dtype`` are those of ``Job.run``.
         """
         with self._ranks.argument_checks():
             numbers = self._param_numbers(params)
             left = self._left - set(numbers)
             if left:
                 raise UsageError(f"missing params: {', '.join(sorted(left))}")
-            call = ParticleArrays.checked(self.kernel, pos, targets, sources, results)
+            call = ParticleArrays.checked(
+                self.kernel, pos, targets, sources, results, out, dtype
+            )
         self._set_numbers(numbers)
         fields = self._core.run(
             call.pos, call.target_pos, call.sources, call.targets, rows(call.results)

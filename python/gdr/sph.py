@@ -9,19 +9,23 @@ Space is open, or a box repeats: three lengths, or three vectors as the rows of 
 ``periodic``, whether it does along each, for all or for each of the three. Lists of pairs are kept
 from call to call, until particles have moved by 0.025 of the shortest smoothing length. On a device
 "mpi" every rank passes its own particles, and gets their results.
+
+``out`` is a dictionary with arrays to fill by result, or the result of an earlier call, ``dtype``
+the type of new arrays, float64 or float32. Arrays of PyTorch and JAX give results of the same kind.
 """
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
 
 from . import _core
-from ._arrays import Floats, check_finite, floats, integer, number
+from ._arrays import AnyArray, Floats, check_finite, floats, integer, number
 from ._box import periodic_box
 from ._forces import per_particle
 from ._open import DeviceLike, device_or_default
+from ._outputs import Outputs, arrays_to_fill
 from .results import SphDensity, SphForce, SphLengths
 
 __all__ = ["density", "forces", "smoothing_lengths"]
@@ -34,6 +38,8 @@ def density(
     *,
     box: Optional[Any] = None,
     periodic: Union[bool, Sequence[bool]] = True,
+    out: Optional[Any] = None,
+    dtype: Optional[Any] = None,
     device: Optional[DeviceLike] = None,
 ) -> SphDensity:
     """Densities of gas particles, and numbers of particles within the spline, with the own one.
@@ -46,9 +52,11 @@ def density(
         x, m = _particles(pos, mass)
         lengths = _column("h", h, len(x))
         edges = periodic_box(box, periodic)
-    rho, near = np.empty(len(x)), np.empty(len(x), np.int64)
-    chosen._cached(_core.Sph).density(x, m, lengths, edges, rho, near)
-    return SphDensity(rho, near)
+        inputs = {"pos": x, "mass": m, "h": lengths}
+        read = {"pos": pos, "mass": mass, "h": h}
+        outputs, filled = _results(SphDensity, out, dtype, read, inputs)
+    chosen._cached(_core.Sph).density(x, m, lengths, edges, *filled.values())
+    return SphDensity(**outputs.finished(filled))
 
 
 def smoothing_lengths(
@@ -63,6 +71,8 @@ def smoothing_lengths(
     iterations: int = 100,
     box: Optional[Any] = None,
     periodic: Union[bool, Sequence[bool]] = True,
+    out: Optional[Any] = None,
+    dtype: Optional[Any] = None,
     device: Optional[DeviceLike] = None,
 ) -> SphLengths:
     """Adaptive smoothing lengths, h = eta (mass / rho)^(1/3), and the densities rho that they give.
@@ -85,11 +95,13 @@ def smoothing_lengths(
         options = [number("eta", eta), number("tolerance", tolerance), number("least", least)]
         edges = periodic_box(box, periodic)
         tries = integer("iterations", iterations, most=2**31 - 1)
-    lengths, rho, near = np.empty(len(x)), np.empty(len(x)), np.empty(len(x), np.int64)
+        read = {"pos": pos, "mass": mass, "h": h}
+        inputs = {"pos": x, "mass": m, **({} if start is None else {"h": start})}
+        outputs, filled = _results(SphLengths, out, dtype, read, inputs)
     done = chosen._cached(_core.Sph).smoothing_lengths(
-        x, m, start, edges, [*options, limit], tries, lengths, rho, near
+        x, m, start, edges, [*options, limit], tries, *filled.values()
     )
-    return SphLengths(lengths, rho, near, done)
+    return SphLengths(**outputs.finished(filled), iterations=done)
 
 
 def forces(
@@ -106,6 +118,8 @@ def forces(
     eta: float = 0.01,
     box: Optional[Any] = None,
     periodic: Union[bool, Sequence[bool]] = True,
+    out: Optional[Any] = None,
+    dtype: Optional[Any] = None,
     device: Optional[DeviceLike] = None,
 ) -> SphForce:
     """Pressure forces with artificial viscosity; momentum and energy are conserved.
@@ -128,10 +142,33 @@ def forces(
         of_gas = [_column(name, value, n) for name, value in columns.items()]
         viscosity = [number("alpha", alpha), number("beta", beta), number("eta", eta)]
         edges = periodic_box(box, periodic)
-    acc, dudt, mumax = np.empty((n, 3)), np.empty(n), np.empty(n)
+        read = {"pos": pos, "vel": vel, "mass": mass, **columns}
+        inputs = dict(zip(read, [x, v, m, *of_gas]))
+        outputs, filled = _results(SphForce, out, dtype, read, inputs)
     core = chosen._cached(_core.Sph)
-    core.forces([x, v, m, *of_gas], viscosity, edges, acc, dudt, mumax)
-    return SphForce(acc, dudt, mumax)
+    core.forces([x, v, m, *of_gas], viscosity, edges, *filled.values())
+    return SphForce(**outputs.finished(filled))
+
+
+def _results(
+    kind: Type[Any],
+    out: Optional[Any],
+    dtype: Optional[Any],
+    read: Mapping[str, Any],
+    inputs: Mapping[str, AnyArray],
+) -> Tuple[Outputs, Dict[str, AnyArray]]:
+    """The arrays of a result, and what returns them: ``read`` are the caller's arguments, and
+    ``inputs`` their arrays."""
+    names = [name for name in kind._fields if name != "iterations"]
+    given, n = arrays_to_fill(out, names), len(inputs["pos"])
+    outputs = Outputs.of(dtype, bool(given), read)
+    types = {name: np.int64 if name == "near" else np.float64 for name in names}
+    filled = {
+        name: outputs.array(name, given.get(name), (n, 3) if name == "acc" else (n,), types[name])
+        for name in names
+    }
+    outputs.check_no_overlap(inputs)
+    return outputs, filled
 
 
 def _particles(pos: Any, mass: Any) -> Tuple[Floats, Floats]:

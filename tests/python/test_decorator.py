@@ -579,3 +579,101 @@ def test_random_kernels_agree_with_calling_their_functions(tmp_path, rng):
         got = made(targets=targets or 6, sources=sources or 6, p=0.3)["f"]
         want = by_python(function, targets or {"x": x}, {"x": y, "q": q}, "f", p=0.3)[0]
         assert np.abs(got - want).max() <= 1e-9 * (1 + np.abs(want).max()), made.text
+
+
+STEPS = np.sin(np.arange(20.0))
+EPSILON = [[1.0, 0.8], [0.8, 0.5]]
+
+
+def step(distance):
+    return STEPS[int(distance)]
+
+
+@gdr.kernel
+def tabulated(i, j, scale=7.0):
+    d = abs(j.x - i.x)
+    i.s += STEPS[int(d * scale)] * EPSILON[i.kind][j.kind]
+    i.t += step(3 * d) + EPSILON[i.kind, j.kind]
+    i.own += EPSILON[i.kind][1]
+
+
+def test_constant_arrays_are_tables_with_an_index_that_depends_on_the_pair(rng):
+    x, kind = rng.uniform(0, 2, 30), rng.integers(0, 2, 30)
+    particles = {"x": x, "kind": kind}
+    d, e = abs(x - x[:, None]), np.array(EPSILON)[kind][:, kind]
+    assert "VARI int kindi" in tabulated.text
+    for device in ("native", "exact"):
+        got = tabulated(targets=particles, sources=particles, device=device)
+        assert error(got.s, (STEPS[(d * 7).astype(int)] * e).sum(1)) < 1e-6
+        assert error(got.t, (STEPS[(d * 3).astype(int)] + e).sum(1)) < 1e-6
+        assert error(got.own, 30 * np.array(EPSILON)[kind, 1]) < 1e-6
+
+
+def test_tables_and_defaults_hold_in_jobs_sums_and_copies(rng):
+    x, kind = rng.uniform(0, 2, 10), rng.integers(0, 2, 10)
+    particles = {"x": x, "kind": kind}
+    want = tabulated(targets=particles, sources=particles).s
+    job = gdr.default_device().job(tabulated)
+    job.sources(xj=x, kindj=kind)
+    job.targets(xi=x, kindi=kind)
+    assert np.array_equal(job.run().s, want)
+    job.set(scale=1.0)
+    assert not np.array_equal(job.run().s, want)
+    sets = gdr.default_device().set_job(tabulated)
+    got = sets.run_sets([({"xi": x, "kindi": kind}, {"xj": x, "kindj": kind})])
+    assert np.array_equal(got[0].s, want)
+    copied = pickle.loads(pickle.dumps(tabulated))
+    assert np.array_equal(copied(targets=particles, sources=particles).s, want)
+    debugger = gdr.debug(
+        tabulated, targets=particles, sources=particles, device="emulator:blocks=1,pes=3"
+    )
+    debugger.run()
+    assert error(debugger.results()["s"], want) < 1e-6
+
+    @gdr.kernel
+    def charged(i, j, kappa=0.5):
+        r2 = (j.x - i.x) ** 2 + (j.y - i.y) ** 2 + (j.z - i.z) ** 2
+        i.u += j.q * STEPS[min(int(r2), 19)] * kappa
+
+    pos = rng.normal(size=(20, 3))
+    near = gdr.PairSum(charged, 3.0, skin=0)(pos, sources={"q": 1.0})
+    r2 = ((pos - pos[:, None]) ** 2).sum(2)
+    inside = (r2 < 9) & ~np.eye(20, dtype=bool)
+    assert error(near.u, (0.5 * STEPS[np.minimum(r2.astype(int), 19)] * inside).sum(1)) < 1e-12
+
+
+def test_exponents_may_be_parameters_and_attributes(rng):
+    @gdr.kernel
+    def powers(i, j, n=2.5):
+        r = abs(j.x - i.x) + 0.1
+        i.a += r**n + pow(r, i.p)
+
+    x = rng.uniform(0, 1, 12)
+    r = abs(x - x[:, None]) + 0.1
+    got = powers(targets={"x": x, "p": x}, sources={"x": x}, n=1.7)
+    assert error(got.a, (r**1.7 + r ** x[:, None]).sum(1)) < 1e-14
+
+
+@pytest.mark.parametrize(
+    ("table", "index", "message"),
+    [
+        ([1.0, 2.0], "int(j.x)][int(j.x)", "this table takes 1 index"),
+        ([[1.0, 2.0]], "int(j.x)", "this table takes 2 indices"),
+        ([1.0, np.nan], "int(j.x)", "the elements of a table must be finite"),
+        ([], "int(j.x)", "a table is a constant array of numbers with one or two indices"),
+        (["a"], "int(j.x)", "a table is a constant array of numbers with one or two indices"),
+        (np.ones((2, 2, 2)), "int(j.x)", "a table is a constant array of numbers"),
+        ([1.0, 2.0], "int(j.x):", "the index of a table is an integer, without a slice"),
+        ([1.0, 2.0], "j.x + 0.5", "int"),
+    ],
+)
+def test_invalid_tables_are_errors_with_the_line(tmp_path, table, index, message):
+    path = tmp_path / "tables.py"
+    path.write_text(f"def law(i, j):\n    i.f += TABLE[{index}]\n")
+    spec = importlib.util.spec_from_file_location("tables", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.TABLE = table
+    with pytest.raises(gdr.ProgramError, match=message) as raised:
+        gdr.kernel(module.law)
+    assert "tables.py:2" in str(raised.value)

@@ -98,7 +98,6 @@ def broken(value):
     [
         ({"pos": GOOD[:, :2]}, ValueError, r"pos: expected shape \(n, 3\), got \(4, 2\)"),
         ({"pos": GOOD.astype(complex)}, TypeError, "pos: .*complex128"),
-        ({"pos": GOOD.astype(bool)}, TypeError, "pos: .*bool"),
         ({"pos": GOOD.astype(np.longdouble)}, TypeError, "pos: float64 cannot represent"),
         ({"pos": "stars"}, TypeError, "pos"),
         ({"pos": None}, TypeError, "pos: expected an array"),
@@ -114,10 +113,9 @@ def broken(value):
         ({"targets": np.zeros(3)}, ValueError, r"targets: expected shape \(m, 3\)"),
         ({"targets": broken(np.nan)}, ValueError, r"targets\[2, 1\] is not a number"),
         ({"acc": np.empty((4, 2))}, ValueError, r"acc: expected shape \(4, 3\)"),
-        ({"acc": np.empty((4, 3), np.float32)}, TypeError, "acc: expected float64"),
+        ({"acc": np.empty((4, 3), np.float16)}, TypeError, "acc: expected float64 or float32"),
         ({"acc": read_only(np.empty((4, 3)))}, ValueError, "acc: the array is read-only"),
-        ({"acc": np.empty((4, 6))[:, ::2]}, ValueError, "acc: the array is not C-contiguous"),
-        ({"pot": [0.0] * 4}, TypeError, "pot: expected a NumPy array"),
+        ({"pot": [0.0] * 4}, TypeError, "pot: expected an array of NumPy"),
         ({"device": 3}, TypeError, "device: expected a gdr.Device"),
     ],
 )
