@@ -140,7 +140,8 @@ class SetJob:
 
         A set is a pair ``(targets, sources)`` of arrays by variable. ``sources`` may be a list of
         such arrays. ``run`` is faster for thousands of small sets, because it takes few arrays.
-        ``dtype`` and the library of results are those of ``run``, for each set. Errors are those of ``run``, and name the set.
+        ``dtype`` and the library of results are those of ``run``, for each set. Errors are those of
+        ``run``, and name the set.
         """
         groups, found = [], []
         with self._ranks.argument_checks():
