@@ -451,3 +451,13 @@ def test_a_job_returns_arrays_of_the_library_of_its_last_arrays():
     assert isinstance(made.wait().s, torch.Tensor)
     made.sources(xs=VEL, q=MASS)
     assert isinstance(made.run().s, np.ndarray)
+
+
+def test_a_vector_that_numpy_repeats_is_one_for_all_items():
+    """Its array has the stride 0; other memory was read for all but the first item."""
+    one, repeated = VEL[0], np.broadcast_to(VEL[0], (N, 3))
+    want = spring(targets={"x": np.tile(one, (N, 1))}, sources={"x": POS, "m": MASS})
+    got = spring(targets={"x": repeated}, sources={"x": POS, "m": MASS})
+    assert np.array_equal(got.f, want.f)
+    want = spring(targets={"x": POS}, sources={"x": np.tile(one, (N, 1)), "m": MASS})
+    assert np.array_equal(spring(targets={"x": POS}, sources={"x": repeated, "m": MASS}).f, want.f)
