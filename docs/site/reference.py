@@ -170,7 +170,7 @@ def python_pages(build: pathlib.Path, pages: pathlib.Path) -> list[tuple[str, st
     """A page for each public module, which mkdocstrings fills."""
     sys.path.insert(0, str(build / "python"))
     modules = ["gdr", "gdr.results", "gdr.functions", "gdr.errors", "gdr.linalg", "gdr.chemistry"]
-    modules += ["gdr.sph", "gdr.nbody", "gdr.nbody.plots"]
+    modules += ["gdr.sph", "gdr.nbody", "gdr.nbody.plots", "gdr.jax", "gdr.torch"]
     places = []
     for module in modules:
         place = f"api/python/{module}.md"

@@ -1,0 +1,288 @@
+"""Kernels as differentiable functions of a row of operands: what ``gdr.jax`` and ``gdr.torch`` share.
+
+For results ``f_k(i) = sum_j c_k(x_i, y_j, p)`` and weights g_k(i), the derivatives of ``sum g_k(i)
+f_k(i)`` with respect to targets, sources and parameters are sums of the same kind, which the
+compiler writes (``Kernel.adjoint``). So the derivatives of a law are laws.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import threading
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple, Union
+
+import numpy as np
+
+from ._arrays import AnyArray, check_type
+from ._forces import ParticleKernel
+from ._kernel import Kernel, VariableNames, compile
+from ._open import DeviceLike, device_or_default
+from .errors import UsageError
+
+TARGETS, SOURCES, PARAMS = "targets", "sources", "params"
+_EXCHANGED = {TARGETS: SOURCES, SOURCES: TARGETS, PARAMS: PARAMS}
+_ROLES = {"target": TARGETS, "source": SOURCES, "param": PARAMS}
+
+
+@dataclasses.dataclass(frozen=True)
+class Operand:
+    """An argument of a law, or a result."""
+
+    name: str  #: that of the kernel's variable
+    #: What it has a value for: the "targets" or "sources" of the first law, or all ("params").
+    items: str
+    side: str  #: the kernel's side of it, which an adjoint exchanges
+    sizes: Tuple[int, ...] = ()  #: shape of a value
+    integer: bool = False  #: ints have no derivative
+
+
+class Law:
+    """A kernel, with the order of its arguments and results; ``law_of`` and ``adjoint`` make it.
+
+    Operands that the kernel does not read are ignored. A result whose ``items`` are "params" is the
+    sum over all targets of the kernel.
+    """
+
+    def __init__(
+        self, kernel: Kernel, operands: Sequence[Operand], results: Sequence[Operand]
+    ) -> None:
+        self.kernel = kernel
+        self.operands = tuple(operands)
+        self.results = tuple(results)
+        self._read = {
+            side: [
+                (k, o)
+                for k, o in enumerate(self.operands)
+                if o.side == side and kernel.elements_named(o.name, role)
+            ]
+            for role, side in _ROLES.items()
+        }
+        self._adjoints: Dict[Tuple[int, ...], Law] = {}
+        self._lock = threading.Lock()
+
+    def counts(self, shapes: Sequence[Tuple[int, ...]]) -> Dict[str, int]:
+        """The numbers of targets and sources of operands with these shapes; ValueError if they
+        differ, or a value has another shape."""
+        counts: Dict[str, int] = {}
+        for o, shape in zip(self.operands, shapes):
+            per_item = o.items != PARAMS
+            if tuple(shape[per_item:]) != o.sizes or (per_item and not shape):
+                want = (*((o.items,) if per_item else ()), *map(str, o.sizes))
+                raise ValueError(f"{o.name}: expected shape ({', '.join(want)}), got {tuple(shape)}")
+            if per_item and counts.setdefault(o.items, shape[0]) != shape[0]:
+                what = f"expected {counts[o.items]} {o.items}, got {shape[0]}"
+                raise ValueError(f"{o.name}: {what}")
+        return counts
+
+    def given_counts(self, shapes: Sequence[Tuple[int, ...]]) -> Dict[str, int]:
+        """The numbers of targets and sources, where some operands may have one value for all items.
+        TypeError if all of a side have."""
+        counts: Dict[str, int] = {}
+        for o, shape in zip(self.operands, shapes):
+            if o.items != PARAMS and len(shape) > len(o.sizes):
+                counts.setdefault(o.items, shape[0])
+        for o in self.operands:
+            if o.items != PARAMS and o.items not in counts:
+                raise TypeError(f"{o.name}: the number of {o.items} is unknown; pass an array")
+        return counts
+
+    def shapes(self, counts: Mapping[str, int]) -> List[Tuple[int, ...]]:
+        """The shapes of the results for these numbers of targets and sources."""
+        return [(*((counts[o.items],) if o.items != PARAMS else ()), *o.sizes) for o in self.results]
+
+    def compute(
+        self,
+        arrays: Sequence[AnyArray],
+        outs: Sequence[AnyArray],
+        device: Optional[DeviceLike] = None,
+    ) -> None:
+        """Fill ``outs``, arrays of the shapes of the results, from the arrays of the operands."""
+        items = {o.side: o.items for o in (*self.operands, *self.results) if o.items != PARAMS}
+        counts = self.counts([a.shape for a in arrays])
+        inputs: Dict[str, Dict[str, AnyArray]] = {}
+        for side in (TARGETS, SOURCES):
+            n = counts[items[side]]
+            inputs[side] = {
+                o.name: np.broadcast_to(arrays[k], (n, *o.sizes)) if o.items == PARAMS else arrays[k]
+                for k, o in self._read[side]
+            }
+        n, m = counts[items[TARGETS]], counts[items[SOURCES]]
+        filled = {
+            o.name: out if o.items != PARAMS else np.empty((n, *o.sizes))
+            for o, out in zip(self.results, outs)
+        }
+        if n > 0:
+            chosen = device_or_default(device)
+            job = chosen._pool.take(self.kernel)
+            params = {o.name: arrays[k] for k, o in self._read[PARAMS]}
+            job.set(**{name: a if a.ndim else float(a) for name, a in params.items()})
+            _pass(job.sources, m, inputs[SOURCES])
+            _pass(job.targets, n, inputs[TARGETS])
+            job.run(filled)
+            chosen._pool.give(job)
+        for o, out in zip(self.results, outs):
+            if o.items == PARAMS:
+                out[...] = filled[o.name].sum(axis=0)
+
+    def adjoint(self, by: Tuple[int, ...]) -> Law:
+        """The law of the derivatives of ``S = sum of g_k f_k`` with respect to the operands with
+        these numbers, all of the kernel's targets and params, or all of its sources and params.
+
+        Its operands are those of this law, its results that are ints, and the weights g_k, one for
+        each result.
+        """
+        with self._lock:
+            if by not in self._adjoints:
+                self._adjoints[by] = self._make_adjoint(by)
+            return self._adjoints[by]
+
+    def _make_adjoint(self, by: Tuple[int, ...]) -> Law:
+        exchanged = any(self.operands[k].side == SOURCES for k in by)
+        core = self.kernel.core.adjoint([self.operands[k].name for k in by])
+        kernel = Kernel(core, VariableNames())
+        taken = {v.name for v in self.kernel.variables if v.role != "result"}
+        taken |= {a.name for a in self.kernel.arrays if a.role != "result"}
+
+        def moved(o: Operand, name: str) -> Operand:
+            side = _EXCHANGED[o.side] if exchanged else o.side
+            return dataclasses.replace(o, name=name, side=side)
+
+        kept = [moved(o, o.name) for o in (*self.operands, *self.integer_results)]
+        taken |= {o.name for o in self.integer_results}
+        weights = [moved(o, _barred(o, taken)) for o in self.results]
+        slopes = [
+            dataclasses.replace(o, name=_barred(o, taken), side=TARGETS)
+            for o in (self.operands[k] for k in by)
+        ]
+        return Law(kernel, (*kept, *weights), slopes)
+
+    @property
+    def integer_results(self) -> List[Operand]:
+        """Results that are ints: an adjoint may need them, as the index of a minimum."""
+        return [o for o in self.results if o.integer]
+
+    def adjoints(self, by: Iterable[int]) -> List[Tuple[Law, Tuple[int, ...]]]:
+        """The laws whose results are the derivatives with respect to these operands, each with the
+        numbers of those that it has. The derivatives are zero by operands that the kernel does not
+        read, which no law has."""
+        read = {k for pairs in self._read.values() for k, _ in pairs}
+        left = read.intersection(by)
+        sources = tuple(sorted(k for k in left if self.operands[k].side == SOURCES))
+        others = tuple(sorted(left.difference(sources)))
+        return [(self.adjoint(part), part) for part in (others, sources) if part]
+
+
+def _barred(o: Operand, taken: Set[str]) -> str:
+    """The name of a derivative in an adjoint kernel, which is taken then."""
+    name, count = o.name, int(np.prod(o.sizes, dtype=int))
+
+    def used() -> bool:
+        return name in taken or any(f"{name}_{k}" in taken for k in range(count * bool(o.sizes)))
+
+    name += "_bar"
+    while used():
+        name += "_bar"
+    taken.add(name)
+    return name
+
+
+def _pass(give: Any, n: int, arrays: Dict[str, AnyArray]) -> None:
+    if arrays:
+        give(**arrays)
+    else:
+        give(n)
+
+
+LawLike = Union[Kernel, "ParticleKernel[Any]", str]
+
+
+def kernel_of(kernel: LawLike) -> Kernel:
+    """The kernel of an argument: itself, that of a function of the library, or of a text."""
+    if isinstance(kernel, str):
+        return compile(kernel)
+    found = kernel.kernel if isinstance(kernel, ParticleKernel) else kernel
+    check_type("kernel", found, Kernel, "a gdr.Kernel, a kernel of the library, or a text")
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def law_of(
+    kernel: Kernel, names: Tuple[Tuple[str, str], ...], results: Optional[Tuple[str, ...]]
+) -> Law:
+    """The law of a kernel with these arguments, pairs of a side and a variable, and results."""
+    for side, name in names:
+        if not kernel.elements_named(name, side[:-1]):
+            raise UsageError(f"{side}: the kernel has no variable {name!r}")
+    operands = [_operand(kernel, name, side) for side, name in names]
+    wanted = kernel.whole_names(kernel.names("result")) if results is None else results
+    for name in wanted:
+        if not kernel.elements_named(name, "result"):
+            known = ", ".join(kernel.whole_names(kernel.names("result")))
+            raise UsageError(f"unknown result {name!r}; the results are {known}")
+    return Law(kernel, operands, [_operand(kernel, name, TARGETS) for name in wanted])
+
+
+def _operand(kernel: Kernel, name: str, side: str) -> Operand:
+    whole, (first, *_) = kernel.array_named(name), kernel.elements_named(name)
+    sizes = tuple(whole.sizes) if whole is not None else ()
+    return Operand(name, side, side, sizes, first.type == "int64")
+
+
+@dataclasses.dataclass(frozen=True)
+class BoundLaw:
+    """A law with the values of its operands, as the caller passed them."""
+
+    law: Law
+    values: Tuple[Any, ...]
+    names: Tuple[str, ...]  #: of the results, by the caller
+
+
+def bound_law(
+    kernel: Kernel,
+    targets: Mapping[str, Any],
+    sources: Mapping[str, Any],
+    params: Mapping[str, Any],
+    results: Optional[Sequence[str]],
+) -> BoundLaw:
+    """The law of a call of a kernel, whose arguments are those of ``Kernel.__call__``. Raises
+    TypeError or UsageError for missing and unknown ones."""
+    for side, given in ((TARGETS, targets), (SOURCES, sources)):
+        check_type(side, given, Mapping, "a dictionary of arrays")
+        if not given:
+            raise TypeError(f"{side}: expected a dictionary with an array or more")
+    if isinstance(results, str):
+        raise TypeError("results: expected a list of names, got one string")
+    defaults = getattr(kernel, "defaults", {})
+    of_params, of_sources, of_targets = kernel.arguments(targets, sources, {**defaults, **params})
+    sides = {TARGETS: of_targets[1], SOURCES: of_sources[1], PARAMS: of_params}
+    names = tuple((side, name) for side, given in sides.items() for name in given)
+    variables = kernel._caller_names.results
+    wanted = None if results is None else tuple(variables.get(name, name) for name in results)
+    law = law_of(kernel, names, wanted)
+    values = tuple(value for given in sides.values() for value in given.values())
+    callers = {variable: name for name, variable in variables.items()}
+    return BoundLaw(law, values, tuple(callers.get(o.name, o.name) for o in law.results))
+
+
+#: Softened gravity of ``gdr.gravity`` as a text, of which the compiler makes adjoints. Equal ids are
+#: one particle; a pair at distance zero without softening contributes nothing.
+GRAVITY = """
+kernel gravity_law;
+CONST eps;
+VARI vec3 pos; VARI int id = -1;
+VARJ vec3 at; VARJ mass; VARJ int number = -2;
+VARF vec3 acc; VARF pot;
+d = at - pos;
+s = norm2(d) + eps*eps;
+skip if (id == number || s == 0);
+r = rsqrt(s);
+acc += mass*r*r*r*d;
+pot -= mass*r;
+"""
+
+
+@functools.lru_cache(maxsize=1)
+def gravity_kernel() -> Kernel:
+    """The kernel of ``GRAVITY``."""
+    return compile(GRAVITY)
