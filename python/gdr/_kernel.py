@@ -272,13 +272,15 @@ class Kernel(CompiledKernel):
         computed, outputs = job._run(*wanted, dtype)
         same = job.source_count == job.target_count
         chosen._pool.give(job)
-        return self._checked(computed, outputs, same)
+        return self._checked(computed, outputs, same, 5)
 
-    def _checked(self, computed: ResultArrays, outputs: Outputs, maybe_same: bool) -> ResultArrays:
+    def _checked(
+        self, computed: ResultArrays, outputs: Outputs, maybe_same: bool, stacklevel: int
+    ) -> ResultArrays:
         """The results of a call by the names of the caller, after a warning if some are not
         finite."""
         named = self._in_results_of_caller(computed)
-        self._warn_not_finite(computed, named, maybe_same, stacklevel=5)
+        self._warn_not_finite(computed, named, maybe_same, stacklevel=stacklevel)
         if outputs is NEW_ARRAYS:
             return named
         return self._in_results_of_caller(outputs.finished(computed))
@@ -288,8 +290,8 @@ class Kernel(CompiledKernel):
         names = self._caller_names.results
         if isinstance(results, abc.Mapping):
             return {names.get(name, name): out for name, out in results.items()}
-        if not isinstance(results, (list, tuple, set, frozenset)):
-            return results
+        if results is None or isinstance(results, str) or hasattr(results, "dtype"):
+            return results  # all, an error, or the array of the only result
         return [names.get(name, name) for name in results]
 
     def _in_results_of_caller(self, computed: Mapping[str, AnyArray]) -> ResultArrays:
@@ -318,7 +320,7 @@ class Kernel(CompiledKernel):
             wanted = results_to_fill(self, results, out)
         items = given, of_targets, of_sources
         computed, outputs = run_batches(chosen._ranks, self, *items, batches, wanted, dtype)
-        return self._checked(computed, outputs, False)
+        return self._checked(computed, outputs, False, 6)
 
     def _in_caller_names(self, message: str) -> str:
         """A message about an argument, which begins with a variable's name, with the name that the

@@ -461,3 +461,23 @@ def test_a_vector_that_numpy_repeats_is_one_for_all_items():
     assert np.array_equal(got.f, want.f)
     want = spring(targets={"x": POS}, sources={"x": np.tile(one, (N, 1)), "m": MASS})
     assert np.array_equal(spring(targets={"x": POS}, sources={"x": repeated, "m": MASS}).f, want.f)
+
+
+def test_systems_of_one_call_fill_arrays_and_return_those_of_the_library():
+    labels = np.array([3, 1, 3, 1, 2, 2, 3])
+    alone = {"x": POS}, {"x": VEL, "m": MASS}
+    for batch in ((labels, labels[::-1].copy()), (np.sort(labels), np.sort(labels))):
+        want = spring(targets=alone[0], sources=alone[1], batch=batch)
+        near = batch[0][:, None] == batch[1]
+        right = 2 * ((VEL - POS[:, None]) * (near * MASS)[..., None]).sum(1)
+        assert np.allclose(want.f, right, rtol=1e-12)
+        for dtype in (np.float64, np.float32):
+            filled = np.zeros((2 * N, 3), dtype)[::2]
+            got = spring(targets=alone[0], sources=alone[1], batch=batch, out={"f": filled}, dtype=dtype)
+            assert got.f is filled and got.u.dtype == dtype
+            assert np.array_equal(filled, want.f.astype(dtype))
+        if "PyTorch" in LIBRARIES:
+            tensor = LIBRARIES["PyTorch"][0](POS)
+            got = spring(targets={"x": tensor}, sources={"x": VEL, "m": MASS}, batch=batch)
+            assert isinstance(got.f, LIBRARIES["PyTorch"][1])
+            assert np.array_equal(got.f.numpy(), want.f)
