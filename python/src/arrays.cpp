@@ -91,8 +91,8 @@ std::optional<NamedArrays<NamedInput>> plain_arrays(const py::dict& arrays, std:
     if ((!is_floating && !py::isinstance<py::array_t<std::int64_t>>(a)) || a.ndim() < 1 ||
         a.ndim() > 2 || (a.ndim() == 2 && row < 2) || a.shape(0) == 0)
       return {};
-    // For the library an item stride of zero means packed items: vectors that are repeated go column
-    // by column.
+    // For the library an item stride of zero means packed items: vectors that are repeated go
+    // column by column.
     if (a.ndim() == 2 && a.shape(0) > 1 && a.strides(0) == 0) return {};
     const auto items = static_cast<std::size_t>(a.shape(0));
     if (n != 0 && items != n) return {};
