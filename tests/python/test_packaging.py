@@ -2,6 +2,7 @@
 
 import fnmatch
 import importlib
+import importlib.util
 import pathlib
 import pkgutil
 import re
@@ -34,6 +35,9 @@ def test_every_module_that_is_found_can_be_imported():
     found = [m.name for m in pkgutil.walk_packages(gdr.__path__, "gdr.")]
     assert {"gdr.nbody.plots", "gdr._core", "gdr.linalg"} <= set(found)
     for name in found:
+        package = name.rpartition(".")[2]
+        if package in ("jax", "torch") and importlib.util.find_spec(package) is None:
+            continue  # optional: its absence has a test of its own
         if name != "gdr.__main__":
             importlib.import_module(name)
     # Of a wheel only the module is installed beside the others.
