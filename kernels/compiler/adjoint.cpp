@@ -175,12 +175,23 @@ class Adjoint {
   }
 
   void add_weights() {
-    std::vector<std::int32_t> results, indices;
+    std::vector<std::int32_t> results, known;
     for (const Contribution& c : law_.contributions) {
       if (!has_derivative(c)) continue;
       results.push_back(c.result);
       if (c.reduction == Reduction::Sum) continue;
       const std::string& name = law_.variable(c.result).name;
+      if (is_weighted(c)) {
+        known.push_back(c.result);
+        continue;
+      }
+      if (c.reduction != Reduction::Min && c.reduction != Reduction::Max)
+        refuse(
+            ErrorCategory::Unsupported,
+            fmt::format("result \"{}\" of kernel \"{}\" is {}, whose derivatives are not computed; "
+                        "take one of results that are sums, minima and maxima with an index, "
+                        "logarithms of sums of exponentials or weighted means",
+                        name, law_.name, reduction_info(c.reduction).name));
       if (c.payload_result < 0)
         refuse(ErrorCategory::Unsupported,
                fmt::format(
@@ -188,20 +199,29 @@ class Adjoint {
                    "that its source is not known; give it one: `VARF int n;` and `{} {}= ... : "
                    "n = id;`",
                    name, law_.name, name, c.reduction == Reduction::Min ? "min" : "max"));
-      indices.push_back(c.payload_result);
+      known.push_back(c.payload_result);
     }
     weights_ = add_barred(results, side(VarKind::Target));
     for (const auto& [result, weight] : weights_)
       weight_names_[weight] = out_.variable(weight).name;
-    for (const std::int32_t v : indices) {
-      if (index_inputs_.contains(v)) continue;
-      index_inputs_[v] = static_cast<std::int32_t>(out_.variables.size());
+    add_known_results(known);
+  }
+  /// Inputs for results of the law: indices of extrema, logarithms of sums, and weighted means.
+  void add_known_results(const std::vector<std::int32_t>& known) {
+    for (const std::int32_t v : known) {
+      if (known_results_.contains(v)) continue;
+      const bool is_int = law_.variable(v).type == Type::Int;
+      known_results_[v] = static_cast<std::int32_t>(out_.variables.size());
       out_.variables.push_back({.name = law_.variable(v).name,
                                 .kind = side(VarKind::Target),
-                                .type = Type::Int,
-                                .type_given = true,
+                                .type = is_int ? Type::Int : Type::Long,
+                                .type_given = is_int,
                                 .where = {}});
     }
+  }
+  /// Whether sources count with the exponentials of numbers.
+  static bool is_weighted(const Contribution& c) {
+    return c.reduction == Reduction::LogSumExp || c.reduction == Reduction::Softmax;
   }
   bool has_derivative(const Contribution& c) const {
     return c.reduction != Reduction::Append && law_.variable(c.result).type != Type::Int;
@@ -230,9 +250,11 @@ class Adjoint {
   void differentiate() {
     Derivative derivative(nodes_, with_, context_, {});
     for (const std::int32_t v : by_) derivative.respect_to(input(v));
+    const Contribution* logarithm = nullptr;  // the last one, which has the weights of means
     for (const Contribution& c : law_.contributions) {
       if (!has_derivative(c)) continue;
-      Value weight = front::node_value(front::Kind::Number, input(weights_.at(c.result)));
+      if (c.reduction == Reduction::LogSumExp) logarithm = &c;
+      Value weight = number(input(weights_.at(c.result)));
       if (c.negated) weight = with_.negate(weight, {});
       Value condition = front::constant_bool(true);
       if (c.condition != no_node)
@@ -240,10 +262,13 @@ class Adjoint {
       if (c.payload_result >= 0) {
         const Value source = front::node_value(front::Kind::Int, moved_[index(c.payload)]);
         const Value found =
-            front::node_value(front::Kind::Int, input(index_inputs_.at(c.payload_result)));
+            front::node_value(front::Kind::Int, input(known_results_.at(c.payload_result)));
         condition = with_.both(condition, with_.equal(source, found, {}), {});
       }
-      derivative.differentiate(moved_[index(c.value)], weight, condition);
+      if (is_weighted(c))
+        differentiate_weighted(c, *logarithm, weight, condition, derivative);
+      else
+        derivative.differentiate(moved_[index(c.value)], weight, condition);
     }
     derivative.on_derivative = [&](NodeId id, const Value& value) {
       const auto name = out_.names.find(id);
@@ -257,6 +282,31 @@ class Adjoint {
                          messages_.release().front().message));
     contribute(derivative);
   }
+
+  /// Of l = log sum exp(x) the derivative by x is the source's share w = exp(x - l), of a mean
+  /// m = sum w v it is w by v and w (v - m) by x.
+  void differentiate_weighted(const Contribution& c, const Contribution& logarithm,
+                              const Value& weight, const Value& condition, Derivative& derivative) {
+    const auto minus = [&](const Value& a, const Value& b) {
+      return with_.combine(Fn::Sub, a, b, context_, {});
+    };
+    const auto times = [&](const Value& a, const Value& b) {
+      return with_.combine(Fn::Mul, a, b, context_, {});
+    };
+    const NodeId x = moved_[index(logarithm.value)];
+    const Value sum = number(input(known_results_.at(logarithm.result)));
+    const Value share = with_.round1(Fn::Exp, minus(number(x), sum), context_, {});
+    const Value part = times(weight, share);
+    if (c.reduction == Reduction::LogSumExp) {
+      derivative.differentiate(x, part, condition);
+      return;
+    }
+    const NodeId v = moved_[index(c.value)];
+    const Value mean = number(input(known_results_.at(c.result)));
+    derivative.differentiate(v, part, condition);
+    derivative.differentiate(x, times(part, minus(number(v), mean)), condition);
+  }
+  static Value number(NodeId id) { return front::node_value(front::Kind::Number, id); }
 
   void contribute(Derivative& derivative) {
     const auto results = add_barred(by_, VarKind::Result);
@@ -340,9 +390,9 @@ class Adjoint {
   Arithmetic with_{nodes_, messages_};
   front::Context context_;
   Graph out_;
-  std::vector<NodeId> moved_;                          ///< nodes by those of the law
-  std::map<std::int32_t, std::int32_t> weights_;       ///< inputs by results of the law
-  std::map<std::int32_t, std::int32_t> index_inputs_;  ///< inputs by indices of minima and maxima
+  std::vector<NodeId> moved_;                           ///< nodes by those of the law
+  std::map<std::int32_t, std::int32_t> weights_;        ///< their weights by results of the law
+  std::map<std::int32_t, std::int32_t> known_results_;  ///< inputs by results of the law
   std::map<std::int32_t, std::string> weight_names_;
 };
 

@@ -129,8 +129,9 @@ class Law:
         """The law of the derivatives of ``S = sum of g_k f_k`` with respect to the operands with
         these numbers, all of the kernel's targets and params, or all of its sources and params.
 
-        Its operands are those of this law, its results that are ints, and the weights g_k, one for
-        each result.
+        Its operands are those of this law, its results, of which the kernel reads what it needs (the
+        index of a minimum, the logarithm of a sum of exponentials), and the weights g_k, one for each
+        result.
         """
         with self._lock:
             if by not in self._adjoints:
@@ -148,19 +149,15 @@ class Law:
             side = _EXCHANGED[o.side] if exchanged else o.side
             return dataclasses.replace(o, name=name, side=side)
 
-        kept = [moved(o, o.name) for o in (*self.operands, *self.integer_results)]
-        taken |= {o.name for o in self.integer_results}
+        kept = [moved(o, o.name) for o in (*self.operands, *self.results)]
+        role = "source" if exchanged else "target"
+        taken |= {o.name for o in self.results if kernel.elements_named(o.name, role)}
         weights = [moved(o, _barred(o, taken)) for o in self.results]
         slopes = [
             dataclasses.replace(o, name=_barred(o, taken), side=TARGETS)
             for o in (self.operands[k] for k in by)
         ]
         return Law(kernel, (*kept, *weights), slopes)
-
-    @property
-    def integer_results(self) -> List[Operand]:
-        """Results that are ints: an adjoint may need them, as the index of a minimum."""
-        return [o for o in self.results if o.integer]
 
     def adjoints(self, by: Iterable[int]) -> List[Tuple[Law, Tuple[int, ...]]]:
         """The laws whose results are the derivatives with respect to these operands, each with the

@@ -173,10 +173,9 @@ def _sums_jvp(
     )
     if not moving:
         return results, [ad.Zero.from_primal_value(r) for r in results]
-    integers = [r for o, r in zip(law.results, results) if o.integer]
     changes = iter(
         _tangent.bind(
-            *operands, *integers, *(tangents[k] for k in moving), law=law, by=moving, device=device
+            *operands, *results, *(tangents[k] for k in moving), law=law, by=moving, device=device
         )
     )
     return results, [
@@ -189,7 +188,7 @@ def _slopes(
     law: Law, by: Sequence[int], known: Sequence[Any], weights: Sequence[Any], device: Any
 ) -> Dict[int, Any]:
     """Derivatives of the weighted sum of the results with respect to operands, by their number.
-    ``known`` are the operands and the results that are ints."""
+    ``known`` are the operands and the results."""
     found: Dict[int, Any] = {}
     for adjoint, part in law.adjoints(by):
         slopes = _sums.bind(*known, *weights, law=adjoint, device=device)
@@ -204,7 +203,7 @@ def _slopes(
 
 
 def _split(arguments: Sequence[Any], law: Law, by: Sequence[int]) -> Tuple[List[Any], List[Any]]:
-    """Operands with the results that are ints, and the changes."""
+    """Operands with the results, and the changes."""
     count = len(arguments) - len(by)
     return list(arguments[:count]), list(arguments[count:])
 

@@ -114,9 +114,8 @@ class _Sums(torch.autograd.Function):  # type: ignore[misc]
             for o, shape in zip(law.results, law.shapes(counts))
         ]
         law.compute([t.detach().numpy() for t in operands], [r.numpy() for r in results], device)
-        integers = [r for o, r in zip(law.results, results) if o.integer]
-        ctx.mark_non_differentiable(*integers)
-        ctx.save_for_backward(*operands, *integers)
+        ctx.mark_non_differentiable(*(r for o, r in zip(law.results, results) if o.integer))
+        ctx.save_for_backward(*operands, *results)
         ctx.law, ctx.device = law, device
         return tuple(results)
 

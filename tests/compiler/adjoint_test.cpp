@@ -200,6 +200,44 @@ TEST_CASE("minima and maxima with an index have the derivative of their source")
   CHECK_THROWS_AS(adjoints_of("VARI a; VARJ p; VARF r;\nr min= a*p;\n", {"a"}), Error);
 }
 
+TEST_CASE("logarithms of sums of exponentials and weighted means have derivatives") {
+  const std::string law =
+      "precision long; VARI a; VARJ p, v; VARF l, m; CONST k;\n"
+      "d = a - p; skip if (d > 2); l logsumexp= -k*d*d : m = v*a;\n";
+  const std::vector<double> p{0.1, 0.9, -1.9, 0.25}, v{1, -2, 5, 3};
+  const auto weighted = [&](long double a, long double k, long double shift) {
+    long double sum = 0, of_values = 0;
+    for (std::size_t j = 0; j < p.size(); ++j) {
+      const long double d = a - p[j] - (j == 1 ? shift : 0);
+      if (d > 2) continue;
+      sum += std::exp(-k * d * d);
+      of_values += std::exp(-k * d * d) * v[j] * a;
+    }
+    return std::pair{std::log(sum), of_values / sum};
+  };
+  const long double a = 0.3L, k = 0.75L, h = 1e-6L;
+  const auto [l, m] = weighted(a, k, 0);
+  const Data data{{"a", {double(a)}}, {"k", {double(k)}}, {"p", p},           {"v", v},
+                  {"l_bar", {0.5}},   {"m_bar", {-1.5}},  {"l", {double(l)}}, {"m", {double(m)}}};
+  const auto slope = [&](const auto& shifted) {
+    const auto above = shifted(h), below = shifted(-h);
+    return (0.5L * (above.first - below.first) - 1.5L * (above.second - below.second)) / (2 * h);
+  };
+  const auto check = [](long double got, long double want) {
+    CHECK(std::fabs(got - want) <= 1e-9L * std::fabs(want));
+  };
+  const kc::Graph by_target = graph_of(adjoint_of(law, {"a", "k"}));
+  const Expected e = expected(by_target, data, 0, p.size());
+  check(e.value[variable_index(by_target, "a_bar")],
+        slope([&](long double s) { return weighted(a + s, k, 0); }));
+  check(e.value[variable_index(by_target, "k_bar")],
+        slope([&](long double s) { return weighted(a, k + s, 0); }));
+  const kc::Graph by_source = graph_of(adjoint_of(law, {"p"}));
+  const Expected of_p = expected(by_source, data, 1, 1);
+  check(of_p.value[variable_index(by_source, "p_bar")],
+        slope([&](long double s) { return weighted(a, k, s); }));
+}
+
 TEST_CASE("names of adjoints: arrays stay arrays, taken names get another _bar") {
   const std::string law =
       "kernel law; VARI vec3 x; VARI f_bar as mass; VARJ vec3 y; VARJ w; VARF vec3 f; CONST k "
@@ -246,6 +284,20 @@ TEST_CASE("adjoints that do not exist are refused") {
   CHECK(message({"a", "p"}).find("take two for a, p") != std::string::npos);
   CHECK(message({}).find("no variable is given") != std::string::npos);
   CHECK(message({"a"}).empty());
+  const auto refused = [](const std::string& text) -> std::string {
+    try {
+      kc::adjoint_text(graph_of(text), std::vector<std::string>{"a"});
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  CHECK(refused("VARI a; VARJ p; VARF f;\nf *= a*p;\n").find("\"f\" of kernel") !=
+        std::string::npos);
+  CHECK(refused("VARI a; VARJ p; VARF f[3];\nf smallest= a*p;\n")
+            .find("one of the smallest values, whose derivatives are not computed") !=
+        std::string::npos);
+  CHECK(refused("VARI a; VARJ p; VARF int all;\nall and= a < p;\n").empty());
 }
 
 TEST_CASE("adjoint texts are readable and share what is common") {

@@ -40,7 +40,7 @@ def morse(i, j, depth=1.5, width=0.8):
 
 
 VECTORS = "VARI vec3 x; VARJ vec3 y; d = x - y; r2 = norm2(d);"
-#: Ten kernels, with the parameters of a call, and the same sums by NumPy or JAX's NumPy.
+#: Kernels, with the parameters of a call, and the same sums by NumPy or JAX's NumPy.
 KERNELS = {
     "Gaussian": (
         "CONST a; VARJ b; VARF s;" + VECTORS + "s += b*exp(-a*r2);",
@@ -128,6 +128,15 @@ KERNELS = {
                 * np.log(1 + ((d**2).sum(2) + 1) ** p["n"])
                 * np.cos((d**2).sum(2))
             ).sum(1)
+        },
+    ),
+    "weighted means": (
+        "CONST a; VARJ b; VARF l, m;" + VECTORS + "l logsumexp= -a*r2 : m = b;",
+        {"a": 0.7},
+        lambda np, d, t, s, p: {
+            "l": np.log(np.exp(-p["a"] * (d**2).sum(2)).sum(1)),
+            "m": (np.exp(-p["a"] * (d**2).sum(2)) * s["b"]).sum(1)
+            / np.exp(-p["a"] * (d**2).sum(2)).sum(1),
         },
     ),
 }
