@@ -160,27 +160,27 @@ static void test_errors_of_sums(gdr_device* device) {
 
 /* The lengths of two particles, and of another place. */
 static void check_softening(gdr_gravity* gravity) {
-  static const double x[6] = {0, 0, 0, 2, 0, 0}, m[2] = {1, 3}, place[3] = {1, 0, 0};
-  static const double eps[2] = {1, 0.5}, at[1] = {0.25};
+  static const double pair[6] = {0, 0, 0, 2, 0, 0}, masses[2] = {1, 3}, place[3] = {1, 0, 0};
+  static const double eps[2] = {1, 0.5}, own[1] = {0.25};
   double acc[6], pot[2];
   CHECK(gdr_gravity_set_softening(gravity, 2, eps, 0, NULL) == GDR_OK);
-  CHECK(gdr_gravity_compute(gravity, 2, x, m, 0, acc, pot) == GDR_OK);
+  CHECK(gdr_gravity_compute(gravity, 2, pair, masses, 0, acc, pot) == GDR_OK);
   CHECK(fabs(pot[0] + 3 / sqrt(4 + 0.625)) < 1e-7 && fabs(pot[1] + 1 / sqrt(4 + 0.625)) < 1e-7);
-  CHECK(fabs(m[0] * acc[0] + m[1] * acc[3]) < 1e-12);
-  CHECK(gdr_gravity_compute_on(gravity, 1, place, 2, x, m, 0, acc, pot) == GDR_OK);
+  CHECK(fabs(masses[0] * acc[0] + masses[1] * acc[3]) < 1e-12);
+  CHECK(gdr_gravity_compute_on(gravity, 1, place, 2, pair, masses, 0, acc, pot) == GDR_OK);
   CHECK(fabs(pot[0] + 1 / sqrt(2) + 3 / sqrt(1.25)) < 1e-7);
-  CHECK(gdr_gravity_compute_tree_on(gravity, 1, place, 2, x, m, 0, acc, pot, NULL, 0, NULL, 0) ==
-        GDR_OK);
+  CHECK(gdr_gravity_compute_tree_on(gravity, 1, place, 2, pair, masses, 0, acc, pot, NULL, 0, NULL,
+                                    0) == GDR_OK);
   CHECK(fabs(pot[0] + 1 / sqrt(2) + 3 / sqrt(1.25)) < 1e-7);
-  CHECK(gdr_gravity_compute(gravity, 2, x, m, 0.1, acc, pot) == GDR_ERROR_USAGE);
+  CHECK(gdr_gravity_compute(gravity, 2, pair, masses, 0.1, acc, pot) == GDR_ERROR_USAGE);
   CHECK(has("eps must be 0"));
-  CHECK(gdr_gravity_set_softening(gravity, 2, eps, 1, at) == GDR_OK);
-  CHECK(gdr_gravity_compute_on(gravity, 1, place, 2, x, m, 0, acc, pot) == GDR_OK);
+  CHECK(gdr_gravity_set_softening(gravity, 2, eps, 1, own) == GDR_OK);
+  CHECK(gdr_gravity_compute_on(gravity, 1, place, 2, pair, masses, 0, acc, pot) == GDR_OK);
   CHECK(fabs(pot[0] + 1 / sqrt(1 + (1 + 0.0625) / 2) + 3 / sqrt(1 + (0.25 + 0.0625) / 2)) < 1e-7);
   CHECK(gdr_gravity_set_softening(gravity, 2, NULL, 0, NULL) == GDR_ERROR_USAGE);
-  CHECK(gdr_gravity_set_softening(gravity, 0, NULL, 1, at) == GDR_ERROR_USAGE);
+  CHECK(gdr_gravity_set_softening(gravity, 0, NULL, 1, own) == GDR_ERROR_USAGE);
   CHECK(gdr_gravity_set_softening(gravity, 0, NULL, 0, NULL) == GDR_OK);
-  CHECK(gdr_gravity_compute(gravity, 2, x, m, 1, acc, pot) == GDR_OK);
+  CHECK(gdr_gravity_compute(gravity, 2, pair, masses, 1, acc, pot) == GDR_OK);
   CHECK(fabs(pot[0] + 3 / sqrt(5)) < 1e-7);
 }
 
