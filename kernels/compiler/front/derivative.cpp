@@ -38,7 +38,7 @@ std::optional<std::size_t> opposite_at(const Guard& a, const Guard& b) {
 
 Guard difference(const Guard& a, const Guard& b) {
   Guard out;
-  std::ranges::set_difference(a, b, std::back_inserter(out));
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
   return out;
 }
 
