@@ -74,17 +74,18 @@ struct gdr_neighbours {
 
 struct gdr_gravity {
   gdr::Gravity gravity;
-  /// Softening lengths of each source, and of targets unless there are none.
-  std::vector<double> source_eps = {}, target_eps = {};
+  /// Softening lengths of each source, and of targets, if they are set.
+  std::optional<std::vector<double>> source_eps = {}, target_eps = {};
 
-  /// The softening of a call: these lengths if they are set, else `eps`.
-  gdr::Softening softening(double eps) const {
-    if (source_eps.empty()) return eps;
+  /// The softening of a call: these lengths if they are set, else `eps`; without those of targets
+  /// if the sources are the targets.
+  gdr::Softening softening(double eps, bool same) const {
+    if (!source_eps) return eps;
     if (eps != 0)
       throw gdr::Error(gdr::ErrorCategory::Usage,
                        "softening lengths of each particle are set: eps must be 0");
-    if (target_eps.empty()) return source_eps;
-    return {source_eps, target_eps};
+    if (same || !target_eps) return *source_eps;
+    return {*source_eps, *target_eps};
   }
 };
 

@@ -177,8 +177,9 @@ gdr_status gdr_gravity_set_softening(gdr_gravity* gravity, size_t n_sources,
     if (n_sources == 0 && n_targets > 0)
       throw gdr::Error(gdr::ErrorCategory::Usage,
                        "gdr_gravity_set_softening: targets have lengths, and sources have none");
-    std::vector<double> sources(source_eps, source_eps + n_sources);
-    std::vector<double> targets(target_eps, target_eps + n_targets);
+    std::optional<std::vector<double>> sources, targets;
+    if (n_sources > 0) sources.emplace(source_eps, source_eps + n_sources);
+    if (n_targets > 0) targets.emplace(target_eps, target_eps + n_targets);
     gravity->source_eps = std::move(sources);
     gravity->target_eps = std::move(targets);
   });
@@ -188,7 +189,8 @@ gdr_status gdr_gravity_compute(gdr_gravity* gravity, size_t n, const double* pos
                                const double* mass, double eps, double* acceleration,
                                double* potential) {
   return guarded({{gravity, "gravity"}}, [&] {
-    gravity->gravity.compute(n, position, mass, gravity->softening(eps), acceleration, potential);
+    gravity->gravity.compute(n, position, mass, gravity->softening(eps, true), acceleration,
+                             potential);
   });
 }
 
@@ -196,7 +198,7 @@ gdr_status gdr_gravity_compute_on(gdr_gravity* gravity, size_t n_targets, const 
                                   size_t n_sources, const double* source, const double* mass,
                                   double eps, double* acceleration, double* potential) {
   return guarded({{gravity, "gravity"}}, [&] {
-    gravity->gravity.compute_on(n_targets, target, n_sources, source, mass, gravity->softening(eps),
-                                acceleration, potential);
+    gravity->gravity.compute_on(n_targets, target, n_sources, source, mass,
+                                gravity->softening(eps, false), acceleration, potential);
   });
 }

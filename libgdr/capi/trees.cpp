@@ -57,9 +57,10 @@ gdr_status gdr_gravity_compute_tree(gdr_gravity* gravity, size_t n, const double
                                     size_t options_size, gdr_tree_report* report,
                                     size_t report_size) {
   return guarded({{gravity, "gravity"}}, [&] {
-    copy_report(gravity->gravity.compute(n, position, mass, gravity->softening(eps), acceleration,
-                                         potential, tree_options_of(options, options_size)),
-                report, report_size);
+    copy_report(
+        gravity->gravity.compute(n, position, mass, gravity->softening(eps, true), acceleration,
+                                 potential, tree_options_of(options, options_size)),
+        report, report_size);
   });
 }
 
@@ -70,7 +71,7 @@ gdr_status gdr_gravity_compute_tree_on(gdr_gravity* gravity, size_t n_targets, c
                                        gdr_tree_report* report, size_t report_size) {
   return guarded({{gravity, "gravity"}}, [&] {
     copy_report(gravity->gravity.compute_on(n_targets, target, n_sources, source, mass,
-                                            gravity->softening(eps), acceleration, potential,
+                                            gravity->softening(eps, false), acceleration, potential,
                                             tree_options_of(options, options_size)),
                 report, report_size);
   });

@@ -454,7 +454,8 @@ void gdr_gravity_free(gdr_gravity* gravity);
 /* Give each of n_sources sources, and of n_targets other places, a softening length for the next
  * calls, whose eps must be 0: source_eps(n_sources), target_eps(n_targets), which are copied. The
  * square of the softening of a pair is the mean of both squares, or that of the source if n_targets
- * is 0 and the calls have other places. n_sources = 0: one length again, eps of the calls. */
+ * is 0 and the calls have other places; calls without places do not use target_eps. n_sources = 0:
+ * one length again, eps of the calls. On a device of many ranks every rank needs a particle. */
 gdr_status gdr_gravity_set_softening(gdr_gravity* gravity, size_t n_sources,
                                      const double* source_eps, size_t n_targets,
                                      const double* target_eps);

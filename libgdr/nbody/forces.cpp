@@ -104,32 +104,27 @@ ForceLaw forces_on(Device& device, double gravity, Compute compute) {
   };
 }
 
-TreeOptions options_of(const TreeChoice& choice) {
-  TreeOptions options;
-  options.method = choice.method;
-  options.theta = choice.theta;
-  if (choice.degree > 1) options.degree = choice.degree;
-  return options;
-}
-
 /// With the choice of the request as long as its error is small enough, else with a new one, which
 /// the request gets. `made`: the choice with which it was computed.
 TreeReport compute_with_tree(Gravity& kernel, const Part& p, double eps, TreeRequest& request,
                              TreeChoice& made) {
-  const auto compute = [&](const TreeOptions& options) {
-    return kernel.compute(p.n, p.position, p.mass, eps, p.acceleration, p.potential, options);
-  };
   made = request.choice;
-  if (made.method != TreeMethod::Auto) {
-    const TreeReport report = compute(options_of(made));
-    if (report.error <= request.accuracy) return report;
-  }
-  made = {};
+  TreeReport earlier;
   TreeOptions options;
   options.accuracy = request.accuracy;
   options.calls = TreeRequest::steps_of_choice;
-  const TreeReport report = compute(options);
-  request.choice = {report.method, report.degree, report.theta};
+  if (made.method != TreeMethod::Auto) {
+    earlier.method = made.method;
+    earlier.degree = made.degree;
+    earlier.theta = made.theta;
+    options.earlier = &earlier;
+  }
+  const TreeReport report =
+      kernel.compute(p.n, p.position, p.mass, eps, p.acceleration, p.potential, options);
+  const TreeChoice used{report.method, report.degree, report.theta};
+  if (used == made) return report;
+  made = {};
+  request.choice = used;
   return report;
 }
 

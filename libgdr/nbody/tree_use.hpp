@@ -12,6 +12,8 @@ struct TreeChoice {
   TreeMethod method = TreeMethod::Auto;
   unsigned degree = 0;
   double theta = 0;
+
+  bool operator==(const TreeChoice&) const = default;
 };
 
 /// How the forces of a run to an accuracy are to be computed. A choice takes as long as some

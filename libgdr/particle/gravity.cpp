@@ -168,7 +168,14 @@ struct Gravity::Impl {
     for (unsigned r = 0; r <= ranks->size(); ++r)
       offsets.push_back(part_begin(targets.size(), r, ranks->size()));
     const std::size_t first = offsets[ranks->rank()], end = offsets[ranks->rank() + 1];
-    sum_directly(own, all, targets.subspan(first, end - first), acceleration + 3 * first);
+    const auto sum = [&] {
+      sum_directly(own, all, targets.subspan(first, end - first), acceleration + 3 * first);
+    };
+    // Without softening of each particle it is a job of all ranks.
+    if (all.softening_of_each)
+      collectively(ranks, "sums at a sample", sum);
+    else
+      sum();
     gather_items(*ranks, acceleration, triple, offsets);
   }
   /// Nothing if direct sums are to be used, also for arguments with errors.
@@ -282,9 +289,9 @@ struct Gravity::Impl {
 
   /// With a tree if there are options for it.
   TreeReport compute(const Arguments& a, const TreeOptions* options) {
-    const std::string name = std::string(a.same ? "Gravity::compute" : "Gravity::compute_on") +
-                             (options != nullptr ? " with a tree" : "") +
-                             (a.eps.of_each() ? " and softening of each particle" : "");
+    const std::string function = a.same ? "Gravity::compute" : "Gravity::compute_on";
+    const std::string name =
+        name_with_softening(options != nullptr ? function + " with a tree" : function, a.eps);
     SquareParts parts;
     tree::GravityInput in;
     tree::GravityResults out;

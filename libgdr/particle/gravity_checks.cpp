@@ -97,7 +97,9 @@ bool is_valid(const tree::GravityInput& in, unsigned threads) {
 }
 
 double engine_speed(const DeviceCore& core) {
-  // Rounded ratios of rates of gravity (docs/README.md#performance).
+  // Rounded ratios of the rates of gravity. Exact engines of all hosts count as one, since the
+  // processes of a device may have different ones.
+  if (core.engine.exact()) return 0.1;
   if (core.engine.uses_gpu) return 100;
   return core.computes_in_floats() ? 2 : 1;
 }

@@ -218,8 +218,15 @@ struct GravityJerk::Impl {
       numbers.push_back(all.same ? std::int64_t{i} : is_source ? all.target_source[i] : -1);
       if (all.softening_of_each) square.push_back(all.target_square[i]);
     }
-    sum(all.softening_of_each ? all : own, n, at.data(), velocity.data(), square.data(),
-        numbers.data(), {.acceleration = acceleration + 3 * first, .jerk = jerk + 3 * first});
+    const auto sum_part = [&] {
+      sum(all.softening_of_each ? all : own, n, at.data(), velocity.data(), square.data(),
+          numbers.data(), {.acceleration = acceleration + 3 * first, .jerk = jerk + 3 * first});
+    };
+    // Without softening of each particle it is a job of all ranks.
+    if (all.softening_of_each)
+      collectively(ranks, "jerks at a sample", sum_part);
+    else
+      sum_part();
     if (ranks == nullptr) return;
     gather_items(*ranks, acceleration, 3 * sizeof(double), offsets);
     gather_items(*ranks, jerk, 3 * sizeof(double), offsets);
@@ -330,7 +337,7 @@ void GravityJerk::compute(std::size_t n, Numbers<const double> position,
                           const Softening& eps, Numbers<double> acceleration, Numbers<double> jerk,
                           Numbers<double> potential) {
   const HostFloatMode mode;
-  impl_->compute("GravityJerk::compute", nullptr, [&] {
+  impl_->compute(name_with_softening("GravityJerk::compute", eps), nullptr, [&] {
     return call_on_all({n, position, velocity}, mass, eps,
                        jerk_results(n, acceleration, jerk, potential));
   });
@@ -343,7 +350,7 @@ void GravityJerk::compute_on(std::size_t n_targets, Numbers<const double> target
                              Numbers<double> acceleration, Numbers<double> jerk,
                              Numbers<double> potential) {
   const HostFloatMode mode;
-  impl_->compute("GravityJerk::compute_on", nullptr, [&] {
+  impl_->compute(name_with_softening("GravityJerk::compute_on", eps), nullptr, [&] {
     return call_on_targets({n_targets, target, target_velocity},
                            {n_sources, source, source_velocity}, mass, eps,
                            jerk_results(n_targets, acceleration, jerk, potential));
@@ -356,7 +363,7 @@ TreeReport GravityJerk::compute(std::size_t n, Numbers<const double> position,
                                 Numbers<double> jerk, Numbers<double> potential,
                                 const TreeOptions& options) {
   const HostFloatMode mode;
-  return impl_->compute("GravityJerk::compute", &options, [&] {
+  return impl_->compute(name_with_softening("GravityJerk::compute", eps), &options, [&] {
     return call_on_all({n, position, velocity}, mass, eps,
                        jerk_results(n, acceleration, jerk, potential));
   });
@@ -370,7 +377,7 @@ TreeReport GravityJerk::compute_on(std::size_t n_targets, Numbers<const double> 
                                    Numbers<double> acceleration, Numbers<double> jerk,
                                    Numbers<double> potential, const TreeOptions& options) {
   const HostFloatMode mode;
-  return impl_->compute("GravityJerk::compute_on", &options, [&] {
+  return impl_->compute(name_with_softening("GravityJerk::compute_on", eps), &options, [&] {
     return call_on_targets({n_targets, target, target_velocity},
                            {n_sources, source, source_velocity}, mass, eps,
                            jerk_results(n_targets, acceleration, jerk, potential));
@@ -402,7 +409,8 @@ std::optional<TreeReport> GravityJerk::compute_members(
     return with_softening(in, eps,
                           {.acceleration = acceleration, .potential = potential, .jerk = jerk});
   };
-  return impl_->compute("GravityJerk::compute_members", &options, make, false);
+  return impl_->compute(name_with_softening("GravityJerk::compute_members", eps), &options, make,
+                        false);
 }
 
 }  // namespace gdr

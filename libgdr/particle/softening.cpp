@@ -77,19 +77,28 @@ SquareParts square_parts(const Softening& eps, std::size_t n_sources, std::size_
   const double* const targets = eps.targets().need(n_targets, "eps of targets");
   if (sources == nullptr && n_sources > 0)
     throw Error(ErrorCategory::Usage, "the array of softening lengths is a null pointer");
-  if (same && targets != nullptr)
+  if (eps.of_targets() && targets == nullptr && n_targets > 0)
+    throw Error(ErrorCategory::Usage,
+                "the array of softening lengths of targets is a null pointer");
+  if (same && eps.of_targets())
     throw Error(ErrorCategory::Usage,
                 "softening lengths of targets are for targets that are not the sources");
   SquareParts parts;
-  const bool half = same || targets != nullptr;
+  const bool half = same || eps.of_targets();
   parts.sources = scaled_squares(sources, n_sources, half ? 0.5 : 1, same ? "particle" : "source");
   if (same)
     parts.targets = parts.sources;
-  else if (targets != nullptr)
+  else if (eps.of_targets())
     parts.targets = scaled_squares(targets, n_targets, 0.5, "target");
   else
     parts.targets.assign(n_targets, 0);
   return parts;
+}
+
+std::string name_with_softening(std::string name, const Softening& eps) {
+  if (eps.of_each()) name += " and softening of each particle";
+  if (eps.of_targets()) name += " and of each target";
+  return name;
 }
 
 void set_softening(tree::GravityInput& in, const Softening& eps, const SquareParts& parts) {

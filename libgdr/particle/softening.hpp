@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "gdr/kernel.hpp"
@@ -21,6 +22,9 @@ struct SquareParts {
 /// whose square is out of range, naming the particle.
 SquareParts square_parts(const Softening& eps, std::size_t n_sources, std::size_t n_targets,
                          bool same);
+
+/// The name of a function, as ranks compare it, with what the softening adds to its work.
+std::string name_with_softening(std::string name, const Softening& eps);
 
 /// Sets the softening of a calculation, which refers to the parts.
 void set_softening(tree::GravityInput& in, const Softening& eps, const SquareParts& parts);

@@ -104,8 +104,14 @@ bool choice_is_affordable(const GravityInput& in, const TreeOptions& options) {
              sources = static_cast<double>(in.n_sources);
   const double samples = std::min(static_cast<double>(samples_for(options, expansions)), targets);
   const double length = std::min(sources, usual_length(options.accuracy, expansions));
-  // The tree, and the pseudo-particles of a degree.
-  return costs.build(targets + 2 * sources) + samples * sources + costs.trial(samples, length) <=
+  // The tree, the multipoles or pseudo-particles of a degree, and one trial, for which expansions
+  // of groups of up to 64 targets are made.
+  const double clusters =
+      expansions ? costs.multipoles(sources, degree_of_trial) +
+                       costs.expansions(std::min(64 * samples, targets), degree_of_trial)
+                 : costs.build(sources);
+  return costs.build(targets + sources) + clusters + samples * sources +
+             costs.trial(samples, length) <=
          budget_of_choice(in, options);
 }
 

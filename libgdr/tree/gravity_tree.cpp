@@ -40,14 +40,15 @@ std::vector<Velocity> velocities_in_order(const Octree& tree, const double* trip
 
 class GravityTree {
  public:
-  GravityTree(SetJob& job, const GravityInput& input, const TreeOptions& options, unsigned threads,
-              const HostSteps& host, GroupShare* share)
+  GravityTree(SetJob& job, const GravityInput& input, const TreeOptions& options,
+              bool keeps_accuracy, unsigned threads, const HostSteps& host, GroupShare* share)
       : host_(host),
         in_(input),
         options_(options),
         share_(share),
         costs_{input.engine_speed},
         charges_cancel_(charges_cancel(input)),
+        keeps_accuracy_(keeps_accuracy),
         tree_(in_.n_sources, in_.source, leaf_size(), threads),
         mass_(in_order(tree_, in_.mass)),
         moments_(moments_of(tree_, mass_)),
@@ -79,7 +80,7 @@ class GravityTree {
     const std::size_t samples = samples_for(options_, wants_expansions());
     sample_.emplace(targets(), samples, direct);
     spent_ = costs_.build(static_cast<double>(in_.n_sources + in_.n_targets)) +
-             static_cast<double>(samples) * static_cast<double>(in_.n_sources);
+             static_cast<double>(sample_->places().size()) * static_cast<double>(in_.n_sources);
     if (has_jerk()) jerk_sample_.emplace(targets(), samples, direct_jerk);
     bool found = false;
     in_step(share_, "choice of a tree", [&] { found = choose_for_sample(); });
@@ -247,7 +248,9 @@ class GravityTree {
 
   /// The square of the distance, in softening lengths, at which softening changes potentials by
   /// less than the accuracy. A cluster at that distance has a small part of an acceleration.
-  double square_reach() const { return 0.3 / (options_.theta > 0 ? 1e-5 : options_.accuracy); }
+  double square_reach() const {
+    return 0.3 / (options_.theta > 0 && !keeps_accuracy_ ? 1e-5 : options_.accuracy);
+  }
 
   bool wants_expansions() const { return expansions_are_wanted(in_, options_, charges_cancel_); }
 
@@ -264,6 +267,7 @@ class GravityTree {
         far_->set_degree(
             static_cast<unsigned>(std::clamp<int>(degree, least_harmonics, most_harmonics)));
       });
+      spent_ += costs_.multipoles(static_cast<double>(in_.n_sources), far_->degree());
     };
     if (options_.degree > 0) {
       use_degree(static_cast<int>(options_.degree));
@@ -275,8 +279,8 @@ class GravityTree {
     const unsigned usual = usual_degree(options_.accuracy);
     use_degree(static_cast<int>(degree_of_trial));
     if (options_.theta > 0) return true;
-    const double lists = cost_of_trial(length_at_first());
-    if (!affordable(lists + costs_.expansions(targets_of_trial(), usual)))
+    const double first = cost_of_trial(length_at_first());
+    if (!affordable(first + cost_of_trial(length_at_first(), usual)))
       use_degree(static_cast<int>(usual));
     if (!affordable(cost_of_trial(length_at_first()))) return false;
     double before = 1;
@@ -286,7 +290,8 @@ class GravityTree {
       if (error <= wanted) return fast_enough();
       if (far_->degree() == most_harmonics)
         return find_theta(error) && pairs_are_few() && fast_enough();
-      if (!(error <= 0.8 * before) || !std::isfinite(error)) break;
+      if (!std::isfinite(error)) break;
+      if (error > 0.8 * before) return find_theta(error) && pairs_are_few() && fast_enough();
       before = error;
       use_degree(static_cast<int>(far_->degree()) + steps_for(0.9 * wanted / error));
       if (!affordable(cost_of_trial(pairs_of_sample()))) return false;
@@ -364,8 +369,12 @@ class GravityTree {
   }
   /// The cost of a trial with lists of this mean length, in pairs of direct sums.
   double cost_of_trial(double length) const {
+    return cost_of_trial(length, far_ ? far_->degree() : 0);
+  }
+  /// The same with expansions of a degree.
+  double cost_of_trial(double length, unsigned degree) const {
     const double lists = costs_.trial(static_cast<double>(sample_->places().size()), length);
-    return far_ ? lists + costs_.expansions(targets_of_trial(), far_->degree()) : lists;
+    return far_ ? lists + costs_.expansions(targets_of_trial(), degree) : lists;
   }
   double length_at_first() const {
     const double usual = usual_length(options_.accuracy, far_.has_value());
@@ -419,6 +428,7 @@ class GravityTree {
   TreeCosts costs_;
   double spent_ = 0;  ///< cost of the choice so far, in pairs of direct sums
   bool charges_cancel_;
+  bool keeps_accuracy_;  ///< whether softening is judged by the accuracy, although theta is given
   Octree tree_;
   std::optional<Octree> target_tree_;
   std::vector<double> mass_;
@@ -442,22 +452,12 @@ class GravityTree {
   SampleError error_;
 };
 
-}  // namespace
-
-std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& input,
-                                            const TreeOptions& options, unsigned threads,
-                                            const DirectSums& direct, const DirectSums& direct_jerk,
-                                            const GravityResults& results, const HostSteps& host,
-                                            GroupShare* share) {
-  if (options.earlier != nullptr) {
-    const auto compute = [&](const TreeOptions& o) {
-      return compute_with_tree(job, input, o, threads, direct, direct_jerk, results, host, share);
-    };
-    if (options.earlier->method == TreeMethod::Direct) return {};
-    const auto report = compute(with_earlier_choice(options));
-    if (report && report->error <= options.accuracy) return report;
-    return compute(with_new_choice(options));
-  }
+/// The sum with options that do not refer to an earlier one.
+std::optional<TreeReport> compute_once(SetJob& job, const GravityInput& input,
+                                       const TreeOptions& options, bool keeps_accuracy,
+                                       unsigned threads, const DirectSums& direct,
+                                       const DirectSums& direct_jerk, const GravityResults& results,
+                                       const HostSteps& host, GroupShare* share) {
   if (options.method == TreeMethod::Expansion && input.source_velocity != nullptr)
     throw Error(ErrorCategory::Usage,
                 "TreeOptions: expansions have no jerks; choose TreeMethod::Multipole or Auto");
@@ -468,8 +468,9 @@ std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& inp
   if (!chosen && !choice_is_affordable(input, options)) return {};
   const Stopwatch build;
   std::optional<GravityTree> made;
-  in_step(share, "a tree",
-          [&] { host([&] { made.emplace(job, input, options, threads, host, share); }); });
+  in_step(share, "a tree", [&] {
+    host([&] { made.emplace(job, input, options, keeps_accuracy, threads, host, share); });
+  });
   GravityTree& tree = *made;
   const double build_seconds = build.seconds();
   const Stopwatch choice;
@@ -482,6 +483,27 @@ std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& inp
   report.build_seconds = build_seconds;
   report.choice_seconds = choice_seconds;
   return report;
+}
+
+}  // namespace
+
+std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& input,
+                                            const TreeOptions& options, unsigned threads,
+                                            const DirectSums& direct, const DirectSums& direct_jerk,
+                                            const GravityResults& results, const HostSteps& host,
+                                            GroupShare* share) {
+  const auto compute = [&](const TreeOptions& o, bool keeps_accuracy) {
+    return compute_once(job, input, o, keeps_accuracy, threads, direct, direct_jerk, results, host,
+                        share);
+  };
+  if (options.earlier == nullptr) return compute(options, false);
+  if (options.earlier->method == TreeMethod::Direct) return {};
+  // Jerks need proxies.
+  if (options.earlier->method != TreeMethod::Expansion || input.source_velocity == nullptr) {
+    const auto report = compute(with_earlier_choice(options), true);
+    if (report && report->error <= options.accuracy) return report;
+  }
+  return compute(with_new_choice(options), false);
 }
 
 }  // namespace gdr::tree

@@ -17,9 +17,15 @@ struct TreeCosts {
   double trial(double samples, double length) const {
     return speed * samples * (4000 + 45 * length);
   }
-  /// Expansions for some targets, their evaluation among them.
+  /// Expansions for some targets, their evaluation among them: translations are of third order in
+  /// the degree, evaluations and other steps of second and fourth.
   double expansions(double targets, unsigned degree) const {
-    return speed * 1400 * degree * targets;
+    const double d = degree;
+    return speed * (300 * d + 0.05 * d * d * d * d) * targets;
+  }
+  /// The multipoles of clusters of some sources, up to a degree.
+  double multipoles(double sources, unsigned degree) const {
+    return speed * 4 * degree * degree * sources;
   }
   /// A target of a sum over proxies and particles, and a pair of its list.
   double target() const { return speed * 1000; }

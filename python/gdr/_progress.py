@@ -33,12 +33,13 @@ class Bar:
 
     def __call__(self, share: float) -> None:
         """Show that this share is done."""
-        if not self._wanted or time.monotonic() < self._first:
+        if not self._wanted or share <= 0 or time.monotonic() < self._first:
             return
         if self._bar is None:
             self._open()
         if self._bar is not None:
-            self._bar.update(share - self._bar.n)
+            # A sum that is repeated begins anew.
+            self._bar.update(max(0.0, share - self._bar.n))
 
     def _open(self) -> None:
         shape = "{desc}: {percentage:3.0f}%|{bar}| [{elapsed}<{remaining}]"

@@ -25,12 +25,14 @@ void check_sums(const MpiKind& mpi, unsigned ranks, const std::string& options,
   const auto of_several = [&](const std::string& message) {
     return ranks > 1 ? last + message : "no error";
   };
-  // 4 of jerks, 6 of trees, 1 of Ewald sums, 2 of SPH.
-  std::vector<std::string> expected(13, "same");
+  // 8 of jerks and forces, 6 of trees, 1 of Ewald sums, 2 of SPH.
+  std::vector<std::string> expected(17, "same");
   const std::vector<std::string> errors = {
       last + ": particle 1: coordinate y is not a number",
       of_several(" gives other options of the tree than rank 0"),
       of_several(" calls GravityJerk::compute with a tree where rank 0 calls GravityJerk::compute"),
+      of_several(" calls GravityJerk::compute where rank 0 calls GravityJerk::compute and "
+                 "softening of each particle"),
       "there are no particles",
       last + ": pos[1], coordinate 1, is nan; coordinates must be finite",
       last + ": qj[2] is nan; values must be finite",

@@ -139,6 +139,19 @@ def test_the_choice_of_an_earlier_tree_is_used_again_while_it_is_accurate(rng):
         gdr.gravity(pos, 1.0, accuracy=1e-2, earlier=first)
 
 
+def test_an_earlier_choice_of_expansions_keeps_the_reach_of_the_softening(rng):
+    n = 20000
+    pos = rng.uniform(size=(n, 3))
+    charge = np.where(np.arange(n) % 2, 1.0, -1.0)
+    first = gdr.gravity(pos, charge, 0.003, accuracy=1e-2, method="expansion")
+    again = gdr.gravity(pos, charge, 0.003, accuracy=1e-2, earlier=first.tree)
+    assert again.tree.sources_per_target == first.tree.sources_per_target
+    assert np.array_equal(again.acc, first.acc)
+    # Expansions have no jerks: another method is chosen.
+    moving = gdr.gravity(pos, charge, 0.003, vel=pos, accuracy=1e-2, earlier=first.tree)
+    assert moving.tree.method != "expansion" and moving.tree.error <= 1e-2
+
+
 def test_long_sums_with_a_tree_show_a_bar(monkeypatch, rng):
     import sys
 

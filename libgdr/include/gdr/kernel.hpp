@@ -114,15 +114,16 @@ class Kernel {
   /// The adjoint of this kernel: a kernel that computes derivatives. For results f_k(i), sums over
   /// all sources, it has the derivatives of S = sum of g_k(i) f_k(i), over all targets and results,
   /// with respect to these variables: targets and params, or sources and params; a name may stand
-  /// for an array. They are its results, with the names of the variables and `_bar` behind them; the
-  /// weights g_k are inputs, with the names of the results and `_bar` behind them; others keep their
-  /// names. With respect to sources the roles are exchanged: this kernel's sources are the targets
-  /// of the adjoint. The derivative with respect to a param is the sum of its result over all
-  /// targets. docs/reference/kernel-language.md#derivatives has the rules.
+  /// for an array. They are its results, with the names of the variables and `_bar` behind them;
+  /// the weights g_k are inputs, with the names of the results and `_bar` behind them; others keep
+  /// their names. With respect to sources the roles are exchanged: this kernel's sources are the
+  /// targets of the adjoint. The derivative with respect to a param is the sum of its result over
+  /// all targets. docs/reference/kernel-language.md#derivatives has the rules.
   ///
-  /// Throws Error: Usage for a name of no variable of numbers, and for targets and sources together;
-  /// Unsupported for a kernel without a text in the kernel language (assembly, object files), a
-  /// table, and a minimum or maximum without an index; others as `compile`.
+  /// Throws Error: Usage for a name of no variable of numbers, and for targets and sources
+  /// together; Unsupported for a kernel without a text in the kernel language (assembly, object
+  /// files), a table, a minimum or maximum without an index, a product, and the k smallest; others
+  /// as `compile`.
   Kernel adjoint(const std::vector<std::string>& variables) const;
   /// The same as a text of the kernel language.
   std::string adjoint_text(const std::vector<std::string>& variables) const;

@@ -21,20 +21,25 @@ class Softening {
            !std::is_null_pointer_v<std::remove_cvref_t<Array>> &&
            !std::same_as<std::remove_cvref_t<Array>, Softening> &&
            std::constructible_from<Numbers<const double>, const Array&>)
-      Softening(const Array& sources, Numbers<const double> targets = {})
-      : each_(true), sources_(sources), targets_(targets) {}
+      Softening(const Array& sources)
+      : each_(true), sources_(sources) {}
+  template <typename Array>
+  requires(std::constructible_from<Numbers<const double>, const Array&>)
+      Softening(const Array& sources, Numbers<const double> targets)
+      : each_(true), of_targets_(true), sources_(sources), targets_(targets) {}
 
   /// Whether each source has its own length.
   bool of_each() const noexcept { return each_; }
   /// The length of all pairs; 0 if each source has its own.
   double of_all() const noexcept { return one_; }
   const Numbers<const double>& sources() const noexcept { return sources_; }
-  /// Null: targets have none.
+  /// Whether targets that are not the sources have their own lengths.
+  bool of_targets() const noexcept { return of_targets_; }
   const Numbers<const double>& targets() const noexcept { return targets_; }
 
  private:
   double one_ = 0;
-  bool each_ = false;
+  bool each_ = false, of_targets_ = false;
   Numbers<const double> sources_, targets_;
 };
 

@@ -189,27 +189,18 @@ class _TreeForces:
 
     def compute(self, pos: Floats) -> TreeGravity:
         """Forces of the next step."""
-        chosen = self.choice if self.step % 32 else None
-        found = None if chosen is None else self.like(pos, chosen)
-        if found is None or found.tree.error > self.accuracy:
-            found = gravity(
-                pos, self.mass, self.eps, accuracy=self.accuracy, calls=32, device=self.device
-            )
-        self.step += 1
-        self.choice = found.tree
-        return found
-
-    def like(self, pos: Floats, tree: TreeReport) -> TreeGravity:
-        """Forces with the tree, or the direct sums, of another calculation."""
-        return gravity(
+        found = gravity(
             pos,
             self.mass,
             self.eps,
-            method=tree.method,
-            degree=tree.degree if tree.degree > 1 else None,
-            theta=tree.theta or None,
+            accuracy=self.accuracy,
+            earlier=self.choice if self.step % 32 else None,
+            calls=32,
             device=self.device,
         )
+        self.step += 1
+        self.choice = found.tree
+        return found
 
 
 def _checked_forces(result: Any, n: int) -> Tuple[Floats, Floats]:

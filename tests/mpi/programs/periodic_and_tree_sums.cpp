@@ -86,26 +86,27 @@ class Program {
     gdr::TreeReport report = {};
   };
   /// Positions are velocities, too.
-  static Jerks jerks_of(gdr::Device& device, const Particles& p, const gdr::TreeOptions* options) {
+  static Jerks jerks_of(gdr::Device& device, const Particles& p, const gdr::TreeOptions* options,
+                        const gdr::Softening& eps = 0.05) {
     gdr::GravityJerk gravity(device);
     const std::size_t n = p.size();
     Jerks r{std::vector<double>(3 * n), std::vector<double>(3 * n), std::vector<double>(n)};
     if (options != nullptr)
-      r.report = gravity.compute(n, p.pos, p.pos, p.charge, 0.05, r.a, r.j, r.pot, *options);
+      r.report = gravity.compute(n, p.pos, p.pos, p.charge, eps, r.a, r.j, r.pot, *options);
     else
-      gravity.compute(n, p.pos, p.pos, p.charge, 0.05, r.a, r.j, r.pot);
+      gravity.compute(n, p.pos, p.pos, p.charge, eps, r.a, r.j, r.pot);
     return r;
   }
   static Jerks jerks_at(gdr::Device& device, const Particles& p, const Particles& at,
-                        const gdr::TreeOptions* options) {
+                        const gdr::TreeOptions* options, const gdr::Softening& eps = 0.0) {
     gdr::GravityJerk gravity(device);
     const std::size_t n = p.size(), m = at.size();
     Jerks r{std::vector<double>(3 * m), std::vector<double>(3 * m), std::vector<double>(m)};
     if (options != nullptr)
-      r.report = gravity.compute_on(m, at.pos, at.pos, n, p.pos, p.pos, p.charge, 0, r.a, r.j,
+      r.report = gravity.compute_on(m, at.pos, at.pos, n, p.pos, p.pos, p.charge, eps, r.a, r.j,
                                     r.pot, *options);
     else
-      gravity.compute_on(m, at.pos, at.pos, n, p.pos, p.pos, p.charge, 0, r.a, r.j, r.pot);
+      gravity.compute_on(m, at.pos, at.pos, n, p.pos, p.pos, p.charge, eps, r.a, r.j, r.pot);
     return r;
   }
   void compare(const Jerks& ours, const Jerks& theirs, std::size_t first) const {
@@ -122,6 +123,25 @@ class Program {
     compare(jerks_at(shared_, own_, at_, &monopoles), jerks_at(alone_, all_, targets_, &monopoles),
             0);
     compare(jerks_at(shared_, own_, at_, nullptr), jerks_at(alone_, all_, targets_, nullptr), 0);
+    // Softening of each particle, and of targets, which some ranks do not have.
+    compare(jerks_of(shared_, own_, nullptr, own_.factor),
+            jerks_of(alone_, all_, nullptr, all_.factor), first_);
+    compare(jerks_of(shared_, own_, &multipoles, own_.factor),
+            jerks_of(alone_, all_, &multipoles, all_.factor), first_);
+    compare(jerks_at(shared_, own_, at_, nullptr, {own_.factor, at_.radius}),
+            jerks_at(alone_, all_, targets_, nullptr, {all_.factor, targets_.radius}), 0);
+    compare(forces_at(shared_, own_, at_, monopoles), forces_at(alone_, all_, targets_, monopoles),
+            0);
+  }
+  /// Accelerations and potentials with softening of each particle and target.
+  static Jerks forces_at(gdr::Device& device, const Particles& p, const Particles& at,
+                         const gdr::TreeOptions& options) {
+    gdr::Gravity gravity(device);
+    const std::size_t m = at.size();
+    Jerks r{std::vector<double>(3 * m), std::vector<double>(3 * m), std::vector<double>(m)};
+    r.report = gravity.compute_on(m, at.pos, p.size(), p.pos, p.charge, {p.factor, at.radius}, r.a,
+                                  r.pot, options);
+    return r;
   }
 
   /// Forces in float, potentials, and the report's numbers.
@@ -244,6 +264,8 @@ class Program {
                                      .theta = other ? 0.5 : 0.6};
     report_error([&] { jerks_of(shared_, own_, &different); });
     report_error([&] { jerks_of(shared_, own_, other ? &tree : nullptr); });
+    const gdr::Softening each(own_.factor), one(0.05);
+    report_error([&] { jerks_of(shared_, own_, nullptr, other ? one : each); });
     report_error([&] { jerks_of(shared_, {}, nullptr); });
 
     const gdr::Kernel kernel = gdr::Kernel::compile(law);
