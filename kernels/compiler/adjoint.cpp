@@ -149,6 +149,14 @@ class Adjoint {
   /// of the law.
   std::map<std::int32_t, std::int32_t> add_barred(const std::vector<std::int32_t>& of,
                                                   VarKind kind) {
+    return add_like(
+        of, [&](const GraphVariable&) { return GraphVariable{.kind = kind, .where = {}}; },
+        [&](const std::string& name, std::size_t count) { return barred(name, count); });
+  }
+  /// The same with `make(variable)` for each, without its name, and names `name_of(name, count)`.
+  template <typename Make, typename NameOf>
+  std::map<std::int32_t, std::int32_t> add_like(const std::vector<std::int32_t>& of,
+                                                const Make& make, const NameOf& name_of) {
     std::map<std::int32_t, std::int32_t> made;
     for (const std::int32_t v : of) {
       if (made.contains(v)) continue;
@@ -158,17 +166,18 @@ class Adjoint {
       const bool single = array == law_.arrays.end();
       const std::size_t first = single ? index(v) : array->first;
       const std::size_t count = single ? 1 : array->count();
-      const std::string name = barred(single ? law_.variable(v).name : array->name, count);
+      const std::string old = single ? law_.variable(v).name : array->name;
+      const std::string name = name_of(old, count);
       if (!single)
         out_.arrays.push_back(
             {name, static_cast<std::uint32_t>(out_.variables.size()), array->sizes});
-      const std::string old = single ? std::string() : array->name;
       for (std::size_t k = 0; k < count; ++k) {
         const auto from = static_cast<std::int32_t>(first + k);
         made[from] = static_cast<std::int32_t>(out_.variables.size());
+        GraphVariable variable = make(law_.variable(from));
         // The elements' names end in their indices.
-        const std::string rest = single ? "" : law_.variable(from).name.substr(old.size());
-        out_.variables.push_back({.name = name + rest, .kind = kind, .where = {}});
+        variable.name = name + law_.variable(from).name.substr(old.size());
+        out_.variables.push_back(std::move(variable));
       }
     }
     return made;
@@ -201,23 +210,20 @@ class Adjoint {
                    name, law_.name, name, c.reduction == Reduction::Min ? "min" : "max"));
       known.push_back(c.payload_result);
     }
+    // Indices of extrema, logarithms of sums, and weighted means.
+    known_results_ = add_like(
+        known,
+        [&](const GraphVariable& v) {
+          const bool is_int = v.type == Type::Int;
+          return GraphVariable{.kind = side(VarKind::Target),
+                               .type = is_int ? Type::Int : Type::Long,
+                               .type_given = is_int,
+                               .where = {}};
+        },
+        [](const std::string& name, std::size_t) { return name; });
     weights_ = add_barred(results, side(VarKind::Target));
     for (const auto& [result, weight] : weights_)
       weight_names_[weight] = out_.variable(weight).name;
-    add_known_results(known);
-  }
-  /// Inputs for results of the law: indices of extrema, logarithms of sums, and weighted means.
-  void add_known_results(const std::vector<std::int32_t>& known) {
-    for (const std::int32_t v : known) {
-      if (known_results_.contains(v)) continue;
-      const bool is_int = law_.variable(v).type == Type::Int;
-      known_results_[v] = static_cast<std::int32_t>(out_.variables.size());
-      out_.variables.push_back({.name = law_.variable(v).name,
-                                .kind = side(VarKind::Target),
-                                .type = is_int ? Type::Int : Type::Long,
-                                .type_given = is_int,
-                                .where = {}});
-    }
   }
   /// Whether sources count with the exponentials of numbers.
   static bool is_weighted(const Contribution& c) {
@@ -250,25 +256,17 @@ class Adjoint {
   void differentiate() {
     Derivative derivative(nodes_, with_, context_, {});
     for (const std::int32_t v : by_) derivative.respect_to(input(v));
-    const Contribution* logarithm = nullptr;  // the last one, which has the weights of means
-    for (const Contribution& c : law_.contributions) {
-      if (!has_derivative(c)) continue;
-      if (c.reduction == Reduction::LogSumExp) logarithm = &c;
+    for (std::size_t k = 0; k < law_.contributions.size(); ++k) {
+      const Contribution& c = law_.contributions[k];
+      if (!has_derivative(c) || c.reduction == Reduction::Softmax) continue;
       Value weight = number(input(weights_.at(c.result)));
       if (c.negated) weight = with_.negate(weight, {});
-      Value condition = front::constant_bool(true);
-      if (c.condition != no_node)
-        condition = front::node_value(front::Kind::Bool, moved_[index(c.condition)]);
-      if (c.payload_result >= 0) {
-        const Value source = front::node_value(front::Kind::Int, moved_[index(c.payload)]);
-        const Value found =
-            front::node_value(front::Kind::Int, input(known_results_.at(c.payload_result)));
-        condition = with_.both(condition, with_.equal(source, found, {}), {});
-      }
-      if (is_weighted(c))
-        differentiate_weighted(c, *logarithm, weight, condition, derivative);
+      if (c.reduction == Reduction::LogSumExp)
+        differentiate_logarithm(k, weight, derivative);
       else
-        derivative.differentiate(moved_[index(c.value)], weight, condition);
+        derivative.differentiate(
+            moved_[index(c.value)], weight,
+            c.payload_result >= 0 ? condition_of_extremum(k) : condition_of(c));
     }
     derivative.on_derivative = [&](NodeId id, const Value& value) {
       const auto name = out_.names.find(id);
@@ -283,28 +281,62 @@ class Adjoint {
     contribute(derivative);
   }
 
-  /// Of l = log sum exp(x) the derivative by x is the source's share w = exp(x - l), of a mean
-  /// m = sum w v it is w by v and w (v - m) by x.
-  void differentiate_weighted(const Contribution& c, const Contribution& logarithm,
-                              const Value& weight, const Value& condition, Derivative& derivative) {
-    const auto minus = [&](const Value& a, const Value& b) {
-      return with_.combine(Fn::Sub, a, b, context_, {});
+  Value condition_of(const Contribution& c) const {
+    if (c.condition == no_node) return front::constant_bool(true);
+    return front::node_value(front::Kind::Bool, moved_[index(c.condition)]);
+  }
+
+  /// Whether this contribution of the source is the extremum: its index is the one that was found,
+  /// and no other contribution of the same source comes before it.
+  Value condition_of_extremum(std::size_t k) {
+    const Contribution& c = law_.contributions[k];
+    const Value found =
+        front::node_value(front::Kind::Int, input(known_results_.at(c.payload_result)));
+    const auto is_found = [&](const Contribution& x) {
+      const Value index_of = front::node_value(front::Kind::Int, moved_[index(x.payload)]);
+      return with_.both(condition_of(x), with_.equal(index_of, found, {}), {});
     };
-    const auto times = [&](const Value& a, const Value& b) {
-      return with_.combine(Fn::Mul, a, b, context_, {});
-    };
-    const NodeId x = moved_[index(logarithm.value)];
-    const Value sum = number(input(known_results_.at(logarithm.result)));
-    const Value share = with_.round1(Fn::Exp, minus(number(x), sum), context_, {});
-    const Value part = times(weight, share);
-    if (c.reduction == Reduction::LogSumExp) {
-      derivative.differentiate(x, part, condition);
-      return;
+    Value condition = is_found(c);
+    for (std::size_t other = 0; other < law_.contributions.size(); ++other) {
+      const Contribution& o = law_.contributions[other];
+      if (other == k || o.result != c.result) continue;
+      const Value own = number(moved_[index(c.value)]), its = number(moved_[index(o.value)]);
+      const bool least = c.reduction == Reduction::Min;
+      const auto better = [&](const Value& a, const Value& b) {
+        return least ? with_.less(a, b, {}) : with_.less(b, a, {});
+      };
+      const Value before = other < k ? with_.invert(better(own, its), {}) : better(its, own);
+      condition = with_.both(condition, with_.invert(with_.both(is_found(o), before, {}), {}), {});
     }
-    const NodeId v = moved_[index(c.value)];
-    const Value mean = number(input(known_results_.at(c.result)));
-    derivative.differentiate(v, part, condition);
-    derivative.differentiate(x, times(part, minus(number(v), mean)), condition);
+    return condition;
+  }
+
+  /// Of l = log sum exp(x) the derivative by x is the term's share w = exp(x - l), of a mean
+  /// m = sum w v it is w by v and w (v - m) by x, where v is 0 if the term is not in the mean.
+  void differentiate_logarithm(std::size_t at, const Value& weight, Derivative& derivative) {
+    const auto combine = [&](Fn fn, const Value& a, const Value& b) {
+      return with_.combine(fn, a, b, context_, {});
+    };
+    const Contribution& c = law_.contributions[at];
+    const Value condition = condition_of(c);
+    const NodeId x = moved_[index(c.value)];
+    const Value sum = number(input(known_results_.at(c.result)));
+    const Value share = with_.round1(Fn::Exp, combine(Fn::Sub, number(x), sum), context_, {});
+    derivative.differentiate(x, combine(Fn::Mul, weight, share), condition);
+    for (const auto& [mean, mean_weight] : weights_) {
+      if (law_.variable(mean).weighted_by != c.result || !known_results_.contains(mean)) continue;
+      const Value part = combine(Fn::Mul, number(input(mean_weight)), share);
+      Value excess = with_.negate(number(input(known_results_.at(mean))), {});
+      for (std::size_t k = at + 1; k < law_.contributions.size(); ++k) {
+        const Contribution& value = law_.contributions[k];
+        if (value.reduction != Reduction::Softmax) break;
+        if (value.result != mean) continue;
+        const NodeId v = moved_[index(value.value)];
+        derivative.differentiate(v, part, condition);
+        excess = combine(Fn::Add, number(v), excess);
+      }
+      derivative.differentiate(x, combine(Fn::Mul, part, excess), condition);
+    }
   }
   static Value number(NodeId id) { return front::node_value(front::Kind::Number, id); }
 
@@ -392,7 +424,7 @@ class Adjoint {
   Graph out_;
   std::vector<NodeId> moved_;                           ///< nodes by those of the law
   std::map<std::int32_t, std::int32_t> weights_;        ///< their weights by results of the law
-  std::map<std::int32_t, std::int32_t> known_results_;  ///< inputs by results of the law
+  std::map<std::int32_t, std::int32_t> known_results_;  ///< inputs with results, by these
   std::map<std::int32_t, std::string> weight_names_;
 };
 

@@ -305,12 +305,9 @@ class Printer {
     }
     if (condition != no_node) out_ += "}\n";
   }
-  static std::string_view reduction(const Contribution& c) {
-    return c.reduction == Reduction::Min      ? "min="
-           : c.reduction == Reduction::Max    ? "max="
-           : c.reduction == Reduction::Append ? "append="
-           : c.negated                        ? "-="
-                                              : "+=";
+  static std::string reduction(const Contribution& c) {
+    if (c.negated) return "-=";
+    return std::string(reduction_info(c.reduction).word) + "=";
   }
 
   const Graph& graph_;

@@ -62,6 +62,8 @@ def read_batches(batch: Any, offsets: Any) -> Batches:
     of_sources = ints(f"{name}[1]", given[1], ("sources" if offsets is None else "systems + 1",))
     if offsets is None:
         return batches_of_labels(of_targets, of_sources)
+    if len(of_targets) and of_targets[0] != 0:
+        raise ValueError(f"offsets[0][0] is {of_targets[0]}: the targets before have no system")
     return Batches(None, of_targets, None, of_sources)
 
 

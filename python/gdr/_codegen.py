@@ -35,6 +35,7 @@ class TranslationUnit:
         self._translated: Dict[FunctionType, str] = {}
         #: Constant arrays that are read at a computed index, by name.
         self.tables: Dict[str, "np.ndarray[Any, Any]"] = {}
+        self._table_names: Dict[str, str] = {}  # theirs in Python
         self._call_stack: List[FunctionType] = [function]
         self._functions: List[Translated] = []
         #: Expressions of Python by the variables of the translation.
@@ -54,10 +55,11 @@ class TranslationUnit:
     def table(self, name: str, array: "np.ndarray[Any, Any]") -> str:
         """The name in the kernel language of a table with these elements."""
         for known, other in self.tables.items():
-            if np.array_equal(array, other):
+            if self._table_names[known] == name and np.array_equal(array, other):
                 return known
         new = self.unique(name)
         self.tables[new] = array
+        self._table_names[new] = name
         return new
 
     def text(self, precision: str, flops: Optional[float]) -> str:
@@ -100,6 +102,7 @@ class KernelGenerator(Statements):
         super().__init__(function, unit)
         self.function = function
         self.types.update(types)
+        self._given_types = set(types)
         self.names = VariableNames()
         #: Numbers of elements of results that are arrays, and results that are ints.
         self._counts: Dict[str, int] = {}
@@ -207,7 +210,7 @@ class KernelGenerator(Statements):
     def _check_types(self) -> None:
         names = self.names
         known = self.temporaries.union(names.params, names.targets, names.sources, names.results)
-        unknown = sorted(set(self.types) - known)
+        unknown = sorted(self._given_types - known)
         if unknown:
             what = f"types: the kernel has no variable {', '.join(map(repr, unknown))}"
             raise ValueError(what + advice(unknown, sorted(known), self.types))

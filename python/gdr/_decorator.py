@@ -7,7 +7,7 @@ statement. A statement that cannot be translated is an error that shows the Pyth
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any, Callable, Dict, Mapping, Optional, Tuple, Union, overload
+from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Tuple, Union, overload
 
 from . import _core
 from ._arrays import integer
@@ -92,6 +92,19 @@ class FunctionKernel(Kernel):
         given = {**self.defaults, **dict(params or {}), **more}
         options = results, out, dtype, device, batch, offsets
         return self._run(targets, sources, given, *options)
+
+    def adjoint(
+        self,
+        *,
+        targets: Union[str, Iterable[str]] = (),
+        sources: Union[str, Iterable[str]] = (),
+        params: Union[str, Iterable[str]] = (),
+    ) -> FunctionKernel:
+        """``Kernel.adjoint`` with the names of the function's arguments, and their default values."""
+        made = super().adjoint(targets=targets, sources=sources, params=params)
+        known = made._caller_names.params
+        defaults = {name: value for name, value in self.defaults.items() if name in known}
+        return FunctionKernel(made.core, "", None, made._caller_names, defaults)
 
     def default_params(self) -> Dict[str, Any]:
         """Values of optional parameters by the names of the program's variables."""

@@ -210,8 +210,8 @@ class Kernel(CompiledKernel):
                     raise UsageError(f"kernel {self.name!r}: {side}: {name} is a {role}")
                 variables.append(variable)
         made = CompiledKernel(self.core.adjoint(variables))
-        names = self._caller_names.of_adjoint(made)
-        return Kernel(made.core.with_host_names(names.pairs()), names)
+        callers = self._caller_names.of_adjoint(made)
+        return Kernel(made.core.with_host_names(callers.pairs()), callers)
 
     def tree(
         self,

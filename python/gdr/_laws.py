@@ -35,6 +35,7 @@ class Operand:
     side: str  #: the kernel's side of it, which an adjoint exchanges
     sizes: Tuple[int, ...] = ()  #: shape of a value
     integer: bool = False  #: ints have no derivative
+    known: bool = False  #: a result of the law of which this one is an adjoint
 
 
 class Law:
@@ -58,6 +59,12 @@ class Law:
             ]
             for role, side in _ROLES.items()
         }
+        #: Numbers of the results that are no sums: adjoints may read them.
+        self.known = tuple(
+            k
+            for k, o in enumerate(self.results)
+            if kernel.elements_named(o.name, "result")[0].reduction not in ("fadd", "iadd")
+        )
         self._adjoints: Dict[Tuple[int, ...], Law] = {}
         self._lock = threading.Lock()
 
@@ -104,7 +111,11 @@ class Law:
         for side in (TARGETS, SOURCES):
             n = counts[items[side]]
             inputs[side] = {
-                o.name: np.broadcast_to(arrays[k], (n, *o.sizes)) if o.items == PARAMS else arrays[k]
+                o.name: np.broadcast_to(arrays[k], (n, *o.sizes))
+                if o.items == PARAMS
+                else _without_empty(arrays[k])
+                if o.known and not o.integer
+                else arrays[k]
                 for k, o in self._read[side]
             }
         n, m = counts[items[TARGETS]], counts[items[SOURCES]]
@@ -149,9 +160,11 @@ class Law:
             side = _EXCHANGED[o.side] if exchanged else o.side
             return dataclasses.replace(o, name=name, side=side)
 
-        kept = [moved(o, o.name) for o in (*self.operands, *self.results)]
+        kept = [moved(o, o.name) for o in self.operands]
+        known = [dataclasses.replace(self.results[k], known=True) for k in self.known]
+        kept += [moved(o, o.name) for o in known]
         role = "source" if exchanged else "target"
-        taken |= {o.name for o in self.results if kernel.elements_named(o.name, role)}
+        taken |= {o.name for o in known if kernel.elements_named(o.name, role)}
         weights = [moved(o, _barred(o, taken)) for o in self.results]
         slopes = [
             dataclasses.replace(o, name=_barred(o, taken), side=TARGETS)
@@ -184,6 +197,12 @@ def _barred(o: Operand, taken: Set[str]) -> str:
     return name
 
 
+def _without_empty(logarithms: AnyArray) -> AnyArray:
+    """Logarithms of sums of nothing as zeros, which no source reads: inputs are finite."""
+    empty = np.isneginf(logarithms)
+    return np.where(empty, 0.0, logarithms) if empty.any() else logarithms
+
+
 def _pass(give: Any, n: int, arrays: Dict[str, AnyArray]) -> None:
     if arrays:
         give(**arrays)
@@ -204,20 +223,15 @@ def kernel_of(kernel: LawLike) -> Kernel:
 
 
 @functools.lru_cache(maxsize=256)
-def law_of(
-    kernel: Kernel, names: Tuple[Tuple[str, str], ...], results: Optional[Tuple[str, ...]]
-) -> Law:
-    """The law of a kernel with these arguments, pairs of a side and a variable, and results."""
+def law_of(kernel: Kernel, names: Tuple[Tuple[str, str], ...]) -> Law:
+    """The law of a kernel with these arguments, pairs of a side and a variable, and all its results:
+    adjoints need the weights of all."""
     for side, name in names:
         if not kernel.elements_named(name, side[:-1]):
             raise UsageError(f"{side}: the kernel has no variable {name!r}")
     operands = [_operand(kernel, name, side) for side, name in names]
-    wanted = kernel.whole_names(kernel.names("result")) if results is None else results
-    for name in wanted:
-        if not kernel.elements_named(name, "result"):
-            known = ", ".join(kernel.whole_names(kernel.names("result")))
-            raise UsageError(f"unknown result {name!r}; the results are {known}")
-    return Law(kernel, operands, [_operand(kernel, name, TARGETS) for name in wanted])
+    results = kernel.whole_names(kernel.names("result"))
+    return Law(kernel, operands, [_operand(kernel, name, TARGETS) for name in results])
 
 
 def _operand(kernel: Kernel, name: str, side: str) -> Operand:
@@ -232,7 +246,8 @@ class BoundLaw:
 
     law: Law
     values: Tuple[Any, ...]
-    names: Tuple[str, ...]  #: of the results, by the caller
+    wanted: Tuple[int, ...]  #: numbers of the results that the caller asked for
+    names: Tuple[str, ...]  #: of these, by the caller
 
 
 def bound_law(
@@ -255,11 +270,16 @@ def bound_law(
     sides = {TARGETS: of_targets[1], SOURCES: of_sources[1], PARAMS: of_params}
     names = tuple((side, name) for side, given in sides.items() for name in given)
     variables = kernel._caller_names.results
-    wanted = None if results is None else tuple(variables.get(name, name) for name in results)
-    law = law_of(kernel, names, wanted)
+    law = law_of(kernel, names)
+    own = [o.name for o in law.results]
+    chosen = own if results is None else [variables.get(name, name) for name in results]
+    for name in chosen:
+        if name not in own:
+            raise UsageError(f"unknown result {name!r}; the results are {', '.join(own)}")
+    wanted = tuple(own.index(name) for name in chosen)
     values = tuple(value for given in sides.values() for value in given.values())
     callers = {variable: name for name, variable in variables.items()}
-    return BoundLaw(law, values, tuple(callers.get(o.name, o.name) for o in law.results))
+    return BoundLaw(law, values, wanted, tuple(callers.get(name, name) for name in chosen))
 
 
 #: Softened gravity of ``gdr.gravity`` as a text, of which the compiler makes adjoints. Equal ids are

@@ -29,7 +29,7 @@ class Reduction(NamedTuple):
     word: str  #: of the kernel language, before ``=``
     results: List[ast.expr]  #: the reduced one, then its index or weighted means
     values: List[ast.expr]  #: one for each result
-    count: Optional[ast.expr]  #: number of elements of ranked results
+    ranks: Optional[ast.expr]  #: number of elements of ranked results
 
 
 def _elements(node: ast.expr) -> List[ast.expr]:

@@ -177,11 +177,11 @@ class Statements(Expressions):
 
     def _reduce(self, node: ast.stmt, reduction: Reduction) -> None:
         """Translate a reduction with a number of elements, an index or weighted means."""
-        if reduction.count is not None:
-            count = self.constant(reduction.count)
+        if reduction.ranks is not None:
+            count = self.constant(reduction.ranks)
             if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 64:
                 self.source.fail(
-                    reduction.count, "the number of values must be a constant, 1 to 64"
+                    reduction.ranks, "the number of values must be a constant, 1 to 64"
                 )
             for to in reduction.results:
                 self.array_result(to, count)

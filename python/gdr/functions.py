@@ -7,7 +7,7 @@ let the Python function of a kernel be called for single pairs.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, List
 
 import numpy as np
 
@@ -125,6 +125,7 @@ def largest(ranked: Any, term: Any, count: int) -> Any:
 
 def _insert(ranked: Any, term: Any, count: int, sign: int) -> Any:
     """Insert a value, behind equal ones."""
+    values: List[Any]
     indexed = isinstance(term, tuple)
     pairs = list(zip(*ranked)) if indexed else [(x, -1) for x in ranked]
     pairs.append(term if indexed else (term, -1))

@@ -116,7 +116,7 @@ def _call(bound: BoundLaw, device: Optional[DeviceLike]) -> List[Any]:
         made.append(value)
     bound.law.counts([v.shape for v in made])
     found: List[Any] = _sums.bind(*made, law=bound.law, device=device)
-    return found
+    return [found[k] for k in bound.wanted]
 
 
 def _results(operands: Sequence[Any], law: Law) -> List[Any]:
@@ -175,7 +175,12 @@ def _sums_jvp(
         return results, [ad.Zero.from_primal_value(r) for r in results]
     changes = iter(
         _tangent.bind(
-            *operands, *results, *(tangents[k] for k in moving), law=law, by=moving, device=device
+            *operands,
+            *(results[k] for k in law.known),
+            *(tangents[k] for k in moving),
+            law=law,
+            by=moving,
+            device=device,
         )
     )
     return results, [

@@ -98,10 +98,12 @@ def _call(bound: BoundLaw, device: Optional[DeviceLike]) -> List[Any]:
         if o.items != PARAMS and tensors[k].ndim == len(o.sizes):
             tensors[k] = tensors[k].expand((counts[o.items], *o.sizes))
     results = _Sums.apply(bound.law, device, *tensors)
-    return [r.to(places.pop()) for r in results] if len(places) == 1 else list(results)
+    wanted = [results[k] for k in bound.wanted]
+    place = places.pop() if len(places) == 1 else None
+    return wanted if place is None else [r.to(place) for r in wanted]
 
 
-class _Sums(torch.autograd.Function):  # type: ignore[misc]
+class _Sums(torch.autograd.Function):
     """The sums of a law: operands in, results out."""
 
     @staticmethod
@@ -115,7 +117,7 @@ class _Sums(torch.autograd.Function):  # type: ignore[misc]
         ]
         law.compute([t.detach().numpy() for t in operands], [r.numpy() for r in results], device)
         ctx.mark_non_differentiable(*(r for o, r in zip(law.results, results) if o.integer))
-        ctx.save_for_backward(*operands, *results)
+        ctx.save_for_backward(*operands, *(results[k] for k in law.known))
         ctx.law, ctx.device = law, device
         return tuple(results)
 

@@ -3,6 +3,7 @@
 #include "kernels/compiler/adjoint.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -236,6 +237,57 @@ TEST_CASE("logarithms of sums of exponentials and weighted means have derivative
   const Expected of_p = expected(by_source, data, 1, 1);
   check(of_p.value[variable_index(by_source, "p_bar")],
         slope([&](long double s) { return weighted(a, k, s); }));
+}
+
+TEST_CASE("terms of a logarithm that are not in a mean, and several values of one, count") {
+  const std::string law =
+      "precision long; VARI a; VARJ p; VARF l, m; VARF vec3 c;\n"
+      "l logsumexp= a*p : m = p, m = a*p*p, c = vec3(p, a, a*p); l logsumexp= a*p*p;\n";
+  const std::vector<double> p{0.5, -1.25, 0.75};
+  const auto results = [&](long double a) {
+    std::array<long double, 5> r{};  // the logarithm, and the means
+    for (const long double y : p) {
+      const long double first = std::exp(a * y);
+      r[0] += first + std::exp(a * y * y);
+      r[1] += first * (y + a * y * y);
+      r[2] += first * y;
+      r[3] += first * a;
+      r[4] += first * a * y;
+    }
+    for (std::size_t k = 1; k < r.size(); ++k) r[k] /= r[0];
+    r[0] = std::log(r[0]);
+    return r;
+  };
+  const long double a = 0.6L, h = 1e-6L;
+  const std::array<double, 5> weights{0.5, -1.5, 2, 0.25, -0.75};
+  const auto [l, m, c0, c1, c2] = results(a);
+  const Data data{{"a", {double(a)}},        {"p", p},
+                  {"l", {double(l)}},        {"m", {double(m)}},
+                  {"c_0", {double(c0)}},     {"c_1", {double(c1)}},
+                  {"c_2", {double(c2)}},     {"l_bar", {weights[0]}},
+                  {"m_bar", {weights[1]}},   {"c_bar_0", {weights[2]}},
+                  {"c_bar_1", {weights[3]}}, {"c_bar_2", {weights[4]}}};
+  const kc::Graph graph = graph_of(adjoint_of(law, {"a"}));
+  CHECK(std::ranges::count(graph.arrays, "c", &VariableArray::name) == 1);
+  const auto above = results(a + h), below = results(a - h);
+  long double want = 0;
+  for (std::size_t k = 0; k < weights.size(); ++k)
+    want += weights[k] * (above[k] - below[k]) / (2 * h);
+  const long double got = expected(graph, data, 0, p.size()).value[variable_index(graph, "a_bar")];
+  CHECK(std::fabs(got - want) <= 1e-9L * std::fabs(want));
+}
+
+TEST_CASE("of several contributions to a minimum with one index, the smallest has the derivative") {
+  const std::string law =
+      "VARI a; VARJ p; VARJ int id; VARF r, s; VARF int n, m;\n"
+      "r min= a*p : n = id; r min= a*p*p : n = id;\n"
+      "s max= a*p : m = id; if (p < 1) { s max= 3*a : m = id; }\n";
+  const kc::Graph graph = graph_of(adjoint_of(law, {"a"}));
+  const Data data{{"a", {0.5}},   {"p", {-0.5, -0.25, 2}}, {"id", {7, 8, 9}},
+                  {"r_bar", {1}}, {"s_bar", {0.5}},        {"n", {7}},
+                  {"m", {7}}};
+  // r = a p of source 7, s = 3 a of sources 7 and 8.
+  CHECK(expected(graph, data, 0, 3).value[variable_index(graph, "a_bar")] == -0.5L + 0.5L * 3);
 }
 
 TEST_CASE("names of adjoints: arrays stay arrays, taken names get another _bar") {

@@ -231,6 +231,7 @@ PYTHON: Dict[str, str] = {
     "Softening": "gravity(eps)",
     "Softening.of_each": "gravity(eps)",
     "Softening.of_all": "gravity(eps)",
+    "Softening.of_targets": "gravity(target_eps)",
     "Softening.sources": "gravity(eps)",
     "Softening.targets": "gravity(target_eps)",
     "Gravity": "gravity",

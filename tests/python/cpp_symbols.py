@@ -116,6 +116,7 @@ def declared(found: Set[str], scopes: List[Scope], statement: str) -> None:
         return
     if "operator" in text or "~" in text:
         return
+    text = re.sub(r"std::function<.*\)>", "std::function", text)
     call = re.search(r"(\w+)\s*\(", text)
     if call and "=" not in text[: call.start()]:
         return note(found, scopes, call[1])

@@ -240,7 +240,7 @@ WITHOUT_ARRAYS = {
     *("Particle", "ResultArrays", "Neighbours", "get_cmake_dir", "get_include"),
     *("get_library_dir", "get_pkgconfig_dir", "get_prefix"),
     *("builtin", "Debugger", "StreamStatistics"),
-    *("builtin_names", "compile"),
+    *("builtin_names", "compile", "grad"),
     *("default_device", "from_object", "load", "open", "set_default_device"),
     *("BatchLU", "Cholesky", "LU", "LinAlgError", "DistributedLU", "DistributedMatrix"),
     *("GridTimes", "PairStatistics", "TreeSumReport"),
@@ -329,8 +329,8 @@ def test_invalid_arrays_raise_an_error_with_the_argument(name):
         bad["too many dimensions"] = (ValueError, lambda a: a[None, None, None])
     for argument, array in case.arrays.items():
         for what, (kind, change) in bad.items():
-            if argument in ("targets", "box") and what == "None" and name != "ewald":
-                continue  # None is valid: no targets, open space
+            if argument in ("targets", "target_eps", "box") and what == "None" and name != "ewald":
+                continue  # None is valid: no targets, no lengths of theirs, open space
             try:
                 case.call(**{**case.arrays, argument: change(array)})
             except kind as error:
@@ -356,7 +356,7 @@ def test_integers_not_representable_in_float64_raise_value_error():
 
 P = sixteenths(N, 3)
 NUMBERS: Dict[str, Callable[[Any], Any]] = {
-    "eps": lambda v: gdr.gravity(P, 1.0, v),
+    "eps": lambda v: gdr.gravity_jerk(P, 1.0, P, v),
     "rc": lambda v: gdr.lennard_jones(P, v),
     "rc2": lambda v: gdr.default_device().job(gdr.builtin("lennard_jones")).set(rc2=v),
     "k": lambda v: pull(targets={"x": P[:, 0]}, sources={"x": P[:, 0]}, k=v),

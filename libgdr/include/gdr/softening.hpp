@@ -8,6 +8,18 @@
 
 namespace gdr {
 
+class Softening;
+
+namespace detail {
+
+/// An array of lengths, not a number.
+template <typename Array>
+concept SofteningLengths = !std::is_arithmetic_v<Array> && !std::is_null_pointer_v<Array> &&
+                           !std::same_as<Array, Softening> &&
+                           std::constructible_from<Numbers<const double>, const Array&>;
+
+}  // namespace detail
+
 /// One softening length for all pairs, or one for each particle. Then that of a pair is
 ///   eps_ij^2 = (eps_i^2 + eps_j^2) / 2,
 /// which is the same for both particles, so that momentum is conserved, and eps if all are equal.
@@ -16,16 +28,10 @@ class Softening {
  public:
   Softening(double eps) noexcept : one_(eps) {}
   /// A length for each source, and for each target that is not a source. The arrays are not copied.
-  template <typename Array>
-  requires(!std::is_arithmetic_v<std::remove_cvref_t<Array>> &&
-           !std::is_null_pointer_v<std::remove_cvref_t<Array>> &&
-           !std::same_as<std::remove_cvref_t<Array>, Softening> &&
-           std::constructible_from<Numbers<const double>, const Array&>)
-      Softening(const Array& sources)
-      : each_(true), sources_(sources) {}
-  template <typename Array>
-  requires(std::constructible_from<Numbers<const double>, const Array&>)
-      Softening(const Array& sources, Numbers<const double> targets)
+  template <detail::SofteningLengths Array>
+  Softening(const Array& sources) : each_(true), sources_(sources) {}
+  template <detail::SofteningLengths Array>
+  Softening(const Array& sources, Numbers<const double> targets)
       : each_(true), of_targets_(true), sources_(sources), targets_(targets) {}
 
   /// Whether each source has its own length.
