@@ -139,6 +139,14 @@ KERNELS = {
             / np.exp(-p["a"] * (d**2).sum(2)).sum(1),
         },
     ),
+    "attention": (
+        "VARI vec3 x; VARJ vec3 y, v; VARF l; VARF vec3 m; d = x - y; l logsumexp= -norm2(d) : m = v;",
+        {},
+        lambda np, d, t, s, p: {
+            "l": np.log(np.exp(-(d**2).sum(2)).sum(1)),
+            "m": np.exp(-(d**2).sum(2)) @ s["v"] / np.exp(-(d**2).sum(2)).sum(1)[:, None],
+        },
+    ),
 }
 COMPILED = {name: gdr.compile(text) for name, (text, *_) in KERNELS.items()}
 
@@ -213,6 +221,24 @@ def test_gradients_of_first_and_second_order_in_pytorch_pass_gradcheck(name):
         assert np.allclose(one.detach().numpy(), right, rtol=1e-12, atol=1e-13)
     assert torch.autograd.gradcheck(call, given, atol=1e-6)
     assert torch.autograd.gradgradcheck(call, given, atol=1e-5)
+
+
+@needs_torch
+def test_gradients_of_some_of_the_results_and_of_targets_without_sources():
+    text = "CONST rc; VARI x; VARJ y; VARF u, v, l; d = x - y; u += d*d; v += x*y;"
+    text += "if (abs(d) < rc) { l logsumexp= d; }"
+    law = gdr.compile(text)
+    x = torch.tensor([0.5, 100.0], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([0.25, 1.0], dtype=torch.float64)
+    found = gdr.torch.function(law, ["u"])(targets={"x": x}, sources={"y": y}, rc=10.0)
+    assert list(found) == ["u"]
+    found["u"].sum().backward()
+    assert torch.allclose(x.grad, 2 * (2 * x.detach() - y.sum()))
+    x.grad = None
+    found = gdr.torch.function(law)(targets={"x": x}, sources={"y": y}, rc=10.0)
+    assert found["l"][1] == -math.inf
+    found["l"][0].backward()
+    assert x.grad.tolist() == pytest.approx([1.0, 0.0])
 
 
 @needs_jax
