@@ -43,8 +43,8 @@ class KernelText {
   /// Limits of periodic images that parameters decide; none if the text has errors.
   std::vector<ImageLimit> image_limits() const;
   /// The texts of the kernels with the derivatives of this one with respect to these variables
-  /// (adjoint_texts). Throws Error: Usage or Unsupported for a variable without derivatives, Program
-  /// with the diagnostics of a text that has errors.
+  /// (adjoint_texts). Throws Error: Usage or Unsupported for a variable without derivatives,
+  /// Program with the diagnostics of a text that has errors.
   std::vector<std::string> adjoints(std::span<const std::string> variables) const;
   /// The charges of a text without errors, whose sources have these coordinates.
   KernelCharges charges(std::span<const std::string> positions) const;

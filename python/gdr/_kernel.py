@@ -65,7 +65,7 @@ class VariableNames:
 
     def of_adjoint(self, kernel: CompiledKernel) -> VariableNames:
         """The names of an adjoint's variables: those of the kernel, with as many ``_bar``."""
-        callers = {variable: name for variable, name in self.pairs()}
+        callers = dict(self.pairs())
         if not callers:
             return VariableNames()
         tables = []
