@@ -150,7 +150,8 @@ class Adjoint {
   std::map<std::int32_t, std::int32_t> add_barred(const std::vector<std::int32_t>& of,
                                                   VarKind kind) {
     return add_like(
-        of, [&](const GraphVariable&) { return GraphVariable{.kind = kind, .where = {}}; },
+        of,
+        [&](const GraphVariable&) { return GraphVariable{.name = {}, .kind = kind, .where = {}}; },
         [&](const std::string& name, std::size_t count) { return barred(name, count); });
   }
   /// The same with `make(variable)` for each, without its name, and names `name_of(name, count)`.
@@ -215,7 +216,8 @@ class Adjoint {
         known,
         [&](const GraphVariable& v) {
           const bool is_int = v.type == Type::Int;
-          return GraphVariable{.kind = side(VarKind::Target),
+          return GraphVariable{.name = {},
+                               .kind = side(VarKind::Target),
                                .type = is_int ? Type::Int : Type::Long,
                                .type_given = is_int,
                                .where = {}};

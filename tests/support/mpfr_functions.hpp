@@ -9,8 +9,8 @@ namespace gdr::test {
 /// Boys function. Functions of one argument ignore y.
 long double mpfr_function(std::string_view name, double x, double y = 0, int order = 0);
 
-/// The derivative of f(x, y) with respect to its first (0) or second (1) argument, which is not zero,
-/// rounded to a long double.
+/// The derivative of f(x, y) with respect to its first (0) or second (1) argument, which is not
+/// zero, rounded to a long double.
 long double mpfr_derivative(std::string_view name, int argument, double x, double y = 0,
                             int order = 0);
 

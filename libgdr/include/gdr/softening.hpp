@@ -14,9 +14,9 @@ namespace detail {
 
 /// An array of lengths, not a number.
 template <typename Array>
-concept SofteningLengths = !std::is_arithmetic_v<Array> && !std::is_null_pointer_v<Array> &&
-                           !std::same_as<Array, Softening> &&
-                           std::constructible_from<Numbers<const double>, const Array&>;
+concept SofteningLengths =
+    !std::is_arithmetic_v<Array> && !std::is_null_pointer_v<Array> &&
+    !std::same_as<Array, Softening> && std::constructible_from<Numbers<const double>, const Array&>;
 
 }  // namespace detail
 
