@@ -291,10 +291,23 @@ class GravityTree {
       if (far_->degree() == most_harmonics)
         return find_theta(error) && pairs_are_few() && fast_enough();
       if (!std::isfinite(error)) break;
-      if (error > 0.8 * before) return find_theta(error) && pairs_are_few() && fast_enough();
+      // The softening of clusters, which a higher degree does not have: closer ones are summed.
+      if (error > 0.8 * before)
+        return options_.method == TreeMethod::Expansion && find_theta(error) && fast_enough();
       before = error;
-      use_degree(static_cast<int>(far_->degree()) + steps_for(0.9 * wanted / error));
-      if (!affordable(cost_of_trial(pairs_of_sample()))) return false;
+      const int next = static_cast<int>(far_->degree()) + steps_for(0.9 * wanted / error);
+      const auto most = static_cast<int>(most_harmonics);
+      if (affordable(
+              cost_of_trial(pairs_of_sample(), static_cast<unsigned>(std::min(next, most))))) {
+        use_degree(next);
+        continue;
+      }
+      // Without a trial, with one degree more, unless softening leaves many pairs: the sum measures
+      // its error, too.
+      if (next >= most || pairs_of_sample() > 1.5 * usual_length(options_.accuracy, true))
+        return false;
+      use_degree(next + 1);
+      return fast_enough();
     }
     return find_theta() && pairs_are_few() && fast_enough();
   }
