@@ -398,11 +398,14 @@ def tree_options(
     for name, size in sizes.items():
         if size is not None and operator.index(size) < 1:
             raise ValueError(f"{name}: expected at least 1, got {size}")
-    numbers = [0 if size is None else operator.index(size) for size in sizes.values()]
-    numbers[-1] = numbers[-1] or 1  # calls
+    names = ("group_size", "leaf_size", "samples", "calls")
+    groups, leaves, samples, calls = (operator.index(sizes.get(name) or 0) for name in names)
     before = None
     if earlier is not None:
         before = (_core.tree_methods.index(earlier.method), earlier.degree, earlier.theta)
     index = _core.tree_methods.index(kind)
     bar = Bar("gravity", _FIRST_SECONDS)
-    return _core.TreeOptions(wanted, index, degree or 0, ratio, *numbers, before, bar), bar
+    options = _core.TreeOptions(
+        wanted, index, degree or 0, ratio, groups, leaves, samples, calls or 1, before, bar
+    )
+    return options, bar

@@ -129,6 +129,6 @@ def _insert(ranked: Any, term: Any, count: int, sign: int) -> Any:
     indexed = isinstance(term, tuple)
     pairs = list(zip(*ranked)) if indexed else [(x, -1) for x in ranked]
     pairs.append(term if indexed else (term, -1))
-    pairs = sorted(pairs, key=lambda pair: sign * pair[0])[:count]
+    pairs = sorted(pairs, key=lambda pair: sign * float(pair[0]))[:count]
     values = [x for x, _ in pairs]
     return (values, [n for _, n in pairs]) if indexed else values
