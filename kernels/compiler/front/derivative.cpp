@@ -78,6 +78,7 @@ Value Derivative::number_of(NodeId variable) {
 std::vector<NodeId> Derivative::reachable_nodes() const {
   std::set<NodeId> reached;
   std::vector<NodeId> left;
+  left.reserve(open_.size());
   for (const auto& [number, terms] : open_) left.push_back(number);
   while (!left.empty()) {
     const NodeId id = left.back();
