@@ -93,7 +93,10 @@ void add_options(CLI::App& app, Options& options) {
                  "print the kernels that compute derivatives with respect to these variables, or "
                  "write the text to the file of -o")
       ->delimiter(',')
-      ->type_name("NAME[,NAME]...");
+      ->type_name("NAME[,NAME]...")
+      ->expected(1)
+      ->allow_extra_args(false)  // the argument behind it is the file
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_include_option(app, options.includes);
   add_whole_number(app, "--elements", options.elements, "targets per PE (default: as many as fit)",
                    1U, 4U)
