@@ -1,11 +1,13 @@
 // The files of a GADGET-style snapshot, and the particles of each type in them.
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "libgdr/io/snapshot.hpp"
 #include "libgdr/io/stored_file.hpp"
 
 namespace gdr {
@@ -39,15 +41,20 @@ class SnapshotFiles {
   std::unique_ptr<StoredFile> first_, current_;
 };
 
-/// Particles of each type in a file. Throws Error (Input) if the header has other numbers.
-std::vector<std::size_t> count_particles(const StoredFile& file);
+/// A set of types of particles.
+using ParticleTypes = std::bitset<max_particle_types>;
+
+/// Particles of each type in a file, zero of omitted ones. Throws Error (Input) if the header has
+/// other numbers.
+std::vector<std::size_t> count_particles(const StoredFile& file, const ParticleTypes& omitted);
 
 /// Throws Error (Input) for files of different snapshots: of another time, size or number of
 /// particles.
 void check_same_snapshot(const StoredFile& first, const StoredFile& other);
 
-/// Throws Error (Input) unless all files together have the particles of each type that the header
-/// of the first one gives.
-void check_total(const StoredFile& first, const std::vector<std::size_t>& counts);
+/// Throws Error (Input) unless all files together have the particles of each type, but omitted
+/// ones, that the header of the first one gives.
+void check_total(const StoredFile& first, const std::vector<std::size_t>& counts,
+                 const ParticleTypes& omitted);
 
 }  // namespace gdr

@@ -144,7 +144,7 @@ std::vector<std::vector<std::size_t>> checked_counts(SnapshotFiles& files,
   for (std::size_t k = 0; k < files.size(); ++k) {
     const StoredFile& file = files.open(k);
     check_same_snapshot(files.first(), file);
-    counts.push_back(count_particles(file));
+    counts.push_back(count_particles(file, how.omitted));
     check_datasets(file, counts.back(), how);
   }
   return counts;
@@ -216,18 +216,22 @@ void read_run(const StoredFile& file, Snapshot& snapshot) {
 
 }  // namespace
 
-Snapshot read_gadget(const std::string& path, const SnapshotReading& how) {
-  SnapshotFiles files(path, how.open_hdf5);
+Snapshot read_gadget(const std::string& path, const OpenStoredFile& open,
+                     const SnapshotReading& how) {
+  SnapshotFiles files(path, open);
   const auto counts = checked_counts(files, how);
   Snapshot snapshot;
   snapshot.type_counts = total_counts(counts);
-  if (files.size() > 1) check_total(files.first(), snapshot.type_counts);
+  if (files.size() > 1) check_total(files.first(), snapshot.type_counts, how.omitted);
   // The first particle of each type in the next file.
   std::vector<std::size_t> next(snapshot.type_counts.size(), 0);
   for (std::size_t type = 1; type < next.size(); ++type)
     next[type] = next[type - 1] + snapshot.type_counts[type - 1];
   const std::size_t n = next.back() + snapshot.type_counts.back();
-  if (n == 0) files.first().fail("PartType0, PartType1, ...:", "no particles in any of them");
+  if (n == 0)
+    files.first().fail("PartType0, PartType1, ...:",
+                       how.omitted.any() ? "no particles in any of them that is not left out"
+                                         : "no particles in any of them");
   make_room(snapshot.position, 3 * n);
   make_room(snapshot.velocity, how.velocities == Velocities::Needed ? 3 * n : 0);
   make_room(snapshot.mass, n);
@@ -236,7 +240,7 @@ Snapshot read_gadget(const std::string& path, const SnapshotReading& how) {
   Ids ids;
   for (std::size_t k = 0; k < files.size(); ++k) {
     const StoredFile& file = files.open(k);
-    if (files.size() > 1 && count_particles(file) != counts[k])
+    if (files.size() > 1 && count_particles(file, how.omitted) != counts[k])
       file.fail("PartType0, PartType1, ...:", "changed while the snapshot was read; read it again");
     for (std::size_t type = 0; type < next.size(); ++type) {
       const std::size_t here = counts[k][type];
@@ -246,7 +250,8 @@ Snapshot read_gadget(const std::string& path, const SnapshotReading& how) {
   }
   complete_ids(files.first(), ids, snapshot);
   read_header(files.first(), snapshot);
-  if (files.size() == 1) read_run(files.first(), snapshot);
+  // The state of a run is one of all its particles.
+  if (files.size() == 1 && how.omitted.none()) read_run(files.first(), snapshot);
   return snapshot;
 }
 

@@ -83,9 +83,11 @@ std::string content_of(const Snapshot& snapshot, SnapshotFormat format) {
 
 }  // namespace
 
-Snapshot read_snapshot(const std::string& path, Velocities velocities) {
+Snapshot read_snapshot(const std::string& path, Velocities velocities,
+                       std::bitset<max_particle_types> omitted) {
   SnapshotReading how;
   how.velocities = velocities;
+  how.omitted = omitted;
   how.open_hdf5 = [](const std::string& file) { return std::make_unique<hdf5::Reader>(file); };
   return read_snapshot(path, how);
 }

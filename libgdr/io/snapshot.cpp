@@ -1,4 +1,4 @@
-// Reading snapshots of either format.
+// Reading snapshots of any format.
 #include "libgdr/io/snapshot.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 
 #include "gdr/error.hpp"
 #include "libgdr/io/atomic_file.hpp"
+#include "libgdr/io/binary_formats.hpp"
 
 namespace gdr {
 namespace {
@@ -34,10 +35,12 @@ void check_text(const std::string& path, std::string_view content) {
         std::string_view("\10\0\0\0", 4), std::string_view("\0\0\0\10", 4)})
     if (content.starts_with(length))
       refuse(path,
-             "is a snapshot in GADGET's binary format (1 or 2), which is not read; convert it to "
-             "HDF5 first (SnapFormat=3 of GADGET)");
+             "has the beginning of a snapshot in GADGET's binary format, but is too short, or is a "
+             "pipe; give the name of the whole file");
   if (content.find('\0') != std::string_view::npos)
-    refuse(path, "is neither HDF5 nor text; convert it to HDF5 first");
+    refuse(
+        path,
+        "is neither HDF5, nor text, nor a snapshot of GADGET or TIPSY; convert it to HDF5 first");
 }
 
 /// Whether all numbers are finite, in a loop without branches.
@@ -124,18 +127,22 @@ std::string run_number_defect(const RunNumber& number, double value) {
 }
 
 SnapshotFormat snapshot_format(const std::string& path) {
-  return is_hdf5(path) ? SnapshotFormat::Hdf5 : SnapshotFormat::Text;
+  return is_hdf5(path) || binary_format(path) ? SnapshotFormat::Hdf5 : SnapshotFormat::Text;
 }
 
 Snapshot read_snapshot(const std::string& path, const SnapshotReading& how) {
   try {
     Snapshot snapshot;
     if (is_hdf5(path)) {
-      snapshot = read_gadget(path, how);
+      snapshot = read_gadget(path, how.open_hdf5, how);
+    } else if (const auto open = binary_format(path)) {
+      snapshot = read_gadget(path, *open, how);
     } else {
       const std::string content = read_file(path);
       check_text(path, content);
       snapshot = parse_text_snapshot(content, path);
+      if (how.omitted[text_particle_type])
+        refuse(path, "is text, of which all particles are of type 1, which is left out");
     }
     check_finite(snapshot, path);
     complete_run(snapshot);

@@ -2,6 +2,7 @@
 // its files, and files of forces on its particles.
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -110,6 +111,8 @@ struct Snapshot {
 constexpr std::size_t max_particle_types = 16;
 /// Number of types in every GADGET header.
 constexpr std::size_t usual_particle_types = 6;
+/// Type of the particles of text files.
+constexpr std::size_t text_particle_type = 1;
 
 enum class Velocities { Needed, Ignored };
 enum class SnapshotFormat { Hdf5, Text };
@@ -121,17 +124,22 @@ struct SnapshotReading {
   OpenStoredFile open_hdf5;
   /// How the caller's users read a file without velocities, as the end of a sentence.
   std::string without_velocities;
+  /// Types of particles that are left out: nothing of them is read or checked.
+  std::bitset<max_particle_types> omitted;
 };
 
-/// Read a snapshot of either format, detected by its content. A run whose time or particles were
+/// Read a snapshot of any format, detected by its content: HDF5, GADGET's binary formats 1 and 2,
+/// TIPSY's, or text (of which all particles are of type 1). A run whose time or particles were
 /// changed in the file is dropped. Throws Error (Io) for a file that cannot be read, Error (Input)
 /// for one that is no snapshot, has no particles, or holds a NaN or an infinity; the message names
 /// file, dataset or line, and the particle.
 Snapshot read_snapshot(const std::string& path, const SnapshotReading& how);
 /// The same with the HDF5 library. Of the command, as `write_*` and `gadget_image`; all else here
 /// is part of the library, and of the Python package.
-Snapshot read_snapshot(const std::string& path, Velocities velocities = Velocities::Needed);
-/// Detect the format by the content of the file, with the same errors.
+Snapshot read_snapshot(const std::string& path, Velocities velocities = Velocities::Needed,
+                       std::bitset<max_particle_types> omitted = {});
+/// The format of what is written for a snapshot: text for text, HDF5 for all others. Detected by
+/// the content of the file, with the same errors.
 SnapshotFormat snapshot_format(const std::string& path);
 /// Write a snapshot atomically: a failure leaves the old file. Throws Error (Io).
 void write_snapshot(const std::string& path, const Snapshot& snapshot, SnapshotFormat format);
@@ -145,14 +153,15 @@ std::string id_text(const Snapshot& snapshot, std::size_t particle);
 /// "hdf5" or "text".
 const char* format_name(SnapshotFormat format) noexcept;
 
-/// Read a GADGET-style HDF5 file of this library or of another code: group Header, and a group
-/// PartTypeN for each type of particle. Coordinates, Velocities and Masses may be of any float or
-/// integer type; a dataset Masses overrides MassTable; ids may be signed or missing (then they are
-/// 1, 2, ... in file order); of the header nothing is required. A dataset without numbers, whatever
-/// its shape, has no particles. The name of one file of a snapshot in several (snap.0.hdf5,
-/// snap.1.hdf5, ..., or snap.000.hdf5, ...) selects all of them; their particles are ordered by
-/// type. Throws Error (Io, Input).
-Snapshot read_gadget(const std::string& path, const SnapshotReading& how);
+/// Read a file with GADGET's groups, of this library or of another code, as `open` opens it: group
+/// Header, and a group PartTypeN for each type of particle. Coordinates, Velocities and Masses may
+/// be of any float or integer type; a dataset Masses overrides MassTable; ids may be signed or
+/// missing (then they are 1, 2, ... in file order); of the header nothing is required. A dataset
+/// without numbers, whatever its shape, has no particles. The name of one file of a snapshot in
+/// several (snap.0.hdf5, snap.1.hdf5, ..., or snap.000.hdf5, ...) selects all of them; their
+/// particles are ordered by type. Throws Error (Io, Input).
+Snapshot read_gadget(const std::string& path, const OpenStoredFile& open,
+                     const SnapshotReading& how);
 /// The bytes of such a file: all numbers in double, so that reading gives the same bits. The state
 /// of a run is in the attributes of a group GDR, which other codes ignore.
 std::string gadget_image(const Snapshot& snapshot);

@@ -301,7 +301,7 @@ def find_neighbour_pairs(
 ) -> Tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]: ...
 
 def read_snapshot(
-    path: bytes, open_hdf5: Callable[[bytes], Any], velocities: bool, /
+    path: bytes, open_hdf5: Callable[[bytes], Any], velocities: bool, omitted: List[int], /
 ) -> Tuple[
     _Array,
     _Array,

@@ -97,10 +97,13 @@ py::object take_run(Snapshot& snapshot) {
   return py::make_tuple(numbers, arrays);
 }
 
-/// Reads a snapshot; `open` makes a File of a name. Returns positions, velocities (none if they are
+/// Reads a snapshot without the particles of omitted types, below max_particle_types; `open` makes
+/// a File of a name of HDF5. Returns positions, velocities (none if they are
 /// not wanted), masses, ids, the number of particles of each type, time, header and run.
-py::tuple read_stars(const std::string& path, const py::function& open, bool velocities) {
+py::tuple read_stars(const std::string& path, const py::function& open, bool velocities,
+                     const std::vector<std::size_t>& omitted) {
   SnapshotReading how;
+  for (const std::size_t type : omitted) how.omitted.set(type);
   how.velocities = velocities ? Velocities::Needed : Velocities::Ignored;
   how.without_velocities =
       "; gdr.nbody.read(..., velocities=False) reads it with velocities of zero";

@@ -42,11 +42,11 @@ TEST_CASE("missing files, folders, empty files and files of other formats are er
   expect_io(folder.path(), "directory");
   expect_input(folder.make("empty", ""), {"empty"});
   expect_input(folder.make("text.hdf5", "1 0 0 0 0 0 0\n"), {"not an HDF5 file"});
-  expect_input(folder.make("archive", std::string("PK\3\4\0", 5)), {"neither HDF5 nor text"});
+  expect_input(folder.make("archive", std::string("PK\3\4\0", 5)), {"neither HDF5, nor text"});
   for (const std::string& length :
        {std::string("\0\1\0\0", 4), std::string("\0\0\1\0", 4), std::string("\10\0\0\0HEAD", 8)})
     expect_input(folder.make("snapshot_000", length + std::string(300, '\0')),
-                 {"GADGET's binary format"});
+                 {"GADGET's binary format", "damaged"});
 }
 
 TEST_CASE("a truncated or overwritten HDF5 file is refused") {

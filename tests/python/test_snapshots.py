@@ -3,6 +3,7 @@
 import dataclasses
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -366,11 +367,68 @@ def test_a_link_to_nothing_and_a_time_that_is_no_number_are_not_called_damage(tm
         nbody.read(name)
 
 
-def test_a_binary_snapshot_is_named_as_one(tmp_path):
+def test_a_damaged_binary_snapshot_is_named_as_one(tmp_path):
     path = tmp_path / "snapshot_000"
     for length in (b"\x00\x01\x00\x00", b"\x00\x00\x01\x00", b"\x08\x00\x00\x00HEAD"):
         path.write_bytes(length + bytes(300))
         assert "GADGET's binary format" in refused(path)
+        assert "damaged" in refused(path)
+
+
+def tipsy(path, order, stars):
+    """Write a file of TIPSY: ``stars`` has the records of gas, dark matter and stars."""
+    numbers = dict(zip(("gas", "dark", "star"), (12, 9, 11)))
+    counts = [len(stars[kind]) for kind in numbers]
+    with open(path, "wb") as file:
+        file.write(struct.pack(order + "d6i", 0.25, sum(counts), 3, *counts, 0))
+        for kind, width in numbers.items():
+            records = np.zeros((len(stars[kind]), width), order + "f4")
+            records[:, :7] = stars[kind]
+            file.write(records.tobytes())
+    return path
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_a_tipsy_file_has_types_times_and_quantities(tmp_path, order):
+    rng = np.random.default_rng(4)
+    records = {
+        "gas": rng.normal(size=(5, 7)).astype("f4"),
+        "dark": rng.normal(size=(7, 7)).astype("f4"),
+        "star": rng.normal(size=(2, 7)).astype("f4"),
+    }
+    read = nbody.read(tipsy(tmp_path / "galaxy.std", order, records))
+    every = np.concatenate(list(records.values()))
+    assert read.time == 0.25
+    np.testing.assert_array_equal(read.mass, every[:, 0])
+    np.testing.assert_array_equal(read.pos, every[:, 1:4])
+    np.testing.assert_array_equal(read.vel, every[:, 4:7])
+    np.testing.assert_array_equal(read.types, [0] * 5 + [1] * 7 + [4] * 2)
+    left = nbody.read(tmp_path / "galaxy.std", omit=[0, 4])
+    np.testing.assert_array_equal(left.mass, records["dark"][:, 0])
+
+
+def test_types_to_omit_are_checked(tmp_path):
+    path = gadget(tmp_path / "s.hdf5", {1: stars(3, Masses=np.ones(3)), 0: {}})
+    for wrong in ([16], [-1]):
+        with pytest.raises(ValueError, match="omit: .*0 to 15"):
+            nbody.read(path, omit=wrong)
+    with pytest.raises(gdr.InputError, match="left out"):
+        nbody.read(path, omit=[1])
+
+
+@pytest.mark.parametrize("option", [["--omit", "0"], []])
+def test_the_command_leaves_out_types_too(tmp_path, option):
+    lacking = {"Coordinates": np.zeros((4, 3))}  # gas without masses and velocities
+    path = gadget(tmp_path / "s.hdf5", {1: stars(30, Masses=np.ones(30)), 0: lacking})
+    out = tmp_path / "forces.hdf5"
+    command = [COMMAND, "force", str(path), "--eps", "0.1", "-o", str(out), *option]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if not option:
+        assert "PartType0" in done.stderr
+        return
+    assert done.returncode == 0, done.stderr
+    with h5py.File(out) as file:
+        assert file["Acceleration"].shape == (30, 3)
 
 
 def packed(path, **filters):

@@ -8,6 +8,7 @@
 #include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/nbody_report.hpp"
 #include "libgdr/cli/ranks.hpp"
+#include "libgdr/cli/snapshot_choice.hpp"
 #include "libgdr/cli/watched.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/io/snapshot.hpp"
@@ -18,7 +19,8 @@ namespace gdr::cli::force_command {
 namespace {
 
 struct Options {
-  std::string file, output, kernel = "gravity";
+  SnapshotChoice snapshot;
+  std::string output, kernel = "gravity";
   double eps = 0, gravity = 1;
   std::optional<double> accuracy;
   std::vector<std::string> settings;
@@ -73,14 +75,10 @@ void report(const Options& options, const Snapshot& snapshot, const ForceOrigin&
   const Statistics statistics = sum_over_ranks(device.statistics(), ranks);
   const std::optional<double> energy = potential_energy(snapshot, results);
   if (options.json) {
-    Json object = {{"file", options.file},
-                   {"output", options.output},
-                   {"particles", snapshot.size()},
-                   {"time", snapshot.time},
-                   {"softening", origin.softening},
-                   {"G", origin.gravity},
-                   {"kernel", origin.kernel},
-                   {"device", device.description()},
+    Json object = {{"file", options.snapshot.file},   {"output", options.output},
+                   {"particles", snapshot.size()},    {"time", snapshot.time},
+                   {"softening", origin.softening},   {"G", origin.gravity},
+                   {"kernel", origin.kernel},         {"device", device.description()},
                    {"clocks_per_interaction", clocks}};
     if (energy) object["potential_energy"] = *energy;
     if (options.accuracy) object["tree"] = trees_json(use, *options.accuracy);
@@ -90,7 +88,7 @@ void report(const Options& options, const Snapshot& snapshot, const ForceOrigin&
     return;
   }
   if (!is_quiet()) {
-    print("{}: {} particles, eps {}\n", options.file, snapshot.size(), origin.softening);
+    print("{}: {} particles, eps {}\n", options.snapshot.file, snapshot.size(), origin.softening);
     print("{}\n", device.description());
     if (options.accuracy) print("{}", trees_text(use, *options.accuracy, use.seconds));
     print("{}", statistics_text(statistics, clocks));
@@ -115,10 +113,10 @@ int work(const Options& options) {
   const Kernel given = find_kernel(options.kernel);
   Snapshot snapshot;
   Device device = open_and_read(options.device, [&] {
-    snapshot = read_snapshot(options.file,
-                             needs_velocities(given) ? Velocities::Needed : Velocities::Ignored);
+    snapshot = read_chosen_snapshot(
+        options.snapshot, needs_velocities(given) ? Velocities::Needed : Velocities::Ignored);
     if (!is_first_rank()) return;
-    refuse_same_file(options.file, options.output);
+    refuse_same_file(options.snapshot.file, options.output);
     check_writable(options.output);
   });
   const Kernel kernel =
@@ -142,7 +140,7 @@ int work(const Options& options) {
                            options.gravity,
                            kernel.name(),
                            device.statistics().engine,
-                           std::filesystem::path(options.file).filename().string(),
+                           std::filesystem::path(options.snapshot.file).filename().string(),
                            options.accuracy.value_or(0),
                            use.error};
   on_all_ranks([&] {
@@ -153,8 +151,7 @@ int work(const Options& options) {
 }
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option("FILE", options.file, "snapshot: GADGET-style HDF5, or text m x y z vx vy vz")
-      ->required();
+  add_snapshot_options(app, options.snapshot);
   add_number(app, "--eps", options.eps, "LENGTH", "softening length, at least 0")->required();
   add_text(app, "-o,--output", options.output, "OUT.hdf5", "HDF5 file for the forces")->required();
   add_number(app, "--G", options.gravity, "G",

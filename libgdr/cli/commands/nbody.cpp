@@ -10,6 +10,7 @@
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/nbody_report.hpp"
 #include "libgdr/cli/ranks.hpp"
+#include "libgdr/cli/snapshot_choice.hpp"
 #include "libgdr/cli/trace.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/nbody/run.hpp"
@@ -18,14 +19,15 @@ namespace gdr::cli::nbody_command {
 namespace {
 
 struct Options {
-  std::string file, folder = "nbody-out", format, integrator, trace;
+  SnapshotChoice snapshot;
+  std::string folder = "nbody-out", format, integrator, trace;
   RunRequest request;
   DeviceChoice device;
   bool json = false, compare = false;
 };
 
 SnapshotFormat format_from(const Options& options) {
-  if (options.format.empty()) return snapshot_format(options.file);
+  if (options.format.empty()) return snapshot_format(options.snapshot.file);
   for (const SnapshotFormat format : {SnapshotFormat::Hdf5, SnapshotFormat::Text})
     if (options.format == format_name(format)) return format;
   throw usage_error("--format '{}': must be hdf5 or text", options.format);
@@ -53,7 +55,7 @@ void print_beginning(const Options& options, const Snapshot& snapshot, const Run
     print("{}", energy_heading());
     return;
   }
-  print("{}: {} particles, t = {}\n", options.file, snapshot.size(), shown(snapshot.time));
+  print("{}: {} particles, t = {}\n", options.snapshot.file, snapshot.size(), shown(snapshot.time));
   print("{}\n", device.description());
   const bool blocks = start.integrator == IntegratorKind::Hermite4;
   print("{}: {} steps of {}{} to t = {}, eps {}{}{}\n\n", integrator_name(start.integrator),
@@ -187,7 +189,7 @@ int work(const Options& options) {
   NbodyReport report;
   Snapshot snapshot;
   Device device = open_and_read(options.device, [&] {
-    snapshot = read_snapshot(options.file);
+    snapshot = read_chosen_snapshot(options.snapshot, Velocities::Needed);
     RunRequest request = options.request;
     if (!options.integrator.empty()) request.integrator = parse_integrator(options.integrator);
     report.plan = plan_run(snapshot, request);
@@ -219,11 +221,11 @@ int work(const Options& options) {
 
   const InterruptGuard guard;
   const Snapshot begin = snapshot;
-  report.file = options.file;
+  report.file = options.snapshot.file;
   report.particles = snapshot.size();
   report.device = device.description();
   int signal = 0;
-  Trace trace(device, options.trace, options.file);
+  Trace trace(device, options.trace, options.snapshot.file);
   integrate(options, snapshot, report, device, place, trace, signal);
   report.statistics = device.statistics();
   const bool blocks = report.plan.start.integrator == IntegratorKind::Hermite4;
@@ -254,8 +256,7 @@ void add_interval(CLI::App& app, const std::string& name, std::optional<Interval
 }
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option("FILE", options.file, "snapshot: GADGET-style HDF5, or text m x y z vx vy vz")
-      ->required();
+  add_snapshot_options(app, options.snapshot);
   add_number(app, "--eps", options.request.softening, "LENGTH", "softening length, at least 0");
   add_text(app, "--integrator", options.integrator, "leapfrog|hermite4",
            "integration scheme (default: leapfrog, or that of FILE's run)");
@@ -280,7 +281,7 @@ void add_options(CLI::App& app, Options& options) {
   add_interval(app, "--energy-every", options.request.energy_every,
                "print energies at this interval (default: a sixteenth of the run)");
   add_text(app, "--format", options.format, "hdf5|text",
-           "format of snapshots (default: that of FILE)");
+           "format of snapshots (default: text of text, else hdf5)");
   app.add_flag("--compare", options.compare,
                "integrate in double on the host too, and show both energy drifts");
   add_trace_option(app, options.trace);

@@ -1,10 +1,11 @@
-"""Snapshots: GADGET's HDF5 format (requires h5py), or text with lines ``m x y z vx vy vz``."""
+"""Snapshots: GADGET's HDF5 format (requires h5py), its binary ones, TIPSY's, or text with lines
+``m x y z vx vy vz``."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -132,21 +133,26 @@ def _ids(name: str, given: Any, n: Any) -> Any:
     return array.astype(np.uint64 if large else np.int64, copy=False)
 
 
-def read(path: PathLike, *, velocities: bool = True) -> Snapshot:
-    """Read a snapshot; the format is detected from the content.
+def read(path: PathLike, *, velocities: bool = True, omit: Sequence[int] = ()) -> Snapshot:
+    """Read a snapshot; the format is detected from the content: GADGET's HDF5 format (with h5py) or
+    binary formats 1 and 2, TIPSY's, or text.
 
     GADGET files may have no header; masses may be in its MassTable. The name of one file of a
     multi-file snapshot (``name.0.hdf5``, ``name.1.hdf5``, ..., or ``name.000.hdf5``, ...) selects
     all files. A dataset without values has no particles. ``velocities=False`` does not read
-    velocities, which some files lack: those of the snapshot are then zero.
+    velocities, which some files lack: those of the snapshot are then zero. Particles of the types in ``omit``
+    are left out; nothing of them is read or checked.
 
     Raises FileError for a file that cannot be read, InputError for one that is not a snapshot,
     lacks velocities or contains a NaN, and for files of different snapshots, ImportError if h5py is
     required and missing; the message names file, dataset or line.
     """
     name = os.fspath(path)
+    omitted = [int(kind) for kind in ints("omit", omit, ("n",))]
+    if any(not 0 <= kind < MAX_TYPES for kind in omitted):
+        raise ValueError(f"omit: expected types of particles, 0 to {MAX_TYPES - 1}, got {omitted}")
     try:
-        found = _core.read_snapshot(os.fsencode(name), File, velocities)
+        found = _core.read_snapshot(os.fsencode(name), File, velocities, omitted)
     except Error:
         raise
     except (OSError, RuntimeError, KeyError) as error:

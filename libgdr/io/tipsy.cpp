@@ -1,0 +1,99 @@
+// TIPSY's format: a header, then a record of numbers of 4 bytes for each particle: gas, dark
+// matter, stars.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <array>
+
+#include "gdr/error.hpp"
+#include "libgdr/io/binary_formats.hpp"
+#include "libgdr/io/gadget_parts.hpp"
+
+namespace gdr {
+namespace {
+
+/// Particles of a kind: numbers in a record, of which the first are mass, position and velocity.
+struct Kind {
+  std::size_t type;
+  std::size_t numbers;
+};
+constexpr std::array<Kind, 3> kinds = {{{0, 12}, {1, 9}, {4, 11}}};
+constexpr std::size_t number_size = 4;
+
+struct TipsyHeader {
+  double time = 0;
+  std::array<std::uint32_t, 3> counts{};
+  std::uint64_t size = 0;  ///< bytes: 32, or 28 without the number that fills it
+};
+
+/// The header in a byte order, if it agrees with the size of the file.
+std::optional<TipsyHeader> read_tipsy_header(const ByteFile& file, ByteOrder order) {
+  if (file.size() < 28) return {};
+  TipsyHeader header;
+  header.time = file.number<double>(0, order);
+  const auto all = file.number<std::uint32_t>(8, order);
+  const auto dimensions = file.number<std::uint32_t>(12, order);
+  std::uint64_t sum = 0, bytes = 0;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    header.counts[k] = file.number<std::uint32_t>(16 + 4 * k, order);
+    sum += header.counts[k];
+    bytes += std::uint64_t{header.counts[k]} * kinds[k].numbers * number_size;
+  }
+  if (dimensions != 3 || sum != all || bytes > file.size()) return {};
+  header.size = file.size() - bytes;
+  // Without the number that fills the header a mass follows; zero there is that number, in a file
+  // that is cut short.
+  const bool is_filled = header.size == 32;
+  const bool is_short =
+      header.size == 28 && bytes > 0 && file.number<std::uint32_t>(28, order) != 0;
+  if (!is_filled && !is_short) return {};
+  return header;
+}
+
+}  // namespace
+
+std::optional<ByteOrder> tipsy_byte_order(const ByteFile& file) {
+  for (const ByteOrder order : {ByteOrder::Big, ByteOrder::Little})
+    if (read_tipsy_header(file, order)) return order;
+  return {};
+}
+
+std::unique_ptr<StoredFile> open_tipsy(const std::string& path) {
+  ByteFile file(path);
+  const std::optional<ByteOrder> order = tipsy_byte_order(file);
+  if (!order)
+    throw Error(ErrorCategory::Input, fmt::format("{}: is not a snapshot in TIPSY's format", path));
+  const TipsyHeader header = *read_tipsy_header(file, *order);
+  PackedFile::Datasets datasets;
+  std::vector<double> counts(6, 0.0);
+  std::uint64_t at = header.size;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    const std::uint64_t stride = kinds[k].numbers * number_size;
+    const std::size_t rows = header.counts[k];
+    counts[kinds[k].type] = static_cast<double>(rows);
+    const auto add = [&](const char* name, std::size_t first, std::size_t width) {
+      datasets[group_name(kinds[k].type) + "/" + name] = {
+          at + first * number_size, stride, rows, width, number_size, NumberClass::Float};
+    };
+    if (rows > 0) {
+      add("Masses", 0, 1);
+      add("Coordinates", 1, 3);
+      add("Velocities", 4, 3);
+    }
+    at += rows * stride;
+  }
+  return std::make_unique<PackedFile>(
+      std::move(file), *order, std::move(datasets),
+      PackedFile::Header{{"Time", {header.time}}, {"NumPart_ThisFile", counts}});
+}
+
+std::optional<OpenStoredFile> binary_format(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  const ByteFile file(path);
+  if (gadget_byte_order(file)) return open_gadget_binary;
+  if (tipsy_byte_order(file)) return open_tipsy;
+  return {};
+}
+
+}  // namespace gdr
