@@ -20,6 +20,7 @@
 #include "emulator/isa/ports.hpp"
 #include "emulator/isa/table.hpp"
 #include "gdr/error.hpp"
+#include "kernel_functions.hpp"
 #include "kernels/compiler/diagnostic_examples.hpp"
 #include "libgdr/device/default_engines.hpp"
 #include "libgdr/device/names.hpp"
@@ -281,6 +282,7 @@ constexpr Page pages[] = {
     {"device-options", device_options_page},
     {"assembler-diagnostics", diagnostics_page},
     {"kernel-diagnostics", kc::kernel_diagnostics_page},
+    {"kernel-functions", kernel_functions_page},
 };
 
 std::string contents(const std::string& path) {

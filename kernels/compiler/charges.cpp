@@ -12,11 +12,11 @@ namespace gdr::kc {
 namespace {
 
 /// The factors of a product that are candidates for charges, sorted.
-using Term = std::vector<std::int32_t>;
+using Monomial = std::vector<std::int32_t>;
 
 /// A number as a sum of products of candidates with what has none.
 struct Polynomial {
-  std::set<Term> terms = {{}};
+  std::set<Monomial> terms = {{}};
   std::int32_t obstacle = -1;  ///< a variable of the source in another role than as a factor
 };
 
@@ -38,7 +38,7 @@ class Polynomials {
     if (id == no_node) return -1;
     const Polynomial& p = of(id);
     if (p.obstacle >= 0) return p.obstacle;
-    for (const Term& term : p.terms)
+    for (const Monomial& term : p.terms)
       if (!term.empty()) return term.front();
     return -1;
   }
@@ -101,9 +101,9 @@ class Polynomials {
   }
   static Polynomial product(const Polynomial& a, const Polynomial& b) {
     Polynomial out{{}, a.obstacle >= 0 ? a.obstacle : b.obstacle};
-    for (const Term& x : a.terms)
-      for (const Term& y : b.terms) {
-        Term term;
+    for (const Monomial& x : a.terms)
+      for (const Monomial& y : b.terms) {
+        Monomial term;
         std::merge(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(term));
         // More factors are as wrong as these.
         if (term.size() > most_factors) term.resize(most_factors);
@@ -139,7 +139,7 @@ class Charges {
 
  private:
   /// Terms, with a result that each occurs in, for messages.
-  using Terms = std::map<Term, std::int32_t>;
+  using Terms = std::map<Monomial, std::int32_t>;
 
   const std::string& name(std::int32_t variable) const { return graph_.variable(variable).name; }
 
@@ -164,7 +164,7 @@ class Charges {
       if (value.obstacle >= 0)
         refuse(fmt::format("result \"{}\" depends on \"{}\" in another way than as a factor",
                            result, name(value.obstacle)));
-      for (const Term& term : value.terms) terms_.emplace(term, c.result);
+      for (const Monomial& term : value.terms) terms_.emplace(term, c.result);
     }
   }
 
@@ -208,7 +208,7 @@ class Charges {
     }
   }
   /// Whether a term has two factors, neither of which is a charge.
-  bool is_open(const Term& term) const {
+  bool is_open(const Monomial& term) const {
     return term.size() == 2 && !is_charge(term[0]) && !is_charge(term[1]);
   }
 
@@ -217,14 +217,14 @@ class Charges {
     const std::string& quantity = graph_.variable(v).quantity;
     return quantity == "charge" || quantity == "mass";
   }
-  std::string listed(const Term& term) const {
+  std::string listed(const Monomial& term) const {
     std::string out;
     for (const std::int32_t v : std::set(term.begin(), term.end()))
       out += (out.empty() ? "\"" : ", \"") + name(v) + "\"";
     return out;
   }
 
-  void carry(const Term& term, std::int32_t result) {
+  void carry(const Monomial& term, std::int32_t result) {
     if (is_charge(term[0]) && is_charge(term[1]))
       return refuse(fmt::format("a term of result \"{}\" is a product of two charges: {}",
                                 name(result), listed(term)));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/compiler/ir/evaluate.hpp"
+#include "support/real_functions.hpp"
 
 namespace gdr::test {
 
@@ -45,8 +46,10 @@ struct RealMath<test::Quad> {
 
   static bool negative(const Quad& x) { return std::signbit(static_cast<long double>(x)); }
 
-  /// With the 64 bits of a long double.
-  static Quad function(Fn fn, const Quad& x, const Quad& y, int order) {
+  /// Operations in all bits, other functions with the 64 bits of a long double.
+  static Quad function(Fn fn, const Quad& x, const Quad& y = 0, int order = 0) {
+    if (fn == Fn::Exp) return exp(x);
+    if (const auto made = test::by_operations(fn, x, y)) return *made;
     return RealMath<long double>::function(fn, static_cast<long double>(x),
                                            static_cast<long double>(y), order);
   }

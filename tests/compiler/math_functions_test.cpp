@@ -1,12 +1,7 @@
 // The mathematical functions of the language on every engine, against MPFR: random arguments from
 // the whole range, and arguments where something changes.
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <random>
@@ -15,7 +10,6 @@
 
 #include "compiler/codegen_support.hpp"
 #include "emulator/host/isa.hpp"
-#include "kernels/compiler/lower/lower.hpp"
 #include "support/iterations.hpp"
 #include "support/mpfr_functions.hpp"
 
@@ -577,42 +571,6 @@ TEST_CASE("functions outside of their ranges give what the reference page says")
         }
       }
     }
-  }
-}
-
-namespace {
-
-/// Clocks of an evaluation in a full loop: instructions with a multiplication, of which one of two
-/// longs takes two, or with an operation of the adder or the integer unit, whichever are more.
-double clocks_of(const std::string& call, const std::string& type) {
-  const auto count = [&](const std::string& value) {
-    kc::Graph graph = graph_of("VARI " + type + " x, y; VARJ " + type + " s; VARF r;\n" + type +
-                               " a = x + s;\n" + type + " b = y + s;\nr += " + value + ";");
-    kc::infer_types(graph);
-    std::array<double, 3> slots{};
-    for (const kc::MachineOp& op : kc::lower(graph, 4).ops) slots[op.slot()] += op.dmul() ? 2 : 1;
-    return slots;
-  };
-  const bool two = call.find("b)") != std::string::npos;
-  const auto all = count(call), arguments = count(two ? "a + b" : "a");
-  return std::max(all[0] - arguments[0], all[1] - arguments[1] + (two ? 1 : 0));
-}
-
-}  // namespace
-
-TEST_CASE("the reference page has the clocks of all functions") {
-  std::ifstream file(GDR_SOURCE_DIR "/docs/reference/kernel-language.md");
-  const std::string page(std::istreambuf_iterator<char>(file), {});
-  const char* const calls[] = {"round(a)",   "floor(a)",   "trunc(a)", "log(a)",      "sin(a)",
-                               "cos(a)",     "tan(a)",     "asin(a)",  "acos(a)",     "atan2(a, b)",
-                               "tanh(a)",    "pow(a, b)",  "cbrt(a)",  "erf(a)",      "erfc(a)",
-                               "boys(0, a)", "boys(8, a)", "exp(a)",   "boys(16, a)", "sqrt(a)",
-                               "rsqrt(a)",   "recip(a)"};
-  for (const std::string call : calls) {
-    const std::string row =
-        fmt::format("| `{}` | {} | {} |", call, clocks_of(call, "short"), clocks_of(call, "long"));
-    INFO(row);
-    CHECK(page.find(row) != std::string::npos);
   }
 }
 

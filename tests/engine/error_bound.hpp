@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "kernels/compiler/ir/evaluate.hpp"
+#include "support/real_functions.hpp"
 
 namespace gdr::test {
 
@@ -104,7 +105,9 @@ struct RealMath<test::Bounded> {
   }
   static bool negative(const Bounded& x) { return std::signbit(x.value); }
   /// The largest difference at the ends of the argument's error, where the function is monotonic.
-  static Bounded function(Fn fn, const Bounded& x, const Bounded& y, int order) {
+  static Bounded function(Fn fn, const Bounded& x, const Bounded& y = {}, int order = 0) {
+    if (fn == Fn::Exp) return exp(x);
+    if (const auto made = test::by_operations(fn, x, y)) return *made;
     const auto at = [&](long double a, long double b) {
       return RealMath<long double>::function(fn, a, b, order);
     };

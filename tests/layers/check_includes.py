@@ -48,6 +48,7 @@ LAYERS: dict[str, list[str]] = {
     "kernels/compiler": [
         "emit",
         ".",
+        "functions",
         "lower regalloc",
         "schedule cache front",
         "ir",

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Executes the recipe of HACKING.md for a function of the kernel language.
 
-Applies its changes to a copy of the kernel compiler, builds that, compiles a kernel that calls the
-new function, in shorts and in longs, and compares its results on the command's engines with the
-function of the host. So the recipe names every place that has to change, and changes them as they
+Applies its changes to a copy of the kernel compiler, builds that, compiles kernels that call the
+new function and differentiate it, in shorts and in longs, and compares their results on the
+command's engines with the functions of the host. So the recipe names every place that has to change, and changes them as they
 are.
 
 usage: add_function.py ROOT FOLDER --command GDR --compiler CXX --links FILE...
@@ -23,7 +23,9 @@ import sys
 
 RECIPE = "**Add a function of the kernel language.**"
 COMPILER = "kernels/compiler"
-NAME, FUNCTION = "cosh", math.cosh
+NAME = "cosh"
+#: What kernels compute of a, and its value on the host.
+CALLS = {"cosh(a)": math.cosh, "grad(cosh(a), a)": math.sinh}
 PLACES = (0.0, 1e-3, -0.3, 1.0, -2.5, 7.0, 20.0, 90.0)
 
 #: Compiles a file without a search for a short loop.
@@ -44,12 +46,16 @@ int main(int, char** names) {
 
 
 def changes(text: str) -> list[tuple[str, list[str], list[str]]]:
-    """The changes of a recipe: file, the lines that it has, and the lines that replace them."""
+    """The changes of a recipe: file, the lines that it has, and the lines that replace them. After
+    a line that is added, one that is removed begins the next change of the file."""
     found: list[tuple[str, list[str], list[str]]] = []
     for block in re.findall(r"^```diff\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        before = ""
         for line in block.splitlines():
+            if line.startswith("--- ") or (before == "+" and line[:1] == "-"):
+                found.append((line[4:] if line.startswith("--- ") else found[-1][0], [], []))
+            before = line[:1]
             if line.startswith("--- "):
-                found.append((line[4:], [], []))
                 continue
             if line[:1] in (" ", "-"):
                 found[-1][1].append(line[1:])
@@ -60,6 +66,9 @@ def changes(text: str) -> list[tuple[str, list[str], list[str]]]:
 
 def apply(folder: pathlib.Path, name: str, old: list[str], new: list[str]) -> None:
     path = folder / name
+    if not old:  # a new file
+        path.write_text("\n".join(new) + "\n", encoding="utf-8")
+        return
     text = path.read_text(encoding="utf-8")
     before, after = ("\n".join(lines) + "\n" for lines in (old, new))
     if text.count(before) != 1:
@@ -105,25 +114,28 @@ def check(folder: pathlib.Path, program: pathlib.Path, command: str) -> None:
     targets, sources = folder / "targets.txt", folder / "sources.txt"
     targets.write_text("".join(f"{x!r}\n" for x in PLACES), encoding="utf-8")
     sources.write_text("0\n", encoding="utf-8")
-    for kind, error in (("short", 3 * 2.0**-25), ("long", 1e-13)):
-        kernel, assembly = folder / f"{kind}.gdk", folder / f"{kind}.gds"
-        kernel.write_text(
-            f"VARI {kind} x; VARJ {kind} s; VARF r;\n{kind} a = x + s;\nr += {NAME}(a);\n",
-            encoding="utf-8",
-        )
-        subprocess.run([program, kernel, assembly], check=True)
-        for engine in ("reference", "vector", "native"):
-            run = [command, "run", assembly, "--targets", targets, "--sources", sources]
-            text = subprocess.run(
-                [*run, "--engine", engine], check=True, capture_output=True, text=True
-            ).stdout
-            lines = [line.split("#")[0].split() for line in text.splitlines()]
-            found = [float(line[-1]) for line in lines if line]
-            if len(found) != len(PLACES):
-                sys.exit(f"{engine}: expected {len(PLACES)} results:\n{text}")
-            for x, result in zip(PLACES, found):
-                if abs(result / FUNCTION(x) - 1) > error:
-                    sys.exit(f"{engine}, {kind}: {NAME}({x}) = {result}, not {FUNCTION(x)}")
+    for kind, error in (("short", 4 * 2.0**-25), ("long", 1e-13)):
+        for number, (call, function) in enumerate(CALLS.items()):
+            kernel, assembly = (folder / f"{kind}_{number}{end}" for end in (".gdk", ".gds"))
+            kernel.write_text(
+                f"VARI {kind} x; VARJ {kind} s; VARF r;\n{kind} a = x + s;\nr += {call};\n",
+                encoding="utf-8",
+            )
+            subprocess.run([program, kernel, assembly], check=True)
+            for engine in ("reference", "vector", "native"):
+                run = [command, "run", assembly, "--targets", targets, "--sources", sources]
+                text = subprocess.run(
+                    [*run, "--engine", engine], check=True, capture_output=True, text=True
+                ).stdout
+                lines = [line.split("#")[0].split() for line in text.splitlines()]
+                found = [float(line[-1]) for line in lines if line]
+                if len(found) != len(PLACES):
+                    sys.exit(f"{engine}: expected {len(PLACES)} results:\n{text}")
+                for x, result in zip(PLACES, found):
+                    right = function(x)
+                    # A derivative near zero is the difference of two numbers near one.
+                    if abs(result - right) > error * max(abs(right), 1.0):
+                        sys.exit(f"{engine}, {kind}: {call} at {x} is {result}, not {right}")
 
 
 def main() -> None:

@@ -126,9 +126,9 @@ class Arithmetic {
   /// Add, Sub, Mul, Div of numbers and ints. Here and below a poisoned operand gives poison.
   Value combine(Fn fn, const Value& a, const Value& b, Context ctx, const SourceRange& where);
   Value negate(const Value& a, const SourceRange& where);
-  /// Functions of one number: Sqrt, Rsqrt, Reciprocal, Exp, and those from Round on.
+  /// A function of one number, rounded to its context.
   Value round1(Fn fn, const Value& a, Context ctx, const SourceRange& where);
-  /// Functions of two numbers: Atan2, Pow.
+  /// A function of two numbers.
   Value round2(Fn fn, const Value& a, const Value& b, Context ctx, const SourceRange& where);
   /// The Boys function of a constant order.
   Value boys(const Value& order, const Value& a, Context ctx, const SourceRange& where);
@@ -222,6 +222,14 @@ class Components {
 };
 
 using Arguments = std::vector<Value>;
+
+/// A call of a function of numbers (ir/function.hpp).
+struct Call {
+  Arithmetic& with;
+  const Arguments& a;
+  Context ctx;
+  const SourceRange& where;
+};
 
 /// The function that differentiates: `grad(u, x)`.
 constexpr std::string_view gradient_name = "grad";

@@ -6,7 +6,7 @@
 
 #include "emulator/assembler/front/report.hpp"
 #include "kernels/compiler/front/builder.hpp"
-#include "kernels/compiler/front/front.hpp"
+#include "kernels/compiler/ir/function.hpp"
 
 namespace gdr::kc::front {
 namespace {
@@ -19,92 +19,11 @@ std::vector<ExprId> indices_of(const Expr& e) {
   return indices;
 }
 
-/// A call of a built-in function.
-struct Call {
-  Arithmetic& with;
-  const Arguments& a;
-  Context ctx;
-  const SourceRange& where;
-};
-
-template <Fn fn>
-Value rounded(const Call& c) {
-  return c.with.round1(fn, c.a[0], c.ctx, c.where);
-}
-template <Fn fn>
-Value extreme(const Call& c) {
-  return c.with.extreme(fn, c.a[0], c.a[1], c.ctx, c.where);
-}
-template <Type type>
-Value converted(const Call& c) {
-  return c.with.convert(type, c.a[0], c.where, true);
-}
-template <Fn fn>
-Value rounded2(const Call& c) {
-  return c.with.round2(fn, c.a[0], c.a[1], c.ctx, c.where);
-}
-Value absolute(const Call& c) { return c.with.absolute(c.a[0], c.where); }
-Value integer(const Call& c) { return c.with.integer(c.a[0], c.where); }
-Value boys(const Call& c) { return c.with.boys(c.a[0], c.a[1], c.ctx, c.where); }
-Value ceiling(const Call& c) {
-  const Value below = c.with.round1(Fn::Floor, c.with.negate(c.a[0], c.where), c.ctx, c.where);
-  return c.with.negate(below, c.where);
-}
-Value arc_tangent(const Call& c) {
-  return c.with.round2(Fn::Atan2, c.a[0], constant_number(1), c.ctx, c.where);
-}
-Value power(const Call& c) { return c.with.power(c.a[0], c.a[1], c.ctx, c.where); }
-Value inverse_cube_of_root(const Call& c) {
-  return c.with.power(c.a[0], constant_number(-1.5), c.ctx, c.where);
-}
-
 struct Operator {
   std::string_view text;
   Fn fn;
 };
 constexpr Operator operators[] = {{"+", Fn::Add}, {"-", Fn::Sub}, {"*", Fn::Mul}, {"/", Fn::Div}};
-
-struct Builtin {
-  std::string_view name;
-  std::size_t arguments;
-  Value (*apply)(const Call& call);
-};
-constexpr Builtin builtins[] = {
-    {"rsqrt", 1, rounded<Fn::Rsqrt>},
-    {"sqrt", 1, rounded<Fn::Sqrt>},
-    {"recip", 1, rounded<Fn::Reciprocal>},
-    {"exp", 1, rounded<Fn::Exp>},
-    {"abs", 1, absolute},
-    {"min", 2, extreme<Fn::Min>},
-    {"max", 2, extreme<Fn::Max>},
-    {"pow", 2, power},
-    {"powm32", 1, inverse_cube_of_root},
-    {"round", 1, rounded<Fn::Round>},
-    {"floor", 1, rounded<Fn::Floor>},
-    {"ceil", 1, ceiling},
-    {"trunc", 1, rounded<Fn::Trunc>},
-    {"log", 1, rounded<Fn::Log>},
-    {"sin", 1, rounded<Fn::Sin>},
-    {"cos", 1, rounded<Fn::Cos>},
-    {"tan", 1, rounded<Fn::Tan>},
-    {"asin", 1, rounded<Fn::Asin>},
-    {"acos", 1, rounded<Fn::Acos>},
-    {"atan", 1, arc_tangent},
-    {"atan2", 2, rounded2<Fn::Atan2>},
-    {"tanh", 1, rounded<Fn::Tanh>},
-    {"cbrt", 1, rounded<Fn::Cbrt>},
-    {"erf", 1, rounded<Fn::Erf>},
-    {"erfc", 1, rounded<Fn::Erfc>},
-    {"boys", 2, boys},
-    {"int", 1, integer},
-    {"short", 1, converted<Type::Short>},
-    {"long", 1, converted<Type::Long>},
-};
-
-const Builtin* find_builtin(std::string_view name) noexcept {
-  const auto* found = std::ranges::find(builtins, name, &Builtin::name);
-  return found == std::end(builtins) ? nullptr : found;
-}
 
 std::string count_text(std::size_t count) {
   return count == 1   ? "one argument"
@@ -113,16 +32,6 @@ std::string count_text(std::size_t count) {
 }
 
 }  // namespace
-
-}  // namespace gdr::kc::front
-
-std::vector<std::pair<std::string_view, std::size_t>> gdr::kc::function_names() {
-  std::vector<std::pair<std::string_view, std::size_t>> names;
-  for (const front::Builtin& b : front::builtins) names.emplace_back(b.name, b.arguments);
-  return names;
-}
-
-namespace gdr::kc::front {
 
 Value Builder::evaluate(ExprId id, Context ctx) {
   const Expr& e = expr(id);
@@ -410,7 +319,7 @@ Value Builder::read_temporary(Name& n, const std::vector<ExprId>& indices,
 
 void Builder::check_functions() {
   for (const Function& f : program_.functions) {
-    if (find_builtin(f.name) != nullptr) {
+    if (find_function(f.name) != nullptr) {
       error(Code::NameReserved, f.where, in_quotes(f.name) + " is a built-in function");
       continue;
     }
@@ -435,14 +344,14 @@ void Builder::check_functions() {
 }
 
 Value Builder::call(const Expr& e, Context ctx) {
-  if (find_builtin(e.name) != nullptr) return call_builtin(e, ctx);
+  if (find_function(e.name) != nullptr) return call_builtin(e, ctx);
   const auto it = functions_.find(e.name);
   if (it != functions_.end()) return call_function(*it->second, e, ctx);
   if (e.name == gradient_name) return gradient(e, ctx);
   if (is_vector_function(e.name))
     return call_vector_function(e.name, arithmetic_, messages_, arguments_of(e, ctx), ctx, e.where);
   assembly::Suggestion suggestion(e.name);
-  for (const Builtin& b : builtins) suggestion.consider(b.name);
+  for (const kc::Function* f : all_functions()) suggestion.consider(f->name);
   for (const std::string_view name : vector_function_names()) suggestion.consider(name);
   suggestion.consider(gradient_name);
   if (messages_.below_limit())
@@ -460,17 +369,19 @@ Arguments Builder::arguments_of(const Expr& e, Context ctx) {
 }
 
 Value Builder::call_builtin(const Expr& e, Context ctx) {
-  const Builtin& b = *find_builtin(e.name);
+  const kc::Function& f = *find_function(e.name);
   Context inner = ctx;
-  if (b.name == "long") inner.wide = true;
-  if (b.name == "short") inner.wide = false;
-  const Arguments values = arguments_of(e, inner);
-  if (values.size() != b.arguments) {
-    error(Code::ArgumentCount, e.where, in_quotes(b.name) + " takes " + count_text(b.arguments))
-        .label(std::to_string(values.size()) + " are given");
+  if (f.name == "long") inner.wide = true;
+  if (f.name == "short") inner.wide = false;
+  const Arguments a = arguments_of(e, inner);
+  if (a.size() != f.count()) {
+    error(Code::ArgumentCount, e.where, in_quotes(f.name) + " takes " + count_text(f.count()))
+        .label(std::to_string(a.size()) + " are given");
     return {};
   }
-  return b.apply({arithmetic_, values, ctx, e.where});
+  if (f.call != nullptr) return f.call({arithmetic_, a, ctx, e.where});
+  return a.size() == 1 ? arithmetic_.round1(f.fn, a[0], ctx, e.where)
+                       : arithmetic_.round2(f.fn, a[0], a[1], ctx, e.where);
 }
 
 /// Reports an error and returns false if the call is invalid.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "kernels/compiler/ir/function.hpp"
+
 namespace gdr::kc::front {
 namespace {
 
@@ -20,8 +22,10 @@ constexpr bool rounds(Fn fn) noexcept {
 /// Whether the derivative is zero everywhere, or there is none: of steps, conditions and ints.
 bool is_flat(const Node& node) noexcept {
   const bool number = node.type == Type::Short || node.type == Type::Long;
-  return !number || node.fn == Fn::Round || node.fn == Fn::Floor || node.fn == Fn::Trunc ||
-         node.fn == Fn::Lookup;
+  const bool selects = node.fn == Fn::Min || node.fn == Fn::Max;
+  const kc::Function* const f = function_of(node.fn);
+  const bool is_step = f != nullptr && f->slopes[0] == nullptr && !selects;
+  return !number || is_step || node.fn == Fn::Lookup;
 }
 
 /// The position at which two guards differ, if that is the only one and they are opposite there.
@@ -247,8 +251,8 @@ void Derivative::selection_rule(const Node& node, const GuardedValue& g) {
 
 void Derivative::function_rule(NodeId id, const GuardedValue& g) {
   const Node node = nodes_[id];
-  const SlopeRule* const rule = find_slope_rule(node.fn);
-  if (rule == nullptr) return;
+  const kc::Function* const f = function_of(node.fn);
+  if (f == nullptr) return;
   const FunctionAt at{with_,
                       here_,
                       where_,
@@ -261,8 +265,8 @@ void Derivative::function_rule(NodeId id, const GuardedValue& g) {
     const Slope slope = slope_by(at);
     add(operand, product(g.value, slope.value), required(g.guard, slope.condition));
   };
-  through(node.a, rule->by_x);
-  through(node.b, rule->by_y);
+  through(node.a, f->slopes[0]);
+  through(node.b, f->slopes[1]);
 }
 
 void Derivative::add(NodeId operand, Value value, std::optional<Guard> guard) {

@@ -135,14 +135,4 @@ struct Slope {
   Value condition = constant_bool(true);
 };
 
-/// The slopes of a function of numbers with respect to its arguments; null: there is none, the
-/// derivative is zero.
-struct SlopeRule {
-  Fn fn;
-  Slope (*by_x)(const FunctionAt&) = nullptr;
-  Slope (*by_y)(const FunctionAt&) = nullptr;
-};
-/// Null for functions whose derivative is zero everywhere, and for operations.
-const SlopeRule* find_slope_rule(Fn fn) noexcept;
-
 }  // namespace gdr::kc::front

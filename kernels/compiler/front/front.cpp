@@ -39,7 +39,7 @@ FrontResult read_kernel(std::string_view text, const std::string& file_name,
                        " characters; the limit is 1 MiB (1048576)");
   } else {
     Parser(program, sources, messages, 0).parse_file();
-    Graph graph = Builder(program, messages).build(kernel_name(file_name));
+    Graph graph = front::Builder(program, messages).build(kernel_name(file_name));
     if (messages.errors() == 0) result.graph = std::move(graph);
   }
   result.diagnostics.error_count = messages.errors();

@@ -10,76 +10,19 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/compiler/ir/function.hpp"
 #include "kernels/compiler/ir/graph.hpp"
 
 namespace gdr::kc {
 
-/// The Boys function of this order: the integral of t^(2 order) exp(-x t^2) from 0 to 1. Its series
-/// has positive terms (I. Shavitt, Methods in Computational Physics 2, 1963); beyond it, at large
-/// x, the upper limit of the integral may be infinite.
-template <class Real>
-Real boys_function(int order, const Real& x) {
-  if (x > 60 + 4 * order) {
-    const auto pi = static_cast<Real>(3.14159265358979323846264338327950288L);
-    Real value = std::sqrt(pi / x) / 2;
-    for (int m = 1; m <= order; ++m) value *= Real(2 * m - 1) / (2 * x);
-    return value;
-  }
-  Real term = Real(1) / (2 * order + 1), sum = term;
-  for (int k = 1; k < 10 || term > sum * Real(1e-22); ++k) {
-    term *= 2 * x / Real(2 * order + 2 * k + 1);
-    sum += term;
-  }
-  return std::exp(-x) * sum;
-}
-
-/// The functions of a number type that evaluate() needs; specialise it for other types.
+/// The functions of a number type that evaluate() needs; specialise it for types that the rows of
+/// the functions (ir/function.hpp) do not have.
 template <class Real>
 struct RealMath {
-  static Real sqrt(const Real& x) { return std::sqrt(x); }
-  static Real exp(const Real& x) { return std::exp(x); }
   static bool negative(const Real& x) { return std::signbit(x); }
-  /// The functions from Fn::Quotient on. `order` is that of a Boys function.
-  static Real function(Fn fn, const Real& x, const Real& y, int order) {
-    switch (fn) {
-      case Fn::Quotient:
-        return std::trunc(x / y);
-      case Fn::Integer:
-      case Fn::Trunc:
-        return std::trunc(x);
-      case Fn::Round:
-        return std::nearbyint(x);
-      case Fn::Floor:
-        return std::floor(x);
-      case Fn::Log:
-        return std::log(x);
-      case Fn::Sin:
-        return std::sin(x);
-      case Fn::Cos:
-        return std::cos(x);
-      case Fn::Tan:
-        return std::tan(x);
-      case Fn::Asin:
-        return std::asin(x);
-      case Fn::Acos:
-        return std::acos(x);
-      case Fn::Atan2:
-        return std::atan2(x, y);
-      case Fn::Tanh:
-        return std::tanh(x);
-      case Fn::Pow:
-        return std::pow(x, y);
-      case Fn::Cbrt:
-        return std::cbrt(x);
-      case Fn::Erf:
-        return std::erf(x);
-      case Fn::Erfc:
-        return std::erfc(x);
-      case Fn::Boys:
-        return boys_function(order, x);
-      default:
-        return x;
-    }
+  /// f(x) or f(x, y); `order` is that of a family of functions.
+  static Real function(Fn fn, const Real& x, const Real& y = {}, int order = 0) {
+    return function_of(fn)->value(x, y, order);
   }
 };
 
@@ -105,7 +48,7 @@ Real extreme(bool minimum, const Real& a, const Real& b) {
   return (a < b) == minimum ? a : b;
 }
 
-/// An operation on the operands of a node; Bools are 0 and 1, `order` is that of a Boys function.
+/// An operation on the operands of a node; Bools are 0 and 1, `order` is that of a family.
 template <class Real>
 Real compute(Fn fn, const Real& a, const Real& b = {}, const Real& c = {}, int order = 0) {
   using Math = RealMath<Real>;
@@ -121,19 +64,6 @@ Real compute(Fn fn, const Real& a, const Real& b = {}, const Real& c = {}, int o
       return a / b;
     case Fn::Neg:
       return -a;
-    case Fn::Abs:
-      return Math::negative(a) ? -a : a;
-    case Fn::Min:
-    case Fn::Max:
-      return extreme(fn == Fn::Min, a, b);
-    case Fn::Sqrt:
-      return Math::sqrt(a);
-    case Fn::Rsqrt:
-      return 1 / Math::sqrt(a);
-    case Fn::Reciprocal:
-      return 1 / a;
-    case Fn::Exp:
-      return Math::exp(a);
     case Fn::Convert:
       return a;
     case Fn::Less:
@@ -152,6 +82,10 @@ Real compute(Fn fn, const Real& a, const Real& b = {}, const Real& c = {}, int o
     case Fn::Constant:
     case Fn::Lookup:
       break;
+    case Fn::Integer:
+      return Math::function(Fn::Trunc, a);
+    case Fn::Quotient:
+      return Math::function(Fn::Trunc, a / b);
     default:
       return Math::function(fn, a, b, order);
   }
@@ -266,10 +200,11 @@ void reduce_terms(const Graph& graph, const std::vector<PairTerm<Real>>& terms,
         const Real most = before < value ? value : before;
         weight = kept = 0;
         if (value == -Real(INFINITY)) break;
-        const Real sum = Math::exp(before - most) + Math::exp(value - most);
-        result = most + Math::function(Fn::Log, sum, Real(0), 0);
-        weight = Math::exp(value - most) / sum;
-        kept = Math::exp(before - most) / sum;
+        const Real sum =
+            Math::function(Fn::Exp, before - most) + Math::function(Fn::Exp, value - most);
+        result = most + Math::function(Fn::Log, sum);
+        weight = Math::function(Fn::Exp, value - most) / sum;
+        kept = Math::function(Fn::Exp, before - most) / sum;
         for (std::size_t v = 0; v < results.size(); ++v)
           if (graph.variables[v].weighted_by == c.result) results[v] *= kept;
         break;

@@ -4,28 +4,38 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string_view>
+
+#include "kernels/compiler/ir/function.hpp"
 
 namespace gdr::kc {
 namespace {
 
-struct FnInfo {
+struct OperatorInfo {
+  Fn fn;
   std::string_view name;
   bool flop = false;  ///< counted by count_flops
 };
-/// By Fn.
-constexpr FnInfo fn_infos[] = {
-    {"input"},       {"constant"},    {"add", true},   {"sub", true},   {"mul", true},
-    {"div", true},   {"neg"},         {"abs"},         {"min", true},   {"max", true},
-    {"sqrt", true},  {"rsqrt", true}, {"recip", true}, {"exp", true},   {"convert"},
-    {"less"},        {"equal"},       {"and"},         {"or"},          {"not"},
-    {"select"},      {"lookup"},      {"quotient"},    {"integer"},     {"round", true},
-    {"floor", true}, {"trunc", true}, {"log", true},   {"sin", true},   {"cos", true},
-    {"tan", true},   {"asin", true},  {"acos", true},  {"atan2", true}, {"tanh", true},
-    {"pow", true},   {"cbrt", true},  {"erf", true},   {"erfc", true},  {"boys", true},
+/// Operations that are not functions of numbers.
+constexpr OperatorInfo operator_infos[] = {
+    {Fn::Input, "input"},       {Fn::Constant, "constant"}, {Fn::Add, "add", true},
+    {Fn::Sub, "sub", true},     {Fn::Mul, "mul", true},     {Fn::Div, "div", true},
+    {Fn::Neg, "neg"},           {Fn::Convert, "convert"},   {Fn::Less, "less"},
+    {Fn::Equal, "equal"},       {Fn::And, "and"},           {Fn::Or, "or"},
+    {Fn::Not, "not"},           {Fn::Select, "select"},     {Fn::Lookup, "lookup"},
+    {Fn::Quotient, "quotient"}, {Fn::Integer, "integer"},
 };
-static_assert(std::size(fn_infos) == static_cast<std::size_t>(last_fn) + 1);
-constexpr const FnInfo& info(Fn fn) { return fn_infos[static_cast<std::size_t>(fn)]; }
+const OperatorInfo* operator_of(Fn fn) noexcept {
+  const auto* const found = std::ranges::find(operator_infos, fn, &OperatorInfo::fn);
+  return found == std::end(operator_infos) ? nullptr : found;
+}
+
+/// Whether count_flops counts it: functions but for the absolute value, which is a sign.
+bool is_flop(Fn fn) noexcept {
+  const OperatorInfo* const op = operator_of(fn);
+  return op != nullptr ? op->flop : fn != Fn::Abs;
+}
 
 constexpr std::string_view type_names[] = {"short", "long", "int", "bool"};
 constexpr char kind_letters[] = {'i', 'j', 'f', 'p', 'o'};
@@ -81,7 +91,10 @@ Reduction reduction_of(std::string_view word) noexcept {
   return found == std::end(reduction_infos) ? Reduction::Sum : static_cast<Reduction>(number);
 }
 
-std::string_view name_of(Fn fn) noexcept { return info(fn).name; }
+std::string_view name_of(Fn fn) noexcept {
+  const OperatorInfo* const op = operator_of(fn);
+  return op != nullptr ? op->name : function_of(fn)->name;
+}
 
 std::vector<bool> needed_nodes(const Graph& graph) {
   std::vector<bool> needed(graph.nodes.size(), false);
@@ -144,7 +157,7 @@ double count_flops(const Graph& graph) {
     if (node.fn == Fn::Input) varies[k] = graph.variable(node.variable).kind != VarKind::Param;
     for (const NodeId operand : {node.a, node.b, node.c})
       if (operand != no_node && varies[index(operand)]) varies[k] = true;
-    if (needed[k] && varies[k] && is_number(node.type) && info(node.fn).flop) ++flops;
+    if (needed[k] && varies[k] && is_number(node.type) && is_flop(node.fn)) ++flops;
   }
   return flops;
 }
@@ -164,7 +177,7 @@ std::string to_text(const Graph& graph) {
   }
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& n = graph.nodes[i];
-    out += fmt::format("%{} {} = {} {}\n", i, name_of(n.type), info(n.fn).name,
+    out += fmt::format("%{} {} = {} {}\n", i, name_of(n.type), kc::name_of(n.fn),
                        operand_text(graph, n));
   }
   for (const Contribution& c : graph.contributions) out += contribution_text(graph, c);

@@ -7,6 +7,7 @@
 #include "emulator/isa/table.hpp"
 #include "emulator/numeric/float.hpp"
 #include "gdr/error.hpp"
+#include "kernels/compiler/ir/function.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -212,17 +213,6 @@ Term Builder::make_term(NodeId node_id) {
     case Fn::Reciprocal:
       if (inverse_root(node, node.a)) return rsqrt(root_operand(node.a), width);
       return reciprocal(a, width);
-    case Fn::Rsqrt:
-      return rsqrt(a, width);
-    case Fn::Sqrt:
-      return square_root(a, width);
-    case Fn::Exp:
-      return exponential(a, width);
-    case Fn::Abs:
-      return magnitude(a, width);
-    case Fn::Min:
-    case Fn::Max:
-      return extreme(node.fn == Fn::Min ? Op::Fmin : Op::Fmax, a, b, width);
     case Fn::Convert: {
       const Node& from = graph_.node(node.a);
       if (from.fn == Fn::Constant && from.type == Type::Int)
@@ -239,7 +229,11 @@ Term Builder::make_term(NodeId node_id) {
     case Fn::Select:
       return choose(node);
     default:
-      return mathematical(node, a, b);
+      if (const Function* const f = function_of(node.fn)) {
+        const bool known = a.constant && (node.b == no_node || b.constant);
+        return known ? Term::of(f->value(a.number, b.number, static_cast<int>(node.integer)))
+                     : f->lower(*this, node, a, b);
+      }
   }
   throw Error(ErrorCategory::Internal, "an integer or a table cannot be used as a number here");
 }

@@ -41,50 +41,38 @@ class Builder {
   /// Number of readers of each node.
   const std::vector<std::uint32_t>& uses() const noexcept { return node_uses_; }
 
- private:
-  // builder.cpp: operands and arithmetic; functions.cpp: integers and tables
-  const Term& term(NodeId node);
-  Term make_term(NodeId id);
-  double factor_of(NodeId id) const;
-  bool inverse_root(const Node& node, NodeId operand) const;
-  Term root_operand(NodeId root);
-  Ref integer(NodeId node);
-  Ref make_integer(const Node& node);
-  Ref input(std::int32_t variable);
-  Ref number_of(const Ref& integer, Width width);
-  Ref table_lookup(const Node& node);
+  // -- what functions are made of (kernels/compiler/functions) -------------------------------
+
+  const Graph& graph() const noexcept { return graph_; }
+  /// Whether all numbers are longs, that is doubles of a host.
+  bool in_longs() const noexcept { return graph_.in_longs; }
+  /// The source range of the operations that are emitted.
+  const SourceRange& place() const noexcept { return where_; }
+  Width width_of(const Ref& ref) const;
+  bool invariant(const Ref& ref) const;
+
+  // builder.cpp: operations, constants and factors
   Ref emit(Op op, Width width, Ref a, Ref b = {});
-  ValueId new_value(MachineValue value);
-  ValueId new_accumulator(std::int32_t variable, Width width, bool integer);
   Ref append_op(MachineOp op);
-  void predicate(OpId op, Condition condition);
   Ref immediate(double number);
   Ref bits(std::uint64_t short_bits);
-  bool invariant(const Ref& ref) const;
-  Width width_of(const Ref& ref) const;
-  Term multiply(Term a, Term b, Width width);
-  Term multiplied(Term a, Term b, double factor, Width width);
-  void align(Term& a, NodeId of_a, Term& b, NodeId of_b, Width width);
-  Term add(Term a, Term b, Width width, NodeId of_a = no_node, NodeId of_b = no_node);
-  Term with_scale(const Term& term, double scale, Width width);
-  /// A reciprocal or root: with scale 1 if these are wanted plain.
-  Term root_term(const Term& term, Width width) {
-    return plain_roots_ ? with_scale(term, 1, width) : term;
-  }
-  Ref plain(const Term& term, Width width);
   Ref short_of(const Ref& ref);
-  MachineOp* producer(const Ref& ref);
+  Term multiply(Term a, Term b, Width width);
+  Term with_scale(const Term& term, double scale, Width width);
+  Ref plain(const Term& term, Width width);
+  /// Values that were computed under a mask must not be reused.
+  void forget_values() { value_numbers_.clear(); }
+  /// Values that the functions of a family, such as Boys functions, have in common for one
+  /// argument.
+  std::vector<Ref>& family(NodeId argument, Type type) { return families_[{argument, type}]; }
 
-  // functions.cpp: functions of several operations
-  Term rsqrt(Term x, Width width);
-  Term reciprocal(Term x, Width width);
-  Term square_root(Term x, Width width);
-  Term exponential(Term x, Width width);
-  Term magnitude(Term x, Width width);
-  Term extreme(Op op, Term a, Term b, Width width);
-
-  // math.cpp: the mathematical functions, and steps that they share
-  Term mathematical(const Node& node, const Term& a, const Term& b);
+  // math.cpp: steps
+  struct Split {
+    Ref head;  ///< a short on every host
+    Ref tail;  ///< the rest, or none
+  };
+  Split split(const Ref& x);
+  Ref operand(const Term& x, Width width);
   Ref product(Ref a, Ref b, Width width);
   Ref times_constant(const Ref& x, double constant);
   Ref horner(const Ref& x, double largest, std::span<const double> c, Width accuracy, Width width,
@@ -93,8 +81,6 @@ class Builder {
   Ref rounded_short(const Ref& x);
   Ref leading_bits(const Ref& x, unsigned dropped);
   Ref head_of(const Ref& x);
-  Ref where(Condition condition, const Ref& yes, const Ref& no, Width width);
-  Condition flag_of(Op op, const Ref& a, const Ref& b, MaskFlag flag);
   Ref short_inverse(const Ref& x);
   Ref inverse(const Ref& x, Width accuracy);
   Ref quotient(const Ref& a, const Ref& b);
@@ -103,79 +89,65 @@ class Builder {
   Ref copy_of(const Ref& x, Width width);
   Ref sign_of(const Ref& x);
 
-  // math_rounding.cpp
-  Ref nearest_integer(const Ref& x, Width width);
-  Ref floor_of(const Ref& x, Width width);
-  Ref truncated(const Ref& x, Width width);
-  Ref nearest_int(const Ref& x);
-  Ref with_sign(const Ref& n, const Ref& sign);
-  Ref truncated_int(const Ref& x);
-  Ref int_quotient(const Ref& n, std::int64_t divisor);
+  // math.cpp, conditions.cpp: selections
+  Ref where(Condition condition, const Ref& yes, const Ref& no, Width width);
+  Condition flag_of(Op op, const Ref& a, const Ref& b, MaskFlag flag);
+  MaskId new_mask();
+  OpId set_mask(MaskId mask, Op op, Ref a, Ref b, MaskFlag flag, MaskId predicate, bool value);
+  Ref select_constant(Condition condition, const Ref& yes, bool own_yes, u128 no_bits, Width width);
 
-  // math_exponential.cpp, math_logarithm.cpp, math_power.cpp, math_cube_root.cpp
-  struct Parts {
-    Ref shifted;
-    Ref n;
-    Condition valid;
-  };
+  // functions/: functions that others are made of
+  Term rsqrt(Term x, Width width);
+  Term reciprocal(Term x, Width width);
   struct Octave {
     Ref f;
     Ref power;
   };
   Octave octave_of(const Ref& x, const Ref& rest);
-  Ref hyperbolic_tangent(const Ref& x, Width width);
-  Ref power_of(const Ref& x, const Ref& y, Width width);
-  Ref short_power(const Ref& x, const Ref& y);
-  struct Split {
-    Ref head;  ///< a short on every host
-    Ref tail;  ///< the rest, or none
-  };
-  Split split(const Ref& x);
-  Split atanh_argument(const Split& x, const Ref& shifted);
-  Split binary_logarithm(const Split& x, const Parts& parts);
-  Ref two_to(const Ref& head, const Ref& tail);
-  Ref long_power(const Ref& x, const Ref& y);
-  Ref cube_root(const Ref& x, Width width);
-  Ref cube_root_step(const Ref& x, const Ref& first, const Ref& correction, const Ref& yy,
-                     Width width);
   std::span<const double> long_exponential() const;
   Ref exponential_of(const Ref& x, const Ref& rest, Width accuracy);
   Ref precise_exponential_of(const Ref& x, const Ref& rest, Width accuracy);
+  struct Parts {
+    Ref shifted;
+    Ref n;
+    Condition valid;
+  };
   Parts parts_of(const Ref& x);
   Ref special_logarithm(const Ref& x, Width width);
   Ref logarithm(const Ref& x, Width width);
+  Ref nearest_integer(const Ref& x, Width width);
+  Ref floor_of(const Ref& x, Width width);
+  Ref truncated(const Ref& x, Width width);
 
-  // math_trigonometric.cpp, math_inverse_trigonometric.cpp, math_error_function.cpp
-  Ref tangent(const Ref& x, Width width);
-  Ref arc_tangent(const Ref& y, const Ref& x, Width width);
-  struct ArcSine {
-    Ref angle;
-    Ref sign;
-    Condition far;
-  };
-  ArcSine arc_sine_parts(const Ref& x, Width width);
-  Ref arc_sine(const Ref& x, Width width);
-  Ref arc_cosine(const Ref& x, Width width);
-  Ref turns_of(const Ref& x, double constant);
-  Ref reduced(const Ref& x, const Ref& whole, double period);
-  Ref sine_of_rest(const Ref& shifted, const Ref& r, Width width);
-  Ref sine(const Ref& x, Width width);
-  Ref cosine(const Ref& x, Width width);
-  Ref error_function(const Ref& x, Width width);
-  Ref complementary_error_function(const Ref& x, Width width);
+ private:
+  // builder.cpp: operands and arithmetic
+  const Term& term(NodeId node);
+  Term make_term(NodeId id);
+  double factor_of(NodeId id) const;
+  bool inverse_root(const Node& node, NodeId operand) const;
+  Term root_operand(NodeId root);
+  Ref input(std::int32_t variable);
+  ValueId new_value(MachineValue value);
+  ValueId new_accumulator(std::int32_t variable, Width width, bool integer);
+  void predicate(OpId op, Condition condition);
+  Term multiplied(Term a, Term b, double factor, Width width);
+  void align(Term& a, NodeId of_a, Term& b, NodeId of_b, Width width);
+  Term add(Term a, Term b, Width width, NodeId of_a = no_node, NodeId of_b = no_node);
+  /// A reciprocal or root: with scale 1 if these are wanted plain.
+  Term root_term(const Term& term, Width width) {
+    return plain_roots_ ? with_scale(term, 1, width) : term;
+  }
+  MachineOp* producer(const Ref& ref);
 
-  // math_boys.cpp
-  Term boys(const Node& node, const Term& x, Width width);
-  struct BoysExponentials {
-    Ref whole;   ///< e^-T
-    Ref shared;  ///< e^(-share T)
-  };
-  Split split_long(const Ref& x, Width accuracy);
-  Ref square_of(const Ref& x, Width accuracy);
-  Ref mean_loss(double cuts);
-  std::vector<Ref> boys_set(int m, const Ref& t, Width accuracy);
-  BoysExponentials boys_exponentials(int m, const Ref& t, Width accuracy);
-  Ref boys_far(int m, const Split& t, const Ref& e, Width accuracy);
+  // integers.cpp: integers and tables
+  Ref integer(NodeId node);
+  Ref make_integer(const Node& node);
+  Ref number_of(const Ref& integer, Width width);
+  Ref table_lookup(const Node& node);
+  Ref with_sign(const Ref& n, const Ref& sign);
+  Ref nearest_int(const Ref& x);
+  Ref truncated_int(const Ref& x);
+  Ref int_quotient(const Ref& n, std::int64_t divisor);
 
   // conditions.cpp: masks and selections
   Condition condition(NodeId node);
@@ -183,11 +155,8 @@ class Builder {
   Condition combine_conditions(const Node& node, bool conjunction);
   bool is_comparison(NodeId node) const;
   bool is_shared(NodeId node) const;
-  MaskId new_mask();
-  OpId set_mask(MaskId mask, Op op, Ref a, Ref b, MaskFlag flag, MaskId predicate, bool value);
   Ref select(Condition condition, const Ref& yes, bool own_yes, const Ref& no, bool own_no,
              Width width);
-  Ref select_constant(Condition condition, const Ref& yes, bool own_yes, u128 no_bits, Width width);
   Ref fresh_copy(const Ref& ref, bool own, Width width);
   bool owns_its_value(NodeId id) const;
   Term choose(const Node& node);
@@ -238,8 +207,7 @@ class Builder {
   std::vector<ValueId> inputs_;
   std::vector<LogSum> log_sums_;
   std::map<NodeId, Condition> conditions_;
-  std::map<std::pair<NodeId, Type>, std::vector<Ref>>
-      boys_sets_;  ///< Boys functions by argument (boys())
+  std::map<std::pair<NodeId, Type>, std::vector<Ref>> families_;  ///< by argument (family())
   struct Key {
     Op op;
     Width width;

@@ -1,14 +1,11 @@
-// Steps that the mathematical functions share, and the choice of a function.
+// Steps that the mathematical functions share.
 #include "kernels/compiler/lower/math.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "emulator/numeric/float.hpp"
-#include "gdr/error.hpp"
-#include "kernels/compiler/ir/evaluate.hpp"
 #include "kernels/compiler/lower/builder.hpp"
 
 namespace gdr::kc {
@@ -142,44 +139,16 @@ Ref Builder::ratio(const Ref& a, const Ref& b, Width accuracy, Width width) {
   return product(a, inverse(b, Width::Short), width);
 }
 
-Term Builder::mathematical(const Node& node, const Term& a, const Term& b) {
-  struct Row {
-    Fn fn;
-    Ref (Builder::*make)(const Ref& x, Width width);
-    enum Symmetry { Neither, Odd, Even } symmetry;
-  };
-  static constexpr Row rows[] = {
-      {Fn::Round, &Builder::nearest_integer, Row::Odd},
-      {Fn::Floor, &Builder::floor_of, Row::Neither},
-      {Fn::Trunc, &Builder::truncated, Row::Odd},
-      {Fn::Log, &Builder::logarithm, Row::Neither},
-      {Fn::Sin, &Builder::sine, Row::Odd},
-      {Fn::Cos, &Builder::cosine, Row::Even},
-      {Fn::Tan, &Builder::tangent, Row::Odd},
-      {Fn::Asin, &Builder::arc_sine, Row::Odd},
-      {Fn::Acos, &Builder::arc_cosine, Row::Neither},
-      {Fn::Tanh, &Builder::hyperbolic_tangent, Row::Odd},
-      {Fn::Cbrt, &Builder::cube_root, Row::Odd},
-      {Fn::Erf, &Builder::error_function, Row::Odd},
-      {Fn::Erfc, &Builder::complementary_error_function, Row::Neither},
-  };
-  const Width width = width_for(node.type);
-  if (a.constant && (node.b == no_node || b.constant))
-    return Term::of(
-        evaluation::compute(node.fn, a.number, b.number, 0.0, static_cast<int>(node.integer)));
-  const auto operand = [&](const Term& t) {
-    return t.constant ? emit(Op::Fcvt, width, immediate(t.number)) : plain(t, width_of(t.ref));
-  };
-  if (node.fn == Fn::Atan2) return {arc_tangent(operand(a), operand(b), width)};
-  if (node.fn == Fn::Pow) return {power_of(operand(a), operand(b), width)};
-  if (node.fn == Fn::Boys) return boys(node, a, width);
-  const auto* const row = std::ranges::find(rows, node.fn, &Row::fn);
-  if (row == std::end(rows))
-    throw Error(ErrorCategory::Internal, "an integer or a table cannot be used as a number here");
-  const bool turned = row->symmetry != Row::Neither && a.scale < 0;
-  const Term x = turned ? -a : a;
-  const Ref made = (this->*row->make)(plain(x, width_of(x.ref)), width);
-  return {made, turned && row->symmetry == Row::Odd ? -1.0 : 1.0};
+/// A number as a short and the rest, exactly.
+Builder::Split Builder::split(const Ref& x) {
+  if (width_of(x) == Width::Short) return {leading_bits(x, 0), {}};
+  const Ref head = head_of(x);
+  return {head, emit(Op::Fsub, Width::Long, x, head)};
+}
+
+/// An argument with scale 1; a constant in a value of its own.
+Ref Builder::operand(const Term& x, Width width) {
+  return x.constant ? emit(Op::Fcvt, width, immediate(x.number)) : plain(x, width_of(x.ref));
 }
 
 }  // namespace gdr::kc

@@ -1,6 +1,6 @@
 // Tables of parameters: local memory that Start fills with words that are the same in all PEs, and
 // that other sections read through T. Kernels that are compiled from text read them so
-// (kernels/compiler/lower/functions.cpp).
+// (kernels/compiler/lower/integers.cpp).
 #pragma once
 
 #include <cstdint>

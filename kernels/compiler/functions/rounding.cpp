@@ -1,8 +1,7 @@
 // Rounding to integers, ints from numbers, and quotients of ints by constants.
 #include <bit>
 
-#include "kernels/compiler/lower/builder.hpp"
-#include "kernels/compiler/lower/math.hpp"
+#include "kernels/compiler/functions/definition.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -54,36 +53,67 @@ Ref Builder::nearest_int(const Ref& x) {
   return emit(Op::Iadd, Width::Short, upper, last_bits(low, short_ones));
 }
 
-/// n, or -n where all bits of `sign` are set.
-Ref Builder::with_sign(const Ref& n, const Ref& sign) {
-  return emit(Op::Isub, Width::Short, emit(Op::Ixor, Width::Short, n, sign), sign);
+namespace functions {
+namespace {
+
+/// -floor(-x).
+Value ceiling(const Call& c) {
+  const Value below = c.with.round1(Fn::Floor, c.with.negate(c.a[0], c.where), c.ctx, c.where);
+  return c.with.negate(below, c.where);
 }
 
-/// The integer of a number, rounded towards zero. 1/2 - 2^-26 less than the absolute value of a
-/// short is nearest to it, and exact in a long.
-Ref Builder::truncated_int(const Ref& x) {
-  if (width_of(x) == Width::Long) return nearest_int(truncated(x, Width::Long));
-  const Ref sign = emit(Op::Iasr, Width::Short, x, bits(35));
-  const Ref less = emit(Op::Fsub, Width::Long, absolute(x), immediate(0.5 - 0x1p-26));
-  return with_sign(nearest_int(less), sign);
-}
+}  // namespace
 
-/// n / divisor, rounded towards zero. The quotient of |n| is the integer nearest to
-/// |n| / divisor + (1 / divisor - 1) / 2, which is at least 1 / (2 divisor) away from a half.
-Ref Builder::int_quotient(const Ref& n, std::int64_t divisor) {
-  const auto d = static_cast<std::uint64_t>(divisor);
-  const Ref sign = emit(Op::Iasr, Width::Short, n, bits(35));
-  if (std::has_single_bit(d)) {
-    // Negative numbers are rounded up.
-    const Ref offset = emit(Op::Iand, Width::Short, sign, bits(d - 1));
-    return emit(Op::Iasr, Width::Short, emit(Op::Iadd, Width::Short, n, offset),
-                bits(static_cast<std::uint64_t>(std::countr_zero(d))));
-  }
-  const double inverse = 1 / static_cast<double>(divisor);
-  const Ref magnitude = absolute(number_of(n, Width::Long));
-  const Ref ratio = product(magnitude, immediate(inverse), Width::Long);
-  return with_sign(nearest_int(emit(Op::Fadd, Width::Long, ratio, immediate((inverse - 1) / 2))),
-                   sign);
-}
+extern constexpr Function round{
+    .name = "round",
+    .arguments = "x",
+    .meaning = "the nearest integer, of two the even one",
+    .fn = Fn::Round,
+    .value = [](auto x, auto, int) { return std::nearbyint(x); },
+    .lower = odd<&Builder::nearest_integer>,
+    .accuracy = {"up to 2^23 in shorts, 2^45 in longs", "exact",
+                 "the argument within 2^-23 of it in shorts, 2^-48 in longs; infinities give an "
+                 "infinity or NaN"},
+    .timed = {"round(a)"},
+};
 
+extern constexpr Function floor{
+    .name = "floor",
+    .arguments = "x",
+    .meaning = "the largest integer that is not above x",
+    .fn = Fn::Floor,
+    .value = [](auto x, auto, int) { return std::floor(x); },
+    .lower = plain<&Builder::floor_of>,
+    .accuracy = round.accuracy,
+    .timed = {"floor(a)"},
+};
+
+extern constexpr Function ceil{
+    .name = "ceil",
+    .arguments = "x",
+    .meaning = "the smallest integer that is not below x",
+    .call = ceiling,
+    .accuracy = round.accuracy,
+};
+
+extern constexpr Function trunc{
+    .name = "trunc",
+    .arguments = "x",
+    .meaning = "x rounded to an integer towards zero",
+    .fn = Fn::Trunc,
+    .value = [](auto x, auto, int) { return std::trunc(x); },
+    .lower = odd<&Builder::truncated>,
+    .accuracy = round.accuracy,
+    .timed = {"trunc(a)"},
+};
+
+extern constexpr Function to_int{
+    .name = "int",
+    .arguments = "x",
+    .meaning = "a number as an int, rounded towards zero as in C",
+    .call = [](const Call& c) { return c.with.integer(c.a[0], c.where); },
+    .accuracy = {"up to 2^23 for a short argument, 2^35 for a long one", "exact", "unspecified"},
+};
+
+}  // namespace functions
 }  // namespace gdr::kc

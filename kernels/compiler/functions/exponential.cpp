@@ -1,10 +1,10 @@
-// The exponential function, and the hyperbolic tangent.
+// The exponential function: x = n log 2 + f, a polynomial in f, and n added to its exponent.
 #include <cmath>
+#include <iterator>
 #include <span>
+#include <vector>
 
-#include "kernels/compiler/lower/builder.hpp"
-#include "kernels/compiler/lower/math.hpp"
-#include "kernels/compiler/lower/math_coefficients.hpp"
+#include "kernels/compiler/functions/definition.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -65,20 +65,50 @@ Ref Builder::precise_exponential_of(const Ref& x, const Ref& rest, Width accurac
   return emit(Op::Fadd, Width::Long, product(excess, power, Width::Long), power);
 }
 
-/// tanh x = E / (E + 2) with E = e^(2x) - 1 = 2^n (e^f - 1) + 2^n - 1. |x| is limited to 20.
-Ref Builder::hyperbolic_tangent(const Ref& x, Width width) {
-  const Width wide = Width::Long;
-  const Ref limited =
-      emit(Op::Fmin, width_of(x), emit(Op::Fmax, width_of(x), x, immediate(-20)), immediate(20));
-  const auto [f, power] = octave_of(emit(Op::Fmul, wide, limited, immediate(2)), {});
-  const Ref ff = product(f, f, wide);
-  const Ref p = width == Width::Short
-                    ? horner(f, largest_f, coefficients::expm1_short, width, width)
-                    : horner(f, largest_f, coefficients::expm1_long, width, width);
-  const Ref e = emit(Op::Fadd, wide, f, product(ff, p, wide));
-  const Ref less = emit(Op::Fsub, wide, power, immediate(1));
-  const Ref excess = emit(Op::Fadd, wide, product(e, power, wide), less);
-  return ratio(excess, emit(Op::Fadd, wide, excess, immediate(2)), width);
+namespace functions {
+namespace {
+
+/// e^x, of an argument that is limited to -700..700. In shorts 2^n 2^f with n = round(x log2 e) and
+/// f in -1/2..1/2; n is added to the exponent of a polynomial in f.
+Term exponential(Builder& b, const Node& node, const Term& x, const Term&) {
+  const Width width = width_for(node.type);
+  const Ref given = b.plain(x, b.width_of(x.ref));
+  const Ref low = b.emit(Op::Fmax, b.width_of(given), given, b.immediate(-700));
+  const Ref arg = b.emit(Op::Fmin, b.width_of(given), low, b.immediate(700));
+  if (width == Width::Long) return {b.exponential_of(arg, {}, width)};
+  const Ref scaled = b.product(arg, b.immediate(M_LOG2E), Width::Long);
+  const Ref shifted = b.emit(Op::Fadd, Width::Short, scaled, b.immediate(short_ones));
+  const Ref whole = b.emit(Op::Fsub, Width::Short, shifted, b.immediate(short_ones));
+  const Ref f = b.emit(Op::Fsub, width, scaled, whole);
+  // Shorts throughout, for loops with little memory: 2^f = e^(f log 2).
+  std::vector<double> c(std::begin(coefficients::exp_short), std::end(coefficients::exp_short));
+  double power = 1;
+  for (double& k : c) {
+    k = nearest_short(k * power);
+    power *= M_LN2;
+  }
+  Ref p = b.immediate(c.back());
+  for (std::size_t i = c.size() - 1; i-- > 0;)
+    p = b.emit(Op::Fadd, width, b.emit(Op::Fmul, width, f, p), b.immediate(c[i]));
+  return {
+      b.emit(Op::Iadd, width, p, b.emit(Op::Ishl, width, shifted, b.bits(short_fraction_bits)))};
 }
 
+Slope slope_of_exponential(const FunctionAt& at) { return {at.f}; }
+
+}  // namespace
+
+extern constexpr Function exp{
+    .name = "exp",
+    .arguments = "x",
+    .meaning = "e^x",
+    .fn = Fn::Exp,
+    .value = [](auto x, auto, int) { return std::exp(x); },
+    .lower = exponential,
+    .slopes = {slope_of_exponential},
+    .accuracy = {"-700 to 700", "1e-14", "the value at -700 or 700"},
+    .timed = {"exp(a)"},
+};
+
+}  // namespace functions
 }  // namespace gdr::kc

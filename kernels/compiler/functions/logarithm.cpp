@@ -1,11 +1,8 @@
 // The natural logarithm: x = 2^n m with m from 2^-1/2 to 2^1/2, log x = n log 2 + log m.
-#include <cmath>
 #include <limits>
 #include <vector>
 
-#include "kernels/compiler/lower/builder.hpp"
-#include "kernels/compiler/lower/math.hpp"
-#include "kernels/compiler/lower/math_coefficients.hpp"
+#include "kernels/compiler/functions/definition.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -89,4 +86,25 @@ Ref Builder::logarithm(const Ref& x, Width width) {
   return where(parts.valid, made, special_logarithm(narrow, width), width);
 }
 
+namespace functions {
+namespace {
+
+Slope slope_of_logarithm(const FunctionAt& at) { return {at.apply(Fn::Reciprocal, at.x)}; }
+
+}  // namespace
+
+extern constexpr Function log{
+    .name = "log",
+    .arguments = "x",
+    .meaning = "natural logarithm",
+    .fn = Fn::Log,
+    .value = [](auto x, auto, int) { return std::log(x); },
+    .lower = plain<&Builder::logarithm>,
+    .slopes = {slope_of_logarithm},
+    .accuracy = {"1e-290 to 1.2e308; of a short all positive numbers", "1e-14, absolute near 1",
+                 "0: -inf; inf: inf; negative: NaN"},
+    .timed = {"log(a)"},
+};
+
+}  // namespace functions
 }  // namespace gdr::kc
