@@ -12,11 +12,11 @@ from ._diagnostics import Line, Marks
 from ._expressions import LANGUAGE_FUNCTIONS, find_intrinsic, subscripts
 from ._kernel import VariableNames
 from ._names import advice
-from ._shapes import TENSOR, VECTOR, ShapeReader, Shapes, shape_of_constant
+from ._shapes import PLANE, SHAPES, VECTORS, ShapeReader, Shapes, shape_of_constant
 from ._source import NotConstant, Source
 from ._statements import Statements, Translated
 
-_RESERVED = {"CONST", "VARI", "VARJ", "VARF", "identity", "vec3", "sym3", *LANGUAGE_FUNCTIONS}
+_RESERVED = {"CONST", "VARI", "VARJ", "VARF", "identity", *SHAPES, *LANGUAGE_FUNCTIONS}
 
 
 def unique(name: str, used: Set[str]) -> str:
@@ -41,6 +41,7 @@ class TranslationUnit:
         #: Expressions of Python by the variables of the translation.
         self.python_names: Dict[str, str] = {}
         self.marks = Marks()
+        self.has_planes = False  #: whether a vector has two components
         self.kernel = KernelGenerator(function, types, self)
         self.python_names.update(self.kernel.python_names())
         #: Origin of each line of the text.
@@ -151,11 +152,12 @@ class KernelGenerator(Statements):
         shapes = Shapes()
         read = ShapeReader(shapes, self.source, self.function, find_intrinsic, particles)
         for name, words in self.types.items():
-            shape = next((w for w in words.split() if w in (VECTOR, TENSOR)), None)
+            shape = next((w for w in words.split() if w in SHAPES), None)
             terms = [read.name(name), *(read.attribute(p, name) for p in particles)]
             for term in terms:
                 shapes.state(term, shape)
         shapes.solve()
+        self.unit.has_planes = shapes.has(PLANE)
         return read
 
     def _defaults(self, tree: ast.FunctionDef) -> Dict[str, Any]:
@@ -167,13 +169,14 @@ class KernelGenerator(Statements):
             if expression is None:
                 continue
             value = self.constant(expression)
-            is_vector = shape_of_constant(value) == VECTOR
+            shape = shape_of_constant(value)
+            is_vector = shape in VECTORS
             if isinstance(value, bool) or not (isinstance(value, (int, float)) or is_vector):
                 self.source.fail(
-                    expression, "the default of a parameter must be a number, or three of them"
+                    expression, "the default of a parameter must be a number, or two or three of them"
                 )
             if is_vector:
-                self._shapes.shapes.state(self._shapes.name(argument.arg), VECTOR)
+                self._shapes.shapes.state(self._shapes.name(argument.arg), shape)
                 self._shapes.shapes.solve()
             if argument.arg in (self.target, self.other):
                 self.source.fail(expression, "a target or a source cannot have a default")
@@ -203,7 +206,7 @@ class KernelGenerator(Statements):
         read = self._shapes
         term = read.name(name) if particle is None else read.attribute(particle, name)
         shape = read.shapes.shape(term)
-        if shape is not None and not {VECTOR, TENSOR}.intersection(words):
+        if shape is not None and not set(SHAPES).intersection(words):
             words.append(shape)
         return " ".join([*words, ""])
 

@@ -14,12 +14,12 @@ from ._arrays import integer
 from ._codegen import TranslationUnit
 from ._diagnostics import python_message
 from ._kernel import Kernel, VariableNames, from_object
+from ._shapes import SHAPES
 from .errors import ProgramError
 from .results import ResultArrays
 
-_SHAPES = ("vec3", "sym3")
-_TYPES = ("long", "short", "int", *_SHAPES) + tuple(
-    f"{precision} {shape}" for precision in ("long", "short") for shape in _SHAPES
+_TYPES = ("long", "short", "int", *SHAPES) + tuple(
+    f"{precision} {shape}" for precision in ("long", "short") for shape in SHAPES
 )
 Function = Callable[..., Any]
 
@@ -175,8 +175,10 @@ def kernel(
 
     Vectors: the operators and ``np.dot``, ``@``, ``np.cross``, ``np.linalg.norm``, ``np.outer``,
     ``np.array([x, y, z])`` and constant indices, ``d[0]``. Which attributes are vectors follows
-    from their use; their arrays have the shape (n, 3). ``types={"q": "sym3"}`` gives a symmetric
-    tensor, whose arrays have the shape (n, 6): xx, xy, xz, yy, yz, zz.
+    from their use; their arrays have the shape (n, 3). ``types={"x": "vec2"}`` gives a vector of two
+    components, whose arrays have the shape (n, 2), and what is computed with it has two components
+    as well; ``types={"q": "sym3"}`` gives a symmetric tensor, whose arrays have the shape (n, 6):
+    xx, xy, xz, yy, yz, zz.
 
     Expressions that do not depend on a pair are evaluated when the function is decorated: global
     and enclosing names are constants with the value that they have then. A constant array may be
@@ -218,8 +220,8 @@ def _translate(
     for name, type_name in types.items():
         if type_name not in _TYPES:
             raise ValueError(
-                f"types: {name!r}: expected 'long', 'short' or 'int', or a shape: 'vec3', 'sym3', "
-                f"'long vec3' and the like, got {type_name!r}"
+                f"types: {name!r}: expected 'long', 'short' or 'int', or a shape: 'vec2', 'vec3', "
+                f"'sym3', 'long vec3' and the like, got {type_name!r}"
             )
     unit = TranslationUnit(function, types)
     kernel = unit.kernel

@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 
 class Intrinsic(NamedTuple):
     """A function of Python, NumPy or ``gdr.functions`` that kernels support; ``text`` is its
-    translation with placeholders for the arguments. ``shapes``: those of the arguments and the
-    result if they are not numbers, as letters: n for a number, v for a vector, t for a tensor."""
+    translation with placeholders for the arguments. ``ShapeReader`` knows the shapes of those that
+    take or give other values than numbers."""
 
     name: str
     arguments: int
     text: str
     functions: Tuple[Any, ...]
-    shapes: str = ""
 
 
 #: ``Expressions.apply`` handles ``min`` and ``max`` of more than two, and the power of ``pow``.
@@ -49,12 +48,12 @@ INTRINSICS = (
     Intrinsic("hypot", 2, "sqrt(pow({0}, 2) + pow({1}, 2))", (math.hypot, np.hypot)),
     Intrinsic("where", 3, "({0} ? {1} : {2})", (np.where,)),
     Intrinsic("dot", 2, "dot({0}, {1})", (np.dot, np.inner, np.vdot)),
-    Intrinsic("cross", 2, "cross({0}, {1})", (np.cross,), "vv>v"),
-    Intrinsic("norm", 1, "norm({0})", (np.linalg.norm,), "v>n"),
-    Intrinsic("norm2", 1, "norm2({0})", (functions.norm2,), "v>n"),
-    Intrinsic("outer", 2, "outer({0}, {1})", (np.outer,), "vv>t"),
-    Intrinsic("trace", 1, "trace({0})", (np.trace,), "t>n"),
-    Intrinsic("vector", 1, "vec3({0}, {1}, {2})", (np.array, np.asarray)),
+    Intrinsic("cross", 2, "cross({0}, {1})", (np.cross,)),
+    Intrinsic("norm", 1, "norm({0})", (np.linalg.norm,)),
+    Intrinsic("norm2", 1, "norm2({0})", (functions.norm2,)),
+    Intrinsic("outer", 2, "outer({0}, {1})", (np.outer,)),
+    Intrinsic("trace", 1, "trace({0})", (np.trace,)),
+    Intrinsic("vector", 1, "vec3", (np.array, np.asarray)),
     Intrinsic("minimum_image", 2, "minimum_image({0})", (functions.minimum_image,)),
     Intrinsic("grad", 2, "grad({0}, {1})", (functions.grad,)),
     Intrinsic("round", 1, "round({0})", (round, np.rint, np.round)),
@@ -165,6 +164,10 @@ class Expressions(ast.NodeVisitor):
             self.source.fail(node, "the index of a vector must be a constant")
         if isinstance(index, bool) or not isinstance(index, int) or not -3 <= index < 3:
             self.source.fail(node, "a vector has three elements: the index must be 0, 1 or 2")
+        if index < 0 and self.unit.has_planes:
+            self.source.fail(
+                node, "count the elements from 0 in a kernel with vectors of two components"
+            )
         return COMPONENTS[index]
 
     def visit_Subscript(self, node: ast.Subscript) -> str:
@@ -286,9 +289,12 @@ class Expressions(ast.NodeVisitor):
 
     def _vector(self, node: ast.AST, function: Intrinsic, arguments: List[ast.expr]) -> str:
         elements = arguments[0] if arguments else None
-        if not isinstance(elements, (ast.List, ast.Tuple)) or len(elements.elts) != 3:
-            self.source.fail(node, "an array in a kernel has three elements: np.array([x, y, z])")
-        return function.text.format(*(self.expression(e) for e in elements.elts))
+        if not isinstance(elements, (ast.List, ast.Tuple)) or len(elements.elts) not in (2, 3):
+            self.source.fail(
+                node, "an array in a kernel has two or three elements: np.array([x, y, z])"
+            )
+        parts = ", ".join(self.expression(e) for e in elements.elts)
+        return f"vec{len(elements.elts)}({parts})"
 
     def intrinsic(self, node: ast.AST) -> Optional[Intrinsic]:
         """The intrinsic function that a Python name refers to, or None."""

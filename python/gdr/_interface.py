@@ -308,15 +308,15 @@ def result_arrays(
 
 def param_numbers(kernel: CompiledKernel, params: Mapping[str, Any]) -> Dict[str, float]:
     """The number of each ``param``: an array of them takes all its elements, and a vector a number
-    for all three of them, too."""
+    for all of them, too."""
     numbers: Dict[str, float] = {}
     for name, value in params.items():
         whole = kernel.array_named(name)
         if whole is None:
             numbers[name] = number(name, value)
             continue
-        if np.ndim(value) == 0 and tuple(whole.sizes) == (3,):
-            value = np.full(3, number(name, value))
+        if np.ndim(value) == 0 and tuple(whole.sizes) in ((2,), (3,)):
+            value = np.full(whole.sizes, number(name, value))
         elements = floats(name, value, whole.sizes).ravel()
         check_finite(name, elements)
         numbers.update((e.name, float(x)) for e, x in zip(whole.elements, elements))

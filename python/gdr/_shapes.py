@@ -2,9 +2,9 @@
 
 A Python function does not declare shapes: they follow from their use. Values that are added,
 assigned or passed to each other have one shape; ``np.dot``, ``np.cross``, ``np.linalg.norm``, an
-index and the like take vectors. A parameter that is only the box of the minimum image of a vector is
-a vector. What remains open is a number. Functions that the kernel calls are
-included.
+index and the like take vectors, which have three components where nothing says that they have two.
+A parameter that is only the box of the minimum image of a vector is a vector. What remains open is a
+number. Functions that the kernel calls are included.
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ from ._reductions import read_reduction
 from ._source import NotConstant, Scope, Source, to_python
 from .errors import ProgramError
 
-VECTOR, TENSOR = "vec3", "sym3"
-#: Shapes by the letters of ``Intrinsic.shapes``.
-LETTERS = {"n": None, "v": VECTOR, "t": TENSOR}
-#: Numbers and names of the components of a vector.
+PLANE, VECTOR, TENSOR = "vec2", "vec3", "sym3"
+SHAPES = (PLANE, VECTOR, TENSOR)
+VECTORS = (VECTOR, PLANE)
+#: Numbers of components, and names of those of vectors.
+SIZES = {PLANE: 2, VECTOR: 3, TENSOR: 6}
 COMPONENTS = "xyz"
 
 Term = Hashable
 
 
 def shape_of_constant(value: Any) -> Optional[str]:
-    """The shape of a constant: that of an array, a tuple or a list of 3 or of 3 by 3 numbers."""
+    """The shape of a constant: that of an array, a tuple or a list of 2, 3 or 3 by 3 numbers."""
     if not isinstance(value, (tuple, list, np.ndarray)):
         return None
     try:
         shape = np.shape(np.asarray(value, dtype=float))
     except (TypeError, ValueError):
         return None
-    return {(3,): VECTOR, (3, 3): TENSOR}.get(shape)
+    return {(2,): PLANE, (3,): VECTOR, (3, 3): TENSOR}.get(shape)
 
 
 class Shapes:
@@ -47,6 +48,8 @@ class Shapes:
     def __init__(self) -> None:
         self._parents: Dict[Term, Term] = {}
         self._known: Dict[Term, str] = {}
+        #: Terms that are vectors, of three components if nothing else is known.
+        self._vectors: List[Term] = []
         #: Rules that are applied until nothing changes; they return whether something did.
         self.rules: List[Callable[[], bool]] = []
 
@@ -75,13 +78,24 @@ class Shapes:
         self._known[self.find(term)] = shape
         return True
 
+    def state_vector(self, term: Optional[Term]) -> None:
+        """State that a term is a vector."""
+        if term is not None:
+            self._vectors.append(term)
+
     def shape(self, term: Optional[Term]) -> Optional[str]:
         """The known shape of a term, None for numbers."""
         return None if term is None else self._known.get(self.find(term))
 
+    def has(self, shape: str) -> bool:
+        """Whether a term is known to have this shape."""
+        return shape in self._known.values()
+
     def solve(self) -> None:
-        """Apply the rules until nothing changes."""
-        while any([rule() for rule in self.rules]):  # noqa: C419 (every rule is applied)
+        """Apply the rules until nothing changes, then with the next vector that is still open."""
+        while any([rule() for rule in self.rules]) or any(  # noqa: C419 (every rule is applied)
+            self.state(term, VECTOR) for term in self._vectors
+        ):
             pass
 
 
@@ -156,6 +170,14 @@ class ShapeReader(ast.NodeVisitor):
         self.shapes.state(term, shape)
         return term
 
+    def visit_Tuple(self, node: ast.Tuple) -> Optional[Term]:
+        self.generic_visit(node)
+        return self._constant_term(node)
+
+    def visit_List(self, node: ast.List) -> Optional[Term]:
+        self.generic_visit(node)
+        return self._constant_term(node)
+
     def visit_Attribute(self, node: ast.Attribute) -> Optional[Term]:
         if isinstance(node.value, ast.Name) and node.value.id in self.particles:
             return self.attribute(node.value.id, node.attr)
@@ -177,11 +199,11 @@ class ShapeReader(ast.NodeVisitor):
 
     def _product(self, left: Optional[Term], right: Optional[Term], result: Term) -> bool:
         shapes = {self.shapes.shape(left), self.shapes.shape(right)}
-        shape = VECTOR if VECTOR in shapes else TENSOR if TENSOR in shapes else None
+        shape = next((s for s in (*VECTORS, TENSOR) if s in shapes), None)
         return self.shapes.state(result, shape)
 
     def _dot(self, left: Optional[Term], right: Optional[Term], result: Term) -> None:
-        """A tensor times a vector is a vector; otherwise the arguments are vectors."""
+        """A tensor times a vector is a vector; otherwise the arguments are vectors of one length."""
 
         def rule() -> bool:
             changed = False
@@ -190,11 +212,13 @@ class ShapeReader(ast.NodeVisitor):
                     changed |= self.shapes.state(other, VECTOR)
                     if self.shapes.shape(other) == VECTOR:
                         changed |= self.shapes.state(result, VECTOR)
-                elif self.shapes.shape(one) is None and one is not None:
-                    changed |= self.shapes.state(one, VECTOR)
+                elif self.shapes.shape(one) in VECTORS:
+                    changed |= self.shapes.state(other, self.shapes.shape(one))
             return changed
 
         self.shapes.rules.append(rule)
+        for term in (left, right):
+            self.shapes.state_vector(term)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Optional[Term]:
         operand: Optional[Term] = self.visit(node.operand)
@@ -210,7 +234,7 @@ class ShapeReader(ast.NodeVisitor):
     def visit_Subscript(self, node: ast.Subscript) -> Optional[Term]:
         if self.constant(node) is NotConstant:
             self.visit(node.slice)
-            self.shapes.state(self.visit(node.value), VECTOR)
+            self.shapes.state_vector(self.visit(node.value))
         return None
 
     def visit_Call(self, node: ast.Call) -> Optional[Term]:
@@ -239,16 +263,29 @@ class ShapeReader(ast.NodeVisitor):
         elif found.name == "grad" and len(arguments) == 2:
             self.shapes.equal(arguments[1], result)
         elif found.name == "vector":
-            self.shapes.state(result, VECTOR)
+            elements = node.args[0] if node.args else None
+            two = isinstance(elements, (ast.List, ast.Tuple)) and len(elements.elts) == 2
+            self.shapes.state(result, PLANE if two else VECTOR)
         elif found.name == "minimum_image" and arguments:
             self.shapes.equal(arguments[0], result)
             if len(arguments) == 2:
                 self._box(arguments[0], node.args[1], arguments[1])
-        elif ">" in found.shapes:
-            letters, of_result = found.shapes.split(">")
-            for letter, argument in zip(letters, arguments):
-                self.shapes.state(argument, LETTERS[letter])
-            self.shapes.state(result, LETTERS[of_result])
+        elif found.name == "cross" and len(arguments) == 2:
+            self.shapes.equal(arguments[0], arguments[1])
+            self.shapes.state_vector(arguments[0])
+            self.shapes.rules.append(lambda: self._cross(arguments[0], result))
+        elif found.name in ("norm", "norm2") and arguments:
+            self.shapes.state_vector(arguments[0])
+        elif found.name == "outer":
+            for argument in arguments:
+                self.shapes.state_vector(argument)
+            self.shapes.state(result, TENSOR)
+        elif found.name == "trace" and arguments:
+            self.shapes.state(arguments[0], TENSOR)
+
+    def _cross(self, argument: Optional[Term], result: Term) -> bool:
+        """In a plane the vector product is a number."""
+        return self.shapes.shape(argument) == VECTOR and self.shapes.state(result, VECTOR)
 
     def _box(self, d: Optional[Term], node: ast.expr, box: Optional[Term]) -> None:
         """The box of a vector is a vector of edges, if it is a parameter without other uses."""
@@ -257,7 +294,8 @@ class ShapeReader(ast.NodeVisitor):
         self.boxes[node.id] += 1
         if self.boxes[node.id] == self.reads[node.id]:
             self.shapes.rules.append(
-                lambda: self.shapes.shape(d) == VECTOR and self.shapes.state(box, VECTOR)
+                lambda: self.shapes.shape(d) in VECTORS
+                and self.shapes.state(box, self.shapes.shape(d))
             )
 
     def _call_function(
@@ -286,7 +324,7 @@ class ShapeReader(ast.NodeVisitor):
 
     def _target(self, to: ast.expr) -> Optional[Term]:
         if isinstance(to, ast.Subscript):
-            self.shapes.state(self.visit(to.value), VECTOR)
+            self.shapes.state_vector(self.visit(to.value))
             return None
         if isinstance(to, (ast.Name, ast.Attribute)):
             term: Optional[Term] = self.visit(to)
@@ -307,7 +345,10 @@ class ShapeReader(ast.NodeVisitor):
                 for one, value in zip(to.elts, node.value.elts):
                     self.shapes.equal(self._target(one), self.visit(value))
             elif self.constant(node.value) is NotConstant:
-                self.shapes.state(self.visit(node.value), VECTOR)
+                value = self.visit(node.value)
+                if len(to.elts) == SIZES[PLANE]:
+                    self.shapes.state(value, PLANE)
+                self.shapes.state_vector(value)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:

@@ -196,16 +196,16 @@ def literal(source: Source, node: ast.AST, value: Any) -> str:
 
 
 def _array_literal(source: Source, node: ast.AST, value: Any) -> str:
-    """A constant vector, or a symmetric tensor of 3 by 3 numbers."""
+    """A constant vector of 2 or 3 numbers, or a symmetric tensor of 3 by 3 numbers."""
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         array = np.empty(0)
-    if array.shape == (3,):
+    if array.shape in ((2,), (3,)):
         numbers = array.tolist()
     elif array.shape == (3, 3) and (array == array.T).all():
         numbers = array[np.triu_indices(3)].tolist()
     else:
-        source.fail(node, "an array in a kernel has 3 numbers, or is symmetric with 3 by 3 numbers")
-    name = "vec3" if len(numbers) == 3 else "sym3"
+        source.fail(node, "an array in a kernel has 2 or 3 numbers, or is symmetric with 3 by 3")
+    name = {2: "vec2", 3: "vec3", 6: "sym3"}[len(numbers)]
     return f"{name}({', '.join(literal(source, node, x) for x in numbers)})"

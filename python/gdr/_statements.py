@@ -198,9 +198,9 @@ class Statements(Expressions):
 
     def _assign_many(self, node: ast.stmt, to: List[ast.expr], value: ast.expr) -> None:
         values = self._elements(value)
-        if values is None and len(to) == 3 and self.constant(value) is NotConstant:
+        if values is None and len(to) in (2, 3) and self.constant(value) is NotConstant:
             whole = self.unit.unique("whole")
-            self.emit(node, f"{whole} = {self.expression(value)};")
+            self.emit(node, f"vec{len(to)} {whole} = {self.expression(value)};")
             for one, component in zip(to, COMPONENTS):
                 if not isinstance(one, ast.Name):
                     self.source.fail(one, "the target of an assignment must be a name")

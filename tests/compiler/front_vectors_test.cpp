@@ -182,6 +182,50 @@ TEST_CASE("precision words apply to the components of vectors") {
   CHECK(g.variables[3].type_given == true);
 }
 
+TEST_CASE("vectors of two components have the operations of those with three") {
+  const std::string head = "VARI vec2 x; VARJ vec2 y; CONST box; VARF vec2 f; VARF s;\n";
+  const auto at = [&](const std::string& body) {
+    const auto terms =
+        terms_of(graph_of(head + body),
+                 {{"x_0", {3}}, {"x_1", {-1}}, {"y_0", {0.5}}, {"y_1", {2}}, {"box", {4}}});
+    std::vector<long double> values;
+    for (const auto& term : terms) values.push_back(term.value);
+    return values;
+  };
+  CHECK(at("f += x - 2*y;") == Values{2, -5});
+  CHECK(at("f += x*y/vec2(2, 4);") == Values{0.75, -0.5});
+  CHECK(at("f -= -x;") == Values{3, -1});
+  CHECK(at("s += dot(x, y);") == Values{-0.5});
+  CHECK(at("s += cross(x, y);") == Values{6.5});
+  CHECK(at("s += norm2(x) + norm(vec2(3, 4));") == Values{15});
+  CHECK(at("d = x; d.y += 2; s += d[0] + 10*d[1];") == Values{13});
+  CHECK(at("vec2 d; d = y; s += d.x;") == Values{0.5});
+  CHECK(at("f += x.x > 0 ? x : y;") == Values{3, -1});
+  CHECK(at("f += minimum_image(x - y, box);") == Values{-1.5, 1});
+  CHECK(at("f += minimum_image(x - y, vec2(4, 8));") == Values{-1.5, -3});
+  CHECK(at("f += minimum_image(x - y, 4, 8);") == Values{-1.5, -3});
+  CHECK(at("f += grad(norm2(x - y), x);") == Values{5, -6});
+  CHECK(at("CONST v = vec2(1, 2); f += v*x;") == Values{3, -2});
+}
+
+TEST_CASE("vectors of two and of three components are not mixed") {
+  const std::string head = "VARI vec2 x; VARJ vec3 y; VARJ sym3 q; VARF vec2 f; VARF s;\n";
+  const auto message = [&](const std::string& body) {
+    return kc::read_kernel(head + body, "test.gdk").diagnostics.render();
+  };
+  CHECK(message("f += x + y;").find("a vec2 and a vec3 cannot be added") != std::string::npos);
+  CHECK(message("f += x*y;").find("both must have as many components") != std::string::npos);
+  CHECK(message("f += y;").find("a vec2 is required, but this is a vec3") != std::string::npos);
+  CHECK(message("f += x + 1;").find("`vec2(s, s)`") != std::string::npos);
+  CHECK(message("s += x.z;").find("it has x y") != std::string::npos);
+  CHECK(message("s += x[2];").find("out of range") != std::string::npos);
+  CHECK(message("f.z += 1;").find("no component `z`") != std::string::npos);
+  CHECK(message("d = x; d.z = 1; f += d;").find("no component `z`") != std::string::npos);
+  CHECK(message("s += trace(outer(x));").find("outer(vec2) is not a function") !=
+        std::string::npos);
+  CHECK(message("s += dot(x, q*x);").find("cannot be multiplied") != std::string::npos);
+}
+
 TEST_CASE("the words vec3, sym3 and identity remain names") {
   CHECK(results_of("f", "vec3 = 2*s; sym3 = vec3; identity = sym3; f += identity;").front() == 8);
 }

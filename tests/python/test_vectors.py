@@ -163,9 +163,10 @@ def test_translated_vectors_agree_with_numpy():
     "line, message",
     [
         ("i.f += i.x[3] * np.dot(i.x, j.x)", "the index must be 0, 1 or 2"),
-        ("i.f += np.dot(i.x, np.array([1.0, j.m]))", "has three elements"),
+        ("i.f += np.dot(i.x, np.array([1.0, j.m, 2.0, 3.0]))", "two or three elements"),
         ("i.f += np.dot(i.x, j.x) + j.x", "shapes|cannot be added"),
-        ("i.f += np.dot(j.x, (1, 2))", "3 numbers"),
+        ("i.f += np.dot(j.x, (1, 2, 3, 4))", "2 or 3 numbers"),
+        ("a, b = np.cross(i.x, j.x); i.f += a*b", "a vector of two components is required"),
     ],
 )
 def test_untranslatable_vectors_are_errors_with_the_line(line, message, tmp_path):
@@ -313,3 +314,90 @@ def test_minima_without_a_source_raise_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert kernel(targets={"x": [1.0]}, sources={"y": []})["least"][0] == np.inf
+
+
+LAW_IN_A_PLANE = """
+CONST box; VARI vec2 x; VARJ vec2 xs; VARJ m; VARF vec2 acc; VARF pot;
+d = minimum_image(x - xs, box);
+u = m*log(norm2(d) + 0.01);
+acc -= grad(u, x); pot += u;
+"""
+
+
+def gravity_in_a_plane(x, m, box):
+    """Forces and energies of LAW_IN_A_PLANE."""
+    d = x[:, None] - x[None]
+    d -= box * np.round(d / box)
+    r2 = (d * d).sum(-1) + 0.01
+    return -(m[None, :, None] * 2 * d / r2[..., None]).sum(1), (m * np.log(r2)).sum(1)
+
+
+@pytest.fixture(scope="module")
+def discs():
+    rng = np.random.default_rng(8)
+    return rng.uniform(-1, 1, (37, 2)), rng.uniform(1, 2, 37)
+
+
+def test_vectors_of_two_components_are_arrays_of_two(discs):
+    x, m = discs
+    kernel = gdr.compile(LAW_IN_A_PLANE, effort=0)
+    assert next(a for a in kernel.arrays if a.name == "x").sizes == (2,)
+    acc, pot = gravity_in_a_plane(x, m, 2.0)
+    for given in (x, np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2]):
+        got = kernel(targets={"x": given}, sources={"xs": given, "m": m}, box=2.0)
+        assert got["acc"].shape == (37, 2)
+        assert error(got["acc"], acc) < 1e-6 and error(got["pot"], pot) < 1e-6
+    empty = kernel(targets={"x": np.empty((0, 2))}, sources={"xs": x, "m": m}, box=2.0)
+    assert empty["acc"].shape == (0, 2)
+    with pytest.raises(ValueError, match=r"x: expected shape \(37, 2\), got \(37, 3\)"):
+        kernel(targets={"x": np.zeros((37, 3))}, sources={"xs": x, "m": m}, box=2.0)
+
+
+def test_functions_of_vectors_of_two_components(discs):
+    @gdr.kernel(types={"x": "vec2", "box": "vec2"}, effort=0)
+    def plane(i, j, box):
+        d = functions.minimum_image(i.x - j.x, box)
+        u = j.m * np.log(d @ d + 0.01)
+        i.acc -= functions.grad(u, i.x)
+        i.pot += u
+        i.turn += np.cross(i.x, j.x) + 0 * np.linalg.norm(d)
+        i.first += d[0] + np.array([0.0, 3.0])[1] * d[1]
+
+    x, m = discs
+    got = plane(targets={"x": x}, sources={"x": x, "m": m}, box=2.0)
+    acc, pot = gravity_in_a_plane(x, m, 2.0)
+    assert error(got["acc"], acc) < 1e-6 and error(got["pot"], pot) < 1e-6
+    turn = (x[:, None, 0] * x[None, :, 1] - x[:, None, 1] * x[None, :, 0]).sum(1)
+    assert error(got["turn"], turn) < 1e-6
+
+
+def test_the_shape_of_two_follows_from_constants_and_arrays():
+    @gdr.kernel(effort=0)
+    def shifted(i, j):
+        i.s += np.dot(i.x - j.x, (3.0, 4.0))
+        a, b = j.y
+        i.t += a - b
+        i.u += np.dot(np.array([i.h, j.m]), j.z)
+
+    sizes = {a.name: a.sizes for a in shifted.arrays}
+    assert set(sizes.values()) == {(2,)} and len(sizes) == 4, sizes
+
+
+def test_negative_indices_need_vectors_of_three():
+    with pytest.raises(gdr.ProgramError, match="count the elements from 0"):
+
+        @gdr.kernel(types={"x": "vec2"})
+        def last(i, j):
+            i.s += (i.x - j.x)[-1]
+
+
+def test_adjoints_of_vectors_of_two_components(discs):
+    x, m = discs
+    text = "VARI vec2 x; VARJ vec2 xs; VARJ m; VARF pot; pot += m*exp(-norm2(x - xs));"
+    kernel = gdr.compile(text, effort=0)
+    weights = np.linspace(1, 2, 37)
+    adjoint = kernel.adjoint(targets="x")
+    got = adjoint(targets={"x": x, "pot_bar": weights}, sources={"xs": x, "m": m})
+    d = x[:, None] - x[None]
+    right = -2 * (m[None, :, None] * np.exp(-(d * d).sum(-1))[..., None] * d).sum(1)
+    assert error(got["x_bar"], right * weights[:, None]) < 1e-6

@@ -59,8 +59,7 @@ enum class Kind : std::uint8_t {
   Number,
   Int,
   Bool,
-  Vector,  ///< three numbers: `parts`
-  Tensor,  ///< the six numbers of a symmetric tensor: `parts`
+  Parts,  ///< numbers: `parts`, of a vector or tensor
 };
 
 /// The value of an expression: a node, a constant, or the parts of a vector or tensor.
@@ -73,15 +72,12 @@ struct Value {
   NodeId node = no_node;   ///< node of a variable value
   double number = 0;       ///< constant Number, or constant Int as a number
   std::int64_t integer = 0;
-  std::vector<Value> parts = {};  ///< Vector, Tensor: Numbers, or constant Ints
+  Shape form = Shape::Scalar;     ///< shape of Parts
+  std::vector<Value> parts = {};  ///< Numbers, or constant Ints
 
   bool poison() const noexcept { return kind == Kind::Poison; }
-  bool has_parts() const noexcept { return kind == Kind::Vector || kind == Kind::Tensor; }
-  Shape shape() const noexcept {
-    return kind == Kind::Vector   ? Shape::Vector
-           : kind == Kind::Tensor ? Shape::Tensor
-                                  : Shape::Scalar;
-  }
+  bool has_parts() const noexcept { return kind == Kind::Parts; }
+  Shape shape() const noexcept { return has_parts() ? form : Shape::Scalar; }
   bool constant_int() const noexcept { return constant && kind == Kind::Int; }
 };
 

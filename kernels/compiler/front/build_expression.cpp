@@ -148,15 +148,20 @@ Value Builder::read_element(Name& n, const std::vector<ExprId>& indices, const S
 bool Builder::has_component_index(const Name& n, const std::vector<ExprId>& indices) {
   const std::size_t wanted = n.growing ? 1 : n.sizes.size();
   if (indices.size() != wanted + 1) return false;
-  if (n.shape == Shape::Vector || n.value.kind == Kind::Vector) return true;
-  const bool elements = n.growing && !n.elements.empty();
-  if (n.kind != NameKind::Temporary || n.declared || (n.growing && !elements)) return false;
-  return slot(n.growing ? n.elements.begin()->second : n.first).value.kind == Kind::Vector;
+  return is_vector(shape_of(n));
+}
+
+/// The shape of a name's values: as declared, else that of its first value.
+Shape Builder::shape_of(const Name& n) {
+  if (n.kind == NameKind::Constant) return n.value.shape();
+  if (n.kind != NameKind::Temporary || n.declared) return n.shape;
+  if (n.growing && n.elements.empty()) return Shape::Scalar;
+  return slot(n.growing ? n.elements.begin()->second : n.first).value.shape();
 }
 
 std::optional<std::uint32_t> Builder::component_index(const Name& n, ExprId index) {
   const auto k = constant_integer(index, "the index of a component");
-  const std::int64_t count = info(Shape::Vector).count;
+  const std::int64_t count = info(shape_of(n)).count;
   if (!k || !in_range(n, *k, count, expr(index).where)) return std::nullopt;
   return static_cast<std::uint32_t>(*k);
 }

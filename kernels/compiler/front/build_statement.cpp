@@ -163,9 +163,10 @@ std::optional<std::uint32_t> Builder::split_component(const Name& n, LValue& lva
   std::optional<std::uint32_t> component;
   if (!lvalue.component.empty()) {
     const bool known = n.kind == NameKind::Result || n.declared;
-    Shape shape = n.shape;
-    for (const Shape s : {Shape::Vector, Shape::Tensor})
-      if (!known && component_of(s, lvalue.component)) shape = s;
+    Shape shape = shape_of(n);
+    // Of a temporary that has no value yet, the shape with this component.
+    for (const Shape s : shapes_of_parts)
+      if (!known && shape == Shape::Scalar && component_of(s, lvalue.component)) shape = s;
     component = component_of(shape, lvalue.component);
     failed = !component;
     if (failed)

@@ -109,6 +109,7 @@ class Builder {
   Value read_input(Name& n, const std::vector<ExprId>& indices, const SourceRange& where);
   Value read_table(Name& n, const Expr& e);
   Value read_temporary(Name& n, const std::vector<ExprId>& indices, const SourceRange& where);
+  Shape shape_of(const Name& n);
   bool has_component_index(const Name& n, const std::vector<ExprId>& indices);
   std::optional<std::uint32_t> component_index(const Name& n, ExprId index);
   Value unknown_name(const Expr& e);

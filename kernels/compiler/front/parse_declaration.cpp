@@ -20,7 +20,8 @@ constexpr Keyword<VarKind> declaration_words[] = {{"CONST", VarKind::Param},
                                                   {"VARF", VarKind::Result}};
 constexpr Keyword<Type> number_words[] = {
     {"long", Type::Long}, {"short", Type::Short}, {"int", Type::Int}, {"bool", Type::Bool}};
-constexpr Keyword<Shape> shape_words[] = {{info(Shape::Vector).name, Shape::Vector},
+constexpr Keyword<Shape> shape_words[] = {{info(Shape::Plane).name, Shape::Plane},
+                                          {info(Shape::Vector).name, Shape::Vector},
                                           {info(Shape::Tensor).name, Shape::Tensor}};
 
 template <class T, std::size_t count>

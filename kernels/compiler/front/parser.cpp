@@ -306,6 +306,7 @@ void Parser::report_invalid_statement(std::string_view word, const SourceRange& 
       {"short", "`short name = expression;`"},
       {"int", "`int name = expression;`"},
       {"bool", "`bool name = condition;`"},
+      {"vec2", "`vec2 name = expression;`"},
       {"vec3", "`vec3 name = expression;`"},
       {"sym3", "`sym3 name = expression;`"},
       {"else", "`if (condition) { statements } else { statements }`"},

@@ -1,5 +1,5 @@
-// Shapes of values: numbers, vectors of three and symmetric tensors, with the names of their
-// components.
+// Shapes of values: numbers, vectors of two and three components and symmetric tensors, with the
+// names of their components.
 #pragma once
 
 #include <array>
@@ -9,23 +9,32 @@
 
 namespace gdr::kc::front {
 
-enum class Shape : std::uint8_t { Scalar, Vector, Tensor };
+enum class Shape : std::uint8_t { Scalar, Plane, Vector, Tensor };
 
 struct ShapeInfo {
   std::string_view name;    ///< name in declarations and messages
+  char letter = 'n';        ///< in the forms of functions (vectors.cpp)
   std::uint32_t count = 1;  ///< number of components
   std::array<std::string_view, 6> components{};
 };
 
 /// By Shape. The components of a tensor are those of the upper triangle, row by row.
-constexpr std::array<ShapeInfo, 3> shape_infos{{
-    {"number", 1, {}},
-    {"vec3", 3, {"x", "y", "z"}},
-    {"sym3", 6, {"xx", "xy", "xz", "yy", "yz", "zz"}},
+constexpr std::array<ShapeInfo, 4> shape_infos{{
+    {"number", 'n', 1, {}},
+    {"vec2", 'p', 2, {"x", "y"}},
+    {"vec3", 'v', 3, {"x", "y", "z"}},
+    {"sym3", 't', 6, {"xx", "xy", "xz", "yy", "yz", "zz"}},
 }};
+/// The shapes that have components.
+inline constexpr std::array shapes_of_parts{Shape::Plane, Shape::Vector, Shape::Tensor};
 
 constexpr const ShapeInfo& info(Shape shape) noexcept {
   return shape_infos[static_cast<std::size_t>(shape)];
+}
+
+/// Whether components are numbered, and multiplied one by one.
+constexpr bool is_vector(Shape shape) noexcept {
+  return shape == Shape::Plane || shape == Shape::Vector;
 }
 
 /// Index of a component by its name; of a tensor also by that with swapped letters.

@@ -1,4 +1,5 @@
-// Vectors of three and symmetric tensors: operations and functions, by components.
+// Vectors of two and three components and symmetric tensors: operations and functions, by
+// components.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -45,6 +46,12 @@ Value cross(const VectorCall& c) {
         c.by_parts.difference(c.by_parts.product(a[i], b[j]), c.by_parts.product(a[j], b[i])));
   }
   return value_of_parts(Shape::Vector, std::move(parts));
+}
+
+/// The component across the plane.
+Value cross_in_plane(const VectorCall& c) {
+  const std::vector<Value>&a = c.a[0].parts, &b = c.a[1].parts;
+  return c.by_parts.difference(c.by_parts.product(a[0], b[1]), c.by_parts.product(a[1], b[0]));
 }
 
 /// The sum over all nine products of components: those off the diagonal count twice.
@@ -107,14 +114,14 @@ Value image(const VectorCall& c, const Value& d, const Value& edge) {
 
 Value image_in_interval(const VectorCall& c) { return image(c, c.a[0], c.a[1]); }
 
-/// In a box of one edge, of a vector of edges, or of three edges.
+/// In a box of one edge, of a vector of edges, or of an edge for each component.
 Value image_in_box(const VectorCall& c) {
   std::vector<Value> parts;
-  for (std::size_t k = 0; k < 3; ++k) {
+  for (std::size_t k = 0; k < c.a[0].parts.size(); ++k) {
     const Value& edge = c.a[1].has_parts() ? c.a[1].parts[k] : c.a[c.a.size() == 2 ? 1 : 1 + k];
     parts.push_back(image(c, c.a[0].parts[k], edge));
   }
-  return value_of_parts(Shape::Vector, std::move(parts));
+  return value_of_parts(c.a[0].shape(), std::move(parts));
 }
 
 /// In a cell with the edges (ax, 0, 0), (bx, by, 0) and (cx, cy, cz), from the last to the first.
@@ -132,19 +139,24 @@ Value image_in_cell(const VectorCall& c) {
 /// A form of a function: the shapes of its arguments, as one letter each.
 struct VectorFunction {
   std::string_view name;
-  std::string_view arguments;  ///< n: number, v: vec3, t: sym3
+  std::string_view arguments;  ///< ShapeInfo::letter
   Value (*apply)(const VectorCall& call);
 };
 constexpr VectorFunction functions[] = {
+    {"vec2", "nn", from_components<Shape::Plane>},
     {"vec3", "nnn", from_components<Shape::Vector>},
     {"sym3", "nnnnnn", from_components<Shape::Tensor>},
     {"dot", "vv", dot},
+    {"dot", "pp", dot},
     {"dot", "tt", contraction},
     {"dot", "tv", transformed<0>},
     {"dot", "vt", transformed<1>},
     {"cross", "vv", cross},
+    {"cross", "pp", cross_in_plane},
     {"norm2", "v", norm2},
+    {"norm2", "p", norm2},
     {"norm", "v", norm},
+    {"norm", "p", norm},
     {"outer", "v", outer},
     {"outer", "vv", outer},
     {"trace", "t", trace},
@@ -152,20 +164,18 @@ constexpr VectorFunction functions[] = {
     {"minimum_image", "vn", image_in_box},
     {"minimum_image", "vnnn", image_in_box},
     {"minimum_image", "vnnnnnn", image_in_cell},
+    {"minimum_image", "pp", image_in_box},
+    {"minimum_image", "pn", image_in_box},
+    {"minimum_image", "pnn", image_in_box},
     {"minimum_image", "nn", image_in_interval},
 };
-
-constexpr char letter_of(Shape shape) noexcept {
-  return shape == Shape::Vector ? 'v' : shape == Shape::Tensor ? 't' : 'n';
-}
 
 /// `dot(vec3, vec3)`.
 std::string usage(std::string_view name, std::string_view arguments) {
   std::string text(name);
   for (const char letter : arguments) {
     text += text.size() == name.size() ? "(" : ", ";
-    for (const Shape shape : {Shape::Scalar, Shape::Vector, Shape::Tensor})
-      if (letter_of(shape) == letter) text += info(shape).name;
+    text += std::ranges::find(shape_infos, letter, &ShapeInfo::letter)->name;
   }
   return text + (arguments.empty() ? "()" : ")");
 }
@@ -184,7 +194,8 @@ bool is_constant(const Value& a, double x) noexcept { return a.constant && a.num
 Value value_of_parts(Shape shape, std::vector<Value> parts) {
   Value v;
   if (std::ranges::any_of(parts, &Value::poison)) return v;
-  v.kind = shape == Shape::Vector ? Kind::Vector : Kind::Tensor;
+  v.kind = Kind::Parts;
+  v.form = shape;
   v.wide = std::ranges::any_of(parts, &Value::wide);
   v.parts = std::move(parts);
   return v;
@@ -258,7 +269,7 @@ Value Arithmetic::component(const Value& a, std::string_view name, const SourceR
     known += (known.empty() ? "" : " ") + std::string(shape.components[i]);
   error(Code::NoComponent, where,
         "a " + std::string(shape.name) + " has no component " + in_quotes(name))
-      .help(known.empty() ? "only vec3 and sym3 have components" : "it has " + known);
+      .help(known.empty() ? "only vectors and tensors have components" : "it has " + known);
   return {};
 }
 
@@ -270,18 +281,21 @@ Value Arithmetic::combine_parts(Fn fn, const Value& a, const Value& b, Context c
   Components by_parts(*this, ctx, where);
   if (fn == Fn::Mul && x == Shape::Tensor && y == Shape::Vector) return by_parts.transform(a, b);
   if (fn == Fn::Mul && x == Shape::Vector && y == Shape::Tensor) return by_parts.transform(b, a);
-  const bool alike = x == y && (fn == Fn::Add || fn == Fn::Sub || x == Shape::Vector);
+  const bool alike = x == y && (fn == Fn::Add || fn == Fn::Sub || is_vector(x));
   const bool scaled = (fn == Fn::Mul && (x == Shape::Scalar || y == Shape::Scalar)) ||
                       (fn == Fn::Div && y == Shape::Scalar);
   if (!alike && !scaled) {
     const std::string names[] = {std::string(info(x).name), std::string(info(y).name)};
     error(Code::ShapesDiffer, where,
           "a " + names[0] + " and a " + names[1] + " cannot be " + std::string(verb(fn)))
-        .help(fn == Fn::Mul
+        .help(is_vector(x) && is_vector(y) ? "both must have as many components"
+              : fn == Fn::Mul
                   ? "the product is not symmetric; `dot(a, b)` is the sum of all products "
                     "of their components"
               : fn == Fn::Div ? "only a number can divide a " + names[0]
-                              : "a number for all components is `vec3(s, s, s)` or `s*identity`");
+              : x == Shape::Plane || y == Shape::Plane
+                  ? "a number for all components is `vec2(s, s)`"
+                  : "a number for all components is `vec3(s, s, s)` or `s*identity`");
     return {};
   }
   std::vector<Value> parts;
@@ -312,7 +326,7 @@ Value call_vector_function(std::string_view name, Arithmetic& with, Messages& me
                            const Arguments& arguments, Context ctx, const SourceRange& where) {
   if (std::ranges::any_of(arguments, &Value::poison)) return {};
   std::string letters, forms;
-  for (const Value& a : arguments) letters += letter_of(a.shape());
+  for (const Value& a : arguments) letters += info(a.shape()).letter;
   for (const VectorFunction& f : functions) {
     if (f.name != name) continue;
     forms += (forms.empty() ? "" : " or ") + usage(name, f.arguments);
