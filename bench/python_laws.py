@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
-"""Pair laws on a device relative to loops in C++ and numba in full doubles, with the error of each.
+"""Pair laws on devices relative to loops in C++, written by hand and in numba, with the error of each.
 
-usage: python bench/python_laws.py [--particles 16384] [--rounds 15] [--device native] [--threads 2]
+usage: python bench/python_laws.py [LAW ...] [--particles 8192] [--rounds 40] [--threads 1]
+                                   [--devices native,native-float] [--isa avx512|avx2]
 
-Each round times all of them once, in changing order; rates are those of the shortest times, because
-other load only adds time. The C++ loops are compiled here with `-Ofast -march=native -fopenmp`: the
-compiler makes vectors of the loop over sources, with the functions of libmvec. numba (fastmath,
-parallel) is measured if it is installed. Errors are the rms of relative ones, of 64 targets, against
-sums in long double. Device times are those of whole jobs, with the transfers of targets and results.
+Programs among doubles and among floats. `C++` is `pair_laws/loops.cpp`, whose loop over sources the
+compiler makes into vectors (`-O3 -march=native -ffast-math`, libmvec), with the vectors that it
+prefers and with those of 512 bits; `by hand` is `pair_laws/vectors.cpp`, in floats, with one, two and
+four vectors of targets side by side. The fastest variant of each counts. numba (fastmath) is measured
+if it is installed. Errors are rms, relative to the rms of the result, the largest of all results, of
+64 targets against sums in long double of the same doubles.
+
+Each round calls all programs once, in changing order. Times are seconds of the processor on one
+thread and elapsed ones on several, the lower quartile of the rounds; device times are those of whole
+jobs, with the transfers of targets and results. A ratio above 1 says that the device is faster.
 """
 
 from __future__ import annotations
@@ -16,62 +22,19 @@ import argparse
 import ctypes
 import os
 import pathlib
-import statistics
 import subprocess
 import tempfile
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from functools import partial
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
 
 import numpy as np
 
 import gdr
+from pair_laws.numba_loops import loops_in_numba
 
-LOOPS = r"""
-#include <algorithm>
-#include <cmath>
-#define PAIRS(SUMS, LAW, STORE)                                               \
-  _Pragma("omp parallel for schedule(static)") for (long i = 0; i < n; ++i) { \
-    double SUMS;                                                              \
-    const double xi = x[i], yi = y[i], zi = z[i];                             \
-    for (long j = 0; j < n; ++j) {                                            \
-      const double dx = x[j] - xi, dy = y[j] - yi, dz = z[j] - zi;            \
-      const double r2 = dx * dx + dy * dy + dz * dz;                          \
-      LAW                                                                     \
-    }                                                                         \
-    STORE                                                                     \
-  }
-#define COMMA ,
-extern "C" {
-void lennard_jones(long n, const double* x, const double* y, const double* z, const double*,
-                   double p, double* out) {
-  PAIRS(fx = 0 COMMA fy = 0 COMMA fz = 0 COMMA u = 0 COMMA v = 0,
-        const bool in = r2 > 0 && r2 < p; const double i2 = 1 / (in ? r2 : 1);
-        const double i6 = in ? i2 * i2 * i2 : 0; const double w = 2 * i6 * i6 - i6;
-        const double f = 24 * w * i2; fx -= f * dx; fy -= f * dy; fz -= f * dz;
-        u += 4 * (i6 * i6 - i6); v += 24 * w;,
-        out[i] = fx; out[n + i] = fy; out[2 * n + i] = fz; out[3 * n + i] = u; out[4 * n + i] = v;)
-}
-void sph_density(long n, const double* x, const double* y, const double* z, const double* m,
-                 double, double* out) {
-  const double* const half = m + n;
-  PAIRS(rho = 0 COMMA near = 0,
-        const double hi = 1 / (half[i] + half[j]); const double q = std::sqrt(r2) * hi;
-        const double o = std::max(2 - q, 0.0); const double c = std::max(1 - q, 0.0);
-        rho += m[j] * (hi * hi * hi) * (0.25 * (o * o * o) - c * c * c);
-        near += q < 2 ? 1.0 : 0.0;,
-        out[i] = rho * 0.3183098861837907; out[n + i] = near;)
-}
-void gauss_sum(long n, const double* x, const double* y, const double* z, const double* m,
-               double p, double* out) {
-  PAIRS(s = 0, s += m[j] * std::exp(-p * r2);, out[i] = s;)
-}
-void yukawa(long n, const double* x, const double* y, const double* z, const double* m, double p,
-            double* out) {
-  PAIRS(s = 0, const double r = std::sqrt(r2);
-        s += r2 > 0 ? m[j] * std::exp(-p * r) / (r2 > 0 ? r : 1) : 0;, out[i] = s;)
-}
-}
-"""
+Run = Callable[[], Any]
+FOLDER = pathlib.Path(__file__).resolve().parent / "pair_laws"
 
 YUKAWA = """
 kernel yukawa;
@@ -84,6 +47,12 @@ r2 = dx*dx + dy*dy + dz*dz;
 skip if (r2 == 0);
 s += mj*exp(-(kappa*sqrt(r2)))*rsqrt(r2);
 """
+
+
+class Particles(NamedTuple):
+    x: Any  #: positions, shape (n, 3)
+    mass: Any
+    half: Any  #: halves of smoothing lengths
 
 
 class Law(NamedTuple):
@@ -117,99 +86,55 @@ LAWS = {
 }
 
 
-def compiled(folder: str) -> ctypes.CDLL:
-    source = pathlib.Path(folder, "loops.cpp")
-    source.write_text(LOOPS)
-    library = str(source.with_suffix(".so"))
-    flags = ["-Ofast", "-march=native", "-fopenmp", "-shared", "-fPIC"]
-    subprocess.run([os.environ.get("CXX", "g++"), *flags, str(source), "-o", library], check=True)
-    return ctypes.CDLL(library)
+def compiled(folder: str, source: str, *flags: str) -> ctypes.CDLL:
+    """The functions of a file of `pair_laws`, compiled for this host."""
+    library = pathlib.Path(folder, "_".join([source, *flags]).replace("=", "_") + ".so")
+    common = ["-std=c++20", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC"]
+    compiler = os.environ.get("CXX", "g++")
+    subprocess.run(
+        [compiler, *common, *flags, str(FOLDER / source), "-o", str(library)], check=True
+    )
+    return ctypes.CDLL(str(library))
 
 
-def loop_in_cpp(library: ctypes.CDLL, name: str, x: Any, both: Any, p: float, results: int) -> Any:
-    columns = [np.ascontiguousarray(c) for c in x.T]
-    out = np.empty((results, len(x)))
-    addresses = [ctypes.c_void_p(c.ctypes.data) for c in (*columns, both)]
-    call = getattr(library, name)
+class Arrays(NamedTuple):
+    """What loops get, in their type of number."""
+
+    x: Any  #: coordinates, shape (3, n)
+    both: Any  #: masses, then halves of smoothing lengths
+    value: float  #: of the parameter
+    out: Any  #: results, shape (results, n)
+
+
+def loop_in_cpp(library: ctypes.CDLL, name: str, arrays: Arrays) -> Run:
+    """The call of a compiled loop."""
+    addresses = [ctypes.c_void_p(a.ctypes.data) for a in (arrays.x, arrays.both, arrays.out)]
+    number = ctypes.c_float if arrays.x.dtype == np.float32 else ctypes.c_double
+    call, count = getattr(library, name), ctypes.c_long(arrays.x.shape[1])
 
     def run() -> Any:
-        call(ctypes.c_long(len(x)), *addresses, ctypes.c_double(p), ctypes.c_void_p(out.ctypes.data))
-        return out
+        call(count, *addresses[:2], number(arrays.value), addresses[2])
+        return arrays.out
 
-    run.arrays = columns, both  # type: ignore[attr-defined]  # they live as long as the function
     return run
 
 
-def loops_in_numba() -> Optional[Dict[str, Any]]:
-    try:
-        import numba
-    except ImportError:
-        return None
-    jit = numba.njit(fastmath=True, parallel=True)
+def numba_call(made: Dict[str, Any], name: str, arrays: Arrays) -> Run:
+    """The call of a loop of numba."""
+    loop, value = made[name], arrays.x.dtype.type(arrays.value)
 
-    @jit
-    def lennard_jones(x, y, z, m, p, out):
-        for i in numba.prange(len(x)):
-            fx = fy = fz = u = v = 0.0
-            for j in range(len(x)):
-                dx, dy, dz = x[j] - x[i], y[j] - y[i], z[j] - z[i]
-                r2 = dx * dx + dy * dy + dz * dz
-                if 0 < r2 < p:
-                    i2 = 1 / r2
-                    i6 = i2 * i2 * i2
-                    w = 2 * i6 * i6 - i6
-                    f = 24 * w * i2
-                    fx -= f * dx
-                    fy -= f * dy
-                    fz -= f * dz
-                    u += 4 * (i6 * i6 - i6)
-                    v += 24 * w
-            out[0, i], out[1, i], out[2, i], out[3, i], out[4, i] = fx, fy, fz, u, v
+    def run() -> Any:
+        loop(arrays.x, arrays.both, value, arrays.out)
+        return arrays.out
 
-    @jit
-    def sph_density(x, y, z, m, p, out):
-        half = m[len(x) :]
-        for i in numba.prange(len(x)):
-            rho = near = 0.0
-            for j in range(len(x)):
-                dx, dy, dz = x[j] - x[i], y[j] - y[i], z[j] - z[i]
-                hi = 1 / (half[i] + half[j])
-                q = np.sqrt(dx * dx + dy * dy + dz * dz) * hi
-                o, c = max(2 - q, 0.0), max(1 - q, 0.0)
-                rho += m[j] * (hi * hi * hi) * (0.25 * o * o * o - c * c * c)
-                near += 1.0 if q < 2 else 0.0
-            out[0, i], out[1, i] = rho * 0.3183098861837907, near
-
-    @jit
-    def gauss_sum(x, y, z, m, p, out):
-        for i in numba.prange(len(x)):
-            s = 0.0
-            for j in range(len(x)):
-                dx, dy, dz = x[j] - x[i], y[j] - y[i], z[j] - z[i]
-                s += m[j] * np.exp(-p * (dx * dx + dy * dy + dz * dz))
-            out[0, i] = s
-
-    @jit
-    def yukawa(x, y, z, m, p, out):
-        for i in numba.prange(len(x)):
-            s = 0.0
-            for j in range(len(x)):
-                dx, dy, dz = x[j] - x[i], y[j] - y[i], z[j] - z[i]
-                r2 = dx * dx + dy * dy + dz * dz
-                if r2 > 0:
-                    r = np.sqrt(r2)
-                    s += m[j] * np.exp(-p * r) / r
-            out[0, i] = s
-
-    return {f.__name__: f for f in (lennard_jones, sph_density, gauss_sum, yukawa)}
+    return run
 
 
-def direct(name: str, x: Any, mass: Any, half: Any, p: float, targets: Any) -> Any:
+def direct(name: str, particles: Particles, p: float, targets: Any) -> Any:
     """Results of some targets in long double."""
-    wide = x.astype(np.longdouble)
+    wide, m, half = (a.astype(np.longdouble) for a in particles)
     d = wide[None] - wide[targets, None]
     r2 = (d * d).sum(-1)
-    m = mass.astype(np.longdouble)
     r = np.sqrt(r2)
     if name == "gauss_sum":
         return [(m * np.exp(-p * r2)).sum(1)]
@@ -217,7 +142,7 @@ def direct(name: str, x: Any, mass: Any, half: Any, p: float, targets: Any) -> A
         with np.errstate(divide="ignore", invalid="ignore"):
             return [np.where(r2 > 0, m * np.exp(-np.longdouble(p) * r) / r, 0).sum(1)]
     if name == "sph_density":
-        h = half.astype(np.longdouble) + half[targets, None]
+        h = half + half[targets, None]
         q = r / h
         w = np.maximum(2 - q, 0) ** 3 / 4 - np.maximum(1 - q, 0) ** 3
         pi = np.longdouble("3.14159265358979323846264338327950288")
@@ -239,17 +164,18 @@ def error(found: Any, right: Any, targets: Any) -> float:
     return worst
 
 
-def on_device(device: Any, law: Law, x: Any, mass: Any, half: Any) -> Callable[[], Any]:
+def on_device(device: Any, law: Law, particles: Particles) -> Run:
+    """The call of a job on all pairs."""
     job = device.job(law.kernel())
     job.set(**law.params(law.value))
-    places = dict(zip("xyz", x.T))
-    given = {"mass": mass, "half": half}
+    places = dict(zip("xyz", particles.x.T))
+    given = particles._asdict()
     job.sources(
         **{f"{c}j": v for c, v in places.items()}, **{k: given[v] for k, v in law.sources.items()}
     )
     targets = {f"{c}i": v for c, v in places.items()}
     if "hhj" in law.sources:
-        targets["hhi"] = half
+        targets["hhi"] = particles.half
 
     def run() -> Any:
         job.targets(**targets)
@@ -259,72 +185,121 @@ def on_device(device: Any, law: Law, x: Any, mass: Any, half: Any) -> Callable[[
     return run
 
 
-def particles(name: str, n: int) -> Any:
+def liquid(n: int, law: Law) -> Particles:
     """A jittered lattice of density 1: pairs of a liquid are not closer than 0.8."""
     edge = round(n ** (1 / 3) + 0.5)
     rng = np.random.default_rng(1)
     lattice = np.stack(np.meshgrid(*[np.arange(float(edge))] * 3), -1).reshape(-1, 3)
     x = lattice[rng.permutation(len(lattice))[:n]] + rng.uniform(-0.1, 0.1, (n, 3))
-    return np.ascontiguousarray(x) if name else x
+    return Particles(x, rng.uniform(0.5, 1.5, n), rng.uniform(0.45, 0.55, n) * law.value)
+
+
+class Program(NamedTuple):
+    kind: str  #: the fastest program of a kind counts
+    numbers: str  #: "double" or "float"
+    run: Run
+
+
+def loops(folder: str, isa: str, threads: int) -> Iterator[Tuple[str, str, Callable[..., Run]]]:
+    """Kind, numbers, and what makes the call of a law for arrays."""
+    machine = [] if isa == "avx512" else ["-mno-avx512f"]
+    widths = {"avx512": ("256", "512"), "avx2": ("256",)}[isa]
+    for numbers in ("double", "float"):
+        for width in widths:
+            flags = [f"-DReal={numbers}", "-ffast-math", f"-mprefer-vector-width={width}", *machine]
+            library = compiled(folder, "loops.cpp", *flags)
+            yield "C++", numbers, partial(loop_in_cpp, library)
+    for vectors in (1, 2, 4):
+        library = compiled(folder, "vectors.cpp", f"-DGDR_VECTORS={vectors}", *machine)
+        yield "by hand", "float", partial(loop_in_cpp, library)
+    for real, numbers in ((np.float64, "double"), (np.float32, "float")):
+        made = loops_in_numba(real, threads)
+        if made:
+            yield "numba", numbers, partial(numba_call, made)
+
+
+def lower_quartile(seconds: List[float]) -> float:
+    return sorted(seconds)[len(seconds) // 4]
+
+
+def measure(runs: List[Run], rounds: int, clock: Callable[[], float]) -> List[float]:
+    """Seconds of each."""
+    times: List[List[float]] = [[] for _ in runs]
+    for k in range(rounds):
+        for n in range(len(runs)):
+            at = (n + k) % len(runs)
+            start = clock()
+            runs[at]()
+            times[at].append(clock() - start)
+    return [lower_quartile(seconds) for seconds in times]
+
+
+def arrays_of(particles: Particles, law: Law, real: Any) -> Arrays:
+    n = len(particles.x)
+    both = np.concatenate([particles.mass, particles.half]).astype(real)
+    x = np.ascontiguousarray(particles.x.T, real)
+    return Arrays(x, both, law.value, np.empty((len(law.results), n), real))
+
+
+def report(
+    name: str, law: Law, particles: Particles, programs: List[Program], options: argparse.Namespace
+) -> None:
+    """Measures the programs of a law, and prints the fastest of each kind."""
+    targets = np.random.default_rng(3).permutation(options.particles)[:64]
+    right = direct(name, particles, law.value, targets)
+    errors = [error(program.run(), right, targets) for program in programs]
+    clock = time.process_time if options.threads == 1 else time.perf_counter
+    seconds = measure([program.run for program in programs], options.rounds, clock)
+    best: Dict[Tuple[str, str], Tuple[float, float]] = {}
+    for program, time_of, error_of in zip(programs, seconds, errors):
+        key = program.numbers, program.kind
+        best[key] = min(best.get(key, (np.inf, 0.0)), (time_of, error_of))
+    for (numbers, kind), (time_of, error_of) in sorted(best.items()):
+        rate = options.particles**2 / time_of / 1e6
+        line = f"{name:14} {numbers:7} {kind:14} {rate:9.0f} {error_of:9.1e}"
+        if kind in options.devices:
+            peers = {
+                k: t for (m, k), (t, _) in best.items() if m == numbers and k not in options.devices
+            }
+            line += "   " + ", ".join(f"{t / time_of:.2f} of {k}" for k, t in sorted(peers.items()))
+        print(line, flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("laws", nargs="*", default=list(LAWS), metavar="LAW")
-    parser.add_argument("--particles", type=int, default=16384)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--device", default="native")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--particles", type=int, default=8192, help="a multiple of 64")
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--devices", default="native,native-float")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--isa", choices=["avx512", "avx2"], help="default: that of the host")
     options = parser.parse_args()
-    os.environ.setdefault("OMP_NUM_THREADS", str(options.threads))
-    os.environ.setdefault("NUMBA_NUM_THREADS", str(options.threads))
-    n = options.particles
-    numba = loops_in_numba()
-    if numba is None:
-        print("numba is not installed: not measured")
-    with tempfile.TemporaryDirectory() as folder, gdr.open(
-        options.device, threads=options.threads
-    ) as device:
-        library = compiled(folder)
-        print(device)
-        print(f"{'law':14} {'program':10} {'million pairs/s':>15} {'of C++':>7} {'error':>9}")
+    options.devices = options.devices.split(",")
+    os.environ["OMP_NUM_THREADS"] = os.environ["NUMBA_NUM_THREADS"] = str(options.threads)
+    settings = {"threads": options.threads, **({"isa": options.isa} if options.isa else {})}
+    devices = {name: gdr.open(name, **settings) for name in options.devices}
+    isa = options.isa or ("avx512" if "avx512" in str(next(iter(devices.values()))) else "avx2")
+    if isa == "avx2":
+        os.environ["NUMBA_CPU_NAME"] = "haswell"
+    with tempfile.TemporaryDirectory() as folder:
+        made = list(loops(folder, isa, options.threads))
+        if not any(kind == "numba" for kind, _, _ in made):
+            print("numba is not installed: not measured")
+        print(f"{options.particles} x {options.particles} pairs, {options.threads} threads, {isa}")
+        columns = f"{'law':14} {'numbers':7} {'program':14} {'million/s':>9} {'error':>9}"
+        print(f"{columns}   speed of the device")
         for name in options.laws:
-            law, x = LAWS[name], particles(name, n)
-            mass = np.random.default_rng(2).uniform(0.5, 1.5, n)
-            half = np.random.default_rng(4).uniform(0.45, 0.55, n) * law.value
-            both = np.concatenate([mass, half])
-            runs = {
-                options.device: on_device(device, law, x, mass, half),
-                "C++": loop_in_cpp(library, name, x, both, law.value, len(law.results)),
+            law = LAWS[name]
+            particles = liquid(options.particles, law)
+            arrays = {
+                numbers: arrays_of(particles, law, real)
+                for numbers, real in (("double", np.float64), ("float", np.float32))
             }
-            if numba is not None:
-                out, columns = np.empty((len(law.results), n)), [c.copy() for c in x.T]
-
-                def in_numba(f: Any = numba[name], args: Any = (*columns, both, law.value, out)) -> Any:
-                    f(*args)
-                    return args[-1]
-
-                runs["numba"] = in_numba
-            targets = np.random.default_rng(3).permutation(n)[:64]
-            right = direct(name, x, mass, half, law.value, targets)
-            errors = {who: error(run(), right, targets) for who, run in runs.items()}
-            times: Dict[str, List[float]] = {who: [] for who in runs}
-            order = list(runs)
-            for _ in range(options.rounds):
-                for who in order:
-                    time.sleep(0.02)  # threads of the last one may still spin
-                    start = time.perf_counter()
-                    runs[who]()
-                    times[who].append(time.perf_counter() - start)
-                order.append(order.pop(0))
-            cpp = min(times["C++"])
-            for who, seconds in times.items():
-                least = min(seconds)
-                spread = statistics.median(seconds) / least
-                print(
-                    f"{name:14} {who:10} {n * n / least / 1e6:15.0f} {cpp / least:7.2f}"
-                    f" {errors[who]:9.1e}   (median {spread:.2f} of the least time)"
-                )
+            programs = [Program(k, n, make(name, arrays[n])) for k, n, make in made]
+            for kind, device in devices.items():
+                numbers = "double" if kind in ("native", "exact", "vector", "gpu") else "float"
+                programs.append(Program(kind, numbers, on_device(device, law, particles)))
+            report(name, law, particles, programs, options)
 
 
 if __name__ == "__main__":
