@@ -18,6 +18,7 @@ from ._arrays import AnyArray, check_type
 from ._forces import ParticleKernel
 from ._kernel import Kernel, VariableNames, compile
 from ._open import DeviceLike, device_or_default
+from ._set_job import SetJob, SourceLists
 from .errors import UsageError
 
 TARGETS, SOURCES, PARAMS = "targets", "sources", "params"
@@ -103,8 +104,13 @@ class Law:
         arrays: Sequence[AnyArray],
         outs: Sequence[AnyArray],
         device: Optional[DeviceLike] = None,
+        systems: int = 1,
     ) -> None:
-        """Fill ``outs``, arrays of the shapes of the results, from the arrays of the operands."""
+        """Fill ``outs``, arrays of the shapes of the results, from the arrays of the operands.
+
+        Targets and sources are those of so many independent systems of equal size, one after the
+        other; params are shared.
+        """
         items = {o.side: o.items for o in (*self.operands, *self.results) if o.items != PARAMS}
         counts = self.counts([a.shape for a in arrays])
         inputs: Dict[str, Dict[str, AnyArray]] = {}
@@ -123,11 +129,17 @@ class Law:
             o.name: out if o.items != PARAMS else np.empty((n, *o.sizes))
             for o, out in zip(self.results, outs)
         }
-        if n > 0:
+        params = {o.name: arrays[k] for k, o in self._read[PARAMS]}
+        params = {name: a if a.ndim else float(a) for name, a in params.items()}
+        if n > 0 and systems > 1:
+            of_targets, of_sources = (np.arange(systems + 1) * (k // systems) for k in (n, m))
+            sets = SetJob(device_or_default(device)._ranks, self.kernel)
+            sets.set(**params)
+            sets.run(inputs[TARGETS], of_targets, SourceLists(inputs[SOURCES], of_sources), filled)
+        elif n > 0:
             chosen = device_or_default(device)
             job = chosen._pool.take(self.kernel)
-            params = {o.name: arrays[k] for k, o in self._read[PARAMS]}
-            job.set(**{name: a if a.ndim else float(a) for name, a in params.items()})
+            job.set(**params)
             _pass(job.sources, m, inputs[SOURCES])
             _pass(job.targets, n, inputs[TARGETS])
             job.run(filled)
@@ -135,6 +147,18 @@ class Law:
         for o, out in zip(self.results, outs):
             if o.items == PARAMS:
                 out[...] = filled[o.name].sum(axis=0)
+
+    @functools.cached_property
+    def of_each_target(self) -> Law:
+        """This law with results for each target of the kernel instead of sums over all of them."""
+        if all(o.items != PARAMS for o in self.results):
+            return self
+        items = {o.side: o.items for o in self.operands if o.items != PARAMS}
+        results = [
+            dataclasses.replace(o, items=items[TARGETS]) if o.items == PARAMS else o
+            for o in self.results
+        ]
+        return Law(self.kernel, self.operands, results)
 
     def adjoint(self, by: Tuple[int, ...]) -> Law:
         """The law of the derivatives of ``S = sum of g_k f_k`` with respect to the operands with

@@ -27,7 +27,8 @@ except ImportError as error:
     raise ImportError("gdr.jax needs the package jax (pip install jax)") from error
 
 from . import _xla
-from ._laws import PARAMS, BoundLaw, Law, LawLike, bound_law, gravity_kernel, kernel_of
+from ._laws import PARAMS, SOURCES, BoundLaw, Law, LawLike, Operand, bound_law, gravity_kernel
+from ._laws import kernel_of
 from ._open import DeviceLike
 from .results import Gravity, ResultArrays
 
@@ -39,7 +40,8 @@ jax.tree_util.register_pytree_with_keys(
     lambda names, arrays: ResultArrays(zip(names, arrays)),
 )
 
-#: The sums of a law: operands in, results out.
+#: The sums of a law: operands in, results out; of so many independent systems of equal size one
+#: after the other (`systems`), which share the params.
 _sums = jax.extend.core.Primitive("gdr_sums")
 _sums.multiple_results = True
 #: Changes of the results for changes of some operands, in which they are linear.
@@ -115,7 +117,7 @@ def _call(bound: BoundLaw, device: Optional[DeviceLike]) -> List[Any]:
             value = jnp.broadcast_to(value, (counts[o.items], *o.sizes))
         made.append(value)
     bound.law.counts([v.shape for v in made])
-    found: List[Any] = _sums.bind(*made, law=bound.law, device=device)
+    found: List[Any] = _sums.bind(*made, law=bound.law, device=device, systems=1)
     return [found[k] for k in bound.wanted]
 
 
@@ -134,12 +136,12 @@ def _results(operands: Sequence[Any], law: Law) -> List[Any]:
 # -- sums ----------------------------------------------------------------------------------------
 
 
-def _sums_shapes(*operands: Any, law: Law, device: Any) -> List[Any]:
+def _sums_shapes(*operands: Any, law: Law, device: Any, systems: int) -> List[Any]:
     return _results(operands, law)
 
 
 @functools.lru_cache(maxsize=None)
-def _number(law: Law, device: Any) -> int:
+def _number(law: Law, device: Any, systems: int) -> int:
     """The number of the function that a compiled program calls for a law."""
 
     def compute(arrays: List[Any], outs: List[Any]) -> None:
@@ -147,7 +149,7 @@ def _number(law: Law, device: Any) -> int:
             np.empty(out.shape, np.int64) if o.integer else out
             for o, out in zip(law.results, outs)
         ]
-        law.compute(arrays, work, device)
+        law.compute(arrays, work, device, systems)
         for out, made in zip(outs, work):
             if out is not made:
                 if not np.can_cast(np.int64, out.dtype) and (np.abs(made) > 2**31 - 1).any():
@@ -157,15 +159,15 @@ def _number(law: Law, device: Any) -> int:
     return _xla.number_of(compute)
 
 
-def _sums_lowering(context: Any, *operands: Any, law: Law, device: Any) -> Any:
+def _sums_lowering(context: Any, *operands: Any, **options: Any) -> Any:
     rule = _xla.interface().ffi_lowering(_xla.NAME)
-    return rule(context, *operands, call=np.int64(_number(law, device)))
+    return rule(context, *operands, call=np.int64(_number(**options)))
 
 
 def _sums_jvp(
-    operands: Sequence[Any], tangents: Sequence[Any], *, law: Law, device: Any
+    operands: Sequence[Any], tangents: Sequence[Any], *, law: Law, device: Any, systems: int
 ) -> Tuple[List[Any], List[Any]]:
-    results = _sums.bind(*operands, law=law, device=device)
+    results = _sums.bind(*operands, law=law, device=device, systems=systems)
     moving = tuple(
         k
         for k, (o, t) in enumerate(zip(law.operands, tangents))
@@ -181,6 +183,7 @@ def _sums_jvp(
             law=law,
             by=moving,
             device=device,
+            systems=systems,
         )
     )
     return results, [
@@ -190,13 +193,13 @@ def _sums_jvp(
 
 
 def _slopes(
-    law: Law, by: Sequence[int], known: Sequence[Any], weights: Sequence[Any], device: Any
+    law: Law, by: Sequence[int], known: Sequence[Any], weights: Sequence[Any], **options: Any
 ) -> Dict[int, Any]:
     """Derivatives of the weighted sum of the results with respect to operands, by their number.
     ``known`` are the operands and the results."""
     found: Dict[int, Any] = {}
     for adjoint, part in law.adjoints(by):
-        slopes = _sums.bind(*known, *weights, law=adjoint, device=device)
+        slopes = _sums.bind(*known, *weights, law=adjoint, **options)
         found.update(zip(part, slopes))
     for k in by:
         if k not in found:
@@ -217,12 +220,12 @@ def _changing(law: Law) -> List[int]:
     return [k for k, o in enumerate(law.results) if not o.integer]
 
 
-def _tangent_shapes(*arguments: Any, law: Law, by: Tuple[int, ...], device: Any) -> List[Any]:
+def _tangent_shapes(*arguments: Any, law: Law, by: Tuple[int, ...], **options: Any) -> List[Any]:
     shapes = _results(arguments[: len(law.operands)], law)
     return [shapes[k] for k in _changing(law)]
 
 
-def _tangent_sums(*arguments: Any, law: Law, by: Tuple[int, ...], device: Any) -> List[Any]:
+def _tangent_sums(*arguments: Any, law: Law, by: Tuple[int, ...], **options: Any) -> List[Any]:
     """The changes by laws: an adjoint is linear in its weights g, so that the derivative of the sum
     of v times it with respect to g is the change of the results for the changes v."""
     known, changes = _split(arguments, law, by)
@@ -233,13 +236,13 @@ def _tangent_sums(*arguments: Any, law: Law, by: Tuple[int, ...], device: Any) -
         first = len(known)
         weighted = [first + k for k in _changing(law)]
         moved = [changes[by.index(k)] for k in part]
-        slopes = _slopes(adjoint, weighted, [*known, *weights], moved, device)
+        slopes = _slopes(adjoint, weighted, [*known, *weights], moved, **options)
         total = [a + slopes[k] for a, k in zip(total, weighted)]
     return total
 
 
 def _tangent_transpose(
-    weights: Sequence[Any], *arguments: Any, law: Law, by: Tuple[int, ...], device: Any
+    weights: Sequence[Any], *arguments: Any, law: Law, by: Tuple[int, ...], **options: Any
 ) -> List[Any]:
     known, changes = _split(arguments, law, by)
     wanted = [k for k, v in zip(by, changes) if ad.is_undefined_primal(v)]
@@ -249,7 +252,7 @@ def _tangent_transpose(
         one = ad.Zero(shape) if o.integer else next(given)
         zero = type(one) is ad.Zero
         cotangents.append(jnp.zeros(shape.shape, shape.dtype) if zero else one)
-    slopes = _slopes(law, wanted, known, cotangents, device)
+    slopes = _slopes(law, wanted, known, cotangents, **options)
     return [None] * len(known) + [
         slopes[k] if ad.is_undefined_primal(v) else None for k, v in zip(by, changes)
     ]
@@ -266,28 +269,75 @@ def _tangent_jvp(
     return results, changes
 
 
-def _one_by_one(primitive: Any) -> Callable[..., Any]:
-    """The rule of vmap: one call for each element."""
+# -- vmap ----------------------------------------------------------------------------------------
+
+
+def _one_by_one(primitive: Any, arguments: Sequence[Any], axes: Sequence[Any], **options: Any) -> Any:
+    """One call for each element of a batch."""
+    batched = [jnp.moveaxis(a, axis, 0) for a, axis in zip(arguments, axes) if axis is not None]
+
+    def one(parts: Sequence[Any]) -> Any:
+        left = iter(parts)
+        full = [a if axis is None else next(left) for a, axis in zip(arguments, axes)]
+        return primitive.bind(*full, **options)
+
+    results = jax.lax.map(one, batched)
+    return results, [0] * len(results)
+
+
+def _in_one_call(
+    primitive: Any,
+    roles: Sequence[Operand],
+    results: Sequence[Operand],
+    arguments: Sequence[Any],
+    axes: Sequence[Any],
+    **options: Any,
+) -> Any:
+    """The elements of a batch as independent systems of one call, or as more targets where they
+    share the sources. ``roles`` are those of the arguments."""
+    size = next(a.shape[axis] for a, axis in zip(arguments, axes) if axis is not None)
+    law, systems = options["law"], options["systems"]
+    shared = systems == 1 and all(
+        axis is None for o, axis in zip(roles, axes) if o.items != PARAMS and o.side == SOURCES
+    )
+
+    def stacked(o: Operand, argument: Any, axis: Optional[int]) -> Any:
+        if o.items == PARAMS or (shared and o.side == SOURCES):
+            return argument
+        if axis is None:
+            whole = jnp.broadcast_to(argument, (size, *argument.shape))
+        else:
+            whole = jnp.moveaxis(argument, axis, 0)
+        return whole.reshape(size * whole.shape[1], *whole.shape[2:])
+
+    options.update(law=law.of_each_target, systems=1 if shared else systems * size)
+    made = primitive.bind(*map(stacked, roles, arguments, axes), **options)
+    found = [a.reshape(size, a.shape[0] // size, *a.shape[1:]) for a in made]
+    found = [a.sum(1) if o.items == PARAMS else a for o, a in zip(results, found)]
+    return found, [0] * len(found)
+
+
+def _batched(primitive: Any, roles_of: Callable[..., Tuple[Any, Any]]) -> Callable[..., Any]:
+    """The rule of vmap. Systems of one call share their params: a batch of these takes one call for
+    each element. ``roles_of`` gives what the arguments and results of the primitive are."""
 
     def rule(arguments: Sequence[Any], axes: Sequence[Any], **options: Any) -> Any:
-        batched = [
-            jnp.moveaxis(a, axis, 0)
-            for a, axis in zip(arguments, axes)
-            if axis is not None
-        ]
-
-        def one(parts: Sequence[Any]) -> Any:
-            left = iter(parts)
-            full = [
-                a if axis is None else next(left)
-                for a, axis in zip(arguments, axes)
-            ]
-            return primitive.bind(*full, **options)
-
-        results = jax.lax.map(one, batched)
-        return results, [0] * len(results)
+        roles, results = roles_of(**options)
+        if any(o.items == PARAMS and axis is not None for o, axis in zip(roles, axes)):
+            return _one_by_one(primitive, arguments, axes, **options)
+        return _in_one_call(primitive, roles, results, arguments, axes, **options)
 
     return rule
+
+
+def _sums_roles(law: Law, **options: Any) -> Tuple[Any, Any]:
+    return law.operands, law.results
+
+
+def _tangent_roles(law: Law, by: Sequence[int], **options: Any) -> Tuple[Any, Any]:
+    known = [law.results[k] for k in law.known]
+    changes = [law.operands[k] for k in by]
+    return [*law.operands, *known, *changes], [law.results[k] for k in _changing(law)]
 
 
 @functools.lru_cache(maxsize=None)
@@ -299,12 +349,12 @@ def _compiled(primitive: Any, **options: Any) -> Any:
 _sums.def_impl(lambda *a, **options: _compiled(_sums, **options)(*a))
 _sums.def_abstract_eval(_sums_shapes)
 ad.primitive_jvps[_sums] = _sums_jvp
-batching.primitive_batchers[_sums] = _one_by_one(_sums)
+batching.primitive_batchers[_sums] = _batched(_sums, _sums_roles)
 mlir.register_lowering(_sums, _sums_lowering, platform="cpu")
 
 _tangent.def_impl(lambda *a, **options: _compiled(_tangent, **options)(*a))
 _tangent.def_abstract_eval(_tangent_shapes)
 ad.primitive_jvps[_tangent] = _tangent_jvp
 ad.primitive_transposes[_tangent] = _tangent_transpose
-batching.primitive_batchers[_tangent] = _one_by_one(_tangent)
+batching.primitive_batchers[_tangent] = _batched(_tangent, _tangent_roles)
 mlir.register_lowering(_tangent, mlir.lower_fun(_tangent_sums, multiple_results=True))

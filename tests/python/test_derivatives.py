@@ -290,6 +290,115 @@ def test_vmap_computes_each_element():
     assert abs(hessian - (left - 2 * middle + right) / step**2) < 1e-4
 
 
+def calls_of(monkeypatch, compute):
+    """A value, and the number of calls of kernels that it took."""
+    count = []
+    whole = gdr.jax.Law.compute
+
+    def counted(*given):
+        count.append(given)
+        return whole(*given)
+
+    monkeypatch.setattr(gdr.jax.Law, "compute", counted)
+    value = jax.block_until_ready(compute())
+    monkeypatch.undo()
+    return value, len(count)
+
+
+def close(a, b):
+    """Whether arrays agree, but for the roundings of sums in another order."""
+    return np.allclose(np.asarray(a), np.asarray(b), rtol=1e-12, atol=1e-12)
+
+
+#: Axes of targets, sources and weights of a batch of 4: which of them differ between the elements.
+BATCHES = {
+    "targets": (0, None, None),
+    "sources": (None, 0, None),
+    "a source's number": (None, None, 0),
+    "all": (0, 0, 0),
+    "another axis": (1, None, 1),
+}
+
+
+@needs_jax
+@pytest.mark.parametrize("axes", BATCHES.values(), ids=BATCHES)
+@pytest.mark.parametrize("name", ["Gaussian", "log-sum-exp", "nearest"])
+def test_vmap_over_targets_and_sources_is_one_call(monkeypatch, name, axes):
+    texts = {
+        "Gaussian": COMPILED["Gaussian"],
+        "log-sum-exp": gdr.compile(
+            "CONST a; VARJ b; VARF s, mean;" + VECTORS + "s logsumexp= -a*r2 : mean = b;"
+        ),
+        "nearest": gdr.compile(
+            "CONST a; VARJ b; VARJ int n; VARF s; VARF int k;" + VECTORS + "s min= a*b*b*r2 : k = n;"
+        ),
+    }
+    law = gdr.jax.function(texts[name])
+    result = "mean" if name == "log-sum-exp" else "s"
+    number = {"n": np.arange(M)} if name == "nearest" else {}
+
+    def one(x, y, b, a=0.7):
+        return law(targets={"x": x}, sources={"y": y, "b": b, **number}, a=a)[result]
+
+    random = np.random.default_rng(5)
+    sizes = (N, 3), (M, 3), (M,)
+    given = [
+        random.normal(size=size if k is None else (*size[:k], 4, *size[k:]))
+        for k, size in zip(axes, sizes)
+    ]
+
+    def elements():
+        for e in range(4):
+            yield [v if k is None else np.take(v, e, k) for k, v in zip(axes, given)]
+
+    def total(x, y, b, a=0.7):
+        return (one(x, y, b, a) ** 2).sum()
+
+    many, count = calls_of(monkeypatch, lambda: jax.vmap(one, axes)(*given))
+    assert count == 1
+    assert close(many, [one(*e) for e in elements()])
+    slope = jax.grad(total, argnums=(0, 1, 2))
+    found, count = calls_of(monkeypatch, lambda: jax.vmap(slope, axes)(*given))
+    assert count <= 3  # the sums, and their adjoints by targets and by sources
+    alone = [slope(*e) for e in elements()]
+    for k in range(3):
+        assert close(found[k], [g[k] for g in alone])
+    # The derivative with respect to a parameter, which the elements share, and that of their sum.
+    by_number = jax.vmap(jax.grad(total, argnums=3), (*axes, None))(*given, 0.7)
+    apart = np.array([jax.grad(total, argnums=3)(*e, 0.7) for e in elements()])
+    assert close(by_number, apart)
+    whole = jax.grad(lambda *g: jax.vmap(total, (*axes, None))(*g).sum(), argnums=(0, 1, 2, 3))
+    of_sum = whole(*given, 0.7)
+    assert close(of_sum[3], apart.sum())
+    for k, axis in enumerate(axes):
+        expected = sum(g[k] for g in alone) if axis is None else np.moveaxis(found[k], 0, axis)
+        assert close(of_sum[k], expected)
+    if axes == (0, 0, 0) and name != "nearest":  # forwards, and of second order
+        check_grads(lambda *g: jax.vmap(total, axes)(*g), given, order=2, rtol=1e-4, atol=1e-4)
+
+
+@needs_jax
+def test_vmap_of_vmap_and_of_gravity_is_one_call(monkeypatch):
+    law, b = gdr.jax.function(COMPILED["Gaussian"]), np.ones(M)
+    xs, ys = RNG.normal(size=(2, 3, N, 3)), RNG.normal(size=(3, M, 3))
+
+    def one(x, y):
+        return law(targets={"x": x}, sources={"y": y, "b": b}, a=0.5).s
+
+    over = jax.vmap(jax.vmap(one), (0, None))
+    found, count = calls_of(monkeypatch, lambda: jax.jit(over)(xs, ys))
+    assert count == 1
+    assert np.array_equal(found, [[one(x, y) for x, y in zip(part, ys)] for part in xs])
+    stars, mass = RNG.normal(size=(4, N, 3)), RNG.uniform(1, 2, N)
+    found, count = calls_of(
+        monkeypatch, lambda: jax.vmap(lambda x: gdr.jax.gravity(x, mass, 0.1).acc)(stars)
+    )
+    assert count == 1
+    assert close(found, [gdr.jax.gravity(x, mass, 0.1).acc for x in stars])
+    hessians = jax.vmap(jax.hessian(lambda x: gdr.jax.gravity(x, mass, 0.1).pot.sum()))(stars)
+    assert close(hessians[2], jax.hessian(lambda x: gdr.jax.gravity(x, mass, 0.1).pot.sum())(stars[2]))
+
+
 @needs_jax
 def test_numbers_and_types_of_arguments_in_jax():
     law = gdr.jax.function(COMPILED["Gaussian"])
