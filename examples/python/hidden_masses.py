@@ -14,7 +14,11 @@ import pathlib
 from typing import Any, List
 
 import numpy as np
-import torch
+
+try:
+    import torch
+except ImportError:
+    raise SystemExit("hidden_masses.py needs PyTorch: pip install torch") from None
 
 import gdr.torch
 

@@ -14,10 +14,14 @@ import functools
 import pathlib
 from typing import Any, Tuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import minimize
+
+try:
+    import jax
+    import jax.numpy as jnp
+except ImportError:
+    raise SystemExit("steering.py needs the package jax: pip install jax") from None
 
 import gdr.jax
 

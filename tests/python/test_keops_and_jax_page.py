@@ -77,7 +77,7 @@ def flock(n):
 def attention(n):
     scores = 0.5 * n["q"] @ n["k"].T
     w = np.exp(scores - scores.max(1, keepdims=True))
-    return w @ n["v4"] / w.sum(1)[:, None]
+    return w @ n["y"] / w.sum(1)[:, None]
 
 
 def kinds(n):
@@ -85,9 +85,8 @@ def kinds(n):
 
 
 def systems(n):
-    return np.concatenate(
-        [(q * np.exp(-0.5 * ((p[:, None] - p) ** 2).sum(2))).sum(1) for p, q in n["systems"]]
-    )
+    weights = np.exp(-0.5 * ((n["places"][:, None] - n["places"]) ** 2).sum(2))
+    return np.where(n["system"][:, None] == n["system"], weights, 0) @ n["charges"]
 
 
 #: The number of the block, the expression of its result, and the same by NumPy.
@@ -119,7 +118,7 @@ SUMS = [
     (17, lambda n: n["mean"], flock),
     (18, lambda n: n["u"], lambda n: (kinds(n) / (1 + pairs(n)[1])).sum(1)),
     (19, lambda n: n["attended"], attention),
-    (20, lambda n: np.concatenate([f["s"] for f in n["found"]]), systems),
+    (20, lambda n: n["potentials"], systems),
 ]
 
 
