@@ -2,7 +2,7 @@
 """Nearest neighbours, logarithms of sums of exponentials and weighted means relative to pykeops.
 
 usage: python bench/python_reductions.py [--points 100000] [--targets 100000] [--neighbours 16]
-                                         [--rounds 3] [--threads 2]
+                                         [--rounds 3] [--threads 2] [--only nearest]
 
 Points are normally distributed in three dimensions. Times are processor seconds of all threads
 (system time included), the least of the rounds, in alternation, after one call of each. The error of
@@ -108,6 +108,7 @@ def main() -> None:
     parser.add_argument("--neighbours", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--only", choices=["nearest", "attention"], help="leave the other one out")
     options = parser.parse_args()
     random = np.random.default_rng(1)
     y, v = random.normal(size=(options.points, 3)), random.normal(size=(options.points, 3))
@@ -122,6 +123,8 @@ def main() -> None:
     except ImportError:
         print("pykeops is not installed")
     wanted = references(x, y, v, options.neighbours)
+    if options.only:
+        wanted = {options.only: wanted[options.only]}
     pairs = 1e-6 * len(x) * len(y)
     for name, want in wanted.items():
         results = {who: of[name]() for who, of in calls.items()}

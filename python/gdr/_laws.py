@@ -129,8 +129,8 @@ class Law:
             o.name: out if o.items != PARAMS else np.empty((n, *o.sizes))
             for o, out in zip(self.results, outs)
         }
-        params = {o.name: arrays[k] for k, o in self._read[PARAMS]}
-        params = {name: a if a.ndim else float(a) for name, a in params.items()}
+        of_params = {o.name: arrays[k] for k, o in self._read[PARAMS]}
+        params: Dict[str, Any] = {k: a if a.ndim else float(a) for k, a in of_params.items()}
         if n > 0 and systems > 1:
             of_targets, of_sources = (np.arange(systems + 1) * (k // systems) for k in (n, m))
             sets = SetJob(device_or_default(device)._ranks, self.kernel)
