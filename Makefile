@@ -36,6 +36,7 @@ PACKAGES_tsan = clang-16 libclang-rt-16-dev libomp-16-dev
 # Tests that need a missing one of these packages are skipped.
 test test-long: PACKAGES_test = libblas-dev libblas-test hpcc openmpi-bin mpich libmpich-dev python3-venv $(PACKAGES_python) \
                       python3-scipy python3-astropy python3-mpi4py python3-tqdm python3-pytest mypy python3-nbclient python3-ipykernel \
+                      python3-ase \
                       man-db zsh fish pocl-opencl-icd ocl-icd-libopencl1 libclblast1 clang-15 libclc-15 emscripten
 # The Python package and its plots.
 PACKAGES_python = python3-dev python3-pybind11 pybind11-dev python3-numpy python3-h5py \
