@@ -12,12 +12,12 @@ import math
 import re
 import sys
 from typing import Any, Dict, FrozenSet, Generic, List, Mapping, Optional, Tuple
-from typing import TypeVar, cast
+from typing import TypeVar, Union, cast
 
 import numpy as np
 
 from . import _core, _kernel
-from ._arrays import AnyArray, Floats, as_array, check_finite, floats, number
+from ._arrays import AnyArray, Floats, as_array, check_finite, check_type, floats, number
 from ._names import advice, wrong_names
 from ._open import DeviceLike, device_or_default
 from ._outputs import Outputs, arrays_to_fill
@@ -421,3 +421,18 @@ def _squares(name: str, lengths: Any) -> Any:
     if not np.isfinite(squares).all() or vanishes.any():
         raise ValueError(f"{name}: its square is out of range of a double; scale the units")
     return squares
+
+
+KernelLike = Union[_kernel.Kernel, "ParticleKernel[Any]", str]
+
+
+def kernel_of(kernel: KernelLike) -> _kernel.Kernel:
+    """The kernel of an argument ``kernel``: itself, that of a function of the library, the library's
+    of this name, or that of a text."""
+    if isinstance(kernel, str):
+        is_name = kernel.isidentifier()
+        return _kernel.builtin(kernel) if is_name else _kernel.compile(kernel)
+    found = kernel.kernel if isinstance(kernel, ParticleKernel) else kernel
+    expected = "a gdr.Kernel, a kernel of the library or its name, or a text"
+    check_type("kernel", found, _kernel.Kernel, expected)
+    return found

@@ -10,12 +10,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import threading
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
 import numpy as np
 
 from ._arrays import AnyArray, check_type
-from ._forces import ParticleKernel
 from ._kernel import Kernel, VariableNames, compile
 from ._open import DeviceLike, device_or_default
 from ._set_job import SetJob, SourceLists
@@ -232,18 +231,6 @@ def _pass(give: Any, n: int, arrays: Dict[str, AnyArray]) -> None:
         give(**arrays)
     else:
         give(n)
-
-
-LawLike = Union[Kernel, "ParticleKernel[Any]", str]
-
-
-def kernel_of(kernel: LawLike) -> Kernel:
-    """The kernel of an argument: itself, that of a function of the library, or of a text."""
-    if isinstance(kernel, str):
-        return compile(kernel)
-    found = kernel.kernel if isinstance(kernel, ParticleKernel) else kernel
-    check_type("kernel", found, Kernel, "a gdr.Kernel, a kernel of the library, or a text")
-    return found
 
 
 @functools.lru_cache(maxsize=256)

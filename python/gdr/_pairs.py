@@ -8,11 +8,10 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from . import _core
-from ._arrays import Floats, as_array, check_type, floats, number
+from ._arrays import Floats, as_array, floats, number
 from ._box import periodic_box, three_bools
-from ._forces import ParticleKernel
+from ._forces import KernelLike, kernel_of
 from ._interface import Results, param_numbers, rows
-from ._kernel import Kernel, compile
 from ._open import DeviceLike, device_or_default
 from ._particles import ParticleArrays
 from ._precision import FloatRuns
@@ -40,8 +39,8 @@ class PairSum:
         liquid = gdr.PairSum(gdr.lennard_jones, 2.5, box=(10, 10, 10), rc2=2.5**2)
         found = liquid(pos)  # found.fx, found.fy, found.fz, found.u, found.virial
 
-    Parameters: ``kernel``, a kernel of the library (``gdr.lennard_jones``), a ``gdr.Kernel``, or a
-    text of the kernel language, with three coordinates of targets and of sources (``as pos``, or
+    Parameters: ``kernel``, a kernel of the library (``gdr.lennard_jones``, or its name), a
+    ``gdr.Kernel``, or a text of the kernel language, with three coordinates of targets and of sources (``as pos``, or
     named ``xi yi zi`` and ``xj yj zj``). ``cutoff``: a radius for all targets, or one for each,
     (m,). ``box``: three lengths, or three vectors as the rows of (3, 3); ``periodic``: whether the
     box repeats along each, for all or for each of the three. ``skin``: how much farther than the
@@ -69,7 +68,7 @@ class PairSum:
 
     def __init__(
         self,
-        kernel: Union[Kernel, "ParticleKernel[Any]", str],
+        kernel: KernelLike,
         cutoff: Any,
         *,
         box: Optional[Any] = None,
@@ -81,11 +80,7 @@ class PairSum:
         self._ranks = device_or_default(device)._ranks
         core = self._ranks.core
         with self._ranks.argument_checks():
-            if isinstance(kernel, str):
-                kernel = compile(kernel)
-            elif isinstance(kernel, ParticleKernel):
-                kernel = kernel.kernel
-            check_type("kernel", kernel, Kernel, "a gdr.Kernel, a kernel of the library, or a text")
+            kernel = kernel_of(kernel)
             self.kernel = kernel
             self._periodic = three_bools(periodic)
             self._left = set(kernel.names("param"))

@@ -6,10 +6,9 @@ import dataclasses
 from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
 from . import _core
-from ._arrays import check_type, integer, number
-from ._forces import ParticleKernel
+from ._arrays import integer, number
+from ._forces import KernelLike, kernel_of
 from ._interface import Results, param_numbers, rows
-from ._kernel import Kernel, compile
 from ._open import DeviceLike, device_or_default
 from ._particles import ParticleArrays
 from ._precision import FloatRuns
@@ -55,8 +54,8 @@ class TreeSum:
     in a jerk, or be numbers of particles that are compared with a target's. The compiler finds the
     charges (``charges``), or says what is in their way.
 
-    Parameters: ``kernel``, a kernel of the library (``gdr.coulomb``), a ``gdr.Kernel``, or a text
-    of the kernel language, with three coordinates of targets and of sources (``as pos``, or named
+    Parameters: ``kernel``, a kernel of the library (``gdr.coulomb``, or its name), a ``gdr.Kernel``, or
+    a text of the kernel language, with three coordinates of targets and of sources (``as pos``, or named
     ``xi yi zi`` and ``xj yj zj``). ``accuracy``: the largest error of each result, root mean square
     over the targets, relative to that of the result. ``degree`` of the interpolation, 1 to 8, and
     ``theta``, the mean ratio of a cluster's radius and its distance below which it is replaced,
@@ -76,7 +75,7 @@ class TreeSum:
 
     def __init__(
         self,
-        kernel: Union[Kernel, "ParticleKernel[Any]", str],
+        kernel: KernelLike,
         accuracy: float = 1e-3,
         *,
         theta: Optional[float] = None,
@@ -90,11 +89,7 @@ class TreeSum:
         self._ranks = device_or_default(device)._ranks
         core = self._ranks.core
         with self._ranks.argument_checks():
-            if isinstance(kernel, str):
-                kernel = compile(kernel)
-            elif isinstance(kernel, ParticleKernel):
-                kernel = kernel.kernel
-            check_type("kernel", kernel, Kernel, "a gdr.Kernel, a kernel of the library, or a text")
+            kernel = kernel_of(kernel)
             accuracy = number("accuracy", accuracy)
             if not 0 < accuracy < 1:
                 raise ValueError(f"accuracy must be above 0 and below 1, it is {accuracy!r}")

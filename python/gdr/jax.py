@@ -27,8 +27,8 @@ except ImportError as error:
     raise ImportError("gdr.jax needs the package jax (pip install jax)") from error
 
 from . import _xla
-from ._laws import PARAMS, SOURCES, BoundLaw, Law, LawLike, Operand, bound_law, gravity_kernel
-from ._laws import kernel_of
+from ._forces import KernelLike, kernel_of
+from ._laws import PARAMS, SOURCES, BoundLaw, Law, Operand, bound_law, gravity_kernel
 from ._open import DeviceLike
 from .results import Gravity, ResultArrays
 
@@ -50,7 +50,7 @@ _tangent.multiple_results = True
 
 
 def function(
-    kernel: LawLike,
+    kernel: KernelLike,
     results: Optional[Sequence[str]] = None,
     *,
     device: Optional[DeviceLike] = None,

@@ -22,7 +22,8 @@ try:
 except ImportError as error:
     raise ImportError("gdr.torch needs PyTorch (pip install torch, or python3-torch)") from error
 
-from ._laws import PARAMS, BoundLaw, Law, LawLike, bound_law, gravity_kernel, kernel_of
+from ._forces import KernelLike, kernel_of
+from ._laws import PARAMS, BoundLaw, Law, bound_law, gravity_kernel
 from ._open import DeviceLike
 from .results import Gravity, ResultArrays
 
@@ -30,7 +31,7 @@ __all__ = ["function", "gravity"]
 
 
 def function(
-    kernel: LawLike,
+    kernel: KernelLike,
     results: Optional[Sequence[str]] = None,
     *,
     device: Optional[DeviceLike] = None,

@@ -90,6 +90,14 @@ def test_a_kernel_of_the_library_needs_its_parameters_only():
     assert list(only) == ["u"]
 
 
+def test_the_name_of_a_kernel_of_the_library_is_a_law():
+    assert gdr.PairSum("lennard_jones", 2.0).kernel.name == "lennard_jones"
+    with pytest.raises(gdr.UsageError, match="did you mean .*lennard_jones"):
+        gdr.PairSum("lennard_jone", 2.0)
+    with pytest.raises(gdr.ProgramError, match="not a statement"):
+        gdr.TreeSum("gravity;")
+
+
 def test_a_lattice_has_the_same_energy_in_any_number_of_cells():
     law = "VARI xi,yi,zi; VARJ xj,yj,zj; VARF e; dx=xj-xi; dy=yj-yi; dz=zj-zi;"
     law += "e += exp(-(dx*dx + dy*dy + dz*dz));"
