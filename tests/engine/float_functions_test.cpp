@@ -223,6 +223,59 @@ TEST_CASE("terms that vanish beside others leave a sum of exponentials in floats
   }
 }
 
+TEST_CASE("exponentials of any size beside other numbers are computed in floats") {
+  const std::vector<double> x{0, -1, -69.3, -69.4, -88, -104, -1e4, -1e12, -1e30, -3e38};
+  const Case sum{"(1 + exp(a))", [](double a) { return 1 + std::exp(a); }};
+  const Kernel kernel = Kernel::compile(text_of(sum.call, true));
+  for (const std::string& engine : float_engines()) {
+    INFO(engine);
+    const Outcome got = run(engine, kernel, x);
+    CHECK(got.reason.empty());
+    CHECK(largest_error(sum, x, got.r) <= 2e-7);
+  }
+  const std::vector<double> large{0, 1, 87, 88.8, 89.1, 1e4, 1e7, 1e12, 1e30};
+  const Case fermi{"recip(1 + exp(a))", [](double a) { return 1 / (1 + std::exp(a)); }, 0, 0, 0, 1};
+  const Kernel inverse = Kernel::compile(text_of(fermi.call, true));
+  for (const std::string& engine : float_engines()) {
+    INFO(engine);
+    CHECK(largest_error(fermi, large, run(engine, inverse, large).r) <= 2e-7);
+  }
+}
+
+TEST_CASE("a root of zero counts where no condition excludes it") {
+  const Kernel kernel = Kernel::compile(
+      "VARI x; VARJ q, m; VARF r, t, u; d = q - x; r2 = d*d; s = sqrt(r2); t += s + 1;"
+      "if (r2 != 0) { r += m*exp(-sqrt(r2))*rsqrt(r2); u += sqrt(r2); }");
+  const std::vector<double> x{0, 0.25, 0.5, 2}, q{0.5, 0.25, -1, 3, 2}, m{1, 2, 3, 4, 5};
+  std::vector<std::string> engines = float_engines();
+  for (const Isa isa : host_isas()) engines.push_back("native,isa=" + std::string(isa_name(isa)));
+  for (const std::string& engine : engines) {
+    INFO(engine);
+    Device device = Device::open("emulator:chips=1,threads=1,engine=" + engine);
+    Job job = device.job(kernel);
+    std::vector<double> r(x.size()), t(x.size()), u(x.size());
+    job.targets(x.size(), {{"x", x.data()}});
+    job.sources(q.size(), {{"q", q.data()}, {"m", m.data()}});
+    job.run({{"r", r.data()}, {"t", t.data()}, {"u", u.data()}});
+    CHECK(device.statistics().fallback_reason.empty());
+    const double bound = engine.find("fast") != std::string::npos      ? 1e-3
+                         : engine.find("native,") == std::string::npos ? 1e-6
+                                                                       : 1e-14;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      double right_r = 0, right_t = 0, right_u = 0;
+      for (std::size_t j = 0; j < q.size(); ++j) {
+        const double s = std::abs(q[j] - x[i]);
+        right_t += s + 1;
+        right_u += s;
+        if (s != 0) right_r += m[j] * std::exp(-s) / s;
+      }
+      CHECK(std::abs(r[i] / right_r - 1) < bound);
+      CHECK(std::abs(t[i] / right_t - 1) < bound);
+      CHECK(std::abs(u[i] / right_u - 1) < bound);
+    }
+  }
+}
+
 TEST_CASE("a sum of which all terms vanish in floats is computed in doubles") {
   const std::vector<double> q = arguments(13, 14, 70);
   const Kernel sum = sum_of("m*exp(-0.99*d*d)");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cfenv>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -160,6 +161,8 @@ class JitInterpreter {
         return bits_of(a > b ? a : b);
       case Op::Min:
         return bits_of(a < b ? a : b);
+      case Op::Scale:
+        return held(std::ldexp(Number(a), static_cast<int>(std::clamp<Number>(b, -4000, 4000))));
       case Op::LargerMagnitude:
         return std::fabs(Number(a)) >= std::fabs(Number(b)) ? x[0] : x[1];
       case Op::And:

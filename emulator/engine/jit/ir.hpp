@@ -41,6 +41,7 @@ enum class Op : std::uint8_t {
   RecipEstimate,
   Max,  ///< a > b ? a : b
   Min,
+  Scale,            ///< a 2^b, for an integer b (AVX-512)
   LargerMagnitude,  ///< the one of a and b that has it (AVX-512, doubles)
   // bits
   And,
@@ -133,8 +134,8 @@ struct Operation {
   Rounding rounding = Rounding::Current;
   ValueId to = no_value;
   std::array<ValueId, 3> in{no_value, no_value, no_value};
-  /// Add, Sub, Mul, Or and Fma (AVX-512): the other lanes are those of `otherwise`, or zero. Fma:
-  /// `otherwise` is its c. Comparisons: the other lanes are not in the result.
+  /// Add, Sub, Mul, Scale, Or and Fma (AVX-512): the other lanes are those of `otherwise`, or zero.
+  /// Fma: `otherwise` is its c. Comparisons: the other lanes are not in the result.
   ValueId mask = no_value, otherwise = no_value;
   Place place;  ///< operand of Load, Store, Gather and Append
 };

@@ -43,6 +43,7 @@ constexpr std::pair<Op, Binary> binary[] = {{Op::Add, {GDR_TWO(vaddpd), GDR_TWO(
                                             {Op::Divide, {GDR_TWO(vdivpd), GDR_TWO(vdivps)}},
                                             {Op::Max, {GDR_TWO(vmaxpd), GDR_TWO(vmaxps)}},
                                             {Op::Min, {GDR_TWO(vminpd), GDR_TWO(vminps)}},
+                                            {Op::Scale, {GDR_TWO(vscalefpd), GDR_TWO(vscalefps)}},
                                             {Op::And, {GDR_TWO(vandpd), GDR_TWO(vandps)}},
                                             {Op::AndNot, {GDR_TWO(vandnpd), GDR_TWO(vandnps)}},
                                             {Op::Or, {GDR_TWO(vorpd), GDR_TWO(vorps)}},

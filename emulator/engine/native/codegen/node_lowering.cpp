@@ -17,9 +17,9 @@ NodeLowering::ValueId NodeLowering::lower(std::uint32_t n) {
   const Node& node = g_[ref_to(n)];
   switch (node.op) {
     case NodeOp::Select:
-      if (v_.selection.is_absorbed(node_of(node.b)) &&
-          v_.selection.absorbed_by_select(node) != no_ref)
-        return under_mask(g_[node.b], node);
+      if (const MaskedOperation m = v_.selection.absorbed_by_select(node);
+          m.inner != no_ref && v_.selection.is_absorbed(node_of(m.inner)))
+        return under_mask(m);
       return select(node);
     case NodeOp::Max:
     case NodeOp::Min:
@@ -62,12 +62,12 @@ NodeLowering::ValueId NodeLowering::plain(const Node& node) {
 }
 
 /// An operation under a mask: other lanes are zero, or the select's other operand.
-NodeLowering::ValueId NodeLowering::under_mask(const Node& inner, const Node& select) {
-  const ValueId mask = v_.mask(select.a);
-  const ValueId result = plain(inner);
+NodeLowering::ValueId NodeLowering::under_mask(const MaskedOperation& masked) {
+  const ValueId mask = v_.mask(masked.mask);
+  const ValueId result = plain(g_[masked.inner]);
   jit::Operation& o = v_.last();
   o.mask = mask;
-  if (!is_zero(select.c)) o.otherwise = v_.value(select.c);
+  if (!is_zero(masked.otherwise)) o.otherwise = v_.value(masked.otherwise);
   return result;
 }
 

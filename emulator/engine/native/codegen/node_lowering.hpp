@@ -20,7 +20,7 @@ class NodeLowering {
 
  private:
   ValueId plain(const Node& node);
-  ValueId under_mask(const Node& inner, const Node& select);
+  ValueId under_mask(const MaskedOperation& masked);
   ValueId select(const Node& node);
   ValueId extremum(const Node& node);
   ValueId round_to_short(const Node& node);

@@ -31,7 +31,9 @@ void NodeSelection::find_inverted(const Segment& segment) {
   for (const Store& store : segment.stores) note(store.value);
   for (std::uint32_t n = 0; n < g_.size(); ++n) {
     if (!needed_[n]) continue;
-    for (const Ref r : g_[ref_to(n)].operands()) note(r);
+    const Node& node = g_[ref_to(n)];
+    for (const Ref r : node.operands())
+      note(r == node.a && runs_under_complement(node) ? complement(r) : r);
   }
   for (std::uint32_t n = 0; n < g_.size(); ++n) {
     const NodeOp op = g_[ref_to(n)].op;
@@ -60,7 +62,7 @@ void NodeSelection::find_absorbed() {
     if (!needed_[n]) continue;
     const Node& node = g_[ref_to(n)];
     Ref inner = no_ref;
-    if (node.op == NodeOp::Select) inner = absorbed_by_select(node);
+    if (node.op == NodeOp::Select) inner = absorbed_by_select(node).inner;
     if (node.op == NodeOp::Both) inner = absorbed_by_both(node);
     if (inner != no_ref) absorbed_[node_of(inner)] = true;
   }
@@ -72,21 +74,37 @@ bool NodeSelection::is_either(const Node& both) const {
          !(has_mask_registers_ && absorbed_by_both(both) != no_ref);
 }
 
-Ref NodeSelection::absorbed_by_select(const Node& select) const {
-  const Node& inner = g_[select.b];
-  if (!has_one_use(select.b) || select.b == select.c) return no_ref;
-  const bool zero = g_.is_constant(select.c) && g_[select.c].bits == 0;
+bool NodeSelection::can_be_masked(Ref r, Ref otherwise) const {
+  const Node& inner = g_[r];
+  if (!has_one_use(r) || r == otherwise) return false;
+  const bool zero = g_.is_constant(otherwise) && g_[otherwise].bits == 0;
   switch (inner.op) {
     case NodeOp::Add:
     case NodeOp::Sub:
     case NodeOp::Mul:
+    case NodeOp::Scale:
     case NodeOp::IntAdd:
-      return select.b;
+      return true;
     case NodeOp::Fma:
-      return zero || inner.c == select.c ? select.b : no_ref;
+      return zero || inner.c == otherwise;
     default:
-      return no_ref;
+      return false;
   }
+}
+
+/// Whether the second operand of a select can run under the complement of its mask, and the first
+/// one not under the mask.
+bool NodeSelection::runs_under_complement(const Node& select) const {
+  return has_mask_registers_ && select.op == NodeOp::Select && select.kind != Kind::Mask &&
+         !can_be_masked(select.b, select.c) && can_be_masked(select.c, select.b);
+}
+
+/// Under the complement only if that is what is computed.
+MaskedOperation NodeSelection::absorbed_by_select(const Node& select) const {
+  if (can_be_masked(select.b, select.c)) return {select.b, select.a, select.c};
+  if (runs_under_complement(select) && is_complement(select.a))
+    return {select.c, complement(select.a), select.b};
+  return {};
 }
 
 Ref NodeSelection::absorbed_by_both(const Node& both) const {

@@ -8,6 +8,11 @@
 
 namespace gdr::native {
 
+/// An operation under a mask: the other lanes are those of `otherwise`.
+struct MaskedOperation {
+  Ref inner = no_ref, mask = no_ref, otherwise = no_ref;
+};
+
 /// Decisions about the nodes of a segment that depend on their uses.
 class NodeSelection {
  public:
@@ -25,8 +30,8 @@ class NodeSelection {
   /// Whether a node is a difference that is only compared, and has no value.
   bool is_compared(std::uint32_t n) const { return compared_[n]; }
 
-  /// The operation that can run under a select's mask: its own only user's; else no_ref.
-  Ref absorbed_by_select(const Node& select) const;
+  /// The operation of which a select is the only user, if it can run under its mask; else no_ref.
+  MaskedOperation absorbed_by_select(const Node& select) const;
   /// A comparison under the mask of the other one; else no_ref.
   Ref absorbed_by_both(const Node& both) const;
 
@@ -35,6 +40,8 @@ class NodeSelection {
   void find_compared();
   void find_absorbed();
   bool is_either(const Node& both) const;
+  bool can_be_masked(Ref inner, Ref otherwise) const;
+  bool runs_under_complement(const Node& select) const;
   bool has_one_use(Ref r) const { return uses_[node_of(r)] == 1; }
 
   const Graph& g_;

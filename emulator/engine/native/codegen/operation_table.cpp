@@ -27,6 +27,7 @@ struct SimpleOp {
 constexpr SimpleOp simple_ops[] = {{NodeOp::Add, Op::Add},
                                    {NodeOp::Sub, Op::Sub},
                                    {NodeOp::Mul, Op::Mul},
+                                   {NodeOp::Scale, Op::Scale},
                                    {NodeOp::Divide, Op::Divide},
                                    {NodeOp::Sqrt, Op::Sqrt},
                                    {NodeOp::FromInt, Op::IntToFloat},

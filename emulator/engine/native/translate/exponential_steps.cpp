@@ -33,8 +33,19 @@ Ref ExponentialSteps::rest_of_logarithm(Ref x, Ref n) {
   return minus_product(minus_product(x, n, number(high)), n, number(M_LN2 - high));
 }
 
+/// 2^n e^f. Arguments need no limits: where 2^n is none of floats, the result is infinite or not a
+/// number, or zero.
+Ref ExponentialSteps::exponential_by_scaling(Ref x) {
+  constexpr double least = -100 * M_LN2;
+  const Rounded r = rounded(x, M_LOG2E, 0);
+  const Ref f = rest_of_logarithm(x, r.n);
+  const Ref p = fma(fma(polynomial(f, coefficients::exp_rest), f, number(1)), f, number(1));
+  return where(is_negative(sub(x, number(least))), number(0), op(NodeOp::Scale, p, r.n));
+}
+
 /// 2^n e^f, with e^f scaled. Above 2^128 it is infinite.
 Ref ExponentialSteps::exponential(Ref x) {
+  if (scales_) return exponential_by_scaling(x);
   constexpr double end = 89;
   const Ref limited = at_most(at_least(x, least_exponent * M_LN2), end);
   const Rounded r = rounded(limited, M_LOG2E, float_bias - scaled_by);

@@ -8,7 +8,8 @@ namespace gdr::native {
 /// Functions that contain powers of two, as steps.
 class ExponentialSteps : private FloatNodes {
  public:
-  using FloatNodes::FloatNodes;
+  /// `scales`: the host multiplies by powers of two (NodeOp::Scale).
+  ExponentialSteps(Graph& g, FloatMode mode, bool scales) : FloatNodes(g, mode), scales_(scales) {}
 
   Ref exponential(Ref x);
   Ref logarithm(Ref x);
@@ -25,6 +26,7 @@ class ExponentialSteps : private FloatNodes {
   Rounded rounded(Ref x, double factor, int added);
   Ref power_of_two(const Rounded& r);
   Ref rest_of_logarithm(Ref x, Ref n);
+  Ref exponential_by_scaling(Ref x);
   /// x = 2^n m with m from 2^-1/2 to 2^1/2.
   struct Parts {
     Ref n, m;
@@ -33,6 +35,8 @@ class ExponentialSteps : private FloatNodes {
   Ref for_positive(Ref x, Ref value);
   Ref erfc_of_magnitude(Ref x);
   Ref power_of_two(Ref head, Ref tail, Ref y);
+
+  bool scales_;
 };
 
 }  // namespace gdr::native

@@ -23,9 +23,9 @@ Ref cube_root(Graph& g, FloatMode mode, Ref x) {
   return n.with_sign_of(x, made);
 }
 
-Ref steps_of(Function f, Graph& g, FloatMode mode, Ref a, Ref b) {
-  ExponentialSteps exponentials(g, mode);
-  AngleSteps angles(g, mode);
+Ref steps_of(Function f, Graph& g, Target target, Ref a, Ref b) {
+  ExponentialSteps exponentials(g, target.mode, target.isa == Isa::Avx512);
+  AngleSteps angles(g, target.mode);
   switch (f) {
     case Function::Exp:
       return exponentials.exponential(a);
@@ -54,18 +54,18 @@ Ref steps_of(Function f, Graph& g, FloatMode mode, Ref a, Ref b) {
     case Function::Atan2:
       return angles.angle_of_point(b, a);
     case Function::Cbrt:
-      return cube_root(g, mode, a);
+      return cube_root(g, target.mode, a);
   }
   throw Unsupported("a function that has no steps in floats");
 }
 
 }  // namespace
 
-Segment with_function_steps(const Segment& s, FloatMode mode) {
+Segment with_function_steps(const Segment& s, Target target) {
   return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
     const Node& node = s.graph[r];
     if (node.op != NodeOp::Function) return no_ref;
-    return steps_of(static_cast<Function>(node.detail), g, mode, copy(node.a), copy(node.b));
+    return steps_of(static_cast<Function>(node.detail), g, target, copy(node.a), copy(node.b));
   });
 }
 

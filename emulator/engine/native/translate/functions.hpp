@@ -15,6 +15,6 @@ Segment with_functions(const Segment& segment, const KnownInputs& known);
 /// Function nodes as operations on floats. An argument for which floats have no accurate value, or
 /// a result that is infinite or not a number, gives NaN or infinity, so that the run is repeated in
 /// doubles.
-Segment with_function_steps(const Segment& segment, FloatMode mode);
+Segment with_function_steps(const Segment& segment, Target target);
 
 }  // namespace gdr::native

@@ -70,6 +70,8 @@ std::uint64_t evaluate(const Node& n, std::uint64_t a, std::uint64_t b, std::uin
       return bits_of(extreme(x, y, true));
     case NodeOp::Min:
       return bits_of(extreme(x, y, false));
+    case NodeOp::Scale:
+      return bits_of(std::ldexp(x, static_cast<int>(std::clamp(y, -4e3, 4e3))));
     case NodeOp::Round:
       return round_to_short(a);
     case NodeOp::Rsqrt:

@@ -40,6 +40,7 @@ enum class NodeOp : std::uint8_t {
   Fma,  ///< a * b + c; `detail`: FmaSign
   Max,
   Min,
+  Scale,          ///< a 2^b, for an integer b (AVX-512)
   Round,          ///< to the 25 significant bits of a short
   Rsqrt,          ///< scale / sqrt(a); `bits`: the scale; `detail`: Accuracy
   Recip,          ///< scale / a

@@ -30,6 +30,7 @@ Segment lowered(const Segment& segment, Target target, const KnownInputs& known)
   s = simplified(s);
   s = without_decided_selects(s);
   if (target.square_roots) s = with_square_roots(s);
+  s = without_masked_zeros_of_roots(s);
   if (target.isa == Isa::Avx2) s = with_masked_terms(s);
   s = fused(s);
   if (!floats) {
@@ -40,7 +41,7 @@ Segment lowered(const Segment& segment, Target target, const KnownInputs& known)
   }
   check_float_operations(s);
   const bool compares = check_compared_functions(s, !target.gpu);
-  s = with_steps(with_function_steps(s, target.mode), target);
+  s = with_steps(with_function_steps(s, target), target);
   check_float_constants(s);
   s.detects_overflows = compares;
   return s;

@@ -20,6 +20,51 @@ Ref known_choice(const Graph& g, Ref mask, Ref value) {
   return implies(g, mask, complement(node.a)) ? node.c : value;
 }
 
+/// sqrt(x) where x is not zero, of a root that is zero where it is: x / sqrt(x) is not a number
+/// there, but nothing overflows or underflows.
+Ref root_without_zero(const Graph& g, Ref r) {
+  const Node& root = g[r];
+  if (root.op != NodeOp::Select || g[root.a].op != NodeOp::IsZero) return no_ref;
+  const Ref x = g[root.a].a;
+  const Node& product = g[root.c];
+  const bool is_root =
+      product.op == NodeOp::Mul && ((product.a == x && g[product.b].op == NodeOp::Rsqrt) ||
+                                    (product.b == x && g[product.a].op == NodeOp::Rsqrt));
+  return is_root ? root.c : no_ref;
+}
+
+/// Replaces roots that only count where their argument is not zero: those on the way to one operand
+/// of a select, where each value has one use.
+class RootsUnderMasks {
+ public:
+  explicit RootsUnderMasks(const Segment& s)
+      : g_(s.graph), uses_(use_counts(s)), without_zero_(g_.size(), no_ref) {
+    for (std::uint32_t n = 0; n < g_.size(); ++n) {
+      const Node& node = g_[ref_to(n)];
+      if (uses_[n] == 0 || node.op != NodeOp::Select) continue;
+      search(node.b, node.a);
+      search(node.c, complement(node.a));
+    }
+  }
+
+  /// What replaces a node; else no_ref.
+  Ref operator()(Ref r) const { return without_zero_[node_of(r)]; }
+
+ private:
+  void search(Ref value, Ref mask) {
+    if (uses_[node_of(value)] != 1) return;
+    const Node& node = g_[value];
+    const Ref root = root_without_zero(g_, value);
+    if (root != no_ref && implies(g_, mask, complement(node.a)))
+      without_zero_[node_of(value)] = root;
+    for (const Ref r : node.operands()) search(r, mask);
+  }
+
+  const Graph& g_;
+  std::vector<unsigned> uses_;
+  std::vector<Ref> without_zero_;
+};
+
 }  // namespace
 
 Segment without_decided_selects(const Segment& s) {
@@ -30,6 +75,14 @@ Segment without_decided_selects(const Segment& s) {
     const Ref no = known_choice(s.graph, complement(node.a), node.c);
     if (yes == node.b && no == node.c) return no_ref;
     return g.select(copy(node.a), copy(yes), copy(no));
+  });
+}
+
+Segment without_masked_zeros_of_roots(const Segment& s) {
+  const RootsUnderMasks roots(s);
+  return rewritten(s, [&](Graph&, Ref r, const NodeMap& copy) {
+    const Ref root = roots(r);
+    return root == no_ref ? no_ref : copy(root);
   });
 }
 
