@@ -260,6 +260,22 @@ class GravityJerk:
 #: Names of ``TreeMethod``, by number.
 tree_methods: Tuple[str, ...]
 
+class ReboundGravity:
+    def __init__(self, device: Device, accuracy: Optional[float], theta: float, /) -> None: ...
+    def statistics(self) -> Tuple[int, float, float]: ...
+
+def describe_rebound(
+    simulation: Dict[str, int],
+    particle: Dict[str, int],
+    particle_bytes: int,
+    report: int,
+    update_acceleration: int,
+    /,
+) -> None: ...
+def attach_rebound(simulation: int, gravity: ReboundGravity, /) -> None: ...
+def detach_rebound(simulation: int, /) -> None: ...
+def rebound_clean_up() -> int: ...
+
 class TreeOptions:
     def __init__(
         self,

@@ -54,5 +54,6 @@ void bind_linalg(py::module_& m);
 void bind_machine(py::module_& m);
 void bind_debugger(py::module_& m);
 void bind_chemistry(py::module_& m);
+void bind_rebound(py::module_& m);
 
 }  // namespace gdr::python

@@ -69,6 +69,7 @@ PYBIND11_MODULE(_core, m) {
   bind_machine(m);
   bind_debugger(m);
   bind_chemistry(m);
+  bind_rebound(m);
 }
 
 }  // namespace gdr::python
