@@ -1,8 +1,8 @@
 // An interpreter of the lowered IR, lane by lane: the oracle for machine code.
 #pragma once
 
-#include <cfenv>
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -162,7 +162,8 @@ class JitInterpreter {
       case Op::Min:
         return bits_of(a < b ? a : b);
       case Op::Scale:
-        return held(std::ldexp(Number(a), static_cast<int>(std::clamp<Number>(b, -4000, 4000))));
+        return held(std::ldexp(
+            Number(a), static_cast<int>(std::clamp(Number(b), Number(-4000), Number(4000)))));
       case Op::LargerMagnitude:
         return std::fabs(Number(a)) >= std::fabs(Number(b)) ? x[0] : x[1];
       case Op::And:
