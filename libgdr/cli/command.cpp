@@ -204,6 +204,12 @@ bool has_flag(int argc, const char* const* argv, int first, std::string_view lon
 /// Run a command; `sub` becomes its parser, for error messages.
 int run_entries(CLI::App& top, const std::vector<Entry>& entries, const Loudness& loudness,
                 int argc, const char* const* argv, const CLI::App*& sub) {
+  // `gdr help COMMAND` is `gdr COMMAND --help`.
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    if (argc > 3) return report_usage_error(unexpected_argument(argv[3], top, nullptr), nullptr);
+    const char* const asked[] = {argv[0], argc > 2 ? argv[2] : "--help", "--help"};
+    return run_entries(top, entries, loudness, argc > 2 ? 3 : 2, asked, sub);
+  }
   const auto named = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
     return argc > 1 && entry.command.name == argv[1];
   });

@@ -47,8 +47,8 @@ std::string main_help(const std::vector<CommandDescription>& commands) {
     text += fmt::format("  {:<14}{}\n", option.text(), option.meaning);
   text += fmt::format("\nExample\n{}", indented_lines(main_example));
   text +=
-      "\n'gdr COMMAND --help' describes a command. Exit status: 0 success, 1 error, 2 wrong "
-      "usage.\n";
+      "\n'gdr help COMMAND' describes a command, as 'gdr COMMAND --help' does.\nExit status: "
+      "0 success, 1 error, 2 wrong usage.\n";
   return text;
 }
 

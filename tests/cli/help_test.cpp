@@ -49,6 +49,23 @@ TEST_CASE("the help of every command matches its baseline and has an example") {
   }
 }
 
+TEST_CASE("gdr help COMMAND prints the help of a command, and gdr help that of gdr") {
+  const Shell shell;
+  CHECK(shell.run("gdr help").out == shell.run("gdr --help").out);
+  CHECK(shell.run("gdr help --help").out == shell.run("gdr --help").out);
+  for (const std::string name : command_names) {
+    const Outcome help = shell.run("gdr help " + name);
+    CHECK(help.status == 0);
+    CHECK(help.out == shell.run("gdr " + name + " --help").out);
+  }
+  const Outcome unknown = shell.run("gdr help nboby");
+  CHECK(unknown.status == 2);
+  CHECK(unknown.err.find("unknown command 'nboby'; did you mean 'nbody'?") != std::string::npos);
+  const Outcome two = shell.run("gdr help force nbody");
+  CHECK(two.status == 2);
+  CHECK(two.err.find("nbody") != std::string::npos);
+}
+
 TEST_CASE("--help overrides errors in the command line") {
   const Shell shell;
   CHECK(shell.run("gdr asm --no-such-option --help").status == 0);
