@@ -169,6 +169,13 @@ void write_declarations(Out out, const Program& p) {
   }
   for (const HostName& n : p.host_names)
     fmt::format_to(out, ".host {} {}\n", name_text(n.name), in_quotes(n.host));
+  if (p.cutoff) {
+    fmt::format_to(out, ".cutoff {}", name_text(p.variables[p.cutoff->radius2].name));
+    for (const auto* const coordinates : {&p.cutoff->target, &p.cutoff->source})
+      for (const std::uint32_t v : *coordinates)
+        fmt::format_to(out, " {}", name_text(p.variables[v].name));
+    fmt::format_to(out, "\n");
+  }
   if (!p.symbols.empty()) fmt::format_to(out, "\n");
   for (const Symbol& s : p.symbols) {
     fmt::format_to(out, ".symbol {} {}\n", name_text(s.name), location_text(s.location));

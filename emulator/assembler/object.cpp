@@ -36,7 +36,7 @@ constexpr std::size_t size_bytes = 4, min_array_bytes = min_string_bytes + 4 + 4
 /// Size limit of object files (the largest programs have a few megabytes).
 constexpr std::size_t max_bytes = std::size_t{1} << 30;
 
-/// Chunks of a file in order. The last seven are present only if they are not empty.
+/// Chunks of a file in order. The last eight are present only if they are not empty.
 enum Chunk : std::size_t {
   Info,
   Code,
@@ -50,12 +50,13 @@ enum Chunk : std::size_t {
   Copies,
   Quantities,
   Defaults,
+  CutOff,
   InLongs,
   chunk_count
 };
 constexpr std::array<std::string_view, chunk_count> tags{"INFO", "CODE", "LINE", "FILE", "VARS",
                                                          "SYMS", "ARRS", "HOST", "KEYS", "COPY",
-                                                         "QUAN", "DFLT", "LONG"};
+                                                         "QUAN", "DFLT", "CUTF", "LONG"};
 
 constexpr std::uint32_t tag_number(std::string_view tag) {
   std::uint32_t number = 0;
@@ -319,6 +320,12 @@ void visit_chunk(Io& io, std::size_t chunk, AnyProgram& p) {
       for (auto& v : p.variables)
         if (takes_default(v)) visit_default(io, v.default_value);
       return;
+    case CutOff:
+      if constexpr (Io::reads) p.cutoff.emplace();
+      io(p.cutoff->radius2);
+      for (auto* const coordinates : {&p.cutoff->target, &p.cutoff->source})
+        for (auto& variable : *coordinates) io(variable);
+      return;
     default:
       return io.list(p.host_names, 2 * min_string_bytes, [&io](auto& n) { io(n.name, n.host); });
   }
@@ -335,7 +342,7 @@ bool is_absent(std::size_t chunk, const Program& p) noexcept {
          (chunk == Defaults &&
           std::ranges::none_of(p.variables,
                                [](const Variable& v) { return v.default_value.has_value(); })) ||
-         (chunk == InLongs && p.in_longs.empty());
+         (chunk == CutOff && !p.cutoff) || (chunk == InLongs && p.in_longs.empty());
 }
 
 /// The tag at the position of a copy of a reader.

@@ -189,6 +189,22 @@ std::string check_host_names(const Program& p) {
   return {};
 }
 
+std::string check_cutoff(const Program& p) {
+  if (!p.cutoff) return {};
+  const auto is_double = [&](std::uint32_t variable, VarKind kind) {
+    return variable < p.variables.size() && p.variables[variable].kind == kind &&
+           p.variables[variable].conversion.host == HostType::F64;
+  };
+  if (!is_double(p.cutoff->radius2, VarKind::Target) ||
+      !std::ranges::all_of(p.cutoff->target,
+                           [&](std::uint32_t v) { return is_double(v, VarKind::Target); }) ||
+      !std::ranges::all_of(p.cutoff->source,
+                           [&](std::uint32_t v) { return is_double(v, VarKind::Source); }))
+    return "the cut-off needs a variable and three coordinates of targets, then three of sources, "
+           "all doubles of the host";
+  return {};
+}
+
 std::string check_sizes(const Program& p) {
   if (p.elements < 1 || p.elements > max_elements) {
     return fmt::format("{} elements; valid are 1 to {}", p.elements, max_elements);
@@ -322,6 +338,7 @@ std::string validate_program(const Program& p) {
   }
   if (auto wrong = check_arrays(p); !wrong.empty()) return wrong;
   if (auto wrong = check_host_names(p); !wrong.empty()) return wrong;
+  if (auto wrong = check_cutoff(p); !wrong.empty()) return wrong;
   if (auto wrong = check_code(p); !wrong.empty()) return wrong;
   if (names_item_outside_body(p)) return "an item is used outside the loop body";
   return check_parity(p);

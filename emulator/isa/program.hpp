@@ -115,6 +115,16 @@ struct HostName {
   friend bool operator==(const HostName&, const HostName&) = default;
 };
 
+/// The cut-off of a program: a pair of a target and a source contributes nothing to any result if
+/// the square of their distance, a sum of squares of differences of three coordinates, is not below
+/// a variable of the target. Engines may leave such pairs out. Members are indexes into
+/// Program::variables.
+struct Cutoff {
+  std::uint32_t radius2 = 0;
+  std::array<std::uint32_t, 3> target{}, source{};  ///< coordinates
+  friend bool operator==(const Cutoff&, const Cutoff&) = default;
+};
+
 /// The name of a location or a constant, kept for listings and the disassembler.
 struct Symbol {
   std::string name;
@@ -138,6 +148,8 @@ struct Program {
   std::vector<Symbol> symbols;
   std::vector<VariableArray> arrays;  ///< arrays, at most one of a name
   std::vector<HostName> host_names;   ///< names for the host, at most one for a name
+
+  std::optional<Cutoff> cutoff = {};  ///< none: any pair may contribute
 
   std::uint32_t elements = 4;       ///< i-particles a PE holds (1 to 4)
   std::uint32_t group = 1;          ///< j-items that one iteration of the body takes

@@ -2,6 +2,7 @@
 #include "libgdr/pairs/cutoff_sum.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -43,6 +44,19 @@ struct FilledNames {
     }
   }
 };
+
+/// Whether the engine that leaves out far pairs computes all of the kernel in lanes: without lists
+/// and tables.
+bool runs_in_lanes(const Kernel& kernel) {
+  const std::vector<KernelVariable>& variables = kernel.variables();
+  return std::ranges::none_of(variables,
+                              [](const KernelVariable& v) {
+                                return v.role == Role::Result && v.reduction == "pass";
+                              }) &&
+         std::ranges::none_of(kernel.arrays(), [&](const KernelArray& a) {
+           return variables[a.first].role == Role::Param && std::has_single_bit(a.count);
+         });
+}
 
 bool is_given(std::span<const NamedInput> arrays, std::string_view name) {
   return std::ranges::find(arrays, name, &NamedInput::name) != arrays.end();
@@ -106,8 +120,10 @@ struct CutoffSum::Impl {
         job(device, kernel, true),
         threads(options.threads != 0 ? options.threads : core_of(device)->job_threads()),
         skin_option(options.skin),
+        rows_select(core_of(device)->engine.leaves_out_far_pairs && runs_in_lanes(kernel)),
         choice(static_cast<double>(variables.cost.body_clocks) /
-               (variables.cost.group * variables.cost.elements)) {
+                   (variables.cost.group * variables.cost.elements),
+               rows_select) {
     if (DeviceRanks::group(device) != nullptr) ranks.emplace(device);
     check_skin(skin_option);
     lattice = Lattice(options.box);
@@ -180,7 +196,8 @@ struct CutoffSum::Impl {
                              .source_radii = source_radii,
                              .skin = skin,
                              .lattice = lattice,
-                             .threads = threads});
+                             .threads = threads,
+                             .rows_select = rows_select});
     own_targets = call.target_pos.has_value();
     sources.begin(call.pos);
     if (own_targets) targets.begin(*call.target_pos);
@@ -382,6 +399,7 @@ struct CutoffSum::Impl {
   SetJob job;
   unsigned threads;
   std::optional<double> skin_option;
+  bool rows_select;   ///< ListInput::rows_select
   SkinChoice choice;  ///< of the skin, without that option
   Lattice lattice;
   static const inline std::vector<double> no_radii;

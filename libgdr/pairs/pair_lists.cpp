@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "emulator/host/divide_up.hpp"
 #include "emulator/host/for_blocks.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/particle/available_memory.hpp"
@@ -20,6 +21,12 @@ namespace {
 
 /// Targets with a common list: more have longer lists, fewer pay more for each list.
 constexpr std::size_t group_targets = 48;
+/// Where an engine leaves out the sources that are far from a row of a group, a longer list costs
+/// little: as many as are packed together, in small systems fewer, for threads.
+constexpr std::size_t most_group_targets = 128, groups_of_system = 64;
+/// Targets of a row: the vectors of an engine have 4 lanes or 8, and one or two of them share
+/// sources.
+constexpr std::size_t row_targets = 16, least_row_targets = 4;
 /// Sources of a leaf, which are tested one by one.
 constexpr std::size_t leaf_sources = 32;
 /// Sources in a row from which on they are listed as one range.
@@ -226,12 +233,38 @@ BoxForest tree_for_each_octave(std::vector<NumberedPoint>& points, const RadiusO
   return forest;
 }
 
+/// Orders the points of a group so that those of each row are neighbours, and within rows those of
+/// each half.
+void order_in_rows(std::span<NumberedPoint> points) {
+  if (points.size() <= least_row_targets) return;
+  Bounds box{points[0].x, points[0].x};
+  for (const NumberedPoint& p : points) box.include(p.x);
+  std::size_t axis = 0;
+  for (std::size_t c = 1; c < 3; ++c)
+    if (box.high[c] - box.low[c] > box.high[axis] - box.low[axis]) axis = c;
+  std::size_t row = row_targets;
+  while (row >= points.size()) row /= 2;
+  const std::size_t half = (divide_up(points.size(), row) / 2) * row;
+  std::ranges::nth_element(
+      points, points.begin() + static_cast<std::ptrdiff_t>(half), {},
+      [axis](const NumberedPoint& p) { return std::pair(p.x[axis], p.number); });
+  order_in_rows(points.first(half));
+  order_in_rows(points.subspan(half));
+}
+
 /// The leaves in the order of their points.
 std::vector<TreeBox> leaves_of(BoxForest forest) {
   std::vector<TreeBox>& nodes = forest.nodes;
   std::erase_if(nodes, [](const TreeBox& node) { return !node.is_leaf(); });
   std::ranges::sort(nodes, {}, &TreeBox::first);
   return std::move(nodes);
+}
+
+/// The most targets of a group.
+std::size_t targets_of_group(const ListInput& input, std::size_t targets) {
+  if (!input.rows_select) return group_targets;
+  const std::size_t some = divide_up(targets, groups_of_system * row_targets) * row_targets;
+  return std::clamp(some, group_targets, most_group_targets);
 }
 
 /// Groups of targets, and whether they are apart by their radii.
@@ -268,16 +301,22 @@ TargetGroups sort_targets(const ListInput& input, InBox& targets, const Bounds& 
   const auto [least, largest] = std::ranges::minmax(input.radii);
   std::vector<NumberedPoint> apart;
   if (largest > 2 * least) apart = targets.points;
-  groups.leaves = leaves_of(one_tree(targets.points, box, group_targets, threads));
+  const std::size_t leaf = targets_of_group(input, targets.points.size());
+  groups.leaves = leaves_of(one_tree(targets.points, box, leaf, threads));
   if (!apart.empty()) {
     const auto radius_of = [&](const NumberedPoint& p) { return input.radii[p.number]; };
-    std::vector<TreeBox> leaves =
-        leaves_of(tree_for_each_octave(apart, radius_of, group_targets, threads));
+    std::vector<TreeBox> leaves = leaves_of(tree_for_each_octave(apart, radius_of, leaf, threads));
     if (cost_of(input, leaves, apart, box) < cost_of(input, groups.leaves, targets.points, box)) {
       groups = {std::move(leaves), true};
       targets.points = std::move(apart);
     }
   }
+  for_blocks(
+      groups.leaves.size(), groups_of_task, threads, [&](std::size_t first, std::size_t end) {
+        for (std::size_t k = first; k < end; ++k)
+          order_in_rows(
+              std::span(targets.points).subspan(groups.leaves[k].first, groups.leaves[k].count));
+      });
   placed.resize(targets.points.size());
   for_particles(placed.size(), threads, [&](std::size_t first, std::size_t end) {
     for (std::size_t k = first; k < end; ++k) {

@@ -18,6 +18,7 @@ struct ListedRange {
 };
 
 /// Neighbouring targets, consecutive in the order of the lists, and the sources of their pairs.
+/// Every 16 of them, in rows, are neighbours of each other, and so are every 8 and every 4.
 struct TargetGroup {
   std::size_t first = 0, count = 0;
   std::vector<std::int32_t> single;  ///< single sources
@@ -40,6 +41,7 @@ struct ListInput {
   double skin = 0;                           ///< added to radii
   const Lattice& lattice;
   unsigned threads = 0;
+  bool rows_select = false;  ///< whether the engine leaves out sources far from a row of targets
 };
 
 /// Makes the lists, in threads. The work is O(N) for a given number of neighbours: groups have

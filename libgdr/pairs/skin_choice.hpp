@@ -22,8 +22,9 @@ struct ListCounts {
 /// the same with any number of threads and on every host.
 class SkinChoice {
  public:
-  /// For a kernel of so many clocks of a chip for a pair.
-  explicit SkinChoice(double clocks) noexcept;
+  /// For a kernel of so many clocks of a chip for a pair, on an engine that computes all pairs of
+  /// the lists, or leaves out far ones.
+  SkinChoice(double clocks, bool leaves_out) noexcept;
 
   /// The skin for this cut-off; 0 for one that is longer than any system.
   double skin(double cutoff) const noexcept;

@@ -28,7 +28,7 @@ class PairStatistics:
     lists_made: int  #: calls that made new lists
     groups: int  #: groups of targets with a common list
     sources: int  #: sources with their images
-    pairs: float  #: pairs that a call computes, those beyond the cut-off among them
+    pairs: float  #: pairs of the lists; ``native`` leaves out most of those beyond the cut-off
     list_seconds: float  #: time for the last lists
     skin: float  #: that of the last lists
 

@@ -206,4 +206,19 @@ TEST_CASE(".array and .host describe the interface") {
   CHECK(message(".host x_0 \"\"").find("is empty") != std::string::npos);
 }
 
+TEST_CASE(".cutoff names the variables beyond whose radius pairs contribute nothing") {
+  const std::string head =
+      "ivar long r2 x y z f64to72\nivar short i i64int\njvar long u v w f64to72\n";
+  const Program p = assembled(head + ".cutoff r2 x y z u v w\n.body\nfadd $t $t $t\n");
+  CHECK(p.cutoff == Cutoff{0, {1, 2, 3}, {5, 6, 7}});
+  const auto message = [&](const std::string& line) {
+    return assemble(head + line + "\n", "t.gds").diagnostics.render();
+  };
+  CHECK(message(".cutoff r2 x y z u v").find("declared variable of sources") != std::string::npos);
+  CHECK(message(".cutoff i x y z u v w").find("`i` is not") != std::string::npos);
+  CHECK(message(".cutoff r2 x y u u v w").find("`u` is not") != std::string::npos);
+  CHECK(message(".cutoff r2 x y z u v w\n.cutoff r2 x y z u v w").find("already has") !=
+        std::string::npos);
+}
+
 }  // namespace gdr::test

@@ -14,7 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "emulator/assembler/assembler.hpp"
+#include "emulator/assembler/object.hpp"
 #include "gdr/error.hpp"
+#include "gdr/sets.hpp"
 #include "support/catch.hpp"
 
 namespace {
@@ -533,6 +536,84 @@ TEST_CASE("sums within a cut-off refuse what has no answer") {
   s.pos[0] = 0;
   s.cutoff = {1e5};
   has_part(error_of([&] { computed(s); }), "use a smaller cut-off");
+}
+
+namespace {
+
+/// A law among particles that are nearer than the root of `rr` times some factor.
+gdr::Kernel law_within(const std::string& factor) {
+  return gdr::Kernel::compile(
+      "precision long; VARI xi, yi, zi, rr; VARJ xj, yj, zj, qj;\n"
+      "VARF fx, u; VARF int n;\n"
+      "dx = xj - xi; dy = yj - yi; dz = zj - zi;\n"
+      "r2 = dx*dx + dy*dy + dz*dz;\n"
+      "skip if (r2 >= " +
+      factor +
+      "*rr);\n"
+      "w = qj*recip(r2 + 0.25); fx += w*dx; u += w; n += 1;\n");
+}
+
+/// The same kernel, which declares that the root of `rr` is a cut-off.
+gdr::Kernel declaring(const gdr::Kernel& law) {
+  std::string text = gdr::disassemble(gdr::read_object(law.object()));
+  const std::string start = "\n.start", line = "\n.cutoff rr xi yi zi xj yj zj";
+  for (std::size_t at = 0; (at = text.find(start, at)) != std::string::npos;
+       at += line.size() + start.size())
+    text.insert(at, line);
+  return gdr::Kernel::assemble(text);
+}
+
+struct SetSums {
+  std::vector<double> fx, u;
+  std::vector<std::int64_t> n;
+  friend bool operator==(const SetSums&, const SetSums&) = default;
+};
+
+/// The sums of 100 targets over n sources, as one set.
+SetSums sums_of_set(const gdr::Kernel& law, std::size_t n, double rr) {
+  gdr::Device device = gdr::Device::open("emulator:engine=native");
+  const System s = random_system(n, 100, 1.5, static_cast<unsigned>(n));
+  const std::size_t m = s.target_count();
+  const std::vector<double> radii(m, rr);
+  const auto coordinate = [](const std::vector<double>& x, std::size_t c) {
+    return gdr::ConstArray(x.data() + c, 3 * sizeof(double));
+  };
+  const std::vector<gdr::NamedInput> targets{{"xi", coordinate(s.targets, 0)},
+                                             {"yi", coordinate(s.targets, 1)},
+                                             {"zi", coordinate(s.targets, 2)},
+                                             {"rr", radii}};
+  const std::vector<gdr::NamedInput> sources{{"xj", coordinate(s.pos, 0)},
+                                             {"yj", coordinate(s.pos, 1)},
+                                             {"zj", coordinate(s.pos, 2)},
+                                             {"qj", s.charge}};
+  SetSums out{std::vector<double>(m), std::vector<double>(m), std::vector<std::int64_t>(m)};
+  const std::vector<gdr::NamedResult> results{{"fx", out.fx}, {"u", out.u}, {"n", out.n}};
+  const gdr::SourceSegment segment{n, sources};
+  gdr::SetJob job(device, law);
+  job.run({{m, targets, {&segment, 1}, results}});
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("pairs beyond a cut-off that native leaves out change no bit of the sums") {
+  const gdr::Kernel law = law_within("1");
+  const gdr::Kernel declares = declaring(law);
+  for (const std::size_t n : {1U, 31U, 32U, 33U, 39U, 500U})
+    for (const double rr : {1e-6, 0.1, 2.0, 100.0}) {
+      INFO(n << " sources, square of the radius " << rr);
+      CHECK(sums_of_set(declares, n, rr) == sums_of_set(law, n, rr));
+    }
+}
+
+TEST_CASE("native leaves out pairs far beyond the cut-off that a program declares") {
+  // A condition of its own that all pairs meet, so that those that are computed count.
+  const gdr::Kernel law = law_within("1e12");
+  CHECK(sums_of_set(law, 400, 1e-6).n == std::vector<std::int64_t>(100, 400));
+  std::int64_t pairs = 0;
+  for (const std::int64_t n : sums_of_set(declaring(law), 400, 1e-6).n) pairs += n;
+  CHECK(pairs > 0);
+  CHECK(pairs < 40000);
 }
 
 TEST_CASE("a kernel without a text, or without positions, cannot have a cut-off") {

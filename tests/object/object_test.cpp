@@ -247,6 +247,28 @@ TEST_CASE("invalid arrays and host names cannot be stored") {
   CHECK(contains(with([](Program& p) { p.host_names[0].host = ""; }), "is empty"));
 }
 
+TEST_CASE("a cut-off of other variables cannot be stored") {
+  Program p;
+  const auto add = [&](const char* name, VarKind kind, Space space) {
+    p.variables.push_back({name,
+                           kind,
+                           {space, Width::Long, kind == VarKind::Target, 0},
+                           {HostType::F64, MachineFormat::FloatLong, 0},
+                           Reduce::Pass,
+                           0});
+  };
+  for (const char* name : {"r2", "xi", "yi", "zi"}) add(name, VarKind::Target, Space::Local);
+  for (const char* name : {"xj", "yj", "zj"}) add(name, VarKind::Source, Space::BmSource);
+  p.item_shorts = 2;
+  p.cutoff = Cutoff{0, {1, 2, 3}, {4, 5, 6}};
+  REQUIRE(defect(p) == "accepted");
+  CHECK(read_object(write_object(p)).cutoff == p.cutoff);
+  p.cutoff->source[2] = 3;
+  CHECK(contains(defect(p), "the cut-off needs"));
+  p.cutoff->source[2] = 7;
+  CHECK(contains(defect(p), "the cut-off needs"));
+}
+
 TEST_CASE("invalid quantities and default values cannot be stored") {
   const auto with = [](auto change) {
     Program p;

@@ -100,6 +100,23 @@ void add_quantity(Variable& v, Rng& rng) {
     v.default_value = static_cast<std::int64_t>(rng.below(9)) - 4;
 }
 
+/// A cut-off, if there are variables for it.
+void add_cutoff(Program& p, Rng& rng) {
+  std::vector<std::uint32_t> targets, sources;
+  for (std::uint32_t k = 0; k < p.variables.size(); ++k) {
+    const Variable& v = p.variables[k];
+    if (v.conversion.host != HostType::F64) continue;
+    if (v.kind == VarKind::Target) targets.push_back(k);
+    if (v.kind == VarKind::Source) sources.push_back(k);
+  }
+  if (targets.empty() || sources.empty() || rng.chance(30)) return;
+  Cutoff cutoff;
+  cutoff.radius2 = rng.pick(targets);
+  for (std::uint32_t& v : cutoff.target) v = rng.pick(targets);
+  for (std::uint32_t& v : cutoff.source) v = rng.pick(sources);
+  p.cutoff = cutoff;
+}
+
 /// One or two arrays, with equal variables as elements, and names of the host.
 void add_arrays(Program& p, Rng& rng) {
   for (unsigned n = rng.below(3); n > 0; --n) {
@@ -147,6 +164,7 @@ void add_interface(Program& p, Rng& rng) {
     }
   }
   add_arrays(p, rng);
+  add_cutoff(p, rng);
 }
 
 }  // namespace gdr::test

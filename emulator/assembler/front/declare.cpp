@@ -571,6 +571,39 @@ void parse_host_name(Assembly& a, Cursor& c, Span) {
                          : "the host name is empty, too long or contains a zero byte");
 }
 
+/// `.cutoff RADIUS2 XI YI ZI XJ YJ ZJ`: pairs that are not nearer contribute nothing.
+void parse_cutoff(Assembly& a, Cursor& c, Span) {
+  const std::vector<Variable>& variables = a.program.variables;
+  const char* const begin = c.p;
+  Cutoff cutoff;
+  const auto read = [&](std::uint32_t& variable, VarKind kind) {
+    c.skip_spaces();
+    const char* const at = c.p;
+    const std::string name(c.name().text());
+    const auto found = std::ranges::find(variables, name, &Variable::name);
+    variable = static_cast<std::uint32_t>(found - variables.begin());
+    if (found != variables.end() && found->kind == kind && found->conversion.host == HostType::F64)
+      return true;
+    a.report.error(
+        Code::DirectiveValue, {at, c.p},
+        in_quotes(name) + " is not a declared variable of " +
+            (kind == VarKind::Target ? "targets" : "sources") + " with doubles",
+        {},
+        "the cut-off needs the square of a radius and three coordinates of targets, then "
+        "three of sources");
+    return false;
+  };
+  if (!read(cutoff.radius2, VarKind::Target)) return;
+  for (std::uint32_t& variable : cutoff.target)
+    if (!read(variable, VarKind::Target)) return;
+  for (std::uint32_t& variable : cutoff.source)
+    if (!read(variable, VarKind::Source)) return;
+  if (a.program.cutoff)
+    a.report.error(Code::DirectiveValue, {begin, c.p}, "the program already has a cut-off");
+  else
+    a.program.cutoff = cutoff;
+}
+
 void parse_const(Assembly& a, Cursor& c, Span) {
   Span word;
   c.skip_spaces();

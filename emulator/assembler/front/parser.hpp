@@ -65,6 +65,7 @@ void parse_alias(Assembly& a, Cursor& c, Span word);
 void parse_symbol(Assembly& a, Cursor& c, Span word);
 void parse_array(Assembly& a, Cursor& c, Span word);
 void parse_host_name(Assembly& a, Cursor& c, Span word);
+void parse_cutoff(Assembly& a, Cursor& c, Span word);
 void parse_const(Assembly& a, Cursor& c, Span word);
 
 // --- instruction.cpp: instruction lines, up to three operations separated by `;`

@@ -169,6 +169,7 @@ constexpr Keyword directives[] = {
     {".symbol", nullptr, parse_symbol},
     {".array", nullptr, parse_array},
     {".host", nullptr, parse_host_name},
+    {".cutoff", nullptr, parse_cutoff},
     {".file", nullptr, parse_file},
     {".line", nullptr, parse_line_entry},
     {".unchecked", nullptr, parse_unchecked},

@@ -10,7 +10,11 @@ using enum EngineNumbers;
 constexpr EngineEntry table[] = {
     {"reference", {.one_pe_at_a_time = true}},
     {"vector", {}},
-    {"native", {.numbers = Doubles, .multiplies_all_bits = true, .multiplies_arrays = true}},
+    {"native",
+     {.numbers = Doubles,
+      .multiplies_all_bits = true,
+      .multiplies_arrays = true,
+      .leaves_out_far_pairs = true}},
     {"native-mixed", {.numbers = Floats, .multiplies_all_bits = true, .multiplies_arrays = true}},
     {"native-float",
      {.numbers = Floats,

@@ -22,6 +22,8 @@ struct Capabilities {
   /// Products may be computed from the caller's arrays, in the host's arithmetic, instead of from
   /// the words of a board.
   bool multiplies_arrays = false;
+  /// Of a program with a cut-off, pairs that are far beyond it are not computed.
+  bool leaves_out_far_pairs = false;
 
   /// Whether results are the machine's, bit for bit.
   constexpr bool exact() const noexcept { return numbers == EngineNumbers::Machine; }

@@ -152,6 +152,18 @@ class Emitter {
     return none;
   }
 
+  /// The directive of the cut-off, for engines that leave out far pairs.
+  void declare_cutoff(const Cutoff& cutoff) {
+    std::vector<std::string> names;
+    const auto name = [&](std::uint32_t v) {
+      names.emplace_back(name_text(graph_.variables[v].name));
+    };
+    name(cutoff.radius2);
+    std::ranges::for_each(cutoff.target, name);
+    std::ranges::for_each(cutoff.source, name);
+    add(".cutoff {}", fmt::join(names, " "));
+  }
+
   void declarations() {
     for (std::size_t i = 0; i < graph_.variables.size(); ++i) {
       const GraphVariable& v = graph_.variables[i];
@@ -209,6 +221,7 @@ class Emitter {
     }
     for (const VariableArray& array : graph_.arrays)
       add(".array {} {}", name_text(array.name), fmt::join(array.sizes, " "));
+    if (graph_.cutoff) declare_cutoff(*graph_.cutoff);
     for (std::size_t w = 0; w < loop_.words.size(); ++w)
       add("bm {} {}", width_name(loop_.words[w].width), operands_.word_name(w));
     line("");

@@ -153,6 +153,8 @@ struct Graph {
   /// Arrays, vectors, tensors, tables and lists, as the host sees them; `first` is a variable of
   /// the graph, where a table or list is one.
   std::vector<VariableArray> arrays;
+  /// Variables of a cut-off that all conditions contain (add_cutoff).
+  std::optional<Cutoff> cutoff = {};
   /// Names of values in the text: of the temporary that each was first assigned to. A component of
   /// a vector has that of the vector, and its own behind it.
   std::map<NodeId, std::string> names = {};

@@ -32,11 +32,15 @@ void add_cutoff(Graph& graph, const CutoffPositions& positions) {
   const std::int32_t target = add_variable(graph, cutoff_names::target, VarKind::Target, Type::Int);
   const std::int32_t source = add_variable(graph, cutoff_names::source, VarKind::Source, Type::Int);
   SharedNodes nodes(graph);
+  Cutoff cutoff{static_cast<std::uint32_t>(radius2)};
   NodeId r2 = no_node;
   for (std::size_t c = 0; c < 3; ++c) {
+    const std::int32_t of_source = variable_named(graph, positions.source[c]);
+    const std::int32_t of_target = variable_named(graph, positions.target[c]);
+    cutoff.source[c] = static_cast<std::uint32_t>(of_source);
+    cutoff.target[c] = static_cast<std::uint32_t>(of_target);
     const NodeId square =
-        nodes.square_of_difference(nodes.input(variable_named(graph, positions.source[c])),
-                                   nodes.input(variable_named(graph, positions.target[c])));
+        nodes.square_of_difference(nodes.input(of_source), nodes.input(of_target));
     r2 = c == 0 ? square : nodes.commutative(Fn::Add, Type::Long, r2, square);
   }
   const NodeId near = nodes.operation(Fn::Less, Type::Bool, r2, nodes.input(radius2));
@@ -44,6 +48,7 @@ void add_cutoff(Graph& graph, const CutoffPositions& positions) {
       nodes.operation(Fn::Equal, Type::Bool, nodes.input(target), nodes.input(source));
   const NodeId counts =
       nodes.operation(Fn::And, Type::Bool, near, nodes.operation(Fn::Not, Type::Bool, same));
+  graph.cutoff = cutoff;
   for (Contribution& c : graph.contributions)
     c.condition =
         c.condition == no_node ? counts : nodes.operation(Fn::And, Type::Bool, c.condition, counts);

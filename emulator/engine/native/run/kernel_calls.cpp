@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "emulator/engine/native/run/near_sources.hpp"
+
 namespace gdr::native {
 
 std::uint64_t zero_words(const CompiledSection& section, const BlockState& block) {
@@ -35,27 +37,31 @@ void call_kernel(const KernelCalls& calls, std::size_t kernel, std::byte* items,
   // Planning a short loop for each call would take longer than its conditions.
   constexpr std::uint64_t short_iterations = 10 * SourceWindows::groups;
   const auto& entry = calls.code.kernels[kernel];
-  const std::size_t item = entry.code.layout.bytes();
-  const bool planned_once = calls.iterations <= short_iterations;
+  const std::size_t item = entry.code.layout.bytes(), lanes = calls.code.target.lanes();
+  LoopSources sources = calls.sources;
+  const bool planned_once = calls.near == nullptr && sources.count <= short_iterations;
   const LoopRun* runs = nullptr;
   std::byte* at = items;
   for (std::size_t left = count; left > 0;) {
-    if (entry.portable) {
-      entry.portable(at, calls.source, calls.uniforms, calls.iterations);
-      at += item;
-      --left;
-      continue;
+    const std::size_t done = count - left;
+    const CompiledKernel* const code =
+        entry.portable ? nullptr : &calls.section.code_for(entry, calls.code.target, left);
+    const std::size_t copies = code != nullptr ? code->copies : 1;
+    if (calls.near != nullptr) sources = calls.near->select(done * lanes, copies * lanes);
+    if (code == nullptr) {
+      entry.portable(at, sources.groups, calls.uniforms, sources.count);
+    } else {
+      grow(buffers.spills, code->spill_bytes);
+      if (!planned_once || done == 0)
+        runs = buffers.planner.plan(
+            {entry.code, calls.code.target, calls.section.uniform_words(), calls.uniforms, items,
+             calls.vectors, calls.live, sources.count, sources.windows, sources.first_window},
+            done, planned_once ? count : std::min(left, copies));
+      code->function(at, sources.groups, calls.uniforms, sources.count, buffers.spills.data(),
+                     runs);
     }
-    const CompiledKernel& code = calls.section.code_for(entry, calls.code.target, left);
-    grow(buffers.spills, code.spill_bytes);
-    if (!planned_once || left == count)
-      runs = buffers.planner.plan(
-          {entry.code, calls.code.target, calls.section.uniform_words(), calls.uniforms, items,
-           calls.vectors, calls.live, calls.iterations, calls.windows, calls.first_window},
-          count - left, planned_once ? count : std::min<std::size_t>(left, code.copies));
-    code.function(at, calls.source, calls.uniforms, calls.iterations, buffers.spills.data(), runs);
-    at += code.copies * item;
-    left -= code.copies;
+    at += copies * item;
+    left -= copies;
   }
 }
 

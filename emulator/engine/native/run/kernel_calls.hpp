@@ -32,17 +32,25 @@ std::uint64_t zero_words(const CompiledSection& section, const BlockState& block
 bool uniform_lanes(const CompiledSection& section, Precision precision, const BlockState& block,
                    std::byte* to);
 
+/// The sources of a loop, one group for each iteration.
+struct LoopSources {
+  const std::byte* groups = nullptr;  ///< groups of source words
+  std::uint64_t count = 1;
+  const SourceWindows* windows = nullptr;  ///< null: ranges of words are unknown
+  std::uint64_t first_window = 0;
+};
+
+class NearSources;
+
 /// What all kernels of a section read.
 struct KernelCalls {
   const CompiledSection& section;
   const CompiledKernels& code;
-  const std::byte* source = nullptr;    ///< groups of source words
+  LoopSources sources;
   const std::byte* uniforms = nullptr;  ///< invariant words, then tables
-  std::uint64_t iterations = 1;
-  std::size_t vectors = 0;  ///< work items of an instance
-  std::size_t live = 0;     ///< lanes of an instance that count
-  const SourceWindows* windows = nullptr;
-  std::uint64_t first_window = 0;
+  std::size_t vectors = 0;              ///< work items of an instance
+  std::size_t live = 0;                 ///< lanes of an instance that count
+  NearSources* near = nullptr;          ///< selects sources for each call; null: all of them
 };
 
 /// Buffers of calls, reused.

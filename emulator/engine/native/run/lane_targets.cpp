@@ -84,11 +84,14 @@ struct LaneTargets::Scratch {
   std::array<LaneBytes, LaneSections::count> bytes;  ///< work items by section
   std::array<Items, LaneSections::count> items;
   CallBuffers calls;
+  NearSources near;
 };
 
 LaneTargets::LaneTargets(const CompiledProgram& compiled, const LoadedProgram& loaded,
                          const PackedPlan& plan)
-    : compiled_(compiled), loaded_(loaded), may_run_(may_run(plan)) {}
+    : compiled_(compiled), loaded_(loaded), may_run_(may_run(plan)) {
+  if (may_run_) cutoff_ = cutoff_words(loaded, section(LaneSections::body));
+}
 
 bool LaneTargets::may_run(const PackedPlan& plan) const {
   return plan.usable && plan.folded &&
@@ -183,12 +186,13 @@ bool LaneTargets::run_with(Scratch& scratch, const TargetRecords& records,
     place_items(*codes_[s], vectors, scratch.bytes[s], items[s]);
   for (const std::size_t s : LaneSections::all) {
     const CompiledKernels& code = *codes_[s];
-    KernelCalls calls{section(s), code, nullptr, uniforms_[s].data(), 1, vectors, n, nullptr, 0};
+    KernelCalls calls{section(s), code, {}, uniforms_[s].data(), vectors, n};
     if (s == LaneSections::body) {
-      calls.source = sources.groups;
-      calls.iterations = sources.count;
-      calls.windows = sources.windows;
-      calls.first_window = sources.first_window;
+      calls.sources = {sources.groups, sources.count, sources.windows, sources.first_window};
+      if (cutoff_ && !reads_last_groups()) {
+        scratch.near.begin(*cutoff_, records.targets, n, calls.sources);
+        calls.near = &scratch.near;
+      }
     }
     for (std::size_t k = 0; k < code.kernels.size(); ++k) {
       const KernelInputs& inputs = plan_->inputs[s][k];

@@ -11,6 +11,7 @@
 #include "emulator/engine/native/run/block_executor.hpp"
 #include "emulator/engine/native/run/kernel_calls.hpp"
 #include "emulator/engine/native/run/lane_transfers.hpp"
+#include "emulator/engine/native/run/near_sources.hpp"
 #include "emulator/engine/native/run/packed_plan.hpp"
 
 namespace gdr::native {
@@ -58,7 +59,8 @@ class LaneTargets {
   const CompiledProgram& compiled_;
   const LoadedProgram& loaded_;
   const bool may_run_;
-  std::uint64_t image_ = 0;  ///< number of the last prepared image
+  std::optional<CutoffWords> cutoff_;  ///< none: all sources may contribute to all targets
+  std::uint64_t image_ = 0;            ///< number of the last prepared image
   LaneCodes codes_{};
   LaneTransfers* plan_ = nullptr;  ///< transfers for that code; null: targets run on blocks
   std::map<LaneCodes, std::optional<LaneTransfers>> plans_;

@@ -135,8 +135,12 @@ bool SectionRun::compute() {
 }
 
 void SectionRun::execute(std::size_t k) {
-  call_kernel({f_.section, *f_.code, f_.source, f_.scratch.uniforms.data(), f_.count, f_.chunks,
-               f_.live, f_.windows, f_.first_window},
+  call_kernel({f_.section,
+               *f_.code,
+               {f_.source, f_.count, f_.windows, f_.first_window},
+               f_.scratch.uniforms.data(),
+               f_.chunks,
+               f_.live},
               k, f_.scratch.items.data() + f_.places[k].begin, f_.places[k].items,
               f_.scratch.calls);
 }
