@@ -7,7 +7,7 @@
 namespace gdr {
 namespace {
 
-constexpr std::array<std::string_view, 3> isas{"portable", "avx2", "avx512"};
+constexpr std::array<std::string_view, all_isas.size()> isas{"portable", "avx2", "avx512", "neon"};
 
 bool host_has([[maybe_unused]] Isa isa) {
 #if defined(__x86_64__)
@@ -18,6 +18,8 @@ bool host_has([[maybe_unused]] Isa isa) {
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512cd");
   }
+#elif defined(__aarch64__)
+  if (isa == Isa::Neon) return true;  // a part of the architecture
 #endif
   return isa == Isa::Portable;
 }
@@ -34,7 +36,7 @@ std::optional<Isa> find_isa(std::string_view name) noexcept {
 
 std::vector<Isa> host_isas() {
   std::vector<Isa> list;
-  for (Isa isa : {Isa::Avx512, Isa::Avx2, Isa::Portable}) {
+  for (Isa isa : {Isa::Avx512, Isa::Avx2, Isa::Neon, Isa::Portable}) {
     if (host_has(isa)) list.push_back(isa);
   }
   return list;

@@ -1,6 +1,7 @@
 // Instruction sets of the host that engines and conversions choose from at run time.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -9,9 +10,11 @@
 namespace gdr {
 
 /// Host instruction sets that an engine may use.
-enum class Isa : std::uint8_t { Portable, Avx2, Avx512 };
+enum class Isa : std::uint8_t { Portable, Avx2, Avx512, Neon };
+/// All of them; Portable is the first.
+inline constexpr std::array all_isas{Isa::Portable, Isa::Avx2, Isa::Avx512, Isa::Neon};
 
-/// Names for options: "portable", "avx2", "avx512".
+/// Names for options: "portable", "avx2", "avx512", "neon".
 std::string_view isa_name(Isa isa) noexcept;
 std::optional<Isa> find_isa(std::string_view name) noexcept;
 /// Instruction sets this host can run, best first; Portable is always the last.

@@ -25,7 +25,7 @@ Offer common_offer(std::string_view type) {
   } else if (type == "ENGINE") {
     std::ranges::for_each(engine_names(), add);
   } else if (type == "ISA") {
-    for (const Isa isa : {Isa::Avx512, Isa::Avx2, Isa::Portable}) add(isa_name(isa));
+    for (const Isa isa : {Isa::Avx512, Isa::Avx2, Isa::Neon, Isa::Portable}) add(isa_name(isa));
   } else if (type == "DEVICE") {
     std::ranges::for_each(device_kind_names(), add);
   } else if (type.find('|') != std::string_view::npos) {

@@ -37,7 +37,7 @@ void add_engine_options(CLI::App& app, DeviceChoice& choice) {
          "--exact", [&choice] { choice.engine = "exact"; }, "the same as --engine exact")
       ->excludes(engine);
   add_text(app, "--isa", choice.isa, "ISA",
-           "host instruction set: avx512, avx2, portable (or GDR_ISA)");
+           "host instruction set: avx512, avx2, neon, portable (or GDR_ISA)");
   add_whole_number(app, "--threads", choice.threads, "host threads; 0: one for each core");
 }
 

@@ -92,10 +92,10 @@ constexpr DeviceOption options[] = {
        require_known("engine", v.substr(0, v.find(':')), engine_words());
        d.options.engine = v;
      }},
-    {"isa", "`portable`, `avx2`, `avx512`", "`GDR_ISA`, else the best of the host",
+    {"isa", "`portable`, `avx2`, `avx512`, `neon`", "`GDR_ISA`, else the best of the host",
      "instruction set of the host that the engine uses",
      [](DeviceName& d, Value, Value v) {
-       require_known("instruction set", v, {"portable", "avx2", "avx512"});
+       require_known("instruction set", v, {"portable", "avx2", "avx512", "neon"});
        d.options.isa = v;
      }},
     {"boards", "1 to 64", "1", "boards that share the work",

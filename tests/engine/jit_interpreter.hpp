@@ -157,6 +157,15 @@ class JitInterpreter {
         return held(a / b);
       case Op::Sqrt:
         return held(std::sqrt(Number(a)));
+      // Both fused, with a limit where one factor is zero and the other one infinite.
+      case Op::RsqrtStep:
+        return std::isnan(Number(a) * Number(b)) && !std::isnan(Number(a)) && !std::isnan(Number(b))
+                   ? bits_of(Number(1.5))
+                   : held(std::fma(-a, Number(b), Number(3)) / 2);
+      case Op::RecipStep:
+        return std::isnan(Number(a) * Number(b)) && !std::isnan(Number(a)) && !std::isnan(Number(b))
+                   ? bits_of(Number(2))
+                   : held(std::fma(-a, Number(b), Number(2)));
       case Op::Max:
         return bits_of(a > b ? a : b);
       case Op::Min:

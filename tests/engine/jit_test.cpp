@@ -1,6 +1,6 @@
 // Random code in the lowered IR: machine code agrees with the interpreter, with and without spills,
-// for both instruction sets and types.
-#if __has_include(<xbyak/xbyak.h>) && defined(__x86_64__)
+// for every instruction set of the host and both types.
+#if (__has_include(<xbyak/xbyak.h>) && defined(__x86_64__)) || defined(__aarch64__)
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,7 +9,12 @@
 
 #include "emulator/engine/api/engine.hpp"
 #include "emulator/engine/jit/order.hpp"
+#if defined(__aarch64__)
+#include "emulator/engine/jit/arm64/emit.hpp"
+#include "emulator/host/executable_code.hpp"
+#else
 #include "emulator/engine/jit/x86/emit.hpp"
+#endif
 #include "jit_interpreter.hpp"
 #include "support/catch.hpp"
 #include "support/iterations.hpp"
@@ -73,7 +78,7 @@ class Author {
   std::uint32_t below(std::size_t n) { return static_cast<std::uint32_t>(random_() % n); }
   ValueId any(const std::vector<ValueId>& from) { return from[below(from.size())]; }
   Place place(Base base, std::size_t n) const {
-    return {base, false, static_cast<std::int32_t>(n * target_.vector_bytes())};
+    return {base, false, static_cast<std::int32_t>(n * target_.vector_bytes)};
   }
 
   /// Numbers are in the first half of the data, integers in the second.
@@ -108,7 +113,7 @@ class Author {
   }
 
   void add_operation() {
-    switch (below(target_.avx512 ? 14 : 9)) {
+    switch (below(target_.mask_registers ? 14 : 9)) {
       case 0:
       case 1:
       case 2:
@@ -147,6 +152,9 @@ class Author {
     constexpr Op ops[] = {Op::Add, Op::Sub, Op::Mul, Op::Divide, Op::Max, Op::Min};
     add(ops[below(6)], numbers_, {any(numbers_), any(numbers_), no_value});
     if (below(8) == 0) add(Op::Sqrt, numbers_, {any(numbers_), no_value, no_value});
+    if (target_.newton_steps && below(4) == 0)
+      add(below(2) == 0 ? Op::RsqrtStep : Op::RecipStep, numbers_,
+          {any(numbers_), any(numbers_), no_value});
     if (below(8) == 0) {
       Operation load;
       load.op = Op::Load;
@@ -169,7 +177,7 @@ class Author {
         count);
     const ValueId few = add(Op::ShiftRight, bits_, {any(bits_), no_value, no_value}, 57);
     add(below(2) == 0 ? Op::ShiftLeftBy : Op::ShiftRightBy, bits_, {any(bits_), few, no_value});
-    if (!target_.avx512) return;
+    if (!target_.mask_registers) return;
     add(Op::ShiftArith, bits_, {any(bits_), no_value, no_value}, count);
     add(below(2) == 0 ? Op::SignedMax : Op::UnsignedMin, bits_, {any(bits_), any(bits_), no_value});
     add(Op::LargerMagnitude, numbers_, {any(numbers_), block_.code.front().in[0], no_value});
@@ -182,16 +190,17 @@ class Author {
     constexpr IntPredicate predicates[] = {IntPredicate::Equal, IntPredicate::Greater,
                                            IntPredicate::Less, IntPredicate::NotLess,
                                            IntPredicate::NotEqual};
-    const auto p = static_cast<std::uint8_t>(predicates[below(target_.avx512 ? 5 : 2)]);
-    const Op op = target_.avx512 && below(2) == 0 ? Op::CompareUnsigned : Op::CompareSigned;
+    const auto p = static_cast<std::uint8_t>(predicates[below(target_.mask_registers ? 5 : 2)]);
+    const Op op = target_.mask_registers && below(2) == 0 ? Op::CompareUnsigned : Op::CompareSigned;
     add(op, masks_, {any(bits_), any(bits_), no_value}, p);
-    if (target_.avx512 && below(2) == 0) block_.code.back().mask = any_mask_before();
+    if (target_.mask_registers && below(2) == 0) block_.code.back().mask = any_mask_before();
   }
   void masks() {
     constexpr Op wide[] = {Op::MaskAnd, Op::MaskAndNot, Op::MaskOr};
     constexpr Op narrow[] = {Op::And, Op::AndNot, Op::Or};
-    add((target_.avx512 ? wide : narrow)[below(3)], masks_, {any(masks_), any(masks_), no_value});
-    if (target_.avx512) add(Op::MaskNot, masks_, {any(masks_), no_value, no_value});
+    add((target_.mask_registers ? wide : narrow)[below(3)], masks_,
+        {any(masks_), any(masks_), no_value});
+    if (target_.mask_registers) add(Op::MaskNot, masks_, {any(masks_), no_value, no_value});
     Operation collect;
     collect.op = Op::Collect;
     collect.detail = static_cast<std::uint8_t>(below(2));
@@ -263,8 +272,7 @@ std::vector<VectorTarget> targets() {
   std::vector<VectorTarget> all;
   for (const Isa isa : host_isas()) {
     if (isa == Isa::Portable) continue;
-    all.push_back({isa == Isa::Avx512, false});
-    all.push_back({isa == Isa::Avx512, true});
+    for (const bool floats : {false, true}) all.push_back(vector_target(isa, floats));
   }
   return all;
 }
@@ -334,28 +342,79 @@ struct Outcome {
                                          : &x;
       std::memcpy(to, from, target.lane_bytes());
     }
-    std::memcpy(expected_data.data(), data.data(), data_vectors * target.vector_bytes());
-    std::memcpy(expected.data(), data.data(), data_vectors * target.vector_bytes() / 2);
-    std::memcpy(got.data(), data.data(), data_vectors * target.vector_bytes() / 2);
+    std::memcpy(expected_data.data(), data.data(), data_vectors * target.vector_bytes);
+    std::memcpy(expected.data(), data.data(), data_vectors * target.vector_bytes / 2);
+    std::memcpy(got.data(), data.data(), data_vectors * target.vector_bytes / 2);
   }
 };
 
-/// Runs the code; a loop takes `iterations` iterations.
-void run_machine_code(const Block& block, VectorTarget target, const ConstantPool& pool,
-                      unsigned iterations, Outcome& outcome) {
-  SpillArea spills{base_spills, 0, 0};
-  const RegisterLimits limits{target.avx512 ? 32U : 14U, 6};
-  const AllocatedBlock code = allocate(block, target, limits, spills);
-  outcome.spill_slots = spills.slots;
-  Memory spilled(spills.slots * std::size_t{64} + 64);
+/// Memory of a call of machine code, in the order of its arguments.
+using Function = void (*)(std::byte*, std::byte*, std::byte*, std::uint64_t, std::uint16_t*,
+                          std::byte*);
+
+#if defined(__aarch64__)
+
+/// The arguments are in x0 to x5; x6 has the address of constants.
+void run_function(const AllocatedBlock& code, VectorTarget target, const ConstantPool& pool,
+                  std::byte* spilled, unsigned iterations, Outcome& outcome) {
+  namespace a64 = arm64::a64;
+  arm64::Assembler a;
+  const std::array<std::uint8_t, base_count> bases{0, 1, 2, 6, 5};
+  const std::array<int, 2> collected{29, 30};
+  constexpr std::int64_t frame = 64;
+  a.add(a64::sp, a64::sp, -frame);
+  for (unsigned n = 8; n < 16; ++n) a.access({0xfd000000, 0, 8}, n, a64::sp, (n - 8) * 8);
+  arm64::Label constants, top;
+  a.address(6, constants);
+  for (const int n : collected) a.put(a64::movi_zero | static_cast<unsigned>(n));
+  arm64::AppendCode appends(a, target, bases);
+  const arm64::EmitContext context{a, target, bases, collected, &appends};
+  emit(context, code.before);
+  a.bind(top);
+  emit(context, code.body);
+  a.subtract(3, 3, 1);
+  a.branch(a64::ne, top);
+  emit(context, code.after);
+  // Two bytes for each set: a bit by lane.
+  for (unsigned set = 0; set < 2; ++set) {
+    a.constant(7, 0);
+    for (unsigned k = 0; k < target.lanes(); ++k) {
+      arm64::Label clear;
+      a.lane(target.floats ? a64::smov_s : a64::umov_d, 9, static_cast<unsigned>(collected[set]), k,
+             !target.floats);
+      a.branch_if_bit_clear(9, 0, clear);
+      a.add(7, 7, std::int64_t{1} << k);
+      a.bind(clear);
+    }
+    a.access({0x79000000, 0, 2}, 7, 4, 2 * set);  // strh
+  }
+  for (unsigned n = 8; n < 16; ++n) a.access(a64::ldr_d, n, a64::sp, (n - 8) * 8);
+  a.add(a64::sp, a64::sp, frame);
+  a.put(a64::ret | 30U << 5);
+  appends.emit_paths();
+  a.align(64);
+  a.bind(constants);
+  a.data(pool.bytes());
+  const std::shared_ptr<const std::byte> memory = executable_copy(a.words());
+  REQUIRE(memory != nullptr);
+  const auto function = reinterpret_cast<Function>(reinterpret_cast<std::uintptr_t>(memory.get()));
+  function(outcome.data.data(), outcome.got.data(), spilled, iterations, outcome.collected,
+           outcome.lists.rows());
+}
+
+#else
+
+void run_function(const AllocatedBlock& code, VectorTarget target, const ConstantPool& pool,
+                  std::byte* spilled, unsigned iterations, Outcome& outcome) {
   Xbyak::CodeGenerator a(4096, Xbyak::AutoGrow);
   const std::array<Xbyak::Reg64, base_count> bases{a.rdi, a.rsi, a.rdx, a.r11, a.r9};
   for (const auto r : AppendCode::scratch) a.push(Xbyak::Reg64(r));
-  const std::array<int, 2> collected = target.avx512 ? std::array{6, 7} : std::array{14, 15};
+  const std::array<int, 2> collected =
+      target.mask_registers ? std::array{6, 7} : std::array{14, 15};
   Xbyak::Label constants, top;
   a.mov(a.r11, constants);
   for (const int n : collected) {
-    if (target.avx512) {
+    if (target.mask_registers) {
       a.kxorw(Xbyak::Opmask(n), Xbyak::Opmask(n), Xbyak::Opmask(n));
     } else {
       a.vxorpd(Xbyak::Ymm(n), Xbyak::Ymm(n), Xbyak::Ymm(n));
@@ -370,7 +429,7 @@ void run_machine_code(const Block& block, VectorTarget target, const ConstantPoo
   a.jnz(top, Xbyak::CodeGenerator::T_NEAR);
   emit(context, code.after);
   for (unsigned set = 0; set < 2; ++set) {
-    if (target.avx512) {
+    if (target.mask_registers) {
       a.kmovw(a.eax, Xbyak::Opmask(collected[set]));
     } else if (target.floats) {
       a.vmovmskps(a.eax, Xbyak::Ymm(collected[set]));
@@ -386,10 +445,21 @@ void run_machine_code(const Block& block, VectorTarget target, const ConstantPoo
   appends.emit_paths();
   embed(a, constants, pool.bytes());
   a.ready(Xbyak::CodeArray::PROTECT_RE);
-  using Function =
-      void (*)(std::byte*, std::byte*, std::byte*, std::uint64_t, std::uint16_t*, std::byte*);
-  a.getCode<Function>()(outcome.data.data(), outcome.got.data(), spilled.data(), iterations,
+  a.getCode<Function>()(outcome.data.data(), outcome.got.data(), spilled, iterations,
                         outcome.collected, outcome.lists.rows());
+}
+
+#endif
+
+/// Runs the code; a loop takes `iterations` iterations.
+void run_machine_code(const Block& block, VectorTarget target, const ConstantPool& pool,
+                      unsigned iterations, Outcome& outcome) {
+  SpillArea spills{base_spills, 0, 0};
+  const RegisterLimits limits{target.mask_registers ? 32U : 14U, 6};
+  const AllocatedBlock code = allocate(block, target, limits, spills);
+  outcome.spill_slots = spills.slots;
+  Memory spilled(spills.slots * std::size_t{64} + 64);
+  run_function(code, target, pool, spilled.data(), iterations, outcome);
 }
 
 void check(const Block& block, VectorTarget target, const ConstantPool& pool, unsigned iterations,
@@ -423,7 +493,7 @@ void check(const Block& block, VectorTarget target, const ConstantPool& pool, un
 unsigned iterations() { return static_cast<unsigned>(test::test_iterations(150)); }
 
 std::string text(VectorTarget t, std::uint64_t seed) {
-  return fmt::format("{} {}, seed {}", t.avx512 ? "avx512" : "avx2",
+  return fmt::format("vectors of {} bytes, {}, seed {}", t.vector_bytes,
                      t.floats ? "floats" : "doubles", seed);
 }
 
@@ -462,7 +532,7 @@ TEST_CASE("random loops carry their values in registers as the IR says") {
     for (unsigned seed = first; seed < first + iterations(); ++seed) {
       INFO(text(target, seed));
       ConstantPool pool(target, base_constants);
-      const unsigned most = target.avx512 ? 20 : 9;
+      const unsigned most = target.mask_registers ? 20 : 9;
       const Block block = Author(target, seed, pool).loop(3 + seed % 60, 1 + seed % most);
       Outcome outcome(target, seed);
       check(block, target, pool, 1 + seed % 4, outcome);
@@ -492,7 +562,7 @@ TEST_CASE("interleaved copies and reordering change no result") {
       return block.add_value(
           {Type::Vector,
            true,
-           {base_data, false, n * static_cast<std::int32_t>(target.vector_bytes())}});
+           {base_data, false, n * static_cast<std::int32_t>(target.vector_bytes)}});
     };
     const ValueId a = load(0), b = load(1), c = load(2);
     const ValueId sum = block.add(Op::Add, Type::Vector, {a, b, no_value});
@@ -508,7 +578,7 @@ TEST_CASE("interleaved copies and reordering change no result") {
     CHECK(longest_way(block) == 8);
     const Block two = interleaved(block, 2, [&](Place p, unsigned copy) {
       // The second copy has its results and its b at another offset; a and c are the same.
-      const auto bytes = static_cast<std::int32_t>(target.vector_bytes());
+      const auto bytes = static_cast<std::int32_t>(target.vector_bytes);
       if (p.base == base_results || p.offset == bytes) {
         p.offset += static_cast<std::int32_t>(copy) * 3 * bytes;
       }

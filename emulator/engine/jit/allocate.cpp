@@ -89,7 +89,8 @@ class Allocator {
       const bool shift = o.op >= Op::ShiftLeft && o.op <= Op::ShiftArith;
       const bool memory_too = places_.value(first).type == Type::Vector &&
                               o.op != Op::LanesToMask && o.op != Op::NotFinite &&
-                              o.rounding == Rounding::Current && (target_.avx512 || !shift);
+                              o.rounding == Rounding::Current &&
+                              (target_.memory == MemoryOperands::Broadcasts || !shift);
       i.a = memory_too ? places_.anywhere(first) : places_.in_any_register(first);
       i.to = places_.define(o);
       return;
@@ -101,7 +102,8 @@ class Allocator {
     i.to = o.otherwise == no_value ? places_.define(o) : places_.define_over(o, o.otherwise);
   }
 
-  /// Overwrites the addend if it dies, else a factor that dies. One operand may be in memory.
+  /// Overwrites the addend if it dies, else a factor that dies if the host can. One operand may be
+  /// in memory.
   void multiply_add(const Operation& o, Instruction& i) {
     ValueId x = o.in[0], y = o.in[1];
     const ValueId z = o.in[2];
@@ -109,7 +111,7 @@ class Allocator {
     const auto last = [&](ValueId v) {
       return rounded ? places_.in_any_register(v) : places_.anywhere(v);
     };
-    if (places_.dies(z) || o.otherwise != no_value) {
+    if (!target_.fma_replaces_any || places_.dies(z) || o.otherwise != no_value) {
       if (!places_.in_register(x)) std::swap(x, y);
       i.a = places_.in_any_register(x);
       i.b = last(y);

@@ -11,19 +11,12 @@
 #include <map>
 #include <vector>
 
+#include "emulator/engine/jit/vector_target.hpp"
+
 namespace gdr::jit {
 
-/// The host's vector unit and the type of its lanes.
-struct VectorTarget {
-  bool avx512 = true;   ///< 512-bit vectors and mask registers; otherwise AVX2
-  bool floats = false;  ///< lanes of 32 bits; otherwise of 64
-  std::uint32_t lane_bytes() const noexcept { return floats ? 4 : 8; }
-  std::uint32_t vector_bytes() const noexcept { return avx512 ? 64 : 32; }
-  std::uint32_t lanes() const noexcept { return vector_bytes() / lane_bytes(); }
-};
-
-/// An operand of type Mask is in a mask register on AVX-512, and on AVX2 a vector whose lanes are
-/// all ones or zero.
+/// An operand of type Mask is in a mask register (VectorTarget::mask_registers), or a vector whose
+/// lanes are all ones or zero.
 enum class Type : std::uint8_t { Vector, Mask };
 
 /// makes_mask and the latencies (order.cpp) depend on the order.
@@ -39,7 +32,9 @@ enum class Op : std::uint8_t {
   Sqrt,
   RsqrtEstimate,  ///< the host's: its accuracy depends on the target
   RecipEstimate,
-  Max,  ///< a > b ? a : b
+  RsqrtStep,  ///< (3 - a * b) / 2 (VectorTarget::newton_steps)
+  RecipStep,  ///< 2 - a * b (also these)
+  Max,        ///< a > b ? a : b
   Min,
   Scale,            ///< a 2^b, for an integer b (AVX-512)
   LargerMagnitude,  ///< the one of a and b that has it (AVX-512, doubles)
@@ -144,7 +139,8 @@ struct Operation {
 /// `out`.
 struct Carried {
   ValueId in = no_value, out = no_value;
-  Place place;  ///< location of its value before and after the loop
+  Place place;               ///< location of its value before and after the loop
+  bool is_constant = false;  ///< `in` is `out` and in memory, to which it need not return
 };
 
 struct Block {
@@ -185,7 +181,7 @@ constexpr bool commutes(Op op) noexcept {
          op == Op::IntAdd;
 }
 
-/// A function's constants in memory: on AVX-512 one lane of each, for embedded broadcasts; on AVX2
+/// A function's constants in memory: one lane of each for hosts with embedded broadcasts, otherwise
 /// a vector of each.
 class ConstantPool {
  public:
@@ -195,7 +191,7 @@ class ConstantPool {
   /// The place of the constant with these bits in each lane.
   Place place(std::uint64_t lane) {
     const auto [at, is_new] = known_.try_emplace(lane, static_cast<std::int32_t>(known_.size()));
-    return {base_, target_.avx512, at->second * static_cast<std::int32_t>(stride())};
+    return {base_, is_broadcast(), at->second * static_cast<std::int32_t>(stride())};
   }
   std::vector<std::uint8_t> bytes() const {
     std::vector<std::uint8_t> all(known_.size() * stride());
@@ -209,8 +205,9 @@ class ConstantPool {
   }
 
  private:
+  bool is_broadcast() const { return target_.memory == MemoryOperands::Broadcasts; }
   std::uint32_t stride() const {
-    return target_.avx512 ? target_.lane_bytes() : target_.vector_bytes();
+    return is_broadcast() ? target_.lane_bytes() : target_.vector_bytes;
   }
   VectorTarget target_;
   std::uint8_t base_;

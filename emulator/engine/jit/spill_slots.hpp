@@ -13,7 +13,7 @@ class SpillSlots {
  public:
   /// `area`: gets the number of slots.
   SpillSlots(SpillArea& area, VectorTarget target, std::size_t values)
-      : area_(area), vector_bytes_(target.vector_bytes()), slot_(values, none) {}
+      : area_(area), vector_bytes_(target.vector_bytes), slot_(values, none) {}
 
   bool has(ValueId v) const { return slot_[v] != none; }
   /// The place of a value's slot, which it gets if it has none.

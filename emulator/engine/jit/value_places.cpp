@@ -78,12 +78,22 @@ Location ValuePlaces::in_any_register(ValueId v) {
 Location ValuePlaces::anywhere(ValueId v) {
   if (in_register(v)) return in_any_register(v);
   const Place place = place_of(v);
-  if (place.broadcast && !target_.avx512) return in_any_register(v);
+  const MemoryOperands memory_operands = target_.memory;
+  if (memory_operands == MemoryOperands::None) return in_any_register(v);
+  if (place.broadcast && memory_operands != MemoryOperands::Broadcasts) return in_any_register(v);
   if (!is_dead(v) && uses_.of(v) - position_ <= load_within &&
       vectors_.find_free([](int) { return false; }) != RegisterFile::none) {
     return in_any_register(v);
   }
   return memory(place);
+}
+
+/// Where a copy of a value comes from. Hosts without operands in memory have units for loads that
+/// are idle, while a copy takes one of the vector units.
+Location ValuePlaces::origin_of_copy(ValueId v) {
+  if (target_.memory != MemoryOperands::None) return anywhere(v);
+  const bool loads = value(v).in_memory && !value(v).place.broadcast;
+  return loads || !in_register(v) ? memory(place_of(v)) : in_any_register(v);
 }
 
 /// The result reuses the register of an operand with no further use.
@@ -117,7 +127,7 @@ Location ValuePlaces::define(const Operation& o) {
 
 Location ValuePlaces::define_over(const Operation& o, ValueId old) {
   const bool stays = !dies(old);
-  const Location from = stays ? anywhere(old) : Location{};
+  const Location from = stays ? origin_of_copy(old) : Location{};
   if (stays || !take(o.to, old)) {
     place_in_register(o.to);
     load(location(o.to), from);
@@ -197,7 +207,8 @@ void ValuePlaces::restore_carried() {
 std::vector<Instruction> ValuePlaces::leave_loop() const {
   std::vector<Instruction> stores;
   for (std::size_t n = 0; n < homes_.size(); ++n)
-    stores.push_back(move(Op::Store, memory(block_.carried[n].place), vector(homes_[n])));
+    if (!block_.carried[n].is_constant)
+      stores.push_back(move(Op::Store, memory(block_.carried[n].place), vector(homes_[n])));
   return stores;
 }
 

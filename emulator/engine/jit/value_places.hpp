@@ -20,7 +20,9 @@ class ValuePlaces {
               std::vector<Instruction>& moves);
 
   const Value& value(ValueId v) const { return block_.values[v]; }
-  bool in_mask_file(ValueId v) const { return target_.avx512 && value(v).type == Type::Mask; }
+  bool in_mask_file(ValueId v) const {
+    return target_.mask_registers && value(v).type == Type::Mask;
+  }
   bool in_register(ValueId v) { return file(v).where(v) != RegisterFile::none; }
   /// Whether the last operation that reads a value is over.
   bool is_dead(ValueId v) const { return uses_.of(v) == NextUses::never; }
@@ -34,7 +36,7 @@ class ValuePlaces {
 
   /// A value in a register, to which it is loaded if necessary.
   Location in_any_register(ValueId v);
-  /// In its register, or where it is in memory. AVX2 has no embedded broadcasts.
+  /// In its register, or where it is in memory, if instructions have such operands.
   Location anywhere(ValueId v);
   /// Where a value is in memory.
   Place place_of(ValueId v) { return slots_.has(v) ? slots_.place(v) : value(v).place; }
@@ -73,6 +75,7 @@ class ValuePlaces {
   void evict(ValueId v);
   void release(ValueId v);
   void place_in_register(ValueId v);
+  Location origin_of_copy(ValueId v);
   bool take(ValueId result, ValueId operand);
 
   const Block& block_;

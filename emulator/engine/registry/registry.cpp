@@ -29,7 +29,7 @@ Isa choose_isa(std::string_view name) {
   const auto isa = find_isa(name);
   if (!isa) {
     std::vector<std::string_view> known;
-    for (const Isa one : {Isa::Portable, Isa::Avx2, Isa::Avx512}) known.push_back(isa_name(one));
+    for (const Isa one : all_isas) known.push_back(isa_name(one));
     throw Error(ErrorCategory::Usage, "instruction set '" + std::string(name) +
                                           "' is not known; there are " + list(known));
   }

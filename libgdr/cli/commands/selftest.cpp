@@ -118,7 +118,7 @@ void add_options(CLI::App& app, Options& options) {
   add_text(app, "--engine", options.engine, "ENGINE",
            "engine under test: vector (default), or gpu-exact, whose programs take a second each");
   add_text(app, "--isa", options.isa, "ISA",
-           "one instruction set: avx512, avx2, portable (or GDR_ISA; default: all)");
+           "one instruction set: avx512, avx2, neon, portable (or GDR_ISA; default: all)");
   add_whole_number(app, "--threads", options.threads, "host threads; 0: one for each core");
   add_json_option(app, options.json);
 }

@@ -15,7 +15,7 @@ constexpr int aside = -64;
 }  // namespace
 
 void test_any_lane(Xbyak::CodeGenerator& generator, VectorTarget target, int mask) {
-  if (target.avx512) {
+  if (target.mask_registers) {
     // Masks of eight lanes may have bits above them.
     const Xbyak::Opmask lanes(mask);
     target.floats ? generator.kortestw(lanes, lanes) : generator.kortestb(lanes, lanes);
@@ -46,7 +46,7 @@ void AppendCode::path(Path& p) {
     return a_.ptr[Xbyak::RegExp(bases_[p.append.to.place.base]) + at];
   };
   a_.L(p.begin);
-  if (target_.avx512) {
+  if (target_.mask_registers) {
     const Xbyak::Opmask mask(p.append.a.number);
     target_.floats ? a_.kmovw(lanes_.cvt32(), mask) : a_.kmovb(lanes_.cvt32(), mask);
   } else {
@@ -57,7 +57,7 @@ void AppendCode::path(Path& p) {
   a_.jz(p.back, near);
   if (p.append.b.kind == Location::Kind::Vector) {
     const auto to = a_.ptr[a_.rsp + static_cast<std::size_t>(std::int64_t{aside})];
-    if (target_.avx512)
+    if (target_.mask_registers)
       a_.vmovupd(to, Xbyak::Zmm(p.append.b.number));
     else
       a_.vmovupd(to, Xbyak::Ymm(p.append.b.number));

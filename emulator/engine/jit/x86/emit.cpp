@@ -142,7 +142,7 @@ class Emitter : Operands {
   }
   TwoOperands of_type(const Unary& u) const {
     if (!c_.target.floats) return u.of_doubles;
-    return c_.target.avx512 ? u.of_floats : u.of_floats_avx2;
+    return c_.target.mask_registers ? u.of_floats : u.of_floats_avx2;
   }
 
   void load(const Instruction& i) {
@@ -155,7 +155,7 @@ class Emitter : Operands {
     }
     // Xbyak derives the vector length from the type of the register.
     const Xbyak::Address from = address({i.a.place.base, false, i.a.place.offset});
-    const Xbyak::Ymm to = c_.target.avx512 ? Xbyak::Ymm(zmm(i.to)) : Xbyak::Ymm(i.to.number);
+    const Xbyak::Ymm to = c_.target.mask_registers ? Xbyak::Ymm(zmm(i.to)) : Xbyak::Ymm(i.to.number);
     return c_.target.floats ? a_.vbroadcastss(to, from) : a_.vbroadcastsd(to, from);
   }
 
@@ -202,7 +202,7 @@ class Emitter : Operands {
   void select(const Instruction& i) {
     const Xmm to = vector(i.to), no = vector(i.c);
     const AnyOperand yes = operand(i.b);
-    if (c_.target.avx512) {
+    if (c_.target.mask_registers) {
       const Xmm masked = to | mask(i.a);
       return c_.target.floats ? a_.vblendmps(masked, no, yes) : a_.vblendmpd(masked, no, yes);
     }
@@ -213,7 +213,7 @@ class Emitter : Operands {
   void compare(const Instruction& i) {
     const Xmm a = vector(i.a);
     const AnyOperand b = operand(i.b);
-    if (!c_.target.avx512) return compare_to_vector(i, a, b);
+    if (!c_.target.mask_registers) return compare_to_vector(i, a, b);
     Xbyak::Opmask to = mask(i.to);
     if (i.mask >= 0) to = to | Xbyak::Opmask(i.mask);
     const bool floats = c_.target.floats;
@@ -261,7 +261,7 @@ class Emitter : Operands {
         return a_.vfpclasspd(mask(i.to), vector(i.a), 0x99);
       default: {
         const int number = c_.collected[i.detail];
-        if (!c_.target.avx512) {
+        if (!c_.target.mask_registers) {
           const Xbyak::Ymm set(number);
           return a_.vorpd(set, set, vector(i.a));
         }
@@ -278,7 +278,7 @@ class Emitter : Operands {
     const AnyOperand from = operand(i.a);
     const Xmm to = vector(i.to);
     const bool floats = c_.target.floats;
-    if (c_.target.avx512)
+    if (c_.target.mask_registers)
       return floats ? a_.vrndscaleps(to, from, towards) : a_.vrndscalepd(to, from, towards);
     return floats ? a_.vroundps(to, from, towards) : a_.vroundpd(to, from, towards);
   }
@@ -292,7 +292,7 @@ class Emitter : Operands {
     a_.vxorps(Xbyak::Xmm(i.to.number), Xbyak::Xmm(i.to.number), Xbyak::Xmm(i.to.number));
     const bool floats = c_.target.floats;
     const int lane = static_cast<int>(c_.target.lane_bytes());
-    if (c_.target.avx512) {
+    if (c_.target.mask_registers) {
       const Xbyak::Opmask all(c_.gather_mask);
       a_.kxnorw(all, all, all);
       const auto from = a_.ptr[base + Xbyak::Zmm(i.a.number) * lane];

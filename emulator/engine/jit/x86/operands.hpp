@@ -36,7 +36,7 @@ class Operands {
 
   static Xbyak::Zmm zmm(const Location& l) { return Xbyak::Zmm(l.number); }
   Xbyak::Xmm vector(const Location& l) const {
-    if (target_.avx512) return Xbyak::Zmm(l.number);
+    if (target_.mask_registers) return Xbyak::Zmm(l.number);
     return Xbyak::Ymm(l.number);
   }
   static Xbyak::Opmask mask(const Location& l) { return Xbyak::Opmask(l.number); }

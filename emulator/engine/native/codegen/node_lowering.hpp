@@ -20,6 +20,7 @@ class NodeLowering {
 
  private:
   ValueId plain(const Node& node);
+  ValueId estimate(const Node& node);
   ValueId under_mask(const MaskedOperation& masked);
   ValueId select(const Node& node);
   ValueId extremum(const Node& node);

@@ -4,9 +4,9 @@
 
 namespace gdr::native {
 
-NodeSelection::NodeSelection(const Segment& segment, bool has_mask_registers)
+NodeSelection::NodeSelection(const Segment& segment, jit::VectorTarget target)
     : g_(segment.graph),
-      has_mask_registers_(has_mask_registers),
+      target_(target),
       needed_(needed_nodes(segment)),
       uses_(use_counts(segment)),
       inverted_(g_.size(), false),
@@ -14,7 +14,7 @@ NodeSelection::NodeSelection(const Segment& segment, bool has_mask_registers)
       compared_(g_.size(), false) {
   find_inverted(segment);
   find_compared();
-  if (has_mask_registers_) find_absorbed();
+  if (target_.mask_registers) find_absorbed();
 }
 
 bool NodeSelection::makes_operation(std::uint32_t n) const {
@@ -22,9 +22,9 @@ bool NodeSelection::makes_operation(std::uint32_t n) const {
   return needed_[n] && !absorbed_[n] && !compared_[n] && !is_leaf(op) && !is_free(op);
 }
 
-/// Comparisons of which only the complement is used, if the host has an instruction for that: AVX2
-/// compares integers in two ways only, and Select and Both accept complements. And Both of two
-/// complements, which is the complement of one instruction.
+/// Comparisons of which only the complement is used, if the host has an instruction for that: Select
+/// and Both accept complements of the others. And Both of two complements, which is the complement
+/// of one instruction.
 void NodeSelection::find_inverted(const Segment& segment) {
   std::vector<bool> straight(g_.size(), false), turned(g_.size(), false);
   const auto note = [&](Ref r) { (negated(r) ? turned : straight)[node_of(r)] = true; };
@@ -39,7 +39,9 @@ void NodeSelection::find_inverted(const Segment& segment) {
     const NodeOp op = g_[ref_to(n)].op;
     const bool of_integers = op == NodeOp::BitsEqual || op == NodeOp::BitsNegative;
     inverted_[n] =
-        turned[n] && !straight[n] && is_comparison(op) && (has_mask_registers_ || !of_integers);
+        turned[n] && !straight[n] && is_comparison(op) &&
+        (target_.complements == jit::Complements::All ||
+         (target_.complements == jit::Complements::OfNumbers && !of_integers));
     if (op == NodeOp::Both && needed_[n]) inverted_[n] = is_either(g_[ref_to(n)]);
   }
 }
@@ -71,7 +73,7 @@ void NodeSelection::find_absorbed() {
 /// Whether a Both is computed as the complement of an Or.
 bool NodeSelection::is_either(const Node& both) const {
   return is_complement(both.a) && is_complement(both.b) &&
-         !(has_mask_registers_ && absorbed_by_both(both) != no_ref);
+         !(target_.mask_registers && absorbed_by_both(both) != no_ref);
 }
 
 bool NodeSelection::can_be_masked(Ref r, Ref otherwise) const {
@@ -95,7 +97,7 @@ bool NodeSelection::can_be_masked(Ref r, Ref otherwise) const {
 /// Whether the second operand of a select can run under the complement of its mask, and the first
 /// one not under the mask.
 bool NodeSelection::runs_under_complement(const Node& select) const {
-  return has_mask_registers_ && select.op == NodeOp::Select && select.kind != Kind::Mask &&
+  return target_.mask_registers && select.op == NodeOp::Select && select.kind != Kind::Mask &&
          !can_be_masked(select.b, select.c) && can_be_masked(select.c, select.b);
 }
 

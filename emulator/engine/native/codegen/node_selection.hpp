@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "emulator/engine/jit/vector_target.hpp"
 #include "emulator/engine/native/translate/segment.hpp"
 
 namespace gdr::native {
@@ -16,8 +17,7 @@ struct MaskedOperation {
 /// Decisions about the nodes of a segment that depend on their uses.
 class NodeSelection {
  public:
-  /// `has_mask_registers`: operations can run under masks, and all comparisons have complements.
-  NodeSelection(const Segment& segment, bool has_mask_registers);
+  NodeSelection(const Segment& segment, jit::VectorTarget target);
 
   /// Whether a node makes an operation; others are dead, leaves, free, or parts of their users.
   bool makes_operation(std::uint32_t n) const;
@@ -45,7 +45,7 @@ class NodeSelection {
   bool has_one_use(Ref r) const { return uses_[node_of(r)] == 1; }
 
   const Graph& g_;
-  bool has_mask_registers_;
+  jit::VectorTarget target_;
   std::vector<bool> needed_;
   std::vector<unsigned> uses_;
   std::vector<bool> inverted_;

@@ -13,9 +13,9 @@ SegmentValues::SegmentValues(const CodeContext& code_context, jit::ConstantPool&
                              const Segment& segment)
     : context(code_context),
       graph(segment.graph),
-      selection(segment, context.target.isa == Isa::Avx512),
+      target(vector_target(context.target)),
+      selection(segment, target),
       pool_(pool),
-      has_mask_registers_(context.target.isa == Isa::Avx512),
       id_(graph.size(), no_value),
       carried_in_(context.kernel.carried_slot.size(), no_value) {}
 
@@ -40,7 +40,7 @@ SegmentValues::ValueId SegmentValues::leaf(const Node& n) {
     if (number && is_kept(*number)) return carried_in_[*number];
   }
   // A mask is in memory as lanes of ones and zeros.
-  const bool lanes = n.kind == Kind::Mask && has_mask_registers_;
+  const bool lanes = n.kind == Kind::Mask && target.mask_registers;
   const Type type = n.kind == Kind::Mask && !lanes ? Type::Mask : Type::Vector;
   const jit::Place place = n.op == NodeOp::Constant
                                ? constant_place(n.kind, n.bits)
@@ -70,7 +70,7 @@ SegmentValues::ValueId SegmentValues::mask(Ref r) {
 }
 
 SegmentValues::ValueId SegmentValues::complement_of(ValueId mask) {
-  if (has_mask_registers_) return operation(jit::Op::MaskNot, Type::Mask, mask);
+  if (target.mask_registers) return operation(jit::Op::MaskNot, Type::Mask, mask);
   return operation(jit::Op::Xor, Type::Mask, mask, constant(Kind::Mask, ~std::uint64_t{0}));
 }
 

@@ -21,9 +21,10 @@ class SegmentValues {
 
   const CodeContext& context;
   const Graph& graph;
+  const jit::VectorTarget target;
   NodeSelection selection;
   jit::Block block;
-  bool has_mask_registers() const noexcept { return has_mask_registers_; }
+  bool has_mask_registers() const noexcept { return target.mask_registers; }
 
   /// Keeps the first `count` loop-carried numbers in registers.
   void keep_carried(const Segment& segment, unsigned count);
@@ -64,7 +65,6 @@ class SegmentValues {
   jit::Place constant_place(Kind kind, std::uint64_t bits);
 
   jit::ConstantPool& pool_;
-  bool has_mask_registers_;
   std::vector<ValueId> id_;  ///< value of each node
   std::map<std::int32_t, ValueId> constants_;
   std::vector<ValueId> carried_in_;  ///< values in registers, by carried number

@@ -57,7 +57,7 @@ IrSegment lowered_item(const CodeContext& context, jit::ConstantPool& pool, cons
 }  // namespace
 
 jit::VectorTarget vector_target(Target target) noexcept {
-  return {target.isa == Isa::Avx512, target.precision == Precision::Float};
+  return jit::vector_target(target.isa, target.precision == Precision::Float);
 }
 
 IrSegment to_ir(const CodeContext& context, jit::ConstantPool& pool, const Segment& segment,

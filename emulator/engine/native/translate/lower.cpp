@@ -31,7 +31,7 @@ Segment lowered(const Segment& segment, Target target, const KnownInputs& known)
   s = without_decided_selects(s);
   if (target.square_roots) s = with_square_roots(s);
   s = without_masked_zeros_of_roots(s);
-  if (target.isa == Isa::Avx2) s = with_masked_terms(s);
+  if (target.isa == Isa::Avx2 || target.isa == Isa::Neon) s = with_masked_terms(s);
   s = fused(s);
   if (!floats) {
     const bool has_roots = uses_roots(s.graph);

@@ -92,8 +92,8 @@ Ref rsqrt_by_integers(const Maker& m, Ref x, double scale, bool coarse) {
   return m.mul(y, m.fma(p, e, factor(1, 0)));
 }
 
-/// `of_quarter`: the host silently flushes an estimate that is too small for a float (AVX2), so the
-/// estimate of x / 4 is used.
+/// `of_quarter`: the host silently flushes an estimate that is too small for a float (AVX2, NEON),
+/// so the estimate of x / 4 is used.
 Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse, bool of_quarter) {
   if (of_quarter) {
     x = m.mul(x, m.number(0.25));
@@ -108,7 +108,7 @@ Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse, bool of_
 }
 
 bool has_estimates(Target target) {
-  return target.isa == Isa::Avx512 ||
+  return target.isa == Isa::Avx512 || target.isa == Isa::Neon ||
          (target.isa == Isa::Avx2 && target.precision == Precision::Float);
 }
 
@@ -127,7 +127,8 @@ Ref estimate_alone(const Maker& m, NodeOp op, Ref x, double scale) {
 Ref reciprocal(const Maker& m, Target target, Ref x, double scale, bool coarse) {
   if (!has_estimates(target))
     return with_infinity(m, target, x, m.g.op(NodeOp::Divide, Kind::Number, m.number(scale), x));
-  const Ref made = recip_by_estimate(m, x, scale, coarse, target.isa == Isa::Avx2);
+  const Ref made = recip_by_estimate(m, x, scale, coarse,
+                                     target.isa == Isa::Avx2 || target.isa == Isa::Neon);
   return target.infinities ? zero_at_infinity(m, NodeOp::Recip, x, scale, made) : made;
 }
 
@@ -178,7 +179,8 @@ Segment with_steps(const Segment& s, Target target) {
     const Ref x = copy(node.a);
     const bool floats = target.precision == Precision::Float;
     const double scale = scale_of(node, target.precision);
-    if (floats && target.mode == FloatMode::Fast && target.isa == Isa::Avx512)
+    if (floats && target.mode == FloatMode::Fast &&
+        (target.isa == Isa::Avx512 || target.isa == Isa::Neon))
       return estimate_alone(m, node.op, x, scale);
     const bool coarse = floats || node.detail == static_cast<std::uint8_t>(Accuracy::Short);
     if (node.op == NodeOp::Recip) return reciprocal(m, target, x, scale, coarse);

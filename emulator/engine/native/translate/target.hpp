@@ -37,7 +37,7 @@ struct Target {
   /// Lanes of a vector.
   constexpr std::uint32_t lanes() const noexcept {
     if (isa == Isa::Portable) return 32;
-    const std::uint32_t doubles = isa == Isa::Avx2 ? 4 : 8;
+    const std::uint32_t doubles = isa == Isa::Neon ? 2 : isa == Isa::Avx2 ? 4 : 8;
     return precision == Precision::Float ? doubles * 2 : doubles;
   }
   constexpr std::uint32_t lane_bytes() const noexcept {

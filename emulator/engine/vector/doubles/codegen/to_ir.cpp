@@ -93,12 +93,12 @@ class Lowering {
     }
   }
   std::int32_t slot_place(std::uint32_t slot) const {
-    return static_cast<std::int32_t>(slot * target_.vector_bytes());
+    return static_cast<std::int32_t>(slot * target_.vector_bytes);
   }
 
   /// The place in copy `copy` that corresponds to p in the first one.
   Place of(Place p, unsigned copy) const {
-    const auto bytes = static_cast<std::int32_t>(copy * target_.vector_bytes());
+    const auto bytes = static_cast<std::int32_t>(copy * target_.vector_bytes);
     const bool own = p.base == base_element || p.base == base_lanes ||
                      (p.base == base_scratch && p.offset >= slot_place(iteration_slots_));
     if (own) p.offset += bytes;

@@ -12,7 +12,7 @@ namespace {
 
 /// Two registers, masks or vectors, collect failures.
 jit::RegisterLimits limits(jit::VectorTarget target) {
-  return target.avx512 ? jit::RegisterLimits{32, 6} : jit::RegisterLimits{14, 8};
+  return target.mask_registers ? jit::RegisterLimits{32, 6} : jit::RegisterLimits{14, 8};
 }
 
 /// Instructions per vector, including spills.
@@ -34,7 +34,7 @@ std::size_t instructions(const Trace& trace, jit::VectorTarget target, Arrangeme
 /// at 0.7 and below two are faster). For rows of fewer lanes, a divisor of their vectors.
 unsigned copies(const Trace& trace, jit::VectorTarget target, std::uint32_t vectors) {
   unsigned wanted = 2;
-  if (!target.avx512) {
+  if (!target.mask_registers) {
     jit::ConstantPool pool(target, base_constants);
     const jit::Block one = to_ir(trace, target, {1, 1}, pool).element;
     const auto path = static_cast<std::size_t>(jit::longest_way(one));
@@ -59,13 +59,13 @@ class Function {
  public:
   Function(Xbyak::CodeGenerator& generator, const Trace& trace, Isa isa, std::uint32_t lanes)
       : a_(generator),
-        target_{isa == Isa::Avx512, false},
+        target_(jit::vector_target(isa, false)),
         trace_(trace),
         pool_(target_, base_constants),
         vectors_(lanes / target_.lanes()),
         arrangement_(arrangement(trace, target_, vectors_)),
         code_(to_ir(trace, target_, arrangement_, pool_)),
-        spills_{base_scratch, static_cast<std::int32_t>(code_.kept * target_.vector_bytes()), 0} {}
+        spills_{base_scratch, static_cast<std::int32_t>(code_.kept * target_.vector_bytes), 0} {}
 
   void emit(std::uint32_t scratch) {
     constexpr auto near = Xbyak::CodeGenerator::T_NEAR;
@@ -95,7 +95,7 @@ class Function {
     a_.dec(elements_left);
     a_.jnz(next_element, near);
     emit(code_.left);
-    a_.add(base(base_lanes), target_.vector_bytes() * arrangement_.copies);
+    a_.add(base(base_lanes), target_.vector_bytes * arrangement_.copies);
     a_.dec(vectors_left);
     a_.jnz(next_vectors, near);
     leave();
@@ -103,7 +103,7 @@ class Function {
   }
 
   std::uint32_t scratch_bytes() const {
-    return (code_.kept + spills_.slots) * target_.vector_bytes();
+    return (code_.kept + spills_.slots) * target_.vector_bytes;
   }
 
  private:
@@ -117,11 +117,11 @@ class Function {
 
   const std::array<int, 2>& found() const {
     static constexpr std::array<int, 2> masks{6, 7}, vectors{14, 15};
-    return target_.avx512 ? masks : vectors;
+    return target_.mask_registers ? masks : vectors;
   }
   void clear_found() {
     for (const int n : found()) {
-      if (target_.avx512) {
+      if (target_.mask_registers) {
         a_.kxorb(Xbyak::Opmask(n), Xbyak::Opmask(n), Xbyak::Opmask(n));
       } else {
         a_.vxorpd(Xbyak::Ymm(n), Xbyak::Ymm(n), Xbyak::Ymm(n));
@@ -130,7 +130,7 @@ class Function {
   }
   /// Sets the zero flag if no bit is set; signs of lanes do not count.
   void test_found(int n) {
-    if (target_.avx512) {
+    if (target_.mask_registers) {
       a_.kortestb(Xbyak::Opmask(n), Xbyak::Opmask(n));
     } else {
       const Xbyak::Ymm set(n);

@@ -1,33 +1,77 @@
-#include "emulator/engine/native/codegen/x86/loop_code.hpp"
+#include "emulator/engine/native/codegen/loop_code.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "emulator/engine/jit/order.hpp"
+#include "emulator/engine/jit/resident_constants.hpp"
+#include "emulator/engine/native/codegen/to_ir.hpp"
 
 namespace gdr::native {
-namespace {
+jit::RegisterLimits register_limits(jit::VectorTarget target, const KernelCode& kernel) {
+  const unsigned kept = kernel.reads_tables && target.gathers ? 1 : 0;
+  if (target.mask_registers) return {target.registers, 8 - kept};
+  return {target.registers - kept, 8};
+}
 
-/// Instructions without moves between registers, which hosts execute by renaming.
-std::size_t cost_of(const std::vector<jit::Instruction>& code) {
-  return static_cast<std::size_t>(std::ranges::count_if(code, [](const jit::Instruction& i) {
-    return i.op != jit::Op::Load || i.a.kind == jit::Location::Kind::Memory;
+/// Two work items share the loads of sources and hide each other's latencies. With 32 registers
+/// they need to have all their values there, but for some where sources are vectors, whose loads
+/// take longer; with 16 they spill in any case, and two are faster for nearly all kernels of the
+/// library (measured). Gathers overlap without a second work item.
+unsigned fastest_copies(const CodeContext& c, jit::ConstantPool& pool) {
+  if (!vector_target(c.target).has_many_registers()) return c.kernel.reads_tables ? 1 : max_copies;
+  const KernelCode& k = c.kernel;
+  const bool loop = k.loops && k.has_effects();
+  const unsigned all = ~0U;
+  const unsigned pressure = loop ? to_ir(c, pool, k.unguarded.usable ? k.unguarded.loop : k.loop, 1,
+                                         CarriedStores::Loop, all)
+                                       .pressure
+                                 : to_ir(c, pool, k.once, 1, CarriedStores::Next).pressure;
+  const unsigned max_pressure = c.target.source_vectors ? 16 : 12;
+  return pressure <= max_pressure ? max_copies : 1;
+}
+
+/// Instructions without moves between registers where hosts execute these by renaming.
+std::size_t LoopScheduler::cost_of(const std::vector<jit::Instruction>& code) const {
+  const bool counts_moves = target_.memory == jit::MemoryOperands::None;
+  return static_cast<std::size_t>(std::ranges::count_if(code, [&](const jit::Instruction& i) {
+    return counts_moves || i.op != jit::Op::Load || i.a.kind == jit::Location::Kind::Memory;
   }));
 }
 
-}  // namespace
-
-jit::RegisterLimits register_limits(jit::VectorTarget target, const KernelCode& kernel) {
-  const unsigned kept = kernel.reads_tables ? 1 : 0;
-  if (target.avx512) return {32, 8 - kept};
-  return {16 - kept, 8};
+/// With as many constants in registers as give the fewest instructions.
+jit::AllocatedBlock LoopScheduler::allocated_loop(const jit::Block& block,
+                                                  jit::SpillArea& spills) const {
+  if (target_.memory != jit::MemoryOperands::None) return allocated(block, spills);
+  constexpr std::size_t registers_for_work = 6, trials = 8;
+  const std::vector<jit::ValueId> constants =
+      jit::constants_by_uses(block, [](const jit::Place& p) {
+        return p.base == base_constants || p.base == base_uniforms || p.base == base_items;
+      });
+  const std::size_t carried = block.carried.size() + registers_for_work;
+  const std::size_t most =
+      carried < limits_.vectors ? std::min(constants.size(), limits_.vectors - carried) : 0;
+  const std::size_t step = most / trials + 1;
+  jit::AllocatedBlock best;
+  std::size_t lowest = ~std::size_t{0};
+  const jit::SpillArea before = spills;
+  for (std::size_t count = 0; count <= most; count += step) {
+    jit::SpillArea used = before;
+    jit::AllocatedBlock made = allocated(jit::with_resident(block, constants, count), used);
+    const std::size_t cost = cost_of(made.body);
+    if (cost >= lowest) continue;
+    lowest = cost;
+    best = std::move(made);
+    spills = used;
+  }
+  return best;
 }
 
 /// With 32 registers most loops can be pipelined without many more instructions. An iteration that
 /// is too long for two stages is with the next one an iteration that is not.
 LoopCode LoopScheduler::loop(const jit::Block& block) const {
   LoopCode plain = plain_loop(block);
-  if (!target_.avx512) return plain;
+  if (!target_.has_many_registers()) return plain;
   if (std::optional<LoopCode> made = pipelined_loop(block, 1, plain)) return *std::move(made);
   const jit::Block two = jit::two_iterations(block, [&](jit::Place p) { return moved(p, 1); });
   if (std::optional<LoopCode> made = pipelined_loop(two, 2, plain)) return *std::move(made);
@@ -40,12 +84,12 @@ LoopCode LoopScheduler::loop(const jit::Block& block) const {
 /// were measured on the kernels of the library.
 LoopCode LoopScheduler::plain_loop(const jit::Block& block) const {
   constexpr std::size_t window = 24;
-  const double limit = target_.avx512 ? 1.05 : 1.13;
+  const double limit = target_.has_many_registers() ? 1.05 : 1.13;
   jit::Block ordered = block;
   jit::order_for_latency(ordered, window);
   jit::SpillArea spills{base_spills, 0, 0}, few_spills = spills;
-  jit::AllocatedBlock overlapped = allocated(ordered, spills);
-  jit::AllocatedBlock plain = allocated(block, few_spills);
+  jit::AllocatedBlock overlapped = allocated_loop(ordered, spills);
+  jit::AllocatedBlock plain = allocated_loop(block, few_spills);
   const auto cost = static_cast<double>(cost_of(overlapped.body));
   const bool spills_too_much = cost > limit * static_cast<double>(cost_of(plain.body));
   LoopCode made;
@@ -92,7 +136,7 @@ LoopCode LoopScheduler::scheduled_loop(const jit::PipelineSchedule& schedule,
   const std::size_t crossing = schedule.crossing.size();
   jit::SpillArea spills{base_spills, place(crossing).offset, 0};
   LoopCode made{allocated(parts.first, spills),
-                allocated(parts.loop, spills),
+                allocated_loop(parts.loop, spills),
                 allocated(parts.last, spills),
                 true,
                 0,

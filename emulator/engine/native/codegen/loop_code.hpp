@@ -14,6 +14,9 @@ namespace gdr::native {
 /// of gathers.
 jit::RegisterLimits register_limits(jit::VectorTarget target, const KernelCode& kernel);
 
+/// The fastest number of work items per call, at most max_copies.
+unsigned fastest_copies(const CodeContext& context, jit::ConstantPool& pool);
+
 /// A loop's iterations: all alike, or with straight code before and behind them.
 struct LoopCode {
   jit::AllocatedBlock first, body, last;
@@ -41,6 +44,8 @@ class LoopScheduler {
   jit::AllocatedBlock allocated(const jit::Block& block, jit::SpillArea& spills) const {
     return jit::allocate(block, target_, limits_, spills);
   }
+  jit::AllocatedBlock allocated_loop(const jit::Block& block, jit::SpillArea& spills) const;
+  std::size_t cost_of(const std::vector<jit::Instruction>& code) const;
 
   const CodeContext& c_;
   jit::VectorTarget target_;
