@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Extracts Debian's arm64 packages that a cross build of GDR, and Python under qemu, need. The system's own
 # package lists are left alone: apt works with lists of its own in DIR.
-# usage: sysroot.sh DIR
+# usage: sysroot.sh DIR [PACKAGE...]
+# PACKAGE: more of Debian's packages.
 set -eu
 mkdir -p "$1"
 dir=$(cd "$1" && pwd)
+shift
 packages=(libc6-dev libstdc++-12-dev libgomp1 libfmt-dev libhdf5-dev libaec-dev zlib1g-dev
           libeigen3-dev libcli11-dev nlohmann-json3-dev
-          libpython3-dev python3-minimal python3-numpy)
+          libpython3-dev python3-minimal python3-numpy "$@")
 
 [ ! -e "$dir/complete" ] || exit 0
 state=$dir/apt

@@ -181,6 +181,14 @@ const CompiledKernel& CompiledSection::code_for(const CompiledKernels::Entry& en
   return narrow.code;
 }
 
+Arm64Code CompiledSection::arm64_code() const {
+  Target target = target_;
+  target.isa = Isa::Neon;
+  const CompiledKernels::Entry entry =
+      make_entry(contents_, kernels().front(), previous_, 0, target);
+  return assemble_arm64(code_context(contents_, entry, target), 0);
+}
+
 void CompiledSection::note_not_on_gpu(const std::string& reason) const {
   notes_.add_remark(not_on_gpu + reason);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/engine/native/codegen/arm64/assemble.hpp"
 #include "emulator/engine/native/program/code_cache.hpp"
 #include "emulator/engine/native/program/section_notes.hpp"
 
@@ -57,6 +58,8 @@ class CompiledSection {
   /// Unsupported like compile_kernel.
   const CompiledKernel& code_for(const CompiledKernels::Entry& entry, Target target,
                                  std::size_t items) const;
+  /// Code for AArch64 of the first kernel, which any host can generate.
+  Arm64Code arm64_code() const;
   /// The requested precision, or doubles where floats are unsupported.
   Target target() const noexcept { return target_; }
   Precision precision() const noexcept { return target_.precision; }
