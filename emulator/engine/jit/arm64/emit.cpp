@@ -137,9 +137,12 @@ class Arm64Emitter {
     if (i.a.kind != Location::Kind::Memory) return copy(to(i), i.a.number);
     const Place& p = i.a.place;
     if (!p.broadcast) return a_.access(a64::ldr_q, to(i), base(p), p.offset);
-    const bool floats = c_.target.floats;
-    a_.access(floats ? a64::ldr_s : a64::ldr_d, to(i), base(p), p.offset);
-    a_.two(floats ? a64::dup_s : a64::dup_d, to(i), to(i));
+    unsigned at = base(p);
+    if (p.offset != 0) {
+      at = Assembler::address_register;
+      a_.add(at, base(p), p.offset);
+    }
+    a_.two(c_.target.floats ? a64::ld1r_s : a64::ld1r_d, to(i), at);
   }
 
   /// The result replaces the addend, whose sign is changed first, unless a factor has its register.

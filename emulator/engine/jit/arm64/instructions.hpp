@@ -38,7 +38,6 @@ constexpr Word bit = 0x6ea01c00, bif = 0x6ee01c00;  // b ? a : to, b ? to : a
 // bits: to, a
 constexpr Word not_ = 0x6e205800;
 // between lanes, and between vectors and registers
-constexpr Word dup_s = 0x4e040400, dup_d = 0x4e080400;    // lane 0 of a to all lanes
 constexpr Word umov_d = 0x4e083c00, smov_s = 0x4e042c00;  // to a register, from a lane
 constexpr Word ins_d = 0x4e081c00, ins_s = 0x4e041c00;    // from a register, to a lane
 constexpr Word xtn_2d = 0x0ea12800, xtn_4s = 0x0e612800;  // the lower half of each lane
@@ -52,9 +51,11 @@ struct Access {
   unsigned size;
 };
 constexpr Access ldr_q{0x3dc00000, 0x3cc00000, 16}, str_q{0x3d800000, 0x3c800000, 16};
-constexpr Access ldr_d{0xfd400000, 0xfc400000, 8}, ldr_s{0xbd400000, 0xbc400000, 4};
+constexpr Access ldr_d{0xfd400000, 0xfc400000, 8};
 constexpr Access ldr_x{0xf9400000, 0xf8400000, 8}, str_x{0xf9000000, 0xf8000000, 8};
 constexpr Access ldrsw{0xb9800000, 0xb8800000, 4}, prfm{0xf9800000, 0xf8800000, 8};
+// at a register: to all lanes
+constexpr Word ld1r_s = 0x4d40c800, ld1r_d = 0x4d40cc00;
 // at a register and an index of 8 or 4 bytes
 constexpr Word ldr_x_indexed = 0xf8607800, ldr_w_indexed = 0xb8607800;
 // pairs of doubles on the stack
