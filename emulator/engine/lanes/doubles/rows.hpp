@@ -94,10 +94,6 @@ GDR_INLINE inline void for_each_vector(const DoublesOp& op, const DoublesRun& ru
     r = {r.a + a,   r.a_tail + a,   r.b + b,   r.b_tail + b,  r.mask + m,
          r.old + w, r.old_tail + w, r.out + o, r.out_tail + o};
   };
-  if (op.lanes == H::width) [[likely]] {  // the chip's own 32 PEs: one loop less
-    for (unsigned k = op.elements; k > 0; --k, next()) work(r, 0);
-    return;
-  }
   for (unsigned k = op.elements; k > 0; --k, next()) {
     for (std::size_t i = 0; i < op.lanes; i += H::width) work(r, i);
   }
