@@ -92,6 +92,10 @@ struct LaneRow {
   std::byte* first = nullptr;
   std::size_t item = 0;   ///< distance of work items, bytes
   std::size_t lanes = 0;  ///< lanes of a work item: 4, 8 or 32
+
+  [[gnu::always_inline]] std::byte* lane(std::size_t number, std::size_t in_item) const {
+    return first + number * item + in_item * sizeof(std::uint64_t);
+  }
 };
 
 template <std::size_t lanes>
@@ -107,91 +111,82 @@ template <std::size_t lanes, std::size_t... k>
   ((to[k * stride] = all[k]), ...);
 }
 
-/// Converts words, `stride` apart, to the first n lanes, and stores zeros behind them: vectors are
-/// read whole. `item`: bytes from one vector to the next.
-template <typename Conversion, std::size_t lanes>
-[[gnu::always_inline]] inline void set_lanes(const std::uint64_t* from, std::size_t stride,
-                                             std::size_t n, std::byte* to, std::size_t item) {
-  for (std::size_t i = 0; i < n; i += lanes, to += item) {
-    Bits<lanes> all{};
-    if (i + lanes <= n)
-      gather<lanes>(from + i * stride, stride, all, AllLanes<lanes>());
-    else
-      for (std::size_t k = 0; i + k < n; ++k) all[k] = from[(i + k) * stride];
-    Conversion::template convert<lanes>(all);
-    std::memcpy(to, &all, sizeof all);
-  }
-}
-
-/// Converts the first n lanes to words.
-template <typename Conversion, std::size_t lanes>
-[[gnu::always_inline]] inline void get_lanes(const std::byte* from, std::size_t item, std::size_t n,
-                                             std::uint64_t* to, std::size_t stride) {
-  for (std::size_t i = 0; i < n; i += lanes, from += item) {
-    Bits<lanes> all;
-    std::memcpy(&all, from, sizeof all);
-    Conversion::template convert<lanes>(all);
-    if (i + lanes <= n)
-      scatter<lanes>(all, to + i * stride, stride, AllLanes<lanes>());
-    else
-      for (std::size_t k = 0; i + k < n; ++k) to[(i + k) * stride] = all[k];
-  }
-}
-
-/// Converts the first n lanes to those of another slot, and stores zeros behind them.
-template <typename Conversion, std::size_t lanes>
-[[gnu::always_inline]] inline void copy_lanes(const std::byte* from, std::size_t from_item,
-                                              std::size_t n, std::byte* to, std::size_t to_item) {
-  for (std::size_t i = 0; i < n; i += lanes, from += from_item, to += to_item) {
-    Bits<lanes> all;
-    std::memcpy(&all, from, sizeof all);
-    Conversion::template convert<lanes>(all);
-    for (std::size_t k = n - i; k < lanes; ++k) all[k] = 0;
-    std::memcpy(to, &all, sizeof all);
-  }
-}
-
-/// Calls work with the number of lanes as a constant: loops over lanes are then vector
-/// instructions.
+/// Calls work(lanes, item, lane, i) for groups of lanes of the items of n targets: so many lanes, a
+/// constant, from the given one of an item on, which belong to the targets from i on. An item of 32
+/// lanes is four groups: code for all of its lanes at once is no faster, and several times as long.
 template <typename Work>
-[[gnu::always_inline]] inline void with_lanes(std::size_t lanes, Work work) {
+[[gnu::always_inline]] inline void for_each_group(const LaneRow& row, std::size_t n, Work work) {
   static_assert(max_lanes == 32);
-  if (lanes == 8) return work(std::integral_constant<std::size_t, 8>());
-  if (lanes == 4) return work(std::integral_constant<std::size_t, 4>());
-  work(std::integral_constant<std::size_t, 32>());
+  const auto in_groups_of = [&](auto lanes) __attribute__((always_inline)) {
+    for (std::size_t i = 0, item = 0; i < n; ++item)
+      for (std::size_t lane = 0; lane < row.lanes; lane += lanes.value, i += lanes.value)
+        work(lanes, item, lane, i);
+  };
+  if (row.lanes == 4) return in_groups_of(std::integral_constant<std::size_t, 4>());
+  in_groups_of(std::integral_constant<std::size_t, 8>());
 }
+
+/// Converts words, `stride` apart, to the first n lanes, and stores zeros behind them: vectors are
+/// read whole.
 template <typename Conversion>
 [[gnu::always_inline]] inline void set_row(const std::uint64_t* from, std::size_t stride,
                                            std::size_t n, const LaneRow& row) {
-  with_lanes(
-      row.lanes, [&](auto lanes) __attribute__((always_inline)) {
-        set_lanes<Conversion, lanes.value>(from, stride, n, row.first, row.item);
-      });
+  for_each_group(
+      row, n,
+      [&](auto lanes, std::size_t item, std::size_t lane, std::size_t i)
+          __attribute__((always_inline)) {
+            Bits<lanes.value> all{};
+            if (i + lanes.value <= n)
+              gather<lanes.value>(from + i * stride, stride, all, AllLanes<lanes.value>());
+            else
+              for (std::size_t k = 0; i + k < n; ++k) all[k] = from[(i + k) * stride];
+            Conversion::template convert<lanes.value>(all);
+            std::memcpy(row.lane(item, lane), &all, sizeof all);
+          });
 }
+
+/// Converts the first n lanes to words.
 template <typename Conversion>
 [[gnu::always_inline]] inline void get_row(const LaneRow& row, std::size_t n, std::uint64_t* to,
                                            std::size_t stride) {
-  with_lanes(
-      row.lanes, [&](auto lanes) __attribute__((always_inline)) {
-        get_lanes<Conversion, lanes.value>(row.first, row.item, n, to, stride);
-      });
-}
-template <typename Conversion>
-[[gnu::always_inline]] inline void copy_row(const LaneRow& from, std::size_t n, const LaneRow& to) {
-  with_lanes(
-      from.lanes, [&](auto lanes) __attribute__((always_inline)) {
-        copy_lanes<Conversion, lanes.value>(from.first, from.item, n, to.first, to.item);
-      });
+  for_each_group(
+      row, n,
+      [&](auto lanes, std::size_t item, std::size_t lane, std::size_t i)
+          __attribute__((always_inline)) {
+            Bits<lanes.value> all;
+            std::memcpy(&all, row.lane(item, lane), sizeof all);
+            Conversion::template convert<lanes.value>(all);
+            if (i + lanes.value <= n)
+              scatter<lanes.value>(all, to + i * stride, stride, AllLanes<lanes.value>());
+            else
+              for (std::size_t k = 0; i + k < n; ++k) to[(i + k) * stride] = all[k];
+          });
 }
 
-[[gnu::always_inline]] inline void fill_row(const LaneRow& row, std::uint64_t lane, std::size_t n) {
-  with_lanes(
-      row.lanes, [&](auto lanes) __attribute__((always_inline)) {
-        const Bits<lanes.value> all = Bits<lanes.value>{} + lane;
-        std::byte* at = row.first;
-        for (std::size_t i = 0; i < n; i += lanes.value, at += row.item)
-          std::memcpy(at, &all, sizeof all);
-      });
+/// Converts the first n lanes to those of another slot, and stores zeros behind them.
+template <typename Conversion>
+[[gnu::always_inline]] inline void copy_row(const LaneRow& from, std::size_t n, const LaneRow& to) {
+  for_each_group(
+      from, n,
+      [&](auto lanes, std::size_t item, std::size_t lane, std::size_t i)
+          __attribute__((always_inline)) {
+            Bits<lanes.value> all;
+            std::memcpy(&all, from.lane(item, lane), sizeof all);
+            Conversion::template convert<lanes.value>(all);
+            for (std::size_t k = i < n ? n - i : 0; k < lanes.value; ++k) all[k] = 0;
+            std::memcpy(to.lane(item, lane), &all, sizeof all);
+          });
+}
+
+[[gnu::always_inline]] inline void fill_row(const LaneRow& row, std::uint64_t value,
+                                            std::size_t n) {
+  for_each_group(
+      row, n,
+      [&](auto lanes, std::size_t item, std::size_t lane, std::size_t)
+          __attribute__((always_inline)) {
+            const Bits<lanes.value> all = Bits<lanes.value>{} + value;
+            std::memcpy(row.lane(item, lane), &all, sizeof all);
+          });
 }
 
 /// The words of a field and its lanes, whatever their types.
