@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <string_view>
 
 #include "emulator/assembler/assembler.hpp"
@@ -105,8 +104,6 @@ std::string transfer_text(const Transfer& move, const OperandNames& names) {
 
 constexpr unsigned vlen_at_start = 4;
 
-using Out = std::back_insert_iterator<std::string>;
-
 /// A quoted string; braces (which would be expanded) and non-ASCII characters become `\xHH`.
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
@@ -129,76 +126,76 @@ std::string conversion_text(Conversion c) {
   return c.machine == MachineFormat::Fixed ? fmt::format("{}.{}", name, c.point) : name;
 }
 
-void write_head(Out out, const Program& p, bool unchecked) {
-  fmt::format_to(out, "# Disassembled; assembles to the same object.\n.kernel {}\n",
-                 in_quotes(p.name));
+void write_head(std::string& out, const Program& p, bool unchecked) {
+  out +=
+      fmt::format("# Disassembled; assembles to the same object.\n.kernel {}\n", in_quotes(p.name));
   if (unchecked)
-    fmt::format_to(out, ".unchecked  # exceeds limits of the chip or reads results too early\n");
-  fmt::format_to(out, ".flops {}\n.elements {}\n.group {}\n", p.flops, p.elements, p.group);
-  fmt::format_to(out, ".fixed {}\n.item {}\n.output {}\n", p.fixed_shorts, p.item_shorts,
-                 p.output_shorts);
+    out += fmt::format(".unchecked  # exceeds limits of the chip or reads results too early\n");
+  out += fmt::format(".flops {}\n.elements {}\n.group {}\n", p.flops, p.elements, p.group);
+  out += fmt::format(".fixed {}\n.item {}\n.output {}\n", p.fixed_shorts, p.item_shorts,
+                     p.output_shorts);
   for (std::size_t f = 0; f < p.files.size(); ++f) {
-    fmt::format_to(out, ".file {} {}\n", f, in_quotes(p.files[f]));
+    out += fmt::format(".file {} {}\n", f, in_quotes(p.files[f]));
   }
   // Without a `.line` directive the assembler creates its own line table.
-  fmt::format_to(out, ".line 0 0\n");
+  out += ".line 0 0\n";
 }
 
-void write_declarations(Out out, const Program& p) {
-  if (!p.variables.empty()) fmt::format_to(out, "\n");
+void write_declarations(std::string& out, const Program& p) {
+  if (!p.variables.empty()) out += "\n";
   for (const Variable& v : p.variables) {
     const bool reduced = v.kind == VarKind::Result || v.kind == VarKind::Output;
-    fmt::format_to(out, "{:<5} {:<5} {} {}", variable_keywords[static_cast<std::size_t>(v.kind)],
-                   v.location.width == Width::Long ? "long" : "short", name_text(v.name),
-                   conversion_text(v.conversion));
-    if (reduced) fmt::format_to(out, " {}", reduce_names[static_cast<std::size_t>(v.reduce)]);
+    out += fmt::format("{:<5} {:<5} {} {}", variable_keywords[static_cast<std::size_t>(v.kind)],
+                       v.location.width == Width::Long ? "long" : "short", name_text(v.name),
+                       conversion_text(v.conversion));
+    if (reduced) out += fmt::format(" {}", reduce_names[static_cast<std::size_t>(v.reduce)]);
     if (v.reduce == Reduce::Index)
-      fmt::format_to(out, " {}", name_text(p.variables[static_cast<std::size_t>(v.key)].name));
-    fmt::format_to(out, " at {}", location_text(v.location));
+      out += fmt::format(" {}", name_text(p.variables[static_cast<std::size_t>(v.key)].name));
+    out += fmt::format(" at {}", location_text(v.location));
     // A group requires at least one explicit pad, so zeros are written too.
     if (v.kind == VarKind::Source)
-      fmt::format_to(out, "{}", v.pad_is_copy ? " pad copy" : fmt::format(" pad 0x{:016x}", v.pad));
-    if (!v.quantity.empty()) fmt::format_to(out, " as {}{}", v.quantity, v.squared ? "^2" : "");
-    if (v.default_value) fmt::format_to(out, " default {}", *v.default_value);
-    fmt::format_to(out, "\n");
+      out += fmt::format("{}", v.pad_is_copy ? " pad copy" : fmt::format(" pad 0x{:016x}", v.pad));
+    if (!v.quantity.empty()) out += fmt::format(" as {}{}", v.quantity, v.squared ? "^2" : "");
+    if (v.default_value) out += fmt::format(" default {}", *v.default_value);
+    out += "\n";
   }
   for (const VariableArray& array : p.arrays) {
-    fmt::format_to(out, ".array {}", name_text(array.name));
-    for (const std::uint32_t size : array.sizes) fmt::format_to(out, " {}", size);
-    fmt::format_to(out, "\n");
+    out += fmt::format(".array {}", name_text(array.name));
+    for (const std::uint32_t size : array.sizes) out += fmt::format(" {}", size);
+    out += "\n";
   }
   for (const HostName& n : p.host_names)
-    fmt::format_to(out, ".host {} {}\n", name_text(n.name), in_quotes(n.host));
+    out += fmt::format(".host {} {}\n", name_text(n.name), in_quotes(n.host));
   if (p.cutoff) {
-    fmt::format_to(out, ".cutoff {}", name_text(p.variables[p.cutoff->radius2].name));
+    out += fmt::format(".cutoff {}", name_text(p.variables[p.cutoff->radius2].name));
     for (const auto* const coordinates : {&p.cutoff->target, &p.cutoff->source})
       for (const std::uint32_t v : *coordinates)
-        fmt::format_to(out, " {}", name_text(p.variables[v].name));
-    fmt::format_to(out, "\n");
+        out += fmt::format(" {}", name_text(p.variables[v].name));
+    out += "\n";
   }
-  if (!p.symbols.empty()) fmt::format_to(out, "\n");
+  if (!p.symbols.empty()) out += "\n";
   for (const Symbol& s : p.symbols) {
-    fmt::format_to(out, ".symbol {} {}\n", name_text(s.name), location_text(s.location));
+    out += fmt::format(".symbol {} {}\n", name_text(s.name), location_text(s.location));
   }
 }
 
-void write_sections(Out out, const Program& p) {
+void write_sections(std::string& out, const Program& p) {
   const OperandNames names(p);
   unsigned vlen = vlen_at_start;
   SourceLine line;
   for (unsigned s = 0; s < section_count; ++s) {
     const auto& section = p.sections[s];
     if (section.empty()) continue;
-    fmt::format_to(out, "\n.{}  # {} instructions, {} clocks\n", section_names[s], section.size(),
-                   p.clocks(static_cast<Section>(s)));
+    out += fmt::format("\n.{}  # {} instructions, {} clocks\n", section_names[s], section.size(),
+                       p.clocks(static_cast<Section>(s)));
     std::uint64_t clock = 0;
     for (std::size_t i = 0; i < section.size(); ++i) {
       const SourceLine from = p.lines[s].empty() ? SourceLine{} : p.lines[s][i];
-      if (from != line) fmt::format_to(out, "  .line {} {}\n", from.file, from.line);
-      if (section[i].vlen != vlen) fmt::format_to(out, "  vlen {}\n", section[i].vlen);
+      if (from != line) out += fmt::format("  .line {} {}\n", from.file, from.line);
+      if (section[i].vlen != vlen) out += fmt::format("  vlen {}\n", section[i].vlen);
       line = from;
       vlen = section[i].vlen;
-      fmt::format_to(out, "    {:<51} # clock {}\n", instruction_text(section[i], names), clock);
+      out += fmt::format("    {:<51} # clock {}\n", instruction_text(section[i], names), clock);
       clock += section[i].clocks();
     }
   }
@@ -206,9 +203,9 @@ void write_sections(Out out, const Program& p) {
 
 std::string write_program(const Program& program, bool unchecked) {
   std::string text;
-  write_head(Out(text), program, unchecked);
-  write_declarations(Out(text), program);
-  write_sections(Out(text), program);
+  write_head(text, program, unchecked);
+  write_declarations(text, program);
+  write_sections(text, program);
   return text;
 }
 

@@ -1,7 +1,6 @@
 // Annotated listing: every instruction with address, clock, source line and encoding.
 #include <fmt/core.h>
 
-#include <iterator>
 #include <unordered_map>
 
 #include "emulator/assembler/assembler.hpp"
@@ -58,8 +57,8 @@ std::string tidy(std::string_view text) {
 void append_encoding(std::string& out, const Instruction& instruction) {
   const EncodedInstruction word = encode(instruction);
   for (std::size_t row = 0; row < word.size(); row += 4) {
-    fmt::format_to(std::back_inserter(out), "{:14}{:016x} {:016x} {:016x} {:016x}\n", "", word[row],
-                   word[row + 1], word[row + 2], word[row + 3]);
+    out += fmt::format("{:14}{:016x} {:016x} {:016x} {:016x}\n", "", word[row], word[row + 1],
+                       word[row + 2], word[row + 3]);
   }
 }
 
@@ -76,15 +75,14 @@ void append_section(std::string& out, const Program& program, unsigned s, const 
                     std::size_t& address) {
   const auto& section = program.sections[s];
   if (section.empty()) return;
-  auto at = std::back_inserter(out);
-  fmt::format_to(at, "\n.{}  {} instructions, {} clocks\n", section_names[s], section.size(),
-                 program.clocks(static_cast<Section>(s)));
-  fmt::format_to(at, "  addr   clock  line  source\n");
+  out += fmt::format("\n.{}  {} instructions, {} clocks\n", section_names[s], section.size(),
+                     program.clocks(static_cast<Section>(s)));
+  out += fmt::format("  addr   clock  line  source\n");
   std::uint64_t clock = 0;
   for (std::size_t i = 0; i < section.size(); ++i, ++address) {
     const SourceLine where = i < program.lines[s].size() ? program.lines[s][i] : SourceLine{};
-    fmt::format_to(at, "  {:04x} {:7} {:5}  {}\n", address, clock, where.line,
-                   source_text(section[i], where, lines));
+    out += fmt::format("  {:04x} {:7} {:5}  {}\n", address, clock, where.line,
+                       source_text(section[i], where, lines));
     append_encoding(out, section[i]);
     clock += section[i].clocks();
   }
@@ -95,15 +93,14 @@ void append_section(std::string& out, const Program& program, unsigned s, const 
 std::string listing(const Program& program, const Diagnostics& sources) {
   const SourceLines lines(program, sources);
   std::string out;
-  auto at = std::back_inserter(out);
   std::size_t count = 0;
   for (const auto& section : program.sections) count += section.size();
-  fmt::format_to(at, "kernel {}: {} instructions; body {} clocks, {:.4g} clocks per interaction\n",
-                 program.name.empty() ? "(no name)" : program.name, count,
-                 program.clocks(Section::Body), program.clocks_per_interaction());
-  fmt::format_to(at,
-                 "broadcast memory, in shorts: fixed {}, j-item {}, output item {}; groups of {}\n",
-                 program.fixed_shorts, program.item_shorts, program.output_shorts, program.group);
+  out += fmt::format("kernel {}: {} instructions; body {} clocks, {:.4g} clocks per interaction\n",
+                     program.name.empty() ? "(no name)" : program.name, count,
+                     program.clocks(Section::Body), program.clocks_per_interaction());
+  out += fmt::format(
+      "broadcast memory, in shorts: fixed {}, j-item {}, output item {}; groups of {}\n",
+      program.fixed_shorts, program.item_shorts, program.output_shorts, program.group);
   std::size_t address = 0;
   for (unsigned s = 0; s < section_count; ++s) append_section(out, program, s, lines, address);
   return out;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
-#include <iterator>
 #include <span>
 #include <string>
 #include <vector>
@@ -219,7 +218,7 @@ std::vector<Member> members_of(const Kernel& kernel, Role role) {
 std::string bytes_text(std::span<const std::uint8_t> bytes) {
   std::string text;
   for (std::size_t k = 0; k < bytes.size(); ++k)
-    fmt::format_to(std::back_inserter(text), "{}{},", k % 20 == 0 ? "\n  " : "", bytes[k]);
+    text += fmt::format("{}{},", k % 20 == 0 ? "\n  " : "", bytes[k]);
   return text;
 }
 
