@@ -162,7 +162,7 @@ void write_declarations(std::string& out, const Program& p) {
   for (const VariableArray& array : p.arrays) {
     out += fmt::format(".array {}", name_text(array.name));
     for (const std::uint32_t size : array.sizes) out += fmt::format(" {}", size);
-    out += "\n";
+    out += array.complex ? " complex\n" : "\n";
   }
   for (const HostName& n : p.host_names)
     out += fmt::format(".host {} {}\n", name_text(n.name), in_quotes(n.host));

@@ -51,12 +51,13 @@ enum Chunk : std::size_t {
   Quantities,
   Defaults,
   CutOff,
+  Complexes,
   InLongs,
   chunk_count
 };
 constexpr std::array<std::string_view, chunk_count> tags{"INFO", "CODE", "LINE", "FILE", "VARS",
                                                          "SYMS", "ARRS", "HOST", "KEYS", "COPY",
-                                                         "QUAN", "DFLT", "CUTF", "LONG"};
+                                                         "QUAN", "DFLT", "CUTF", "CPLX", "LONG"};
 
 constexpr std::uint32_t tag_number(std::string_view tag) {
   std::uint32_t number = 0;
@@ -326,6 +327,9 @@ void visit_chunk(Io& io, std::size_t chunk, AnyProgram& p) {
       for (auto* const coordinates : {&p.cutoff->target, &p.cutoff->source})
         for (auto& variable : *coordinates) io(variable);
       return;
+    case Complexes:
+      for (auto& a : p.arrays) io(a.complex);
+      return;
     default:
       return io.list(p.host_names, 2 * min_string_bytes, [&io](auto& n) { io(n.name, n.host); });
   }
@@ -342,7 +346,9 @@ bool is_absent(std::size_t chunk, const Program& p) noexcept {
          (chunk == Defaults &&
           std::ranges::none_of(p.variables,
                                [](const Variable& v) { return v.default_value.has_value(); })) ||
-         (chunk == CutOff && !p.cutoff) || (chunk == InLongs && p.in_longs.empty());
+         (chunk == CutOff && !p.cutoff) ||
+         (chunk == Complexes && std::ranges::none_of(p.arrays, &VariableArray::complex)) ||
+         (chunk == InLongs && p.in_longs.empty());
 }
 
 /// The tag at the position of a copy of a reader.

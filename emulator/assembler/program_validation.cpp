@@ -153,6 +153,9 @@ std::string check_array(const VariableArray& array, const Program& p) {
     if (size == 0 || count > max_array_elements)
       return fmt::format("array '{}' has an invalid size", array.name);
   }
+  if (array.complex && array.sizes.back() != 2)
+    return fmt::format("array '{}' of complex numbers has the last size {}, not 2", array.name,
+                       array.sizes.back());
   if (array.first + count > p.variables.size())
     return fmt::format("array '{}' has elements that are not declared", array.name);
   const Variable& first = p.variables[array.first];

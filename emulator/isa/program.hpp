@@ -89,6 +89,8 @@ struct VariableArray {
   std::string name;
   std::uint32_t first = 0;           ///< index of the first element in Program::variables
   std::vector<std::uint32_t> sizes;  ///< sizes, one for each index
+  /// The last index counts the real and the imaginary part of a complex number; its size is 2.
+  bool complex = false;
   friend bool operator==(const VariableArray&, const VariableArray&) = default;
 
   /// Number of elements.

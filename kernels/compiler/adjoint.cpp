@@ -171,7 +171,7 @@ class Adjoint {
       const std::string name = name_of(old, count);
       if (!single)
         out_.arrays.push_back(
-            {name, static_cast<std::uint32_t>(out_.variables.size()), array->sizes});
+            {name, static_cast<std::uint32_t>(out_.variables.size()), array->sizes, array->complex});
       for (std::size_t k = 0; k < count; ++k) {
         const auto from = static_cast<std::int32_t>(first + k);
         made[from] = static_cast<std::int32_t>(out_.variables.size());

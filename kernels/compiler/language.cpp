@@ -129,6 +129,10 @@ class Printer {
     while (from < graph_.variables.size()) from = declare_line(from);
   }
 
+  bool is_complex(std::size_t variable) const {
+    const VariableArray* const array = array_at(variable);
+    return array != nullptr && array->complex;
+  }
   const VariableArray* array_at(std::size_t variable) const {
     const auto found = std::ranges::find(graph_.arrays, variable, &VariableArray::first);
     return found == graph_.arrays.end() ? nullptr : &*found;
@@ -144,14 +148,18 @@ class Printer {
     else if (v.type_given)
       line += v.type == Type::Int ? " int" : v.type == Type::Short ? " short" : " long";
     if (v.table_size != 0) line += " table";
+    const bool complex = is_complex(from);
+    if (complex) line += " complex";
     std::size_t at = from;
-    for (; at < graph_.variables.size() && same_declaration(graph_.variables[at], v);) {
+    for (; at < graph_.variables.size() && same_declaration(graph_.variables[at], v) &&
+           is_complex(at) == complex;) {
       const VariableArray* const array = array_at(at);
       const GraphVariable& w = graph_.variables[at];
       line += (at == from ? " " : ", ") + (array != nullptr ? array->name : w.name);
       std::size_t count = 1;
       if (array != nullptr) {
-        for (const auto size : array->sizes) line += fmt::format("[{}]", size);
+        for (std::size_t k = 0; k + (complex ? 1 : 0) < array->sizes.size(); ++k)
+          line += fmt::format("[{}]", array->sizes[k]);
         if (w.table_size == 0 && w.list_size == 0) {
           count = array->count();
           for (std::size_t k = 0; k < count; ++k) elements_[at + k] = element(*array, k);
@@ -171,8 +179,10 @@ class Printer {
            a.quantity == b.quantity && a.squared == b.squared;
   }
   static std::string element(const VariableArray& array, std::size_t k) {
-    std::string indices;
-    for (auto size = array.sizes.rbegin(); size != array.sizes.rend(); ++size) {
+    std::string indices = !array.complex ? "" : k % 2 == 0 ? ".re" : ".im";
+    if (array.complex) k /= 2;
+    for (auto size = array.sizes.rbegin() + (array.complex ? 1 : 0); size != array.sizes.rend();
+         ++size) {
       indices.insert(0, fmt::format("[{}]", k % *size));
       k /= *size;
     }

@@ -85,7 +85,8 @@ std::shared_ptr<KernelData> described(Program program) {
   for (std::size_t k = 0; k < program.variables.size(); ++k)
     data->variables.push_back(describe(program.variables[k], std::move(quantities[k])));
   for (const VariableArray& a : program.arrays)
-    data->arrays.push_back({a.name, a.first, {a.sizes.begin(), a.sizes.end()}, a.count()});
+    data->arrays.push_back(
+        {a.name, a.first, {a.sizes.begin(), a.sizes.end()}, a.count(), a.complex});
   data->program = std::move(program);
   return data;
 }

@@ -28,12 +28,13 @@ def shape_text(shape: Sequence[Union[int, str]]) -> str:
     return "(" + ", ".join(str(s) for s in shape) + ("," if len(shape) == 1 else "") + ")"
 
 
-def as_array(name: str, value: Any) -> AnyArray:
+def as_array(name: str, value: Any, *, complex_too: bool = False) -> AnyArray:
     """Convert an argument to an array of numbers; TypeError or ValueError name the argument.
 
     Accepts lists, scalars, arrays of other libraries (``_array_kinds``), objects with ``__array__``
     or a buffer, and masked arrays without masked elements; no quantities, because the conversion
-    would drop their unit. Truth values become the integers 0 and 1.
+    would drop their unit. Truth values become the integers 0 and 1. Complex numbers are refused unless
+    ``complex_too`` is true.
     """
     if value is None:
         raise TypeError(f"{name}: expected an array, got None")
@@ -47,9 +48,9 @@ def as_array(name: str, value: Any) -> AnyArray:
         array = _nullable(name, value)
     if array.dtype.kind == "b":
         array = array.view(np.int8)
-    if array.dtype.kind == "c":
+    if array.dtype.kind == "c" and not complex_too:
         raise TypeError(f"{name}: expected real numbers, got {array.dtype}")
-    if array.dtype.kind not in "iuf":
+    if array.dtype.kind not in "iufc":
         raise TypeError(f"{name}: expected an array of numbers, got {array.dtype}")
     return array
 

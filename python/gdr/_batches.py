@@ -109,11 +109,11 @@ def run_batches(
 def _has_items(kernel: CompiledKernel, name: str, array: AnyArray) -> bool:
     """Whether an array has a row for each item, rather than one value for all."""
     whole = kernel.array_named(name)
-    return array.ndim > (len(whole.sizes) if whole else 0)
+    return array.ndim > (len(whole.item_sizes) if whole else 0)
 
 
 def _reordered(kernel: CompiledKernel, name: str, value: Any, order: Ints) -> Any:
-    array = as_array(name, value)
+    array = as_array(name, value, complex_too=True)
     return array[order] if _has_items(kernel, name, array) else value
 
 
@@ -127,7 +127,7 @@ def _check_count(
     """ValueError for labels or offsets of another number of items than the arrays have."""
     lengths = {
         name: len(array)
-        for name, array in ((k, as_array(k, v)) for k, v in arrays.items())
+        for name, array in ((k, as_array(k, v, complex_too=True)) for k, v in arrays.items())
         if _has_items(kernel, name, array)
     }
     if count is not None:

@@ -180,6 +180,11 @@ def kernel(
     as well; ``types={"q": "sym3"}`` gives a symmetric tensor, whose arrays have the shape (n, 6):
     xx, xy, xz, yy, yz, zz.
 
+    Complex numbers: ``+ - * /``, integer powers, ``abs``, ``np.conj``, ``np.real``, ``np.imag``,
+    ``np.angle``, ``np.exp`` and constants such as ``1j``. Results to which complex numbers are added
+    are complex; ``types={"q": "complex"}`` declares complex attributes and parameters, whose arrays
+    have the type complex128 or complex64.
+
     Expressions that do not depend on a pair are evaluated when the function is decorated: global
     and enclosing names are constants with the value that they have then. A constant array may be
     read at an integer that depends on the pair, ``TABLE[int(x)]`` or ``TABLE[i.kind][j.kind]``,
@@ -221,7 +226,7 @@ def _translate(
         if type_name not in _TYPES:
             raise ValueError(
                 f"types: {name!r}: expected 'long', 'short' or 'int', or a shape: 'vec2', 'vec3', "
-                f"'sym3', 'long vec3' and the like, got {type_name!r}"
+                f"'sym3', 'complex', 'long vec3' and the like, got {type_name!r}"
             )
     unit = TranslationUnit(function, types)
     kernel = unit.kernel

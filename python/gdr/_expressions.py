@@ -53,6 +53,11 @@ INTRINSICS = (
     Intrinsic("norm2", 1, "norm2({0})", (functions.norm2,)),
     Intrinsic("outer", 2, "outer({0}, {1})", (np.outer,)),
     Intrinsic("trace", 1, "trace({0})", (np.trace,)),
+    Intrinsic("complex", 2, "complex({0}, {1})", (complex,)),
+    Intrinsic("real", 1, "real({0})", (np.real,)),
+    Intrinsic("imag", 1, "imag({0})", (np.imag,)),
+    Intrinsic("conj", 1, "conj({0})", (np.conj, np.conjugate)),
+    Intrinsic("arg", 1, "arg({0})", (np.angle,)),
     Intrinsic("vector", 1, "vec3", (np.array, np.asarray)),
     Intrinsic("minimum_image", 2, "minimum_image({0})", (functions.minimum_image,)),
     Intrinsic("grad", 2, "grad({0}, {1})", (functions.grad,)),
@@ -209,6 +214,10 @@ class Expressions(ast.NodeVisitor):
         return self.symbols[node.id]
 
     def visit_Attribute(self, node: ast.Attribute) -> str:
+        if node.attr in ("real", "imag") and not isinstance(node.value, ast.Name):
+            return f"{node.attr}({self.expression(node.value)})"
+        if node.attr in ("real", "imag") and getattr(node.value, "id", "") in self.symbols:
+            return f"{node.attr}({self.expression(node.value)})"
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and not self.scope.defines(part.id):
                 self.visit_Name(part)
@@ -261,6 +270,9 @@ class Expressions(ast.NodeVisitor):
     # -- calls -------------------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> str:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate":
+            if not node.args and self.constant(node.func) is NotConstant:
+                return f"conj({self.expression(node.func.value)})"
         function = self._function(node.func)
         if isinstance(function, FunctionType):
             return self._call_function(node, function)
@@ -273,6 +285,8 @@ class Expressions(ast.NodeVisitor):
         if function.name in ("min", "max") and len(arguments) > 2:
             rest = self.apply(node, function, arguments[1:])
             return f"{function.name}({self.expression(arguments[0])}, {rest})"
+        if function.name == "complex" and len(arguments) == 1:
+            return f"complex({self.expression(arguments[0])})"
         if function.name == "vector":
             return self._vector(node, function, arguments)
         if function.name == "minimum_image":

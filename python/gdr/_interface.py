@@ -58,8 +58,15 @@ class ArrayVariable:
     """
 
     name: str
-    sizes: Tuple[int, ...]  #: (3,) of a vector, (6,) of a tensor: xx, xy, xz, yy, yz, zz
+    #: (3,) of a vector, (6,) of a tensor: xx, xy, xz, yy, yz, zz; (2,) of a complex number
+    sizes: Tuple[int, ...]
     elements: Tuple[Variable, ...]
+    complex: bool = False  #: whether the last index counts real and imaginary part
+
+    @property
+    def item_sizes(self) -> Tuple[int, ...]:
+        """Shape of one value in an array of NumPy: complex numbers have no index for their parts."""
+        return self.sizes[:-1] if self.complex else self.sizes
 
     @property
     def role(self) -> str:
@@ -74,8 +81,8 @@ class CompiledKernel:
         self.core = core
         self._variables = tuple(Variable(*v) for v in core.variables)
         self._arrays = tuple(
-            ArrayVariable(name, sizes, self._variables[first : first + math.prod(sizes)])
-            for name, first, sizes in core.arrays
+            ArrayVariable(name, sizes, self._variables[first : first + math.prod(sizes)], pairs)
+            for name, first, sizes, pairs in core.arrays
         )
 
     def default_params(self) -> Mapping[str, Any]:
@@ -102,8 +109,7 @@ class CompiledKernel:
             first = (
                 whole.elements[0] if whole else next(v for v in self._variables if v.name == name)
             )
-            sizes = (*(whole.sizes if whole else ()), *((first.words,) if first.words > 1 else ()))
-            rows.append((name, first.dtype, sizes, first.role == "output"))
+            rows.append((name, *_result_type(whole, first), first.role == "output"))
         return tuple(rows)
 
     def names(self, role: str) -> Tuple[str, ...]:
@@ -128,8 +134,9 @@ class CompiledKernel:
         for name in self.whole_names(variables):
             array = self.array_named(name)
             variable = array.elements[0] if array else variables[name]
-            size = "".join(f"[{n}]" for n in array.sizes) if array else ""
-            rows.append((name, variable.role, f"{variable.type}{size}"))
+            size = "".join(f"[{n}]" for n in array.item_sizes) if array else ""
+            kind = "complex128" if array is not None and array.complex else variable.type
+            rows.append((name, variable.role, f"{kind}{size}"))
         return rows
 
     def array_named(self, name: str) -> Optional[ArrayVariable]:
@@ -155,6 +162,42 @@ class CompiledKernel:
         return found if not role or (found and found[0].role == role) else ()
 
 
+def _result_type(
+    whole: Optional[ArrayVariable], first: Variable
+) -> Tuple["np.dtype[Any]", Tuple[int, ...]]:
+    """Type and sizes of the array of a result: of an array of variables, or of one."""
+    words = (first.words,) if first.words > 1 else ()
+    if whole is None:
+        return first.dtype, words
+    dtype = np.dtype(np.complex128) if whole.complex else first.dtype
+    return dtype, (*whole.item_sizes, *words)
+
+
+def numbers_in(array: AnyArray) -> AnyArray:
+    """The real numbers of a contiguous array: of complex ones real and imaginary parts, with one
+    more index."""
+    if array.dtype.kind != "c":
+        return array
+    return array.reshape(*array.shape, 1).view(array.real.dtype)
+
+
+def _given_array(name: str, value: Any, whole: Optional[ArrayVariable]) -> AnyArray:
+    """An argument as an array of real numbers. Complex variables take complex numbers, real ones, or
+    real and imaginary parts behind each other."""
+    if whole is None or not whole.complex:
+        return as_array(name, value)
+    array = as_array(name, value, complex_too=True)
+    if array.dtype.kind != "c" and array.ndim == len(whole.sizes) + 1 and array.shape[-1] == 2:
+        return array
+    if not np.can_cast(array.dtype, np.complex128, "safe"):
+        raise TypeError(f"{name}: expected complex128, which cannot represent {array.dtype} values")
+    if array.dtype.kind in "iu":
+        array = to_float64(name, array)
+    narrow = array.dtype in (np.dtype(np.complex64), np.dtype(np.float32))
+    numbers = np.ascontiguousarray(array, np.complex64 if narrow else np.complex128)
+    return numbers_in(numbers.reshape(array.shape))
+
+
 def input_arrays(
     kernel: CompiledKernel,
     role: str,
@@ -176,7 +219,7 @@ def input_arrays(
     }
     _check_known(kernel, role, arrays, shapes)
     count = None if n is None else integer(f"the number of {role}s", n)
-    given = {name: as_array(name, value) for name, value in arrays.items()}
+    given = {name: _given_array(name, value, wholes.get(name)) for name, value in arrays.items()}
     for name, array in given.items():
         if array.ndim > len(shapes[name][1]):
             length = array.shape[0]
@@ -293,16 +336,14 @@ def result_arrays(
     for name in _names(results):
         whole = kernel.array_named(name)
         elements = kernel.elements_named(name)
-        sizes = whole.sizes if whole else ()
         is_output = bool(elements) and elements[0].role == "output"
         out = results[name] if isinstance(results, Mapping) else None
         count = source_count if is_output else target_count
         if not elements:
             arrays[name] = np.empty(0)  # an unknown name, which the library rejects
             continue
-        words = (elements[0].words,) if elements[0].words > 1 else ()
-        shape = (count, *sizes, *words)
-        arrays[name] = outputs.array(name, out, shape, elements[0].dtype, converts=True)
+        dtype, sizes = _result_type(whole, elements[0])
+        arrays[name] = outputs.array(name, out, (count, *sizes), dtype, converts=True)
     return arrays
 
 
@@ -315,8 +356,12 @@ def param_numbers(kernel: CompiledKernel, params: Mapping[str, Any]) -> Dict[str
         if whole is None:
             numbers[name] = number(name, value)
             continue
-        if np.ndim(value) == 0 and tuple(whole.sizes) in ((2,), (3,)):
+        if np.ndim(value) == 0 and not whole.complex and tuple(whole.sizes) in ((2,), (3,)):
             value = np.full(whole.sizes, number(name, value))
+        if whole.complex:
+            value = _given_array(name, value, whole)
+            if value.ndim > len(whole.sizes):
+                raise ValueError(f"{name}: expected one value of shape {whole.item_sizes}")
         elements = floats(name, value, whole.sizes).ravel()
         check_finite(name, elements)
         numbers.update((e.name, float(x)) for e, x in zip(whole.elements, elements))
@@ -325,8 +370,9 @@ def param_numbers(kernel: CompiledKernel, params: Mapping[str, Any]) -> Dict[str
 
 def rows(arrays: Mapping[str, AnyArray]) -> Dict[str, AnyArray]:
     """Result arrays for the library, which takes a row of elements for each item."""
+    numbers = {name: numbers_in(a) for name, a in arrays.items()}
     return {
         name: a if a.ndim <= 2 or a.size == 0 else a.reshape(len(a), -1)
-        for name, a in arrays.items()
+        for name, a in numbers.items()
     }
 

@@ -36,8 +36,8 @@ class Job:
         if defaults := kernel.default_params():
             self.set(**defaults)
         # Arrays that need no conversion go to the library as they are: many small calls are fast.
-        # An array with several indices has another shape there.
-        one_index = all(len(a.sizes) == 1 for a in kernel.arrays)
+        # An array with several indices or of complex numbers has another shape there.
+        one_index = all(len(a.sizes) == 1 and not a.complex for a in kernel.arrays)
         self._takes_plain = one_index and not ranks.collective
 
     def set(self, **params: Any) -> None:

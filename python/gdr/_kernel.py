@@ -19,7 +19,7 @@ from . import _core
 from ._array_kinds import column_names
 from ._arrays import AnyArray, check_text, check_type, integer
 from ._display import html_table
-from ._interface import CompiledKernel, results_to_fill
+from ._interface import CompiledKernel, numbers_in, results_to_fill
 from ._names import advice, wrong_names
 from ._open import device_or_default
 from ._outputs import NEW_ARRAYS, Outputs
@@ -347,11 +347,12 @@ class Kernel(CompiledKernel):
         stacklevel: int = 4,
     ) -> None:
         """One warning for the sums that are infinite or not a number, at the caller's line."""
-        if _core.are_finite([array for v, array in zip(computed, out.values()) if v in self._sums]):
+        numbers = {v: numbers_in(array) for v, array in zip(computed, out.values())}
+        if _core.are_finite([array for v, array in numbers.items() if v in self._sums]):
             return
         sums = self._sums
         bad = []
-        for variable, (name, array) in zip(computed, out.items()):
+        for (variable, array), name in zip(numbers.items(), out):
             if variable not in sums or array.dtype.kind != "f" or _is_finite(array):
                 continue
             rows = np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))

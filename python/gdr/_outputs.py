@@ -12,6 +12,7 @@ from ._arrays import AnyArray, check_no_overlap, check_shape, check_type
 from ._units import refuse_units
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+_COMPLEX = (np.dtype(np.complex128), np.dtype(np.complex64))
 Arrays = TypeVar("Arrays", bound=Dict[str, Any])
 #: Types of arguments that are no arrays of another library, nor contain any.
 _PLAIN = frozenset((np.ndarray, np.float64, float, int, bool, str, list, tuple, type(None)))
@@ -123,9 +124,12 @@ class Outputs:
         """
         shape, kind = tuple(shape), np.dtype(dtype)
         if out is None:
-            return np.empty(shape, self.floats if converts and kind in _FLOATS else kind)
+            types = _types_like(kind)
+            narrow = converts and len(types) > 1 and self.floats == _FLOATS[1]
+            return np.empty(shape, types[narrow])
         view = _writable_view(name, out, shape, kind)
-        one = len(shape) == 1
+        # Of complex numbers the library sees rows of two.
+        one = len(shape) == 1 and kind not in _COMPLEX
         fits = (view.dtype == kind or converts) and (view.flags.c_contiguous or (converts and one))
         # If the call fails halfway, elements that were not computed keep their values.
         work = view if fits else view.astype(kind, order="C")
@@ -155,13 +159,18 @@ class Outputs:
             return out
         if not isinstance(array, np.ndarray):
             return array
-        if array.dtype.kind == "f" and array.dtype != self.floats:
-            array = array.astype(self.floats)
+        if array.dtype.kind in "fc" and array.real.dtype != self.floats:
+            array = array.astype(_types_like(array.dtype)[self.floats == _FLOATS[1]])
         return array if self._library is None else self._library.from_numpy(array)
 
 
 #: Outputs of calls with arrays of NumPy that name neither a type nor arrays to fill.
 NEW_ARRAYS = Outputs(None, PLAIN)
+
+
+def _types_like(dtype: "np.dtype[Any]") -> Tuple["np.dtype[Any]", ...]:
+    """The types that a result of this type may have: of numbers the wide one and the narrow one."""
+    return next((types for types in (_FLOATS, _COMPLEX) if dtype in types), (dtype,))
 
 
 def _writable_view(
@@ -174,8 +183,9 @@ def _writable_view(
         raise TypeError(f"{name}: arrays of {library.name} cannot be filled")
     view: AnyArray = out if library is None else numpy_view(name, out)
     check_type(name, view, np.ndarray, "an array of NumPy, or a tensor of PyTorch")
-    if view.dtype not in (_FLOATS if dtype in _FLOATS else (dtype,)):
-        expected = "float64 or float32" if dtype in _FLOATS else str(dtype)
+    types = _types_like(dtype)
+    if view.dtype not in types:
+        expected = " or ".join(map(str, types))
         raise TypeError(f"{name}: expected {expected}, got {view.dtype}")
     check_shape(name, view, shape)
     if not view.flags.writeable:

@@ -4,7 +4,8 @@ A Python function does not declare shapes: they follow from their use. Values th
 assigned or passed to each other have one shape; ``np.dot``, ``np.cross``, ``np.linalg.norm``, an
 index and the like take vectors, which have three components where nothing says that they have two.
 A parameter that is only the box of the minimum image of a vector is a vector. What remains open is a
-number. Functions that the kernel calls are included.
+number. Functions that the kernel calls are included. A result is complex if a complex number is added
+to it; what is combined with complex numbers may be real.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from ._reductions import read_reduction
 from ._source import NotConstant, Scope, Source, to_python
 from .errors import ProgramError
 
-PLANE, VECTOR, TENSOR = "vec2", "vec3", "sym3"
-SHAPES = (PLANE, VECTOR, TENSOR)
+PLANE, VECTOR, TENSOR, COMPLEX = "vec2", "vec3", "sym3", "complex"
+SHAPES = (PLANE, VECTOR, TENSOR, COMPLEX)
 VECTORS = (VECTOR, PLANE)
 #: Numbers of components, and names of those of vectors.
-SIZES = {PLANE: 2, VECTOR: 3, TENSOR: 6}
+SIZES = {PLANE: 2, VECTOR: 3, TENSOR: 6, COMPLEX: 2}
 COMPONENTS = "xyz"
 
 Term = Hashable
@@ -33,6 +34,8 @@ Term = Hashable
 
 def shape_of_constant(value: Any) -> Optional[str]:
     """The shape of a constant: that of an array, a tuple or a list of 2, 3 or 3 by 3 numbers."""
+    if isinstance(value, complex):
+        return COMPLEX
     if not isinstance(value, (tuple, list, np.ndarray)):
         return None
     try:
@@ -170,6 +173,9 @@ class ShapeReader(ast.NodeVisitor):
         self.shapes.state(term, shape)
         return term
 
+    def visit_Constant(self, node: ast.Constant) -> Optional[Term]:
+        return self._constant_term(node)
+
     def visit_Tuple(self, node: ast.Tuple) -> Optional[Term]:
         self.generic_visit(node)
         return self._constant_term(node)
@@ -181,25 +187,43 @@ class ShapeReader(ast.NodeVisitor):
     def visit_Attribute(self, node: ast.Attribute) -> Optional[Term]:
         if isinstance(node.value, ast.Name) and node.value.id in self.particles:
             return self.attribute(node.value.id, node.attr)
+        self.generic_visit(node)  # `z.real`
         return self._constant_term(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> Optional[Term]:
         left, right = self.visit(node.left), self.visit(node.right)
         result: Term = (id(node),)
         if isinstance(node.op, (ast.Add, ast.Sub)):
-            self.shapes.equal(left, result)
-            self.shapes.equal(right, result)
+            self.shapes.rules.append(lambda: self._sum([left, right], result))
         elif isinstance(node.op, ast.MatMult):
             self._dot(left, right, result)
+        elif isinstance(node.op, ast.Pow):
+            self.shapes.rules.append(lambda: self._same(left, result))
         elif isinstance(node.op, ast.Div):
-            self.shapes.equal(left, result)
+            self.shapes.rules.append(
+                lambda: self._product(left, right, result)
+                or (self.shapes.shape(result) != COMPLEX and self._same(result, left))
+            )
         elif isinstance(node.op, ast.Mult):
             self.shapes.rules.append(lambda: self._product(left, right, result))
         return result
 
+    def _same(self, of: Optional[Term], to: Optional[Term]) -> bool:
+        """The second term has the shape of the first as soon as that is known."""
+        return self.shapes.state(to, self.shapes.shape(of))
+
+    def _sum(self, parts: List[Optional[Term]], result: Optional[Term]) -> bool:
+        """Terms that are added, or chosen from, have one shape, but numbers may be complex or real."""
+        terms = [*parts, result]
+        known = [self.shapes.shape(term) for term in terms]
+        if COMPLEX in known:
+            return COMPLEX in known[:-1] and self.shapes.state(result, COMPLEX)
+        shape = next((s for s in known if s is not None), None)
+        return any([self.shapes.state(term, shape) for term in terms])  # noqa: C419
+
     def _product(self, left: Optional[Term], right: Optional[Term], result: Term) -> bool:
         shapes = {self.shapes.shape(left), self.shapes.shape(right)}
-        shape = next((s for s in (*VECTORS, TENSOR) if s in shapes), None)
+        shape = next((s for s in (*VECTORS, TENSOR, COMPLEX) if s in shapes), None)
         return self.shapes.state(result, shape)
 
     def _dot(self, left: Optional[Term], right: Optional[Term], result: Term) -> None:
@@ -228,8 +252,9 @@ class ShapeReader(ast.NodeVisitor):
         self.visit(node.test)
         first: Optional[Term] = self.visit(node.body)
         second: Optional[Term] = self.visit(node.orelse)
-        self.shapes.equal(first, second)
-        return first if first is not None else second
+        result: Term = (id(node),)
+        self.shapes.rules.append(lambda: self._sum([first, second], result))
+        return result
 
     def visit_Subscript(self, node: ast.Subscript) -> Optional[Term]:
         if self.constant(node) is NotConstant:
@@ -240,6 +265,9 @@ class ShapeReader(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> Optional[Term]:
         arguments = [self.visit(a) for a in node.args]
         keywords = {k.arg: self.visit(k.value) for k in node.keywords}
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate":
+            of: Optional[Term] = self.visit(node.func.value)
+            return of
         result: Term = (id(node),)
         found = self._intrinsic(node.func, self.scope)
         if found is not None:
@@ -257,9 +285,14 @@ class ShapeReader(ast.NodeVisitor):
         if found.name == "dot" and len(arguments) == 2:
             self._dot(arguments[0], arguments[1], result)
         elif found.name == "where" and len(arguments) == 3:
-            self.shapes.equal(arguments[1], arguments[2])
-            self.shapes.equal(arguments[1], result)
-            self.shapes.equal(arguments[2], result)
+            self.shapes.rules.append(lambda: self._sum(arguments[1:], result))
+        elif found.name in ("exp", "conj", "pow", "square") and arguments:
+            self.shapes.rules.append(
+                lambda: self.shapes.shape(arguments[0]) == COMPLEX
+                and self.shapes.state(result, COMPLEX)
+            )
+        elif found.name == "complex":
+            self.shapes.state(result, COMPLEX)
         elif found.name == "grad" and len(arguments) == 2:
             self.shapes.equal(arguments[1], result)
         elif found.name == "vector":
@@ -357,7 +390,7 @@ class ShapeReader(ast.NodeVisitor):
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         to, value = self._target(node.target), self.visit(node.value)
         if isinstance(node.op, (ast.Add, ast.Sub)):
-            self.shapes.equal(to, value)
+            self.shapes.rules.append(lambda: self._sum([value], to))
 
     def visit_Return(self, node: ast.Return) -> None:
         if node.value is not None:

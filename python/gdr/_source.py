@@ -182,6 +182,9 @@ def literal(source: Source, node: ast.AST, value: Any) -> str:
         return "(0 == 0)" if number else "(0 != 0)"
     if isinstance(number, (tuple, list, np.ndarray)):
         return _array_literal(source, node, number)
+    if isinstance(number, complex):
+        parts = (literal(source, node, x) for x in (number.real, number.imag))
+        return f"complex({', '.join(parts)})"
     if not isinstance(number, (int, float)):
         source.fail(node, f"expected a number, got {type(value).__name__}")
     if isinstance(number, int) and abs(number) >= 2**35:

@@ -28,7 +28,7 @@ py::list kernel_variables(const Kernel& kernel) {
 
 py::list arrays(const Kernel& kernel) {
   return tuples(kernel.arrays(), [](const KernelArray& a) {
-    return py::make_tuple(a.name, a.first, py::tuple(py::cast(a.sizes)));
+    return py::make_tuple(a.name, a.first, py::tuple(py::cast(a.sizes)), a.complex);
   });
 }
 

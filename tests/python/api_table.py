@@ -114,7 +114,7 @@ PYTHON: Dict[str, str] = {
         "name role type conversion reduction host_bytes default_value quantity component squared",
     ),
     "KernelArray": "ArrayVariable",
-    **same("KernelArray", "ArrayVariable", "name sizes"),
+    **same("KernelArray", "ArrayVariable", "name sizes complex"),
     "KernelArray.first": "ArrayVariable.elements",
     "KernelArray.count": "ArrayVariable.elements",
     "Role": "Variable.role",

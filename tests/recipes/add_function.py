@@ -3,8 +3,8 @@
 
 Applies its changes to a copy of the kernel compiler, builds that, compiles kernels that call the
 new function and differentiate it, in shorts and in longs, and compares their results on the
-command's engines with the functions of the host. So the recipe names every place that has to change, and changes them as they
-are.
+command's engines with the functions of the host. So the recipe names every place that has to
+change, and changes them as they are.
 
 usage: add_function.py ROOT FOLDER --command GDR --compiler CXX --links FILE...
 """

@@ -123,6 +123,7 @@ void add_arrays(Program& p, Rng& rng) {
     VariableArray array{
         "array" + std::to_string(n), static_cast<std::uint32_t>(p.variables.size()), {}};
     for (unsigned k = rng.between(1, 3); k > 0; --k) array.sizes.push_back(rng.between(1, 3));
+    array.complex = array.sizes.back() == 2 && rng.chance(50);
     const Variable element = random_variable(rng, {});
     for (std::uint32_t k = 0; k < array.count(); ++k) {
       p.variables.push_back(element);

@@ -521,7 +521,17 @@ void parse_array(Assembly& a, Cursor& c, Span) {
     array.sizes.push_back(static_cast<std::uint32_t>(*size));
     most /= *size;
     c.skip();
-  } while (!c.done() && array.sizes.size() < max_array_indices);
+    if (Cursor next = c; next.word().text() == "complex") {
+      array.complex = true;
+      c = next;
+    }
+  } while (!c.done() && !array.complex && array.sizes.size() < max_array_indices);
+  if (array.complex && array.sizes.back() != 2) {
+    a.report.error(Code::DirectiveValue, {begin, c.p},
+                   "the last size of an array of complex numbers must be 2",
+                   "real and imaginary part");
+    return;
+  }
   const std::vector<Variable>& variables = a.program.variables;
   const auto first = std::ranges::find(variables, array.element(0), &Variable::name);
   array.first = static_cast<std::uint32_t>(first - variables.begin());

@@ -220,7 +220,8 @@ class Emitter {
       }
     }
     for (const VariableArray& array : graph_.arrays)
-      add(".array {} {}", name_text(array.name), fmt::join(array.sizes, " "));
+      add(".array {} {}{}", name_text(array.name), fmt::join(array.sizes, " "),
+          array.complex ? " complex" : "");
     if (graph_.cutoff) declare_cutoff(*graph_.cutoff);
     for (std::size_t w = 0; w < loop_.words.size(); ++w)
       add("bm {} {}", width_name(loop_.words[w].width), operands_.word_name(w));

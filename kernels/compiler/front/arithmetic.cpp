@@ -9,6 +9,7 @@
 
 #include "emulator/host/hash.hpp"
 #include "kernels/compiler/front/complete_images.hpp"
+#include "kernels/compiler/front/complex.hpp"
 #include "kernels/compiler/ir/evaluate.hpp"
 
 namespace gdr::kc::front {
@@ -494,11 +495,13 @@ Value Arithmetic::choose(const Value& asked, const Value& yes, const Value& no, 
   if (c.poison() || yes.poison() || no.poison()) return {};
   if (c.constant) return c.truth ? yes : no;
   if (yes.has_parts() || no.has_parts()) {
-    if (!has_shape(yes.shape(), no, where)) return {};
+    const Value first = promoted(no.shape(), yes, ctx, where);
+    const Value second = promoted(yes.shape(), no, ctx, where);
+    if (!has_shape(first.shape(), second, where)) return {};
     std::vector<Value> parts;
-    for (std::size_t k = 0; k < yes.parts.size(); ++k)
-      parts.push_back(choose(c, yes.parts[k], no.parts[k], ctx, where));
-    return value_of_parts(yes.shape(), std::move(parts));
+    for (std::size_t k = 0; k < first.parts.size(); ++k)
+      parts.push_back(choose(c, first.parts[k], second.parts[k], ctx, where));
+    return value_of_parts(first.shape(), std::move(parts));
   }
   if ((yes.kind == Kind::Bool) != (no.kind == Kind::Bool)) {
     error(Code::WrongType, where, "one alternative is a number, the other a condition");
@@ -541,6 +544,14 @@ Value Arithmetic::power(const Value& base, const Value& exponent, Context ctx,
                         const SourceRange& where) {
   if (base.poison() || exponent.poison()) return {};
   const double doubled = 2 * exponent.number;
+  const bool whole = exponent.constant && exponent.number == std::trunc(exponent.number) &&
+                     std::fabs(exponent.number) <= largest_exponent;
+  if (base.shape() == Shape::Complex && whole) {
+    const int n = static_cast<int>(exponent.number);
+    if (n == 0) return complex_of(constant_int(1));
+    const Value x = n < 0 ? combine(Fn::Div, constant_int(1), base, ctx, where) : base;
+    return whole_power(x, std::abs(n), ctx, where);
+  }
   if (!arithmetic_operand(base, where) || !arithmetic_operand(exponent, where)) return {};
   if (!exponent.constant || doubled != std::trunc(doubled) ||
       std::fabs(exponent.number) > largest_exponent)

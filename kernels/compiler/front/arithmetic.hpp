@@ -59,7 +59,7 @@ enum class Kind : std::uint8_t {
   Number,
   Int,
   Bool,
-  Parts,  ///< numbers: `parts`, of a vector or tensor
+  Parts,  ///< numbers: `parts`, of a vector, tensor or complex number
 };
 
 /// The value of an expression: a node, a constant, or the parts of a vector or tensor.
@@ -161,6 +161,8 @@ class Arithmetic {
   /// The value converted to a declared type; Short rounds, Int and Bool require the same kind.
   /// `written`: the text has the function short() or long() here.
   Value convert(Type type, const Value& a, const SourceRange& where, bool written = false);
+  /// The value in this shape: a number as a complex one, other values as they are.
+  Value promoted(Shape shape, const Value& a, Context ctx, const SourceRange& where);
   /// Reports an error and returns false if the value has another shape. Poison has every shape.
   bool has_shape(Shape shape, const Value& a, const SourceRange& where);
   /// A component of a vector or tensor by its name.
@@ -230,8 +232,10 @@ struct Call {
 /// The function that differentiates: `grad(u, x)`.
 constexpr std::string_view gradient_name = "grad";
 
-/// A function of vectors and tensors by its name.
+/// A function of vectors, tensors and complex numbers by its name.
 bool is_vector_function(std::string_view name) noexcept;
+/// Whether it has a form for arguments of these shapes.
+bool has_vector_form(std::string_view name, const Arguments& arguments) noexcept;
 /// Names of these functions.
 std::vector<std::string_view> vector_function_names();
 /// The value of such a function; reports an error for arguments of other shapes.

@@ -90,7 +90,7 @@ struct DeclaredType {
 enum class StatementKind : std::uint8_t {
   Declare,    ///< CONST, VARI, VARJ, VARF: `variable_kind`, types, `table`, `list`, `items`,
               ///< `quantity`
-  Local,      ///< long, short, int, bool, vec2, vec3, sym3: `type`, `shape`, `items`
+  Local,      ///< long, short, int, bool, vec2, vec3, sym3, complex: `type`, `shape`, `items`
   Assign,     ///< `lvalue` `op` `value`; after some reductions `payloads`
   If,         ///< `value`, `body`, optional `other`
   For,        ///< `lvalue` = `value` .. `last` step `step`, `body`

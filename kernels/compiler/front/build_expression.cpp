@@ -384,6 +384,8 @@ Value Builder::call_builtin(const Expr& e, Context ctx) {
         .label(std::to_string(a.size()) + " are given");
     return {};
   }
+  if (std::ranges::any_of(a, &Value::has_parts) && has_vector_form(f.name, a))
+    return call_vector_function(f.name, arithmetic_, messages_, a, ctx, e.where);
   if (f.call != nullptr) return f.call({arithmetic_, a, ctx, e.where});
   return a.size() == 1 ? arithmetic_.round1(f.fn, a[0], ctx, e.where)
                        : arithmetic_.round2(f.fn, a[0], a[1], ctx, e.where);
@@ -413,8 +415,9 @@ void Builder::bind(const Function& f, const Expr& e, const Arguments& values, Co
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Parameter& p = f.parameters[i];
     if (!is_free(p.name, p.where)) continue;
-    Value v = values[i];
     const SourceRange& where = expr(e.operands[i].expr).where;
+    const Shape shape = p.declared ? p.declared->shape : Shape::Scalar;
+    Value v = arithmetic_.promoted(shape, values[i], ctx, where);
     if (p.declared && !arithmetic_.has_shape(p.declared->shape, v, where)) v = {};
     if (p.declared && p.declared->type)
       v = arithmetic_.convert(*p.declared->type, v, where);

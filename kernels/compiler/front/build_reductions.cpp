@@ -125,6 +125,7 @@ void Builder::contribute(Name& n, const Statement& s) {
   const auto number = failed ? std::nullopt : element(n, to.indices, to.where);
   Value v = evaluate(s.value, {wide_, is_int});
   const Shape shape = component ? Shape::Scalar : n.shape;
+  v = arithmetic_.promoted(shape, v, {wide_, false}, where);
   if (!failed && !arithmetic_.has_shape(shape, v, where)) v = {};
   const std::int32_t first = n.first +
                              static_cast<std::int32_t>(number.value_or(0)) * n.components() +
@@ -224,7 +225,7 @@ void Builder::contribute_ranked(Name& n, const Statement& s, Reduction reduction
 /// The mean of a value, weighted with the exponentials of which `weights` adds one.
 void Builder::contribute_mean(const Contribution& weights, const DeclaredItem& mean) {
   const SourceRange& where = expr(mean.value).where;
-  const Value v = evaluate(mean.value, {wide_, false});
+  Value v = evaluate(mean.value, {wide_, false});
   Name* const n = find(mean.lvalue.name);
   if (n == nullptr || n->kind != NameKind::Result || n->type == Type::Int) {
     Message d = error(Code::BadPayload, mean.lvalue.where,
@@ -238,6 +239,7 @@ void Builder::contribute_mean(const Contribution& weights, const DeclaredItem& m
   const auto component = split_component(*n, to, failed);
   const auto number = failed ? std::nullopt : element(*n, to.indices, to.where);
   const Shape shape = component ? Shape::Scalar : n->shape;
+  v = arithmetic_.promoted(shape, v, {wide_, false}, where);
   if (!number || !arithmetic_.has_shape(shape, v, where) || v.poison()) return;
   const std::int32_t first = n->first + static_cast<std::int32_t>(*number) * n->components() +
                              static_cast<std::int32_t>(component.value_or(0));

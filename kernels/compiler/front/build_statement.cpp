@@ -224,6 +224,7 @@ void Builder::assign_slot(std::int32_t at, const LValue& lvalue, std::string_vie
   const Context ctx{type ? *type == Type::Long : wide_, type == Type::Int};
   Value v = evaluate(value, ctx);
   const SourceRange& where = expr(value).where;
+  if (declared != nullptr && !component) v = arithmetic_.promoted(declared->shape, v, ctx, where);
   Slot next = slot(at);
   if (component) {
     v = with_component(next, *component, lvalue, op, v, ctx);

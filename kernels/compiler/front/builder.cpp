@@ -279,8 +279,10 @@ void Builder::declare_variables(const Statement& s, const DeclaredItem& item, Na
   };
   if (single) sizes.assign(1, static_cast<std::int64_t>(n.count()));
   if (!sizes.empty() && sizes.size() <= gdr::max_array_indices)
-    graph_.arrays.push_back(
-        {std::string(n.name), static_cast<std::uint32_t>(n.first), {sizes.begin(), sizes.end()}});
+    graph_.arrays.push_back({std::string(n.name),
+                             static_cast<std::uint32_t>(n.first),
+                             {sizes.begin(), sizes.end()},
+                             n.shape == Shape::Complex});
   for (std::size_t i = 0; i < count; ++i) {
     v.name = std::string(n.name);
     std::size_t below = count;
@@ -314,6 +316,7 @@ void Builder::declare_constant(const Statement& s, const DeclaredItem& item) {
   Value v = evaluate(item.value, {s.type == Type::Long, s.type == Type::Int});
   const bool constant = v.has_parts() && std::ranges::all_of(v.parts, &Value::constant);
   if (!constant && !constant_value(item.value, "the value of a CONST")) return;
+  v = arithmetic_.promoted(s.shape, v, {s.type == Type::Long, false}, expr(item.value).where);
   const bool inferred = !s.type && s.shape == Shape::Scalar;
   if (!inferred && !arithmetic_.has_shape(s.shape, v, expr(item.value).where)) return;
   n.value = std::move(v);

@@ -22,7 +22,8 @@ constexpr Keyword<Type> number_words[] = {
     {"long", Type::Long}, {"short", Type::Short}, {"int", Type::Int}, {"bool", Type::Bool}};
 constexpr Keyword<Shape> shape_words[] = {{info(Shape::Plane).name, Shape::Plane},
                                           {info(Shape::Vector).name, Shape::Vector},
-                                          {info(Shape::Tensor).name, Shape::Tensor}};
+                                          {info(Shape::Tensor).name, Shape::Tensor},
+                                          {info(Shape::Complex).name, Shape::Complex}};
 
 template <class T, std::size_t count>
 std::optional<T> meaning(const Keyword<T> (&words)[count], const Token& t) noexcept {

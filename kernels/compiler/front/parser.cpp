@@ -309,6 +309,7 @@ void Parser::report_invalid_statement(std::string_view word, const SourceRange& 
       {"vec2", "`vec2 name = expression;`"},
       {"vec3", "`vec3 name = expression;`"},
       {"sym3", "`sym3 name = expression;`"},
+      {"complex", "`complex name = expression;`"},
       {"else", "`if (condition) { statements } else { statements }`"},
   };
   // No keyword is followed by an operator: the statement is an expression that starts with a name.

@@ -1,5 +1,5 @@
-// Shapes of values: numbers, vectors of two and three components and symmetric tensors, with the
-// names of their components.
+// Shapes of values: numbers, vectors of two and three components, symmetric tensors and complex
+// numbers, with the names of their components.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace gdr::kc::front {
 
-enum class Shape : std::uint8_t { Scalar, Plane, Vector, Tensor };
+enum class Shape : std::uint8_t { Scalar, Plane, Vector, Tensor, Complex };
 
 struct ShapeInfo {
   std::string_view name;    ///< name in declarations and messages
@@ -19,14 +19,16 @@ struct ShapeInfo {
 };
 
 /// By Shape. The components of a tensor are those of the upper triangle, row by row.
-constexpr std::array<ShapeInfo, 4> shape_infos{{
+constexpr std::array<ShapeInfo, 5> shape_infos{{
     {"number", 'n', 1, {}},
     {"vec2", 'p', 2, {"x", "y"}},
     {"vec3", 'v', 3, {"x", "y", "z"}},
     {"sym3", 't', 6, {"xx", "xy", "xz", "yy", "yz", "zz"}},
+    {"complex", 'c', 2, {"re", "im"}},
 }};
 /// The shapes that have components.
-inline constexpr std::array shapes_of_parts{Shape::Plane, Shape::Vector, Shape::Tensor};
+inline constexpr std::array shapes_of_parts{Shape::Plane, Shape::Vector, Shape::Tensor,
+                                            Shape::Complex};
 
 constexpr const ShapeInfo& info(Shape shape) noexcept {
   return shape_infos[static_cast<std::size_t>(shape)];

@@ -1,11 +1,12 @@
-// Vectors of two and three components and symmetric tensors: operations and functions, by
-// components.
+// Vectors of two and three components, symmetric tensors and complex numbers: operations and
+// functions, by components.
 #include <algorithm>
 #include <optional>
 #include <string>
 
 #include "emulator/assembler/front/report.hpp"
 #include "kernels/compiler/front/arithmetic.hpp"
+#include "kernels/compiler/front/complex.hpp"
 
 namespace gdr::kc::front {
 namespace {
@@ -136,6 +137,18 @@ Value image_in_cell(const VectorCall& c) {
   return value_of_parts(Shape::Vector, std::move(d));
 }
 
+ComplexArithmetic complex_with(const VectorCall& c) { return {c.with, c.ctx, c.where}; }
+Value complex_of_real(const VectorCall& c) { return complex_of(as_number(c, c.a[0])); }
+template <std::size_t part>
+Value part_of(const VectorCall& c) {
+  return c.a[0].parts[part];
+}
+template <Value (ComplexArithmetic::*function)(const Value& z)>
+Value of_complex(const VectorCall& c) {
+  ComplexArithmetic complex = complex_with(c);
+  return (complex.*function)(c.a[0]);
+}
+
 /// A form of a function: the shapes of its arguments, as one letter each.
 struct VectorFunction {
   std::string_view name;
@@ -168,6 +181,15 @@ constexpr VectorFunction functions[] = {
     {"minimum_image", "pn", image_in_box},
     {"minimum_image", "pnn", image_in_box},
     {"minimum_image", "nn", image_in_interval},
+    {"complex", "nn", from_components<Shape::Complex>},
+    {"complex", "n", complex_of_real},
+    {"real", "c", part_of<0>},
+    {"imag", "c", part_of<1>},
+    {"conj", "c", of_complex<&ComplexArithmetic::conjugate>},
+    {"norm2", "c", of_complex<&ComplexArithmetic::norm2>},
+    {"abs", "c", of_complex<&ComplexArithmetic::absolute>},
+    {"arg", "c", of_complex<&ComplexArithmetic::argument>},
+    {"exp", "c", of_complex<&ComplexArithmetic::exponential>},
 };
 
 /// `dot(vec3, vec3)`.
@@ -253,9 +275,11 @@ bool Arithmetic::has_shape(Shape shape, const Value& a, const SourceRange& where
   error(Code::ShapesDiffer, where,
         "a " + std::string(info(shape).name) + " is required, but this is a " +
             std::string(info(a.shape()).name))
-      .help(wants_number ? "use a component, for example `.x`, or a function such as dot and norm"
-                         : "build one from its components: " +
-                               usage(info(shape).name, std::string(info(shape).count, 'n')));
+      .help(a.shape() == Shape::Complex
+                ? "use a part of it or its absolute value: real(z), imag(z), abs(z)"
+            : wants_number ? "use a component, for example `.x`, or a function such as dot and norm"
+                           : "build one from its components: " +
+                                 usage(info(shape).name, std::string(info(shape).count, 'n')));
   return false;
 }
 
@@ -269,7 +293,8 @@ Value Arithmetic::component(const Value& a, std::string_view name, const SourceR
     known += (known.empty() ? "" : " ") + std::string(shape.components[i]);
   error(Code::NoComponent, where,
         "a " + std::string(shape.name) + " has no component " + in_quotes(name))
-      .help(known.empty() ? "only vectors and tensors have components" : "it has " + known);
+      .help(known.empty() ? "only vectors, tensors and complex numbers have components"
+                          : "it has " + known);
   return {};
 }
 
@@ -278,6 +303,16 @@ Value Arithmetic::combine_parts(Fn fn, const Value& a, const Value& b, Context c
   for (const Value* v : {&a, &b})
     if (!v->has_parts() && !arithmetic_operand(*v, where)) return {};
   const Shape x = a.shape(), y = b.shape();
+  const auto is_complex = [](Shape s) { return s == Shape::Complex || s == Shape::Scalar; };
+  if (is_complex(x) && is_complex(y)) {
+    // Variable ints become numbers, as they do among numbers.
+    const auto number = [&](const Value& v) {
+      return v.kind == Kind::Int && !v.constant
+                 ? convert(ctx.wide || a.wide || b.wide ? Type::Long : Type::Short, v, where)
+                 : v;
+    };
+    return ComplexArithmetic(*this, ctx, where).combine(fn, number(a), number(b));
+  }
   Components by_parts(*this, ctx, where);
   if (fn == Fn::Mul && x == Shape::Tensor && y == Shape::Vector) return by_parts.transform(a, b);
   if (fn == Fn::Mul && x == Shape::Vector && y == Shape::Tensor) return by_parts.transform(b, a);
@@ -309,6 +344,20 @@ Value Arithmetic::combine_parts(Fn fn, const Value& a, const Value& b, Context c
                                         : combine(Fn::Div, p, q, ctx, where));
   }
   return value_of_parts(a.has_parts() ? x : y, std::move(parts));
+}
+
+Value Arithmetic::promoted(Shape shape, const Value& a, Context ctx, const SourceRange& where) {
+  const bool number = a.kind == Kind::Number || a.kind == Kind::Int;
+  if (shape != Shape::Complex || !number) return a;
+  const Type type = ctx.wide || a.wide ? Type::Long : Type::Short;
+  return complex_of(a.kind == Kind::Int && !a.constant ? convert(type, a, where) : a);
+}
+
+bool has_vector_form(std::string_view name, const Arguments& arguments) noexcept {
+  std::string letters;
+  for (const Value& a : arguments) letters += info(a.shape()).letter;
+  return std::ranges::any_of(
+      functions, [&](const VectorFunction& f) { return f.name == name && f.arguments == letters; });
 }
 
 bool is_vector_function(std::string_view name) noexcept {

@@ -51,6 +51,9 @@ struct KernelArray {
   std::size_t first = 0;           ///< index of the first element in Kernel::variables
   std::vector<std::size_t> sizes;  ///< sizes, one for each index; the last index is the fastest
   std::size_t count = 0;           ///< number of elements
+  /// The last index counts the real and the imaginary part of complex numbers, as in an array of
+  /// std::complex<double>; its size is 2.
+  bool complex = false;
 };
 
 /// An assembled kernel. Cheap to copy; immutable; may be used by any number of devices and threads.
